@@ -48,6 +48,15 @@ impl Bucket {
         }
     }
 
+    /// Returns what it is at a time that is not before its last one.
+    fn refilled(&self, now_ns: u64) -> Wide {
+        let mut wide = self.to_wide();
+        let at_ns = wide.at_ns;
+        assert!(now_ns >= at_ns, "a bucket of {at_ns} ns is asked what it held at {now_ns} ns");
+        wide.refill(now_ns);
+        wide
+    }
+
     /// Returns when an operation may leave: when what is owed has come in, not before the last
     /// refill.
     pub(crate) fn ready_ns(&self) -> u64 {
@@ -80,8 +89,7 @@ impl Bucket {
 
     /// Returns the whole tokens in it now, none if it is below zero.
     pub(crate) fn tokens(&self, now_ns: u64) -> u64 {
-        let mut now = self.to_wide();
-        now.refill(now_ns);
+        let now = self.refilled(now_ns);
         (now.level.max(0) / i128::from(PARTS)) as u64
     }
 
@@ -101,8 +109,7 @@ impl Bucket {
     /// Takes another bucket's rate and limit from now on. What was borrowed stays borrowed, and is
     /// paid back at the new rate; what does not fit is lost.
     pub(crate) fn become_like(&mut self, other: &Bucket, now_ns: u64) {
-        let (mut wide, other) = (self.to_wide(), other.to_wide());
-        wide.refill(now_ns);
+        let (mut wide, other) = (self.refilled(now_ns), other.to_wide());
         wide.per_s = other.per_s;
         wide.full = other.full;
         wide.level = wide.level.min(wide.full);
@@ -240,6 +247,21 @@ mod tests {
                 prop_assert_eq!(bucket.tokens_full(), (wide.full / i128::from(PARTS)) as u64);
             }
         }
+    }
+
+    #[test]
+    fn time_does_not_go_back() {
+        let mut bucket = Bucket::of_credits(100, 1000, 0);
+        bucket.take(1, 5_000);
+        let other = Bucket::of_credits(200, 1000, 0);
+        testing::check_wrong_calls(&[
+            ("tokens before now", "of 5000 ns is asked what it held at 4999 ns", &|| {
+                _ = bucket.tokens(4_999);
+            }),
+            ("another rate before now", "of 5000 ns is asked what it held at 0 ns", &|| {
+                bucket.clone().become_like(&other, 0);
+            }),
+        ]);
     }
 
     #[test]

@@ -266,8 +266,9 @@ impl Cap {
         self.n_tokens += 1;
     }
 
-    /// Counts time from `now_ns` on.
+    /// Counts time from `now_ns` on. Nothing has gone before.
     pub(crate) fn begin(&mut self, now_ns: u64) {
+        assert!(self.n_ops == 0, "time begins after {} operations", self.n_ops);
         self.pace.begin(now_ns);
         if let Some(credits) = &mut self.credits {
             credits.begin(now_ns);
@@ -297,7 +298,9 @@ impl Cap {
 
     /// Returns the tokens that the sustained rate would have carried since the start.
     pub(crate) fn capacity(&self, now_ns: u64) -> f64 {
-        let seconds = (now_ns - self.since_ns) as f64 / 1e9;
+        let since_ns = self.since_ns;
+        assert!(now_ns >= since_ns, "a cap of {since_ns} ns is asked what it gave by {now_ns} ns");
+        let seconds = (now_ns - since_ns) as f64 / 1e9;
         self.capacity_before + self.per_s as f64 * seconds
     }
 
@@ -316,5 +319,27 @@ impl Cap {
 
     pub(crate) fn held_ns(&self) -> u64 {
         self.held_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_begins_once_and_does_not_go_back() {
+        let limit = Limit { per_s: 100, burst: None, origin: "test".to_owned() };
+        let mut cap = Cap::new(&limit, Measure::OPS, 1_000, 0);
+        cap.begin(7_000);
+        let idle = cap.clone();
+        cap.take(1, 8_000);
+        testing::check_wrong_calls(&[
+            ("a start after operations", "time begins after 1 operations", &|| {
+                cap.clone().begin(9_000);
+            }),
+            ("a look before the start", "a cap of 7000 ns is asked what it gave by 6999", &|| {
+                _ = idle.capacity(6_999);
+            }),
+        ]);
     }
 }

@@ -56,7 +56,9 @@ impl Caps {
         for set in sets {
             set.start = n;
             for id in &set.ids[..usize::from(set.n)] {
-                ranks[usize::from(id.0)] = n;
+                let rank = &mut ranks[usize::from(id.0)];
+                assert!(*rank == u16::MAX, "cap {} is in two sets", id.0);
+                *rank = n;
                 n += 1;
             }
         }
@@ -131,5 +133,27 @@ impl Index<CapId> for Caps {
 impl IndexMut<CapId> for Caps {
     fn index_mut(&mut self, id: CapId) -> &mut Cap {
         &mut self.row[usize::from(self.places[usize::from(id.0)])]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cap::Measure;
+    use crate::design::Limit;
+
+    #[test]
+    fn no_cap_is_in_two_sets() {
+        let limit = Limit { per_s: 100, burst: None, origin: "test".to_owned() };
+        let mut caps = Caps::default();
+        let ids = [0; 2].map(|_| caps.push(Cap::new(&limit, Measure::OPS, 1_000, 0)));
+        let mut sets = [CapSet::EMPTY; 2];
+        sets[0].push(ids[0]);
+        sets[1].push(ids[1]);
+        caps.line_up(sets.iter_mut());
+        sets[1].push(ids[0]);
+        testing::check_wrong_calls(&[("a cap of both", "cap 0 is in two sets", &|| {
+            caps.clone().line_up(sets.clone().iter_mut());
+        })]);
     }
 }

@@ -121,6 +121,8 @@ impl Host {
 
     /// Takes over what another cache holds dirty, and its blocks too if it was as large.
     pub(crate) fn adopt(&mut self, old: Host, with_blocks: bool) {
+        let (n_old, n_new) = (old.volumes.len(), self.volumes.len());
+        assert_eq!(n_old, n_new, "a cache of {n_new} volumes takes over one of {n_old}");
         if with_blocks {
             self.blocks = old.blocks;
         }
@@ -135,7 +137,9 @@ impl Host {
 
     /// Lets all that a volume has dirty leave at once: writes with a number below `number`.
     pub(crate) fn let_all_leave(&mut self, volume: u16, number: u64) {
-        self.volumes[usize::from(volume)].leaves_before = number;
+        let leaves_before = &mut self.volumes[usize::from(volume)].leaves_before;
+        let before = std::mem::replace(leaves_before, number);
+        assert!(before <= number, "writes before {before} were let go, now those before {number}");
         self.dirty.count_before(volume, number);
     }
 
@@ -147,6 +151,8 @@ impl Host {
     /// Makes room to blame any of so many caps.
     pub(crate) fn reserve_caps(&mut self, n_caps: usize) {
         for behind in &mut self.volumes {
+            let n_before = behind.left.held_ns.len();
+            assert!(n_before <= n_caps, "of {n_before} caps {n_caps} are left");
             behind.left.held_ns.resize(n_caps, 0);
         }
     }

@@ -5,7 +5,9 @@
 
 use crate::cap::{Cap, CapDirection, CapInfo, CapKind, Measure};
 use crate::caps::CapSet;
-use crate::design::{Backing, CacheMode, Client, Design, Limit, Merging, NetworkVolume, Stripe};
+use crate::design::{
+    Backing, CacheMode, Client, Design, Limit, Merging, NetworkVolume, Stripe, Volume,
+};
 use crate::io::CapId;
 use crate::lanes::{Gate, Lane, Lanes, Role};
 use crate::stripe::StripeMap;
@@ -56,6 +58,11 @@ pub(crate) struct ClientPlace {
 }
 
 impl ClientPlace {
+    /// Makes the place of a client without distance or limit to its calls.
+    pub(crate) fn at(first_lane: u32, gate: u32) -> Self {
+        ClientPlace { first_lane, gate, round_trip_ns: 0, slots: None }
+    }
+
     /// Returns where calls to a volume wait for the card.
     #[inline]
     pub(crate) fn lane(&self, volume: u16) -> u32 {
@@ -112,7 +119,7 @@ impl Layout {
             for _ in 1..design.volumes.len() {
                 lanes.all.insert(Lane::new(Role::Egress, gate));
             }
-            layout.clients.push(ClientPlace { first_lane, gate, round_trip_ns: 0, slots: None });
+            layout.clients.push(ClientPlace::at(first_lane, gate));
         }
         lanes.reserve_timers();
         layout.apply(design, lanes, 0);
@@ -157,6 +164,7 @@ impl Layout {
 
     /// Sets every cap to what a design of the same shape says.
     pub(crate) fn apply(&mut self, design: &Design, lanes: &mut Lanes, now_ns: u64) {
+        self.check_shape(design);
         lanes.all.iter_mut().for_each(|lane| lane.own = CapSet::EMPTY);
         lanes.gates.iter_mut().for_each(|gate| gate.shared = CapSet::EMPTY);
         self.window_ns = design.bucket_window_ns;
@@ -181,6 +189,21 @@ impl Layout {
         }
         setter.set_clients(design);
         lanes.line_up_caps();
+    }
+
+    /// Asserts that a design has what was laid out.
+    fn check_shape(&self, design: &Design) {
+        let n_disks = |volume: &Volume| match &volume.backing {
+            Backing::Disks(stripe) => stripe.disks.len(),
+            Backing::Network(_) => 0,
+        };
+        for (what, there, asked) in [
+            ("volumes", self.volumes.len(), design.volumes.len()),
+            ("disks", self.disks.len(), design.volumes.iter().map(n_disks).sum()),
+            ("clients", self.clients.len(), design.clients.len().max(1)),
+        ] {
+            assert_eq!(there, asked, "{there} {what} were laid out for a design with {asked}");
+        }
     }
 }
 

@@ -24,6 +24,8 @@ mod lanes;
 mod latency;
 mod layout;
 mod lifecycle;
+#[cfg(test)]
+mod misuse;
 mod network;
 mod operation;
 mod promise;

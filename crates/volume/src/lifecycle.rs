@@ -3,7 +3,7 @@
 use crate::cache::Spot;
 use crate::design::{Backing, Design};
 use crate::host::Host;
-use crate::system::{Start, System};
+use crate::system::{self, Start, System};
 
 /// Why a running system cannot become another design.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,8 +118,16 @@ impl System {
     /// is left. A write to a range that is left is dirty as well, until it is on the disk.
     ///
     /// [`VolumeStatus::leaving_bytes`]: crate::VolumeStatus::leaving_bytes
+    ///
+    /// # Errors
+    /// Where the design has other volumes, clients or pools, or volumes made of something else.
+    ///
+    /// # Panics
+    /// If `now_ns` is before a time given earlier, or as for [`System::new`].
     pub fn change(&mut self, now_ns: u64, new: &Design) -> Result<(), ChangeError> {
         check(&self.design, new)?;
+        system::check(new);
+        self.must_not_go_back(now_ns);
         self.advance(now_ns);
         let modes: Vec<_> = self.layout.disks.iter().map(|disk| disk.cache).collect();
         let (n_caps, n_waiting) = (self.layout.infos.len(), self.n_waiting());
@@ -162,6 +170,12 @@ impl System {
         Ok(())
     }
 
+    /// Asserts that the caller's time has not gone back.
+    fn must_not_go_back(&self, now_ns: u64) {
+        let known_ns = self.now_ns;
+        assert!(now_ns >= known_ns, "the time was {known_ns} ns, and is said to be {now_ns} ns");
+    }
+
     /// Makes a new cache where its size is another one, or where there was no use for one. Says
     /// whether its size is another one.
     fn renew_host(&mut self, new: &Design) -> bool {
@@ -176,7 +190,11 @@ impl System {
 
     /// The machine dies at `now_ns`: the cache with all that is dirty is gone, and so is every
     /// operation that is not done by then.
+    ///
+    /// # Panics
+    /// If `now_ns` is before a time given earlier.
     pub fn crash(&mut self, now_ns: u64) {
+        self.must_not_go_back(now_ns);
         self.advance(now_ns);
         self.lanes.clear(self.now_ns);
         self.operations.clear();
@@ -194,6 +212,9 @@ impl System {
 
     /// The machine starts at `now_ns`, after a crash or an orderly stop: the cache is cold, credits
     /// are as they are. An orderly stop has written what was dirty before; what is left is lost.
+    ///
+    /// # Panics
+    /// As [`System::crash`].
     pub fn restart(&mut self, now_ns: u64) {
         self.crash(now_ns);
     }

@@ -80,7 +80,8 @@ impl SlotTable {
 
     /// Takes other numbers of slots; calls that have one keep it.
     pub(crate) fn change(&mut self, clients: &[ClientPlace]) {
-        assert_eq!(clients.len(), self.clients.len(), "clients neither come nor go");
+        let (n_now, n_then) = (self.clients.len(), clients.len());
+        assert_eq!(n_now, n_then, "{n_now} clients become {n_then}");
         for (slots, client) in self.clients.iter_mut().zip(clients) {
             slots.limit = client.slots;
         }
@@ -96,6 +97,8 @@ impl SlotTable {
         let of_cap = |slots: &&Slots| slots.limit.is_some_and(|(_, id)| id == cap);
         let Some(slots) = self.clients.iter().find(of_cap) else { return 0.0 };
         let mut slots = slots.clone();
+        let since_ns = slots.since_ns.max(start_ns);
+        assert!(now_ns >= since_ns, "slots of {since_ns} ns are asked for {now_ns} ns");
         slots.count(now_ns);
         let n_slots = slots.limit.map_or(1, |(n_slots, _)| n_slots);
         let all = u128::from(n_slots) * u128::from(now_ns - start_ns);
@@ -116,5 +119,32 @@ impl Slots {
     fn count(&mut self, now_ns: u64) {
         self.busy += u128::from(self.n_used) * u128::from(now_ns - self.since_ns);
         self.since_ns = now_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_given_back_by_those_who_have_them() {
+        let mut clients = vec![ClientPlace::at(0, 0)];
+        clients[0].slots = Some((4, CapId(0)));
+        let mut table = SlotTable::new(&clients);
+        table.clear(5_000);
+        testing::check_wrong_calls(&[
+            ("one too many", "client 0 gives a slot back that no call has", &|| {
+                table.clone().give_back(0, 6_000);
+            }),
+            ("another client", "1 clients become 2", &|| {
+                table.clone().change(&[clients.clone(), clients.clone()].concat());
+            }),
+            ("a look back", "slots of 5000 ns are asked for 4999 ns", &|| {
+                _ = table.share(CapId(0), 0, 4_999);
+            }),
+            ("a look before the start", "slots of 7000 ns are asked for 6000 ns", &|| {
+                _ = table.share(CapId(0), 7_000, 6_000);
+            }),
+        ]);
     }
 }

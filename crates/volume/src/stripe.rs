@@ -16,13 +16,13 @@ pub(crate) struct StripeMap {
 }
 
 impl StripeMap {
+    /// Makes the map of a stripe whose disks fill its columns.
     pub(crate) fn new(stripe: &Stripe) -> StripeMap {
-        let n_disks = stripe.disks.len().max(1) as u64;
-        let columns = u64::from(stripe.columns).clamp(1, n_disks);
-        let chunk_bytes = stripe.chunk_bytes.max(512).next_power_of_two();
+        let columns = u64::from(stripe.columns);
+        let chunk_bytes = stripe.chunk_bytes;
         let disk_bytes = stripe.disks.iter().map(|disk| disk.size_bytes).min().unwrap_or(0);
         let set_bytes = disk_bytes.saturating_mul(columns).max(chunk_bytes);
-        let n_sets = (n_disks / columns).max(1);
+        let n_sets = stripe.disks.len() as u64 / columns;
         StripeMap {
             chunk_shift: chunk_bytes.trailing_zeros(),
             columns,

@@ -8,7 +8,7 @@ use units::mix64;
 
 use crate::cache::Spot;
 use crate::cap::{CapInfo, CapUsage, Demand};
-use crate::design::{Backing, CacheMode, Design, Latency};
+use crate::design::{Backing, CacheMode, Design, Latency, Stripe};
 use crate::host::Host;
 use crate::io::{CapId, Done, Io, IoKind, Stations};
 use crate::lanes::{Joined, Lanes, Piece, Role, Task, WHOLE};
@@ -99,7 +99,7 @@ pub struct System {
 }
 
 /// Asserts what positions of 16 bits can name, and that what is named is there.
-fn check(design: &Design) {
+pub(crate) fn check(design: &Design) {
     let most = usize::from(u16::MAX);
     let (n_volumes, n_clients) = (design.volumes.len(), design.clients.len());
     assert!(n_volumes < most, "{n_volumes} volumes are more than can be numbered");
@@ -107,7 +107,10 @@ fn check(design: &Design) {
     let mut n_disks = 0;
     for volume in &design.volumes {
         match &volume.backing {
-            Backing::Disks(stripe) => n_disks += stripe.disks.len(),
+            Backing::Disks(stripe) => {
+                check_stripe(&volume.mount, stripe);
+                n_disks += stripe.disks.len();
+            }
             Backing::Network(network) => {
                 let is_there = |pool: u16| usize::from(pool) < design.pools.len();
                 let mount = &volume.mount;
@@ -117,17 +120,30 @@ fn check(design: &Design) {
                 );
             }
         }
-        let Latency { spread, .. } = volume.latency;
-        assert!(spread.is_finite() && spread >= 0.0, "a latency spreads by {spread}");
+        for Latency { spread, .. } in [volume.latency, volume.cache_latency] {
+            assert!(spread.is_finite() && spread >= 0.0, "a latency spreads by {spread}");
+        }
     }
     assert!(n_disks < most, "{n_disks} disks are more than can be numbered");
+}
+
+/// Asserts that every byte of a stripe has a disk.
+fn check_stripe(mount: &str, stripe: &Stripe) {
+    let Stripe { disks, chunk_bytes, columns, .. } = stripe;
+    let n_disks = disks.len() as u64;
+    let is_whole = *columns > 0 && n_disks.is_multiple_of((*columns).into());
+    assert!(n_disks > 0, "`{mount}` is a stripe without disks");
+    assert!(is_whole, "`{mount}` has {n_disks} disks in {columns} columns");
+    assert!(chunk_bytes.is_power_of_two(), "`{mount}` has chunks of {chunk_bytes} B");
 }
 
 impl System {
     /// Builds a system at rest.
     ///
-    /// Panics where a design has more volumes, disks, clients or caps than 65,535, or a volume in a
-    /// pool that is not there.
+    /// # Panics
+    /// Where a design has more volumes, disks, clients or caps than 65,535, a volume in a pool that
+    /// is not there or whose latency spreads by no number, or a stripe that leaves bytes without a
+    /// disk: see [`Stripe`].
     pub fn new(design: &Design, options: &SystemOptions) -> System {
         check(design);
         let n_waiting = options.n_waiting_max.max(1);

@@ -26,8 +26,11 @@ impl WorkingSet {
     /// Makes that of a volume under reads as large and as many at once as those of a load; `None`
     /// where no cache works for the volume.
     ///
-    /// Panics if there is no such volume.
+    /// # Panics
+    /// If there is no such volume, or the set has no size.
     pub fn new(design: &Design, volume: u16, load: &Load, bytes: f64) -> Option<Self> {
+        let n_volumes = design.volumes.len();
+        assert!(usize::from(volume) < n_volumes, "volume {volume} of {n_volumes}");
         let Backing::Disks(stripe) = &design.volumes[usize::from(volume)].backing else {
             return None;
         };
@@ -80,6 +83,9 @@ impl WarmUp {
     }
 
     /// Returns when a share below 1 is warm, seconds from the start.
+    ///
+    /// # Panics
+    /// If it is no such share.
     pub fn seconds_to(&self, warm: f64) -> f64 {
         assert!((0.0..1.0).contains(&warm), "{warm} is no share below 1");
         let linear_until = self.linear_until();

@@ -146,7 +146,8 @@ impl Done {
 
 /// Returns what one volume does while the others rest.
 ///
-/// Panics if there is no such volume.
+/// # Panics
+/// If there is no such volume, or the load is none: see [`Load`].
 pub fn alone(design: &Design, volume: u16, load: &Load) -> Done {
     let flow = Flow { volume, load: *load, demand: None };
     together(design, &[flow]).pop().expect("one flow gives one answer")
@@ -154,7 +155,8 @@ pub fn alone(design: &Design, volume: u16, load: &Load) -> Done {
 
 /// Returns what the volumes do at once.
 ///
-/// Panics if a flow names a volume that is not there.
+/// # Panics
+/// If a flow names a volume that is not there, or its load or its rate is none.
 pub fn together(design: &Design, flows: &[Flow]) -> Vec<Done> {
     let all: Vec<Path> = flows.iter().map(|flow| Path::new(design, flow)).collect();
     let (rates, held) = fill(&all);
@@ -347,6 +349,8 @@ impl Common {
 
     /// Returns what each user may have at most; infinite where all have what they need.
     fn share(&self, needs: &[f64]) -> Vec<f64> {
+        let (n_needs, n_users) = (needs.len(), self.users.len());
+        assert_eq!(n_needs, n_users, "{n_needs} needs of {n_users} users of a cap");
         let of_line = |(_, users): &(f64, Vec<usize>)| {
             users.iter().map(|idx| needs[*idx] * self.users[*idx].per_io).sum::<f64>()
         };
@@ -389,4 +393,19 @@ fn level(per_s: f64, users: &[(f64, f64)]) -> f64 {
         weights -= user.1;
     }
     (left / weights).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_user_of_a_cap_has_a_need() {
+        let user = User { flow: 0, cap: 0, per_io: 1.0 };
+        let common = Common { per_s: 100.0, users: vec![user], lines: vec![(1.0, vec![0])] };
+        assert_eq!(common.share(&[200.0]), [100.0]);
+        testing::check_wrong_calls(&[("two of one", "2 needs of 1 users of a cap", &|| {
+            _ = common.share(&[200.0, 50.0]);
+        })]);
+    }
 }

@@ -61,7 +61,8 @@ pub struct Remedy {
 /// Returns the changes that lift what binds a load on a volume while the others rest, the cheapest
 /// in kind first. None if nothing binds, or no change is known.
 ///
-/// Panics if there is no such volume.
+/// # Panics
+/// If there is no such volume.
 pub fn remedies(design: &Design, volume: u16, load: &Load) -> Vec<Remedy> {
     remedies_among(design, &[Flow { volume, load: *load, demand: None }], 0)
 }
@@ -69,8 +70,10 @@ pub fn remedies(design: &Design, volume: u16, load: &Load) -> Vec<Remedy> {
 /// Returns the changes that lift what one of several loads can have beside the others. None of them
 /// takes from another what it was asked for.
 ///
-/// Panics if there is no such flow, or a flow names a volume that is not there.
+/// # Panics
+/// If there is no such flow, or a flow names a volume that is not there.
 pub fn remedies_among(design: &Design, flows: &[Flow], flow_idx: usize) -> Vec<Remedy> {
+    assert!(flow_idx < flows.len(), "flow {flow_idx} of {}", flows.len());
     let singles = singles(design, flows, flow_idx);
     let is_enough = |remedy: &Remedy| !singles.has_goal || remedy.is_enough == Some(true);
     let mut found = singles.found;

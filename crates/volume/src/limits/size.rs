@@ -28,7 +28,11 @@ const PUBLISHED_BYTES: [f64; 3] = [1e6, 1_024_000.0, 1_048_576.0];
 ///
 /// Where bytes bind, `cap` is the cap in bytes per second, and its published figure is the whole
 /// number of MB that it is, in the first reading that gives one.
+///
+/// # Panics
+/// If an I/O has no byte.
 pub fn published_mb_s(iops: f64, size_bytes: f64, binds: Bound, cap: f64) -> (f64, f64) {
+    assert!(size_bytes > 0.0, "an I/O of {size_bytes} B");
     let is_bytes = matches!(binds, Bound::Cap(kind) if !kind.counts_operations());
     if !is_bytes {
         return (iops, iops * size_bytes / 1024.0 / 1000.0);

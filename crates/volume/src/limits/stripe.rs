@@ -9,6 +9,9 @@ pub const DIALOG_COLUMNS_MAX: u32 = 8;
 /// Smallest step between offsets that is looked at, bytes: a sector.
 const SECTOR_BYTES: u64 = 512;
 
+/// Places in a chunk that are looked at: those of sectors in 2 TiB.
+const PLACES_MAX: u64 = 1 << 32;
+
 /// What one I/O becomes on the disks of a stripe, on average over its places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
@@ -22,6 +25,9 @@ pub struct Split {
 ///
 /// It is cut at chunk boundaries: 1 + (size − align) / chunk on average where it is no longer than
 /// a chunk. Offsets are taken in steps of a sector at least.
+///
+/// # Panics
+/// If there is no byte to split, or there are more places to look at than 2^32.
 pub fn split(
     size_bytes: u64,
     align_bytes: u64,
@@ -32,6 +38,8 @@ pub fn split(
     let align_bytes = align_bytes.max(SECTOR_BYTES);
     // Places repeat after the smallest common multiple of alignment and chunk.
     let n_places = chunk_bytes / gcd(align_bytes, chunk_bytes);
+    assert!(size_bytes > 0, "an I/O without bytes is split");
+    assert!(n_places <= PLACES_MAX, "{n_places} places in a chunk of {chunk_bytes} B");
     let (mut sub_ios, mut units) = (0, 0);
     for place_idx in 0..n_places {
         let start = place_idx * align_bytes % chunk_bytes;
@@ -58,7 +66,11 @@ pub fn busy_max(n_disks: u32, queue_depth: u32) -> u32 {
 
 /// Returns how many disks are busy on average if each I/O in flight falls on any of them:
 /// n (1 − (1 − 1/n)^q).
+///
+/// # Panics
+/// If there is no disk.
 pub fn busy_expected(n_disks: u32, queue_depth: u32) -> f64 {
+    assert!(n_disks > 0, "{queue_depth} I/Os are in flight on no disk");
     let n = f64::from(n_disks);
     n * (1.0 - (1.0 - 1.0 / n).powi(queue_depth.cast_signed()))
 }
