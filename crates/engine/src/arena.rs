@@ -98,6 +98,9 @@ impl Arena {
     ///
     /// # Errors
     /// `Memory` when the kernel does not give it; `File` for a backing file that cannot be used.
+    ///
+    /// # Panics
+    /// If there is to be no buffer, or one without a byte.
     pub fn new(spec: &ArenaSpec) -> Result<Arena, EngineError> {
         let page_bytes = page_bytes();
         assert!(spec.n_buffers > 0, "an arena has a buffer at least");
@@ -243,8 +246,10 @@ impl Mapping {
         if skip_bytes == 0 {
             return;
         }
-        // SAFETY: `skip_bytes` is below the slack that was mapped for this purpose. Both numbers
-        // are multiples of the page, so the front can be unmapped by itself.
+        let size_bytes = self.size_bytes;
+        assert!(skip_bytes < size_bytes, "{skip_bytes} B are cut off a mapping of {size_bytes} B");
+        // SAFETY: `skip_bytes` lies within the mapping. Both numbers are multiples of the page, so
+        // the front can be unmapped by itself.
         unsafe {
             libc::munmap(self.base.as_ptr().cast(), skip_bytes);
             self.base = self.base.add(skip_bytes);
@@ -329,4 +334,22 @@ fn backing_file(path: &str, size_bytes: usize) -> Result<File, EngineError> {
 
 fn out_of_memory(size_bytes: usize) -> EngineError {
     EngineError::Memory { size_bytes, source: io::Error::last_os_error() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_than_a_mapping_is_cut_off() {
+        let cut = |align_bytes| {
+            let size_bytes = page_bytes();
+            let base = map(size_bytes, MemoryKind::Anonymous, &Memory::Malloc).expect("a page");
+            Mapping { base, size_bytes }.align_base(align_bytes);
+        };
+        cut(page_bytes());
+        let beyond = format!("B are cut off a mapping of {} B", page_bytes());
+        // No page of a process lies at the border of a half of all that can be addressed.
+        testing::check_wrong_calls(&[("half the memory", &beyond, &|| cut(1 << 63))]);
+    }
 }

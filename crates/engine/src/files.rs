@@ -127,7 +127,11 @@ impl FileTable {
     ///
     /// # Errors
     /// The first file that cannot be opened, with cause and remedy in the error.
+    ///
+    /// # Panics
+    /// If none of the files may be open.
     pub fn new(specs: Vec<FileSpec>, policy: TablePolicy) -> Result<FileTable, EngineError> {
+        assert!(policy.n_open != Some(0), "none of {} files may be open", specs.len());
         let names = specs.iter().map(|spec| c_path(&spec.path)).collect::<Result<Vec<_>, _>>()?;
         let n_files = specs.len();
         let limited = policy.n_open.is_some_and(|n| (n as usize) < n_files);
@@ -144,7 +148,7 @@ impl FileTable {
             random_access: None,
         };
         if let Some(n_open) = table.policy.n_open {
-            table.ring.reserve_exact(n_open.max(1) as usize);
+            table.ring.reserve_exact(n_open as usize);
         }
         if !policy.lazy {
             table.open_all(&mut || ControlFlow::Continue(()))?;
@@ -247,7 +251,7 @@ impl FileTable {
         match self.policy.n_open {
             None => false,
             Some(n_open) => {
-                self.ring.len() >= n_open.max(1) as usize
+                self.ring.len() >= n_open as usize
                     && self.fds.get(file.0 as usize).is_some_and(Option::is_none)
             }
         }
@@ -304,14 +308,13 @@ impl FileTable {
         &mut self,
         goes_on: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<(), EngineError> {
-        let n_first = self.policy.n_open.map_or(self.len(), |n| n.max(1) as usize);
-        for index in 0..n_first.min(self.len()) {
-            if goes_on().is_break() {
+        for index in 0..self.len() {
+            let file = FileIdx(index as u32);
+            if self.would_evict(file) || goes_on().is_break() {
                 break;
             }
             if self.fds[index].is_none() {
-                self.open(FileIdx(index as u32))
-                    .map_err(|errno| open_error(&self.specs[index], errno))?;
+                self.open(file).map_err(|errno| open_error(&self.specs[index], errno))?;
             }
         }
         Ok(())
@@ -513,6 +516,8 @@ impl FileTable {
     /// Opens the file; there is room for it.
     fn open(&mut self, file: FileIdx) -> rustix::io::Result<RawFd> {
         let index = file.0 as usize;
+        assert!(self.fds[index].is_none(), "file {index} is opened, and is open");
+        assert!(!self.would_evict(file), "{} files are open, and {index} is opened", self.n_open());
         let fd = open_path(&self.names[index], self.specs[index].open)?;
         self.kinds[index] = FileKind::from_mode(rustix::fs::fstat(&fd)?.st_mode);
         let raw = fd.as_raw_fd();
@@ -627,6 +632,39 @@ pub(crate) fn c_path(path: &Path) -> Result<CString, EngineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_opened_once_and_where_there_is_room() {
+        let open = OpenFlags::default();
+        let file = FileSpec { path: "/dev/zero".into(), open, size_bytes: 0 };
+        let table = |n_open| {
+            let policy = TablePolicy { n_open, lazy: true, ..TablePolicy::default() };
+            FileTable::new(vec![file.clone(); 3], policy).expect("a table")
+        };
+        let opened = |n_open, all: &[u32]| {
+            let mut table = table(n_open);
+            for idx in all {
+                table.open(FileIdx(*idx)).expect("is there");
+            }
+        };
+        opened(Some(2), &[2, 0]);
+        testing::check_wrong_calls(&[
+            ("none at all", "none of 3 files may be open", &|| drop(table(Some(0)))),
+            ("one twice", "file 1 is opened, and is open", &|| opened(None, &[1, 1])),
+            ("one too many", "2 files are open, and 1 is opened", &|| opened(Some(2), &[2, 0, 1])),
+        ]);
+    }
+
+    #[test]
+    fn no_more_files_are_opened_than_may_be() {
+        let open = OpenFlags::default();
+        let file = FileSpec { path: "/dev/zero".into(), open, size_bytes: 0 };
+        let policy = TablePolicy { n_open: Some(2), lazy: true, ..TablePolicy::default() };
+        let mut table = FileTable::new(vec![file; 4], policy).expect("a table");
+        table.fd(FileIdx(3)).expect("is there");
+        table.open_all(&mut || ControlFlow::Continue(())).expect("are there");
+        assert_eq!((table.n_open(), table.fds[3].is_some()), (2, true));
+    }
 
     #[test]
     fn a_file_says_whether_it_takes_io_that_must_not_wait() {

@@ -38,6 +38,15 @@ pub struct LayoutSpec {
     pub fsync: bool,
 }
 
+impl LayoutSpec {
+    /// Asserts that what is written ends where the file does.
+    pub(crate) fn check(&self) {
+        let LayoutSpec { size_bytes, from_bytes, .. } = *self;
+        let is_within = from_bytes <= size_bytes;
+        assert!(is_within, "a file of {size_bytes} B is written from {from_bytes} B on");
+    }
+}
+
 /// Makes a file of the given size, or extends or cuts an existing one to it. Writes what `fill`
 /// puts into the buffer for an offset; `progress` is given the bytes written so far, and may stop
 /// it.
@@ -48,12 +57,16 @@ pub struct LayoutSpec {
 /// # Errors
 /// `NoSpace` before anything is written when the file system cannot hold the file; `File` for what
 /// fails on the way.
+///
+/// # Panics
+/// If it is to be written from beyond its end on.
 pub fn layout(
     path: &Path,
     spec: &LayoutSpec,
     mut fill: impl FnMut(u64, &mut [u8]),
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, EngineError> {
+    spec.check();
     let fits = check_space(path, spec)?;
     let file = File::options()
         .write(true)

@@ -150,7 +150,7 @@ pub trait Engine: Send {
     }
 
     /// Ends the threads of the engine, if it has any, and returns what they used since they were
-    /// ready. Nothing may be in flight, and nothing more be issued.
+    /// ready. Nothing may be in flight unless the engine has failed, and nothing more be issued.
     fn end_threads(&mut self) -> Usage {
         Usage::default()
     }

@@ -34,6 +34,9 @@ pub type MakeEngine<'a> =
 ///
 /// # Errors
 /// When `make` fails, or a thread cannot be started or be bound to its engine.
+///
+/// # Panics
+/// If there are no threads, or fewer buffers than threads.
 pub fn offload(
     n_threads: u32,
     files: FileTable,
@@ -49,6 +52,8 @@ pub fn offload(
         arena,
         files,
         batch_max: n_threads,
+        n_in_flight: 0,
+        has_failed: false,
         name: String::new(),
     };
     for idx in 0..n_threads {
@@ -136,6 +141,10 @@ struct Offload {
     arena: Arena,
     files: FileTable,
     batch_max: u32,
+    /// Operations that were handed over and have not been returned.
+    n_in_flight: usize,
+    /// A thread could not go on: what is in flight may never end.
+    has_failed: bool,
     name: String,
 }
 
@@ -150,14 +159,21 @@ impl Offload {
         }
     }
 
-    /// Puts operations on the desk and wakes threads that sleep, no more than are needed.
-    fn hand_over(&self, ops: &[Op]) {
-        let mut papers = self.desk.lock();
-        let n_open = papers.ops.len() + ops.len();
-        if n_open > self.threads.len() {
-            drop(papers);
-            panic!("no more is in flight than there are threads");
+    fn join_threads(&mut self) {
+        self.desk.lock().is_closed = true;
+        self.desk.work.notify_all();
+        for thread in self.threads.drain(..) {
+            // One that panicked has said so as an error.
+            let _panicked = thread.join();
         }
+    }
+
+    /// Puts operations on the desk and wakes threads that sleep, no more than are needed.
+    fn hand_over(&mut self, ops: &[Op]) {
+        let (n_in_flight, n_threads) = (self.n_in_flight + ops.len(), self.threads.len());
+        assert!(n_in_flight <= n_threads, "{n_in_flight} are in flight on {n_threads} threads");
+        self.n_in_flight = n_in_flight;
+        let mut papers = self.desk.lock();
         papers.ops.extend(ops);
         papers.files_generation = self.files.generation();
         let n_to_wake = papers.n_idle.min(ops.len());
@@ -194,9 +210,13 @@ impl Engine for Offload {
             };
             papers.wanted = usize::MAX;
         }
+        self.n_in_flight -= papers.done.len();
         done.append(&mut papers.done);
         match papers.failure.take() {
-            Some(error) => Err(error),
+            Some(error) => {
+                self.has_failed = true;
+                Err(error)
+            }
             None => Ok(()),
         }
     }
@@ -218,19 +238,17 @@ impl Engine for Offload {
     }
 
     fn end_threads(&mut self) -> Usage {
-        self.desk.lock().is_closed = true;
-        self.desk.work.notify_all();
-        for thread in self.threads.drain(..) {
-            // One that panicked has said so as an error.
-            let _panicked = thread.join();
-        }
+        let n_in_flight = self.n_in_flight;
+        let is_idle = n_in_flight == 0 || self.has_failed;
+        assert!(is_idle, "threads end while {n_in_flight} operations are in flight");
+        self.join_threads();
         std::mem::take(&mut self.desk.lock().usage)
     }
 }
 
 impl Drop for Offload {
     fn drop(&mut self) {
-        self.end_threads();
+        self.join_threads();
     }
 }
 

@@ -215,6 +215,26 @@ fn all_of_the_depth_is_in_flight_at_once() {
     assert_eq!(done.len(), DEPTH as usize);
 }
 
+#[test]
+fn what_is_in_flight_has_its_thread() {
+    let writes: Vec<_> = (0..=DEPTH).map(|slot| op(OpKind::Write, slot, 0, BLOCK)).collect();
+    let busy = |n_writes: usize| {
+        let (mut pool, orders) = obedient_pool();
+        pool.exchange(&writes[..n_writes], Wait::POLL, &mut Vec::new()).expect("room");
+        (pool, orders)
+    };
+    testing::check_wrong_calls(&[
+        ("one too many", "9 are in flight on 8 threads", &|| {
+            let (mut pool, _orders) = busy(8);
+            _ = pool.exchange(&writes[8..], Wait::POLL, &mut Vec::new());
+        }),
+        ("an end too early", "threads end while 1 operations are in flight", &|| {
+            let (mut pool, _orders) = busy(1);
+            pool.end_threads();
+        }),
+    ]);
+}
+
 #[track_caller]
 fn check_loss(order: Order, expected: &str) {
     let (mut pool, orders) = obedient_pool();

@@ -71,6 +71,8 @@ impl Calls {
     /// Reserves memory for `n_calls` calls of `n_slots` operations. `seed` makes the numbers differ
     /// from those of other clients and earlier runs, which a server may remember.
     pub(super) fn new(n_calls: usize, n_slots: usize, seed: u32) -> Calls {
+        assert!(n_slots > 0, "{n_calls} calls are reserved for no operation");
+        assert!((n_slots..=CALLS_MAX).contains(&n_calls), "{n_calls} calls for {n_slots} slots");
         let index_bits = usize::BITS - n_calls.next_power_of_two().leading_zeros();
         let empty = Call {
             xid: 0,
@@ -265,6 +267,16 @@ mod tests {
         }
         assert_eq!(calls.completed, [Completion { slot: 0, result: expected }]);
         assert_eq!(calls.n_live(), 0);
+    }
+
+    #[test]
+    fn each_operation_has_a_call() {
+        let new = |n_calls, n_slots| drop(Calls::new(n_calls, n_slots, 0));
+        testing::check_wrong_calls(&[
+            ("no operations", "2 calls are reserved for no operation", &|| new(2, 0)),
+            ("fewer calls", "2 calls for 3 slots", &|| new(2, 3)),
+            ("more than are numbered", "1048577 calls for 1 slots", &|| new(CALLS_MAX + 1, 1)),
+        ]);
     }
 
     const WHOLE: Answer = Answer::Read { count: 10, eof: false };

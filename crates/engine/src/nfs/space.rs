@@ -85,6 +85,9 @@ impl Export {
 /// # Errors
 /// `NoSpace` before anything is written when the export cannot hold the file; otherwise what fails
 /// on the way.
+///
+/// # Panics
+/// As [`crate::layout()`].
 pub fn layout(
     spec: &EngineSpec,
     path: &Path,
@@ -92,6 +95,7 @@ pub fn layout(
     mut fill: impl FnMut(u64, &mut [u8]),
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, EngineError> {
+    layout.check();
     let mut export = Export::mount(spec)?;
     check_space(&mut export, path, layout)?;
     let mut engine = one_file(spec, path)?;

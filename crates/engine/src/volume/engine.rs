@@ -18,6 +18,9 @@ pub struct VolumeEngine {
 
 impl VolumeEngine {
     /// Makes the engine of a member. `files` is empty: what the volumes hold is nowhere.
+    ///
+    /// # Panics
+    /// If there are files, or fewer buffers than operations in flight.
     pub fn new(
         member: Member,
         files: FileTable,
@@ -25,8 +28,10 @@ impl VolumeEngine {
         queue_depth: u32,
         one_by_one: bool,
     ) -> Self {
-        let batch_max = queue_depth.max(1);
-        VolumeEngine { member, arena, files, batch_max, one_by_one }
+        assert!(files.is_empty(), "volumes hold nothing of {} files", files.len());
+        let n_buffers = arena.n_buffers();
+        assert!(queue_depth <= n_buffers, "{queue_depth} in flight have {n_buffers} buffers");
+        VolumeEngine { member, arena, files, batch_max: queue_depth, one_by_one }
     }
 }
 

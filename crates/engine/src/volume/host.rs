@@ -92,7 +92,12 @@ pub struct Member {
 impl Volumes {
     /// Shares a system. `now_ns` is the clock of its time; `time_scale` says how many wall-clock
     /// seconds pass per second of it.
+    ///
+    /// # Panics
+    /// If that is no number above 0.
     pub fn new(system: System, now_ns: ReadClock, time_scale: f64) -> Arc<Self> {
+        let has_length = time_scale.is_finite() && time_scale > 0.0;
+        assert!(has_length, "a second of the volumes takes {time_scale} s");
         let n_caps = system.caps().len();
         Arc::new(Volumes {
             state: Mutex::new(State {
@@ -110,6 +115,9 @@ impl Volumes {
 
     /// Lets worker `number` of the run join, whose files lie at `places`. `through` makes its
     /// writes bypass caches; I/Os that complete when `is_measured` says so are counted.
+    ///
+    /// # Panics
+    /// If the worker has joined before, has nothing in flight, or a file that ends beyond 64 bits.
     pub fn join(
         self: &Arc<Self>,
         number: u32,
@@ -118,7 +126,14 @@ impl Volumes {
         through: bool,
         is_measured: Box<dyn Fn(u64) -> bool + Send>,
     ) -> Member {
+        assert!(queue_depth > 0, "worker {number} joins with nothing in flight");
+        for Place { base_bytes, len_bytes, .. } in &places {
+            let is_within = base_bytes.checked_add(*len_bytes).is_some();
+            assert!(is_within, "{len_bytes} B from {base_bytes} B on end beyond 64 bits");
+        }
         let mut state = self.lock();
+        let is_new = state.members.iter().all(|seat| seat.number != number);
+        assert!(is_new, "worker {number} joins twice");
         let tally = Tally::new(state.n_caps);
         let member_idx = state.members.len();
         state.members.push(Seat {

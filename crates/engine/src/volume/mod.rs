@@ -152,10 +152,24 @@ impl UsageMark {
         UsageMark { at_ns: now_ns, shares, used, dirty: system.dirty_level() }
     }
 
+    /// Returns the time since an earlier mark of the same system.
+    fn passed_ns(&self, earlier: &UsageMark) -> u64 {
+        let (UsageMark { at_ns, used, .. }, before_ns) = (self, earlier.at_ns);
+        assert!(before_ns <= *at_ns, "caps at {at_ns} ns are compared with {before_ns} ns");
+        let (n_caps, n_before) = (used.len(), earlier.used.len());
+        assert_eq!(n_caps, n_before, "{n_caps} caps are compared with {n_before}");
+        at_ns - before_ns
+    }
+
     /// Returns how what is dirty grew after `earlier`.
+    ///
+    /// # Panics
+    /// If that is a later mark, or one of another system.
     pub fn dirty_since(&self, earlier: &UsageMark) -> DirtyGrowth {
-        let passed_s = self.at_ns.saturating_sub(earlier.at_ns).max(1) as f64 / 1e9;
+        let passed_s = self.passed_ns(earlier).max(1) as f64 / 1e9;
         let (now, before) = (&self.dirty, &earlier.dirty);
+        let (n_now, n_before) = (now.written_bytes, before.written_bytes);
+        assert!(n_now >= n_before, "{n_before} B were written, and later {n_now} B");
         let (end, begin) = (now.bytes as f64, before.bytes as f64);
         let full_bytes = now.full_bytes as f64;
         let left_bytes = (full_bytes - end).max(0.0);
@@ -167,22 +181,28 @@ impl UsageMark {
             lasts_s,
             left_bytes,
             full_bytes,
-            written_bytes: (now.written_bytes - before.written_bytes) as f64,
+            written_bytes: (n_now - n_before) as f64,
             passed_s,
         }
     }
 
     /// Returns what each cap carried per second after `earlier`, in the order of the system's list.
+    ///
+    /// # Panics
+    /// As [`UsageMark::dirty_since`].
     pub fn rates_since(&self, earlier: &UsageMark) -> Vec<f64> {
-        let passed_ns = self.at_ns.saturating_sub(earlier.at_ns).max(1) as f64;
+        let passed_ns = self.passed_ns(earlier).max(1) as f64;
         let pairs = self.used.iter().zip(&earlier.used);
         pairs.map(|(end, begin)| end.saturating_sub(*begin) as f64 * 1e9 / passed_ns).collect()
     }
 
     /// Returns the share of its capacity that each cap gave after `earlier`, in the order of the
     /// system's list.
+    ///
+    /// # Panics
+    /// As [`UsageMark::dirty_since`].
     pub fn since(&self, earlier: &UsageMark) -> Vec<f64> {
-        let passed_ns = self.at_ns.saturating_sub(earlier.at_ns) as f64;
+        let passed_ns = self.passed_ns(earlier) as f64;
         if passed_ns == 0.0 {
             return vec![0.0; self.shares.len()];
         }
