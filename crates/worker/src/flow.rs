@@ -34,13 +34,17 @@ pub struct FlowGroup {
 
 impl FlowGroup {
     /// Makes the memberships of a flow, in order.
+    ///
+    /// # Panics
+    /// If one is of another flow, or has no weight.
     pub fn members(flows: &[Flow]) -> Vec<FlowGroup> {
         let is_one = flows.windows(2).all(|pair| pair[0].id == pair[1].id);
         assert!(is_one, "the members of a flow have its number");
         let members: Arc<Vec<AtomicU64>> =
             Arc::new(flows.iter().map(|_| AtomicU64::new(0)).collect());
         let member = |(own_idx, flow): (usize, &Flow)| {
-            let weight = u64::from(flow.weight.max(1));
+            assert!(flow.weight > 0, "a member of flow {} has no weight", flow.id);
+            let weight = u64::from(flow.weight);
             FlowGroup {
                 members: Arc::clone(&members),
                 own_idx,

@@ -166,6 +166,8 @@ impl LogSender {
         if self.window_ns == 0 {
             return;
         }
+        let since_ns = self.window_since_ns;
+        assert!(at_ns >= since_ns, "a log ends at {at_ns} ns, in a window from {since_ns} ns on");
         self.end_windows_before(at_ns);
         if at_ns > self.window_since_ns {
             self.end_window(at_ns);

@@ -128,10 +128,12 @@ impl Meters {
 
     /// Makes the worker count the different blocks that it touches.
     ///
-    /// Panics once the meters are shared: what counts is settled before anybody reads.
+    /// # Panics
+    /// If they do already, or once they are shared: what counts is settled before anybody reads.
     #[must_use]
     pub fn counting(mut self: Arc<Self>, touched: Touched) -> Arc<Self> {
         let meters = Arc::get_mut(&mut self).expect("meters are made before they are shared");
+        assert!(meters.touched.is_none(), "meters count different blocks once");
         meters.touched = Some(Box::new(touched));
         self
     }

@@ -328,6 +328,8 @@ impl Turns {
     }
 
     fn divide(&mut self, weights: impl Iterator<Item = f64> + Clone) {
+        let odd = weights.clone().find(|weight| !weight.is_finite() || *weight < 0.0);
+        assert!(odd.is_none(), "turns are divided by the weight {odd:?}");
         let total: f64 = weights.clone().sum();
         self.n_left = weights.clone().filter(|weight| *weight > 0.0).count();
         let mut before = 0.0;
@@ -385,6 +387,15 @@ mod tests {
         check(&[33.3, 33.3, 33.4], 8.0);
         check(&[99.9, 0.1], 6.0);
         check(&[1.0; 16], 10.0);
+    }
+
+    #[test]
+    fn turns_are_divided_by_numbers() {
+        let divide = |weight| Turns::new(7).divide([1.0, weight].into_iter());
+        testing::check_wrong_calls(&[
+            ("less than none", "by the weight Some(-0.5)", &|| divide(-0.5)),
+            ("no number", "by the weight Some(NaN)", &|| divide(f64::NAN)),
+        ]);
     }
 
     #[test]

@@ -38,6 +38,8 @@ impl Replaying {
         if recording.ops.iter().any(|op| op.file_idx >= n_files) {
             return Err(PatternError::NoFiles);
         }
+        let back = recording.ops.windows(2).find(|pair| pair[1].due_ns < pair[0].due_ns);
+        assert!(back.is_none(), "a recording goes back in time: {back:?}");
         let timed = recording.ops.last().is_some_and(|op| op.due_ns > 0);
         Ok(Some(Replaying { recording, next_idx: 0, n_files, timed, since_ns: None }))
     }

@@ -72,3 +72,17 @@ pub struct WorkerSpec {
     /// call returns, whatever the job says.
     pub batch_max: u32,
 }
+
+impl WorkerSpec {
+    /// Asserts that each region ends, and that something is handed over at once.
+    pub(crate) fn check(&self) {
+        assert!(self.batch_max > 0, "at least one operation is handed over at once");
+        for (file_idx, FileRegion { offset_bytes, len_bytes }) in self.files.iter().enumerate() {
+            let is_within = offset_bytes.checked_add(*len_bytes).is_some();
+            assert!(
+                is_within,
+                "file {file_idx}: {len_bytes} B from {offset_bytes} B on end beyond 64 bits"
+            );
+        }
+    }
+}

@@ -40,6 +40,9 @@ pub struct Touched {
 impl Touched {
     /// Makes a count of nothing. A file's key is the same for every worker that has it, and its
     /// own. Operations have `len_min` to `len_max` bytes.
+    ///
+    /// # Panics
+    /// If the shortest is longer than the longest.
     pub fn new(keys: &[u64], len_min: u32, len_max: u32) -> Self {
         assert!(len_min <= len_max, "the shortest operation is no longer than the longest");
         let len_min = len_min.max(1);
@@ -49,6 +52,11 @@ impl Touched {
             keys: keys.iter().map(|key| mix64(*key)).collect(),
             block_bytes: u64::from(len_min) * u64::from(times),
         }
+    }
+
+    /// Returns the number of files whose blocks it counts.
+    pub(crate) fn n_files(&self) -> usize {
+        self.keys.len()
     }
 
     /// Returns the bytes of a block. Counts of different blocks cannot be joined.
@@ -83,9 +91,16 @@ impl Touched {
     }
 
     /// Estimates the different blocks that several workers touched together.
+    ///
+    /// # Panics
+    /// If they counted blocks of different sizes.
     pub fn n_blocks<'a>(counts: impl Iterator<Item = &'a Touched>) -> f64 {
         let mut highest = [0_u8; N_REGISTERS];
+        let mut joined_bytes = None;
         for count in counts {
+            let bytes = count.block_bytes;
+            let first = *joined_bytes.get_or_insert(bytes);
+            assert_eq!(bytes, first, "blocks of {bytes} B are counted with those of {first} B");
             for (highest, register) in highest.iter_mut().zip(&count.registers) {
                 *highest = register.load(Relaxed).max(*highest);
             }

@@ -38,9 +38,11 @@ pub(crate) enum NextTrim {
 impl Trims {
     pub(crate) fn new(job: &Job) -> Self {
         let workload = &job.workload;
+        let pct = workload.trim_pct;
+        assert!(pct <= 100, "{pct} % of the writes are trimmed");
         let (backlog, batch) = (workload.trim_backlog, workload.trim_backlog_batch);
         Trims {
-            pct: workload.trim_pct,
+            pct,
             backlog,
             batch: if batch > 0 { batch } else { backlog },
             batch_left: 0,

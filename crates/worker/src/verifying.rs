@@ -302,6 +302,9 @@ impl Worker {
     /// Restricts verification to what an earlier run had written. Before the start.
     pub fn restrict_to(&mut self, state: VerifyState) {
         self.must_be_new("what was written is said");
+        let name = &self.job.name;
+        assert!(self.verifying.on, "what `{name}` wrote is said, which verifies nothing");
+        assert!(self.verifying.restriction.is_none(), "what `{name}` wrote is said twice");
         self.verifying.restriction = Some(Restriction { state, n_reads: 0, exhausted: false });
     }
 

@@ -25,6 +25,7 @@ use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
 use crate::together::SharedWalks;
+use crate::touched::Touched;
 use crate::tree::{Hand, Stuck};
 use crate::verifying::Verifying;
 
@@ -111,8 +112,15 @@ impl Worker {
     ///
     /// # Errors
     /// When the job's sizes and regions do not fit together.
+    ///
+    /// # Panics
+    /// If nothing may be handed over at once, a region has no end within 64 bits, or the meters
+    /// count the blocks of other files.
     pub fn new(spec: &WorkerSpec, meters: Arc<Meters>) -> Result<Self, pattern::PatternError> {
-        assert!(spec.batch_max > 0, "at least one operation is handed over at once");
+        spec.check();
+        let n_files = spec.files.len();
+        let n_counted = meters.touched().map_or(n_files, Touched::n_files);
+        assert_eq!(n_counted, n_files, "blocks of {n_counted} files are counted, of {n_files}");
         let job = Arc::clone(&spec.job);
         let depth = job.load.queue_depth.max(1);
         Ok(Worker {
@@ -129,7 +137,7 @@ impl Worker {
             paths: Paths::BEFORE,
             choose_paths: Paths::of,
             slots: Slots::new(depth),
-            waiting: Waiting::new(depth, spec.files.len()),
+            waiting: Waiting::new(depth, n_files),
             pace: Pace::new(depth, job.load.submit_batch, spec.batch_max),
             refilling: true,
             goes_on_at_once: false,
@@ -155,6 +163,9 @@ impl Worker {
     }
 
     /// Makes the worker a member of a flow. Before the start.
+    ///
+    /// # Panics
+    /// If it has started, or is in a flow.
     pub fn join_flow(&mut self, flow: FlowGroup) {
         self.must_be_new("a flow is joined");
         assert!(self.flow.is_none(), "a worker is in one flow");
@@ -165,13 +176,20 @@ impl Worker {
     /// workers that a job was divided among ([`plan::load::Load::walks_together`]). Before the
     /// start.
     ///
-    /// Panics if the other workers are not of the same job.
+    /// # Panics
+    /// If the worker has started, or is not of the same job as the others, or its job was not
+    /// divided.
     pub fn share_walks(&mut self, walks: &mut SharedWalks) {
         self.must_be_new("a walk is shared");
+        let Job { name, load, .. } = self.job.as_ref();
+        assert!(load.walks_together, "workers of `{name}` walk together, which was not divided");
         walks.give_to(&mut self.source);
     }
 
     /// Makes the worker count its errors with those of others. Before the start.
+    ///
+    /// # Panics
+    /// If it has started.
     pub fn share_errors(&mut self, budget: ErrorBudget) {
         self.must_be_new("errors are shared");
         self.faults.budget = budget;
@@ -185,6 +203,9 @@ impl Worker {
     }
 
     /// Gives the worker a log. Before the start.
+    ///
+    /// # Panics
+    /// If it has started, or has a log.
     pub fn log_to(&mut self, log: LogSender) {
         self.must_be_new("a log is given");
         assert!(self.log.is_none(), "a worker has one log");
@@ -194,6 +215,9 @@ impl Worker {
     /// Lets completions gather instead of adding them to the meters after each batch. Before the
     /// start, by a driver that calls [`Worker::publish`] before anybody reads the meters: where
     /// every batch is one operation, adding them costs as much as all else that a worker does.
+    ///
+    /// # Panics
+    /// If it has started.
     pub fn defer_meters(&mut self) {
         self.gather_meters(u64::MAX);
     }
@@ -202,6 +226,9 @@ impl Worker {
     /// of an interval shifted by as much, and by the operation in flight where that takes long; and
     /// every count in the end. Before the start. Who lets
     /// the worker wait for anything else than completions calls [`Worker::publish`] first.
+    ///
+    /// # Panics
+    /// If it has started.
     pub fn gather_meters(&mut self, gathers_ns: u64) {
         self.must_be_new("meters are put off");
         self.tally.gathers_ns = gathers_ns;
@@ -238,6 +265,9 @@ impl Worker {
 
     /// Ends the worker without a further word of it, as after [`Worker::fail`] where its engine can
     /// do nothing more: the time up to now counts, with what was done in it.
+    ///
+    /// # Panics
+    /// If it has ended, or `now_ns` is before the start of its phase.
     pub fn abandon(&mut self, now_ns: u64) {
         assert!(self.phase != Phase::Done, "a worker ends once");
         self.stopping = true;
@@ -458,6 +488,9 @@ impl Worker {
     }
 
     fn start(&mut self, now_ns: u64) {
+        let Job { name, tree, .. } = self.job.as_ref();
+        let has_tree = self.tree.is_some() || tree.is_none();
+        assert!(has_tree, "a worker of `{name}` starts without its tree");
         let limits = &self.job.limits;
         self.times.start_ns = now_ns;
         let ramp_end = now_ns.saturating_add(limits.ramp_ns);
@@ -601,8 +634,10 @@ impl Worker {
 
     /// Adds the time of the phase to the directions that were busy in it.
     fn end_phase_time(&mut self, now_ns: u64) {
+        let begun_ns = self.times.phase_since_ns;
+        assert!(now_ns >= begun_ns, "a phase that began at {begun_ns} ns ends at {now_ns} ns");
         self.publish();
-        let since_ns = self.times.phase_since_ns.max(self.times.measured_ns.min(now_ns));
+        let since_ns = begun_ns.max(self.times.measured_ns.min(now_ns));
         // A phase that was cut short lasted until then, even if nothing completed at its end: two
         // operations in three seconds are 0.7 per second, also where the second came after one.
         let cut_ns = if self.stopping { now_ns.min(self.times.end_ns) } else { 0 };

@@ -105,7 +105,9 @@ impl FormatProgress {
     }
 
     pub(super) fn let_make(&self, errno: i32) {
-        self.may_make.store(errno.max(0), Release);
+        assert!(errno >= 0, "a format is refused for error {errno}");
+        let before = self.may_make.swap(errno, Release);
+        assert_eq!(before, NOT_YET, "a format that waits for no leave is given one");
     }
 
     /// Returns what a worker does instead of making something, which others decide about.
@@ -390,5 +392,26 @@ impl FormatHand {
         self.entry = None;
         self.stage = Stage::Begin;
         job.format.done[pass as usize].fetch_add(1, AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_that_waits_for_leave_is_given_it_once() {
+        let waiting = || FormatProgress::new(0, true);
+        testing::check_wrong_calls(&[
+            ("twice", "a format that waits for no leave is given one", &|| {
+                let format = waiting();
+                format.let_make(0);
+                format.let_make(0);
+            }),
+            ("one that need not wait", "a format that waits for no leave is given one", &|| {
+                FormatProgress::new(0, false).let_make(0);
+            }),
+            ("no error", "a format is refused for error -5", &|| waiting().let_make(-5)),
+        ]);
     }
 }

@@ -34,8 +34,14 @@ impl Worker {
     ///
     /// # Errors
     /// When the job's sizes cannot be drawn, or it does nothing.
+    ///
+    /// # Panics
+    /// If the worker has started, its job is on no tree, or it has joined one.
     pub fn join_tree(&mut self, job: Arc<TreeJob>) -> Result<(), PatternError> {
         self.must_be_new("a tree is given");
+        let name = &self.job.name;
+        assert!(self.job.tree.is_some(), "a worker of `{name}` joins a tree, which is on none");
+        assert!(self.tree.is_none(), "a worker of `{name}` joins two trees");
         let n_asked_max = self.job.limits.n_ios_max;
         self.tree = Some(Box::new(Hand::new(job, self.seed, n_asked_max)?));
         Ok(())

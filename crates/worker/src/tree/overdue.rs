@@ -119,11 +119,8 @@ impl Overdue {
 }
 
 fn count(n: &AtomicU32, is_more: bool) {
-    if is_more {
-        n.fetch_add(1, AcqRel);
-    } else {
-        n.fetch_sub(1, AcqRel);
-    }
+    let n_before = if is_more { n.fetch_add(1, AcqRel) } else { n.fetch_sub(1, AcqRel) };
+    assert!(is_more || n_before > 0, "a worker waits no longer that did not wait");
 }
 
 #[cfg(test)]
@@ -146,6 +143,15 @@ mod tests {
                 assert_eq!(ring.take(), Some(round * 10_000 + k));
             }
         }
+    }
+
+    #[test]
+    fn who_waits_no_longer_did_wait() {
+        let expected = "a worker waits no longer that did not wait";
+        testing::check_wrong_calls(&[
+            ("for a file", expected, &|| Overdue::default().count_waiting(false)),
+            ("for what others hand on", expected, &|| Overdue::default().end_watch()),
+        ]);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use pattern::tree::InUse;
-use plan::tree::{Activity, FileIo, TreeWork};
+use plan::op::OpKind;
+use plan::tree::{Activity, FileIo, TreeTask, TreeWork};
 
 use super::format::{FormatProgress, FormatStatus, MadeWhole, bytes_to_make};
 use super::overdue::Overdue;
@@ -37,12 +38,22 @@ pub struct TreeJob {
 impl TreeJob {
     /// Makes what the workers of a job share. `second` is the tree that files are copied or moved
     /// to; of a format, the tree that is there and to be removed, if it is another one.
+    ///
+    /// # Panics
+    /// If more files are in use than there are, or files go to another tree and there is none.
     pub fn new(
         work: TreeWork,
         (state, in_use): (Arc<TreeState>, InUse),
         second: Option<Arc<TreeState>>,
         seed: u64,
     ) -> Self {
+        let (n_in_use, n_files) = (in_use.len(), state.tree().n_files());
+        assert!(n_in_use <= n_files, "{n_in_use} of {n_files} files are in use");
+        if let Activity::Operations(tasks) = &work.activity {
+            let leaves = |task: &&TreeTask| matches!(task.operation, OpKind::Copy | OpKind::Move);
+            let leaving = tasks.iter().find(leaves).map(|task| task.operation);
+            assert!(leaving.is_none() || second.is_some(), "{leaving:?} to a tree that is missing");
+        }
         let n_tasks = match &work.activity {
             Activity::Operations(tasks) => tasks.len(),
             Activity::Format(_) => 0,
@@ -105,6 +116,9 @@ impl TreeJob {
 
     /// Lets a format make its tree in the place of another one that it has removed, or not, for the
     /// reason of an error number; 0 lets it.
+    ///
+    /// # Panics
+    /// If that is no error number, or the format waits for no leave.
     pub fn let_make(&self, errno: i32) {
         self.format.let_make(errno);
     }

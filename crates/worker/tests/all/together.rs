@@ -142,7 +142,8 @@ fn files_that_are_one_volume_are_walked_as_one() {
 fn workers_of_different_jobs_do_not_walk_together() {
     let mut walks = SharedWalks::default();
     worker_of(&Arc::new(walking(true)), 0, &[FILE]).share_walks(&mut walks);
-    let random = job(OpKind::Read, true, 4);
+    let mut random = job(OpKind::Read, true, 4);
+    random.load.walks_together = true;
     worker_of(&Arc::new(random), 1, &[FILE]).share_walks(&mut walks);
 }
 
