@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::edition::Edition;
 use crate::error::CatalogError;
-use crate::table::{self, Sources, TableFile};
+use crate::table::{self, Kind, Sources, TableFile};
 
 /// An edition's name and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,18 +44,38 @@ impl EditionInfo {
     }
 }
 
-macro_rules! tables {
-    ($($path:literal)*) => {
-        [$(TableFile { path: $path, text: include_str!(concat!("../data/", $path)) }),*]
+/// A built-in table, compressed when the program was built.
+struct Packed {
+    path: &'static str,
+    deflated: &'static [u8],
+}
+
+impl Packed {
+    fn text(&self) -> String {
+        let bytes = miniz_oxide::inflate::decompress_to_vec(self.deflated);
+        let bytes = bytes.expect("the build compressed it");
+        String::from_utf8(bytes).expect("tables are text")
+    }
+}
+
+macro_rules! packed {
+    ($path:literal) => {
+        Packed {
+            path: $path,
+            deflated: include_bytes!(concat!(env!("OUT_DIR"), "/", $path, ".deflate")),
+        }
     };
 }
 
-const SOURCES: TableFile<'_> =
-    TableFile { path: "sources.csv", text: include_str!("../data/sources.csv") };
+macro_rules! tables {
+    ($($path:literal)*) => { &[$(packed!($path)),*] };
+}
+
+const SOURCES: Packed = packed!("sources.csv");
 
 /// The tables, those whose figures count first coming first: an interface's own answers, then
-/// published pages, then maps made from them.
-const FILES: [TableFile<'_>; 26] = tables!(
+/// published pages, then maps made from them. Of prices those of a list come before others.
+const FILES: &[Packed] = tables!(
     "current/disks-azure.csv"
     "current/disks-azure-types.csv"
     "current/disks-azure-burst.csv"
@@ -65,13 +85,31 @@ const FILES: [TableFile<'_>; 26] = tables!(
     "current/disks-gcp-machine.csv"
     "current/vms-azure-sku.csv"
     "current/vms-azure-series.csv"
+    "current/vms-azure-series-2.csv"
     "current/vms-azure-memory.csv"
     "current/vms-azure-map.csv"
     "current/vms-azure-map-vcpus.csv"
     "current/vms-aws.csv"
+    "current/vms-aws-more.csv"
+    "current/vms-aws-local.csv"
+    "current/vms-gcp.csv"
+    "current/vms-gcp-slots.csv"
+    "current/vms-gcp-limits.csv"
+    "current/vms-gcp-limits-ha.csv"
     "current/network-azure-netapp.csv"
+    "current/network-aws-fsx.csv"
+    "current/prices-azure.csv"
+    "current/prices-aws-ebs.csv"
+    "current/prices-aws-fsx.csv"
+    "current/prices-gcp.csv"
     "current/prices-storage.csv"
     "current/hourly-azure.csv"
+    "current/hourly-aws.csv"
+    "current/hourly-aws-regions.csv"
+    "current/hourly-gcp.csv"
+    "current/reserved-aws.csv"
+    "current/reserved-gcp.csv"
+    "current/sustained-gcp.csv"
     "2018/disks-azure.csv"
     "2018/disks-azure-unit.csv"
     "2018/vms-azure.csv"
@@ -84,6 +122,44 @@ const FILES: [TableFile<'_>; 26] = tables!(
     "2024/disks-aws.csv"
 );
 
+/// A user's own tables: pairs of path and text.
+pub(crate) type Own = Arc<[(String, String)]>;
+
+/// Returns the sources, with those that a user's tables add.
+pub(crate) fn sources(own: &Own, errors: &mut Vec<CatalogError>) -> Sources {
+    let text = SOURCES.text();
+    let mut sources = table::sources(TableFile { path: SOURCES.path, text: &text }, errors);
+    for (path, text) in own.iter().filter(|(path, _)| path == SOURCES.path) {
+        sources.extend(table::sources(TableFile { path, text }, errors));
+    }
+    sources
+}
+
+/// Hands the tables of an edition's own folder to `read`, by their kinds, those that count first
+/// coming first: a user's own, then the built-in ones. Only tables of the kinds wanted are
+/// decompressed.
+pub(crate) fn each_table(
+    own: &Own,
+    edition: &str,
+    is_wanted: impl Fn(Kind) -> bool,
+    mut read: impl FnMut(Kind, TableFile<'_>),
+) {
+    let kind = |path: &str| {
+        let (folder, name) = path.split_once('/')?;
+        Kind::of(name).filter(|kind| folder == edition && is_wanted(*kind))
+    };
+    for (path, text) in own.iter() {
+        if let Some(kind) = kind(path) {
+            read(kind, TableFile { path, text });
+        }
+    }
+    for packed in FILES {
+        if let Some(kind) = kind(packed.path) {
+            read(kind, TableFile { path: packed.path, text: &packed.text() });
+        }
+    }
+}
+
 /// Returns an edition of the built-in catalogue; `None` for a name that is none.
 pub fn edition(name: &str) -> Option<&'static Edition> {
     Catalog::built_in().edition(name)
@@ -92,7 +168,7 @@ pub fn edition(name: &str) -> Option<&'static Edition> {
 /// The built-in tables, and perhaps a user's own, which count before them.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    user: Vec<(String, String)>,
+    user: Own,
     editions: [OnceLock<Edition>; EDITIONS.len()],
 }
 
@@ -114,25 +190,22 @@ impl Catalog {
     /// `current/vms-mine.csv`) and text. Their figures count before the built-in ones, which stay
     /// visible behind them. Returns all mistakes if there are any.
     pub fn with(tables: Vec<(String, String)>) -> Result<Catalog, Vec<CatalogError>> {
-        let catalog = Catalog { user: tables, ..Catalog::default() };
+        let catalog = Catalog { user: tables.into(), ..Catalog::default() };
         let mut errors = Vec::new();
-        for (path, _) in &catalog.user {
-            let folder = path.split_once('/').map(|(folder, _)| folder);
-            let is_known = match folder {
-                Some(folder) => EDITIONS.iter().any(|info| info.name == folder),
-                None => path == SOURCES.path,
-            };
-            if !is_known {
-                let what = "a table lies in the folder of an edition";
-                errors.push(CatalogError::new(path, 1, what));
+        let sources = sources(&catalog.user, &mut errors);
+        for (path, text) in catalog.user.iter().filter(|(path, _)| path != SOURCES.path) {
+            let (folder, name) = path.split_once('/').unwrap_or(("", path));
+            let is_known = EDITIONS.iter().any(|info| info.name == folder);
+            match Kind::of(name).filter(|_| is_known) {
+                Some(kind) => table::check(kind, TableFile { path, text }, &sources, &mut errors),
+                None if is_known => errors.push(CatalogError::new(path, 1, Kind::EXPECTED)),
+                None => {
+                    let what = "a table lies in the folder of an edition";
+                    errors.push(CatalogError::new(path, 1, what));
+                }
             }
         }
-        for (idx, info) in EDITIONS.iter().enumerate() {
-            let edition = catalog.read(info, &mut errors);
-            let _ = catalog.editions[idx].set(edition);
-        }
         errors.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
-        errors.dedup();
         if errors.is_empty() { Ok(catalog) } else { Err(errors) }
     }
 
@@ -156,21 +229,28 @@ impl Catalog {
         let idx = EDITIONS.iter().position(|info| info.is_called(&name))?;
         let edition = self.editions[idx].get_or_init(|| {
             let mut errors = Vec::new();
-            let edition = self.read(&EDITIONS[idx], &mut errors);
+            let edition = Edition::read(&EDITIONS[idx], &self.user, &mut errors);
             debug_assert!(errors.is_empty(), "{errors:?}");
             edition
         });
         Some(edition)
     }
+}
 
-    fn read(&self, info: &'static EditionInfo, errors: &mut Vec<CatalogError>) -> Edition {
-        let user = self.user.iter().map(|(path, text)| TableFile { path, text });
-        let mut sources: Sources = table::sources(SOURCES, errors);
-        for file in user.clone().filter(|file| file.path == SOURCES.path) {
-            sources.extend(table::sources(file, errors));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_built_in_tables_read_without_a_mistake() {
+        let mut errors = Vec::new();
+        let sources = sources(&Own::default(), &mut errors);
+        for packed in FILES {
+            let name = packed.path.split_once('/').map_or("", |(_, name)| name);
+            let kind = Kind::of(name).expect("a known kind");
+            let file = TableFile { path: packed.path, text: &packed.text() };
+            table::check(kind, file, &sources, &mut errors);
         }
-        let user_tables = user.filter(|file| file.path.contains('/'));
-        let files: Vec<TableFile<'_>> = user_tables.chain(FILES).collect();
-        Edition::read(info, &files, &sources, errors)
+        assert!(errors.is_empty(), "{errors:#?}");
     }
 }

@@ -25,10 +25,14 @@ pub enum Unit {
     Gib,
     /// "GB" of a disk's or machine's size, which are 2^30 bytes.
     Gb,
+    /// "GB" of a local disk's size where these are 10^9 bytes.
+    GbDecimal,
     /// 2^40 bytes.
     Tib,
     /// Seconds.
     Seconds,
+    /// Milliseconds of latency.
+    Ms,
     /// Operations per second for each GiB.
     IopsPerGib,
     /// Operations per second for each MiB/s.
@@ -51,7 +55,7 @@ pub enum Unit {
     Count,
 }
 
-const UNITS: [(Unit, &str, u64); 23] = [
+const UNITS: [(Unit, &str, u64); 25] = [
     (Unit::Iops, "IOPS", 1),
     (Unit::MbPerS, "MB/s", 1_000_000),
     (Unit::MibPerS, "MiB/s", 1 << 20),
@@ -63,8 +67,10 @@ const UNITS: [(Unit, &str, u64); 23] = [
     (Unit::Mib, "MiB", 1 << 20),
     (Unit::Gib, "GiB", 1 << 30),
     (Unit::Gb, "GB", 1 << 30),
+    (Unit::GbDecimal, "GB (10^9 B)", 1_000_000_000),
     (Unit::Tib, "TiB", 1 << 40),
     (Unit::Seconds, "s", 1),
+    (Unit::Ms, "ms", 1_000_000),
     (Unit::IopsPerGib, "IOPS per GiB", 1),
     (Unit::IopsPerMibPerS, "IOPS per MiB/s", 1),
     (Unit::MibPerSPerTib, "MiB/s per TiB", 1 << 20),
@@ -88,7 +94,7 @@ impl Unit {
         UNITS.iter().find(|(_, printed, _)| *printed == text).map(|row| row.0)
     }
 
-    /// Returns what one of it is in operations, bytes or seconds.
+    /// Returns what one of it is in operations, bytes, seconds, or nanoseconds of latency.
     pub(crate) fn scale(self) -> u64 {
         self.row().2
     }
@@ -208,16 +214,78 @@ pub(crate) const COLUMNS: &[Column] = &[
     machine("cache_gib", "cache", Unit::Gib),
     machine("cache_gb", "cache", Unit::Gb),
     machine("cache_bytes", "cache", Unit::Bytes),
+    // Of machines that take disks over SCSI or over NVMe: what they do over NVMe.
+    machine("nvme_iops", "nvme_iops", Unit::Iops),
+    machine("nvme_mb_s", "nvme_throughput", Unit::MbPerS),
+    machine("nvme_burst_iops", "nvme_burst_iops", Unit::Iops),
+    machine("nvme_burst_mb_s", "nvme_burst_throughput", Unit::MbPerS),
+    machine("nvme_v2_iops", "nvme_v2_iops", Unit::Iops),
+    machine("nvme_v2_mb_s", "nvme_v2_throughput", Unit::MbPerS),
+    machine("nvme_v2_burst_iops", "nvme_v2_burst_iops", Unit::Iops),
+    machine("nvme_v2_burst_mb_s", "nvme_v2_burst_throughput", Unit::MbPerS),
     machine("egress_mbit_s", "egress", Unit::MbitPerS),
+    machine("egress_burst_mbit_s", "egress_burst", Unit::MbitPerS),
+    machine("local_disks", "local_disks", Unit::Count),
+    machine("local_disk_gb_decimal", "local_disk_size", Unit::GbDecimal),
+    machine("local_gb_decimal", "local_size", Unit::GbDecimal),
+    machine("local_gib", "local_size", Unit::Gib),
+    machine("local_iops", "local_iops", Unit::Iops),
+    machine("local_mb_s", "local_throughput", Unit::MbPerS),
+    machine("local_read_latency_ms", "local_read_latency", Unit::Ms),
+    machine("local_read_latency_ms_high", "local_read_latency_high", Unit::Ms),
     machine("local_read_iops", "local_read_iops", Unit::Iops),
     machine("local_read_bytes_s", "local_read_throughput", Unit::BytesPerS),
     machine("local_write_iops", "local_write_iops", Unit::Iops),
     machine("local_write_bytes_s", "local_write_throughput", Unit::BytesPerS),
+    // Machines of Google Cloud: what all of their disks of one type do together.
+    machine("pd_standard_read_iops", "pd_standard_read_iops", Unit::Iops),
+    machine("pd_standard_write_iops", "pd_standard_write_iops", Unit::Iops),
+    machine("pd_standard_read_mib_s", "pd_standard_read_throughput", Unit::MibPerS),
+    machine("pd_standard_write_mib_s", "pd_standard_write_throughput", Unit::MibPerS),
+    machine("pd_balanced_read_iops", "pd_balanced_read_iops", Unit::Iops),
+    machine("pd_balanced_write_iops", "pd_balanced_write_iops", Unit::Iops),
+    machine("pd_balanced_read_mib_s", "pd_balanced_read_throughput", Unit::MibPerS),
+    machine("pd_balanced_write_mib_s", "pd_balanced_write_throughput", Unit::MibPerS),
+    machine("pd_ssd_read_iops", "pd_ssd_read_iops", Unit::Iops),
+    machine("pd_ssd_write_iops", "pd_ssd_write_iops", Unit::Iops),
+    machine("pd_ssd_read_mib_s", "pd_ssd_read_throughput", Unit::MibPerS),
+    machine("pd_ssd_write_mib_s", "pd_ssd_write_throughput", Unit::MibPerS),
+    machine("pd_extreme_read_iops", "pd_extreme_read_iops", Unit::Iops),
+    machine("pd_extreme_write_iops", "pd_extreme_write_iops", Unit::Iops),
+    machine("pd_extreme_read_mib_s", "pd_extreme_read_throughput", Unit::MibPerS),
+    machine("pd_extreme_write_mib_s", "pd_extreme_write_throughput", Unit::MibPerS),
+    machine("hyperdisk_balanced_ha_read_iops", "hyperdisk_balanced_ha_read_iops", Unit::Iops),
+    machine("hyperdisk_balanced_ha_write_iops", "hyperdisk_balanced_ha_write_iops", Unit::Iops),
+    machine(
+        "hyperdisk_balanced_ha_read_mib_s",
+        "hyperdisk_balanced_ha_read_throughput",
+        Unit::MibPerS,
+    ),
+    machine(
+        "hyperdisk_balanced_ha_write_mib_s",
+        "hyperdisk_balanced_ha_write_throughput",
+        Unit::MibPerS,
+    ),
 ];
 
 /// Columns of words.
-pub(crate) const WORDS: &[&str] =
-    &["cloud", "family", "skus", "aliases", "cache", "premium", "merges", "limits"];
+pub(crate) const WORDS: &[&str] = &[
+    "cloud",
+    "family",
+    "skus",
+    "aliases",
+    "cache",
+    "premium",
+    "merges",
+    "limits",
+    "arch",
+    "interface",
+    "status",
+    "local_type",
+    "local_ssd_included",
+    "shared_cpu",
+    "accelerator",
+];
 
 /// Finds a column of figures by its name.
 pub(crate) fn find(name: &str) -> Option<&'static Column> {

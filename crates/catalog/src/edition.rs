@@ -1,17 +1,18 @@
 //! One edition: all tables of one time, looked up by name.
 
 use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
-use crate::built_in::EditionInfo;
+use crate::built_in::{self, EditionInfo, Own};
+use crate::cloud::Cloud;
 use crate::error::CatalogError;
 use crate::figure::Figure;
 use crate::item::Item;
 use crate::kinds::{Disk, Vm};
-use crate::machine_name::{CLOUDS, cloud_of_machine};
 use crate::near;
 use crate::network::{self, Fact, Surface, VolumeKind};
-use crate::price::{self, Price};
-use crate::table::{self, Sources, TableFile};
+use crate::price::{Price, Prices};
+use crate::table::{self, Kind, Sources};
 
 /// All that one edition says.
 #[derive(Debug)]
@@ -21,7 +22,10 @@ pub struct Edition {
     disks: Vec<Disk>,
     vms: Vec<Vm>,
     facts: Vec<Fact>,
-    prices: Vec<Price>,
+    /// A user's own tables, for the prices in them.
+    own: Own,
+    /// Read when they are first asked for: most commands need none.
+    prices: OnceLock<Prices>,
     disk_idx: HashMap<String, usize>,
     vm_idx: HashMap<String, usize>,
 }
@@ -44,7 +48,21 @@ impl Edition {
 
     /// Returns the prices.
     pub fn prices(&self) -> &[Price] {
-        &self.prices
+        self.price_list().all()
+    }
+
+    pub(crate) fn price_list(&self) -> &Prices {
+        self.prices.get_or_init(|| {
+            let mut errors = Vec::new();
+            let prices = Prices::read(self.info, &self.own, &mut errors);
+            debug_assert!(errors.is_empty(), "{errors:?}");
+            prices
+        })
+    }
+
+    /// Returns the regions of a cloud that any price is known of, by name.
+    pub fn regions(&self, cloud: Cloud) -> Vec<&str> {
+        self.price_list().regions(cloud).collect()
     }
 
     /// Finds a disk by tier, type, or a SKU or family that only one has; case does not count.
@@ -60,24 +78,22 @@ impl Edition {
     /// Says that no machines are known of the cloud whose sizes are named so: `the catalogue has no
     /// machines of Google Cloud`. `None` where there are some, or the name is of no known form.
     pub fn lacks_machines_like(&self, name: &str) -> Option<String> {
-        let cloud = cloud_of_machine(name)?;
-        self.lacks_machines_of(cloud)
+        self.lacks_machines_of(Cloud::of_machine(name)?.as_str())
     }
 
     /// Says that no machines of a cloud are known, by what people call it: `gcp`, `Google`.
     pub fn lacks_machines_of(&self, cloud: &str) -> Option<String> {
-        let (word, title) = CLOUDS.into_iter().find(|(word, title)| {
-            let is_same = |known: &str| known.eq_ignore_ascii_case(cloud);
-            is_same(word) || title.split(' ').any(is_same)
-        })?;
-        let is_known = self.vms.iter().any(|vm| vm.cloud() == word);
-        (!is_known).then(|| format!("the catalogue has no machines of {title}"))
+        let cloud = Cloud::from_text(cloud)?;
+        let is_known = self.vms.iter().any(|vm| vm.cloud() == cloud.as_str());
+        (!is_known).then(|| {
+            let edition = self.info.name;
+            format!("edition {edition} has no machines of {}", cloud.title())
+        })
     }
 
     /// Returns the prices of one thing, those of the best-ranking source first.
     pub fn prices_of(&self, name: &str) -> impl Iterator<Item = &Price> {
-        let key = near::key(name);
-        self.prices.iter().filter(move |price| near::key(&price.name) == key)
+        self.price_list().of(name)
     }
 
     /// Finds a fact about network volumes.
@@ -104,18 +120,18 @@ impl Edition {
     /// counts before that of a later one.
     pub(crate) fn read(
         info: &'static EditionInfo,
-        files: &[TableFile<'_>],
-        sources: &Sources,
+        own: &Own,
         errors: &mut Vec<CatalogError>,
     ) -> Self {
+        let sources = built_in::sources(own, errors);
         let mut read = Tables::default();
-        read.read(info.name, files, sources, errors);
+        read.read(info.name, own, &sources, errors);
         if let Some(base) = info.based_on {
             // A document's own surfaces stand alone: mixed with others they would belong to no
             // document.
             let has_surfaces = read.facts.iter().any(|fact| fact.scope.starts_with("surface."));
             let n_facts = read.facts.len();
-            read.read(base, files, sources, errors);
+            read.read(base, own, &sources, errors);
             let mut position = 0;
             read.facts.retain(|fact| {
                 position += 1;
@@ -127,7 +143,8 @@ impl Edition {
         let vms: Vec<Vm> = merge(read.vms).into_iter().map(Vm).collect();
         let vm_idx = vms.iter().enumerate().map(|(idx, vm)| (near::key(&vm.name), idx)).collect();
         let disk_idx = disk_keys(&disks);
-        Edition { info, disks, vms, facts: read.facts, prices: read.prices, disk_idx, vm_idx }
+        let (own, prices, facts) = (Arc::clone(own), OnceLock::new(), read.facts);
+        Edition { info, disks, vms, facts, own, prices, disk_idx, vm_idx }
     }
 }
 
@@ -136,35 +153,23 @@ struct Tables {
     disks: Vec<Item>,
     vms: Vec<Item>,
     facts: Vec<Fact>,
-    prices: Vec<Price>,
 }
 
 impl Tables {
     fn read(
         &mut self,
         edition: &str,
-        files: &[TableFile<'_>],
+        own: &Own,
         sources: &Sources,
         errors: &mut Vec<CatalogError>,
     ) {
-        for file in files {
-            let Some((folder, name)) = file.path.split_once('/') else { continue };
-            if folder != edition {
-                continue;
-            }
-            match name.split('-').next() {
-                Some("disks") => self.disks.extend(table::items(*file, sources, errors)),
-                Some("vms") => self.vms.extend(table::items(*file, sources, errors)),
-                Some("network") => self.facts.extend(network::facts(*file, sources, errors)),
-                Some("prices") => self.prices.extend(price::prices(*file, sources, errors)),
-                Some("hourly") => self.prices.extend(price::hourly(*file, sources, errors)),
-                _ => errors.push(crate::CatalogError::new(
-                    file.path,
-                    1,
-                    "a table is named disks-, vms-, network-, prices- or hourly-SOMETHING.csv",
-                )),
-            }
-        }
+        let is_wanted = |kind: Kind| !kind.is_of_prices();
+        built_in::each_table(own, edition, is_wanted, |kind, file| match kind {
+            Kind::Disks => self.disks.extend(table::items(file, sources, errors)),
+            Kind::Vms => self.vms.extend(table::items(file, sources, errors)),
+            Kind::Network => self.facts.extend(network::facts(file, sources, errors)),
+            Kind::Prices | Kind::ByRegion | Kind::Sustained => {}
+        });
     }
 }
 

@@ -44,8 +44,8 @@ pub struct Figure {
     pub value: f64,
     /// Its unit as published.
     pub unit: Unit,
-    /// The same in operations per second, bytes per second, bytes, seconds or a plain count,
-    /// whichever the unit calls for; rounded to a whole number.
+    /// The same in operations per second, bytes per second, bytes, seconds, nanoseconds of latency
+    /// or a plain count, whichever the unit calls for; rounded to a whole number.
     pub per_s: u64,
     /// How well it is known.
     pub exactness: Exactness,

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use crate::cloud::Cloud;
 use crate::figure::Figure;
 use crate::item::Item;
 
@@ -14,6 +15,46 @@ pub enum Cacheable {
     No,
     /// No source of this edition says.
     Unknown,
+}
+
+/// What a machine's processors run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arch {
+    /// Programs for 64-bit processors of Intel and AMD.
+    X86,
+    /// Programs for 64-bit Arm.
+    Arm,
+}
+
+impl Arch {
+    /// Returns its word in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Arch::X86 => "x86_64",
+            Arch::Arm => "arm64",
+        }
+    }
+
+    /// Reads it from the name of a size where the cloud's names say it: a `p` among the features of
+    /// Azure (`D16plds_v5`), a `g` among those of AWS (`c7gn.16xlarge`), where all of `a1` and
+    /// newer Macs are Arm, too.
+    fn of_name(cloud: &str, name: &str) -> Option<Self> {
+        let is_arm = match Cloud::from_text(cloud)? {
+            Cloud::Azure => {
+                let name = name.strip_prefix("Standard_").unwrap_or(name);
+                let rest = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+                rest.split('_').next()?.contains('p')
+            }
+            Cloud::Aws => {
+                let family = name.split('.').next()?;
+                let rest = family.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+                let is_mac = family.starts_with("mac2") || family.starts_with("mac-");
+                is_mac || family == "a1" || rest.split('-').next()?.contains('g')
+            }
+            Cloud::Gcp => return None,
+        };
+        Some(if is_arm { Arch::Arm } else { Arch::X86 })
+    }
 }
 
 /// A disk tier of fixed size, or a type whose size and limits are chosen.
@@ -152,8 +193,24 @@ impl Vm {
         cached_burst_throughput
         /// Size of the host cache.
         cache
+        /// Operations per second to remote disks over NVMe, where SCSI has less.
+        nvme_iops
+        /// Bytes per second to remote disks over NVMe, where SCSI has less.
+        nvme_throughput
+        /// Operations per second to Premium SSD v2 and Ultra Disk over NVMe.
+        nvme_v2_iops
+        /// Bytes per second to Premium SSD v2 and Ultra Disk over NVMe.
+        nvme_v2_throughput
         /// What the network card sends at most.
         egress
+        /// What the network card sends while credits last.
+        egress_burst
+        /// Disks in the machine itself.
+        local_disks
+        /// Size of each of them.
+        local_disk_size
+        /// Size of all of them.
+        local_size
     }
 
     /// Returns whose it is.
@@ -161,8 +218,47 @@ impl Vm {
         self.word("cloud").unwrap_or("")
     }
 
+    /// Returns what its processors run; `None` where no source says.
+    pub fn arch(&self) -> Option<Arch> {
+        match self.word("arch") {
+            Some("arm64") => Some(Arch::Arm),
+            Some("x86_64") => Some(Arch::X86),
+            _ => Arch::of_name(self.cloud(), &self.name),
+        }
+    }
+
+    /// Returns what all its disks of one type do together, where the cloud limits them by type:
+    /// `side` is `read_iops`, `write_iops`, `read_throughput` or `write_throughput`.
+    pub fn limit_of(&self, disk: &str, side: &str) -> Option<&Figure> {
+        self.figure(&format!("{}_{side}", disk.replace('-', "_")))
+    }
+
     /// Returns whether it takes premium disks; `None` where no source says.
     pub fn takes_premium(&self) -> Option<bool> {
         self.word("premium").map(|word| word == "yes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_the_architecture() {
+        use Arch::{Arm, X86};
+        for (cloud, name, arch) in [
+            ("Azure", "Standard_D16plds_v5", Some(Arm)),
+            ("Azure", "Standard_D8s_v3", Some(X86)),
+            ("Azure", "Standard_NP10s", Some(X86)),
+            ("Azure", "Standard_DS14-4_v2", Some(X86)),
+            ("Azure", "Standard_NC6_Promo", Some(X86)),
+            ("AWS", "m6gd.large", Some(Arm)),
+            ("AWS", "c7gn.16xlarge", Some(Arm)),
+            ("AWS", "g4dn.xlarge", Some(X86)),
+            ("AWS", "a1.large", Some(Arm)),
+            ("GCP", "n2-standard-8", None),
+        ] {
+            assert_eq!(Arch::of_name(cloud, name), arch, "{name}");
+        }
     }
 }

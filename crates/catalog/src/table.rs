@@ -7,6 +7,7 @@ use crate::column::{self, Column};
 use crate::error::CatalogError;
 use crate::figure::{Figure, Source};
 use crate::item::{Item, Note};
+use crate::{network, price};
 
 /// A table's text, with the path that says what it holds: `EDITION/KIND-REST.csv`.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,50 @@ pub struct TableFile<'a> {
     pub path: &'a str,
     /// Its contents.
     pub text: &'a str,
+}
+
+/// What a table holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Disk tiers and types.
+    Disks,
+    /// Machine sizes.
+    Vms,
+    /// Facts about network volumes.
+    Network,
+    /// One price per line.
+    Prices,
+    /// Prices of machines, a column per region: on demand, or for a term.
+    ByRegion,
+    /// Discounts for machines that run all month.
+    Sustained,
+}
+
+impl Kind {
+    /// What is wrong with the name of a table that is of no kind.
+    pub(crate) const EXPECTED: &str = "a table is named disks-, vms-, network-, prices-, hourly-, \
+                                       reserved- or sustained-SOMETHING.csv";
+
+    /// Tells a table's kind from its file name.
+    pub(crate) fn of(file_name: &str) -> Option<Self> {
+        match file_name.split('-').next()? {
+            "disks" => Some(Kind::Disks),
+            "vms" => Some(Kind::Vms),
+            "network" => Some(Kind::Network),
+            "prices" => Some(Kind::Prices),
+            "hourly" | "reserved" => Some(Kind::ByRegion),
+            "sustained" => Some(Kind::Sustained),
+            _ => None,
+        }
+    }
+
+    /// Says whether it is read for prices only.
+    pub(crate) fn is_of_prices(self) -> bool {
+        match self {
+            Kind::Prices | Kind::ByRegion | Kind::Sustained => true,
+            Kind::Disks | Kind::Vms | Kind::Network => false,
+        }
+    }
 }
 
 /// Sources by their keys.
@@ -90,6 +135,22 @@ pub(crate) fn source_of<'a>(
 ) -> Result<&'a Arc<Source>, String> {
     let key = read.cell(cells, "source").ok_or("no source")?;
     sources.get(key).ok_or_else(|| format!("source `{key}` is not in sources.csv"))
+}
+
+/// Reads a table for its mistakes.
+pub(crate) fn check(
+    kind: Kind,
+    file: TableFile<'_>,
+    sources: &Sources,
+    errors: &mut Vec<CatalogError>,
+) {
+    match kind {
+        Kind::Disks | Kind::Vms => drop(items(file, sources, errors)),
+        Kind::Network => drop(network::facts(file, sources, errors)),
+        Kind::Prices => drop(price::listed(file, sources, errors)),
+        Kind::ByRegion => drop(price::by_region(file, sources, errors)),
+        Kind::Sustained => drop(price::sustained(file, sources, errors)),
+    }
 }
 
 /// What a column of a table of items is.

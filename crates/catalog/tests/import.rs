@@ -200,7 +200,7 @@ fn unknown_figures_that_are_hard_to_believe_are_doubted() {
     let machine = "vcpus,uncached_burst_iops,uncached_burst_mb_s";
     check_doubted(machine, "Standard_D2s_v3,2,4000,200", &[]);
     let least =
-        "2 uncached_burst_iops 400 IOPS is less than a tenth of the least known, 11,000 IOPS";
+        "2 uncached_burst_iops 400 IOPS is less than a tenth of the least known, 10,000 IOPS";
     check_doubted(machine, "Standard_D2s_v3,2,400,200", &[least]);
 }
 
@@ -270,20 +270,51 @@ fn facts_of_network_volumes_are_compared_within_their_edition() {
 #[test]
 fn prices_are_compared_by_amount_and_region() {
     let report = compare(
-        "tier,size_gib,usd,per,region\nP30,1024,122.88,month,\nP40,2048,240,month,\n\
-         P50,4096,1,month,\n\
+        "tier,size_gib,usd,per,region\nP30,1024,135.17,month,eastus\n\
+         P40,2048,240,month,eastus\nP50,4096,1,month,eastus\n\
          P60,8192,0,month,\nP70,16384,9,,\nP30,1024,1.5,month,moon\n",
     );
     assert_eq!((report.n_same, report.new.len(), report.left_out.len()), (1, 1, 1), "{report:?}");
     let changed: Vec<(&str, f64, f64)> =
         report.repriced.iter().map(|it| (&*it.name, it.before_usd, it.after_usd)).collect();
-    assert_eq!(changed, [("P40", 235.52, 240.0)]);
+    assert_eq!(changed, [("P40", 259.05, 240.0)]);
     let whys: Vec<&str> = report.rejected.iter().map(|row| row.why.as_str()).collect();
     assert_eq!(
         whys,
         [
-            "hard to believe: 1 USD, known are 450.56 per month",
+            "hard to believe: 1 USD, known are 495.57 per month",
             "nothing says for how long or how much it is"
+        ]
+    );
+}
+
+/// A thing may be billed by several meters: prices of one are held against prices of the same.
+#[test]
+fn prices_are_compared_by_part_and_term() {
+    let report = compare(
+        "name,part,above,up_to,usd,per,term,region\n\
+         gp3,,,,0.08,GiB-month,,us-east-1\n\
+         gp3,iops,3000,,0.006,IOPS-month,,us-east-1\n\
+         gp3,,,,0.005,IOPS-month,,us-east-1\n\
+         n2-standard-8,,,,178.6514,month,1y,us-central1\n\
+         gp3,iop,3000,,0.006,IOPS-month,,us-east-1\n\
+         n2-standard-8,,,,178.6514,month,2y,us-central1\n\
+         gp3,capacity,,,0.08,IOPS-month,,us-east-1\n\
+         gp3,iops,x,,0.08,IOPS-month,,us-east-1\n",
+    );
+    assert_eq!((report.n_same, report.new.len()), (3, 0), "{report:?}");
+    let changed: Vec<(&str, f64, f64)> =
+        report.repriced.iter().map(|it| (&*it.name, it.before_usd, it.after_usd)).collect();
+    assert_eq!(changed, [("gp3", 0.005, 0.006)]);
+    let whys: Vec<&str> = report.rejected.iter().map(|row| row.why.as_str()).collect();
+    assert_eq!(
+        whys,
+        [
+            "unknown part `iop`, expected capacity, iops, throughput, operations, pool, pool \
+             reads, pool writes, vcpus",
+            "unknown term `2y`, expected on-demand, 1y, 3y",
+            "a price of capacity cannot be per `IOPS-month`",
+            "`x` is not a quantity",
         ]
     );
 }
@@ -375,7 +406,8 @@ fn mistakes_of_a_folder_are_told_with_their_lines() {
     );
     let unknown = ["1999/vms-mine.csv:1: a table lies in the folder of an edition"];
     assert_eq!(mistakes("1999/vms-mine.csv", "name,source\n"), unknown);
-    let unnamed = "a table is named disks-, vms-, network-, prices- or hourly-SOMETHING.csv";
+    let unnamed = "a table is named disks-, vms-, network-, prices-, hourly-, \
+                   reserved- or sustained-SOMETHING.csv";
     let unnamed = [format!("2018/mine.csv:1: {unnamed}")];
     assert_eq!(mistakes("2018/mine.csv", "name,source\n"), unnamed);
 }

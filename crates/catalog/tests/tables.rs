@@ -2,17 +2,12 @@
 
 use std::collections::HashSet;
 
-use catalog::{Cacheable, EDITIONS, Edition, Exactness, Figure, Unit, VolumeKind};
+use catalog::{
+    Arch, Cacheable, Cloud, EDITIONS, Edition, Exactness, Figure, Term, Unit, Vm, VolumeKind,
+};
 
 fn edition(name: &str) -> &'static Edition {
     catalog::edition(name).expect("an edition")
-}
-
-#[test]
-fn all_tables_read_without_a_mistake() {
-    // The way of a user's tables returns the mistakes of the built-in ones as well.
-    let read = catalog::Catalog::with(Vec::new());
-    assert!(read.is_ok(), "{:#?}", read.err());
 }
 
 #[test]
@@ -81,14 +76,27 @@ fn names_are_looked_up_kindly() {
 fn the_tables_are_whole() {
     let current = edition("current");
     let n_vms = |cloud: &str| current.vms().iter().filter(|vm| vm.cloud() == cloud).count();
-    assert_eq!((n_vms("Azure"), n_vms("AWS")), (1076, 1395));
+    assert_eq!((n_vms("Azure"), n_vms("AWS"), n_vms("GCP")), (1087, 1400, 568));
     let n_disks = |cloud: &str| current.disks().iter().filter(|disk| disk.cloud() == cloud).count();
-    assert_eq!((n_disks("Azure"), n_disks("AWS"), n_disks("GCP")), (41, 5, 6));
-    assert_eq!(current.prices().len(), 12_199 + 30);
+    assert_eq!((n_disks("Azure"), n_disks("AWS"), n_disks("GCP")), (41, 5, 7));
+    let n_prices = |per: &str, term: Term| {
+        current.prices().iter().filter(|price| &*price.per == per && price.term == term).count()
+    };
+    // As many as the sources have cells.
+    assert_eq!(n_prices("hour", Term::OnDemand), 64_888 + 7_495 + 7_407);
+    assert_eq!(n_prices("year", Term::ThreeYears), 1_280);
+    assert_eq!(
+        (n_prices("month", Term::OneYear), n_prices("month", Term::ThreeYears)),
+        (1_948, 1_948)
+    );
     assert_eq!(edition("2018").disks().len(), 8);
     assert_eq!(edition("2018").vms().len(), 6);
-    // Every machine size but those of AWS that no volume can be attached to has an uncached cap.
-    assert!(current.vms().iter().filter(|vm| vm.uncached_iops().is_none()).count() <= 19);
+    // Every machine size but those of AWS that no volume can be attached to has an uncached cap; of
+    // Google's the older families have caps by type of disk.
+    let has_none = |vm: &&Vm| vm.uncached_iops().is_none() && vm.cloud() != "GCP";
+    assert_eq!(current.vms().iter().filter(has_none).count(), 19);
+    let has_some = |vm: &&Vm| vm.limit_of("pd-balanced", "read_iops").is_some();
+    assert_eq!(current.vms().iter().filter(has_some).count(), 244);
 }
 
 #[track_caller]
@@ -189,7 +197,7 @@ fn machines_are_as_published() {
     );
     vm("current", "D32s_v4", "32 | 32 | 51,200 IOPS | 768 MB/s | - | - | - | 16,000 Mb/s");
     vm("current", "E104is_v5", "104 | 64 | 120,000 IOPS | 4,000 MB/s | - | - | - | 100,000 Mb/s");
-    vm("current", "m5.large", "2 | 27 | 3,600 IOPS | 81.25 MB/s | - | - | - | -");
+    vm("current", "m5.large", "2 | 27 | 3,600 IOPS | 81.25 MB/s | - | - | - | 750 Mb/s");
 }
 
 #[track_caller]
@@ -249,6 +257,14 @@ fn what_sources_disagree_on_stays_visible() {
     assert!(throughputs[1].range().contains(&throughputs[0].per_s), "{throughputs:?}");
 }
 
+/// Where sources of a machine contradict one another, and data/README.md says which counts.
+const DECIDED: [(&str, &str); 4] = [
+    ("Standard_E2bs_v5", "uncached_iops"),
+    ("Standard_E2bds_v5", "uncached_iops"),
+    ("Standard_E112ibs_v5", "uncached_throughput"),
+    ("Standard_E112ibds_v5", "uncached_throughput"),
+];
+
 /// Sources of one machine agree: operations exactly, bytes within 5 % (`import` asks the same).
 #[test]
 fn sources_agree_with_one_another() {
@@ -259,7 +275,7 @@ fn sources_agree_with_one_another() {
             if first.exactness == Exactness::Derived {
                 continue;
             }
-            for other in &figures[1..] {
+            for other in figures[1..].iter().filter(|_| !DECIDED.contains(&(&vm.name, property))) {
                 let ratio = other.per_s as f64 / first.per_s as f64;
                 let limit = if property.ends_with("_iops") { 0.0 } else { 0.05 };
                 assert!((ratio - 1.0).abs() <= limit, "{} {property}: {figures:?}", vm.name);
@@ -307,7 +323,7 @@ fn prices_keep_their_origin() {
     assert_eq!(price("2018", "P30", None), Some(136.085));
     let origins: Vec<_> =
         edition("current").prices_of("P30").map(|price| price.source.date.as_str()).collect();
-    assert_eq!(origins, ["undated", "2020-02-05", "about 2016"]);
+    assert_eq!(origins, ["undated (about 2026)", "2024-07-01", "2020-02-05", "about 2016"]);
     let vmc = edition("current").prices_of("P30").find(|price| price.source.key == "vmc");
     assert!(vmc.is_some_and(|price| !price.is_currency_stated));
 }
@@ -345,4 +361,77 @@ fn names_of_another_number_are_near() {
     assert_eq!(catalog::nearest("Standard_NC6_promo", vms()).first(), Some(&"Standard_NC6s_v3"));
     assert!(catalog::nearest("zz9", vms()).is_empty());
     assert!(catalog::nearest("Nope", vms()).is_empty());
+}
+
+#[test]
+fn two_interfaces_of_a_name_keep_their_limits_apart() {
+    let vm = edition("current").vm("E8bs_v5").expect("a machine size");
+    let text = |figure: Option<&Figure>| figure.map(ToString::to_string).unwrap_or_default();
+    // SCSI counts, which any machine has.
+    assert_eq!(text(vm.uncached_iops()), "24,200 IOPS");
+    assert_eq!(text(vm.nvme_iops()), "33,000 IOPS");
+    assert_eq!(text(vm.v2_iops()), "32,400 IOPS");
+    assert_eq!(text(vm.nvme_v2_iops()), "44,200 IOPS");
+    // A size with one interface has its limits in the usual place.
+    let vm = edition("current").vm("D8s_v6").expect("a machine size");
+    assert_eq!(
+        (text(vm.uncached_iops()), vm.word("interface")),
+        ("12,800 IOPS".into(), Some("NVMe"))
+    );
+}
+
+#[test]
+fn machines_of_google_have_limits_by_type_of_disk() {
+    let limit = |name: &str, disk: &str, side: &str| {
+        let vm = edition("current").vm(name).expect("a machine size");
+        vm.limit_of(disk, side).map(ToString::to_string).unwrap_or_default()
+    };
+    assert_eq!(limit("n2-standard-8", "pd-ssd", "read_iops"), "15,000 IOPS");
+    assert_eq!(limit("c2-standard-60", "pd-ssd", "write_iops"), "15,000 IOPS");
+    assert_eq!(limit("c2-standard-60", "pd-ssd", "read_throughput"), "1,200 MiB/s");
+    // A misprint is no figure.
+    assert_eq!(limit("a2-ultragpu-8g", "pd-standard", "read_throughput"), "");
+    assert_eq!(limit("c4-standard-8", "pd-ssd", "read_iops"), "");
+}
+
+#[test]
+fn the_architecture_is_known_of_nearly_all_machines() {
+    let vms = edition("current").vms();
+    let unknown = vms.iter().filter(|vm| vm.arch().is_none());
+    let families: std::collections::BTreeSet<_> =
+        unknown.map(|vm| vm.word("family").unwrap_or(&vm.name)).collect();
+    let expected = ["c4n", "ct3", "ct3p", "ct5l", "ct5lp", "ct5p", "ct6e", "m4n", "tpu7x"];
+    assert_eq!(families.into_iter().collect::<Vec<_>>(), expected);
+    let arch = |name: &str| edition("current").vm(name).and_then(Vm::arch);
+    assert_eq!(arch("c4a-standard-8"), Some(Arch::Arm));
+    assert_eq!(arch("m7g.large"), Some(Arch::Arm));
+    assert_eq!(arch("D16pds_v5"), Some(Arch::Arm));
+    assert_eq!(arch("D16ds_v5"), Some(Arch::X86));
+}
+
+#[test]
+fn every_price_has_a_cloud_and_every_cloud_its_regions() {
+    let current = edition("current");
+    let without: Vec<_> = current.prices().iter().filter(|price| price.cloud.is_none()).collect();
+    assert!(without.is_empty(), "{without:?}");
+    let n_regions = Cloud::ALL.map(|cloud| current.regions(cloud).len());
+    assert_eq!(n_regions, [57, 21, 16]);
+}
+
+/// What is billed by tiers in one region is so in all, at prices that fall by the same shares. Some
+/// first tiers are printed rounded.
+#[test]
+fn meters_are_the_same_in_every_region() {
+    use std::collections::BTreeMap;
+    let mut of_region: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for price in edition("current").prices_of("io2") {
+        let region = price.region.as_deref().expect("stated");
+        of_region.entry(region).or_default().push(price.usd);
+    }
+    for (region, usd) in of_region {
+        let [capacity, first, second, third] = usd[..] else { panic!("{region}: {usd:?}") };
+        assert!(capacity > 0.0);
+        assert!((second / first - 0.7).abs() < 0.005, "{region}: {usd:?}");
+        assert!((third / first - 0.49).abs() < 0.005, "{region}: {usd:?}");
+    }
 }

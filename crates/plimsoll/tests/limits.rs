@@ -374,6 +374,4 @@ fn what_is_no_design_is_told_once() {
     // fio's sections may have any name.
     sandbox.write("job.fio", "[volume]\nsize=4096\n");
     assert_eq!(sandbox.plimsoll(&["check", "job.fio"]).code, 0);
-    let outcome = sandbox.plimsoll(&["catalog", "list", "prices", "m5"]);
-    assert!(outcome.stderr.contains("no prices of AWS machines"), "{}", outcome.stderr);
 }

@@ -475,9 +475,9 @@ fn limits_of_older_disks_stand_in_for_unknown_ones_with_a_word() {
     };
     let v2 = "disk = \"PremiumV2\"\nsize = \"1TiB\"";
     assert!(
-        lines(&text("D48s_v6", v2)).contains("for Premium SSD v2"),
+        lines(&text("D48ds_v6", v2)).contains("for Premium SSD v2"),
         "{}",
-        lines(&text("D48s_v6", v2))
+        lines(&text("D48ds_v6", v2))
     );
     for (size, disk) in [("D32s_v6", v2), ("D32s_v5", v2), ("D48s_v6", "disk = \"P30\"")] {
         assert!(!lines(&text(size, disk)).contains("older premium disks"), "{size} {disk}");
@@ -557,3 +557,55 @@ fn a_design_has_as_many_disks_as_can_be_numbered() {
     let disks = |text: &str| lines(text).matches("more than 8192 disks in one design").count();
     assert_eq!([disks(&design(8)), disks(&design(9))], [0, 1], "{}", lines(&design(9)));
 }
+
+/// Checks operations and bytes of a machine's remote disks, and the findings.
+#[track_caller]
+fn check_remote(vm: &str, disk: &str, caps: (Option<u64>, Option<u64>), expected: &[&str]) {
+    let text = format!("[vm]\n{vm}\n[[volume]]\nmount = \"/a\"\n{disk}\ncache = \"None\"\n");
+    let (design, findings) = volume::design::parse(&text);
+    let told: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(told, expected);
+    let uncached = design.expect("a design").vm.expect("a machine").uncached;
+    let per_s = |limit: &Option<volume::design::Limit>| limit.as_ref().map(|limit| limit.per_s);
+    assert_eq!((per_s(&uncached.iops), per_s(&uncached.bytes)), caps);
+}
+
+#[test]
+fn machines_of_google_are_held_to_their_limits_for_the_type_of_disk() {
+    let ssd = "disk = \"pd-ssd\"\nsize = \"1TiB\"";
+    let (mib, none) = (1 << 20, (None, None));
+    check_remote("size = \"n2-standard-8\"", ssd, (Some(15_000), Some(800 * mib)), &[]);
+    let lower = [
+        "c2-standard-60 carries 30,000 IOPS of reads and 15,000 IOPS of writes of pd-ssd: the \
+         lower holds for both",
+        "c2-standard-60 carries 1,200 MiB/s of reads and 800 MiB/s of writes of pd-ssd: the lower \
+         holds for both",
+    ];
+    check_remote("size = \"c2-standard-60\"", ssd, (Some(15_000), Some(800 * mib)), &lower);
+    let unknown = "the limits of c4-standard-8 for disks of type hyperdisk-balanced are unknown in \
+                   edition current: they are left out unless `uncached` states them";
+    let balanced = "disk = \"hyperdisk-balanced\"\nsize = \"1TiB\"";
+    check_remote("size = \"c4-standard-8\"", balanced, none, &[unknown]);
+}
+
+#[test]
+fn a_machine_may_have_more_over_nvme() {
+    let p30 = "disk = \"P30\"";
+    let v2 = "disk = \"PremiumV2\"\nsize = \"1TiB\"";
+    let size = |interface: &str| format!("size = \"E8bs_v5\"\nburst = \"none\"\n{interface}");
+    let [scsi, nvme] = ["SCSI", "nvme"].map(|name| size(&format!("interface = \"{name}\"")));
+    let mb = 1_000_000;
+    check_remote(&size(""), p30, (Some(24_200), Some(680 * mb)), &[]);
+    check_remote(&scsi, p30, (Some(24_200), Some(680 * mb)), &[]);
+    check_remote(&nvme, p30, (Some(33_000), Some(930 * mb)), &[]);
+    check_remote(&size(""), v2, (Some(32_400), Some(680 * mb)), &[]);
+    check_remote(&nvme, v2, (Some(44_200), Some(1200 * mb)), &[]);
+    let of = |size: &str, interface: &str| {
+        lines(&format!("[vm]\nsize = \"{size}\"\ninterface = \"{interface}\"\n{P30_VOLUME}"))
+    };
+    assert!(of("D8s_v6", "SCSI").contains("known are those over NVMe"), "{}", of("D8s_v6", "SCSI"));
+    assert!(of("D8s_v3", "NVMe").contains("limits of Standard_D8s_v3 over NVMe are unknown"));
+    assert!(of("D8s_v3", "SATA").contains("`interface` is `SATA`, expected SCSI or NVMe"));
+}
+
+const P30_VOLUME: &str = "[[volume]]\nmount = \"/a\"\ndisk = \"P30\"\ncache = \"None\"\n";

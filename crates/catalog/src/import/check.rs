@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::check_list::{Repriced, compare_fact, compare_price, without_contradictions};
 use super::doubt::{Doubt, Ranges, doubts};
 use super::{CLOUD, Read, Rejected, Row, TableKind, editions};
+use crate::cloud::Cloud;
 use crate::column::{Column, Unit};
 use crate::edition::Edition;
 use crate::figure::{Exactness, Figure, Source};
 use crate::item::Item;
-use crate::machine_name::cloud_of_machine;
 
 /// How far bytes per second may be off before a row is not believed: "MB" may be up to 4.9 % more
 /// than 10^6 bytes, and maps cut off fractions.
@@ -174,7 +174,7 @@ fn weigh(mut row: Row, known: &Known<'_>, accept: bool) -> Weighed {
             changes.push(Change { name, property, before, after });
         }
     }
-    let machine = cloud_of_machine(&row.name).filter(|_| row.kind == TableKind::Disks);
+    let machine = Cloud::of_machine(&row.name).filter(|_| row.kind == TableKind::Disks);
     if let Some(cloud) = machine.filter(|_| item.is_none() && !accept) {
         why.get_or_insert(format!(
             "it is named as machine sizes of {cloud} are, and the table is one of disks: of a \
@@ -331,15 +331,12 @@ pub fn with_source(before: &str, key: &str, title: &str, date: &str) -> String {
 
 /// Tells clouds apart by how they spell machine sizes: `m5.large`, `n2-standard-16`. What has no
 /// such name is Azure's.
-fn cloud(name: &str, kind: TableKind) -> &'static str {
+fn cloud(name: &str, kind: TableKind) -> Cloud {
     match kind {
-        TableKind::Vms | TableKind::Prices => cloud_of_machine(name).unwrap_or(AZURE),
-        TableKind::Disks | TableKind::Network => AZURE,
+        TableKind::Vms | TableKind::Prices => Cloud::of_machine(name).unwrap_or(Cloud::Azure),
+        TableKind::Disks | TableKind::Network => Cloud::Azure,
     }
 }
-
-/// Whose a row is that does not say.
-const AZURE: &str = "Azure";
 
 /// Says whose each row is. A table of disks is of one cloud: what does not say is of that of the
 /// others.
@@ -349,7 +346,7 @@ fn put_clouds(report: &mut Report) {
     for row in report.taken.iter_mut().chain(&mut report.new) {
         let others = of_disks.as_deref().filter(|_| row.kind == TableKind::Disks);
         if row.kind != TableKind::Network && !row.cells.contains_key(CLOUD) {
-            let cloud = others.unwrap_or_else(|| cloud(&row.name, row.kind)).to_owned();
+            let cloud = others.unwrap_or_else(|| cloud(&row.name, row.kind).as_str()).to_owned();
             row.cells.insert(CLOUD, cloud);
         }
     }

@@ -9,6 +9,7 @@ use super::{Rejected, Row, TableKind};
 use crate::column::Unit;
 use crate::edition::Edition;
 use crate::figure::{Figure, Source};
+use crate::price::{Band, Part, Price, Term};
 
 /// How many times a known price, or which part of it, is believed: a price per hour taken for one
 /// per month is off by more than 700.
@@ -77,19 +78,49 @@ fn is_same_price(usd: &str, other: &str) -> bool {
 
 /// Says whether an edition has this price of this thing.
 fn is_known(row: &Row, edition: &Edition) -> bool {
-    let cell = |name: &str| row.cells.get(name).map_or("", String::as_str);
-    let Ok(usd) = cell("usd").parse::<f64>() else { return false };
-    edition.prices_of(&row.name).into_iter().any(|price| {
-        *price.per == *cell("per")
-            && price.region.as_deref().unwrap_or("") == cell("region")
-            && (price.usd - usd).abs() <= 1e-9 * usd
-    })
+    let Ok(usd) = row.cells.get("usd").map_or("", String::as_str).parse::<f64>() else {
+        return false;
+    };
+    let Ok(meter) = Meter::of(row) else { return false };
+    let mut known = edition.prices_of(&row.name).filter(|price| meter.is_of(price));
+    known.any(|price| (price.usd - usd).abs() <= 1e-9 * usd)
+}
+
+/// What a row is the price of, beside the name.
+struct Meter<'r> {
+    part: Part,
+    band: Band,
+    term: Term,
+    per: &'r str,
+    region: &'r str,
+}
+
+impl<'r> Meter<'r> {
+    fn of(row: &'r Row) -> Result<Self, String> {
+        let cell = |name: &str| row.cells.get(name).map(String::as_str);
+        let per = cell("per").unwrap_or("");
+        Ok(Meter {
+            part: Part::read(cell("part").unwrap_or(""), per)?,
+            band: Band::read(cell("above"), cell("up_to"))?,
+            term: cell("term").map_or(Ok(Term::OnDemand), Term::from_text)?,
+            per,
+            region: cell("region").unwrap_or(""),
+        })
+    }
+
+    /// Says whether a price is for the same. Only one that says above what it counts is held
+    /// against another that does.
+    fn is_of(&self, price: &Price) -> bool {
+        (price.part, price.term) == (self.part, self.term)
+            && (self.band == Band::ALL || price.band == self.band)
+            && *price.per == *self.per
+            && price.region.as_deref().unwrap_or("") == self.region
+    }
 }
 
 /// Compares one price with those of the same thing, amount and region.
 pub(super) fn compare_price(row: Row, edition: &Edition, accept: bool, report: &mut Report) {
     let cell = |name: &str| row.cells.get(name).map_or("", String::as_str);
-    let (per, region) = (cell("per").to_owned(), cell("region").to_owned());
     let rejected = |why: String| Rejected { line: row.line, name: row.name.clone(), why };
     let after_usd = match cell("usd").parse::<f64>() {
         Ok(usd) if usd > 0.0 && usd < 1e9 => usd,
@@ -98,18 +129,21 @@ pub(super) fn compare_price(row: Row, edition: &Edition, accept: bool, report: &
             return;
         }
     };
-    let known: Vec<f64> = edition
-        .prices_of(&row.name)
-        .filter(|price| *price.per == *per && price.region.as_deref().unwrap_or("") == region)
-        .map(|price| price.usd)
-        .collect();
-    let hourly = || {
-        let prices = edition.prices_of(&row.name).filter(|price| {
-            *price.per == *"hour" && price.region.as_deref().unwrap_or("") == region
-        });
-        per == "month" && prices.into_iter().any(|price| is_month_of(price.usd, after_usd))
+    let meter = match Meter::of(&row) {
+        Ok(meter) => meter,
+        Err(why) => {
+            report.rejected.push(rejected(why));
+            return;
+        }
     };
-    if known.is_empty() && hourly() {
+    let (per, region) = (meter.per.to_owned(), meter.region.to_owned());
+    let prices = || edition.prices_of(&row.name);
+    let known: Vec<f64> =
+        prices().filter(|price| meter.is_of(price)).map(|price| price.usd).collect();
+    let hourly = Meter { per: "hour", ..meter };
+    let is_hourly = |price: &&Price| per == "month" && hourly.is_of(price);
+    let is_known = prices().filter(is_hourly).any(|price| is_month_of(price.usd, after_usd));
+    if known.is_empty() && is_known {
         report.n_same += 1;
         report.taken.push(row);
         return;

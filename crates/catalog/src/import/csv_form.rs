@@ -6,8 +6,8 @@ use super::dates::{self, DATE};
 use super::header::{self, Target};
 use super::list::List;
 use super::{CLOUD, EDITION, Form, ImportError, Read, Rejected, Row, TableKind, cell, go_map};
+use crate::cloud::Cloud;
 use crate::column::Owner;
-use crate::machine_name::CLOUDS;
 
 /// Figures of a disk that a machine has under other names.
 const OF_MACHINES: [(&str, &str); 5] = [
@@ -131,7 +131,7 @@ fn with_cloud(mut row: Row, cell: Option<&str>) -> Result<Row, Rejected> {
     if own.is_empty() {
         return Ok(row);
     }
-    let clouds = CLOUDS.map(|(word, _)| word);
+    let clouds = Cloud::ALL.map(Cloud::as_str);
     let Some(known) = clouds.iter().find(|known| known.eq_ignore_ascii_case(own)) else {
         let why = format!("cloud `{own}`, expected {}", clouds.join(", "));
         return Err(Rejected { line: row.line, name: row.name, why });

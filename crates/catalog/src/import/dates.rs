@@ -11,7 +11,8 @@ const COLUMNS: [&str; 4] = ["date", "as_of", "valid_from", "effective_date"];
 pub(super) const DATE: &str = "date";
 
 /// Cells that tell items apart, besides kind and name.
-const KEYS: [&str; 5] = [EDITION, "per", "region", "currency", "parameter"];
+const KEYS: [&str; 9] =
+    [EDITION, "part", "above", "up_to", "per", "term", "region", "currency", "parameter"];
 
 /// What a row is about.
 pub(super) type ItemKey = (TableKind, String, [Option<String>; KEYS.len()]);

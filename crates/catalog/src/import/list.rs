@@ -64,7 +64,7 @@ impl List {
         }
         let name = header::NAMES.iter().chain(&["item"]).find_map(|name| at(name))?;
         let (column, per) = PRICES.iter().find(|(column, _)| at(column).is_some())?;
-        let mut columns = present(&["per", "region", "currency"]);
+        let mut columns = present(&["part", "above", "up_to", "per", "term", "region", "currency"]);
         columns.insert(0, ("usd", at(column)?));
         let is_in_usd = column.starts_with("usd");
         let (kind, quantity, edition) = (TableKind::Prices, at("quantity"), None);

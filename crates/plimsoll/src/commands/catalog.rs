@@ -4,6 +4,7 @@ mod folder;
 mod import;
 mod json;
 mod list;
+mod prices;
 mod show;
 mod text;
 

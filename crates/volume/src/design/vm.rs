@@ -2,7 +2,7 @@
 
 use catalog::{Figure, Vm as Size};
 use plan::Diagnostic;
-use plan::keys::{Findings, Keys};
+use plan::keys::{At, Findings, Keys};
 
 use super::parser::{DiskUse, Parser};
 use super::{Backing, Burst, Cap, Design, Limit, OWN_MACHINE, Vm, client};
@@ -25,23 +25,14 @@ pub(super) fn vm(
     let at = keys.at.clone();
     let named = keys.text("size", parser.findings);
     let bursts = bursts(&mut keys, parser);
+    let interface = interface(&mut keys, parser);
     let mut vm = Vm { size: OWN_MACHINE.to_owned(), ..Vm::default() };
     let mut known = true;
     let mut size = None;
     if let Some((name, name_at)) = &named {
         size = parser.edition.vm(name);
         if let Some(size) = size {
-            let attached = uses.iter().filter(|disks| !disks.is_local);
-            let families: Vec<&str> = attached.map(|disks| disks.family.as_str()).collect();
-            vm = from_size(size, &families, bursts, parser);
-            if lacks_v2(size, &families) {
-                let text = format!(
-                    "the limits of {} for {} are unknown: those for older premium disks are taken",
-                    size.name,
-                    V2_FAMILIES.join(" and ")
-                );
-                parser.findings.warn("unknown-figure", name_at, text);
-            }
+            vm = of_catalog(size, name_at, uses, (bursts, interface), parser);
         } else {
             known = false;
             let edition = parser.edition;
@@ -86,6 +77,35 @@ pub(super) fn vm(
     vm
 }
 
+/// Returns what the catalogue says of a size for the disks of a design, and tells what it leaves
+/// open.
+fn of_catalog(
+    size: &Size,
+    at: &std::ops::Range<usize>,
+    uses: &[&DiskUse],
+    (bursts, interface): (bool, Option<At<Interface>>),
+    parser: &mut Parser<'_, '_>,
+) -> Vm {
+    let attached = uses.iter().filter(|disks| !disks.is_local);
+    let disks: Vec<Attached<'_>> =
+        attached.map(|disks| Attached::new(&disks.name, &disks.family)).collect();
+    if let Some((wanted, at)) = &interface {
+        wanted.check(size, at, parser);
+    }
+    let over = interface.map(|(wanted, _)| wanted);
+    let vm = from_size(size, &disks, Choice { bursts, over }, parser);
+    tell_of_types(size, &disks, at, parser);
+    if lacks_v2(size, &disks) {
+        let text = format!(
+            "the limits of {} for {} are unknown: those for older premium disks are taken",
+            size.name,
+            V2_FAMILIES.join(" and ")
+        );
+        parser.findings.warn("unknown-figure", at, text);
+    }
+    vm
+}
+
 fn bursts(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> bool {
     match keys.text("burst", parser.findings) {
         None | Some(("credit", _)) => true,
@@ -104,22 +124,157 @@ pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
     let edition = design.rows()?;
     let mut findings = Findings::new("");
     let parser = Parser::again(edition, design.mb_bytes, &mut findings);
-    let families: Vec<&str> = design
+    let disks: Vec<Attached<'_>> = design
         .volumes
         .iter()
         .filter_map(|volume| match &volume.backing {
             Backing::Disks(stripe) => stripe.disks.first(),
             Backing::Network(_) => None,
         })
-        .map(|disk| edition.disk(&disk.sku).map_or("", |sku| sku.family()))
+        .map(|disk| {
+            Attached::new(&disk.sku, edition.disk(&disk.sku).map_or("", |sku| sku.family()))
+        })
         .collect();
     let caps = [&own.uncached, &own.cached];
     let limits = caps.into_iter().flat_map(|cap| [&cap.iops, &cap.bytes]).flatten();
     let bursts = limits.into_iter().any(|limit| limit.burst.is_some());
-    Some(from_size(size, &families, bursts, &parser))
+    Some(from_size(size, &disks, Choice { bursts, over: None }, &parser))
 }
 
-fn from_size(size: &Size, families: &[&str], bursts: bool, parser: &Parser<'_, '_>) -> Vm {
+/// What a machine's caps depend on of a volume's disks.
+struct Attached<'d> {
+    name: &'d str,
+    family: &'d str,
+}
+
+impl<'d> Attached<'d> {
+    fn new(name: &'d str, family: &'d str) -> Self {
+        Attached { name, family }
+    }
+
+    fn is_v2(&self) -> bool {
+        V2_FAMILIES.contains(&self.family)
+    }
+}
+
+/// What a design chooses of a size.
+#[derive(Clone, Copy)]
+struct Choice {
+    bursts: bool,
+    /// The interface; `None` takes the size's usual one.
+    over: Option<Interface>,
+}
+
+/// How a machine reaches its disks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Interface {
+    Scsi,
+    Nvme,
+}
+
+impl Interface {
+    fn as_str(self) -> &'static str {
+        match self {
+            Interface::Scsi => "SCSI",
+            Interface::Nvme => "NVMe",
+        }
+    }
+
+    /// Refuses an interface that no source gives the limits of a size for.
+    fn check(self, size: &Size, at: &std::ops::Range<usize>, parser: &mut Parser<'_, '_>) {
+        let known = size.word("interface").unwrap_or("");
+        if known.split(' ').any(|word| word == self.as_str()) {
+            return;
+        }
+        let text = format!(
+            "the limits of {} over {} are unknown in edition {}",
+            size.name,
+            self.as_str(),
+            parser.edition.info.name
+        );
+        let help = match known {
+            "" => "leave `interface` out for those that are known".to_owned(),
+            _ => format!("known are those over {known}"),
+        };
+        parser.findings.add(Diagnostic::error("unknown-figure", text).help(help), at);
+    }
+}
+
+/// Reads `interface`.
+fn interface(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<At<Interface>> {
+    let (text, at) = keys.text("interface", parser.findings)?;
+    let named = [Interface::Scsi, Interface::Nvme].into_iter();
+    let found = named.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(text));
+    if found.is_none() {
+        let text = format!("`interface` is `{text}`, expected SCSI or NVMe");
+        parser.findings.error("bad-value", &at, text);
+    }
+    found.map(|found| (found, at))
+}
+
+/// Tells what the limits of a machine by type of disk leave open.
+fn tell_of_types(
+    size: &Size,
+    disks: &[Attached<'_>],
+    at: &std::ops::Range<usize>,
+    parser: &mut Parser<'_, '_>,
+) {
+    if size.cloud() != "GCP" {
+        return;
+    }
+    let mut told: Vec<&str> = Vec::new();
+    for disk in disks.iter().filter(|disk| !disk.family.is_empty()) {
+        if told.contains(&disk.name) {
+            continue;
+        }
+        told.push(disk.name);
+        let sides = SIDES.map(|sides| sides.map(|side| size.limit_of(disk.name, side)));
+        if sides.iter().flatten().all(Option::is_none) {
+            let text = format!(
+                "the limits of {} for disks of type {} are unknown in edition {}: they are left \
+                 out unless `uncached` states them",
+                size.name, disk.name, parser.edition.info.name
+            );
+            parser.findings.warn("unknown-figure", at, text);
+        }
+        for [read, write] in sides {
+            let (Some(read), Some(write)) = (read, write) else { continue };
+            if read.per_s != write.per_s {
+                let text = format!(
+                    "{} carries {read} of reads and {write} of writes of {}: the lower holds for \
+                     both",
+                    size.name, disk.name
+                );
+                parser.findings.add(Diagnostic::note("lower-limit", text), at);
+            }
+        }
+    }
+}
+
+/// Limits by type of disk, of reads and of writes: operations, and bytes.
+const SIDES: [[&str; 2]; 2] =
+    [["read_iops", "write_iops"], ["read_throughput", "write_throughput"]];
+
+/// Returns the lowest limits of a machine that has some by type of disk. Reads and writes share
+/// them, so that no mix is promised more than one direction alone may have.
+fn by_type(size: &Size, disks: &[Attached<'_>], short: &str, parser: &Parser<'_, '_>) -> Cap {
+    let lowest = |sides: [&str; 2]| {
+        let figures = disks
+            .iter()
+            .flat_map(|disk| sides.map(|side| size.limit_of(disk.name, side)))
+            .flatten();
+        let lowest = figures.min_by_key(|figure| figure.per_s)?;
+        Some(parser.limit(short, lowest, None))
+    };
+    Cap { iops: lowest(SIDES[0]), bytes: lowest(SIDES[1]) }
+}
+
+fn from_size(
+    size: &Size,
+    disks: &[Attached<'_>],
+    Choice { bursts, over }: Choice,
+    parser: &Parser<'_, '_>,
+) -> Vm {
     // How long a machine of AWS bursts is not published, so none is modelled.
     let bursts = bursts && size.cloud() == "Azure";
     let short = size.name.strip_prefix("Standard_").unwrap_or(&size.name);
@@ -135,13 +290,10 @@ fn from_size(size: &Size, families: &[&str], bursts: bool, parser: &Parser<'_, '
             bytes: bytes.map(|figure| limit(figure, burst[1])),
         }
     };
-    let is_v2 = |family: &&str| V2_FAMILIES.contains(family);
-    let all_v2 = !families.is_empty() && families.iter().all(is_v2) && size.v2_iops().is_some();
-    let uncached = if all_v2 {
-        cap(size.v2_iops(), size.v2_throughput(), [None, None])
-    } else {
-        let burst = [size.uncached_burst_iops(), size.uncached_burst_throughput()];
-        cap(size.uncached_iops(), size.uncached_throughput(), burst)
+    let all_v2 = !disks.is_empty() && disks.iter().all(Attached::is_v2) && size.v2_iops().is_some();
+    let uncached = match remote_figures(size, all_v2, over) {
+        _ if size.cloud() == "GCP" => by_type(size, disks, short, parser),
+        [iops, bytes, burst_iops, burst_bytes] => cap(iops, bytes, [burst_iops, burst_bytes]),
     };
     let burst = [size.cached_burst_iops(), size.cached_burst_throughput()];
     let cached = cap(size.cached_iops(), size.cached_throughput(), burst);
@@ -163,15 +315,29 @@ fn from_size(size: &Size, families: &[&str], bursts: bool, parser: &Parser<'_, '
     }
 }
 
+/// Returns what a size does with remote disks: operations, bytes, and both while credits last.
+fn remote_figures(size: &Size, is_v2: bool, over: Option<Interface>) -> [Option<&Figure>; 4] {
+    let usual = ["iops", "throughput", "burst_iops", "burst_throughput"];
+    let of = |prefix: &str| usual.map(|what| size.figure(&format!("{prefix}{what}")));
+    // Sizes that have one interface have its limits as their usual ones.
+    let is_nvme = over == Some(Interface::Nvme) && size.nvme_iops().is_some();
+    match (is_nvme, is_v2) {
+        (false, false) => of("uncached_"),
+        (false, true) => of("v2_"),
+        (true, false) => of("nvme_"),
+        (true, true) => of("nvme_v2_"),
+    }
+}
+
 /// Says whether a size has limits of its own for the disks of newer types, as those of Azure from
 /// the sixth generation on, which are not known.
-fn lacks_v2(size: &Size, families: &[&str]) -> bool {
+fn lacks_v2(size: &Size, disks: &[Attached<'_>]) -> bool {
     const GENERATION: u32 = 6;
     let generation = size.name.rsplit_once("_v").and_then(|(_, number)| number.parse().ok());
     size.cloud() == "Azure"
         && generation.is_some_and(|generation: u32| generation >= GENERATION)
         && size.v2_iops().is_none()
-        && families.iter().any(|family| V2_FAMILIES.contains(family))
+        && disks.iter().any(Attached::is_v2)
 }
 
 /// Returns the credits above a rate; `None` if the burst is not above it.
@@ -309,7 +475,8 @@ fn fits(
     }
     // What a design leaves out of its own figures is without a limit, and meant to be.
     let of_size = [("IOPS", &vm.uncached.iops), ("throughput", &vm.uncached.bytes)];
-    for (what, limit) in of_size.iter().filter(|_| size.is_some()) {
+    // Of Google's machines it was told by type of disk.
+    for (what, limit) in of_size.iter().filter(|_| size.is_some_and(|it| it.cloud() != "GCP")) {
         if limit.is_none() {
             let text = format!(
                 "the {what} limit of {short} is unknown in edition {edition}: it is left out"

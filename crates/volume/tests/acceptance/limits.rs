@@ -447,7 +447,7 @@ fn throughput_that_operations_bound_says_how_many_it_takes() {
 #[test]
 fn what_the_catalogue_lacks_is_said_with_the_way_out() {
     let volume = "[[volume]]\nmount='/a'\ndisk='pd-ssd'\nsize='1TiB'\n";
-    let found = refused(&format!("[vm]\nsize='n2-standard-16'\n{volume}"));
+    let found = refused(&format!("edition='2018'\n[vm]\nsize='n2-standard-16'\n{volume}"));
     for part in ["no machines of Google Cloud", "uncached = {"] {
         assert!(found.contains(part), "{found}");
     }

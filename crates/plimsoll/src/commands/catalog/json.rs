@@ -1,6 +1,6 @@
 //! The catalogue as JSON.
 
-use ::catalog::{Edition, Fact, Figure, Item, Price};
+use ::catalog::{Cloud, Edition, Fact, Figure, Item, Price};
 use serde_json::{Map, Value, json};
 
 /// Name and version of the page.
@@ -33,13 +33,20 @@ pub(super) fn prices<'e>(edition: &Edition, prices: impl Iterator<Item = &'e Pri
     let prices = prices.map(|price| {
         json!({
             "name": &*price.name,
+            "cloud": price.cloud.map(Cloud::as_str),
+            "part": price.part.as_str(),
+            "above": price.band.above,
+            "above_per_gib": price.band.above_per_gib,
+            "up_to": Some(price.band.up_to).filter(|up_to| up_to.is_finite()),
             "usd": price.usd,
+            "exactness": price.exactness,
             "per": &*price.per,
+            "term": price.term.as_str(),
             "region": price.region.as_deref(),
             "currency_stated": price.is_currency_stated,
             "source": price.source.title,
             "date": price.source.date,
-            "note": price.note,
+            "note": &*price.note,
         })
     });
     page("prices", edition, &prices.collect::<Vec<_>>())
@@ -65,6 +72,8 @@ fn item(item: &Item) -> Value {
         "cloud": item.word("cloud"),
         "family": item.word("family"),
         "cache": item.word("cache"),
+        "arch": item.word("arch"),
+        "interface": item.word("interface"),
         "figures": figures,
         "notes": notes,
     })

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ::catalog::{Disk, Edition, Figure, Item, Price, Source, Vm};
+use ::catalog::{Cloud, Disk, Edition, Fact, Figure, Item, Price, Source, Vm};
 use clap::ValueEnum;
 
-use super::{OWN_MACHINE, Which, json, text};
+use super::{OWN_MACHINE, Which, json, prices, text};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -16,7 +16,7 @@ pub(super) struct Args {
     /// What to list.
     what: Option<What>,
 
-    /// Only lines with all of these words in name, kind, cloud or region.
+    /// Only lines with all of these words in name, kind, cloud, and of prices region, part or term.
     #[arg(value_name = "WORD")]
     filter: Vec<String>,
 
@@ -34,12 +34,17 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "\
 MB/s are 10^6 bytes per second here; `plimsoll catalog show` has every figure as published.
+The last column of machines is what the network card sends.
+Machines of Google Cloud have limits by type of disk: reads of pd-ssd stand here.
+Of a price `~` says about, `=` derived as the note below it says.
 
 Examples:
   plimsoll catalog list disks premium
   plimsoll catalog list disks --edition 2018 --sources
   plimsoll catalog list vms d8s_
+  plimsoll catalog list vms gcp n2-
   plimsoll catalog list prices P30
+  plimsoll catalog list prices gp3 us-east-1
   plimsoll catalog list volumes --json | jq '.volumes[].scope'";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -78,82 +83,82 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let vms = edition.vms().iter().filter(|vm| of_item(vm));
     let facts = edition.network_volumes().iter();
     let facts = facts.filter(|fact| fits(&[&fact.scope, &fact.parameter]));
-    let prices = edition.prices().iter();
-    let prices = prices.filter(|price| fits(&[&price.name, price.region.as_deref().unwrap_or("")]));
+    let whose = |price: &Price| price.cloud.map_or("", Cloud::as_str);
+    let of_price = |price: &&Price| {
+        let region = price.region.as_deref().unwrap_or("");
+        fits(&[&price.name, region, price.part.as_str(), price.term.as_str(), whose(price)])
+    };
+    // Prices are read only where they are asked for.
+    let prices = || edition.prices().iter().filter(of_price);
     if args.json {
         let page = match what {
             What::Disks => json::items("disks", edition, disks.map(|disk| &**disk)),
             What::Vms => json::items("vms", edition, vms.map(|vm| &**vm)),
             What::Volumes => json::facts(edition, facts),
-            What::Prices => json::prices(edition, prices),
+            What::Prices => json::prices(edition, prices()),
         };
         stream::print(&page)?;
         return Ok(Exit::Fine);
     }
-    let (header, is_number, lines): (&[&str], &[bool], Vec<Line<'_>>) = match what {
-        What::Disks => (&DISKS, &DISK_NUMBERS, disks.map(disk).collect()),
-        What::Vms => (&VMS, &VM_NUMBERS, vms.map(vm).collect()),
-        What::Volumes => {
-            let lines = facts.map(|fact| {
-                let cells = vec![
-                    fact.scope.strip_prefix("surface.").unwrap_or(&fact.scope).to_owned(),
-                    fact.parameter.clone(),
-                    fact.figure.to_string(),
-                ];
-                (cells, vec![&fact.figure.source])
-            });
-            (&["about", "figure", "value"], &[false, false, false], lines.collect())
-        }
-        What::Prices => (&PRICES, &PRICE_NUMBERS, prices.map(price).collect()),
+    let page = match what {
+        What::Disks => page(&DISKS, &DISK_NUMBERS, &disks.map(disk).collect::<Vec<_>>(), args),
+        What::Vms => page(&VMS, &VM_NUMBERS, &vms.map(vm).collect::<Vec<_>>(), args),
+        What::Volumes => page(&FACTS, &[false; 3], &facts.map(fact).collect::<Vec<_>>(), args),
+        What::Prices => priced(prices(), args),
     };
-    if lines.is_empty() {
-        return Err(nothing(edition, args));
-    }
-    stream::print(&page(header, is_number, &lines, args.sources))?;
+    let Some(page) = page else { return Err(nothing(edition, args)) };
+    stream::print(&page)?;
     Ok(Exit::Fine)
 }
 
-fn page(header: &[&str], is_number: &[bool], lines: &[Line<'_>], sources: bool) -> String {
+/// Lays prices out; `None` where there are none.
+fn priced<'e>(prices: impl Iterator<Item = &'e Price>, args: &Args) -> Option<String> {
+    let mut known = Vec::new();
+    let mut page = prices::page(prices, true, &mut known);
+    if args.sources {
+        page = format!("{page}\n{}", text::sources(&known));
+    }
+    (!known.is_empty()).then_some(page)
+}
+
+const FACTS: [&str; 3] = ["about", "figure", "value"];
+
+fn fact(fact: &Fact) -> Line<'_> {
+    let cells = vec![
+        fact.scope.strip_prefix("surface.").unwrap_or(&fact.scope).to_owned(),
+        fact.parameter.clone(),
+        fact.figure.to_string(),
+    ];
+    (cells, vec![&fact.figure.source])
+}
+
+/// Lays lines out as a table; `None` where there are none.
+fn page(header: &[&str], is_number: &[bool], lines: &[Line<'_>], args: &Args) -> Option<String> {
     let names = header.iter().map(|&name| name.to_owned()).collect();
     let rows: Vec<Vec<String>> =
         std::iter::once(names).chain(lines.iter().map(|line| line.0.clone())).collect();
-    // Names of machines and regions are long.
-    let gap = if header[1] == PRICES[1] { " " } else { "  " };
     let mut page = String::new();
     let mut known: Vec<&Arc<Source>> = Vec::new();
-    for (idx, line) in text::table(&rows, is_number, gap).into_iter().enumerate() {
+    for (idx, line) in text::table(&rows, is_number).into_iter().enumerate() {
         page.push_str(&line);
         page.push('\n');
-        if let Some((_, of_line)) =
-            idx.checked_sub(1).and_then(|idx| lines.get(idx)).filter(|_| sources)
-        {
+        let of_line = idx.checked_sub(1).and_then(|idx| lines.get(idx));
+        if let Some((_, of_line)) = of_line.filter(|_| args.sources) {
             let keys: Vec<&str> = of_line.iter().map(|source| source.key.as_str()).collect();
             page.push_str(&text::wrapped("    ", &keys.join(", ")));
             text::collect(&mut known, of_line.clone());
         }
     }
-    if sources {
+    if args.sources {
         page.push('\n');
         page.push_str(&text::sources(&known));
     }
-    page
+    (!lines.is_empty()).then_some(page)
 }
 
 fn nothing(edition: &Edition, args: &Args) -> Failure {
     let name = edition.info.name;
     let filter = &args.filter;
-    let is_of = |vm: &Vm, cloud: &str, word: &str| {
-        vm.cloud() == cloud && vm.name.to_lowercase().contains(&word.to_lowercase())
-    };
-    let of_aws = |word: &String| {
-        let of = |cloud: &str| edition.vms().iter().any(|vm| is_of(vm, cloud, word));
-        word.eq_ignore_ascii_case("aws") || (of("AWS") && !of("Azure"))
-    };
-    if args.what == Some(What::Prices) && filter.iter().any(of_aws) {
-        let text = format!("edition {name} knows no prices of AWS machines");
-        return Failure::wrong_use(text)
-            .hint("`plimsoll catalog import` takes tables of your own, prices as well");
-    }
     let lacks = |word: &String| {
         edition.lacks_machines_of(word).or_else(|| edition.lacks_machines_like(word))
     };
@@ -212,8 +217,10 @@ fn range(
     }
 }
 
-const VMS: [&str; 9] =
-    ["size", "vCPU", "GiB", "disks", "IOPS", "MB/s", "cached", "MB/s", "net Mb/s"];
+/// The type of disk whose limits stand for a machine of Google Cloud, which has some by type.
+const OF_GOOGLE: &str = "pd-ssd";
+
+const VMS: [&str; 9] = ["size", "vCPU", "GiB", "disk", "IOPS", "MB/s", "cached", "MB/s", "Mb/s"];
 const VM_NUMBERS: [bool; 9] = [false, true, true, true, true, true, true, true, true];
 
 fn vm(vm: &Vm) -> Line<'_> {
@@ -227,26 +234,11 @@ fn vm(vm: &Vm) -> Line<'_> {
         text::value(vm.vcpus()),
         memory,
         text::value(vm.max_data_disks()),
-        text::value(vm.uncached_iops()),
-        text::mb_s(vm.uncached_throughput()),
+        text::value(vm.uncached_iops().or(vm.limit_of(OF_GOOGLE, "read_iops"))),
+        text::mb_s(vm.uncached_throughput().or(vm.limit_of(OF_GOOGLE, "read_throughput"))),
         text::value(vm.cached_iops()),
         text::mb_s(vm.cached_throughput()),
         text::value(vm.egress()),
     ];
     (cells, vm.sources())
-}
-
-const PRICES: [&str; 5] = ["what", "USD", "per", "region", "date"];
-const PRICE_NUMBERS: [bool; 5] = [false, true, false, false, false];
-
-fn price(price: &Price) -> Line<'_> {
-    let mark = if price.is_currency_stated { "" } else { "?" };
-    let cells = vec![
-        price.name.strip_prefix("Standard_").unwrap_or(&price.name).to_owned(),
-        format!("{}{mark}", price.usd),
-        price.per.replace("-month", "-mo"),
-        price.region.as_deref().unwrap_or("not stated").to_owned(),
-        price.source.date.clone(),
-    ];
-    (cells, vec![&price.source])
 }

@@ -1,11 +1,10 @@
 //! `plimsoll catalog show`.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use ::catalog::{Edition, Exactness, Figure, Item, Source, Unit};
+use ::catalog::{Edition, Exactness, Figure, Item, Part, Unit};
 
-use super::{OWN_MACHINE, Which, json, text};
+use super::{OWN_MACHINE, Which, json, prices, text};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -27,12 +26,14 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "\
 Figures stand as published. Where a published MB may mean three things, the line below says how
-many bytes per second it can be. Prices are of the date that stands beside them.
+many bytes per second it can be. Prices are of the date that stands beside them; `~` says about,
+`=` derived as the note below it says. What no source gives stands under `not known`.
 
 Examples:
   plimsoll catalog show P30
   plimsoll catalog show DS14 --edition 2018
   plimsoll catalog show PremiumV2 gp3 premium
+  plimsoll catalog show E8bs_v5 n2-standard-8
   plimsoll catalog show m5.large --json";
 
 /// Runs the command.
@@ -46,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         if let Some(item) = find(edition, name) {
             items.push(item);
             pages.push(page(item, edition));
-        } else if let Some(page) = level(edition, name) {
+        } else if let Some(page) = level(edition, name).or_else(|| priced(edition, name)) {
             pages.push(page);
         } else {
             // What is known is shown first, so that the mistake stands last on the screen.
@@ -96,8 +97,10 @@ fn page(item: &Item, edition: &Edition) -> String {
             page.push_str(&row(&label, figure));
         }
     }
-    if let Some(word) = item.word("cache") {
-        let _ = writeln!(page, "  {:<27}{word}", "host cache");
+    for (label, column) in WORDS {
+        if let Some(word) = item.word(column) {
+            let _ = writeln!(page, "  {label:<27}{word}");
+        }
     }
     if !item.notes.is_empty() {
         page.push_str("\nnotes\n");
@@ -107,7 +110,15 @@ fn page(item: &Item, edition: &Edition) -> String {
         }
     }
     let mut known = item.sources();
-    let prices = prices(item, edition, &mut known);
+    let of_family = edition.prices_of(item.word("family").unwrap_or_default());
+    let of_family = of_family.filter(|price| price.part == Part::Operations);
+    let all = edition.prices_of(&item.name).chain(of_family);
+    let prices = prices::page(all, false, &mut known);
+    let lacks = lacks(item, edition, prices.is_empty());
+    if !lacks.is_empty() {
+        page.push_str("\nnot known\n");
+        page.extend(lacks.iter().map(|lack| text::wrapped("  ", lack)));
+    }
     if !prices.is_empty() {
         let _ = write!(page, "\nprices\n{prices}");
     }
@@ -115,10 +126,62 @@ fn page(item: &Item, edition: &Edition) -> String {
     page
 }
 
+/// Words of an item that are shown, with their labels.
+const WORDS: [(&str, &str); 8] = [
+    ("host cache", "cache"),
+    ("processors", "arch"),
+    ("interface", "interface"),
+    ("status", "status"),
+    ("local disks are", "local_type"),
+    ("local SSD included", "local_ssd_included"),
+    ("shares its processors", "shared_cpu"),
+    ("accelerator", "accelerator"),
+];
+
+/// Says what of an item matters and no source gives.
+fn lacks(item: &Item, edition: &Edition, has_no_price: bool) -> Vec<&'static str> {
+    let mut lacks = Vec::new();
+    if let Some(vm) = edition.vm(&item.name).filter(|_| edition.disk(&item.name).is_none()) {
+        let has = |figure: &str| item.figure(figure).is_some();
+        let has_limits =
+            has("uncached_iops") || LIMITED.iter().any(|it| vm.limit_of(it, "read_iops").is_some());
+        let is_cached = vm.takes_premium() == Some(true) && item.word("cache") != Some("no");
+        lacks.extend(
+            [
+                (!has_limits).then_some(
+                    "the limits of its disks together: a design takes figures of its own, \
+                 `[vm] uncached = { iops = 15000, throughput = \"240MB/s\" }`",
+                ),
+                (is_cached && !has("cached_iops")).then_some("the limits of disks with host cache"),
+                (!has("max_data_disks")).then_some("how many disks it takes"),
+                (!has("memory")).then_some("its memory"),
+                (!has("egress")).then_some("what its network card sends"),
+            ]
+            .into_iter()
+            .flatten(),
+        );
+    }
+    if has_no_price {
+        lacks.push("any price");
+    }
+    lacks
+}
+
+/// Types of disk that machines of Google Cloud have limits for.
+const LIMITED: [&str; 4] = ["pd-standard", "pd-balanced", "pd-ssd", "pd-extreme"];
+
 /// Returns a property's name as people write it.
 fn words(property: &str) -> String {
-    const WORDS: [(&str, &str); 5] =
-        [("iops", "IOPS"), ("ssd", "SSD"), ("vcpus", "vCPUs"), ("os", "OS"), ("io", "I/O")];
+    const WORDS: [(&str, &str); 8] = [
+        ("iops", "IOPS"),
+        ("ssd", "SSD"),
+        ("vcpus", "vCPUs"),
+        ("os", "OS"),
+        ("io", "I/O"),
+        ("nvme", "NVMe"),
+        ("pd", "PD"),
+        ("ha", "HA"),
+    ];
     let word = |word| WORDS.iter().find(|(plain, _)| *plain == word).map_or(word, |known| known.1);
     property.split('_').map(word).collect::<Vec<_>>().join(" ")
 }
@@ -126,7 +189,7 @@ fn words(property: &str) -> String {
 /// Prints a figure, and for a rate what it is in bytes per second.
 fn row(label: &str, figure: &Figure) -> String {
     let text = figure.to_string();
-    let mut row = format!("  {label:<27}{text:<25}  {}", figure.source.key);
+    let mut row = format!("  {label:<26} {text:<25}  {}", figure.source.key);
     if figure.exactness == Exactness::Derived {
         row.push_str(", derived");
     }
@@ -147,18 +210,19 @@ fn row(label: &str, figure: &Figure) -> String {
     row
 }
 
-fn prices<'e>(item: &Item, edition: &'e Edition, known: &mut Vec<&'e Arc<Source>>) -> String {
-    let mut text = String::new();
-    for price in edition.prices_of(&item.name) {
-        let region = price.region.as_deref().unwrap_or("");
-        let currency = if price.is_currency_stated { "USD" } else { "(currency not stated)" };
-        let amount = format!("{} {currency} per {}", price.usd, price.per);
-        let remark = if price.note.is_empty() { region } else { &price.note };
-        let rest = format!("{remark}  {}, {}", price.source.key, price.source.date);
-        text.push_str(&text::wrapped(&format!("  {amount:<25}  "), rest.trim_start()));
-        text::collect(known, vec![&price.source]);
+/// Shows a name that only prices are known of.
+fn priced(edition: &Edition, name: &str) -> Option<String> {
+    let first = edition.prices_of(name).next()?;
+    let mut page = first.name.to_string();
+    if let Some(cloud) = first.cloud {
+        let _ = write!(page, ", {cloud}");
     }
-    text
+    let _ = writeln!(page, " (edition {})\n\nnot known", edition.info.name);
+    page.push_str("  any figure but its prices\n\nprices\n");
+    let mut known = Vec::new();
+    page.push_str(&prices::page(edition.prices_of(name), false, &mut known));
+    let _ = write!(page, "\n{}", text::sources(&known));
+    Some(page)
 }
 
 /// Shows a service level of network volumes.
@@ -177,6 +241,12 @@ fn level(edition: &Edition, name: &str) -> Option<String> {
             page.push_str(&text::wrapped(&format!("  {:<27}", ""), &fact.note));
         }
         text::collect(&mut known, vec![&fact.figure.source]);
+    }
+    let priced = format!("netapp-{}", name.to_lowercase());
+    let prices = edition.prices_of(&priced);
+    let prices = prices::page(prices, false, &mut known);
+    if !prices.is_empty() {
+        let _ = write!(page, "\nprices, of the capacity of the pool\n{prices}");
     }
     let _ = write!(page, "\n{}", text::sources(&known));
     Some(page)

@@ -11,12 +11,14 @@ use crate::fill::fill;
 const COLUMNS: usize = 80;
 
 /// Lays cells out in columns with a gap between them, numbers to the right. The first row names
-/// the columns.
-pub(super) fn table(rows: &[Vec<String>], is_number: &[bool], gap: &str) -> Vec<String> {
+/// the columns. The gap is narrower where the rows would not fit.
+pub(super) fn table(rows: &[Vec<String>], is_number: &[bool]) -> Vec<String> {
     let n_columns = rows.first().map_or(0, Vec::len);
     let width =
         |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..n_columns).map(width).collect();
+    let is_wide = widths.iter().sum::<usize>() + 2 * n_columns.saturating_sub(1) > COLUMNS;
+    let gap = if is_wide { " " } else { "  " };
     let mut lines = Vec::new();
     for row in rows {
         let mut line = String::new();
@@ -37,6 +39,18 @@ pub(super) fn table(rows: &[Vec<String>], is_number: &[bool], gap: &str) -> Vec<
 /// Breaks a text into lines at blanks: the first is `head`, the others are indented as far.
 pub(super) fn wrapped(head: &str, text: &str) -> String {
     fill(head, text, COLUMNS)
+}
+
+/// Puts cells side by side as far as they fit, equally wide, so far from the left.
+pub(super) fn columns(indent: usize, cells: &[String]) -> String {
+    let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + 2;
+    let n_per_line = ((COLUMNS - indent + 2) / width).max(1);
+    let mut text = String::new();
+    for line in cells.chunks(n_per_line) {
+        let cells: String = line.iter().map(|cell| format!("{cell:<width$}")).collect();
+        let _ = writeln!(text, "{:indent$}{}", "", cells.trim_end());
+    }
+    text
 }
 
 /// Lists sources by their keys.

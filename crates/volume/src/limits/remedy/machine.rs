@@ -1,6 +1,6 @@
 //! Larger machines.
 
-use catalog::{Edition, Vm as Size};
+use catalog::{Cloud, Edition, Vm as Size};
 
 use super::{Change, Tries, n_all_disks};
 use crate::cap::CapKind;
@@ -93,36 +93,45 @@ struct Name {
     /// Letters it begins with: `D`, `DS`, `m`.
     series: String,
     generation: u32,
-    is_arm: bool,
     /// Fewer cores are switched on than the size has: `DS14-4_v2`.
     is_constrained: bool,
 }
 
 impl Name {
     fn read(size: &Size) -> Self {
-        if size.cloud() == "AWS" { Name::of_aws(&size.name) } else { Name::of_azure(&size.name) }
+        match Cloud::from_text(size.cloud()) {
+            Some(Cloud::Aws) => Name::of_aws(&size.name),
+            Some(Cloud::Gcp) => Name::of_gcp(&size.name),
+            Some(Cloud::Azure) | None => Name::of_azure(&size.name),
+        }
     }
 
-    /// Reads letters, generation and features before the point: `m5dn.xlarge`. A `g` among the
-    /// features is Graviton, as all of `a1` are.
-    fn of_aws(name: &str) -> Self {
-        let family = name.split('.').next().unwrap_or(name);
-        let (series, rest) = letters(family);
-        let (digits, features) = digits(rest);
+    /// Reads series, kind and suffix around the cores: `c3-standard-88-lssd`.
+    fn of_gcp(name: &str) -> Self {
+        let is_cores = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let family: Vec<&str> = name.split('-').filter(|part| !is_cores(part)).collect();
+        let (series, rest) = letters(name);
         Name {
-            family: family.to_owned(),
+            family: family.join("-"),
             series: series.to_owned(),
-            generation: digits.parse().unwrap_or(1),
-            is_arm: features.split('-').next().is_some_and(|part| part.contains('g'))
-                || family == "a1"
-                || family.starts_with("mac2")
-                || family.starts_with("mac-"),
+            generation: digits(rest).0.parse().unwrap_or(1),
             is_constrained: false,
         }
     }
 
-    /// Reads letters, cores, features and version: `Standard_D16plds_v5`. A `p` among the features
-    /// is Arm.
+    /// Reads letters, generation and features before the point: `m5dn.xlarge`.
+    fn of_aws(name: &str) -> Self {
+        let family = name.split('.').next().unwrap_or(name);
+        let (series, rest) = letters(family);
+        Name {
+            family: family.to_owned(),
+            series: series.to_owned(),
+            generation: digits(rest).0.parse().unwrap_or(1),
+            is_constrained: false,
+        }
+    }
+
+    /// Reads letters, cores, features and version: `Standard_D16plds_v5`.
     fn of_azure(name: &str) -> Self {
         let name = name.strip_prefix("Standard_").unwrap_or(name);
         let (series, rest) = letters(name);
@@ -131,13 +140,11 @@ impl Name {
             Some(rest) => (true, digits(rest).1),
             None => (false, rest),
         };
-        let features = rest.split('_').next().unwrap_or("");
         let version = rest.rsplit('_').next().and_then(|part| part.strip_prefix('v'));
         Name {
             family: format!("{series}{rest}"),
             series: series.to_owned(),
             generation: version.and_then(|version| version.parse().ok()).unwrap_or(1),
-            is_arm: features.contains('p'),
             is_constrained,
         }
     }
@@ -184,7 +191,7 @@ fn larger_machines(design: &Design, vm: &Vm) -> Vec<Vm> {
             };
         let is_alike = other.cloud() == own.cloud()
             && other.name != own.name
-            && name.is_arm == own_name.is_arm
+            && other.arch() == own.arch()
             && name.generation >= own_name.generation
             && !name.is_constrained;
         if is_alike && is_no_smaller && takes(design, own, other, n_disks) {
@@ -228,23 +235,24 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(name: &Name, family: &str, generation: u32, is_arm: bool, is_constrained: bool) {
+    fn check(name: &Name, family: &str, generation: u32, is_constrained: bool) {
         assert_eq!(name.family, family, "{name:?}");
-        assert_eq!((name.generation, name.is_arm), (generation, is_arm), "{name:?}");
+        assert_eq!(name.generation, generation, "{name:?}");
         assert_eq!(name.is_constrained, is_constrained, "{name:?}");
     }
 
     #[test]
-    fn names_say_family_generation_and_architecture() {
-        check(&Name::of_aws("m5.large"), "m5", 5, false, false);
-        check(&Name::of_aws("m6gd.large"), "m6gd", 6, true, false);
-        check(&Name::of_aws("c7gn.16xlarge"), "c7gn", 7, true, false);
-        check(&Name::of_aws("g4dn.xlarge"), "g4dn", 4, false, false);
-        check(&Name::of_aws("a1.large"), "a1", 1, true, false);
-        check(&Name::of_azure("Standard_DS14"), "DS", 1, false, false);
-        check(&Name::of_azure("Standard_DS14-4_v2"), "DS_v2", 2, false, true);
-        check(&Name::of_azure("Standard_D16plds_v5"), "Dplds_v5", 5, true, false);
-        check(&Name::of_azure("Standard_D8s_v3"), "Ds_v3", 3, false, false);
-        check(&Name::of_azure("Standard_NC16as_T4_v3"), "NCas_T4_v3", 3, false, false);
+    fn names_say_family_and_generation() {
+        check(&Name::of_aws("m5.large"), "m5", 5, false);
+        check(&Name::of_aws("m6gd.large"), "m6gd", 6, false);
+        check(&Name::of_aws("g4dn.xlarge"), "g4dn", 4, false);
+        check(&Name::of_azure("Standard_DS14"), "DS", 1, false);
+        check(&Name::of_azure("Standard_DS14-4_v2"), "DS_v2", 2, true);
+        check(&Name::of_azure("Standard_D16plds_v5"), "Dplds_v5", 5, false);
+        check(&Name::of_azure("Standard_D8s_v3"), "Ds_v3", 3, false);
+        check(&Name::of_azure("Standard_NC16as_T4_v3"), "NCas_T4_v3", 3, false);
+        check(&Name::of_gcp("n2-standard-16"), "n2-standard", 2, false);
+        check(&Name::of_gcp("c3-standard-88-lssd"), "c3-standard-lssd", 3, false);
+        check(&Name::of_gcp("n2d-highmem-8"), "n2d-highmem", 2, false);
     }
 }

@@ -1,0 +1,128 @@
+//! What prices are per: `hour`, `GiB-month`, `10000 operations`.
+
+use crate::price::Part;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// Things.
+    One,
+    /// GiB, which price lists also call GB.
+    Gib,
+    /// Operations per second.
+    Iops,
+    /// 2^20 bytes per second.
+    MibPerS,
+    /// 10^6 bytes per second.
+    MbPerS,
+    /// Operations or requests.
+    Operations,
+    /// Processors.
+    Vcpus,
+}
+
+/// How often in a month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Time {
+    Hour,
+    Month,
+    Year,
+    /// What was done is paid once.
+    Once,
+}
+
+impl Time {
+    /// Returns how often that is in a month of so many hours.
+    pub(crate) fn in_month(self, hours: f64) -> f64 {
+        match self {
+            Time::Hour => hours,
+            Time::Month | Time::Once => 1.0,
+            Time::Year => 1.0 / 12.0,
+        }
+    }
+}
+
+/// What a price is per.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Per {
+    pub(crate) measure: Measure,
+    /// So many of the measure: prices are per 10,000 operations.
+    pub(crate) of: f64,
+    pub(crate) time: Time,
+}
+
+impl Per {
+    /// Reads the word of a table; `None` for one that cannot be counted.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let once = |of: f64| Some(Per { measure: Measure::Operations, of, time: Time::Once });
+        if text == "request" || text == "operation" {
+            return once(1.0);
+        }
+        if let Some(of) = text.strip_suffix(" operations") {
+            return of.parse().ok().filter(|of| *of >= 1.0).and_then(once);
+        }
+        let (measure, time) = text.rsplit_once('-').unwrap_or(("", text));
+        let time = match time {
+            "hour" => Time::Hour,
+            "month" => Time::Month,
+            "year" => Time::Year,
+            _ => return None,
+        };
+        let measure = match measure {
+            "" => Measure::One,
+            "GiB" | "GB" => Measure::Gib,
+            "IOPS" => Measure::Iops,
+            "MiB/s" => Measure::MibPerS,
+            "MB/s" => Measure::MbPerS,
+            "vCPU" => Measure::Vcpus,
+            _ => return None,
+        };
+        Some(Per { measure, of: 1.0, time })
+    }
+
+    /// Returns the part that a price is for where its table does not say.
+    pub(crate) fn part(self) -> Part {
+        match self.measure {
+            Measure::One | Measure::Gib => Part::Whole,
+            Measure::Iops => Part::Iops,
+            Measure::MibPerS | Measure::MbPerS => Part::Throughput,
+            Measure::Operations => Part::Operations,
+            Measure::Vcpus => Part::Vcpus,
+        }
+    }
+
+    /// Says whether so much of a part can be counted in this measure.
+    pub(crate) fn counts(self, part: Part) -> bool {
+        match part {
+            Part::Pool => self.measure == Measure::Gib,
+            Part::PoolReads | Part::PoolWrites => self.measure == Measure::Operations,
+            Part::Whole | Part::Iops | Part::Throughput | Part::Operations | Part::Vcpus => {
+                self.part() == part
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let per = Per::read(text).map(|per| (per.measure, per.of, per.time));
+        assert_eq!(format!("{per:?}"), expected);
+    }
+
+    #[test]
+    fn words_of_price_lists_are_counted() {
+        check("hour", "Some((One, 1.0, Hour))");
+        check("GB-month", "Some((Gib, 1.0, Month))");
+        check("MB/s-hour", "Some((MbPerS, 1.0, Hour))");
+        check("10000 operations", "Some((Operations, 10000.0, Once))");
+        check("request", "Some((Operations, 1.0, Once))");
+        check("year", "Some((One, 1.0, Year))");
+        check("week", "None");
+        check("GiB-", "None");
+        check("0 operations", "None");
+    }
+}
