@@ -21,6 +21,9 @@ use crate::facts::Facts;
 use crate::findings::{Findings, TOLD_MAX};
 use crate::parts;
 
+/// Largest file: what an offset of the kernel can name.
+const FILE_BYTES_MAX: u128 = i64::MAX as u128;
+
 /// Most workers of a run, those of all its steps together. Each takes a thread, and some KiB from
 /// when the plan is bound; a number behind which there is no machine must not fill the memory.
 pub const WORKERS_MAX: u64 = 65_536;
@@ -327,15 +330,16 @@ impl Binder<'_> {
         }
         let whole = match recording(self.job, self.worker_idx) {
             Some(recording) => recording.total_bytes(),
-            None => files.iter().map(|file| file.region.len_bytes).sum(),
+            None => sum_bytes(files.iter().map(|file| file.region.len_bytes)),
         };
         let amount_bytes = match self.job.files.io_size {
             Some(Size::Bytes(bytes)) => bytes,
             // Of what was asked for, not of its whole blocks.
             Some(Size::Percent(percent)) => {
-                share(whole + files.iter().map(|file| file.rest_bytes).sum::<u64>(), percent)
+                let rest = sum_bytes(files.iter().map(|file| file.rest_bytes));
+                share(whole.saturating_add(rest), percent)
             }
-            Some(Size::Zones(zones)) => zones * self.zone_bytes(),
+            Some(Size::Zones(zones)) => zones.saturating_mul(self.zone_bytes()),
             None => match (self.job.files.file_size_bytes, self.job.files.size) {
                 // With sizes per file, `size` limits the amount alone.
                 (Some(_), Some(Size::Bytes(bytes))) if bytes > 0 => whole.min(bytes),
@@ -379,15 +383,17 @@ impl Binder<'_> {
         self.check_kind(&path, kind)?;
         if let Some(recording) = recording(self.job, self.worker_idx) {
             let len_bytes = recording.files[file_idx as usize].size_bytes;
+            self.check_end(&path, u128::from(len_bytes))?;
             if kind == FileKind::Block && len_bytes > size_bytes {
                 return Err(self.too_small(&path, len_bytes, size_bytes));
             }
             let region = FileRegion { offset_bytes: 0, len_bytes };
             return Ok(BoundFile { path, kind, region, size_bytes, read_only, rest_bytes: 0 });
         }
-        let mut offset_bytes = self.offset(size_bytes);
+        let mut offset_bytes = self.offset(&path, size_bytes)?;
         let mut wanted =
             self.region_bytes(&path, kind, size_bytes, offset_bytes, file_idx, n_files)?;
+        self.check_end(&path, u128::from(offset_bytes) + u128::from(wanted))?;
         if kind == FileKind::Block && self.job.files.spares_first_block {
             let spared_bytes =
                 u64::from(self.job.block_size_max()).saturating_sub(offset_bytes).min(wanted);
@@ -432,21 +438,38 @@ impl Binder<'_> {
         .help("remove `filetype`, or name a target of that kind"))
     }
 
-    fn offset(&self, size_bytes: u64) -> u64 {
+    /// Returns where the region begins.
+    fn offset(&self, path: &Path, size_bytes: u64) -> Result<u64, Diagnostic> {
         let files = &self.job.files;
         let block = u64::from(self.job.block_size_min()).max(1);
         let resolve = |size: Size| match size {
-            Size::Bytes(bytes) => bytes,
+            Size::Bytes(bytes) => u128::from(bytes),
             Size::Percent(percent) => {
                 let align =
                     if files.offset_align_bytes > 0 { files.offset_align_bytes } else { block };
-                share(size_bytes, percent).div_ceil(align) * align
+                u128::from(share(size_bytes, percent)).next_multiple_of(u128::from(align))
             }
-            Size::Zones(zones) => zones * self.zone_bytes(),
+            Size::Zones(zones) => u128::from(zones) * u128::from(self.zone_bytes()),
         };
-        let start =
-            resolve(files.offset) + u64::from(self.worker_idx) * resolve(files.offset_increment);
-        if files.append { start.max(size_bytes) } else { start }
+        let step = resolve(files.offset_increment);
+        let start = resolve(files.offset) + u128::from(self.worker_idx) * step;
+        self.check_end(path, start)?;
+        let start = start as u64;
+        Ok(if files.append { start.max(size_bytes) } else { start })
+    }
+
+    /// Refuses what ends where no file can.
+    fn check_end(&self, path: &Path, end_bytes: u128) -> Result<(), Diagnostic> {
+        if end_bytes <= FILE_BYTES_MAX {
+            return Ok(());
+        }
+        let (job, shown) = (&self.job.name, path.display());
+        let text = format!(
+            "job `{job}` addresses {end_bytes} B of `{shown}`, but no file is larger than \
+             {FILE_BYTES_MAX} B"
+        );
+        let help = "lower `offset`, `offset_increment`, `numjobs` or `size`";
+        Err(Diagnostic::error("size-too-large", text).help(help))
     }
 
     /// Returns the bytes of the region before rounding to blocks.
@@ -472,10 +495,11 @@ impl Binder<'_> {
                     return Ok(share(size_bytes, percent).min(rest));
                 }
             }
-            Some(Size::Zones(zones)) => return Ok(zones * self.zone_bytes()),
+            Some(Size::Zones(zones)) => return Ok(zones.saturating_mul(self.zone_bytes())),
         }
         if self.is_endless(kind) {
-            return Ok(u64::from(u32::MAX) * u64::from(self.job.block_size_max()));
+            let most = u64::from(u32::MAX) * u64::from(self.job.block_size_max());
+            return Ok(most.min((FILE_BYTES_MAX as u64).saturating_sub(offset_bytes)));
         }
         if rest > 0 {
             return Ok(rest);
@@ -539,13 +563,18 @@ impl Binder<'_> {
     }
 }
 
+/// Adds up sizes of files that may be more than all together can be.
+fn sum_bytes(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(0, u64::saturating_add)
+}
+
 fn share(bytes: u64, percent: u8) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use plan::Step;
+    use plan::{EngineKind, Step};
 
     use super::*;
 
@@ -570,6 +599,41 @@ mod tests {
             (Some(&folder), "f", "/mnt/a/f"),
         ] {
             assert_eq!(under(directory, name).as_os_str(), expected);
+        }
+    }
+
+    /// Binds two workers of a job without facts. Returns the first thing that is wrong.
+    fn bound(engine: EngineKind, offset: u64, increment: u64, size: Option<u64>) -> Option<String> {
+        let mut job = Job { name: "a".to_owned(), n_workers: 2, ..Job::default() };
+        job.engine.kind = engine;
+        (job.files.offset, job.files.offset_increment) =
+            (Size::Bytes(offset), Size::Bytes(increment));
+        job.files.size = size.map(Size::Bytes);
+        let plan =
+            Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() };
+        let (_, findings) = bind(&plan, &Facts::default(), 0, &Control::new());
+        findings.first().map(|finding| finding.message.clone())
+    }
+
+    #[test]
+    fn what_ends_where_no_file_can_is_refused() {
+        const LAST: u64 = i64::MAX as u64 - 4095;
+        let far = 7_000_000_000_000_000_000;
+        let beyond = |bytes: &str, file: &str| {
+            Some(format!(
+                "job `a` addresses {bytes} B of `{file}`, but no file is larger than \
+                 9223372036854775807 B"
+            ))
+        };
+        for (engine, offset, increment, size, expected) in [
+            (EngineKind::Sync, LAST - 1, 0, Some(4096), None),
+            (EngineKind::Sync, LAST, 0, Some(4096), beyond("9223372036854775808", "a.0.0")),
+            (EngineKind::Sync, far, far, Some(4096), beyond("14000000000000000000", "a.1.0")),
+            (EngineKind::Sync, far, 0, Some(far), beyond("14000000000000000000", "a.0.0")),
+            (EngineKind::Null, LAST - 1, 0, None, None),
+        ] {
+            let found = bound(engine, offset, increment, size);
+            assert_eq!(found, expected, "{engine:?}: {size:?} from {offset} + {increment} on");
         }
     }
 
