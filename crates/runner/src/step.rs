@@ -118,6 +118,8 @@ pub(crate) fn run_step(
         }
         seats.push(seat);
     }
+    // Of workers that do not start: the others of their flow would wait for them.
+    drop(flows);
     drop(sender);
     let mut running = Running::new(context, seats, context.clock.now_ns());
     running.notes = verify_notes::of_step(step);

@@ -150,6 +150,8 @@ pub(crate) fn run_step(
         seats.push(seat);
         lanes.push(lane);
     }
+    // Of workers that do not start: the others of their flow would wait for them.
+    drop(flows);
     let mut running = Running::new(context, seats, world.now_ns);
     running.notes = verify_notes::of_step(step);
     Driver::new(world, lanes).run(&mut running, &mut logs.inline(), on_event);

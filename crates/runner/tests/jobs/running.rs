@@ -84,6 +84,18 @@ fn workers_of_a_flow_keep_their_proportion() {
     assert!((2.8..=3.2).contains(&ratio), "{ratio}");
 }
 
+/// Its time ends a run in which it would wait for ever.
+#[test]
+fn a_member_of_a_flow_that_does_not_start_holds_nobody() {
+    let bench = Bench::new();
+    bench.file("f", 4096);
+    let record = bench.run(
+        "[a]\nfilename=@/f\nflow=1\nruntime=20s\n[b]\nfilename=@/g\nsize=64k\nflow=1\n\
+         create_only=1\n",
+    );
+    assert_eq!([&record.jobs[0], &record.jobs[1]].map(n_ios), [1024, 0]);
+}
+
 #[test]
 fn hundreds_of_workers_share_a_file() {
     let bench = Bench::new();
