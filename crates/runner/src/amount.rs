@@ -105,6 +105,8 @@ impl AmountWatch {
             return false;
         }
         let now = self.moved_bytes();
+        let [all, before] = [now[0], self.seen_bytes[0]];
+        assert!(all >= before, "{before} B were moved, and now {all} B");
         let passed_ns = now_ns.saturating_sub(self.seen_ns).max(1);
         let mut wait_ns = LOOK_MAX_NS.min(passed_ns.saturating_mul(2));
         for (idx, limit) in limits(self.max).into_iter().enumerate() {

@@ -50,6 +50,8 @@ impl Clock {
     /// Returns the clock at a slower pace: `slowness` wall-clock seconds, above 0, are a second of
     /// it. Below 1 it is faster.
     pub(crate) fn slowed(mut self, slowness: f64) -> Self {
+        let is_pace = slowness.is_finite() && slowness > 0.0;
+        assert!(is_pace, "a second of a slowed clock takes {slowness} s");
         if let Source::Tsc { factor } = &mut self.source {
             *factor = (*factor as f64 / slowness) as u64;
         }

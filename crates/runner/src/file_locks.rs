@@ -12,7 +12,7 @@ use engine::{Engine, EngineError, Layer, Wait};
 use plan::files::LockFile;
 use plan::op::{Completion, Op, OpKind};
 
-use crate::bind::{BoundStep, BoundWorker};
+use crate::bind::{BoundFile, BoundStep, BoundWorker};
 
 /// The locks of a step, by path.
 #[derive(Debug, Default)]
@@ -33,10 +33,14 @@ impl FileLocks {
         if worker.job.files.lock == LockFile::None {
             return None;
         }
-        let lock = |path| self.by_path.get(path).map(Arc::clone).unwrap_or_default();
+        let lock = |file: &BoundFile| {
+            let (lock, path) = (self.by_path.get(&file.path), file.path.display());
+            assert!(lock.is_some(), "`{path}` is locked in another step");
+            lock.map(Arc::clone)
+        };
         Some(WorkerLocks {
             shares_reads: worker.job.files.lock == LockFile::ReadWrite,
-            locks: worker.files.iter().map(|file| lock(&file.path)).collect(),
+            locks: worker.files.iter().filter_map(lock).collect(),
         })
     }
 }

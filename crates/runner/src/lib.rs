@@ -34,6 +34,8 @@ mod host;
 mod intervals;
 mod logs;
 mod memory;
+#[cfg(test)]
+mod misuse;
 mod open_dir;
 mod overlaps;
 mod parts;

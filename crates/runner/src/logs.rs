@@ -144,6 +144,7 @@ impl LogSetup {
         meters: &Arc<Meters>,
         targets: &[PathBuf],
     ) -> Result<Option<LogSender>, LogError> {
+        assert!(number > 0, "workers of `{}` have logs from 1 on", job.name);
         let mut files = [None; KINDS.len()];
         for (file, kind) in files.iter_mut().zip(KINDS) {
             if let Some(prefix) = prefix(job, kind) {

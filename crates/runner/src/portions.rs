@@ -31,6 +31,12 @@ impl Portions {
         self.kept.len() >= min as usize
     }
 
+    /// Panics unless every completion has been handed out; for the end of the worker.
+    pub(crate) fn must_be_empty(&self) {
+        let n_kept = self.kept.len();
+        assert!(n_kept == 0, "a worker ends while {n_kept} completions wait for their turn");
+    }
+
     /// Does what [`Engine::exchange`] does into an empty `done`, but for returning at most `max`
     /// completions; `max` is at least 1.
     #[inline]
@@ -140,17 +146,23 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a portion is a completion at least")]
-    fn nothing_is_no_portion() {
-        taken(0, 1);
-    }
-
-    #[test]
-    #[should_panic(expected = "what was returned before has been taken")]
-    fn completions_are_taken_before_more_are_asked_for() {
-        let mut done = vec![Completion { slot: 0, result: 0 }];
-        let exchanged = Portions::new(8).exchange(null(8).as_mut(), &[], Wait::POLL, 1, &mut done);
-        drop(exchanged);
+    fn completions_are_taken_one_at_least_and_all_in_the_end() {
+        let exchange = |ops: &[Op], done: &mut Vec<Completion>| {
+            let mut portions = Portions::new(8);
+            let exchanged = portions.exchange(null(8).as_mut(), ops, Wait::POLL, 1, done);
+            exchanged.expect("nothing can fail");
+            portions
+        };
+        exchange(&reads(0..1), &mut Vec::new()).must_be_empty();
+        testing::check_wrong_calls(&[
+            ("none", "a portion is a completion at least", &|| drop(taken(0, 1))),
+            ("what was not taken", "what was returned before has been taken", &|| {
+                drop(exchange(&[], &mut vec![Completion { slot: 0, result: 0 }]));
+            }),
+            ("an early end", "a worker ends while 7 completions wait", &|| {
+                exchange(&reads(0..8), &mut Vec::new()).must_be_empty();
+            }),
+        ]);
     }
 
     #[test]

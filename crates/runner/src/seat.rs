@@ -78,8 +78,11 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// Makes the worker count by part and kind of operation, whatever its job.
+    /// Makes the worker count by part and kind of operation, whatever its job. Before it is built.
     pub(crate) fn count_by_series(&mut self) {
+        let name = &self.bound.job.name;
+        let n_users = Arc::strong_count(&self.meters);
+        assert!(n_users == 1, "counters of `{name}` are changed that {} others use", n_users - 1);
         self.meters = footprint::counting(Meters::detailed(&self.bound.job), self.bound);
     }
 

@@ -116,12 +116,14 @@ impl Row {
             }
         }
         let before = std::mem::replace(&mut self.seen, now);
+        let is_more = now.n_ios >= before.n_ios && now.bytes >= before.bytes;
+        assert!(is_more, "a job had done {before:?}, and now {now:?}");
         IntervalSeries {
             job: self.job.clone(),
             part: self.part.clone(),
             op: self.op.clone(),
-            n_ios: now.n_ios.saturating_sub(before.n_ios),
-            io_bytes: now.bytes.saturating_sub(before.bytes),
+            n_ios: now.n_ios - before.n_ios,
+            io_bytes: now.bytes - before.bytes,
             latency_ns_sum: now.latency_ns_sum.wrapping_sub(before.latency_ns_sum),
             latency_ns2_sum: (now.latency_ns2_sum - before.latency_ns2_sum).max(0.0),
             latency_ns_max,

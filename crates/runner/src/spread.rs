@@ -254,9 +254,10 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a queue is divided once")]
     fn a_queue_that_was_divided_is_not_divided_again() {
-        check(2, |job| job.load.n_deeper = 1, 2);
+        testing::check_wrong_calls(&[("again", "a queue is divided once", &|| {
+            check(2, |job| job.load.n_deeper = 1, 2);
+        })]);
     }
 
     #[test]

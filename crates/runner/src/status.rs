@@ -59,6 +59,12 @@ impl IntervalSampler {
 
     /// Ends a period. `run_since_ns` is the start of the run on the same clock.
     pub(crate) fn sample(&mut self, now_ns: u64, run_since_ns: u64, step_idx: u32) -> Interval {
+        let since_ns = std::mem::replace(&mut self.since_ns, now_ns);
+        assert!(now_ns >= since_ns, "an interval from {since_ns} ns on ends at {now_ns} ns");
+        assert!(
+            now_ns >= run_since_ns,
+            "an interval ends at {now_ns} ns, and the run began at {run_since_ns} ns"
+        );
         let mut dirs = PerDirRecord::<IntervalDir>::default();
         for dir in Direction::ALL {
             let idx = dir as usize;
@@ -68,6 +74,8 @@ impl IntervalSampler {
                 (sum.0 + n_ios.load(Relaxed), sum.1 + bytes.load(Relaxed))
             });
             let before = std::mem::replace(&mut self.seen[idx], total);
+            let is_more = total.0 >= before.0 && total.1 >= before.1;
+            assert!(is_more, "{before:?} I/Os and bytes were done, and now {total:?}");
             let latency = delta(&self.meters, &mut self.latencies[idx], |it| &it.dir(dir).lat);
             let responses = self.responses[idx].as_mut();
             let response =
@@ -87,7 +95,6 @@ impl IntervalSampler {
                 response: response.and_then(|response| IntervalResponse::of(&response)),
             };
         }
-        let since_ns = std::mem::replace(&mut self.since_ns, now_ns);
         Interval {
             step_idx,
             end_ms: (now_ns - run_since_ns) / 1_000_000,

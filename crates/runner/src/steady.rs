@@ -189,6 +189,7 @@ struct Totals {
 impl SteadyWatch {
     /// Watches the sum of `members`.
     pub(crate) fn new(spec: SteadyState, members: Vec<Arc<Meters>>) -> Self {
+        assert!(!members.is_empty(), "nobody is watched for a steady state");
         let steady = Steady::new(spec);
         SteadyWatch { members, steady, seen: Totals::default(), interval: None }
     }
@@ -248,6 +249,8 @@ impl SteadyWatch {
 
 impl Totals {
     fn since(&self, earlier: &Totals, passed_ns: u64) -> Sample {
+        let is_more = self.n_ios >= earlier.n_ios && self.bytes >= earlier.bytes;
+        assert!(is_more, "a group had done {earlier:?}, and now {self:?}");
         let per_second = |delta: u64| {
             let rate = u128::from(delta) * 1_000_000_000 / u128::from(passed_ns.max(1));
             u64::try_from(rate).unwrap_or(u64::MAX)
@@ -256,8 +259,8 @@ impl Totals {
         let sum_ns = self.latency_sum_ns.saturating_sub(earlier.latency_sum_ns);
         let latency_ns = sum_ns.checked_div(n_latencies).unwrap_or(0);
         Sample {
-            iops: per_second(self.n_ios.saturating_sub(earlier.n_ios)),
-            bytes_per_s: per_second(self.bytes.saturating_sub(earlier.bytes)),
+            iops: per_second(self.n_ios - earlier.n_ios),
+            bytes_per_s: per_second(self.bytes - earlier.bytes),
             latency_ns: u64::try_from(latency_ns).unwrap_or(u64::MAX),
         }
     }

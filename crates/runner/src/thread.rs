@@ -230,7 +230,10 @@ fn drive<S: DataSource>(
                 now_ns = clock.now_ns();
                 continue;
             }
-            Decision::Done => return Ok(()),
+            Decision::Done => {
+                portions.must_be_empty();
+                return Ok(());
+            }
         };
         if ops.is_empty() && worker.n_in_flight() == 0 {
             worker.publish();

@@ -172,13 +172,13 @@ impl Placement {
 
     /// Returns the places of a worker's files, in their order.
     pub(crate) fn of(&self, worker: &BoundWorker) -> Vec<Place> {
-        let nowhere = Place { volume: 0, client: 0, base_bytes: 0, len_bytes: 0 };
         let client = self.clients.get(&worker.job.name).copied().unwrap_or(0);
         let place = |file: &BoundFile| {
-            let place = self.by_path.get(&file.path).copied().unwrap_or(nowhere);
-            Place { client, ..place }
+            let (place, path) = (self.by_path.get(&file.path), file.path.display());
+            assert!(place.is_some(), "`{path}` was placed on no volume");
+            place.map(|place| Place { client, ..*place })
         };
-        worker.files.iter().map(place).collect()
+        worker.files.iter().filter_map(place).collect()
     }
 
     /// Returns all places, by path.
