@@ -53,7 +53,8 @@ impl Overhead {
     /// A program that waits for its answers does not gain where a request takes less
     /// ([`crate::loops`]), and loses what one takes more.
     pub(crate) fn measure(&self, mut ask: impl FnMut() -> Option<()>) {
-        self.is_being_measured.store(true, Relaxed);
+        let is_first = !self.is_being_measured.swap(true, Relaxed);
+        assert!(is_first, "an overhead is measured twice at once");
         let mut once = |_| {
             let start_ns = now_ns();
             ask()?;
@@ -71,4 +72,21 @@ impl Overhead {
 pub(crate) fn answer(pacer: &Pacer, send: impl FnOnce() + Send + 'static) {
     let reply = move |_: Outcome| send();
     pacer.answer_at(now_ns() + WAIT_NS, Box::new(reply));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overhead_is_measured_by_one_at_a_time() {
+        let overhead = Overhead::default();
+        overhead.measure(|| None);
+        testing::check_wrong_calls(&[("within", "an overhead is measured twice at once", &|| {
+            overhead.measure(|| {
+                overhead.measure(|| None);
+                None
+            });
+        })]);
+    }
 }

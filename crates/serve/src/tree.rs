@@ -96,6 +96,8 @@ impl Tree {
         volume_dirs: &[PathBuf],
         stores: Arc<Vec<Store>>,
     ) -> Result<Self, Errno> {
+        let (n_dirs, n_stores) = (volume_dirs.len(), stores.len());
+        assert_eq!(n_dirs, n_stores, "{n_dirs} folders hold {n_stores} volumes");
         let open = |path: &Path| {
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let fd = openat(CWD, path, flags, Mode::empty())?;
@@ -192,5 +194,24 @@ impl Tree {
     pub(crate) fn numbers(&self) -> Vec<u64> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.keys().copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_volume_has_a_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dirs = [folder.path().to_owned()];
+        let open = |n_stores: usize| {
+            let stores = (0..n_stores).map(|_| Store::new(1 << 20, 0, false)).collect();
+            Tree::open(folder.path(), &dirs, Arc::new(stores)).is_ok()
+        };
+        assert!(open(1));
+        testing::check_wrong_calls(&[("one without", "1 folders hold 2 volumes", &|| {
+            open(2);
+        })]);
     }
 }

@@ -90,20 +90,23 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "region 0 is in use")]
-    fn a_region_is_handed_out_once() {
-        let mut addresses = Addresses::default();
-        addresses.of(7, 0);
-        addresses.free.push(0);
-        addresses.of(8, 0);
-    }
-
-    #[test]
-    #[should_panic(expected = "region 0 is another file's")]
-    fn a_region_is_given_back_by_its_file() {
-        let mut addresses = Addresses::default();
-        addresses.of(7, 0);
-        addresses.owners[0] = Some((8, 0));
-        addresses.remove(7);
+    fn a_region_is_one_files() {
+        let of_7 = || {
+            let mut addresses = Addresses::default();
+            addresses.of(7, 0);
+            addresses
+        };
+        testing::check_wrong_calls(&[
+            ("handed out twice", "region 0 is in use", &|| {
+                let mut addresses = of_7();
+                addresses.free.push(0);
+                addresses.of(8, 0);
+            }),
+            ("given back by another", "region 0 is another file's", &|| {
+                let mut addresses = of_7();
+                addresses.owners[0] = Some((8, 0));
+                addresses.remove(7);
+            }),
+        ]);
     }
 }

@@ -13,7 +13,7 @@
 //! end
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -55,6 +55,9 @@ pub(crate) struct Rollback {
 impl SavedBlock {
     /// Puts a block back. May be done again.
     pub(crate) fn restore(self, log: &File, file: &File) -> io::Result<()> {
+        let SavedBlock { offset, len, .. } = self;
+        assert!(offset.is_multiple_of(BLOCK_BYTES), "a block is put back at {offset} B");
+        assert!(u64::from(len) <= BLOCK_BYTES, "{len} B are put back as one block");
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         if self.len == 0 && fallocate(file, hole, self.offset, BLOCK_BYTES).is_ok() {
             return Ok(());
@@ -94,6 +97,7 @@ impl Marker {
 
     /// Writes the marker: it is there as a whole, and lasts, or not at all.
     pub(crate) fn write(&self, rollback: &Rollback, log: &File) -> io::Result<()> {
+        rollback.check();
         log.sync_all()?;
         let half = self.dir.join("rollback.half");
         let mut options = OpenOptions::new();
@@ -169,6 +173,13 @@ fn find(data: &Path, rollback: &Rollback) -> io::Result<HashMap<FileId, PathBuf>
 }
 
 impl Rollback {
+    /// Asserts that each file of a block has a length: by these the files are found again.
+    fn check(&self) {
+        let known: HashSet<FileId> = self.sizes.iter().map(|(id, _)| *id).collect();
+        let unknown = self.blocks.iter().find(|(id, _)| !known.contains(id));
+        assert!(unknown.is_none(), "a rollback does not say how long the file is of {unknown:?}");
+    }
+
     fn to_text(&self) -> String {
         let mut text = format!("{HEAD}\nlost {}\n", self.n_lost);
         for ((device, ino), SavedBlock { offset, at, len }) in &self.blocks {
@@ -193,7 +204,9 @@ impl Rollback {
             let numbers = words.map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>()?;
             match (kind, &*numbers) {
                 ("lost", &[n_bytes]) => rollback.n_lost = n_bytes,
-                ("block", &[device, ino, offset, at, len]) if len <= BLOCK_BYTES => {
+                ("block", &[device, ino, offset, at, len])
+                    if len <= BLOCK_BYTES && offset.is_multiple_of(BLOCK_BYTES) =>
+                {
                     let kept = SavedBlock { offset, at, len: len as u32 };
                     rollback.blocks.push(((device, ino), kept));
                 }
@@ -229,5 +242,32 @@ mod tests {
             assert_eq!(Rollback::parse(&text[..len]), None, "{}", &text[..len]);
         }
         assert_eq!(Rollback::parse("rollback 1\nlost x\nend\n"), None);
+    }
+
+    #[test]
+    fn a_marker_names_whole_blocks() {
+        let read = |offset, len| {
+            let text = format!("rollback 1\nblock 1 2 {offset} 0 {len}\nend\n");
+            Rollback::parse(&text).is_some()
+        };
+        assert_eq!((read(8192, 4096), read(8192, 4097), read(8191, 4096)), (true, false, false));
+    }
+
+    #[test]
+    fn what_is_put_back_are_blocks_of_files_with_a_length() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let marker = Marker::new(folder.path());
+        let log = || File::create(folder.path().join("log")).expect("a log");
+        let restore = |offset, len| {
+            let _refused = SavedBlock { offset, at: 0, len }.restore(&log(), &log());
+        };
+        marker.write(&rollback(), &log()).expect("it says how long the file is");
+        testing::check_wrong_calls(&[
+            ("within a block", "a block is put back at 4097 B", &|| restore(4097, 1)),
+            ("more than a block", "4097 B are put back as one block", &|| restore(4096, 4097)),
+            ("a file without length", "does not say how long the file is of Some(((1, 2)", &|| {
+                let _refused = marker.write(&Rollback { sizes: vec![], ..rollback() }, &log());
+            }),
+        ]);
     }
 }

@@ -199,6 +199,7 @@ impl Undo {
 
     /// Forgets the old contents of a range of addresses: what it holds now is on the disk.
     pub(crate) fn settle(&mut self, volume: u16, addresses: &Range<u64>) -> io::Result<()> {
+        assert!(addresses.start <= addresses.end, "a range ends behind its start: {addresses:?}");
         let first = addresses.start / BLOCK_BYTES;
         let end = addresses.end.div_ceil(BLOCK_BYTES);
         let keys: Vec<_> =
@@ -333,6 +334,9 @@ impl Undo {
     /// Puts the kept contents back and returns the bytes that were dirty, in order. Goes on after
     /// an error and returns the first. If the process is killed on the way, the next one goes on.
     pub(crate) fn roll_back(&mut self) -> (Vec<Lost>, io::Result<()>) {
+        let n_blocks = self.blocks.len() as u64;
+        let n_of_files: u64 = self.files.values().map(|touched| touched.n_blocks).sum();
+        assert_eq!(n_of_files, n_blocks, "{n_blocks} blocks are put back of {n_of_files} of files");
         let lost = self.lost();
         let mut outcome = Ok(());
         if !self.blocks.is_empty() {
@@ -575,20 +579,29 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "file 7 gives up a block too many")]
-    fn a_file_gives_up_no_more_blocks_than_it_has() {
+    fn blocks_are_those_of_their_files() {
         let folder = tempfile::tempdir().unwrap();
-        written(folder.path()).release(0, 7, u64::MAX);
-    }
-
-    #[test]
-    #[should_panic(expected = "a block of a file is a block of its volume")]
-    fn an_address_within_a_block_is_that_of_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut undo = written(folder.path());
-        let file = &Arc::new(open(&folder.path().join("data/sub/f")));
-        let (offset, address, len, size) = (1, 2, 1, 10);
-        let write = Overwrite { file, ino: 7, volume: 0, offset, address, len, size };
-        let _refused = undo.before_write(&write, &mut Vec::new());
+        let undo = || written(folder.path());
+        #[expect(clippy::reversed_empty_ranges, reason = "the mistake that is to be found")]
+        let reversed = 8192..4096;
+        testing::check_wrong_calls(&[
+            ("more than there are", "file 7 gives up a block too many", &|| {
+                undo().release(0, 7, u64::MAX);
+            }),
+            ("addresses apart", "a block of a file is a block of its volume", &|| {
+                let file = &Arc::new(open(&folder.path().join("data/sub/f")));
+                let (offset, address, len, size) = (1, 2, 1, 10);
+                let write = Overwrite { file, ino: 7, volume: 0, offset, address, len, size };
+                let _refused = undo().before_write(&write, &mut Vec::new());
+            }),
+            ("a range that ends first", "a range ends behind its start: 8192..4096", &|| {
+                let _refused = undo().settle(0, &reversed);
+            }),
+            ("a block that no file counts", "5 blocks are put back of 4 of files", &|| {
+                let mut undo = undo();
+                undo.release(0, 7, 1);
+                let _refused = undo.roll_back();
+            }),
+        ]);
     }
 }
