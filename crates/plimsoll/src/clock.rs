@@ -41,6 +41,13 @@ pub(crate) fn moment() -> Moment {
     }
 }
 
+/// Returns what the local clock reads, in nanoseconds since 1970 as if it were UTC.
+pub(crate) fn local_ns() -> i64 {
+    let now = jiff::Zoned::now();
+    let unix_ns = i64::try_from(now.timestamp().as_nanosecond()).unwrap_or(0);
+    unix_ns.saturating_add(i64::from(now.offset().seconds()) * 1_000_000_000)
+}
+
 /// Prints a moment as a local date with hour and minute.
 pub(crate) fn local_minute(unix_ms: u64) -> String {
     let moment =

@@ -16,7 +16,7 @@ use clap::Subcommand;
 use crate::exit::{Exit, Failure};
 
 pub(crate) use folder::CatalogArgs;
-pub(super) use text::grouped;
+pub(super) use text::{grouped, table};
 
 /// Show disks, machine sizes, network volumes and prices, with source and date; import tables
 #[derive(Debug, clap::Args)]

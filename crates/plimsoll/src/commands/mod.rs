@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod bench;
+mod capture;
 mod catalog;
 mod check;
 mod compare;
@@ -74,6 +75,7 @@ enum Command {
     Explain(explain::Args),
     Catalog(catalog::Args),
     Limits(limits::Args),
+    Capture(capture::Args),
     Rehearse(rehearse::Args),
     Fio(fio::Args),
     Vdbench(vdbench::Args),
@@ -130,6 +132,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Explain(args) => explain::run(&args),
         Command::Catalog(args) => catalog::run(&args),
         Command::Limits(args) => limits::run(&args),
+        Command::Capture(args) => capture::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Vdbench(args) => vdbench::run(&args.args),

@@ -12,7 +12,7 @@ const COLUMNS: usize = 80;
 
 /// Lays cells out in columns with a gap between them, numbers to the right. The first row names
 /// the columns. The gap is narrower where the rows would not fit.
-pub(super) fn table(rows: &[Vec<String>], is_number: &[bool]) -> Vec<String> {
+pub(in crate::commands) fn table(rows: &[Vec<String>], is_number: &[bool]) -> Vec<String> {
     let n_columns = rows.first().map_or(0, Vec::len);
     let width =
         |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

@@ -1,0 +1,413 @@
+//! Keeps what readers give, within a limit, and makes one series per volume of it.
+
+use std::collections::BTreeSet;
+
+use crate::live::is_partition;
+use crate::read::WHOLE_HOST;
+use crate::sample::{Capacity, ClockKind, Event, HostSample, NS_PER_S, Note, NoteKind, Sample};
+use crate::time;
+use crate::trace::TraceFacts;
+
+/// Samples that are kept, of all devices together: twelve days of one a second. Beyond them
+/// neighbours are joined, so that a capture of any length takes about 250 MiB.
+pub const SAMPLES_MAX: usize = 1 << 20;
+
+/// Spans that a device may miss at either end before that is told.
+const MISSING_SPANS: u64 = 3;
+
+/// Where samples came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// A file as it was named, or `live`.
+    pub name: String,
+    /// What form it has.
+    pub form: &'static str,
+    /// Which clock its moments are of.
+    pub clock: ClockKind,
+}
+
+/// A note and what it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceNote {
+    /// A file as it was named; empty where it is about all.
+    pub source: String,
+    /// What is to be known.
+    pub note: Note,
+}
+
+/// Everything that was captured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Captured {
+    /// Where it came from.
+    pub sources: Vec<Source>,
+    /// One series per volume, in the order of their names.
+    pub volumes: Vec<CapturedVolume>,
+    /// The host, in the order of time.
+    pub host: Vec<HostSample>,
+    /// Processors of the host, where a source tells.
+    pub n_cpus: Option<u32>,
+    /// What is to be known.
+    pub notes: Vec<SourceNote>,
+    /// Devices that were there, whether or not they are volumes here.
+    pub all_names: BTreeSet<String>,
+}
+
+/// What was captured of one volume.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CapturedVolume {
+    /// As its source calls it.
+    pub name: String,
+    /// In the order of time. Every one has a span.
+    pub samples: Vec<Sample>,
+    /// What a trace told.
+    pub trace: Option<TraceFacts>,
+    /// How much it holds.
+    pub capacity: Option<Capacity>,
+    /// Places in `Captured::sources` that samples are from.
+    pub sources: Vec<usize>,
+    /// Place of the source that the trace is from.
+    pub trace_source: Option<usize>,
+    /// Moments are times of day.
+    pub has_times_of_day: bool,
+}
+
+/// Takes events of one source after the other.
+#[derive(Debug, Default)]
+pub struct Collector {
+    captured: Captured,
+    series: Vec<Series>,
+    hosts: Vec<HostSample>,
+    traces: Vec<(String, usize, TraceFacts)>,
+    capacities: Vec<(String, Capacity)>,
+    n_samples: usize,
+    n_joined: u32,
+}
+
+/// The samples of one device of one source.
+#[derive(Debug)]
+struct Series {
+    name: String,
+    source_idx: usize,
+    samples: Vec<Sample>,
+}
+
+impl Collector {
+    /// Begins with nothing.
+    pub fn new() -> Self {
+        Collector::default()
+    }
+
+    /// Begins a source: what follows is from it.
+    pub fn begin(&mut self, name: &str, form: &'static str) {
+        let clock = ClockKind::Absent;
+        self.captured.sources.push(Source { name: name.to_owned(), form, clock });
+    }
+
+    /// Takes an event of the source that was begun last.
+    ///
+    /// # Panics
+    /// Where none was begun.
+    pub fn take(&mut self, event: Event<'_>) {
+        let source_idx = self.captured.sources.len().checked_sub(1).expect("a source was begun");
+        match event {
+            Event::Device { name, sample } => {
+                let of =
+                    |series: &&mut Series| series.source_idx == source_idx && series.name == name;
+                if let Some(series) = self.series.iter_mut().rev().find(of) {
+                    series.samples.push(sample);
+                } else {
+                    let (name, samples) = (name.to_owned(), vec![sample]);
+                    self.series.push(Series { name, source_idx, samples });
+                }
+                self.n_samples += 1;
+            }
+            Event::Host(sample) => {
+                self.hosts.push(sample);
+                self.n_samples += 1;
+            }
+            Event::Trace { name, facts } => {
+                self.traces.push((name.to_owned(), source_idx, *facts));
+            }
+            Event::Capacity { name, capacity } => {
+                self.capacities.push((name.to_owned(), capacity));
+            }
+            Event::Machine { n_cpus } => {
+                self.captured.n_cpus.get_or_insert(n_cpus);
+            }
+            Event::Clock(clock) => self.captured.sources[source_idx].clock = clock,
+            Event::Note(note) => {
+                let source = self.captured.sources[source_idx].name.clone();
+                // A live capture says the same again and again.
+                let note = SourceNote { source, note };
+                if self.captured.notes.len() < NOTES_MAX && !self.captured.notes.contains(&note) {
+                    self.captured.notes.push(note);
+                }
+            }
+        }
+        if self.n_samples > SAMPLES_MAX {
+            self.join_neighbours();
+        }
+    }
+
+    /// Halves the number of samples.
+    fn join_neighbours(&mut self) {
+        for series in &mut self.series {
+            let join = |pair: &[Sample]| {
+                let mut sample = pair[0];
+                pair[1..].iter().for_each(|later| sample.add(later));
+                sample
+            };
+            series.samples = series.samples.chunks(2).map(join).collect();
+        }
+        self.hosts = self.hosts.chunks(2).map(join_host).collect();
+        self.n_samples =
+            self.series.iter().map(|series| series.samples.len()).sum::<usize>() + self.hosts.len();
+        self.n_joined += 1;
+    }
+
+    /// Says something about all sources.
+    fn remark(&mut self, text: String) {
+        let note = Note { kind: NoteKind::Remark, line: None, text };
+        self.captured.notes.push(SourceNote { source: String::new(), note });
+    }
+
+    /// Makes volumes of what was taken: of the named ones, or of all that did any I/O and are no
+    /// part of another one.
+    pub fn finish(mut self, wanted: &[String]) -> Captured {
+        if self.n_joined > 0 {
+            let n_neighbours = 1_u64 << self.n_joined;
+            let text = format!(
+                "more than {SAMPLES_MAX} samples: {n_neighbours} neighbours were joined into one, \
+                 and shorter peaks are levelled"
+            );
+            self.remark(text);
+        }
+        let mut series = std::mem::take(&mut self.series);
+        for series in &mut series {
+            self.straighten(series);
+        }
+        self.tell_changes(&series);
+        self.captured.all_names = series.iter().map(|series| series.name.clone()).collect();
+        let traced = self.traces.iter().map(|(name, ..)| name.clone());
+        self.captured.all_names.extend(traced);
+        for name in self.volume_names(wanted, &series) {
+            let volume = self.volume(&name, &series);
+            self.captured.volumes.push(volume);
+        }
+        self.captured.host = std::mem::take(&mut self.hosts);
+        self.captured.host.sort_by_key(|sample| sample.end_ns);
+        let spans = self.captured.host.iter().map(|sample| sample.span_ns);
+        let usual_ns = usual_span(spans).unwrap_or(NS_PER_S);
+        for sample in self.captured.host.iter_mut().filter(|sample| sample.span_ns == 0) {
+            sample.span_ns = usual_ns;
+        }
+        self.captured
+    }
+
+    /// Gives samples their spans and their order, and leaves duplicates out.
+    fn straighten(&mut self, series: &mut Series) {
+        let source = self.captured.sources[series.source_idx].name.clone();
+        let usual_ns = usual_span(series.samples.iter().map(|sample| sample.span_ns));
+        for sample in series.samples.iter_mut().filter(|sample| sample.span_ns == 0) {
+            sample.stretch_to(usual_ns.unwrap_or(NS_PER_S));
+        }
+        series.samples.sort_by_key(|sample| sample.end_ns);
+        join_last(&mut series.samples, usual_ns);
+        let n_before = series.samples.len();
+        // The same moment and the same figures to the last digit: a report that stands twice.
+        series.samples.dedup_by(|later, sample| later == sample && !sample.is_idle());
+        let n_twice = n_before - series.samples.len();
+        if n_twice > 0 {
+            let n_twice = units::plural(n_twice as u64, "sample");
+            let text = format!("{}: {n_twice} stood twice and count once", series.name);
+            let note = Note { kind: NoteKind::Remark, line: None, text };
+            self.captured.notes.push(SourceNote { source, note });
+        }
+    }
+
+    /// Tells which devices came and went within a source.
+    fn tell_changes(&mut self, all: &[Series]) {
+        let mut texts = Vec::new();
+        for (source_idx, source) in self.captured.sources.iter().enumerate() {
+            let of: Vec<&Series> =
+                all.iter().filter(|series| series.source_idx == source_idx).collect();
+            let first = |series: &Series| series.samples.first().map(|sample| sample.end_ns);
+            let last = |series: &Series| series.samples.last().map(|sample| sample.end_ns);
+            let begin_ns = of.iter().filter_map(|series| first(series)).min().unwrap_or(0);
+            let end_ns = of.iter().filter_map(|series| last(series)).max().unwrap_or(0);
+            let is_apart = |one_ns: i64, other_ns: i64, series: &Series| {
+                let usual = usual_span(series.samples.iter().map(|sample| sample.span_ns));
+                one_ns.abs_diff(other_ns) > usual.unwrap_or(NS_PER_S).saturating_mul(MISSING_SPANS)
+            };
+            // A trace begins and ends with each device's own I/O.
+            if source.clock == ClockKind::Relative {
+                continue;
+            }
+            let mut went = Vec::new();
+            for series in &of {
+                let Some(at_ns) = last(series).filter(|at| is_apart(*at, end_ns, series)) else {
+                    continue;
+                };
+                let at = time::iso(at_ns);
+                texts.push((source_idx, format!("{} has no samples after {at}", series.name)));
+                went.push((series.name.as_str(), at_ns));
+            }
+            for series in &of {
+                let Some(at_ns) = first(series).filter(|at| is_apart(*at, begin_ns, series)) else {
+                    continue;
+                };
+                let at = time::iso(at_ns);
+                let before = went.iter().find(|(_, went_ns)| !is_apart(*went_ns, at_ns, series));
+                let guess = before.map_or(String::new(), |(name, _)| {
+                    format!(": it may be {name} under another name")
+                });
+                texts.push((
+                    source_idx,
+                    format!("{} has no samples before {at}{guess}", series.name),
+                ));
+            }
+        }
+        for (source_idx, text) in texts {
+            let source = self.captured.sources[source_idx].name.clone();
+            let note = Note { kind: NoteKind::Remark, line: None, text };
+            self.captured.notes.push(SourceNote { source, note });
+        }
+    }
+
+    /// Chooses which devices are volumes.
+    fn volume_names(&mut self, wanted: &[String], all: &[Series]) -> BTreeSet<String> {
+        let names = self.captured.all_names.clone();
+        if !wanted.is_empty() {
+            return names.into_iter().filter(|name| wanted.contains(name)).collect();
+        }
+        let is_traced = |name: &str| self.traces.iter().any(|(of, ..)| of == name);
+        let is_busy = |name: &str| {
+            let mut samples =
+                all.iter().filter(|series| series.name == name).flat_map(|series| &series.samples);
+            is_traced(name) || samples.any(|sample| !sample.is_idle())
+        };
+        let mut volumes = BTreeSet::new();
+        let (mut idle, mut parts, mut stacked) = (Vec::new(), Vec::new(), Vec::new());
+        for name in &names {
+            if !is_busy(name) {
+                idle.push(name.as_str());
+            } else if is_partition(name, names.iter().map(String::as_str)) {
+                parts.push(name.as_str());
+            } else if crate::live::repeats_others(name) {
+                stacked.push(name.as_str());
+            } else {
+                volumes.insert(name.clone());
+            }
+        }
+        // Where there is nothing below them, they are what there is.
+        if volumes.iter().all(|name| name == WHOLE_HOST) {
+            volumes.extend(stacked.drain(..).map(str::to_owned));
+        }
+        let has_disks = volumes.len() > 1;
+        let dropped = has_disks && volumes.remove(WHOLE_HOST);
+        let mut texts = Vec::new();
+        let mut tell = |names: &[&str], why: &str| {
+            if !names.is_empty() {
+                texts.push(format!("{} left out: {why}", names.join(", ")));
+            }
+        };
+        tell(&idle, "no I/O");
+        tell(&parts, "partitions, which their disks count as well");
+        tell(&stacked, "what they do their members count as well; `--device` takes them instead");
+        if dropped {
+            tell(&[WHOLE_HOST], "other sources have them by device");
+        }
+        for text in texts {
+            self.remark(text);
+        }
+        volumes
+    }
+
+    /// Joins what several sources have of a volume.
+    fn volume(&mut self, name: &str, all: &[Series]) -> CapturedVolume {
+        let mut of: Vec<&Series> = all.iter().filter(|series| series.name == name).collect();
+        of.sort_by_key(|series| std::cmp::Reverse(detail(series)));
+        let mut volume = CapturedVolume { name: name.to_owned(), ..CapturedVolume::default() };
+        for series in of {
+            let source = &self.captured.sources[series.source_idx];
+            let is_of_day = matches!(source.clock, ClockKind::Local | ClockKind::Utc);
+            let overlaps = |sample: &Sample| {
+                let (first, last) = (series.samples.first(), series.samples.last());
+                first.zip(last).is_some_and(|(first, last)| {
+                    sample.end_ns >= first.end_ns && sample.end_ns <= last.end_ns
+                })
+            };
+            let is_other_clock = !volume.sources.is_empty() && is_of_day != volume.has_times_of_day;
+            if is_other_clock || volume.samples.iter().any(overlaps) {
+                let text = format!(
+                    "the samples of {name} in {} left out: another source has them in more detail",
+                    source.name
+                );
+                self.remark(text);
+                continue;
+            }
+            volume.has_times_of_day = is_of_day;
+            volume.sources.push(series.source_idx);
+            volume.samples.extend(&series.samples);
+        }
+        volume.samples.sort_by_key(|sample| sample.end_ns);
+        volume.capacity = self.capacities.iter().rev().find(|(of, _)| of == name).map(|of| of.1);
+        if let Some(idx) = self.traces.iter().position(|(of, ..)| of == name) {
+            let (_, source_idx, facts) = self.traces.swap_remove(idx);
+            (volume.trace, volume.trace_source) = (Some(facts), Some(source_idx));
+        }
+        volume
+    }
+}
+
+/// Notes that are kept: a log of nothing but gaps says so often enough.
+const NOTES_MAX: usize = 200;
+
+/// Says how much a series tells: reads apart from writes, latencies, times of day.
+fn detail(series: &Series) -> usize {
+    let Some(sample) = series.samples.last() else { return 0 };
+    let tells = [
+        sample.read.n_ios.is_some(),
+        sample.wait_ns().is_some(),
+        sample.bytes().is_some(),
+        sample.in_flight_ns.is_some(),
+    ];
+    tells.into_iter().filter(|tells| *tells).count() * 2
+        + usize::from(sample.end_ns > 1_000_000_000)
+}
+
+/// Joins a last span that was cut short with the one before: its rates would be chance.
+fn join_last(samples: &mut Vec<Sample>, usual_ns: Option<u64>) {
+    let [.., before, last] = &mut samples[..] else { return };
+    if last.span_ns < usual_ns.unwrap_or(0) / 2 {
+        let last = *last;
+        before.add(&last);
+        samples.pop();
+    }
+}
+
+fn join_host(pair: &[HostSample]) -> HostSample {
+    let mut joined = pair[0];
+    for later in &pair[1..] {
+        let weights = (joined.span_ns.max(1) as f64, later.span_ns.max(1) as f64);
+        let mean = |one: Option<f64>, other: Option<f64>| {
+            let sum = one.zip(other).map(|(one, other)| one * weights.0 + other * weights.1);
+            sum.map(|sum| sum / (weights.0 + weights.1))
+        };
+        joined = HostSample {
+            end_ns: joined.end_ns.max(later.end_ns),
+            span_ns: joined.span_ns + later.span_ns,
+            cpu_share: mean(joined.cpu_share, later.cpu_share),
+            memory_bytes: mean(joined.memory_bytes, later.memory_bytes),
+            memory_share: mean(joined.memory_share, later.memory_share),
+        };
+    }
+    joined
+}
+
+/// Returns the span in the middle of those that are known.
+pub(crate) fn usual_span(spans: impl Iterator<Item = u64>) -> Option<u64> {
+    let mut known: Vec<u64> = spans.filter(|span_ns| *span_ns > 0).collect();
+    known.sort_unstable();
+    known.get(known.len() / 2).copied()
+}

@@ -1,0 +1,144 @@
+//! What all readers share: where events go, what could not be read, and how long a sample lasted.
+
+use crate::sample::{Event, NS_PER_S, Note, NoteKind};
+use crate::time;
+
+/// Lines that could not be read and are told one by one. The rest is counted.
+const UNREADABLE_SHOWN: u64 = 5;
+
+/// Where a reader's events go.
+pub(crate) struct Context<'a> {
+    sink: &'a mut dyn FnMut(Event<'_>),
+    n_unreadable: u64,
+    n_samples: u64,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(sink: &'a mut dyn FnMut(Event<'_>)) -> Self {
+        Context { sink, n_unreadable: 0, n_samples: 0 }
+    }
+
+    /// Hands over an event.
+    pub(crate) fn put(&mut self, event: Event<'_>) {
+        if matches!(event, Event::Device { .. } | Event::Host(_) | Event::Trace { .. }) {
+            self.n_samples += 1;
+        }
+        (self.sink)(event);
+    }
+
+    /// Says something that the reader of the figures must know.
+    pub(crate) fn remark(&mut self, line: Option<u64>, text: impl Into<String>) {
+        self.put(Event::Note(Note { kind: NoteKind::Remark, line, text: text.into() }));
+    }
+
+    /// Says that a part could not be read.
+    pub(crate) fn unreadable(&mut self, line: Option<u64>, text: impl Into<String>) {
+        self.n_unreadable += 1;
+        if self.n_unreadable <= UNREADABLE_SHOWN {
+            self.put(Event::Note(Note { kind: NoteKind::Unreadable, line, text: text.into() }));
+        }
+    }
+
+    /// Says how much more could not be read.
+    pub(crate) fn finish(&mut self) {
+        if self.n_unreadable > UNREADABLE_SHOWN {
+            let n_more = self.n_unreadable - UNREADABLE_SHOWN;
+            let text = format!("{} cannot be read either", units::plural(n_more, "more line"));
+            self.put(Event::Note(Note { kind: NoteKind::Unreadable, line: None, text }));
+        }
+    }
+
+    /// Returns how many samples were handed over.
+    pub(crate) fn n_samples(&self) -> u64 {
+        self.n_samples
+    }
+}
+
+/// Shortens what is quoted from a line, so that a message stays one.
+pub(crate) fn quote(text: &str) -> String {
+    const CHARS_MAX: usize = 60;
+    let clean: String = text.chars().take(CHARS_MAX).filter(|c| !c.is_control()).collect();
+    if text.chars().count() > CHARS_MAX { format!("`{clean}...`") } else { format!("`{clean}`") }
+}
+
+/// How long samples last whose source tells only when they end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spans {
+    last_end_ns: Option<i64>,
+    usual_ns: Option<u64>,
+}
+
+/// Spans of more than this many usual ones are gaps.
+const GAP_SPANS: u64 = 3;
+
+impl Spans {
+    /// Begins anew: what comes next does not follow on what was.
+    pub(crate) fn restart(&mut self) {
+        self.last_end_ns = None;
+    }
+
+    /// Returns the span of a sample that ends here, 0 where it is not known; and what is odd.
+    ///
+    /// `stated_ns` is what the source itself says of it.
+    pub(crate) fn next(&mut self, end_ns: i64, stated_ns: Option<u64>) -> (u64, Option<String>) {
+        let Some(last_ns) = self.last_end_ns.replace(end_ns) else {
+            return (stated_ns.or(self.usual_ns).unwrap_or(0), None);
+        };
+        let usual_ns = stated_ns.or(self.usual_ns).unwrap_or(0);
+        if end_ns < last_ns {
+            let text = format!(
+                "the clock goes back from {} to {}: samples are in the order of their moments",
+                time::iso(last_ns),
+                time::iso(end_ns)
+            );
+            return (usual_ns, Some(text));
+        }
+        let since_ns = end_ns.abs_diff(last_ns);
+        // Moments are printed in whole seconds: one more or less is the same span.
+        if usual_ns > 0 && since_ns.abs_diff(usual_ns) <= NS_PER_S {
+            return (usual_ns, None);
+        }
+        if usual_ns > 0 && since_ns > usual_ns.saturating_mul(GAP_SPANS) {
+            let text = format!(
+                "no samples from {} to {}: that time is left out",
+                time::iso(last_ns),
+                time::iso(end_ns)
+            );
+            return (usual_ns, Some(text));
+        }
+        if since_ns == 0 {
+            return (usual_ns, None);
+        }
+        if stated_ns.is_none() {
+            self.usual_ns = Some(self.usual_ns.map_or(since_ns, |usual| usual.min(since_ns)));
+        }
+        (stated_ns.unwrap_or(since_ns), None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = NS_PER_S as i64;
+
+    #[test]
+    fn spans_follow_the_moments() {
+        let mut spans = Spans::default();
+        let mut at = |second: i64| {
+            let (span_ns, note) = spans.next(second * S, None);
+            (span_ns / NS_PER_S, note.is_some())
+        };
+        // Every 10 s; one late by a second, a gap of a minute, a clock set back by half a minute.
+        let spans: Vec<(u64, bool)> = [0, 10, 20, 31, 41, 101, 71, 81].map(&mut at).into();
+        let ten = (10, false);
+        assert_eq!(spans, [(0, false), ten, ten, ten, ten, (10, true), (10, true), ten]);
+    }
+
+    #[test]
+    fn what_the_source_says_counts() {
+        let mut spans = Spans::default();
+        assert_eq!(spans.next(0, Some(5 * NS_PER_S)).0, 5 * NS_PER_S);
+        assert_eq!(spans.next(7 * S, Some(7 * NS_PER_S)).0, 7 * NS_PER_S);
+    }
+}

@@ -1,0 +1,34 @@
+//! What an application asks of its storage: logs, traces and counters in, needs out.
+//!
+//! [`read()`] takes a log of any [`Format`] as a stream and gives [`Event`]s one at a time:
+//! samples of devices and of the host, what a trace tells beyond samples, and notes. [`live`]
+//! makes the same of the texts that the kernel shows in /proc. A [`Collector`] keeps them, within
+//! a limit, and [`Needs`] are what they come to: percentiles per phase and volume, each figure with
+//! a label (measured, estimated or assumed) and its source.
+//!
+//! Never here: opening files and reading clocks. Callers pass in what they opened and when it was.
+//! Which machine or disk carries a need is not asked here either.
+//!
+//! Tests: `tests/`, one file per family of formats. Speed: `cargo bench -p capture`.
+
+mod cloud;
+mod collect;
+mod context;
+mod format;
+mod lines;
+pub mod live;
+pub mod needs;
+mod number;
+mod read;
+mod sample;
+mod time;
+mod trace;
+
+pub use collect::{Captured, CapturedVolume, Collector, SAMPLES_MAX, Source, SourceNote};
+pub use format::{Format, UnknownFormat, recognise};
+pub use lines::{ReadError, Watched};
+pub use needs::{Figure, Label, Needs};
+pub use read::{Options, read};
+pub use sample::{Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample};
+pub use time::{hour_of_day, iso};
+pub use trace::{Bursts, DirectionFacts, SizeCounts, TraceFacts};

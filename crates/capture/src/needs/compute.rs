@@ -1,0 +1,423 @@
+//! From samples and traces to figures, each with the rule that it was worked out by.
+
+use hist::Histogram;
+
+use super::SCHEMA;
+use super::figure::Weighted;
+use super::phase::Phases;
+use super::{Amount, Figure, Label, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs, PhaseRule};
+use crate::collect::{Captured, CapturedVolume, usual_span};
+use crate::sample::{ClockKind, NoteKind, Sample};
+use crate::trace::{DirectionFacts, SizeCounts, TraceFacts};
+
+const KIB: f64 = 1024.0;
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+const MB: f64 = 1e6;
+
+/// Mean size from which on requests of counters count as sequential: disks take 512 to 1,280 KiB
+/// at a time, and only neighbours are merged to that.
+const SEQUENTIAL_BYTES: f64 = 512.0 * KIB;
+/// Share of requests that were merged from which on they count as sequential.
+const SEQUENTIAL_MERGED: f64 = 0.5;
+
+/// Works out needs.
+///
+/// # Errors
+/// Where phases do not fit each other, or no volume was captured.
+pub fn needs_of(captured: &Captured, name: &str, rules: &[PhaseRule]) -> Result<Needs, String> {
+    let phases = Phases::new(rules)?;
+    let mut notes: Vec<String> = captured.notes.iter().map(note_text).collect();
+    if captured.volumes.is_empty() {
+        return Err("no device did any I/O".to_owned());
+    }
+    let without: Vec<&str> = captured
+        .volumes
+        .iter()
+        .filter(|volume| !volume.has_times_of_day)
+        .map(|volume| volume.name.as_str())
+        .collect();
+    if !rules.is_empty() && !without.is_empty() {
+        let names = without.join(", ");
+        notes.push(format!("{names}: the source has no times of day, so that no phase holds"));
+    }
+    let mut found = Vec::new();
+    for (idx, rule) in phases.rules().iter().enumerate() {
+        let phase = phase(captured, &phases, idx, rule, &mut notes);
+        if !phase.volumes.is_empty() {
+            found.push(phase);
+        } else if !rule.windows.is_empty() {
+            notes.push(format!("phase {}: nothing was captured in it", rule.name));
+        }
+    }
+    for volume in &captured.volumes {
+        check_little(volume, &mut notes);
+        check_plateau(volume, &mut notes);
+    }
+    Ok(Needs {
+        schema: SCHEMA.to_owned(),
+        name: name.to_owned(),
+        series: None,
+        cpus: captured.n_cpus,
+        sources: captured.sources.iter().map(source).collect(),
+        volumes: captured.volumes.iter().map(volume).collect(),
+        phases: found,
+        notes,
+    })
+}
+
+fn note_text(note: &crate::collect::SourceNote) -> String {
+    let place = match (note.source.as_str(), note.note.line) {
+        ("", _) => String::new(),
+        (source, Some(line)) => format!("{source}:{line}: "),
+        (source, None) => format!("{source}: "),
+    };
+    let not_read = match note.note.kind {
+        NoteKind::Remark => "",
+        NoteKind::Unreadable => "not read: ",
+    };
+    format!("{place}{not_read}{}", note.note.text)
+}
+
+fn source(source: &crate::collect::Source) -> NeedSource {
+    let clock = match source.clock {
+        ClockKind::Local => "local",
+        ClockKind::Utc => "utc",
+        ClockKind::Relative => "relative",
+        ClockKind::Absent => "none",
+    };
+    NeedSource { name: source.name.clone(), form: source.form.to_owned(), clock: clock.to_owned() }
+}
+
+fn volume(volume: &CapturedVolume) -> NeedVolume {
+    let capacity = volume.capacity.unwrap_or_default();
+    let amount = |bytes: Option<f64>, label: Label, source: &str| {
+        bytes.map(|bytes| Amount { value: bytes / GIB, label, source: source.to_owned() })
+    };
+    let size = "size of what there is; what is needed may be less";
+    NeedVolume {
+        name: volume.name.clone(),
+        capacity_gib: amount(capacity.size_bytes, Label::Estimated, size),
+        used_gib: amount(capacity.used_bytes, Label::Measured, "space in use"),
+    }
+}
+
+/// Works out one phase.
+fn phase(
+    captured: &Captured,
+    phases: &Phases,
+    idx: usize,
+    rule: &PhaseRule,
+    notes: &mut Vec<String>,
+) -> NeedPhase {
+    let mut phase = NeedPhase {
+        name: rule.name.clone(),
+        hours: rule.windows.iter().map(ToString::to_string).collect(),
+        ..NeedPhase::default()
+    };
+    let mut longest_s: f64 = 0.0;
+    for volume in &captured.volumes {
+        let is_in = |sample: &&Sample| {
+            phases.of(sample.end_ns, sample.span_ns, volume.has_times_of_day) == Some(idx)
+        };
+        let samples: Vec<Sample> = volume.samples.iter().filter(is_in).copied().collect();
+        // A trace has no phases: its facts go with the rest of the day, or with what there is.
+        let has_trace =
+            volume.trace.is_some() && (volume.samples.is_empty() || !samples.is_empty());
+        if samples.is_empty() && !has_trace {
+            continue;
+        }
+        longest_s = longest_s.max(samples.iter().map(Sample::span_s).sum());
+        let load = Load { captured, volume, samples: &samples };
+        phase.volumes.push(load.need(notes));
+    }
+    phase.captured_s = (longest_s > 0.0).then_some(longest_s);
+    let has_times = captured
+        .sources
+        .iter()
+        .any(|source| matches!(source.clock, ClockKind::Local | ClockKind::Utc));
+    let (mut cpu, mut memory, mut share) =
+        (Weighted::default(), Weighted::default(), Weighted::default());
+    for sample in &captured.host {
+        if phases.of(sample.end_ns, sample.span_ns, has_times) == Some(idx) {
+            let weight = sample.span_ns as f64;
+            cpu.put_known(sample.cpu_share.map(|share| share * 100.0), weight);
+            memory.put_known(sample.memory_bytes.map(|bytes| bytes / GIB), weight);
+            share.put_known(sample.memory_share.map(|share| share * 100.0), weight);
+        }
+    }
+    let source = "samples of the host".to_owned();
+    phase.cpu_percent = cpu.figure(Label::Measured, source.clone());
+    phase.memory_gib = memory.figure(Label::Measured, source.clone());
+    phase.memory_percent = share.figure(Label::Measured, source);
+    phase
+}
+
+/// What was captured of a volume in a phase.
+struct Load<'a> {
+    captured: &'a Captured,
+    volume: &'a CapturedVolume,
+    samples: &'a [Sample],
+}
+
+impl Load<'_> {
+    fn need(&self, notes: &mut Vec<String>) -> NeedLoad {
+        let need = NeedLoad {
+            name: self.volume.name.clone(),
+            iops: self.rate(Sample::n_ios, 1.0),
+            throughput_mb_s: self.rate(Sample::bytes, MB),
+            io_size_kib: self.io_size(),
+            read_percent: self.read_share(),
+            random_percent: self.random_share(),
+            latency_ms: self.latency(),
+            queue_depth: self.queue_depth(),
+            burst_peak_to_mean: self.burst(|bursts| bursts.peak_to_mean),
+            burst_dispersion: self.burst(|bursts| bursts.dispersion),
+        };
+        if need.io_size_kib.is_none() {
+            let text = format!(
+                "{}: the size of I/Os is not known: write `io_size_kib = ..` into its phases",
+                self.volume.name
+            );
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
+        need
+    }
+
+    /// Returns where samples come from, with a rule behind it.
+    fn source(&self, rule: &str) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for idx in &self.volume.sources {
+            names.push(&self.captured.sources[*idx].name);
+        }
+        let joined = names.join(", ");
+        if rule.is_empty() { joined } else { format!("{joined}: {rule}") }
+    }
+
+    fn trace(&self) -> Option<(&TraceFacts, &str)> {
+        let source_idx = self.volume.trace_source?;
+        Some((self.volume.trace.as_ref()?, self.captured.sources[source_idx].name.as_str()))
+    }
+
+    /// Returns a rate per second, weighed by time.
+    fn rate(&self, of: impl Fn(&Sample) -> Option<f64>, unit: f64) -> Option<Figure> {
+        let mut values = Weighted::default();
+        for sample in self.samples {
+            let span_s = sample.span_s();
+            values.put_known(of(sample).map(|count| count / span_s / unit), span_s);
+        }
+        let spans = self.samples.iter().map(|sample| sample.span_ns);
+        let usual_s = usual_span(spans).unwrap_or(0) as f64 / 1e9;
+        let rule = format!("samples of {} s", super::toml_form::number(usual_s));
+        values.figure(Label::Measured, self.source(&rule))
+    }
+
+    fn io_size(&self) -> Option<Figure> {
+        if let Some((facts, name)) = self.trace() {
+            let mut sizes = facts.read.sizes.clone();
+            sizes.merge(&facts.write.sizes);
+            return of_sizes(&sizes, name);
+        }
+        let mut values = Weighted::default();
+        for sample in self.samples {
+            let n_ios = sample.n_ios().unwrap_or(0.0);
+            values.put_known(sample.bytes().map(|bytes| bytes / n_ios / KIB), n_ios);
+        }
+        // A percentile of means is none of I/Os: the mean and its range is all that is known.
+        let rule = "means of samples, so without percentiles";
+        let figure = values.figure(Label::Estimated, self.source(rule))?;
+        Some(Figure { p50: None, p90: None, p99: None, ..figure })
+    }
+
+    fn read_share(&self) -> Option<Figure> {
+        let by_ios = |sample: &Sample| sample.read.n_ios.zip(sample.write.n_ios);
+        let by_bytes = |sample: &Sample| sample.read.bytes.zip(sample.write.bytes);
+        if self.samples.is_empty() {
+            let (facts, name) = self.trace()?;
+            let n_reads = facts.read.sizes.count() as f64;
+            let mut values = Weighted::default();
+            let total = n_reads + facts.write.sizes.count() as f64;
+            values.put(n_reads / total * 100.0, total);
+            return values.figure(Label::Measured, name.to_owned());
+        }
+        let of = |parts: &dyn Fn(&Sample) -> Option<(f64, f64)>| {
+            let mut values = Weighted::default();
+            for (read, write) in self.samples.iter().filter_map(parts) {
+                values.put(read / (read + write) * 100.0, read + write);
+            }
+            values
+        };
+        let measured = of(&by_ios).figure(Label::Measured, self.source(""));
+        measured.or_else(|| {
+            let rule = "by bytes, since reads and writes are not counted apart";
+            of(&by_bytes).figure(Label::Estimated, self.source(rule))
+        })
+    }
+
+    fn random_share(&self) -> Option<Figure> {
+        if let Some((facts, name)) = self.trace() {
+            let count =
+                |of: &dyn Fn(&DirectionFacts) -> u64| (of(&facts.read) + of(&facts.write)) as f64;
+            let n_ios = count(&|facts| facts.sizes.count());
+            let n_sequential = count(&|facts| facts.n_sequential);
+            let bytes = count(&|facts| u64::try_from(facts.sizes.bytes()).unwrap_or(u64::MAX));
+            let in_bytes = 1.0 - count(&|facts| facts.sequential_bytes) / bytes;
+            let n_streams = units::plural(facts.n_streams, "stream");
+            let percent = units::format_percent(in_bytes);
+            let source = format!("{name}: {n_streams}; {percent} of the bytes");
+            let mean = (1.0 - n_sequential / n_ios) * 100.0;
+            return mean.is_finite().then(|| only_mean(mean, Label::Measured, source));
+        }
+        let sum = |of: &dyn Fn(&Sample) -> Option<f64>| -> f64 {
+            self.samples.iter().filter_map(of).sum()
+        };
+        let n_ios = sum(&Sample::n_ios);
+        let n_merged = sum(&|sample| sample.read.n_merged) + sum(&|sample| sample.write.n_merged);
+        let mean_bytes = sum(&Sample::bytes) / n_ios;
+        if n_ios <= 0.0 {
+            return None;
+        }
+        if mean_bytes >= SEQUENTIAL_BYTES || n_merged / (n_merged + n_ios) >= SEQUENTIAL_MERGED {
+            let rule = "large or merged requests, so taken as sequential; a trace would tell";
+            return Some(only_mean(0.0, Label::Estimated, self.source(rule)));
+        }
+        let rule = "counters do not tell; random is the safer assumption, a trace would tell";
+        Some(only_mean(100.0, Label::Assumed, self.source(rule)))
+    }
+
+    fn latency(&self) -> Option<Figure> {
+        if let Some((facts, name)) = self.trace() {
+            let mut latency = facts.read.latency.clone();
+            latency.merge(&facts.write.latency);
+            if let Some(figure) = of_latency(&latency, name) {
+                return Some(figure);
+            }
+        }
+        let mut values = Weighted::default();
+        for sample in self.samples {
+            let n_ios = sample.n_ios().unwrap_or(0.0);
+            values.put_known(sample.wait_ns().map(|ns| ns / n_ios / 1e6), n_ios);
+        }
+        let rule = "means of samples: single I/Os spread more";
+        values.figure(Label::Estimated, self.source(rule))
+    }
+
+    fn queue_depth(&self) -> Option<Figure> {
+        let of = |in_flight: &dyn Fn(&Sample) -> Option<f64>| {
+            let mut values = Weighted::default();
+            for sample in self.samples {
+                let span_ns = sample.span_ns as f64;
+                values.put_known(in_flight(sample).map(|ns| ns / span_ns), span_ns);
+            }
+            values
+        };
+        let measured = of(&|sample| sample.in_flight_ns).figure(Label::Measured, self.source(""));
+        measured.or_else(|| {
+            let rule = "IOPS x latency";
+            of(&Sample::wait_ns).figure(Label::Estimated, self.source(rule))
+        })
+    }
+
+    fn burst(&self, of: impl Fn(&crate::trace::Bursts) -> f64) -> Option<Amount> {
+        let (facts, name) = self.trace()?;
+        let value = of(facts.bursts.as_ref()?);
+        let source = format!("{name}: slots of 0.1 s");
+        Some(Amount { value, label: Label::Measured, source })
+    }
+}
+
+fn only_mean(mean: f64, label: Label, source: String) -> Figure {
+    Figure { mean: Some(mean), label, source, ..Figure::default() }
+}
+
+fn of_sizes(sizes: &SizeCounts, name: &str) -> Option<Figure> {
+    let at = |q: f64| sizes.quantile(q).map(|bytes| bytes as f64 / KIB);
+    at(0.5)?;
+    Some(Figure {
+        p50: at(0.50),
+        p90: at(0.90),
+        p99: at(0.99),
+        mean: Some(sizes.bytes() as f64 / sizes.count() as f64 / KIB),
+        min: at(0.0),
+        max: at(1.0),
+        label: Label::Measured,
+        source: format!("{name}: {}", units::plural(sizes.count(), "I/O")),
+    })
+}
+
+fn of_latency(latency: &Histogram, name: &str) -> Option<Figure> {
+    let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
+    let mean = latency.mean_ns()? / 1e6;
+    Some(Figure {
+        p50: ms(latency.quantile(0.50)),
+        p90: ms(latency.quantile(0.90)),
+        p99: ms(latency.quantile(0.99)),
+        mean: Some(mean),
+        min: ms(latency.min_ns()),
+        max: ms(latency.max_ns()),
+        label: Label::Measured,
+        source: format!("{name}: {}", units::plural(latency.count(), "I/O")),
+    })
+}
+
+/// Queue, latency and IOPS that do not fit each other by more than this say that one of them is
+/// not what it seems.
+const LITTLE_MAX: f64 = 0.10;
+
+/// Little's law: what waits is rate times latency.
+fn check_little(volume: &CapturedVolume, notes: &mut Vec<String>) {
+    let (mut in_flight_ns, mut wait_ns) = (0.0, 0.0);
+    for sample in &volume.samples {
+        if let Some((queue, wait)) = sample.in_flight_ns.zip(sample.wait_ns()) {
+            in_flight_ns += queue;
+            wait_ns += wait;
+        }
+    }
+    // Figures that are printed with two decimals say nothing of queues near nothing.
+    let span_ns: f64 = volume.samples.iter().map(|sample| sample.span_ns as f64).sum();
+    let is_idle = in_flight_ns.max(wait_ns) < 0.1 * span_ns;
+    if is_idle || (in_flight_ns / wait_ns - 1.0).abs() <= LITTLE_MAX {
+        return;
+    }
+    let (queue, product) = (in_flight_ns / span_ns, wait_ns / span_ns);
+    notes.push(format!(
+        "{}: the mean queue is {queue:.2}, IOPS x latency gives {product:.2}: one of the three is \
+         not what it seems (discards and flushes wait as well)",
+        volume.name
+    ));
+}
+
+/// Samples from which on a plateau can be told.
+const PLATEAU_SAMPLES_MIN: usize = 20;
+/// Share of samples that lie within 1 % of the largest.
+const PLATEAU_SHARE: f64 = 0.2;
+const PLATEAU_WIDTH: f64 = 0.01;
+
+/// Something that is counted in a sample.
+type Count = fn(&Sample) -> Option<f64>;
+
+/// A load that stays at its largest value may be held there.
+fn check_plateau(volume: &CapturedVolume, notes: &mut Vec<String>) {
+    let figures: [(&str, Count); 2] = [("I/Os", Sample::n_ios), ("bytes", Sample::bytes)];
+    for (what, of) in figures {
+        let rates: Vec<f64> = volume
+            .samples
+            .iter()
+            .filter_map(|sample| of(sample).map(|count| count / sample.span_s()))
+            .filter(|rate| *rate > 0.0)
+            .collect();
+        let max = rates.iter().copied().fold(0.0, f64::max);
+        let n_at = rates.iter().filter(|rate| **rate >= max * (1.0 - PLATEAU_WIDTH)).count();
+        let share = n_at as f64 / rates.len().max(1) as f64;
+        if rates.len() >= PLATEAU_SAMPLES_MIN && share >= PLATEAU_SHARE {
+            let percent = units::format_percent(share);
+            notes.push(format!(
+                "{}: {what} per second stay within 1 % of their largest value {percent} of the \
+                 time: if the volume is capped there, the need is larger than what was captured",
+                volume.name
+            ));
+            return;
+        }
+    }
+}

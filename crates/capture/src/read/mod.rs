@@ -1,0 +1,74 @@
+//! Readers of counters: each takes a stream and gives samples one at a time.
+
+mod iostat;
+mod perfmon;
+mod perfmon_names;
+mod sadf;
+mod sysstat_json;
+mod sysstat_names;
+mod vmstat;
+
+use std::io::BufRead;
+
+use crate::context::Context;
+use crate::format::Format;
+use crate::lines::ReadError;
+use crate::sample::Event;
+use crate::{cloud, trace};
+
+pub(crate) use iostat::is_header as is_iostat_header;
+pub(crate) use vmstat::WHOLE_HOST;
+
+/// What a source does not say of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The first report of `iostat` and `vmstat` is a sample as the others, and not the average
+    /// since the host started: `iostat -y`.
+    pub keeps_first: bool,
+}
+
+/// Reads a source to its end.
+///
+/// What cannot be read of it is told as notes of [`NoteKind::Unreadable`](crate::NoteKind).
+///
+/// # Errors
+/// Where nothing could be read, or the system fails to.
+pub fn read(
+    format: Format,
+    input: &mut dyn BufRead,
+    options: Options,
+    sink: &mut dyn FnMut(Event<'_>),
+) -> Result<(), ReadError> {
+    let mut context = Context::new(sink);
+    match format {
+        Format::Iostat => iostat::read(input, options, &mut context)?,
+        Format::SysstatJson => sysstat_json::read(input, options, &mut context)?,
+        Format::SadfTable => sadf::read_table(input, &mut context)?,
+        Format::SadfPairs => sadf::read_pairs(input, &mut context)?,
+        Format::Vmstat => vmstat::read(input, options, &mut context)?,
+        Format::Perfmon => perfmon::read(input, &mut context)?,
+        Format::Biosnoop => trace::biosnoop::read(input, &mut context)?,
+        Format::Blkparse => trace::blkparse::read(input, &mut context)?,
+        Format::Iolog => trace::iolog::read(input, &mut context)?,
+        Format::AzureMonitor => cloud::azure::read(input, &mut context)?,
+        Format::CloudWatch => cloud::cloudwatch::read(input, &mut context)?,
+    }
+    context.finish();
+    if context.n_samples() == 0 {
+        return Err(ReadError::whole(nothing_in(format, options)));
+    }
+    Ok(())
+}
+
+/// Says why a source may have no sample.
+fn nothing_in(format: Format, options: Options) -> String {
+    match format {
+        Format::Iostat | Format::SysstatJson | Format::Vmstat if !options.keeps_first => {
+            "there is no sample in it: the first report is the average since the host started, and \
+             is left out. With `iostat -y`, which prints none, say `--keep-first`; else run it \
+             with an interval, as `iostat -xt 10`"
+                .to_owned()
+        }
+        _ => "there is no sample in it".to_owned(),
+    }
+}

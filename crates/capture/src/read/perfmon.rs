@@ -1,0 +1,330 @@
+//! Counters of Windows as CSV (`relog -f csv`): LogicalDisk, PhysicalDisk, Processor, Memory.
+
+use std::collections::BTreeSet;
+use std::io::BufRead;
+
+use crate::context::{Context, Spans, quote};
+use crate::lines::{Lines, ReadError};
+use crate::number::decimal;
+use crate::read::perfmon_names::{Counter, Object, counter, is_left_out, object};
+use crate::sample::{Capacity, ClockKind, Event, HostSample, Rates};
+use crate::time::Stamps;
+
+/// A column that is read.
+#[derive(Clone, Debug)]
+struct Column {
+    idx: usize,
+    counter: Counter,
+    /// Which of `names` it is of; none for the host.
+    device: Option<usize>,
+}
+
+/// The header, read.
+#[derive(Debug, Default)]
+struct Header {
+    n_columns: usize,
+    separator: char,
+    columns: Vec<Column>,
+    names: Vec<String>,
+}
+
+/// A counter's path, taken apart and in lower case but for the instance.
+#[derive(Debug, PartialEq)]
+struct Path {
+    host: String,
+    object: Object,
+    instance: String,
+    counter: String,
+}
+
+/// Reads the counters.
+pub(super) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result<(), ReadError> {
+    let mut lines = Lines::new(input);
+    let Some(line) = lines.next()? else { return Ok(()) };
+    let header = Header::read(&text_of(line), context)?;
+    context.put(Event::Clock(ClockKind::Local));
+    let mut state = State::default();
+    while let Some(line) = lines.next()? {
+        let line = text_of(line);
+        if line.trim().is_empty() {
+            continue;
+        }
+        if let Err(message) = state.row(&header, &line, lines.number(), context) {
+            if lines.is_cut() {
+                context.remark(Some(lines.number()), "the last line is cut off and left out");
+            } else {
+                context.unreadable(Some(lines.number()), message);
+            }
+        }
+    }
+    for (name, capacity) in header.names.iter().zip(state.capacities(&header)) {
+        if let Some(capacity) = capacity {
+            context.put(Event::Capacity { name, capacity });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the text of a line, in UTF-8 or the code page of western Windows.
+fn text_of(line: &[u8]) -> String {
+    match std::str::from_utf8(line) {
+        Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),
+        Err(_) => line.iter().map(|byte| char::from(*byte)).collect(),
+    }
+}
+
+/// Takes a line of quoted fields apart.
+fn fields(line: &str, separator: char) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut is_quoted = false;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let field = fields.last_mut().expect("there is always one");
+        match c {
+            '"' if is_quoted && chars.peek() == Some(&'"') => {
+                field.push('"');
+                chars.next();
+            }
+            '"' => is_quoted = !is_quoted,
+            c if c == separator && !is_quoted => fields.push(String::new()),
+            c => field.push(c),
+        }
+    }
+    fields
+}
+
+impl Path {
+    /// Takes `\\HOST\Object(Instance)\Counter` apart.
+    fn read(text: &str) -> Option<Path> {
+        let (host, rest) = match text.strip_prefix(r"\\") {
+            Some(rest) => rest.split_once('\\')?,
+            None => ("", text.strip_prefix('\\')?),
+        };
+        // An instance may hold a backslash: the counter is what follows the last one.
+        let (thing, counter) = rest.rsplit_once('\\')?;
+        let (name, instance) = match thing.split_once('(') {
+            Some((name, instance)) => (name, instance.strip_suffix(')')?),
+            None => (thing, ""),
+        };
+        // Windows prints a dash of either length.
+        let counter = counter.trim().to_lowercase().replace('\u{2013}', "-");
+        Some(Path {
+            host: host.to_owned(),
+            object: object(&name.trim().to_lowercase())?,
+            instance: instance.to_owned(),
+            counter,
+        })
+    }
+
+    fn is_disk(&self) -> bool {
+        matches!(self.object, Object::Logical | Object::Physical)
+    }
+
+    fn is_total(&self) -> bool {
+        self.instance.eq_ignore_ascii_case("_Total")
+    }
+}
+
+impl Header {
+    fn read(line: &str, context: &mut Context<'_>) -> Result<Header, ReadError> {
+        // What follows the first field sets all of them apart.
+        let after = line.get(1..).and_then(|rest| rest.split_once('"')).map(|(_, rest)| rest);
+        let separator = after.and_then(|rest| rest.chars().next()).unwrap_or(',');
+        let fields = fields(line, separator);
+        let paths: Vec<Option<Path>> = fields.iter().map(|field| Path::read(field)).collect();
+        let known = || paths.iter().flatten();
+        // Volumes are what the application sees; under striping disks are parts of them.
+        let is_logical = known().any(|path| path.object == Object::Logical && !path.is_total());
+        let has_parts = known().any(|path| path.is_disk() && !path.is_total());
+        if is_logical && known().any(|path| path.object == Object::Physical) {
+            context.remark(Some(1), "PhysicalDisk is left out: LogicalDisk has the same I/O");
+        }
+        let hosts: BTreeSet<&str> = known().map(|path| path.host.as_str()).collect();
+        let mut header = Header { n_columns: fields.len(), separator, ..Header::default() };
+        let mut unknown = BTreeSet::new();
+        let first_host = known().next().map(|path| path.host.clone());
+        for (idx, path) in paths.iter().enumerate().skip(1) {
+            let Some(path) = path else { continue };
+            let Some(counter) = counter(&path.counter) else {
+                if path.is_disk() && !is_left_out(&path.counter) {
+                    unknown.insert(path.counter.as_str());
+                }
+                continue;
+            };
+            if !path.is_disk() {
+                let is_whole = path.object == Object::Memory || path.is_total();
+                if is_whole && Some(&path.host) == first_host.as_ref() {
+                    header.columns.push(Column { idx, counter, device: None });
+                }
+                continue;
+            }
+            let is_wanted = if has_parts { !path.is_total() } else { true };
+            if is_wanted && (path.object == Object::Logical) == is_logical {
+                let name = match hosts.len() {
+                    1 => path.instance.clone(),
+                    _ => format!("{} {}", path.host, path.instance),
+                };
+                let device = Some(header.device(name));
+                header.columns.push(Column { idx, counter, device });
+            }
+        }
+        if hosts.len() > 1 {
+            context.remark(Some(1), "processor and memory are those of the first host");
+        }
+        if !unknown.is_empty() {
+            let names: Vec<String> = unknown.into_iter().map(quote).collect();
+            context.remark(Some(1), format!("counters that are not read: {}", names.join(", ")));
+        }
+        if header.columns.is_empty() {
+            let message = "no counter of a disk, the processor or the memory is known: record \
+                           LogicalDisk(*)\\* with a Windows whose language is English";
+            return Err(ReadError::Line { line: 1, message: message.to_owned() });
+        }
+        Ok(header)
+    }
+
+    /// Returns the place of a device.
+    fn device(&mut self, name: String) -> usize {
+        let found = self.names.iter().position(|known| *known == name);
+        found.unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        })
+    }
+}
+
+#[derive(Default)]
+struct State {
+    stamps: Stamps,
+    spans: Spans,
+    /// Last values of free space in percent and bytes, by device.
+    free: Vec<(Option<f64>, Option<f64>)>,
+}
+
+impl State {
+    fn row(
+        &mut self,
+        header: &Header,
+        line: &str,
+        number: u64,
+        context: &mut Context<'_>,
+    ) -> Result<(), String> {
+        let fields = fields(line, header.separator);
+        if fields.len() != header.n_columns {
+            let (n_found, n_due) = (fields.len(), header.n_columns);
+            return Err(format!("{n_found} fields where the header has {n_due}"));
+        }
+        let stamp = self.stamps.stamp(&fields[0]);
+        let stamp = stamp.ok_or_else(|| format!("{} is no moment", quote(&fields[0])))?;
+        let (span_ns, note) = self.spans.next(stamp.unix_ns, None);
+        if let Some(note) = note {
+            context.remark(Some(number), note);
+        }
+        let end_ns = stamp.unix_ns;
+        let mut host = HostSample { end_ns, span_ns, ..HostSample::default() };
+        let mut rates: Vec<Option<Rates>> = vec![None; header.names.len()];
+        self.free.resize(header.names.len(), (None, None));
+        for column in &header.columns {
+            let text = fields[column.idx].trim();
+            // A counter that was not there at that moment is blank.
+            if text.is_empty() {
+                continue;
+            }
+            let value = decimal(text).filter(|value| *value >= -1.0);
+            let value = value.ok_or_else(|| format!("{} is no figure", quote(text)))?.max(0.0);
+            match column.device {
+                None => put_host(&mut host, column.counter, value),
+                Some(idx) => {
+                    let rates = rates[idx].get_or_insert_default();
+                    put_disk(rates, &mut self.free[idx], column.counter, value);
+                }
+            }
+        }
+        if host.cpu_share.is_some() || host.memory_share.is_some() || host.memory_bytes.is_some() {
+            context.put(Event::Host(host));
+        }
+        for (name, rates) in header.names.iter().zip(rates) {
+            if let Some(rates) = rates {
+                context.put(Event::Device { name, sample: rates.over(end_ns, span_ns) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how much each device holds, from what is free of it.
+    fn capacities(&self, header: &Header) -> Vec<Option<Capacity>> {
+        let of = |idx: usize| {
+            let (percent, bytes) = *self.free.get(idx)?;
+            let (percent, free_bytes) = (percent.filter(|percent| *percent > 0.0)?, bytes?);
+            let size_bytes = free_bytes / (percent / 100.0);
+            let used_bytes = Some(size_bytes - free_bytes);
+            Some(Capacity { size_bytes: Some(size_bytes), used_bytes })
+        };
+        (0..header.names.len()).map(of).collect()
+    }
+}
+
+fn put_host(host: &mut HostSample, counter: Counter, value: f64) {
+    match counter {
+        Counter::CpuPercent => host.cpu_share = Some((value / 100.0).min(1.0)),
+        Counter::CommittedPercent => host.memory_share = Some(value / 100.0),
+        Counter::CommittedBytes => host.memory_bytes = Some(value),
+        _ => {}
+    }
+}
+
+fn put_disk(
+    rates: &mut Rates,
+    free: &mut (Option<f64>, Option<f64>),
+    counter: Counter,
+    value: f64,
+) {
+    let place = match counter {
+        Counter::ReadIops => &mut rates.read.iops,
+        Counter::WriteIops => &mut rates.write.iops,
+        Counter::AllIops => &mut rates.all.iops,
+        Counter::ReadBytes => &mut rates.read.bytes,
+        Counter::WriteBytes => &mut rates.write.bytes,
+        Counter::AllBytes => &mut rates.all.bytes,
+        Counter::ReadSeconds => return rates.read.latency_ms = Some(value * 1e3),
+        Counter::WriteSeconds => return rates.write.latency_ms = Some(value * 1e3),
+        Counter::AllSeconds => return rates.all.latency_ms = Some(value * 1e3),
+        Counter::QueueMean => &mut rates.queue,
+        // The mean of the interval says more than one moment of it.
+        Counter::QueueNow => return rates.queue = rates.queue.or(Some(value)),
+        Counter::FreePercent => &mut free.0,
+        Counter::FreeMegabytes => return free.1 = Some(value * 1024.0 * 1024.0),
+        Counter::CpuPercent | Counter::CommittedPercent | Counter::CommittedBytes => return,
+    };
+    *place = Some(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_counters() {
+        let path =
+            |text: &str| Path::read(text).map(|path| (path.object, path.instance, path.counter));
+        let disk = (Object::Logical, "D:".to_owned(), "disk reads/sec".to_owned());
+        assert_eq!(path(r"\\SQL01\LogicalDisk(D:)\Disk Reads/sec"), Some(disk.clone()));
+        assert_eq!(path(r"\LogicalDisk(D:)\Disk Reads/sec"), Some(disk));
+        let mounted = (Object::Logical, r"C:\Mnt\a".to_owned(), "% free space".to_owned());
+        assert_eq!(path(r"\\H\LogicalDisk(C:\Mnt\a)\% Free Space"), Some(mounted));
+        let memory = (Object::Memory, String::new(), "committed bytes".to_owned());
+        assert_eq!(path(r"\\H\Memory\Committed Bytes"), Some(memory));
+        let swedish = (Object::Physical, "0 C:".to_owned(), "disk - lästa byte/sek".to_owned());
+        assert_eq!(path("\\\\H\\Fysisk disk(0 C:)\\Disk – lästa byte/sek"), Some(swedish));
+        for text in ["", "x", r"\\H", r"\\H\Thread(0)\x", r"\\H\LogicalDisk(D:\x"] {
+            assert_eq!(path(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_are_quoted() {
+        let expected = ["1,5", "a\"b", "", "x"];
+        assert_eq!(fields("\"1,5\",\"a\"\"b\",\"\",x", ','), expected);
+        assert_eq!(fields("\"1,5\";\"a\"\"b\";\"\";x", ';'), expected);
+    }
+}

@@ -1,0 +1,219 @@
+//! `iostat -o JSON` and `sadf -j`: reports are read one at a time, however long the file is.
+
+use std::io::BufRead;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use crate::context::{Context, Spans};
+use crate::lines::ReadError;
+use crate::read::Options;
+use crate::read::sysstat_names::{is_busy_cpu, put, what};
+use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
+use crate::time::Stamps;
+
+/// Reads the JSON of sysstat.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    options: Options,
+    context: &mut Context<'_>,
+) -> Result<(), ReadError> {
+    let mut state = State {
+        context,
+        keeps_first: options.keeps_first,
+        stamps: Stamps::default(),
+        spans: Spans::default(),
+        n_reports: 0,
+        n_all: 0,
+        is_clock_told: false,
+    };
+    let mut json = serde_json::Deserializer::from_reader(input);
+    let read = Level { kind: Kind::Root, state: &mut state }.deserialize(&mut json);
+    // One document after another: iostat that was started again with the same file.
+    let Err(error) = read.and_then(|()| json.end()) else { return Ok(()) };
+    let line = error.line() as u64;
+    if context.n_samples() == 0 {
+        return Err(ReadError::Line {
+            line,
+            message: format!("it is no JSON of sysstat: {error}"),
+        });
+    }
+    if error.is_eof() {
+        context.remark(Some(line), "the file is cut off here; what stands before it counts");
+    } else {
+        context.unreadable(Some(line), format!("what follows is no JSON of sysstat: {error}"));
+    }
+    Ok(())
+}
+
+struct State<'a, 'b> {
+    context: &'a mut Context<'b>,
+    keeps_first: bool,
+    stamps: Stamps,
+    spans: Spans,
+    /// Reports of this host, and of all.
+    n_reports: u64,
+    n_all: i64,
+    is_clock_told: bool,
+}
+
+/// Where in the document a value stands.
+#[derive(Clone, Copy)]
+enum Kind {
+    Root,
+    Sysstat,
+    Hosts,
+    Host,
+    Reports,
+}
+
+struct Level<'s, 'a, 'b> {
+    kind: Kind,
+    state: &'s mut State<'a, 'b>,
+}
+
+impl<'de> DeserializeSeed<'de> for Level<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.kind {
+            Kind::Root | Kind::Sysstat | Kind::Host => deserializer.deserialize_map(self),
+            Kind::Hosts | Kind::Reports => deserializer.deserialize_seq(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Level<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.kind {
+            Kind::Root => "an object with `sysstat`",
+            Kind::Sysstat => "an object with `hosts`",
+            Kind::Hosts => "a list of hosts",
+            Kind::Host => "a host with `statistics`",
+            Kind::Reports => "a list of reports",
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            let kind = match (self.kind, key.as_str()) {
+                (Kind::Root, "sysstat") => Kind::Sysstat,
+                (Kind::Sysstat, "hosts") => Kind::Hosts,
+                (Kind::Host, "statistics") => Kind::Reports,
+                (Kind::Host, "number-of-cpus") => {
+                    if let Some(n_cpus) = map.next_value::<Value>()?.as_u64() {
+                        let n_cpus = u32::try_from(n_cpus).unwrap_or(u32::MAX);
+                        self.state.context.put(Event::Machine { n_cpus });
+                    }
+                    continue;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            map.next_value_seed(Level { kind, state: &mut *self.state })?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        if let Kind::Hosts = self.kind {
+            let mut next = || {
+                self.state.n_reports = 0;
+                self.state.spans.restart();
+                list.next_element_seed(Level { kind: Kind::Host, state: &mut *self.state })
+            };
+            while next()?.is_some() {}
+            return Ok(());
+        }
+        while let Some(report) = list.next_element::<Value>()? {
+            self.state.report(&report);
+        }
+        Ok(())
+    }
+}
+
+impl State<'_, '_> {
+    fn report(&mut self, report: &Value) {
+        self.n_reports += 1;
+        self.n_all += 1;
+        let is_of_sadf = report["timestamp"].is_object();
+        // sadf leaves the report since the start of the host out by itself.
+        if !is_of_sadf && self.n_reports == 1 && !self.keeps_first {
+            return;
+        }
+        let (end_ns, span_ns) = self.moment(&report["timestamp"]);
+        let busy = busy_share(&report["avg-cpu"]).or_else(|| {
+            let cpus = report["cpu-load"].as_array()?;
+            busy_share(cpus.iter().find(|cpu| cpu["cpu"] == "all")?)
+        });
+        let memory = &report["memory"];
+        let host = HostSample {
+            end_ns,
+            span_ns,
+            cpu_share: busy,
+            memory_bytes: memory["memused"].as_f64().map(|kib| kib * 1024.0),
+            memory_share: memory["memused-percent"].as_f64().map(|percent| percent / 100.0),
+        };
+        if host.cpu_share.is_some() || host.memory_bytes.is_some() {
+            self.context.put(Event::Host(host));
+        }
+        for disk in report["disk"].as_array().into_iter().flatten() {
+            let name = disk["disk_device"].as_str().or(disk["disk-device"].as_str());
+            let (Some(name), Some(figures)) = (name, disk.as_object()) else {
+                self.context.unreadable(None, format!("a disk without a name: {disk}"));
+                continue;
+            };
+            let mut rates = Rates::default();
+            for (key, value) in figures {
+                let value = value.as_f64().filter(|value| *value >= 0.0);
+                if let (Some((what, unit)), Some(value)) = (what(key), value) {
+                    put(&mut rates, what, value * unit);
+                }
+            }
+            self.context.put(Event::Device { name, sample: rates.over(end_ns, span_ns) });
+        }
+    }
+
+    /// Returns when a report ended, and its span.
+    fn moment(&mut self, stamp: &Value) -> (i64, u64) {
+        let (text, stated_ns) = match (stamp.as_str(), stamp["date"].as_str(), &stamp["time"]) {
+            (Some(text), ..) => (text.to_owned(), None),
+            (None, Some(date), time) => {
+                let zone = if stamp["utc"] == 1 { " UTC" } else { "" };
+                let interval_s = stamp["interval"].as_u64().filter(|seconds| *seconds > 0);
+                let stated_ns = interval_s.and_then(|seconds| seconds.checked_mul(NS_PER_S));
+                (format!("{date} {}{zone}", time.as_str().unwrap_or_default()), stated_ns)
+            }
+            _ => (String::new(), None),
+        };
+        let Some(stamp) = self.stamps.stamp(&text) else {
+            self.tell_clock(ClockKind::Absent);
+            return (self.n_all * NS_PER_S as i64, stated_ns.unwrap_or(0));
+        };
+        self.tell_clock(stamp.clock);
+        let (span_ns, note) = self.spans.next(stamp.unix_ns, stated_ns);
+        if let Some(note) = note {
+            self.context.remark(None, note);
+        }
+        (stamp.unix_ns, span_ns)
+    }
+
+    fn tell_clock(&mut self, clock: ClockKind) {
+        if !self.is_clock_told {
+            self.is_clock_told = true;
+            self.context.put(Event::Clock(clock));
+        }
+    }
+}
+
+/// Returns the share of time in use from an object of percentages.
+fn busy_share(cpu: &Value) -> Option<f64> {
+    let figures = cpu.as_object()?;
+    let busy = figures.iter().filter(|(name, _)| is_busy_cpu(name));
+    let percent: f64 = busy.filter_map(|(_, value)| value.as_f64()).sum();
+    Some(percent / 100.0)
+}

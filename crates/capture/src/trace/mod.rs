@@ -1,0 +1,74 @@
+//! Readers of traces, and what they have in common: a meter that single I/Os are given to.
+//!
+//! A trace of any length takes the memory of what it is about: devices, processes, and I/Os in
+//! flight, each with a limit.
+
+pub(crate) mod biosnoop;
+pub(crate) mod blkparse;
+pub(crate) mod iolog;
+mod meter;
+mod sizes;
+mod table;
+
+use hist::Histogram;
+
+pub(crate) use blkparse::is_line as is_blkparse_line;
+pub use sizes::SizeCounts;
+
+/// What a trace tells about a device beyond its samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TraceFacts {
+    /// Reads.
+    pub read: DirectionFacts,
+    /// Writes.
+    pub write: DirectionFacts,
+    /// How unevenly I/Os arrive; none where the trace has no moments.
+    pub bursts: Option<Bursts>,
+    /// Streams: pairs of a process and a direction.
+    pub n_streams: u64,
+}
+
+/// What a trace tells about reads or writes of a device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DirectionFacts {
+    /// How many I/Os had which size.
+    pub sizes: SizeCounts,
+    /// I/Os that begin where the one before of the same stream ended.
+    pub n_sequential: u64,
+    /// What those moved.
+    pub sequential_bytes: u64,
+    /// From issue to completion.
+    pub latency: Histogram,
+    /// From arrival to completion, where the trace tells both.
+    pub response: Histogram,
+}
+
+/// How unevenly I/Os arrive, counted in slots of 100 ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bursts {
+    /// I/Os of the fullest slot over those of the mean one.
+    pub peak_to_mean: f64,
+    /// Variance over mean of the I/Os of a slot: 1 where they arrive independently of each other.
+    pub dispersion: f64,
+}
+
+/// Reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+    /// Counted, and nothing else.
+    Discard,
+}
+
+impl Direction {
+    /// Reads the letters of Linux: `R`, `WS`, `RA`, `FWFS`, `DS`; none where nothing is moved.
+    pub(crate) fn of_letters(letters: &[u8]) -> Option<Direction> {
+        letters.iter().find_map(|letter| match letter {
+            b'R' => Some(Direction::Read),
+            b'W' => Some(Direction::Write),
+            b'D' => Some(Direction::Discard),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! Input that is broken: told with its place, and never a panic.
+
+use capture::{Collector, Format, Options};
+use proptest::prelude::*;
+
+use crate::common::{captured, notes, try_capture, volume};
+
+#[test]
+fn lines_that_make_no_sense_are_told_with_their_number() {
+    let text = "Linux 6.1.0 (h) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
+                Device tps kB_read/s kB_wrtn/s\nsda 1.0 1.0 1.0\n\n\
+                Device tps kB_read/s kB_wrtn/s\nsda 5.0 x 1.0\nsdb 5.0 1.0\nsdc 5.0 8.0 1.0\n\n";
+    let captured = captured(text);
+    assert_eq!(captured.volumes.len(), 1);
+    assert!(!volume(&captured, "sdc").samples.is_empty());
+    let notes = notes(&captured);
+    assert!(notes.contains("Unreadable Some(7) `x` is no figure"), "{notes}");
+    assert!(notes.contains("Unreadable Some(8) 3 columns where the table has 4"), "{notes}");
+}
+
+#[test]
+fn a_last_line_that_is_cut_off_is_left_out() {
+    let text = "Linux 6.1.0 (h) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
+                Device tps kB_read/s kB_wrtn/s\nsda 1.0 1.0 1.0\n\n\
+                Device tps kB_read/s kB_wrtn/s\nsda 5.0 8.0 1.0\nsdb 5.0";
+    let found = notes(&captured(text));
+    assert!(found.contains("Remark Some(8) the last line is cut off"), "{found}");
+    assert!(!found.contains("Unreadable"), "{found}");
+}
+
+#[test]
+fn figures_for_people_are_refused() {
+    let text = "Device tps kB_read/s kB_wrtn/s\nsda 1.0 1.0 1.0\n\n\
+                Device tps kB_read/s kB_wrtn/s\nsda 1.2k 1.0 1.0\n";
+    let error = try_capture(text, Options::default()).expect_err("nothing was read");
+    assert!(error.to_string().contains("no sample"), "{error}");
+}
+
+proptest! {
+    /// No bytes make a reader panic, whatever form they are taken for.
+    #[test]
+    fn no_bytes_make_a_reader_panic(
+        format in prop::sample::select(Format::ALL.to_vec()),
+        start in prop::sample::select(vec![
+            "",
+            "fio version 3 iolog\n",
+            "\"(PDH-CSV 4.0)\",\"\\\\H\\LogicalDisk(C:)\\Disk Reads/sec\"\n",
+            "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n", "Device tps kB_read/s kB_wrtn/s\n",
+            "# hostname;interval;timestamp;DEV;tps\n", "procs\n r b swpd bi bo id\n",
+        ]),
+        text in "[ 0-9a-zA-Z,;:/.+\"\\\\\n\t\\[\\]{}-]{0,300}",
+    ) {
+        let bytes = [start.as_bytes(), text.as_bytes()].concat();
+        let mut collector = Collector::new();
+        collector.begin("x", format.name());
+        let read = capture::read(format, &mut &bytes[..], Options { keeps_first: true },
+            &mut |event| collector.take(event));
+        let captured = collector.finish(&[]);
+        if let (Ok(()), Ok(needs)) = (read, capture::needs::needs_of(&captured, "x", &[])) {
+            prop_assert!(capture::Needs::parse(&needs.to_toml()).is_ok(), "{}", needs.to_toml());
+        }
+    }
+}

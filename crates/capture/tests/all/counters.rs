@@ -1,0 +1,262 @@
+//! iostat, sadf, vmstat.
+
+use capture::{NS_PER_S, Options};
+
+use crate::common::{assert_near, captured, notes, try_capture, volume};
+
+const HEADER: &str = "Linux 6.1.0 (host) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n";
+const COLUMNS: &str =
+    "Device r/s rkB/s rrqm/s r_await w/s wkB/s wrqm/s w_await d/s f/s aqu-sz %util\n";
+
+/// A report of `iostat -x -t`.
+fn report(time: &str, sda: &str) -> String {
+    format!(
+        "11/21/26 {time}\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n\
+         \x20         30.00    0.00   10.00    5.00    0.00   55.00\n\n{COLUMNS}sda {sda}\n\n\n"
+    )
+}
+
+#[test]
+fn iostat_drops_the_report_since_boot() {
+    let text = [
+        HEADER.to_owned(),
+        report("09:00:00", "999 999 0 9 999 999 0 9 0 0 9 99"),
+        report("09:00:10", "100 800 0 2 50 400 10 4 1 3 0.4 20"),
+        report("09:00:20", "300 2400 0 1 0 0 0 0 0 0 0.3 30"),
+    ]
+    .concat();
+    let captured = captured(&text);
+    let samples = &volume(&captured, "sda").samples;
+    assert_eq!(samples.len(), 2);
+    // 10 s at 100 reads/s of 800 KiB/s, 2 ms each; 50 writes/s, 4 ms each.
+    let first = &samples[0];
+    assert_eq!(first.span_ns, 10 * NS_PER_S);
+    assert_near(first.read.n_ios, 1000.0);
+    assert_near(first.read.bytes, 8_192_000.0);
+    assert_near(first.read.wait_ns, 2e9);
+    assert_near(first.write.n_ios, 500.0);
+    assert_near(first.write.wait_ns, 2e9);
+    assert_near(first.write.n_merged, 100.0);
+    assert_near(first.discard.n_ios, 10.0);
+    assert_near(first.n_flushes, 30.0);
+    // A mean queue of 0.4 for 10 s.
+    assert_near(first.in_flight_ns, 4e9);
+    assert_near(first.busy_ns, 2e9);
+    assert_eq!(captured.n_cpus, Some(2));
+    // User, nice and system: 40 %.
+    assert_near(captured.host[0].cpu_share, 0.4);
+}
+
+#[test]
+fn iostat_with_y_keeps_its_first_report() {
+    let text =
+        [HEADER.to_owned(), report("09:00:10", "100 800 0 2 50 400 0 4 0 0 0.4 20")].concat();
+    let error = try_capture(&text, Options::default()).expect_err("nothing is left");
+    assert!(error.to_string().contains("--keep-first"), "{error}");
+    let kept = try_capture(&text, Options { keeps_first: true }).expect("one report");
+    let sample = volume(&kept, "sda").samples[0];
+    // One report does not say how long it was: a second is assumed.
+    assert_eq!(sample.span_ns, NS_PER_S);
+    assert_near(sample.n_ios(), 150.0);
+}
+
+/// sysstat before 11.5.7: sectors, `avgrq-sz`, `avgqu-sz`, one `await`, `svctm`; no moments.
+#[test]
+fn iostat_by_its_old_names() {
+    let table = |sda: &str| {
+        format!(
+            "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n\
+             \x20          5,00    0,00    5,00    0,00    0,00   90,00\n\n\
+             Device:         rrqm/s   wrqm/s     r/s     w/s   rsec/s   wsec/s avgrq-sz avgqu-sz \
+             await  svctm  %util\n{sda}\n\n"
+        )
+    };
+    let text = [
+        "Linux 2.6.32 (host) \t21.11.2026 \t_x86_64_\t(4 CPU)\n\n".to_owned(),
+        table("sda 9,00 9,00 9,00 9,00 9,00 9,00 9,00 9,00 9,00 9,00 9,00"),
+        table("sda 0,00 5,00 20,50 10,00 328,00 160,00 16,00 0,61 20,00 1,00 3,05"),
+    ]
+    .concat();
+    let captured = captured(&text);
+    let sample = volume(&captured, "sda").samples[0];
+    assert_near(sample.n_ios(), 30.5);
+    // 488 sectors of 512 bytes; 30.5 I/Os of 20 ms are a queue of 0.61.
+    assert_near(sample.bytes(), 249_856.0);
+    assert_near(sample.wait_ns(), 610e6);
+    assert_near(sample.in_flight_ns, 610e6);
+}
+
+#[test]
+fn basic_iostat_counts_transfers_together() {
+    let table = |figures: &str| {
+        format!("Device tps kB_read/s kB_wrtn/s kB_read kB_wrtn\nsda {figures}\n\n")
+    };
+    let text = [HEADER, &table("9 9 9 9 9"), &table("40.00 300.00 100.00 300 100")].concat();
+    let sample = volume(&captured(&text), "sda").samples[0];
+    assert_eq!((sample.read.n_ios, sample.write.n_ios), (None, None));
+    assert_near(sample.n_ios(), 40.0);
+    assert_near(sample.read.bytes, 307_200.0);
+}
+
+/// Two runs into one file, a gap, a clock that is set back, and a report that stands twice.
+#[test]
+fn odd_times_are_told() {
+    let busy = |iops: u32| format!("{iops} 800 0 2 0 0 0 0 0 0 0.1 1");
+    let text = [
+        HEADER.to_owned(),
+        report("09:00:00", &busy(9999)),
+        report("09:00:10", &busy(10)),
+        report("09:00:20", &busy(20)),
+        report("09:05:20", &busy(30)),
+        report("09:04:00", &busy(40)),
+        report("09:04:10", &busy(50)),
+        report("09:04:10", &busy(50)),
+        HEADER.to_owned(),
+        report("09:10:00", &busy(9999)),
+        report("09:10:10", &busy(60)),
+    ]
+    .concat();
+    let captured = captured(&text);
+    let rates: Vec<f64> = volume(&captured, "sda")
+        .samples
+        .iter()
+        .map(|sample| sample.n_ios().unwrap_or(0.0) / sample.span_s())
+        .collect();
+    // In the order of their moments; the first reports of both runs are left out.
+    assert_eq!(rates, [10.0, 20.0, 40.0, 50.0, 30.0, 60.0]);
+    let notes = notes(&captured);
+    assert!(
+        notes.contains("no samples from 2026-11-21 09:00:20 to 2026-11-21 09:05:20"),
+        "{notes}"
+    );
+    assert!(notes.contains("the clock goes back"), "{notes}");
+    assert!(notes.contains("1 sample stood twice"), "{notes}");
+}
+
+#[test]
+fn devices_come_and_go() {
+    let of = |time: &str, lines: &str| format!("11/21/26 {time}\n{COLUMNS}{lines}\n");
+    let line = |name: &str| format!("{name} 10 80 0 1 0 0 0 0 0 0 0.1 1\n");
+    let mut text = HEADER.to_owned();
+    for minute in 0..12 {
+        let second = if minute < 6 { "sdb" } else { "sdc" };
+        let lines = [line("sda"), line("sda1"), line(second), line("dm-0"), line("md127")].concat();
+        text.push_str(&of(&format!("09:{minute:02}:00"), &lines));
+    }
+    let captured = captured(&text);
+    let names: Vec<&str> = captured.volumes.iter().map(|volume| volume.name.as_str()).collect();
+    assert_eq!(names, ["sda", "sdb", "sdc"]);
+    let notes = notes(&captured);
+    for part in [
+        "sdb has no samples after 2026-11-21 09:05:00",
+        "sdc has no samples before 2026-11-21 09:06:00: it may be sdb under another name",
+        "sda1 left out: partitions",
+        "dm-0, md127 left out: what they do their members count",
+    ] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+}
+
+/// One report of `iostat -o JSON`, and one of `sadf -j`.
+#[test]
+fn json_of_both_programs() {
+    let disk = "{\"disk_device\": \"sda\", \"r/s\": 10.0, \"w/s\": 5.0, \"rkB/s\": 40.0, \
+                \"wkB/s\": 40.0, \"r_await\": 2.0, \"w_await\": 1.0, \"aqu-sz\": 0.03}";
+    let report = |second: u32| {
+        format!(
+            "{{\"timestamp\": \"2026-11-21T09:00:{second:02}+0000\", \
+             \"avg-cpu\": {{\"user\": 20.0, \"system\": 5.0, \"idle\": 75.0}}, \"disk\": [{disk}]}}"
+        )
+    };
+    let hosts = |reports: &[String]| {
+        let reports = reports.join(",");
+        format!(
+            "{{\"sysstat\": {{\"hosts\": [{{\"nodename\": \"h\", \"number-of-cpus\": 8, \
+             \"statistics\": [{reports}]}}]}}}}"
+        )
+    };
+    let text = hosts(&[report(0), report(5), report(10)]);
+    let captured_whole = captured(&text);
+    let samples = &volume(&captured_whole, "sda").samples;
+    assert_eq!((samples.len(), captured_whole.n_cpus), (2, Some(8)));
+    assert_near(samples[1].read.n_ios, 50.0);
+    assert_near(captured_whole.host[0].cpu_share, 0.25);
+    // Cut off within the last report.
+    let cut = captured(&text[..text.len() - 60]);
+    assert_eq!(volume(&cut, "sda").samples.len(), 1);
+    assert!(notes(&cut).contains("cut off"), "{}", notes(&cut));
+
+    let sadf = "{\"timestamp\": {\"date\": \"2026-11-21\", \"time\": \"09:00:10\", \"utc\": 1, \
+                \"interval\": 10}, \
+                \"cpu-load\": [{\"cpu\": \"all\", \"user\": 30.0, \"system\": 1.0}, \
+                {\"cpu\": \"0\", \"user\": 99.0}], \"memory\": {\"memused\": 1048576, \
+                \"memused-percent\": 25.0}, \"disk\": [{\"disk-device\": \"sda\", \"tps\": 15.0, \
+                \"rkB\": 40.0, \"wkB\": 40.0, \"await\": 2.0, \"aqu-sz\": 0.03}]}";
+    // sadf has no report since boot: the first counts.
+    let captured = captured(&hosts(&[sadf.to_owned()]));
+    let sample = volume(&captured, "sda").samples[0];
+    assert_eq!(sample.span_ns, 10 * NS_PER_S);
+    assert_near(sample.n_ios(), 150.0);
+    // 150 I/Os of 2 ms.
+    assert_near(sample.wait_ns(), 300e6);
+    let host = captured.host[0];
+    assert_near(host.cpu_share, 0.31);
+    assert_near(host.memory_bytes, 1_073_741_824.0);
+    assert_near(host.memory_share, 0.25);
+}
+
+#[test]
+fn sadf_as_a_table_and_in_pairs() {
+    let table = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n\
+                 h;600;2026-11-21 09:10:00 UTC;-1;10,00;1,00;4,00;0,00;0,00;85,00\n\
+                 # hostname;interval;timestamp;DEV;\
+                 tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util\n\
+                 h;600;2026-11-21 09:10:00 UTC;sda;20,00;100,00;60,00;0,00;8,00;0,10;5,00;9,00\n\
+                 h;-1;2026-11-21 09:15:00 UTC;LINUX-RESTART\t(2 CPU)\n\
+                 h;600;2026-11-21 09:20:00 UTC;sda;10,00;50,00;30,00;0,00;8,00;0,05;5,00;4,00\n";
+    let captured_table = captured(table);
+    let samples = &volume(&captured_table, "sda").samples;
+    assert_eq!((samples.len(), samples[0].span_ns), (2, 600 * NS_PER_S));
+    assert_near(samples[0].n_ios(), 12_000.0);
+    assert_near(samples[0].read.bytes, 600.0 * 102_400.0);
+    assert_near(captured_table.host[0].cpu_share, 0.15);
+    assert!(notes(&captured_table).contains("started again"));
+
+    let pair = |name: &str, what: &str, value: &str| {
+        format!("h\t600\t2026-11-21 09:10:00 UTC\t{name}\t{what}\t{value}\n")
+    };
+    let pairs = [
+        pair("all", "%user", "10.00"),
+        pair("all", "%system", "4.00"),
+        pair("-", "rtps", "12.00"),
+        pair("-", "kbmemused", "1024"),
+        pair("sda", "tps", "20.00"),
+        pair("sda", "rkB/s", "100.00"),
+        pair("sda", "wkB/s", "60.00"),
+        pair("sda", "await", "5.00"),
+    ]
+    .concat();
+    let captured = captured(&pairs);
+    let sample = volume(&captured, "sda").samples[0];
+    assert_near(sample.n_ios(), 12_000.0);
+    assert_near(sample.wait_ns(), 60e9);
+    assert_near(captured.host[0].cpu_share, 0.14);
+    assert_near(captured.host[1].memory_bytes, 1_048_576.0);
+}
+
+#[test]
+fn vmstat_is_the_whole_host() {
+    let text = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \
+                r b swpd free buff cache si so bi bo in cs us sy id wa st gu  UTC\n \
+                9 9 0 1 1 1 9 9 9999 9999 99 99 99 1 0 0 0 0 2026-11-21 09:00:00\n \
+                1 0 0 9 9 9 0 0 200 100 10 20 20 10 60 8 2 0 2026-11-21 09:00:05\n \
+                1 0 0 9 9 9 0 0 400 300 10 20 20 10 60 8 2 0 2026-11-21 09:00:10\n";
+    let captured = captured(text);
+    let samples = &volume(&captured, "whole host").samples;
+    assert_eq!((samples.len(), samples[0].span_ns), (2, 5 * NS_PER_S));
+    assert_near(samples[0].read.bytes, 5.0 * 204_800.0);
+    assert_near(samples[1].write.bytes, 5.0 * 307_200.0);
+    assert_eq!(samples[0].n_ios(), None);
+    // Idle, waiting and stolen take 70 %.
+    assert_near(captured.host[0].cpu_share, 0.3);
+}

@@ -1,0 +1,192 @@
+//! `plimsoll capture`: what an application asks of its storage, live or from logs and traces.
+
+mod files;
+mod live;
+mod shown;
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ::capture::needs::{PhaseRule, needs_of, series_csv};
+use ::capture::{Captured, Collector, Needs, NoteKind};
+
+use crate::exit::{Exit, Failure};
+use crate::result_file::{ResultFile, not_written};
+use crate::stream::{self, Sink};
+
+/// Capture what an application asks of its storage: live, or from logs, traces and exports
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A log, a trace or an export, told by its content; `-` is the standard input. May be
+    /// repeated.
+    #[arg(long, value_name = "FILE", required_unless_present = "for", conflicts_with = "for")]
+    from: Vec<String>,
+
+    /// Watch this host for so long, as `1h`. Ctrl-C ends it and keeps what was captured.
+    #[arg(long = "for", value_name = "TIME", value_parser = span)]
+    r#for: Option<Duration>,
+
+    /// Time between two looks at the host.
+    #[arg(long, value_name = "TIME", value_parser = interval, default_value = "1s")]
+    #[arg(conflicts_with = "from")]
+    every: Duration,
+
+    /// A device, as sda; all disks that do any I/O unless given. May be repeated.
+    #[arg(long, value_name = "NAME")]
+    device: Vec<String>,
+
+    /// A mounted folder: its device, or its NFS mount. May be repeated.
+    #[arg(long, value_name = "DIR", conflicts_with = "from")]
+    mount: Vec<PathBuf>,
+
+    /// Count only what the processes of this control group do: a folder below /sys/fs/cgroup.
+    #[arg(long, value_name = "DIR", conflicts_with = "from")]
+    cgroup: Option<PathBuf>,
+
+    /// A part of the day with needs of its own: normal, peak or off-peak, as `peak=09:00-17:00`.
+    /// May be repeated; the rest of the day is another phase.
+    #[arg(long, value_name = "NAME=HOURS", value_parser = PhaseRule::parse)]
+    phase: Vec<PhaseRule>,
+
+    /// The first report of iostat is a sample as the others: it was run with `-y`.
+    #[arg(long, conflicts_with = "for")]
+    keep_first: bool,
+
+    /// The file of needs (TOML). Every sample goes beside it, into a file of the same name that
+    /// ends in .series.csv. Without it, needs go to standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
+
+    /// Print needs as JSON (`plimsoll.needs/1`).
+    #[arg(long)]
+    json: bool,
+
+    /// Show no progress.
+    #[arg(long)]
+    no_progress: bool,
+}
+
+const EXAMPLES: &str = "\
+Read: iostat (text, JSON), sadf -j, -d and -p, vmstat, PerfMon CSV, biosnoop,
+blkparse, I/O logs of fio, metrics of Azure Monitor and CloudWatch as JSON.
+Each figure says whether it was measured, estimated or assumed, and from what.
+The exit code is 3 if a part of the input could not be read, 130 after Ctrl-C.
+
+Examples:
+  plimsoll capture --for 1h --device sda -o needs.toml
+  plimsoll capture --for 10m --mount /mnt/nfs --cgroup system.slice/db.service
+  plimsoll capture --from iostat.log --phase peak=09:00-17:00 -o needs.toml
+  plimsoll capture --from sa.json --from trace.txt -o needs.toml
+  blkparse -i sda | plimsoll capture --from - -o needs.toml";
+
+fn span(text: &str) -> Result<Duration, String> {
+    let span = units::parse_duration(text).map_err(|error| error.to_string())?;
+    if span.is_zero() { Err("expected a time such as 1h".to_owned()) } else { Ok(span) }
+}
+
+/// Shortest time between two looks: each costs about a millisecond.
+const INTERVAL_MIN: Duration = Duration::from_millis(100);
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = span(text)?;
+    if interval < INTERVAL_MIN { Err("expected 100ms or more".to_owned()) } else { Ok(interval) }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut outputs = Outputs::open(args)?;
+    let mut collector = Collector::new();
+    let (wanted, is_stopped) = match args.r#for {
+        Some(length) => {
+            let scope = live::Scope::find(&args.device, &args.mount, args.cgroup.as_deref())?;
+            let is_stopped = live::watch(&scope, length, args, &mut collector)?;
+            (scope.names(), is_stopped)
+        }
+        None => (args.device.clone(), files::read_all(args, &mut collector)?),
+    };
+    let captured = collector.finish(&wanted);
+    check_names(&captured, &wanted)?;
+    let name = args.output.as_deref().map_or("needs", stem);
+    let needs = needs_of(&captured, name, &args.phase).map_err(|message| {
+        Failure::wrong_use(message).hint("capture while the application runs")
+    })?;
+    let needs = outputs.write(args, needs, &captured)?;
+    for note in &needs.notes {
+        stream::remark("note: ", note);
+    }
+    let is_partial = captured.notes.iter().any(|note| note.note.kind == NoteKind::Unreadable);
+    Ok(match (is_stopped, is_partial) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Invalid,
+        (false, false) => Exit::Fine,
+    })
+}
+
+/// Makes sure that each device that was named is there.
+fn check_names(captured: &Captured, wanted: &[String]) -> Result<(), Failure> {
+    let missing = wanted.iter().find(|name| !captured.all_names.contains(*name));
+    let Some(missing) = missing else { return Ok(()) };
+    let names: Vec<&str> = captured.all_names.iter().map(String::as_str).collect();
+    let hint = match names[..] {
+        [] => "no device was seen".to_owned(),
+        _ => format!("devices that are there: {}", names.join(", ")),
+    };
+    Err(Failure::wrong_use(format!("no device is called `{missing}`")).hint(hint))
+}
+
+fn stem(path: &str) -> &str {
+    Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or(path)
+}
+
+/// Where needs and samples go. Files are opened first: a mistyped name costs no capture.
+struct Outputs {
+    needs: Sink,
+    series: Option<ResultFile>,
+}
+
+impl Outputs {
+    fn open(args: &Args) -> Result<Outputs, Failure> {
+        let Some(output) = &args.output else {
+            return Ok(Outputs { needs: Sink::Stdout, series: None });
+        };
+        let real = |path: &str| std::fs::canonicalize(path).ok();
+        let series = Path::new(output).with_extension("series.csv");
+        for path in [Path::new(output), &series] {
+            let place = std::fs::canonicalize(path).ok();
+            if place.is_some() && args.from.iter().any(|from| real(from) == place) {
+                let text = format!("`{}` is read from: needs would replace it", path.display());
+                return Err(Failure::wrong_use(text).hint("name another file with `--output`"));
+            }
+        }
+        let needs = Sink::open(Some(output))?;
+        // What is no ordinary place (a device, a pipe) has no file beside it.
+        let is_plain = std::fs::metadata(output).map_or(true, |facts| facts.is_file());
+        let open = |path: &Path| ResultFile::open(path).map_err(|error| not_written(path, &error));
+        let series = if is_plain { Some(open(&series)?) } else { None };
+        Ok(Outputs { needs, series })
+    }
+
+    /// Writes the samples, then the needs that name their file.
+    fn write(
+        &mut self,
+        args: &Args,
+        mut needs: Needs,
+        captured: &Captured,
+    ) -> Result<Needs, Failure> {
+        if let Some(file) = &mut self.series {
+            let written = file.write(series_csv(captured).as_bytes());
+            written.map_err(|error| not_written(file.path(), &error))?;
+            needs.series = file.path().file_name().map(|name| name.to_string_lossy().into_owned());
+        }
+        let json = || text::json(&needs);
+        if self.needs.is_stdout() {
+            self.needs.write(&if args.json { json() } else { needs.to_toml() })?;
+        } else {
+            self.needs.write(&needs.to_toml())?;
+            stream::print(&if args.json { json() } else { text::table_of(&needs) })?;
+        }
+        Ok(needs)
+    }
+}

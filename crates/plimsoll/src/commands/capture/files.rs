@@ -1,0 +1,66 @@
+//! Logs, traces and exports from files and the standard input.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+
+use ::capture::{Collector, Options, Watched, read, recognise};
+use runner::Control;
+
+use super::Args;
+use super::shown::Shown;
+use crate::exit::Failure;
+use crate::signals::Signals;
+
+/// Bytes that are read at a time; more than tell the form of a file.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Reads all files, one after the other. Returns whether a signal ended it.
+pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, Failure> {
+    let control = Arc::new(Control::new());
+    let signals = Signals::listen(&control);
+    let mut shown = Shown::new(args.no_progress);
+    for name in &args.from {
+        let (file, size_bytes): (Box<dyn Read>, _) = if name == "-" {
+            (Box::new(io::stdin().lock()), None)
+        } else {
+            let file = File::open(name).map_err(|error| not_read(name, &error.to_string()))?;
+            let facts = file.metadata().map_err(|error| not_read(name, &error.to_string()))?;
+            if facts.is_dir() {
+                return Err(not_read(name, "it is a folder"));
+            }
+            (Box::new(file), Some(facts.len()).filter(|_| facts.is_file()))
+        };
+        let mut tell = |n_bytes| shown.file(name, n_bytes, size_bytes);
+        // After Ctrl-C the rest of the file is not there: what was read counts.
+        let file = Stoppable { inner: file, control: &control };
+        let watched = Watched::new(file, &mut tell);
+        let mut input = BufReader::with_capacity(BUFFER_BYTES, watched);
+        let head = input.fill_buf().map_err(|error| not_read(name, &error.to_string()))?;
+        let format = recognise(head).map_err(|error| not_read(name, &error.to_string()))?;
+        collector.begin(name, format.name());
+        let options = Options { keeps_first: args.keep_first };
+        let read = read(format, &mut input, options, &mut |event| collector.take(event));
+        if control.is_stopped() {
+            break;
+        }
+        read.map_err(|error| not_read(name, &error.to_string()))?;
+    }
+    Ok(signals.last().is_some())
+}
+
+fn not_read(name: &str, why: &str) -> Failure {
+    Failure::wrong_use(format!("`{name}`: {why}"))
+}
+
+/// A stream that ends when it is asked to.
+struct Stoppable<'a> {
+    inner: Box<dyn Read>,
+    control: &'a Control,
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.control.is_stopped() { Ok(0) } else { self.inner.read(buffer) }
+    }
+}

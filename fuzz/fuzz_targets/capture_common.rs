@@ -1,0 +1,26 @@
+//! What must hold of every reader of `capture`, whatever it is given.
+
+use capture::needs::{needs_of, series_csv};
+use capture::{Collector, Format, Needs, Options, read, recognise};
+
+/// Reads bytes as a form, and makes needs of what came.
+pub fn check(format: Format, bytes: &[u8]) {
+    let _ = recognise(bytes);
+    for keeps_first in [false, true] {
+        let mut collector = Collector::new();
+        collector.begin("input", format.name());
+        let options = Options { keeps_first };
+        let read = read(format, &mut &bytes[..], options, &mut |event| collector.take(event));
+        if let Err(error) = &read {
+            assert!(!error.to_string().is_empty());
+        }
+        let captured = collector.finish(&[]);
+        for volume in &captured.volumes {
+            assert!(volume.samples.iter().all(|sample| sample.span_ns > 0), "{volume:?}");
+        }
+        series_csv(&captured);
+        let Ok(needs) = needs_of(&captured, "input", &[]) else { continue };
+        let text = needs.to_toml();
+        assert!(Needs::parse(&text).is_ok(), "{text}");
+    }
+}
