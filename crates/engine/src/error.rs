@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use units::system_text;
+
 /// Why an engine cannot start or go on. Failed operations are results, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -15,7 +17,7 @@ pub enum EngineError {
         reason: String,
     },
     /// A system call of the engine itself failed.
-    #[error("{call} failed: {source}")]
+    #[error("{call} failed: {}", system_text(source))]
     System {
         /// The call.
         call: &'static str,
@@ -23,7 +25,7 @@ pub enum EngineError {
         source: io::Error,
     },
     /// A file could not be opened or prepared.
-    #[error("cannot {action} `{path}`: {source}")]
+    #[error("cannot {action} `{path}`: {}", system_text(source))]
     File {
         /// What was tried, such as `open` or `truncate`.
         action: &'static str,
@@ -55,7 +57,7 @@ pub enum EngineError {
         path: String,
     },
     /// The buffers do not fit into memory.
-    #[error("cannot reserve {size_bytes} B for buffers: {source}")]
+    #[error("cannot reserve {size_bytes} B for buffers: {}", system_text(source))]
     Memory {
         /// Bytes asked for.
         size_bytes: usize,

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
+use units::system_text;
+
 use crate::fill::fill;
 use crate::stream::{self, AlreadyTold};
 
@@ -128,7 +130,7 @@ impl From<io::Error> for Failure {
         if cause.is_some_and(<dyn Error + Send + Sync>::is::<AlreadyTold>) {
             return Failure::silent(Exit::RunFailed);
         }
-        let message = format!("cannot write the result: {error}");
+        let message = format!("cannot write the result: {}", system_text(&error));
         Failure { exit: Exit::RunFailed, message, hints: Vec::new() }
     }
 }

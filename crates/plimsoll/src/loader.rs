@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use dialects::loader::{FILE_BYTES_MAX, Lun};
 use dialects::{LoadError, Loader};
+use units::system_text;
 
 use crate::env;
 
@@ -94,7 +95,7 @@ fn load_error(error: &io::Error) -> LoadError {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => LoadError::NotFound,
         io::ErrorKind::PermissionDenied => LoadError::PermissionDenied,
         io::ErrorKind::IsADirectory => LoadError::IsDirectory,
-        _ => LoadError::Failed(error.to_string()),
+        _ => LoadError::Failed(system_text(error)),
     }
 }
 

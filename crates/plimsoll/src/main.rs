@@ -33,6 +33,7 @@ use std::process::ExitCode;
 
 use allocator::OrEnd;
 use exit::{Exit, Failure};
+use units::system_text;
 
 /// musl's own allocator takes a lock per call, which shows when thousands of workers start.
 #[cfg(target_env = "musl")]
@@ -54,7 +55,8 @@ fn main() -> ExitCode {
     let outcome = match thread.spawn(command) {
         Ok(thread) => thread.join(),
         Err(error) => {
-            let failure = Failure::wrong_use(format!("cannot start a thread: {error}"));
+            let failure =
+                Failure::wrong_use(format!("cannot start a thread: {}", system_text(&error)));
             let hint = "raise `ulimit -u`, `ulimit -v`, or the limits of the container";
             return failure.with(Exit::RunFailed).hint(hint).report();
         }

@@ -9,6 +9,9 @@ use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
+use engine::PartFile;
+use units::system_text;
+
 use crate::exit::{Exit, Failure};
 
 /// A file for a result. What had its name stays until there is something to write.
@@ -218,7 +221,7 @@ pub(crate) fn not_written(path: &Path, error: &io::Error) -> Failure {
         ErrorKind::Other => (Exit::WrongUse, "name a file"),
         _ => (Exit::RunFailed, "name another file"),
     };
-    let message = format!("cannot write to `{}`: {error}", path.display());
+    let message = format!("cannot write to `{}`: {}", path.display(), system_text(&error));
     Failure::wrong_use(message).with(exit).hint(hint)
 }
 

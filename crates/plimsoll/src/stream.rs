@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use plan::Plan;
+use units::system_text;
 
 use crate::env;
 use crate::exit::Failure;
@@ -148,7 +149,10 @@ impl Sink {
             Sink::Stdout => print(text),
             Sink::File(file) => file.write(text.as_bytes()).or_else(|error| {
                 let path = file.path().display();
-                tell(&format!("error: cannot write to `{path}`: {error}; it follows here\n"));
+                tell(&format!(
+                    "error: cannot write to `{path}`: {}; it follows here\n",
+                    system_text(&error)
+                ));
                 print(text)?;
                 // Who looks for the file must not take its absence for success.
                 Err(io::Error::other(AlreadyTold))

@@ -391,7 +391,7 @@ fn what_is_no_table_is_told() {
     exit code 2
     "#);
     assert_snapshot!(sandbox.plimsoll(&["catalog", "import", "absent.csv"]).mistake(), @r#"
-    error: cannot read `absent.csv`: No such file or directory (os error 2)
+    error: cannot read `absent.csv`: No such file or directory
     exit code 2
     "#);
     std::fs::create_dir_all(sandbox.path("mine/current")).expect("the folder is ours");

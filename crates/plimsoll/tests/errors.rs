@@ -304,7 +304,6 @@ fn a_missing_target_is_told() {
 fn a_missing_folder_is_told() {
     assert_snapshot!(mistake("[a]\nsize=1m\ndirectory=nosuch\n"), @r#"
     error[target-unreadable]: cannot find `nosuch/a.0.0`: No such file or directory
-                              (os error 2)
      |
      = help: the directory `nosuch` does not exist: create it
 
@@ -421,8 +420,8 @@ fn a_target_without_permission_is_told() {
     };
     let outcome = outcome(command.args(["run", "--no-progress", "job.fio"]));
     assert_snapshot!(failure(&outcome), @r#"
-    failed    cannot open `data`: Permission denied (os error 13); this user may
-              not do that: change the permissions, or run as another user
+    failed    cannot open `data`: Permission denied; this user may not do that:
+              change the permissions, or run as another user
     "#);
 }
 
@@ -482,7 +481,7 @@ fn an_output_that_cannot_be_written_is_told_before_the_run() {
     sandbox.write("job.fio", "[a]\nsize=64k\nioengine=null\n");
     let outcome = sandbox.plimsoll(&["run", "job.fio", "--output", "nosuch/result.json"]);
     assert_snapshot!(outcome.mistake(), @r#"
-    error: cannot write to `nosuch/result.json`: No such file or directory (os error 2)
+    error: cannot write to `nosuch/result.json`: No such file or directory
 
     hint: make the folder, or name one that is there
     exit code 2

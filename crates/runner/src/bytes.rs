@@ -9,6 +9,7 @@ use pattern::{Contents, ContentsSpec, Refresh};
 use plan::Job;
 use plan::op::{BufId, Op};
 use plan::tree::IN_TARGET;
+use units::system_text;
 use worker::{Data, LateFailures, ReadFacts, WriteFacts};
 
 use crate::verify_check::{BadBlocks, Checker};
@@ -24,7 +25,7 @@ pub(crate) enum FillerError {
     #[error(transparent)]
     Config(#[from] VerifyConfigError),
     /// Verifying threads cannot be started.
-    #[error("cannot start the threads of `verify_async`: {0}; check `verify_async_cpus`")]
+    #[error("cannot start the threads of `verify_async`: {}; check `verify_async_cpus`", system_text(.0))]
     Threads(#[from] std::io::Error),
 }
 

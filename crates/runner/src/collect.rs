@@ -13,6 +13,7 @@ use record::{
     ArrivalsRecord, DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
     PriorityRecord, Samples, SeriesRecord,
 };
+use units::system_text;
 use worker::{Failure, FailureKind, Kept, Meters, Series, SeriesMeters, SeriesName, offered_iops};
 
 use crate::bind::BoundWorker;
@@ -322,7 +323,7 @@ fn error_of(ended: &Ended<'_>) -> (i32, String) {
 fn ignored_error(ended: &Ended<'_>, result: &WorkerResult) -> (i32, String) {
     let Some(errno) = result.first_ignored_errno else { return (0, String::new()) };
     let n_errors = ended.meters.n_errors.load(Relaxed);
-    let first = std::io::Error::from_raw_os_error(errno);
+    let first = system_text(std::io::Error::from_raw_os_error(errno));
     let fails = ended.bound.job.errors.fails_in_the_end;
     let how = if fails { "nothing more is run" } else { "the job went on" };
     (errno, format!("{n_errors} I/Os failed and {how}; the first error: {first}"))
@@ -333,7 +334,7 @@ fn failure_text(ended: &Ended<'_>, failure: &Failure, bad_blocks: &BadBlocks) ->
     if let Some(work) = ended.tree.or(bound.job.tree.as_ref()) {
         return tree::failure_text(work, failure);
     }
-    let errno_text = std::io::Error::from_raw_os_error(failure.errno);
+    let errno_text = system_text(std::io::Error::from_raw_os_error(failure.errno));
     let Some(op) = failure.op else {
         return match failure.kind {
             FailureKind::RateBelowMinimum => {

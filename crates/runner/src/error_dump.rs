@@ -5,6 +5,7 @@ use std::sync::mpsc::Sender;
 
 use engine::{Engine, EngineError, Layer, Wait};
 use plan::op::{Completion, Op};
+use units::system_text;
 
 use crate::thread::WorkerEvent;
 
@@ -43,7 +44,7 @@ impl ErrorDump {
         let what = op.kind.direction().map_or("sync", plan::Direction::name);
         let target = self.paths.get(op.file.0 as usize);
         let target = target.map_or_else(String::new, |path| path.display().to_string());
-        let error = std::io::Error::from_raw_os_error(-completion.result);
+        let error = system_text(std::io::Error::from_raw_os_error(-completion.result));
         let (job, len, offset) = (&self.job, op.len, op.offset);
         let text =
             format!("job `{job}`: {what} of {len} B at offset {offset} of `{target}`: {error}");

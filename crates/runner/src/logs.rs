@@ -21,6 +21,7 @@ use dialects::fio::output::log::{aggregate_file_name, file_name, line};
 use dialects::fio::output::packed_log;
 use plan::{Direction, Job};
 use record::{Interval, NoteSeverity};
+use units::system_text;
 use worker::{LogEvent, LogSender, Meters};
 
 use crate::clock::Clock;
@@ -60,7 +61,7 @@ type Finding = (NoteSeverity, &'static str, String);
 
 /// A log file that cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write log `{}`: {error}", path.display())]
+#[error("cannot write log `{}`: {}", path.display(), system_text(error))]
 pub(crate) struct LogError {
     path: PathBuf,
     /// What the system said.

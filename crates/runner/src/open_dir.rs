@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use plan::{Diagnostic, Plan};
+use units::system_text;
 
 use crate::control::Control;
 
@@ -33,7 +34,11 @@ pub(crate) fn expand<'a>(plan: &'a Plan, control: &Control) -> (Cow<'a, Plan>, V
                 job.files.names.append(&mut found);
             }
             Err(error) => {
-                let text = format!("job `{}` cannot read the folder `{folder}`: {error}", job.name);
+                let text = format!(
+                    "job `{}` cannot read the folder `{folder}`: {}",
+                    job.name,
+                    system_text(&error)
+                );
                 let help = "check the name and the permissions";
                 findings.push(Diagnostic::error("folder-unreadable", text).help(help));
             }

@@ -18,6 +18,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use plan::job::CpuPolicy;
 use plan::{IoPriority, Job};
 use rustix::thread::CpuSet;
+use units::system_text;
 
 use crate::prepare::SetupError;
 use crate::shell::{self, Ended};
@@ -30,25 +31,28 @@ const PRIORITY_OF_THREAD: i32 = 1;
 /// Why a worker's surroundings cannot be as its job asks.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProcessError {
-    #[error("cannot run on the CPUs {cpus:?}: {source}")]
+    #[error("cannot run on the CPUs {cpus:?}: {}", system_text(source))]
     Cpus { cpus: Vec<u32>, source: io::Error },
-    #[error("there is no memory node {node}: {source}")]
+    #[error("there is no memory node {node}: {}", system_text(source))]
     NoNode { node: u32, source: io::Error },
     #[error("`{text}` is no memory policy")]
     PolicyText { text: String },
-    #[error("cannot take memory by the policy `{text}`: {source}")]
+    #[error("cannot take memory by the policy `{text}`: {}", system_text(source))]
     Policy { text: String, source: io::Error },
-    #[error("cannot set the nice value {nice}: {source}")]
+    #[error("cannot set the nice value {nice}: {}", system_text(source))]
     Nice { nice: i8, source: io::Error },
-    #[error("cannot set the I/O priority to class {class}, level {level}, hint {hint}: {source}")]
+    #[error(
+        "cannot set the I/O priority to class {class}, level {level}, hint {hint}: {}",
+        system_text(source)
+    )]
     Priority { class: u8, level: u8, hint: u16, source: io::Error },
-    #[error("cannot lock {size_bytes} B of memory: {source}")]
+    #[error("cannot lock {size_bytes} B of memory: {}", system_text(source))]
     LockMemory { size_bytes: u64, source: io::Error },
-    #[error("cannot become {what} {id}: {source}")]
+    #[error("cannot become {what} {id}: {}", system_text(source))]
     Identity { what: &'static str, id: u32, source: io::Error },
-    #[error("cannot set the I/O scheduler `{name}` for `{path}`: {source}")]
+    #[error("cannot set the I/O scheduler `{name}` for `{path}`: {}", system_text(source))]
     Scheduler { name: String, path: String, known: String, source: io::Error },
-    #[error("cannot run `{command}`: {source}")]
+    #[error("cannot run `{command}`: {}", system_text(source))]
     Start { command: String, source: io::Error },
     #[error("`{command}` failed: {status}")]
     Failed { command: String, output: PathBuf, status: ExitStatus },

@@ -12,6 +12,7 @@ use plan::replay::Recording;
 use plan::report::Replay;
 use plan::workload::{Access, BlockSize};
 use plan::{Diagnostic, Job, Plan};
+use units::system_text;
 
 use crate::control::Control;
 
@@ -25,7 +26,7 @@ const STDIN: &str = "-";
 #[derive(Debug, thiserror::Error)]
 enum ReplayError {
     /// The file cannot be read.
-    #[error("{0}")]
+    #[error("{}", system_text(.0))]
     Io(#[from] io::Error),
     /// It is no record.
     #[error("{0}")]

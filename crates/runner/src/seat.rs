@@ -7,6 +7,7 @@ use std::sync::mpsc::Sender;
 use std::thread::{JoinHandle, Thread};
 
 use pattern::ContentsSpec;
+use units::system_text;
 use worker::{FlowGroup, FormatStatus, Meters, SharedWalks, Worker, WorkerSpec};
 
 use crate::amount::AmountShare;
@@ -139,7 +140,8 @@ impl<'a> Seat<'a> {
             .map_err(|error| SetupError {
                 errno: error.raw_os_error().unwrap_or(libc::EAGAIN),
                 message: format!(
-                    "cannot start a thread: {error}; lower `numjobs` or raise `ulimit -u`"
+                    "cannot start a thread: {}; lower `numjobs` or raise `ulimit -u`",
+                    system_text(&error)
                 ),
             })?;
         self.thread = Some(thread);

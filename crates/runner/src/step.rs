@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 
 use plan::job::AmountMax;
 use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions};
+use units::system_text;
 
 use worker::{ErrorBudget, SharedWalks};
 
@@ -145,7 +146,7 @@ pub(crate) fn run_step(
 /// Starts the writer of the logs, or says why there will be none.
 fn start_logs(running: &mut Running<'_>, logs: LogSetup) -> Option<LogWriter> {
     logs.start().unwrap_or_else(|error| {
-        let text = format!("no logs are written: {error}");
+        let text = format!("no logs are written: {}", system_text(error));
         running.notes.push((NoteSeverity::Error, "log-failed", text));
         None
     })

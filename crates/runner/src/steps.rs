@@ -9,6 +9,7 @@ use plan::job::RateOf;
 use plan::tree::Activity;
 use plan::{Diagnostic, Job, Plan, Step};
 use record::{Interval, IntervalSeries, JobRecord, StepRecord};
+use units::system_text;
 
 use crate::bind::BoundStep;
 use crate::shell::{self, Ended};
@@ -69,7 +70,7 @@ pub(crate) fn run_command(command: &str, stops: &dyn Fn() -> bool) -> (String, O
             };
             (text, failed)
         }
-        Err(error) => (String::new(), Some(error.to_string())),
+        Err(error) => (String::new(), Some(system_text(error))),
     }
 }
 

@@ -9,6 +9,7 @@ use engine::{
     ContentsKind, DeviceUser, EngineError, FileKind, MountedImage, TargetFacts, WriteRisk,
 };
 use plan::{Diagnostic, Job, Plan, change};
+use units::system_text;
 
 use crate::bind::{self, BoundFile, BoundPlan};
 use crate::control::Control;
@@ -157,7 +158,7 @@ pub(crate) fn check_risk(
             Some(has_contents(message, "name another device: what is on this one would be lost"))
         }
         WriteRisk::Unreadable { offset, errno } => {
-            let why = std::io::Error::from_raw_os_error(errno);
+            let why = system_text(std::io::Error::from_raw_os_error(errno));
             let message = format!(
                 "{writes_to}, but what that holds is not known: reading at byte {offset} gives: \
                  {why}"
@@ -364,7 +365,7 @@ mod tests {
         "target-has-contents job `oltp` writes to `/dev/made-up`, which holds XFS, a file system";
     const UNREADABLE: &str = "target-has-contents job `oltp` writes to `/dev/made-up`, but what \
                               that holds is not known: reading at byte 4096 gives: Input/output \
-                              error (os error 5)";
+                              error";
 
     #[test]
     fn a_device_in_use_or_with_contents_is_refused() {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pattern::verify::{Expected, Mismatch, Verifier};
 use plan::op::Op;
+use units::system_text;
 use worker::ReadFacts;
 
 /// Bad blocks described in full; the rest are only counted.
@@ -113,8 +114,9 @@ impl Checker {
                     Err(error) => {
                         write!(
                             text,
-                            "\n       cannot dump {what} data as {}: {error}",
-                            path.display()
+                            "\n       cannot dump {what} data as {}: {}",
+                            path.display(),
+                            system_text(&error)
                         )
                     }
                 };

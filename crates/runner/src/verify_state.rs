@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use pattern::verify::{StateError, VerifyState, state_file_name};
 use plan::Job;
 
+use units::system_text;
 /// A state file is read up to this size; one with every unfinished write is 2 MiB long.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
@@ -23,7 +24,7 @@ pub(crate) enum StateFileError {
         path: PathBuf,
     },
     /// The file cannot be read or written.
-    #[error("cannot {action} the verify state `{}`: {source}", path.display())]
+    #[error("cannot {action} the verify state `{}`: {}", path.display(), system_text(source))]
     Io {
         /// What failed.
         action: &'static str,

@@ -23,6 +23,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock, statvfs};
+use units::system_text;
 
 use crate::holders::{Holder, holders};
 use crate::store::rollback::Marker;
@@ -93,7 +94,7 @@ pub enum BackingError {
         asked_bytes: u64,
     },
     /// The system refused.
-    #[error("`{}` cannot be used: {source}", path.display())]
+    #[error("`{}` cannot be used: {}", path.display(), system_text(source))]
     Io {
         /// What was opened.
         path: PathBuf,

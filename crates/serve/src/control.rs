@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::process::getuid;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use units::system_text;
 
 /// Longest request: a design and a user's tables of any sensible size.
 const REQUEST_BYTES_MAX: u64 = 1 << 24;
@@ -97,7 +98,7 @@ pub enum AskError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The connection broke.
-    #[error("the serving process does not answer: {0}")]
+    #[error("the serving process does not answer: {}", system_text(.0))]
     Broken(io::Error),
 }
 

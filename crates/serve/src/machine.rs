@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
+use units::system_text;
 use volume::design::Backing as Medium;
 use volume::{CacheMode, CapId, Design, IoKind, Start};
 
@@ -41,7 +42,7 @@ pub enum MachineError {
         known: String,
     },
     /// The system refused.
-    #[error("the emulated machine cannot be started: {0}")]
+    #[error("the emulated machine cannot be started: {}", system_text(.0))]
     Io(#[from] io::Error),
 }
 

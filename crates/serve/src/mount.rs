@@ -15,6 +15,7 @@ use rustix::fs::{major, minor};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
+use units::system_text;
 
 use crate::control::Refusal;
 use crate::fuse::{Volumes, forget_cached, measure_way};
@@ -78,13 +79,13 @@ pub enum MountError {
     #[error("there is no FUSE here: `{DEVICE}` is missing, or is something else")]
     NoFuse,
     /// The user may not use FUSE.
-    #[error("`{DEVICE}` cannot be opened: {0}")]
+    #[error("`{DEVICE}` cannot be opened: {}", system_text(.0))]
     Denied(io::Error),
     /// Who is not root mounts with the help of a program.
     #[error("`fusermount3` is missing, which mounts for users other than root")]
     NoHelper,
     /// The kernel or the helper refused.
-    #[error("`{}` cannot be mounted on: {source}", path.display())]
+    #[error("`{}` cannot be mounted on: {}", path.display(), system_text(source))]
     Refused {
         /// The mount point.
         path: PathBuf,
@@ -383,7 +384,7 @@ pub fn unmount(path: &Path, is_lazy: bool) -> Result<(), UnmountError> {
             let mut args: Vec<&std::ffi::OsStr> = vec!["-u".as_ref()];
             args.extend(is_lazy.then_some(std::ffi::OsStr::new("-z")));
             args.extend(["--".as_ref(), path.as_os_str()]);
-            let output = helper(&args).map_err(|error| refused(error.to_string()))?;
+            let output = helper(&args).map_err(|error| refused(system_text(error)))?;
             let said = String::from_utf8_lossy(&output.stderr);
             match output.status.success() {
                 true => Ok(()),
@@ -391,7 +392,7 @@ pub fn unmount(path: &Path, is_lazy: bool) -> Result<(), UnmountError> {
                 false => Err(refused(said.trim().to_owned())),
             }
         }
-        Err(error) => Err(refused(error.to_string())),
+        Err(error) => Err(refused(system_text(error))),
     }
 }
 

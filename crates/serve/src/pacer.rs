@@ -24,6 +24,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use units::system_text;
 use volume::{
     ChangeError, Design, Done, Io, IoKind, Promise, Start, Status, System, SystemOptions,
 };
@@ -386,7 +387,7 @@ impl Pacer {
         for reply in lost_requests {
             reply(Outcome::Lost);
         }
-        Crashed { dirty, lost, error: outcome.err().map(|error| error.to_string()) }
+        Crashed { dirty, lost, error: outcome.err().map(system_text) }
     }
 
     /// Starts the crashed machine again.

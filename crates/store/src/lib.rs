@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use units::system_text;
 
 /// How long one program waits for another one that writes.
 const BUSY: Duration = Duration::from_secs(30);
@@ -46,7 +47,7 @@ pub const FILE: &str = "plimsoll/runs.db";
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file or its folder cannot be made or opened.
-    #[error("cannot open the run store {}: {source}", path.display())]
+    #[error("cannot open the run store {}: {}", path.display(), system_text(source))]
     Open {
         /// The file.
         path: PathBuf,

@@ -5,8 +5,8 @@
 //! `64 KiB`, `1m30s` and `200 MiB/s`, refuse what is ambiguous, and print three digits.
 //!
 //! Beside them stand the hash that tells bytes apart where that is stored ([`fnv1a`]), the mixer of
-//! 64 bits that random numbers come from ([`mix64`]), and the search for names that look alike
-//! ([`nearest`]).
+//! 64 bits that random numbers come from ([`mix64`]), the search for names that look alike
+//! ([`nearest`]), and the system's words for its errors ([`system_text`]).
 //!
 //! It never decides what a number is for: ranges of options belong to `plan`'s registry, lists
 //! and job files to `dialects`. No I/O, no panic on any text.
@@ -21,6 +21,7 @@ mod human_parse;
 mod human_print;
 mod mix;
 mod near;
+mod system;
 
 pub use error::{Parsed, UnitError, UnitWarning};
 pub use fnv::fnv1a;
@@ -31,3 +32,4 @@ pub use human_print::{
 };
 pub use mix::mix64;
 pub use near::{letters, nearest, nearest_by, nearest_of};
+pub use system::system_text;

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use plan::op::{BufId, FileIdx};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags};
+use units::system_text;
 
 use super::calls::{Call, Calls, Next};
 use super::encode::{self, Caller, HEAD_BYTES_MAX};
@@ -42,7 +43,7 @@ impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Broken::Closed => f.write_str("the server closed it"),
-            Broken::Failed(errno) => write!(f, "{errno}"),
+            Broken::Failed(errno) => f.write_str(&system_text(errno)),
             Broken::Nonsense(what) => write!(f, "the server sent a bad reply ({what})"),
         }
     }

@@ -42,6 +42,7 @@ use opened::Opened;
 use rpc::RpcError;
 use server::{Server, remote};
 pub use space::{Export, layout};
+use units::system_text;
 
 use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call};
 
@@ -203,7 +204,7 @@ impl Nfs {
                 }
                 Err(source) => {
                     errno = source.raw_os_error().unwrap_or(libc::ETIMEDOUT);
-                    reason = source.to_string();
+                    reason = system_text(source);
                 }
             }
         }
@@ -304,7 +305,7 @@ impl Engine for Nfs {
         match done.iter().find(|completion| completion.result < 0) {
             Some(failed) => {
                 let source = std::io::Error::from_raw_os_error(-failed.result);
-                Err(remote("sync", self.server.name(), -failed.result, source.to_string()))
+                Err(remote("sync", self.server.name(), -failed.result, system_text(source)))
             }
             None => Ok(()),
         }
@@ -318,7 +319,7 @@ fn open(server: &mut Server, path: &str, create: bool) -> Result<Handle, RpcErro
 
 fn cannot_connect(server: &Server, source: &std::io::Error) -> EngineError {
     let errno = source.raw_os_error().unwrap_or(libc::ETIMEDOUT);
-    remote("connect to", server.name(), errno, source.to_string())
+    remote("connect to", server.name(), errno, system_text(source))
 }
 
 /// Returns a file's path below the export, from the path that it is shown by.

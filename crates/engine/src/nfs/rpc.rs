@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use nfs3_types::xdr_codec::Pack;
+use units::system_text;
 
 use super::encode::{Caller, HEAD_BYTES_MAX, call_head};
 use super::record::{self, Records};
@@ -39,8 +40,10 @@ impl RpcError {
 impl std::fmt::Display for RpcError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            RpcError::Io(source) => write!(f, "{source}"),
-            RpcError::Refused(errno) => write!(f, "{}", io::Error::from_raw_os_error(*errno)),
+            RpcError::Io(source) => f.write_str(&system_text(source)),
+            RpcError::Refused(errno) => {
+                f.write_str(&system_text(io::Error::from_raw_os_error(*errno)))
+            }
             RpcError::Nonsense(what) => write!(f, "the server sent a bad reply ({what})"),
         }
     }

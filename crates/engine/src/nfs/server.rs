@@ -11,6 +11,7 @@ use nfs3_types::nfs3::{
 use nfs3_types::portmap::{self, PMAP_PROG};
 use nfs3_types::xdr_codec::{Opaque, Pack};
 use plan::nfs::{NfsSpec, NfsUrl, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN};
+use units::system_text;
 
 use super::encode::{Caller, HANDLE_BYTES_MAX, Handle};
 use super::reply::attributes_after;
@@ -74,7 +75,7 @@ impl Server {
                 "find",
                 &url.host,
                 source.raw_os_error().unwrap_or(libc::EHOSTUNREACH),
-                source.to_string(),
+                system_text(source),
             )
         })?;
         let nfs_port = match url.port {

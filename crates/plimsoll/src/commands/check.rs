@@ -4,6 +4,7 @@ use std::path::Path;
 
 use dialects::{Loader, Understood, likeliest};
 use plan::Severity;
+use units::system_text;
 
 use super::input::{self, InputArgs};
 use super::on;
@@ -76,7 +77,8 @@ fn files(name: &str) -> Result<Vec<String>, Failure> {
     if !Path::new(name).is_dir() {
         return Ok(vec![name.to_owned()]);
     }
-    let failed = |error| Failure::wrong_use(format!("cannot read `{name}`: {error}"));
+    let failed =
+        |error| Failure::wrong_use(format!("cannot read `{name}`: {}", system_text(&error)));
     let mut found = Vec::new();
     for entry in std::fs::read_dir(name).map_err(failed)? {
         let path = entry.map_err(failed)?.path();

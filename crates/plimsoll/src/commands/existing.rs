@@ -4,6 +4,8 @@
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
 
+use units::system_text;
+
 use crate::exit::Failure;
 
 /// What is said of a target that is only read.
@@ -24,7 +26,7 @@ pub(super) enum Found {
 /// `block_bytes`. `smaller` says what makes I/Os smaller; empty where nothing does.
 pub(super) fn find(target: &str, block_bytes: u64, smaller: &str) -> Result<Found, Failure> {
     let facts = fs::metadata(target).map_err(|error| {
-        Failure::wrong_use(format!("`{target}`: {error}"))
+        Failure::wrong_use(format!("`{target}`: {}", system_text(&error)))
             .hint("name a folder, a device or a file")
             .hint("`--on DESIGN` takes a path on an emulated volume")
     })?;
@@ -37,7 +39,7 @@ pub(super) fn find(target: &str, block_bytes: u64, smaller: &str) -> Result<Foun
         return Err(Failure::wrong_use(message));
     }
     let there_bytes = size_of(target).map_err(|error| {
-        Failure::wrong_use(format!("cannot open `{target}`: {error}"))
+        Failure::wrong_use(format!("cannot open `{target}`: {}", system_text(&error)))
             .hint("name one that you may read, or ask its owner for the permission")
     })?;
     if there_bytes == 0 {

@@ -32,6 +32,7 @@ use crate::stream::{self, Sink};
 
 use report::Session;
 use status_file::StatusFile;
+use units::system_text;
 
 /// Behave as fio: its command line, its output, its exit codes
 #[derive(Debug, clap::Args)]
@@ -137,21 +138,19 @@ fn answer(switches: &Switches) -> Result<Option<Exit>, Failure> {
 /// Prints the lines of a compressed log as they are unpacked, which is as they are read.
 fn inflate(path: &str) -> Result<Exit, Failure> {
     let (mut written, mut unread) = (Ok(()), None);
-    let unpacked = limited::open(Path::new(path)).map_err(|error| error.to_string()).and_then(
-        |(mut from, _)| {
-            let mut read = |piece: &mut [u8]| {
-                from.read(piece).unwrap_or_else(|error| {
-                    unread = Some(error.to_string());
-                    0
-                })
-            };
-            let mut take = |lines: &str| {
-                written = stream::print(lines);
-                written.is_ok()
-            };
-            packed_log::unpack_to(&mut read, &mut take).map_err(|error| error.to_string())
-        },
-    );
+    let unpacked = limited::open(Path::new(path)).map_err(system_text).and_then(|(mut from, _)| {
+        let mut read = |piece: &mut [u8]| {
+            from.read(piece).unwrap_or_else(|error| {
+                unread = Some(system_text(error));
+                0
+            })
+        };
+        let mut take = |lines: &str| {
+            written = stream::print(lines);
+            written.is_ok()
+        };
+        packed_log::unpack_to(&mut read, &mut take).map_err(|error| error.to_string())
+    });
     match unread.map_or(unpacked, Err) {
         Ok(()) => Exit::Fio(0).once(written),
         Err(error) => {

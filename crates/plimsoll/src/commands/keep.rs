@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use record::{Interval, Record};
 use runner::{Emulation, RunEvent, RunOptions};
 use store::{Begin, Live, Store, StoreError};
+use units::system_text;
 
 use crate::exit::Failure;
 use crate::{clock, env, stream};
@@ -243,7 +244,10 @@ impl Keeper {
         match thread.spawn(move || write(live, &to_write)) {
             Ok(thread) => Keeper { writer: Some(Writer { mail, thread }), is_asked },
             Err(error) => {
-                stream::tell(&format!("warning: the run is not kept: no thread: {error}\n"));
+                stream::tell(&format!(
+                    "warning: the run is not kept: no thread: {}\n",
+                    system_text(&error)
+                ));
                 Keeper { writer: None, is_asked }
             }
         }

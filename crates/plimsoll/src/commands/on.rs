@@ -9,6 +9,7 @@ use plan::{Diagnostic, Severity};
 use record::{Note, NoteSeverity};
 use runner::{DesignChange, EmulatedTime, Emulation};
 use toml::de::DeTable;
+use units::system_text;
 
 use super::catalog::CatalogArgs;
 use crate::diagnostics::{self, Texts};
@@ -186,7 +187,7 @@ fn read_telling(
         return Ok(read);
     }
     let bytes = HostLoader.read(name).map_err(|error| {
-        Failure::wrong_use(format!("cannot read design `{name}`: {error}"))
+        Failure::wrong_use(format!("cannot read design `{name}`: {}", system_text(&error)))
             .hint("a disk of the catalogue stands for a design, too: `plimsoll catalog list disks`")
     })?;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));

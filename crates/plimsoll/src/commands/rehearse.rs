@@ -22,7 +22,7 @@ use serve::backing::{Backing, BackingError};
 use serve::control::{self, AskError, Command};
 use serve::holders::named;
 use serve::mount::{Serving, find, resolve};
-use units::{format_bytes, format_rate_mb_s, format_rate_mib_s};
+use units::{format_bytes, format_rate_mb_s, format_rate_mib_s, system_text};
 use volume::design::is_in_mb;
 
 use crate::exit::{Exit, Failure};
@@ -95,15 +95,17 @@ fn rate_as_published(bytes_per_s: f64, origin: &str) -> String {
 
 /// Returns a path without links, whether a server answers or not.
 fn resolved(path: &Path) -> Result<PathBuf, Failure> {
-    resolve(path)
-        .map_err(|error| Failure::wrong_use(format!("`{}` is no path: {error}", path.display())))
+    resolve(path).map_err(|error| {
+        Failure::wrong_use(format!("`{}` is no path: {}", path.display(), system_text(&error)))
+    })
 }
 
 /// Returns the folder with the data of what is mounted at a path, or the path if it is one.
 fn backing_of(path: &Path) -> Result<PathBuf, Failure> {
     let path = resolved(path)?;
     let mounted = find(&path).map_err(|error| {
-        Failure::wrong_use(format!("cannot read the list of mounts: {error}")).with(Exit::RunFailed)
+        Failure::wrong_use(format!("cannot read the list of mounts: {}", system_text(&error)))
+            .with(Exit::RunFailed)
     })?;
     let backing = mounted.as_ref().and_then(serve::mount::Mounted::backing);
     match (mounted, backing) {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, Mode, OFlags};
+use units::system_text;
 
 use crate::exit::Failure;
 use crate::stream;
@@ -53,7 +54,10 @@ impl Scratch {
             let dir = place.join(&name);
             match fs::create_dir(&dir) {
                 Ok(()) => return Ok(Scratch { dir, purpose }),
-                Err(error) => problem = format!("cannot write to `{}`: {error}", place.display()),
+                Err(error) => {
+                    problem =
+                        format!("cannot write to `{}`: {}", place.display(), system_text(&error))
+                }
             }
         }
         let hint = format!("name a folder to write to: {}", purpose.other_folder);

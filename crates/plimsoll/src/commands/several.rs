@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use export::Run;
 use record::Record;
 use store::{Several, Store};
+use units::system_text;
 
 use super::keep::{StoreArgs, failure};
 use super::runs::not_found;
@@ -79,7 +80,9 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let failed = |error| Failure::wrong_use(format!("cannot read {}: {error}", path.display()));
+    let failed = |error| {
+        Failure::wrong_use(format!("cannot read {}: {}", path.display(), system_text(&error)))
+    };
     let mut found = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -110,7 +113,7 @@ pub(super) struct FromFile {
 /// Reads a record of ours, or a result of fio.
 pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
-        Failure::wrong_use(format!("cannot read {}: {error}", path.display()))
+        Failure::wrong_use(format!("cannot read {}: {}", path.display(), system_text(&error)))
     };
     let bytes = limited::read(path, RESULT_BYTES_MAX).map_err(|error| failed(&error))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| failed(&"it is no text"))?;

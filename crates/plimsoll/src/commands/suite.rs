@@ -11,6 +11,7 @@ use bench::suite::{BUILT_IN, End, Size, Step, Suite, built_in, labels, need, par
 use dialects::Loader;
 use plan::Severity;
 use plan::job::Source;
+use units::system_text;
 
 use super::input;
 use crate::diagnostics::{self, Texts};
@@ -160,9 +161,9 @@ fn load(name: &str) -> Result<String, Failure> {
             None => failure.hint("`plimsoll suite list` has those there are, or name a file"),
         });
     }
-    let bytes = HostLoader
-        .read(name)
-        .map_err(|error| Failure::wrong_use(format!("cannot read suite `{name}`: {error}")))?;
+    let bytes = HostLoader.read(name).map_err(|error| {
+        Failure::wrong_use(format!("cannot read suite `{name}`: {}", system_text(&error)))
+    })?;
     String::from_utf8(bytes).map_err(|_| Failure::wrong_use(format!("suite `{name}` is not text")))
 }
 

@@ -78,14 +78,19 @@ impl Sandbox {
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command to its end. Whatever it prints, errors of the system are in words alone.
+#[track_caller]
 pub(crate) fn outcome(command: &mut Command) -> Outcome {
     let output = command.output().expect("the binary was built");
-    Outcome {
+    let outcome = Outcome {
         code: output.status.code().expect("it ends by itself"),
         stdout: String::from_utf8(output.stdout).expect("text"),
         stderr: String::from_utf8(output.stderr).expect("text"),
+    };
+    for text in [&outcome.stdout, &outcome.stderr] {
+        assert!(!text.contains("(os error "), "a number that says nothing: {text}");
     }
+    outcome
 }
 
 impl Outcome {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use dialects::fio::output::packed_log;
+use units::system_text;
 
 /// A file that lines are added to. It survives a full disk: it keeps what was written whole, counts
 /// what was lost, and says so at the end.
@@ -115,7 +116,7 @@ impl LogFile {
         self.flush();
         let error = self.error?;
         let (path, n_lost) = (self.path.display(), self.n_lines_lost);
-        Some(format!("log `{path}` ends early: {error}; {n_lost} lines are lost"))
+        Some(format!("log `{path}` ends early: {}; {n_lost} lines are lost", system_text(&error)))
     }
 }
 

@@ -8,6 +8,7 @@ use engine::tree::Anchored;
 use pattern::tree::Tree;
 use plan::op::OpKind;
 use plan::tree::{Activity, FileIo, Format, TreeSpec, TreeWork};
+use units::system_text;
 use worker::{There, TreeState};
 
 use super::control::{self as control_file, Found};
@@ -183,8 +184,9 @@ impl Anchor {
         };
         if let Err(error) = written {
             remarks.push(format!(
-                "the control file of `{shown}` cannot be written: {error}; the next run looks at \
-                 every file instead"
+                "the control file of `{shown}` cannot be written: {}; the next run looks at \
+                 every file instead",
+                system_text(&error)
             ));
         }
         remarks
@@ -296,7 +298,7 @@ fn make(path: &Path, create_parents: bool) -> Result<(), SetupError> {
 pub(super) fn of_io(what: &str, path: &Path, error: &std::io::Error) -> SetupError {
     let errno = error.raw_os_error().unwrap_or(libc::EIO);
     let path = path.display().to_string();
-    let text = format!("{what} `{path}`: {error}");
+    let text = format!("{what} `{path}`: {}", system_text(&error));
     let source = std::io::Error::from_raw_os_error(errno);
     let hint = match errno {
         libc::ENOENT => None,

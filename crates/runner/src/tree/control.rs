@@ -17,6 +17,7 @@ use std::path::Path;
 use pattern::tree::Tree;
 use plan::tree::{FileSizes, TreeSpec};
 use worker::{FileFlags, TreeState};
+use units::system_text;
 
 /// Name of the control file.
 pub(super) const NAME: &str = "vdb_control.file";
@@ -149,13 +150,15 @@ pub(super) fn read(anchor: &Path) -> Result<Found, String> {
     let facts = match std::fs::symlink_metadata(&path) {
         Ok(facts) => facts,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
-        Err(error) => return Err(format!("cannot read `{}`: {error}", path.display())),
+        Err(error) => {
+            return Err(format!("cannot read `{}`: {}", path.display(), system_text(&error)));
+        }
     };
     if !facts.is_file() || facts.len() > BYTES_MAX {
         return Ok(Found::OfOthers);
     }
     let text = std::fs::read(&path)
-        .map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+        .map_err(|error| format!("cannot read `{}`: {}", path.display(), system_text(&error)))?;
     let Ok(text) = String::from_utf8(text) else { return Ok(Found::OfOthers) };
     if text.starts_with(OLDER_HEAD) {
         return Ok(Found::Older);

@@ -6,6 +6,7 @@ use std::path::Path;
 use pattern::tree::Tree;
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
+use units::system_text;
 use worker::{FileFlags, TreeState};
 
 use super::anchor::refused;
@@ -32,7 +33,9 @@ fn look(anchor: BorrowedFd<'_>, path: &[u8]) -> Result<Entry, SetupError> {
             _ => Entry::Other,
         }),
         Err(Errno::NOENT) => Ok(Entry::Nothing),
-        Err(errno) => Err(unsafe_name(format!("cannot look at `{}`: {errno}", shown(path)))),
+        Err(errno) => {
+            Err(unsafe_name(format!("cannot look at `{}`: {}", shown(path), system_text(&errno))))
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use plan::op::{Op, OpKind};
 use plan::tree::{Activity, IN_TARGET, SelectFilter, TreeWork};
+use units::system_text;
 use worker::{Failure, FailureKind, Stuck};
 
 /// Says why a worker on a tree failed.
 pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
-    let reason = std::io::Error::from_raw_os_error(failure.errno);
+    let reason = system_text(std::io::Error::from_raw_os_error(failure.errno));
     let FailureKind::Stuck(stuck) = failure.kind else {
         let Some(op) = &failure.op else {
             return match &work.activity {

@@ -172,8 +172,8 @@ fn a_full_disk_is_told_and_cleaned() {
         refused(&bench, FORMAT, "mounted read-only");
         let below = format!("{}/below", bench.spec.anchor);
         let below = Bench { spec: TreeSpec { anchor: below, ..bench.spec.clone() }, ..bench };
-        let hint = "Read-only file system (os error 30); the file system is mounted read-only: \
-                    name another directory";
+        let hint = "Read-only file system; the file system is mounted read-only: name another \
+                    directory";
         refused(&below, FORMAT, hint);
     }
 }

@@ -41,6 +41,7 @@ use std::time::Duration;
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
+use units::system_text;
 use volume::design::Backing as Medium;
 
 use crate::clock::now_ns;
@@ -164,7 +165,7 @@ const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The port is taken, or may not be used.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {}", system_text(source))]
     Listen {
         /// Where.
         address: SocketAddr,
@@ -172,7 +173,7 @@ pub enum ExportError {
         source: io::Error,
     },
     /// The system refused.
-    #[error("cannot serve the volumes: {0}")]
+    #[error("cannot serve the volumes: {}", system_text(.0))]
     Io(#[from] io::Error),
 }
 

@@ -15,6 +15,7 @@ use plan::Plan;
 use plan::load::Arrivals;
 use record::{Note, NoteSeverity, Outcome, Record};
 use runner::{RunEvent, RunOptions};
+use units::system_text;
 
 use super::super::execute::{EventReply, Session};
 use super::super::input;
@@ -213,7 +214,7 @@ impl Driver<'_> {
                              what the volume below makes of that depends on its mount options"
                                 .to_owned()
                         }
-                        Some(Err(error)) => format!("not purged: {error}"),
+                        Some(Err(error)) => format!("not purged: {}", system_text(error)),
                         None => continue,
                     };
                     self.note(NoteSeverity::Info, "purge", message);

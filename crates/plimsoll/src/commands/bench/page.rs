@@ -5,6 +5,7 @@ use std::path::Path;
 use export::Run;
 use record::{PublishedRecord, Record, SuiteRecord};
 use report::{Reference, Runs, Subject};
+use units::system_text;
 
 use super::super::report as command;
 use crate::exit::{Exit, Failure};
@@ -37,7 +38,8 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
                 Err(error) => stream::tell(&format!(
                     "note: no charts: cannot write `{path}`: {error}\n\
                      hint: --report FILE writes them elsewhere, --report none says that none are \
-                     wanted\n"
+                     wanted\n",
+                    system_text(&error)
                 )),
             }
             Ok(())

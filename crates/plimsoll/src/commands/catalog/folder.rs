@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::catalog::{Catalog, EDITIONS};
+use units::system_text;
 
 use crate::exit::Failure;
 use crate::limited::{self, TABLE_BYTES_MAX};
@@ -68,7 +69,7 @@ fn put_table(dir: &Path, path: &str, tables: &mut Vec<(String, String)>) -> Resu
         return Ok(());
     }
     let text = limited::read_text(&full, TABLE_BYTES_MAX).map_err(|error| {
-        Failure::wrong_use(format!("cannot read `{}`: {error}", full.display()))
+        Failure::wrong_use(format!("cannot read `{}`: {}", full.display(), system_text(&error)))
     })?;
     tables.push((path.to_owned(), text));
     Ok(())

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::import::{self, ImportError, Rejected, Report, Row, TableKind};
 use serde_json::json;
+use units::system_text;
 
 use super::{Which, text};
 use crate::exit::{Exit, Failure};
@@ -114,7 +115,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn read(path: &Path) -> Result<String, Failure> {
     let bytes = limited::read(path, TABLE_BYTES_MAX).map_err(|error| {
-        Failure::wrong_use(format!("cannot read `{}`: {error}", path.display()))
+        Failure::wrong_use(format!("cannot read `{}`: {}", path.display(), system_text(&error)))
     })?;
     String::from_utf8(bytes)
         .map_err(|_| Failure::wrong_use(format!("`{}` is not text in UTF-8", path.display())))

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use runner::Control;
+use units::system_text;
 
 use crate::stream;
 
@@ -49,7 +50,10 @@ fn answer(path: &PathBuf, control: &Control) -> bool {
     }
     if let Err(error) = std::fs::remove_file(path) {
         let path = path.display();
-        stream::tell(&format!("fio: `{path}` asks for the status no more: {error}\n"));
+        stream::tell(&format!(
+            "fio: `{path}` asks for the status no more: {}\n",
+            system_text(&error)
+        ));
         return false;
     }
     control.request_status();

@@ -13,6 +13,7 @@ use serve::machine::Machine;
 use serve::nfs::{self, Export, ExportError, Peers, Trust};
 use serve::server::{self, Endpoint};
 use serve::status::ExportReport;
+use units::system_text;
 
 use super::serving::{ServingArgs, detach, on_signals, tell_of_commands, unable};
 use crate::exit::{Exit, Failure};
@@ -100,9 +101,9 @@ impl Endpoint for Exported {
     }
 
     fn close(&self, _is_lazy: bool) -> Result<(), Refusal> {
-        (&self.end)
-            .write_all(b"x")
-            .map_err(|error| Refusal::new(format!("the export cannot be ended: {error}")))
+        (&self.end).write_all(b"x").map_err(|error| {
+            Refusal::new(format!("the export cannot be ended: {}", system_text(&error)))
+        })
     }
 
     /// Clients of NFS ask again by themselves.

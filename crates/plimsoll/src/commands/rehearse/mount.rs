@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serve::machine::Machine;
 use serve::mount::{self, Mount, MountError, MountPoint};
 use serve::server;
+use units::system_text;
 
 use super::serving::{ServingArgs, broken, detach, on_signals, tell_of_commands, unable};
 use super::{resolved, stale};
@@ -86,7 +87,9 @@ fn serve(args: &Args, path: &Path, backing: &Path) -> Result<Exit, Failure> {
         let dir = machine.backing().dir().display();
         stream::tell(&format!("mounted at {shown}, data in {dir}; Ctrl-C unmounts\n"));
     }
-    mount.wait().map_err(|error| broken(&format!("serving {shown} ended: {error}")))?;
+    mount
+        .wait()
+        .map_err(|error| broken(&format!("serving {shown} ended: {}", system_text(&error))))?;
     Ok(Exit::Fine)
 }
 

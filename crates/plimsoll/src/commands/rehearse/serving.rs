@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serve::backing::Backing;
 use serve::machine::{Machine, MachineError, MachineOptions, Shortage};
-use units::format_bytes;
+use units::{format_bytes, system_text};
 use volume::Design;
 
 use super::{CacheState, check_place, unusable};
@@ -85,8 +85,9 @@ impl ServingArgs {
     /// Returns where the data are kept: in the folder that is named, or in one of this name.
     pub(super) fn backing_dir(&self, name: &str) -> Result<PathBuf, Failure> {
         if let Some(dir) = &self.backing {
-            let dir = std::path::absolute(dir)
-                .map_err(|error| Failure::wrong_use(format!("`--backing` is no path: {error}")))?;
+            let dir = std::path::absolute(dir).map_err(|error| {
+                Failure::wrong_use(format!("`--backing` is no path: {}", system_text(&error)))
+            })?;
             check_place(&dir)?;
             return Ok(dir);
         }
@@ -119,8 +120,9 @@ impl ServingArgs {
         words.extend(options);
         words.extend(["--".into(), OsString::from(&self.design)]);
         words.extend(place.map(Into::into));
-        let mut server = spawn(words)
-            .map_err(|error| broken(&format!("cannot start the serving process: {error}")))?;
+        let mut server = spawn(words).map_err(|error| {
+            broken(&format!("cannot start the serving process: {}", system_text(&error)))
+        })?;
         if let Some(mut stdin) = server.stdin.take() {
             // A server that has ended already says why itself.
             let _ = stdin.write_all(design_text.as_bytes());
@@ -236,7 +238,7 @@ fn tell_of_resumed_crash(machine: &Machine) {
 /// Says why volumes cannot be served, or are not any more.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
 pub(super) fn unable(error: io::Error) -> Failure {
-    broken(&format!("cannot serve: {error}"))
+    broken(&format!("cannot serve: {}", system_text(&error)))
 }
 
 /// A failure that is not of what was asked for.

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use units::system_text;
+
 use crate::exit::Failure;
 use crate::stream;
 
@@ -40,7 +42,8 @@ pub(super) fn run(args: &[String]) -> Result<(), Failure> {
 fn averages(folder: &str) -> Result<Vec<Average>, Failure> {
     let path = Path::new(folder).join("flatfile.html");
     let text = std::fs::read_to_string(&path).map_err(|error| {
-        Failure::wrong_use(format!("cannot read `{}`: {error}", path.display())).hint(USAGE)
+        Failure::wrong_use(format!("cannot read `{}`: {}", path.display(), system_text(&error)))
+            .hint(USAGE)
     })?;
     let table = Table::read(&text)
         .ok_or_else(|| Failure::wrong_use(format!("`{}` has no results", path.display())))?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dialects::{LoadError, Loader};
+use units::system_text;
 
 use crate::env;
 use crate::exit::Failure;
@@ -30,7 +31,8 @@ impl Scratch {
         match std::fs::create_dir(&dir) {
             Ok(()) => Ok(Some(Scratch { dir })),
             Err(error) => {
-                let message = format!("cannot make the folder `{}`: {error}", dir.display());
+                let message =
+                    format!("cannot make the folder `{}`: {}", dir.display(), system_text(&error));
                 Err(Failure::wrong_use(message).hint("name another place in TMPDIR"))
             }
         }

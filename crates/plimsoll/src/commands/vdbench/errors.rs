@@ -5,6 +5,7 @@ use std::io;
 
 use dialects::vdbench::output::Words;
 use record::IoErrorRecord;
+use units::system_text;
 
 /// Lines of errorlog.html about failed operations: enough to see a pattern, whatever the disk does.
 const LISTED_MAX: u64 = 10_000;
@@ -78,8 +79,8 @@ impl Errors {
     }
 }
 
-fn reason(errno: i32) -> io::Error {
-    io::Error::from_raw_os_error(errno)
+fn reason(errno: i32) -> String {
+    system_text(io::Error::from_raw_os_error(errno))
 }
 
 #[cfg(test)]
@@ -100,8 +101,7 @@ mod tests {
             at_ms: 0,
         };
         let first = errors.count(&error("write", 0), &words).expect("a line");
-        let text = "sd1: write of 512 bytes at 0 of /f failed: No space left on device (os error \
-                    28)";
+        let text = "sd1: write of 512 bytes at 0 of /f failed: No space left on device";
         assert_eq!(first, Said { text: text.to_owned(), is_first: true });
         let of_reads = errors.count(&error("read", 0), &words);
         assert!(of_reads.is_some_and(|said| said.is_first));

@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use dialects::vdbench::output::{Moment, PAGES};
+use units::system_text;
 
 use crate::exit::Failure;
 use crate::result_file;
@@ -131,7 +132,11 @@ impl Folder {
         if self.broken.is_some() {
             return None;
         }
-        let problem = format!("cannot write to `{}`: {error}", self.path.join(page).display());
+        let problem = format!(
+            "cannot write to `{}`: {}",
+            self.path.join(page).display(),
+            system_text(&error)
+        );
         self.broken = Some(problem.clone());
         Some(problem)
     }
@@ -212,8 +217,12 @@ fn refuse_others(path: &Path, has_record: bool) -> Result<(), Failure> {
 }
 
 fn cannot(path: &Path, error: &io::Error) -> Failure {
-    Failure::wrong_use(format!("cannot make the output directory `{}`: {error}", path.display()))
-        .hint("name another one: -o DIR")
+    Failure::wrong_use(format!(
+        "cannot make the output directory `{}`: {}",
+        path.display(),
+        system_text(&error)
+    ))
+    .hint("name another one: -o DIR")
 }
 
 /// Removes earlier results: files named `*.html` that begin as pages do and, where there was such a

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 
+use units::system_text;
+
 use crate::exit::Failure;
 
 /// Longest first line that is looked at.
@@ -40,8 +42,11 @@ impl Monitor {
             Err(error) => Err(error),
         };
         begun.map(|()| monitor).map_err(|error| {
-            Failure::wrong_use(format!("monitor=`{path}` cannot be watched: {error}"))
-                .hint("name a file that may be made and emptied")
+            Failure::wrong_use(format!(
+                "monitor=`{path}` cannot be watched: {}",
+                system_text(&error)
+            ))
+            .hint("name a file that may be made and emptied")
         })
     }
 

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use units::system_text;
+
 use crate::exit::Failure;
 use crate::stream::{self, Sink};
 
@@ -43,7 +45,7 @@ pub(super) fn run(args: &[String]) -> Result<(), Failure> {
         }
     };
     let text = text.map_err(|error| {
-        Failure::wrong_use(format!("cannot read `{}`: {error}", input.display()))
+        Failure::wrong_use(format!("cannot read `{}`: {}", input.display(), system_text(&error)))
     })?;
     let table = chosen(&text, &choice)?;
     let output = choice.output.as_deref().filter(|path| *path != "-");

@@ -10,6 +10,7 @@ use dialects::vdbench::output::{
 use dialects::vdbench::run::{Run, Work};
 use record::{IoErrorRecord, JobRecord, NoteSeverity, Record};
 use runner::{Control, RunEvent, TREE_INCOMPLETE, TreePart};
+use units::system_text;
 
 use super::errors::Errors;
 use super::folder::{Folder, RECORD};
@@ -312,18 +313,23 @@ impl Session {
         let _ = self.folder.note(&name, &error);
         let path = self.folder.full_path();
         if self.prints_records {
-            stream::tell(&format!("error: cannot write `{path}/{name}`: {error}\n"));
+            stream::tell(&format!(
+                "error: cannot write `{path}/{name}`: {}\n",
+                system_text(&error)
+            ));
             return Ok(());
         }
         if let Some(number) = stored {
             stream::tell(&format!(
-                "error: cannot write `{path}/{name}`: {error}; the record is in the run store: \
-                 `plimsoll show {number} --json`\n"
+                "error: cannot write `{path}/{name}`: {}; the record is in the run store: \
+                 `plimsoll show {number} --json`\n",
+                system_text(&error)
             ));
             return Ok(());
         }
         stream::tell(&format!(
-            "error: cannot write `{path}/{name}`: {error}; the record follows here\n"
+            "error: cannot write `{path}/{name}`: {}; the record follows here\n",
+            system_text(&error)
         ));
         stream::print(&text)
     }
