@@ -29,6 +29,7 @@ mod named;
 mod null;
 mod offload;
 mod one_by_one;
+mod part_file;
 mod share;
 mod signatures;
 mod space;
@@ -44,6 +45,7 @@ pub use files::{FileKind, FileSpec, FileTable, OpenFlags, TablePolicy};
 pub use layer::Layer;
 pub use layout::{LayoutSpec, layout};
 pub use offload::{MakeEngine, offload};
+pub use part_file::PartFile;
 pub use probe::{
     DeviceUser, DirectAlign, MountedImage, TargetFacts, WriteRisk, claim, device_users, look,
     mounted_images, probe,

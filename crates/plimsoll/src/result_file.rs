@@ -67,12 +67,12 @@ impl ResultFile {
                 // Who may not write to it may not replace it, either.
                 let there = File::options().write(true).open(path)?;
                 let is_alone = facts.is_file() && facts.nlink() == 1;
-                if !(is_replaceable && is_alone && Part::make(&place, Some(&facts)).is_ok()) {
+                if !(is_replaceable && is_alone && part_of(&place, Some(&facts)).is_ok()) {
                     file = Some(there);
                 }
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                drop(Part::make(&place, None)?);
+                drop(part_of(&place, None)?);
             }
             Err(error) => return Err(error),
         }
@@ -118,17 +118,13 @@ fn append(file: &mut File, bytes: &[u8], is_behind: bool) -> io::Result<()> {
 /// may say only then that there is no room. Returns it, open behind what was written.
 fn beside(place: &Path, bytes: &[u8], is_on_disk: bool) -> io::Result<File> {
     let facts = fs::metadata(place).ok();
-    let mut part = Part::make(place, facts.as_ref())?;
-    part.file.write_all(bytes)?;
+    let mut part = part_of(place, facts.as_ref())?;
+    part.file().write_all(bytes)?;
     if is_on_disk {
-        part.file.sync_all()?;
+        part.file().sync_all()?;
     }
-    let file = part.file.try_clone()?;
-    match fs::rename(&part.path, place) {
-        Ok(()) => {
-            part.is_renamed = true;
-            return Ok(file);
-        }
+    match part.put() {
+        Ok(file) => return Ok(file),
         Err(error) if facts.is_none() => return Err(error),
         Err(_) => {}
     }
@@ -138,47 +134,14 @@ fn beside(place: &Path, bytes: &[u8], is_on_disk: bool) -> io::Result<File> {
     Ok(straight)
 }
 
-/// A file beside its place, which goes again unless it was renamed.
-struct Part {
-    file: File,
-    path: PathBuf,
-    is_renamed: bool,
-}
-
-impl Part {
-    /// Makes one, with owner and permissions of what it is to replace.
-    fn make(place: &Path, replaced: Option<&Metadata>) -> io::Result<Self> {
-        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        if place.file_name().is_none() {
-            return Err(ErrorKind::IsADirectory.into());
-        }
-        let pid = std::process::id();
-        let mut number = 0;
-        let (file, path) = loop {
-            let path = folder.join(format!(".plimsoll-{pid}-{number}.part"));
-            match File::create_new(&path) {
-                Ok(file) => break (file, path),
-                // Of a process that had the same number and was killed.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(error),
-            }
-        };
-        let part = Part { file, path, is_renamed: false };
-        if let Some(facts) = replaced {
-            fchown(&part.file, Some(facts.uid()), Some(facts.gid()))?;
-            part.file.set_permissions(facts.permissions())?;
-        }
-        Ok(part)
+/// Makes a file beside its place, with owner and permissions of what it is to replace.
+fn part_of(place: &Path, replaced: Option<&Metadata>) -> io::Result<PartFile> {
+    let mut part = PartFile::beside(place)?;
+    if let Some(facts) = replaced {
+        fchown(part.file(), Some(facts.uid()), Some(facts.gid()))?;
+        part.file().set_permissions(facts.permissions())?;
     }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        if !self.is_renamed {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
+    Ok(part)
 }
 
 /// Links that are followed at most, as the kernel does.

@@ -1,12 +1,13 @@
 //! The files that tell a later run what an interrupted one had written.
 
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use engine::PartFile;
 use pattern::verify::{StateError, VerifyState, state_file_name};
 use plan::Job;
-
 use units::system_text;
+
 /// A state file is read up to this size; one with every unfinished write is 2 MiB long.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
@@ -87,13 +88,8 @@ pub(crate) fn load(
 
 /// Saves the state of a worker in a folder. A crash leaves the old file or the new one.
 pub(crate) fn save(dir: &Path, state: &VerifyState) -> Result<(), StateFileError> {
-    let path = dir.join(state_file_name(&state.job_name, state.worker_idx));
-    let partial = path.with_added_extension("part");
-    let write = || {
-        let mut file = std::fs::File::create(&partial)?;
-        file.write_all(&state.encode())?;
-        file.sync_all()?;
-        std::fs::rename(&partial, &path)
-    };
-    write().map_err(|source| StateFileError::Io { action: "write", path: path.clone(), source })
+    let name = state_file_name(&state.job_name, state.worker_idx);
+    let path = dir.join(&name);
+    let written = PartFile::replace(&path, &format!("{name}.part"), 0o666, &state.encode());
+    written.map_err(|source| StateFileError::Io { action: "write", path, source })
 }

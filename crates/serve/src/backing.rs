@@ -18,13 +18,14 @@ mod claim;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock, statvfs};
 use units::system_text;
 
+use crate::durable;
 use crate::holders::{Holder, holders};
 use crate::store::rollback::Marker;
 
@@ -235,18 +236,7 @@ impl Backing {
     /// Notes how many crashes the data have been through, with the one that begins. When this
     /// returns it lasts.
     pub(crate) fn note_crashes(&self, n_crashes: u64) -> io::Result<()> {
-        self.write_whole("crashes", format!("{n_crashes}\n").as_bytes())
-    }
-
-    /// Writes a file of the folder: it is there as a whole, and lasts, or is what it was before.
-    fn write_whole(&self, name: &str, contents: &[u8]) -> io::Result<()> {
-        let half = self.dir.join(format!("{name}.half"));
-        let mut options = OpenOptions::new();
-        let mut file = options.create(true).truncate(true).write(true).mode(0o600).open(&half)?;
-        file.write_all(contents)?;
-        file.sync_all()?;
-        fs::rename(&half, self.dir.join(name))?;
-        File::open(&self.dir)?.sync_all()
+        durable::replace(&self.dir, "crashes", format!("{n_crashes}\n").as_bytes())
     }
 
     fn undo_path(&self) -> PathBuf {

@@ -11,6 +11,7 @@
 pub mod backing;
 pub mod clock;
 pub mod control;
+mod durable;
 mod fuse;
 pub mod holders;
 mod loops;

@@ -14,10 +14,11 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use engine::PartFile;
 use pattern::tree::Tree;
 use plan::tree::{FileSizes, TreeSpec};
-use worker::{FileFlags, TreeState};
 use units::system_text;
+use worker::{FileFlags, TreeState};
 
 /// Name of the control file.
 pub(super) const NAME: &str = "vdb_control.file";
@@ -318,14 +319,10 @@ pub(super) fn write(
     let sum = checksum(&text);
     // A blank at the end, as Vdbench has it.
     let _infallible = writeln!(text, "\nchecksum: {sum} ");
-    let (new, path) = (anchor.join(NEW_NAME), anchor.join(NAME));
-    let written = put(&new, &text, true).and_then(|()| std::fs::rename(&new, &path));
-    if written.is_err() {
-        let _may_be_missing = std::fs::remove_file(&new);
-    }
-    match written {
+    let path = anchor.join(NAME);
+    match PartFile::replace(&path, NEW_NAME, 0o666, text.as_bytes()) {
         // A full disk has no room for another file, but this text is shorter than what is there.
-        Err(error) if is_full(&error) && contents.is_none() => put(&path, &text, false),
+        Err(error) if is_full(&error) && contents.is_none() => overwrite(&path, &text),
         written => written,
     }
 }
@@ -428,11 +425,9 @@ fn is_full(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
 }
 
-/// Writes a text into a file, which is made if `creates`, and makes it durable.
-fn put(path: &Path, text: &str, creates: bool) -> std::io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create(creates).truncate(creates).custom_flags(libc::O_NOFOLLOW);
-    let mut file = options.open(path)?;
+/// Writes a text into a file that is there, durably.
+fn overwrite(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = File::options().write(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
     file.write_all(text.as_bytes())?;
     file.set_len(text.len() as u64)?;
     file.sync_all()

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use volume::Design;
 
 use super::{Backing, BackingError, classify, relative};
+use crate::durable;
 
 /// A volume that has data here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,7 +104,7 @@ impl Backing {
 
     /// Notes the volumes of a design as those that the data belong to: as a whole, or not at all.
     pub(crate) fn note(&self, design: &Design) -> io::Result<()> {
-        self.write_whole("volumes", &serde_json::to_vec(&claimed(design))?)
+        durable::replace(&self.dir, "volumes", &serde_json::to_vec(&claimed(design))?)
     }
 
     fn claim_path(&self) -> PathBuf {

@@ -16,14 +16,18 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
 use super::Ino;
 use super::undo::BLOCK_BYTES;
+use crate::durable;
+
+/// Name of the marker.
+const NAME: &str = "rollback";
 
 const HEAD: &str = "rollback 1";
 const END: &str = "end";
@@ -92,26 +96,14 @@ impl Marker {
     }
 
     fn path(&self) -> PathBuf {
-        self.dir.join("rollback")
+        self.dir.join(NAME)
     }
 
     /// Writes the marker: it is there as a whole, and lasts, or not at all.
     pub(crate) fn write(&self, rollback: &Rollback, log: &File) -> io::Result<()> {
         rollback.check();
         log.sync_all()?;
-        let half = self.dir.join("rollback.half");
-        let mut options = OpenOptions::new();
-        let options = options.create(true).truncate(true).write(true).mode(0o600);
-        let written = options.open(&half).and_then(|mut file| {
-            file.write_all(rollback.to_text().as_bytes())?;
-            file.sync_all()
-        });
-        let written = written.and_then(|()| fs::rename(&half, self.path()));
-        if written.is_err() {
-            let _ = fs::remove_file(&half);
-        }
-        written?;
-        File::open(&self.dir)?.sync_all()
+        durable::replace(&self.dir, NAME, rollback.to_text().as_bytes())
     }
 
     /// Takes the marker away: all is back.
