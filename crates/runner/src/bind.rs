@@ -18,7 +18,7 @@ use worker::FileRegion;
 
 use crate::control::Control;
 use crate::facts::Facts;
-use crate::findings::{Findings, TOLD_MAX};
+use crate::findings::{FILES_SHOWN_MAX, Findings};
 use crate::parts;
 
 /// Largest file: what an offset of the kernel can name.
@@ -145,25 +145,18 @@ pub(crate) fn bind(
                 let job = if is_deeper { &deeper } else { &job };
                 let binder =
                     Binder { job, worker_idx, facts, planned: &planned, run_seed, n_before };
-                match binder.worker(control) {
-                    Ok(worker) => {
-                        if n_before + 1 < n_workers {
-                            note_planned(&worker, &mut planned);
-                        }
-                        bound_step.workers.push(worker);
-                    }
-                    Err(errors) => {
-                        findings.extend(errors);
-                        // Clones of the job would only repeat it.
-                        break;
-                    }
+                // Clones of a job with mistakes would only repeat them.
+                let Some(worker) = binder.worker(control, &mut findings) else { break };
+                if n_before + 1 < n_workers {
+                    note_planned(&worker, &mut planned);
                 }
+                bound_step.workers.push(worker);
                 n_before += 1;
             }
         }
         bound.steps.push(bound_step);
     }
-    (bound, findings.into_told())
+    (bound, findings.into_shown())
 }
 
 /// Returns the job of its first workers, and of those with one I/O more in flight.
@@ -308,25 +301,33 @@ struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    fn worker(&self, control: &Control) -> Result<BoundWorker, Vec<Diagnostic>> {
+    /// Binds a worker, unless its job has mistakes, or the run is to end.
+    fn worker(&self, control: &Control, findings: &mut Findings) -> Option<BoundWorker> {
         let paths = worker_paths(self.job, self.worker_idx);
         let n_files = paths.len() as u64;
-        let mut errors = parts::check(self.job);
+        let of_parts = parts::check(self.job);
+        let mut is_bound = of_parts.is_empty();
+        findings.extend(of_parts);
         let mut files = Vec::with_capacity(paths.len());
+        let mut n_unbound = 0;
         for (file_idx, path) in paths.enumerate() {
             if control.is_stopped() {
-                return Err(errors);
+                return None;
             }
             match self.file(path, file_idx as u64, n_files) {
                 Ok(file) => files.push(file),
-                Err(error) => errors.push(error),
+                Err(error) => {
+                    findings.add_of_file(&self.job.name, error);
+                    is_bound = false;
+                    n_unbound += 1;
+                }
             }
-            if errors.len() > TOLD_MAX {
+            if n_unbound > FILES_SHOWN_MAX {
                 break;
             }
         }
-        if !errors.is_empty() {
-            return Err(errors);
+        if !is_bound {
+            return None;
         }
         let whole = match recording(self.job, self.worker_idx) {
             Some(recording) => recording.total_bytes(),
@@ -346,7 +347,7 @@ impl Binder<'_> {
                 _ => whole,
             },
         };
-        Ok(BoundWorker {
+        Some(BoundWorker {
             job: Arc::clone(self.job),
             worker_idx: self.worker_idx,
             files,

@@ -10,6 +10,7 @@ use plan::{Diagnostic, Job, Plan};
 use crate::bind;
 use crate::control::Control;
 use crate::facts::Facts;
+use crate::findings::Findings;
 
 /// Exports that were mounted to look at them, each once.
 #[derive(Default)]
@@ -37,12 +38,7 @@ impl Exports {
 
 /// Looks at every file of the plan that is on an export. One finding per export that cannot be
 /// used, however many files are on it.
-pub(crate) fn probe(
-    plan: &Plan,
-    control: &Control,
-    facts: &mut Facts,
-    findings: &mut Vec<Diagnostic>,
-) {
+pub(crate) fn probe(plan: &Plan, control: &Control, facts: &mut Facts, findings: &mut Findings) {
     let mut exports = Exports::default();
     for job in plan.jobs().filter(|job| job.engine.kind.is_remote()) {
         if job.engine.nfs.url.is_none() {
@@ -51,7 +47,7 @@ pub(crate) fn probe(
                 job.name, job.engine.name
             );
             let finding = Diagnostic::error("export-missing", text);
-            findings.push(finding.help("set `nfs_url=nfs://HOST/PATH`"));
+            findings.add(finding.help("set `nfs_url=nfs://HOST/PATH`"));
             continue;
         }
         for path in bind::job_paths(job).take_while(|_| !control.is_stopped()) {
@@ -64,13 +60,10 @@ pub(crate) fn probe(
                 }
                 Err(error) => {
                     let finding = Diagnostic::error("export-unusable", error.to_string());
-                    let finding = match error.hint() {
+                    findings.add(match error.hint() {
                         Some(hint) => finding.help(hint),
                         None => finding,
-                    };
-                    if !findings.iter().any(|known| known.message == finding.message) {
-                        findings.push(finding);
-                    }
+                    });
                     break;
                 }
             }

@@ -1,43 +1,62 @@
-//! What stands against a plan: each finding once, and of one kind no more than anybody reads.
+//! What stands against a plan: each finding once, all of those about jobs, and of those about the
+//! files of a job a few of each kind.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use plan::Diagnostic;
 
-/// Findings of one kind that are told. A plan may name millions of files, all with the same fault.
-pub(crate) const TOLD_MAX: usize = 16;
+/// Findings of one kind about the files of one job that are shown. A job may name millions of
+/// files, all with the same fault.
+pub(crate) const FILES_SHOWN_MAX: usize = 16;
 
 /// Collects findings.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    told: Vec<Diagnostic>,
+    shown: Vec<Diagnostic>,
     messages: HashSet<String>,
-    n_of_code: BTreeMap<&'static str, usize>,
+    /// By job and code.
+    of_files: HashMap<(String, &'static str), OfFiles>,
+}
+
+/// Findings of one kind about the files of one job.
+#[derive(Debug, Default)]
+struct OfFiles {
+    n_shown: usize,
+    /// Position of the last one.
+    last_idx: usize,
+    /// There are others, which are not shown.
+    has_more: bool,
 }
 
 impl Findings {
-    /// Adds a finding, unless the same, or enough of its kind, were told.
+    /// Adds a finding, unless it is there.
     pub(crate) fn add(&mut self, finding: Diagnostic) {
-        let n = self.n_of_code.entry(finding.code).or_default();
-        if *n > TOLD_MAX || self.messages.contains(&finding.message) {
-            return;
-        }
-        *n += 1;
-        if *n <= TOLD_MAX {
-            self.messages.insert(finding.message.clone());
-            self.told.push(finding);
+        if self.messages.insert(finding.message.clone()) {
+            self.shown.push(finding);
         }
     }
 
-    /// Returns what is to be told, in the order in which it was found.
-    pub(crate) fn into_told(mut self) -> Vec<Diagnostic> {
-        for (code, _) in self.n_of_code.into_iter().filter(|(_, n)| *n > TOLD_MAX) {
-            let last = self.told.iter_mut().rfind(|finding| finding.code == code);
-            if let Some(last) = last {
-                last.help.push("there are more of this kind, which are not listed".to_owned());
-            }
+    /// Adds a finding about a file of a job, unless it is there, or enough of its kind are.
+    pub(crate) fn add_of_file(&mut self, job: &str, finding: Diagnostic) {
+        let of_files = self.of_files.entry((job.to_owned(), finding.code)).or_default();
+        if of_files.has_more || self.messages.contains(&finding.message) {
+            return;
         }
-        self.told
+        if of_files.n_shown == FILES_SHOWN_MAX {
+            of_files.has_more = true;
+            return;
+        }
+        (of_files.n_shown, of_files.last_idx) = (of_files.n_shown + 1, self.shown.len());
+        self.add(finding);
+    }
+
+    /// Returns the findings in the order in which they were added.
+    pub(crate) fn into_shown(mut self) -> Vec<Diagnostic> {
+        for of_files in self.of_files.into_values().filter(|of_files| of_files.has_more) {
+            let help = &mut self.shown[of_files.last_idx].help;
+            help.push("there are more of this kind, which are not listed".to_owned());
+        }
+        self.shown
     }
 }
 
@@ -47,28 +66,39 @@ impl Extend<Diagnostic> for Findings {
     }
 }
 
-/// Returns each finding once, and of one kind no more than is told.
-pub(crate) fn told(findings: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
-    let mut all = Findings::default();
-    all.extend(findings);
-    all.into_told()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(code: &'static str, number: usize) -> Diagnostic {
+        Diagnostic::error(code, format!("{code} {number}"))
+    }
+
     #[test]
-    fn each_is_told_once_and_of_many_a_few() {
-        let of = |code, k: usize| Diagnostic::error(code, format!("{code} {k}"));
-        let alone = told([of("b", 0), of("a", 0), of("b", 0)]);
-        assert_eq!(alone, [of("b", 0), of("a", 0)]);
-        let many = (0..100_000).map(|k| of("many", k));
-        let told = told([of("few", 1)].into_iter().chain(many).chain([of("few", 2)]));
-        assert_eq!(told.len(), TOLD_MAX + 2);
-        assert_eq!((&told[0], &told[TOLD_MAX + 1]), (&of("few", 1), &of("few", 2)));
-        let more =
-            of("many", TOLD_MAX - 1).help("there are more of this kind, which are not listed");
-        assert_eq!((&told[1], &told[TOLD_MAX]), (&of("many", 0), &more));
+    fn every_mistake_of_a_job_is_shown_once() {
+        let mut findings = Findings::default();
+        findings.extend((0..100).chain(0..100).map(|number| of("job", number)));
+        assert_eq!(findings.into_shown(), Vec::from_iter((0..100).map(|number| of("job", number))));
+    }
+
+    #[test]
+    fn of_many_files_with_the_same_fault_a_few_are_shown_for_each_job() {
+        let mut findings = Findings::default();
+        for number in 0..100_000 {
+            findings.add_of_file("a", of("many", number));
+            findings.add_of_file("b", of("enough", number % 16));
+        }
+        findings.add_of_file("b", of("many", 100_000));
+        findings.add_of_file("c", of("many", 3));
+        let shown = findings.into_shown();
+        let messages: Vec<&str> = shown.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(messages.len(), 33, "{messages:?}");
+        assert_eq!(
+            (messages[30], messages[31], messages[32]),
+            ("many 15", "enough 15", "many 100000")
+        );
+        let helped: Vec<&str> =
+            shown.iter().filter(|it| !it.help.is_empty()).map(|it| &*it.message).collect();
+        assert_eq!(helped, ["many 15"]);
     }
 }

@@ -11,7 +11,7 @@ use plan::{Diagnostic, Job, Plan, Step};
 
 use crate::bind::{BoundFile, BoundPlan, BoundWorker};
 use crate::facts::Facts;
-use crate::findings::{TOLD_MAX, told};
+use crate::findings::{FILES_SHOWN_MAX, Findings};
 use crate::prepare::{self, FileNow};
 
 /// Code of a file that would have to be made or extended; fio has words of its own for it.
@@ -24,12 +24,15 @@ pub(crate) fn check(
     facts: &Facts,
     aux_dir: Option<&Path>,
 ) -> Vec<Diagnostic> {
-    let mut findings = around(plan);
+    let mut findings = Findings::default();
+    findings.extend(around(plan));
     let areas = areas(plan);
     let aux_dir = aux_dir.unwrap_or(Path::new(""));
     findings.extend(plan.jobs().flat_map(|job| outputs(job, &areas, aux_dir)));
-    findings.extend(bound.workers().flat_map(|worker| of_worker(worker, facts)));
-    told(findings)
+    for worker in bound.workers() {
+        add_of_worker(worker, facts, &mut findings);
+    }
+    findings.into_shown()
 }
 
 /// Returns what the plan would change around its targets: the commands that it runs, and settings
@@ -63,39 +66,42 @@ fn refusal(what: &str, help: &str) -> Diagnostic {
     Diagnostic::error("read-only-run", format!("{what}, and writing is forbidden here")).help(help)
 }
 
-/// Returns what a worker would change on its targets.
-fn of_worker(worker: &BoundWorker, facts: &Facts) -> Vec<Diagnostic> {
+/// Adds what a worker would change on its targets.
+fn add_of_worker(worker: &BoundWorker, facts: &Facts, findings: &mut Findings) {
     let job = worker.job.as_ref();
-    let changes = change::changes(job);
-    let mut findings = Vec::new();
-    for Change { scope, verb, by } in &changes {
-        let name = &job.name;
+    let name = &job.name;
+    let mut changes_targets = false;
+    for Change { scope, verb, by } in &change::changes(job) {
         match scope {
-            // Told once for the plan.
+            // Said once for the plan.
             Scope::Host => {}
             Scope::Tree => {
                 let anchor = job.tree.as_ref().map_or("", |work| &work.tree.anchor);
-                findings.push(refusal(
+                findings.add(refusal(
                     &format!("job `{name}` {verb} `{by}` below `{anchor}`"),
                     "leave out `--readonly`, or keep to read, getattr, access, open and close on \
                      files that are there",
                 ));
+                changes_targets = true;
             }
-            Scope::Targets => findings.extend(worker.files.iter().take(TOLD_MAX + 1).map(|file| {
-                let path = file.path.display();
-                let by = if by.is_empty() { String::new() } else { format!(" ({by})") };
-                refusal(
-                    &format!("job `{name}` {verb} `{path}`{by}"),
-                    "leave out `--readonly`, or let the job only read",
-                )
-            })),
+            Scope::Targets => {
+                for file in worker.files.iter().take(FILES_SHOWN_MAX + 1) {
+                    let path = file.path.display();
+                    let by = if by.is_empty() { String::new() } else { format!(" ({by})") };
+                    let finding = refusal(
+                        &format!("job `{name}` {verb} `{path}`{by}"),
+                        "leave out `--readonly`, or let the job only read",
+                    );
+                    findings.add_of_file(name, finding);
+                    changes_targets = true;
+                }
+            }
         }
     }
-    if findings.is_empty() {
+    if !changes_targets {
         let made = worker.files.iter().filter_map(|file| layout(worker, file, facts));
-        findings.extend(made.take(TOLD_MAX + 1));
+        made.take(FILES_SHOWN_MAX + 1).for_each(|finding| findings.add_of_file(name, finding));
     }
-    findings
 }
 
 /// Returns what a job that only reads would make of a file that is missing or too short.

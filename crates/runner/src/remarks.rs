@@ -5,9 +5,9 @@
 use engine::{FileKind, TargetFacts};
 use plan::{Diagnostic, EngineKind, Job};
 
-use crate::bind::{BoundFile, BoundPlan, BoundWorker};
+use crate::bind::{BoundFile, BoundPlan};
 use crate::facts::Facts;
-use crate::findings::{TOLD_MAX, told};
+use crate::findings::{FILES_SHOWN_MAX, Findings};
 
 /// A file with less than this of 16 parts allocated is called sparse. The rest covers compression
 /// and what file systems store beside the contents.
@@ -15,21 +15,25 @@ const ALLOCATED_SIXTEENTHS: u64 = 15;
 
 /// Returns remarks on the bound plan, each once.
 pub(crate) fn of(bound: &BoundPlan, facts: &Facts) -> Vec<Diagnostic> {
-    let of_worker = |worker: &BoundWorker| {
+    let mut findings = Findings::default();
+    for worker in bound.workers() {
         let job = worker.job.as_ref();
+        findings.extend(without_runtime(job));
+        findings.extend(buffered_aio(job));
         let files = worker.files.iter().filter(|_| !job.engine.kind.is_idle());
-        let of_files: Vec<_> = files
+        files
             .filter_map(|file| sparse(job, file, facts.get(&file.path)))
-            .take(TOLD_MAX + 1)
-            .collect();
-        [without_runtime(job), buffered_aio(job)].into_iter().flatten().chain(of_files)
-    };
-    told(bound.workers().flat_map(of_worker))
+            .take(FILES_SHOWN_MAX + 1)
+            .for_each(|finding| findings.add_of_file(&job.name, finding));
+    }
+    findings.into_shown()
 }
 
 /// Returns the remarks that do not depend on this host, each once.
 pub(crate) fn on_volumes(bound: &BoundPlan) -> Vec<Diagnostic> {
-    told(bound.workers().filter_map(|worker| without_runtime(&worker.job)))
+    let mut findings = Findings::default();
+    findings.extend(bound.workers().filter_map(|worker| without_runtime(&worker.job)));
+    findings.into_shown()
 }
 
 fn without_runtime(job: &Job) -> Option<Diagnostic> {

@@ -15,7 +15,7 @@ use crate::bind::{self, BoundFile, BoundPlan};
 use crate::control::Control;
 use crate::exports;
 use crate::facts::Facts;
-use crate::findings::{Findings, told};
+use crate::findings::Findings;
 use crate::folders::Folders;
 use crate::run::RunOptions;
 
@@ -27,7 +27,7 @@ pub(crate) fn probe(
     options: &RunOptions,
     control: &Control,
 ) -> (Facts, Vec<Diagnostic>) {
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     let here = || plan.jobs().filter(|job| !job.engine.kind.is_remote());
     let folders = Folders::of(here().flat_map(bind::job_paths), control);
     let mut facts = Facts::in_folders(folders);
@@ -36,7 +36,8 @@ pub(crate) fn probe(
     // Who only reads holds nothing: others may format or mount the device at this moment.
     for (changes, look) in [(true, engine::probe as fn(&Path) -> _), (false, engine::look)] {
         let jobs = here().filter(|job| change::changes_targets(job) == changes);
-        for path in jobs.flat_map(bind::job_paths).take_while(|_| !control.is_stopped()) {
+        let paths = jobs.flat_map(|job| bind::job_paths(job).map(move |path| (job, path)));
+        for (job, path) in paths.take_while(|_| !control.is_stopped()) {
             if facts.get(&path).is_some() || unknown.contains(&path) {
                 continue;
             }
@@ -49,15 +50,16 @@ pub(crate) fn probe(
             };
             if !(options.create_parents && lacks_only_parents(plan, &path, &error)) {
                 let finding = Diagnostic::error("target-unreadable", error.to_string());
-                findings.push(match error.hint() {
+                let finding = match error.hint() {
                     Some(hint) => finding.help(hint),
                     None => finding,
-                });
+                };
+                findings.add_of_file(&job.name, finding);
             }
             unknown.insert(path);
         }
     }
-    (facts, told(findings))
+    (facts, findings.into_shown())
 }
 
 /// Says whether a target is missing together with folders above it. The folders that a job gives as
@@ -93,10 +95,12 @@ pub(crate) fn check(
                 check_alignment(job, file, facts),
                 check_presence(job, file),
             ];
-            findings.extend(of_file.into_iter().flatten());
+            for finding in of_file.into_iter().flatten() {
+                findings.add_of_file(&job.name, finding);
+            }
         }
     }
-    findings.into_told()
+    findings.into_shown()
 }
 
 /// Refuses records of I/O (`write_iolog`) in the place of a target or of a block device: what that
