@@ -104,6 +104,57 @@ pub struct TablePolicy {
     pub lazy: bool,
 }
 
+/// The open files of a table that limits them, in the order in which the hand of a clock passes
+/// them. A file that is opened takes the place of one that was closed, so that every change takes
+/// the same time however many files are open.
+#[derive(Clone, Debug, Default)]
+struct Ring {
+    /// As many places as there may be open files.
+    places: Vec<Option<FileIdx>>,
+    /// Places without a file.
+    free: Vec<u32>,
+    /// The place of each file of the table that is open.
+    place_of: Vec<u32>,
+    /// The place that the hand passes next.
+    hand: usize,
+}
+
+impl Ring {
+    /// Makes one of `n_open` places for a table of `n_files`.
+    fn new(n_open: u32, n_files: usize) -> Self {
+        Ring {
+            places: vec![None; n_open as usize],
+            free: (0..n_open).rev().collect(),
+            place_of: vec![0; n_files],
+            hand: 0,
+        }
+    }
+
+    /// Takes in a file that was opened.
+    ///
+    /// Panics when all places are taken (programmer error).
+    fn add(&mut self, file: FileIdx) {
+        let place = self.free.pop().expect("a file is closed before one more is opened");
+        self.places[place as usize] = Some(file);
+        self.place_of[file.0 as usize] = place;
+    }
+
+    /// Takes out a file that is closed.
+    fn remove(&mut self, file: FileIdx) {
+        let place = self.place_of[file.0 as usize];
+        let removed = self.places[place as usize].take();
+        assert_eq!(removed, Some(file), "a file that is open has its place");
+        self.free.push(place);
+    }
+
+    /// Moves the hand on, and returns the file that it passed.
+    fn pass(&mut self) -> Option<FileIdx> {
+        let file = self.places[self.hand];
+        self.hand = (self.hand + 1) % self.places.len();
+        file
+    }
+}
+
 /// The files of one worker, by [`FileIdx`].
 #[derive(Debug)]
 pub struct FileTable {
@@ -113,9 +164,8 @@ pub struct FileTable {
     /// Shared with the tables of other threads that work for the same worker.
     fds: Vec<Option<Arc<OwnedFd>>>,
     policy: TablePolicy,
-    /// Open files in the order of the clock hand; empty when there is no limit.
-    ring: Vec<FileIdx>,
-    hand: usize,
+    /// Which files are open, where their number is limited.
+    ring: Ring,
     /// Used since the hand passed; empty when there is no limit.
     used: Vec<bool>,
     generation: u64,
@@ -134,22 +184,19 @@ impl FileTable {
         assert!(policy.n_open != Some(0), "none of {} files may be open", specs.len());
         let names = specs.iter().map(|spec| c_path(&spec.path)).collect::<Result<Vec<_>, _>>()?;
         let n_files = specs.len();
-        let limited = policy.n_open.is_some_and(|n| (n as usize) < n_files);
+        let n_open = policy.n_open.filter(|n| (*n as usize) < n_files);
+        let ring = n_open.map_or(Ring::default(), |n_open| Ring::new(n_open, n_files));
         let mut table = FileTable {
             names,
             kinds: vec![FileKind::Regular; n_files],
             fds: std::iter::repeat_with(|| None).take(n_files).collect(),
             specs,
-            policy: TablePolicy { n_open: policy.n_open.filter(|_| limited), ..policy },
-            ring: Vec::new(),
-            hand: 0,
-            used: if limited { vec![false; n_files] } else { Vec::new() },
+            policy: TablePolicy { n_open, ..policy },
+            ring,
+            used: if n_open.is_some() { vec![false; n_files] } else { Vec::new() },
             generation: 0,
             random_access: None,
         };
-        if let Some(n_open) = table.policy.n_open {
-            table.ring.reserve_exact(n_open as usize);
-        }
         if !policy.lazy {
             table.open_all(&mut || ControlFlow::Continue(()))?;
         }
@@ -159,8 +206,8 @@ impl FileTable {
     /// Makes a table for another thread of the same worker. It shares the open files, so that no
     /// file is opened twice; what either opens or closes later is its own.
     pub(crate) fn share(&self) -> FileTable {
-        let mut ring = Vec::with_capacity(self.ring.capacity());
-        ring.extend_from_slice(&self.ring);
+        let mut ring = self.ring.clone();
+        ring.free.reserve_exact(ring.places.len() - ring.free.len());
         FileTable {
             specs: self.specs.clone(),
             names: self.names.clone(),
@@ -168,7 +215,6 @@ impl FileTable {
             fds: self.fds.clone(),
             policy: self.policy,
             ring,
-            hand: self.hand,
             used: self.used.clone(),
             generation: self.generation,
             random_access: self.random_access,
@@ -248,13 +294,9 @@ impl FileTable {
     /// it has prepared with that file's descriptor.
     #[inline]
     pub(crate) fn would_evict(&self, file: FileIdx) -> bool {
-        match self.policy.n_open {
-            None => false,
-            Some(n_open) => {
-                self.ring.len() >= n_open as usize
-                    && self.fds.get(file.0 as usize).is_some_and(Option::is_none)
-            }
-        }
+        self.is_limited()
+            && self.ring.free.is_empty()
+            && self.fds.get(file.0 as usize).is_some_and(Option::is_none)
     }
 
     /// Returns all descriptors, for registration; -1 for a file that is not open.
@@ -523,8 +565,8 @@ impl FileTable {
         let raw = fd.as_raw_fd();
         self.fds[index] = Some(Arc::new(fd));
         self.generation += 1;
-        if self.policy.n_open.is_some() {
-            self.ring.push(file);
+        if self.is_limited() {
+            self.ring.add(file);
             self.used[index] = true;
         }
         Ok(raw)
@@ -533,21 +575,19 @@ impl FileTable {
     /// Closes the first file behind the hand that was not used since the hand last passed.
     fn evict(&mut self) -> rustix::io::Result<()> {
         loop {
-            if self.hand >= self.ring.len() {
-                self.hand = 0;
-            }
-            let Some(&file) = self.ring.get(self.hand) else { return Ok(()) };
+            let Some(file) = self.ring.pass() else { continue };
             if !std::mem::take(&mut self.used[file.0 as usize]) {
                 return self.close_raw(file);
             }
-            self.hand += 1;
         }
     }
 
     fn close_raw(&mut self, file: FileIdx) -> rustix::io::Result<()> {
         let Some(fd) = self.fds[file.0 as usize].take() else { return Ok(()) };
         self.generation += 1;
-        self.ring.retain(|open| *open != file);
+        if self.is_limited() {
+            self.ring.remove(file);
+        }
         // The last one to have it open closes it.
         let Some(fd) = Arc::into_inner(fd) else { return Ok(()) };
         if self.policy.fsync_on_close && self.specs[file.0 as usize].open.write {
@@ -632,6 +672,50 @@ pub(crate) fn c_path(path: &Path) -> Result<CString, EngineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns which files of a table are open.
+    fn open_files(table: &FileTable) -> Vec<usize> {
+        let all = table.raw_fds().into_iter().enumerate();
+        all.filter(|(_, fd)| *fd >= 0).map(|(idx, _)| idx).collect()
+    }
+
+    #[test]
+    fn the_file_that_was_not_used_for_a_while_is_closed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spec = |number| {
+            let path = folder.path().join(format!("{number}"));
+            std::fs::write(&path, "").expect("it is ours");
+            FileSpec { path, open: OpenFlags::default(), size_bytes: 0 }
+        };
+        let policy = TablePolicy { n_open: Some(3), ..TablePolicy::default() };
+        let mut table = FileTable::new((0..6).map(spec).collect(), policy).expect("they are there");
+        assert_eq!(open_files(&table), [0, 1, 2]);
+        // Used, and which files are open then.
+        for (used, open) in [
+            // All were just opened: the first one goes.
+            (3, [1, 2, 3]),
+            (1, [1, 2, 3]),
+            // The second one was used since, the third one was not.
+            (4, [1, 3, 4]),
+            // Three was used when it was opened, one before that.
+            (5, [3, 4, 5]),
+        ] {
+            assert!(table.fd(FileIdx(used)).expect("it is there") >= 0);
+            assert_eq!(open_files(&table), open, "after {used}");
+        }
+        let mut other = table.share();
+        for file in [3, 5] {
+            table.close(FileIdx(file)).expect("nothing is to be made durable");
+        }
+        assert_eq!((open_files(&table), open_files(&other)), (vec![4], vec![3, 4, 5]));
+        for file in [0, 1, 2, 3] {
+            table.fd(FileIdx(file)).expect("it is there");
+            other.fd(FileIdx(file)).expect("it is there");
+        }
+        assert_eq!((table.n_open(), other.n_open()), (3, 3));
+        table.close_all().expect("nothing is to be made durable");
+        assert_eq!(open_files(&table), Vec::<usize>::new());
+    }
 
     #[test]
     fn a_file_is_opened_once_and_where_there_is_room() {
