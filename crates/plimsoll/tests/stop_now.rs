@@ -5,6 +5,7 @@ mod common;
 mod slow_device;
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -12,6 +13,8 @@ use std::time::Duration;
 
 use common::Sandbox;
 use record::{Outcome, Record};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify;
 use rustix::process::{Pid, Signal, kill_process};
 use slow_device::SlowDevice;
 
@@ -31,13 +34,13 @@ const GIVE_UP: Duration = Duration::from_mins(2);
 
 /// Waits for a stage and returns with it, or without it when it does not come.
 fn wait_for(stage: Stage) -> MutexGuard<'static, Stage> {
-    let guard = STAGE.lock().expect("nobody panics with it");
+    let guard = STAGE.lock().expect("no test panics with it");
     let waited = CHANGED.wait_timeout_while(guard, GIVE_UP, |it| *it != stage);
-    waited.expect("nobody panics with it").0
+    waited.expect("no test panics with it").0
 }
 
 fn enter(stage: Stage) {
-    *STAGE.lock().expect("nobody panics with it") = stage;
+    *STAGE.lock().expect("no test panics with it") = stage;
     CHANGED.notify_all();
 }
 
@@ -99,31 +102,39 @@ fn a_second_signal_does_not_wait_for_what_is_in_flight() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }
 
-/// Says whether a process has asked to hear of SIGINT.
-fn hears_interrupts(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    caught.is_some_and(|mask| mask >> (Signal::INT.as_raw() - 1) & 1 == 1)
+/// Tells when a file is opened for the first time.
+struct Opened(OwnedFd);
+
+impl Opened {
+    fn watch(path: &Path) -> Self {
+        let events = inotify::init(inotify::CreateFlags::CLOEXEC).expect("a queue of events");
+        inotify::add_watch(&events, path, inotify::WatchFlags::OPEN).expect("it is there");
+        Opened(events)
+    }
+
+    /// Waits for it. Returns false when it does not come.
+    fn wait(&self) -> bool {
+        let give_up = Timespec::try_from(GIVE_UP).expect("two minutes");
+        let mut events = [PollFd::new(&self.0, PollFlags::IN)];
+        poll(&mut events, Some(&give_up)).expect("a queue of events") > 0
+    }
 }
 
-/// Two million files take seconds to bind. Nothing of them is there when the run ends, so it ended
-/// before they were bound.
+/// Two million files take seconds to look at and to bind. Nothing of them is there when the run
+/// ends, so it ended before they were bound. When it looks at its first file it listens to signals.
 #[test]
 fn a_signal_ends_the_preparation_of_many_files() {
     let sandbox = Sandbox::new();
-    sandbox
-        .write("job.fio", "[a]\nioengine=null\nsize=8g\nnrfiles=2000000\ntime_based\nruntime=1h\n");
+    sandbox.write("first", [0; 4096]);
+    let job = "[first]\nfilename=first\n[a]\nioengine=null\nsize=8g\nnrfiles=2000000\ntime_based\n\
+               runtime=1h\n";
+    sandbox.write("job.fio", job);
+    let opened = Opened::watch(&sandbox.path("first"));
     let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    command.args(["run", "job.fio", "--json", "--no-progress"]).stderr(Stdio::piped());
-    let child = command.stdout(Stdio::piped()).spawn().expect("the binary was built");
-    let step = Duration::from_millis(1);
-    let n_looks_max = GIVE_UP.as_millis() / step.as_millis();
-    let hears = (0..n_looks_max).any(|_| {
-        std::thread::sleep(step);
-        hears_interrupts(child.id())
-    });
-    assert!(hears, "it never listens");
+    command.args(["run", "job.fio", "--json", "--no-progress"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the binary was built");
+    assert!(opened.wait(), "it never looks at its first file");
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
     if String::from_utf8_lossy(&output.stderr).contains("not-enough-memory") {
