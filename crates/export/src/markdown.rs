@@ -47,7 +47,12 @@ fn put_run(text: &mut String, run: &Run, judge: &Judge) {
     let _ = writeln!(text, "### {title}\n");
     match record.outcome {
         Outcome::Complete => {}
-        Outcome::Interrupted => text.push_str("**Interrupted:** measured until then.\n\n"),
+        Outcome::Interrupted if record.has_measured() => {
+            text.push_str("**Interrupted:** measured until then.\n\n");
+        }
+        Outcome::Interrupted => {
+            text.push_str("**Interrupted** before anything was measured.\n\n");
+        }
         Outcome::Failed => text.push_str("**Failed:** at least one job.\n\n"),
     }
     put_checks(text, record, judge.invalidates);

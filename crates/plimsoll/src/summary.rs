@@ -99,8 +99,11 @@ fn put_notes(text: &mut String, record: &Record) {
     match record.outcome {
         Outcome::Complete => {}
         Outcome::Interrupted => {
-            let _ =
-                writeln!(text, "interrupted after {after}: this is what was measured until then");
+            let _ = if record.has_measured() {
+                writeln!(text, "interrupted after {after}: this is what was measured until then")
+            } else {
+                writeln!(text, "interrupted after {after}, before anything was measured")
+            };
         }
         Outcome::Failed => {
             let n_failed = record.jobs.iter().filter(|job| is_failed(job)).count();

@@ -141,6 +141,22 @@ impl Default for Record {
     }
 }
 
+impl Record {
+    /// Says whether anything was measured: an operation that counts, of a job or, where the run
+    /// was cut off before its totals were written, of a period that is no ramp.
+    pub fn has_measured(&self) -> bool {
+        let of_job = |job: &JobRecord| {
+            job.n_ios() > 0
+                || !job.sync.is_empty()
+                || job.series.iter().any(|series| series.n_ios > 0)
+        };
+        let of_interval = |interval: &Interval| {
+            !interval.ramp && interval.dirs.iter().any(|(_, dir)| dir.n_ios > 0)
+        };
+        self.jobs.iter().any(of_job) || self.intervals.iter().any(of_interval)
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -148,7 +164,7 @@ pub enum Outcome {
     /// Everything the plan says was done.
     #[default]
     Complete,
-    /// Stopped by a signal; what was measured until then is here.
+    /// Stopped by a signal; what was measured until then, if anything, is here.
     Interrupted,
     /// At least one job failed; the others are here.
     Failed,

@@ -95,8 +95,11 @@ pub(crate) fn of(record: &Record) -> Validity {
             };
             (State::Bad, text)
         }
-        Outcome::Interrupted => {
+        Outcome::Interrupted if record.has_measured() => {
             (State::Bad, "Interrupted: this is what was measured until then.".to_owned())
+        }
+        Outcome::Interrupted => {
+            (State::Bad, "Interrupted before anything was measured.".to_owned())
         }
         Outcome::Complete => complete(record, &checks, has_warning),
     };

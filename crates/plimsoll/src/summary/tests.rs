@@ -334,7 +334,7 @@ fn an_interrupted_run_without_any_io() {
     let mut record = record(vec![idle]);
     record.outcome = Outcome::Interrupted;
     insta::assert_snapshot!(print(&record), @r"
-    interrupted after 12.345s: this is what was measured until then
+    interrupted after 12.345s, before anything was measured
 
                    IOPS    MiB/s      mean       p50       p99     p99.9       max
     idle: 1 worker x depth 1

@@ -630,7 +630,7 @@ impl Report {
                 ("Vdbench simulation completed successfully".to_owned(), String::new())
             }
             Ending::Interrupted => (
-                "Vdbench was interrupted; what was measured until then is kept".to_owned(),
+                "Vdbench was interrupted; all rows until then are kept".to_owned(),
                 "Abort requested: interrupted".to_owned(),
             ),
             Ending::Aborted(why) => {
