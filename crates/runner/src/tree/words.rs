@@ -15,7 +15,7 @@ pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
                     "tree `{}` is not made where another one was removed: {reason}",
                     work.tree.name
                 ),
-                _ => reason.to_string(),
+                _ => reason,
             };
         };
         let path = path_of(work, op);

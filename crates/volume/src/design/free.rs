@@ -121,7 +121,7 @@ impl<'p> Provisioned<'p> {
 
     /// Returns the unit in which throughput is chosen, bytes per second.
     pub(crate) fn throughput_unit(&self) -> u64 {
-        self.free(0).mega()
+        self.free(0).throughput_unit().scale()
     }
 
     /// Returns the fewest operations that allow a throughput, where they bound it.
@@ -244,7 +244,7 @@ impl Free<'_> {
         match asked {
             Some((per_s, at)) => {
                 let what = format!("IOPS of {} at {:.0} GiB", self.sku.name, self.size_gib);
-                in_range(&what, (per_s, at), range, 1, None, parser);
+                in_range(&what, (per_s, at), range, ChosenUnit::Iops, None, parser);
                 Some(limit(per_s, &format!("provisioned; {origin}")))
             }
             None => match sku.iops_base() {
@@ -272,7 +272,7 @@ impl Free<'_> {
         match asked {
             Some((per_s, at)) => {
                 let (what, help) = self.throughput_bound(per_s, now, &range, parser);
-                in_range(&what, (per_s, at), range, self.mega(), help, parser);
+                in_range(&what, (per_s, at), range, self.throughput_unit(), help, parser);
                 Some(limit(per_s, &format!("provisioned; {origin}")))
             }
             None => match sku.throughput_base() {
@@ -410,43 +410,78 @@ impl Free<'_> {
         None
     }
 
-    /// Bytes of one unit in which the type's throughput is published.
-    fn mega(&self) -> u64 {
+    /// Returns the unit in which the type's throughput is published.
+    fn throughput_unit(&self) -> ChosenUnit {
         let figure = self.sku.throughput_max().or(self.sku.throughput_base());
-        figure.map_or(1, |figure| (figure.per_s as f64 / figure.value).round() as u64).max(1)
+        let bytes = figure.map(|figure| (figure.per_s as f64 / figure.value).round() as u64);
+        match bytes {
+            Some(MIB_BYTES) => ChosenUnit::MibPerS,
+            Some(bytes) => ChosenUnit::MbPerS { bytes: bytes.max(1) },
+            None => ChosenUnit::MbPerS { bytes: MB_BYTES },
+        }
     }
 }
 
-/// Reports a limit that cannot be chosen: of what, in which unit of so many bytes, and perhaps
-/// what else to write.
+/// In what a limit is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChosenUnit {
+    Iops,
+    /// Units that are published as "MB/s", each of so many bytes per second.
+    MbPerS {
+        bytes: u64,
+    },
+    /// 2^20 bytes per second.
+    MibPerS,
+}
+
+const MB_BYTES: u64 = 1_000_000;
+const MIB_BYTES: u64 = 1 << 20;
+
+impl ChosenUnit {
+    /// Returns what one of it is, per second.
+    fn scale(self) -> u64 {
+        match self {
+            ChosenUnit::Iops => 1,
+            ChosenUnit::MbPerS { bytes } => bytes,
+            ChosenUnit::MibPerS => MIB_BYTES,
+        }
+    }
+
+    /// Returns what stands behind a number of them.
+    fn suffix(self) -> &'static str {
+        match self {
+            ChosenUnit::Iops => "",
+            ChosenUnit::MbPerS { .. } => " MB/s",
+            ChosenUnit::MibPerS => " MiB/s",
+        }
+    }
+}
+
+/// Reports a limit that cannot be chosen: of what, in which unit, and perhaps what else to write.
 fn in_range(
     what: &str,
     (per_s, at): At<u64>,
     range: RangeInclusive<u64>,
-    unit: u64,
+    unit: ChosenUnit,
     help: Option<String>,
     parser: &mut Parser<'_, '_>,
 ) {
     if range.contains(&per_s) {
         return;
     }
-    let word = match unit {
-        1 => "",
-        1_048_576 => " MiB/s",
-        _ => " MB/s",
-    };
-    let number = |per_s: u64| (per_s as f64 / unit as f64 * 1000.0).round() / 1000.0;
+    let number = |per_s: u64| (per_s as f64 / unit.scale() as f64 * 1000.0).round() / 1000.0;
     let text = format!(
-        "{what} is from {} to {}{word}, not {}",
+        "{what} is from {} to {}{}, not {}",
         number(*range.start()),
         number(*range.end()),
+        unit.suffix(),
         number(per_s),
     );
     let mut finding = Diagnostic::error("out-of-range", text);
     if let Some(help) = help {
         finding = finding.help(help);
-    } else if unit == 1_048_576 && per_s.is_multiple_of(1_000_000) {
-        let meant = per_s / 1_000_000;
+    } else if unit == ChosenUnit::MibPerS && per_s.is_multiple_of(MB_BYTES) {
+        let meant = per_s / MB_BYTES;
         finding = finding.help(format!("this cloud counts MiB: write \"{meant}MiB/s\""));
     }
     parser.findings.add(finding, &at);

@@ -42,10 +42,27 @@ pub(super) struct Share {
     pub(super) asked: Vec<FileOperation>,
 }
 
+/// Which of the two a [`Storage`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StorageKind {
+    Sd,
+    Fsd,
+}
+
+impl StorageKind {
+    /// Returns the kind of member that counts what is done on it.
+    pub(super) fn member(self) -> MemberKind {
+        match self {
+            StorageKind::Sd => MemberKind::Sd,
+            StorageKind::Fsd => MemberKind::Fsd,
+        }
+    }
+}
+
 /// Storage or structure of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Storage {
-    pub(super) kind: MemberKind,
+    pub(super) kind: StorageKind,
     pub(super) name: String,
     /// The file, device or anchor.
     pub(super) path: String,
@@ -174,11 +191,11 @@ impl Share {
 }
 
 fn of_sd(sd: &Sd) -> Storage {
-    Storage { kind: MemberKind::Sd, name: sd.name.clone(), path: sd.lun.clone() }
+    Storage { kind: StorageKind::Sd, name: sd.name.clone(), path: sd.lun.clone() }
 }
 
 fn of_fsd(name: &str, anchor: &str) -> Storage {
-    Storage { kind: MemberKind::Fsd, name: name.to_owned(), path: anchor.to_owned() }
+    Storage { kind: StorageKind::Fsd, name: name.to_owned(), path: anchor.to_owned() }
 }
 
 /// Says whether a run works on files.

@@ -44,7 +44,17 @@ impl Latencies {
         match operation {
             FileOperation::Read => self.reads.merge(lat),
             FileOperation::Write => self.writes.merge(lat),
-            _ => {}
+            FileOperation::Mkdir
+            | FileOperation::Rmdir
+            | FileOperation::Create
+            | FileOperation::Delete
+            | FileOperation::Open
+            | FileOperation::Close
+            | FileOperation::Access
+            | FileOperation::Getattr
+            | FileOperation::Setattr
+            | FileOperation::Copy
+            | FileOperation::Move => {}
         }
         if is_asked {
             self.requested.merge(lat);
@@ -221,7 +231,7 @@ impl Members {
             let slave = self.member(MemberKind::Slave, &slave);
             let mut of = vec![host, slave];
             if let Some(storage) = &share.storage {
-                of.push(self.member(storage.kind, &storage.name));
+                of.push(self.member(storage.kind.member(), &storage.name));
                 let detail = self.detail;
                 for (owner, is_wanted) in [(host, detail.host_detail), (slave, detail.slave_detail)]
                 {

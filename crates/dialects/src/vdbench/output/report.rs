@@ -600,8 +600,18 @@ impl Report {
     fn end_histogram(&self, output: &mut Output, member: &Member) {
         let page = match member.kind {
             MemberKind::Total => HISTOGRAM.to_owned(),
-            _ if !self.has_histogram(member) => return,
-            _ => histogram_page(member),
+            MemberKind::Host
+            | MemberKind::Slave
+            | MemberKind::Part
+            | MemberKind::Sd
+            | MemberKind::Wd
+            | MemberKind::Fsd
+            | MemberKind::Fwd => {
+                if !self.has_histogram(member) {
+                    return;
+                }
+                histogram_page(member)
+            }
         };
         let text = if self.is_files {
             file_histogram(&member.latencies.requested, &self.limits_us)

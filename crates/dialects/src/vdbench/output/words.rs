@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use plan::job::Source;
 
-use super::jobs::{MemberKind, Share, shares};
+use super::jobs::{Share, StorageKind, shares};
 use crate::vdbench::run::Run;
 
 /// What our messages say, and what parameter files call it. In this order: what is longer first.
@@ -180,8 +180,11 @@ fn defined(share: Share) -> Defined {
     }
 }
 
-fn key_of(kind: MemberKind) -> &'static str {
-    if kind == MemberKind::Sd { "sd" } else { "fsd" }
+fn key_of(kind: StorageKind) -> &'static str {
+    match kind {
+        StorageKind::Sd => "sd",
+        StorageKind::Fsd => "fsd",
+    }
 }
 
 /// Replaces `before` with a name and a closing quote by what the name stands for.

@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
         let name = plain.filter(|name| !taken(name)).or_else(|| {
             (1..=u32::MAX).map(|number| format!("{kind}{number}")).find(|name| !taken(name))
         });
-        let name = name.unwrap_or_default();
+        let name = name.expect("a file has fewer definitions than there are numbers");
         self.names.insert(format!("{kind}={name}").to_lowercase());
         self.known.insert(key, name.clone());
         (name, true)

@@ -36,7 +36,7 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
             match result_file::write(Path::new(&path), page.as_bytes()) {
                 Ok(()) => stream::tell(&format!("charts: {path}\n")),
                 Err(error) => stream::tell(&format!(
-                    "note: no charts: cannot write `{path}`: {error}\n\
+                    "note: no charts: cannot write `{path}`: {}\n\
                      hint: --report FILE writes them elsewhere, --report none says that none are \
                      wanted\n",
                     system_text(&error)

@@ -1,6 +1,6 @@
 //! Pages of a run before anything is measured: headings and links.
 
-use super::super::jobs::{MemberKind, Storage};
+use super::super::jobs::{MemberKind, Storage, StorageKind};
 use super::super::members::Member;
 use super::super::page::{link, link_line, link_lines, run_links, shown, title};
 use super::{
@@ -95,7 +95,12 @@ impl Report {
         }
         let to = match member.kind {
             MemberKind::Fsd | MemberKind::Fwd => "Link to Performance histogram:",
-            _ => "Link to response time histogram:",
+            MemberKind::Total
+            | MemberKind::Host
+            | MemberKind::Slave
+            | MemberKind::Part
+            | MemberKind::Sd
+            | MemberKind::Wd => "Link to response time histogram:",
         };
         let page = histogram_page(member);
         self.open_page(output, &page, &format!("{}\n\n{links}", shown(text)));
@@ -122,8 +127,8 @@ impl Report {
         let Storage { name, path, .. } = storage;
         let host = self.members.host_of(part);
         match storage.kind {
-            MemberKind::Fsd => format!("fsd={name}"),
-            _ => format!("sd={name},host={host},lun={path}"),
+            StorageKind::Fsd => format!("fsd={name}"),
+            StorageKind::Sd => format!("sd={name},host={host},lun={path}"),
         }
     }
 
@@ -159,8 +164,8 @@ impl Report {
         let what = if self.is_files { "FSD" } else { "SD" };
         // Of a process Vdbench names the definition alone.
         let text = match storage.kind {
-            MemberKind::Sd if is_slave => format!("sd={}", storage.name),
-            _ => self.part_text(part, storage),
+            StorageKind::Sd if is_slave => format!("sd={}", storage.name),
+            StorageKind::Sd | StorageKind::Fsd => self.part_text(part, storage),
         };
         let head = format!("{owner} {what} report for {}\n\n{links}", shown(&text));
         self.open_page(output, &format!("{}.html", part.name), &head);
