@@ -65,7 +65,7 @@ pub struct Suite {
     /// Where the procedure and the published figures come from.
     pub sources: Vec<Source>,
     /// What it works on; one place without a name where the suite names none.
-    pub places: Vec<Place>,
+    pub places: Vec<SuitePlace>,
     /// What is made ready before anything is measured.
     pub prepare: Prepare,
     /// What is measured, in order.
@@ -93,7 +93,7 @@ pub struct Source {
 
 /// Something to work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SuitePlace {
     /// How parts of the suite name it.
     pub name: String,
     /// What it should be, for people.

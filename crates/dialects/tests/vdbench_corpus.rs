@@ -7,7 +7,7 @@ mod support;
 use std::path::Path;
 
 use dialects::Loader;
-use dialects::vdbench::run::{Place, Run, Work};
+use dialects::vdbench::run::{Run, SourceRange, Work};
 use dialects::vdbench::{Options, Parsed, parse_args, parse_files, parse_text, simulation, sniff};
 use support::{FolderHost, MapHost, all_shown, rows};
 
@@ -131,7 +131,7 @@ fn without_places(parsed: &Parsed) -> Vec<Run> {
     let mut runs = parsed.runs.clone();
     for run in &mut runs {
         if let Work::Raw(work) = &mut run.work {
-            work.sds.iter_mut().for_each(|sd| sd.place = Place::default());
+            work.sds.iter_mut().for_each(|sd| sd.place = SourceRange::default());
         }
     }
     runs

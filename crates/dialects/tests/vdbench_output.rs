@@ -5,7 +5,8 @@ use dialects::vdbench::output::{
 };
 use dialects::vdbench::run::{
     AmountMax, Arrivals, Contents, FileIo, FileOperation, FileSizes, FileWork, Fsd, Fwd, OpenFlags,
-    Place, Rate, RawWork, Run, Sd, Seek, Select, SelectFilter, SelectOrder, Wd, Work, Xfersize,
+    Rate, RawWork, Run, Sd, Seek, Select, SelectFilter, SelectOrder, SourceRange, Wd, Work,
+    Xfersize,
 };
 use hist::Histogram;
 use record::{CpuShares, Interval, IntervalSeries, JobRecord, PerDirRecord, SeriesRecord};
@@ -50,7 +51,7 @@ fn sd(name: &str) -> Sd {
         align_bytes: 0,
         dedup: None,
         open: OpenFlags::default(),
-        place: Place::default(),
+        place: SourceRange::default(),
     }
 }
 

@@ -50,7 +50,7 @@ pub use probe::{
     DeviceUser, DirectAlign, MountedImage, TargetFacts, WriteRisk, claim, device_users, look,
     mounted_images, probe,
 };
-pub use signatures::{Contents, Kind as ContentsKind};
+pub use signatures::{Contents, ContentsKind};
 pub use usage::Usage;
 
 use plan::EngineKind;

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::files::FileKind;
 use crate::mounts::{self, DeviceNumber, Mount};
-use crate::signatures::{self, Contents, Kind};
+use crate::signatures::{self, Contents, ContentsKind};
 use crate::{EngineError, call};
 
 /// `BLKSSZGET` of `linux/fs.h`, `_IO(0x12, 104)`: bytes of a logical block.
@@ -106,7 +106,7 @@ pub enum WriteRisk<'a> {
     /// The kernel or another program holds it.
     Held,
     /// It holds this.
-    Contents(&'static str, Kind),
+    Contents(&'static str, ContentsKind),
     /// What it holds cannot be told, since this byte cannot be read.
     Unreadable {
         /// Counted from the start.

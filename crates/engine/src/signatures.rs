@@ -20,7 +20,7 @@ use table::SIGNATURES;
 
 /// What kind of thing a mark belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ContentsKind {
     /// A file system.
     FileSystem,
     /// A member of an array.
@@ -37,7 +37,7 @@ pub enum Kind {
 
 /// Where a mark lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MarkPlace {
     /// So many bytes from the start.
     Start(u64),
     /// So many bytes before the end, which is rounded down to a multiple of `unit` first.
@@ -76,21 +76,21 @@ pub(crate) enum Place {
 /// Size of the labels of ZFS, to a multiple of which it rounds devices down.
 const ZFS_LABEL_BYTES: u64 = 256 << 10;
 
-impl Place {
+impl MarkPlace {
     /// Returns where that is on a device of this size; empty where the device is too small.
     fn offsets(self, size_bytes: u64) -> impl Iterator<Item = u64> {
         let (from, to, step) = match self {
-            Place::Start(at) => (Some(at), Some(at + 1), 1),
-            Place::End { unit, before } => {
+            MarkPlace::Start(at) => (Some(at), Some(at + 1), 1),
+            MarkPlace::End { unit, before } => {
                 let at = (size_bytes / unit * unit).checked_sub(before);
                 (at, at.map(|at| at + 1), 1)
             }
-            Place::Share { n_shares } => {
+            MarkPlace::Share { n_shares } => {
                 let at = (size_bytes / BLOCK_BYTES).div_ceil(n_shares) * BLOCK_BYTES;
                 (Some(at), Some(at + 1), 1)
             }
-            Place::Each { from, to, step } => (Some(from), Some(to), step),
-            Place::EachBeforeEnd { from, to, step } => {
+            MarkPlace::Each { from, to, step } => (Some(from), Some(to), step),
+            MarkPlace::EachBeforeEnd { from, to, step } => {
                 let end = size_bytes / ZFS_LABEL_BYTES * ZFS_LABEL_BYTES;
                 (end.checked_sub(from), end.checked_sub(to), step)
             }
@@ -103,9 +103,9 @@ impl Place {
 /// One format: its name, and by which bytes where it is known.
 pub(crate) struct Signature {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ContentsKind,
     pub(crate) magics: &'static [&'static [u8]],
-    pub(crate) places: &'static [Place],
+    pub(crate) places: &'static [MarkPlace],
     /// What else must be so, given the place of the mark; for marks that random data may have.
     pub(crate) test: Option<Test>,
 }
@@ -133,7 +133,7 @@ pub enum Contents {
         /// Name of the format.
         name: &'static str,
         /// What it is.
-        kind: Kind,
+        kind: ContentsKind,
     },
     /// A place where marks lie cannot be read, so nothing is known. A device that fails is the last
     /// one that may be overwritten by mistake.
@@ -240,8 +240,8 @@ impl Test {
 
 impl Signature {
     /// Returns the places on a device of this size, with the place that each comes from.
-    fn offsets(&self, size_bytes: u64) -> impl Iterator<Item = (u64, Place)> {
-        let of_place = move |place: &Place| {
+    fn offsets(&self, size_bytes: u64) -> impl Iterator<Item = (u64, MarkPlace)> {
+        let of_place = move |place: &MarkPlace| {
             let place = *place;
             place.offsets(size_bytes).map(move |offset| (offset, place))
         };

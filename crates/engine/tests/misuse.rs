@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use common::{BLOCK, arena, file, make, op, options, read_write, scratch, spec, table, zeros};
-use engine::volume::{Member, Place, UsageMark, VolumeEngine, Volumes};
+use engine::volume::{Member, UsageMark, VolumeEngine, VolumeRange, Volumes};
 use engine::{Arena, ArenaSpec, LayoutSpec, OpenFlags, Wait, build, offload};
 use plan::EngineKind;
 use plan::files::Fallocate;
@@ -110,13 +110,13 @@ fn volumes(time_scale: f64) -> Arc<Volumes> {
     Volumes::new(system(), Arc::new(move || now_ns.fetch_add(1, Relaxed)), time_scale)
 }
 
-fn join(volumes: &Arc<Volumes>, queue_depth: u32, place: Place) -> Member {
+fn join(volumes: &Arc<Volumes>, queue_depth: u32, place: VolumeRange) -> Member {
     volumes.join(3, queue_depth, vec![place], false, Box::new(|_| true))
 }
 
 #[test]
 fn a_worker_joins_volumes_once_with_what_they_can_hold() {
-    let place = Place { volume: 0, client: 0, base_bytes: 1 << 20, len_bytes: 1 << 20 };
+    let place = VolumeRange { volume: 0, client: 0, base_bytes: 1 << 20, len_bytes: 1 << 20 };
     let engine = |specs, n_buffers, queue_depth| {
         let member = join(&volumes(1.0), queue_depth, place);
         VolumeEngine::new(member, table(specs), arena(n_buffers), queue_depth, false)
@@ -129,7 +129,7 @@ fn a_worker_joins_volumes_once_with_what_they_can_hold() {
             drop(join(&volumes(1.0), 0, place));
         }),
         ("a file without end", "B from 1048576 B on end beyond 64 bits", &|| {
-            drop(join(&volumes(1.0), 1, Place { len_bytes: u64::MAX, ..place }));
+            drop(join(&volumes(1.0), 1, VolumeRange { len_bytes: u64::MAX, ..place }));
         }),
         ("twice", "worker 3 joins twice", &|| {
             let volumes = volumes(1.0);

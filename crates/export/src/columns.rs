@@ -2,7 +2,7 @@
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Text.
     Text,
     /// A whole number, not negative.
@@ -19,7 +19,7 @@ pub struct Column {
     /// Its name, with the unit.
     pub name: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// What it means, a sentence.
     pub doc: &'static str,
 }
@@ -39,63 +39,71 @@ pub enum Value {
     Flag(bool),
 }
 
-const fn column(name: &'static str, kind: Kind, doc: &'static str) -> Column {
+const fn column(name: &'static str, kind: ColumnKind, doc: &'static str) -> Column {
     Column { name, kind, doc }
 }
 
 /// All columns, in order. Every one may be empty.
 pub const COLUMNS: [Column; 28] = [
-    column("run_id", Kind::Whole, "Number of the run in its store; empty for a file."),
-    column("run", Kind::Text, "Name of the run, or of its file."),
-    column("started_unix_ms", Kind::Whole, "Start of the run, after the Unix epoch."),
-    column("part", Kind::Text, "`summary`, `latency`, `histogram` or `interval`: what the row is."),
-    column("step_idx", Kind::Whole, "Step, from 0."),
-    column("step", Kind::Text, "Name of the step, where it has one."),
-    column("job", Kind::Text, "Name of the job; empty for all jobs together."),
-    column("n_workers", Kind::Whole, "Workers in the row; in `summary` only."),
+    column("run_id", ColumnKind::Whole, "Number of the run in its store; empty for a file."),
+    column("run", ColumnKind::Text, "Name of the run, or of its file."),
+    column("started_unix_ms", ColumnKind::Whole, "Start of the run, after the Unix epoch."),
+    column(
+        "part",
+        ColumnKind::Text,
+        "`summary`, `latency`, `histogram` or `interval`: what the row is.",
+    ),
+    column("step_idx", ColumnKind::Whole, "Step, from 0."),
+    column("step", ColumnKind::Text, "Name of the step, where it has one."),
+    column("job", ColumnKind::Text, "Name of the job; empty for all jobs together."),
+    column("n_workers", ColumnKind::Whole, "Workers in the row; in `summary` only."),
     column(
         "dir",
-        Kind::Text,
+        ColumnKind::Text,
         "`read`, `write`, `trim`, `sync` (fsync and its like), or the name of a file operation.",
     ),
     column(
         "latency",
-        Kind::Text,
+        ColumnKind::Text,
         "What the latencies count: `total`, `service`, `submit` or `response`.",
     ),
-    column("start_ms", Kind::Whole, "Start of an interval, after the start of the run."),
-    column("end_ms", Kind::Whole, "Its end."),
-    column("is_ramp", Kind::Flag, "Whether the interval lies in the ramp, which no figure counts."),
+    column("start_ms", ColumnKind::Whole, "Start of an interval, after the start of the run."),
+    column("end_ms", ColumnKind::Whole, "Its end."),
+    column(
+        "is_ramp",
+        ColumnKind::Flag,
+        "Whether the interval lies in the ramp, which no figure counts.",
+    ),
     column(
         "is_warm_up",
-        Kind::Flag,
+        ColumnKind::Flag,
         "Whether it begins in the warm-up that was found or told, which figures count and \
          steadiness does not; empty where none was looked for.",
     ),
     column(
         "n_ios",
-        Kind::Whole,
+        ColumnKind::Whole,
         "Operations completed; in `latency` and `histogram` those with this latency.",
     ),
-    column("io_bytes", Kind::Whole, "Bytes moved."),
-    column("n_errors", Kind::Whole, "Operations that failed; in `summary` only."),
-    column("rate_iops", Kind::Number, "Operations per second."),
-    column("rate_bytes_per_s", Kind::Number, "Bytes per second."),
-    column("latency_ns_mean", Kind::Number, "Mean of the latency."),
+    column("io_bytes", ColumnKind::Whole, "Bytes moved."),
+    column("n_errors", ColumnKind::Whole, "Operations that failed; in `summary` only."),
+    column("rate_iops", ColumnKind::Number, "Operations per second."),
+    column("rate_bytes_per_s", ColumnKind::Number, "Bytes per second."),
+    column("latency_ns_mean", ColumnKind::Number, "Mean of the latency."),
     column(
         "latency_ns_min",
-        Kind::Whole,
+        ColumnKind::Whole,
         "Smallest latency; in `histogram` the lowest of the bucket.",
     ),
-    column("latency_ns_p50", Kind::Whole, "Median."),
-    column("latency_ns_p90", Kind::Whole, "90th percentile; not of intervals."),
-    column("latency_ns_p95", Kind::Whole, "95th percentile; not of intervals."),
-    column("latency_ns_p99", Kind::Whole, "99th percentile."),
-    column("latency_ns_p99_9", Kind::Whole, "99.9th percentile; not of intervals."),
-    column("latency_ns_p99_99", Kind::Whole, "99.99th percentile; not of intervals."),
+    column("latency_ns_p50", ColumnKind::Whole, "Median."),
+    column("latency_ns_p90", ColumnKind::Whole, "90th percentile; not of intervals."),
+    column("latency_ns_p95", ColumnKind::Whole, "95th percentile; not of intervals."),
+    column("latency_ns_p99", ColumnKind::Whole, "99th percentile."),
+    column("latency_ns_p99_9", ColumnKind::Whole, "99.9th percentile; not of intervals."),
+    column("latency_ns_p99_99", ColumnKind::Whole, "99.99th percentile; not of intervals."),
     column(
         "latency_ns_max",
-        Kind::Whole,
+        ColumnKind::Whole,
         "Largest latency; in `histogram` the highest of the bucket.",
     ),
 ];

@@ -14,7 +14,7 @@ mod markdown;
 mod parquet;
 mod table;
 
-pub use columns::{COLUMNS, Column, Kind, Value};
+pub use columns::{COLUMNS, Column, ColumnKind, Value};
 pub use csv_text::{csv, plain_cell};
 pub use markdown::{Judge, escaped, markdown};
 pub use parquet::parquet;

@@ -8,7 +8,7 @@
 
 mod thrift;
 
-use crate::columns::{COLUMNS, Column, Kind, Value};
+use crate::columns::{COLUMNS, Column, ColumnKind, Value};
 use crate::table::Table;
 use thrift::Struct;
 
@@ -51,12 +51,12 @@ pub fn parquet(table: &Table) -> Vec<u8> {
     file
 }
 
-fn physical_type(kind: Kind) -> i64 {
+fn physical_type(kind: ColumnKind) -> i64 {
     match kind {
-        Kind::Flag => BOOLEAN,
-        Kind::Whole => INT64,
-        Kind::Number => DOUBLE,
-        Kind::Text => BYTE_ARRAY,
+        ColumnKind::Flag => BOOLEAN,
+        ColumnKind::Whole => INT64,
+        ColumnKind::Number => DOUBLE,
+        ColumnKind::Text => BYTE_ARRAY,
     }
 }
 
@@ -65,7 +65,7 @@ fn schema_element(column: &Column) -> Struct {
         Struct::new().i32(1, physical_type(column.kind)).i32(3, OPTIONAL).text(4, column.name);
     match column.kind {
         // As old readers and as new ones know it.
-        Kind::Text => {
+        ColumnKind::Text => {
             let string = Struct::new().nested(1, &Struct::new());
             element.i32(6, CONVERTED_UTF8).nested(10, &string)
         }

@@ -1,6 +1,6 @@
 //! Every form of the same run.
 
-use export::{COLUMNS, Judge, Kind, Run, Table, Value, csv, markdown, parquet, table};
+use export::{COLUMNS, ColumnKind, Judge, Run, Table, Value, csv, markdown, parquet, table};
 use record::{
     CannotTell, CurvePointRecord, CurveRecord, GateRecord, HostRecord, Interval, IntervalDir,
     IntervalRecord, IntervalResponse, JobRecord, ListedLatencies, ListedLatency, LoadLineRecord,
@@ -343,7 +343,7 @@ fn what_is_not_known_is_a_dash() {
 
 /// Reads a file as parquet.thrift and the format's page say, as far as this table needs.
 mod reader {
-    use super::{COLUMNS, Kind, Value};
+    use super::{COLUMNS, ColumnKind, Value};
 
     /// Metadata: whole numbers, texts, lists and structs by field number.
     #[derive(Debug, Clone)]
@@ -461,7 +461,7 @@ mod reader {
         (meta, rows)
     }
 
-    fn values(page: &[u8], n_rows: usize, kind: Kind) -> Vec<Value> {
+    fn values(page: &[u8], n_rows: usize, kind: ColumnKind) -> Vec<Value> {
         let (levels, rest) = page[4..].split_at(u32_at(page));
         let (mut levels, mut rest) = (Bytes(levels), Bytes(rest));
         let mut is_there = Vec::new();
@@ -474,18 +474,18 @@ mod reader {
         let mut n_flags = 0;
         let mut value = |is_there: bool| match (is_there, kind) {
             (false, _) => Value::None,
-            (true, Kind::Text) => {
+            (true, ColumnKind::Text) => {
                 let n = u32_at(rest.0);
                 rest.take(4);
                 Value::Text(String::from_utf8(rest.take(n)).unwrap())
             }
-            (true, Kind::Whole) => {
+            (true, ColumnKind::Whole) => {
                 Value::Whole(u64::from_le_bytes(rest.take(8).try_into().unwrap()))
             }
-            (true, Kind::Number) => {
+            (true, ColumnKind::Number) => {
                 Value::Number(f64::from_le_bytes(rest.take(8).try_into().unwrap()))
             }
-            (true, Kind::Flag) => {
+            (true, ColumnKind::Flag) => {
                 let bit = n_flags;
                 n_flags += 1;
                 Value::Flag(rest.0[bit / 8] >> (bit % 8) & 1 == 1)

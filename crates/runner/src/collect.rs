@@ -14,7 +14,9 @@ use record::{
     PriorityRecord, Samples, SeriesRecord,
 };
 use units::system_text;
-use worker::{Failure, FailureKind, Kept, Meters, Series, SeriesMeters, SeriesName, offered_iops};
+use worker::{
+    ArrivalCounts, Failure, FailureKind, Meters, Series, SeriesMeters, SeriesName, offered_iops,
+};
 
 use crate::bind::BoundWorker;
 use crate::thread::WorkerResult;
@@ -124,7 +126,7 @@ fn arrivals(
         trim: block_bytes(&dirs.trim),
     };
     let job = &ended.bound.job;
-    let Kept { n_late, backlog_start, backlog_end } = result.kept;
+    let ArrivalCounts { n_late, backlog_start, backlog_end } = result.kept;
     Some(ArrivalsRecord {
         offered_iops: offered_iops(job, block_bytes)?,
         spacing: match job.load.arrivals {

@@ -43,7 +43,7 @@ const STACK_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct PauseWatch {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<Kept>>,
+    thread: Option<JoinHandle<LongestPauses>>,
 }
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ struct Shared {
 
 /// The longest pauses so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kept {
+struct LongestPauses {
     pauses: [PauseRecord; N_KEPT],
     n: usize,
 }
@@ -104,7 +104,7 @@ impl Drop for PauseWatch {
     }
 }
 
-impl Kept {
+impl LongestPauses {
     /// Keeps a pause, if it is one of the longest.
     fn keep(&mut self, pause: PauseRecord) {
         if self.n < N_KEPT {
@@ -120,12 +120,12 @@ impl Kept {
 }
 
 /// Looks at the clock at equal distances until it is told to stop.
-fn watch(shared: &Shared, run_clock: Clock, from_ns: u64) -> Kept {
+fn watch(shared: &Shared, run_clock: Clock, from_ns: u64) -> LongestPauses {
     crate::thread::sharpen_timers();
     // Its own time is the wall's, also where a run's is slowed.
     let clock = Clock::start_monotonic();
     let ramp_ns = run_clock.wall_time(from_ns.saturating_sub(run_clock.now_ns())).as_nanos() as u64;
-    let mut kept = Kept::default();
+    let mut kept = LongestPauses::default();
     let mut waits = Waits::open();
     let mut due_ns = clock.now_ns() + PERIOD_NS;
     while !shared.stop.load(Relaxed) {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_longest_pauses_are_kept() {
-        let mut kept = Kept::default();
+        let mut kept = LongestPauses::default();
         for length_ms in 1..=40 {
             kept.keep(PauseRecord { end_ms: 100, length_ms });
         }

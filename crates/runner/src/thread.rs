@@ -7,7 +7,9 @@ use std::sync::mpsc::Sender;
 
 use engine::{Engine, EngineError, Usage, Wait};
 use pattern::verify::VerifyState;
-use worker::{Data, Decision, ErrorsSeen, Failure, FailureKind, IoError, Kept, NoData, Worker};
+use worker::{
+    ArrivalCounts, Data, Decision, ErrorsSeen, Failure, FailureKind, IoError, NoData, Worker,
+};
 
 use crate::after;
 use crate::amount::AmountShare;
@@ -55,7 +57,7 @@ pub(crate) struct WorkerResult {
     /// Operations in flight times nanoseconds.
     pub(crate) in_flight_ns: Option<u64>,
     /// How an open load was kept up with.
-    pub(crate) kept: Kept,
+    pub(crate) kept: ArrivalCounts,
     pub(crate) latency_target: Option<(plan::load::LatencyTarget, u32)>,
     pub(crate) errors: ErrorsSeen,
     pub(crate) first_ignored_errno: Option<i32>,

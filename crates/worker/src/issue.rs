@@ -9,7 +9,7 @@ use crate::flow::FlowGroup;
 use crate::gate::Pass;
 use crate::occupancy::LATE_NS;
 use crate::paths::Issue;
-use crate::source::{BATCH_MAX, Chosen, Place};
+use crate::source::{BATCH_MAX, Chosen, UntimedOp};
 use crate::verifying::Replay;
 use crate::worker::Worker;
 
@@ -123,8 +123,8 @@ impl Worker {
         while n_left > 0 {
             let n_taken = self.source.take_batch(n_left);
             for idx in 0..n_taken {
-                let place = self.source.of_batch(idx);
-                self.issue_plain(place, now, ops, data);
+                let untimed = self.source.of_batch(idx);
+                self.issue_plain(untimed, now, ops, data);
             }
             self.n_issued += n_taken as u64;
             n_left = if n_taken == 0 { 0 } else { n_left - n_taken };
@@ -142,8 +142,8 @@ impl Worker {
             };
             let n_taken = self.source.take_turns(n_allowed);
             for idx in 0..n_taken {
-                let place = self.source.of_turns(idx);
-                self.issue_plain(place, now, ops, data);
+                let untimed = self.source.of_turns(idx);
+                self.issue_plain(untimed, now, ops, data);
             }
             self.n_issued += n_taken as u64;
             n_left = if n_taken == 0 { 0 } else { n_left - n_taken };
@@ -157,11 +157,11 @@ impl Worker {
             if self.flow.as_ref().is_some_and(FlowGroup::is_ahead) {
                 return;
             }
-            let Some(place) = self.source.take_next() else { return };
+            let Some(untimed) = self.source.take_next() else { return };
             if let Some(flow) = &self.flow {
                 flow.advance();
             }
-            self.issue_plain(place, now, ops, data);
+            self.issue_plain(untimed, now, ops, data);
             self.n_issued += 1;
         }
     }
@@ -216,8 +216,8 @@ impl Worker {
             }
             flow.advance();
         }
-        let Some(place) = self.source.take(dir) else { return Err(Filled::EndOfPhase) };
-        let chosen = Chosen { intended_ns, ..place.into() };
+        let Some(untimed) = self.source.take(dir) else { return Err(Filled::EndOfPhase) };
+        let chosen = Chosen { intended_ns, ..untimed.into() };
         if asks {
             self.gate.issued(dir, chosen.len);
         }
@@ -327,9 +327,15 @@ impl Worker {
     /// it.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn issue_plain<D: Data>(&mut self, place: Place, now: u64, ops: &mut Vec<Op>, data: &mut D) {
+    fn issue_plain<D: Data>(
+        &mut self,
+        untimed: UntimedOp,
+        now: u64,
+        ops: &mut Vec<Op>,
+        data: &mut D,
+    ) {
         let Some(slot_idx) = self.slots.take() else { return };
-        let op = self.begin_plain(slot_idx, place, now, data);
+        let op = self.begin_plain(slot_idx, untimed, now, data);
         ops.push(op);
     }
 
@@ -339,11 +345,11 @@ impl Worker {
     pub(crate) fn begin_plain<D: Data>(
         &mut self,
         slot_idx: u32,
-        place: Place,
+        untimed: UntimedOp,
         now: u64,
         data: &mut D,
     ) -> Op {
-        let Place { kind, file_idx, extent, series } = place;
+        let UntimedOp { kind, file_idx, extent, series } = untimed;
         let op = op(slot_idx, kind, file_idx, extent.offset, extent.len);
         self.slots.get_mut(slot_idx).begin(op, now, series);
         if kind == OpKind::Write {

@@ -5,7 +5,7 @@ use plan::{Direction, Job};
 
 use crate::errors::{ErrorBudget, ErrorsSeen, Failure, IoError};
 use crate::meters::{Meters, SampleUnit, Sampler};
-use crate::occupancy::Kept;
+use crate::occupancy::ArrivalCounts;
 use crate::pending::Pending;
 use crate::series::{Series, SeriesRuns};
 use crate::source::Chosen;
@@ -94,7 +94,7 @@ pub(crate) struct Writes {
 /// What keeps an open load from being kept up with.
 #[derive(Debug, Default)]
 pub(crate) struct Lateness {
-    pub(crate) kept: Kept,
+    pub(crate) kept: ArrivalCounts,
     /// Since when there is room in flight, and the last long stretch with room before: from, to.
     pub(crate) room_ns: u64,
     pub(crate) room_before_ns: (u64, u64),

@@ -4,7 +4,7 @@ use plan::job::Job;
 use plan::load::Rate;
 use plan::{Direction, PerDir};
 
-/// Delay from which on an operation counts as late: see [`Kept::n_late`]. Far above the grouping of
+/// Delay from which on an operation counts as late: see [`ArrivalCounts::n_late`]. Far above the grouping of
 /// high rates (100 us) and what a timer is off by, far below what a user of storage notices.
 pub const LATE_NS: u64 = 1_000_000;
 
@@ -60,7 +60,7 @@ impl Occupancy {
 
 /// How an open load was kept up with in the measured time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct ArrivalCounts {
     /// Operations that were chosen more than [`LATE_NS`] after they were due, although there had
     /// been room in flight since then: the delay of whoever drives the worker. Jobs that pause, or
     /// whose operations wait for others, have none.

@@ -8,7 +8,7 @@ use plan::job::{Part, PartRegion};
 use plan::{Direction, Job};
 
 use crate::gate::{IopsSchedule, leaves_rest};
-use crate::source::{Place, Source};
+use crate::source::{Source, UntimedOp};
 use crate::spec::{FileRegion, WorkerSpec};
 
 /// The parts of a worker's job and whose turn it is.
@@ -115,17 +115,17 @@ impl Parts {
 
     /// Takes the next operation, in direction `dir` if a part issues that. `None` when every part
     /// has done its work.
-    pub(crate) fn take(&mut self, dir: Direction) -> Option<Place> {
+    pub(crate) fn take(&mut self, dir: Direction) -> Option<UntimedOp> {
         loop {
             let due_idx = self.due_idx.take();
             let idx = due_idx.or_else(|| self.turn_idx.take());
             let idx = idx.unwrap_or_else(|| self.turns.next());
             let member = self.members.get_mut(idx)?;
-            if let Some(place) = member.take(dir) {
+            if let Some(untimed) = member.take(dir) {
                 if let Some(rate) = &mut member.rate {
                     rate.advance();
                 }
-                return Some(place);
+                return Some(untimed);
             }
             self.leave(idx);
             if self.is_over() || !self.turns.any_left() {
@@ -137,25 +137,25 @@ impl Parts {
     /// Takes the next operations of parts without rates of their own. Returns how many: fewer than
     /// there is room for where every part has done its work.
     #[inline]
-    pub(crate) fn take_turns(&mut self, places: &mut [Place]) -> usize {
-        for (n_taken, place) in places.iter_mut().enumerate() {
+    pub(crate) fn take_turns(&mut self, turns: &mut [UntimedOp]) -> usize {
+        for (n_taken, untimed) in turns.iter_mut().enumerate() {
             let idx = self.turn_idx.take().unwrap_or_else(|| self.turns.next());
             let member = &mut self.members[idx];
-            if member.wraps.is_empty() && member.source.put_known(place) {
+            if member.wraps.is_empty() && member.source.put_known(untimed) {
                 continue;
             }
             let dir = member.source.direction();
             match member.take_own(dir).or_else(|| self.take_after(idx, dir)) {
-                Some(taken) => *place = taken,
+                Some(taken) => *untimed = taken,
                 None => return n_taken,
             }
         }
-        places.len()
+        turns.len()
     }
 
     /// Takes the next operation of parts without rates of their own.
     #[inline]
-    pub(crate) fn take_next(&mut self) -> Option<Place> {
+    pub(crate) fn take_next(&mut self) -> Option<UntimedOp> {
         let idx = self.turn_idx.take().unwrap_or_else(|| self.turns.next());
         let member = &mut self.members[idx];
         let dir = member.source.direction();
@@ -164,7 +164,7 @@ impl Parts {
 
     /// Takes the next operation, if any, when a part has just none left.
     #[cold]
-    fn take_after(&mut self, idx: usize, dir: Direction) -> Option<Place> {
+    fn take_after(&mut self, idx: usize, dir: Direction) -> Option<UntimedOp> {
         self.leave(idx);
         if self.is_over() || !self.turns.any_left() { None } else { self.take(dir) }
     }
@@ -263,7 +263,7 @@ impl Member {
     }
 
     #[inline]
-    fn take(&mut self, dir: Direction) -> Option<Place> {
+    fn take(&mut self, dir: Direction) -> Option<UntimedOp> {
         let own = self.source.direction();
         let dir = if self.source.issues(dir) { dir } else { own };
         self.take_own(dir)
@@ -271,13 +271,13 @@ impl Member {
 
     /// Takes the next operation in a direction that the part issues.
     #[inline]
-    fn take_own(&mut self, dir: Direction) -> Option<Place> {
+    fn take_own(&mut self, dir: Direction) -> Option<UntimedOp> {
         self.source.look_ahead();
-        let mut place = self.source.take(dir)?;
-        if let Some(wrap) = self.wraps.get(place.file_idx as usize) {
-            place.extent.offset = wrap.place(place.extent);
+        let mut untimed = self.source.take(dir)?;
+        if let Some(wrap) = self.wraps.get(untimed.file_idx as usize) {
+            untimed.extent.offset = wrap.place(untimed.extent);
         }
-        Some(place)
+        Some(untimed)
     }
 }
 

@@ -9,7 +9,7 @@ use plan::replay::{RecordedOp, Recording};
 use plan::workload::Workload;
 
 use crate::series::{NO_SERIES, series_of};
-use crate::source::{Chosen, Place};
+use crate::source::{Chosen, UntimedOp};
 
 /// A recording and how far it has been replayed.
 #[derive(Debug)]
@@ -81,12 +81,12 @@ impl Replaying {
 
     /// Takes the next operation.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Place> {
+    pub(crate) fn take(&mut self) -> Option<UntimedOp> {
         let RecordedOp { kind, file_idx, offset, len, .. } =
             *self.recording.ops.get(self.next_idx)?;
         self.next_idx += 1;
         let series = kind.direction().map_or(NO_SERIES, |dir| series_of(0, dir));
-        Some(Place { kind, file_idx, extent: Extent { offset, len }, series })
+        Some(UntimedOp { kind, file_idx, extent: Extent { offset, len }, series })
     }
 
     /// Takes the next operation if it is a sync.

@@ -43,7 +43,7 @@ pub(crate) struct BlockCheck {
 
 /// An operation of a workload, before anything is known of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct UntimedOp {
     pub(crate) kind: OpKind,
     pub(crate) file_idx: u32,
     pub(crate) extent: Extent,
@@ -51,9 +51,9 @@ pub(crate) struct Place {
     pub(crate) series: u16,
 }
 
-impl Place {
-    /// Room for a place.
-    const NONE: Place = Place {
+impl UntimedOp {
+    /// Room for one.
+    const NONE: UntimedOp = UntimedOp {
         kind: OpKind::Read,
         file_idx: 0,
         extent: Extent { offset: 0, len: 0 },
@@ -61,10 +61,10 @@ impl Place {
     };
 }
 
-impl From<Place> for Chosen {
+impl From<UntimedOp> for Chosen {
     #[inline]
-    fn from(place: Place) -> Self {
-        let Place { kind, file_idx, extent: Extent { offset, len }, series } = place;
+    fn from(untimed: UntimedOp) -> Self {
+        let UntimedOp { kind, file_idx, extent: Extent { offset, len }, series } = untimed;
         Chosen { kind, file_idx, offset, len, intended_ns: None, check: None, series }
     }
 }
@@ -73,7 +73,7 @@ impl Chosen {
     /// Makes an operation of the workload.
     #[inline]
     pub(crate) fn new(kind: OpKind, file_idx: u32, offset: u64, len: u32, series: u16) -> Self {
-        Place { kind, file_idx, extent: Extent { offset, len }, series }.into()
+        UntimedOp { kind, file_idx, extent: Extent { offset, len }, series }.into()
     }
 
     /// Makes a sync of a whole file.
@@ -134,7 +134,7 @@ pub(crate) struct Source {
     /// Longest operation.
     len_max: u64,
     /// What [`Source::take_turns`] chose; empty for sources that it chooses nothing of.
-    turns: Box<[Place]>,
+    turns: Box<[UntimedOp]>,
 }
 
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl Source {
         let takes_turns = matches!(&files, Files::Parts(parts) if !parts.has_rates());
         let n_turns = if takes_turns && amount_bytes == u64::MAX { BATCH_MAX } else { 0 };
         Ok(Source {
-            turns: vec![Place::NONE; n_turns].into(),
+            turns: vec![UntimedOp::NONE; n_turns].into(),
             amount_bytes,
             n_ios_max,
             kinds: kinds(spec),
@@ -362,24 +362,24 @@ impl Source {
     /// Chooses the next operation, of a source that is not timed. `None` where a pass ends: then
     /// nothing was chosen.
     #[inline]
-    pub(crate) fn take_next(&mut self) -> Option<Place> {
+    pub(crate) fn take_next(&mut self) -> Option<UntimedOp> {
         if self.is_done() {
             return None;
         }
         if let Files::Parts(parts) = &mut self.files {
-            let place = parts.take_next()?;
-            return Some(self.count(place));
+            let untimed = parts.take_next()?;
+            return Some(self.count(untimed));
         }
         if matches!(self.files, Files::Whole { .. } | Files::Replay(_)) {
             return None;
         }
         let dir = self.direction();
-        let place = self.take(dir);
-        if place.is_none() {
+        let untimed = self.take(dir);
+        if untimed.is_none() {
             // The direction stays what was drawn.
             self.pending = Some(dir);
         }
-        place
+        untimed
     }
 
     /// Chooses operations of a worker with one file and one direction, at most `n_max`. Returns how
@@ -441,7 +441,7 @@ impl Source {
 
     /// Returns an operation of those last chosen by [`Source::take_turns`].
     #[inline]
-    pub(crate) fn of_turns(&self, idx: usize) -> Place {
+    pub(crate) fn of_turns(&self, idx: usize) -> UntimedOp {
         self.turns[idx]
     }
 
@@ -482,22 +482,22 @@ impl Source {
     /// Takes an operation that is known already, or would be after [`Source::look_ahead`], of a
     /// source without an end. Returns false where operations are chosen one by one, or a pass ends.
     #[inline]
-    pub(crate) fn put_known(&mut self, place: &mut Place) -> bool {
+    pub(crate) fn put_known(&mut self, untimed: &mut UntimedOp) -> bool {
         if self.ahead.0 == self.ahead.1 {
             self.look_ahead();
         }
         let Some(extent) = self.take_ahead() else { return false };
         let (kind, series) = (self.batch_kind, self.batch_series);
-        *place = Place { kind, file_idx: 0, extent, series };
+        *untimed = UntimedOp { kind, file_idx: 0, extent, series };
         true
     }
 
     /// Returns an operation of those last chosen by [`Source::take_batch`], and counts its bytes.
     #[inline]
-    pub(crate) fn of_batch(&mut self, idx: usize) -> Place {
+    pub(crate) fn of_batch(&mut self, idx: usize) -> UntimedOp {
         let extent = self.batch[self.batch_first + idx];
         self.bytes_chosen += u64::from(extent.len);
-        Place { kind: self.batch_kind, file_idx: 0, extent, series: self.batch_series }
+        UntimedOp { kind: self.batch_kind, file_idx: 0, extent, series: self.batch_series }
     }
 
     /// Chooses the next operation in a direction; `None` when no file has any left to choose.
@@ -506,13 +506,13 @@ impl Source {
         reason = "the call costs a quarter of what it does, and there are three of it"
     )]
     #[inline(always)]
-    pub(crate) fn take(&mut self, dir: Direction) -> Option<Place> {
+    pub(crate) fn take(&mut self, dir: Direction) -> Option<UntimedOp> {
         if self.pending == Some(dir) {
             self.pending = None;
         }
         let (kind, series) = (self.kinds[dir as usize], self.series[dir as usize]);
         if let Some(extent) = self.take_ahead() {
-            return Some(self.count(Place { kind, file_idx: 0, extent, series }));
+            return Some(self.count(UntimedOp { kind, file_idx: 0, extent, series }));
         }
         if let Files::One(offsets) = &mut self.files {
             let extent = match offsets.next(dir) {
@@ -527,13 +527,13 @@ impl Source {
                     offsets.next(dir)?
                 }
             };
-            return Some(self.count(Place { kind, file_idx: 0, extent, series }));
+            return Some(self.count(UntimedOp { kind, file_idx: 0, extent, series }));
         }
         self.take_of_many(dir, kind, series)
     }
 
-    fn take_of_many(&mut self, dir: Direction, kind: OpKind, series: u16) -> Option<Place> {
-        let place = match &mut self.files {
+    fn take_of_many(&mut self, dir: Direction, kind: OpKind, series: u16) -> Option<UntimedOp> {
+        let untimed = match &mut self.files {
             Files::One(_) => return None,
             Files::Parts(parts) => parts.take(dir)?,
             Files::Replay(replaying) => replaying.take()?,
@@ -550,14 +550,14 @@ impl Source {
                     next => next,
                 };
                 let (file_idx, extent) = next?;
-                Place { kind, file_idx, extent, series }
+                UntimedOp { kind, file_idx, extent, series }
             }
             Files::Whole { n_files, next_idx } => {
                 if next_idx == n_files {
                     return None;
                 }
                 *next_idx += 1;
-                Place { kind, file_idx: *next_idx - 1, extent: Extent::default(), series }
+                UntimedOp { kind, file_idx: *next_idx - 1, extent: Extent::default(), series }
             }
             Files::Many { offsets, picker } => loop {
                 let Some(file_idx) = picker.next() else {
@@ -573,20 +573,20 @@ impl Source {
                     continue;
                 };
                 if let Some(extent) = offsets[file_idx as usize].next(dir) {
-                    break Place { kind, file_idx, extent, series };
+                    break UntimedOp { kind, file_idx, extent, series };
                 }
                 picker.finish(file_idx);
             },
         };
         self.n_fruitless = 0;
-        Some(self.count(place))
+        Some(self.count(untimed))
     }
 
     #[inline]
-    fn count(&mut self, place: Place) -> Place {
-        self.bytes_chosen += u64::from(place.extent.len);
+    fn count(&mut self, untimed: UntimedOp) -> UntimedOp {
+        self.bytes_chosen += u64::from(untimed.extent.len);
         self.n_chosen += 1;
-        place
+        untimed
     }
 
     /// Starts another pass over the amount, unless the work ends for good with the first.

@@ -17,7 +17,7 @@ use crate::keeping::{Faults, Lateness, Passes, Tally, Times, Waiting, Writes};
 use crate::latency_target::{DepthSearch, Trial};
 use crate::log::LogSender;
 use crate::meters::{Meters, add};
-use crate::occupancy::{Kept, Occupancy};
+use crate::occupancy::{ArrivalCounts, Occupancy};
 use crate::pace::Pace;
 use crate::paths::{Asks, Paths};
 use crate::raising::Raising;
@@ -336,7 +336,7 @@ impl Worker {
     }
 
     /// Returns how an open load was kept up with; complete when the worker has ended.
-    pub fn kept(&self) -> Kept {
+    pub fn kept(&self) -> ArrivalCounts {
         self.late.kept
     }
 

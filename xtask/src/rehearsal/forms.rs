@@ -16,11 +16,11 @@ pub(crate) struct Form {
     pub(crate) name: &'static str,
     /// Largest deviation, as a share of what is printed.
     pub(crate) tolerance: f64,
-    kind: Kind,
+    kind: FormKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FormKind {
     Simulated,
     InProcess,
     Mounted,
@@ -29,10 +29,10 @@ enum Kind {
 
 /// All of them.
 pub(crate) static FORMS: [Form; 4] = [
-    Form { name: "simulated", tolerance: 0.02, kind: Kind::Simulated },
-    Form { name: "in-process", tolerance: 0.03, kind: Kind::InProcess },
-    Form { name: "fuse", tolerance: 0.05, kind: Kind::Mounted },
-    Form { name: "nfs", tolerance: 0.05, kind: Kind::Exported },
+    Form { name: "simulated", tolerance: 0.02, kind: FormKind::Simulated },
+    Form { name: "in-process", tolerance: 0.03, kind: FormKind::InProcess },
+    Form { name: "fuse", tolerance: 0.05, kind: FormKind::Mounted },
+    Form { name: "nfs", tolerance: 0.05, kind: FormKind::Exported },
 ];
 
 /// What serves a form while it is measured.
@@ -45,7 +45,7 @@ pub(crate) enum Service {
 impl Form {
     /// Says what this machine lacks for it.
     pub(crate) fn lacks(&self) -> Option<&'static str> {
-        let is_mount = self.kind == Kind::Mounted;
+        let is_mount = self.kind == FormKind::Mounted;
         if is_mount && !Path::new("/dev/fuse").exists() {
             return Some("there is no /dev/fuse");
         }
@@ -55,15 +55,15 @@ impl Form {
     /// Starts what serves it, with nothing kept from an earlier run.
     pub(crate) fn serve(&self, bench: &Bench) -> Result<Service> {
         match self.kind {
-            Kind::Simulated | Kind::InProcess => Ok(Service::Nothing),
-            Kind::Mounted => mount(bench),
-            Kind::Exported => export(bench),
+            FormKind::Simulated | FormKind::InProcess => Ok(Service::Nothing),
+            FormKind::Mounted => mount(bench),
+            FormKind::Exported => export(bench),
         }
     }
 
     /// Returns what runs a job file and prints fio's JSON.
     pub(crate) fn command(&self, bench: &Bench, job: &Path) -> Command {
-        if self.kind == Kind::Mounted {
+        if self.kind == FormKind::Mounted {
             let mut fio = bench.command("fio");
             fio.arg("--output-format=json").arg(job);
             return fio;
@@ -71,9 +71,9 @@ impl Form {
         let mut ours = bench.command(&bench.plimsoll);
         ours.args(["run", "--no-progress", "--fio-json"]).arg(job);
         match self.kind {
-            Kind::Simulated => ours.args(["--on", "design.toml", "--virtual"]),
-            Kind::InProcess => ours.args(["--on", "design.toml"]),
-            Kind::Mounted | Kind::Exported => &mut ours,
+            FormKind::Simulated => ours.args(["--on", "design.toml", "--virtual"]),
+            FormKind::InProcess => ours.args(["--on", "design.toml"]),
+            FormKind::Mounted | FormKind::Exported => &mut ours,
         };
         ours
     }

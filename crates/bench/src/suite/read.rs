@@ -8,7 +8,7 @@ use plan::keys::{Findings, Keys};
 use toml::de::{DeTable, DeValue};
 
 use super::read_part::{self, Defaults};
-use super::{Place, Prepare, Rounds, SCHEMA, Size, Source, Suite, steps};
+use super::{Prepare, Rounds, SCHEMA, Size, Source, Suite, SuitePlace, steps};
 
 /// Largest size of anything, bytes: an exbibyte.
 pub(super) const BYTES_MAX: u64 = 1 << 60;
@@ -38,7 +38,7 @@ fn read(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Suite {
     let sources = keys.tables("source", findings);
     let sources: Vec<Source> = sources.into_iter().map(|keys| source(keys, findings)).collect();
     let places = keys.tables("place", findings);
-    let places: Vec<Place> = places.into_iter().map(|keys| place(keys, findings)).collect();
+    let places: Vec<SuitePlace> = places.into_iter().map(|keys| place(keys, findings)).collect();
     let prepare = match keys.table("prepare", findings) {
         Some(keys) => prepare(keys, findings),
         None => Prepare::default(),
@@ -183,9 +183,9 @@ fn source(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Source {
     source
 }
 
-fn place(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Place {
+fn place(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> SuitePlace {
     let is_cached = keys.get("cached").is_some().then(|| keys.flag("cached", findings));
-    let place = Place {
+    let place = SuitePlace {
         name: required(&mut keys, "name", findings),
         what: text(&mut keys, "what", findings),
         is_cached,

@@ -2,7 +2,7 @@
 
 use plan::Diagnostic;
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::general::repeat;
 use super::options::{FormatOverride, Mode, Options};
 use super::parsed::{Parsed, Repeat};
@@ -116,7 +116,12 @@ pub fn parse_args(args: &[String], loader: &dyn Loader) -> CommandLine {
     let demo = line.scan(&mut findings);
     if line.files.is_empty() && demo.is_none() {
         let message = "no input parameters specified";
-        findings.error_help(Place::NONE, "no-file", message, "name a parameter file: `-f file`");
+        findings.error_help(
+            SourceRange::NONE,
+            "no-file",
+            message,
+            "name a parameter file: `-f file`",
+        );
     }
     let is_fine = findings.n_errors == 0;
     let mut parsed = match demo {
@@ -158,7 +163,7 @@ impl CommandLine {
                     let version = glued.or_else(|| args.next_if(is_version).cloned());
                     if version.as_ref().is_some_and(|version| version != COMPAT_VERSION) {
                         let message = format!("`--compat` knows version {COMPAT_VERSION} only");
-                        findings.error(Place::NONE, "wrong-value", message);
+                        findings.error(SourceRange::NONE, "wrong-value", message);
                     }
                     self.options.mode = Mode::Compat;
                 }
@@ -167,7 +172,7 @@ impl CommandLine {
                     let value = glued.or_else(|| args.next().cloned()).unwrap_or_default();
                     let Some((from, to)) = value.split_once('=') else {
                         let message = format!("`{name}` needs `A=B`, not `{value}`");
-                        findings.error(Place::NONE, "wrong-value", message);
+                        findings.error(SourceRange::NONE, "wrong-value", message);
                         continue;
                     };
                     let pair = (from.to_owned(), to.to_owned());
@@ -196,7 +201,7 @@ impl CommandLine {
                 self.options.rd_additions = words.join(" ");
                 if self.options.rd_additions.contains(' ') {
                     let message = format!("embedded blanks not acceptable: '{}'", words.join(" "));
-                    findings.error(Place::NONE, "wrong-value", message);
+                    findings.error(SourceRange::NONE, "wrong-value", message);
                 }
                 break;
             }
@@ -243,7 +248,7 @@ impl CommandLine {
             } else if !self.switch(&arg, findings) {
                 let message = format!("invalid execution parameter: '{arg}'");
                 let help = "parameter files come behind `-f`; see `plimsoll vdbench --help`";
-                findings.error_help(Place::NONE, "unknown-option", message, help);
+                findings.error_help(SourceRange::NONE, "unknown-option", message, help);
             }
         }
         demo
@@ -256,7 +261,7 @@ impl CommandLine {
                 let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
                 let range = if is_whole { format!(" from {min} to {max}") } else { String::new() };
                 let message = format!("'{arg}' needs a whole number{range}");
-                findings.error(Place::NONE, "wrong-value", message);
+                findings.error(SourceRange::NONE, "wrong-value", message);
             }
             number
         };

@@ -1,6 +1,6 @@
 //! `dedup..=` parameters, general or of one storage definition.
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::known::Dedup;
 use super::params::Param;
 use super::run::SetCount;
@@ -85,7 +85,7 @@ impl Dedup {
         } else {
             return;
         };
-        let place = self.place.unwrap_or(Place::NONE);
+        let place = self.place.unwrap_or(SourceRange::NONE);
         let help = "write such as `dedupratio=2,dedupunit=4k`";
         findings.error_help(place, "incomplete-dedup", message, help);
     }

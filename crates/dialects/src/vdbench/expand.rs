@@ -2,7 +2,7 @@
 
 use super::announce::{files_text, raw_text};
 use super::expansion::Expansion;
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::known::fits;
 use super::loops::{Point, n_points};
 use super::options::Options;
@@ -58,7 +58,7 @@ fn may_look_on(options: &Options, findings: &Findings) -> bool {
 
 /// Takes the run definitions out in which mistakes were found.
 fn take_wrong(rds: &mut Vec<RdEntry>, findings: &Findings) -> Vec<RdEntry> {
-    let places: Vec<Place> = rds.iter().map(|rd| rd.head.place).collect();
+    let places: Vec<SourceRange> = rds.iter().map(|rd| rd.head.place).collect();
     let is_sound = |rd: &RdEntry| {
         let end = places.iter().copied().filter(|other| other.is_behind(rd.head.place));
         !findings.has_error_within(rd.head.place, end.filter(|other| *other != rd.head.place).min())
@@ -122,7 +122,7 @@ impl Expansion<'_> {
             sum.saturating_add(n_points(&rd.loops).saturating_mul(rd.n_per_point()))
         });
         if n_runs > RUNS_MAX {
-            let place = rds.first().map_or(Place::NONE, |rd| rd.head.place);
+            let place = rds.first().map_or(SourceRange::NONE, |rd| rd.head.place);
             let message = format!("the loops come to {n_runs} runs, more than {RUNS_MAX}");
             self.findings.error_help(place, "too-many-runs", message, "shorten the lists");
             return runs;

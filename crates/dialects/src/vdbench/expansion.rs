@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::known::Known;
 use super::loops::{LoopKind, Point};
 use super::options::Options;
@@ -67,7 +67,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// Says whether so many runs with so many definitions each are not too much.
-    pub(super) fn has_room(&mut self, place: Place, n_runs: usize, n_each: usize) -> bool {
+    pub(super) fn has_room(&mut self, place: SourceRange, n_runs: usize, n_each: usize) -> bool {
         self.n_entries = self.n_entries.saturating_add(n_runs.saturating_mul(n_each));
         if self.n_entries > ENTRIES_MAX {
             self.findings.too_many(place, "definitions in all runs together", ENTRIES_MAX);

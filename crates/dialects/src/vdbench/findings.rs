@@ -8,34 +8,34 @@ const FINDINGS_MAX: usize = 200;
 
 /// Where something is written: a part of a source. By default it stands in no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceRange {
     source_idx: u32,
     start: u32,
     end: u32,
 }
 
-impl Default for Place {
+impl Default for SourceRange {
     fn default() -> Self {
-        Place::NONE
+        SourceRange::NONE
     }
 }
 
-impl Place {
+impl SourceRange {
     /// Of what stands in no file: command lines, defaults.
-    pub(super) const NONE: Place = Place { source_idx: u32::MAX, start: 0, end: 0 };
+    pub(super) const NONE: SourceRange = SourceRange { source_idx: u32::MAX, start: 0, end: 0 };
 
     pub(super) fn new(source_idx: u32, start: usize, end: usize) -> Self {
-        Place { source_idx, start: start as u32, end: end.max(start) as u32 }
+        SourceRange { source_idx, start: start as u32, end: end.max(start) as u32 }
     }
 
     /// Says whether both stand in the same file, this one later.
-    pub(super) fn is_behind(self, other: Place) -> bool {
+    pub(super) fn is_behind(self, other: SourceRange) -> bool {
         self.source_idx == other.source_idx && self.start >= other.start
     }
 
     /// Returns other bytes of the same source.
-    pub(super) fn bytes(self, start: usize, end: usize) -> Place {
-        if self == Place::NONE { self } else { Place::new(self.source_idx, start, end) }
+    pub(super) fn bytes(self, start: usize, end: usize) -> SourceRange {
+        if self == SourceRange::NONE { self } else { SourceRange::new(self.source_idx, start, end) }
     }
 
     /// Puts a finding here.
@@ -80,14 +80,19 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    pub(super) fn error(&mut self, place: Place, code: &'static str, message: impl Into<String>) {
+    pub(super) fn error(
+        &mut self,
+        place: SourceRange,
+        code: &'static str,
+        message: impl Into<String>,
+    ) {
         self.report(place, Diagnostic::error(code, message));
     }
 
     /// Reports an error with what to write instead.
     pub(super) fn error_help(
         &mut self,
-        place: Place,
+        place: SourceRange,
         code: &'static str,
         message: impl Into<String>,
         help: impl Into<String>,
@@ -97,7 +102,7 @@ impl Findings {
 
     pub(super) fn warning(
         &mut self,
-        place: Place,
+        place: SourceRange,
         code: &'static str,
         message: impl Into<String>,
         help: impl Into<String>,
@@ -106,7 +111,12 @@ impl Findings {
     }
 
     /// Reports what is understood and cannot run; each message once.
-    pub(super) fn refuse(&mut self, place: Place, code: &'static str, message: impl Into<String>) {
+    pub(super) fn refuse(
+        &mut self,
+        place: SourceRange,
+        code: &'static str,
+        message: impl Into<String>,
+    ) {
         let finding = self.placed(place, Diagnostic::error(code, message));
         let is_known = self.refusals.iter().any(|other| other.message == finding.message);
         if !is_known && self.refusals.len() < FINDINGS_MAX {
@@ -115,7 +125,7 @@ impl Findings {
     }
 
     /// Reports a finding; once, however many runs come upon it.
-    pub(super) fn report(&mut self, place: Place, finding: Diagnostic) {
+    pub(super) fn report(&mut self, place: SourceRange, finding: Diagnostic) {
         let is_error = finding.severity == Severity::Error;
         let n_of_kind = if is_error { &mut self.n_errors } else { &mut self.n_warnings };
         if *n_of_kind >= FINDINGS_MAX {
@@ -131,7 +141,7 @@ impl Findings {
     }
 
     /// Reports that there is too much of something, once.
-    pub(super) fn too_many(&mut self, place: Place, what: &str, max: usize) {
+    pub(super) fn too_many(&mut self, place: SourceRange, what: &str, max: usize) {
         let message = format!("more than {max} {what}");
         if self.diagnostics.iter().all(|other| other.message != message) {
             self.error_help(place, "too-many", message, "write fewer, or split the file");
@@ -157,7 +167,7 @@ impl Findings {
     }
 
     /// Says whether there is an error from this place up to another, or to the end of its source.
-    pub(super) fn has_error_within(&self, from: Place, to: Option<Place>) -> bool {
+    pub(super) fn has_error_within(&self, from: SourceRange, to: Option<SourceRange>) -> bool {
         let end = to.map_or(u32::MAX, |to| to.start) as usize;
         let is_within = |span: &Span| {
             span.source_idx == Some(from.source_idx)
@@ -185,7 +195,7 @@ impl Findings {
         self.n_errors >= FINDINGS_MAX
     }
 
-    fn placed(&self, place: Place, finding: Diagnostic) -> Diagnostic {
+    fn placed(&self, place: SourceRange, finding: Diagnostic) -> Diagnostic {
         place.of(finding, &self.sources)
     }
 }

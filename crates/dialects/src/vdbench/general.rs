@@ -2,7 +2,7 @@
 
 use plan::verify::FlipFlop;
 
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::known::{Dedup, General};
 use super::params::Param;
 use super::parsed::Repeat;
@@ -322,7 +322,7 @@ impl General {
             self.settings.journal = options.journal.is_some();
             self.is_recovery =
                 options.journal.as_ref().is_some_and(|letters| letters.contains('r'));
-            refuse_validation(Place::NONE, scan);
+            refuse_validation(SourceRange::NONE, scan);
         }
     }
 
@@ -519,7 +519,7 @@ impl General {
         ];
         for (_, name) in other.iter().filter(|(is_on, _)| *is_on && has_pattern) {
             let message = format!("{name} and pattern= are mutually exclusive");
-            scan.findings.error(Place::NONE, "exclusive-parameters", message);
+            scan.findings.error(SourceRange::NONE, "exclusive-parameters", message);
         }
         if self.settings.concatenate_sds {
             let other = [
@@ -528,7 +528,7 @@ impl General {
             ];
             for (_, name) in other.iter().filter(|(is_on, _)| *is_on) {
                 let message = format!("{name} and concatenatesds=yes are mutually exclusive");
-                scan.findings.error(Place::NONE, "exclusive-parameters", message);
+                scan.findings.error(SourceRange::NONE, "exclusive-parameters", message);
             }
         }
     }
@@ -555,7 +555,7 @@ fn not_here(_: &mut General, param: &Param, scan: &mut Scan<'_>) {
     scan.findings.error_help(param.key_place, "not-here", message, "leave it out");
 }
 
-fn refuse_validation(place: Place, scan: &mut Scan<'_>) {
+fn refuse_validation(place: SourceRange, scan: &mut Scan<'_>) {
     scan.findings.refuse(
         place,
         "no-validation",

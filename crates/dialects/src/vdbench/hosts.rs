@@ -1,6 +1,6 @@
 //! Host definitions, replay groups, and definitions repeated for every host.
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::known::{HostEntry, Known};
 use super::lines::Line;
 use super::params::Param;
@@ -175,7 +175,7 @@ fn mount(entry: &mut HostEntry, param: &Param, scan: &mut Scan<'_>) {
 fn finish(hosts: &mut Vec<HostEntry>, scan: &mut Scan<'_>) {
     let n_clients = |entry: &HostEntry| entry.clients.clamp(1, HOSTS_MAX as i64) as usize;
     if hosts.iter().map(n_clients).sum::<usize>() > HOSTS_MAX {
-        scan.findings.too_many(Place::NONE, "hosts", HOSTS_MAX);
+        scan.findings.too_many(SourceRange::NONE, "hosts", HOSTS_MAX);
         for entry in hosts.iter_mut() {
             entry.clients = 0;
         }
@@ -218,7 +218,7 @@ fn finish(hosts: &mut Vec<HostEntry>, scan: &mut Scan<'_>) {
 /// that fits none.
 pub(super) fn select(
     patterns: &[String],
-    place: Place,
+    place: SourceRange,
     known: &Known,
     findings: &mut Findings,
 ) -> Vec<usize> {

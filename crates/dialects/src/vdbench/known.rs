@@ -2,7 +2,7 @@
 
 use plan::verify::{DedupeSets, FlipFlop};
 
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::parsed::{Host, Settings};
 use super::run::SetCount;
 use super::section::Head;
@@ -43,7 +43,7 @@ pub(super) struct Dedup {
     pub(super) sets: Option<SetCount>,
     pub(super) flip_flop: Option<FlipFlop>,
     pub(super) hot_sets: Vec<(u32, u32)>,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<SourceRange>,
 }
 
 impl Dedup {
@@ -69,7 +69,7 @@ pub(super) struct HostEntry {
     /// `jvms=` as a number of its own: Vdbench may raise it.
     pub(super) has_jvms: bool,
     /// Names and addresses that cannot be resolved, in the kind mode.
-    pub(super) unresolved: Vec<(String, Place)>,
+    pub(super) unresolved: Vec<(String, SourceRange)>,
 }
 
 impl Known {

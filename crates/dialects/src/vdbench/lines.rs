@@ -2,7 +2,7 @@
 
 use plan::job::Source;
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::options::Options;
 use crate::loader::FILE_BYTES_MAX;
 use crate::{LoadError, Loader};
@@ -49,10 +49,10 @@ impl Line {
         self.pieces.len() > 1
     }
 
-    pub(super) fn place(&self, start: usize, end: usize) -> Place {
+    pub(super) fn place(&self, start: usize, end: usize) -> SourceRange {
         let (source_idx, from) = self.source_at(start);
         let (_, to) = self.source_at(end);
-        Place::new(source_idx, from, to)
+        SourceRange::new(source_idx, from, to)
     }
 
     /// Returns the line with every occurrence of the names replaced by the values.
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
                 self.read_text(path, text, 0, findings);
             }
             Err(reason) => findings.error_help(
-                Place::NONE,
+                SourceRange::NONE,
                 "no-such-file",
                 format!("parameter file `{path}` cannot be read: {reason}"),
                 "name an existing file behind `-f`",
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         for ((name, value), is_used) in self.options.substitutions.iter().zip(&self.is_used) {
             if !is_used {
                 findings.error_help(
-                    Place::NONE,
+                    SourceRange::NONE,
                     "unused-substitution",
                     format!("unused parameter substitution: {name}={value}"),
                     format!("write `${name}` where the value belongs, or leave `{name}=` out"),
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         findings: &mut Findings,
     ) {
         // That of an include was reported where it is written.
-        if depth == 0 && is_too_large(&text, path, Place::NONE, findings) {
+        if depth == 0 && is_too_large(&text, path, SourceRange::NONE, findings) {
             return;
         }
         self.chain.truncate(depth);
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
             let skipped = if has_mark { BYTE_ORDER_MARK.len_utf8() } else { 0 };
             if has_mark {
                 findings.warning(
-                    Place::new(source_idx, 0, skipped),
+                    SourceRange::new(source_idx, 0, skipped),
                     "byte-order-mark",
                     "the file begins with a byte order mark, which Vdbench takes into its first \
                      line: it does not know the word there",
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
             if self.options.is_kind() && said.contains(char::REPLACEMENT_CHARACTER) {
                 let from = at + raw.find(char::REPLACEMENT_CHARACTER).unwrap_or(0);
                 findings.error_help(
-                    Place::new(source_idx, from, from + 1),
+                    SourceRange::new(source_idx, from, from + 1),
                     "not-utf-8",
                     "there are bytes here that are no UTF-8",
                     "save the file as UTF-8",
@@ -340,7 +340,7 @@ impl<'a> Reader<'a> {
         &self,
         wanted: &str,
         path: &str,
-        place: Place,
+        place: SourceRange,
         findings: &mut Findings,
     ) -> Option<String> {
         let folder = folder_of(path);
@@ -371,7 +371,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Refuses a text that its loader may have cut off.
-fn is_too_large(text: &str, path: &str, place: Place, findings: &mut Findings) -> bool {
+fn is_too_large(text: &str, path: &str, place: SourceRange, findings: &mut Findings) -> bool {
     let is_too_large = text.len() > FILE_BYTES_MAX;
     if is_too_large {
         let mib = FILE_BYTES_MAX >> 20;

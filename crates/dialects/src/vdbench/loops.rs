@@ -1,6 +1,6 @@
 //! Loops of a run definition: which values each run has, and how they are shown.
 
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::fwd::OPERATIONS;
 use super::values::{CURVE_RATE, MAX_RATE};
 
@@ -83,7 +83,7 @@ impl LoopKind {
 pub(super) struct Loop {
     pub(super) kind: LoopKind,
     pub(super) values: Vec<f64>,
-    pub(super) place: Place,
+    pub(super) place: SourceRange,
 }
 
 /// The values of one run.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::output::{OTHER_PAGES, PAGES};
 
 /// Longest name, bytes: a page may be named after a slave and a storage definition, and a file's
@@ -12,7 +12,7 @@ const NAME_BYTES_MAX: usize = 100;
 /// Looks at all names that become those of pages, with their kind and place. Vdbench finds what
 /// cannot be one when it writes there, or writes into another page.
 pub(super) fn check<'a>(
-    names: impl Iterator<Item = (&'static str, &'a str, Place)>,
+    names: impl Iterator<Item = (&'static str, &'a str, SourceRange)>,
     findings: &mut Findings,
 ) {
     let mut known: HashMap<&str, &str> = HashMap::new();

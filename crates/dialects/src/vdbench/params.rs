@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::lines::{Line, is_blank};
 use super::values::{self, Values};
 
@@ -15,8 +15,8 @@ pub(super) struct Param {
     /// In lower case, as abbreviated.
     pub(super) key: String,
     pub(super) values: Values,
-    pub(super) key_place: Place,
-    pub(super) place: Place,
+    pub(super) key_place: SourceRange,
+    pub(super) place: SourceRange,
     /// The value as written, with what stands for quoted characters.
     pub(super) text: String,
     /// As the scan lists it behind `keyw: `.
@@ -183,7 +183,7 @@ fn starts_definition(text: &str) -> bool {
 struct Statement {
     text: String,
     /// From which byte of `text` on it stands where.
-    pieces: Vec<(usize, Place, usize)>,
+    pieces: Vec<(usize, SourceRange, usize)>,
     is_kind: bool,
 }
 
@@ -238,7 +238,7 @@ impl Statement {
             };
             if is_afresh || line.is_patched() {
                 let (source_idx, source_at) = line.source_at(at);
-                let place = Place::new(source_idx, source_at, source_at);
+                let place = SourceRange::new(source_idx, source_at, source_at);
                 self.pieces.push((self.text.len(), place, source_at));
                 is_afresh = false;
             }
@@ -255,7 +255,7 @@ impl Statement {
 
     /// Adds text that stands in no file.
     fn add_made(&mut self, text: &str) {
-        self.pieces.push((self.text.len(), Place::NONE, 0));
+        self.pieces.push((self.text.len(), SourceRange::NONE, 0));
         self.text.push_str(text);
     }
 
@@ -369,14 +369,14 @@ impl Statement {
         Some(Param { key, values, key_place, place: value_place, text, shown, is_broken })
     }
 
-    fn place(&self, start: usize, end: usize) -> Place {
+    fn place(&self, start: usize, end: usize) -> SourceRange {
         let piece = |at: usize| match self.pieces.partition_point(|piece| piece.0 <= at) {
             0 => None,
             behind => Some(self.pieces[behind - 1]),
         };
         let (Some((from, place, source_at)), Some(last)) = (piece(start), piece(end.max(1) - 1))
         else {
-            return Place::NONE;
+            return SourceRange::NONE;
         };
         let end_at = if last.0 == from || last.1.is_behind(place) {
             last.2 + (end - last.0)
@@ -387,7 +387,7 @@ impl Statement {
     }
 }
 
-fn warn_of_quoted(place: Place, findings: &mut Findings) {
+fn warn_of_quoted(place: SourceRange, findings: &mut Findings) {
     let message = "Vdbench takes a parenthesis within a list for its own, quoted or not";
     let help = "leave the parentheses out for Vdbench to read the same";
     findings.warning(place, "quoted-parenthesis", message, help);
@@ -421,7 +421,7 @@ fn warn_of_zeros(
     key: &str,
     text: &str,
     ours: &Values,
-    place: Place,
+    place: SourceRange,
     findings: &mut Findings,
 ) -> bool {
     if ours.words.is_empty() || !text.contains('-') {

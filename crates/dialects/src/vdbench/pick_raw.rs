@@ -1,7 +1,7 @@
 //! Which storage definitions and workloads a run definition has.
 
 use super::expansion::{Expansion, SKEW_SLACK_PCT};
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::known::fits;
 use super::rd::RdEntry;
 use super::run::{OpenFlags, Sd, Seek};
@@ -235,7 +235,7 @@ impl Expansion<'_> {
             found.extend(hosts.filter(|(_, h)| fits(name, &h.host.label)).map(|(idx, _)| idx));
             if found.len() == before {
                 let place =
-                    if wd.head.place == Place::NONE { rd.head.place } else { wd.head.place };
+                    if wd.head.place == SourceRange::NONE { rd.head.place } else { wd.head.place };
                 let message = format!("could not find host={name} for wd={}", wd.head.name);
                 let help = "define it with `hd=`, before the storage definitions";
                 self.findings.error_help(place, "unknown-name", message, help);

@@ -1,7 +1,7 @@
 //! Parameter files in plain form: one definition per line and keywords in full, with nothing to be
 //! included, substituted, repeated for hosts, remapped or set any more.
 
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::params::Param;
 use super::values::unquoted;
 
@@ -21,7 +21,7 @@ pub(super) struct Plain {
 #[derive(Debug)]
 struct Taken {
     key: String,
-    key_place: Place,
+    key_place: SourceRange,
     value: String,
 }
 

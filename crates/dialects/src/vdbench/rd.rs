@@ -1,6 +1,6 @@
 //! Run definitions.
 
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::format::Format;
 use super::fwd::{OPERATIONS, operation};
 use super::general::commands;
@@ -38,7 +38,7 @@ with_defaults! {
         /// Its name as written.
         pub(super) rd: String = String::new(),
         pub(super) wds: Vec<String> = Vec::new(),
-        pub(super) wds_place: Place = Place::NONE,
+        pub(super) wds_place: SourceRange = SourceRange::NONE,
         pub(super) sds: Option<Vec<String>> = None,
         pub(super) fwds: Vec<String> = Vec::new(),
         pub(super) fsds: Vec<String> = Vec::new(),

@@ -2,7 +2,7 @@
 //!
 //! Sizes are bytes, times nanoseconds, percentages 0..=100 unless said otherwise.
 
-pub use super::findings::Place;
+pub use super::findings::SourceRange;
 
 pub use plan::job::AmountMax;
 pub use plan::load::{Arrivals, RatePeriod, RatePeriods};
@@ -189,7 +189,7 @@ pub struct Sd {
     /// How it is opened.
     pub open: OpenFlags,
     /// Where it is defined.
-    pub place: Place,
+    pub place: SourceRange,
 }
 
 /// A part of a target.

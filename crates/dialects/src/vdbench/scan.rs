@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::known::Known;
 use super::lines::Line;
 use super::options::Options;
@@ -238,7 +238,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Refuses a trace.
-    pub(super) fn refuse_replay(&mut self, place: Place) {
+    pub(super) fn refuse_replay(&mut self, place: SourceRange) {
         self.known.is_replay = true;
         let message = "replay of traces (`rg=`, `replay=`) does not run: \
                        its trace format belongs to another tool";
@@ -249,7 +249,7 @@ impl<'a> Scan<'a> {
     pub(super) fn end_of_file(&mut self, wanted: &str) {
         let message = "unexpected end of the parameter file";
         let help = format!("there must be {wanted}");
-        self.findings.error_help(Place::NONE, "unexpected-end", message, help);
+        self.findings.error_help(SourceRange::NONE, "unexpected-end", message, help);
     }
 
     /// Reports options that fitted nothing, once all is read.
@@ -258,14 +258,14 @@ impl<'a> Scan<'a> {
             if *n_set == 0 {
                 let message = format!("`--set {key}={value}` fits no definition");
                 let help = "write the keyword in full, such as `--set elapsed=10`";
-                self.findings.error_help(Place::NONE, "unused-set", message, help);
+                self.findings.error_help(SourceRange::NONE, "unused-set", message, help);
             }
         }
         for ((from, to), n_remapped) in self.options.remap.iter().zip(&self.n_remapped) {
             if *n_remapped == 0 {
                 let message = format!("`--remap {from}={to}` fits no lun and no anchor");
                 let help = "whole components match: `/mnt` fits `/mnt/a`, not `/mnt2`";
-                self.findings.warning(Place::NONE, "unused-remap", message, help);
+                self.findings.warning(SourceRange::NONE, "unused-remap", message, help);
             }
         }
     }

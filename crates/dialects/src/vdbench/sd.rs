@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::hosts;
 use super::known::Dedup;
 use super::openflags::open_flags;
@@ -220,7 +220,7 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Vec<SdEntry> {
     sds
 }
 
-fn too_many(place: Place, findings: &mut Findings) {
+fn too_many(place: SourceRange, findings: &mut Findings) {
     findings.too_many(place, "storage definitions at hosts", LUNS_MAX);
 }
 

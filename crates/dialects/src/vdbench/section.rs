@@ -1,7 +1,7 @@
 //! A section of a parameter file as data: its keywords, how the value of each is read, what it sets
 //! and what it means. One reader serves all kinds of definitions: [`Section::read`].
 
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::params::{DEFINITIONS, Param};
 use super::scan::Scan;
 use super::sense::{FREE, Sense};
@@ -178,7 +178,7 @@ pub(super) struct Head {
     /// `default` is that of what others have that say nothing else.
     pub(super) name: String,
     /// Where it begins.
-    pub(super) place: Place,
+    pub(super) place: SourceRange,
     /// The keywords that it has.
     written: Vec<&'static str>,
 }
@@ -192,7 +192,7 @@ impl Default for Head {
 impl Head {
     /// Makes that of a definition which stands in no file.
     pub(super) fn named(name: &str) -> Self {
-        Head { name: name.to_owned(), place: Place::NONE, written: Vec::new() }
+        Head { name: name.to_owned(), place: SourceRange::NONE, written: Vec::new() }
     }
 
     pub(super) fn is_default(&self) -> bool {

@@ -4,7 +4,7 @@
 //! workloads of both kinds, runs. Each section takes parameters until a keyword of a later one; a
 //! keyword of an earlier one is unknown to it.
 
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::fsd::FsdEntry;
 use super::fwd::Fwds;
 use super::known::Known;
@@ -34,7 +34,7 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Sections {
     scan.advance();
     if scan.is_at_end() {
         let message = "there is no parameter: nothing but comments and empty lines";
-        scan.findings.error(Place::NONE, "empty-file", message);
+        scan.findings.error(SourceRange::NONE, "empty-file", message);
         return Sections::default();
     }
     scan.known.general = general::read(scan);

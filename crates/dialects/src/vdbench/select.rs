@@ -1,6 +1,6 @@
 //! Run definitions completed: overrides, checks of times, clones for storage definitions.
 
-use super::findings::{Findings, Place};
+use super::findings::{Findings, SourceRange};
 use super::loops::{Loop, LoopKind};
 use super::options::Options;
 use super::rd::{NO_ELAPSED_S, RdEntry};
@@ -39,7 +39,7 @@ pub(super) fn run_definitions(
     let Some(idx) = rds.iter().position(|rd| rd.head.name == *first || rd.rd == *first) else {
         let message = format!("-r: there is no rd={first}");
         let help = "name a run definition of the file";
-        findings.error_help(Place::NONE, "unknown-name", message, help);
+        findings.error_help(SourceRange::NONE, "unknown-name", message, help);
         return rds;
     };
     rds[idx..].to_vec()

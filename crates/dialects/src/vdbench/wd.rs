@@ -1,6 +1,6 @@
 //! Workload definitions.
 
-use super::findings::Place;
+use super::findings::SourceRange;
 use super::openflags::open_flags;
 use super::params::Param;
 use super::run::{OpenFlags, Seek, Xfersize};
@@ -19,7 +19,7 @@ with_defaults! {
     pub(super) struct WdEntry {
         pub(super) head: Head = Head::default(),
         pub(super) sds: Vec<String> = Vec::new(),
-        pub(super) sds_place: Place = Place::NONE,
+        pub(super) sds_place: SourceRange = SourceRange::NONE,
         pub(super) hosts: Vec<String> = vec!["*".to_owned()],
         pub(super) threads: i64 = 0,
         pub(super) streams: i64 = 0,
@@ -186,7 +186,7 @@ impl WdEntry {
     /// Says that a parameter takes the place of another one that the definition has as well, as
     /// one of `--set` is meant to.
     fn replaces(&self, rival: &str, param: &Param, scan: &mut Scan<'_>) {
-        let is_set = param.key_place == Place::NONE;
+        let is_set = param.key_place == SourceRange::NONE;
         if self.head.has(rival) && !is_set {
             let message = format!(
                 "wd={}: `{}=` takes the place of the `{rival}=` before it",

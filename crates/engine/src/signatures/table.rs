@@ -1,8 +1,8 @@
 //! The formats, one row each. Where one format contains another's mark, the more telling comes
 //! first.
 
-use super::Kind::{Array, Crypto, FileSystem, Other, Partitions, Volume};
-use super::{Kind, Place, Signature, Test};
+use super::ContentsKind::{Array, Crypto, FileSystem, Other, Partitions, Volume};
+use super::{ContentsKind, MarkPlace, Signature, Test};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -13,9 +13,9 @@ const SECTOR: u64 = 512;
 /// Returns a row: any of these bytes at any of these places.
 const fn row(
     name: &'static str,
-    kind: Kind,
+    kind: ContentsKind,
     magics: &'static [&'static [u8]],
-    places: &'static [Place],
+    places: &'static [MarkPlace],
 ) -> Signature {
     Signature { name, kind, magics, places, test: None }
 }
@@ -24,9 +24,9 @@ const fn row(
 /// device.
 const fn row_if(
     name: &'static str,
-    kind: Kind,
+    kind: ContentsKind,
     magics: &'static [&'static [u8]],
-    places: &'static [Place],
+    places: &'static [MarkPlace],
     bytes: std::ops::Range<u64>,
     holds: fn(&[u8], u64) -> bool,
 ) -> Signature {
@@ -37,9 +37,9 @@ const fn row_if(
 /// The same with bytes counted from the mark.
 const fn row_if_there(
     name: &'static str,
-    kind: Kind,
+    kind: ContentsKind,
     magics: &'static [&'static [u8]],
-    places: &'static [Place],
+    places: &'static [MarkPlace],
     bytes: std::ops::Range<u64>,
     holds: fn(&[u8], u64) -> bool,
 ) -> Signature {
@@ -47,17 +47,17 @@ const fn row_if_there(
     Signature { name, kind, magics, places, test: Some(test) }
 }
 
-const fn start(offset: u64) -> Place {
-    Place::Start(offset)
+const fn start(offset: u64) -> MarkPlace {
+    MarkPlace::Start(offset)
 }
 
 /// So many sectors before the end, and a mark so many bytes into them.
-const fn sectors_before_end(n_sectors: u64, offset: u64) -> Place {
-    Place::End { unit: SECTOR, before: n_sectors * SECTOR - offset }
+const fn sectors_before_end(n_sectors: u64, offset: u64) -> MarkPlace {
+    MarkPlace::End { unit: SECTOR, before: n_sectors * SECTOR - offset }
 }
 
 /// Where pages of 4 to 64 KiB end, which hold the mark of swap space in their last ten bytes.
-const ENDS_OF_PAGES: &[Place] = &[
+const ENDS_OF_PAGES: &[MarkPlace] = &[
     start(4 * KIB - 10),
     start(8 * KIB - 10),
     start(16 * KIB - 10),
@@ -67,7 +67,7 @@ const ENDS_OF_PAGES: &[Place] = &[
 
 /// Where a copy of the super block of ext2, ext3 and ext4 lies, at the mark: in groups 1, 3, 5 and
 /// 7 (`sparse_super`) of as many blocks as a block has bits, up to 65,528 of them.
-const EXT_COPIES: &[Place] = &[
+const EXT_COPIES: &[MarkPlace] = &[
     ext_copy(1, KIB, 8192),
     ext_copy(3, KIB, 8192),
     ext_copy(5, KIB, 8192),
@@ -88,7 +88,7 @@ const EXT_COPIES: &[Place] = &[
     ext_copy(1, 4 * KIB, 16 * 32_768),
 ];
 
-const fn ext_copy(group: u64, block_bytes: u64, n_group_blocks: u64) -> Place {
+const fn ext_copy(group: u64, block_bytes: u64, n_group_blocks: u64) -> MarkPlace {
     // With blocks of 1 KiB the boot block stands before the first group.
     let first_block = if block_bytes == KIB { 1 } else { 0 };
     start((first_block + group * n_group_blocks) * block_bytes + 56)
@@ -134,8 +134,8 @@ pub(super) const SIGNATURES: &[Signature] = &[
         &[
             start(0),
             start(4 * KIB),
-            Place::End { unit: 64 * KIB, before: 64 * KIB },
-            Place::End { unit: 4 * KIB, before: 8 * KIB },
+            MarkPlace::End { unit: 64 * KIB, before: 64 * KIB },
+            MarkPlace::End { unit: 4 * KIB, before: 8 * KIB },
         ],
     ),
     // SNIA Common RAID Disk Data Format: the anchor header.
@@ -150,7 +150,7 @@ pub(super) const SIGNATURES: &[Signature] = &[
         "Intel RAID (isw)",
         Array,
         &[b"Intel Raid ISM Cfg Sig. "],
-        &[sectors_before_end(2, 0), Place::End { unit: 4 * KIB, before: 8 * KIB }],
+        &[sectors_before_end(2, 0), MarkPlace::End { unit: 4 * KIB, before: 8 * KIB }],
     ),
     row("LSI MegaRAID", Array, &[b"$XIDE$"], &[sectors_before_end(1, 0)]),
     row_if_there("VIA RAID", Array, &[b"\x55\xaa"], &[sectors_before_end(1, 0)], 0..51, |it, _| {
@@ -215,7 +215,11 @@ pub(super) const SIGNATURES: &[Signature] = &[
         "bcachefs",
         FileSystem,
         &[b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef"],
-        &[start(4 * KIB + 24), start(2 * MIB + 24), Place::End { unit: SECTOR, before: MIB - 24 }],
+        &[
+            start(4 * KIB + 24),
+            start(2 * MIB + 24),
+            MarkPlace::End { unit: SECTOR, before: MIB - 24 },
+        ],
     ),
     row("Ceph BlueStore", Volume, &[b"bluestore block device"], &[start(0)]),
     // Linux DRBD, drbd_meta_data.h: 60 bytes into the last 4 KiB; 8.3, 8.4 unclean, 9.
@@ -224,8 +228,8 @@ pub(super) const SIGNATURES: &[Signature] = &[
         Volume,
         &[b"\x83\x74\x02\x6b", b"\x83\x74\x02\x6c", b"\x83\x74\x02\x6d"],
         &[
-            Place::End { unit: SECTOR, before: 4 * KIB - 60 },
-            Place::End { unit: 4 * KIB, before: 4 * KIB - 60 },
+            MarkPlace::End { unit: SECTOR, before: 4 * KIB - 60 },
+            MarkPlace::End { unit: 4 * KIB, before: 4 * KIB - 60 },
         ],
     ),
     row("DRBD manage control volume", Volume, &[b"$DRBDmgr=q"], &[start(0)]),
@@ -278,7 +282,7 @@ pub(super) const SIGNATURES: &[Signature] = &[
         "NTFS (a copy of its boot sector)",
         FileSystem,
         &[b"NTFS    "],
-        &[sectors_before_end(1, 3), Place::End { unit: 4 * KIB, before: 4 * KIB - 3 }],
+        &[sectors_before_end(1, 3), MarkPlace::End { unit: 4 * KIB, before: 4 * KIB - 3 }],
     ),
     row("exFAT", FileSystem, &[b"EXFAT   "], &[start(3)]),
     // Its twelve boot sectors stand there twice.
@@ -322,11 +326,11 @@ pub(super) const SIGNATURES: &[Signature] = &[
         FileSystem,
         &[b"XFSB"],
         &[
-            Place::Share { n_shares: 2 },
-            Place::Share { n_shares: 4 },
-            Place::Share { n_shares: 8 },
-            Place::Share { n_shares: 16 },
-            Place::Share { n_shares: 32 },
+            MarkPlace::Share { n_shares: 2 },
+            MarkPlace::Share { n_shares: 4 },
+            MarkPlace::Share { n_shares: 8 },
+            MarkPlace::Share { n_shares: 16 },
+            MarkPlace::Share { n_shares: 32 },
             start(TIB - 4 * KIB),
             start(16 * MIB),
         ],
@@ -338,7 +342,7 @@ pub(super) const SIGNATURES: &[Signature] = &[
         "external log of XFS",
         FileSystem,
         &[b"\xfe\xed\xba\xbe"],
-        &[Place::Each { from: 0, to: 256 * KIB, step: SECTOR }],
+        &[MarkPlace::Each { from: 0, to: 256 * KIB, step: SECTOR }],
         8..12,
         |version, _| matches!(version, [0, 0, 0, 1..=3]),
     ),
@@ -393,10 +397,10 @@ pub(super) const SIGNATURES: &[Signature] = &[
         FileSystem,
         &[b"\x0c\xb1\xba\0\0\0\0\0", b"\0\0\0\0\0\xba\xb1\x0c"],
         &[
-            Place::Each { from: 128 * KIB, to: 256 * KIB, step: KIB },
-            Place::Each { from: 384 * KIB, to: 512 * KIB, step: KIB },
-            Place::EachBeforeEnd { from: 384 * KIB, to: 256 * KIB, step: KIB },
-            Place::EachBeforeEnd { from: 128 * KIB, to: 0, step: KIB },
+            MarkPlace::Each { from: 128 * KIB, to: 256 * KIB, step: KIB },
+            MarkPlace::Each { from: 384 * KIB, to: 512 * KIB, step: KIB },
+            MarkPlace::EachBeforeEnd { from: 384 * KIB, to: 256 * KIB, step: KIB },
+            MarkPlace::EachBeforeEnd { from: 128 * KIB, to: 0, step: KIB },
         ],
     ),
     row_if_there(
@@ -517,7 +521,7 @@ pub(super) const SIGNATURES: &[Signature] = &[
         "GPT partition table (its backup)",
         Partitions,
         &[b"EFI PART"],
-        &[sectors_before_end(1, 0), Place::End { unit: 4 * KIB, before: 4 * KIB }],
+        &[sectors_before_end(1, 0), MarkPlace::End { unit: 4 * KIB, before: 4 * KIB }],
     ),
     row("AIX partition table", Partitions, &[b"\xc9\xc2\xd4\xc1"], &[start(0)]),
     row("SGI partition table", Partitions, &[b"\x0b\xe5\xa9\x41"], &[start(0)]),
@@ -547,7 +551,7 @@ pub(super) const SIGNATURES: &[Signature] = &[
         "Amiga partition table",
         Partitions,
         &[b"RDSK"],
-        &[Place::Each { from: 0, to: 16 * SECTOR, step: SECTOR }],
+        &[MarkPlace::Each { from: 0, to: 16 * SECTOR, step: SECTOR }],
     ),
     // A root sector has no mark.
     row_if("Atari partition table", Partitions, &[b""], &[start(0)], 0..512, is_atari),

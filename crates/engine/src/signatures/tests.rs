@@ -190,7 +190,7 @@ fn what_cannot_be_read_is_not_empty() {
         assert!(offset >= end && errno == libc::EIO, "{offset}");
     }
     let known = read_until(4096, b"XFSB");
-    assert_eq!(known, Contents::Known { name: "XFS", kind: Kind::FileSystem });
+    assert_eq!(known, Contents::Known { name: "XFS", kind: ContentsKind::FileSystem });
 }
 
 /// The reads are few and small: a probe is done before every run.

@@ -20,7 +20,7 @@ use volume::{Done, System};
 
 use crate::Wait;
 
-use super::{Place, Tally, UsageMark, route};
+use super::{Tally, UsageMark, VolumeRange, route};
 
 /// Sleeps end this long before the event, on the wall's clock; the rest is spun. Twice what waking
 /// up takes on an idle virtual machine (about 50 us).
@@ -85,7 +85,7 @@ struct Flight {
 pub struct Member {
     volumes: Arc<Volumes>,
     idx: usize,
-    places: Vec<Place>,
+    places: Vec<VolumeRange>,
     through: bool,
 }
 
@@ -122,12 +122,12 @@ impl Volumes {
         self: &Arc<Self>,
         number: u32,
         queue_depth: u32,
-        places: Vec<Place>,
+        places: Vec<VolumeRange>,
         through: bool,
         is_measured: Box<dyn Fn(u64) -> bool + Send>,
     ) -> Member {
         assert!(queue_depth > 0, "worker {number} joins with nothing in flight");
-        for Place { base_bytes, len_bytes, .. } in &places {
+        for VolumeRange { base_bytes, len_bytes, .. } in &places {
             let is_within = base_bytes.checked_add(*len_bytes).is_some();
             assert!(is_within, "{len_bytes} B from {base_bytes} B on end beyond 64 bits");
         }

@@ -1,7 +1,7 @@
 //! Volumes that are computed, not stored: operations become [`Io`]s of a [`volume::System`].
 //!
 //! [`Volumes`] shares one system among the workers of a run, in real time or slower; the engine
-//! over it keeps no data. [`Place`], [`route`] and [`Tally`] also serve a driver in virtual time.
+//! over it keeps no data. [`VolumeRange`], [`route`] and [`Tally`] also serve a driver in virtual time.
 
 mod engine;
 mod host;
@@ -14,7 +14,7 @@ use volume::{CapId, CapKind, DirtyLevel, Done, Io, IoKind, Stations, System};
 
 /// Where the bytes of a file lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct VolumeRange {
     /// Position of the volume in the design.
     pub volume: u16,
     /// Position of the design's client that reaches it, on a network volume; else 0.
@@ -31,7 +31,7 @@ pub struct Place {
 /// `through` makes writes bypass the caches (`O_SYNC`). `sync_file_range` starts the write-back of
 /// a page cache, which is not emulated, so it does nothing.
 #[inline]
-pub fn route(op: &Op, places: &[Place], through: bool, id: u64) -> Result<Io, i32> {
+pub fn route(op: &Op, places: &[VolumeRange], through: bool, id: u64) -> Result<Io, i32> {
     let Some(place) = places.get(op.file.0 as usize) else { return Err(-libc::EBADF) };
     let kind = match op.kind {
         OpKind::Read => IoKind::Read,

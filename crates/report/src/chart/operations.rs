@@ -12,7 +12,7 @@ use crate::table::{Cell, Table};
 use crate::view::{Step, steps};
 
 /// Operations of one kind, of a step or of a job.
-struct Kind {
+struct OperationKind {
     /// The operation, behind its part's name where it has one.
     name: String,
     n_ios: u64,
@@ -42,7 +42,7 @@ pub(crate) fn chart(source: &Source<'_>, step: &Step<'_>) -> Option<ChartSpec> {
     let n_all: u64 = kinds.iter().map(|kind| kind.n_ios).sum();
     let series: Vec<Series> = LINES.iter().map(|line| points(&kinds, line)).collect();
     let values: Vec<f64> = series.iter().flat_map(|it| it.x.iter().copied()).collect();
-    let label = |kind: &Kind| format!("{}, {}", kind.name, share(kind.n_ios, n_all));
+    let label = |kind: &OperationKind| format!("{}, {}", kind.name, share(kind.n_ios, n_all));
     Some(ChartSpec {
         id: format!("{}-operations-{}", source.id, step.idx),
         title: format!("Operations: {}", step.name),
@@ -87,8 +87,8 @@ pub(crate) fn by_job(record: &Record) -> Option<(String, Table)> {
 }
 
 /// Adds up the operations of jobs by part and kind, the most frequent first.
-fn kinds<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
+fn kinds<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> Vec<OperationKind> {
+    let mut kinds: Vec<OperationKind> = Vec::new();
     for job in jobs {
         // As the rates of directions count, where there are any.
         let of_dirs = job.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
@@ -98,7 +98,7 @@ fn kinds<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> Vec<Kind> {
         for series in job.series.iter().filter(|it| it.n_ios > 0 || it.n_failed > 0) {
             let name = name(series);
             let at = kinds.iter().position(|kind| kind.name == name).unwrap_or_else(|| {
-                kinds.push(Kind {
+                kinds.push(OperationKind {
                     name,
                     n_ios: 0,
                     n_failed: 0,
@@ -127,13 +127,13 @@ fn name(series: &SeriesRecord) -> String {
     }
 }
 
-fn points(kinds: &[Kind], (name, colour, marker, of): &Line) -> Series {
-    let known: Vec<(usize, &Kind, u64)> = kinds
+fn points(kinds: &[OperationKind], (name, colour, marker, of): &Line) -> Series {
+    let known: Vec<(usize, &OperationKind, u64)> = kinds
         .iter()
         .enumerate()
         .filter_map(|(row, kind)| Some((row, kind, of(&kind.lat)?)))
         .collect();
-    let text = |(_, kind, ns): &(usize, &Kind, u64)| {
+    let text = |(_, kind, ns): &(usize, &OperationKind, u64)| {
         let rate = format_iops(kind.rate_iops);
         format!("{}: {} {name}, {rate} per second", kind.name, format_latency_ns(*ns))
     };
@@ -148,8 +148,8 @@ fn points(kinds: &[Kind], (name, colour, marker, of): &Line) -> Series {
     }
 }
 
-fn notes(kinds: &[Kind]) -> Vec<String> {
-    let leads = |kind: &Kind| matches!(kind.name.as_str(), "open" | "close" | "create");
+fn notes(kinds: &[OperationKind]) -> Vec<String> {
+    let leads = |kind: &OperationKind| matches!(kind.name.as_str(), "open" | "close" | "create");
     let mut notes = Vec::new();
     if kinds.iter().any(leads) && !kinds.iter().all(leads) {
         notes.push(
@@ -165,7 +165,7 @@ fn notes(kinds: &[Kind]) -> Vec<String> {
     notes
 }
 
-fn table(kinds: &[Kind], n_all: u64) -> Table {
+fn table(kinds: &[OperationKind], n_all: u64) -> Table {
     // Operations are not all I/O: their rate has a head of its own.
     let (_, rest) = Figure::OF_POINT.split_at(1);
     let mut table = Table::new(&[

@@ -25,9 +25,9 @@ pub(crate) struct Line {
 const LISTED: [f64; 9] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 0.99999];
 
 /// What is drawn of a direction: its name, where it is, and its stroke.
-type Kind = (&'static str, fn(&DirRecord) -> Option<&Histogram>, Dash);
+type LatencyKind = (&'static str, fn(&DirRecord) -> Option<&Histogram>, Dash);
 
-const KINDS: [Kind; 2] = [
+const KINDS: [LatencyKind; 2] = [
     ("service time", |dir| Some(&dir.clat), Dash::Solid),
     ("response time", |dir| dir.response.as_ref(), Dash::Dash),
 ];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::volume::{DirtyGrowth, Place, Tally, UsageMark};
+use engine::volume::{DirtyGrowth, Tally, UsageMark, VolumeRange};
 use record::{CapRecord, CapsRecord, FillingRecord};
 use volume::design::{Backing, is_in_mb};
 use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, Design, System};
@@ -138,7 +138,7 @@ impl CapTable {
         from: &UsageMark,
         to: &UsageMark,
         placement: &Placement,
-        places: &[Place],
+        places: &[VolumeRange],
     ) -> CapsRecord {
         let volumes: BTreeSet<u16> = places.iter().map(|place| place.volume).collect();
         let runs_on = |client| places.iter().any(|place| place.client == client);

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
-use engine::volume::Place;
+use engine::volume::VolumeRange;
 use engine::{FileKind, TargetFacts};
 use plan::{Diagnostic, Plan};
 use units::format_bytes;
@@ -27,7 +27,7 @@ const SECTOR_BYTES: u32 = 512;
 /// The places of a plan's files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Placement {
-    by_path: BTreeMap<PathBuf, Place>,
+    by_path: BTreeMap<PathBuf, VolumeRange>,
     /// Clients by the names of the jobs that run on them.
     clients: HashMap<String, u16>,
 }
@@ -137,7 +137,12 @@ impl Placement {
                         Some(place) => *place,
                         None if file.kind == FileKind::Block => {
                             let volume = volume_idx as u16;
-                            Place { volume, client: 0, base_bytes: 0, len_bytes: capacity_bytes }
+                            VolumeRange {
+                                volume,
+                                client: 0,
+                                base_bytes: 0,
+                                len_bytes: capacity_bytes,
+                            }
                         }
                         None => {
                             let left_bytes = capacity_bytes.saturating_sub(space.used_bytes);
@@ -171,18 +176,18 @@ impl Placement {
     }
 
     /// Returns the places of a worker's files, in their order.
-    pub(crate) fn of(&self, worker: &BoundWorker) -> Vec<Place> {
+    pub(crate) fn of(&self, worker: &BoundWorker) -> Vec<VolumeRange> {
         let client = self.clients.get(&worker.job.name).copied().unwrap_or(0);
         let place = |file: &BoundFile| {
             let (place, path) = (self.by_path.get(&file.path), file.path.display());
             assert!(place.is_some(), "`{path}` was placed on no volume");
-            place.map(|place| Place { client, ..*place })
+            place.map(|place| VolumeRange { client, ..*place })
         };
         worker.files.iter().filter_map(place).collect()
     }
 
     /// Returns all places, by path.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Place> + '_ {
+    pub(crate) fn all(&self) -> impl Iterator<Item = VolumeRange> + '_ {
         self.by_path.values().copied()
     }
 }
@@ -199,12 +204,12 @@ struct Space {
 }
 
 impl Space {
-    fn place(&mut self, volume_idx: usize, len_bytes: u64) -> Place {
+    fn place(&mut self, volume_idx: usize, len_bytes: u64) -> VolumeRange {
         let base_bytes = self.next_bytes;
         let end_bytes = base_bytes.saturating_add(len_bytes);
         self.next_bytes = end_bytes.checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX);
         self.used_bytes = self.used_bytes.saturating_add(len_bytes);
-        Place { volume: volume_idx as u16, client: 0, base_bytes, len_bytes }
+        VolumeRange { volume: volume_idx as u16, client: 0, base_bytes, len_bytes }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use engine::volume::{Account, Place, VolumeEngine, Volumes};
+use engine::volume::{Account, VolumeEngine, VolumeRange, Volumes};
 use engine::{Arena, ArenaSpec, Engine, EngineError, FileTable, TablePolicy};
 use plan::files::SyncMode;
 use record::CapsRecord;
@@ -73,7 +73,7 @@ pub(crate) struct VolumesSeat {
     volumes: Arc<Volumes>,
     number: u32,
     queue_depth: u32,
-    places: Vec<Place>,
+    places: Vec<VolumeRange>,
     through: bool,
     one_by_one: bool,
     meters: Arc<Meters>,

@@ -1,7 +1,7 @@
 //! One worker in virtual time: the driver of `thread.rs` without a thread.
 
 use engine::Usage;
-use engine::volume::{Place, Tally, UsageMark, route};
+use engine::volume::{Tally, UsageMark, VolumeRange, route};
 use plan::files::SyncMode;
 use plan::op::{Completion, Op};
 use volume::{Done, System};
@@ -29,7 +29,7 @@ pub(super) struct Lane {
     /// Operations of the last hand-over, until the worker has heard of it.
     n_submitted: usize,
     flights: Box<[Flight]>,
-    places: Vec<Place>,
+    places: Vec<VolumeRange>,
     /// Says where the next operation will be: there is a cache that looks it up.
     announces: bool,
     /// Writes bypass caches.
@@ -68,7 +68,7 @@ impl Lane {
         worker_idx: usize,
         bound: &BoundWorker,
         mut worker: Worker,
-        places: Vec<Place>,
+        places: Vec<VolumeRange>,
         world: &World,
     ) -> Self {
         worker.defer_meters();

@@ -16,7 +16,7 @@ use super::{Leave, Next, TreeOp, Verdict};
 #[derive(Debug)]
 pub(crate) struct Hand {
     job: Arc<TreeJob>,
-    kind: Kind,
+    work: HandWork,
     /// The operation that was handed over.
     in_flight: Option<TreeOp>,
     /// What is asked for next has been let through by rates and flows.
@@ -34,7 +34,7 @@ pub(crate) struct Hand {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum HandWork {
     Format(FormatHand),
     Tasks {
         tasks: Vec<Task>,
@@ -63,8 +63,8 @@ impl Hand {
         worker_seed: u64,
         n_asked_max: Option<u64>,
     ) -> Result<Self, PatternError> {
-        let kind = match &job.work.activity {
-            Activity::Format(format) => Kind::Format(FormatHand::new(*format)),
+        let work = match &job.work.activity {
+            Activity::Format(format) => HandWork::Format(FormatHand::new(*format)),
             Activity::Operations(specs) => {
                 let tasks: Result<Vec<Task>, PatternError> = (0..)
                     .zip(specs)
@@ -74,7 +74,7 @@ impl Hand {
                 if tasks.is_empty() {
                     return Err(PatternError::NoFiles);
                 }
-                Kind::Tasks {
+                HandWork::Tasks {
                     has_left: vec![false; tasks.len()],
                     tasks,
                     now_idx: usize::MAX,
@@ -84,7 +84,7 @@ impl Hand {
         };
         let hand = Hand {
             job,
-            kind,
+            work,
             in_flight: None,
             admitted: None,
             is_waiting: false,
@@ -99,7 +99,7 @@ impl Hand {
     }
 
     fn count_at_work(&self, begins: bool) {
-        let Kind::Tasks { tasks, .. } = &self.kind else { return };
+        let HandWork::Tasks { tasks, .. } = &self.work else { return };
         for task in tasks {
             self.job.state.count_at_work(effects(task.spec()), begins);
         }
@@ -116,9 +116,11 @@ impl Hand {
 
     /// Says whether the next operation must be let through first.
     pub(crate) fn asks_first(&self) -> bool {
-        let is_ending = match &self.kind {
-            Kind::Format(format) => format.is_ending(),
-            Kind::Tasks { tasks, now_idx, .. } => tasks.get(*now_idx).is_some_and(Task::is_ending),
+        let is_ending = match &self.work {
+            HandWork::Format(format) => format.is_ending(),
+            HandWork::Tasks { tasks, now_idx, .. } => {
+                tasks.get(*now_idx).is_some_and(Task::is_ending)
+            }
         };
         self.admitted.is_none() && !is_ending
     }
@@ -136,7 +138,7 @@ impl Hand {
     /// Says whether what is due may be handed on: a single task, so that all that is asked for is
     /// alike.
     pub(crate) fn may_hand_on(&self) -> bool {
-        matches!(&self.kind, Kind::Tasks { tasks, .. } if tasks.len() == 1)
+        matches!(&self.work, HandWork::Tasks { tasks, .. } if tasks.len() == 1)
     }
 
     /// Says whether what is due is handed on, because nothing is free for it.
@@ -165,7 +167,7 @@ impl Hand {
     /// Looks for something free while what is due is handed on. Returns whether it was found, or
     /// nothing can be any more, which [`Hand::next`] tells.
     pub(crate) fn find_free(&mut self) -> bool {
-        let Kind::Tasks { tasks, .. } = &mut self.kind else { return true };
+        let HandWork::Tasks { tasks, .. } = &mut self.work else { return true };
         let is_free =
             tasks.iter_mut().all(|task| !matches!(task.prepare(&self.job), Some(Next::Later)));
         if is_free {
@@ -185,7 +187,7 @@ impl Hand {
 
     /// Returns until when to sleep before the next turn of its own at `until_ns`.
     pub(crate) fn sleep_until(&mut self, until_ns: u64, now_ns: u64) -> u64 {
-        let has_file = matches!(&self.kind, Kind::Tasks { tasks, .. }
+        let has_file = matches!(&self.work, HandWork::Tasks { tasks, .. }
             if tasks.first().is_some_and(Task::is_at_work));
         if !has_file || !self.job.overdue.is_anybody_waiting() {
             self.end_watch();
@@ -203,9 +205,9 @@ impl Hand {
 
     /// Returns the next operation.
     pub(crate) fn next(&mut self) -> Next {
-        let next = match &mut self.kind {
-            Kind::Format(format) => format.next(&self.job),
-            Kind::Tasks { tasks, now_idx, has_left, rng } => {
+        let next = match &mut self.work {
+            HandWork::Format(format) => format.next(&self.job),
+            HandWork::Tasks { tasks, now_idx, has_left, rng } => {
                 next_of(&self.job, tasks, now_idx, has_left, rng)
             }
         };
@@ -240,9 +242,9 @@ impl Hand {
     /// Takes what became of the operation in flight: its error number, 0 for none.
     pub(crate) fn completed(&mut self, errno: i32) -> Verdict {
         let Some(op) = self.in_flight.take() else { return Verdict::Done };
-        match &mut self.kind {
-            Kind::Format(format) => format.completed(&self.job, &op, errno),
-            Kind::Tasks { tasks, .. } => match tasks.get_mut(usize::from(op.task)) {
+        match &mut self.work {
+            HandWork::Format(format) => format.completed(&self.job, &op, errno),
+            HandWork::Tasks { tasks, .. } => match tasks.get_mut(usize::from(op.task)) {
                 Some(task) => task.completed(&self.job, &op, errno),
                 None => Verdict::Done,
             },

@@ -54,12 +54,12 @@ enum Stage {
     /// An operation without bytes.
     Do(OpKind),
     /// I/O on the open file.
-    Io(Place),
+    Io(IoProgress),
 }
 
 /// How far the I/O on a file is.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct IoProgress {
     size_bytes: u64,
     next_byte: u64,
     n_ios: u64,
@@ -184,7 +184,7 @@ impl Task {
     }
 
     /// Chooses the next I/O on an open file.
-    fn io(&mut self, entry: u32, place: Place) -> TreeOp {
+    fn io(&mut self, entry: u32, place: IoProgress) -> TreeOp {
         let kind = if self.rng.chance(self.reads) { OpKind::Read } else { OpKind::Write };
         let (offset, len) = if self.is_sequential() {
             let room = place.size_bytes - place.next_byte;
@@ -290,7 +290,7 @@ impl Task {
 
     /// Chooses where I/O on an opened file begins. As in Vdbench, one that is left before its end
     /// is gone on with the next time, and `seqnz` counts for files of their whole size alone.
-    fn start_place(&mut self, job: &TreeJob, held: Held, size_bytes: u64) -> Place {
+    fn start_place(&mut self, job: &TreeJob, held: Held, size_bytes: u64) -> IoProgress {
         let nonzero = matches!(self.spec.io, FileIo::Sequential { nonzero: true, .. });
         let step = u64::from(self.spec.block_size.max().max(1));
         let next_byte = if nonzero && held.flags.is_full {
@@ -300,7 +300,7 @@ impl Task {
         } else {
             0
         };
-        Place { size_bytes, next_byte, n_ios: 0, bytes: 0 }
+        IoProgress { size_bytes, next_byte, n_ios: 0, bytes: 0 }
     }
 
     /// Goes on after an I/O.
@@ -326,7 +326,7 @@ impl Task {
     }
 
     /// Says whether a file is left for the next.
-    fn is_enough(&self, place: &Place) -> bool {
+    fn is_enough(&self, place: &IoProgress) -> bool {
         match self.spec.stop_after {
             Some(StopAfter::Ios(n_ios)) => n_ios > 0 && place.n_ios >= n_ios,
             Some(StopAfter::Pct(pct)) => {

@@ -8,7 +8,7 @@ use pattern::arrivals::Arrivals as Schedule;
 use plan::load::{Arrivals, Rate, ThinkTime};
 use plan::op::OpKind;
 use plan::{Direction, Job, PerDir};
-use worker::{Kept, Meters, NoData, Worker, offered_iops};
+use worker::{ArrivalCounts, Meters, NoData, Worker, offered_iops};
 
 use crate::common::{Sim, job, run, worker_of};
 
@@ -62,7 +62,7 @@ fn a_stall_of_the_device_shows_in_full() {
     // Only what was in flight stood still: 128 of 20,000.
     assert!(p99_ns < 20 * US, "service p99 is {p99_ns} ns");
     assert!(service.max_ns().is_some_and(|max_ns| max_ns > 2_990 * MS));
-    assert_eq!(worker.kept(), Kept::default(), "nobody is late but the device");
+    assert_eq!(worker.kept(), ArrivalCounts::default(), "nobody is late but the device");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn what_a_device_does_not_carry_waits() {
     let mut job = rated(1_000, 5 * S, 4);
     job.limits.ramp_ns = S;
     let (_, _, worker) = run(job, 64 * MIB, 10 * MS);
-    let Kept { n_late, backlog_start, backlog_end } = worker.kept();
+    let ArrivalCounts { n_late, backlog_start, backlog_end } = worker.kept();
     assert_eq!(n_late, 0, "there was never room");
     assert!((595..=600).contains(&backlog_start), "{backlog_start}");
     assert!((3_595..=3_600).contains(&backlog_end), "{backlog_end}");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bench::suite::jobs::Site;
-use bench::suite::{Place, Size, Suite};
+use bench::suite::{Size, Suite, SuitePlace};
 use runner::Emulation;
 use volume::Design;
 use volume::design::{Backing, CacheMode, Volume};
@@ -61,7 +61,7 @@ impl Sites {
         args: &Args,
         emulation: Option<&Emulation>,
     ) -> Result<Self, Failure> {
-        let unnamed = Place { name: String::new(), what: String::new(), is_cached: None };
+        let unnamed = SuitePlace { name: String::new(), what: String::new(), is_cached: None };
         let places = if suite.places.is_empty() { vec![unnamed] } else { suite.places.clone() };
         let mut found =
             Sites { list: Vec::new(), kinds: Vec::new(), scratch: Vec::new(), is_read_only: false };
@@ -107,7 +107,7 @@ impl Sites {
     fn on_this_host(
         &mut self,
         suite: &Suite,
-        place: &Place,
+        place: &SuitePlace,
         target: &str,
         n_places: usize,
     ) -> Result<(Site, SiteKind), Failure> {
@@ -140,7 +140,7 @@ impl Sites {
     fn in_folder(
         &mut self,
         suite: &Suite,
-        place: &Place,
+        place: &SuitePlace,
         dir: &Path,
         n_places: usize,
     ) -> Result<Site, Failure> {
@@ -173,9 +173,9 @@ impl Sites {
 fn targets(
     suite: &str,
     named: &[String],
-    places: &[Place],
+    places: &[SuitePlace],
 ) -> Result<Vec<Option<String>>, Failure> {
-    let own = |place: &Place| {
+    let own = |place: &SuitePlace| {
         let of = |target: &String| {
             let rest = target.strip_prefix(place.name.as_str())?.strip_prefix('=')?;
             (!place.name.is_empty()).then(|| rest.to_owned())
@@ -220,7 +220,7 @@ fn auto_bytes(scratch: &Scratch, max_bytes: u64, n_places: usize) -> u64 {
     (wanted.min(share) >> 20 << 20).max(AUTO_BYTES_MIN.min(max_bytes))
 }
 
-fn export(suite: &Suite, place: &Place, url: &str) -> Site {
+fn export(suite: &Suite, place: &SuitePlace, url: &str) -> Site {
     Site {
         place: place.name.clone(),
         file: format!("plimsoll-bench-{}{}.scratch", std::process::id(), place.name),
@@ -236,7 +236,7 @@ fn export(suite: &Suite, place: &Place, url: &str) -> Site {
 /// Returns a file on an emulated volume: the one that is named, else one that fits the place.
 fn emulated(
     design: &Design,
-    place: &Place,
+    place: &SuitePlace,
     target: Option<&str>,
     suite: &Suite,
 ) -> Result<Site, Failure> {
@@ -297,9 +297,12 @@ mod tests {
 
     #[track_caller]
     fn check(places: &[&str], named: &[&str], expected: Result<&[Option<&str>], &str>) {
-        let place =
-            |name: &&str| Place { name: (*name).to_owned(), what: String::new(), is_cached: None };
-        let places: Vec<Place> = places.iter().map(place).collect();
+        let place = |name: &&str| SuitePlace {
+            name: (*name).to_owned(),
+            what: String::new(),
+            is_cached: None,
+        };
+        let places: Vec<SuitePlace> = places.iter().map(place).collect();
         let named: Vec<String> = named.iter().map(|&it| it.to_owned()).collect();
         match (targets("s", &named, &places), expected) {
             (Ok(found), Ok(expected)) => {
