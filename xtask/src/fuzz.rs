@@ -1,7 +1,7 @@
 //! Fuzzing of one target, with libFuzzer through cargo-fuzz.
 //!
 //! Both it and the nightly compiler that it needs are optional. The bodies of the targets are
-//! also compiled by `cargo xtask ci`, so that they cannot rot where nobody fuzzes.
+//! also compiled by `cargo xtask ci`, so that they compile where they are not run.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -22,7 +22,7 @@ pub struct Difference {
 /// What a difference is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DifferenceKind {
-    /// Other I/O was done: a comparison says nothing about the storage. Refuse unless told.
+    /// Other I/O was done: a comparison says nothing about the storage. Refuse unless asked not to.
     Workload,
     /// Where, when and for how long: perhaps the very thing to be compared. Print it.
     Surroundings,

@@ -94,7 +94,7 @@ struct Step<'a> {
 /// A stretch of a step's samples.
 #[derive(Clone, Debug, PartialEq)]
 struct Window {
-    /// Samples before it that are warm-up; none if that could not be told.
+    /// Samples before it that are warm-up; none if that is not known.
     n_warm_up: Option<usize>,
     samples: std::ops::Range<usize>,
 }

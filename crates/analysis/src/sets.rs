@@ -3,8 +3,8 @@
 //! Jobs are matched by step and name, and compared for each direction: rates, mean and percentiles
 //! of latency, each by [`compare()`] over the runs of both sets. Where each side is one run, its
 //! seconds stand in for repeats ([`compare_series`]): of its rates, and of the median and 99th
-//! percentile of a second. What seconds cannot show, such as the mean latency of the run, cannot be
-//! told then.
+//! percentile of a second. What seconds cannot show, such as the mean latency of the run, stays
+//! open then.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};

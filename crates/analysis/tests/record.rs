@@ -150,7 +150,7 @@ fn offered(rate_iops: f64, length_s: f64, n_done: u64, latency_ns: u64) -> Optio
     judged[0].gate(GateName::Offered.as_str()).map(|gate| gate.verdict)
 }
 
-/// Far too little is told after a second; what a moment's delay may leave undone only when the
+/// Far too little is said after a second; what a moment's delay may leave undone only when the
 /// time is long.
 #[test]
 fn a_rate_that_is_missed_by_far_is_told_in_a_short_run() {

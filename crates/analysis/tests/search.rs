@@ -527,7 +527,7 @@ fn an_end_that_falls_at_last_does_not_take_the_line_far_down() {
     }
 }
 
-/// Where probes ran out among some that a host spoiled, it is the host that is told.
+/// Where probes ran out among some that a host spoiled, it is the host that is named.
 #[test]
 fn a_host_that_took_a_quarter_of_the_probes_is_why_there_is_no_line() {
     let reason = |every: u32| {

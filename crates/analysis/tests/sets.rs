@@ -162,7 +162,7 @@ fn one_run_each_is_compared_by_its_seconds() {
     assert_eq!((iops.basis, iops.comparison.verdict), (Basis::Seconds, Verdict::Worse));
     let p99 = row(&found.rows, "read", "second_p99_ns");
     assert_eq!(p99.comparison.verdict, Verdict::NoDifferenceShown, "{p99:?}");
-    // What seconds cannot show is not told, and what would be needed is.
+    // What seconds cannot show is not claimed, and what would be needed is said.
     let mean = row(&found.rows, "read", "mean_ns");
     assert_eq!((mean.basis, mean.comparison.verdict), (Basis::Runs, Verdict::CannotTell));
     assert!(mean.comparison.reason.contains("take at least 4 of each"), "{mean:?}");
@@ -291,7 +291,7 @@ fn listed_percentiles_are_compared_as_far_as_they_are_known() {
     );
 }
 
-/// Runs of 40 s: an equal pair is rarely called worse, and most pairs can be told.
+/// Runs of 40 s: an equal pair is rarely called worse, and for most pairs a verdict is given.
 #[track_caller]
 fn check_short_runs(autocorrelation: f64, told_min: f64) {
     const N_PAIRS: u64 = 1_000;
@@ -353,7 +353,7 @@ fn copies_of_a_run_count_once() {
     let copies = compared(|_| 1);
     let basis = row(&copies.rows, "read", "iops").basis;
     assert_eq!(basis, Basis::Seconds, "one run stands on each side");
-    let told = copies.differences.iter().find(|it| it.what == what).expect("it is told");
+    let told = copies.differences.iter().find(|it| it.what == what).expect("it is given");
     assert_eq!((told.baseline.as_str(), told.candidate.as_str()), ("1 of 6", "1 of 6"));
     let others = compared(|idx| idx);
     assert_eq!(row(&others.rows, "read", "iops").basis, Basis::Runs);

@@ -429,7 +429,7 @@ impl Suite {
         if name.is_empty() { self.places.first().map_or("", |place| &place.name) } else { name }
     }
 
-    /// Returns the longest time of everything but what cannot be told: a fill without a limit.
+    /// Returns the longest time of everything but what is not known: a fill without a limit.
     pub fn time_max_ns(&self, steps: &[Step]) -> u64 {
         let steps_ns = steps.iter().map(Step::time_max_ns).fold(0, u64::saturating_add);
         let n_rounds = self.rounds.as_ref().map_or(1, |rounds| u64::from(rounds.n_max));

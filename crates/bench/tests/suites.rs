@@ -1,4 +1,4 @@
-//! Suites: what ours say, what they come to, and what is told of mistakes.
+//! Suites: what ours say, what they come to, and what is said of mistakes.
 
 use analysis::Limits;
 use bench::suite::change::Changes;

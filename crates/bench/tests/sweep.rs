@@ -557,7 +557,7 @@ fn a_generator_that_is_always_disturbed_is_why_there_is_no_line() {
         curve_of(options(OPEN, "p99 < 10ms"), |plan| disturbed(slow(measure(plan, 0)), true));
     assert_eq!(curve.line.verdict(), LineVerdict::CannotTell(CannotTell::Host));
     assert!(curve.line.why.contains("stood still"), "{}", curve.line.why);
-    // What stays so is a limit as any other, and is told beside the line.
+    // What stays so is a limit as any other, and is named beside the line.
     let mut sweep = Sweep::new(plan(vec![job("j")]), options(OPEN, "p99 < 10ms")).expect("a sweep");
     while let Some(next) = sweep.next_point() {
         let is_over = next.load > CAP_IOPS;

@@ -189,7 +189,7 @@ fn what_is_no_result_is_told_as_such() {
     }
 }
 
-/// Puts a value at a place such as `read.clat_ns.N` of the only job, and returns what is told.
+/// Puts a value at a place such as `read.clat_ns.N` of the only job, and returns the error.
 #[track_caller]
 fn told_of(place: &str, value: Value) -> String {
     let mut job = entry("a", &read(&listed()));

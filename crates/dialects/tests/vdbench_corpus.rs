@@ -59,7 +59,7 @@ fn the_kind_mode_agrees_where_nothing_is_misread() {
         let (file, verdict) = (columns[0].as_str(), columns[2].as_str());
         let kind = parse_files(&[file], &Options::default(), &folder);
         if verdict == "reject" {
-            // Hosts that nobody can find do not keep a user from seeing the runs.
+            // Hosts whose address is unknown do not keep a user from seeing the runs.
             let is_unknown = kind.diagnostics.iter().any(|found| found.code == "unknown-host");
             assert!(kind.has_errors() || is_unknown && !kind.runs.is_empty(), "{file}");
             continue;

@@ -527,7 +527,7 @@ fn compare(golden: &Path, name: &str, n_intervals: &[u32], end: &Ending, skipped
     let entries = std::fs::read_dir(golden.join(&folder)).expect("the folder was found");
     let names: BTreeSet<String> =
         entries.flatten().map(|entry| entry.file_name().into_string().expect("plain")).collect();
-    // Data for a program of the vendor's that nobody has.
+    // Data for a program of the vendor's that is not published.
     let theirs: BTreeSet<String> =
         names.into_iter().filter(|name| !name.starts_with("swat_mon")).collect();
     assert_eq!(ours.all.keys().cloned().collect::<BTreeSet<_>>(), theirs);

@@ -411,7 +411,7 @@ fn files_that_are_too_large_are_not_cut_off() {
 }
 
 #[test]
-fn hosts_that_nobody_finds_are_told_once() {
+fn hosts_without_an_address_are_named_once() {
     let host = MapHost { unknown_hosts: vec![".far".to_owned()], ..MapHost::default() };
     let text: String = (0..25).map(|n| format!("hd=h{n},system=h{n}.far\n")).collect();
     let text = text + &rd("iorate=9,elapsed=4");
@@ -431,7 +431,7 @@ fn hosts_that_nobody_finds_are_told_once() {
 }
 
 #[test]
-fn files_that_nobody_sized() {
+fn files_without_a_size() {
     let text = "sd=sd1,lun=/a\nsd=sd2,lun=/b\nsd=sd3,lun=/dev/sdx\nsd=sd4,lun=/c,size=1m\n\
                 wd=w,sd=*,xfersize=8k\nrd=r1,wd=w,iorate=9,elapsed=4\n";
     let look = |sd: &Sd| if sd.lun == "/b" { Lun::File(4096) } else { Lun::Missing };

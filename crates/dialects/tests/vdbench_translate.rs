@@ -253,7 +253,8 @@ fn check_words((jobs, said, unsaid, lost): &Case) {
     assert!(!again.has_errors(), "{text}: {}", all_shown(&again.diagnostics));
 }
 
-/// What has words of its own in Vdbench comes back from a plan of our own, and is not told as lost.
+/// What has words of its own in Vdbench comes back from a plan of our own, and is not reported as
+/// lost.
 #[test]
 fn what_came_from_vdbench_comes_back_and_is_not_lost() {
     let raw = "sd=sd1,lun=/mnt/a/f,size=1g,hitarea=1m,align=8k\n\
@@ -327,7 +328,7 @@ fn ratios_of_contents_become_shares() {
     assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
 }
 
-/// Losses that nothing told of before values were read back.
+/// Losses that nothing reported before values were read back.
 #[test]
 fn what_the_written_file_does_otherwise_is_listed() {
     let cases: &[Case] = &[

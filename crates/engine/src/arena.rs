@@ -80,7 +80,7 @@ pub struct Arena {
 // belong to threads that work for one worker, which use a buffer in turn (see `share`).
 unsafe impl Send for Arena {}
 
-/// Memory that is given back when nobody uses it any more.
+/// Memory that is given back when it is no longer used.
 #[derive(Debug)]
 struct Mapping {
     base: NonNull<u8>,
@@ -189,7 +189,7 @@ impl Arena {
     pub unsafe fn slice(&self, buf: BufId, len: u32) -> &[u8] {
         let start = self.pointer(buf, len);
         // SAFETY: `pointer` checked the bounds; the mapping lives as long as the arena, and every
-        // byte of it is initialised (zero pages). The caller says that nobody else writes.
+        // byte of it is initialised (zero pages). The caller says that no other code writes.
         unsafe { std::slice::from_raw_parts(start, len as usize) }
     }
 

@@ -53,7 +53,7 @@ pub(crate) fn open(at: At, flags: i32, mode: libc::mode_t) -> Result<OwnedFd, i3
     if fd < 0 {
         return Err(fd);
     }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    // SAFETY: the descriptor was just opened and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn carry_out(kind: OpKind, at: At, manner: Manner) -> i32 {
 /// The path ends with NUL and outlives the call.
 unsafe fn stat(at: At, stat_call: StatCall) -> isize {
     let mut facts = std::mem::MaybeUninit::<libc::stat64>::uninit();
-    // SAFETY: the kernel fills `facts`, which is what these calls expect; nobody reads it. A folder
+    // SAFETY: the kernel fills `facts`, which is what these calls expect; it is not read. A folder
     // that is none of ours stands for the current one, or stays open while its tree is in use.
     let result = unsafe {
         match stat_call {

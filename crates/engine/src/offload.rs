@@ -43,7 +43,7 @@ pub fn offload(
     arena: Arena,
     make: &MakeEngine<'_>,
 ) -> Result<Box<dyn Engine>, EngineError> {
-    assert!(n_threads > 0, "somebody issues what the worker hands over");
+    assert!(n_threads > 0, "a thread issues what the worker hands over");
     assert!(arena.n_buffers() >= n_threads, "each operation in flight has a buffer of its own");
     let desk = Arc::new(Desk::new(n_threads as usize, files.generation()));
     let mut pool = Offload {

@@ -69,7 +69,7 @@ pub struct TargetFacts {
     /// for use as swap.
     pub mount_points: Vec<PathBuf>,
     /// The kernel or another program holds the device for itself: it is mounted, or a part of an
-    /// array or volume. Not told by [`look`].
+    /// array or volume. Not looked for by [`look`].
     pub is_held: bool,
     /// The file system, partition table or the like that the device holds.
     pub contents: Contents,
@@ -107,7 +107,7 @@ pub enum WriteRisk<'a> {
     Held,
     /// It holds this.
     Contents(&'static str, ContentsKind),
-    /// What it holds cannot be told, since this byte cannot be read.
+    /// What it holds is not known, since this byte cannot be read.
     Unreadable {
         /// Counted from the start.
         offset: u64,
@@ -126,7 +126,7 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
 }
 
 /// Looks at a target as [`probe`] does, but does not try to hold a block device, not for a moment:
-/// for who only reads. Whether somebody holds it is not told.
+/// for who only reads. Whether another program holds it is not looked for.
 ///
 /// # Errors
 /// As [`probe`].
@@ -135,8 +135,8 @@ pub fn look(path: &Path) -> Result<TargetFacts, EngineError> {
 }
 
 /// Looks at a target, and holds it for this process if it is a block device: while the descriptor
-/// lives, nobody mounts it or makes it part of an array. None is returned for what is no device,
-/// and for one that is held already, as the facts then say.
+/// lives, no other program mounts it or makes it part of an array. None is returned for what is no
+/// device, and for one that is held already, as the facts then say.
 ///
 /// # Errors
 /// As [`probe`].
@@ -263,7 +263,7 @@ fn try_direct(path: &Path) -> Option<DirectAlign> {
 const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 const N_CLAIMS: u32 = 10;
 
-/// Opens a device so that nobody else may hold it, or returns `None` where somebody does.
+/// Opens a device so that no other program may hold it, or returns `None` where one does.
 fn hold(path: &Path, is_mounted: bool) -> rustix::io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::EXCL;
     let mut n_left = if is_mounted { 1 } else { N_CLAIMS };

@@ -1,4 +1,4 @@
-//! What a device holds, told from the marks that file systems, volume managers, arrays, partition
+//! What a device holds, found by the marks that file systems, volume managers, arrays, partition
 //! tables and databases leave on it. A device with any of them is not written without the user's
 //! word.
 //!
@@ -123,7 +123,7 @@ pub(crate) struct Test {
 /// Bytes of a block that is read at once, and a multiple of every sector.
 const BLOCK_BYTES: u64 = 4096;
 
-/// What a device holds, or that this cannot be told.
+/// What a device holds, or that this is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// No known mark, and everything was read that could hold one.

@@ -38,7 +38,7 @@ fn each_operation_in_flight_has_a_buffer_of_its_own() {
         ("one by one", expected, &|| build_with(EngineKind::Sync)),
         ("nothing is done", expected, &|| build_with(EngineKind::Null)),
         ("more threads", expected, &|| pool(2)),
-        ("no threads", "somebody issues", &|| pool(0)),
+        ("no threads", "a thread issues", &|| pool(0)),
     ]);
 }
 

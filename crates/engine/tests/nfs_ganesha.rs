@@ -82,7 +82,7 @@ fn inside() {
     nfs_support::check_server(&format!("nfs://127.0.0.1:20490{path}?mountport=20491"));
     let left = std::fs::read_dir(&export).expect("the folder").flatten();
     let names: Vec<_> = left.map(|entry| entry.file_name()).collect();
-    assert_eq!(names, ["folder"], "the engine removes what it was told to, and nothing else");
+    assert_eq!(names, ["folder"], "the engine removes what it was asked to, and nothing else");
 }
 
 fn wait_for(port: u16, log: &Path) {

@@ -124,7 +124,7 @@ enum Order {
     Panic,
 }
 
-/// An engine that blocks in each operation until it is told what to do, as a slow device blocks.
+/// An engine that blocks in each operation until it is released, as a slow device blocks.
 struct Obedient {
     arena: Arena,
     files: FileTable,

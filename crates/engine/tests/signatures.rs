@@ -1,5 +1,5 @@
 //! What the guard of devices knows, on images that the formats' own tools make, beside what `blkid`
-//! says of them. A tool that is missing is told and left out.
+//! says of them. A tool that is missing is named and left out.
 
 mod common;
 

@@ -77,7 +77,7 @@ pub const COLUMNS: [Column; 28] = [
     column(
         "is_warm_up",
         ColumnKind::Flag,
-        "Whether it begins in the warm-up that was found or told, which figures count and \
+        "Whether it begins in the warm-up that was found or given, which figures count and \
          steadiness does not; empty where none was looked for.",
     ),
     column(

@@ -99,16 +99,16 @@ fn put_checks(text: &mut String, record: &Record, invalidates: fn(&str) -> bool)
     }
     let failed = record.validity.iter().flat_map(|step| step.with(Verdict::Failed));
     let (invalid, cautions): (Vec<_>, Vec<_>) = failed.partition(|gate| invalidates(&gate.name));
-    let mut told = Vec::new();
+    let mut listed = Vec::new();
     for (word, gates) in [("Not valid", invalid), ("Caution", cautions)] {
         for gate in gates {
-            if !told.contains(&&gate.name) {
-                told.push(&gate.name);
+            if !listed.contains(&&gate.name) {
+                listed.push(&gate.name);
                 let _ = writeln!(text, "- **{word}:** {}: {}", gate.name, escaped(&gate.reason));
             }
         }
     }
-    if !told.is_empty() {
+    if !listed.is_empty() {
         text.push('\n');
         return;
     }

@@ -108,7 +108,7 @@ impl NfsUrl {
         Ok(())
     }
 
-    /// Returns the export as a folder: files are shown and told apart below it.
+    /// Returns the export as a folder: files are shown, and distinguished, below it.
     pub fn folder(&self) -> String {
         let (host, export) = (&self.host, self.export.trim_end_matches('/'));
         let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };

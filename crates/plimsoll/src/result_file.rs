@@ -114,7 +114,7 @@ fn append(file: &mut File, bytes: &[u8], is_behind: bool) -> io::Result<()> {
     written
 }
 
-/// Writes a file beside its place and renames it, where asked for once the disk has it: a server
+/// Writes a file beside its place and renames it, if asked for when the disk has it: a server
 /// may say only then that there is no room. Returns it, open behind what was written.
 fn beside(place: &Path, bytes: &[u8], is_on_disk: bool) -> io::Result<File> {
     let facts = fs::metadata(place).ok();

@@ -578,7 +578,7 @@ fn mistakes_of_needs_are_told_before_anything_runs() {
     }
 }
 
-/// Nothing of a disk is told by how long it takes: only that all of it is there.
+/// How long it takes says nothing of a disk: only that all of it is there.
 #[test]
 fn a_suite_with_targets_answers_them() {
     let sandbox = sandbox();

@@ -405,7 +405,7 @@ fn what_is_no_table_is_told() {
     "#);
 }
 
-/// A folder `mine` with a machine and a disk that nobody sells, and a design that has both.
+/// A folder `mine` with a made-up machine and disk, and a design that has both.
 fn with_own_tables() -> Sandbox {
     let sandbox = Sandbox::new();
     let sizes =

@@ -74,7 +74,7 @@ fn poisson_truth() -> f64 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let unit = ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
             now_s += -unit.ln() / rate;
-            // In order: nobody leaves before the one ahead.
+            // In order: none leaves before the one ahead.
             let mut leave_s = now_s.max(free_s);
             level = (level + (leave_s - filled_s) * P30_IOPS).min(P30_IOPS * WINDOW_S);
             if level < 0.0 {

@@ -164,7 +164,7 @@ fn a_benchmark_is_told_before_it_runs_what_is_wrong() {
     assert!(std::fs::read_dir(sandbox.path("vol")).unwrap().next().is_none(), "nothing was made");
 }
 
-/// Devices have no end: what is no file is told at once.
+/// Devices have no end: what is no file is refused at once.
 #[test]
 fn what_has_no_end_is_refused_at_once() {
     let sandbox = Sandbox::new();

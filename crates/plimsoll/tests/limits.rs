@@ -278,7 +278,7 @@ fn a_need_that_is_not_met_has_a_code_and_what_meets_it() {
     assert_eq!(outcome.code, 4, "{}", outcome.stderr);
     assert!(outcome.stdout.contains("not met"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("6 x P30: 30,000 IOPS"), "{}", outcome.stdout);
-    // A change is told by what it carries, not by what is needed, in whichever MB.
+    // A change is judged by what it carries, not by what is needed, in whichever MB.
     for mb in ["decimal", "published"] {
         let outcome = limits(P30, &["--demand", "iops=6000,size=8k", "--mb", mb]);
         let page = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

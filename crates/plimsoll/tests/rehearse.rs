@@ -269,7 +269,7 @@ fn only_the_volume_that_is_mounted_is_spoken_of() {
     assert!(page.contains(" 250 MB/s "), "{page}");
 }
 
-/// Each remark about a design is told once, and so is a disk that is full before the volumes are.
+/// Each remark about a design is made once, and so is a disk that is full before the volumes are.
 #[test]
 fn a_mount_says_once_what_is_to_be_known() {
     let disk = "disk = { size = \"30000TiB\", iops = 500, throughput = \"60MB/s\" }";
@@ -476,7 +476,7 @@ impl Drop for LoopDevice {
     }
 }
 
-/// All reads of a device over a crashed volume fail: what it holds cannot be told.
+/// All reads of a device over a crashed volume fail: what it holds is not known.
 #[test]
 fn a_device_that_cannot_be_read_is_not_written() {
     let Some(rehearsal) = Rehearsal::mount(P30) else { return };
@@ -630,8 +630,8 @@ fn without_the_helper_there_is_one_error_with_a_next_step() {
     assert!(said.contains("apt-get install fuse3"), "{said}");
 }
 
-/// The real disk under the data is full: the writer is told, `status` says so, and what was there
-/// stays.
+/// The real disk under the data is full: the writer gets the error, `status` says so, and what was
+/// there stays.
 #[test]
 fn a_full_disk_under_the_data_is_told_and_harms_nothing() {
     for cache in ["None", "ReadWrite"] {

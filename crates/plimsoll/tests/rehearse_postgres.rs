@@ -80,7 +80,9 @@ impl User {
         };
         let user = named("postgres").or_else(|| named("nobody"));
         if user.is_none() || !Path::new("/usr/bin/setpriv").exists() {
-            testing::skipped!("nobody to run PostgreSQL as, or no setpriv to become them with");
+            testing::skipped!(
+                "no user to run PostgreSQL as, or no setpriv"
+            );
             return None;
         }
         user
@@ -238,7 +240,7 @@ fn commit_until_crash(rehearsal: &Rehearsal, cluster: &Cluster, first: u64) -> V
         for writer in 0..N_WRITERS {
             let sender = sender.clone();
             scope.spawn(move || {
-                let tell = |n| sender.send((writer, n)).expect("somebody listens");
+                let tell = |n| sender.send((writer, n)).expect("the receiver listens");
                 cluster.commit_until_the_end(writer, first, tell);
             });
         }
@@ -284,7 +286,7 @@ fn a_cluster_keeps_every_commit_through_crashes() {
             let lost: Vec<_> = committed.difference(&found).collect();
             assert!(lost.is_empty(), "{cache}, crash {crash}: lost {lost:?}\n{}", cluster.said());
             let n_open = found.difference(&committed).count() as u64;
-            assert!(n_open <= N_WRITERS * (crash + 1), "{cache}: {n_open} rows of nobody");
+            assert!(n_open <= N_WRITERS * (crash + 1), "{cache}: {n_open} rows of no writer");
         }
         eprintln!("{cache}: {} commits, {N_CRASHES} crashes, none lost", committed.len());
     }

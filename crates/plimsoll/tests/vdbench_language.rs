@@ -52,7 +52,7 @@ fn variables_stand_on_the_command_line() {
 }
 
 #[test]
-fn a_file_that_nobody_sized_is_found_before_the_run() {
+fn a_file_without_a_size_is_found_before_the_run() {
     let (_, done) = with(&format!("sd=sd1,lun=nosuch\n{RUN}"), &["check", "a.parm"]);
     assert_eq!(done.code, 2);
     assert!(done.stderr.contains("sd=sd1: `nosuch` is not there"), "{}", done.stderr);

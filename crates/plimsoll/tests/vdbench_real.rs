@@ -2,7 +2,7 @@
 //! rates within bounds, as many opens per read, and trees of files that either works on.
 //!
 //! `PLIMSOLL_VDBENCH` names the folder of the real one. Without it, or without the right to make a
-//! network namespace, in which it finds nobody to talk to, each test says so and passes.
+//! network namespace, in which it finds no other host, each test says so and passes.
 #![expect(clippy::print_stderr, reason = "says what was not run, and what was seen")]
 
 mod common;

@@ -43,7 +43,7 @@ pub struct Set {
     pub runs: Vec<Run>,
 }
 
-/// A figure that somebody published, and ours.
+/// A figure that was published, and ours.
 #[derive(Clone, Debug, Default)]
 pub struct Reference {
     /// What was measured, such as `read IOPS, 8 KiB random`.

@@ -42,7 +42,7 @@ fn a_page_of_an_hour_is_small_and_names_no_place_outside() {
         }
     }
     assert!(!own.contains("url(") && !own.contains("@import") && !own.contains("fetch("));
-    assert!(own.contains("default-src 'none'"), "the browser is told to ask nobody");
+    assert!(own.contains("default-src 'none'"), "the browser asks no other host");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn note_planned(worker: &BoundWorker, planned: &mut HashMap<OsString, u64>) {
 
 /// Returns the files of one worker in order.
 ///
-/// Those on a server are shown and told apart by the address of their export.
+/// Those on a server are shown, and distinguished, by the address of their export.
 fn worker_paths(job: &Job, worker_idx: u32) -> Paths<'_> {
     let paths = named_paths(job, worker_idx);
     match &job.engine.nfs.url {

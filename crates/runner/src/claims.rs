@@ -1,10 +1,10 @@
 //! The block devices that a step writes to: asked about again when the first worker opens one, and
 //! held until the step ends.
 //!
-//! Between the start of a run and the start of a step somebody may have made a file system on a
-//! device, or mounted it. While it is held (`O_EXCL`), nobody else can. A device is held once, not
-//! once per worker; commands around the step find it free. Where programs share devices, as several
-//! of fio on purpose do, it is asked about and let go.
+//! Between the start of a run and the start of a step another program may have made a file system
+//! on a device, or mounted it. While it is held (`O_EXCL`), no other program can. A device is held
+//! once, not once per worker; commands around the step find it free. Where programs share devices,
+//! as several of fio on purpose do, it is asked about and let go.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -45,9 +45,9 @@ impl Claims {
     /// Holds a device that the job is about to open for writing.
     ///
     /// # Errors
-    /// When it is in use, holds something, or cannot be looked at, and nobody allowed that.
+    /// When it is in use, holds something, or cannot be looked at, and the user did not allow that.
     pub(crate) fn claim(&self, job: &Job, path: &Path) -> Result<(), SetupError> {
-        // One that is not there any more is told about when it is opened.
+        // One that is not there any more is reported when it is opened.
         let Ok(facts) = std::fs::metadata(path) else { return Ok(()) };
         let mut devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
         let claim = devices.entry(facts.rdev()).or_insert_with(|| self.look(job, path));

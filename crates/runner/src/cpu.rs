@@ -98,7 +98,8 @@ impl Ticks {
     }
 
     /// Reads the first line of `/proc/stat` (proc(5)): user, nice, system, idle, iowait, irq,
-    /// softirq, steal; what follows is part of user already. What hypervisors took is nobody's.
+    /// softirq, steal; what follows is part of user already. What hypervisors took counts as
+    /// neither.
     fn parse(text: &str) -> Option<Self> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let mut ticks = [0_u64; 8];

@@ -9,7 +9,7 @@ use units::system_text;
 
 use crate::thread::WorkerEvent;
 
-/// Most errors told per worker. A device in trouble fails a million operations a second.
+/// Most errors reported per worker. A device in trouble fails a million operations a second.
 const ERRORS_MAX: u32 = 1000;
 
 /// An engine that tells of the operations that fail. Telling allocates, so it is for those who ask.
@@ -48,7 +48,7 @@ impl ErrorDump {
         let (job, len, offset) = (&self.job, op.len, op.offset);
         let text =
             format!("job `{job}`: {what} of {len} B at offset {offset} of `{target}`: {error}");
-        // The step outlives its threads; if it is gone, nobody is left to tell.
+        // The step outlives its threads; if it is gone, no receiver is left.
         let _gone = self.events.send(WorkerEvent::Error { text });
     }
 }

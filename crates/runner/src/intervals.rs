@@ -243,7 +243,7 @@ impl Cutter {
     }
 }
 
-/// Ends intervals until it is told to stop.
+/// Ends intervals until it is asked to stop.
 fn cut_all(
     mut cuts: Cuts,
     shared: &Shared,

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_nobody_claimed_is_not_given_back() {
+    fn a_range_that_was_not_claimed_is_not_given_back() {
         let expected = "a range is given back by who claimed it";
         testing::check_wrong_calls(&[("another range", expected, &|| {
             let ranges = Ranges::new(2);

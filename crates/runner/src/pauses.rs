@@ -119,7 +119,7 @@ impl LongestPauses {
     }
 }
 
-/// Looks at the clock at equal distances until it is told to stop.
+/// Looks at the clock at equal distances until it is asked to stop.
 fn watch(shared: &Shared, run_clock: Clock, from_ns: u64) -> LongestPauses {
     crate::thread::sharpen_timers();
     // Its own time is the wall's, also where a run's is slowed.

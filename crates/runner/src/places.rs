@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::disk::{device_of, disk_folder};
 use crate::folders::folder_of;
 
-/// Places that are described: more are a fleet of mounts, which nobody reads.
+/// Places that are described: more are a fleet of mounts, too many to read.
 const PLACES_MAX: usize = 64;
 
 /// Port of an NFS server.
@@ -71,8 +71,9 @@ pub(crate) fn in_memory(places: &[PlaceRecord]) -> Vec<String> {
         let of_files = ["tmpfs", "ramfs"].contains(&place.file_system.as_str());
         of_files.then(|| place.file_system.clone()).or(of_device.map(str::to_owned))
     };
-    let told = places.iter().filter_map(|place| Some((&place.path, memory(place)?)));
-    told.map(|(path, kind)| format!("`{path}` lies in memory ({kind}): this measures no disk"))
+    let in_memory = places.iter().filter_map(|place| Some((&place.path, memory(place)?)));
+    in_memory
+        .map(|(path, kind)| format!("`{path}` lies in memory ({kind}): this measures no disk"))
         .collect()
 }
 
@@ -307,7 +308,7 @@ mod tests {
         let network = of_mount("127.0.0.1:/export", "rw,nconnect=8,addr=127.0.0.1,port=1");
         assert_eq!((network.server.as_str(), network.n_connections), ("127.0.0.1:1", 8));
         assert_eq!((network.interface.as_str(), network.sets_buffers), ("lo", false));
-        // Nobody listens there, and the refusal takes a round trip, too.
+        // No server listens there, and the refusal takes a round trip, too.
         assert!(network.round_trip_ns.is_some_and(|ns| ns > 0.0));
     }
 

@@ -141,7 +141,7 @@ fn refusal(job: &Job, path: &str, error: &ReplayError) -> Diagnostic {
             "name a record with reads, writes or trims, or shorten `replay_skip`",
         ),
         ReplayError::Invalid(_) => {
-            ("replay-invalid", "name a file that `write_iolog` wrote, or mend the line")
+            ("replay-invalid", "name a file that `write_iolog` wrote, or correct the line")
         }
     };
     Diagnostic::error(code, message).help(help)

@@ -191,12 +191,12 @@ pub enum RunEvent<'a> {
         opened_bytes: u64,
         /// The step is about to start.
         is_start: bool,
-        /// At the start: the step works on a part of the tree that nobody completes, or there is no
-        /// room for the whole of it. A note with [`TREE_INCOMPLETE`] follows in the end.
+        /// At the start: the step works on a part of the tree that no step completes, or there is
+        /// no room for the whole of it. A note with [`TREE_INCOMPLETE`] follows in the end.
         incomplete: Option<&'a str>,
     },
-    /// A part of a tree is there now, made by this step. Of a format each is told once, in this
-    /// order; a part that was there before is told, too.
+    /// A part of a tree is there now, made by this step. Of a format each is reported once, in this
+    /// order; a part that was there before is reported, too.
     TreeMade {
         /// Its anchor as the plan names it.
         anchor: &'a str,
@@ -222,7 +222,7 @@ pub enum RunEvent<'a> {
     /// The record as it would be if the run ended now. CPU time, samples and failures of workers
     /// that still run are not known yet.
     Report(&'a Record),
-    /// The same, because somebody asked with [`Control::request_status`].
+    /// The same, because it was asked for with [`Control::request_status`].
     StatusAsked(&'a Record),
     /// The workers of a step have ended.
     StepEnded {
@@ -431,7 +431,7 @@ impl RunSoFar<'_> {
         outcome
     }
 
-    /// Lets time pass before a step, until somebody asks to stop.
+    /// Lets time pass before a step, until a stop is asked for.
     fn pause(
         &self,
         number: StepNumber,
@@ -507,7 +507,7 @@ struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Binds a plan to this host, or to the volumes that stand in for it. If somebody asks for the
+    /// Binds a plan to this host, or to the volumes that stand in for it. If the user asks for the
     /// end meanwhile, nothing is bound, and nothing is refused.
     fn new(
         plan: &'a Plan,
@@ -643,7 +643,7 @@ pub(crate) struct RunSoFar<'a> {
     notes: Vec<Note>,
     /// A worker could not start or failed.
     failed: bool,
-    /// When [`RunEvent::Report`] was last told, nanoseconds after the start of the run.
+    /// When [`RunEvent::Report`] was last sent, nanoseconds after the start of the run.
     pub(crate) reported_ns: Cell<u64>,
 }
 

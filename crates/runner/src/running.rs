@@ -91,7 +91,7 @@ pub(crate) struct Running<'a> {
     errors: ErrorWatch,
     /// Failed operations, as far as they are kept.
     io_errors: Vec<IoErrorRecord>,
-    /// Failed operations that were told.
+    /// Failed operations that were reported.
     n_errors_told: usize,
 }
 
@@ -614,7 +614,7 @@ impl Running<'_> {
         let mut record = self.job_record(idx, true);
         let since_ns = seat.meters.measured_since_ns.load(Relaxed);
         if seat.result.is_none() && since_ns > 0 {
-            // A ramp ends in the future, or nobody knows when.
+            // A ramp ends in the future, or it is not known when.
             record.runtime_ns = now_ns.saturating_sub(since_ns);
             let dirs = &mut record.dirs;
             for dir in [&mut dirs.read, &mut dirs.write, &mut dirs.trim] {

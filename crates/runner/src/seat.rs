@@ -276,7 +276,7 @@ fn run_guarded(context: ThreadContext, builder: prepare::EngineBuilder) {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
         let message = text.unwrap_or_else(|| "without a word".to_owned());
-        // The step outlives its threads; if it is gone, nobody is left to tell.
+        // The step outlives its threads; if it is gone, no receiver is left.
         let _gone = events.send(WorkerEvent::Panicked { idx, message });
     }
 }

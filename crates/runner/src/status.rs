@@ -24,7 +24,7 @@ pub struct Status {
     pub ramp: bool,
     /// Time since the step's workers started, nanoseconds.
     pub elapsed_ns: u64,
-    /// Time until the step ends as far as can be told, nanoseconds.
+    /// Time until the step ends as far as is known, nanoseconds.
     pub left_ns: Option<u64>,
     /// How far the step's formats of trees are together; `None` where it formats none.
     pub format: Option<FormatStatus>,

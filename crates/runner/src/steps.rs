@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(achieved(&[first.clone(), interval(90, 9, 9, false)]), whole, "too short");
         assert_eq!(achieved(&[first]), whole, "nothing is left");
         assert_eq!(achieved(&[]), whole, "nothing is known");
-        // Beside the operations asked for there are others: their times are not told apart.
+        // Beside the operations asked for there are others: their times are not kept apart.
         let mut mixed = interval(2000, 100, 1000, false);
         mixed.series.push(IntervalSeries { n_ios: 100, ..IntervalSeries::default() });
         let first = interval(1000, 3000, 5000, false);

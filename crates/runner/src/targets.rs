@@ -303,7 +303,7 @@ mod tests {
 
     const DEVICE: &str = "/dev/made-up";
 
-    /// An empty block device that nobody uses.
+    /// An empty block device that is not in use.
     fn device() -> TargetFacts {
         TargetFacts {
             path: PathBuf::from(DEVICE),

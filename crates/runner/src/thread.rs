@@ -30,7 +30,7 @@ const GATHER_NS: u64 = 50_000;
 pub(crate) enum WorkerEvent {
     /// It is ready to start, or has failed to become so.
     Ready { idx: usize, error: Option<SetupError> },
-    /// An operation failed, for a job that asks to be told of each.
+    /// An operation failed, for a job that asks to hear of each.
     Error { text: String },
     /// An operation failed, of a job with a limit to its errors.
     IoError { idx: usize, error: IoError },
@@ -180,7 +180,7 @@ impl ThreadContext {
         Some(format!("job `{}`: {}", job.name, crate::tree::stuck_text(work, stuck)))
     }
 
-    /// Has every failed operation told, where the job asks for it.
+    /// Reports every failed operation, where the job asks for it.
     fn watch_errors(&self, mut engine: Box<dyn Engine>) -> Box<dyn Engine> {
         let job = &self.surroundings.job;
         if !job.errors.dump {
@@ -193,7 +193,7 @@ impl ThreadContext {
     }
 
     fn tell(&self, event: WorkerEvent) {
-        // The step outlives its threads; if it is gone, nobody is left to tell.
+        // The step outlives its threads; if it is gone, no receiver is left.
         let _gone = self.events.send(event);
     }
 }
@@ -287,20 +287,20 @@ impl DriveContext {
     #[cold]
     fn tell_errors(&self, worker: &mut Worker) {
         for error in worker.io_errors().drain(..) {
-            // The step outlives its threads; if it is gone, nobody is left to tell.
+            // The step outlives its threads; if it is gone, no receiver is left.
             let _gone = self.events.send(WorkerEvent::IoError { idx: self.idx, error });
         }
     }
 }
 
-/// Keeps the CPU busy until the clock shows `until_ns` or the worker is told to stop.
+/// Keeps the CPU busy until the clock shows `until_ns` or the worker is to stop.
 fn spin_until(clock: Clock, signals: &Signals, until_ns: u64) {
     while clock.now_ns() < until_ns && !signals.stop.load(Relaxed) {
         std::hint::spin_loop();
     }
 }
 
-/// Waits until the clock shows `until_ns` or the worker is told to stop.
+/// Waits until the clock shows `until_ns` or the worker is to stop.
 fn wait_until(clock: Clock, signals: &Signals, until_ns: u64) {
     loop {
         let now_ns = clock.now_ns();

@@ -1,7 +1,7 @@
 //! The loop of a step: from the building of its workers' engines to the end of the last worker.
 //!
 //! It takes one closed set of events, [`Event`], in both phases; threads only produce them. A
-//! worker whose thread panics, and somebody who asks to stop, end the step in either.
+//! worker whose thread panics, and a request to stop, end the step in either.
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ const REPORT_PAUSE: u64 = 50;
 enum Event {
     /// A worker is ready, has ended, or has something to tell; or its thread is gone.
     Worker(WorkerEvent),
-    /// Time has passed: somebody may have asked to stop, or something be due.
+    /// Time has passed: a stop may have been asked for, or something be due.
     Tick,
     /// All threads are gone without a word: nothing is left to wait for.
     Deserted,
@@ -126,7 +126,7 @@ impl Phase {
     }
 }
 
-/// What is told of a step whose workers run, and when.
+/// What is reported of a step whose workers run, and when.
 struct Measuring {
     intervals: Intervals,
     live: IntervalSampler,

@@ -306,7 +306,7 @@ impl Machine {
             if report.lost.iter().any(is_of_it) {
                 node.lost_at.store(n_crashes, Release);
             }
-            // What is no file holds nothing, and a FIFO would wait for somebody to open it too.
+            // What is no file holds nothing, and a FIFO would wait for another process to open it.
             if !std::fs::metadata(node.path()).is_ok_and(|found| found.is_file()) {
                 continue;
             }

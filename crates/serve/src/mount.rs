@@ -146,7 +146,7 @@ impl Mounted {
     }
 }
 
-/// Whether somebody answers for a mount.
+/// Whether a process answers for a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serving {
     /// The server does.
@@ -309,7 +309,7 @@ impl Mount {
         Forgetter { notifier: self.session.notifier() }
     }
 
-    /// Waits until somebody has unmounted it.
+    /// Waits until it is unmounted.
     pub fn wait(self) -> io::Result<()> {
         // A thread that the unmounting finds between two requests sees the connection as aborted.
         match self.session.join() {

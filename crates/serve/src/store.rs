@@ -184,7 +184,7 @@ fn write_by(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => error,
         };
-        // Unless somebody else has written beyond it meanwhile.
+        // Unless another thread has written beyond it meanwhile.
         if at > size && file.metadata().is_ok_and(|found| found.len() == at) {
             file.set_len(size)?;
         }

@@ -1,6 +1,6 @@
 //! The files of a machine's volumes by number, over the folder that holds them.
 //!
-//! Each file that somebody knows is held by a descriptor that only names it (`O_PATH`), so names
+//! Each file that is in use is held by a descriptor that only names it (`O_PATH`), so names
 //! may change and files may be deleted without anything here going stale, and its number cannot be
 //! used again meanwhile. Nothing here takes modelled time.
 
@@ -26,7 +26,7 @@ use crate::store::{Ino, Occupied, Store};
 /// Number that the root has for those who ask. Other files keep the backing's numbers.
 pub(crate) const ROOT: Ino = 1;
 
-/// A file, folder or link that somebody knows.
+/// A file, folder or link that is in use.
 #[derive(Debug)]
 pub(crate) struct Node {
     /// Names it, opens nothing.

@@ -118,7 +118,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a file that nobody wants for long.
+    /// Writes a file that is removed soon.
     fn delete_another(&mut self) -> io::Result<()> {
         let other = self.path.with_extension("other");
         let file = open(&other)?;
@@ -264,7 +264,7 @@ fn who_goes_on_after_a_crash_is_told_once_that_it_took_something() {
     lost.write_all_at(&[1; 4096], 0).unwrap();
     assert_eq!(crash(&mounted).lost.len(), 1);
     mounted.machine.restart();
-    // A synced write is there: nobody need be told. The other one must not be taken for synced.
+    // A synced write is there: no error is due. The other one must not be taken for synced.
     synced.sync_all().unwrap();
     assert_eq!(lost.sync_all().unwrap_err().raw_os_error(), Some(5));
     lost.sync_all().unwrap();
@@ -272,7 +272,7 @@ fn who_goes_on_after_a_crash_is_told_once_that_it_took_something() {
     OpenOptions::new().write(true).open(mounted.join("lost")).unwrap().sync_all().unwrap();
 }
 
-/// A pipe waits for somebody to open its other end: a crash does not.
+/// A pipe waits until its other end is opened: a crash does not.
 #[test]
 fn a_crash_passes_over_what_is_no_file() {
     let Some(mounted) = Mounted::new(small_cache(512 << 10)) else { return };

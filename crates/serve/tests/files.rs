@@ -142,7 +142,7 @@ fn several_volumes_lie_side_by_side() {
         room.f_blocks * room.f_frsize
     };
     assert_eq!([size("data"), size("mnt/log"), size("")], [4 * MIB, 8 * MIB, 12 * MIB]);
-    // Each is a device of its own, and the folders above them are nobody's.
+    // Each is a device of its own, and the folders above them belong to none.
     let moved = fs::rename(mounted.join("data/f"), mounted.join("mnt/log/g")).unwrap_err();
     assert_eq!(moved.kind(), ErrorKind::CrossesDevices);
     assert_eq!(
@@ -237,7 +237,7 @@ impl Mapping {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is this long and lives as long as `self`; nobody else stores there.
+        // SAFETY: the mapping is this long and lives as long as `self`; no other code stores there.
         unsafe { std::slice::from_raw_parts_mut(self.0.cast(), 3 * PAGE) }
     }
 

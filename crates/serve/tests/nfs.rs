@@ -184,7 +184,7 @@ fn verifier(served: &Served, file: &[u8], commits: bool) -> Vec<u8> {
 }
 
 #[test]
-fn a_crash_that_nobody_saw_changes_the_verifier() {
+fn a_crash_between_two_calls_changes_the_verifier() {
     let served = Served::start(free_volume());
     let create = [root(&served), opaque(b"file"), words(&[0, 0, 0, 0, 0, 0, 0])].concat();
     let created = ask(&served, &call(NFS, 8, &create)).expect("an answer");
@@ -218,7 +218,7 @@ fn a_server_that_stays_away_ends_the_job_clearly() {
     let write = op(OpKind::Write, 0, 0, 4096);
     let mut done = Vec::new();
     let ended = engine.exchange(&[write], Wait { min: 1, timeout_ns: None }, &mut done);
-    let error = ended.expect_err("nobody is there");
+    let error = ended.expect_err("no server is there");
     assert!(error.to_string().starts_with("cannot reach again `nfs://127.0.0.1"), "{error}");
     assert_eq!(error.errno(), Some(libc::ECONNREFUSED));
 }

@@ -80,7 +80,7 @@ fn versions_programs_and_procedures_that_are_not_there_are_refused() {
     // No arguments where some are due, and a handle that is too long.
     check(&call(NFS, 1, &[]), &[77, 1, 0, 0, 0, 4]);
     check(&call(NFS, 1, &words(&[u32::MAX])), &[77, 1, 0, 0, 0, 4]);
-    // A handle that nobody was given is stale (70).
+    // A handle that was never given out is stale (70).
     check(&call(NFS, 1, &opaque(&[7; 16])), &[77, 1, 0, 0, 0, 0, 70]);
     check_alive(&served);
 }
@@ -163,7 +163,7 @@ fn changed_calls_never_end_the_server() {
     for n in 0..N_CHANGES {
         let mut message = calls[draw(calls.len())].clone();
         for _ in 0..=draw(4) {
-            // Not the number of the call: it would not be told from others.
+            // Not the number of the call: it would look like that of another.
             let at = 4 + draw(message.len() - 4);
             message[at] = match draw(3) {
                 0 => 0xff,

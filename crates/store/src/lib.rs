@@ -212,7 +212,7 @@ mod tests {
 
     /// The way to a store on a read-only file system, which a test cannot mount.
     #[test]
-    fn a_file_that_nobody_changes_is_read_and_not_written() {
+    fn a_store_that_is_not_changed_is_read_and_not_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("100% of it? #1.db");
         drop(Store::open(&path).unwrap());

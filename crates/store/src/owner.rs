@@ -53,7 +53,7 @@ mod tests {
         while start(child.id()).is_some() {
             std::thread::yield_now();
         }
-        assert!(!is_alive(&owner), "dead, and nobody has waited for it");
+        assert!(!is_alive(&owner), "dead, and not yet waited for");
         child.wait().unwrap();
         assert!(!is_alive(&owner));
     }

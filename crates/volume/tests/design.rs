@@ -302,8 +302,8 @@ macro_rules! bad {
     };
 }
 
-/// Every mistake of a design is told, with line, column and what to do: tests/bad/ has the designs,
-/// tests/snapshots/ what is said about them.
+/// Every mistake of a design is reported, with line, column and what to do: tests/bad/ has the
+/// designs, tests/snapshots/ what is said about them.
 #[test]
 fn all_mistakes_at_once() {
     for (name, text) in bad!(
@@ -532,7 +532,7 @@ fn what_cannot_be_read_is_one_mistake() {
         assert_eq!(found.lines().count(), 1, "{text}: {found}");
         assert!(found.contains("error[syntax]"), "{text}: {found}");
     }
-    // Mistakes of other lines are told beside it.
+    // Mistakes of other lines are reported beside it.
     let found = lines("[[volume]]\nmount='/d'\ndisk={size=}\n[[volume]]\nmount='/e'\ndisk='P31'\n");
     assert!(found.contains("error[syntax]") && found.contains("`P31`"), "{found}");
 }

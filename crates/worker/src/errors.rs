@@ -71,7 +71,7 @@ impl ErrorsSeen {
 
 /// No such file.
 pub(crate) const ENOENT: i32 = 2;
-/// A failed operation, as it is told while the worker goes on.
+/// A failed operation, as it is reported while the worker goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoError {
     /// What was issued, whole.

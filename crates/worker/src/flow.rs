@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use plan::load::Flow;
 
-/// Marks a member that has ended or cannot go on now, and holds nobody back.
+/// Marks a member that has ended or cannot go on now, and holds no other back.
 const ENDED: u64 = u64::MAX;
 
 /// Resolution of a member's progress; I/Os times this, divided by the weight.
@@ -99,8 +99,8 @@ impl FlowGroup {
         self.members[self.own_idx].store(self.own.get(), Relaxed);
     }
 
-    /// Holds nobody back until the next I/O: what the worker needs is held by the others, who would
-    /// wait for it forever.
+    /// Holds no other back until the next I/O: what the worker needs is held by the others, who
+    /// would wait for it forever.
     pub(crate) fn excuse(&self) {
         self.is_excused.set(true);
         self.members[self.own_idx].store(ENDED, Relaxed);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_cannot_go_on_holds_nobody_and_comes_back_among_the_others() {
+    fn a_member_that_cannot_go_on_holds_none_and_comes_back_among_the_others() {
         let members = flows(&[1, 1, 1], 8);
         members[2].excuse();
         let n = go(&members[..2], 1000);

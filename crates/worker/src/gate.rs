@@ -326,8 +326,8 @@ impl IopsSchedule {
         }
     }
 
-    /// Returns how many operations are due at `at_ns`; 0 where the rate changes, of which nobody
-    /// asks it.
+    /// Returns how many operations are due at `at_ns`; 0 where the rate changes, for
+    /// which it is not asked.
     pub(crate) fn n_due(&self, at_ns: u64) -> u64 {
         if self.changing.is_some() {
             return 0;

@@ -244,9 +244,10 @@ impl Worker {
 
     /// Counts an operation that comes late although there was room for it.
     ///
-    /// While the queue is full the device is to blame, and nobody for what was due then and goes
-    /// after the others that waited. So what counts is the time with room since it was due: now, or
-    /// in the stretch before the queue filled up, as when a generator that stood still catches up.
+    /// While the queue is full the device is to blame, and no part of the host for what was due
+    /// then and goes after the others that waited. So what counts is the time with room since it
+    /// was due: now, or in the stretch before the queue filled up, as when a generator that stood
+    /// still catches up.
     #[inline(never)]
     fn count_late(&mut self, due_ns: u64, now: u64) {
         if !self.refilling {

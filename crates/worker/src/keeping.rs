@@ -11,7 +11,7 @@ use crate::series::{Series, SeriesRuns};
 use crate::source::Chosen;
 use crate::tree::Stuck;
 
-/// Failed operations kept until somebody takes them: more than come in a batch.
+/// Failed operations kept until they are taken: more than come in a batch.
 const IO_ERRORS_MAX: usize = 64;
 
 /// When what begins and ends, on the driver's clock.
@@ -23,7 +23,7 @@ pub(crate) struct Times {
     pub(crate) measured_ns: u64,
     /// Nothing is issued from here on.
     pub(crate) end_ns: u64,
-    /// Nothing is issued from here on, as somebody else decided.
+    /// Nothing is issued from here on, as was decided outside.
     pub(crate) stopped_ns: u64,
     /// No sample is due and no limit is reached before.
     pub(crate) quiet_until_ns: u64,
@@ -156,7 +156,7 @@ pub(crate) struct Faults {
     pub(crate) seen: ErrorsSeen,
     /// Errors that the workers of the step survive together; counted if the job has a limit.
     pub(crate) budget: ErrorBudget,
-    /// Failed operations that nobody has taken note of yet.
+    /// Failed operations that were not taken note of yet.
     pub(crate) io_errors: Vec<IoError>,
     /// First error that did not end the job.
     pub(crate) first_ignored: Option<i32>,

@@ -1,6 +1,6 @@
 //! One worker as a state machine: what it issues next, when, and what it makes of completions.
 //!
-//! A [`Worker`] is told the time and what completed; it answers with operations and how long to
+//! A [`Worker`] is given the time and what completed; it answers with operations and how long to
 //! wait ([`Decision`]). It holds all load semantics (closed and open load, rates, think time,
 //! passes, verification order) exactly once, so the same worker runs on a thread against the kernel
 //! or in virtual time against an emulated volume.

@@ -266,7 +266,7 @@ fn what_is_let_go_in_a_tree_was_held() {
     let state = state();
     state.set_folder(0, true);
     state.set_file(0, FileFlags { exists: true, has_data: false, is_full: false });
-    state.hold_file(0, true, |flags| flags.exists).expect("nobody holds it");
+    state.hold_file(0, true, |flags| flags.exists).expect("it is free");
     state.release_file(0, true);
     assert_eq!(state.counts(), (1, 0, 1));
 }

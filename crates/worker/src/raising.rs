@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_raised_where_nobody_asks_or_the_engine_cannot() {
+    fn nothing_is_raised_where_it_is_not_asked_for_or_the_engine_cannot() {
         let none = |change: fn(&mut Job)| assert!(Raising::new(&job(change), 7).is_none());
         none(|_| {});
         none(|job| job.engine.priority_level.read = 3);

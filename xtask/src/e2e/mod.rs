@@ -1,5 +1,5 @@
 //! Reports in a browser: what is drawn is what the records hold, nothing is asked of anybody, and
-//! no error is told.
+//! no error is reported.
 //!
 //! Makes runs on an emulated disk in virtual time (a load curve, an hour, two to compare, a matrix
 //! of steps), writes their pages with this build, and opens each in Chromium without a network:
@@ -156,7 +156,7 @@ fn open(browser: &mut Browser, html: &Path) -> Result<Opened> {
 }
 
 fn wait_drawn(browser: &mut Browser) -> Result<()> {
-    // What another look makes stale is told with the next frame.
+    // What another look makes stale is reported with the next frame.
     browser.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")?;
     browser.wait_until(
         "document.documentElement.dataset.drawn === \
@@ -289,8 +289,8 @@ fn picture(browser: &mut Browser, path: &Path, look: &Look) -> Result<Vec<String
     let shot = browser.call("Page.captureScreenshot", &params)?;
     fs::write(path, base64(shot["data"].as_str().unwrap_or_default())?)?;
     let excess = wide.as_u64().unwrap_or(0).saturating_sub(u64::from(look.width));
-    let told = format!("{}: the page is {excess} pixels wider than the screen", look.name);
-    Ok(if excess > 0 { vec![told] } else { Vec::new() })
+    let too_wide = format!("{}: the page is {excess} pixels wider than the screen", look.name);
+    Ok(if excess > 0 { vec![too_wide] } else { Vec::new() })
 }
 
 fn print(browser: &mut Browser, path: &Path) -> Result<()> {

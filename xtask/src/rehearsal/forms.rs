@@ -90,7 +90,8 @@ fn data(bench: &Bench) -> Result<PathBuf> {
 
 fn mount(bench: &Bench) -> Result<Service> {
     let path = bench.folder.join("mnt");
-    // An earlier run may have been interrupted: then nothing serves it, or somebody still does.
+    // An earlier run may have been interrupted: then nothing serves it, or another process still
+    // does.
     let mut clear = Command::new(&bench.plimsoll);
     clear.args(["rehearse", "unmount", "--lazy"]).arg(&path);
     let _ = process::output(&mut clear);
@@ -114,7 +115,7 @@ fn export(bench: &Bench) -> Result<Service> {
         let port = line.strip_prefix("exported at 127.0.0.1:")?.split(|c: char| !c.is_numeric());
         port.take(1).find_map(|port| port.parse().ok())
     });
-    // What it says from now on is read to nobody, so that it never waits for us.
+    // What it says from now on is read and dropped, so that it never waits for us.
     std::thread::spawn(move || lines.for_each(drop));
     let mut service = Service::Export { process, port: 0 };
     match (&mut service, place) {

@@ -5,8 +5,8 @@ use super::{File, Violation};
 
 /// A word and why it is refused. The words are spelt in two parts, so that this file is tidy.
 const WORDS: [(&str, &str); 7] = [
-    (concat!("FIX", "ME"), "mend it now, or open an issue"),
-    (concat!("XX", "X"), "mend it now, or open an issue"),
+    (concat!("FIX", "ME"), "do it now, or open an issue"),
+    (concat!("XX", "X"), "do it now, or open an issue"),
     (concat!("TO", "DO"), "do it now, or open an issue"),
     (concat!("assis", "tant"), "the text speaks about the product, not about who wrote it"),
     (concat!("/wo", "rk/"), "a path of one machine: take it from an argument or a variable"),

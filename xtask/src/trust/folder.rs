@@ -43,16 +43,16 @@ pub(crate) fn repeated(program: &Program, options: &Options) -> Result<Vec<Row>>
     for _ in 0..N_TIMES {
         answers.push(bench(program, folder)?);
     }
-    let told: Vec<&Answer> = answers.iter().filter(|answer| answer.cannot_tell()).collect();
+    let n_open = answers.iter().filter(|answer| answer.cannot_tell()).count();
     let lines: Vec<f64> =
         answers.iter().filter(|it| !it.cannot_tell()).filter_map(Answer::line).collect();
     let (low, high) = range(&lines);
     let all: Vec<String> = answers.iter().map(Answer::line_text).collect();
-    let has_all = lines.len() + told.len() == N_TIMES;
+    let has_all = lines.len() + n_open == N_TIMES;
     Ok(vec![Row::new(
         "five lines of the folder",
         all.join(", "),
-        "those told within 30 % of each other; the others say that they cannot tell",
+        "answers within 30 % of each other; the others say that they cannot tell",
         has_all && high <= low * SPREAD_MAX,
     )])
 }

@@ -52,7 +52,7 @@ pub(crate) const GROUPS: [Group; 6] = [
     Group { name: "beside", about: "`bench` in memory beside busy programs", run: folder::beside },
     Group { name: "folder", about: "`bench` of a folder, five times", run: folder::repeated },
     Group { name: "everyday", about: "60 everyday runs: false alarms", run: everyday::run },
-    Group { name: "spoiled", about: "40 runs spoiled on purpose: those told", run: spoiled::run },
+    Group { name: "spoiled", about: "40 runs spoiled on purpose: those found", run: spoiled::run },
 ];
 
 /// Runs the groups that are asked for.

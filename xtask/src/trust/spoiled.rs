@@ -1,4 +1,4 @@
-//! Forty runs that do not measure what they seem to, spoiled on purpose: they must be told.
+//! Forty runs that do not measure what they seem to, spoiled on purpose: each must be found.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::options::Options;
 use super::program::{Answer, Program, path_text};
 use super::stops::{Busy, stopped_once};
 
-/// Runs that must be told.
+/// Runs that must be found.
 const N_TOLD_MIN: usize = 36;
 
 const CLOSED: &str = "rw=randread\nbs=4k\niodepth=4";
@@ -27,7 +27,7 @@ impl Seen {
     fn take(&mut self, what: &str, answer: &Answer) {
         self.n_runs += 1;
         if answer.alarms().is_empty() {
-            println!("  not told: {what}");
+            println!("  not found: {what}");
         } else {
             self.n_told += 1;
         }
@@ -50,7 +50,7 @@ pub(crate) fn run(program: &Program, options: &Options) -> Result<Vec<Row>> {
     let Seen { n_runs, n_told } = seen;
     Ok(vec![Row::new(
         format!("{n_runs} spoiled runs"),
-        format!("{n_told} told"),
+        format!("{n_told} found"),
         "at least 36 of 40",
         n_told >= N_TOLD_MIN,
     )])

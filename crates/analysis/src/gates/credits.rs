@@ -180,7 +180,7 @@ fn is_end(change: &Change, scale: f64, inputs: &CreditInputs<'_>) -> bool {
     };
     let above = |iops: f64| (iops * scale - baseline_iops) / baseline_iops;
     let is_onto = above(change.before) > ABOVE_MIN && above(change.after) <= ABOVE_MIN;
-    // A small one is if it ends there; of several volumes' samples that cannot be told.
+    // A small one is if it ends there; of several volumes' samples that is not known.
     let ends_there = inputs.place.is_none() && above(change.after).abs() <= ABOVE_MIN;
     is_onto && (change.size_pct() >= FALL_PCT_MIN || ends_there)
 }

@@ -3,7 +3,7 @@
 use plan::job::Source;
 use plan::{Diagnostic, Severity, Span};
 
-/// Most errors, and most warnings, that are kept: a reader mends a file long before.
+/// Most errors, and most warnings, that are kept: more are of no use at once.
 const FINDINGS_MAX: usize = 200;
 
 /// Where something is written: a part of a source. By default it stands in no file.

@@ -98,7 +98,7 @@ with_defaults! {
         pub folder: Option<String> = None,
         /// Processes.
         pub jvms: u32 = 1,
-        /// They are more than one because of the largest rate, not because somebody asked for them:
+        /// They are more than one because of the largest rate, not because the user asked for them:
         /// how many storage definitions the host has.
         pub jvms_raised_for: Option<usize> = None,
         /// Address of this host as seen from there (`master=`).

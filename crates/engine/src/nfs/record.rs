@@ -1,4 +1,4 @@
-//! Record marking (RFC 5531, section 11): how messages are told apart in a stream of bytes.
+//! Record marking (RFC 5531, section 11): how messages are separated in a stream of bytes.
 //!
 //! A record is one message, cut into fragments; each has its length in front, and the last one says
 //! so. Nothing is gathered here: the caller is shown each part where it lies.

@@ -123,7 +123,7 @@ fn body(question: Question, reader: &mut Reader<'_>) -> Result<Answer, Flaw> {
     }
     let status = reader.u32()?;
     if status != 0 {
-        // Attributes may follow, which nobody needs.
+        // Attributes may follow, which are not needed.
         return Ok(Answer::Refused { errno: errno_of(status) });
     }
     Ok(match question {

@@ -555,7 +555,7 @@ pub(super) const SIGNATURES: &[Signature] = &[
     ),
     // A root sector has no mark.
     row_if("Atari partition table", Partitions, &[b""], &[start(0)], 0..512, is_atari),
-    // Last, since formats above keep a boot sector. An empty table counts: somebody made it.
+    // Last, since formats above keep a boot sector. An empty table counts: it was made on purpose.
     row_if(
         "DOS partition table",
         Partitions,

@@ -30,7 +30,7 @@ pub(crate) const VERSION: u8 = 0x81;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HeaderLayout {
     /// fio up to 3.40: 40 bytes. The sequence has 16 bits, so a write that was lost exactly 65,536
-    /// writes ago cannot be told from the present one.
+    /// writes ago looks like the present one.
     Compact,
     /// fio from 3.41: 48 bytes, a sequence of 64 bits.
     #[default]

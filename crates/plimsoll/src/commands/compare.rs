@@ -196,7 +196,7 @@ struct Judged {
     found: SetComparison,
     /// From which loss on it fails.
     limit: Option<f64>,
-    /// How it ends where nothing can be told.
+    /// How it ends where nothing can be said.
     undecided: Undecided,
     options: SetOptions,
 }

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn says_how_long_it_runs_when_nobody_knows_the_end() {
+    fn says_how_long_it_runs_when_the_end_is_not_known() {
         let endless = Status { left_ns: None, n_steps: 1, ..Status::default() };
         assert_eq!(status(&endless, 80), "0 running  no I/O  0:00");
     }

@@ -221,7 +221,7 @@ fn several_steps_and_jobs() {
     fill.dirs.write = direction(100_000, 1 << 20, 1_900_000);
     fill.options = vec![("rw".to_owned(), "write".to_owned())];
     let mut index = job("index");
-    let mut logs = job("a name that is so long that nobody can have meant it");
+    let mut logs = job("a name that is so long that it must be a mistake");
     index.step_idx = 1;
     logs.step_idx = 1;
     logs.dirs.read = DirRecord::default();

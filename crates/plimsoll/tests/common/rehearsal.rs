@@ -47,7 +47,7 @@ impl Rehearsal {
             fds.into_iter().any(|fd| fs::read_link(fd.path()).is_ok_and(|to| to == lock))
         };
         let found = fs::read_dir("/proc").unwrap().flatten().find(holds);
-        found.expect("somebody serves").file_name()
+        found.expect("a process serves").file_name()
     }
 
     pub(crate) fn kill_pid(pid: &OsStr) {

@@ -41,7 +41,8 @@ pub struct Emulation {
     pub time: EmulatedTime,
     /// Designs that take over while the run goes on, in virtual time; in the order of their times.
     pub changes: Vec<DesignChange>,
-    /// What is not known of the volumes, for the record. Whoever read the design told it already.
+    /// What is not known of the volumes, for the record. The reader of the design reported it
+    /// already.
     pub notes: Vec<Note>,
 }
 

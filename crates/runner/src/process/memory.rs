@@ -17,7 +17,7 @@ pub(crate) struct LockedMemory {
     size_bytes: usize,
 }
 
-// SAFETY: nobody reads or writes the memory; unmapping it is no thread's own business.
+// SAFETY: no code reads or writes the memory; unmapping it is no thread's own business.
 unsafe impl Send for LockedMemory {}
 
 impl LockedMemory {
@@ -44,12 +44,13 @@ impl LockedMemory {
 
 impl Drop for LockedMemory {
     fn drop(&mut self) {
-        // SAFETY: the range is the mapping, which nobody else knows.
+        // SAFETY: the range is the mapping, which no other code knows.
         unsafe { libc::munmap(self.base.as_ptr(), self.size_bytes) };
     }
 }
 
-/// Returns the memory that can be had without swapping; without limit where nobody says.
+/// Returns the memory that can be had without swapping; without limit where the system does not
+/// say.
 fn available_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

@@ -80,7 +80,7 @@ fn watch(ramp_s: u64, per_second: impl Fn(u64) -> u64) -> (Option<u64>, SteadyRe
     let spec =
         SteadyState { ramp_ns: ramp_s * SECOND, ..spec(SteadyMetric::Latency, false, 1.0, true) };
     let mut watch = SteadyWatch::new(spec, members.clone());
-    assert!(!watch.tick(start_ns), "nobody has started");
+    assert!(!watch.tick(start_ns), "no worker has started");
     for meters in &members {
         meters.measured_since_ns.store(start_ns, Relaxed);
     }

@@ -130,7 +130,7 @@ impl Anchor {
                 former = Former::find(&path, &there, spec, control)?;
             }
             Found::Ours(known) => {
-                // A format mends what somebody else has changed.
+                // A format repairs what another program has changed.
                 let contents = known.contents.as_ref().filter(|_| purpose.format.is_none());
                 let is_known = contents.is_some_and(|contents| contents.apply(&state));
                 if !is_known || !agrees(&state)? {
@@ -193,7 +193,7 @@ impl Anchor {
     }
 }
 
-/// Says that a step works on a part of a tree that nobody completes: of an interrupted format, or
+/// Says that a step works on a part of a tree that no step completes: of an interrupted format, or
 /// of a larger structure. Where files are only made, or nothing is there, other messages say so.
 ///
 /// A format keeps only what a control file says is ours.

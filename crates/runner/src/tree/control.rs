@@ -43,7 +43,7 @@ pub(super) struct Control {
     pub(super) structure: TreeSpec,
     /// Masks and seed are known.
     has_names: bool,
-    /// What is there; `None` where nobody knows.
+    /// What is there; `None` where that is not known.
     pub(super) contents: Option<Contents>,
 }
 

@@ -1,4 +1,4 @@
-//! A structure that a control file describes and that nobody asks for any more: a format removes it
+//! A structure that a control file describes and that no job asks for any more: a format removes it
 //! before it makes its own.
 
 use std::path::Path;

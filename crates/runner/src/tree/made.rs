@@ -1,4 +1,4 @@
-//! What formats are to make and have made: whether there is room for it, and what is there, told
+//! What formats are to make and have made: whether there is room for it, and what is there, said
 //! once.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::StepTrees;
 use super::anchor::Anchor;
 use crate::run::{RunEvent, TreePart};
 
-/// The formats of a step, and what was told of them.
+/// The formats of a step, and what was said of them.
 pub(crate) struct Formats {
     /// In the order of their anchors.
     jobs: Vec<(Arc<TreeJob>, MadeWhole)>,
@@ -69,19 +69,19 @@ impl StepTrees {
 impl Formats {
     /// Tells what was made since the last time.
     pub(crate) fn tell(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
-        for (job, told) in &mut self.jobs {
-            if told.files {
+        for (job, reported) in &mut self.jobs {
+            if reported.files {
                 continue;
             }
             let made = job.made_whole();
             let anchor = job.work().tree.anchor.as_str();
-            if made.folders && !told.folders {
+            if made.folders && !reported.folders {
                 on_event(RunEvent::TreeMade { anchor, part: TreePart::Folders });
             }
             if made.files {
                 on_event(RunEvent::TreeMade { anchor, part: TreePart::Files });
             }
-            *told = made;
+            *reported = made;
         }
     }
 }

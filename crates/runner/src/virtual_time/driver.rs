@@ -118,8 +118,8 @@ impl<'w> Driver<'w> {
         }
     }
 
-    /// Goes on, past events that leave nobody to be asked what to do, to the next one that does.
-    /// Returns false if there will be none, or only without time passing.
+    /// Goes on, past events after which no worker is to be asked what to do, to the next one that
+    /// does. Returns false if there will be none, or only without time passing.
     #[inline]
     fn advance(&mut self, timers_ns: u64) -> bool {
         loop {

@@ -22,7 +22,7 @@ pub(super) struct Lane {
     worker: Worker,
     worker_idx: u32,
     ops: Vec<Op>,
-    /// Has completed and was not yet told to the worker.
+    /// Has completed, and the worker does not know it yet.
     done: Vec<Completion>,
     /// Completions that the worker waits for.
     min: usize,
@@ -44,7 +44,7 @@ pub(super) struct Lane {
     pub(super) is_released: bool,
     /// Already among those that have something to do.
     is_ready: bool,
-    /// Was told to stop.
+    /// Was asked to stop.
     pub(super) is_stopped: bool,
 }
 

@@ -1,5 +1,5 @@
 //! Runs the workers of a step in virtual time: a loop over the events of the volumes, the workers
-//! and the clock of the record, on one thread. Nothing waits; what a worker is told of the time is
+//! and the clock of the record, on one thread. Nothing waits; what a worker is given as the time is
 //! the time of the event.
 //!
 //! The workers are those of a real run, and so is all that follows from their ends

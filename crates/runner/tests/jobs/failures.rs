@@ -102,12 +102,12 @@ fn a_device_that_fails_ends_its_job_and_no_other() {
         assert_eq!(record.outcome, Outcome::Complete, "{engine} {}", job.error_message);
         assert_eq!(n_ios(job) + job.n_errors, 1024);
         assert_eq!(job.dirs.read.errors[&libc::EIO], job.n_errors);
-        assert_eq!(job.error_errno, libc::EIO, "the first error is told");
+        assert_eq!(job.error_errno, libc::EIO, "the first error is reported");
     }
     let record = bench
         .run(&format!("[a]\nfilename={}\ndirect=1\nignore_error=EIO\nerror_dump=1\n", device.0));
     let told = record.notes.iter().filter(|note| note.code == "io-error").count() as u64;
-    assert_eq!(told, record.jobs[0].n_errors.min(1000), "each is told");
+    assert_eq!(told, record.jobs[0].n_errors.min(1000), "each is reported");
     let note = record.notes.iter().find(|note| note.code == "io-error").expect("some");
     assert!(note.message.contains("read of 4096 B at offset 1048576 of"), "{note:?}");
     assert_eq!((record.outcome, record.jobs[0].n_errors > 0), (Outcome::Complete, true));

@@ -178,7 +178,7 @@ fn a_full_disk_is_told_and_cleaned() {
     }
 }
 
-/// Runs a plan, and hands on which parts of trees are told to be there.
+/// Runs a plan, and hands on which parts of trees are reported to be there.
 fn told(plan: &Plan, made: &mut dyn FnMut(TreePart)) -> Record {
     runner::run(plan, &RunOptions::default(), &Control::new(), &mut |event| {
         if let RunEvent::TreeMade { part, .. } = event {

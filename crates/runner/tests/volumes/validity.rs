@@ -218,7 +218,7 @@ fn credits_of_one_volume_are_not_anothers() {
     let short = credits(&Bench::new(two.clone()).run(&jobs(60)));
     assert_eq!(short.verdict, Verdict::NotAssessed);
     assert!(short.reason.contains("1500 IOPS on /mnt/b are above"), "{}", short.reason);
-    let lasts_s = short.figure("lasts_s").expect("it is told");
+    let lasts_s = short.figure("lasts_s").expect("it is given");
     assert!((195.0..=205.0).contains(&lasts_s), "{lasts_s}");
     let long = credits(&Bench::new(two.clone()).run(&jobs(240)));
     assert_eq!(long.verdict, Verdict::Failed, "{}", long.reason);
@@ -358,7 +358,7 @@ fn mounts_and_the_way_to_them() {
         record.jobs[0].dirs.write.n_ios = 1;
     };
     trips(writes, &["mount-options"], "flushes are not sent");
-    // What only costs is part of what was measured, and told.
+    // What only costs is part of what was measured, and reported.
     let synced = |record: &mut Record| record.places = vec![mounted("rw,sync", "xfs")];
     let validity = trips(synced, &[], "");
     let gate = validity.gate("mount-options").expect("there is a mount");

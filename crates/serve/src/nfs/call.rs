@@ -31,7 +31,7 @@ pub(super) struct Caller {
 impl Caller {
     const NOBODY: Caller = Caller { uid: NOBODY, gid: NOBODY, groups: [NOBODY; GROUPS_MAX] };
 
-    /// Returns the caller as one who is nobody if he says that he is root, and in no group of
+    /// Returns the caller as the user nobody if it says that it is root, and in no group of
     /// root's.
     pub(super) fn squashed(mut self) -> Caller {
         const ROOT: u32 = 0;

@@ -92,10 +92,10 @@ impl Default for Limits {
 /// Who a client's users are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Who says that he is root is nobody, and nobody gives files away or lends rights by setuid
-    /// and setgid: anybody who reaches the port can say what he likes.
+    /// A caller who says that it is root is the user nobody, who can neither give files away nor
+    /// lend rights by setuid and setgid: whoever reaches the port can claim to be any user.
     Squashed,
-    /// Everybody is who he says, root as well.
+    /// Each caller is who it says it is, root as well.
     Root,
 }
 
@@ -114,7 +114,7 @@ impl Trust {
         if is_lent { mode & !LENT } else { mode }
     }
 
-    /// Returns changes without what a caller may not ask for: nobody but root gives a file to
+    /// Returns changes without what a caller may not ask for: only root gives a file to
     /// another owner, or to a group that he is not in.
     fn changes(
         self,
@@ -401,7 +401,7 @@ impl Server {
     }
 
     /// Lets everybody make files in volumes that hold none: their folders are root's, and no client
-    /// is, who could give them to somebody.
+    /// is, who could give them away.
     fn open_new_volumes(&self) {
         let design = self.machine.in_force().design;
         let tree = self.machine.tree();

@@ -110,7 +110,7 @@ impl Tree {
         Ok((child.0, stat))
     }
 
-    /// Removes a name of a file; returns the file if somebody knows it.
+    /// Removes a name of a file; returns the file if it is in use.
     pub(crate) fn unlink(&self, parent: &Node, name: &OsStr) -> Result<Option<Arc<Node>>, Errno> {
         self.store(parent)?;
         let name = checked(name)?;
@@ -138,7 +138,7 @@ impl Tree {
         }
     }
 
-    /// Renames within a volume; returns the file that lost its name, if somebody knows it.
+    /// Renames within a volume; returns the file that lost its name, if it is in use.
     pub(crate) fn rename(
         &self,
         (parent, name): (&Node, &OsStr),

@@ -1,7 +1,7 @@
 //! What lifts the cap that binds: changes to a design, each tried before it is proposed.
 //!
-//! Each is applied to the design and asked again beside the other needs; what lifts nothing is not
-//! told. Prices are not looked at. Settings stand before what is provisioned anew, and more of the
+//! Each is applied to the design and asked again beside the other needs; what lifts nothing is left
+//! out. Prices are not looked at. Settings stand before what is provisioned anew, and more of the
 //! same before another kind of it. Of a known need, the smallest change that meets it is proposed.
 //!
 //! Where no change alone is enough, pairs are tried: each kind's smallest change that takes the

@@ -246,7 +246,8 @@ fn a_size_lifts_what_follows_from_it() {
     }
 }
 
-/// Returns the changes for needs of 8 KiB reads, each with its volume, that are told for the first.
+/// Returns the changes for needs of 8 KiB reads, each with its volume, that are named for the
+/// first.
 fn for_needs(toml: &str, needs: &[(u16, f64)]) -> Vec<Remedy> {
     let flow = |(volume, iops): &(u16, f64)| Flow {
         volume: *volume,
@@ -328,7 +329,7 @@ fn where_no_change_alone_is_enough_pairs_are_tried() {
     let twelve = "both 12 x P30 and a larger machine: Standard_GS5";
     let pair = found.iter().find(|remedy| remedy.change == twelve).expect("told");
     assert_eq!((pair.iops.round(), pair.is_enough), (60_000.0, Some(true)));
-    // One that is enough alone is told without pairs.
+    // One that is enough alone is named without pairs.
     let found = for_needs(P30, &[(0, 30_000.0)]);
     assert!(found.iter().all(|remedy| !remedy.change.starts_with("both")), "{found:?}");
 }
@@ -371,7 +372,7 @@ fn a_pool_without_room_gives_what_another_volume_has() {
     assert!(found.iter().all(|remedy| remedy.change.starts_with("a pool")), "{found:?}");
 }
 
-/// Returns the machine that is told for a load on so many disks, if any.
+/// Returns the machine that is named for a load on so many disks, if any.
 fn larger(vm: &str, disk: &str, count: u32) -> Option<String> {
     let text =
         format!("[vm]\nsize='{vm}'\n[[volume]]\nmount='/a'\n{disk}\ncount={count}\ncache='None'\n");

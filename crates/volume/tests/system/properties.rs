@@ -84,7 +84,7 @@ fn any_operations() -> impl Strategy<Value = Vec<(u64, Io)>> {
     })
 }
 
-/// Submits everything, polling between as told, and returns what came out.
+/// Submits everything, polling between as asked, and returns what came out.
 fn run(design: &Design, operations: &[(u64, Io)], polls: &[u64]) -> (Vec<Done>, System) {
     let mut system = system(design);
     let mut done = Vec::new();

@@ -5,7 +5,7 @@
 //! take the next number from a common count, so that nothing is listed and nothing is done twice.
 //!
 //! Where a tree of another structure is removed first, its removal must be written down before
-//! anything is made: the workers wait until they are told.
+//! anything is made: the workers wait until then.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -23,7 +23,7 @@ use super::{ENOTEMPTY, Next, TreeOp, Verdict};
 /// Entries passed over at once, so that a request to stop is heard within a millisecond.
 const N_SKIPPED_MAX: u32 = 4096;
 
-/// Nobody has said yet that the tree may be made.
+/// It is not yet known that the tree may be made.
 const NOT_YET: i32 = -1;
 
 /// One walk over all files or folders.

@@ -28,7 +28,7 @@ pub(super) struct Task {
     stage: Stage,
     /// What is held.
     held: Option<Held>,
-    /// Position whose turn it was while somebody held its file.
+    /// Position whose turn it was while another worker held its file.
     awaited: Option<u32>,
     /// Tried in a row without one that fits.
     n_tried: u32,

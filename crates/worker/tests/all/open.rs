@@ -62,7 +62,7 @@ fn a_stall_of_the_device_shows_in_full() {
     // Only what was in flight stood still: 128 of 20,000.
     assert!(p99_ns < 20 * US, "service p99 is {p99_ns} ns");
     assert!(service.max_ns().is_some_and(|max_ns| max_ns > 2_990 * MS));
-    assert_eq!(worker.kept(), ArrivalCounts::default(), "nobody is late but the device");
+    assert_eq!(worker.kept(), ArrivalCounts::default(), "only the device is late");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn what_is_offered_adds_up() {
     assert_eq!(offered(&|job| job.load.rate.read = Some(Rate::Iops(500))), Some(500.0));
     assert_eq!(offered(&|job| job.load.rate.read = Some(Rate::Bytes(MIB))), Some(128.0));
     assert_eq!(offered(&|job| job.load.rate_total_iops = Some(500.0)), Some(250.0));
-    // Writes without a rate: nobody knows how many there will be.
+    // Writes without a rate: it is not known how many there will be.
     let half = |job: &mut Job| {
         job.workload.access.write = true;
         job.load.rate.read = Some(Rate::Iops(500));

@@ -149,7 +149,7 @@ fn workers_of_different_jobs_do_not_walk_together() {
 
 #[test]
 #[should_panic(expected = "a walk is shared before the worker starts")]
-fn who_has_begun_joins_nobody() {
+fn who_has_begun_joins_none() {
     let mut worker = worker_of(&Arc::new(walking(true)), 0, &[FILE]);
     worker.next(1, &mut Vec::new(), &mut NoData);
     worker.share_walks(&mut SharedWalks::default());

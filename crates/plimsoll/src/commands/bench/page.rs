@@ -13,7 +13,7 @@ use crate::stream::Sink;
 use crate::{clock, result_file, stream, summary};
 
 /// Writes the page to the file that is named, or to one with the suite's name and the time. Where
-/// none is named and none can be written, that is told, and the result stands.
+/// none is named and none can be written, a note says so, and the result stands.
 pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Result<(), Failure> {
     let Some(suite) = &record.suite else { return Ok(()) };
     let usual = || {

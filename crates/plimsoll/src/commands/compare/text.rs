@@ -189,7 +189,7 @@ fn name(row: &Row) -> String {
     parts.join(" ")
 }
 
-/// Puts where the intervals come from, and what would be needed where nothing can be told.
+/// Puts where the intervals come from, and what would be needed where nothing can be said.
 fn put_remarks(lines: &mut Vec<Line>, judged: &Judged) {
     if judged.found.rows.iter().any(|row| row.basis == Basis::Seconds) {
         let line = "one run on each side: intervals come from its seconds (batch means), and \

@@ -24,7 +24,7 @@ pub(super) struct Session<'a> {
     plan: &'a Plan,
     sink: Sink,
     eta: Option<Eta<'a>>,
-    /// Jobs whose layout was told.
+    /// Jobs whose layout was reported.
     laid_out: BTreeSet<String>,
     has_said_signal: bool,
     /// What comes before a report, for a file: both are written at once, so that an earlier result

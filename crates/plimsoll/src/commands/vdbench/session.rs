@@ -297,8 +297,8 @@ impl Session {
         self.words.failure(&failed.name, &format!("{n_errors} operations failed{rest}"))
     }
 
-    /// Keeps the record of a pass beside the pages. What cannot be is told: in a line where the run
-    /// store has it under a number, else it follows on the console, so that it is not lost.
+    /// Keeps the record of a pass beside the pages. What cannot be kept is said: in a line where
+    /// the run store has it under a number, else it follows on the console, so that it is not lost.
     pub(super) fn keep(&mut self, record: &Record, stored: Option<i64>) -> io::Result<()> {
         let name = match self.n_passes {
             0 => format!("{RECORD}.json"),

@@ -22,7 +22,7 @@ pub(crate) fn rule(case: &Case) -> Outcome {
             .with("gs_series", max_data_disks("GS5")),
         "default_host_cache" => default_host_cache(case.text("edition")),
         "stripe_unit_kib" => return Outcome::Waits(super::DESIGN_SEARCH),
-        // The sizes that `limits` answers for unless it is told others.
+        // The sizes that `limits` answers for unless it is given others.
         "io_size_kib" => Answer::new()
             .with("oltp_kib", OLTP_IO_BYTES / KIB)
             .with("dw_kib", WAREHOUSE_IO_BYTES / KIB),
