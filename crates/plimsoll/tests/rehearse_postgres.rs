@@ -80,9 +80,7 @@ impl User {
         };
         let user = named("postgres").or_else(|| named("nobody"));
         if user.is_none() || !Path::new("/usr/bin/setpriv").exists() {
-            testing::skipped!(
-                "no user to run PostgreSQL as, or no setpriv"
-            );
+            testing::skipped!("no user to run PostgreSQL as, or no setpriv");
             return None;
         }
         user

@@ -246,10 +246,12 @@ fn what_a_run_comes_to_is_listed() {
     assert_eq!(run(&few), 3);
     let need = ["bench", "--need", "iops=9000", "--report", "none", "--name", "need"];
     assert_eq!(run(&need), 4);
+    assert_eq!(run(&["curve", "--points", "0", "--rw", "randrw", "--bs", "4k"]), 0);
     let standings: Vec<Value> = list(&sandbox).iter().map(|run| run["standing"].clone()).collect();
-    assert_eq!(standings, ["not met", "cannot tell", "sound", "invalid", "sound"]);
+    assert_eq!(standings, ["sound", "not met", "cannot tell", "sound", "invalid", "sound"]);
     let table = plimsoll(&sandbox, &["runs"]).stdout;
     for (line, end) in table.lines().skip(1).zip([
+        "  load line: /mnt/p30: randrw 50 % reads 4.00 KiB, p99 < 10ms (on p30.toml)",
         " steps: need (on p30.toml)",
         "  cannot tell: no load line: open (on p30.toml)",
         "  load line: line (on p30.toml)",

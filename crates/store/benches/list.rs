@@ -49,6 +49,7 @@ fn fill(path: &std::path::Path) {
     for idx in 0..N_RUNS {
         let begin = Begin {
             name: format!("run-{idx}"),
+            about: String::new(),
             tags: if idx % 10 == 0 { vec!["nightly".to_owned()] } else { Vec::new() },
             command: vec!["plimsoll".to_owned(), "run".to_owned(), "oltp.fio".to_owned()],
             plan: "[[job]]\nblock_size = \"8KiB\"\n".repeat(64),

@@ -12,6 +12,9 @@ use crate::{Store, StoreError, owner};
 pub struct Begin {
     /// What the user calls it; may be empty.
     pub name: String,
+    /// What it measures, in a line: a device or folder, and the kind of I/O. Empty where the
+    /// command says it.
+    pub about: String,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// The command and its arguments, as typed.
@@ -82,11 +85,12 @@ impl Store {
     ) -> Result<i64, StoreError> {
         let step = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         step.execute(
-            "INSERT INTO runs (name, started_unix_ms, elapsed_ns, state, owner, command,
+            "INSERT INTO runs (name, about, started_unix_ms, elapsed_ns, state, owner, command,
                 n_jobs, n_warnings, source_path, source_sha256, source_tool)
-             VALUES (?1, ?2, 0, ?3, ?4, ?5, 0, 0, ?6, ?7, ?8)",
+             VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, 0, 0, ?7, ?8, ?9)",
             params![
                 begin.name,
+                begin.about,
                 i64::try_from(begin.started_unix_ms).unwrap_or(i64::MAX),
                 state.word(),
                 owner::this(),

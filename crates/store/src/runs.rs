@@ -118,6 +118,8 @@ pub struct RunRow {
     pub id: i64,
     /// What the user calls it; may be empty.
     pub name: String,
+    /// What it measured, in a line; empty where the command says it.
+    pub about: String,
     /// What the user wrote about it.
     pub note: String,
     /// Words to find it by, sorted.
@@ -142,7 +144,7 @@ pub struct RunRow {
 pub struct Filter {
     /// Only those with all of these tags.
     pub tags: Vec<String>,
-    /// Only those whose name or command has this in it.
+    /// Only those that have this in their name, in what they measured, or in their command.
     pub text: String,
     /// At most this many; 0 for all.
     pub n_max: u32,
@@ -152,7 +154,7 @@ pub struct Filter {
 const COLUMNS: &str = "id, name, note, started_unix_ms, elapsed_ns, state, owner, command, n_jobs,
     rate_iops, rate_bytes_per_s, latency_ns_p50, latency_ns_p99, n_warnings,
     (SELECT group_concat(tag, char(31) ORDER BY tag) FROM tags WHERE run_id = id),
-    source_path, source_sha256, source_tool, n_steps, steps, standing";
+    source_path, source_sha256, source_tool, n_steps, steps, standing, about";
 
 impl Store {
     /// Lists runs, the newest first.
@@ -164,7 +166,7 @@ impl Store {
              WHERE NOT EXISTS (
                     SELECT 1 FROM json_each(?1) AS wanted WHERE NOT EXISTS (
                         SELECT 1 FROM tags WHERE run_id = runs.id AND tag = wanted.value))
-                AND (instr(name, ?2) OR instr(command, ?2))
+                AND (instr(name, ?2) OR instr(about, ?2) OR instr(command, ?2))
              ORDER BY id DESC LIMIT ?3"
         ))?;
         let rows = ask.query_map(params![tags, filter.text, n_max], row)?;
@@ -237,6 +239,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
         id: row.get(0)?,
         name: row.get(1)?,
+        about: row.get(21)?,
         note: row.get(2)?,
         tags: tags.map_or_else(Vec::new, |all| all.split('\x1f').map(str::to_owned).collect()),
         started_unix_ms: row.get::<_, i64>(3)?.cast_unsigned(),

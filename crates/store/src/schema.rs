@@ -15,7 +15,7 @@ const APPLICATION: i64 = 0x706c_696d;
 
 /// What brings a store from one version to the next; the first makes it from nothing. Never
 /// changed, only added to.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     // 1. Figures that a list shows stand in columns of their own; the rest is in the record.
     "CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -68,6 +68,8 @@ const STEPS: [&str; 4] = [
     // 4. What a run comes to: empty of those before, of which warnings are known.
     "ALTER TABLE runs ADD COLUMN standing TEXT NOT NULL DEFAULT '';
     UPDATE runs SET standing = 'caution' WHERE n_warnings > 0;",
+    // 5. What a run measures that its command does not say.
+    "ALTER TABLE runs ADD COLUMN about TEXT NOT NULL DEFAULT '';",
 ];
 
 /// Layout from which on the figures of several steps stand apart.

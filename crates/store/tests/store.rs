@@ -47,6 +47,7 @@ fn interval(second: u64) -> Interval {
 fn begin(name: &str, tags: &[&str]) -> Begin {
     Begin {
         name: name.to_owned(),
+        about: String::new(),
         tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
         command: vec!["plimsoll".to_owned(), "run".to_owned(), format!("{name}.fio")],
         plan: "[[job]]\n".to_owned(),
@@ -465,6 +466,7 @@ fn runs_of_an_older_store_lose_the_mean_of_their_steps() {
          ALTER TABLE runs DROP COLUMN n_steps;
          ALTER TABLE runs DROP COLUMN steps;
          ALTER TABLE runs DROP COLUMN standing;
+         ALTER TABLE runs DROP COLUMN about;
          PRAGMA user_version = 2;",
     )
     .unwrap();

@@ -15,6 +15,7 @@ use self::sites::{SiteKind, Sites};
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::existing;
 use super::on::OnArgs;
+use super::subject;
 use super::suite::{self, ChangeArgs, Chosen};
 use crate::exit::{Exit, Failure};
 use crate::stream::{self, Sink};
@@ -122,7 +123,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let left_ns = running.suite.time_max_ns(&running.steps);
     stream::remark("", &headline(&running, &sites));
     let mut driver = Driver {
-        session: Session::begin_series(&plan, &options, &args.result),
+        session: Session::begin_series(
+            &plan,
+            &options,
+            &args.result,
+            &about(&running.suite.name, &args.target, &sites),
+        ),
         options: &options,
         sites: &mut sites,
         running,
@@ -224,6 +230,15 @@ fn headline(running: &Running, sites: &Sites) -> String {
     let curve = if running.suite.curve.is_some() { " and a load line" } else { "" };
     let s = if once == 1 { "" } else { "s" };
     format!("{}: {once} step{s}{curve} on {}; {time}\n", running.suite.name, places.join(" and "))
+}
+
+/// Says what is measured, for a list of runs.
+fn about(suite: &str, targets: &[String], sites: &Sites) -> String {
+    let mut all: Vec<String> = targets.iter().map(|target| subject::shown(target)).collect();
+    if all.is_empty() {
+        all = sites.list.iter().map(|site| site.file.clone()).collect();
+    }
+    format!("{}: {suite}", all.join(", "))
 }
 
 /// Removes our files from exports. It is done also after a signal.

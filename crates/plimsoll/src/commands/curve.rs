@@ -229,7 +229,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let sweep_options = args.sweep.options(subject.plan(), is_virtual, args.subject.issuers());
     let mut sweep = Sweep::new(subject.plan().clone(), sweep_options)
         .map_err(|error| Failure::wrong_use(error.to_string()))?;
-    let mut session = Session::begin_series(subject.plan(), &options, &args.result);
+    let how = if args.sweep.closed { "closed, " } else { "" };
+    let about = format!("{}, {how}{}", subject.about(), args.sweep.limit);
+    let mut session = Session::begin_series(subject.plan(), &options, &args.result, &about);
     session.tell_progress(&format!("the load line for {}\n", sweep.limits()));
     while let Some(next) = sweep.next_point() {
         let record = session.measure(&next.plan, &options)?;

@@ -102,7 +102,7 @@ pub(super) fn run_judged(
     rules: &Rules,
 ) -> Result<Exit, Failure> {
     let mut sink = Sink::open_beside(result.output.as_deref(), plan)?;
-    let mut session = Session::begin(plan, options, result);
+    let mut session = Session::begin(plan, options, result, "");
     session.rules = *rules;
     let record = session.measure(plan, options)?;
     let is_kept = session.finish(&record);
@@ -197,13 +197,24 @@ pub(super) struct Session {
 const KEEP_INTERVAL: Duration = Duration::from_secs(2);
 
 impl Session {
-    /// Begins one of several runs, whose common record is kept with [`Session::keep`].
-    pub(super) fn begin_series(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Self {
-        Session { is_followed: false, ..Session::begin(plan, options, result) }
+    /// Begins one of several runs, whose common record is kept with [`Session::keep`]. `about` says
+    /// what they measure.
+    pub(super) fn begin_series(
+        plan: &Plan,
+        options: &RunOptions,
+        result: &ResultArgs,
+        about: &str,
+    ) -> Self {
+        Session { is_followed: false, ..Session::begin(plan, options, result, about) }
     }
 
     /// Begins. The plan is what is kept of the command's runs.
-    pub(super) fn begin(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Self {
+    pub(super) fn begin(
+        plan: &Plan,
+        options: &RunOptions,
+        result: &ResultArgs,
+        about: &str,
+    ) -> Self {
         let when = match (result.no_progress, result.progress) {
             (true, _) => When::Never,
             (_, true) => When::Plain,
@@ -214,7 +225,7 @@ impl Session {
             signals: Signals::listen(&control),
             control,
             progress: Progress::new(when, result.status_interval),
-            kept: Keeper::begin(&result.keep, options, plan),
+            kept: Keeper::begin(&result.keep, options, plan, about),
             is_followed: true,
             keeps_series: options.report_interval_ms.is_some(),
             kept_last: None,

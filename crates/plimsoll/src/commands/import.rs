@@ -66,6 +66,7 @@ fn add(store: &mut Store, args: &Args, path: &Path, file: &FromFile) -> Result<S
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let begin = Begin {
         name: args.name.clone().or(stem).unwrap_or_default(),
+        about: String::new(),
         tags: args.tag.clone(),
         command: file.record.command.clone(),
         plan: plan(&file.job_file, &file.tool),

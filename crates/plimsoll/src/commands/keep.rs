@@ -225,11 +225,17 @@ fn write(mut live: Live, mail: &Mail) -> Written {
 }
 
 impl Keeper {
-    /// Begins to keep a run.
-    pub(super) fn begin(args: &KeepArgs, options: &RunOptions, plan: &plan::Plan) -> Keeper {
+    /// Begins to keep a run. `about` says what it measures where the command does not.
+    pub(super) fn begin(
+        args: &KeepArgs,
+        options: &RunOptions,
+        plan: &plan::Plan,
+        about: &str,
+    ) -> Keeper {
         let Some(path) = args.path() else { return Keeper::default() };
         let begin = Begin {
             name: args.name.clone().unwrap_or_default(),
+            about: about.to_owned(),
             tags: args.tag.clone(),
             command: options.command.clone(),
             plan: dialects::native::write(plan).text,

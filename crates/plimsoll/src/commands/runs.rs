@@ -31,7 +31,7 @@ struct ListArgs {
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
 
-    /// Only runs whose name or command has TEXT in it.
+    /// Only runs that have TEXT in their name, in what they measured, or in their command.
     #[arg(long = "match", value_name = "TEXT", default_value = "", hide_default_value = true)]
     text: String,
 
@@ -138,8 +138,13 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 /// Lays runs out, a line each. On a terminal of `columns` a long line is cut at its end; elsewhere
 /// it stays whole, for `grep`.
 fn table(runs: &[RunRow], columns: Option<usize>) -> String {
-    let mut text =
-        format!("{:>5}  {:<16}{}  {}\n", "run", "started", OF_RUN.heads(), "name or file");
+    let mut text = format!(
+        "{:>5}  {:<16}{}  {}\n",
+        "run",
+        "started",
+        OF_RUN.heads(),
+        "name, or what it measured"
+    );
     let mut put = |line: &str| {
         text.push_str(&cut(line.trim_end(), columns));
         text.push('\n');
@@ -211,10 +216,12 @@ fn what(run: &RunRow) -> String {
     }
 }
 
-/// Returns what a user knows a run by: its name and tags, or else its arguments.
+/// Returns what a user knows a run by: its name and tags, or else what it measured or its
+/// arguments.
 fn label(run: &RunRow) -> String {
     let tags = run.tags.iter().map(|tag| format!(" #{tag}")).collect::<String>();
-    let own = if run.name.is_empty() {
+    let name = if run.name.is_empty() { &run.about } else { &run.name };
+    let own = if name.is_empty() {
         // Without the program and the command, and the folders of files: `show` has them.
         let args: Vec<&str> = run.command.iter().skip(2).map(|arg| last_of_path(arg)).collect();
         match run.command.get(1) {
@@ -222,9 +229,9 @@ fn label(run: &RunRow) -> String {
             _ => args.join(" "),
         }
     } else {
-        // The name hides the arguments, and with them that nothing real was measured.
+        // That hides the arguments, and with them that nothing real was measured.
         let on = on(&run.command).map_or(String::new(), |on| format!(" (on {})", last_of_path(on)));
-        format!("{}{on}", run.name)
+        format!("{name}{on}")
     };
     format!("{own}{tags}")
 }

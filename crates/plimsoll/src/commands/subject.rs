@@ -116,6 +116,8 @@ const SCRATCH_BYTES: u64 = 1 << 30;
 #[derive(Debug)]
 pub(super) struct Subject {
     plan: Plan,
+    /// What it is, with which I/O.
+    about: String,
     _scratch: Option<Scratch>,
 }
 
@@ -132,7 +134,9 @@ impl Subject {
             };
             let parsed = input.parse(true).parsed;
             input::tell(&parsed)?;
-            return Ok(Subject { plan: parsed.plan, _scratch: None });
+            let file = Path::new(target).file_name().unwrap_or(target.as_ref());
+            let about = file.to_string_lossy().into_owned();
+            return Ok(Subject { plan: parsed.plan, about, _scratch: None });
         }
         if let Some((key, _)) = args.set.first().or(args.remap.first()) {
             let message = format!("`{key}` is set, but `{target}` is no job file");
@@ -146,9 +150,14 @@ impl Subject {
         if on.is_some() {
             let place = ("directory", target.to_owned());
             let plan = args.plan(place, args.size.unwrap_or(EMULATED_BYTES), true)?;
-            return Ok(Subject { plan, _scratch: None });
+            return Ok(Subject { plan, about: args.about(target), _scratch: None });
         }
         args.on_this_host(target)
+    }
+
+    /// Says what is measured, and with which I/O, for a list of runs.
+    pub(super) fn about(&self) -> &str {
+        &self.about
     }
 
     /// Returns the plan.
@@ -192,7 +201,7 @@ impl SubjectArgs {
         }
         let size_bytes = self.size.unwrap_or(0);
         let plan = self.plan(("filename", target.to_owned()), size_bytes, true)?;
-        Ok(Subject { plan, _scratch: None })
+        Ok(Subject { plan, about: self.about(target), _scratch: None })
     }
 
     fn in_folder(&self, dir: &Path) -> Result<Subject, Failure> {
@@ -208,7 +217,17 @@ impl SubjectArgs {
         }
         let file = scratch.dir().join(PURPOSE.file_name).to_string_lossy().into_owned();
         let plan = self.plan(("filename", file), size_bytes, is_direct)?;
-        Ok(Subject { plan, _scratch: Some(scratch) })
+        let about = self.about(&dir.to_string_lossy());
+        Ok(Subject { plan, about, _scratch: Some(scratch) })
+    }
+
+    fn about(&self, target: &str) -> String {
+        let mix = match self.rw {
+            Access::Rw | Access::Randrw => format!(" {} % reads", self.read_pct),
+            Access::Read | Access::Write | Access::Randread | Access::Randwrite => String::new(),
+        };
+        let bs = units::format_bytes(self.bs);
+        format!("{}: {}{mix} {bs}", shown(target), self.rw.as_str())
     }
 
     /// Returns a plan of one job. A size of 0 is all there is.
@@ -232,6 +251,13 @@ impl SubjectArgs {
         parsed.plan.engines_give_way();
         Ok(parsed.plan)
     }
+}
+
+/// Returns a target with its whole path, where it is on this host.
+pub(super) fn shown(target: &str) -> String {
+    let path = Path::new(target);
+    let whole = std::path::absolute(path).ok().filter(|_| path.exists());
+    whole.map_or(target.to_owned(), |path| path.display().to_string())
 }
 
 /// Says whether a target is a file of jobs: a short text that looks like one.

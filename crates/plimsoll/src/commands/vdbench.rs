@@ -367,7 +367,7 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
         lower::add_commands(&mut plan, &line.parsed.settings.commands, &session.folder_path());
         session.begin(first, n_passes);
         let mut is_told = false;
-        let mut kept = Keeper::begin(&ours.keep, &options, &plan);
+        let mut kept = Keeper::begin(&ours.keep, &options, &plan, "");
         let mut outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
             if signals.last().is_some() && !is_told {
                 is_told = true;
