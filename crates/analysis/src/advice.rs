@@ -48,6 +48,9 @@ fn to_tell(name: GateName) -> Option<&'static str> {
             Some("run longer")
         }
         GateName::Footprint => Some("say what caches hold with --cache-size"),
-        _ => None,
+        GateName::PageCache
+        | GateName::Errors
+        | GateName::SocketBuffers
+        | GateName::MountOptions => None,
     }
 }

@@ -116,7 +116,7 @@ impl Arena {
         let kind = memory_kind(&spec.memory);
         let granule_bytes = match kind {
             MemoryKind::Huge | MemoryKind::SharedHuge => HUGE_PAGE_BYTES,
-            _ => page_bytes,
+            MemoryKind::Anonymous | MemoryKind::Shared | MemoryKind::File => page_bytes,
         };
         // Alignments beyond a page need room to move the base.
         let slack_bytes = if align_bytes > granule_bytes { align_bytes } else { 0 };

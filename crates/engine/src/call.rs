@@ -66,7 +66,14 @@ pub(crate) fn without_data(files: &mut FileTable, op: &Op, sync_file_range_flags
             return done(crate::fileop::carry_out(files, op), op.len);
         }
         OpKind::Trim | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => {}
-        _ => return -libc::EOPNOTSUPP,
+        OpKind::Read
+        | OpKind::Write
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Setattr
+        | OpKind::Copy
+        | OpKind::Move => return -libc::EOPNOTSUPP,
     }
     let fd = match files.fd(op.file) {
         Ok(fd) => fd,
@@ -78,7 +85,20 @@ pub(crate) fn without_data(files: &mut FileTable, op: &Op, sync_file_range_flags
         OpKind::Fsync => retry(|| unsafe { libc::fsync(fd) } as isize),
         // SAFETY: as above.
         OpKind::Fdatasync => retry(|| unsafe { libc::fdatasync(fd) } as isize),
-        _ => {
+        OpKind::Read
+        | OpKind::Write
+        | OpKind::SyncFileRange
+        | OpKind::Create
+        | OpKind::Stat
+        | OpKind::Delete
+        | OpKind::Mkdir
+        | OpKind::Rmdir
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Setattr
+        | OpKind::Copy
+        | OpKind::Move => {
             let (offset, len) = (op.offset as i64, i64::from(op.len));
             // SAFETY: as above.
             retry(|| unsafe {

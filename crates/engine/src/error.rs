@@ -109,7 +109,10 @@ impl EngineError {
             EngineError::File { path, source, .. } => file_hint(path, source),
             EngineError::Memory { source, .. } => memory_hint(source),
             EngineError::Remote { errno, .. } => remote_hint(*errno),
-            _ => None,
+            EngineError::System { .. }
+            | EngineError::BadPath { .. }
+            | EngineError::ThreadLost
+            | EngineError::OutOfRange { .. } => None,
         }
     }
 
@@ -122,7 +125,10 @@ impl EngineError {
             EngineError::Remote { errno, .. } => Some(*errno),
             EngineError::DirectRefused { .. } => Some(libc::EINVAL),
             EngineError::NoSpace { .. } => Some(libc::ENOSPC),
-            _ => None,
+            EngineError::Unavailable { .. }
+            | EngineError::BadPath { .. }
+            | EngineError::ThreadLost
+            | EngineError::OutOfRange { .. } => None,
         }
     }
 

@@ -138,7 +138,7 @@ fn reserve(file: &File, path: &Path, spec: &LayoutSpec, fits: bool) -> Result<()
         Fallocate::None | Fallocate::Truncate => return Ok(()),
         Fallocate::Native if !fits => return Ok(()),
         Fallocate::Native | Fallocate::Posix if !spec.write => FallocateFlags::empty(),
-        _ => FallocateFlags::KEEP_SIZE,
+        Fallocate::Native | Fallocate::Posix | Fallocate::KeepSize => FallocateFlags::KEEP_SIZE,
     };
     if size_bytes > 0 {
         loop {

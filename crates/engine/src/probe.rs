@@ -189,7 +189,7 @@ fn look_at(path: &Path, holds: bool) -> Result<(TargetFacts, Option<OwnedFd>), E
                 target.direct = target.direct.or_else(|| try_direct(path));
             }
         }
-        _ => {}
+        FileKind::Character | FileKind::Missing | FileKind::Other => {}
     }
     Ok((target, held))
 }

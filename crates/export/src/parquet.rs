@@ -69,7 +69,7 @@ fn schema_element(column: &Column) -> Struct {
             let string = Struct::new().nested(1, &Struct::new());
             element.i32(6, CONVERTED_UTF8).nested(10, &string)
         }
-        _ => element,
+        ColumnKind::Whole | ColumnKind::Number | ColumnKind::Flag => element,
     }
 }
 

@@ -67,7 +67,7 @@ impl Mix {
                 let dir = *next;
                 *next = match dir {
                     Direction::Trim => Direction::Write,
-                    _ => Direction::Trim,
+                    Direction::Read | Direction::Write => Direction::Trim,
                 };
                 dir
             }

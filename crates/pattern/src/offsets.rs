@@ -195,7 +195,9 @@ impl Offsets {
             Walk::Composite(walk) => walk.restart(dir),
             // It goes round by itself.
             Walk::Shared(_) => {}
-            _ => self.next_pass(),
+            Walk::Repeats(_) | Walk::Once(_) | Walk::ByLength(_) | Walk::General(_) => {
+                self.next_pass();
+            }
         }
     }
 
@@ -255,7 +257,7 @@ impl Offsets {
         match &self.walk {
             Walk::General(walk) => walk.map_bytes(),
             Walk::Composite(walk) => walk.map_bytes(),
-            _ => 0,
+            Walk::Repeats(_) | Walk::Once(_) | Walk::ByLength(_) | Walk::Shared(_) => 0,
         }
     }
 }

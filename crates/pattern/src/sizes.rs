@@ -78,7 +78,7 @@ impl Sizes {
             LengthRule::Split(slots) => slots.is_empty(),
             LengthRule::Weighted(parts) => parts.is_empty(),
             LengthRule::Stepped(step) => *step == 0,
-            _ => false,
+            LengthRule::Fixed | LengthRule::Multiples | LengthRule::Unaligned => false,
         };
         if min_bytes == 0 || min_bytes > max_bytes || is_empty {
             return Err(PatternError::BlockSize { min_bytes, max_bytes });
@@ -113,7 +113,11 @@ impl Sizes {
             LengthRule::Stepped(step) if (self.max_bytes - self.min_bytes) / step < N_SLOTS_MAX => {
                 (self.min_bytes..=self.max_bytes).step_by(*step as usize).collect()
             }
-            _ => return None,
+            LengthRule::Fixed
+            | LengthRule::Multiples
+            | LengthRule::Unaligned
+            | LengthRule::Weighted(_)
+            | LengthRule::Stepped(_) => return None,
         };
         // One size draws nothing: see `next`.
         (self.min_bytes < self.max_bytes).then_some((slots, self.rng))

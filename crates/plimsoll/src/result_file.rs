@@ -184,7 +184,7 @@ pub(crate) fn not_written(path: &Path, error: &io::Error) -> Failure {
         ErrorKind::Other => (Exit::WrongUse, "name a file"),
         _ => (Exit::RunFailed, "name another file"),
     };
-    let message = format!("cannot write to `{}`: {}", path.display(), system_text(&error));
+    let message = format!("cannot write to `{}`: {}", path.display(), system_text(error));
     Failure::wrong_use(message).with(exit).hint(hint)
 }
 

@@ -25,7 +25,10 @@ pub(crate) enum FillerError {
     #[error(transparent)]
     Config(#[from] VerifyConfigError),
     /// Verifying threads cannot be started.
-    #[error("cannot start the threads of `verify_async`: {}; check `verify_async_cpus`", system_text(.0))]
+    #[error(
+        "cannot start the threads of `verify_async`: {}; check `verify_async_cpus`",
+        system_text(.0)
+    )]
     Threads(#[from] std::io::Error),
 }
 

@@ -347,7 +347,11 @@ fn failure_text(ended: &Ended<'_>, failure: &Failure, bad_blocks: &BadBlocks) ->
                  `latency_percentile` none may"
                     .to_owned()
             }
-            _ => errno_text.to_string(),
+            FailureKind::Io
+            | FailureKind::NothingMoved
+            | FailureKind::Verify
+            | FailureKind::Engine
+            | FailureKind::Stuck(_) => errno_text,
         };
     };
     let target = bound.files.get(op.file.0 as usize);
@@ -366,7 +370,10 @@ fn failure_text(ended: &Ended<'_>, failure: &Failure, bad_blocks: &BadBlocks) ->
         }
         FailureKind::NothingMoved => format!("{place}: nothing moved, the file ends before it"),
         FailureKind::LatencyAboveMaximum => format!("{place}: took longer than `max_latency`"),
-        _ => format!("{place}: {errno_text}"),
+        FailureKind::Io
+        | FailureKind::RateBelowMinimum
+        | FailureKind::Engine
+        | FailureKind::Stuck(_) => format!("{place}: {errno_text}"),
     }
 }
 

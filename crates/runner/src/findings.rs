@@ -78,7 +78,8 @@ mod tests {
     fn every_mistake_of_a_job_is_shown_once() {
         let mut findings = Findings::default();
         findings.extend((0..100).chain(0..100).map(|number| of("job", number)));
-        assert_eq!(findings.into_shown(), Vec::from_iter((0..100).map(|number| of("job", number))));
+        let all: Vec<Diagnostic> = (0..100).map(|number| of("job", number)).collect();
+        assert_eq!(findings.into_shown(), all);
     }
 
     #[test]

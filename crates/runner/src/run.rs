@@ -425,7 +425,7 @@ impl RunSoFar<'_> {
         on_event(RunEvent::StepStarted { step_idx, name, rate_iops, n_workers });
         let outcome = match medium {
             Medium::Virtual(world) => virtual_time::run_step(&context, step, world, on_event),
-            _ => run_step(&context, step, on_event),
+            Medium::Host | Medium::Volumes(_) => run_step(&context, step, on_event),
         };
         on_event(RunEvent::StepEnded { step_idx, jobs: &outcome.jobs });
         outcome
@@ -602,7 +602,7 @@ impl Medium {
     fn shared(&self) -> Option<SharedVolumes> {
         match self {
             Medium::Volumes(volumes) => Some(volumes.clone()),
-            _ => None,
+            Medium::Host | Medium::Virtual(_) => None,
         }
     }
 
@@ -610,7 +610,7 @@ impl Medium {
     fn changes_left(&self) -> Option<(NoteSeverity, &'static str, String)> {
         match self {
             Medium::Virtual(world) => world.changes_left(),
-            _ => None,
+            Medium::Host | Medium::Volumes(_) => None,
         }
     }
 
@@ -618,7 +618,7 @@ impl Medium {
     fn now_ns(&self, clock: Clock) -> u64 {
         match self {
             Medium::Virtual(world) => world.now_ns,
-            _ => clock.now_ns(),
+            Medium::Host | Medium::Volumes(_) => clock.now_ns(),
         }
     }
 }
@@ -700,7 +700,7 @@ impl RunSoFar<'_> {
         for finding in findings {
             let severity = match finding.severity {
                 Severity::Note => NoteSeverity::Info,
-                _ => NoteSeverity::Warning,
+                Severity::Warning | Severity::Error => NoteSeverity::Warning,
             };
             self.note(severity, finding.code, &finding.message, on_event);
         }
@@ -733,7 +733,7 @@ fn outcome_of(control: &Control, failed: bool) -> Outcome {
     match control.stop() {
         Stop::No if failed => Outcome::Failed,
         Stop::No => Outcome::Complete,
-        _ => Outcome::Interrupted,
+        Stop::Soon | Stop::Now => Outcome::Interrupted,
     }
 }
 

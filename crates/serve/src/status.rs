@@ -287,7 +287,17 @@ pub(crate) fn caps(
         // What was carried; slots are not used up but taken for a time.
         let carried = |usage: &CapUsage, at_s: f64| match cap.info.kind {
             CapKind::NfsSlots => usage.capacity_share * cap.info.per_s as f64 * at_s,
-            _ => usage.used as f64,
+            CapKind::DiskIops
+            | CapKind::DiskBytes
+            | CapKind::VmCachedIops
+            | CapKind::VmCachedBytes
+            | CapKind::VmUncachedIops
+            | CapKind::VmUncachedBytes
+            | CapKind::VolumeQuota
+            | CapKind::VolumeIops
+            | CapKind::VolumeCeiling
+            | CapKind::Pool
+            | CapKind::VmEgress => usage.used as f64,
         };
         let (from_s, used, held_s) = before.map_or((0.0, 0.0, 0.0), |(at_s, usage)| {
             (at_s, carried(usage, at_s), usage.held_share * at_s)

@@ -149,12 +149,32 @@ impl System {
         let elapsed_ns = (now_ns - start_ns).max(1);
         let capacity_share = match info.kind {
             CapKind::NfsSlots => self.slots.share(CapId(idx as u16), start_ns, now_ns),
-            _ => cap.n_tokens() as f64 / cap.capacity(now_ns).max(1.0),
+            CapKind::DiskIops
+            | CapKind::DiskBytes
+            | CapKind::VmCachedIops
+            | CapKind::VmCachedBytes
+            | CapKind::VmUncachedIops
+            | CapKind::VmUncachedBytes
+            | CapKind::VolumeQuota
+            | CapKind::VolumeIops
+            | CapKind::VolumeCeiling
+            | CapKind::Pool
+            | CapKind::VmEgress => cap.n_tokens() as f64 / cap.capacity(now_ns).max(1.0),
         };
         CapUsage {
             used: match info.kind {
                 CapKind::VolumeIops => cap.n_ops(),
-                _ => cap.n_tokens(),
+                CapKind::DiskIops
+                | CapKind::DiskBytes
+                | CapKind::VmCachedIops
+                | CapKind::VmCachedBytes
+                | CapKind::VmUncachedIops
+                | CapKind::VmUncachedBytes
+                | CapKind::VolumeQuota
+                | CapKind::VolumeCeiling
+                | CapKind::Pool
+                | CapKind::VmEgress
+                | CapKind::NfsSlots => cap.n_tokens(),
             },
             capacity_share,
             held_share: cap.held_ns() as f64 / elapsed_ns as f64,

@@ -174,7 +174,7 @@ impl Gate {
         }
         let other = match dir {
             Direction::Read => Direction::Write,
-            _ => Direction::Read,
+            Direction::Write | Direction::Trim => Direction::Read,
         };
         if !self.may_switch || !self.issued[other as usize] || dir == Direction::Trim {
             return Pass::Until(due_ns.max(now_ns + self.group_ns));

@@ -4,8 +4,9 @@ use plan::job::Job;
 use plan::load::Rate;
 use plan::{Direction, PerDir};
 
-/// Delay from which on an operation counts as late: see [`ArrivalCounts::n_late`]. Far above the grouping of
-/// high rates (100 us) and what a timer is off by, far below what a user of storage notices.
+/// Delay from which on an operation counts as late: see [`ArrivalCounts::n_late`]. Far above the
+/// grouping of high rates (100 us) and what a timer is off by, far below what a user of storage
+/// notices.
 pub const LATE_NS: u64 = 1_000_000;
 
 /// Operations in flight, integrated over time.

@@ -254,7 +254,11 @@ impl Source {
     pub(crate) fn is_over(&self) -> bool {
         match &self.files {
             Files::Parts(parts) => parts.is_over(),
-            _ => self.is_over,
+            Files::One(_)
+            | Files::Many { .. }
+            | Files::Joined(_)
+            | Files::Replay(_)
+            | Files::Whole { .. } => self.is_over,
         }
     }
 
@@ -274,7 +278,7 @@ impl Source {
         match &self.files {
             Files::Replay(replaying) => replaying.is_timed(),
             Files::Parts(parts) => parts.has_rates(),
-            _ => false,
+            Files::One(_) | Files::Many { .. } | Files::Joined(_) | Files::Whole { .. } => false,
         }
     }
 
@@ -288,7 +292,11 @@ impl Source {
     pub(crate) fn backlog(&self, at_ns: u64) -> u64 {
         match &self.files {
             Files::Parts(parts) => parts.backlog(at_ns),
-            _ => 0,
+            Files::One(_)
+            | Files::Many { .. }
+            | Files::Joined(_)
+            | Files::Replay(_)
+            | Files::Whole { .. } => 0,
         }
     }
 
@@ -296,7 +304,11 @@ impl Source {
     pub(crate) fn next_own_due_ns(&self) -> Option<u64> {
         match &self.files {
             Files::Parts(parts) => parts.next_due_ns(),
-            _ => None,
+            Files::One(_)
+            | Files::Many { .. }
+            | Files::Joined(_)
+            | Files::Replay(_)
+            | Files::Whole { .. } => None,
         }
     }
 
@@ -306,7 +318,7 @@ impl Source {
         match &mut self.files {
             Files::Replay(replaying) => replaying.due_ns(now_ns),
             Files::Parts(parts) => parts.due_ns(now_ns),
-            _ => None,
+            Files::One(_) | Files::Many { .. } | Files::Joined(_) | Files::Whole { .. } => None,
         }
     }
 
@@ -315,7 +327,11 @@ impl Source {
     pub(crate) fn take_sync(&mut self) -> Option<Chosen> {
         match &mut self.files {
             Files::Replay(replaying) => replaying.take_sync(),
-            _ => None,
+            Files::One(_)
+            | Files::Many { .. }
+            | Files::Joined(_)
+            | Files::Parts(_)
+            | Files::Whole { .. } => None,
         }
     }
 
@@ -325,7 +341,9 @@ impl Source {
         match &self.files {
             Files::Whole { n_files, next_idx } => next_idx == n_files,
             Files::Replay(replaying) => replaying.is_done() || self.n_chosen >= self.n_ios_max,
-            _ => self.bytes_chosen >= self.amount_bytes || self.n_chosen >= self.n_ios_max,
+            Files::One(_) | Files::Many { .. } | Files::Joined(_) | Files::Parts(_) => {
+                self.bytes_chosen >= self.amount_bytes || self.n_chosen >= self.n_ios_max
+            }
         }
     }
 
@@ -339,7 +357,9 @@ impl Source {
         let dir = match &mut self.files {
             Files::Replay(replaying) => replaying.direction(),
             Files::Parts(parts) => return parts.direction(),
-            _ => self.mix.next(),
+            Files::One(_) | Files::Many { .. } | Files::Joined(_) | Files::Whole { .. } => {
+                self.mix.next()
+            }
         };
         self.pending = Some(dir);
         dir

@@ -33,7 +33,7 @@ impl FileRegion {
         let whole = |bytes: u64| bytes / block_bytes * block_bytes;
         let len_bytes = match region {
             PartRegion::Pct(_, to_pct) if to_pct > 100.0 => whole(self.len_bytes),
-            _ => self.len_bytes,
+            PartRegion::Whole | PartRegion::Pct(..) | PartRegion::Bytes(..) => self.len_bytes,
         };
         let share = |pct: f64| {
             // To a millionth of a percent, so that whole percentages are exact.

@@ -348,7 +348,23 @@ impl Worker {
             }
             OpKind::Trim | OpKind::Read if dry_run => Replay::Skip,
             OpKind::Read if !self.job.workload.access.write => self.verifying.replay_read(),
-            _ => Replay::Issue,
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => Replay::Issue,
         }
     }
 }

@@ -616,7 +616,7 @@ impl Worker {
             _ if self.stopping => self.finish(now_ns),
             Phase::Io => self.end_pass(),
             Phase::EndOfPass if self.verifying.has_work() => Phase::Verify,
-            _ => self.next_pass(now_ns),
+            Phase::New | Phase::EndOfPass | Phase::Verify | Phase::Done => self.next_pass(now_ns),
         };
         if self.phase == Phase::Done {
             self.slots.must_be_whole();
@@ -646,7 +646,7 @@ impl Worker {
             let busy = match self.phase {
                 Phase::Io => self.meters.dir(dir).n_ios.load(Relaxed) > 0,
                 Phase::Verify => dir == Direction::Read,
-                _ => false,
+                Phase::New | Phase::EndOfPass | Phase::Done => false,
             };
             if busy {
                 add(&self.meters.dir(dir).runtime_ns, passed_ns);

@@ -65,7 +65,9 @@ impl Line {
         };
         let about = match self.row.measure {
             Measure::PeakBytesAbove(_) => format!("{}, {} s", self.row.about, self.seconds),
-            _ => self.row.about.to_owned(),
+            Measure::Iops | Measure::IosPerCpuSecond | Measure::CpuNsPerIo => {
+                self.row.about.to_owned()
+            }
         };
         let peer = match self.row.peer {
             Peer::Fio => "fio",

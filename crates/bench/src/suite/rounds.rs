@@ -22,7 +22,7 @@ pub fn judge(rounds: &Rounds, iops: &[f64]) -> Verdict {
     match assess(&[iops], &rule) {
         Steadiness::Steady { from_round, .. } => Verdict::Steady(from_round as u32),
         _ if iops.len() >= rounds.n_max as usize => Verdict::GiveUp,
-        _ => Verdict::GoOn,
+        Steadiness::NotSteady { .. } | Steadiness::NotAssessed { .. } => Verdict::GoOn,
     }
 }
 
@@ -33,7 +33,7 @@ pub fn recorded(rounds: &Rounds, iops: &[f64]) -> SuiteRoundsRecord {
         iops: iops.to_vec(),
         steady_from: match judge(rounds, iops) {
             Verdict::Steady(from) => Some(from),
-            _ => None,
+            Verdict::GoOn | Verdict::GiveUp => None,
         },
         window: rounds.window,
     }

@@ -187,7 +187,9 @@ impl Running {
         let window = self.suite.rounds.as_ref().map(|rounds: &Rounds| {
             match rounds::judge(rounds, &self.tracked_iops) {
                 rounds::Verdict::Steady(from) => from..from + rounds.window,
-                _ => n_rounds.saturating_sub(rounds.window)..u32::MAX,
+                rounds::Verdict::GoOn | rounds::Verdict::GiveUp => {
+                    n_rounds.saturating_sub(rounds.window)..u32::MAX
+                }
             }
         });
         let own = self.taken.iter();

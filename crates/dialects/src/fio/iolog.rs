@@ -183,7 +183,20 @@ impl<'a> Reader<'a> {
             OpKind::Read => self.replay.skip[0],
             OpKind::Write => self.replay.skip[1],
             OpKind::Trim => self.replay.skip[2],
-            _ => self.replay.skip[3],
+            OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => self.replay.skip[3],
         };
         if skip || (len == 0 && !kind.is_sync()) {
             return;
@@ -262,7 +275,18 @@ pub fn write_op(
         OpKind::Trim => "trim",
         OpKind::Fsync => "sync",
         OpKind::Fdatasync => "datasync",
-        _ => return Ok(()),
+        OpKind::SyncFileRange
+        | OpKind::Create
+        | OpKind::Stat
+        | OpKind::Delete
+        | OpKind::Mkdir
+        | OpKind::Rmdir
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Setattr
+        | OpKind::Copy
+        | OpKind::Move => return Ok(()),
     };
     writeln!(to, "{at_us} {file} {action} {offset} {len}")
 }

@@ -457,7 +457,7 @@ impl Lowering<'_> {
         for finding in findings {
             match finding.severity {
                 Severity::Error => self.refuse(finding),
-                _ => self.input.report(finding),
+                Severity::Note | Severity::Warning => self.input.report(finding),
             }
         }
         // A job without an end would never stop; fio drops the switch and says so.

@@ -577,7 +577,17 @@ fn mixed(operation: FileOperation, rdpct: Option<f64>) -> FileOperation {
     match operation {
         FileOperation::Read | FileOperation::Write => operation,
         _ if rdpct.is_some() => FileOperation::Read,
-        _ => operation,
+        FileOperation::Mkdir
+        | FileOperation::Rmdir
+        | FileOperation::Create
+        | FileOperation::Delete
+        | FileOperation::Open
+        | FileOperation::Close
+        | FileOperation::Access
+        | FileOperation::Getattr
+        | FileOperation::Setattr
+        | FileOperation::Copy
+        | FileOperation::Move => operation,
     }
 }
 

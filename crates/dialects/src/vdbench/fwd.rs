@@ -341,7 +341,10 @@ fn fileselect(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
             (_, Some(number)) if number.is_finite() => {
                 select.order = match select.order {
                     SelectOrder::Skewed(_) => SelectOrder::Skewed(number),
-                    _ => SelectOrder::Poisson(number),
+                    SelectOrder::Random
+                    | SelectOrder::Seq
+                    | SelectOrder::SeqNz
+                    | SelectOrder::Poisson(_) => SelectOrder::Poisson(number),
                 };
             }
             _ => {

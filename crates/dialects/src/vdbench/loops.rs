@@ -137,7 +137,20 @@ fn shown(kind: LoopKind, value: f64, is_files: bool) -> (String, String) {
         LoopKind::Rate if value == MAX_RATE => "max".to_owned(),
         LoopKind::Rate if value == CURVE_RATE => "curve".to_owned(),
         LoopKind::Rate => (value as i32).to_string(),
-        _ => short_size(value),
+        LoopKind::Xfersize
+        | LoopKind::Seekpct
+        | LoopKind::Hitarea
+        | LoopKind::Threads
+        | LoopKind::Rdpct
+        | LoopKind::Rhpct
+        | LoopKind::Whpct
+        | LoopKind::Compratio
+        | LoopKind::Depth
+        | LoopKind::Width
+        | LoopKind::Files
+        | LoopKind::Sizes
+        | LoopKind::TotalSize
+        | LoopKind::WorkingSet => short_size(value),
     };
     (kind.label(is_files).to_owned(), text)
 }

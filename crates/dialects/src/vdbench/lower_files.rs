@@ -127,7 +127,21 @@ fn accesses(task: &TreeTask) -> (bool, bool) {
     match task.operation {
         OpKind::Read => (true, pct.is_some_and(|pct| pct < 100.0)),
         OpKind::Write => (pct.is_some_and(|pct| pct > 0.0), true),
-        _ => (true, false),
+        OpKind::Trim
+        | OpKind::Fsync
+        | OpKind::Fdatasync
+        | OpKind::SyncFileRange
+        | OpKind::Create
+        | OpKind::Stat
+        | OpKind::Delete
+        | OpKind::Mkdir
+        | OpKind::Rmdir
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Setattr
+        | OpKind::Copy
+        | OpKind::Move => (true, false),
     }
 }
 

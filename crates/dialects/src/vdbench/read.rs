@@ -93,7 +93,7 @@ pub fn sd_format(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
     let mut seen = HashSet::new();
     let raw = parsed.runs.iter().filter_map(|run| match &run.work {
         Work::Raw(work) => Some(&work.sds),
-        _ => None,
+        Work::Files(_) | Work::SdFormat(_) | Work::Format(_) => None,
     });
     for sd in raw.flatten() {
         // Hosts that are all this one share their files.

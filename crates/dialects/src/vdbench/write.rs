@@ -249,7 +249,7 @@ impl Writer<'_> {
             let mut line = format!("lun={},threads={each}", value(lun));
             let offset_bytes = match job.files.offset {
                 Size::Bytes(bytes) => bytes,
-                _ => 0,
+                Size::Percent(_) | Size::Zones(_) => 0,
             };
             if let Some(bytes) = lun_bytes(job) {
                 // What lies before the offset is part of a definition's size.

@@ -142,7 +142,20 @@ impl Calls {
             OpKind::Read => Question::Read,
             OpKind::Write => Question::Write,
             OpKind::Stat => Question::GetAttr,
-            _ => Question::Commit,
+            OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => Question::Commit,
         };
         self.all[index as usize] = Call {
             xid,
@@ -174,7 +187,11 @@ impl Calls {
             }
             Answer::Write { count: 0, .. } if call.len > 0 => self.fail(call, libc::EIO),
             Answer::Write { count, .. } if count < call.len => return self.again(index, count),
-            _ => {}
+            Answer::Read { .. }
+            | Answer::Write { .. }
+            | Answer::Commit { .. }
+            | Answer::GetAttr { .. }
+            | Answer::Accepted => {}
         }
         self.end(index);
         Next::Over

@@ -76,7 +76,10 @@ impl Shared {
         let call = *self.calls.get(index);
         let too_much = match answer {
             Answer::Read { count, .. } | Answer::Write { count, .. } => count > call.len,
-            _ => false,
+            Answer::Commit { .. }
+            | Answer::GetAttr { .. }
+            | Answer::Accepted
+            | Answer::Refused { .. } => false,
         };
         if too_much {
             // A server that says it moved more than it was asked for cannot be counted on.

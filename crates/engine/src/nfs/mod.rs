@@ -129,7 +129,17 @@ impl Nfs {
             OpKind::Read => self.server.read_bytes,
             OpKind::Write => self.server.write_bytes,
             OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange | OpKind::Stat => u32::MAX,
-            _ => return self.shared.calls.complete(op.slot, -libc::EOPNOTSUPP),
+            OpKind::Trim
+            | OpKind::Create
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => return self.shared.calls.complete(op.slot, -libc::EOPNOTSUPP),
         };
         if let Err(errno) = self.ensure_open(op.file) {
             return self.shared.calls.complete(op.slot, -errno);
@@ -137,7 +147,21 @@ impl Nfs {
         // Offset and count of a commit are its range; both 0 is all of the file.
         let op = match op.kind {
             OpKind::Fsync | OpKind::Fdatasync => &Op { offset: 0, len: 0, ..*op },
-            _ => op,
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => op,
         };
         let n_calls = op.len.div_ceil(transfer_bytes).max(1);
         self.shared.calls.start(op, n_calls);

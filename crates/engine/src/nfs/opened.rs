@@ -44,7 +44,11 @@ impl Opened {
                 let known = self.verifier.take();
                 std::mem::take(&mut self.is_lost) || known.is_some_and(|known| known != verifier)
             }
-            _ => false,
+            Answer::Read { .. }
+            | Answer::Write { .. }
+            | Answer::GetAttr { .. }
+            | Answer::Accepted
+            | Answer::Refused { .. } => false,
         }
     }
 }

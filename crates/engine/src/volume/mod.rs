@@ -1,7 +1,8 @@
 //! Volumes that are computed, not stored: operations become [`Io`]s of a [`volume::System`].
 //!
 //! [`Volumes`] shares one system among the workers of a run, in real time or slower; the engine
-//! over it keeps no data. [`VolumeRange`], [`route`] and [`Tally`] also serve a driver in virtual time.
+//! over it keeps no data. [`VolumeRange`], [`route`] and [`Tally`] also serve a driver in virtual
+//! time.
 
 mod engine;
 mod host;
@@ -40,7 +41,17 @@ pub fn route(op: &Op, places: &[VolumeRange], through: bool, id: u64) -> Result<
         OpKind::Trim => IoKind::Trim,
         OpKind::Fsync | OpKind::Fdatasync => IoKind::Flush,
         OpKind::SyncFileRange => return Err(0),
-        _ => return Err(-libc::EOPNOTSUPP),
+        OpKind::Create
+        | OpKind::Stat
+        | OpKind::Delete
+        | OpKind::Mkdir
+        | OpKind::Rmdir
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Setattr
+        | OpKind::Copy
+        | OpKind::Move => return Err(-libc::EOPNOTSUPP),
     };
     if op.offset.saturating_add(u64::from(op.len)) > place.len_bytes {
         return Err(if kind == IoKind::Read { 0 } else { -libc::ENOSPC });

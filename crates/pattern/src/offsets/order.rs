@@ -139,7 +139,7 @@ impl Order {
     pub(super) fn map_bytes(&self) -> u64 {
         match self {
             Order::Map { map, .. } => map.memory_bytes(),
-            _ => 0,
+            Order::Repeats(_) | Order::Once { .. } => 0,
         }
     }
 }

@@ -179,7 +179,14 @@ impl fmt::Display for Message<'_> {
                  block offset {at}",
                 mismatch.request_offset, mismatch.request_len
             ),
-            _ => mismatch.write_header_fault(f, file),
+            MismatchKind::Short
+            | MismatchKind::Magic { .. }
+            | MismatchKind::Version { .. }
+            | MismatchKind::Length { .. }
+            | MismatchKind::Seed { .. }
+            | MismatchKind::Offset { .. }
+            | MismatchKind::Sequence { .. }
+            | MismatchKind::HeaderCrc { .. } => mismatch.write_header_fault(f, file),
         }
     }
 }

@@ -157,7 +157,22 @@ impl Param {
             | ValueKind::SizeRange
             | ValueKind::BlockRange
             | ValueKind::BlockSplit => "bytes",
-            _ => {
+            ValueKind::Flag
+            | ValueKind::Bool
+            | ValueKind::Int { .. }
+            | ValueKind::IntPerDir { .. }
+            | ValueKind::Float { .. }
+            | ValueKind::FloatList { .. }
+            | ValueKind::Enum(_)
+            | ValueKind::Str
+            | ValueKind::OptionalStr
+            | ValueKind::PathList
+            | ValueKind::NumberList
+            | ValueKind::Access
+            | ValueKind::PrioritySplit
+            | ValueKind::Distribution
+            | ValueKind::Pattern { .. }
+            | ValueKind::Words => {
                 let suffix = self.name.rsplit('_').next().unwrap_or_default();
                 let units = [
                     ("bytes", "bytes"),
@@ -262,7 +277,27 @@ fn words(param: &Param) -> Vec<(Vec<&'static str>, &'static str)> {
             let built_in = ENGINES.iter().filter(|engine| engine.kind.is_some());
             built_in.map(|engine| (vec![engine.name], engine.doc)).collect()
         }
-        _ => Vec::new(),
+        ValueKind::Flag
+        | ValueKind::Bool
+        | ValueKind::Int { .. }
+        | ValueKind::IntPerDir { .. }
+        | ValueKind::Size { .. }
+        | ValueKind::SizeRange
+        | ValueKind::Time(_)
+        | ValueKind::TimeRange(_)
+        | ValueKind::TimePerDir(_)
+        | ValueKind::Float { .. }
+        | ValueKind::FloatList { .. }
+        | ValueKind::Str
+        | ValueKind::OptionalStr
+        | ValueKind::PathList
+        | ValueKind::NumberList
+        | ValueKind::BlockRange
+        | ValueKind::BlockSplit
+        | ValueKind::PrioritySplit
+        | ValueKind::Distribution
+        | ValueKind::Pattern { .. }
+        | ValueKind::Words => Vec::new(),
     }
 }
 
@@ -334,7 +369,25 @@ fn range(kind: ValueKind) -> Option<(String, String)> {
         ValueKind::Float { min, max } | ValueKind::FloatList { min, max, .. } => {
             Some((min.to_string(), max.to_string()))
         }
-        _ => None,
+        ValueKind::Flag
+        | ValueKind::Bool
+        | ValueKind::Size { .. }
+        | ValueKind::SizeRange
+        | ValueKind::Time(_)
+        | ValueKind::TimeRange(_)
+        | ValueKind::TimePerDir(_)
+        | ValueKind::Enum(_)
+        | ValueKind::Str
+        | ValueKind::OptionalStr
+        | ValueKind::PathList
+        | ValueKind::NumberList
+        | ValueKind::Access
+        | ValueKind::BlockRange
+        | ValueKind::BlockSplit
+        | ValueKind::PrioritySplit
+        | ValueKind::Distribution
+        | ValueKind::Pattern { .. }
+        | ValueKind::Words => None,
     }
 }
 

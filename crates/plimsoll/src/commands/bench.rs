@@ -122,13 +122,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let left_ns = running.suite.time_max_ns(&running.steps);
     stream::remark("", &headline(&running, &sites));
+    let about = about(&running.suite.name, &args.target, &sites);
     let mut driver = Driver {
-        session: Session::begin_series(
-            &plan,
-            &options,
-            &args.result,
-            &about(&running.suite.name, &args.target, &sites),
-        ),
+        session: Session::begin_series(&plan, &options, &args.result, &about),
         options: &options,
         sites: &mut sites,
         running,

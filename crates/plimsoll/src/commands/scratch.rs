@@ -56,7 +56,7 @@ impl Scratch {
                 Ok(()) => return Ok(Scratch { dir, purpose }),
                 Err(error) => {
                     problem =
-                        format!("cannot write to `{}`: {}", place.display(), system_text(&error))
+                        format!("cannot write to `{}`: {}", place.display(), system_text(&error));
                 }
             }
         }

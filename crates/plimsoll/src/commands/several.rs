@@ -113,7 +113,7 @@ pub(super) struct FromFile {
 /// Reads a record of ours, or a result of fio.
 pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
-        Failure::wrong_use(format!("cannot read {}: {}", path.display(), system_text(&error)))
+        Failure::wrong_use(format!("cannot read {}: {}", path.display(), system_text(error)))
     };
     let bytes = limited::read(path, RESULT_BYTES_MAX).map_err(|error| failed(&error))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| failed(&"it is no text"))?;

@@ -209,7 +209,13 @@ impl CapTable {
                 paths.any(|path| !path.is_network && !path.is_local)
             }
             CapKind::Pool => paths.any(|path| path.pool.as_ref() == Some(&group.cap)),
-            _ => paths.any(|path| path.is_network),
+            CapKind::DiskIops
+            | CapKind::DiskBytes
+            | CapKind::VolumeQuota
+            | CapKind::VolumeIops
+            | CapKind::VolumeCeiling
+            | CapKind::VmEgress
+            | CapKind::NfsSlots => paths.any(|path| path.is_network),
         }
     }
 }

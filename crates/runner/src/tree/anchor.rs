@@ -298,7 +298,7 @@ fn make(path: &Path, create_parents: bool) -> Result<(), SetupError> {
 pub(super) fn of_io(what: &str, path: &Path, error: &std::io::Error) -> SetupError {
     let errno = error.raw_os_error().unwrap_or(libc::EIO);
     let path = path.display().to_string();
-    let text = format!("{what} `{path}`: {}", system_text(&error));
+    let text = format!("{what} `{path}`: {}", system_text(error));
     let source = std::io::Error::from_raw_os_error(errno);
     let hint = match errno {
         libc::ENOENT => None,

@@ -34,7 +34,7 @@ fn look(anchor: BorrowedFd<'_>, path: &[u8]) -> Result<Entry, SetupError> {
         }),
         Err(Errno::NOENT) => Ok(Entry::Nothing),
         Err(errno) => {
-            Err(unsafe_name(format!("cannot look at `{}`: {}", shown(path), system_text(&errno))))
+            Err(unsafe_name(format!("cannot look at `{}`: {}", shown(path), system_text(errno))))
         }
     }
 }
@@ -80,7 +80,7 @@ fn folders_there(
         let exists = match look(anchor, &path)? {
             Entry::Folder => true,
             Entry::Nothing => false,
-            _ => {
+            Entry::File(_) | Entry::Other => {
                 return Err(unsafe_name(format!(
                     "`{}` below the anchor is not a folder, and nothing is done through it",
                     shown(&path)
@@ -125,7 +125,7 @@ pub(super) fn scan(
             let now_bytes = match look(anchor, &path)? {
                 Entry::File(bytes) => Some(bytes),
                 Entry::Nothing => None,
-                _ => {
+                Entry::Folder | Entry::Other => {
                     return Err(unsafe_name(format!(
                         "`{}` below the anchor is not a file, and nothing is done with it",
                         shown(&path)

@@ -15,7 +15,7 @@ pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
                     "tree `{}` is not made where another one was removed: {reason}",
                     work.tree.name
                 ),
-                _ => reason,
+                Activity::Operations(_) | Activity::Format(_) => reason,
             };
         };
         let path = path_of(work, op);
@@ -102,7 +102,9 @@ fn unlucky_text(work: &TreeWork, stuck: Stuck) -> String {
     };
     let remedy = match stuck.filter {
         SelectFilter::Empty | SelectFilter::NotFull => remedy(stuck),
-        _ => "use fewer threads or another fileselect, or let other operations keep up",
+        SelectFilter::Any | SelectFilter::Full => {
+            "use fewer threads or another fileselect, or let other operations keep up"
+        }
     };
     format!(
         "{name}: {n} tries in a row found no {what} in tree `{tree}` that no other worker holds: \
@@ -135,7 +137,7 @@ fn remedy(stuck: Stuck) -> &'static str {
         SelectFilter::Empty | SelectFilter::NotFull => {
             "let files be created first (operation create), or leave the fileselect out"
         }
-        _ => "let a format make the tree first",
+        SelectFilter::Any | SelectFilter::Full => "let a format make the tree first",
     }
 }
 

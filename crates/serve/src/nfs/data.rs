@@ -62,7 +62,9 @@ impl Server {
         };
         let extents = match kind {
             IoKind::Flush => vec![crate::pacer::Extent { address: 0, len_bytes: 0 }],
-            _ => store.extents(target.node.ino, offset, len),
+            IoKind::Read | IoKind::Write | IoKind::WriteThrough | IoKind::Trim => {
+                store.extents(target.node.ino, offset, len)
+            }
         };
         let request =
             Request { kind, volume, client: origin.client, extents, arrival: origin.arrival };

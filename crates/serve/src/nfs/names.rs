@@ -141,7 +141,25 @@ pub(super) fn nfs(
             data::write(server, file, (offset, data), stable, origin, answer);
         }
         NfsRequest::Commit(file) => data::commit(server, file, origin, answer),
-        _ => answer.send(once(server, call, asked, origin)),
+        NfsRequest::Null
+        | NfsRequest::Getattr(_)
+        | NfsRequest::Setattr { .. }
+        | NfsRequest::Lookup(_)
+        | NfsRequest::Access { .. }
+        | NfsRequest::Readlink(_)
+        | NfsRequest::Create(..)
+        | NfsRequest::Mkdir(..)
+        | NfsRequest::Symlink(..)
+        | NfsRequest::Mknod(..)
+        | NfsRequest::Remove(_)
+        | NfsRequest::Rmdir(_)
+        | NfsRequest::Rename { .. }
+        | NfsRequest::Link { .. }
+        | NfsRequest::Readdir { .. }
+        | NfsRequest::Readdirplus { .. }
+        | NfsRequest::Fsstat(_)
+        | NfsRequest::Fsinfo(_)
+        | NfsRequest::Pathconf(_) => answer.send(once(server, call, asked, origin)),
     }
 }
 

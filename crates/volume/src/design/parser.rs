@@ -355,7 +355,11 @@ fn edition<'p>(
 pub(crate) fn per_s(figure: &Figure, mb_bytes: u64) -> u64 {
     let per_s = match figure.exactness {
         Exactness::UnitUnclear => (figure.value * mb_bytes as f64).round() as u64,
-        _ => figure.per_s,
+        Exactness::Exact
+        | Exactness::RoundedDown
+        | Exactness::About
+        | Exactness::AtLeast
+        | Exactness::Derived => figure.per_s,
     };
     per_s.max(1)
 }

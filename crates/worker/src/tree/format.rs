@@ -172,7 +172,7 @@ pub(super) fn bytes_to_make(activity: &Activity, state: &TreeState, in_use: &InU
             let sizes = (0..in_use.len()).map(|place| state.tree().size_bytes(in_use.file(place)));
             sizes.fold(0, u64::saturating_add)
         }
-        _ => 0,
+        Activity::Operations(_) | Activity::Format(_) => 0,
     }
 }
 
@@ -208,7 +208,9 @@ impl Pass {
         }
         match self {
             Pass::RemoveFiles => u64::from(state.tree().n_files()),
-            _ => u64::from(job.in_use.len()),
+            Pass::RemoveFolders | Pass::MakeFolders | Pass::MakeFiles | Pass::WriteFiles => {
+                u64::from(job.in_use.len())
+            }
         }
     }
 
@@ -219,7 +221,7 @@ impl Pass {
             // From the last one, which is in the lowest level, to the first.
             Pass::RemoveFolders => state.tree().n_folders() - 1 - place as u32,
             Pass::RemoveFiles | Pass::MakeFolders => place as u32,
-            _ => job.in_use.file(place as u32),
+            Pass::MakeFiles | Pass::WriteFiles => job.in_use.file(place as u32),
         }
     }
 
@@ -231,7 +233,7 @@ impl Pass {
         match self {
             Pass::MakeFolders => u64::from(level.start),
             Pass::RemoveFolders => u64::from(tree.n_folders() - level.end),
-            _ => 0,
+            Pass::RemoveFiles | Pass::MakeFiles | Pass::WriteFiles => 0,
         }
     }
 
@@ -382,7 +384,17 @@ impl FormatHand {
                 }
                 return Verdict::Done;
             }
-            _ => {}
+            OpKind::Read
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Stat
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => {}
         }
         self.end_entry(job, pass);
         Verdict::Done

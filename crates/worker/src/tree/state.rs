@@ -389,7 +389,16 @@ impl TreeState {
             OpKind::Rmdir | OpKind::Write => n_folders > 0,
             OpKind::Create => n_files < u64::from(self.tree.n_files()) && n_folders > 0,
             OpKind::Read | OpKind::Copy | OpKind::Move => n_full > 0,
-            _ => n_files > 0,
+            OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr => n_files > 0,
         }
     }
 }
@@ -414,7 +423,17 @@ pub(crate) fn effects(task: &TreeTask) -> &'static [Effect] {
         OpKind::Write if !is_made => &[FillsFiles],
         OpKind::Write if deletes => &[CreatesFiles, FillsFiles, DeletesFiles],
         OpKind::Write => &[CreatesFiles, FillsFiles],
-        _ => &[],
+        OpKind::Read
+        | OpKind::Trim
+        | OpKind::Fsync
+        | OpKind::Fdatasync
+        | OpKind::SyncFileRange
+        | OpKind::Stat
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Setattr
+        | OpKind::Copy => &[],
     }
 }
 
@@ -427,6 +446,15 @@ pub(crate) fn suppliers(operation: OpKind) -> &'static [Effect] {
         OpKind::Write => &[MakesFolders, CreatesFiles],
         OpKind::Create => &[DeletesFiles, MakesFolders],
         OpKind::Read | OpKind::Copy | OpKind::Move => &[FillsFiles],
-        _ => &[CreatesFiles],
+        OpKind::Trim
+        | OpKind::Fsync
+        | OpKind::Fdatasync
+        | OpKind::SyncFileRange
+        | OpKind::Stat
+        | OpKind::Delete
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Setattr => &[CreatesFiles],
     }
 }

@@ -89,7 +89,22 @@ impl Task {
         let select = spec.select;
         let reads = match spec.operation {
             OpKind::Write => spec.read_pct.unwrap_or(0.0),
-            _ => spec.read_pct.unwrap_or(100.0),
+            OpKind::Read
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => spec.read_pct.unwrap_or(100.0),
         };
         Ok(Task {
             idx,
@@ -268,7 +283,16 @@ impl Task {
                 });
             }
             OpKind::Copy | OpKind::Move => Self::after_copy(job, kind, held),
-            _ => {}
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Stat
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr => {}
         }
         self.held = Some(held);
         match next {
@@ -344,7 +368,21 @@ impl Task {
         match self.spec.operation {
             OpKind::Mkdir => state.release_missing_folder(held.entry),
             OpKind::Rmdir => state.release_folder(held.entry),
-            _ => {
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => {
                 if held.is_pinned {
                     state.unpin_folder(state.tree().folder_of(held.entry));
                 }
@@ -458,7 +496,21 @@ impl Task {
         match self.spec.operation {
             OpKind::Mkdir => return state.hold_missing_folder(position).map(|()| of_folder),
             OpKind::Rmdir => return state.hold_empty_folder(position).map(|()| of_folder),
-            _ => {}
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => {}
         }
         let entry = job.in_use.file(position);
         if self.spec.moves_bytes() && state.tree().size_bytes(entry) == 0 {
@@ -495,7 +547,18 @@ impl Task {
             OpKind::Read | OpKind::Copy | OpKind::Move => is_full,
             OpKind::Write if is_mixed => is_full,
             OpKind::Write => self.is_sequential() || exists,
-            _ => exists,
+            OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr => exists,
         };
         of_operation
             && match self.spec.select.filter {

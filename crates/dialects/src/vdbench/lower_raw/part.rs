@@ -47,7 +47,7 @@ fn workload(wd: &Wd, target: &Target, findings: &mut Vec<Diagnostic>) -> Workloa
     };
     let align_bytes = match wd.xfersize {
         Xfersize::Range { align, .. } if target.align_bytes == 0 => u64::from(align),
-        _ => target.align_bytes,
+        Xfersize::Fixed(_) | Xfersize::Split(_) | Xfersize::Range { .. } => target.align_bytes,
     };
     let align = u32::try_from(align_bytes).ok().filter(|bytes| *bytes > 0);
     Workload {

@@ -248,7 +248,7 @@ const NOT_KNOWN: &str = "n/a";
 fn label_of(layout: Layout, label: &str) -> String {
     match layout {
         Layout::V507 if label.starts_with("avg_") => format!(" {label}"),
-        _ => label.to_owned(),
+        Layout::V503 | Layout::V507 => label.to_owned(),
     }
 }
 

@@ -215,6 +215,6 @@ fn asked_for(fwd: &Fwd) -> Vec<FileOperation> {
 pub(super) fn operations(run: &Run) -> Vec<FileOperation> {
     match &run.work {
         Work::Files(files) => files.fwds.iter().flat_map(asked_for).collect(),
-        _ => Vec::new(),
+        Work::Raw(_) | Work::SdFormat(_) | Work::Format(_) => Vec::new(),
     }
 }

@@ -205,7 +205,7 @@ impl Members {
             Work::Raw(raw) => {
                 raw.wds.iter().map(|wd| self.member(MemberKind::Wd, &wd.name)).collect()
             }
-            _ => Vec::new(),
+            Work::Files(_) | Work::SdFormat(_) | Work::Format(_) => Vec::new(),
         };
         for idx in links.iter().flat_map(|(_, of)| of).copied().chain(wds).chain([0]) {
             self.all[idx].is_active = true;

@@ -36,7 +36,7 @@ fn size_distance(workload: &Workload) -> Option<u32> {
     match workload.block_size[written_direction(workload)] {
         BlockSize::Range { min, .. } => Some(min),
         BlockSize::Stepped { step, .. } => Some(step),
-        _ => None,
+        BlockSize::Fixed(_) | BlockSize::Split(_) | BlockSize::Weighted(_) => None,
     }
 }
 

@@ -92,7 +92,14 @@ impl Writer<'_> {
             Distribution::Exponential { mean } if n_per_draw <= 1.0 => {
                 format!("(poisson,{})", rounded(1.0 / mean))
             }
-            _ => {
+            Distribution::Zipf { .. }
+            | Distribution::Pareto { .. }
+            | Distribution::Normal { .. }
+            | Distribution::Zoned(_)
+            | Distribution::ZonedAbs(_)
+            | Distribution::Sequence(_)
+            | Distribution::Exponential { .. }
+            | Distribution::Power { .. } => {
                 self.note(
                     &["distribution", "exponential_mean", "power_exponent"],
                     "how random places are spread: Vdbench knows even and poisson",

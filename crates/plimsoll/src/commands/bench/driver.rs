@@ -226,7 +226,10 @@ impl Driver<'_> {
                     let why = match kind {
                         SiteKind::Device if self.sites.is_read_only => "it is only read",
                         SiteKind::Device => "`--discard` gives its blocks back",
-                        _ => "only devices and files of our own are",
+                        SiteKind::Scratch
+                        | SiteKind::File
+                        | SiteKind::Export
+                        | SiteKind::Emulated => "only devices and files of our own are",
                     };
                     let message = format!("not purged: `{}`: {why}", site.file);
                     self.note(NoteSeverity::Warning, "purge", message);

@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
         for finding in findings {
             let level = match finding.severity {
                 Severity::Note => "note",
-                _ => "warning",
+                Severity::Warning | Severity::Error => "warning",
             };
             let _ = writeln!(text, "fio: {level}: {}", diagnostics::one_line(finding, texts));
         }

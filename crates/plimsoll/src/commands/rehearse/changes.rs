@@ -93,7 +93,7 @@ fn of_volume(old: &Volume, new: &Volume) -> Vec<String> {
     match (&old.backing, &new.backing) {
         (Backing::Disks(old), Backing::Disks(new)) => of_disks(&mut parts, old, new),
         (Backing::Network(old), Backing::Network(new)) => of_network(&mut parts, old, new),
-        _ => {}
+        (Backing::Disks(_), Backing::Network(_)) | (Backing::Network(_), Backing::Disks(_)) => {}
     }
     let size = |volume: &Volume| format_bytes(volume.capacity_bytes);
     from_to(&mut parts, "size ", size(old), size(new));

@@ -160,7 +160,9 @@ impl ServingArgs {
         let machine = Machine::start(options, backing).map_err(|error| match error {
             MachineError::Backing(error) => unusable(error),
             MachineError::Io(_) => broken(&error.to_string()),
-            _ => Failure::wrong_use(error.to_string()),
+            MachineError::NoVolume | MachineError::UnknownVolume { .. } => {
+                Failure::wrong_use(error.to_string())
+            }
         })?;
         tell_of_resumed_crash(&machine);
         tell_of_shortage(&machine);

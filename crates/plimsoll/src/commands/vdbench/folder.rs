@@ -132,11 +132,8 @@ impl Folder {
         if self.broken.is_some() {
             return None;
         }
-        let problem = format!(
-            "cannot write to `{}`: {}",
-            self.path.join(page).display(),
-            system_text(&error)
-        );
+        let problem =
+            format!("cannot write to `{}`: {}", self.path.join(page).display(), system_text(error));
         self.broken = Some(problem.clone());
         Some(problem)
     }
@@ -220,7 +217,7 @@ fn cannot(path: &Path, error: &io::Error) -> Failure {
     Failure::wrong_use(format!(
         "cannot make the output directory `{}`: {}",
         path.display(),
-        system_text(&error)
+        system_text(error)
     ))
     .hint("name another one: -o DIR")
 }

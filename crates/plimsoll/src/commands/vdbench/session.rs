@@ -170,12 +170,7 @@ impl Session {
                 self.tree(event)
             }
             RunEvent::TreeMade { anchor, part } => {
-                let part = match part {
-                    TreePart::Anchor => AnchorPart::Anchor,
-                    TreePart::Folders => AnchorPart::Folders,
-                    TreePart::Files => AnchorPart::Files,
-                };
-                self.report.made(&now, anchor, part)
+                self.report.made(&now, anchor, anchor_part(*part))
             }
             RunEvent::OtherTree { anchor, n_files, n_folders } => {
                 let text = format!(
@@ -203,7 +198,11 @@ impl Session {
                 let text = if is_error { text } else { format!("warning: {text}") };
                 self.report.message(&now, &text, is_error)
             }
-            _ => return,
+            RunEvent::Note(_)
+            | RunEvent::Layout { .. }
+            | RunEvent::Paused { .. }
+            | RunEvent::Status(_)
+            | RunEvent::Report(_) => return,
         };
         self.write(&output);
     }
@@ -371,6 +370,15 @@ impl Session {
                 "error: {problem}\nhint: the run goes on, and the console shows its results\n"
             ));
         }
+    }
+}
+
+/// Returns which part of an anchor Vdbench's line names.
+fn anchor_part(part: TreePart) -> AnchorPart {
+    match part {
+        TreePart::Anchor => AnchorPart::Anchor,
+        TreePart::Folders => AnchorPart::Folders,
+        TreePart::Files => AnchorPart::Files,
     }
 }
 

@@ -42,7 +42,17 @@ impl Tries<'_> {
         let (unit_bytes, unit) = match kind {
             _ if kind.counts_operations() => (1, ""),
             CapKind::VmEgress => (125_000, "Mb/s"),
-            _ => (1_000_000, "MB/s"),
+            CapKind::DiskIops
+            | CapKind::DiskBytes
+            | CapKind::VmCachedIops
+            | CapKind::VmCachedBytes
+            | CapKind::VmUncachedIops
+            | CapKind::VmUncachedBytes
+            | CapKind::VolumeQuota
+            | CapKind::VolumeIops
+            | CapKind::VolumeCeiling
+            | CapKind::Pool
+            | CapKind::NfsSlots => (1_000_000, "MB/s"),
         };
         let now = limit.per_s / unit_bytes;
         let range = (now, now.max(1).saturating_mul(TIMES_MAX));
