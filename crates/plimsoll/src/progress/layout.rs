@@ -18,8 +18,13 @@ pub(super) struct LayoutRate {
 }
 
 impl LayoutRate {
-    /// Takes in how much is done.
+    /// Takes in how much is done. Less than before is another layout, whose rate is its own.
     pub(super) fn add(&mut self, now_ms: u64, done_bytes: u64) {
+        let last = self.samples.back().copied().unwrap_or_default();
+        assert!(now_ms >= last.0, "{done_bytes} B are done at {now_ms} ms, after {} ms", last.0);
+        if done_bytes < last.1 {
+            self.samples.clear();
+        }
         if self.samples.back().is_some_and(|last| now_ms < last.0 + SAMPLE_MS) {
             return;
         }
@@ -32,7 +37,7 @@ impl LayoutRate {
     /// Returns the seconds left at the recent rate; `None` while it is not known.
     pub(super) fn left_s(&self, total_bytes: u64) -> Option<u64> {
         let (first, last) = (self.samples.front()?, self.samples.back()?);
-        let (seen_ms, seen_bytes) = (last.0 - first.0, last.1.saturating_sub(first.1));
+        let (seen_ms, seen_bytes) = (last.0 - first.0, last.1 - first.1);
         if seen_ms < SEEN_MS_MIN || seen_bytes == 0 {
             return None;
         }
@@ -61,6 +66,19 @@ mod tests {
         check(&[(0, 0)], 100, None);
         check(&[(0, 0), (500, 50)], 100, None);
         check(&[(0, 0), (5000, 0)], 100, None);
+    }
+
+    #[test]
+    fn another_layout_has_a_rate_of_its_own() {
+        check(&[(0, 0), (9000, 900), (9500, 10)], 100, None);
+        check(&[(0, 0), (9000, 900), (9500, 10), (11_500, 30)], 100, Some(7));
+    }
+
+    #[test]
+    fn time_goes_forward() {
+        testing::check_wrong_calls(&[("back", "50 B are done at 400 ms, after 500 ms", &|| {
+            check(&[(0, 0), (500, 50), (400, 50)], 100, None);
+        })]);
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub(super) fn parse(text: &str) -> Result<Plan, Failure> {
 /// Returns the plan of steps, each with its name and seeds of its own.
 pub(super) fn plan_of(steps: &[Step], sites: &[Site], round: u32) -> Result<Plan, Failure> {
     let mut plan = parse(&jobs::job_file(steps, sites))?;
+    must_have(&plan, steps.len());
     for (idx, (step, meant)) in plan.steps.iter_mut().zip(steps).enumerate() {
         step.name.clone_from(&meant.label);
         let number = (u64::from(round) << 32) + idx as u64 + 1;
@@ -66,6 +67,12 @@ pub(super) fn plan_of(steps: &[Step], sites: &[Site], round: u32) -> Result<Plan
         }
     }
     Ok(plan)
+}
+
+/// Panics unless each step that was written is one of the plan: names and seeds go by position.
+fn must_have(plan: &Plan, n_written: usize) {
+    let n_steps = plan.steps.len();
+    assert_eq!(n_steps, n_written, "{n_written} steps were written, and read as {n_steps}");
 }
 
 impl Driver<'_> {
@@ -573,4 +580,17 @@ fn line(label: &str, jobs: &[record::JobRecord], left_ns: u64) -> String {
 /// Returns steps that only read.
 pub(super) fn reading(steps: Vec<Step>) -> Vec<Step> {
     steps.into_iter().filter(|step| !step.writes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_has_the_steps_that_were_written() {
+        must_have(&Plan::default(), 0);
+        testing::check_wrong_calls(&[("one lost", "1 steps were written, and read as 0", &|| {
+            must_have(&Plan::default(), 1);
+        })]);
+    }
 }

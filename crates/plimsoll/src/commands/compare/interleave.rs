@@ -226,11 +226,9 @@ impl Turns<'_> {
         if n_done == 0 {
             return String::new();
         }
-        let left = self.clock.elapsed() / n_done * (2 * self.n_pairs - n_done);
-        format!(
-            ", about {} left",
-            units::format_duration(Duration::from_secs(left.as_secs().max(1)))
-        )
+        let left = left_after(self.clock.elapsed(), n_done, 2 * self.n_pairs);
+        let left = units::format_duration(Duration::from_secs(left.as_secs().max(1)));
+        format!(", about {left} left")
     }
 
     fn tell_result(&self, place: &str, side: &Side) -> Result<(), Failure> {
@@ -249,5 +247,26 @@ impl Turns<'_> {
             "runs that were measured are kept: `plimsoll compare {} {}`",
             baseline.name, candidate.name
         )
+    }
+}
+
+/// Returns how long the rest of `n_runs` takes where the first `n_done` took so long.
+fn left_after(took: Duration, n_done: u32, n_runs: u32) -> Duration {
+    assert!((1..n_runs).contains(&n_done), "run {n_done} of {n_runs} is done and another goes on");
+    took / n_done * (n_runs - n_done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_takes_as_long_as_what_is_done() {
+        let took = Duration::from_secs(30);
+        assert_eq!(left_after(took, 3, 20), Duration::from_secs(170));
+        testing::check_wrong_calls(&[
+            ("none", "run 0 of 20 is done", &|| _ = left_after(took, 0, 20)),
+            ("all", "run 20 of 20 is done", &|| _ = left_after(took, 20, 20)),
+        ]);
     }
 }
