@@ -148,7 +148,7 @@ fn interrupt(child: &mut Child) {
 }
 
 /// Longest wait for a program to say something. It takes as long as its interval, a second.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits until a file has so many reports.
 fn await_reports(path: &Path, mark: &str, n_reports: usize) {

@@ -9,7 +9,7 @@ use crate::stream;
 /// Shortest time between two live lines.
 const FRAME: Duration = Duration::from_millis(250);
 /// Time between two plain lines.
-const PLAIN: Duration = Duration::from_secs(60);
+const PLAIN: Duration = Duration::from_mins(1);
 /// Erases the line and returns to its start.
 const ERASE: &str = "\r\x1b[2K";
 
