@@ -31,7 +31,7 @@ struct ListArgs {
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
 
-    /// Only runs that have TEXT in their name, in what they measured, or in their command.
+    /// Only runs with TEXT in their name, their command or what they measured.
     #[arg(long = "match", value_name = "TEXT", default_value = "", hide_default_value = true)]
     text: String,
 
