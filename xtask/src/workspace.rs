@@ -55,12 +55,18 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
             dir: dir.strip_prefix(root()).context("a member lies in the workspace")?.to_owned(),
             dependencies: array(package, "dependencies")
                 .iter()
+                .filter(|dependency| !is_for_tests(dependency))
                 .map(|dependency| text(dependency, "name").to_owned())
                 .collect(),
         });
     }
     packages.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(packages)
+}
+
+/// Says whether it is what tests of every row share.
+fn is_for_tests(dependency: &Value) -> bool {
+    text(dependency, "name") == "testing" && dependency["kind"] == "dev"
 }
 
 /// Returns the version of the product.
