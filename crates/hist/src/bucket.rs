@@ -20,25 +20,28 @@ pub const fn bucket_index(value: u64) -> usize {
 
 /// Returns the lowest and the highest value of a bucket, both included.
 ///
-/// An index of [`N_BUCKETS`] or more counts as the last bucket.
+/// # Panics
+/// If there is no such bucket: the index is [`N_BUCKETS`] or more.
 #[inline]
-pub const fn bucket_bounds(index: usize) -> (u64, u64) {
+pub fn bucket_bounds(index: usize) -> (u64, u64) {
     let (lo, shift) = bucket_start(index);
     (lo, lo + ((1 << shift) - 1))
 }
 
 /// Returns the value that stands for a bucket: its lowest value plus half its width.
 ///
-/// An index of [`N_BUCKETS`] or more counts as the last bucket.
+/// # Panics
+/// If there is no such bucket: the index is [`N_BUCKETS`] or more.
 #[inline]
-pub const fn bucket_mid_ns(index: usize) -> u64 {
+pub fn bucket_mid_ns(index: usize) -> u64 {
     let (lo, shift) = bucket_start(index);
     lo + ((1 << shift) >> 1)
 }
 
 /// Returns the lowest value of a bucket and the logarithm of its width.
-const fn bucket_start(index: usize) -> (u64, u32) {
-    let index = if index < N_BUCKETS { index as u64 } else { N_BUCKETS as u64 - 1 };
+fn bucket_start(index: usize) -> (u64, u32) {
+    assert!(index < N_BUCKETS, "bucket {index} of {N_BUCKETS}");
+    let index = index as u64;
     let group = index >> SUB_BUCKET_BITS;
     if group == 0 {
         return (index, 0);

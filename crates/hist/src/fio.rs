@@ -49,7 +49,11 @@ pub fn fio_bucket_value(index: usize) -> u64 {
 /// Reduces bins as fio's `log_hist_coarseness` does: each 2^`coarseness` neighbours become one.
 ///
 /// 1856 bins leave 1856 / 2^coarseness; fio allows 0 to 6, and larger values are taken as 6.
+///
+/// # Panics
+/// If these are not all of fio's bins.
 pub fn coarsen_fio_bins(bins: &[u64], coarseness: u32) -> Vec<u64> {
+    assert!(bins.len() == FIO_N_BINS, "{} bins, and fio has {FIO_N_BINS}", bins.len());
     bins.chunks(1 << coarseness.min(FIO_BITS)).map(|chunk| chunk.iter().sum()).collect()
 }
 

@@ -207,6 +207,7 @@ impl Histogram {
 
     /// Returns the index of the bucket in which the cumulative count reaches `rank`.
     pub(crate) fn index_at_rank(&self, rank: u64) -> usize {
+        assert!((1..=self.count).contains(&rank), "rank {rank} of {} values", self.count);
         let mut reached = 0_u64;
         for (index, count) in self.nonempty_indexed() {
             reached = reached.saturating_add(count);
@@ -273,7 +274,7 @@ impl Histogram {
     }
 
     /// Widens the range so that it holds the buckets from `first_idx` to `last_idx`.
-    fn cover(&mut self, first_idx: usize, last_idx: usize) {
+    pub(crate) fn cover(&mut self, first_idx: usize, last_idx: usize) {
         assert!(first_idx <= last_idx && last_idx < N_BUCKETS, "{first_idx} to {last_idx}");
         if self.counts.is_empty() {
             self.first_idx = first_idx;

@@ -18,6 +18,8 @@ mod codec;
 mod fio;
 mod histogram;
 mod live;
+#[cfg(test)]
+mod misuse;
 mod normal;
 mod stats;
 

@@ -269,7 +269,15 @@ const PART_FULL_MIN: f64 = 0.95;
 const LARGER_PART_MIN: f64 = 1.1;
 
 /// Notes in the entries of one step's workers what each had of the caps that several met.
+///
+/// # Panics
+/// If they are not of one step.
 pub fn compare_parts(workers: &mut [JobRecord]) {
+    if let Some((first, others)) = workers.split_first() {
+        let (one, other) = (first.step_idx, others.iter().find(|it| it.step_idx != first.step_idx));
+        let other = other.map(|it| it.step_idx);
+        assert!(other.is_none(), "workers of the steps {one} and {other:?} share no cap");
+    }
     let mut all: BTreeMap<String, BTreeMap<String, Turns>> = BTreeMap::new();
     for worker in &*workers {
         let Some(caps) = &worker.caps else { continue };
@@ -336,6 +344,12 @@ fn taken_of(worker: &JobRecord, cap: &CapRecord) -> f64 {
 }
 
 impl CapRecord {
+    /// Says whether both are one cap. Names alone do not tell: they end with a mount, whose name
+    /// users choose.
+    fn is_of(&self, other: &CapRecord) -> bool {
+        self.name == other.name && self.mount == other.mount
+    }
+
     /// Returns how full the cap was where it was fullest, 0 to 1, more while credits last.
     pub fn fullest_share(&self) -> f64 {
         self.used_share.max(self.busiest_used_share)
@@ -405,21 +419,24 @@ impl CapsRecord {
 
     /// Makes the entry of a job from its caps; shares and order follow from them.
     ///
-    /// Panics where two caps have one name, a cap's use is no share, or a cache fills for no time
-    /// that can be said.
+    /// # Panics
+    /// If a cap is there twice, its use or the job's part of it is no share, or a cache fills for
+    /// no time that can be said, or by no rate.
     pub fn new(io_time_ns: u64, caps: Vec<CapRecord>, filling: Option<FillingRecord>) -> Self {
         for (idx, cap) in caps.iter().enumerate() {
-            let (name, used_share) = (&cap.name, cap.used_share);
-            // Names come from mounts, which users choose: no reason to lose what was measured.
-            let is_twice = caps[..idx].iter().any(|other| other.name == *name);
-            debug_assert!(!is_twice, "two caps are called `{name}`");
-            assert!(
-                used_share.is_finite() && used_share >= 0.0,
-                "`{name}` is used to {used_share}"
-            );
+            let CapRecord { name, kind, used_share, busiest_used_share, part, .. } = cap;
+            let is_twice = caps[..idx].iter().any(|other| other.is_of(cap));
+            assert!(!is_twice, "two caps are called `{name}`");
+            assert!(name.starts_with(kind), "`{name}` is a cap of the kind `{kind}`");
+            let is_share = |share: f64| share.is_finite() && share >= 0.0;
+            assert!(is_share(*used_share), "`{name}` is used to {used_share}");
+            let busiest = *busiest_used_share;
+            assert!(is_share(busiest), "`{name}` is used to {busiest} where it is busiest");
+            assert!(is_share(*part), "the part of `{name}` is {part}");
         }
-        if let Some(FillingRecord { lasts_s, .. }) = filling {
+        if let Some(FillingRecord { lasts_s, bytes_per_s, .. }) = filling {
             assert!(lasts_s.is_finite() && lasts_s >= 0.0, "a cache fills for {lasts_s} s");
+            assert!(bytes_per_s >= 0.0, "a cache fills by {bytes_per_s} B/s");
         }
         let mut record = CapsRecord { io_time_ns, filling, caps, ..CapsRecord::default() };
         record.settle();
@@ -491,7 +508,7 @@ impl CapsRecord {
         let (mine, theirs) = (self.io_time_ns as f64, other.io_time_ns as f64);
         let total = mine + theirs;
         for cap in &other.caps {
-            let Some(known) = self.caps.iter_mut().find(|known| known.name == cap.name) else {
+            let Some(known) = self.caps.iter_mut().find(|known| known.is_of(cap)) else {
                 self.caps.push(cap.clone());
                 continue;
             };

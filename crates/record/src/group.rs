@@ -23,7 +23,14 @@ pub const TARGETS_MAX: usize = 16;
 /// `workers` are in the order of the plan; so are the entries, a group at the place of its first
 /// member that asks. A worker that does not ask has its own entry. (fio adds an entry without name
 /// where the first member does not ask and others do; none is added here.)
+///
+/// # Panics
+/// If workers of a later step come before those of an earlier one.
 pub fn group(workers: Vec<JobRecord>) -> Vec<JobRecord> {
+    for pair in workers.windows(2) {
+        let (step, next) = (pair[0].step_idx, pair[1].step_idx);
+        assert!(step <= next, "a worker of step {next} comes behind one of step {step}");
+    }
     let mut entries: Vec<JobRecord> = Vec::with_capacity(workers.len());
     // Where each group's first member went, by (step, group).
     let mut first_of = std::collections::BTreeMap::new();
@@ -48,7 +55,12 @@ impl JobRecord {
     /// Order matters for the names: `self` stays the first member, `other` becomes the last. The
     /// first error of the members stays, and the search for a depth counts as met only if every
     /// member met it.
+    ///
+    /// # Panics
+    /// If it is of another step.
     pub fn merge(&mut self, other: &JobRecord) {
+        let (step, theirs) = (self.step_idx, other.step_idx);
+        assert!(step == theirs, "workers of the steps {step} and {theirs} are no group");
         self.merge_load(other);
         self.n_workers = self.n_workers.saturating_add(other.n_workers);
         if self.error_errno == 0 {
@@ -276,7 +288,13 @@ impl DirRecord {
 
 impl SeriesRecord {
     /// Adds the operations of the same kind and part that another worker did.
+    ///
+    /// # Panics
+    /// If they are of another part or kind.
     pub fn merge(&mut self, other: &SeriesRecord) {
+        let (part, op) = (&self.part, &self.op);
+        let is_same = *part == other.part && *op == other.op;
+        assert!(is_same, "`{}` of `{}` is no `{op}` of `{part}`", other.op, other.part);
         self.n_ios = self.n_ios.saturating_add(other.n_ios);
         self.n_failed = self.n_failed.saturating_add(other.n_failed);
         self.io_bytes = self.io_bytes.saturating_add(other.io_bytes);

@@ -20,6 +20,8 @@ pub mod job;
 pub mod json;
 mod latency;
 pub mod listed;
+#[cfg(test)]
+mod misuse;
 pub mod place;
 pub mod step;
 pub mod suite;

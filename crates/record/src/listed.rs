@@ -91,7 +91,11 @@ impl Latency<'_> {
     }
 
     /// Returns the value at a percentile, 0 to 100; `None` where it is not known.
+    ///
+    /// # Panics
+    /// If there is no such percentile.
     pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
+        assert!((0.0..=100.0).contains(&percentile), "the percentile {percentile}");
         match self {
             Latency::Measured(hist) => hist.quantile(percentile / 100.0),
             Latency::Listed(listed) => {

@@ -70,25 +70,6 @@ fn a_part_is_of_what_each_disk_has() {
 }
 
 #[test]
-#[should_panic(expected = "two caps are called `pool`")]
-fn a_cap_is_named_once() {
-    CapsRecord::new(1, vec![cap("pool", 0, 0.1), cap("pool", 0, 0.1)], None);
-}
-
-#[test]
-#[should_panic(expected = "`pool` is used to NaN")]
-fn a_use_is_a_share() {
-    CapsRecord::new(1, vec![cap("pool", 0, f64::NAN)], None);
-}
-
-#[test]
-#[should_panic(expected = "a cache fills for inf s")]
-fn a_cache_fills_for_a_time() {
-    let filling = FillingRecord { lasts_s: f64::INFINITY, ..FillingRecord::default() };
-    CapsRecord::new(1, Vec::new(), Some(filling));
-}
-
-#[test]
 fn how_long_rates_last_is_said_in_words() {
     let filling = |lasts_s: f64, never_fills: bool| FillingRecord {
         bytes_per_s: 1_048_576.0,

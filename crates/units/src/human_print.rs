@@ -33,8 +33,15 @@ pub fn format_percent(share: f64) -> String {
 }
 
 /// Prints a count with its noun: `1 worker`, `2 workers`, `3 more entries`.
+///
+/// # Panics
+/// If the count is below 0, or the noun is none or its plural.
 pub fn plural(count: impl TryInto<u64>, noun: &str) -> String {
-    let count = count.try_into().unwrap_or(u64::MAX);
+    let count = count.try_into().ok();
+    assert!(count.is_some(), "a number of `{noun}` below 0");
+    let is_one = !noun.is_empty() && !noun.ends_with('s');
+    assert!(is_one, "`{noun}` is not what one thing is called");
+    let count = count.unwrap_or(0);
     match (count, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{count} {stem}ies"),

@@ -19,6 +19,8 @@ pub mod fio;
 mod fnv;
 mod human_parse;
 mod human_print;
+#[cfg(test)]
+mod misuse;
 mod mix;
 mod near;
 mod system;

@@ -24,10 +24,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The same for candidates whose [`letters`] are known: each with its own.
+///
+/// # Panics
+/// If `wanted` is a name as it was typed, and not its [`letters`]: nothing would look like it.
 pub fn nearest_of<'a>(
     wanted: &str,
     candidates: impl Iterator<Item = (&'a str, impl AsRef<str>)>,
 ) -> Vec<&'a str> {
+    assert!(letters(wanted) == wanted, "`{wanted}` is compared before it is cut to its letters");
     let n_wanted = wanted.chars().count();
     if n_wanted == 0 {
         return Vec::new();
