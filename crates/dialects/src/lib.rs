@@ -16,6 +16,8 @@ pub mod fio;
 pub mod foreign;
 mod likeness;
 pub mod loader;
+#[cfg(test)]
+mod misuse;
 pub mod native;
 pub mod translation;
 pub mod vdbench;

@@ -14,6 +14,7 @@ pub enum Likeness {
 impl Likeness {
     /// Returns the likeness of a text of which so many percent are known.
     pub(crate) fn of_pct(pct: u8) -> Self {
+        assert!(pct <= 100, "{pct} % of the lines are known");
         if pct == 0 { Likeness::None } else { Likeness::Share(pct) }
     }
 }

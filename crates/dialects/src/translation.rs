@@ -26,6 +26,7 @@ impl Translation {
     /// Notes what cannot be said, once.
     pub(crate) fn lose(&mut self, loss: impl Into<String>) {
         let loss = loss.into();
+        assert!(!loss.is_empty(), "a loss beside {:?} is not said", self.losses);
         if !self.losses.contains(&loss) {
             self.losses.push(loss);
         }
@@ -33,6 +34,7 @@ impl Translation {
 
     /// Notes what cannot be said of the values of these parameters, once.
     pub(crate) fn lose_values(&mut self, names: &[&'static str], loss: impl Into<String>) {
+        must_be_parameters(names);
         self.lost.extend(names);
         self.lose(loss);
     }
@@ -61,12 +63,14 @@ impl Values {
 
     /// Says whether a value has no answer yet.
     pub(crate) fn is_open(&self, name: &str) -> bool {
+        must_be_parameters(&[name]);
         self.open.contains_key(name)
     }
 
     /// Notes that the values of these parameters need no further answer: others say the same, or a
     /// loss tells of them.
     pub(crate) fn answered(&mut self, names: &[&'static str]) {
+        must_be_parameters(names);
         for name in names {
             self.open.remove(name);
         }
@@ -79,4 +83,10 @@ impl Values {
             to.lose_values(&[name], loss);
         }
     }
+}
+
+/// Checks that these are parameters: a value under another name would neither be written nor lost.
+fn must_be_parameters(names: &[&str]) {
+    let unknown = names.iter().find(|name| plan::param::find(name).is_none());
+    assert!(unknown.is_none(), "{unknown:?} is no parameter");
 }

@@ -219,9 +219,28 @@ fn mistakes_have_their_place() {
         10,
         "above 0",
     );
+    check_mistake(&format!("{head}dedupe_hot_sets = \"0:100\"\n"), 5, 19, "a number of sets");
     check_mistake("SCHEMA\n[[step]]\npause = 5\n", 3, 9, "pause");
     check_mistake("SCHEMA\n[[step]\n", 2, 1, "");
     check_mistake(&format!("{head}[step.job.tree]\ndepth = 1\n"), 5, 1, "anchor");
+    let tree = format!("{head}[step.job.tree]\nanchor = \"/t\"\n");
+    check_mistake(&format!("{tree}depth = 0\n"), 7, 9, "`depth` is 0, expected 1 or more");
+    check_mistake(&format!("{tree}width = 0\n"), 7, 9, "`width` is 0, expected 1 or more");
+    check_mistake(&format!("{tree}share = [-1, 2]\n"), 5, 1, "[position from 0, hosts]");
+    check_mistake(&format!("{tree}share = [0.5, 2]\n"), 5, 1, "[position from 0, hosts]");
+    check_mistake(&format!("{tree}sizes = \"4KiB/60 8KiB/30\"\n"), 7, 9, "add up to 90 percent");
+    check_mistake(&format!("{tree}sizes = \"4KiB/130 8KiB/-30\"\n"), 7, 9, "`130` is no share");
+    let task = format!("{tree}[[step.job.tree.task]]\n");
+    check_mistake(&format!("{task}weight = 0\n"), 8, 10, "`weight` is 0, expected above 0");
+    check_mistake(
+        &format!("{task}read_pct = 150\n"),
+        8,
+        12,
+        "`read_pct` is 150, expected 0 to 100",
+    );
+    check_mistake(&format!("{task}stop_after_pct = -5\n"), 8, 18, "expected above 0");
+    check_mistake(&format!("{task}select = \"poisson nan\"\n"), 8, 10, "a midpoint above 0");
+    check_mistake(&format!("{task}select = \"skewed -3\"\n"), 8, 10, "a midpoint above 0");
     check_mistake("SCHEMA\n[[step]]\nrate_of = { step = 0, pct = 50 }\n", 3, 20, "not before");
 }
 

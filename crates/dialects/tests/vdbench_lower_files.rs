@@ -155,3 +155,19 @@ fn contents_and_errors_are_those_of_raw_runs() {
         assert!(errors.fails_in_the_end && errors.exit_all_on_error);
     }
 }
+
+/// What 5.04.07 takes and makes no sense: such a plan can be made all the same.
+#[test]
+fn what_makes_no_sense_is_brought_into_range() {
+    let text = "fsd=fsd1,anchor=/a,depth=0,width=0,files=8,size=4k\n\
+                fwd=fwd1,fsd=fsd1,operation=read,fileio=random,rdpct=150\n\
+                rd=rd1,fwd=fwd1,fwdrate=200,format=no,elapsed=4,interval=1\n";
+    let host = MapHost::default();
+    let parsed = parse_text("t", text, &Options::compat(), &host);
+    assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
+    let context = Context { curve_step_idx: None, first_group_id: 0, loader: &host, sources: &[] };
+    let step = step(&parsed.runs[0], context, &mut Vec::new());
+    assert_eq!(task(&step, 0).read_pct, Some(100.0));
+    let tree = &step.jobs[0].tree.as_ref().unwrap().tree;
+    assert_eq!(tree.n_files(), Some(8));
+}

@@ -1,7 +1,8 @@
 //! What a run prints from its events, and what readers find in it.
 
 use dialects::vdbench::output::{
-    Ending, Layout, Megabyte, Moment, Output, Report, Setup, SetupHost, raw_header,
+    Ending, Layout, Megabyte, Moment, Output, Report, RowStats, Setup, SetupHost, Totals, TreeSeen,
+    block, raw_header,
 };
 use dialects::vdbench::run::{
     AmountMax, Arrivals, Contents, FileIo, FileOperation, FileSizes, FileWork, Fsd, Fwd, OpenFlags,
@@ -510,4 +511,51 @@ fn operations_asked_for_are_told_from_those_that_come_with_them() {
     assert!(written.all.console.contains("READ_OPENS"));
     let anchors = written.page("anchors.html");
     assert!(anchors.contains("/x/tree                         32        6   1.5m"), "{anchors}");
+}
+
+#[test]
+fn events_out_of_order_are_told() {
+    let report = || Report::new(setup(Layout::V507), vec![run("rd1", 0, raw())]);
+    let started = || {
+        let mut report = report();
+        let _ = report.start_run(&at(0), 0, "", None, None);
+        report
+    };
+    let hurried = || {
+        let runs = vec![Run { interval_ns: 0, ..run("rd1", 0, raw()) }];
+        Report::new(setup(Layout::V507), runs)
+    };
+    let mut latencies = Histogram::new();
+    latencies.record(1);
+    testing::check_wrong_calls(&[
+        ("a run that there is not", "run 1 of 1 starts", &|| {
+            let _ = report().start_run(&at(0), 1, "", None, None);
+        }),
+        ("a run within a run", "run 0 starts before run Some(0) has ended", &|| {
+            let _ = started().start_run(&at(0), 0, "", None, None);
+        }),
+        ("rows without end", "rd=rd1 reports every 0 ns", &|| {
+            let _ = hurried().start_run(&at(0), 0, "", None, None);
+        }),
+        ("a tree of no run", "anchor=/x is seen, and no run goes on", &|| {
+            let _ = report().tree("/x", &TreeSeen::default(), true);
+        }),
+        ("a sample of no run", "a sample until 0 ms comes, and no run goes on", &|| {
+            let _ = report().interval(&at(0), &raw_interval(false, 1));
+        }),
+        ("the end of no run", "a run of 0 jobs ends, and none goes on", &|| {
+            let _ = report().end_run(&at(0), &[]);
+        }),
+        ("a second interval left out", "what 0 jobs did is left out of all averages", &|| {
+            let mut report = started();
+            let _ = report.interval(&at(1000), &raw_interval(false, 1));
+            report.leave_out(Vec::new());
+        }),
+        ("a rest of nothing", "7 ns are what is left after 0 intervals", &|| {
+            Totals::new(true).add_rest(&RowStats::new(7, None));
+        }),
+        ("limits that fall", "limits of a histogram do not rise: [20, 10]", &|| {
+            let _ = block("", &latencies, &[20, 10]);
+        }),
+    ]);
 }

@@ -104,8 +104,14 @@ impl Contents {
     ///
     /// Zeros come first (also as 100 % compressible), then compressible and duplicate blocks, then
     /// the pattern, then random bytes.
+    ///
+    /// # Panics
+    /// If a percentage is above 100, a ratio below 1, or a unit of what repeats has no bytes.
     pub fn from_buffers(buffers: &Buffers, spec: ContentsSpec) -> Self {
-        let compress_pct = buffers.compress_pct.map(|pct| usize::from(pct.min(100)));
+        let compress_pct = buffers.compress_pct.map(usize::from);
+        if let Some(pct) = compress_pct {
+            assert!(pct <= 100, "{pct} % of the bytes compress away");
+        }
         let compress_pct = compress_pct.filter(|_| buffers.compress_ratio.is_none());
         let by_ratio = buffers.compress_ratio.is_some() || buffers.dedupe_sets.is_some();
         let pattern = Pattern::new(&buffers.pattern, 0).filter(|_| !by_ratio);
@@ -214,7 +220,8 @@ fn random_ppm(ratio: f64) -> usize {
     /// Of a chunk: what gzip (16) and lz4 (19) spend on one; zstd spends 2.
     const OVERHEAD_BYTES: f64 = 20.0;
     let chunk_bytes = RATIO_CHUNK_BYTES as f64;
-    if ratio.is_nan() || ratio <= 1.0 {
+    assert!(ratio >= 1.0, "data that compress to 1/{ratio}");
+    if ratio <= 1.0 {
         return ALL_PPM;
     }
     let random_bytes = (chunk_bytes / ratio - OVERHEAD_BYTES).max(1.0);
@@ -232,22 +239,23 @@ impl Duplicates {
 
 impl Dedupe {
     fn from_buffers(buffers: &Buffers, spec: ContentsSpec) -> Option<Self> {
-        let block_bytes = spec.block_bytes.max(1);
+        let (pct, block_bytes) = (buffers.dedupe_pct, spec.block_bytes);
+        assert!(pct <= 100, "{pct} % of the blocks are duplicates");
+        if pct == 0 {
+            return None;
+        }
+        assert!(block_bytes > 0, "duplicates of blocks of {block_bytes} B");
         let seed = derive(spec.worker_seed, Stream::Dedupe, 0);
         let working_set = match buffers.dedupe_mode {
             DedupeMode::Repeat => None,
             DedupeMode::WorkingSet { pct, global } => {
+                assert!(pct <= 100, "{pct} % of the target are what duplicates repeat");
                 let set_seed = if global { spec.job_seed } else { spec.worker_seed };
                 let n_blocks = spec.region_bytes / 100 * u64::from(pct) / u64::from(block_bytes);
                 Some((derive(set_seed, Stream::Dedupe, 1), n_blocks.max(1)))
             }
         };
-        (buffers.dedupe_pct > 0).then_some(Dedupe {
-            pct: buffers.dedupe_pct.min(100),
-            block_bytes: block_bytes as usize,
-            seed,
-            working_set,
-        })
+        Some(Dedupe { pct, block_bytes: block_bytes as usize, seed, working_set })
     }
 
     /// Returns the seed of the contents of a write's `block_idx`-th block.

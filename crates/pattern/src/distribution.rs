@@ -63,9 +63,12 @@ struct Zone {
 }
 
 impl Spread {
-    /// Builds a spread over `n_blocks` blocks (at least 1) of `block_bytes` each.
+    /// Builds a spread over `n_blocks` blocks of `block_bytes` each.
     ///
     /// `seed` and `idx` place the hot spots; `idx` tells directions apart.
+    ///
+    /// # Panics
+    /// If there is no block, a block has no bytes, or a centre is no share of the region.
     pub fn new(
         distribution: &Distribution,
         n_blocks: u64,
@@ -73,7 +76,8 @@ impl Spread {
         seed: u64,
         idx: u64,
     ) -> Result<Self, PatternError> {
-        let n_blocks = n_blocks.max(1);
+        assert!(n_blocks > 0, "a spread over {n_blocks} blocks");
+        assert!(block_bytes > 0, "a spread over blocks of {block_bytes} B");
         let hot_spots = |centre| HotSpots::new(n_blocks, centre, derive(seed, Stream::Spread, idx));
         let out_of_range = |distribution, value: f64| PatternError::Distribution {
             distribution,
@@ -97,7 +101,7 @@ impl Spread {
                 if !(0.0..=100.0).contains(&deviation_pct) {
                     return Err(out_of_range("normal", deviation_pct));
                 }
-                let mean = centre.unwrap_or(0.5).clamp(0.0, 1.0) * n_blocks as f64;
+                let mean = share_of(centre.unwrap_or(0.5)) * n_blocks as f64;
                 Shape::Normal { mean, deviation: deviation_pct / 100.0 * n_blocks as f64 }
             }
             Distribution::Exponential { mean } => {
@@ -118,7 +122,7 @@ impl Spread {
                 Rng::for_stream(seed, Stream::Zone, idx),
             )?,
             Distribution::ZonedAbs(ref shares) => zoned(
-                shares.iter().map(|&(access, bytes)| (access, bytes / block_bytes.max(1), 0)),
+                shares.iter().map(|&(access, bytes)| (access, bytes / block_bytes, 0)),
                 n_blocks,
                 Rng::for_stream(seed, Stream::Zone, idx),
             )?,
@@ -246,6 +250,12 @@ fn normal(rng: &mut Rng, mean: f64, deviation: f64, n_blocks: u64) -> u64 {
     (mean as u64).min(n_blocks - 1)
 }
 
+/// Returns where a distribution has its centre, which is a share of the region.
+fn share_of(centre: f64) -> f64 {
+    assert!((0.0..=1.0).contains(&centre), "a centre at {centre} of the region");
+    centre
+}
+
 /// Places ranks on blocks.
 #[derive(Clone, Debug)]
 struct HotSpots {
@@ -259,7 +269,7 @@ impl HotSpots {
         let places = Permutation::new(n_blocks, key);
         let n_blocks = places.domain();
         let shift = centre.map_or(0, |centre| {
-            let block = (centre.clamp(0.0, 1.0) * n_blocks as f64) as u64;
+            let block = (share_of(centre) * n_blocks as f64) as u64;
             (block.min(n_blocks - 1) + (n_blocks - places.get(0))) % n_blocks
         });
         HotSpots { places, shift }

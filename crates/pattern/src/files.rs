@@ -39,12 +39,16 @@ impl FilePicker {
     ///
     /// `ios_per_file` is how many I/Os in a row a file gets. Zipf and pareto have hot files, which
     /// the seed chooses; normal prefers those in the middle.
+    ///
+    /// # Panics
+    /// If a file gets no I/O in a row.
     pub fn new(
         service: FileService,
         ios_per_file: u32,
         n_files: u32,
         seed: u64,
     ) -> Result<Self, PatternError> {
+        assert!(ios_per_file > 0, "{ios_per_file} I/Os in a row for a file");
         if n_files == 0 {
             return Err(PatternError::NoFiles);
         }
@@ -73,7 +77,7 @@ impl FilePicker {
             done: BlockMap::new(u64::from(n_files))?,
             current: n_files - 1,
             ios_left: 0,
-            ios_per_file: ios_per_file.max(1),
+            ios_per_file,
             rng: Rng::for_stream(seed, Stream::File, 0),
         })
     }
@@ -96,8 +100,11 @@ impl FilePicker {
     }
 
     /// Takes a file out of the choice.
+    ///
+    /// # Panics
+    /// If it is no file of the choice.
     pub fn finish(&mut self, file_idx: u32) {
-        assert!(file_idx < self.n_files, "a file that is finished is one of the choice");
+        assert!(file_idx < self.n_files, "file {file_idx} of {} is done", self.n_files);
         if !self.done.is_visited(u64::from(file_idx)) {
             self.done.visit(u64::from(file_idx), 1);
             self.n_left -= 1;

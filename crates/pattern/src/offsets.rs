@@ -223,7 +223,11 @@ impl Offsets {
     /// nothing.
     ///
     /// A walk that goes round does so without a [`Offsets::restart`], once for all.
+    ///
+    /// # Panics
+    /// After a pass.
     pub fn share(&mut self, cursor: &mut dyn FnMut(u64) -> Arc<Cursor>) -> bool {
+        assert!(self.pass == 0, "a walk is shared in pass {}, not before it begins", self.pass);
         match &mut self.walk {
             Walk::General(walk) if walk.goes_on_from_one() => {
                 let cursor = cursor(walk.first_bytes());

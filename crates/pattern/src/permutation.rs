@@ -37,9 +37,12 @@ pub struct Permutation {
 pub const DOMAIN_MAX: u64 = 1 << 63;
 
 impl Permutation {
-    /// Builds the permutation of `0..n` that `key` selects. `n` is held within 1 to 2^63.
+    /// Builds the permutation of `0..n` that `key` selects.
+    ///
+    /// # Panics
+    /// If `n` is not within 1 to [`DOMAIN_MAX`].
     pub fn new(n: u64, key: u64) -> Self {
-        let n = n.clamp(1, DOMAIN_MAX);
+        assert!((1..=DOMAIN_MAX).contains(&n), "an order of {n} blocks");
         let root = n.isqrt();
         let a = if root * root < n { root + 1 } else { root };
         let b = n.div_ceil(a);

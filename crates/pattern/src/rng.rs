@@ -80,10 +80,14 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Makes a probability from percent, to a millionth of a percent; what is below 0 or above 100
-    /// is cut. Whole percentages draw as [`Rng::percent`] does.
+    /// Makes a probability from percent, to a millionth of a percent. Whole percentages draw as
+    /// [`Rng::percent`] does.
+    ///
+    /// # Panics
+    /// If it is no percentage from 0 to 100.
     pub fn from_pct(pct: f64) -> Self {
-        let millionths = (pct.clamp(0.0, 100.0) * 1e6).round() as u128;
+        assert!((0.0..=100.0).contains(&pct), "a chance of {pct} %");
+        let millionths = (pct * 1e6).round() as u128;
         Chance { below: (millionths << 64).div_ceil(100_000_000) }
     }
 

@@ -103,11 +103,28 @@ fn other_files_are_told_apart() {
     let mut damaged = good.clone();
     damaged[30] ^= 1;
     check_error(&damaged, "the verify state is damaged: its checksum does not match");
-    let liar = VerifyState { n_covered: 4, n_issued: 3, ..VerifyState::default() };
-    assert_eq!(VerifyState::decode(&liar.encode()), Err(StateError::Contradiction));
-    let unsorted =
-        VerifyState { n_issued: 9, n_covered: 9, unfinished: vec![2, 1], ..VerifyState::default() };
-    assert_eq!(VerifyState::decode(&unsorted.encode()), Err(StateError::Contradiction));
+    let more_covered_than_issued = with_word(&good, N_ISSUED_AT, 2);
+    assert_eq!(VerifyState::decode(&more_covered_than_issued), Err(StateError::Contradiction));
+    let sorted =
+        VerifyState { n_issued: 9, n_covered: 9, unfinished: vec![1, 2], ..VerifyState::default() };
+    let unsorted = with_word(&sorted.encode(), UNFINISHED_AT, 5);
+    assert_eq!(VerifyState::decode(&unsorted), Err(StateError::Contradiction));
+}
+
+/// Where the checksum stands, what it is of, and where two of its words are in a state without a
+/// name.
+const CRC_AT: usize = 16;
+const BODY_AT: usize = 24;
+const N_ISSUED_AT: usize = BODY_AT + 16;
+const UNFINISHED_AT: usize = BODY_AT + 40;
+
+/// Puts another word into a file, with the checksum that belongs to it.
+fn with_word(file: &[u8], at: usize, word: u64) -> Vec<u8> {
+    let mut file = file.to_vec();
+    file[at..at + 8].copy_from_slice(&word.to_le_bytes());
+    let crc = u64::from(crc32c::crc32c(&file[BODY_AT..]));
+    file[CRC_AT..BODY_AT].copy_from_slice(&crc.to_le_bytes());
+    file
 }
 
 proptest! {

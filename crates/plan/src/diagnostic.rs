@@ -43,6 +43,10 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Makes an error without place or help.
+    ///
+    /// # Panics
+    /// If the code is no word of small letters and dashes, or there is no message; so do those
+    /// that make warnings and notes.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, message)
     }
@@ -59,6 +63,10 @@ impl Diagnostic {
 
     fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
         let message = with_short_quotes(message.into());
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let is_code = !code.is_empty() && code.chars().all(is_plain);
+        assert!(is_code, "`{message}` has the code `{code}`");
+        assert!(!message.is_empty(), "`{code}` has no message");
         Diagnostic { severity, code, message, span: None, help: Vec::new() }
     }
 
@@ -70,9 +78,14 @@ impl Diagnostic {
     }
 
     /// Adds a next step.
+    ///
+    /// # Panics
+    /// If it says nothing.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help.push(with_short_quotes(help.into()));
+        let help = with_short_quotes(help.into());
+        assert!(!help.is_empty(), "the help of `{}` says nothing", self.code);
+        self.help.push(help);
         self
     }
 }

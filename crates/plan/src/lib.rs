@@ -17,6 +17,8 @@ pub mod files;
 pub mod job;
 pub mod keys;
 pub mod load;
+#[cfg(test)]
+mod misuse;
 pub mod nfs;
 pub mod op;
 pub mod param;

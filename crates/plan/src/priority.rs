@@ -20,12 +20,17 @@ impl IoPriority {
     /// Largest hint.
     pub const HINT_MAX: u16 = 1023;
 
-    /// Packs class, level and hint, each cut to its bits. Class 0 becomes best effort, as in fio:
-    /// the kernel takes no level without a class.
+    /// Packs class, level and hint. Class 0 becomes best effort, as in fio: the kernel takes no
+    /// level without a class.
+    ///
+    /// # Panics
+    /// If one of them is above the largest that there is.
     pub fn new(class: u8, level: u8, hint: u16) -> IoPriority {
-        let class = if class == 0 { IoPriority::BEST_EFFORT } else { class & 7 };
-        let hint = hint & IoPriority::HINT_MAX;
-        IoPriority(u16::from(class) << 13 | hint << 3 | u16::from(level & IoPriority::LEVEL_MAX))
+        assert!(class <= IoPriority::CLASS_MAX, "the class {class} of a priority");
+        assert!(level <= IoPriority::LEVEL_MAX, "the level {level} of a priority");
+        assert!(hint <= IoPriority::HINT_MAX, "the hint {hint} of a priority");
+        let class = if class == 0 { IoPriority::BEST_EFFORT } else { class };
+        IoPriority(u16::from(class) << 13 | hint << 3 | u16::from(level))
     }
 
     /// Returns the packed form.

@@ -9,7 +9,18 @@ pub const IDLE_RATE_IOPS: f64 = 1e-9;
 
 /// Divides a rate among the jobs of a step. Parts with rates of their own come first, by their
 /// priority, and get no more than what is left; the others share the rest by their weights.
+///
+/// # Panics
+/// If there is no rate to divide, or a part's rate or weight is below 0.
 pub fn divide(jobs: &mut [Job], rate_iops: f64) {
+    assert!(rate_iops >= 0.0 && rate_iops.is_finite(), "{rate_iops} I/Os per second are divided");
+    for Part { name, weight, rate_iops, .. } in jobs.iter().flat_map(|job| &job.parts) {
+        assert!(*weight >= 0.0, "the part `{name}` has the weight {weight}");
+        assert!(
+            rate_iops.is_none_or(|own| own >= 0.0),
+            "the part `{name}` has the rate {rate_iops:?}"
+        );
+    }
     let own = |part: &&Part| part.rate_iops.is_some();
     let parts = || jobs.iter().flat_map(|job| &job.parts);
     let mut priorities: Vec<u32> = parts().filter(own).map(|part| part.priority).collect();

@@ -112,14 +112,20 @@ impl Default for TreeSpec {
 impl TreeSpec {
     /// Returns the number of folders, without the anchor; `None` above [`ENTRIES_MAX`] or
     /// [`DEPTH_MAX`].
+    ///
+    /// # Panics
+    /// If it has no level, or a folder has none below.
     pub fn n_folders(&self) -> Option<u64> {
+        let (depth, width) = (self.depth, self.width);
+        assert!(depth > 0, "a tree of {depth} levels");
+        assert!(width > 0, "a tree of {width} folders in each");
         if self.depth > DEPTH_MAX {
             return None;
         }
         let mut n_folders = 0_u64;
         let mut of_level = 1_u64;
-        for _ in 0..self.depth.max(1) {
-            of_level = of_level.checked_mul(u64::from(self.width.max(1)))?;
+        for _ in 0..depth {
+            of_level = of_level.checked_mul(u64::from(width))?;
             n_folders = n_folders.checked_add(of_level).filter(|n| *n <= ENTRIES_MAX)?;
         }
         Some(n_folders)
@@ -129,7 +135,7 @@ impl TreeSpec {
     pub fn n_files(&self) -> Option<u64> {
         let n_folders = self.n_folders()?;
         let with_files = if self.bottom_only {
-            u64::from(self.width.max(1)).checked_pow(self.depth.max(1))?
+            u64::from(self.width).checked_pow(self.depth)?
         } else {
             n_folders
         };

@@ -34,9 +34,7 @@ pub(super) fn work(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<Tr
     let is_format = format.is_some();
     let activity = match format {
         Some(keys) => Activity::Format(read_format(keys, findings)),
-        None => Activity::Operations(
-            tasks.into_iter().filter_map(|keys| task(keys, findings)).collect(),
-        ),
+        None => Activity::Operations(tasks.into_iter().map(|keys| task(keys, findings)).collect()),
     };
     if let Activity::Operations(tasks) = &activity
         && tasks.is_empty()
@@ -69,8 +67,8 @@ fn spec(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeSpec> {
         name,
         anchor: anchor.unwrap_or_default().to_owned(),
         create_parents: keys.flag("create_parents", findings),
-        depth: count(&mut keys, "depth", findings).unwrap_or(usual.depth),
-        width: count(&mut keys, "width", findings).unwrap_or(usual.width),
+        depth: count_from_1(&mut keys, "depth", findings).unwrap_or(usual.depth),
+        width: count_from_1(&mut keys, "width", findings).unwrap_or(usual.width),
         files: value(keys.count("files", findings)).unwrap_or(usual.files),
         bottom_only: !spread,
         sizes: sizes.unwrap_or(usual.sizes),
@@ -79,7 +77,7 @@ fn spec(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeSpec> {
         total_bytes: value(keys.bytes("total", findings)).unwrap_or(0),
         working_set_bytes: value(keys.bytes("working_set", findings)).unwrap_or(0),
         share: match share.as_deref() {
-            Some([idx, n]) if idx < n => (*idx as u32, *n as u32),
+            Some([idx, n]) if is_position(*idx, *n) => (*idx as u32, *n as u32),
             Some(_) => {
                 findings.error("out-of-range", &at, "`share` is [position from 0, hosts]");
                 usual.share
@@ -99,11 +97,30 @@ fn sizes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<FileSizes> 
     let sizes = if let Some(mean) = text.strip_prefix("average ") {
         bytes(mean).map(FileSizes::Average)
     } else if text.contains('/') {
-        shares(text, bytes).map(FileSizes::Split)
+        shares(text, bytes).and_then(percentages).map(FileSizes::Split)
     } else {
         bytes(text).map(FileSizes::Fixed)
     };
     or_report("sizes", sizes, &at, findings)
+}
+
+/// Says whether this is a position, from 0, among so many.
+fn is_position(idx: f64, n: f64) -> bool {
+    let is_count = |it: f64| it.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&it);
+    is_count(idx) && is_count(n) && idx < n
+}
+
+/// Checks that shares in percent are all there is.
+fn percentages(parts: Vec<(u64, f64)>) -> Result<Vec<(u64, f64)>, String> {
+    if let Some((_, pct)) = parts.iter().find(|(_, pct)| !(0.0..=100.0).contains(pct)) {
+        return Err(format!("`{pct}` is no share from 0 to 100 percent"));
+    }
+    let sum: f64 = parts.iter().map(|(_, pct)| pct).sum();
+    // Decimals beyond 100 count for nothing, as in Vdbench.
+    if !(99.999..101.0).contains(&sum) {
+        return Err(format!("the shares add up to {sum} percent, expected 100"));
+    }
+    Ok(parts)
 }
 
 /// Reads sizes with their shares or weights.
@@ -130,15 +147,15 @@ fn or_report<T>(
     read.map_err(|why| findings.error("bad-value", at, format!("`{name}`: {why}"))).ok()
 }
 
-fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeTask> {
+fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> TreeTask {
     let usual = TreeTask::default();
     let operations = OpKind::ALL.map(|kind| (kind.name(), kind));
     let operation = word(&mut keys, "operation", &operations, findings);
     let task = TreeTask {
         name: keys.text("name", findings).map_or("", |(name, _)| name).to_owned(),
-        weight: value(keys.number("weight", findings)).unwrap_or(1.0),
+        weight: above_0(&mut keys, "weight", findings).unwrap_or(1.0),
         operation: operation.unwrap_or(usual.operation),
-        read_pct: value(keys.number("read_pct", findings)),
+        read_pct: percent(&mut keys, "read_pct", findings),
         io: word(&mut keys, "io", &IO, findings).unwrap_or(usual.io),
         select: Select {
             order: order(&mut keys, findings).unwrap_or(usual.select.order),
@@ -148,7 +165,7 @@ fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeTask> {
         block_size: block_size(&mut keys, findings).unwrap_or(usual.block_size),
         stop_after: match (
             value(keys.count("stop_after_ios", findings)),
-            value(keys.number("stop_after_pct", findings)),
+            above_0(&mut keys, "stop_after_pct", findings),
         ) {
             (Some(n), _) => Some(StopAfter::Ios(n)),
             (None, Some(pct)) => Some(StopAfter::Pct(pct)),
@@ -156,7 +173,7 @@ fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeTask> {
         },
     };
     keys.finish(findings);
-    (task.weight > 0.0).then_some(task)
+    task
 }
 
 fn read_format(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Format {
@@ -225,15 +242,51 @@ fn order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<SelectOrder
     let (word, given) = text.split_once(' ').map_or((text, None), |(word, it)| (word, Some(it)));
     let order = meaning("select", word, &ORDERS, &at, findings)?;
     let Some(given) = given else { return Some(order) };
-    match (order, given.parse()) {
-        (SelectOrder::Poisson(_), Ok(midpoint)) => Some(SelectOrder::Poisson(midpoint)),
-        (SelectOrder::Skewed(_), Ok(midpoint)) => Some(SelectOrder::Skewed(midpoint)),
-        (SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz, _) | (_, Err(_)) => {
-            let text = format!("`select`: `{text}` is no order with a midpoint, as `poisson 3`");
+    let midpoint = given.parse().ok().filter(|it: &f64| *it > 0.0 && it.is_finite());
+    match (order, midpoint) {
+        (SelectOrder::Poisson(_), Some(midpoint)) => Some(SelectOrder::Poisson(midpoint)),
+        (SelectOrder::Skewed(_), Some(midpoint)) => Some(SelectOrder::Skewed(midpoint)),
+        (SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz, _) | (_, None) => {
+            let text = format!(
+                "`select`: `{text}` is no order with a midpoint above 0, such as `poisson 3`"
+            );
             findings.error("bad-value", &at, text);
             None
         }
     }
+}
+
+/// Reads a number above 0.
+fn above_0(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> Option<f64> {
+    let (number, at) = keys.number(name, findings)?;
+    if number <= 0.0 {
+        findings.error("out-of-range", &at, format!("`{name}` is {number}, expected above 0"));
+    }
+    (number > 0.0).then_some(number)
+}
+
+/// Reads a share in percent.
+fn percent(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> Option<f64> {
+    let (pct, at) = keys.number(name, findings)?;
+    let is_share = (0.0..=100.0).contains(&pct);
+    if !is_share {
+        findings.error("out-of-range", &at, format!("`{name}` is {pct}, expected 0 to 100"));
+    }
+    is_share.then_some(pct)
+}
+
+/// Reads a whole number above 0.
+fn count_from_1(
+    keys: &mut Keys<'_>,
+    name: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<u32> {
+    let at = keys.get(name)?.span();
+    let found = count(keys, name, findings);
+    if found == Some(0) {
+        findings.error("out-of-range", &at, format!("`{name}` is 0, expected 1 or more"));
+    }
+    found.filter(|it| *it > 0)
 }
 
 fn count(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> Option<u32> {

@@ -36,7 +36,7 @@ impl Dedup {
     pub(super) fn n_sets(&mut self, param: &Param, _: &mut Findings) -> bool {
         match param.values.numbers.as_slice() {
             [0.0] => return false,
-            [sets] if *sets < 0.0 => self.sets = Some(SetCount::Pct(-sets)),
+            [sets] if *sets < 0.0 => self.sets = Some(SetCount::Pct((-sets).min(100.0))),
             [sets] => self.sets = Some(SetCount::Count(*sets as u64)),
             _ => {}
         }
@@ -47,7 +47,7 @@ impl Dedup {
         let numbers = &param.values.numbers;
         let pairs = numbers.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32));
         self.hot_sets = pairs.collect();
-        numbers.len().is_multiple_of(2) && !numbers.contains(&0.0)
+        numbers.len().is_multiple_of(2) && numbers.iter().all(|number| *number >= 1.0)
     }
 
     pub(super) fn flip_flop(&mut self, param: &Param, findings: &mut Findings) -> bool {

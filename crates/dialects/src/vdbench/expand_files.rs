@@ -598,7 +598,7 @@ fn file_sizes(sizes: &[f64]) -> FileSizes {
         [size] => FileSizes::Fixed(size.max(0.0) as u64),
         [size, pct] if *pct == 0.0 => FileSizes::Average(size.max(0.0) as u64),
         pairs => FileSizes::Split(
-            pairs.chunks_exact(2).map(|pair| (pair[0].max(0.0) as u64, pair[1])).collect(),
+            pairs.chunks_exact(2).map(|pair| (pair[0].max(0.0) as u64, pair[1].max(0.0))).collect(),
         ),
     }
 }

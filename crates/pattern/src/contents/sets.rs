@@ -53,17 +53,23 @@ pub(super) struct BlockPart {
 
 impl Grouping {
     pub(super) fn new(sets: &DedupeSets, spec: ContentsSpec) -> Self {
-        let unit_bytes = sets.unit_bytes.max(1);
+        let (unit_bytes, ratio) = (sets.unit_bytes, sets.ratio);
+        assert!(unit_bytes > 0, "blocks that repeat have {unit_bytes} B");
+        assert!(ratio >= 1.0, "{ratio} blocks for each different one");
         let n_blocks = (spec.region_bytes / u64::from(unit_bytes)).max(1);
         let n_sets = match sets.sets {
             SetCount::Count(count) => count,
-            SetCount::Pct(pct) => (pct.clamp(0.0, 100.0) / 100.0 * n_blocks as f64).round() as u64,
+            SetCount::Pct(pct) => {
+                assert!((0.0..=100.0).contains(&pct), "{pct} % of the blocks are sets");
+                (pct / 100.0 * n_blocks as f64).round() as u64
+            }
         };
         let n_sets = n_sets.clamp(1, n_blocks);
-        let unique = 1.0 / sets.ratio.max(1.0) - n_sets as f64 / n_blocks as f64;
+        let unique = 1.0 / ratio - n_sets as f64 / n_blocks as f64;
         let (mut end_block, mut first_set) = (0_u64, 0_u64);
         let hot = sets.hot_sets.iter().map(|&(count, size)| {
-            let n_sets = u64::from(count.max(1));
+            assert!(count > 0, "{count} sets of {size} blocks each");
+            let n_sets = u64::from(count);
             end_block = end_block.saturating_add(n_sets * u64::from(size));
             let hot = Hot { end_block, first_set, n_sets };
             first_set += n_sets;
@@ -71,7 +77,7 @@ impl Grouping {
         });
         let hot = hot.collect();
         // A ratio of 1 has no duplicates at all, not even a set.
-        let unique = if sets.ratio > 1.0 { unique.max(0.0) } else { 1.0 };
+        let unique = if ratio > 1.0 { unique.max(0.0) } else { 1.0 };
         Grouping {
             unit_bytes: unit_bytes as usize,
             unique: Chance::from_pct(unique * 100.0),

@@ -26,10 +26,14 @@ impl InUse {
     ///
     /// # Errors
     /// When more is asked for than all files hold.
+    ///
+    /// # Panics
+    /// If the specification is of no host that shares the tree.
     pub fn new(tree: &Tree, spec: &TreeSpec) -> Result<InUse, TreeError> {
         let all = u64::from(tree.n_files());
         let (position, n_hosts) = spec.share;
-        let (first, step) = (u64::from(position), u64::from(n_hosts.max(1)));
+        assert!(position < n_hosts, "host {position} of {n_hosts} that share a tree");
+        let (first, step) = (u64::from(position), u64::from(n_hosts));
         let n = all.saturating_sub(first).div_ceil(step);
         let mut in_use = InUse { n, first, step, drawn: None };
         if spec.total_bytes > 0 {

@@ -76,6 +76,9 @@ impl Tree {
     ///
     /// # Errors
     /// When it has more entries than can be numbered, or its masks make no names.
+    ///
+    /// # Panics
+    /// If it has no level, or a folder has none below.
     pub fn new(spec: &TreeSpec) -> Result<Tree, TreeError> {
         let too_large = || TreeError::TooLarge { tree: spec.name.clone() };
         let n_folders = spec.n_folders().ok_or_else(too_large)?;
@@ -83,17 +86,17 @@ impl Tree {
         let bad_mask = |error| TreeError::Mask { tree: spec.name.clone(), error };
         let file_mask = Mask::new(&spec.file_mask, 1, ".file").map_err(bad_mask)?;
         let folder_mask = Mask::new(&spec.folder_mask, 2, ".dir").map_err(bad_mask)?;
-        let width = u64::from(spec.width.max(1));
+        let width = u64::from(spec.width);
         let mut level_starts = vec![0];
         let mut of_level = 1_u64;
         let mut n_before = 0_u64;
-        for _ in 0..spec.depth.max(1) {
+        for _ in 0..spec.depth {
             // Fits: the sum of all levels does.
             of_level *= width;
             n_before += of_level;
             level_starts.push(n_before);
         }
-        assert_eq!(n_before, n_folders, "both count the same tree");
+        assert_eq!(n_before, n_folders, "the levels and the whole count unlike folders");
         let lowest_start = level_starts[level_starts.len() - 2];
         Ok(Tree {
             width,
@@ -123,8 +126,12 @@ impl Tree {
     }
 
     /// Returns the folders of a level, counted from 0, as a range of numbers.
+    ///
+    /// # Panics
+    /// If there is no such level.
     pub fn level(&self, level: u32) -> std::ops::Range<u32> {
-        let level = (level as usize).min(self.level_starts.len() - 2);
+        assert!(level < self.depth(), "level {level} of {}", self.depth());
+        let level = level as usize;
         self.level_starts[level] as u32..self.level_starts[level + 1] as u32
     }
 
@@ -177,7 +184,11 @@ impl Tree {
     }
 
     /// Returns the files in a folder as a range of numbers.
+    ///
+    /// # Panics
+    /// If there is no such folder.
     pub fn files_in(&self, folder: u32) -> std::ops::Range<u32> {
+        assert!(folder < self.n_folders(), "folder {folder} of {}", self.n_folders());
         if u64::from(folder) < self.first_with_files {
             return 0..0;
         }

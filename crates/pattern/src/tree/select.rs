@@ -41,7 +41,13 @@ impl Selector {
     /// from the Poisson distribution says which slice. Skewed: half of the draws are in the first
     /// `midpoint` percent of the positions, and half of those in the same share of them, and so on
     /// (self-similar).
+    ///
+    /// # Panics
+    /// If a midpoint is no number.
     pub fn new(order: SelectOrder, once: bool, n: u32, job_seed: u64, worker_seed: u64) -> Self {
+        if let SelectOrder::Poisson(midpoint) | SelectOrder::Skewed(midpoint) = order {
+            assert!(midpoint.is_finite(), "a midpoint of {midpoint}");
+        }
         let n = u64::from(n);
         let law = match order {
             SelectOrder::Random => Law::Even,

@@ -41,9 +41,11 @@ impl SizeOf {
             FileSizes::Fixed(bytes) => SizeRule::Fixed(*bytes),
             FileSizes::Average(bytes) => SizeRule::Average(*bytes),
             FileSizes::Split(parts) => {
+                assert!(!parts.is_empty(), "files of {} sizes", parts.len());
                 let mut sum_pct = 0.0;
                 let ends = parts.iter().map(|(bytes, share_pct)| {
-                    sum_pct += share_pct.max(0.0);
+                    assert!(*share_pct >= 0.0, "{share_pct} % of the files hold {bytes} B");
+                    sum_pct += share_pct;
                     (*bytes, sum_pct)
                 });
                 SizeRule::Split(ends.collect())

@@ -113,7 +113,19 @@ impl VerifyState {
     }
 
     /// Returns the contents of the state file.
+    ///
+    /// # Panics
+    /// If the numbers contradict each other, so that nobody could read the file again.
     pub fn encode(&self) -> Vec<u8> {
+        let Self { n_covered, n_issued, unfinished, .. } = self;
+        assert!(
+            n_covered <= n_issued,
+            "{n_covered} writes are covered, and {n_issued} were issued"
+        );
+        let ascends = unfinished.is_sorted_by(|a, b| a < b);
+        assert!(ascends, "unfinished writes are not in order: {unfinished:?}");
+        let last = unfinished.last().filter(|last| *last >= n_covered);
+        assert!(last.is_none(), "write {last:?} is unfinished, and {n_covered} are covered");
         let mut body = Vec::with_capacity(FIXED_BODY_BYTES + self.job_name.len());
         for field in [self.worker_idx, self.seed, self.n_issued, self.n_covered] {
             body.extend_from_slice(&field.to_le_bytes());
@@ -215,7 +227,11 @@ struct Snapshot {
 
 impl WriteProgress {
     /// Starts with nothing written. `queue_depth` is the number of writes in flight at most.
+    ///
+    /// # Panics
+    /// If none may be in flight.
     pub fn new(queue_depth: u32) -> Self {
+        assert!(queue_depth > 0, "{queue_depth} writes in flight at most");
         let room = || Vec::with_capacity((queue_depth as usize).min(UNFINISHED_MAX));
         WriteProgress {
             n_issued: 0,

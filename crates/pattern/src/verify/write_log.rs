@@ -123,6 +123,9 @@ impl WriteLog {
     }
 
     /// Notes a write. Numbers must ascend from call to call.
+    ///
+    /// # Panics
+    /// If they do not.
     pub fn record(&mut self, record: WriteRecord) {
         if record.len == 0 {
             return;

@@ -429,7 +429,11 @@ fn lower_hot_sets(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     for (n_sets, n_blocks) in value.words()? {
         let missing = ValueError::Lacks { part: "a number of blocks", example: "12:100" };
         let n_blocks = n_blocks.as_deref().ok_or(missing)?;
-        sets.push((number(n_sets)?, number(n_blocks)?));
+        let (n_sets, n_blocks): (u32, u32) = (number(n_sets)?, number(n_blocks)?);
+        if n_sets == 0 {
+            return Err(ValueError::unfit(&n_sets, "a number of sets", "1 or more"));
+        }
+        sets.push((n_sets, n_blocks));
     }
     dedupe_sets(job).hot_sets = sets;
     Ok(())

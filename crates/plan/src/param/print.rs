@@ -10,7 +10,11 @@ use crate::{IoPriority, PerDir, PriorityShare};
 
 impl Param {
     /// Writes a value of the parameter as one would in a fio job file whose `k` is `kb_base` bytes.
+    ///
+    /// # Panics
+    /// If `k` is neither 1000 nor 1024, or the value a walk that no word means.
     pub fn text(&self, value: &Value, kb_base: u32) -> String {
+        assert!(matches!(kb_base, 1000 | 1024), "`{}` is written with a k of {kb_base}", self.name);
         let printer = Printer { has_suffixes: kb_base == 1024 };
         let counts_bytes = matches!(self.unit(), "bytes" | "bytes/s");
         let number = |number: &i64| match u64::try_from(*number) {
@@ -158,7 +162,9 @@ fn time(ns: u64) -> String {
 }
 
 fn walk(AccessValue { access, postfix }: AccessValue) -> String {
-    let word = access_word(access).unwrap_or_default();
+    let word = access_word(access);
+    assert!(word.is_some(), "no word means the walk {access:?}");
+    let word = word.unwrap_or_default();
     postfix.map_or_else(|| word.to_owned(), |number| format!("{word}:{number}"))
 }
 

@@ -101,7 +101,11 @@ pub struct EtaStatus<'a> {
 }
 
 /// Returns the line, ending in a carriage return.
+///
+/// # Panics
+/// If `k` counts in nothing that fio has.
 pub fn eta_line(status: &EtaStatus<'_>) -> String {
+    assert!(matches!(status.kb_base, 1000 | 1024), "a k of {}", status.kb_base);
     let fits = |line: &String| status.columns.is_none_or(|columns| line.len() < columns);
     let mut line = text(status, 0);
     let mut n_left_out = 0;

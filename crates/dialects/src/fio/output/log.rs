@@ -5,6 +5,7 @@
 
 use std::fmt::{self, Write};
 
+use hist::FIO_N_BINS;
 use plan::{Direction, PerDir};
 
 /// What a log holds.
@@ -175,6 +176,9 @@ impl Row {
 ///
 /// `bins` are the counts of one interval: `hist`'s 1856 bins of fio's, or those after
 /// `hist::coarsen_fio_bins`. Readers expect every column, empty ones too.
+///
+/// # Panics
+/// If these are not all bins of a coarseness.
 pub fn histogram_line(
     to: &mut impl Write,
     time_ms: u64,
@@ -182,6 +186,8 @@ pub fn histogram_line(
     block_bytes: u64,
     bins: &[u64],
 ) -> fmt::Result {
+    let is_whole = (0..=6).any(|coarseness| bins.len() == FIO_N_BINS >> coarseness);
+    assert!(is_whole, "a line of a histogram log has {} bins", bins.len());
     write!(to, "{time_ms}, {}, {block_bytes}", dir as u8)?;
     for count in bins {
         write!(to, ", {count}")?;

@@ -71,8 +71,8 @@ fn workload(wd: &Wd, target: &Target, findings: &mut Vec<Diagnostic>) -> Workloa
         n_streams: wd.streams.unwrap_or(0),
         hit_area: (wd.rhpct > 0.0 || wd.whpct > 0.0).then_some(HitArea {
             len_bytes: target.hitarea_bytes,
-            read_pct: wd.rhpct,
-            write_pct: wd.whpct,
+            read_pct: wd.rhpct.clamp(0.0, 100.0),
+            write_pct: wd.whpct.clamp(0.0, 100.0),
         }),
         seed: target.seed,
         ..Workload::default()

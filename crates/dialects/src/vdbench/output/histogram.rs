@@ -41,7 +41,12 @@ pub fn file_histogram(requested: &Histogram, limits_us: &[u64]) -> String {
 }
 
 /// Returns one block with an empty line below; nothing without operations.
+///
+/// # Panics
+/// If limits do not rise.
 pub fn block(title: &str, histogram: &Histogram, limits_us: &[u64]) -> String {
+    let rises = limits_us.is_sorted_by(|a, b| a < b);
+    assert!(rises, "limits of a histogram do not rise: {limits_us:?}");
     let total = histogram.count();
     if total == 0 {
         return String::new();

@@ -290,6 +290,9 @@ impl Report {
 impl Report {
     /// Begins a run, with what is announced behind `Starting `. `rate_iops` is the rate of a
     /// curve's point, which is known only now; `lun_bytes` the size of all storage definitions.
+    ///
+    /// # Panics
+    /// If there is no such run, or another one goes on.
     pub fn start_run(
         &mut self,
         now: &Moment,
@@ -299,9 +302,13 @@ impl Report {
         lun_bytes: Option<u64>,
     ) -> Output {
         let mut output = Output::default();
-        let Some(run) = self.runs.get(run_idx) else { return output };
+        let other = self.current.as_ref().map(|current| current.run_idx);
+        assert!(other.is_none(), "run {run_idx} starts before run {other:?} has ended");
+        assert!(run_idx < self.runs.len(), "run {run_idx} of {} starts", self.runs.len());
+        let run = &self.runs[run_idx];
+        let interval_ns = run.interval_ns;
+        assert!(interval_ns > 0, "rd={} reports every {interval_ns} ns", run.rd);
         self.members.start(run);
-        let interval_ns = run.interval_ns.max(1);
         let mut current = Current {
             run_idx,
             // As in Vdbench, those of all runs together.
@@ -352,9 +359,13 @@ impl Report {
         pages
     }
 
-    /// Takes in what is there of the structure in an anchor, before a run or after it.
+    /// Takes in what is there of the structure in an anchor, at the start of a run or at its end.
+    ///
+    /// # Panics
+    /// If no run goes on.
     pub fn tree(&mut self, anchor: &str, seen: &TreeSeen, is_start: bool) -> Output {
         let mut output = Output::default();
+        assert!(self.current.is_some(), "anchor={anchor} is seen, and no run goes on");
         let Some(current) = &mut self.current else { return output };
         let run = &self.runs[current.run_idx];
         let Some(fsd) = structures(run).iter().find(|fsd| fsd.anchor == anchor) else {
@@ -386,14 +397,24 @@ impl Report {
     }
 
     /// Takes in what each job did from the start of the run to the end of the next sample.
+    ///
+    /// # Panics
+    /// If averages leave nothing out of that ([`Report::leaves_out_this`]).
     pub fn leave_out(&mut self, so_far: Vec<(String, SeriesRecord)>) {
+        let n = so_far.len();
+        assert!(self.leaves_out_this(), "what {n} jobs did is left out of all averages");
         if let Some(current) = &mut self.current {
             current.first = so_far;
         }
     }
 
     /// Takes in a sample. Rows come once samples add up to the run's interval.
+    ///
+    /// # Panics
+    /// If no run goes on, or a sample is older than the one before it.
     pub fn interval(&mut self, now: &Moment, sample: &Interval) -> Output {
+        let end_ms = sample.end_ms;
+        assert!(self.current.is_some(), "a sample until {end_ms} ms comes, and no run goes on");
         let Some(current) = &mut self.current else { return Output::default() };
         let interval_ns = self.runs[current.run_idx].interval_ns;
         let is_first = current.gathered.is_none();
@@ -516,7 +537,11 @@ impl Report {
     }
 
     /// Ends a run, with the results of its jobs.
+    ///
+    /// # Panics
+    /// If none goes on.
     pub fn end_run(&mut self, now: &Moment, jobs: &[&JobRecord]) -> Output {
+        assert!(self.current.is_some(), "a run of {} jobs ends, and none goes on", jobs.len());
         // A format that found nothing to do has a row of zeros.
         let run = self.current.as_ref().map(|current| &self.runs[current.run_idx]);
         let is_format = run.is_some_and(|run| matches!(run.work, Work::Format(_)));

@@ -6,6 +6,10 @@ use super::stats::weighted;
 
 /// Adds a later sample.
 pub(super) fn append(interval: &mut Interval, later: &Interval) {
+    let (step, later_step) = (interval.step_idx, later.step_idx);
+    assert!(step == later_step, "samples of the steps {step} and {later_step} are one interval");
+    let (end_ms, later_ms) = (interval.end_ms, later.end_ms);
+    assert!(end_ms <= later_ms, "a sample until {later_ms} ms comes after one until {end_ms} ms");
     interval.cpu = match (interval.cpu, later.cpu) {
         (Some(mine), Some(theirs)) => {
             Some(weighted(mine, interval.length_ms as f64, theirs, later.length_ms as f64))
@@ -34,4 +38,24 @@ fn add(sum: &mut IntervalSeries, series: &IntervalSeries) {
     sum.latency_ns_sum = sum.latency_ns_sum.saturating_add(series.latency_ns_sum);
     sum.latency_ns2_sum += series.latency_ns2_sum;
     sum.latency_ns_max = sum.latency_ns_max.max(series.latency_ns_max);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_that_do_not_follow_each_other_are_told() {
+        let sample = |step_idx, end_ms| Interval { step_idx, end_ms, ..Interval::default() };
+        let join = |a: &Interval, b: &Interval| append(&mut a.clone(), b);
+        testing::check_wrong_calls(&[
+            ("of two steps", "samples of the steps 0 and 1 are one interval", &|| {
+                join(&sample(0, 5), &sample(1, 6));
+            }),
+            ("turned round", "a sample until 5 ms comes after one until 6 ms", &|| {
+                join(&sample(0, 6), &sample(0, 5));
+            }),
+        ]);
+        join(&sample(0, 5), &sample(0, 5));
+    }
 }

@@ -221,7 +221,12 @@ impl Totals {
     }
 
     /// Adds what came after the last whole interval, too short for a row of its own.
+    ///
+    /// # Panics
+    /// If there was no interval.
     pub fn add_rest(&mut self, row: &RowStats) {
+        let (n, length_ns) = (self.n_intervals, row.length_ns);
+        assert!(n > 0, "{length_ns} ns are what is left after {n} intervals");
         match &mut self.left_out {
             Some(first) if self.first == 0 => first.append(row),
             _ if self.first > 0 => self.sums.append(row),

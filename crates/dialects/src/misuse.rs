@@ -1,0 +1,58 @@
+//! What a wrong caller meets: each check that stays on in release, failed on purpose.
+
+use plan::{Direction, Job};
+
+use crate::Likeness;
+use crate::fio::output::log::histogram_line;
+use crate::fio::output::{EtaStatus, JobState, eta_line};
+use crate::translation::{Translation, Values};
+
+fn bins(n_bins: usize) {
+    let mut text = String::new();
+    _ = histogram_line(&mut text, 0, Direction::Read, 4096, &vec![0; n_bins]).is_ok();
+}
+
+fn status(kb_base: u32) {
+    let states = [JobState::Done, JobState::Done];
+    _ = eta_line(&EtaStatus {
+        n_running: 1,
+        n_files_open: 0,
+        states: &states,
+        rate_limits_bytes: None,
+        rate_limits_iops: None,
+        done_pct: None,
+        rate_bytes: plan::PerDir::default(),
+        rate_iops: plan::PerDir::default(),
+        left_s: None,
+        kb_base,
+        unit_base: 0,
+        last_length: 0,
+        columns: None,
+    });
+}
+
+#[test]
+fn a_wrong_caller_is_told() {
+    let values = || Values::of(&Job::default());
+    testing::check_wrong_calls(&[
+        ("a name of fio's, written", "Some(\"iodepth\") is no parameter", &|| {
+            values().answered(&["queue_depth", "iodepth"]);
+        }),
+        ("a name of fio's, asked about", "Some(\"iodepth\") is no parameter", &|| {
+            _ = values().is_open("iodepth");
+        }),
+        ("a name of fio's, lost", "Some(\"iodepth\") is no parameter", &|| {
+            Translation::default().lose_values(&["iodepth"], "it has none");
+        }),
+        ("a loss without words", "a loss beside [] is not said", &|| {
+            Translation::default().lose("");
+        }),
+        ("more lines than all", "101 % of the lines are known", &|| _ = Likeness::of_pct(101)),
+        ("bins of no coarseness", "a histogram log has 57 bins", &|| bins(57)),
+        ("no bins", "a histogram log has 0 bins", &|| bins(0)),
+        ("a k that nobody counts in", "a k of 1", &|| status(1)),
+    ]);
+    bins(29);
+    status(1000);
+    values().answered(&["queue_depth"]);
+}
