@@ -88,6 +88,24 @@ fn results_of_fio_are_compared_as_far_as_they_go() {
     assert!(one.stdout.contains("take at least 4 of"), "no seconds: {}", one.stdout);
 }
 
+/// Commands take these for other runs: as names nothing would find them.
+#[test]
+fn a_file_whose_name_means_other_runs_has_none() {
+    let sandbox = Sandbox::new();
+    for (idx, file) in ["last.json", "12.json", "1..6.json", "old.json"].into_iter().enumerate() {
+        sandbox.write(file, listed(1000 + idx as u64));
+        sandbox.plimsoll_keeping(&["import", file]).success();
+    }
+    let runs = sandbox.plimsoll_keeping(&["runs", "--json"]);
+    let runs: Value = serde_json::from_str(runs.success()).unwrap();
+    let names: Vec<&str> =
+        runs.as_array().unwrap().iter().filter_map(|run| run["name"].as_str()).collect();
+    assert_eq!(names, ["old", "", "", ""]);
+    let sure = sandbox.plimsoll_keeping(&["compare", "1", "2", "--confidence", "0%"]);
+    assert_eq!(sure.code, 2);
+    assert!(sure.stderr.contains("above 0 and below 100"), "{}", sure.stderr);
+}
+
 #[test]
 fn what_cannot_be_read_adds_nothing() {
     let sandbox = Sandbox::new();

@@ -15,13 +15,15 @@
 mod find;
 mod live;
 mod meta;
+#[cfg(test)]
+mod misuse;
 mod owner;
 mod runs;
 mod schema;
 mod select;
 mod series;
 
-pub use find::{FindError, Which, is_name};
+pub use find::{FindError, Which, can_be_found, is_name};
 pub use live::{Begin, Imported, Live};
 pub use runs::{Figures, Filter, RunRow, STEPS_MAX, Source, State, StepFigures, Totals};
 pub use select::Several;

@@ -5,7 +5,7 @@ use rusqlite::{TransactionBehavior, params};
 
 use crate::runs::{Source, State, Totals};
 use crate::series::{Tail, pack};
-use crate::{Store, StoreError, owner};
+use crate::{Store, StoreError, can_be_found, is_name, owner};
 
 /// What a run is known by from its start on.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +45,9 @@ pub struct Live {
 
 impl Store {
     /// Begins a run. From here on it is found by others, as running.
+    ///
+    /// # Panics
+    /// If no command finds it by its name or a tag ([`crate::can_be_found`], [`crate::is_name`]).
     pub fn begin(mut self, begin: &Begin) -> Result<Live, StoreError> {
         let id =
             self.insert(begin, State::Running, None, None).map_err(|error| error.at(&self.path))?;
@@ -52,6 +55,9 @@ impl Store {
     }
 
     /// Adds a run that has ended, and returns its number.
+    ///
+    /// # Panics
+    /// If no command finds it by its name or a tag ([`crate::can_be_found`], [`crate::is_name`]).
     pub fn add(&mut self, begin: &Begin, record: &Record) -> Result<i64, StoreError> {
         let added = self.insert(begin, State::of(record.outcome), Some(record), None);
         added.map_err(|error| error.at(&self.path))
@@ -59,12 +65,21 @@ impl Store {
 
     /// Adds a run that was read from a file. A file is known by its hash: what is there already is
     /// not added again.
+    ///
+    /// # Panics
+    /// If no command finds it by its name or a tag ([`crate::can_be_found`], [`crate::is_name`]),
+    /// or its file has no path, or no hash as [`Source`] has it.
     pub fn import(
         &mut self,
         begin: &Begin,
         record: &Record,
         source: &Source,
     ) -> Result<Imported, StoreError> {
+        let Source { path, sha256, .. } = source;
+        let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+        let is_hash = sha256.len() == 64 && sha256.chars().all(is_digit);
+        assert!(is_hash, "the file `{path}` has the hash `{sha256}`");
+        assert!(!path.is_empty(), "the file `{path}` of the hash {sha256}");
         let added = self.insert(begin, State::of(record.outcome), Some(record), Some(source));
         match added {
             Ok(id) => Ok(Imported::Added(id)),
@@ -83,6 +98,8 @@ impl Store {
         record: Option<&Record>,
         source: Option<&Source>,
     ) -> Result<i64, StoreError> {
+        must_be_name(&begin.name);
+        begin.tags.iter().for_each(|tag| must_be_tag(tag));
         let step = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         step.execute(
             "INSERT INTO runs (name, about, started_unix_ms, elapsed_ns, state, owner, command,
@@ -119,13 +136,19 @@ impl Store {
     /// Puts a run's record in place, with the figures that a list shows. Of one that goes on, the
     /// intervals in `tail` come with it or not at all: its figures and its intervals must be of the
     /// same time, whenever it is killed.
-    fn put_record(
+    pub(crate) fn put_record(
         &mut self,
         id: i64,
         record: &Record,
         state: State,
         tail: Option<&Tail>,
     ) -> Result<(), StoreError> {
+        let goes_on = state == State::Running;
+        assert!(
+            goes_on == tail.is_some(),
+            "run {id} is {}, and its intervals are not",
+            state.word()
+        );
         let totals = Totals::of(record);
         let figures = &totals.figures;
         // Intervals lie in chunks of their own.
@@ -154,12 +177,21 @@ impl Store {
         step.execute("UPDATE records SET record = ?2 WHERE run_id = ?1", params![id, packed])?;
         match tail {
             Some(tail) => tail.write(self, id)?,
-            None if state == State::Running => {}
             None => self.replace_intervals(id, record)?,
         }
         step.commit()?;
         Ok(())
     }
+}
+
+/// Checks that a run can be found by what it is called, if it is called anything.
+pub(crate) fn must_be_name(name: &str) {
+    assert!(name.is_empty() || can_be_found(name), "no command finds a run called `{name}`");
+}
+
+/// Checks that runs can be found by a tag.
+pub(crate) fn must_be_tag(tag: &str) {
+    assert!(is_name(tag), "no command finds a run with the tag `{tag}`");
 }
 
 /// Returns the figures of several steps as a row holds them; empty where there is one.
@@ -177,6 +209,9 @@ impl Live {
     }
 
     /// Appends an interval. It is written with the next record, or when there are many.
+    ///
+    /// # Panics
+    /// If it begins before the run, or ends before the interval that came last.
     pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
         let kept = self.tail.push(&self.store, self.id, interval);
         kept.map_err(|error| error.at(&self.store.path))

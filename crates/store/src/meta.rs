@@ -2,11 +2,16 @@
 
 use rusqlite::params;
 
+use crate::live::{must_be_name, must_be_tag};
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Gives a run another name.
+    /// Gives a run another name; an empty one takes it away.
+    ///
+    /// # Panics
+    /// If no command finds it by that ([`crate::can_be_found`]).
     pub fn rename(&self, id: i64, name: &str) -> Result<(), StoreError> {
+        must_be_name(name);
         self.change("UPDATE runs SET name = ?2 WHERE id = ?1", params![id, name]).map(drop)
     }
 
@@ -16,7 +21,11 @@ impl Store {
     }
 
     /// Adds a tag to a run, unless it has it.
+    ///
+    /// # Panics
+    /// If it is none ([`crate::is_name`]).
     pub fn tag(&self, id: i64, tag: &str) -> Result<(), StoreError> {
+        must_be_tag(tag);
         let put = "INSERT OR IGNORE INTO tags (run_id, tag) VALUES (?1, ?2)";
         self.change(put, params![id, tag]).map(drop)
     }

@@ -38,6 +38,10 @@ impl Tail {
         id: i64,
         interval: &Interval,
     ) -> Result<(), StoreError> {
+        let (end_ms, length_ms) = (interval.end_ms, interval.length_ms);
+        assert!(length_ms <= end_ms, "an interval of {length_ms} ms ends after {end_ms} ms");
+        let last_ms = self.intervals.last().map_or(0, |last| last.end_ms);
+        assert!(last_ms <= end_ms, "an interval ends at {end_ms} ms, and the last at {last_ms} ms");
         if self.intervals.len() == CHUNK_LEN {
             self.intervals.clear();
             self.chunk_no += 1;

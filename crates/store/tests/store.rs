@@ -292,12 +292,13 @@ fn sets_of_runs_are_found_by_name_pattern_tag_and_numbers() {
 fn a_file_is_imported_once() {
     let (_folder, path) = folder();
     let mut store = Store::open(&path).unwrap();
-    let source = Source { path: "out.json".into(), sha256: "abc".into(), tool: "fio-3.33".into() };
+    let (path, tool) = ("out.json".to_owned(), "fio-3.33".to_owned());
+    let source = Source { path, sha256: "ab".repeat(32), tool };
     let mut import = |source: &Source| store.import(&begin("old", &["t"]), &record(1), source);
     assert_eq!(import(&source).unwrap(), Imported::Added(1));
     let moved = Source { path: "elsewhere.json".into(), ..source.clone() };
     assert_eq!(import(&moved).unwrap(), Imported::Known(1));
-    let other = Source { sha256: "def".into(), ..source.clone() };
+    let other = Source { sha256: "cd".repeat(32), ..source.clone() };
     assert_eq!(import(&other).unwrap(), Imported::Added(2));
     let row = store.run(1).unwrap().unwrap();
     assert_eq!((row.source, row.state), (Some(source), State::Complete));

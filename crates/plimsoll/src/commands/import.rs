@@ -64,6 +64,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Adds a file and says what came of it.
 fn add(store: &mut Store, args: &Args, path: &Path, file: &FromFile) -> Result<String, Failure> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    // A file may be called `last` or `12`, by which no command finds its run.
+    let stem = stem.filter(|stem| store::can_be_found(stem));
     let begin = Begin {
         name: args.name.clone().or(stem).unwrap_or_default(),
         about: String::new(),
