@@ -56,8 +56,13 @@ const ERRORS_MIN: f64 = 4.5;
 const AUTOCORRELATION_MAX: f64 = 0.9;
 
 /// Finds the changes of a series, in order of time; none if a sample is not finite.
+///
+/// # Panics
+/// If the rule allows for levels of fewer than two samples, or for jumps of no size.
 pub fn changes(samples: &[f64], rule: &ChangeRule) -> Vec<Change> {
-    let segment_len_min = rule.segment_len_min.max(2);
+    let ChangeRule { segment_len_min, size_pct_min } = *rule;
+    assert!(segment_len_min >= 2, "a level of {segment_len_min} samples");
+    assert!(size_pct_min >= 0.0, "a jump of {size_pct_min} % matters");
     if samples.len() < 2 * segment_len_min || !samples.iter().all(|value| value.is_finite()) {
         return Vec::new();
     }

@@ -20,7 +20,7 @@ mod within;
 
 use crate::metric::{N_BEYOND_MIN, Thin};
 use crate::series;
-use crate::stats::{Interval, normal_quantile, pair_interval, paired_interval};
+use crate::stats::{Interval, must_be_coverage, normal_quantile, pair_interval, paired_interval};
 
 pub use within::compare_series;
 
@@ -112,6 +112,7 @@ impl Comparison {
     /// Returns that a percentile cannot be compared, because a run has too few operations for it.
     pub(crate) fn of_thin(n_baseline: usize, n_candidate: usize, thin: Thin) -> Self {
         let Thin { n_ios, n_ios_needed } = thin;
+        assert!(n_ios < n_ios_needed, "{n_ios} operations are too few, and {n_ios_needed} enough");
         let n_times = n_ios_needed.div_ceil(n_ios.max(1));
         let reason = format!(
             "a run has {n_ios} operations, and it takes {n_ios_needed} for {N_BEYOND_MIN} of them \
@@ -122,6 +123,8 @@ impl Comparison {
 
     /// Returns that not both sides have a figure.
     pub(crate) fn of_unknown(n_baseline: usize, n_candidate: usize) -> Self {
+        let is_known = n_baseline > 0 && n_candidate > 0;
+        assert!(!is_known, "{n_baseline} and {n_candidate} figures are unknown");
         let side = if n_baseline == 0 { "baseline" } else { "candidate" };
         let reason = format!("the results of the {side} do not say it");
         Comparison { reason, ..Comparison::untold(n_baseline, n_candidate) }
@@ -180,8 +183,22 @@ const NO_RUN: &str = "one side has no run";
 const NO_RATIO: &str = "a run has a figure that is not above 0, which has no ratio";
 const DRIFT: &str = "; runs resemble their neighbours, so take both sets in mixed order";
 
+impl CompareOptions {
+    /// Checks that a comparison can keep to them.
+    pub(crate) fn must_be_options(&self) {
+        must_be_coverage(self.coverage);
+        let effect = self.effect_min;
+        assert!(effect >= 0.0 && effect.is_finite(), "a difference of {effect} matters");
+    }
+}
+
 /// Compares two sets of runs, each in the order in which they were taken.
+///
+/// # Panics
+/// If the coverage is no probability between 0 and 1, or the smallest difference that matters is
+/// none.
 pub fn compare(baseline: &[f64], candidate: &[f64], options: &CompareOptions) -> Comparison {
+    options.must_be_options();
     let mut result = Comparison::untold(baseline.len(), candidate.len());
     result.baseline_median = series::median(baseline);
     result.candidate_median = series::median(candidate);
@@ -238,11 +255,15 @@ pub(crate) fn detectable(interval: &Interval) -> Option<f64> {
 ///
 /// Its coverage is what both leave (`a + b - 1`); below that asked for it cannot tell, however far
 /// apart the figures are.
+///
+/// # Panics
+/// As [`compare`] does.
 pub fn compare_intervals(
     baseline: (f64, Interval),
     candidate: (f64, Interval),
     options: &CompareOptions,
 ) -> Comparison {
+    options.must_be_options();
     let mut result = Comparison::untold(1, 1);
     result.baseline_median = Some(baseline.0);
     result.candidate_median = Some(candidate.0);

@@ -154,7 +154,9 @@ impl Gate {
     }
 
     pub(crate) fn new(name: GateName, verdict: GateVerdict, reason: impl Into<String>) -> Self {
-        Gate { name, verdict, reason: reason.into(), figures: Vec::new(), advice: None }
+        let reason = reason.into();
+        assert!(!reason.is_empty(), "the check `{name}` is {verdict:?} without a reason");
+        Gate { name, verdict, reason, figures: Vec::new(), advice: None }
     }
 
     /// Adds what to do about it.
@@ -166,8 +168,14 @@ impl Gate {
     /// Adds figures; those that are not finite are left out.
     #[must_use]
     pub(crate) fn with(mut self, figures: &[(&'static str, f64)]) -> Self {
-        let finite = figures.iter().filter(|(_, value)| value.is_finite());
-        self.figures.extend(finite.map(|&(name, value)| Figure { name, value }));
+        for &(name, value) in figures.iter().filter(|(_, value)| value.is_finite()) {
+            assert!(
+                self.figure(name).is_none(),
+                "the check `{}` has two figures `{name}`",
+                self.name
+            );
+            self.figures.push(Figure { name, value });
+        }
         self
     }
 

@@ -32,6 +32,8 @@ pub mod gate;
 pub mod gates;
 pub mod limit;
 pub mod metric;
+#[cfg(test)]
+mod misuse;
 mod random;
 pub mod sampled;
 pub mod search;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hist::Histogram;
 
-use crate::metric::N_BEYOND_MIN;
+use crate::metric::{N_BEYOND_MIN, n_ios_for};
 
 mod parse;
 
@@ -33,9 +33,14 @@ pub enum LatencyFigure {
 
 impl LatencyFigure {
     /// Reads the figure off a histogram, in nanoseconds; none when it is empty.
+    ///
+    /// # Panics
+    /// If it is a percentile that there is not.
     pub fn of(self, latency: &Histogram) -> Option<f64> {
         match self {
             LatencyFigure::Percentile(percentile) => {
+                let is_one = percentile > 0.0 && percentile < 100.0;
+                assert!(is_one, "the percentile {percentile} of a latency");
                 latency.quantile(percentile / 100.0).map(|ns| ns as f64)
             }
             LatencyFigure::Mean => latency.mean_ns(),
@@ -190,11 +195,10 @@ pub struct TooFew {
 impl LatencyFigure {
     /// Returns how many operations it takes: ten beyond a percentile.
     pub fn n_ios_needed(self) -> u64 {
-        let beyond = match self {
-            LatencyFigure::Percentile(percentile) => (1.0 - percentile / 100.0).min(1.0),
-            LatencyFigure::Mean | LatencyFigure::Max => 1.0,
-        };
-        (N_BEYOND_MIN / beyond).round() as u64
+        match self {
+            LatencyFigure::Percentile(percentile) => n_ios_for(percentile),
+            LatencyFigure::Mean | LatencyFigure::Max => N_BEYOND_MIN as u64,
+        }
     }
 }
 

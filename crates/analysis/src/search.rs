@@ -29,6 +29,8 @@
 
 mod belief;
 mod line;
+#[cfg(test)]
+mod misuse;
 mod narrow;
 mod options;
 
@@ -239,10 +241,15 @@ impl Search {
         Some(Probe { idx: self.taken.len() as u32, load: self.load(units), purpose })
     }
 
-    /// Takes the result of the probe that [`Search::next_probe`] asked for. Without one, nothing
-    /// happens.
+    /// Takes the result of the probe that [`Search::next_probe`] asked for.
+    ///
+    /// # Panics
+    /// If it asked for none: the search is over.
     pub fn take(&mut self, result: ProbeResult) {
-        let (Some(probe), Some((units, _))) = (self.next_probe(), self.next) else { return };
+        let asked = self.next_probe().zip(self.next);
+        let n = self.taken.len();
+        assert!(asked.is_some(), "{:?} of no probe: the search ended after {n}", result.answer);
+        let Some((probe, (units, _))) = asked else { return };
         self.taken.push((probe, result));
         let Some(is_carried) = result.answer.is_carried() else {
             self.n_nothing += 1;
@@ -272,7 +279,12 @@ impl Search {
     /// Asks for one more load when all is measured: where a figure is read off the curve and its
     /// points lie far apart. It is no point of [`Search::curve_loads`], and moves no line. Before
     /// the curve nothing happens.
+    ///
+    /// # Panics
+    /// If the load is none that the search may try.
     pub fn also(&mut self, load: f64) {
+        let SearchOptions { min, max, .. } = self.options;
+        assert!((min..=max).contains(&load), "a load of {load}, between {min} and {max}");
         let units = self.options.units(load);
         let Some(found) = self.found.as_mut() else { return };
         found.points.insert(0, units);

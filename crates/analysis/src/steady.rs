@@ -19,6 +19,16 @@ pub struct SteadyRule {
     pub slope_pct: f64,
 }
 
+impl SteadyRule {
+    /// Checks that it can be kept and broken.
+    pub(crate) fn must_be_one(&self) {
+        let SteadyRule { n_rounds, range_pct, slope_pct } = *self;
+        assert!(n_rounds >= 2, "a window of {n_rounds} rounds");
+        assert!(range_pct > 0.0, "rounds within {range_pct} %");
+        assert!(slope_pct > 0.0, "a level within {slope_pct} %");
+    }
+}
+
 impl Default for SteadyRule {
     /// SNIA's: 5 rounds, 20 %, 10 %.
     fn default() -> Self {
@@ -108,9 +118,15 @@ pub enum Steadiness {
 /// `tracked` are values per round of the same rounds, such as IOPS and the 99th percentile. Call it
 /// after each round to run on until steady; the limit of rounds is the caller's
 /// ([`SNIA_ROUNDS_MAX`]).
+///
+/// # Panics
+/// If the rule is none, or the series are not of the same rounds.
 pub fn assess(tracked: &[&[f64]], rule: &SteadyRule) -> Steadiness {
+    rule.must_be_one();
+    let lens: Vec<usize> = tracked.iter().map(|values| values.len()).collect();
+    assert!(lens.windows(2).all(|pair| pair[0] == pair[1]), "series of {lens:?} rounds");
     let n_rounds = tracked.iter().map(|values| values.len()).min().unwrap_or(0);
-    let window = rule.n_rounds.max(2);
+    let window = rule.n_rounds;
     let Some(last_start) = n_rounds.checked_sub(window) else {
         return Steadiness::NotAssessed { n_rounds };
     };

@@ -66,6 +66,24 @@ fn a_run_is_steady_or_says_what_moved() {
     check_steady(&flat, &gap, Unknown, "gaps");
 }
 
+/// Programs read the figure that a limit is held against, and not that of the last direction.
+#[test]
+fn of_several_directions_the_figures_of_the_least_steady_are_shown() {
+    let flat = levels(&[(300, 2e6)]);
+    let worse: Vec<f64> =
+        flat.iter().enumerate().map(|(s, ns)| ns * (1.0 + 0.001 * s as f64)).collect();
+    let range_of = |p99_ns: &[&[f64]]| {
+        let (iops, is_response, sample_s, rule) = (&flat[..], false, 1.0, SteadyRule::default());
+        let gate = steadiness(&SteadyInputs { iops, p99_ns, is_response, sample_s, rule });
+        let n_named = gate.figures.iter().filter(|it| it.name == "p99_range_pct").count();
+        (n_named, gate.figure("p99_range_pct").unwrap())
+    };
+    let alone = range_of(&[&worse]);
+    assert!(alone.1 > 20.0, "{alone:?}");
+    assert_eq!(range_of(&[&worse, &flat]), alone);
+    assert_eq!(range_of(&[&flat, &worse]), alone);
+}
+
 #[test]
 fn a_limit_that_changes_in_the_middle_is_not_steady() {
     let p99_ns = levels(&[(300, 2e6)]);

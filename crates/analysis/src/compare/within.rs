@@ -17,11 +17,15 @@ use super::{
 ///
 /// It tells whether these two runs differ; what another run would give it cannot know, and
 /// [`Comparison::n_runs_needed`] stays empty.
+///
+/// # Panics
+/// As [`super::compare`] does.
 pub fn compare_series(
     baseline: &Sampled,
     candidate: &Sampled,
     options: &CompareOptions,
 ) -> Comparison {
+    options.must_be_options();
     let mut result = Comparison::untold(1, 1);
     let is_known = |side: &Sampled| side.mean.is_finite() && !side.samples.is_empty();
     if !is_known(baseline) || !is_known(candidate) {

@@ -49,7 +49,11 @@ const RISE_MIN: f64 = 1.2;
 
 /// Finds the knees of `points` (load, latency). None with fewer than three points, where loads do
 /// not ascend, or where latency rises by less than a fifth.
+///
+/// # Panics
+/// If the sensitivity is not above 0: every point would be a knee.
 pub fn knees(points: &[(f64, f64)], sensitivity: f64) -> Option<Knees> {
+    assert!(sensitivity > 0.0, "knees are looked for with the sensitivity {sensitivity}");
     let found = find(points, sensitivity)?;
     let loads = |points: &[(f64, f64)]| -> Vec<f64> {
         let found = find(points, sensitivity).unwrap_or_default();

@@ -55,8 +55,13 @@ const SPENT_MIN: f64 = 0.99;
 
 /// Judges whether a rate can be kept. Unknown, with "credits possible", where the run was too short
 /// to tell.
+///
+/// # Panics
+/// If what is counted is neither `IOPS` nor `MiB/s`.
 pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     let name = GateName::Credits;
+    let unit = inputs.unit;
+    assert!(matches!(unit, "IOPS" | "MiB/s"), "credits are counted in `{unit}`");
     if inputs.knowledge == BurstKnowledge::None {
         return Gate::passed(name, "the target has no burst credits");
     }

@@ -15,7 +15,12 @@ pub struct ErrorInputs {
 
 /// Judges whether operations failed. A failed operation is never a latency sample, so a volume that
 /// fails fast looks fast.
+///
+/// # Panics
+/// If what is accepted is no share.
 pub fn errors(inputs: &ErrorInputs) -> Gate {
+    let accepted = inputs.share_max;
+    assert!((0.0..=1.0).contains(&accepted), "{accepted} of the operations may fail");
     let name = GateName::Errors;
     let n_all = inputs.n_ios.saturating_add(inputs.n_errors);
     if n_all == 0 {

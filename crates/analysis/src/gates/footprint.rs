@@ -23,7 +23,12 @@ pub struct FootprintInputs<'a> {
 }
 
 /// Judges whether more was touched than the largest cache on the way holds.
+///
+/// # Panics
+/// If a cache has no name.
 pub fn footprint(inputs: &FootprintInputs<'_>) -> Gate {
+    let nameless = inputs.caches.iter().find(|cache| cache.name.is_empty());
+    assert!(nameless.is_none(), "a cache has no name: {nameless:?}");
     let name = GateName::Footprint;
     let Some(touched) = inputs.touched_bytes else {
         return Gate::unknown(name, "how much was touched is not known");

@@ -29,9 +29,13 @@ const N_LEVELS_MAX: usize = 20;
 /// rounds and by jumps of the rate larger than the rule's slope limit.
 ///
 /// The tests alone would miss a limit that changes in the middle by less than their range.
+///
+/// # Panics
+/// If the rule is none.
 pub fn steadiness(inputs: &SteadyInputs<'_>) -> Gate {
     let name = GateName::Steady;
-    let n_rounds = inputs.rule.n_rounds.max(2);
+    inputs.rule.must_be_one();
+    let n_rounds = inputs.rule.n_rounds;
     let Some(iops) = series::rounds(inputs.iops, n_rounds) else {
         let n = inputs.iops.len();
         return Gate::unknown(name, format!("{n} samples do not make {n_rounds} rounds"));
@@ -41,13 +45,16 @@ pub fn steadiness(inputs: &SteadyInputs<'_>) -> Gate {
     let mut broken = Vec::new();
     judge("IOPS", &iops, &inputs.rule, &mut broken);
     figures.extend(test_figures(&iops, &inputs.rule, ["iops_range_pct", "iops_slope_pct"]));
+    let mut widest: Vec<(&'static str, f64)> = Vec::new();
     for p99_ns in inputs.p99_ns {
         let Some(p99_ns) = series::rounds(p99_ns, n_rounds) else {
             return Gate::unknown(name, "the 99th percentile has gaps").with(&figures);
         };
         judge(p99_name, &p99_ns, &inputs.rule, &mut broken);
-        figures.extend(test_figures(&p99_ns, &inputs.rule, ["p99_range_pct", "p99_slope_pct"]));
+        let found = test_figures(&p99_ns, &inputs.rule, ["p99_range_pct", "p99_slope_pct"]);
+        widest = widest_of(widest, found);
     }
+    figures.extend(widest);
     if let Some(change) = largest_change(inputs) {
         let at_s = change.at_idx as f64 * inputs.sample_s;
         broken.push(format!(
@@ -85,6 +92,21 @@ fn judge(what: &str, rounds: &[f64], rule: &SteadyRule, broken: &mut Vec<String>
             rule.slope_pct
         ));
     }
+}
+
+/// Returns of each figure the larger one: of several directions the least steady is shown.
+fn widest_of(
+    known: Vec<(&'static str, f64)>,
+    found: Vec<(&'static str, f64)>,
+) -> Vec<(&'static str, f64)> {
+    if known.is_empty() {
+        return found;
+    }
+    let larger = |((name, one), other): ((&'static str, f64), Option<f64>)| {
+        (name, other.map_or(one, |other| one.max(other)))
+    };
+    let of = |name| found.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    known.into_iter().map(|it| larger((it, of(it.0)))).collect()
 }
 
 fn test_figures(

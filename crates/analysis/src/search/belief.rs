@@ -100,6 +100,7 @@ impl Belief {
 
     /// Takes an answer for a load.
     pub(super) fn take(&mut self, load: f64, is_carried: bool) {
+        assert!(load > 0.0 && load.is_finite(), "a load of {load} was probed");
         let at = load.ln();
         self.refine(at);
         let n_cells = self.masses.len();
@@ -118,6 +119,7 @@ impl Belief {
 
     /// Takes what an overloaded volume achieved: often that is where its line is.
     pub(super) fn hint(&mut self, load: f64) {
+        assert!(load > 0.0 && load.is_finite(), "a rate of {load} was achieved");
         let at = load.ln();
         self.refine(at);
         let mut sum = 0.0;
@@ -163,6 +165,7 @@ impl Belief {
     /// Returns the load below which the line lies with a probability; the smallest or largest load
     /// of the search where it lies beyond.
     pub(super) fn quantile(&self, share: f64) -> f64 {
+        assert!((0.0..=1.0).contains(&share), "the line lies below it with {share}");
         let mut below = 0.0;
         for (idx, mass) in self.masses.iter().enumerate() {
             let here = total(mass);

@@ -176,6 +176,7 @@ impl SearchOptions {
 
     /// Returns whether nothing worth trying lies between.
     pub(super) fn is_close(&self, low: u64, high: u64) -> bool {
+        assert!(low < high, "a bracket from {low} to {high}");
         high - low <= 1 || (high - low) as f64 <= self.tolerance * low as f64
     }
 }

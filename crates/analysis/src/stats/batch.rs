@@ -3,7 +3,7 @@
 use crate::series;
 
 use super::Interval;
-use super::interval::mean_interval;
+use super::interval::{mean_interval, must_be_coverage};
 
 /// Batches whose means resemble their neighbours at most this much count as independent.
 pub const AUTOCORRELATION_MAX: f64 = 0.1;
@@ -35,7 +35,11 @@ pub struct BatchMeans {
 impl BatchMeans {
     /// Finds the shortest batches that will do. None if fewer than [`N_BATCHES_MIN`] would be left,
     /// or a sample is not finite.
+    ///
+    /// # Panics
+    /// If the coverage is no probability between 0 and 1.
     pub fn of(samples: &[f64], coverage: f64) -> Option<Self> {
+        must_be_coverage(coverage);
         (1..=samples.len() / N_BATCHES_MIN).find_map(|batch_len| {
             let batches = samples.chunks_exact(batch_len);
             let means: Option<Vec<f64>> = batches.map(series::mean).collect();

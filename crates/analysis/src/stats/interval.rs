@@ -23,11 +23,20 @@ impl Interval {
     }
 }
 
+/// Checks that an interval can hold a figure with a probability.
+pub(crate) fn must_be_coverage(coverage: f64) {
+    assert!(coverage > 0.0 && coverage < 1.0, "an interval that holds with {coverage}");
+}
+
 /// Returns the mean's interval: `mean +- t(n-1) s / sqrt(n)`.
 ///
 /// Right for independent values only; of samples of one run take [`super::BatchMeans`]. None with
 /// fewer than two values, or where one is not finite.
+///
+/// # Panics
+/// If the coverage is no probability between 0 and 1.
 pub fn mean_interval(values: &[f64], coverage: f64) -> Option<Interval> {
+    must_be_coverage(coverage);
     let mean = series::mean(values)?;
     let error = series::stdev(values)? / (values.len() as f64).sqrt();
     let t = t_quantile(f64::midpoint(1.0, coverage), (values.len() - 1) as f64)?;
@@ -45,7 +54,11 @@ pub fn median_interval(values: &[f64], coverage: f64) -> Option<Interval> {
 }
 
 /// Returns which order statistics, from 1, bound the median of `n_values`, and their coverage.
+///
+/// # Panics
+/// If the coverage that is asked for is no probability between 0 and 1.
 pub fn median_ranks(n_values: usize, coverage: f64) -> Option<(usize, usize, f64)> {
+    must_be_coverage(coverage);
     let coverage_of = |rank: usize| 1.0 - 2.0 * coin_below(rank, n_values);
     let ranks = 1..=n_values / 2;
     let rank = ranks.take_while(|rank| coverage_of(*rank) >= coverage).last()?;

@@ -42,15 +42,13 @@ fn rank_bound(n_a: usize, n_b: usize, coverage: f64) -> Option<(usize, f64)> {
 
 /// Returns the median of the differences of pairs, and its interval from the signed ranks
 /// (Wilcoxon; Hodges and Lehmann): of all means of two differences, one with itself among them.
-/// None where there are too few pairs (6 reach 95 %), the sets are not of one length, or a value
-/// is not finite.
+/// None where there are too few pairs (6 reach 95 %), or a value is not finite.
 ///
 /// What both of a pair share drops out. Where chance decided which of a pair came first, it holds
 /// whatever else went on.
 pub(crate) fn paired_interval(a: &[f64], b: &[f64], coverage: f64) -> Option<(f64, Interval)> {
-    if a.len() != b.len() {
-        return None;
-    }
+    let (n, n_other) = (a.len(), b.len());
+    assert!(n == n_other, "{n} and {n_other} runs are no pairs");
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
     let mut means = Vec::with_capacity(differences.len() * (differences.len() + 1) / 2);
     for (idx, one) in differences.iter().enumerate() {

@@ -68,7 +68,7 @@ pub(super) struct Args {
     effect: Option<f64>,
 
     /// Probability with which an interval holds the true ratio.
-    #[arg(long, value_name = "PCT", default_value = "95%", value_parser = share)]
+    #[arg(long, value_name = "PCT", default_value = "95%", value_parser = probability)]
     confidence: f64,
 
     /// Compare although other I/O was done.
@@ -233,6 +233,12 @@ fn called(run: &Run) -> String {
         (Some(id), name) => format!("run {id} (`{name}`)"),
         (None, name) => format!("`{name}`"),
     }
+}
+
+/// Parses a probability in percent: nothing holds with none, and nothing for sure.
+fn probability(text: &str) -> Result<f64, String> {
+    let found = share(text).ok().filter(|share| *share > 0.0);
+    found.ok_or_else(|| "expected a percentage above 0 and below 100, such as 95%".to_owned())
 }
 
 /// Parses a share in percent.
