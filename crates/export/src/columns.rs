@@ -13,6 +13,19 @@ pub enum ColumnKind {
     Flag,
 }
 
+impl Value {
+    /// Says whether it can stand in a column of this kind; nothing can in all.
+    pub(crate) fn fits(&self, kind: Kind) -> bool {
+        match self {
+            Value::None => true,
+            Value::Text(_) => kind == Kind::Text,
+            Value::Whole(_) => kind == Kind::Whole,
+            Value::Number(_) => kind == Kind::Number,
+            Value::Flag(_) => kind == Kind::Flag,
+        }
+    }
+}
+
 /// One column.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {

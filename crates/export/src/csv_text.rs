@@ -6,7 +6,11 @@ use crate::columns::{COLUMNS, Value};
 use crate::table::Table;
 
 /// Returns the table as CSV.
+///
+/// # Panics
+/// If a row has more or fewer cells than there are columns, or one of another kind.
 pub fn csv(table: &Table) -> String {
+    table.must_be_whole();
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = COLUMNS.iter().map(|column| column.name);
     writer.write_record(head).expect("memory takes it");

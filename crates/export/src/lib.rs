@@ -11,6 +11,8 @@
 mod columns;
 mod csv_text;
 mod markdown;
+#[cfg(test)]
+mod misuse;
 mod parquet;
 mod table;
 

@@ -6,6 +6,8 @@
 //! Format: <https://parquet.apache.org/docs/file-format/>, parquet.thrift. Read back by DuckDB and
 //! pyarrow in `crates/plimsoll/tests/export.rs`.
 
+#[cfg(test)]
+mod misuse;
 mod thrift;
 
 use crate::columns::{COLUMNS, Column, ColumnKind, Value};
@@ -32,7 +34,11 @@ const DATA_PAGE: i64 = 0;
 const VERSION: i64 = 1;
 
 /// Returns the table as a file. Every column may be null.
+///
+/// # Panics
+/// If a row has more or fewer cells than there are columns, or one of another kind.
 pub fn parquet(table: &Table) -> Vec<u8> {
+    table.must_be_whole();
     let mut file = MAGIC.to_vec();
     let groups: Vec<Struct> =
         table.rows.chunks(GROUP_ROWS).map(|rows| put_group(&mut file, rows)).collect();
@@ -46,7 +52,7 @@ pub fn parquet(table: &Table) -> Vec<u8> {
         .text(6, concat!("plimsoll version ", env!("CARGO_PKG_VERSION")))
         .finish();
     file.extend_from_slice(&footer);
-    file.extend_from_slice(&(footer.len() as u32).to_le_bytes());
+    file.extend_from_slice(&(size(footer.len()) as u32).to_le_bytes());
     file.extend_from_slice(MAGIC);
     file
 }
@@ -83,8 +89,8 @@ fn put_group(file: &mut Vec<u8>, rows: &[Vec<Value>]) -> Struct {
         let packed = gzip(&plain);
         let header = Struct::new()
             .i32(1, DATA_PAGE)
-            .i32(2, plain.len() as i64)
-            .i32(3, packed.len() as i64)
+            .i32(2, size(plain.len()))
+            .i32(3, size(packed.len()))
             .nested(
                 5,
                 &Struct::new()
@@ -110,6 +116,12 @@ fn put_group(file: &mut Vec<u8>, rows: &[Vec<Value>]) -> Struct {
         chunks.push(Struct::new().i64(2, offset as i64).nested(3, &meta));
     }
     Struct::new().structs(1, &chunks).i64(2, total_bytes).i64(3, rows.len() as i64)
+}
+
+/// Returns a size as the format has it, in 31 bits.
+fn size(n_bytes: usize) -> i64 {
+    assert!(n_bytes < 1 << 31, "{n_bytes} B in one piece, and Parquet takes 2 GiB");
+    n_bytes as i64
 }
 
 /// Returns a page before compression: which values there are, then these.
@@ -144,16 +156,19 @@ fn page<'a>(values: impl Iterator<Item = &'a Value> + Clone, n_values: usize) ->
 fn levels(is_there: impl Iterator<Item = bool>, n_values: usize) -> Vec<u8> {
     let mut out = Vec::new();
     let mut run = (false, 0_u64);
+    let mut n_seen = 0;
     for (idx, is_there) in is_there.enumerate() {
+        n_seen = idx + 1;
         if run.1 > 0 && run.0 != is_there {
             put_run(&mut out, run);
             run.1 = 0;
         }
         run = (is_there, run.1 + 1);
-        if idx + 1 == n_values {
+        if n_seen == n_values {
             put_run(&mut out, run);
         }
     }
+    assert!(n_seen == n_values, "a page of {n_values} values has {n_seen}");
     out
 }
 

@@ -2,7 +2,7 @@
 
 use record::{DirRecord, Figure, Interval, JobRecord, Latency, Record};
 
-use crate::columns::{COLUMNS, Value};
+use crate::columns::{COLUMNS, Column, Value};
 
 /// A record with what it is called.
 #[derive(Clone, Debug)]
@@ -22,10 +22,38 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
 }
 
+impl Table {
+    /// Checks that it is whole before it is written: other programs find columns by their place.
+    ///
+    /// # Panics
+    /// If a row is not as wide as [`COLUMNS`], or a cell holds what its column cannot.
+    pub(crate) fn must_be_whole(&self) {
+        for (idx, row) in self.rows.iter().enumerate() {
+            let (n_cells, n_columns) = (row.len(), COLUMNS.len());
+            assert!(n_cells == n_columns, "row {idx} has {n_cells} cells of {n_columns}");
+            for (cell, Column { name, kind, .. }) in row.iter().zip(&COLUMNS) {
+                assert!(
+                    cell.fits(*kind),
+                    "row {idx} has {cell:?} as `{name}`, of the kind {kind:?}"
+                );
+            }
+        }
+    }
+}
+
 /// Returns all rows of some runs, run by run: summaries, latencies, histograms, intervals.
+///
+/// # Panics
+/// If a run has a number that no store gives.
 pub fn table(runs: &[Run]) -> Table {
     let mut table = Table::default();
     for run in runs {
+        assert!(
+            run.id.is_none_or(|id| id > 0),
+            "the run `{}` has the number {:?}",
+            run.name,
+            run.id
+        );
         let record = &run.record;
         for job in &record.jobs {
             for (dir, result) in job.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {

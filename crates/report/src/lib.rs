@@ -20,6 +20,8 @@ mod answer;
 mod axis;
 mod chart;
 mod html;
+#[cfg(test)]
+mod misuse;
 mod page;
 mod provenance;
 mod script;

@@ -1,5 +1,7 @@
 //! What stands on the page, and in which order.
 
+use std::collections::BTreeSet;
+
 use export::Run;
 use hist::Histogram;
 use record::Interval;
@@ -86,7 +88,26 @@ impl Contents {
         if !subject.answer.is_empty() {
             contents.answer.sentence.clone_from(&subject.answer);
         }
+        contents.must_be_whole();
         contents
+    }
+
+    /// Checks that the page can show it all: links and scripts find sections and charts by their
+    /// ids.
+    pub(crate) fn must_be_whole(&self) {
+        let mut ids = BTreeSet::new();
+        for section in &self.sections {
+            assert!(ids.insert(&section.id), "two sections are `{}`", section.id);
+            section.tables.iter().for_each(|(title, table)| table.must_be_whole(title));
+        }
+        for chart in self.first.iter().chain(self.sections.iter().flat_map(|it| &it.charts)) {
+            assert!(
+                ids.insert(&chart.id),
+                "two charts, or a section and a chart, are `{}`",
+                chart.id
+            );
+            chart.must_be_whole();
+        }
     }
 }
 

@@ -148,6 +148,22 @@ pub struct Series {
     pub texts: Vec<String>,
 }
 
+impl Series {
+    fn must_be_whole(&self, id: &str) {
+        let (name, n, n_y) = (&self.name, self.x.len(), self.y.len());
+        assert!(n == n_y, "`{name}` of `{id}` has {n} values along x, and {n_y} along y");
+        for (what, n_other) in [("ends", self.ends.len()), ("texts", self.texts.len())] {
+            assert!(
+                n_other == 0 || n_other == n,
+                "`{name}` of `{id}`: {n_other} {what}, {n} points"
+            );
+        }
+        let beyond = self.hollow.iter().find(|at| **at >= n);
+        assert!(beyond.is_none(), "point {beyond:?} of {n} of `{name}` of `{id}` is hollow");
+        assert!(self.colour.is_known(), "`{name}` of `{id}` has the colour {:?}", self.colour);
+    }
+}
+
 /// What a series' colour means. The script has the colours, one set for light and one for dark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Colour {
@@ -162,6 +178,17 @@ pub enum Colour {
     Good,
     /// For what did not.
     Bad,
+}
+
+impl Colour {
+    /// Says whether the script has it.
+    fn is_known(self) -> bool {
+        match self {
+            Colour::Of(idx) => idx < 6,
+            Colour::Shade(idx, shade) => idx < 2 && shade < 4,
+            Colour::Plain | Colour::Good | Colour::Bad => true,
+        }
+    }
 }
 
 impl Serialize for Colour {
@@ -279,7 +306,58 @@ pub struct Cells {
     pub is_log: bool,
 }
 
+impl Cells {
+    fn must_be_whole(&self, id: &str) {
+        let (n_rows, n_columns) = (self.values.len(), self.x.len().saturating_sub(1));
+        let n_edges = self.y.len();
+        assert!(n_rows + 1 == n_edges, "`{id}` has {n_rows} rows of cells between {n_edges} edges");
+        let is_wide = |n: usize| n == n_columns;
+        let odd = self.values.iter().map(Vec::len).find(|n| !is_wide(*n));
+        assert!(
+            odd.is_none(),
+            "a row of `{id}` has {odd:?} cells, and {n_columns} columns are drawn"
+        );
+        let n_texts: Vec<usize> = self.texts.iter().map(Vec::len).collect();
+        let is_whole = n_texts.is_empty() || n_texts == vec![n_columns; n_rows];
+        assert!(is_whole, "the {n_rows} rows of `{id}` have texts for {n_texts:?} cells");
+    }
+}
+
 impl ChartSpec {
+    /// Checks that the script can draw it, before a page has it: it takes what belongs together by
+    /// position.
+    ///
+    /// # Panics
+    /// If its id is none, or its parts do not fit together.
+    pub(crate) fn must_be_whole(&self) {
+        let ChartSpec { id, height_px, x, y, series, cells, .. } = self;
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(!id.is_empty() && id.chars().all(is_plain), "a chart has the id `{id}`");
+        assert!(*height_px > 0, "the chart `{id}` is {height_px} pixels high");
+        for axis in [x, y] {
+            let (title, n) = (&axis.title, axis.categories.len());
+            let has_names = axis.scale == Scale::Categories;
+            assert!(
+                has_names == (n > 0),
+                "`{title}` of `{id}` has {n} names, by its scale: {has_names}"
+            );
+        }
+        for one in series {
+            one.must_be_whole(id);
+        }
+        for rule in &self.rules {
+            assert!(rule.colour.is_known(), "a rule of `{id}` has the colour {:?}", rule.colour);
+        }
+        if let Some(cells) = cells {
+            assert!(series.is_empty(), "`{id}` has cells and {} series", series.len());
+            cells.must_be_whole(id);
+        }
+        if let Some(Thinned { n_samples, n_points }) = self.thinned {
+            assert!(n_points <= n_samples, "{n_points} points of `{id}` are {n_samples} samples");
+        }
+        self.table.must_be_whole(id);
+    }
+
     /// Returns the number of points that are drawn: those of the series that have a value, or the
     /// cells that are not empty.
     pub fn n_drawn(&self) -> usize {

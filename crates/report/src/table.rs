@@ -57,12 +57,37 @@ impl Table {
     }
 
     /// Adds a column. The rows are for the caller to fill.
+    ///
+    /// A name that another column has is numbered: runs of one name may stand side by side, and
+    /// programs find a column by its name.
     pub fn add_column(&mut self, head: impl Into<String>, name: impl Into<String>) {
-        self.columns.push(Column { head: head.into(), name: name.into() });
+        let (first, mut n) = (name.into(), 1);
+        let mut name = first.clone();
+        while self.columns.iter().any(|column| column.name == name) {
+            n += 1;
+            name = format!("{first}_{n}");
+        }
+        self.columns.push(Column { head: head.into(), name });
+    }
+
+    /// Checks that every row has a cell per column. `what` is the table's own name.
+    ///
+    /// # Panics
+    /// If one has not.
+    pub(crate) fn must_be_whole(&self, what: &str) {
+        let n_columns = self.columns.len();
+        for (idx, row) in self.rows.iter().enumerate() {
+            let n = row.len();
+            assert!(n == n_columns, "row {idx} of `{what}` has {n} cells of {n_columns}");
+        }
     }
 
     /// Returns the table as RFC 4180 has it, with values at full precision.
+    ///
+    /// # Panics
+    /// If a row has more or fewer cells than there are columns.
     pub fn csv(&self) -> String {
+        self.must_be_whole("csv");
         let mut text = String::new();
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         text.push_str(&names.join(","));
@@ -76,7 +101,11 @@ impl Table {
     }
 
     /// Returns the rows as JSON, an object each, with values at full precision.
+    ///
+    /// # Panics
+    /// If a row has more or fewer cells than there are columns.
     pub fn json(&self) -> Value {
+        self.must_be_whole("json");
         let object = |row: &Vec<Cell>| {
             let pairs = self.columns.iter().zip(row);
             Value::Object(pairs.map(|(of, cell)| (of.name.clone(), cell.json())).collect())

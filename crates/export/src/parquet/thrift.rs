@@ -21,6 +21,7 @@ impl Struct {
     }
 
     pub(super) fn i32(self, id: u8, value: i64) -> Self {
+        assert!(i32::try_from(value).is_ok(), "field {id} holds {value} in 32 bits");
         let mut this = self.field(id, I32);
         put_zigzag(&mut this.bytes, value);
         this
@@ -76,7 +77,9 @@ impl Struct {
 
     /// Puts a field's head. The distance to the last one is at most 15 in all that is written.
     fn field(mut self, id: u8, kind: u8) -> Self {
-        self.bytes.push((id - self.last_id) << 4 | kind);
+        let last_id = self.last_id;
+        assert!((1..16).contains(&id.wrapping_sub(last_id)), "field {id} comes behind {last_id}");
+        self.bytes.push((id - last_id) << 4 | kind);
         self.last_id = id;
         self
     }
