@@ -15,13 +15,13 @@ pub enum ColumnKind {
 
 impl Value {
     /// Says whether it can stand in a column of this kind; nothing can in all.
-    pub(crate) fn fits(&self, kind: Kind) -> bool {
+    pub(crate) fn fits(&self, kind: ColumnKind) -> bool {
         match self {
             Value::None => true,
-            Value::Text(_) => kind == Kind::Text,
-            Value::Whole(_) => kind == Kind::Whole,
-            Value::Number(_) => kind == Kind::Number,
-            Value::Flag(_) => kind == Kind::Flag,
+            Value::Text(_) => kind == ColumnKind::Text,
+            Value::Whole(_) => kind == ColumnKind::Whole,
+            Value::Number(_) => kind == ColumnKind::Number,
+            Value::Flag(_) => kind == ColumnKind::Flag,
         }
     }
 }
