@@ -498,3 +498,103 @@ fn a_folder_that_cannot_be_used_is_one_clear_error_everywhere() {
     let alone = sandbox.plimsoll(&["run", "j.fio", "--catalog", "mine"]);
     assert!(alone.code == 2 && alone.stderr.contains("--on"), "{}", alone.stderr);
 }
+
+const COST_CASE: &str = "edition = \"2018\"\n[vm]\nsize = \"DS13\"\n[[volume]]\nmount = \"/d\"\n\
+                         disk = \"P30\"\ncount = 4\ncache = \"None\"\n";
+
+#[test]
+fn a_design_has_a_month_s_price_with_the_origin_of_each_part() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.toml", COST_CASE);
+    let outcome = sandbox.plimsoll(&["catalog", "price", "a.toml", "--hours", "744"]);
+    assert_snapshot!(outcome.success(), @r#"
+    a.toml (edition 2018, no region, on-demand, 744 h a month, machines run 744 h)
+
+      1 x Standard_DS13                                                      1003.66
+          1 x 1.349 per hour x 744 h (region not stated, guide-2018, about 2018)
+          744 h = 1,003.66 per month as printed
+      4 x P30                                                                 544.34
+          1 x 136.085 per month (region not stated, guide-2018, about 2018)
+          4 of them 544.34 as printed; erratum: the printed total of the premium
+          design, 1,544.34, is 3.66 too low, it is 1,548.00
+
+      USD a month                                                            1548.00
+    "#);
+    let standard = COST_CASE.replace("DS13", "D14").replace("P30", "HDD-1TB");
+    sandbox.write("b.toml", standard.replace("count = 4", "count = 32"));
+    check_price(&sandbox, &["b.toml", "--hours", "744"], 3_208.98);
+    sandbox.write("c.toml", COST_CASE.replace("2018", "current"));
+    check_price(&sandbox, &["c.toml", "--region", "eastus"], 1_103.51);
+    check_price(&sandbox, &["c.toml", "--region", "eastus", "--running", "0"], 540.68);
+    sandbox.write(
+        "d.toml",
+        "[vm]\nsize = \"n2-standard-8\"\n[[volume]]\nmount = \"/d\"\ndisk = \"pd-ssd\"\n\
+         size = \"1000GiB\"\n",
+    );
+    check_price(&sandbox, &["d.toml", "--region", "us-central1", "--full-month"], 396.92);
+    check_price(&sandbox, &["d.toml", "--region", "us-central1", "--term", "3y"], 297.62);
+    sandbox.write(
+        "e.toml",
+        "[[pool]]\nname = \"p\"\nservice = \"Premium\"\nsize = \"4TiB\"\n[[volume]]\n\
+         mount = \"/d\"\npool = \"p\"\nquota = \"1TiB\"\n[[volume]]\nmount = \"/e\"\npool = \"p\"\n\
+         quota = \"1TiB\"\n",
+    );
+    check_price(&sandbox, &["e.toml"], 1_205.00);
+}
+
+/// Checks what a design costs in a month, US dollars.
+#[track_caller]
+fn check_price(sandbox: &Sandbox, args: &[&str], usd: f64) {
+    let outcome = sandbox.plimsoll(&[&["catalog", "price", "--json"], args].concat());
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    assert_eq!(page["usd"], usd, "{args:?}: {page:#}");
+}
+
+#[test]
+fn a_price_that_is_not_known_is_one_error_with_what_is() {
+    let sandbox = Sandbox::new();
+    let current = COST_CASE.replace("2018", "current");
+    sandbox.write("a.toml", &current);
+    let told = |args: &[&str]| {
+        let outcome = sandbox.plimsoll(&[&["catalog", "price", "a.toml"], args].concat());
+        outcome.mistake()
+    };
+    assert_snapshot!(told(&["--region", "eastsu"]), @r#"
+    error: no prices of region `eastsu` of Microsoft Azure
+
+    hint: known: eastus, eastus2
+    exit code 2
+    "#);
+    assert_snapshot!(told(&["--region", "uksouth"]), @r#"
+    error: no price of `P30` in uksouth
+
+    hint: it has one in eastus, westeurope
+    exit code 2
+    "#);
+    assert_snapshot!(told(&["--region", "eastus", "--term", "1y"]), @r#"
+    error: no price of `Standard_DS13` in eastus, reserved for 1 year
+
+    hint: no source gives one; `plimsoll catalog import` takes a table of your own
+    exit code 2
+    "#);
+    assert_snapshot!(told(&["--region", "eastus", "--term", "2y"]), @r#"
+    error: invalid value '2y' for '--term <TERM>': unknown term `2y`, expected on-demand, 1y, 3y
+
+    For more information, try '--help'.
+    exit code 2
+    "#);
+    assert_snapshot!(told(&["--region", "eastus", "--hours", "800"]), @r#"
+    error: 800 hours: a month has 1 to 744
+    exit code 2
+    "#);
+    let unnamed = told(&[]);
+    for part in ["no price of `Standard_DS13` without a region\n", "with --region: australiaeast, "]
+    {
+        assert!(unnamed.contains(part), "{unnamed}");
+    }
+    sandbox.write("a.toml", current.replace("cache", "burst = \"on-demand\"\ncache"));
+    assert_snapshot!(told(&["--region", "eastus"]), @r#"
+    error: on-demand bursting of `P30` has no price in the catalogue
+    exit code 2
+    "#);
+}

@@ -4,6 +4,7 @@ mod folder;
 mod import;
 mod json;
 mod list;
+mod price;
 mod prices;
 mod show;
 mod text;
@@ -18,7 +19,8 @@ use crate::exit::{Exit, Failure};
 pub(crate) use folder::CatalogArgs;
 pub(super) use text::{grouped, table};
 
-/// Show disks, machine sizes, network volumes and prices, with source and date; import tables
+/// Show disks, machine sizes, network volumes and prices, with source and date; price designs;
+/// import tables
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -30,12 +32,14 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll catalog list disks
   plimsoll catalog list vms --edition 2018
-  plimsoll catalog show P30";
+  plimsoll catalog show P30
+  plimsoll catalog price p30x4.toml --region eastus";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::Args),
     Show(show::Args),
+    Price(price::Args),
     Import(import::Args),
 }
 
@@ -77,6 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
         Command::List(args) => list::run(args),
         Command::Show(args) => show::run(args),
+        Command::Price(args) => price::run(args),
         Command::Import(args) => import::run(args),
     }
 }

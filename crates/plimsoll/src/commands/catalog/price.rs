@@ -1,0 +1,293 @@
+//! `plimsoll catalog price`.
+
+use std::fmt::Write as _;
+
+use ::catalog::cost::{self, Cost, CostError, MONTH_HOURS, Machine, Order, Storage};
+use ::catalog::{Cloud, Disk as Sku, Edition, Part, Term, Vm};
+use serde_json::json;
+use volume::Design;
+use volume::design::{Backing, Disk, Limit, NetworkVolume};
+
+use super::prices::mark;
+use super::{CatalogArgs, text};
+use crate::commands::on;
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Say what a design costs in a month, at list prices with source and date
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The design, as TOML; `-` is the standard input.
+    #[arg(value_name = "DESIGN")]
+    design: String,
+
+    #[command(flatten)]
+    catalog: CatalogArgs,
+
+    /// Region, such as eastus, us-east-1 or us-central1. Without it only prices count that state
+    /// no region, as those of edition 2018.
+    #[arg(long)]
+    region: Option<String>,
+
+    /// For how long the machine is reserved: on-demand, 1y or 3y.
+    #[arg(long, value_parser = Term::from_text, default_value = "on-demand")]
+    term: Term,
+
+    /// Hours of the month.
+    #[arg(long, value_name = "H", default_value_t = MONTH_HOURS)]
+    hours: f64,
+
+    /// Hours of it in which the machine runs; all unless given. Disks are paid for all of it.
+    #[arg(long, value_name = "H")]
+    running: Option<f64>,
+
+    /// Take the discount that Google Cloud gives to machines which run all of the month.
+    #[arg(long)]
+    full_month: bool,
+
+    /// Operations of each disk in the month, which Standard SSD and Standard HDD bill: counted in
+    /// pieces of 256 KiB, of HDD 16 KiB.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    operations: u64,
+
+    /// Print it as JSON (`plimsoll.price/1`).
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+List prices in US dollars for Linux, without tax, traffic and discounts of a contract. A price that
+is not known is an error, and never nothing. Of a price `~` says about, `=` derived.
+
+Examples:
+  plimsoll catalog price p30x4.toml --region eastus
+  plimsoll catalog price gp3.toml --region us-east-1 --term 3y
+  plimsoll catalog price n2.toml --region us-central1 --full-month";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let catalog = args.catalog.load()?;
+    let (design, _) = on::read_design(&args.design, &catalog)?;
+    let edition = design.rows().ok_or_else(|| Failure::wrong_use("the design has no edition"))?;
+    let order = order(&design, edition, args)?;
+    let cost = cost::cost(edition, &order).map_err(|error| failure(&error))?;
+    let page = if args.json { as_json(&order, &cost) } else { as_text(&design, &order, &cost) };
+    stream::print(&page)?;
+    Ok(Exit::Fine)
+}
+
+/// Returns what a design is made of, as it is bought.
+fn order(design: &Design, edition: &Edition, args: &Args) -> Result<Order, Failure> {
+    let mut order = Order::new(cloud(design, edition), args.region.as_deref());
+    order.term = args.term;
+    order.month_hours = args.hours;
+    order.machine_hours = args.running.unwrap_or(args.hours);
+    order.is_full_month = args.full_month;
+    if let Some(vm) = &design.vm {
+        order.machines.push(Machine { name: vm.size.clone(), count: 1, allows_ultra: false });
+    }
+    let mut pools_seen: Vec<u16> = Vec::new();
+    for volume in &design.volumes {
+        match &volume.backing {
+            // The machine's price has them.
+            Backing::Disks(stripe) if stripe.is_local => {}
+            Backing::Disks(stripe) => {
+                let Some(disk) = stripe.disks.first() else { continue };
+                let storage = disks(disk, design, edition)?;
+                let (count, operations) = (stripe.disks.len() as u32, args.operations as f64);
+                order.storage.push(Storage { count, operations, ..storage });
+            }
+            Backing::Network(network) => {
+                if network.pool.is_none_or(|pool| !pools_seen.contains(&pool)) {
+                    pools_seen.extend(network.pool);
+                    let quota_gib = gib(volume.capacity_bytes);
+                    order.storage.push(pool(network, quota_gib, design, edition)?);
+                }
+            }
+        }
+    }
+    Ok(order)
+}
+
+/// Returns whose the machine is, or the first disk; network volumes are those of Azure.
+fn cloud(design: &Design, edition: &Edition) -> Cloud {
+    let of_vm = design.vm.as_ref().and_then(|vm| edition.vm(&vm.size)).map(Vm::cloud);
+    let mut stripes = design.volumes.iter().filter_map(|volume| match &volume.backing {
+        Backing::Disks(stripe) => stripe.disks.first(),
+        Backing::Network(_) => None,
+    });
+    let of_disk = || stripes.find_map(|disk| edition.disk(&disk.sku)).map(Sku::cloud);
+    of_vm.or_else(of_disk).and_then(Cloud::from_text).unwrap_or(Cloud::Azure)
+}
+
+fn gib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 30)
+}
+
+/// Returns one disk as it is bought. What was chosen beyond its usual limits is refused where it
+/// has no price.
+fn disks(disk: &Disk, design: &Design, edition: &Edition) -> Result<Storage, Failure> {
+    let sku = edition.disk(&disk.sku);
+    let refused = |what: &str| {
+        Failure::wrong_use(format!("{what} of `{}` has no price in the catalogue", disk.sku))
+    };
+    let limits = [&disk.cap.iops, &disk.cap.bytes];
+    let is_paid_burst = |limit: &&Limit| limit.burst.is_some_and(|burst| burst.bucket.is_none());
+    if limits.into_iter().flatten().any(|limit| is_paid_burst(&limit)) {
+        return Err(refused("on-demand bursting"));
+    }
+    let per_s = |limit: &Option<Limit>| limit.as_ref().map_or(0.0, |limit| limit.per_s as f64);
+    let usual = sku.and_then(|sku| sku.iops()).map(|figure| figure.per_s as f64);
+    if usual.is_some_and(|usual| per_s(&disk.cap.iops) > usual) {
+        return Err(refused("performance plus"));
+    }
+    // What comes with the disk is read in the design's own megabytes, and free all the same.
+    let base = sku.and_then(|sku| sku.throughput_base());
+    let in_mb = |per_s: f64| per_s / design.mb_bytes as f64 * 1e6;
+    let bytes = per_s(&disk.cap.bytes);
+    let is_base = base.is_some_and(|base| (in_mb(bytes) - base.per_s as f64).abs() < 1.0);
+    Ok(Storage {
+        name: disk.sku.clone(),
+        capacity_gib: gib(disk.size_bytes),
+        iops: per_s(&disk.cap.iops),
+        throughput_bytes: if is_base { in_mb(bytes) } else { bytes },
+        ..Storage::default()
+    })
+}
+
+/// Returns the pool that a network volume is in as it is bought; one without a pool is alone in one
+/// of its size.
+fn pool(
+    network: &NetworkVolume,
+    quota_gib: f64,
+    design: &Design,
+    edition: &Edition,
+) -> Result<Storage, Failure> {
+    let level = network.level.to_lowercase();
+    let pool = network.pool.and_then(|pool| design.pools.get(usize::from(pool)));
+    let capacity_gib = match pool {
+        None => quota_gib,
+        Some(pool) => {
+            // Its throughput follows from its size.
+            let per_tib = edition.fact(&format!("level.{level}"), "throughput_per_tib");
+            let per_tib = per_tib.ok_or_else(|| {
+                let text = format!("the price of pool `{}` is not known", pool.name);
+                Failure::wrong_use(text).hint("throughput above 128 MiB/s of it has no price")
+            })?;
+            (pool.throughput.per_s as f64 / per_tib.per_s as f64 * 1024.0).round()
+        }
+    };
+    let name = format!("netapp-{level}");
+    Ok(Storage { name, count: 1, capacity_gib, ..Storage::default() })
+}
+
+/// Most regions that an error names.
+const REGIONS_MAX: usize = 6;
+
+fn failure(error: &CostError) -> Failure {
+    let failure = Failure::wrong_use(error.to_string());
+    let some = |regions: &[String]| {
+        let shown = regions.iter().take(REGIONS_MAX).map(String::as_str).collect::<Vec<_>>();
+        let more = regions.len().saturating_sub(REGIONS_MAX);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{rest}", shown.join(", "))
+    };
+    match error {
+        CostError::UnknownRegion { near, .. } if near.is_empty() => {
+            failure.hint("prices of this edition state no region: leave --region out")
+        }
+        CostError::UnknownRegion { near, .. } => failure.hint(format!("known: {}", some(near))),
+        CostError::NoPrice { region: None, known_in, .. } if !known_in.is_empty() => {
+            failure.hint(format!("name a region with --region: {}", some(known_in)))
+        }
+        CostError::NoPrice { known_in, .. } if !known_in.is_empty() => {
+            failure.hint(format!("it has one in {}", some(known_in)))
+        }
+        CostError::NoPrice { .. } => {
+            failure.hint("no source gives one; `plimsoll catalog import` takes a table of your own")
+        }
+        CostError::UnknownPer { .. }
+        | CostError::UnknownVcpus { .. }
+        | CostError::Hours { .. }
+        | CostError::NotFullMonth { .. } => failure,
+    }
+}
+
+/// Columns before an amount, and of it.
+const WIDTHS: (usize, usize) = (64, 14);
+
+fn as_text(design: &Design, order: &Order, cost: &Cost) -> String {
+    let place = order.region.as_deref().unwrap_or("no region");
+    let head = format!(
+        "{} (edition {}, {place}, {}, {} h a month, machines run {} h)\n\n",
+        design.name,
+        design.edition,
+        order.term.as_str(),
+        order.month_hours,
+        order.machine_hours,
+    );
+    let mut page = text::wrapped("", head.trim_end());
+    page.push('\n');
+    let (name_width, usd_width) = WIDTHS;
+    for line in &cost.lines {
+        let price = &line.price;
+        let part = match price.part {
+            Part::Whole => String::new(),
+            part => format!(", {}{}", part.as_str(), price.band),
+        };
+        let what = format!("{} x {}{part}", line.count, price.name);
+        let _ = writeln!(page, "  {what:<name_width$}{:>usd_width$.2}", line.usd);
+        let mut how = format!("{} x {}{} per {}", line.quantity, mark(price), price.usd, price.per);
+        let hours = if price.per.ends_with("hour") {
+            format!(" x {} h", line.times)
+        } else {
+            String::new()
+        };
+        how.push_str(&hours);
+        if line.factor < 1.0 {
+            let _ = write!(how, " x {} for a full month", line.factor);
+        }
+        let region = if price.region.is_none() { "region not stated, " } else { "" };
+        let how = format!("{how} ({region}{}, {})", price.source.key, price.source.date);
+        page.push_str(&text::wrapped("      ", &how));
+        if !price.note.is_empty() {
+            page.push_str(&text::wrapped("      ", &price.note));
+        }
+    }
+    let _ = writeln!(page, "\n  {:<name_width$}{:>usd_width$.2}", "USD a month", cost.usd());
+    page
+}
+
+fn as_json(order: &Order, cost: &Cost) -> String {
+    let line = |line: &cost::Line| {
+        let price = &line.price;
+        json!({
+            "name": &*price.name,
+            "count": line.count,
+            "part": price.part.as_str(),
+            "quantity": line.quantity,
+            "usd_per": price.usd,
+            "per": &*price.per,
+            "times": line.times,
+            "factor": line.factor,
+            "usd": line.usd,
+            "region": price.region.as_deref(),
+            "source": price.source.title,
+            "date": price.source.date,
+            "note": &*price.note,
+        })
+    };
+    let page = json!({
+        "schema": "plimsoll.price/1",
+        "cloud": order.cloud.as_str(),
+        "region": order.region,
+        "term": order.term.as_str(),
+        "month_hours": order.month_hours,
+        "machine_hours": order.machine_hours,
+        "full_month": order.is_full_month,
+        "usd": (cost.usd() * 100.0).round() / 100.0,
+        "lines": cost.lines.iter().map(line).collect::<Vec<_>>(),
+    });
+    format!("{page:#}\n")
+}
