@@ -179,7 +179,8 @@ fn check_vdbench(job: &Job, set: &[&str]) {
         silent.retain(|name| *name != "repeats_allowed" || draws);
         assert!(silent.is_empty(), "{silent:?} {shown}");
     }
-    assert!(text.contains("lun=") || is_left_out, "{shown}");
+    assert!(text.contains("lun=") || is_left_out || is_refused, "{shown}");
+    assert!(text.is_empty() || !is_refused, "{shown}");
     // What moves nothing, or works on names, never becomes reads and writes.
     let kind = job.engine.kind;
     assert!(is_left_out || kind != EngineKind::Null && !kind.is_of_names(), "{shown}");

@@ -117,7 +117,7 @@ type Parts = &'static [&'static str];
 
 #[test]
 fn what_jobs_ask_for_is_said_or_listed() {
-    let cases: &[Case] = &[
+    let cases: &[Case<'_>] = &[
         (
             "[a]\nrw=write\nbs=64k\nrate_iops=100\n[b]\nrw=randread\nbs=4k\n",
             &[
@@ -178,7 +178,7 @@ fn what_jobs_ask_for_is_said_or_listed() {
 
 #[test]
 fn where_and_in_which_order_jobs_go_is_said_or_listed() {
-    let cases: &[Case] = &[
+    let cases: &[Case<'_>] = &[
         (
             "[o]\nrw=randwrite\nbs=8k\noffset=2m\nsize=4m\n",
             &["size=6291456,offset=2097152"],
@@ -210,13 +210,48 @@ fn where_and_in_which_order_jobs_go_is_said_or_listed() {
     }
 }
 
+/// What would write where the job does not, or make what it does not, is left out or listed.
+#[test]
+fn no_byte_that_a_job_leaves_alone_is_written() {
+    let of_device: &[Case<'_>] = &[
+        (
+            "[d]\ndirect=0\nrw=write\nbs=4k\n",
+            &["lun=/dev/sdx,", "openflags=o_direct"],
+            &[],
+            &["the page cache: Vdbench takes `/dev/sdx` with direct I/O only", "the first block"],
+        ),
+        (
+            "[d]\ndirect=0\nrw=write\nbs=4k\noffset=512m\nverify=crc32c\n",
+            &["size=1610612736,offset=536870912", "openflags=o_direct"],
+            &[],
+            &["the page cache", "the first block", "how blocks prove their contents"],
+        ),
+    ];
+    of_device.iter().for_each(|case| check_words_of("/dev/sdx", case));
+    let of_files: &[Case<'_>] = &[
+        (
+            "[g]\nrw=write:4k\nbs=4k\n[r]\nrw=read\nbs=4k\n",
+            &["wd=r,"],
+            &["wd=g,"],
+            &["`g` is left out: it leaves bytes between its writes alone"],
+        ),
+        (
+            "[c]\nrw=write\nbs=4k\nallow_file_create=0\n",
+            &["wd=c,"],
+            &[],
+            &["missing files may be created (`allow_file_create=0`)"],
+        ),
+    ];
+    of_files.iter().for_each(check_words);
+}
+
 /// Jobs of fio, what stands in the parameter file, what does not, and what is listed as lost.
-type Case = (&'static str, Parts, Parts, Parts);
+type Case<'a> = (&'a str, Parts, Parts, Parts);
 
 /// Vdbench aligns by storage definition, and wants it for sizes between two.
 #[test]
 fn alignment_stands_at_the_storage() {
-    let cases: &[Case] = &[
+    let cases: &[Case<'_>] = &[
         (
             "[r]\nrw=randread\nbsrange=4k-16k\n",
             &["align=4096,openflags=o_direct\n", "xfersize=(4096,16384,4096)"],
@@ -236,10 +271,16 @@ fn alignment_stands_at_the_storage() {
 }
 
 #[track_caller]
-fn check_words((jobs, said, unsaid, lost): &Case) {
-    let global = "[global]\nfilename=/mnt/a/f\nsize=1g\nioengine=io_uring\nnorandommap\n\
-                  time_based\nruntime=5\ndirect=1\n";
-    let text = format!("{global}{jobs}");
+fn check_words(case: &Case<'_>) {
+    check_words_of("/mnt/a/f", case);
+}
+
+#[track_caller]
+fn check_words_of(target: &str, (jobs, said, unsaid, lost): &Case<'_>) {
+    let text = format!(
+        "[global]\nfilename={target}\nsize=1g\nioengine=io_uring\nnorandommap\ntime_based\n\
+         runtime=5\ndirect=1\n{jobs}"
+    );
     let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
     assert!(!read.has_errors(), "{jobs}: {}", all_shown(&read.diagnostics));
     let written = vdbench::write(&read.plan);
@@ -331,7 +372,7 @@ fn ratios_of_contents_become_shares() {
 /// Losses that nothing reported before values were read back.
 #[test]
 fn what_the_written_file_does_otherwise_is_listed() {
-    let cases: &[Case] = &[
+    let cases: &[Case<'_>] = &[
         // Reads from memory and from the disk are not the same load.
         (
             "[b]\nrw=randread\nbs=4k\ndirect=0\n",

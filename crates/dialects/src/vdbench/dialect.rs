@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plan::{Diagnostic, Plan, Severity, Step};
+use plan::{Diagnostic, Job, Plan, Severity, Step};
 
 use super::lower::{Context, step};
 use super::options::Options;
@@ -76,7 +76,7 @@ fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -> Understoo
         finding.severity = Severity::Warning;
     }
     if !is_to_run && parsed.settings.format_sds != Some(false) {
-        let_files_be_made(&mut plan);
+        let_files_be_made(plan.jobs_mut());
     }
     let losses = if is_to_run { Vec::new() } else { kinder_forms(&parsed.plain, &listing, &plan) };
     let translation = Translation { text: parsed.plain, losses, ..Translation::default() };
@@ -109,8 +109,8 @@ pub fn plan_of(runs: &[Run], parsed: &Parsed, loader: &dyn Loader) -> (Plan, Vec
 }
 
 /// Lets jobs make the files that a run writes first (`SD_format`), which others have no word for.
-fn let_files_be_made(plan: &mut Plan) {
-    for job in plan.jobs_mut() {
+pub(super) fn let_files_be_made<'a>(jobs: impl IntoIterator<Item = &'a mut Job>) {
+    for job in jobs {
         let files = &mut job.files;
         let has_device = files.names.iter().any(|name| name.starts_with("/dev/"));
         files.allow_create |= files.size.is_some() && !files.concatenate && !has_device;

@@ -268,7 +268,14 @@ impl Writer<'_> {
                 let _ = write!(line, ",hitarea={bytes}");
             }
             let files = &job.files;
-            line.push_str(&open_flags(files.direct, files.sync, files.fsync_on_close));
+            let is_direct = files.direct || lun.starts_with("/dev/");
+            if is_direct != files.direct {
+                self.note(
+                    &["direct", "buffered"],
+                    format!("the page cache: Vdbench takes `{lun}` with direct I/O only"),
+                );
+            }
+            line.push_str(&open_flags(is_direct, files.sync, files.fsync_on_close));
             let wanted = if luns.len() == 1 { job.name.as_str() } else { "" };
             let (name, is_new) = self.named("sd", wanted, &line);
             if is_new {

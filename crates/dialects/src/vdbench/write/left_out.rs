@@ -1,5 +1,6 @@
 //! Jobs that are left out: what Vdbench would do instead touches what they do not.
 
+use plan::workload::Workload;
 use plan::{EngineKind, EngineWork, Job};
 
 use super::places::n_luns;
@@ -37,6 +38,17 @@ impl Writer<'_> {
         let access = job.access();
         if access.trim && !access.read && !access.write {
             self.to.lose(format!("trims: Vdbench has none, and `{name}` is left out"));
+            return true;
+        }
+        let leaves_gaps = |workload: &Workload| {
+            let access = workload.access;
+            access.write && !access.random && workload.sequential_step_bytes != 0
+        };
+        if job.workloads().any(leaves_gaps) {
+            self.to.lose(format!(
+                "`{name}` is left out: it leaves bytes between its writes alone, and Vdbench would \
+                 write them"
+            ));
             return true;
         }
         false

@@ -8,6 +8,7 @@ use plan::param::{self, Category, Param, Setting};
 use plan::tree::{Activity, TreeWork};
 use plan::{Job, Plan, Severity, Step};
 
+use super::super::dialect::let_files_be_made;
 use super::super::lower::{Context, step};
 use super::super::options::Options;
 use super::super::read::parse_text;
@@ -83,7 +84,8 @@ fn steps_of(text: &str) -> Result<Vec<(Run, Step)>, String> {
             curve_step_idx = Some(idx as u32);
         }
         let context = Context { curve_step_idx, first_group_id: 0, loader: &NO_HOST, sources: &[] };
-        let step = step(&run, context, &mut findings);
+        let mut step = step(&run, context, &mut findings);
+        let_files_be_made(&mut step.jobs);
         steps.push((run, step));
     }
     match findings.into_iter().find(|finding| finding.severity == Severity::Error) {
@@ -151,6 +153,8 @@ pub(super) fn check(plan: &Plan, writer: &Writer<'_>, to: &mut Translation) -> L
     let back = match ReadBack::of(&to.text) {
         Ok(back) => back,
         Err(error) => {
+            // Nothing says what else of it is lost.
+            to.text.clear();
             to.lose(format!("Vdbench does not take it: {error}"));
             return left_out;
         }
@@ -241,7 +245,7 @@ fn of_storage(
             unsaid.extend(differing(&pair, &back.usual, idx > 0));
         }
     }
-    let harms = |it: &&Unsaid| job.modifies() && same::writes_elsewhere(job, it.param.name);
+    let harms = |it: &&Unsaid| job.modifies() && same::writes_elsewhere(job, it.param);
     if let Some(it) = unsaid.iter().find(harms) {
         let key = it.param.fio.first().unwrap_or(&it.param.name);
         let text = it.was.as_deref().or(it.is.as_deref()).unwrap_or_default();

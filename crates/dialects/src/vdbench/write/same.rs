@@ -4,6 +4,7 @@
 use plan::files::Size;
 use plan::job::{Part, PartRegion};
 use plan::load::{Arrivals, RatePeriods};
+use plan::param::{Category, Param};
 use plan::workload::{BlockSize, DEFAULT_SEED, Sequencer, Workload};
 use plan::{Direction, Job, Step};
 
@@ -169,6 +170,8 @@ pub(super) fn means_the_same(name: &str, it: &Pair<'_>) -> bool {
             let text = was.description.as_deref().unwrap_or_default();
             it.in_step.text.contains(&format!(": {}\n", comment(text)))
         }
+        // What is made where the job makes files is made; more would not be the same.
+        "allow_create" => was.files.allow_create,
         "exec_before" => has(&it.in_step.is_step.exec_before, was.process.exec_before.as_deref()),
         "exec_after" => has(&it.in_step.is_step.exec_after, was.process.exec_after.as_deref()),
         "compress_pct" | "compress_ratio" => match (compress_ratio(was), compress_ratio(is)) {
@@ -181,18 +184,103 @@ pub(super) fn means_the_same(name: &str, it: &Pair<'_>) -> bool {
     }
 }
 
-/// Says whether a value that did not come back would have a job write where it does not.
-pub(super) fn writes_elsewhere(job: &Job, name: &str) -> bool {
-    match name {
-        // With sizes of their own, a job's size is how much it moves.
-        "size" => job.files.file_size_bytes.is_none(),
-        "file_names" | "directories" | "offset" | "offset_increment" | "zone_mode"
-        | "zone_size_bytes" | "zone_range_bytes" | "zone_skip_bytes" | "file_name_format"
-        | "open_directory" | "append" | "verify_only" | "create_only" | "read_replay"
-        | "fill_device" => true,
-        _ => false,
+/// Says whether a value that did not come back may have a job write where it does not: every one
+/// that says which files or which bytes, but for those that are known to say how alone.
+pub(super) fn writes_elsewhere(job: &Job, param: &Param) -> bool {
+    match param.category {
+        Category::Target => match param.name {
+            // With sizes of their own, a job's size is how much it moves.
+            "size" => job.files.file_size_bytes.is_none(),
+            // Vdbench leaves the first block of every device alone.
+            "spare_first_block" => false,
+            name => !HOW_FILES_ARE_USED.contains(&name),
+        },
+        Category::Workload => !HOW_BYTES_ARE_TAKEN.contains(&param.name),
+        Category::Verify => param.name == "verify_only",
+        Category::Zones | Category::Replay => true,
+        Category::General
+        | Category::Engine
+        | Category::Load
+        | Category::Time
+        | Category::Buffers
+        | Category::Process
+        | Category::Report
+        | Category::Logs
+        | Category::Errors => false,
     }
 }
+
+/// Parameters of targets that say how files are opened, made and kept, not which.
+const HOW_FILES_ARE_USED: [&str; 28] = [
+    "allow_create",
+    "atomic",
+    "barrier_every",
+    "buffered",
+    "create_fsync",
+    "create_on_open",
+    "create_serialize",
+    "direct",
+    "end_fsync",
+    "end_syncfs",
+    "fadvise",
+    "fallocate",
+    "fdatasync_every",
+    "file_service",
+    "fsync_every",
+    "fsync_on_close",
+    "invalidate",
+    "io_size",
+    "lock_file",
+    "n_open_files",
+    "open_flag_bits",
+    "overwrite",
+    "pre_read",
+    "sync",
+    "sync_file_range",
+    "unlink",
+    "unlink_each_loop",
+    "write_life",
+];
+
+/// Parameters of the workload that say in which order, how large and how often, within the same
+/// bytes.
+const HOW_BYTES_ARE_TAKEN: [&str; 35] = [
+    "access",
+    "block_align_bytes",
+    "block_size_by_pattern",
+    "block_size_bytes",
+    "block_size_range",
+    "block_size_split",
+    "block_size_step_bytes",
+    "block_size_weights",
+    "distribution",
+    "exponential_mean",
+    "hit_area_bytes",
+    "hit_area_read_pct",
+    "hit_area_write_pct",
+    "mix_cycle",
+    "n_streams",
+    "one_cursor",
+    "power_exponent",
+    "precondition_cache_bytes",
+    "random_generator",
+    "random_pct",
+    "random_share_pct",
+    "random_stride",
+    "read_pct",
+    "read_share_pct",
+    "repeats_allowed",
+    "seed",
+    "seed_repeats",
+    "sequencer",
+    "sequential_pct",
+    "soft_random_map",
+    "trim_backlog",
+    "trim_backlog_batch",
+    "trim_pct",
+    "trim_ranges",
+    "write_pct",
+];
 
 /// Notes what does not come back of what a part has beside its workload.
 pub(super) fn part_losses(was: &Part, is: &Part, to: &mut Translation) {
