@@ -190,6 +190,12 @@ fn walk(workload: &Workload) -> Option<Walk> {
     Some(if workload.no_repeats { Walk::EachOnce } else { Walk::Drawn })
 }
 
+/// Says whether a job comes to a block again only when it has been to all of its region.
+pub(crate) fn goes_in_passes(job: &Job) -> bool {
+    let is_one = job.parts.is_empty() && job.workload.recordings.is_empty();
+    is_one && matches!(walk(&job.workload), Some(Walk::InOrder | Walk::EachOnce))
+}
+
 /// Says whether operations of a job move bytes of its files.
 fn moves_bytes(job: &Job) -> bool {
     match job.engine.kind.traits().work {

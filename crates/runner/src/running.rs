@@ -82,6 +82,8 @@ pub(crate) struct Running<'a> {
     pub(crate) steady: Vec<(SteadyWatch, Vec<usize>)>,
     /// When it was found steady, where it was to run until then.
     steady_since_ns: Option<u64>,
+    /// Intervals from the first on in which reads filled a cache: no window begins in them.
+    n_filling: usize,
     /// What this host's processors do from the start of the workers on.
     pub(crate) host: Option<CpuSampler>,
     /// What keeps this process from acting meanwhile.
@@ -95,8 +97,8 @@ pub(crate) struct Running<'a> {
     n_errors_told: usize,
 }
 
-/// Part of what a cache can hold that counts as all of it: random reads come to the last of it
-/// late.
+/// Part of what a cache can hold that counts as all of it: reads that are drawn anew each time
+/// come to the last of it late.
 const CACHE_FULL: f64 = 0.95;
 
 /// Returns when a worker's time is over, nanoseconds after the start of its step, if it is limited;
@@ -120,6 +122,7 @@ impl<'a> Running<'a> {
             notes: Vec::new(),
             steady,
             steady_since_ns: None,
+            n_filling: 0,
             host: (!context.options.is_virtual()).then(CpuSampler::start),
             pauses: None,
             // Interrupted while files were laid out: nothing starts.
@@ -399,8 +402,12 @@ impl Running<'_> {
     /// Ends the step once it is steady, where it is to run until then.
     fn check_until_steady(&mut self, now_ns: u64) {
         let Some(until) = self.context.options.until_steady else { return };
-        let is_found = self.steady_since_ns.is_some();
-        if !is_found && steady::is_steady(&self.intervals, &until) && !self.fills_cache() {
+        if self.steady_since_ns.is_some() {
+            return;
+        }
+        if self.fills_cache() {
+            self.n_filling = self.intervals.len();
+        } else if steady::is_steady(&self.intervals[self.n_filling..], &until) {
             self.steady_since_ns = Some(now_ns);
             self.stop_where(|_| true);
         }
@@ -417,7 +424,11 @@ impl Running<'_> {
         let workers = self.seats.iter().map(|seat| (seat.bound, seat.meters.as_ref()));
         let Footprint { addressed_bytes, touched_bytes } = footprint::of_step(workers);
         let Some((addressed, touched)) = addressed_bytes.zip(touched_bytes) else { return false };
-        (touched as f64) < addressed.min(cache_bytes) as f64 * CACHE_FULL
+        let mut readers = self.seats.iter().filter(|seat| seat.bound.job.access().read);
+        // Until its pass is whole, such a reader finds nothing that it has brought in.
+        let goes_in_passes = readers.any(|seat| footprint::goes_in_passes(&seat.bound.job));
+        let full = if goes_in_passes { 1.0 } else { CACHE_FULL };
+        (touched as f64) < addressed.min(cache_bytes) as f64 * full
     }
 
     /// Says whether workers may be stopped when an interval ends.

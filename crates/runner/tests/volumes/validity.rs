@@ -417,3 +417,32 @@ fn a_step_runs_on_until_it_is_steady() {
         assert_eq!(found.attained_ms, expected_ms, "{rate} per second");
     }
 }
+
+/// While a cold cache fills, the level is an even one of the disk's: no pass that only misses is
+/// steady, and none of it belongs to the window that is.
+#[test]
+fn a_step_that_fills_a_cold_cache_runs_on_until_it_is_full() {
+    let until = UntilSteady { rule: SteadyRule::default(), window_ns: 10 * S, limit_ns: 300 * S };
+    let volumes = || vec![p30("/mnt/p30", 1, CacheMode::ReadOnly)];
+    let run = |bench: Bench, more: &str| {
+        let plan = plan(&reads(&format!("size=1g\nruntime=300\n{more}")));
+        bench.try_plan(&plan, |options| options.until_steady = Some(until)).expect("it can run")
+    };
+    let attained_ms = |record: &Record| {
+        let found = record.conditions[0].until_steady.expect("it was asked for");
+        found.attained_ms.expect("it settles")
+    };
+    // 131,072 blocks at 5,000 per second are 26.2 s of misses, in order or not.
+    for walk in ["rw=randread", "rw=read"] {
+        let record = run(Bench::new(design(Some(ds14()), volumes())), walk);
+        let ms = attained_ms(&record);
+        assert!((36_000..45_000).contains(&ms), "{walk}: {ms} ms");
+        let last = record.intervals.last().expect("it was sampled");
+        assert!(last.dirs.read.n_ios > 20_000, "{walk}: {} reads", last.dirs.read.n_ios);
+    }
+    // A cache that is full from the start, and one that no read fills, delay nothing.
+    let warm = run(Bench::warm(design(Some(ds14()), volumes())), "");
+    assert_eq!(attained_ms(&warm), 10_000);
+    let writes = run(Bench::new(design(Some(ds14()), volumes())), "rw=randwrite");
+    assert_eq!(attained_ms(&writes), 10_000);
+}
