@@ -27,6 +27,7 @@ fn after_failure(name: GateName) -> &'static str {
         }
         GateName::Steady => "run longer, or with --until-steady; look for what changed meanwhile",
         GateName::Credits => "take the level after the fall for what the volume carries",
+        GateName::WriteCache => "take the level of the full cache for what the volume carries",
         GateName::Offered => "lower the rate, or allow more I/Os in flight (iodepth)",
         GateName::QueueDepth => {
             "use more workers (numjobs), or an engine that keeps several in flight"
@@ -44,6 +45,7 @@ fn to_tell(name: GateName) -> Option<&'static str> {
     match name {
         GateName::Steady => Some("run longer, or with --until-steady"),
         GateName::Credits => Some("run until they would have run out"),
+        GateName::WriteCache => Some("run until writes wait for the disks"),
         GateName::Generator | GateName::Offered | GateName::QueueDepth | GateName::Little => {
             Some("run longer")
         }

@@ -119,6 +119,7 @@ impl<'a> Step<'a> {
             Some(self.errors(rules)),
             Some(if is_carried { steady } else { beside_backlog(steady) }),
             self.credits(),
+            self.write_cache(),
             offered,
             self.queue_depth(),
             self.generator(),

@@ -44,6 +44,8 @@ pub enum GateName {
     Steady,
     /// The level was not borrowed from burst credits.
     Credits,
+    /// The level was not that of a write-back cache that fills.
+    WriteCache,
     /// Little's law holds between what was in flight, the rate and the service time.
     Little,
     /// The depth asked for was kept.
@@ -66,10 +68,11 @@ pub enum GateName {
 
 impl GateName {
     /// All checks, in the order in which a summary lists them.
-    pub const ALL: [GateName; 11] = [
+    pub const ALL: [GateName; 12] = [
         GateName::Errors,
         GateName::Steady,
         GateName::Credits,
+        GateName::WriteCache,
         GateName::Offered,
         GateName::QueueDepth,
         GateName::Generator,
@@ -85,6 +88,7 @@ impl GateName {
         match self {
             GateName::Steady => "steady",
             GateName::Credits => "credits",
+            GateName::WriteCache => "write-cache",
             GateName::Little => "littles-law",
             GateName::QueueDepth => "queue-depth",
             GateName::Offered => "offered",
@@ -108,6 +112,7 @@ impl GateName {
             GateName::QueueDepth => Some("depth missed"),
             GateName::Offered => Some("rate missed"),
             GateName::Credits => Some("credits?"),
+            GateName::WriteCache => Some("cache fills"),
             GateName::Steady => Some("not steady"),
             GateName::Footprint | GateName::SocketBuffers | GateName::MountOptions => None,
         }

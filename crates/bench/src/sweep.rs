@@ -460,8 +460,8 @@ fn generator_bound(record: &Record, curve: &record::CurveRecord) -> Option<Strin
     Some(format!("above the load line the generator was the limit: {}{advice}", gate.reason))
 }
 
-/// Adds the curve, and that its line is one of burst credits, of the I/Os in flight or of the
-/// generator, if it is.
+/// Adds the curve, and that its line is one of burst credits, of a cache that fills, of the I/Os in
+/// flight or of the generator, if it is.
 fn with_curve(mut record: Record, curve: record::CurveRecord) -> Record {
     if let Some(message) = generator_bound(&record, &curve) {
         let code = "line-of-generator".to_owned();
@@ -474,15 +474,17 @@ fn with_curve(mut record: Record, curve: record::CurveRecord) -> Record {
     let judged = points_at_line(&curve).flat_map(|point| {
         record.validity.iter().filter(move |judged| judged.step_idx == point.step_idx)
     });
-    let borrowed = judged
-        .filter_map(|judged| judged.gate(GateName::Credits.as_str()))
-        .find(|gate| gate.verdict != Verdict::Passed && !gate.reason.is_empty())
-        .map(|gate| gate.reason.clone());
-    if let Some(reason) = borrowed {
-        let message = format!("the load line does not last: {reason}");
-        let code = "line-on-credits".to_owned();
-        record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
-    }
+    let judged: Vec<_> = judged.collect();
+    let borrowed = |(name, code): &(GateName, &str)| {
+        let mut gates = judged.iter().filter_map(|judged| judged.gate(name.as_str()));
+        let gate = gates.find(|it| it.verdict != Verdict::Passed && !it.reason.is_empty())?;
+        let message = format!("the load line does not last: {}", gate.reason);
+        Some(Note { severity: NoteSeverity::Warning, code: (*code).to_owned(), message })
+    };
+    let lasts =
+        [(GateName::Credits, "line-on-credits"), (GateName::WriteCache, "line-on-write-cache")];
+    let notes: Vec<Note> = lasts.iter().filter_map(borrowed).collect();
+    record.notes.extend(notes);
     Record { curve: Some(curve), ..record }
 }
 

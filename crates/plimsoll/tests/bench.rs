@@ -562,7 +562,7 @@ fn answers_to_needs_are_printed_kept_and_on_the_page() {
 }
 
 #[test]
-fn mistakes_of_needs_are_told_before_anything_runs() {
+fn mistakes_are_told_before_anything_runs() {
     let sandbox = sandbox();
     sandbox.write("old", vec![0_u8; 1 << 20]);
     for (args, expected) in [
@@ -571,11 +571,93 @@ fn mistakes_of_needs_are_told_before_anything_runs() {
         (&["--need", "iops=5000", "--set", "bs=4k"], "`--set bs=` does not go with `--need`"),
         (&["--need", "iops=5000", "--repeat", "3"], "`--repeat` is for suites"),
         (&["--need", "iops=5000,read=0"], "may not be written over"),
+        (&["--suite", "etcd", "--scale", "0.001"], "suite `etcd` only writes, and the target"),
+        (&["--suite", "snia-iops"], "`--overwrite` lets it: what is there is lost"),
     ] {
         let outcome = sandbox.plimsoll(&[&["bench", "old"], args].concat());
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stdout);
         assert!(outcome.stderr.contains(expected), "{args:?}: {}", outcome.stderr);
     }
+}
+
+/// Checks that a need which is kept for now has no answer: everywhere with the same words.
+#[track_caller]
+fn check_borrowed(design: &str, (need, more): (&str, &[&str]), row: &str, reason: &str) {
+    let sandbox = Sandbox::new();
+    sandbox.write("disk.toml", design);
+    let args = ["bench", "--on", "disk.toml", "--virtual", "--no-progress", "--need", need];
+    let args = [&args[..], more, &["--report", "a.html"]].concat();
+    let outcome = sandbox.plimsoll_keeping(&args);
+    assert_eq!(outcome.code, 3, "{}{}", outcome.stdout, outcome.stderr);
+    let shown = sandbox.plimsoll_keeping(&["show", "last"]);
+    let because = format!("because it was kept, but may not last: {reason}");
+    for text in [&outcome.stdout, &shown.stdout] {
+        assert!(text.contains(&format!("need {need}: cannot tell\n")), "{text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(&because), "{text}");
+        check_80_columns(text);
+    }
+    let page = fs::read_to_string(sandbox.path("a.html")).expect("a page");
+    assert!(page.contains(": cannot tell.") && page.contains("may not last"));
+    let outcome = sandbox.plimsoll(&[&args[..], &["--json"]].concat());
+    let record = Record::from_json(&outcome.stdout).expect("a record");
+    let found = suite(&record);
+    assert_eq!((outcome.code, found.needs[0].verdict.as_str()), (3, "cannot tell"));
+    assert_eq!(found.rows[0].verdict, row);
+}
+
+/// A gp2 of 100 GiB does 300 I/Os per second, and up to 3,000 from credits.
+#[test]
+fn what_only_credits_carry_does_not_meet_a_need() {
+    let gp2 = "[[volume]]\nmount = \"/m\"\ndisk = \"gp2\"\nsize = \"100GiB\"\n";
+    check_borrowed(gp2, ("iops=2500,p99<5ms", &[]), "credits?", "credits possible: 24");
+    let sandbox = Sandbox::new();
+    sandbox.write("disk.toml", gp2);
+    let args = ["bench", "--on", "disk.toml", "--virtual", "--no-progress", "--need", "iops=250"];
+    assert!(sandbox.plimsoll(&args).success().contains("need iops=250: met\n"));
+}
+
+/// The cache takes writes at once, and the disk 5,000 of them per second.
+const CACHED: &str = "[vm]\nsize = \"D8s_v3\"\nburst = \"none\"\n\n[[volume]]\nmount = \"/m\"\n\
+    disk = \"P30\"\ncache = \"ReadWrite\"\n";
+
+#[test]
+fn what_holds_until_a_cache_is_dirty_does_not_meet_a_need() {
+    let need = "iops=8000,bs=4k,read=0";
+    let reason = "writes are taken so fast for another 1h3";
+    check_borrowed(CACHED, (need, &["--set", "size=100g"]), "cache fills", reason);
+    // What fits into the cache is never waited for.
+    let sandbox = Sandbox::new();
+    sandbox.write("disk.toml", CACHED);
+    let args = ["bench", "--on", "disk.toml", "--virtual", "--no-progress", "--need", need];
+    let outcome = sandbox.plimsoll(&[&args[..], &["--set", "size=1g"]].concat());
+    assert!(outcome.success().contains(": met\n"), "{}", outcome.stdout);
+}
+
+#[test]
+fn a_load_line_of_a_cache_that_fills_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox.write("disk.toml", CACHED);
+    let args = ["curve", "--on", "disk.toml", "--virtual", "--no-progress", "--json", "--rw"];
+    let more = ["randwrite", "--bs", "4k", "--size", "100g", "--points", "2", "--time", "5s"];
+    let outcome = sandbox.plimsoll(&[&args[..], &more].concat());
+    let record = record(&outcome);
+    let note = record.notes.iter().find(|note| note.code == "line-on-write-cache");
+    let note = note.unwrap_or_else(|| panic!("{:?}", record.notes));
+    assert!(note.message.starts_with("the load line does not last: writes are"), "{note:?}");
+}
+
+/// One I/O per second: how many of them are due in a time is chance.
+#[test]
+fn few_arrivals_are_not_said_to_be_most_of_the_rate() {
+    let (code, record) = ask(&["iops=1"], &["--set", "time=600s"]);
+    let condition = &suite(&record).needs[0].conditions[0];
+    let (value, words) = (condition.value.expect("a rate"), condition.kept_words());
+    assert_eq!((code, value < 0.95), (0, true), "{value}");
+    assert_eq!(words, "kept: so few random arrivals may be due, by three standard deviations");
+    let (code, record) = ask(&["iops=0.5"], &["--set", "time=600s"]);
+    let need = &suite(&record).needs[0];
+    assert_eq!((code, need.verdict.as_str()), (0, "met"), "{need:?}");
 }
 
 /// How long it takes says nothing of a disk: only that all of it is there.

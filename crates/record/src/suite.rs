@@ -186,8 +186,14 @@ impl NeedConditionRecord {
 
     /// Says whether it holds, in words.
     pub fn kept_words(&self) -> &'static str {
-        let is_near = self.unit != "ns" && self.value.is_some_and(|value| value < self.bound);
+        let share = self.value.filter(|_| self.unit != "ns").map(|value| value / self.bound);
+        let is_near = share.is_some_and(|share| share < 1.0);
+        // The rule of random arrivals allows for less where few of them were due.
+        let is_few = share.is_some_and(|share| share < 0.95);
         match self.is_kept {
+            Some(true) if is_few => {
+                "kept: so few random arrivals may be due, by three standard deviations"
+            }
             Some(true) if is_near => "kept: at least 95 % of it",
             Some(true) => "kept",
             Some(false) => "broken",

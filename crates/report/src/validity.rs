@@ -260,6 +260,7 @@ fn plain(name: &str) -> String {
         ("errors", "errors"),
         ("steady", "steadiness"),
         ("credits", "burst credits"),
+        ("write-cache", "write-back cache"),
         ("offered", "offered load"),
         ("queue-depth", "queue depth"),
         ("generator", "load generator"),

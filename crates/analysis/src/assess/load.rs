@@ -50,6 +50,17 @@ impl Step<'_> {
         Some(credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge }))
     }
 
+    /// Judges whether rates hold only until a write-back cache of an emulated volume is dirty; the
+    /// job says so whose cache is full first.
+    pub(super) fn write_cache(&self) -> Option<Gate> {
+        let fillings = self.jobs.iter().filter_map(|job| job.caps.as_ref()?.filling.as_ref());
+        let fillings = fillings.filter(|filling| !filling.never_fills);
+        let first = fillings.min_by(|a, b| a.lasts_s.total_cmp(&b.lasts_s))?;
+        let reason = format!("writes are taken so fast {}", first.words()?);
+        let gate = Gate::unknown(GateName::WriteCache, reason);
+        Some(gate.with(&[("lasts_s", first.lasts_s)]))
+    }
+
     /// Judges the credits of emulated volumes and their machine: each cap by what it carried
     /// itself, as none lends another its account.
     fn emulated_credits(&self, emulation: &EmulationRecord) -> Gate {

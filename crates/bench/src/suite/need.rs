@@ -13,7 +13,7 @@ use plan::Plan;
 use plan::load::Arrivals;
 use record::{NeedConditionRecord, NeedRecord, Outcome, Record};
 
-use super::rows::{Check, checks, only_slows, spoils};
+use super::rows::{Check, borrowed, checks, held_by, latency, only_slows, spoils};
 use super::{Access, Durable, End, Part, Prepare, Step, Suite};
 use crate::lever::{Lever, Time};
 use crate::outcome::grown_backlog;
@@ -144,10 +144,7 @@ pub fn parse(text: &str) -> Result<Need, String> {
         let twice = || format!("`{part}`: {key} stands twice");
         let number = || positive(value).ok_or_else(|| at("expected a number above 0".to_owned()));
         let is_again = match key {
-            "iops" => {
-                let count = units::parse_count(value).map_err(|error| at(error.to_string()))?;
-                iops.replace(count as f64).is_some()
-            }
+            "iops" => iops.replace(parse_iops(value).map_err(at)?).is_some(),
             "mb_s" => bytes_per_s.replace(number()? * 1e6).is_some(),
             "mib_s" => bytes_per_s.replace(number()? * f64::from(1 << 20)).is_some(),
             "bs" | "size" => {
@@ -183,7 +180,7 @@ pub fn parse(text: &str) -> Result<Need, String> {
         (Some(_), Some(_)) => {
             return Err("a need has one of iops= and mb_s=; give each its own --need".to_owned());
         }
-        (Some(iops), None) if iops > 0.0 => (iops, Condition::Iops(iops)),
+        (Some(iops), None) => (iops, Condition::Iops(iops)),
         (None, Some(bytes)) => (bytes / block_bytes as f64, Condition::BytesPerS(bytes)),
         _ => return Err(format!("`{text}`: how much is needed is missing; {USAGE}")),
     };
@@ -198,6 +195,18 @@ pub fn parse(text: &str) -> Result<Need, String> {
         read_pct,
         is_sequential,
     })
+}
+
+/// Reads a rate: a number, which may be a fraction, or a count such as `16k`.
+fn parse_iops(text: &str) -> Result<f64, String> {
+    let number = match text.parse::<f64>() {
+        Ok(_) => positive(text),
+        Err(_) => {
+            let count = units::parse_count(text).map_err(|error| error.to_string())?;
+            (count > 0).then_some(count as f64)
+        }
+    };
+    number.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 /// Adds a limit of a figure that has none yet.
@@ -391,6 +400,8 @@ struct Attempt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     Passed,
+    /// Everything was kept, at a level that is known not to last.
+    Borrowed,
     Failed,
     /// The generator, the host or a signal spoiled it.
     Spoiled,
@@ -411,12 +422,13 @@ impl Question {
         let shown = match said {
             Some(Said::Failed) => attempts.iter().rfind(|it| it.said == Said::Failed),
             Some(Said::Passed) => attempts.iter().rfind(|it| it.said == Said::Passed),
+            Some(Said::Borrowed) => attempts.iter().rfind(|it| it.said == Said::Borrowed),
             Some(Said::Spoiled | Said::Thin) | None => attempts.last(),
         };
         let verdict = match said {
             Some(Said::Passed) => "met",
             Some(Said::Failed) => "not met",
-            Some(Said::Spoiled | Said::Thin) | None => "cannot tell",
+            Some(Said::Borrowed | Said::Spoiled | Said::Thin) | None => "cannot tell",
         };
         let mut conditions = shown.map_or_else(Vec::new, |it| it.conditions.clone());
         if matches!(said, Some(Said::Spoiled) | None) {
@@ -469,7 +481,7 @@ impl Question {
         let reason = match said {
             Said::Failed => held_by(record, step_idx)
                 .map_or(reason.clone(), |cap| format!("{reason}; held back by {cap}")),
-            Said::Passed | Said::Spoiled | Said::Thin => reason,
+            Said::Passed | Said::Borrowed | Said::Spoiled | Said::Thin => reason,
         };
         Attempt { said, reason, conditions }
     }
@@ -502,7 +514,12 @@ impl Question {
         }
         match (broken.is_empty(), thin) {
             (_, Some(thin)) => (Said::Thin, thin),
-            (true, None) => (Said::Passed, String::new()),
+            (true, None) => match borrowed(checks) {
+                Some(check) => {
+                    (Said::Borrowed, format!("it was kept, but may not last: {}", check.reason()))
+                }
+                None => (Said::Passed, String::new()),
+            },
             (false, None) => (Said::Failed, broken.join("; ")),
         }
     }
@@ -520,12 +537,14 @@ impl Question {
 }
 
 /// Decides from all measurements; none where another one is wanted. A failure counts when it came
-/// twice, and one success is enough where nothing failed.
+/// twice, and one success is enough where nothing failed; of several none may be at a level that
+/// does not last.
 fn decide(attempts: &[Attempt]) -> Option<Said> {
     let n = |said: Said| attempts.iter().filter(|it| it.said == said).count();
-    match (n(Said::Passed), n(Said::Failed)) {
-        (passed, 0) if passed > 0 => Some(Said::Passed),
-        (passed, failed) if passed >= 2 && passed >= failed => Some(Said::Passed),
+    let kept = if n(Said::Borrowed) > 0 { Said::Borrowed } else { Said::Passed };
+    match (n(Said::Passed) + n(Said::Borrowed), n(Said::Failed)) {
+        (passed, 0) if passed > 0 => Some(kept),
+        (passed, failed) if passed >= 2 && passed >= failed => Some(kept),
         (_, failed) if failed >= 2 => Some(Said::Failed),
         _ if n(Said::Thin) > 0 => Some(Said::Thin),
         _ if n(Said::Spoiled) >= SPOILED_MAX => Some(Said::Spoiled),
@@ -637,29 +656,6 @@ fn bound_of(condition: &Condition) -> f64 {
     }
 }
 
-fn latency(
-    record: &Record,
-    step_idx: u32,
-    point: Option<&Point>,
-    is_of_sync: bool,
-) -> Option<Histogram> {
-    if !is_of_sync {
-        return point.map(|it| it.latency.clone());
-    }
-    let mut all = Histogram::new();
-    for job in record.jobs.iter().filter(|job| job.step_idx == step_idx) {
-        all.merge(&job.sync);
-    }
-    (!all.is_empty()).then_some(all)
-}
-
-/// Names the cap of an emulated volume that held a step.
-fn held_by(record: &Record, step_idx: u32) -> Option<String> {
-    let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
-    let caps = jobs.find_map(|job| job.caps.as_ref())?;
-    caps.binding_cap().map(|cap| cap.name.clone())
-}
-
 /// Reads a number above 0.
 fn positive(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
@@ -686,6 +682,7 @@ mod tests {
         let all = ["IOPS >= 16000", "p99 < 2ms", "mean < 500us"];
         check("iops=16k, p99 < 2ms,mean<500us,bs=4k,read=70", (16000.0, 4096, 70.0, false), &all);
         check("mb_s=104.8576,bs=1m,seq,read=0", (100.0, 1 << 20, 0.0, true), &["MB/s >= 104.86"]);
+        check("iops=0.25", (0.25, 8192, 100.0, false), &["IOPS >= 0.25"]);
         check("mib_s=16,seq", (256.0, 65536, 100.0, true), &["MB/s >= 16.78"]);
     }
 
@@ -698,7 +695,10 @@ mod tests {
             ("iops=5000,p99=2ms", "write iops=N"),
             ("iops=5000,bs=1000", "multiple of 512"),
             ("iops=5000,read=101", "0 to 100"),
-            ("iops=0", "how much is needed"),
+            ("iops=0", "expected a number above 0"),
+            ("iops=0k", "expected a number above 0"),
+            ("iops=inf", "expected a number above 0"),
+            ("iops=5000x", "`5000x`"),
             ("iops=5,iops=6", "stands twice"),
             ("iops=5,p99<1ms,p99<2ms", "has a limit already"),
             ("iops=5,seq,random", "seq or random"),
@@ -726,7 +726,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_believed_when_it_came_twice() {
-        use Said::{Failed, Passed, Spoiled, Thin};
+        use Said::{Borrowed, Failed, Passed, Spoiled, Thin};
         for (seen, expected) in [
             (&[][..], None),
             (&[Passed], Some(Passed)),
@@ -741,6 +741,10 @@ mod tests {
             (&[Spoiled, Spoiled, Spoiled], Some(Spoiled)),
             (&[Spoiled, Failed, Spoiled, Spoiled], Some(Spoiled)),
             (&[Thin], Some(Thin)),
+            (&[Borrowed], Some(Borrowed)),
+            (&[Failed, Borrowed], None),
+            (&[Failed, Borrowed, Passed], Some(Borrowed)),
+            (&[Failed, Borrowed, Failed], Some(Failed)),
         ] {
             assert_eq!(decide(&attempts(seen)), expected, "{seen:?}");
         }

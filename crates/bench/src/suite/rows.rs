@@ -240,7 +240,7 @@ pub(super) struct Check {
     name: String,
     verdict: Verdict,
     reason: String,
-    /// Of burst credits: the level is known not to last.
+    /// The level is known not to last: it is one of burst credits, or of a cache that fills.
     is_borrowed: bool,
 }
 
@@ -264,6 +264,15 @@ pub(super) fn only_slows(check: &Check) -> bool {
     check.name == GateName::Generator.as_str()
 }
 
+/// Returns why the level of a step is known not to last, if it is: credits that ran out on the way
+/// carried a part of it, too.
+pub(super) fn borrowed(checks: &[Check]) -> Option<&Check> {
+    let has_ended = |check: &&Check| {
+        check.verdict == Verdict::Failed && check.name == GateName::Credits.as_str()
+    };
+    checks.iter().find(has_ended).or_else(|| checks.iter().find(|check| check.is_borrowed))
+}
+
 /// Checks that spoil a result, the weightiest first. Others are shown with the run.
 const WEIGHTY: [GateName; 8] = [
     GateName::Errors,
@@ -283,7 +292,7 @@ pub(super) fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
             name: gate.name.clone(),
             verdict: gate.verdict,
             reason: gate.reason.clone(),
-            is_borrowed: gate.verdict == Verdict::NotAssessed && gate.figure("lasts_s").is_some(),
+            is_borrowed: gate.is_borrowed(),
         });
         return checks.collect();
     }
@@ -301,6 +310,30 @@ pub(super) fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
         is_borrowed: false,
     });
     checks.collect()
+}
+
+/// Returns the latencies of a step's point, or of what made its writes durable.
+pub(super) fn latency(
+    record: &Record,
+    step_idx: u32,
+    point: Option<&Point>,
+    is_of_sync: bool,
+) -> Option<Histogram> {
+    if !is_of_sync {
+        return point.map(|it| it.latency.clone());
+    }
+    let mut all = Histogram::new();
+    for job in record.jobs.iter().filter(|job| job.step_idx == step_idx) {
+        all.merge(&job.sync);
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+/// Names the cap of an emulated volume that held a step.
+pub(super) fn held_by(record: &Record, step_idx: u32) -> Option<String> {
+    let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    let caps = jobs.find_map(|job| job.caps.as_ref())?;
+    caps.binding_cap().map(|cap| cap.name.clone())
 }
 
 /// Says whether a step wrote only, and made every write durable by a call.
@@ -345,7 +378,8 @@ fn verdict(record: &Record, steps: &[u32], is_preparation: bool) -> (String, Str
         }
     }
     if let Some(check) = checks.iter().find(|check| check.is_borrowed) {
-        return (row_verdict(GateName::Credits), check.reason.clone());
+        let name = GateName::ALL.into_iter().find(|name| check.name == name.as_str());
+        return (row_verdict(name.unwrap_or(GateName::Credits)), check.reason.clone());
     }
     match with("steady", Verdict::NotAssessed) {
         Some(check) => ("not assessed".to_owned(), check.reason.clone()),

@@ -109,6 +109,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if sites.is_read_only {
         refuse_writes(&args.need)?;
         running.steps = driver::reading(running.steps);
+        refuse_nothing(&running)?;
         running.suite.curve = running.suite.curve.filter(|curve| {
             let name = curve.access.as_str();
             name == "read" || name == "randread"
@@ -188,6 +189,18 @@ fn refuse_writes(needs: &[Need]) -> Result<(), Failure> {
                 .hint("a folder gets a scratch file of its own"))
         }
     }
+}
+
+/// Refuses a suite of which nothing is left on what may only be read.
+fn refuse_nothing(running: &Running) -> Result<(), Failure> {
+    if !running.steps.iter().all(|step| step.is_preparation) {
+        return Ok(());
+    }
+    let message =
+        format!("suite `{}` only writes, and {}", running.suite.name, existing::READ_ONLY);
+    Err(Failure::wrong_use(message)
+        .hint("`--overwrite` lets it: what is there is lost")
+        .hint("a folder gets a scratch file of its own"))
 }
 
 /// Keeps what there is, also where a later stage was refused.

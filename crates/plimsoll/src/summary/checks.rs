@@ -66,8 +66,8 @@ fn said(record: &Record) -> BTreeMap<&str, Said<'_>> {
             }
             let is_remark = gate.figure("n_remarks").is_some_and(|n| n > 0.0);
             // A level above what is known to last is worth a line, however short the run.
-            let is_borrowed =
-                gate.verdict == Verdict::NotAssessed && gate.figure("lasts_s").is_some();
+            // Of a cache that fills the job's own lines say it.
+            let is_borrowed = gate.is_borrowed() && gate.name != GateName::WriteCache.as_str();
             if gate.verdict == Verdict::Passed && is_remark || is_borrowed {
                 said.remark.get_or_insert(gate);
             }
