@@ -227,7 +227,9 @@ fn no_byte_that_a_job_leaves_alone_is_written() {
             &["the page cache", "the first block", "how blocks prove their contents"],
         ),
     ];
-    of_device.iter().for_each(|case| check_words_of("/dev/sdx", case));
+    for case in of_device {
+        check_words_of("/dev/sdx", case);
+    }
     let of_files: &[Case<'_>] = &[
         (
             "[g]\nrw=write:4k\nbs=4k\n[r]\nrw=read\nbs=4k\n",
@@ -242,7 +244,9 @@ fn no_byte_that_a_job_leaves_alone_is_written() {
             &["missing files may be created (`allow_file_create=0`)"],
         ),
     ];
-    of_files.iter().for_each(check_words);
+    for case in of_files {
+        check_words(case);
+    }
 }
 
 /// Jobs of fio, what stands in the parameter file, what does not, and what is listed as lost.
