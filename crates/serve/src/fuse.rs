@@ -34,12 +34,20 @@ use crate::machine::Machine;
 use crate::overhead;
 use crate::pacer::{Arrival, lock};
 use crate::store::Opened;
-use crate::tree::{Changes, Identity, NewKind, Node};
+use crate::tree::{Changes, Identity, LENT_RIGHTS, NewKind, Node};
 use handles::{Handle, Handles};
 
 /// How long the kernel may remember names and attributes. Only a crash changes them besides, and
 /// the kernel learns of it.
 const REMEMBERED: Duration = Duration::from_secs(1);
+
+/// Returns how long the kernel may remember these attributes. A write by another user takes setuid
+/// and setgid away, and the kernel does not know that it did.
+fn remembered(stat: &Stat) -> Duration {
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let lends = stat.st_mode & LENT_RIGHTS != 0;
+    if is_file && lends { Duration::ZERO } else { REMEMBERED }
+}
 
 /// Requests that the kernel keeps in flight without a thread that waits for each (asynchronous
 /// I/O). Above the depth of any sensible job; each may hold 1 MiB.
@@ -91,7 +99,7 @@ impl Volumes {
     fn entry(&self, child: Answer<(Arc<Node>, Stat)>, reply: ReplyEntry) {
         match child {
             Ok((node, stat)) => {
-                reply.entry(&REMEMBERED, &self.attributes(&node, &stat), Generation(0));
+                reply.entry(&remembered(&stat), &self.attributes(&node, &stat), Generation(0));
             }
             Err(error) => reply.error(convert::error(error)),
         }
@@ -259,7 +267,7 @@ impl Filesystem for Volumes {
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
         let found = self.node(number).and_then(|node| node.stat().map(|stat| (node, stat)));
         match found {
-            Ok((node, stat)) => reply.attr(&REMEMBERED, &self.attributes(&node, &stat)),
+            Ok((node, stat)) => reply.attr(&remembered(&stat), &self.attributes(&node, &stat)),
             Err(error) => reply.error(convert::error(error)),
         }
     }
@@ -285,7 +293,7 @@ impl Filesystem for Volumes {
         let (atime, mtime) = (atime.map(convert::timespec), mtime.map(convert::timespec));
         let changes = Changes { mode, uid, gid, atime, mtime };
         match self.set_attributes(number, size, handle, &changes) {
-            Ok((node, stat)) => reply.attr(&REMEMBERED, &self.attributes(&node, &stat)),
+            Ok((node, stat)) => reply.attr(&remembered(&stat), &self.attributes(&node, &stat)),
             Err(error) => reply.error(convert::error(error)),
         }
     }
@@ -392,7 +400,7 @@ impl Filesystem for Volumes {
                 node.n_open.fetch_add(1, Relaxed);
                 let opened = Opened::new(file, is_sync, self.machine.n_crashes());
                 let handle = self.handles.insert(Handle::File(node, opened));
-                reply.created(&REMEMBERED, &attributes, Generation(0), handle, FILE_FLAGS);
+                reply.created(&remembered(&stat), &attributes, Generation(0), handle, FILE_FLAGS);
             }
             Err(error) => reply.error(convert::error(error)),
         }

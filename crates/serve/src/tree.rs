@@ -7,7 +7,7 @@
 mod attributes;
 mod names;
 
-pub(crate) use attributes::Changes;
+pub(crate) use attributes::{Changes, LENT_RIGHTS};
 pub(crate) use names::{Entry, Identity, NewKind};
 
 use std::collections::HashMap;

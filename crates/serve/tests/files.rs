@@ -6,6 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use common::{Mounted, design, disk, fast};
 use rustix::fs::{FallocateFlags, RenameFlags, Timespec, Timestamps};
@@ -72,6 +74,27 @@ fn files_behave() {
     let mut text = String::new();
     open.read_to_string(&mut text).unwrap();
     assert_eq!(text, "b");
+}
+
+/// The kernel has no say in it and must not answer from what it remembers.
+#[test]
+fn a_write_by_another_user_is_seen_to_take_setuid_away_at_once() {
+    if !rustix::process::geteuid().is_root() {
+        testing::skipped!("only root can write as another user");
+        return;
+    }
+    let Some(mounted) = Mounted::new(fast(64 * MIB, CacheMode::None)) else { return };
+    fs::set_permissions(mounted.folder().path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mode = |name: &str| fs::metadata(mounted.join(name)).unwrap().mode() & 0o7777;
+    for lent in [0o4777, 0o2777, 0o6777] {
+        fs::write(mounted.join("lent"), b"").unwrap();
+        fs::set_permissions(mounted.join("lent"), fs::Permissions::from_mode(lent)).unwrap();
+        assert_eq!(mode("lent"), lent);
+        let mut other = Command::new("/bin/sh");
+        other.args(["-c", "echo x >> \"$0\""]).arg(mounted.join("lent"));
+        assert!(other.uid(65_534).gid(65_534).status().unwrap().success());
+        assert_eq!(mode("lent"), 0o777, "was {lent:o}");
+    }
 }
 
 #[test]

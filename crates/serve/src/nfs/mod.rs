@@ -48,7 +48,7 @@ use crate::clock::now_ns;
 use crate::machine::Machine;
 use crate::pacer::lock;
 use crate::status::{ClientReport, ExportReport};
-use crate::tree::{Changes, Node};
+use crate::tree::{Changes, LENT_RIGHTS, Node};
 pub use call::Refusal;
 pub use decode::{Decoded, decode_call, read_record};
 
@@ -109,9 +109,8 @@ impl Trust {
 
     /// Returns the mode that a file is given of the one that is asked for.
     fn mode(self, kind: FileType, mode: u32) -> u32 {
-        const LENT: u32 = 0o6000;
         let is_lent = self == Trust::Squashed && kind != FileType::Directory;
-        if is_lent { mode & !LENT } else { mode }
+        if is_lent { mode & !LENT_RIGHTS } else { mode }
     }
 
     /// Returns changes without what a caller may not ask for: only root gives a file to

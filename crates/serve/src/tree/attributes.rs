@@ -23,6 +23,8 @@ pub(crate) struct Changes {
 /// Bits of a mode that lend a program its file's owner and group.
 const SET_UID: u32 = 0o4000;
 const SET_GID: u32 = 0o2000;
+/// Both.
+pub(crate) const LENT_RIGHTS: u32 = SET_UID | SET_GID;
 const GROUP_EXECUTES: u32 = 0o010;
 
 /// Largest extended attribute that the kernel allows.
