@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -579,6 +580,27 @@ fn a_process_short_of_memory_never_aborts() {
             // The loader itself may find no room, and says so.
             let is_started = !stderr.contains("error while loading shared libraries");
             assert!(is_fine || !is_started, "{limit_kib} KiB: {code}, {stderr}");
+        }
+    }
+}
+
+#[test]
+fn files_of_other_tools_are_known_wherever_jobs_may_stand() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.icf", "Version 2006.07.27 \n'TEST SETUP ====\n");
+    sandbox.write("a.cmd", "diskspd.exe -b8K -d300 -w30 F:\\testfile.dat\n");
+    for (name, expected) in [("a.icf", "configuration of Iometer"), ("a.cmd", "lines of diskspd")] {
+        let told = |outcome: Outcome| {
+            assert_eq!(outcome.code, 2, "{}", outcome.stdout);
+            assert!(outcome.stderr.starts_with("error[foreign-file]"), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+            assert_eq!(outcome.stderr.matches("error").count(), 1, "{}", outcome.stderr);
+        };
+        for command in ["check", "run", "curve"] {
+            told(sandbox.plimsoll(&[command, name]));
+            let mut piped = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+            let text = File::open(sandbox.path(name)).expect("it was written");
+            told(outcome(piped.args([command, "-"]).stdin(text)));
         }
     }
 }

@@ -79,6 +79,12 @@ impl InputArgs {
         let dialect = self.language(&request);
         let mut understood = dialect.read(&request, &HostLoader);
         let parsed = &mut understood.parsed;
+        // It can be read only once, and was.
+        let piped = parsed.plan.sources.iter().find(|source| source.name == "-");
+        let piped = piped.filter(|_| self.dialect.is_none());
+        if let Some(mistake) = piped.and_then(|it| foreign(&it.name, it.text.as_bytes())) {
+            return Understood::of(Parsed { diagnostics: vec![mistake], ..Parsed::default() });
+        }
         if self.dialect.is_none() && parsed.has_errors() {
             parsed.diagnostics.extend(self.unlike(dialect, &parsed.plan.sources));
         }
@@ -90,8 +96,7 @@ impl InputArgs {
         let files = self.files.iter().filter(|_| self.dialect.is_none());
         let foreign = files.filter_map(|name| {
             let bytes = (name != "-").then(|| HostLoader.read(name).ok()).flatten()?;
-            let foreign = Foreign::tell(&bytes).map(|it| it.mistake(name));
-            foreign.or_else(|| on::design_in_place_of_a_job(name, &String::from_utf8_lossy(&bytes)))
+            foreign(name, &bytes)
         });
         foreign.collect()
     }
@@ -129,6 +134,12 @@ impl InputArgs {
         });
         unlike.collect()
     }
+}
+
+/// Returns the mistake that a file is which is in no language of jobs, by what it holds.
+pub(super) fn foreign(name: &str, bytes: &[u8]) -> Option<Diagnostic> {
+    let foreign = Foreign::tell(bytes).map(|it| it.mistake(name));
+    foreign.or_else(|| on::design_in_place_of_a_job(name, &String::from_utf8_lossy(bytes)))
 }
 
 /// Reads the name of a language.

@@ -270,6 +270,10 @@ fn is_job_file(target: &str) -> bool {
     let Some(bytes) = is_short.then(|| HostLoader.read(target).ok()).flatten() else {
         return false;
     };
+    // Nor is a file of another tool to be measured: as jobs, it is told what it is.
+    if input::foreign(target, &bytes).is_some() {
+        return true;
+    }
     let Ok(text) = String::from_utf8(bytes) else { return false };
     !text.contains('\0') && likeliest(&text).is_some()
 }
