@@ -296,4 +296,29 @@ fn a_side_that_cannot_run_is_told_before_anything_runs() {
     assert!(told("good.fio --nonsense").contains("what `plimsoll run` takes"));
     assert!(told("good.fio --no-store").contains("is not for one side"));
     assert!(told("missing.fio").contains("missing.fio"));
+    assert!(told("-").contains("standard input"));
+    // What is known only with the files, the host and the permissions.
+    sandbox.write("commands.fio", "[a]\nioengine=null\nrw=read\nsize=1m\nexec_prerun=true\n");
+    sandbox.write("reads.fio", "[a]\nioengine=psync\nrw=read\nsize=1m\nfilename=data\n");
+    assert!(told("commands.fio").contains("--allow-commands"));
+    assert!(told("commands.fio --readonly --allow-commands").contains("read-only-run"));
+    assert!(told("reads.fio --readonly").contains("read-only-layout"));
+    assert!(!sandbox.path("data").exists());
+    assert!(told("good.fio --output good.fio").contains("is what is to be run"));
+    assert!(told("good.fio --output missing/x.json").contains("missing/x.json"));
+    let runs = sandbox.plimsoll_keeping(&["runs"]);
+    assert!(!runs.stdout.contains("pairs-"), "{}", runs.stdout);
+}
+
+#[test]
+fn runs_are_named_for_a_comparison_only_where_both_sides_have_some() {
+    let sandbox = Sandbox::new();
+    sandbox.write("good.fio", "[a]\nioengine=null\nrw=read\nsize=1m\n");
+    // Whether the command succeeds is known only when it has run.
+    sandbox.write("fails.fio", "[a]\nioengine=null\nrw=read\nsize=1m\nexec_prerun=false\n");
+    let side = "fails.fio --allow-commands";
+    let found = sandbox.plimsoll_keeping(&["compare", "--interleave", "1", "--", "good.fio", side]);
+    assert_eq!(found.code, 1, "{}", found.stderr);
+    assert!(found.stderr.contains("candidate: the run failed"), "{}", found.stderr);
+    assert!(!found.stderr.contains("runs that were measured"), "{}", found.stderr);
 }

@@ -73,7 +73,8 @@ pub use emulation::{DesignChange, EmulatedTime, Emulation};
 pub use memory::NO_MEMORY;
 pub use read_only::LAYOUT as READ_ONLY_LAYOUT;
 pub use run::{
-    DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, TreePart, UntilSteady, run,
+    DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, TreePart, UntilSteady,
+    check, run,
 };
 pub use series::SeriesSoFar;
 pub use spread::may_spread;

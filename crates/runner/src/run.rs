@@ -252,6 +252,14 @@ pub enum RunError {
     Refused(Vec<Diagnostic>),
 }
 
+/// Looks whether a plan can run, as [`run`] does before it begins, and changes nothing.
+///
+/// # Errors
+/// Says why it cannot.
+pub fn check(plan: &Plan, options: &RunOptions) -> Result<(), RunError> {
+    Ready::new(plan, options, &Control::new(), unix_ms()).map(drop)
+}
+
 /// Runs a plan.
 ///
 /// Once the first worker has started there is always a record: of a run that failed, was

@@ -6,7 +6,7 @@ use std::time::Duration;
 use analysis::Rules;
 use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
-use plan::Plan;
+use plan::{Diagnostic, Plan};
 use record::{Note, Outcome, Record};
 use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions};
 
@@ -107,6 +107,21 @@ pub(super) fn run_judged(
     let record = session.measure(plan, options)?;
     let is_kept = session.finish(&record);
     print(&record, result, &mut sink).map(|exit| exit.if_kept(is_kept))
+}
+
+/// Looks for whatever would keep a plan from running, and tells it; nothing is run or written.
+pub(super) fn check(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Result<(), Failure> {
+    drop(Sink::open_beside(result.output.as_deref(), plan)?);
+    runner::check(plan, options).map_err(|RunError::Refused(findings)| refused(plan, &findings))
+}
+
+/// Tells why a plan was refused.
+fn refused(plan: &Plan, findings: &[Diagnostic]) -> Failure {
+    let told: Vec<_> = findings.iter().collect();
+    diagnostics::tell(&told, Texts { sources: &plan.sources, command_line: "" });
+    // The same plan would run on a larger host.
+    let lacks_memory = findings.iter().any(|finding| finding.code == NO_MEMORY);
+    Failure::silent(if lacks_memory { Exit::RunFailed } else { Exit::WrongUse })
 }
 
 /// Returns what is decided besides the plan.
@@ -272,7 +287,7 @@ impl Session {
                 EventReply::Keep(record) => kept.event(&RunEvent::Report(&record)),
             }
         });
-        let refused = match outcome {
+        let findings = match outcome {
             Ok(mut record) => {
                 judge(&mut record, rules);
                 return Ok(record);
@@ -283,11 +298,7 @@ impl Session {
         if self.kept_last.is_none() {
             std::mem::take(kept).forget();
         }
-        let findings: Vec<_> = refused.iter().collect();
-        diagnostics::tell(&findings, Texts { sources: &plan.sources, command_line: "" });
-        // The same plan would run on a larger host.
-        let lacks_memory = refused.iter().any(|finding| finding.code == NO_MEMORY);
-        Err(Failure::silent(if lacks_memory { Exit::RunFailed } else { Exit::WrongUse }))
+        Err(refused(plan, &findings))
     }
 
     /// Says whether a signal asked for the end.

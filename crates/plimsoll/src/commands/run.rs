@@ -1,6 +1,7 @@
 //! `plimsoll run`: runs job files.
 
 use dialects::Understood;
+use plan::Plan;
 use runner::RunOptions;
 
 use super::execute::{self, ResultArgs, SafetyArgs};
@@ -41,10 +42,10 @@ Examples:
   plimsoll run nightly.fio --json --output nightly.json
   sed s/4k/8k/ small.fio | plimsoll run -";
 
-/// Looks for mistakes in the files and the design, and tells them; nothing is run.
+/// Looks for whatever would keep the command from running, and tells it; nothing is run.
 pub(super) fn check(args: &Args) -> Result<(), Failure> {
-    input::tell(&parse(args).parsed)?;
-    args.on.emulation().map(|_| ())
+    let (plan, options) = prepared(args)?;
+    execute::check(&plan, &options, &args.result)
 }
 
 /// Reads the files. On emulated volumes no file is touched, so no folder needs to be there.
@@ -58,6 +59,12 @@ fn parse(args: &Args) -> Understood {
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let (plan, options) = prepared(args)?;
+    execute::run_judged(&plan, &options, &args.result, &args.judge.rules())
+}
+
+/// Returns what is to be run, and how.
+fn prepared(args: &Args) -> Result<(Plan, RunOptions), Failure> {
     let Understood { mut parsed, draws_anew, .. } = parse(args);
     input::tell(&parsed)?;
     if let Some(seed) = args.seed.or_else(|| draws_anew.then(seed::drawn)) {
@@ -66,6 +73,5 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let emulation = args.on.emulation()?;
     let until_steady = args.judge.apply(&mut parsed.plan);
     let options = execute::options(emulation, &args.result, args.safety);
-    let options = RunOptions { until_steady, ..options };
-    execute::run_judged(&parsed.plan, &options, &args.result, &args.judge.rules())
+    Ok((parsed.plan, RunOptions { until_steady, ..options }))
 }

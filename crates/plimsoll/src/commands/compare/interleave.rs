@@ -77,7 +77,10 @@ pub(super) fn measure(args: &Args, n_pairs: u32) -> Result<Pairs, Failure> {
     let ended = turns.all();
     let is_interrupted = control.stop() != Stop::No;
     if let Err(failed) = ended {
-        return Err(failed.hint(turns.how_to_go_on()));
+        return Err(match turns.how_to_go_on() {
+            Some(how) => failed.hint(how),
+            None => failed,
+        });
     }
     let mut sets = sides.iter().map(|side| complete(args, side));
     let mut baseline = sets.next().unwrap_or_else(|| Ok(Vec::new()))?;
@@ -114,6 +117,10 @@ impl Side {
             )
         };
         let words = split(text).map_err(&wrong)?;
+        if words.iter().any(|word| word == "-") {
+            let why = "each of its runs would read the standard input: write it to a file";
+            return Err(wrong(why.to_owned()));
+        }
         let kept = ["--store", "--no-store", "--name", "--json", "--fio-json"];
         let is_kept = |word: &&String| {
             kept.iter().any(|option| {
@@ -241,12 +248,16 @@ impl Turns<'_> {
         Ok(())
     }
 
-    fn how_to_go_on(&self) -> String {
+    /// Says how to compare what was measured, if there is something of both.
+    fn how_to_go_on(&self) -> Option<String> {
         let [baseline, candidate] = self.sides;
-        format!(
-            "runs that were measured are kept: `plimsoll compare {} {}`",
-            baseline.name, candidate.name
-        )
+        let is_there = |side| complete(self.args, side).is_ok_and(|runs| !runs.is_empty());
+        (is_there(baseline) && is_there(candidate)).then(|| {
+            format!(
+                "runs that were measured are kept: `plimsoll compare {} {}`",
+                baseline.name, candidate.name
+            )
+        })
     }
 }
 
