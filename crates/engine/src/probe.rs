@@ -68,10 +68,14 @@ pub struct TargetFacts {
     /// Where the device, a partition of it, or what is stacked on it is mounted. `[SWAP]` stands
     /// for use as swap.
     pub mount_points: Vec<PathBuf>,
+    /// The devices that lie over it or over a part of it, mounted or not: loop devices, and what
+    /// /sys calls holders. Its partitions are none.
+    pub stacked: Vec<PathBuf>,
     /// The kernel or another program holds the device for itself: it is mounted, or a part of an
     /// array or volume. Not looked for by [`look`].
     pub is_held: bool,
-    /// The file system, partition table or the like that the device holds.
+    /// The file system, partition table or the like that the device holds; where it shows none,
+    /// that of a device over it, which may begin further in.
     pub contents: Contents,
     /// Major and minor number: of the device itself, or of the one that the file is on.
     pub device: DeviceNumber,
@@ -90,6 +94,17 @@ impl TargetFacts {
         if self.is_held {
             return Some(WriteRisk::Held);
         }
+        match self.stacked.first() {
+            Some(above) => Some(WriteRisk::Stacked(above)),
+            None => self.contents_risk(),
+        }
+    }
+
+    /// Returns the same, where the user allows to write to a device in use: what it holds.
+    pub fn contents_risk(&self) -> Option<WriteRisk<'static>> {
+        if self.kind != FileKind::Block {
+            return None;
+        }
         match self.contents {
             Contents::Nothing => None,
             Contents::Known { name, kind } => Some(WriteRisk::Contents(name, kind)),
@@ -105,6 +120,8 @@ pub enum WriteRisk<'a> {
     Mounted(&'a Path),
     /// The kernel or another program holds it.
     Held,
+    /// This device lies over it, or over a part of it.
+    Stacked(&'a Path),
     /// It holds this.
     Contents(&'static str, ContentsKind),
     /// What it holds is not known, since this byte cannot be read.
@@ -171,6 +188,7 @@ fn look_at(path: &Path, holds: bool) -> Result<(TargetFacts, Option<OwnedFd>), E
         read_only: false,
         free_bytes: None,
         mount_points: Vec::new(),
+        stacked: Vec::new(),
         is_held: false,
         contents: Contents::Nothing,
         device: if is_device {
@@ -235,6 +253,7 @@ fn probe_missing(path: &Path) -> Result<TargetFacts, EngineError> {
         read_only: false,
         free_bytes: None,
         mount_points: Vec::new(),
+        stacked: Vec::new(),
         is_held: false,
         contents: Contents::Nothing,
         device: (rustix::fs::major(facts.st_dev), rustix::fs::minor(facts.st_dev)),
@@ -279,7 +298,9 @@ fn hold(path: &Path, is_mounted: bool) -> rustix::io::Result<Option<OwnedFd>> {
 
 fn probe_device(target: &mut TargetFacts, holds: bool) -> Result<Option<OwnedFd>, EngineError> {
     let fail = |errno: Errno| EngineError::file("open", &target.path, errno);
-    target.mount_points = mount_points(target.device);
+    let family = Family::of(target.device);
+    target.mount_points = mount_points(&family);
+    target.stacked = family.stacked.iter().filter_map(|above| device_path(*above)).collect();
     let mut held = None;
     if holds {
         held = hold(&target.path, !target.mount_points.is_empty()).map_err(fail)?;
@@ -308,18 +329,32 @@ fn probe_device(target: &mut TargetFacts, holds: bool) -> Result<Option<OwnedFd>
     target.discards = sys_number(target.device, "queue/discard_max_bytes")
         .or_else(|| sys_number(target.device, "../queue/discard_max_bytes"))
         .is_some_and(|bytes| bytes > 0);
-    let device = File::from(fd);
-    target.contents =
-        signatures::identify(target.size_bytes, &mut |offset, bytes| device.read_at(bytes, offset));
+    target.contents = contents(&File::from(fd), target.size_bytes);
+    if target.contents == Contents::Nothing {
+        let mut over = family.above.iter().filter_map(|above| contents_over(*above));
+        target.contents = over.find(|it| *it != Contents::Nothing).unwrap_or(Contents::Nothing);
+    }
     Ok(held)
 }
 
+fn contents(device: &File, size_bytes: u64) -> Contents {
+    signatures::identify(size_bytes, &mut |offset, bytes| device.read_at(bytes, offset))
+}
+
+/// Tells what a device holds that lies over another. `None` where it cannot be opened: one that
+/// has just gone, or that is not ready.
+fn contents_over(device: DeviceNumber) -> Option<Contents> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(device_path(device)?, flags, Mode::empty()).ok()?;
+    let size_bytes = rustix::fs::seek(&fd, SeekFrom::End(0)).ok()?;
+    Some(contents(&File::from(fd), size_bytes))
+}
+
 /// Finds where a device, its partitions, and what is stacked on any of them are in use.
-fn mount_points(device: DeviceNumber) -> Vec<PathBuf> {
-    let family = dependents(device);
+fn mount_points(family: &Family) -> Vec<PathBuf> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let is_family = |path: &Path| device_number(path).is_some_and(|at| family.contains(&at));
-    let in_family = |mount: &Mount| family.contains(&mount.device) || is_family(&mount.source);
+    let is_family = |path: &Path| device_number(path).is_some_and(|at| family.contains(at));
+    let in_family = |mount: &Mount| family.contains(mount.device) || is_family(&mount.source);
     let mut found: Vec<PathBuf> =
         mounts::parse(&table).into_iter().filter(in_family).map(|mount| mount.at).collect();
     let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
@@ -330,42 +365,80 @@ fn mount_points(device: DeviceNumber) -> Vec<PathBuf> {
     found
 }
 
-/// Returns a device and all that consist of it: partitions, devices stacked on them, and loop
-/// devices over any of them; and of a loop device what it lies over.
-fn dependents(device: DeviceNumber) -> Vec<DeviceNumber> {
-    let loops = loops();
-    let mut family = vec![device];
-    let mut next = 0;
-    while next < family.len() && family.len() < DEPENDENTS_MAX {
-        let folder = sys_folder(family[next]);
-        let over = loops.iter().filter(|(_, below)| *below == family[next]);
-        let mut found: Vec<DeviceNumber> = over.map(|(above, _)| *above).collect();
-        next += 1;
-        for holder in [folder.join("holders"), folder] {
-            let Ok(entries) = std::fs::read_dir(holder) else { continue };
-            for entry in entries.flatten() {
-                // Partitions and holders are folders with a device number in them.
-                let text = std::fs::read_to_string(entry.path().join("dev")).unwrap_or_default();
-                found.extend(mounts::parse_device(&text));
+/// The devices that a write to one of them may reach.
+#[derive(Debug, Default)]
+struct Family {
+    /// All that consist of the device: partitions, devices stacked on them, and loop devices over
+    /// any of them.
+    above: Vec<DeviceNumber>,
+    /// Those of them that are no partitions.
+    stacked: Vec<DeviceNumber>,
+    /// The device, and where it is a loop device, what it lies over. What is written to it is
+    /// written to that, and to that alone: what is beside it there is another's.
+    below: Vec<DeviceNumber>,
+}
+
+impl Family {
+    fn of(device: DeviceNumber) -> Family {
+        let loops = loops();
+        let mut family = Family { below: vec![device], ..Family::default() };
+        let mut next = Some(device);
+        let mut n_seen = 0;
+        while let Some(at) = next {
+            let over = loops.iter().filter(|(_, below)| *below == at).map(|(above, _)| *above);
+            let holders = numbers_in(&sys_folder(at).join("holders"), "dev");
+            for number in over.chain(holders) {
+                family.add(number);
+                if !family.stacked.contains(&number) {
+                    family.stacked.push(number);
+                }
             }
+            // A file of that name tells partitions from the other folders of a device.
+            for number in numbers_in(&sys_folder(at), "partition") {
+                family.add(number);
+            }
+            next = family.above.get(n_seen).copied();
+            n_seen += 1;
         }
-        for number in found {
-            if !family.contains(&number) {
-                family.push(number);
+        let mut above = device;
+        while let Some((_, below)) = loops.iter().find(|(over, _)| *over == above) {
+            if family.contains(*below) || family.below.len() >= DEPENDENTS_MAX {
+                break;
             }
+            family.below.push(*below);
+            above = *below;
+        }
+        family
+    }
+
+    fn add(&mut self, number: DeviceNumber) {
+        if !self.contains(number) && self.above.len() < DEPENDENTS_MAX {
+            self.above.push(number);
         }
     }
-    // What is written to a loop device is written to what it lies over, and to that alone: what is
-    // beside it there is another's.
-    let mut above = device;
-    while let Some((_, below)) = loops.iter().find(|(over, _)| *over == above) {
-        if family.contains(below) || family.len() >= DEPENDENTS_MAX {
-            break;
-        }
-        family.push(*below);
-        above = *below;
+
+    fn contains(&self, number: DeviceNumber) -> bool {
+        self.above.contains(&number) || self.below.contains(&number)
     }
-    family
+}
+
+/// Returns the numbers of the devices whose folders of /sys lie in this one, and have a file of
+/// this name.
+fn numbers_in(folder: &Path, with: &str) -> Vec<DeviceNumber> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let of_entry = |folder: PathBuf| {
+        let text = folder.join(with).exists().then(|| std::fs::read_to_string(folder.join("dev")));
+        mounts::parse_device(&text?.ok()?)
+    };
+    entries.flatten().filter_map(|entry| of_entry(entry.path())).collect()
+}
+
+/// Returns the path of a device by the name that the kernel gives it.
+fn device_path(device: DeviceNumber) -> Option<PathBuf> {
+    let folder = std::fs::canonicalize(sys_folder(device)).ok()?;
+    // /sys writes `!` for the slash of names such as `cciss/c0d0`.
+    let name = folder.file_name()?.to_str()?.replace('!', "/");
+    Some(Path::new("/dev").join(name))
 }
 
 /// Returns the loop devices that lie over block devices, each with that device.
@@ -397,7 +470,8 @@ pub fn mounted_images() -> Vec<MountedImage> {
         let backing = std::fs::read_to_string(folder.join("loop/backing_file")).ok()?;
         let facts = std::fs::metadata(backing.trim_end_matches('\n')).ok()?;
         let number = std::fs::read_to_string(folder.join("dev")).ok()?;
-        let mount_point = mount_points(mounts::parse_device(&number)?).into_iter().next()?;
+        let family = Family::of(mounts::parse_device(&number)?);
+        let mount_point = mount_points(&family).into_iter().next()?;
         let id = (facts.dev(), facts.ino());
         facts.is_file().then_some(MountedImage { id, mount_point })
     };

@@ -9,7 +9,7 @@ use std::process::Command;
 use common::{BLOCK, all, file, make, one, op, options, read_write, scratch, spec, table, zeros};
 use engine::{
     Arena, ArenaSpec, Contents, ContentsKind, EngineError, FileKind, FileTable, LayoutSpec,
-    MemoryKind, OpenFlags, TablePolicy, WriteRisk, claim, layout, probe,
+    MemoryKind, OpenFlags, TablePolicy, TargetFacts, WriteRisk, claim, layout, probe,
 };
 use plan::EngineKind;
 use plan::files::{Fadvise, Fallocate, SyncMode};
@@ -129,7 +129,7 @@ fn a_device_is_guarded_by_what_it_holds() {
 }
 
 #[test]
-fn a_device_below_a_mounted_one_is_in_use() {
+fn a_device_below_another_is_in_use() {
     let dir = scratch();
     let image = zeros(dir.path(), "image", 32 << 20);
     let Some(below) = LoopDevice::new(&image) else {
@@ -148,7 +148,12 @@ fn a_device_below_a_mounted_one_is_in_use() {
         testing::skipped!("no mkfs.ext4 here");
         return;
     }
-    assert_eq!(probe(&below.0).unwrap().write_risk(), None, "its own head is empty");
+    let ext4 = WriteRisk::Contents("ext2/ext3/ext4", ContentsKind::FileSystem);
+    let unmounted = |facts: TargetFacts| {
+        assert_eq!(facts.write_risk(), Some(WriteRisk::Stacked(&above.0)));
+        assert_eq!(facts.contents_risk(), Some(ext4), "its own head is empty");
+    };
+    unmounted(probe(&below.0).unwrap());
     if !run(Command::new("mount").arg(&above.0).arg(&mount_point)) {
         testing::skipped!("this user may not mount");
         return;
@@ -156,7 +161,11 @@ fn a_device_below_a_mounted_one_is_in_use() {
     let facts = probe(&below.0).unwrap();
     assert!(run(Command::new("umount").arg(&mount_point)));
     assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&mount_point)));
-    assert_eq!(probe(&below.0).unwrap().write_risk(), None);
+    unmounted(probe(&below.0).unwrap());
+    drop(above);
+    let alone = probe(&below.0).unwrap();
+    assert_eq!(alone.write_risk(), None);
+    assert!(alone.stacked.is_empty());
 }
 
 #[test]

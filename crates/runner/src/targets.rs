@@ -145,9 +145,12 @@ pub(crate) fn check_risk(
     if !change::changes_targets(job) {
         return None;
     }
-    let risk = facts.write_risk()?;
-    let writes_to = format!("job `{}` writes to `{}`", job.name, facts.path.display());
     let may_be_in_use = job.safety.allow_mounted || options.allow_mounted;
+    let risk = match facts.write_risk()? {
+        WriteRisk::Stacked(_) if may_be_in_use => facts.contents_risk()?,
+        risk => risk,
+    };
+    let writes_to = format!("job `{}` writes to `{}`", job.name, facts.path.display());
     let may_be_lost = job.safety.overwrite_filesystem || options.overwrite_filesystem;
     match risk {
         WriteRisk::Mounted(_) | WriteRisk::Held if may_be_in_use => None,
@@ -157,6 +160,11 @@ pub(crate) fn check_risk(
             Some(in_use(message, "unmount it, or name another target"))
         }
         WriteRisk::Held => Some(held(&writes_to, facts)),
+        WriteRisk::Stacked(above) => {
+            let message =
+                format!("{writes_to}, which is in use: `{}` lies over it", above.display());
+            Some(in_use(message, "detach that device, or name another target"))
+        }
         WriteRisk::Contents(name, kind) => {
             let message = format!("{writes_to}, which holds {}", contents_text(name, kind));
             Some(has_contents(message, "name another device: what is on this one would be lost"))
@@ -317,6 +325,7 @@ mod tests {
             read_only: false,
             free_bytes: None,
             mount_points: Vec::new(),
+            stacked: Vec::new(),
             is_held: false,
             contents: Contents::Nothing,
             device: (8, 16),
@@ -331,6 +340,10 @@ mod tests {
 
     fn held() -> TargetFacts {
         TargetFacts { is_held: true, ..device() }
+    }
+
+    fn stacked() -> TargetFacts {
+        TargetFacts { stacked: vec![PathBuf::from("/dev/loop7")], ..device() }
     }
 
     fn with_contents() -> TargetFacts {
@@ -365,6 +378,8 @@ mod tests {
         "target-mounted job `oltp` writes to `/dev/made-up`, which is mounted at `/data`";
     const HELD: &str =
         "target-mounted job `oltp` writes to `/dev/made-up`, which another program holds";
+    const STACKED: &str = "target-mounted job `oltp` writes to `/dev/made-up`, which is in use: \
+                           `/dev/loop7` lies over it";
     const CONTENTS: &str =
         "target-has-contents job `oltp` writes to `/dev/made-up`, which holds XFS, a file system";
     const UNREADABLE: &str = "target-has-contents job `oltp` writes to `/dev/made-up`, but what \
@@ -376,6 +391,7 @@ mod tests {
         let options = RunOptions::default();
         assert_eq!(said(writes(), mounted(), &options), [MOUNTED]);
         assert_eq!(said(writes(), held(), &options), [HELD]);
+        assert_eq!(said(writes(), stacked(), &options), [STACKED]);
         assert_eq!(said(writes(), with_contents(), &options), [CONTENTS]);
         assert_eq!(said(writes(), unreadable(), &options), [UNREADABLE]);
         let mut trims = writes();
@@ -388,7 +404,7 @@ mod tests {
         let mounts = RunOptions { allow_mounted: true, ..RunOptions::default() };
         let contents = RunOptions { overwrite_filesystem: true, ..RunOptions::default() };
         let nothing: [&str; 0] = [];
-        for facts in [mounted(), held()] {
+        for facts in [mounted(), held(), stacked()] {
             assert_eq!(said(writes(), facts.clone(), &mounts), nothing);
             assert_eq!(said(writes(), facts.clone(), &contents).len(), 1);
             let mut job = writes();
@@ -399,6 +415,9 @@ mod tests {
         assert_eq!(said(writes(), unreadable(), &contents), nothing);
         assert_eq!(said(writes(), unreadable(), &mounts), [UNREADABLE]);
         assert_eq!(said(writes(), with_contents(), &mounts), [CONTENTS]);
+        let both = TargetFacts { stacked: stacked().stacked, ..with_contents() };
+        assert_eq!(said(writes(), both.clone(), &RunOptions::default()), [STACKED]);
+        assert_eq!(said(writes(), both, &mounts), [CONTENTS]);
         let mut job = writes();
         job.safety.overwrite_filesystem = true;
         assert_eq!(said(job, with_contents(), &RunOptions::default()), nothing);
@@ -409,7 +428,7 @@ mod tests {
         let nothing: [&str; 0] = [];
         let options = RunOptions::default();
         assert_eq!(said(writes(), device(), &options), nothing);
-        for facts in [mounted(), held(), with_contents(), unreadable()] {
+        for facts in [mounted(), held(), stacked(), with_contents(), unreadable()] {
             let mut job = writes();
             job.workload.access = Access { read: true, write: false, ..job.workload.access };
             assert_eq!(said(job, facts, &options), nothing);
