@@ -260,13 +260,13 @@ fn of_buffers(buffers: &Buffers) -> Vec<Option<Change>> {
 pub struct OutputFile {
     /// The option that asks for it.
     pub option: &'static str,
-    /// Its path, or the prefix of its path; empty is a name of our own in the folder for such
-    /// files.
+    /// Its path; empty is a name of our own in the folder for such files.
     pub path: String,
 }
 
-/// Returns the files that the job writes beside its targets: logs, records, states and dumps. They
-/// are what the user asks for and no change, as long as they do not lie in a target.
+/// Returns the files that the job writes beside its targets: records and dumps. They are what the
+/// user asks for and no change, as long as they do not lie in a target. Log files are named by who
+/// writes them, since each worker has some.
 pub fn outputs(job: &Job) -> Vec<OutputFile> {
     let mut outputs = outputs_of_logs(&job.logs);
     outputs.extend(outputs_of_verify(&job.verify));
@@ -275,10 +275,10 @@ pub fn outputs(job: &Job) -> Vec<OutputFile> {
 
 fn outputs_of_logs(logs: &Logs) -> Vec<OutputFile> {
     let Logs {
-        bandwidth,
-        iops,
-        latency,
-        histogram,
+        bandwidth: _,
+        iops: _,
+        latency: _,
+        histogram: _,
         write_replay,
         window_ms: _,
         value: _,
@@ -293,17 +293,8 @@ fn outputs_of_logs(logs: &Logs) -> Vec<OutputFile> {
         read_replay: _,
         replay: _,
     } = logs;
-    let of = |option, path: &Option<String>| {
-        path.as_ref().map(|path| OutputFile { option, path: path.clone() })
-    };
-    let all = [
-        of("write_bw_log", bandwidth),
-        of("write_iops_log", iops),
-        of("write_lat_log", latency),
-        of("write_hist_log", histogram),
-        of("write_iolog", write_replay),
-    ];
-    all.into_iter().flatten().collect()
+    let of_path = |path: &String| OutputFile { option: "write_iolog", path: path.clone() };
+    write_replay.iter().map(of_path).collect()
 }
 
 fn outputs_of_verify(verify: &Verify) -> Vec<OutputFile> {
@@ -435,10 +426,8 @@ mod tests {
     #[test]
     fn outputs_are_named_by_their_options() {
         let mut job = Job::default();
-        job.logs.latency = Some("lat".to_owned());
         job.logs.write_replay = Some("io.log".to_owned());
         let names: Vec<_> = outputs(&job).into_iter().map(|it| (it.option, it.path)).collect();
-        let expected = [("write_lat_log", "lat".to_owned()), ("write_iolog", "io.log".to_owned())];
-        assert_eq!(names, expected);
+        assert_eq!(names, [("write_iolog", "io.log".to_owned())]);
     }
 }

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use crate::inputs;
+
 /// Largest result or record that is read: far above one of 20,000 jobs, which has 140 MB.
 pub(crate) const RESULT_BYTES_MAX: u64 = 1 << 30;
 
@@ -25,6 +27,7 @@ pub(crate) fn open(path: &Path) -> io::Result<(Box<dyn Read>, Option<u64>)> {
     if kind.is_char_device() || kind.is_block_device() {
         return Err(io::Error::other("it is a device, not a file"));
     }
+    inputs::note(path);
     let size_bytes = facts.is_file().then_some(facts.len());
     Ok((Box::new(File::open(path)?), size_bytes))
 }

@@ -1,19 +1,26 @@
 //! Files, environment and facts about this machine, for the parsers.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::net::ToSocketAddrs as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use dialects::loader::{FILE_BYTES_MAX, Lun};
 use dialects::{LoadError, Loader};
 use units::system_text;
 
-use crate::env;
+use crate::{env, inputs};
 
 /// Most bytes that are read of a job file, one more than the largest that a parser takes: a device
 /// named by mistake has no end.
 const READ_BYTES_MAX: u64 = FILE_BYTES_MAX as u64 + 1;
+
+/// What pipes gave, by device and number: a pipe gives its text once, and a command looks at a file
+/// first to tell its language, and then reads it.
+static PIPES: Mutex<Option<HashMap<(u64, u64), Vec<u8>>>> = Mutex::new(None);
 
 /// The real loader.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,10 +31,24 @@ impl Loader for HostLoader {
         if path == "-" {
             return read_up_to(&mut io::stdin().lock());
         }
-        if fs::metadata(path).map_err(|error| load_error(&error))?.is_dir() {
+        let facts = fs::metadata(path).map_err(|error| load_error(&error))?;
+        if facts.is_dir() {
             return Err(LoadError::IsDirectory);
         }
-        read_up_to(&mut File::open(path).map_err(|error| load_error(&error))?)
+        inputs::note(Path::new(path));
+        let read = || read_up_to(&mut File::open(path).map_err(|error| load_error(&error))?);
+        if !facts.file_type().is_fifo() {
+            return read();
+        }
+        let mut pipes = PIPES.lock().unwrap_or_else(PoisonError::into_inner);
+        let pipes = pipes.get_or_insert_default();
+        let id = (facts.dev(), facts.ino());
+        if let Some(bytes) = pipes.get(&id) {
+            return Ok(bytes.clone());
+        }
+        let bytes = read()?;
+        pipes.insert(id, bytes.clone());
+        Ok(bytes)
     }
 
     fn is_file(&self, path: &str) -> bool {
@@ -129,6 +150,19 @@ mod tests {
         }
         // No label of a name has more than 63 characters: no resolver is asked.
         assert!(!HostLoader.host_exists(&"x".repeat(64)));
+    }
+
+    #[test]
+    fn a_pipe_gives_the_same_each_time() {
+        use std::io::Write as _;
+        use std::os::fd::AsRawFd as _;
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        writer.write_all(b"[a]\n").expect("it has room");
+        drop(writer);
+        let path = format!("/dev/fd/{}", reader.as_raw_fd());
+        for _ in 0..3 {
+            assert_eq!(HostLoader.read(&path), Ok(b"[a]\n".to_vec()));
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod diagnostics;
 mod env;
 mod exit;
 mod fill;
+mod inputs;
 mod limited;
 mod loader;
 mod plan_json;

@@ -1,7 +1,6 @@
 //! Where text goes: data to standard output or a file, everything else to standard error.
 
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use plan::Plan;
@@ -10,6 +9,7 @@ use units::system_text;
 use crate::env;
 use crate::exit::Failure;
 use crate::fill::fill;
+use crate::inputs;
 use crate::result_file::{ResultFile, not_written};
 
 /// Columns assumed where the terminal does not tell.
@@ -100,40 +100,26 @@ impl std::fmt::Display for AlreadyTold {
     }
 }
 
-/// Says whether two paths lead to one file or device, or will once it is there.
-fn is_same(one: &Path, other: &Path) -> bool {
-    match (std::fs::metadata(one), std::fs::metadata(other)) {
-        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        (Err(_), Err(_)) => {
-            let whole = |path: &Path| std::path::absolute(path).ok();
-            whole(one).is_some_and(|one| whole(other) == Some(one))
-        }
-        _ => false,
-    }
-}
-
 impl Sink {
-    /// Opens the file, or takes standard output.
+    /// Opens the file, unless this command reads it, or takes standard output.
     pub(crate) fn open(path: Option<&str>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Sink::Stdout) };
         let path = Path::new(path);
+        inputs::refuse(path)?;
         ResultFile::open(path).map(Sink::File).map_err(|error| not_written(path, &error))
     }
 
-    /// Opens a file for the result of a plan, unless the plan was read from it, or works on it.
+    /// Opens a file for the result of a plan, unless the plan was read from it, replays it, or
+    /// works on it.
     pub(crate) fn open_beside(path: Option<&str>, plan: &Plan) -> Result<Self, Failure> {
         let Some(named) = path else { return Ok(Sink::Stdout) };
-        let refused = |why: &str| {
-            let failure = Failure::wrong_use(format!("`{named}` {why}"));
-            Err(failure.hint("name another file with `--output`"))
-        };
         let file = Path::new(named);
         let is_file = std::fs::metadata(file).map_or(true, |facts| facts.is_file());
-        if is_file && plan.sources.iter().any(|source| is_same(Path::new(&source.name), file)) {
-            return refused("is what is to be run: the result would replace it");
-        }
-        if is_file && runner::target_paths(plan).any(|target| is_same(&target, file)) {
-            return refused("is a target of a job: the result would replace what it holds");
+        plan.jobs().flat_map(|job| &job.logs.read_replay).map(Path::new).for_each(inputs::note);
+        if is_file && runner::target_paths(plan).any(|target| inputs::is_same(&target, file)) {
+            let why = "is a target of a job: the result would replace what it holds";
+            let failure = Failure::wrong_use(format!("`{named}` {why}"));
+            return Err(failure.hint("name another file with `--output`"));
         }
         Sink::open(path)
     }

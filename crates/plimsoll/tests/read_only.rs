@@ -41,6 +41,53 @@ fn fio_mode_deletes_extends_and_creates_nothing() {
     refuses("writes or trims", &["--filename=data", "--bs=1", "--rw=write"]);
 }
 
+/// What is written, not what the option says, is what must not be there.
+#[test]
+fn logs_replace_nothing_that_is_there() {
+    let logs = "write_bw_log=lg\nwrite_lat_log=lg\nwrite_hist_log=lg\nwrite_iops_log=\n";
+    let job = format!("[x]\nfilename=data\nrw=read\nbs=1\nnumjobs=2\n{logs}");
+    for (settings, options, name) in [
+        ("", "", "lg_bw.1.log"),
+        ("", "", "lg_bw.2.log"),
+        ("", "", "lg_slat.1.log"),
+        ("", "", "lg_clat.2.log"),
+        ("", "", "lg_lat.1.log"),
+        ("", "", "lg_clat_hist.1.log"),
+        ("", "", "x_iops.2.log"),
+        ("log_store_compressed=1\n", "", "lg_bw.1.log.fz"),
+        ("per_job_logs=0\n", "", "lg_bw.log"),
+        ("", "--bandwidth-log", "agg-read_bw.log"),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write("data", "thirteen byte");
+        sandbox.write("job.fio", format!("{job}{settings}"));
+        sandbox.write(name, "precious");
+        let options: Vec<&str> =
+            [options, "job.fio"].into_iter().filter(|it| !it.is_empty()).collect();
+        let mut outcomes = vec![sandbox.fio(&[&["--readonly"], &options[..]].concat())];
+        if options.len() == 1 {
+            outcomes.push(sandbox.plimsoll(&["run", "--readonly", "--no-progress", "job.fio"]));
+        }
+        for outcome in outcomes {
+            let said = outcome.stdout + &outcome.stderr;
+            assert_ne!(outcome.code, 0, "{name}: {said}");
+            assert!(said.contains(&format!(" `{name}` ")), "{name}: {said}");
+        }
+        let there = std::fs::read(sandbox.path(name)).expect("it is there");
+        assert_eq!(there, b"precious", "{name}");
+    }
+}
+
+#[test]
+fn a_log_beside_a_file_of_its_prefix_is_written() {
+    let sandbox = Sandbox::new();
+    sandbox.write("data", "thirteen byte");
+    sandbox.write("job.fio", "[x]\nfilename=data\nrw=read\nbs=1\nwrite_bw_log=data\n");
+    let outcome = sandbox.fio(&["--readonly", "job.fio"]);
+    outcome.success();
+    assert!(sandbox.path("data_bw.1.log").exists());
+}
+
 #[test]
 fn run_and_vdbench_mode_do_the_same() {
     let run = |job: &'static str| {
@@ -52,7 +99,7 @@ fn run_and_vdbench_mode_do_the_same() {
     refused("removes `data`", 2, run("[x]\nfilename=data\nrw=read\nbs=1\nunlink=1\n"));
     refused("extends `data`", 2, run("[x]\nfilename=data\nrw=read\nsize=64k\n"));
     let record = "[x]\nioengine=null\nrw=read\nsize=64k\nwrite_iolog=data\n";
-    refused("replaces `data` by what `write_iolog` writes", 2, run(record));
+    refused("adds to `data` what `write_iolog` writes", 2, run(record));
     refused(
         "runs `touch ran`",
         2,

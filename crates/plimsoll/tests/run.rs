@@ -85,6 +85,36 @@ fn a_job_comes_in_through_a_pipe() {
     assert_eq!(record::Record::from_json(&text).expect("a record").jobs[0].name, "piped");
 }
 
+/// As a shell passes `<(command)`. A command looks at a file for its language, then reads it.
+#[test]
+fn a_pipe_with_a_name_is_read_once() {
+    let sandbox = Sandbox::new();
+    let fio = "[piped]\nsize=64k\nioengine=null\n";
+    let vdbench = "sd=a,lun=data,size=12k\nwd=w,sd=a\nrd=r,wd=w,iorate=9,elapsed=2,interval=1\n";
+    sandbox.write("data", "twelve kbyte".repeat(1024));
+    for (args, text, expected) in [
+        (&["run", "--json"][..], fio, "\"piped\""),
+        (&["check"], fio, "piped"),
+        (&["translate", "--to", "toml"], fio, "piped"),
+        (&["vdbench", "-s", "-o", "out", "-f"], vdbench, "rd=r"),
+    ] {
+        let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+        let mut child = command
+            .args(args)
+            .arg("/dev/stdin")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary was built");
+        child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("it reads");
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let more = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(expected), "{args:?}: {said}{more}");
+    }
+}
+
 #[test]
 fn a_closed_pipe_is_no_error() {
     let sandbox = Sandbox::new();
@@ -289,10 +319,40 @@ fn a_job_file_is_not_replaced_by_its_result() {
     for output in ["job.fio", "./job.fio", "link"] {
         let outcome = sandbox.plimsoll(&["run", "--output", output, "job.fio"]);
         assert_eq!(outcome.code, 2, "{}", outcome.stderr);
-        assert!(outcome.stderr.contains("is what is to be run"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("is what this command reads"), "{}", outcome.stderr);
         let outcome = sandbox.fio(&[&format!("--output={output}"), "job.fio"]);
         assert_eq!(outcome.code, 1, "{}", outcome.stderr);
         assert_eq!(std::fs::read_to_string(sandbox.path("job.fio")).expect("ours"), JOB);
+    }
+}
+
+#[test]
+fn no_input_is_replaced_by_a_result() {
+    let sandbox = Sandbox::new();
+    let design = "[[volume]]\nmount = \"/data\"\ndisk = \"P30\"\ncache = \"None\"\n";
+    sandbox.plimsoll(&["suite", "new", "mine", "--from", "quick"]).success();
+    sandbox.write("own.toml", design);
+    sandbox.write("up.fio", "[a]\nrw=read\nsize=64k\nfilename=/data/f\nruntime=1\n");
+    sandbox.write("record", "fio version 2 iolog\n");
+    sandbox.write("data", vec![7; 1 << 20]);
+    let replay = "--set=read_iolog=record";
+    for (name, args) in [
+        ("own.toml", &["bench", "--on", "own.toml", "--virtual", "--report"][..]),
+        ("own.toml", &["bench", "--on", "own.toml", "--virtual", "--json", "--output"]),
+        ("mine.toml", &["bench", "data", "--suite", "mine.toml", "--report"]),
+        ("own.toml", &["run", "up.fio", "--on", "own.toml", "--virtual", "--json", "--output"]),
+        ("own.toml", &["curve", "--on", "own.toml", "--virtual", "--json", "--output"]),
+        ("up.fio", &["translate", "up.fio", "--to", "toml", "-o"]),
+        ("up.fio", &["run", "up.fio", "--on", "own.toml", "--virtual", "--output"]),
+        ("record", &["run", "up.fio", replay, "--output"]),
+        ("data", &["bench", "data", "--report"]),
+    ] {
+        let before = std::fs::read(sandbox.path(name)).expect("it is there");
+        let outcome = sandbox.plimsoll(&[args, &[name]].concat());
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("is what this command reads"), "{}", outcome.stderr);
+        let there = std::fs::read(sandbox.path(name)).expect("it is there");
+        assert!(there == before, "{args:?}");
     }
 }
 

@@ -148,14 +148,9 @@ impl LogSetup {
         assert!(number > 0, "workers of `{}` have logs from 1 on", job.name);
         let mut files = [None; KINDS.len()];
         for (file, kind) in files.iter_mut().zip(KINDS) {
-            if let Some(prefix) = prefix(job, kind) {
-                *file = Some(self.open(job, prefix, kind, number)?);
-            }
+            *file = self.open(job, kind, number)?;
         }
-        let histogram_file = match prefix(job, LogKind::ClatHistogram) {
-            Some(prefix) => Some(self.open(job, prefix, LogKind::ClatHistogram, number)?),
-            None => None,
-        };
+        let histogram_file = self.open(job, LogKind::ClatHistogram, number)?;
         let n_stalls = Arc::new(AtomicU64::new(0));
         let record = match &job.logs.write_replay {
             Some(name) => Some(self.open_record(name, targets)?),
@@ -187,19 +182,11 @@ impl LogSetup {
         Ok(sender)
     }
 
-    /// Returns the position of a file, opened if it was not yet.
-    fn open(
-        &mut self,
-        job: &Job,
-        prefix: &str,
-        kind: LogKind,
-        number: u32,
-    ) -> Result<usize, LogError> {
-        let number = job.logs.per_worker.then_some(number);
-        let packed = job.logs.compressed;
-        let suffix = if packed { packed_log::SUFFIX } else { "" };
-        let path = self.folder.join(file_name(prefix, kind, number) + suffix);
-        self.open_path(path, number.is_none(), packed)
+    /// Returns the position of a file, opened if it was not yet; `None` if the job wants none.
+    fn open(&mut self, job: &Job, kind: LogKind, number: u32) -> Result<Option<usize>, LogError> {
+        let Some(name) = name(job, kind, number) else { return Ok(None) };
+        let path = self.folder.join(name);
+        self.open_path(path, !job.logs.per_worker, job.logs.compressed).map(Some)
     }
 
     fn open_path(&mut self, path: PathBuf, append: bool, packed: bool) -> Result<usize, LogError> {
@@ -269,6 +256,29 @@ impl LogSetup {
             .spawn(move || writing.run())?;
         Ok(Some(LogWriter { thread, closing }))
     }
+}
+
+/// Returns the log files of a job's worker, which counts from 1 over the plan: the option that asks
+/// for each, and its name.
+pub(crate) fn names(job: &Job, number: u32) -> Vec<(&'static str, String)> {
+    let of_kind = |kind| Some((option(kind), name(job, kind, number)?));
+    KINDS.into_iter().chain([LogKind::ClatHistogram]).filter_map(of_kind).collect()
+}
+
+fn option(kind: LogKind) -> &'static str {
+    match kind {
+        LogKind::Bandwidth => "write_bw_log",
+        LogKind::Iops => "write_iops_log",
+        LogKind::Lat | LogKind::Clat | LogKind::Slat => "write_lat_log",
+        LogKind::ClatHistogram => "write_hist_log",
+    }
+}
+
+/// Returns the name of a worker's log of a kind, if the job wants that log.
+fn name(job: &Job, kind: LogKind, number: u32) -> Option<String> {
+    let number = job.logs.per_worker.then_some(number);
+    let suffix = if job.logs.compressed { packed_log::SUFFIX } else { "" };
+    prefix(job, kind).map(|prefix| file_name(prefix, kind, number) + suffix)
 }
 
 /// Returns the prefix of a job's log of a kind, if the job wants that log.
@@ -442,11 +452,7 @@ fn zero_ms(epoch_ms: Option<u64>, meters: &Meters) -> u64 {
 /// direction, with a line per interval. Returns what the record should tell.
 pub(crate) fn bandwidth_logs(options: &RunOptions, intervals: &[Interval]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let Some(prefix) = options.bandwidth_log.as_deref() else { return findings };
-    let prefix = Some(prefix).filter(|prefix| !prefix.is_empty());
-    let folder = options.log_dir.as_deref().unwrap_or(Path::new(""));
-    for dir in Direction::ALL {
-        let path = folder.join(aggregate_file_name(prefix, dir));
+    for (dir, path) in bandwidth_log_paths(options) {
         let problem = match LogFile::open(&path, false, FILE_TEXT_BYTES.1) {
             Ok(mut file) => {
                 for interval in intervals.iter().filter(|interval| !interval.ramp) {
@@ -459,6 +465,15 @@ pub(crate) fn bandwidth_logs(options: &RunOptions, intervals: &[Interval]) -> Ve
         findings.extend(problem.map(|text| (NoteSeverity::Warning, "log-incomplete", text)));
     }
     findings
+}
+
+/// Returns the paths of these logs; none where they are not wanted.
+pub(crate) fn bandwidth_log_paths(options: &RunOptions) -> Vec<(Direction, PathBuf)> {
+    let Some(prefix) = options.bandwidth_log.as_deref() else { return Vec::new() };
+    let prefix = Some(prefix).filter(|prefix| !prefix.is_empty());
+    let folder = options.log_dir.as_deref().unwrap_or(Path::new(""));
+    let path = |dir| folder.join(aggregate_file_name(prefix, dir));
+    Direction::ALL.into_iter().map(|dir| (dir, path(dir))).collect()
 }
 
 fn put_bandwidth(to: &mut String, dir: Direction, interval: &Interval) {

@@ -6,13 +6,15 @@
 use std::path::{Path, PathBuf};
 
 use engine::FileKind;
-use plan::change::{self, Change, Scope};
+use plan::change::{self, Change, OutputFile, Scope};
 use plan::{Diagnostic, Job, Plan, Step};
 
 use crate::bind::{BoundFile, BoundPlan, BoundWorker};
 use crate::facts::Facts;
 use crate::findings::{FILES_SHOWN_MAX, Findings};
+use crate::logs;
 use crate::prepare::{self, FileNow};
+use crate::run::RunOptions;
 
 /// Code of a file that would have to be made or extended; fio has words of its own for it.
 pub const LAYOUT: &str = "read-only-layout";
@@ -22,13 +24,11 @@ pub(crate) fn check(
     plan: &Plan,
     bound: &BoundPlan,
     facts: &Facts,
-    aux_dir: Option<&Path>,
+    options: &RunOptions,
 ) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     findings.extend(around(plan));
-    let areas = areas(plan);
-    let aux_dir = aux_dir.unwrap_or(Path::new(""));
-    findings.extend(plan.jobs().flat_map(|job| outputs(job, &areas, aux_dir)));
+    findings.extend(outputs(plan, bound, options));
     for worker in bound.workers() {
         add_of_worker(worker, facts, &mut findings);
     }
@@ -146,26 +146,74 @@ fn areas(plan: &Plan) -> Vec<PathBuf> {
     plan.jobs().flat_map(of_job).map(whole).collect()
 }
 
+/// A file beside the targets that a run writes.
+struct Written {
+    /// Of whom: a job, or the whole run.
+    who: String,
+    /// What asks for it.
+    option: &'static str,
+    /// Where it is; a folder where its name is one of our own.
+    path: PathBuf,
+    /// It is written behind what is there.
+    is_added: bool,
+}
+
 /// Refuses logs and the like that would be written where the plan measures, or over a file that
 /// is there.
-fn outputs(job: &Job, areas: &[PathBuf], aux_dir: &Path) -> Vec<Diagnostic> {
-    let of_output = |output: change::OutputFile| {
-        let path = aux_dir.join(&output.path);
-        let folder = if output.path.is_empty() { Some(aux_dir) } else { path.parent() };
-        let folder = folder.filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        if path.is_file() {
-            let (name, option, shown) = (&job.name, output.option, path.display());
-            let what = format!("job `{name}` replaces `{shown}` by what `{option}` writes");
-            return Some(refusal(&what, "name a new file, or leave out `--readonly`"));
+pub(crate) fn outputs(plan: &Plan, bound: &BoundPlan, options: &RunOptions) -> Vec<Diagnostic> {
+    let areas = areas(plan);
+    let log_dir = options.log_dir.as_deref().unwrap_or(Path::new(""));
+    let aux_dir = options.aux_dir.as_deref().unwrap_or(Path::new(""));
+    let mut all = Vec::new();
+    for (_, path) in logs::bandwidth_log_paths(options) {
+        let who = "the run".to_owned();
+        all.push(Written { who, option: "--bandwidth-log", path, is_added: false });
+    }
+    for (number, worker) in (1..).zip(bound.workers()) {
+        let job = worker.job.as_ref();
+        let who = || format!("job `{}`", job.name);
+        // A job that only makes its files opens no logs.
+        let names = if job.files.create_only { Vec::new() } else { logs::names(job, number) };
+        for (option, name) in names {
+            let (path, is_added) = (log_dir.join(name), !job.logs.per_worker);
+            all.push(Written { who: who(), option, path, is_added });
         }
-        areas.iter().any(|area| folder.starts_with(area)).then(|| {
-            let (name, option, shown) = (&job.name, output.option, folder.display());
-            refusal(
-                &format!("job `{name}` writes files of `{option}` into `{shown}`, a target"),
-                "name another folder for them, or leave out `--readonly`",
-            )
-        })
-    };
-    change::outputs(job).into_iter().filter_map(of_output).collect()
+        for OutputFile { option, path } in change::outputs(job) {
+            let folder = if path.is_empty() { aux_dir } else { log_dir };
+            let path = folder.join(path);
+            // A record of I/O is written behind what is there.
+            all.push(Written { who: who(), option, path, is_added: true });
+        }
+    }
+    let mut findings = Findings::default();
+    for written in &all {
+        if let Some(finding) = output(written, &areas) {
+            findings.add_of_file(&written.who, finding);
+        }
+    }
+    findings.into_shown()
+}
+
+/// Refuses one of them.
+fn output(written: &Written, areas: &[PathBuf]) -> Option<Diagnostic> {
+    let Written { who, option, path, is_added } = written;
+    if path.is_file() {
+        let shown = path.display();
+        let what = if *is_added {
+            format!("{who} adds to `{shown}` what `{option}` writes")
+        } else {
+            format!("{who} replaces `{shown}` by what `{option}` writes")
+        };
+        return Some(refusal(&what, "name a new file, or leave out `--readonly`"));
+    }
+    let is_folder = path.as_os_str().is_empty() || path.is_dir();
+    let folder = if is_folder { Some(path.as_path()) } else { path.parent() };
+    let folder = folder.filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    areas.iter().any(|area| folder.starts_with(area)).then(|| {
+        refusal(
+            &format!("{who} writes files of `{option}` into `{}`, a target", folder.display()),
+            "name another folder for them, or leave out `--readonly`",
+        )
+    })
 }

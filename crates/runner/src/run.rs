@@ -560,7 +560,12 @@ impl<'a> Ready<'a> {
                     findings.extend(read_only::around(&plan));
                 }
                 let seed_and_control = (run_seed, control);
-                emulation::bind_to(emulation, &plan, options, seed_and_control, &mut findings)
+                let (bound, placement) =
+                    emulation::bind_to(emulation, &plan, options, seed_and_control, &mut findings);
+                if options.read_only {
+                    findings.extend(read_only::outputs(&plan, &bound, options));
+                }
+                (bound, placement)
             }
         };
         if control.is_stopped() {
@@ -763,7 +768,7 @@ fn bind_here(
     findings.append(&mut unbound);
     findings.append(&mut targets::check(&bound, &facts, options, control));
     if options.read_only {
-        findings.extend(read_only::check(plan, &bound, &facts, options.aux_dir.as_deref()));
+        findings.extend(read_only::check(plan, &bound, &facts, options));
     }
     findings.append(&mut remarks::of(&bound, &facts));
     bound

@@ -4,6 +4,8 @@ mod driver;
 mod page;
 mod sites;
 
+use std::path::Path;
+
 use bench::suite::need::{self, Need};
 use bench::suite::rows::Running;
 use bench::suite::steps;
@@ -18,6 +20,7 @@ use super::on::OnArgs;
 use super::subject;
 use super::suite::{self, ChangeArgs, Chosen};
 use crate::exit::{Exit, Failure};
+use crate::inputs;
 use crate::stream::{self, Sink};
 
 /// Find out how much a volume carries: patterns, verdicts, a load line; three minutes
@@ -89,6 +92,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut running = running(args)?;
     let emulation = args.on.emulation()?;
     let mut sites = Sites::find(&running.suite, args, emulation.as_ref())?;
+    // As TARGET, and as PLACE=TARGET.
+    for target in &args.target {
+        inputs::note(Path::new(target));
+        inputs::note(Path::new(target.split_once('=').map_or(&**target, |(_, target)| target)));
+    }
     let mut sink = Sink::open(args.result.output.as_deref())?;
     page::check(args.report.as_deref())?;
     let options = execute::options(emulation, &args.result, args.safety);

@@ -12,6 +12,7 @@ use export::{Judge, Run, csv, markdown, parquet, table};
 use super::keep::StoreArgs;
 use super::several;
 use crate::exit::{Exit, Failure};
+use crate::inputs;
 use crate::result_file::{self, not_written};
 use crate::{clock, stream};
 
@@ -125,6 +126,7 @@ fn one_each(
     fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
     for (idx, run) in runs.iter().enumerate() {
         let path = folder.join(file_name(run, idx));
+        inputs::refuse(&path)?;
         result_file::write(&path, text(run).as_bytes())
             .map_err(|error| not_written(&path, &error))?;
     }
@@ -146,6 +148,7 @@ fn file_name(run: &Run, idx: usize) -> String {
 
 fn write(output: Option<&str>, bytes: &[u8]) -> Result<Exit, Failure> {
     let Some(path) = output else { return Exit::Fine.once(stream::print_bytes(bytes)) };
+    inputs::refuse(Path::new(path))?;
     let written = result_file::write(Path::new(path), bytes);
     written.map_err(|error| not_written(Path::new(path), &error))?;
     stream::tell(&format!("wrote {path} ({})\n", units::format_bytes(bytes.len() as u64)));

@@ -8,6 +8,7 @@ use report::{Runs, Set, Subject};
 use super::keep::StoreArgs;
 use super::several;
 use crate::exit::{Exit, Failure};
+use crate::inputs;
 use crate::result_file::{self, not_written};
 use crate::{clock, stream};
 
@@ -95,6 +96,7 @@ fn subject(args: &Args) -> Result<Subject, Failure> {
 
 /// Writes a page and says where.
 pub(super) fn write(path: &Path, page: &str) -> Result<(), Failure> {
+    inputs::refuse(path)?;
     result_file::write(path, page.as_bytes()).map_err(|error| not_written(path, &error))?;
     let size = units::format_bytes(page.len() as u64);
     stream::tell(&format!("wrote {} ({size})\n", path.display()));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use units::system_text;
 
 use crate::exit::Failure;
+use crate::inputs;
 use crate::stream::{self, Sink};
 
 const USAGE: &str = "plimsoll vdbench parse -i flatfile.html|DIR [-c columns..|all] \
@@ -41,6 +42,7 @@ pub(super) fn run(args: &[String]) -> Result<(), Failure> {
         _ if input == "-" => (std::io::read_to_string(std::io::stdin()), PathBuf::from(input)),
         path => {
             let path = if path.is_dir() { path.join(FLATFILE) } else { path.to_owned() };
+            inputs::note(&path);
             (std::fs::read_to_string(&path), path)
         }
     };
