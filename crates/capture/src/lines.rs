@@ -23,7 +23,7 @@ pub enum ReadError {
         message: String,
     },
     /// The system could not read it.
-    #[error("it cannot be read: {0}")]
+    #[error("it cannot be read: {}", units::system_text(.0))]
     Io(#[from] io::Error),
 }
 

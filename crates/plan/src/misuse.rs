@@ -34,7 +34,7 @@ fn a_wrong_caller_is_told() {
         ("a weight below 0", "`p` has the weight -1", &|| divide(&light, 100.0)),
         ("a weight that is no number", "`p` has the weight NaN", &|| divide(&odd, 100.0)),
         ("a part's rate below 0", "`p` has the rate Some(-5.0)", &|| divide(&slow, 100.0)),
-        ("a class too high", "the class 4 of a priority", &|| _ = IoPriority::new(4, 0, 0)),
+        ("a class too high", "the class 8 of a priority", &|| _ = IoPriority::new(8, 0, 0)),
         ("a level too low", "the level 8 of a priority", &|| _ = IoPriority::new(2, 8, 0)),
         ("a hint too large", "the hint 1024 of", &|| _ = IoPriority::new(2, 0, 1024)),
         ("a message without a code", "`no file` has the code ``", &|| {

@@ -24,9 +24,10 @@ impl IoPriority {
     /// level without a class.
     ///
     /// # Panics
-    /// If one of them is above the largest that there is.
+    /// If one of them does not fit: a class has three bits, a level and a hint their largest.
     pub fn new(class: u8, level: u8, hint: u16) -> IoPriority {
-        assert!(class <= IoPriority::CLASS_MAX, "the class {class} of a priority");
+        // The kernel refuses those that have three bits and no meaning.
+        assert!(class < 8, "the class {class} of a priority");
         assert!(level <= IoPriority::LEVEL_MAX, "the level {level} of a priority");
         assert!(hint <= IoPriority::HINT_MAX, "the hint {hint} of a priority");
         let class = if class == 0 { IoPriority::BEST_EFFORT } else { class };

@@ -20,7 +20,9 @@ const READ_BYTES_MAX: u64 = FILE_BYTES_MAX as u64 + 1;
 
 /// What pipes gave, by device and number: a pipe gives its text once, and a command looks at a file
 /// first to tell its language, and then reads it.
-static PIPES: Mutex<Option<HashMap<(u64, u64), Vec<u8>>>> = Mutex::new(None);
+static PIPES: Mutex<Option<Pipes>> = Mutex::new(None);
+
+type Pipes = HashMap<(u64, u64), Vec<u8>>;
 
 /// The real loader.
 #[derive(Clone, Copy, Debug, Default)]

@@ -304,7 +304,7 @@ fn a_side_that_cannot_run_is_told_before_anything_runs() {
     assert!(told("commands.fio --readonly --allow-commands").contains("read-only-run"));
     assert!(told("reads.fio --readonly").contains("read-only-layout"));
     assert!(!sandbox.path("data").exists());
-    assert!(told("good.fio --output good.fio").contains("is what is to be run"));
+    assert!(told("good.fio --output good.fio").contains("is what this command reads"));
     assert!(told("good.fio --output missing/x.json").contains("missing/x.json"));
     let runs = sandbox.plimsoll_keeping(&["runs"]);
     assert!(!runs.stdout.contains("pairs-"), "{}", runs.stdout);

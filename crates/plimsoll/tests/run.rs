@@ -96,7 +96,7 @@ fn a_pipe_with_a_name_is_read_once() {
         (&["run", "--json"][..], fio, "\"piped\""),
         (&["check"], fio, "piped"),
         (&["translate", "--to", "toml"], fio, "piped"),
-        (&["vdbench", "-s", "-o", "out", "-f"], vdbench, "rd=r"),
+        (&["vdbench", "-s", "-o", "out", "-f"], vdbench, "RD=r"),
     ] {
         let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
         let mut child = command

@@ -199,12 +199,11 @@ pub fn parse(text: &str) -> Result<Need, String> {
 
 /// Reads a rate: a number, which may be a fraction, or a count such as `16k`.
 fn parse_iops(text: &str) -> Result<f64, String> {
-    let number = match text.parse::<f64>() {
-        Ok(_) => positive(text),
-        Err(_) => {
-            let count = units::parse_count(text).map_err(|error| error.to_string())?;
-            (count > 0).then_some(count as f64)
-        }
+    let number = if text.parse::<f64>().is_ok() {
+        positive(text)
+    } else {
+        let count = units::parse_count(text).map_err(|error| error.to_string())?;
+        (count > 0).then_some(count as f64)
     };
     number.ok_or_else(|| "expected a number above 0".to_owned())
 }

@@ -92,11 +92,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut running = running(args)?;
     let emulation = args.on.emulation()?;
     let mut sites = Sites::find(&running.suite, args, emulation.as_ref())?;
-    // As TARGET, and as PLACE=TARGET.
-    for target in &args.target {
-        inputs::note(Path::new(target));
-        inputs::note(Path::new(target.split_once('=').map_or(&**target, |(_, target)| target)));
-    }
+    note_targets(&args.target);
     let mut sink = Sink::open(args.result.output.as_deref())?;
     page::check(args.report.as_deref())?;
     let options = execute::options(emulation, &args.result, args.safety);
@@ -144,10 +140,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         left_ns,
     };
     if n_left_out > 0 {
-        let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
-        let message = format!("{n_left_out} {steps} left out: {}", existing::READ_ONLY);
-        driver.session.tell(&format!("note: {message}\nhint: --overwrite measures them too\n"));
-        driver.note(NoteSeverity::Info, "reads-only", message);
+        note_left_out(&mut driver, n_left_out);
     }
     if has_connections && !is_export {
         let message = "connections are those of the mount; nfs://SERVER/PATH varies them";
@@ -162,6 +155,22 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let printed = execute::print(&record, &args.result, &mut sink);
     page::write(&record, args.report.as_deref(), args.result.json)?;
     printed
+}
+
+/// Notes what is measured as an input, which no result replaces: as TARGET, and as PLACE=TARGET.
+fn note_targets(targets: &[String]) {
+    for target in targets {
+        inputs::note(Path::new(target));
+        inputs::note(Path::new(target.split_once('=').map_or(&**target, |(_, target)| target)));
+    }
+}
+
+/// Says how many steps are left out because they write.
+fn note_left_out(driver: &mut Driver<'_>, n_left_out: usize) {
+    let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
+    let message = format!("{n_left_out} {steps} left out: {}", existing::READ_ONLY);
+    driver.session.tell(&format!("note: {message}\nhint: --overwrite measures them too\n"));
+    driver.note(NoteSeverity::Info, "reads-only", message);
 }
 
 /// Returns what is measured: a suite, or needs.

@@ -24,8 +24,10 @@ pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, F
         let (file, size_bytes): (Box<dyn Read>, _) = if name == "-" {
             (Box::new(io::stdin().lock()), None)
         } else {
-            let file = File::open(name).map_err(|error| not_read(name, &error.to_string()))?;
-            let facts = file.metadata().map_err(|error| not_read(name, &error.to_string()))?;
+            let file =
+                File::open(name).map_err(|error| not_read(name, &units::system_text(error)))?;
+            let facts =
+                file.metadata().map_err(|error| not_read(name, &units::system_text(error)))?;
             if facts.is_dir() {
                 return Err(not_read(name, "it is a folder"));
             }
@@ -36,15 +38,15 @@ pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, F
         let file = Stoppable { inner: file, control: &control };
         let watched = Watched::new(file, &mut tell);
         let mut input = BufReader::with_capacity(BUFFER_BYTES, watched);
-        let head = input.fill_buf().map_err(|error| not_read(name, &error.to_string()))?;
-        let format = recognise(head).map_err(|error| not_read(name, &error.to_string()))?;
+        let head = input.fill_buf().map_err(|error| not_read(name, &units::system_text(error)))?;
+        let format = recognise(head).map_err(|error| not_read(name, &units::system_text(error)))?;
         collector.begin(name, format.name());
         let options = Options { keeps_first: args.keep_first };
         let read = read(format, &mut input, options, &mut |event| collector.take(event));
         if control.is_stopped() {
             break;
         }
-        read.map_err(|error| not_read(name, &error.to_string()))?;
+        read.map_err(|error| not_read(name, &units::system_text(error)))?;
     }
     Ok(signals.last().is_some())
 }

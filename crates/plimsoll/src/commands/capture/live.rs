@@ -81,9 +81,9 @@ impl Scope {
     /// Adds a mount of NFS, or the device below a folder.
     fn add_mount(&mut self, mount: &Path, mountstats: &str) -> Result<(), Failure> {
         let bad = |why: String| Failure::wrong_use(format!("`{}`: {why}", mount.display()));
-        let path = fs::canonicalize(mount).map_err(|error| bad(error.to_string()))?;
-        let facts = fs::metadata(&path).map_err(|error| bad(error.to_string()))?;
-        let space = statvfs(&path).map_err(|error| bad(error.to_string()))?;
+        let path = fs::canonicalize(mount).map_err(|error| bad(units::system_text(error)))?;
+        let facts = fs::metadata(&path).map_err(|error| bad(units::system_text(error)))?;
+        let space = statvfs(&path).map_err(|error| bad(units::system_text(error)))?;
         let unit = space.f_frsize as f64;
         let capacity = Capacity {
             size_bytes: Some(space.f_blocks as f64 * unit),
@@ -156,8 +156,12 @@ struct Looked {
 
 impl Looked {
     fn take(scope: &Scope) -> Result<Looked, Failure> {
-        let diskstats = fs::read_to_string("/proc/diskstats")
-            .map_err(|error| Failure::wrong_use(format!("cannot read /proc/diskstats: {error}")))?;
+        let diskstats = fs::read_to_string("/proc/diskstats").map_err(|error| {
+            Failure::wrong_use(format!(
+                "cannot read /proc/diskstats: {}",
+                units::system_text(error)
+            ))
+        })?;
         let of = |path: &str| fs::read_to_string(path).unwrap_or_default();
         // A control group goes with the last of its processes: its counters stay as they were.
         let group = |path: &Path| fs::read_to_string(path).unwrap_or_default();
