@@ -19,7 +19,7 @@ use plan::op::{Completion, Op, OpKind};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use serve::clock::now_ns;
 use serve::nfs::{Export, Limits, Trust};
-use volume::design::{Backing, Client, Design, Latency, Pool, Volume};
+use volume::design::{Backing, Client, Design, Latency, Pool, PoolBuild, Volume};
 
 #[test]
 fn the_engine_finds_what_it_wrote() {
@@ -320,7 +320,8 @@ fn the_volumes_of_a_pool_share_its_throughput() {
         }
         volume
     };
-    let pool = Pool { name: "pool1".to_owned(), throughput: limit(PER_S) };
+    let pool =
+        Pool { name: "pool1".to_owned(), throughput: limit(PER_S), build: PoolBuild::default() };
     let design = |volumes| -> Design { design(volumes, Vec::<Client>::new(), vec![pool.clone()]) };
     let served = Served::start(design(vec![in_pool("/mnt/a"), in_pool("/mnt/b")]));
     let setup = |setup| Setup { block_bytes: 64 << 10, queue_depth: 8, ..setup };

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use volume::design::{
     Backing, CacheMode, Cap, Ceiling, Client, Design, Disk, Latency, Limit, Merging, NetworkVolume,
-    Stripe, Vm, Volume,
+    Stripe, Vm, Volume, VolumeBuild,
 };
 use volume::{Done, Io, IoKind, Start, System, SystemOptions};
 
@@ -32,15 +32,19 @@ fn design(vm: Option<Vm>, backing: Backing) -> Design {
         backing,
         latency: Latency { mean_ns: 1_000_000, spread: 0.3 },
         cache_latency: Latency { mean_ns: 100_000, spread: 0.3 },
+        build: VolumeBuild::default(),
     };
     Design {
         name: "bench".to_owned(),
         edition: "2018".to_owned(),
         catalog: volume::design::Catalog::built_in().clone(),
+        cloud: None,
+        region: None,
         vm,
         volumes: vec![volume],
         clients: Vec::new(),
         pools: Vec::new(),
+        promises: Vec::new(),
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
         bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,

@@ -16,6 +16,7 @@ mod free;
 mod medium;
 mod network;
 mod parser;
+mod promised;
 mod vm;
 
 pub(crate) use free::Provisioned;
@@ -23,11 +24,13 @@ pub(crate) use network::BY_HAND;
 pub(crate) use parser::per_s;
 pub(crate) use vm::machine_of;
 
-pub use catalog::Catalog;
+pub use catalog::{Catalog, Cloud};
 pub use medium::{MEDIA, MediumLatency, medium_latency};
 pub use parser::{
     BUCKET_WINDOW_NS_DEFAULT, MB_BYTES_DEFAULT, MB_READINGS, parse, parse_in_mb, parse_with,
 };
+pub use promised::Promised;
+pub use vm::Interface;
 
 /// What a disk of figures in the design is called where it has no name.
 pub(crate) const OWN_DISK: &str = "own disk";
@@ -44,6 +47,10 @@ pub struct Design {
     pub edition: String,
     /// The catalogue that has this edition: the built-in tables, perhaps with a user's on top.
     pub catalog: Arc<Catalog>,
+    /// The cloud it is to be built in, where the design says.
+    pub cloud: Option<Cloud>,
+    /// The region it is to be built in, as the catalogue's prices name it.
+    pub region: Option<String>,
     /// The machine all volumes are attached to; `None` leaves its caps out.
     pub vm: Option<Vm>,
     /// The volumes; operations name them by position.
@@ -52,6 +59,8 @@ pub struct Design {
     pub clients: Vec<Client>,
     /// Capacity pools of network volumes.
     pub pools: Vec<Pool>,
+    /// What it is to carry.
+    pub promises: Vec<Promised>,
     /// Seed of the latency samples.
     pub seed: u64,
     /// Bytes of a published MB whose size the source does not state.
@@ -127,6 +136,8 @@ pub struct Vm {
     pub egress: Option<Limit>,
     /// Disks it takes.
     pub max_data_disks: Option<u32>,
+    /// How it reaches its disks, where the design says; else the size's usual one.
+    pub interface: Option<Interface>,
 }
 
 /// One volume: what a job's files fall on.
@@ -142,6 +153,43 @@ pub struct Volume {
     pub latency: Latency,
     /// Latency of a hit in the host cache.
     pub cache_latency: Latency,
+    /// How it is built; no limit follows from that.
+    pub build: VolumeBuild,
+}
+
+/// How a volume is built, where the design says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VolumeBuild {
+    /// What its disks are named after; empty for a name made of the mount.
+    pub name: String,
+    /// What it is formatted with.
+    pub file_system: Option<FileSystem>,
+    /// Its disks have the higher limits that some tiers offer.
+    pub has_performance_plus: bool,
+    /// A large volume of a network file service.
+    pub is_large: bool,
+}
+
+/// A file system of Linux that volumes are formatted with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileSystem {
+    /// The fourth extended file system.
+    Ext4,
+    /// The file system of SGI.
+    Xfs,
+}
+
+impl FileSystem {
+    /// All of them.
+    pub const ALL: [FileSystem; 2] = [FileSystem::Ext4, FileSystem::Xfs];
+
+    /// Returns its name, as `mount` has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FileSystem::Ext4 => "ext4",
+            FileSystem::Xfs => "xfs",
+        }
+    }
 }
 
 /// What a volume is made of.
@@ -248,6 +296,19 @@ pub struct Pool {
     pub name: String,
     /// Throughput of all its volumes together.
     pub throughput: Limit,
+    /// How it is built; no limit follows from that.
+    pub build: PoolBuild,
+}
+
+/// How a pool is built.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PoolBuild {
+    /// Service level, such as `Premium`.
+    pub level: String,
+    /// Provisioned size, bytes.
+    pub size_bytes: u64,
+    /// Throughput is assigned to its volumes by hand, and not by their quotas.
+    pub is_manual: bool,
 }
 
 /// A machine that reaches network volumes.

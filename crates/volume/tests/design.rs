@@ -3,7 +3,9 @@
 use insta::assert_snapshot;
 use plan::Severity;
 use proptest::prelude::*;
-use volume::design::{self, Backing, Burst, CacheMode, Design, Limit, Merging};
+use volume::design::{
+    self, Backing, Burst, CacheMode, Cloud, Design, FileSystem, Interface, Limit, Merging, Promised,
+};
 
 /// Parses a design that has no mistake.
 #[track_caller]
@@ -328,8 +330,75 @@ fn all_mistakes_at_once() {
         "no_list"
         "syntax"
         "numbers"
+        "promises"
+        "cloud_of_another"
     ) {
         assert_snapshot!(name, lines(text));
+    }
+}
+
+/// A design with what building it takes, and what it promises.
+const BUILT: &str = "cloud = \"Azure\"\nregion = \"westeurope\"\n[vm]\nsize = \"E8bds_v5\"\n\
+    interface = \"NVMe\"\n[[volume]]\nname = \"data\"\nmount = \"/mnt/data\"\ndisk = \"P40\"\n\
+    count = 2\ncache = \"None\"\nperformance_plus = true\nfile_system = \"xfs\"\n";
+
+#[test]
+fn what_building_takes_is_kept() {
+    let design = fine(BUILT);
+    assert_eq!((design.cloud, design.region.as_deref()), (Some(Cloud::Azure), Some("westeurope")));
+    assert_eq!(design.vm.and_then(|vm| vm.interface), Some(Interface::Nvme));
+    let build = &design.volumes[0].build;
+    assert_eq!((build.name.as_str(), build.file_system), ("data", Some(FileSystem::Xfs)));
+    assert!(build.has_performance_plus && !build.is_large);
+    let pool = fine(include_str!("../../../docs/designs/pool.toml")).pools[0].build.clone();
+    assert_eq!((pool.level.as_str(), pool.size_bytes >> 40, pool.is_manual), ("Ultra", 10, true));
+}
+
+#[track_caller]
+fn check_promise(text: &str, expected: (f64, f64, f64, f64, Option<u64>)) {
+    let text = format!("{BUILT}[[promise]]\nvolume = \"/mnt/data/\"\n{text}");
+    let promised = fine(&text).promises[0].clone();
+    assert_eq!(promised.volume, "/mnt/data");
+    let Promised { iops, io_size_bytes, read_share, random_share, latency_ns, .. } = promised;
+    assert_eq!((iops, io_size_bytes, read_share, random_share, latency_ns), expected, "{text}");
+}
+
+#[test]
+fn a_promise_is_a_rate_of_ios() {
+    let of = "io_size_kib = 8\nread_percent = 70";
+    check_promise(&format!("iops = 16_000\n{of}"), (16_000.0, 8192.0, 0.7, 1.0, None));
+    let with = "phase = \"peak\"\nrandom_percent = 0\nlatency_ms = 2.5\nthroughput_mb_s = 81.92";
+    check_promise(&format!("{with}\n{of}"), (10_000.0, 8192.0, 0.7, 0.0, Some(2_500_000)));
+    // Rounded to a tenth, and to whole numbers.
+    let both = "iops = 1221\nthroughput_mb_s = 10";
+    check_promise(&format!("{both}\n{of}"), (1221.0, 8192.0, 0.7, 1.0, None));
+}
+
+proptest! {
+    #[test]
+    fn a_printed_promise_reads_back(
+        phase in "[^\\x00]{0,12}", iops in 0.01_f64..1e7, size in 512.0_f64..4e6,
+        shares in prop::array::uniform3(0.0_f64..=1.0),
+        ns in prop::option::of(1000_u64..10_000_000_000),
+    ) {
+        let [read_share, random_share, hit_share] = shares;
+        let volume = "/mnt/data".to_owned();
+        let one = Promised {
+            volume, phase, iops, io_size_bytes: size, read_share, random_share, hit_share,
+            latency_ns: ns,
+        };
+        let design = fine(&format!("{BUILT}{one}"));
+        let [read] = design.promises.as_slice() else { panic!("one promise") };
+        prop_assert_eq!(&read.phase, &one.phase);
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b.abs().max(1e-3);
+        let pairs = [
+            (read.iops, iops), (read.io_size_bytes, size), (read.read_share, read_share),
+            (read.random_share, random_share), (read.hit_share, hit_share),
+            (read.latency_ns.unwrap_or(0) as f64, ns.unwrap_or(0) as f64),
+        ];
+        for (read, written) in pairs {
+            prop_assert!(near(read, written), "{read} of {written} in\n{one}");
+        }
     }
 }
 
@@ -382,6 +451,11 @@ fn words() -> impl Strategy<Value = String> {
         "\"ReadOnly\"\n",
         "\"manual\"\n",
         "qos = ",
+        "[[promise]]\n",
+        "volume = ",
+        "io_size_kib = ",
+        "read_percent = ",
+        "throughput_mb_s = ",
     ]);
     prop::collection::vec(word, 0..40).prop_map(|words| words.concat())
 }

@@ -252,7 +252,7 @@ fn of_disk(name: &str, catalog: &Arc<Catalog>) -> Result<Option<(Read, String)>,
 
 /// Returns the first table that should be one of a list, with its line.
 fn single_part(text: &str) -> Option<(usize, &'static str)> {
-    let parts = ["volume", "pool", "client"];
+    let parts = ["volume", "pool", "client", "promise"];
     text.lines().enumerate().find_map(|(idx, line)| {
         let line = line.split('#').next().unwrap_or("").trim();
         let part = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'))?.trim();

@@ -7,7 +7,7 @@ use dialects::fio::{Wishes, parse_text};
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
 use runner::{Control, DesignChange, EmulatedTime, Emulation, RunError, RunOptions};
-use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume};
+use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume, VolumeBuild};
 use volume::{CacheMode, Cap, Design, Limit};
 
 const GIB: u64 = 1 << 30;
@@ -47,6 +47,7 @@ pub(crate) fn p30(mount: &str, n_disks: usize, cache: CacheMode) -> Volume {
         backing: Backing::Disks(stripe),
         latency: Latency { mean_ns: 1_000_000, spread: 0.0 },
         cache_latency: Latency { mean_ns: 100_000, spread: 0.0 },
+        build: VolumeBuild::default(),
     }
 }
 
@@ -55,10 +56,13 @@ pub(crate) fn design(vm: Option<Vm>, volumes: Vec<Volume>) -> Design {
         name: "a test".to_owned(),
         edition: "2018".to_owned(),
         catalog: volume::design::Catalog::built_in().clone(),
+        cloud: None,
+        region: None,
         vm,
         volumes,
         clients: Vec::new(),
         pools: Vec::new(),
+        promises: Vec::new(),
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
         bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,

@@ -2,7 +2,9 @@
 
 use record::Record;
 use volume::Design;
-use volume::design::{Backing, Ceiling, Client, Latency, Limit, NetworkVolume, Volume};
+use volume::design::{
+    Backing, Ceiling, Client, Latency, Limit, NetworkVolume, Volume, VolumeBuild,
+};
 
 use crate::bench::{Bench, close, design, iops};
 
@@ -39,6 +41,7 @@ fn with_ceiling(ceiling: Ceiling, clients: Vec<Client>) -> Design {
         backing: Backing::Network(backing),
         latency,
         cache_latency: latency,
+        build: VolumeBuild::default(),
     };
     Design { clients, ..design(None, vec![volume]) }
 }

@@ -6,7 +6,7 @@
 
 use record::JobRecord;
 use volume::design::{
-    Backing, Ceiling, Client, Design, Limit, NetworkVolume, Pool, Stripe, Vm, Volume,
+    Backing, Ceiling, Client, Design, Limit, NetworkVolume, Pool, PoolBuild, Stripe, Vm, Volume,
 };
 use volume::limits::{Bound, Done, Flow, Load, together};
 use volume::{CacheMode, CapKind};
@@ -91,7 +91,11 @@ impl Case {
             .collect();
         let mut design = design(None, volumes);
         if is_network {
-            design.pools = vec![Pool { name: "pool".to_owned(), throughput: bytes(&mut dice) }];
+            design.pools = vec![Pool {
+                name: "pool".to_owned(),
+                throughput: bytes(&mut dice),
+                build: PoolBuild::default(),
+            }];
             design.clients = clients(&mut dice);
         } else if dice.happens(0.9) || design.volumes.iter().any(is_cached) {
             design.vm = Some(machine(&mut dice, is_warm));

@@ -9,7 +9,7 @@ use serve::backing::Backing as Folder;
 use serve::machine::{Machine, MachineOptions};
 use serve::mount::{self, Forgetter, Mount, MountError, UnmountError};
 use tempfile::TempDir;
-use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume};
+use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume, VolumeBuild};
 use volume::{CacheMode, Cap, Design, Limit};
 
 /// A limit without bursting.
@@ -39,6 +39,7 @@ pub(crate) fn disk(iops: u64, bytes_per_s: u64, capacity_bytes: u64, cache: Cach
         }),
         latency: Latency { mean_ns: 100_000, spread: 0.0 },
         cache_latency: Latency { mean_ns: 20_000, spread: 0.0 },
+        build: VolumeBuild::default(),
     }
 }
 
@@ -49,6 +50,8 @@ pub(crate) fn design(volumes: Vec<Volume>) -> Design {
         name: "test".to_owned(),
         edition: "current".to_owned(),
         catalog: volume::design::Catalog::built_in().clone(),
+        cloud: None,
+        region: None,
         vm: Some(Vm {
             size: "test".to_owned(),
             uncached: wide.clone(),
@@ -57,10 +60,12 @@ pub(crate) fn design(volumes: Vec<Volume>) -> Design {
             cache_bytes: Some(1 << 30),
             egress: None,
             max_data_disks: None,
+            interface: None,
         }),
         volumes,
         clients: Vec::new(),
         pools: Vec::new(),
+        promises: Vec::new(),
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
         bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,

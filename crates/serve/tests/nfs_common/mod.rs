@@ -13,6 +13,7 @@ use serve::nfs::{Export, Trust};
 use tempfile::TempDir;
 use volume::design::{
     Backing as Medium, Ceiling, Client, Design, Latency, Limit, NetworkVolume, Pool, Volume,
+    VolumeBuild,
 };
 
 /// Where the only volume of most tests is mounted.
@@ -38,6 +39,7 @@ pub(crate) fn volume(mount: &str, bytes_per_s: u64, iops: Option<u64>) -> Volume
         }),
         latency: Latency { mean_ns: 100_000, spread: 0.0 },
         cache_latency: Latency { mean_ns: 0, spread: 0.0 },
+        build: VolumeBuild::default(),
     }
 }
 
@@ -51,10 +53,13 @@ pub(crate) fn design(volumes: Vec<Volume>, clients: Vec<Client>, pools: Vec<Pool
         name: "test".to_owned(),
         edition: "current".to_owned(),
         catalog: volume::design::Catalog::built_in().clone(),
+        cloud: None,
+        region: None,
         vm: None,
         volumes,
         clients,
         pools,
+        promises: Vec::new(),
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
         bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,

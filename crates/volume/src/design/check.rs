@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use catalog::Cloud;
 use plan::Diagnostic;
 use plan::keys::At;
 
@@ -44,6 +45,18 @@ pub(super) fn mounts(volumes: &[ParsedVolume], parser: &mut Parser<'_, '_>) {
         if !seen.insert(mount) {
             let text = format!("two volumes are mounted at `{mount}`");
             parser.findings.error("duplicate-mount", &volume.mount_at, text);
+        }
+    }
+}
+
+/// Two volumes cannot have one name: their disks would, too.
+pub(super) fn names(volumes: &[ParsedVolume], parser: &mut Parser<'_, '_>) {
+    let mut seen = HashSet::new();
+    for volume in volumes {
+        let name = volume.volume.build.name.as_str();
+        if !name.is_empty() && !seen.insert(name) {
+            let text = format!("two volumes are named `{name}`");
+            parser.findings.error("duplicate-name", &volume.at, text);
         }
     }
 }
@@ -111,6 +124,26 @@ pub(super) fn clouds(
     for (name, cloud, at) in found.iter().filter(|(_, cloud, _)| *cloud != machine.cloud()) {
         let short = machine.name.strip_prefix("Standard_").unwrap_or(&machine.name);
         let text = format!("{name} is of {cloud}, and the machine {short} of {}", machine.cloud());
+        parser.findings.error("other-cloud", at, text);
+    }
+}
+
+/// What a design has is of the cloud that it is to be built in.
+pub(super) fn cloud(
+    (cloud, at): (Cloud, &Range<usize>),
+    volumes: &[ParsedVolume],
+    machine: Option<&catalog::Vm>,
+    parser: &mut Parser<'_, '_>,
+) {
+    let mut parts = volumes.iter().map(|volume| match &volume.disks {
+        Some(disks) => (disks.name.as_str(), disks.cloud.as_str()),
+        None => ("Azure NetApp Files", NETWORK_CLOUD),
+    });
+    let machine = machine.map(|machine| (machine.name.as_str(), machine.cloud()));
+    let is_other = |(_, of): &(&str, &str)| !of.is_empty() && *of != cloud.as_str();
+    let other = machine.filter(is_other).or_else(|| parts.find(is_other));
+    if let Some((name, of)) = other {
+        let text = format!("`cloud` is {cloud}, and {name} is of {of}");
         parser.findings.error("other-cloud", at, text);
     }
 }

@@ -9,8 +9,8 @@ use toml::de::DeValue;
 
 use super::parser::{CACHE_DEFAULT, DiskUse, ParsedVolume, Parser};
 use super::{
-    Backing, Burst, CacheMode, Cap, Disk, Merging, OWN_DISK, Stripe, Volume, free, medium_latency,
-    vm,
+    Backing, Burst, CacheMode, Cap, Disk, Merging, OWN_DISK, Stripe, Volume, VolumeBuild, free,
+    medium_latency, vm,
 };
 
 /// Most disks in one stripe: more than any machine takes.
@@ -41,6 +41,9 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
         }
     };
     let family = source.as_ref().map_or("", |source| source.family());
+    // Who cannot have it was told so where the limits were looked up.
+    let has_performance_plus =
+        keys.get("performance_plus").is_some_and(|value| value.get_ref().as_bool() == Some(true));
     let latency = parser.latency(&mut keys, "latency", medium_latency(family).latency);
     let in_cache = medium_latency("host cache").latency;
     let cache_latency = parser.latency(&mut keys, "cache_latency", in_cache);
@@ -70,6 +73,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
         backing: Backing::Disks(Stripe { disks, chunk_bytes, columns, is_local }),
         latency,
         cache_latency,
+        build: VolumeBuild { has_performance_plus, ..VolumeBuild::default() },
     };
     Some(ParsedVolume { volume, mount_at: at.clone(), disks: Some(uses), pool: None, at })
 }

@@ -7,7 +7,7 @@ use plan::Diagnostic;
 use plan::keys::{At, Keys};
 
 use super::parser::{ParsedVolume, Parser};
-use super::{Backing, Limit, NetworkVolume, Pool, Volume, medium_latency};
+use super::{Backing, Limit, NetworkVolume, Pool, PoolBuild, Volume, VolumeBuild, medium_latency};
 
 /// Origin of throughput that was assigned to a volume.
 pub(crate) const BY_HAND: &str = "assigned by hand";
@@ -76,7 +76,8 @@ fn pool(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<ParsedPool> {
         times(figure, size_tib, &level, parser)
     };
     let is_manual = manual || level == "flexible";
-    Some(ParsedPool { pool: Pool { name, throughput }, size_bytes, level, is_manual })
+    let build = PoolBuild { level: capitalised(&level), size_bytes, is_manual };
+    Some(ParsedPool { pool: Pool { name, throughput, build }, size_bytes, level, is_manual })
 }
 
 /// Reads the throughput of a pool whose throughput is bought apart from its size.
@@ -178,6 +179,7 @@ pub(super) fn volume(
         backing: Backing::Network(backing),
         latency,
         cache_latency: latency,
+        build: VolumeBuild { is_large: large, ..VolumeBuild::default() },
     };
     let pool = pool.map(|idx| (idx as u16, quota_bytes, by_hand));
     Some(ParsedVolume { volume, mount_at: at.clone(), disks: None, pool, at })

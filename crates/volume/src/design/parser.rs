@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use catalog::{Catalog, Edition, Exactness, Figure};
-use plan::keys::{Findings, Keys};
+use catalog::{Catalog, Cloud, Edition, Exactness, Figure};
+use plan::keys::{At, Findings, Keys};
 use plan::{Diagnostic, Severity};
 use toml::de::DeTable;
 
-use super::{Burst, Design, Latency, Limit, Pool, Volume, check, client, disks, network, vm};
+use super::{
+    Burst, Design, FileSystem, Latency, Limit, Pool, Volume, check, client, disks, network,
+    promised, vm,
+};
 
 /// Code of the finding that there is no such edition.
 const NO_EDITION: &str = "unknown-edition";
@@ -106,6 +109,39 @@ fn drop_what_follows_from_syntax(findings: &mut Vec<Diagnostic>) {
     });
 }
 
+/// The tables of a design, which are not read yet.
+struct Lists<'k> {
+    vm: Option<Keys<'k>>,
+    pools: Vec<Keys<'k>>,
+    clients: Vec<Keys<'k>>,
+    volumes: Vec<Keys<'k>>,
+    promises: Vec<Keys<'k>>,
+}
+
+impl<'k> Lists<'k> {
+    /// Finds them; none where there are too many.
+    fn read(keys: &mut Keys<'k>, findings: &mut Findings<'_>) -> Option<Self> {
+        let vm = keys.table("vm", findings);
+        let pools = keys.tables("pool", findings);
+        let clients = keys.tables("client", findings);
+        let volumes = keys.tables("volume", findings);
+        let promises = keys.tables("promise", findings);
+        for (what, list, most) in [
+            ("pool", &pools, PARTS_MAX),
+            ("client", &clients, PARTS_MAX),
+            ("volume", &volumes, PARTS_MAX),
+            ("promise", &promises, promised::PROMISES_MAX),
+        ] {
+            if let Some(first_over) = list.get(most) {
+                let text = format!("more than {most} of [[{what}]]");
+                findings.error("out-of-range", &first_over.at, text);
+                return None;
+            }
+        }
+        Some(Lists { vm, pools, clients, volumes, promises })
+    }
+}
+
 /// What the parts of a design are read with.
 pub(super) struct Parser<'p, 'a> {
     pub(super) edition: &'p Edition,
@@ -138,41 +174,36 @@ impl<'p, 'a> Parser<'p, 'a> {
         let mb_bytes = as_mb_bytes.unwrap_or(stated_mb_bytes);
         let bucket_window_ns = bucket_window_ns(&mut keys, findings);
         let seed = keys.count("seed", findings).map_or(1, |(seed, _)| seed);
-        let vm_keys = keys.table("vm", findings);
-        let pool_keys = keys.tables("pool", findings);
-        let client_keys = keys.tables("client", findings);
-        let volume_keys = keys.tables("volume", findings);
-        for (what, list) in
-            [("pool", &pool_keys), ("client", &client_keys), ("volume", &volume_keys)]
-        {
-            if let Some(first_over) = list.get(PARTS_MAX) {
-                let text = format!("more than {PARTS_MAX} of [[{what}]]");
-                findings.error("out-of-range", &first_over.at, text);
-                return None;
-            }
-        }
-        let is_without_volume = volume_keys.is_empty();
+        let cloud = cloud(&mut keys, findings);
+        let region = region(&mut keys, findings);
+        let lists = Lists::read(&mut keys, findings)?;
+        let is_without_volume = lists.volumes.is_empty();
         let at = keys.at.clone();
         keys.finish(findings);
         // Under an unknown edition the rest is read as under the usual one, to find its mistakes.
         let edition = edition.or_else(|| catalog.edition(EDITION_DEFAULT))?;
         let mut parser = Parser { edition, mb_bytes, has_told_of_cache: false, findings };
-        let pools = network::pools(pool_keys, &mut parser);
-        let clients = client::clients(client_keys, &mut parser);
+        let pools = network::pools(lists.pools, &mut parser);
+        let clients = client::clients(lists.clients, &mut parser);
         let mut parsed = Vec::new();
-        for keys in volume_keys {
+        for keys in lists.volumes {
             parsed.extend(parser.volume(keys, &pools));
         }
         let uses: Vec<_> = parsed.iter().filter_map(|volume| volume.disks.as_ref()).collect();
-        if vm_keys.is_none() {
+        if lists.vm.is_none() {
             check::no_cache(&uses, &mut parser);
         }
         // Clients have network cards of their own.
         let has_network = clients.is_empty() && parsed.iter().any(|volume| volume.disks.is_none());
-        let vm = vm_keys.map(|keys| vm::vm(keys, &uses, has_network, &mut parser));
+        let vm = lists.vm.map(|keys| vm::vm(keys, &uses, has_network, &mut parser));
         let machine = vm.as_ref().and_then(|vm| parser.edition.vm(&vm.size));
         check::clouds(&parsed, !clients.is_empty(), machine, &mut parser);
+        if let Some((cloud, at)) = &cloud {
+            check::cloud((*cloud, at), &parsed, machine, &mut parser);
+        }
         check::mounts(&parsed, &mut parser);
+        check::names(&parsed, &mut parser);
+        let promises = promised::promises(lists.promises, &parsed, &mut parser);
         check::disks(&parsed, &mut parser);
         check::pools(&parsed, &pools, &mut parser);
         if is_without_volume {
@@ -183,10 +214,13 @@ impl<'p, 'a> Parser<'p, 'a> {
             name,
             edition: parser.edition.info.name.to_owned(),
             catalog: Arc::clone(catalog),
+            cloud: cloud.map(|(cloud, _)| cloud),
+            region,
             vm,
             volumes: parsed.into_iter().map(|volume| volume.volume).collect(),
             clients,
             pools: pools.into_iter().map(|pool| pool.pool).collect::<Vec<Pool>>(),
+            promises,
             seed,
             mb_bytes,
             bucket_window_ns,
@@ -204,6 +238,8 @@ impl<'p, 'a> Parser<'p, 'a> {
             self.findings.error("missing-key", &keys.at, text);
         }
         let mount = mount.and_then(|mount| check::mount(mount, self));
+        let name = volume_name(&mut keys, self.findings);
+        let file_system = file_system(&mut keys, self.findings);
         let is_network = keys.get("service").is_some() || keys.get("quota").is_some();
         let is_pool = keys.get("pool").is_some();
         let parsed = if is_network || is_pool {
@@ -214,6 +250,8 @@ impl<'p, 'a> Parser<'p, 'a> {
         let (mut parsed, mount) = (parsed?, mount?);
         parsed.volume.mount = mount.0;
         parsed.mount_at = mount.1;
+        parsed.volume.build.name = name;
+        parsed.volume.build.file_system = file_system;
         Some(parsed)
     }
 
@@ -348,6 +386,52 @@ fn edition<'p>(
         findings.add(finding.help(help), &at);
     }
     edition
+}
+
+/// Reads the cloud that a design is to be built in.
+fn cloud(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<At<Cloud>> {
+    let (text, at) = keys.text("cloud", findings)?;
+    let cloud = Cloud::from_text(text);
+    if cloud.is_none() {
+        let known: Vec<String> = Cloud::ALL.map(|cloud| cloud.as_str().to_lowercase()).to_vec();
+        let text = format!("`cloud` is `{text}`, expected one of {}", known.join(", "));
+        findings.error("bad-value", &at, text);
+    }
+    cloud.map(|cloud| (cloud, at))
+}
+
+/// Reads the region. Whether there is one of that name is asked where prices are, which take long
+/// to read.
+fn region(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<String> {
+    let (text, at) = keys.text("region", findings)?;
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if text.is_empty() || !text.chars().all(is_part) {
+        let text = format!("`region` is `{text}`, expected a name such as westeurope or eu-west-1");
+        findings.error("bad-value", &at, text);
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+/// Reads what a volume's disks are named after.
+fn volume_name(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> String {
+    let Some((name, at)) = keys.text("name", findings) else { return String::new() };
+    if name.trim().is_empty() || name.contains(char::is_control) {
+        let text = "`name` of a volume is a word, such as \"data\"";
+        findings.error("bad-value", &at, text);
+    }
+    name.to_owned()
+}
+
+fn file_system(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<FileSystem> {
+    let (text, at) = keys.text("file_system", findings)?;
+    let found = FileSystem::ALL.into_iter().find(|known| known.as_str() == text);
+    if found.is_none() {
+        let known = FileSystem::ALL.map(FileSystem::as_str).join(" or ");
+        let text = format!("`file_system` is `{text}`, expected {known}");
+        findings.error("bad-value", &at, text);
+    }
+    found
 }
 
 /// Returns what a figure is in operations or bytes per second, with so many bytes to an MB whose

@@ -26,6 +26,7 @@ pub(super) fn vm(
     let named = keys.text("size", parser.findings);
     let bursts = bursts(&mut keys, parser);
     let interface = interface(&mut keys, parser);
+    let over = interface.as_ref().map(|(over, _)| *over);
     let mut vm = Vm { size: OWN_MACHINE.to_owned(), ..Vm::default() };
     let mut known = true;
     let mut size = None;
@@ -47,6 +48,7 @@ pub(super) fn vm(
         let text = "[vm] needs `size`, or figures of its own in `uncached` and `cached`";
         parser.findings.error("missing-key", &at, text);
     }
+    vm.interface = over;
     vm.uncached = own_uncached.unwrap_or(vm.uncached);
     if let Some(cap) = own_cached {
         vm.cached = cap;
@@ -166,14 +168,17 @@ struct Choice {
 }
 
 /// How a machine reaches its disks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Interface {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// Over the bus that older sizes have.
     Scsi,
+    /// As NVMe devices.
     Nvme,
 }
 
 impl Interface {
-    fn as_str(self) -> &'static str {
+    /// Returns its name in a design.
+    pub fn as_str(self) -> &'static str {
         match self {
             Interface::Scsi => "SCSI",
             Interface::Nvme => "NVMe",
@@ -312,6 +317,7 @@ fn from_size(
         cache_bytes: size.cache().map(|figure| figure.per_s),
         egress: size.egress().map(|figure| parser.limit(short, figure, None)),
         max_data_disks: size.max_data_disks().map(|figure| figure.per_s as u32),
+        interface: None,
     }
 }
 

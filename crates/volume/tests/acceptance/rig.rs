@@ -270,6 +270,7 @@ pub(crate) fn disks(n_disks: u32, cap: Cap, cache: CacheMode) -> Volume {
         }),
         latency: Latency { mean_ns: MS, spread: 0.0 },
         cache_latency: Latency { mean_ns: MS / 10, spread: 0.0 },
+        build: volume::design::VolumeBuild::default(),
     }
 }
 
@@ -303,10 +304,13 @@ pub(crate) fn design(vm: Option<Vm>, mut volumes: Vec<Volume>) -> Design {
         name: "case".to_owned(),
         edition: "2018".to_owned(),
         catalog: volume::design::Catalog::built_in().clone(),
+        cloud: None,
+        region: None,
         vm,
         volumes,
         clients: Vec::new(),
         pools: Vec::new(),
+        promises: Vec::new(),
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
         bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,

@@ -1,7 +1,7 @@
 //! Network volumes: quota, pool, measured ceilings, slots, and what a client sends.
 
 use crate::common::*;
-use volume::design::{Backing, Ceiling, Client, Latency, NetworkVolume, Pool, Volume};
+use volume::design::{Backing, Ceiling, Client, Latency, NetworkVolume, Pool, PoolBuild, Volume};
 use volume::{CapKind, Design, IoKind};
 
 fn network(quota: u64, ceiling: Ceiling) -> Volume {
@@ -183,7 +183,7 @@ fn the_volumes_of_a_pool_share_it() {
     });
     let mut design = design(None, volumes.collect());
     let throughput = limit(1_280 * MIB);
-    design.pools = vec![Pool { name: "pool1".to_owned(), throughput }];
+    design.pools = vec![Pool { name: "pool1".to_owned(), throughput, build: PoolBuild::default() }];
     let load = |volume| Load { volume, ..Load::reads(256, 64 * KIB) };
     let run = |loads: &[Load]| {
         let outcomes = run_from(&mut system(&design), loads, 0, S, 2 * S);
