@@ -3,8 +3,8 @@
 //! [`read()`] takes a log of any [`Format`] as a stream and gives [`Event`]s one at a time:
 //! samples of devices and of the host, what a trace tells beyond samples, and notes. [`live`]
 //! makes the same of the texts that the kernel shows in /proc. A [`Collector`] keeps them, within
-//! a limit, and [`Needs`] are what they come to: percentiles per phase and volume, each figure with
-//! a label (measured, estimated or assumed) and its source.
+//! a limit, and [`needs_of`] works out what they come to: percentiles per phase and volume, each
+//! figure with a label (measured, estimated or assumed) and its source.
 //!
 //! Never here: opening files and reading clocks. Callers pass in what they opened and when it was.
 //! Which machine or disk carries a need is not asked here either.
@@ -14,10 +14,10 @@
 mod cloud;
 mod collect;
 mod context;
+mod figures;
 mod format;
 mod lines;
 pub mod live;
-pub mod needs;
 mod number;
 mod read;
 mod sample;
@@ -25,9 +25,9 @@ mod time;
 mod trace;
 
 pub use collect::{Captured, CapturedVolume, Collector, SAMPLES_MAX, Source, SourceNote};
+pub use figures::{needs_of, series_csv};
 pub use format::{Format, UnknownFormat, recognise};
 pub use lines::{ReadError, Watched};
-pub use needs::{Figure, Label, Needs};
 pub use read::{Options, read};
 pub use sample::{Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample};
 pub use time::{hour_of_day, iso};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use capture::needs::needs_of;
+use capture::needs_of;
 use capture::{Captured, Collector, Options, recognise};
 
 use crate::common::{assert_near, volume};

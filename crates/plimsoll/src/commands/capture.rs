@@ -8,8 +8,8 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::capture::needs::{PhaseRule, needs_of, series_csv};
-use ::capture::{Captured, Collector, Needs, NoteKind};
+use ::capture::{Captured, Collector, NoteKind, needs_of, series_csv};
+use ::needs::{Needs, PhaseRule};
 
 use crate::exit::{Exit, Failure};
 use crate::result_file::{ResultFile, not_written};

@@ -1,7 +1,6 @@
 //! Needs as a table for people, and as JSON.
 
-use ::capture::needs::{Figure, NeedPhase};
-use ::capture::{Label, Needs};
+use ::needs::{Figure, NeedPhase, Needs};
 
 use crate::commands::catalog::table;
 
@@ -67,11 +66,7 @@ fn row(key: &str, figure: Option<&Figure>) -> Option<Vec<String>> {
     let values = [figure.p50, figure.p90, figure.p99, figure.mean, figure.min, figure.max];
     let mut row = vec![format!("  {}", words(key))];
     row.extend(values.map(|value| value.map_or("-".to_owned(), number)));
-    row.push(match figure.label {
-        Label::Measured => "measured".to_owned(),
-        Label::Estimated => "estimated".to_owned(),
-        Label::Assumed => "assumed".to_owned(),
-    });
+    row.push(figure.label.word().to_owned());
     Some(row)
 }
 

@@ -1,11 +1,13 @@
 //! From samples and traces to figures, each with the rule that it was worked out by.
 
 use hist::Histogram;
+use needs::{
+    Amount, Figure, Label, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs, PhaseRule,
+    check_amount, check_figure,
+};
 
-use super::SCHEMA;
-use super::figure::Weighted;
 use super::phase::Phases;
-use super::{Amount, Figure, Label, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs, PhaseRule};
+use super::weighted::Weighted;
 use crate::collect::{Captured, CapturedVolume, usual_span};
 use crate::sample::{ClockKind, NoteKind, Sample};
 use crate::trace::{DirectionFacts, SizeCounts, TraceFacts};
@@ -53,16 +55,27 @@ pub fn needs_of(captured: &Captured, name: &str, rules: &[PhaseRule]) -> Result<
         check_little(volume, &mut notes);
         check_plateau(volume, &mut notes);
     }
+    let volumes = captured.volumes.iter().map(|it| volume(it, &mut notes)).collect();
     Ok(Needs {
-        schema: SCHEMA.to_owned(),
         name: name.to_owned(),
-        series: None,
         cpus: captured.n_cpus,
         sources: captured.sources.iter().map(source).collect(),
-        volumes: captured.volumes.iter().map(volume).collect(),
+        volumes,
         phases: found,
         notes,
+        ..Needs::default()
     })
+}
+
+/// Leaves a figure out that cannot be, and says so.
+fn sound(of: &str, key: &str, figure: Option<Figure>, notes: &mut Vec<String>) -> Option<Figure> {
+    let figure = figure?;
+    let why = match check_figure(key, &figure) {
+        Ok(()) => return Some(figure),
+        Err(why) => why,
+    };
+    notes.push(format!("{of}: left out: {why}"));
+    None
 }
 
 fn note_text(note: &crate::collect::SourceNote) -> String {
@@ -88,16 +101,27 @@ fn source(source: &crate::collect::Source) -> NeedSource {
     NeedSource { name: source.name.clone(), form: source.form.to_owned(), clock: clock.to_owned() }
 }
 
-fn volume(volume: &CapturedVolume) -> NeedVolume {
+fn volume(volume: &CapturedVolume, notes: &mut Vec<String>) -> NeedVolume {
     let capacity = volume.capacity.unwrap_or_default();
-    let amount = |bytes: Option<f64>, label: Label, source: &str| {
-        bytes.map(|bytes| Amount { value: bytes / GIB, label, source: source.to_owned() })
+    let mut amount = |key: &str, bytes: Option<f64>, label: Label, source: &str| {
+        let amount = Amount { value: bytes? / GIB, label, source: source.to_owned() };
+        let why = match check_amount(key, &amount) {
+            Ok(()) => return Some(amount),
+            Err(why) => why,
+        };
+        notes.push(format!("{}: left out: {why}", volume.name));
+        None
     };
     let size = "size of what there is; what is needed may be less";
+    let size = amount("capacity_gib", capacity.size_bytes, Label::Estimated, size);
+    let used = amount("used_gib", capacity.used_bytes, Label::Measured, "space in use");
+    // Logs that give both can contradict themselves: what is in use was counted.
+    let is_more = |size: &Amount| used.as_ref().is_none_or(|used| used.value <= size.value);
     NeedVolume {
         name: volume.name.clone(),
-        capacity_gib: amount(capacity.size_bytes, Label::Estimated, size),
-        used_gib: amount(capacity.used_bytes, Label::Measured, "space in use"),
+        capacity_gib: size.filter(is_more),
+        used_gib: used,
+        ..NeedVolume::default()
     }
 }
 
@@ -110,7 +134,7 @@ fn phase(
     notes: &mut Vec<String>,
 ) -> NeedPhase {
     let mut phase = NeedPhase {
-        name: rule.name.clone(),
+        name: rule.name,
         hours: rule.windows.iter().map(ToString::to_string).collect(),
         ..NeedPhase::default()
     };
@@ -145,10 +169,13 @@ fn phase(
             share.put_known(sample.memory_share.map(|share| share * 100.0), weight);
         }
     }
-    let source = "samples of the host".to_owned();
-    phase.cpu_percent = cpu.figure(Label::Measured, source.clone());
-    phase.memory_gib = memory.figure(Label::Measured, source.clone());
-    phase.memory_percent = share.figure(Label::Measured, source);
+    let mut figure = |key: &str, values: Weighted| {
+        let figure = values.figure(Label::Measured, "samples of the host".to_owned());
+        sound("host", key, figure, notes)
+    };
+    phase.cpu_percent = figure("cpu_percent", cpu);
+    phase.memory_gib = figure("memory_gib", memory);
+    phase.memory_percent = figure("memory_percent", share);
     phase
 }
 
@@ -161,15 +188,17 @@ struct Load<'a> {
 
 impl Load<'_> {
     fn need(&self, notes: &mut Vec<String>) -> NeedLoad {
+        let name = &self.volume.name;
+        let mut figure = |key: &str, figure: Option<Figure>| sound(name, key, figure, notes);
         let need = NeedLoad {
-            name: self.volume.name.clone(),
-            iops: self.rate(Sample::n_ios, 1.0),
-            throughput_mb_s: self.rate(Sample::bytes, MB),
-            io_size_kib: self.io_size(),
-            read_percent: self.read_share(),
-            random_percent: self.random_share(),
-            latency_ms: self.latency(),
-            queue_depth: self.queue_depth(),
+            name: name.clone(),
+            iops: figure("iops", self.rate(Sample::n_ios, 1.0)),
+            throughput_mb_s: figure("throughput_mb_s", self.rate(Sample::bytes, MB)),
+            io_size_kib: figure("io_size_kib", self.io_size()),
+            read_percent: figure("read_percent", self.read_share()),
+            random_percent: figure("random_percent", self.random_share()),
+            latency_ms: figure("latency_ms", self.latency()),
+            queue_depth: figure("queue_depth", self.queue_depth()),
             burst_peak_to_mean: self.burst(|bursts| bursts.peak_to_mean),
             burst_dispersion: self.burst(|bursts| bursts.dispersion),
         };
@@ -209,7 +238,7 @@ impl Load<'_> {
         }
         let spans = self.samples.iter().map(|sample| sample.span_ns);
         let usual_s = usual_span(spans).unwrap_or(0) as f64 / 1e9;
-        let rule = format!("samples of {} s", super::toml_form::number(usual_s));
+        let rule = format!("samples of {} s", needs::number(usual_s));
         values.figure(Label::Measured, self.source(&rule))
     }
 
@@ -323,7 +352,8 @@ impl Load<'_> {
         let (facts, name) = self.trace()?;
         let value = of(facts.bursts.as_ref()?);
         let source = format!("{name}: slots of 0.1 s");
-        Some(Amount { value, label: Label::Measured, source })
+        let amount = Amount { value, label: Label::Measured, source };
+        check_amount("burst", &amount).is_ok().then_some(amount)
     }
 }
 

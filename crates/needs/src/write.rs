@@ -1,6 +1,6 @@
 //! Needs as TOML, in an order that people read, with one figure a line.
 
-use super::{Amount, Figure, Needs};
+use crate::{Amount, Figure, Growth, Needs, SCHEMA};
 
 const HEADER: &str = "\
 # What an application asks of its storage. Percentiles of rates are over time, those of shares
@@ -9,22 +9,14 @@ const HEADER: &str = "\
 ";
 
 /// Prints needs.
-pub(super) fn print(needs: &Needs) -> String {
+pub(crate) fn print(needs: &Needs) -> String {
     let mut text = String::from(HEADER);
-    text.push_str(&format!("schema = {}\n", quoted(&needs.schema)));
-    text.push_str(&format!("name = {}\n", quoted(&needs.name)));
-    if let Some(series) = &needs.series {
-        text.push_str(&format!("series = {}\n", quoted(series)));
-    }
-    if let Some(cpus) = needs.cpus {
-        text.push_str(&format!("cpus = {cpus}\n"));
-    }
-    if !needs.notes.is_empty() {
-        text.push_str("notes = [\n");
-        for note in &needs.notes {
-            text.push_str(&format!("  {},\n", quoted(note)));
+    put_head(&mut text, needs);
+    if !needs.machine.is_empty() {
+        text.push_str("\n[machine]\n");
+        for (key, amount) in needs.machine.amounts() {
+            put_amount(&mut text, key, amount);
         }
-        text.push_str("]\n");
     }
     for source in &needs.sources {
         let (name, form, clock) = (quoted(&source.name), quoted(&source.form), &source.clock);
@@ -33,11 +25,16 @@ pub(super) fn print(needs: &Needs) -> String {
     }
     for volume in &needs.volumes {
         text.push_str(&format!("\n[[volume]]\nname = {}\n", quoted(&volume.name)));
-        put_amount(&mut text, "capacity_gib", volume.capacity_gib.as_ref());
-        put_amount(&mut text, "used_gib", volume.used_gib.as_ref());
+        if let Some(usage) = volume.usage {
+            text.push_str(&format!("use = {}\n", quoted(usage.word())));
+        }
+        for (key, amount) in volume.amounts() {
+            put_amount(&mut text, key, amount);
+        }
+        put_growth(&mut text, volume.growth);
     }
     for phase in &needs.phases {
-        text.push_str(&format!("\n[[phase]]\nname = {}\n", quoted(&phase.name)));
+        text.push_str(&format!("\n[[phase]]\nname = {}\n", quoted(phase.name.word())));
         if !phase.hours.is_empty() {
             let hours: Vec<String> = phase.hours.iter().map(|hours| quoted(hours)).collect();
             text.push_str(&format!("hours = [{}]\n", hours.join(", ")));
@@ -61,18 +58,41 @@ pub(super) fn print(needs: &Needs) -> String {
     text
 }
 
+fn put_head(text: &mut String, needs: &Needs) {
+    text.push_str(&format!("schema = {}\n", quoted(SCHEMA)));
+    text.push_str(&format!("name = {}\n", quoted(&needs.name)));
+    if let Some(series) = &needs.series {
+        text.push_str(&format!("series = {}\n", quoted(series)));
+    }
+    if needs.percentile != crate::Percentile::default() {
+        text.push_str(&format!("percentile = {}\n", quoted(needs.percentile.word())));
+    }
+    put_growth(text, needs.growth);
+    if let Some(factor) = needs.peak_factor {
+        text.push_str(&format!("peak_factor = {}\n", number(factor)));
+    }
+    if let Some(cpus) = needs.cpus {
+        text.push_str(&format!("cpus = {cpus}\n"));
+    }
+    if !needs.notes.is_empty() {
+        text.push_str("notes = [\n");
+        for note in &needs.notes {
+            text.push_str(&format!("  {},\n", quoted(note)));
+        }
+        text.push_str("]\n");
+    }
+}
+
+fn put_growth(text: &mut String, growth: Option<Growth>) {
+    let Some(Growth { capacity, load }) = growth else { return };
+    let (capacity, load) = (number(capacity), number(load));
+    text.push_str(&format!("growth = {{ capacity = {capacity}, load = {load} }}\n"));
+}
+
 fn put_figure(text: &mut String, key: &str, figure: Option<&Figure>) {
     let Some(figure) = figure else { return };
-    let values = [
-        ("p50", figure.p50),
-        ("p90", figure.p90),
-        ("p99", figure.p99),
-        ("mean", figure.mean),
-        ("min", figure.min),
-        ("max", figure.max),
-    ];
     text.push_str(&format!("{key} = {{ "));
-    for (name, value) in values {
+    for (name, value) in figure.values() {
         if let Some(value) = value {
             text.push_str(&format!("{name} = {}, ", number(value)));
         }
@@ -88,7 +108,7 @@ fn put_amount(text: &mut String, key: &str, amount: Option<&Amount>) {
 }
 
 /// Prints a number with the digits that mean something: four behind the point at most.
-pub(super) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
     }

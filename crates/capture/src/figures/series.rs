@@ -32,7 +32,7 @@ pub fn series_csv(captured: &Captured) -> String {
             for figure in figures {
                 text.push(',');
                 if let Some(figure) = figure {
-                    text.push_str(&super::toml_form::number(figure));
+                    text.push_str(&needs::number(figure));
                 }
             }
             text.push('\n');

@@ -1,0 +1,9 @@
+//! What a capture comes to: [`needs_of`], and every sample as a table.
+
+mod compute;
+mod phase;
+mod series;
+mod weighted;
+
+pub use compute::needs_of;
+pub use series::series_csv;

@@ -1,0 +1,75 @@
+//! Values with weights, and the percentiles of them.
+
+use needs::{Figure, Label};
+
+/// Values with their weights.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Weighted {
+    values: Vec<(f64, f64)>,
+}
+
+impl Weighted {
+    /// Adds a value. One without weight says nothing.
+    pub(super) fn put(&mut self, value: f64, weight: f64) {
+        if weight > 0.0 && value.is_finite() {
+            self.values.push((value, weight));
+        }
+    }
+
+    /// Adds a value if it is known.
+    pub(super) fn put_known(&mut self, value: Option<f64>, weight: f64) {
+        if let Some(value) = value {
+            self.put(value, weight);
+        }
+    }
+
+    /// Makes a figure; none without values.
+    pub(super) fn figure(mut self, label: Label, source: String) -> Option<Figure> {
+        self.values.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (first, last) = (self.values.first()?.0, self.values.last()?.0);
+        let total: f64 = self.values.iter().map(|(_, weight)| weight).sum();
+        let sum: f64 = self.values.iter().map(|(value, weight)| value * weight).sum();
+        Some(Figure {
+            p50: Some(self.at(0.50, total)),
+            p90: Some(self.at(0.90, total)),
+            p99: Some(self.at(0.99, total)),
+            mean: Some(sum / total),
+            min: Some(first),
+            max: Some(last),
+            label,
+            source,
+        })
+    }
+
+    /// Returns the smallest value that at least a share `q` of the weight does not exceed.
+    fn at(&self, q: f64, total: f64) -> f64 {
+        let due = q * total;
+        // Sums of weights are not exact: a millionth of a part does not move a percentile.
+        let tolerance = total * 1e-9;
+        let mut reached = 0.0;
+        let found = self.values.iter().find(|(_, weight)| {
+            reached += weight;
+            reached + tolerance >= due
+        });
+        found.or(self.values.last()).map_or(0.0, |(value, _)| *value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_weighed() {
+        let mut values = Weighted::default();
+        // 90 s of 100 and 10 s of 1000: the 90th percentile is still 100.
+        values.put(1000.0, 10.0);
+        values.put(100.0, 90.0);
+        values.put(5000.0, 0.0);
+        let figure = values.figure(Label::Measured, String::new()).expect("there are values");
+        assert_eq!((figure.p50, figure.p90, figure.p99), (Some(100.0), Some(100.0), Some(1000.0)));
+        // (90 x 100 + 10 x 1000) / 100
+        assert_eq!((figure.mean, figure.max), (Some(190.0), Some(1000.0)));
+        assert_eq!(Weighted::default().figure(Label::Measured, String::new()), None);
+    }
+}

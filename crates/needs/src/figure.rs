@@ -1,0 +1,174 @@
+//! A figure: percentiles, where they come from, and how sure they are.
+
+use serde::Serialize;
+
+/// How sure a figure is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Label {
+    /// Counted by the source.
+    Measured,
+    /// Worked out of what the source counts, by a rule that can be wrong.
+    Estimated,
+    /// Nothing was counted that tells it; or written by a person.
+    #[default]
+    Assumed,
+}
+
+impl Label {
+    /// All of them, the surest first.
+    pub const ALL: [Label; 3] = [Label::Measured, Label::Estimated, Label::Assumed];
+
+    /// Returns its word in files and tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Label::Measured => "measured",
+            Label::Estimated => "estimated",
+            Label::Assumed => "assumed",
+        }
+    }
+}
+
+/// Which percentile a design must carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Percentile {
+    /// The median.
+    P50,
+    /// 90th percentile.
+    P90,
+    /// 99th percentile.
+    #[default]
+    P99,
+    /// The largest sample.
+    Max,
+}
+
+impl Percentile {
+    /// All of them, from the smallest on.
+    pub const ALL: [Percentile; 4] =
+        [Percentile::P50, Percentile::P90, Percentile::P99, Percentile::Max];
+
+    /// Returns its word in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Percentile::P50 => "p50",
+            Percentile::P90 => "p90",
+            Percentile::P99 => "p99",
+            Percentile::Max => "max",
+        }
+    }
+}
+
+/// Percentiles of one thing. What is not known of them is none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Figure {
+    /// 50th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p90: Option<f64>,
+    /// 99th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99: Option<f64>,
+    /// Mean of all, weighed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// Smallest sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// Largest sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// How sure it is.
+    pub label: Label,
+    /// Where it comes from, and by which rule.
+    pub source: String,
+}
+
+/// One number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Amount {
+    /// The number.
+    pub value: f64,
+    /// How sure it is.
+    pub label: Label,
+    /// Where it comes from, and by which rule.
+    pub source: String,
+}
+
+/// What is taken for the source of what a person writes.
+pub(crate) const BY_HAND: &str = "by hand";
+
+impl Figure {
+    /// Makes the figure of one number that a person writes: it is that all the time.
+    pub fn by_hand(value: f64) -> Self {
+        let value = Some(value);
+        let (p50, p90, p99, mean, min, max) = (value, value, value, value, value, value);
+        Figure { p50, p90, p99, mean, min, max, label: Label::Assumed, source: BY_HAND.to_owned() }
+    }
+
+    /// Returns its numbers with the names of their keys, in the order of the file.
+    pub fn values(&self) -> [(&'static str, Option<f64>); 6] {
+        [
+            ("p50", self.p50),
+            ("p90", self.p90),
+            ("p99", self.p99),
+            ("mean", self.mean),
+            ("min", self.min),
+            ("max", self.max),
+        ]
+    }
+
+    /// Returns the number at a percentile, and the word for what it is: the next larger one that
+    /// is known, else the next smaller one, else the mean.
+    pub fn at(&self, percentile: Percentile) -> Option<(f64, &'static str)> {
+        let of = |at: Percentile| match at {
+            Percentile::P50 => self.p50,
+            Percentile::P90 => self.p90,
+            Percentile::P99 => self.p99,
+            Percentile::Max => self.max,
+        };
+        let known = |at: &Percentile| of(*at).map(|value| (value, at.word()));
+        let above = Percentile::ALL.iter().filter(|at| **at >= percentile).find_map(known);
+        let below = || Percentile::ALL.iter().rev().filter(|at| **at < percentile).find_map(known);
+        above.or_else(below).or(self.mean.map(|mean| (mean, "mean")))
+    }
+
+    /// Returns what is usual: the mean, else the median, else what else there is.
+    pub fn usual(&self) -> Option<(f64, &'static str)> {
+        self.mean.map(|mean| (mean, "mean")).or_else(|| self.at(Percentile::P50))
+    }
+}
+
+impl Amount {
+    /// Makes the amount that a person writes.
+    pub fn by_hand(value: f64) -> Self {
+        Amount { value, label: Label::Assumed, source: BY_HAND.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_that_is_not_known_is_the_next_larger_one() {
+        let whole = Figure { p50: Some(1.0), p90: Some(2.0), max: Some(4.0), ..Figure::default() };
+        for (percentile, expected) in [
+            (Percentile::P50, (1.0, "p50")),
+            (Percentile::P90, (2.0, "p90")),
+            (Percentile::P99, (4.0, "max")),
+            (Percentile::Max, (4.0, "max")),
+        ] {
+            assert_eq!(whole.at(percentile), Some(expected), "{percentile:?}");
+        }
+        let part = Figure { p50: Some(1.0), mean: Some(3.0), ..Figure::default() };
+        assert_eq!(part.at(Percentile::P99), Some((1.0, "p50")));
+        assert_eq!(part.usual(), Some((3.0, "mean")));
+        let mean = Figure { mean: Some(3.0), ..Figure::default() };
+        assert_eq!(mean.at(Percentile::P99), Some((3.0, "mean")));
+        assert_eq!(Figure::default().at(Percentile::P50), None);
+    }
+}

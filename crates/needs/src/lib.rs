@@ -1,0 +1,34 @@
+//! What an application asks of its storage: the file of it, and what a designer makes of it.
+//!
+//! [`Needs`] is the file: volumes, phases of the day, and what each volume is asked for in each
+//! phase. A capture writes it, and a person can. A [`Figure`] is a set of percentiles with a
+//! [`Label`] and its source; percentiles of rates are over time, those of shares and latencies
+//! over I/Os. [`parse`] reads it with all mistakes and their places, [`Needs::to_toml`] prints it.
+//!
+//! [`requirements()`] turns needs into what a design must carry: one rate per volume and phase,
+//! with growth and peak, each with the reason for it.
+//!
+//! Never here: reading logs (`capture` does), and which machine or disk carries a need.
+//!
+//! Tests: `tests/all`, and beside the modules.
+
+mod check;
+mod figure;
+mod needs;
+mod phase;
+mod read;
+mod requirements;
+mod write;
+
+pub use check::{check_amount, check_figure};
+pub use figure::{Amount, Figure, Label, Percentile};
+pub use needs::{
+    FACTOR_MAX, Growth, MachineNeed, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs, SCHEMA,
+    VolumeUse,
+};
+pub use phase::{MINUTES_PER_DAY, PhaseName, PhaseRule, Window, check_hours};
+pub use read::{declares, parse};
+pub use requirements::{
+    LoadRequirement, MachineRequirement, PEAK_FACTOR, Requirements, VolumeRequirement, requirements,
+};
+pub use write::number;

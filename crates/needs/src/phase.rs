@@ -1,0 +1,167 @@
+//! Phases of the day.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Minutes of a day.
+pub const MINUTES_PER_DAY: u32 = 24 * 60;
+
+/// A phase of the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseName {
+    /// As it is most of the time.
+    #[default]
+    Normal,
+    /// As it is when little is asked for.
+    OffPeak,
+    /// As it is when most is asked for.
+    Peak,
+}
+
+impl PhaseName {
+    /// All of them.
+    pub const ALL: [PhaseName; 3] = [PhaseName::Normal, PhaseName::OffPeak, PhaseName::Peak];
+
+    /// Returns its word in files and tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            PhaseName::Normal => "normal",
+            PhaseName::OffPeak => "off-peak",
+            PhaseName::Peak => "peak",
+        }
+    }
+
+    /// Reads its word.
+    ///
+    /// # Errors
+    /// Says what to write.
+    pub fn parse(text: &str) -> Result<PhaseName, String> {
+        let known = PhaseName::ALL.into_iter().find(|name| name.word() == text);
+        known.ok_or_else(|| format!("`{text}` is no phase: write normal, peak or off-peak"))
+    }
+}
+
+impl fmt::Display for PhaseName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// A part of the day: from a minute on, to before another. It may pass midnight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    from_min: u32,
+    to_min: u32,
+}
+
+/// A phase and when it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhaseRule {
+    /// Which one it is.
+    pub name: PhaseName,
+    /// When it is.
+    pub windows: Vec<Window>,
+}
+
+impl Window {
+    /// Reads `09:00-17:00`, `9-17` or `22:00-06:00`.
+    ///
+    /// # Errors
+    /// Says what to write.
+    pub fn parse(text: &str) -> Result<Window, String> {
+        let bad = || format!("`{text}` is no part of a day: write one such as `09:00-17:00`");
+        let (from, to) = text.split_once('-').ok_or_else(bad)?;
+        let minute = |text: &str| -> Option<u32> {
+            let (hour, minute) = text.trim().split_once(':').unwrap_or((text.trim(), "0"));
+            let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
+            (hour <= 24 && minute < 60).then_some(hour * 60 + minute)
+        };
+        let is_of_day = |minute: &u32| *minute <= MINUTES_PER_DAY;
+        let from_min = minute(from).filter(is_of_day).ok_or_else(bad)?;
+        let to_min = minute(to).filter(is_of_day).ok_or_else(bad)?;
+        if from_min == to_min {
+            return Err(format!("`{text}` is empty: write one such as `09:00-17:00`"));
+        }
+        Ok(Window { from_min, to_min })
+    }
+
+    /// Says whether a minute of the day lies in it.
+    pub fn holds(self, minute: u32) -> bool {
+        if self.from_min < self.to_min {
+            (self.from_min..self.to_min).contains(&minute)
+        } else {
+            minute >= self.from_min || minute < self.to_min
+        }
+    }
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (self.from_min, self.to_min);
+        write!(f, "{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60)
+    }
+}
+
+impl PhaseRule {
+    /// Reads `peak=09:00-17:00`, with several parts of the day set apart by commas.
+    ///
+    /// # Errors
+    /// Says what to write.
+    pub fn parse(text: &str) -> Result<PhaseRule, String> {
+        let (name, windows) = text
+            .split_once('=')
+            .ok_or_else(|| format!("`{text}`: write one such as `peak=09:00-17:00`"))?;
+        let name = PhaseName::parse(name.trim())?;
+        let windows = windows.split(',').map(Window::parse).collect::<Result<_, _>>()?;
+        Ok(PhaseRule { name, windows })
+    }
+}
+
+/// Makes sure that no minute of the day is of two phases.
+///
+/// # Errors
+/// Says which minute it is, and which phases.
+pub fn check_hours(rules: &[PhaseRule]) -> Result<(), String> {
+    for minute in 0..MINUTES_PER_DAY {
+        let of = |rule: &&PhaseRule| rule.windows.iter().any(|window| window.holds(minute));
+        let mut claims = rules.iter().filter(of);
+        if let (Some(one), Some(other)) = (claims.next(), claims.next()) {
+            let (hour, minute) = (minute / 60, minute % 60);
+            let (one, other) = (one.name, other.name);
+            return Err(format!("{hour:02}:{minute:02} is in phase {one} and in {other}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_day() {
+        let window = |text: &str| Window::parse(text).expect("a part of a day");
+        assert_eq!(window("9-17").to_string(), "09:00-17:00");
+        let night = window("22:00-06:30");
+        for (minute, is_in) in [(0, true), (389, true), (390, false), (1319, false), (1320, true)] {
+            assert_eq!(night.holds(minute), is_in, "{minute}");
+        }
+        for text in ["", "9", "9-9", "25-26", "09:60-10:00", "24:01-3", "a-b"] {
+            assert!(Window::parse(text).expect_err("none").contains("09:00-17:00"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_minute_is_of_one_phase() {
+        let of = |texts: &[&str]| {
+            let rules: Vec<PhaseRule> =
+                texts.iter().map(|text| PhaseRule::parse(text).expect("a phase")).collect();
+            check_hours(&rules)
+        };
+        assert_eq!(of(&["peak=9-17", "normal=17-20,6-9"]), Ok(()));
+        let found = of(&["peak=9-17", "normal=16-18"]).expect_err("one hour is of both");
+        assert_eq!(found, "16:00 is in phase peak and in normal");
+    }
+}

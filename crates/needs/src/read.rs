@@ -1,0 +1,412 @@
+//! TOML into needs, with every mistake and its place.
+
+use std::ops::Range;
+
+use plan::keys::{Findings, Keys};
+use plan::{Diagnostic, Severity};
+use toml::de::{DeTable, DeValue};
+
+use crate::check::{check_amount, check_figure, check_load};
+use crate::figure::BY_HAND;
+use crate::needs::Schema;
+use crate::phase::check_hours;
+use crate::{
+    Amount, FACTOR_MAX, Figure, Growth, Label, MachineNeed, NeedLoad, NeedPhase, NeedSource,
+    NeedVolume, Needs, Percentile, PhaseName, PhaseRule, SCHEMA, VolumeUse, Window,
+};
+
+/// Most volumes and phases: more are no file of a person or a capture.
+const PARTS_MAX: usize = 10_000;
+
+/// Says whether a text names itself a file of needs: with its schema.
+pub fn declares(text: &str) -> bool {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    line.is_some_and(|line| line.starts_with("schema") && line.contains("plimsoll.needs"))
+}
+
+/// Reads a file of needs. There are some unless a finding is an error.
+///
+/// Findings are all there are, each with its place in the text, source 0.
+pub fn parse(text: &str) -> (Option<Needs>, Vec<Diagnostic>) {
+    let mut findings = Findings::new(text);
+    let (root, errors) = DeTable::parse_recoverable(text);
+    let has_syntax_errors = !errors.is_empty();
+    for error in errors {
+        let at = error.span().unwrap_or(0..0);
+        findings.error("syntax", &at, error.message().lines().collect::<Vec<_>>().join(", "));
+    }
+    let mut reader = Reader { findings, volumes: Vec::new() };
+    let needs = reader.root(Keys::new(root.get_ref(), 0..0));
+    let (mut findings, has_error) = reader.findings.finish();
+    if has_syntax_errors {
+        // What seems to be missing may stand in the line that cannot be read.
+        findings.retain(|it| it.code == "syntax" || it.severity != Severity::Error);
+    }
+    (Some(needs).filter(|_| !has_error), findings)
+}
+
+struct Reader<'a> {
+    findings: Findings<'a>,
+    /// Names of the volumes that there are.
+    volumes: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn root(&mut self, mut keys: Keys<'_>) -> Needs {
+        if let Some((schema, at)) = keys.text("schema", &mut self.findings)
+            && schema != SCHEMA
+        {
+            let text = format!("`schema` is `{schema}`; this version reads `{SCHEMA}`");
+            self.findings.error("unknown-schema", &at, text);
+        }
+        let mut needs = Needs {
+            schema: Schema,
+            name: self.text(&mut keys, "name").unwrap_or_default(),
+            series: self.text(&mut keys, "series"),
+            percentile: self.percentile(&mut keys),
+            growth: self.growth(&mut keys),
+            peak_factor: keys
+                .number("peak_factor", &mut self.findings)
+                .map(|(factor, at)| self.factor("peak_factor", factor, 1.0, &at)),
+            cpus: keys
+                .count("cpus", &mut self.findings)
+                .map(|(n, _)| u32::try_from(n).unwrap_or(u32::MAX)),
+            machine: self.machine(&mut keys),
+            ..Needs::default()
+        };
+        let notes = keys.texts("notes", &mut self.findings);
+        needs.notes = notes.into_iter().map(|(text, _)| text.to_owned()).collect();
+        let sources = keys.tables("source", &mut self.findings);
+        needs.sources = sources.into_iter().map(|keys| self.source(keys)).collect();
+        let volumes = keys.tables("volume", &mut self.findings);
+        let phases = keys.tables("phase", &mut self.findings);
+        self.check_count(&keys.at, volumes.len() + phases.len());
+        if volumes.is_empty() {
+            let text = "there is no volume: write `[[volume]]` with its `name`";
+            self.findings.error("missing-key", &keys.at, text);
+        }
+        needs.volumes = volumes.into_iter().map(|keys| self.volume(keys)).collect();
+        let at: Vec<Range<usize>> = phases.iter().map(|keys| keys.at.clone()).collect();
+        needs.phases = phases.into_iter().map(|keys| self.phase(keys)).collect();
+        self.check_phases(&needs.phases, &at);
+        keys.finish(&mut self.findings);
+        needs
+    }
+
+    fn check_count(&mut self, at: &Range<usize>, n_parts: usize) {
+        if n_parts > PARTS_MAX {
+            let text = format!("there are {n_parts} volumes and phases; {PARTS_MAX} are the most");
+            self.findings.error("out-of-range", at, text);
+        }
+    }
+
+    fn text(&mut self, keys: &mut Keys<'_>, name: &'static str) -> Option<String> {
+        keys.text(name, &mut self.findings).map(|(text, _)| text.to_owned())
+    }
+
+    /// Reads a key that must be there.
+    fn required(&mut self, keys: &mut Keys<'_>, name: &'static str) -> (String, Range<usize>) {
+        let found = keys.text(name, &mut self.findings);
+        if keys.get(name).is_none() {
+            let text = format!("`{name}` is missing");
+            self.findings.error("missing-key", &keys.at.clone(), text);
+        }
+        found.map_or((String::new(), keys.at.clone()), |(text, at)| (text.to_owned(), at))
+    }
+
+    fn percentile(&mut self, keys: &mut Keys<'_>) -> Percentile {
+        let Some((word, at)) = keys.text("percentile", &mut self.findings) else {
+            return Percentile::default();
+        };
+        let known = Percentile::ALL.into_iter().find(|percentile| percentile.word() == word);
+        known.unwrap_or_else(|| {
+            let text = format!("`percentile` is `{word}`: write p50, p90, p99 or max");
+            self.findings.error("bad-value", &at, text);
+            Percentile::default()
+        })
+    }
+
+    /// Reads a factor for all, or one each for capacity and load.
+    fn growth(&mut self, keys: &mut Keys<'_>) -> Option<Growth> {
+        const LEAST: f64 = 0.01;
+        let value = keys.get("growth")?;
+        if !matches!(value.get_ref(), DeValue::Table(_)) {
+            let (factor, at) = keys.number("growth", &mut self.findings)?;
+            let factor = self.factor("growth", factor, LEAST, &at);
+            return Some(Growth { capacity: factor, load: factor });
+        }
+        let mut keys = keys.table("growth", &mut self.findings)?;
+        let mut factor = |name| {
+            let found = keys.number(name, &mut self.findings);
+            found.map_or(1.0, |(factor, at)| self.factor(name, factor, LEAST, &at))
+        };
+        let growth = Growth { capacity: factor("capacity"), load: factor("load") };
+        keys.finish(&mut self.findings);
+        Some(growth)
+    }
+
+    fn factor(&mut self, name: &str, factor: f64, least: f64, at: &Range<usize>) -> f64 {
+        if !(least..=FACTOR_MAX).contains(&factor) {
+            let text = format!(
+                "`{name}` is {}: a factor of {least} to {FACTOR_MAX} is expected, such as 1.5 for \
+                 half as much again",
+                crate::number(factor)
+            );
+            self.findings.error("out-of-range", at, text);
+        }
+        factor.clamp(least, FACTOR_MAX)
+    }
+
+    fn machine(&mut self, keys: &mut Keys<'_>) -> MachineNeed {
+        let Some(mut keys) = keys.table("machine", &mut self.findings) else {
+            return MachineNeed::default();
+        };
+        let machine = MachineNeed {
+            cpus: self.amount(&mut keys, "cpus"),
+            memory_gib: self.amount(&mut keys, "memory_gib"),
+        };
+        keys.finish(&mut self.findings);
+        machine
+    }
+
+    fn source(&mut self, mut keys: Keys<'_>) -> NeedSource {
+        let source = NeedSource {
+            name: self.required(&mut keys, "name").0,
+            form: self.text(&mut keys, "form").unwrap_or_default(),
+            clock: self.text(&mut keys, "clock").unwrap_or_default(),
+        };
+        keys.finish(&mut self.findings);
+        source
+    }
+
+    fn volume(&mut self, mut keys: Keys<'_>) -> NeedVolume {
+        let at = keys.at.clone();
+        let (name, name_at) = self.required(&mut keys, "name");
+        if self.volumes.contains(&name) && !name.is_empty() {
+            let text = format!("there are two volumes `{name}`: give one another name");
+            self.findings.error("same-name", &name_at, text);
+        }
+        self.volumes.push(name.clone());
+        let volume = NeedVolume {
+            name,
+            usage: self.usage(&mut keys),
+            capacity_gib: self.amount(&mut keys, "capacity_gib"),
+            used_gib: self.amount(&mut keys, "used_gib"),
+            working_set_gib: self.amount(&mut keys, "working_set_gib"),
+            hit_percent: self.amount(&mut keys, "hit_percent"),
+            latency_ms_max: self.amount(&mut keys, "latency_ms_max"),
+            growth: self.growth(&mut keys),
+        };
+        keys.finish(&mut self.findings);
+        if let Err(text) = check_volume(&volume) {
+            self.findings.error("contradiction", &at, text);
+        }
+        volume
+    }
+
+    fn usage(&mut self, keys: &mut Keys<'_>) -> Option<VolumeUse> {
+        let (word, at) = keys.text("use", &mut self.findings)?;
+        let known = VolumeUse::ALL.into_iter().find(|usage| usage.word() == word);
+        if known.is_none() {
+            let text = format!("`use` is `{word}`: write data, log or temp");
+            self.findings.error("bad-value", &at, text);
+        }
+        known
+    }
+
+    fn phase(&mut self, mut keys: Keys<'_>) -> NeedPhase {
+        let (name, name_at) = self.required(&mut keys, "name");
+        let parsed = PhaseName::parse(&name);
+        if let Err(text) = parsed.as_ref().map_err(Clone::clone)
+            && !name.is_empty()
+        {
+            self.findings.error("bad-value", &name_at, text);
+        }
+        let mut hours = Vec::new();
+        for (text, at) in keys.texts("hours", &mut self.findings) {
+            if let Err(text) = Window::parse(text) {
+                self.findings.error("bad-value", &at, text);
+            }
+            hours.push(text.to_owned());
+        }
+        let mut phase = NeedPhase {
+            name: parsed.unwrap_or_default(),
+            hours,
+            captured_s: keys.number("captured_s", &mut self.findings).map(|(value, _)| value),
+            cpu_percent: self.figure(&mut keys, "cpu_percent"),
+            memory_gib: self.figure(&mut keys, "memory_gib"),
+            memory_percent: self.figure(&mut keys, "memory_percent"),
+            volumes: Vec::new(),
+        };
+        for keys in keys.tables("volume", &mut self.findings) {
+            let at = keys.at.clone();
+            let load = self.load(keys);
+            if phase.load(&load.name).is_some() {
+                let text = format!("volume `{}` stands twice in phase {name}", load.name);
+                self.findings.error("same-name", &at, text);
+            }
+            phase.volumes.push(load);
+        }
+        keys.finish(&mut self.findings);
+        phase
+    }
+
+    fn load(&mut self, mut keys: Keys<'_>) -> NeedLoad {
+        let at = keys.at.clone();
+        let (name, name_at) = self.required(&mut keys, "name");
+        if !name.is_empty() && !self.volumes.contains(&name) {
+            let text = format!("no `[[volume]]` is called `{name}`");
+            let mut mistake = Diagnostic::error("unknown-volume", text);
+            let near = units::nearest(&name, self.volumes.iter().map(String::as_str));
+            if let Some(near) = near.first() {
+                mistake = mistake.help(format!("did you mean `{near}`?"));
+            }
+            self.findings.add(mistake, &name_at);
+        }
+        let load = NeedLoad {
+            name,
+            iops: self.figure(&mut keys, "iops"),
+            throughput_mb_s: self.figure(&mut keys, "throughput_mb_s"),
+            io_size_kib: self.figure(&mut keys, "io_size_kib"),
+            read_percent: self.figure(&mut keys, "read_percent"),
+            random_percent: self.figure(&mut keys, "random_percent"),
+            latency_ms: self.figure(&mut keys, "latency_ms"),
+            queue_depth: self.figure(&mut keys, "queue_depth"),
+            burst_peak_to_mean: self.amount(&mut keys, "burst_peak_to_mean"),
+            burst_dispersion: self.amount(&mut keys, "burst_dispersion"),
+        };
+        keys.finish(&mut self.findings);
+        if let Err(text) = check_load(&load) {
+            self.findings.error("contradiction", &at, text);
+        }
+        load
+    }
+
+    /// Reads a figure: one number, or a table of percentiles.
+    fn figure(&mut self, keys: &mut Keys<'_>, name: &'static str) -> Option<Figure> {
+        let value = keys.get(name)?;
+        let at = value.span();
+        let figure = match value.get_ref() {
+            DeValue::Table(table) => {
+                let mut keys = Keys::new(table, at.clone());
+                let mut number =
+                    |name| keys.number(name, &mut self.findings).map(|(value, _)| value);
+                let (p50, p90, p99) = (number("p50"), number("p90"), number("p99"));
+                let (mean, min, max) = (number("mean"), number("min"), number("max"));
+                let (label, source) = self.origin(&mut keys);
+                keys.finish(&mut self.findings);
+                Figure { p50, p90, p99, mean, min, max, label, source }
+            }
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                Figure::by_hand(keys.number(name, &mut self.findings)?.0)
+            }
+            other => {
+                let kind = other.type_str();
+                let text = format!(
+                    "`{name}` is of type {kind}, expected a number, or {{ p50 = .., p99 = .. }}"
+                );
+                self.findings.error("wrong-type", &at, text);
+                return None;
+            }
+        };
+        match check_figure(name, &figure) {
+            Ok(()) => Some(figure),
+            Err(text) => {
+                self.findings.error("contradiction", &at, text);
+                None
+            }
+        }
+    }
+
+    /// Reads an amount: one number, or a table with its label and source.
+    fn amount(&mut self, keys: &mut Keys<'_>, name: &'static str) -> Option<Amount> {
+        let value = keys.get(name)?;
+        let at = value.span();
+        let amount = match value.get_ref() {
+            DeValue::Table(table) => {
+                let mut keys = Keys::new(table, at.clone());
+                if keys.get("value").is_none() {
+                    let text = format!("`{name}` has no `value`");
+                    self.findings.error("missing-key", &at, text);
+                }
+                let value = keys.number("value", &mut self.findings);
+                let (label, source) = self.origin(&mut keys);
+                keys.finish(&mut self.findings);
+                Amount { value: value?.0, label, source }
+            }
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                Amount::by_hand(keys.number(name, &mut self.findings)?.0)
+            }
+            other => {
+                let kind = other.type_str();
+                let text = format!("`{name}` is of type {kind}, expected a number");
+                self.findings.error("wrong-type", &at, text);
+                return None;
+            }
+        };
+        match check_amount(name, &amount) {
+            Ok(()) => Some(amount),
+            Err(text) => {
+                self.findings.error("out-of-range", &at, text);
+                None
+            }
+        }
+    }
+
+    fn origin(&mut self, keys: &mut Keys<'_>) -> (Label, String) {
+        let source = self.text(keys, "source").unwrap_or_else(|| BY_HAND.to_owned());
+        let Some((word, at)) = keys.text("label", &mut self.findings) else {
+            return (Label::default(), source);
+        };
+        let known = Label::ALL.into_iter().find(|label| label.word() == word);
+        if known.is_none() {
+            let text = format!("`label` is `{word}`: write measured, estimated or assumed");
+            self.findings.error("bad-value", &at, text);
+        }
+        (known.unwrap_or_default(), source)
+    }
+
+    /// Makes sure that phases have names and hours of their own.
+    fn check_phases(&mut self, phases: &[NeedPhase], at: &[Range<usize>]) {
+        for (idx, phase) in phases.iter().enumerate() {
+            if phases[..idx].iter().any(|other| other.name == phase.name) {
+                let text = format!("there are two phases {}: write one of each", phase.name);
+                self.findings.error("same-name", &at[idx], text);
+            }
+        }
+        let rule = |phase: &NeedPhase| PhaseRule {
+            name: phase.name,
+            windows: phase.hours.iter().filter_map(|text| Window::parse(text).ok()).collect(),
+        };
+        let rules: Vec<PhaseRule> = phases.iter().map(rule).collect();
+        if let (Err(text), Some(at)) = (check_hours(&rules), at.last()) {
+            self.findings.error("contradiction", at, text);
+        }
+    }
+}
+
+/// Checks what is said of a volume against itself.
+fn check_volume(volume: &NeedVolume) -> Result<(), String> {
+    let value = |amount: &Option<Amount>| amount.as_ref().map(|amount| amount.value);
+    let (capacity, used) = (value(&volume.capacity_gib), value(&volume.used_gib));
+    let working_set = value(&volume.working_set_gib);
+    let name = &volume.name;
+    let number = crate::number;
+    for (what, part) in [("in use", used), ("read again and again", working_set)] {
+        if let Some((part, capacity)) = part.zip(capacity)
+            && part > capacity
+        {
+            let (part, capacity) = (number(part), number(capacity));
+            return Err(format!("volume `{name}`: {part} GiB are {what}, but it holds {capacity}"));
+        }
+    }
+    if volume.hit_percent.is_some() && volume.working_set_gib.is_some() {
+        return Err(format!(
+            "volume `{name}` has `hit_percent` and `working_set_gib`: write one of them"
+        ));
+    }
+    if value(&volume.latency_ms_max) == Some(0.0) {
+        return Err(format!("volume `{name}`: `latency_ms_max` is 0, which nothing can meet"));
+    }
+    Ok(())
+}
