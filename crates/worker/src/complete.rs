@@ -40,6 +40,7 @@ impl Worker {
         }
         let measured = now_ns >= self.times.measured_ns;
         let is_plain = self.paths.complete == Complete::Counts;
+        let is_file_io = self.paths.complete == Complete::FileIo;
         let by_series = self.tally.counts_series;
         for completion in done {
             let slot = self.slots.get(completion.slot);
@@ -58,7 +59,10 @@ impl Worker {
                 self.slots.release(completion.slot);
                 continue;
             }
-            let slot = *slot;
+            if is_file_io && whole && self.complete_file_io(completion.slot, now_ns) {
+                continue;
+            }
+            let slot = *self.slots.get(completion.slot);
             if self.tree.is_some() {
                 self.complete_of_tree(&slot, completion.result, now_ns);
                 continue;
@@ -89,6 +93,23 @@ impl Worker {
             self.collect_late(data, false);
         }
         self.mark_done(now_ns);
+    }
+
+    /// Takes the end of an operation in a tree, if it read or wrote a file. Returns whether it did.
+    #[inline]
+    fn complete_file_io(&mut self, slot_idx: u32, now_ns: u64) -> bool {
+        let (slot, Some(hand)) = (self.slots.get(slot_idx), &mut self.tree) else { return false };
+        let dir = match slot.op.kind {
+            OpKind::Read => Direction::Read,
+            OpKind::Write => Direction::Write,
+            _ => return false,
+        };
+        let (start_ns, submit_ns) = (slot.start_ns, slot.submit_ns);
+        let bytes = u64::from(slot.whole_len());
+        hand.completed(0);
+        self.count(dir, start_ns, submit_ns, bytes, now_ns);
+        self.slots.release(slot_idx);
+        true
     }
 
     /// Takes note of a batch: how many operations were handed over before, and how many completed.
@@ -156,7 +177,7 @@ impl Worker {
         if let Some(all) = self.meters.series() {
             all.add_run(series, run, now_ns, now_ns >= self.times.measured_ns);
         }
-        if self.paths.complete == Complete::General {
+        if self.paths.complete != Complete::Counts {
             return;
         }
         let dir = series::direction_of(series);
@@ -181,7 +202,7 @@ impl Worker {
             return;
         };
         self.gate.completed();
-        if self.tally.counts_series {
+        if self.tally.counts_series && self.tally.series_of_dir[dir as usize] != Some(slot.series) {
             self.count_series(slot.series, (slot.start_ns, slot.submit_ns), bytes, now_ns);
         }
         if !(self.tally.counts_series && self.paths.complete == Complete::Counts) {
@@ -273,11 +294,11 @@ impl Worker {
         self.tally.bytes_done += bytes;
         add(&meters.n_ios_live, n_ios);
         add(&meters.bytes_live, bytes);
-        if !self.tally.counts_series
-            && let Some(series) = self.meters.series()
+        if let Some(number) = self.tally.series_of_dir[dir as usize]
+            && let Some(series) = self.meters.series().and_then(|all| all.get(number))
         {
             for run in pending.runs() {
-                series.add(dir, (run.n_ios, run.bytes), run.latency_ns(), measured);
+                series.add((run.n_ios, run.bytes), run.latency_ns(), measured);
             }
         }
         if measured {

@@ -1,5 +1,6 @@
 //! Issue: fills batches of operations.
 
+use pattern::offsets::Extent;
 use pattern::verify::write_seed;
 use plan::op::{BufId, FileIdx, Op, OpKind};
 use plan::{Direction, IoPriority};
@@ -102,11 +103,23 @@ impl Worker {
         let n_free = (self.depth() as usize).saturating_sub(self.slots.n_in_flight());
         let n_ops = self.pace.batch().saturating_sub(ops.len()).min(n_free);
         match self.paths.issue {
-            Issue::General => {}
             Issue::Batches => self.fill_by_batches(n_ops, now, ops, data),
             Issue::Turns => self.fill_by_turns(n_ops, now, ops, data),
             Issue::OneByOne => self.fill_in_turn(n_ops, now, ops, data),
+            Issue::FileIo if n_ops > 0 => self.fill_with_file_io(now, ops, data),
+            Issue::General | Issue::FileIo => {}
         }
+    }
+
+    /// Issues the next operation on an open file of a tree, if there is one.
+    #[inline]
+    fn fill_with_file_io<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) {
+        let Some(op) = self.tree.as_mut().and_then(|hand| hand.next_io()) else { return };
+        let extent = Extent { offset: op.offset, len: op.len };
+        let series = crate::tree::series_of(op.task, op.kind);
+        let untimed = UntimedOp { kind: op.kind, file_idx: op.entry, extent, series };
+        self.issue_plain(untimed, now, ops, data);
+        self.n_issued += 1;
     }
 
     /// Issues operations of one file and one direction. A batch of the source may be smaller than

@@ -7,7 +7,7 @@ use crate::errors::{ErrorBudget, ErrorsSeen, Failure, IoError};
 use crate::meters::{Meters, SampleUnit, Sampler};
 use crate::occupancy::ArrivalCounts;
 use crate::pending::Pending;
-use crate::series::{Series, SeriesRuns};
+use crate::series::{Series, SeriesRuns, series_of};
 use crate::source::Chosen;
 use crate::tree::Stuck;
 
@@ -113,6 +113,9 @@ pub(crate) struct Tally {
     pub(crate) series_runs: SeriesRuns,
     /// Each operation is counted by its series. Otherwise those of a direction all have the same.
     pub(crate) counts_series: bool,
+    /// The series that all operations of a direction belong to which are counted by direction: the
+    /// meters of both follow together.
+    pub(crate) series_of_dir: [Option<u16>; Direction::ALL.len()],
     pub(crate) bytes_done: u64,
     pub(crate) samplers: [Sampler; 2],
     pub(crate) rate_check: Option<RateCheck>,
@@ -130,12 +133,14 @@ impl Tally {
     pub(crate) fn new(job: &Job, meters: &Meters) -> Self {
         let [bandwidth_ms, iops_ms] = job.reporting.sample_intervals_ms(&job.logs);
         let has_minimum = Direction::ALL.iter().any(|dir| job.load.rate_min[*dir].is_some());
+        let counts_series = meters.series().is_some() && Series::differ(job);
         Tally {
             pending: [Pending::new(), Pending::new(), Pending::new()],
             gathers_ns: 0,
             published_ns: 0,
             series_runs: SeriesRuns::new(meters.series()),
-            counts_series: meters.series().is_some() && Series::differ(job),
+            counts_series,
+            series_of_dir: Direction::ALL.map(|dir| (!counts_series).then(|| series_of(0, dir))),
             bytes_done: 0,
             samplers: [
                 Sampler::new(bandwidth_ms, SampleUnit::KibPerSecond),

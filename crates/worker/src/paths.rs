@@ -28,8 +28,8 @@ pub(crate) struct Asks {
     pub(crate) thinks: bool,
     /// Keeps pace with other workers.
     pub(crate) is_in_flow: bool,
-    /// Works on a tree of files.
-    pub(crate) is_on_tree: bool,
+    /// What it does in a tree of files.
+    pub(crate) in_tree: InTree,
     /// What is read is checked, and what is written remembered.
     pub(crate) verifies: bool,
     /// I/O that overlaps one in flight is held back.
@@ -58,6 +58,17 @@ pub(crate) struct Asks {
     pub(crate) defers_meters: bool,
 }
 
+/// What a job does in a tree of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InTree {
+    /// It is on no tree.
+    Nothing,
+    /// One task, which reads or writes files: most of its operations are on a file that is open.
+    FileIo,
+    /// Anything else.
+    Other,
+}
+
 /// How operations are chosen and issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Issue {
@@ -69,6 +80,8 @@ pub(crate) enum Issue {
     Turns,
     /// One by one, with nothing but a flow to ask.
     OneByOne,
+    /// In a tree of files: those on an open file with nothing to ask, all others as in general.
+    FileIo,
 }
 
 /// What becomes of completions.
@@ -78,6 +91,9 @@ pub(crate) enum Complete {
     General,
     /// They are counted and timed, by part and kind where the worker counts so.
     Counts,
+    /// In a tree of files: reads and writes are counted and timed, and their kind follows from
+    /// their direction. Of all others anything may follow.
+    FileIo,
 }
 
 /// The ways that a worker's operations take.
@@ -112,7 +128,7 @@ impl Paths {
             is_timed,
             thinks,
             is_in_flow,
-            is_on_tree,
+            in_tree,
             verifies,
             serializes,
             last_io_waits,
@@ -127,26 +143,35 @@ impl Paths {
             counts_touched,
             defers_meters,
         } = asks;
-        let waits = has_rate || thinks || is_on_tree || verifies;
+        let waits = has_rate || thinks || verifies;
         let is_issued_plainly = !(waits || is_timed || serializes || last_io_waits || syncs);
         let is_counted_only =
             !(waits || is_timed || writes_after_trims || searches_depth || watches);
-        let issue = match choice {
+        let is_on_tree = in_tree != InTree::Nothing;
+        let issue = match (in_tree, choice) {
             _ if !is_issued_plainly => Issue::General,
-            Choice::Batches if !is_in_flow => Issue::Batches,
-            Choice::Turns => Issue::Turns,
-            Choice::Batches | Choice::OneByOne => Issue::OneByOne,
+            (InTree::FileIo, _) if !is_in_flow => Issue::FileIo,
+            (InTree::FileIo | InTree::Other, _) => Issue::General,
+            (InTree::Nothing, Choice::Batches) if !is_in_flow => Issue::Batches,
+            (InTree::Nothing, Choice::Turns) => Issue::Turns,
+            (InTree::Nothing, Choice::Batches | Choice::OneByOne) => Issue::OneByOne,
+        };
+        let complete = match in_tree {
+            _ if !is_counted_only => Complete::General,
+            InTree::Nothing => Complete::Counts,
+            InTree::FileIo => Complete::FileIo,
+            InTree::Other => Complete::General,
         };
         let is_alike = !(raises || counts_series || counts_touched);
         Paths {
             issue,
-            complete: if is_counted_only { Complete::Counts } else { Complete::General },
+            complete,
             swaps: issue == Issue::Batches
                 && is_counted_only
                 && is_alike
                 && defers_meters
                 && !(refills_low || polls),
-            is_by_depth: is_issued_plainly && is_counted_only,
+            is_by_depth: is_issued_plainly && is_counted_only && !is_on_tree,
             counts_late: (has_rate || is_timed)
                 && !(thinks || is_in_flow || verifies || is_on_tree || serializes),
         }
@@ -212,7 +237,7 @@ impl Worker {
             is_timed: self.source.is_timed(),
             thinks: self.gate.has_think_time(),
             is_in_flow: self.flow.is_some(),
-            is_on_tree: self.tree.is_some(),
+            in_tree: self.tree.as_ref().map_or(InTree::Nothing, |hand| hand.work()),
             verifies: self.verifying.is_on(),
             serializes: serialize_overlap,
             last_io_waits,

@@ -79,7 +79,7 @@ impl SeriesMeters {
 
     /// Adds operations with the same latency. For the one writer.
     #[inline]
-    fn add(&self, (n_ios, bytes): (u64, u64), latency_ns: u64, measured: bool) {
+    pub(crate) fn add(&self, (n_ios, bytes): (u64, u64), latency_ns: u64, measured: bool) {
         add(&self.n_ios_live, n_ios);
         add(&self.bytes_live, bytes);
         add(&self.latency_ns_sum_live, latency_ns.wrapping_mul(n_ios));
@@ -142,18 +142,6 @@ impl Series {
     /// their direction.
     pub(crate) fn differ(job: &Job) -> bool {
         job.parts.len() > 1 || job.tree.is_some()
-    }
-
-    /// Adds operations of a job whose series are its directions, all with the same latency.
-    #[inline]
-    pub(crate) fn add(
-        &self,
-        dir: Direction,
-        n_ios_and_bytes: (u64, u64),
-        latency_ns: u64,
-        measured: bool,
-    ) {
-        self.meters[usize::from(series_of(0, dir))].add(n_ios_and_bytes, latency_ns, measured);
     }
 
     /// Adds a run of a series that completed at `now_ns`.

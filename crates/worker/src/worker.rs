@@ -19,14 +19,14 @@ use crate::log::LogSender;
 use crate::meters::{Meters, add};
 use crate::occupancy::{ArrivalCounts, Occupancy};
 use crate::pace::Pace;
-use crate::paths::{Asks, Paths};
+use crate::paths::{Asks, Complete, Paths};
 use crate::raising::Raising;
 use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
 use crate::together::SharedWalks;
 use crate::touched::Touched;
-use crate::tree::{Hand, Stuck};
+use crate::tree::{Hand, Stuck, series_of_io};
 use crate::verifying::Verifying;
 
 /// What the driver of a worker does next.
@@ -501,6 +501,9 @@ impl Worker {
         self.times.last_done_ns = now_ns;
         self.occupancy.seen_ns = now_ns;
         self.paths = (self.choose_paths)(&self.asks());
+        if self.paths.complete == Complete::FileIo {
+            self.tally.series_of_dir = series_of_io();
+        }
         self.gate.start(now_ns);
         self.begin_measuring(self.times.measured_ns);
         self.phase = Phase::Io;
@@ -673,7 +676,8 @@ impl Worker {
 
     /// Starts over, or ends when all passes are done.
     fn next_pass(&mut self, now_ns: u64) -> Phase {
-        if self.verifying.is_exhausted() || self.source.is_over() {
+        // What is done in a tree is done: there is no second pass over it.
+        if self.verifying.is_exhausted() || self.source.is_over() || self.tree.is_some() {
             return self.finish(now_ns);
         }
         let again_by_time = self.job.limits.time_based && self.times.end_ns != u64::MAX;

@@ -6,16 +6,19 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hist::{Histogram, LiveHistogram};
 use pattern::rng::mix64;
+use pattern::tree::{InUse, Tree};
 use plan::engine::NameOp;
 use plan::job::Part;
 use plan::load::{Flow, LatencyTarget, Rate};
-use plan::op::{Completion, Op};
+use plan::op::{Completion, Op, OpKind};
+use plan::tree::{Activity, FileIo, FileSizes, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork};
 use plan::workload::{Access, BlockSize};
 use plan::{Direction, EngineKind, Job, PerDir};
 
 use super::{Asks, Complete, Issue, Paths};
 use crate::spec::{FileRegion, WorkerSpec};
 use crate::touched::Touched;
+use crate::tree::{FileFlags, TreeJob, TreeState};
 use crate::{Decision, FlowGroup, Meters, NoData, Worker};
 
 /// Changes a job, or what surrounds it.
@@ -48,6 +51,33 @@ fn part(case: &Case, access: Access) -> Part {
     let mut workload = case.job.workload.clone();
     workload.access = access;
     Part { workload, ..Part::default() }
+}
+
+/// Puts the job on a tree of 6 files of 20 KiB, all of which are there.
+fn on_tree(case: &mut Case, tasks: Vec<TreeTask>) {
+    case.job.load.queue_depth = 1;
+    let activity = Activity::Operations(tasks);
+    let (tree, open) = (tree_spec(), TreeOpen::default());
+    case.job.tree = Some(TreeWork { tree, target: None, open, activity });
+}
+
+fn tree_spec() -> TreeSpec {
+    let sizes = FileSizes::Fixed(20 << 10);
+    TreeSpec { depth: 1, width: 2, files: 3, sizes, ..TreeSpec::default() }
+}
+
+fn tree_job(work: &TreeWork) -> TreeJob {
+    let tree = || Tree::new(&work.tree).expect("a small tree");
+    let state = TreeState::new(tree());
+    for folder in 0..tree().n_folders() {
+        state.set_folder(folder, true);
+    }
+    for file in 0..tree().n_files() {
+        let bytes = tree().size_bytes(file);
+        state.set_file(file, FileFlags::of_size(Some(bytes), bytes));
+    }
+    let in_use = InUse::new(&tree(), &work.tree).expect("all of them");
+    TreeJob::new(work.clone(), (Arc::new(state), in_use), None, 1)
 }
 
 fn second_file(case: &mut Case) {
@@ -92,6 +122,45 @@ const WORKS: &[(&str, Change)] = &[
         second_file(it);
         it.job.engine.kind = EngineKind::Names(NameOp::FileStat);
         (it.job.limits.time_based, it.job.limits.loops) = (false, 50);
+    }),
+];
+
+/// Work on trees of files.
+const TREE_WORKS: &[(&str, Change)] = &[
+    ("read files", |it| on_tree(it, vec![TreeTask::default()])),
+    ("read whole files", |it| {
+        let io = FileIo::Sequential { nonzero: false, delete: false };
+        on_tree(
+            it,
+            vec![TreeTask { io, stop_after: Some(StopAfter::Pct(60.0)), ..TreeTask::default() }],
+        );
+    }),
+    ("write files", |it| {
+        let block_size = BlockSize::Split(vec![(4096, 70), (8192, 30)]);
+        let operation = OpKind::Write;
+        on_tree(it, vec![TreeTask { operation, block_size, ..TreeTask::default() }]);
+    }),
+    ("mix", |it| {
+        let task =
+            TreeTask { operation: OpKind::Write, read_pct: Some(60.0), ..TreeTask::default() };
+        on_tree(it, vec![TreeTask { stop_after: Some(StopAfter::Ios(3)), ..task }]);
+    }),
+    ("replace files", |it| {
+        let io = FileIo::Sequential { nonzero: false, delete: true };
+        on_tree(it, vec![TreeTask { operation: OpKind::Write, io, ..TreeTask::default() }]);
+    }),
+    ("amount", |it| {
+        on_tree(it, vec![TreeTask::default()]);
+        it.job.limits.n_ios_max = Some(17);
+    }),
+    ("ramp", |it| {
+        on_tree(it, vec![TreeTask::default()]);
+        it.job.limits.ramp_ns = 700_000;
+    }),
+    ("stat", |it| on_tree(it, vec![TreeTask { operation: OpKind::Stat, ..TreeTask::default() }])),
+    ("tasks", |it| {
+        let stat = TreeTask { operation: OpKind::Stat, ..TreeTask::default() };
+        on_tree(it, vec![TreeTask::default(), stat]);
     }),
 ];
 
@@ -215,6 +284,9 @@ fn run(case: &Case, choose: fn(&Asks) -> Paths) -> (Seen, Asks) {
     worker.choose_paths = choose;
     let flow = Flow { id: 1, weight: 1, sleep_ns: 0, slack_ios: 40 };
     let mut members = FlowGroup::members(&[flow; 2]);
+    if let Some(work) = &spec.job.tree {
+        worker.join_tree(Arc::new(tree_job(work))).expect("sizes that can be drawn");
+    }
     if case.is_in_flow {
         worker.join_flow(members.remove(0));
     }
@@ -338,6 +410,28 @@ fn short_ways_give_what_the_general_one_does() {
     assert_eq!(n_of_issue.len(), 4, "{n_of_issue:?}");
     assert!(n_of_issue.values().all(|n| *n >= 128), "{n_of_issue:?}");
     assert!(n_counted_only >= 512 && n_swapping >= 8, "{n_counted_only}, {n_swapping}");
+}
+
+#[test]
+fn file_io_in_a_tree_gives_what_the_general_way_does() {
+    let mut n_short = 0;
+    for (work, change) in TREE_WORKS {
+        for (asked, also) in [("alone", (|_| {}) as Change)].iter().chain(ASKED).chain(HINDERED) {
+            // What a tree is never asked for.
+            if ["low", "polls", "search", "verify", "trim and write"].contains(asked) {
+                continue;
+            }
+            let mut case = case();
+            change(&mut case);
+            also(&mut case);
+            let paths = check(&format!("{work}, {asked}"), &case);
+            let is_short = paths.issue == Issue::FileIo && paths.complete == Complete::FileIo;
+            let is_hindered = HINDERED.iter().any(|(name, _)| name == asked) || *asked == "flow";
+            assert!(!(is_short && is_hindered), "{work}, {asked}: {paths:?}");
+            n_short += usize::from(is_short);
+        }
+    }
+    assert!(n_short >= 28, "{n_short}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::shared::TreeJob;
 use super::state::effects;
 use super::task::Task;
 use super::{Leave, Next, TreeOp, Verdict};
+use crate::paths::InTree;
 
 /// One worker's hand in a tree: at most one operation at a time.
 #[derive(Debug)]
@@ -201,6 +202,31 @@ impl Hand {
         if std::mem::replace(&mut self.is_watching, false) {
             self.job.overdue.end_watch();
         }
+    }
+
+    /// Says what is worked at.
+    pub(crate) fn work(&self) -> InTree {
+        match &self.work {
+            HandWork::Tasks { tasks, .. } if matches!(&tasks[..], [task] if task.does_io()) => {
+                InTree::FileIo
+            }
+            HandWork::Tasks { .. } | HandWork::Format(_) => InTree::Other,
+        }
+    }
+
+    /// Returns what [`Hand::next`] would, where that is an operation on the open file of the only
+    /// task. `None` leaves it to that. Only where no rate and no flow has to be asked.
+    #[inline]
+    pub(crate) fn next_io(&mut self) -> Option<TreeOp> {
+        let HandWork::Tasks { tasks, .. } = &mut self.work else { return None };
+        let [task] = &mut tasks[..] else { return None };
+        if self.n_asked >= self.n_asked_max || self.admitted.is_some() {
+            return None;
+        }
+        let op = task.next_io()?;
+        self.n_asked += 1;
+        self.in_flight = Some(op);
+        Some(op)
     }
 
     /// Returns the next operation.

@@ -29,6 +29,15 @@ pub(crate) fn series_of(task: u16, kind: OpKind) -> u16 {
     task * OpKind::ALL.len() as u16 + kind_idx as u16
 }
 
+/// Returns the series of the reads and writes of an only task, by direction.
+pub(crate) fn series_of_io() -> [Option<u16>; Direction::ALL.len()] {
+    let mut of_dirs = [None; Direction::ALL.len()];
+    for (dir, kind) in [(Direction::Read, OpKind::Read), (Direction::Write, OpKind::Write)] {
+        of_dirs[dir as usize] = Some(series_of(0, kind));
+    }
+    of_dirs
+}
+
 impl Worker {
     /// Gives the worker of a job on a tree its part of it. Before the start.
     ///

@@ -17,6 +17,7 @@ pub use shared::TreeJob;
 pub use state::{FileFlags, TreeState};
 
 pub(crate) use hand::Hand;
+pub(crate) use hook::{series_of, series_of_io};
 #[cfg(test)]
 pub(crate) use state::Effect;
 

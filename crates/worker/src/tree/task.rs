@@ -160,6 +160,19 @@ impl Task {
         }
     }
 
+    /// Says whether it reads or writes files.
+    pub(super) fn does_io(&self) -> bool {
+        self.spec.moves_bytes()
+    }
+
+    /// Returns the next operation where a file is open.
+    #[inline]
+    pub(super) fn next_io(&mut self) -> Option<TreeOp> {
+        let (Stage::Io(place), Some(held)) = (self.stage, &self.held) else { return None };
+        let entry = held.entry;
+        Some(self.io(entry, place))
+    }
+
     /// Returns the next operation.
     #[inline]
     pub(super) fn next(&mut self, job: &TreeJob) -> Next {
@@ -199,6 +212,7 @@ impl Task {
     }
 
     /// Chooses the next I/O on an open file.
+    #[inline]
     fn io(&mut self, entry: u32, place: IoProgress) -> TreeOp {
         let kind = if self.rng.chance(self.reads) { OpKind::Read } else { OpKind::Write };
         let (offset, len) = if self.is_sequential() {
