@@ -19,18 +19,18 @@ mod parser;
 mod promised;
 mod vm;
 
-pub(crate) use free::Provisioned;
 pub(crate) use network::BY_HAND;
 pub(crate) use parser::per_s;
 pub(crate) use vm::machine_of;
 
 pub use catalog::{Catalog, Cloud};
+pub use free::Provisioned;
 pub use medium::{MEDIA, MediumLatency, medium_latency};
 pub use parser::{
     BUCKET_WINDOW_NS_DEFAULT, MB_BYTES_DEFAULT, MB_READINGS, parse, parse_in_mb, parse_with,
 };
 pub use promised::Promised;
-pub use vm::Interface;
+pub use vm::{Interface, machine_with, needs_premium};
 
 /// What a disk of figures in the design is called where it has no name.
 pub(crate) const OWN_DISK: &str = "own disk";

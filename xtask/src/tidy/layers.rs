@@ -29,6 +29,7 @@ const LAYERS: [Layer; 22] = [
     Layer { row: 2, name: "export", is_pure: true },
     Layer { row: 3, name: "bench", is_pure: true },
     Layer { row: 3, name: "capture", is_pure: true },
+    Layer { row: 3, name: "design", is_pure: true },
     Layer { row: 3, name: "worker", is_pure: true },
     Layer { row: 3, name: "engine", is_pure: false },
     Layer { row: 3, name: "store", is_pure: false },

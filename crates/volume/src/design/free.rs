@@ -81,7 +81,7 @@ pub(super) fn where_open(key: &str, sku: &Sku, parser: &Parser<'_, '_>) -> Strin
 }
 
 /// A type whose size and limits are chosen, to try other ones.
-pub(crate) struct Provisioned<'p> {
+pub struct Provisioned<'p> {
     sku: &'p Sku,
     edition: &'p Edition,
     mb_bytes: u64,
@@ -91,41 +91,67 @@ impl<'p> Provisioned<'p> {
     /// Makes one for a type of disk of a design; `None` for a tier, whose limits are fixed.
     pub(crate) fn new(design: &'p Design, sku: &str) -> Option<Self> {
         let edition = design.rows()?;
-        let sku = edition.disk(sku).filter(|sku| sku.is_free())?;
-        Some(Provisioned { sku, edition, mb_bytes: design.mb_bytes })
+        Self::of(edition, design.mb_bytes, edition.disk(sku)?)
+    }
+
+    /// Makes one for a type of the catalogue, with so many bytes to a published MB whose size the
+    /// source does not state; `None` for a tier, whose limits are fixed.
+    pub fn of(edition: &'p Edition, mb_bytes: u64, sku: &'p Sku) -> Option<Self> {
+        sku.is_free().then_some(Provisioned { sku, edition, mb_bytes })
     }
 
     fn free(&self, size_bytes: u64) -> Free<'_> {
         Free { sku: self.sku, size_gib: size_bytes as f64 / GIB, at: 0..0 }
     }
 
+    /// Returns the smallest size, bytes; 1 GiB where none is published.
+    pub fn size_min(&self) -> u64 {
+        self.sku.size_min().map_or(1 << 30, |figure| figure.per_s)
+    }
+
     /// Returns the largest size, bytes, or the largest worth a try where none is published.
-    pub(crate) fn size_max(&self) -> u64 {
+    pub fn size_max(&self) -> u64 {
         self.sku.size_max().map_or(SIZE_TRIED_MAX, |figure| figure.per_s)
+    }
+
+    /// Returns the operations per second that can be chosen; `None` if they are not chosen.
+    pub fn iops_range(&self, size_bytes: u64) -> Option<RangeInclusive<u64>> {
+        let free = self.free(size_bytes);
+        let range = free.iops_range(free.sku.iops_per_gib(), |figure| per_s(figure, self.mb_bytes));
+        free.is_chosen("iops").then_some(range)
     }
 
     /// Returns the most operations per second that can be chosen; `None` if they are not chosen.
     pub(crate) fn iops_max(&self, size_bytes: u64) -> Option<u64> {
+        self.iops_range(size_bytes).map(|range| *range.end())
+    }
+
+    /// Returns the throughput that can be chosen beside so many operations, bytes per second;
+    /// `None` if it is not chosen.
+    pub fn throughput_range(
+        &self,
+        size_bytes: u64,
+        iops: Option<u64>,
+    ) -> Option<RangeInclusive<u64>> {
         let free = self.free(size_bytes);
-        let range = free.iops_range(free.sku.iops_per_gib(), |figure| per_s(figure, self.mb_bytes));
-        free.is_chosen("iops").then(|| *range.end())
+        let range = free.throughput_range(iops, |figure| per_s(figure, self.mb_bytes));
+        free.is_chosen("throughput").then_some(range)
     }
 
     /// Returns the most throughput that can be chosen beside so many operations; `None` if it is
-    /// not chosen.
+    /// not chosen, or has no bound.
     pub(crate) fn throughput_max(&self, size_bytes: u64, iops: Option<u64>) -> Option<u64> {
-        let free = self.free(size_bytes);
-        let range = free.throughput_range(iops, |figure| per_s(figure, self.mb_bytes));
-        free.is_chosen("throughput").then(|| *range.end()).filter(|most| *most < u64::MAX)
+        let range = self.throughput_range(size_bytes, iops);
+        range.map(|range| *range.end()).filter(|most| *most < u64::MAX)
     }
 
     /// Returns the unit in which throughput is chosen, bytes per second.
-    pub(crate) fn throughput_unit(&self) -> u64 {
+    pub fn throughput_unit(&self) -> u64 {
         self.free(0).throughput_unit().scale()
     }
 
     /// Returns the fewest operations that allow a throughput, where they bound it.
-    pub(crate) fn iops_for(&self, bytes_per_s: u64) -> Option<u64> {
+    pub fn iops_for(&self, bytes_per_s: u64) -> Option<u64> {
         let per_iops = per_s(self.sku.throughput_per_iops()?, self.mb_bytes);
         Some(bytes_per_s.div_ceil(per_iops))
     }
@@ -141,17 +167,12 @@ impl<'p> Provisioned<'p> {
     }
 
     /// Returns the limit of writes at a size, where they have one of their own.
-    pub(crate) fn write_iops(&self, size_bytes: u64) -> Option<Limit> {
+    pub fn write_iops(&self, size_bytes: u64) -> Option<Limit> {
         self.free(size_bytes).write_iops()
     }
 
     /// Returns the limits of a size with what is chosen; `None` if that cannot be.
-    pub(crate) fn cap(
-        &self,
-        size_bytes: u64,
-        iops: Option<u64>,
-        bytes: Option<u64>,
-    ) -> Option<Cap> {
+    pub fn cap(&self, size_bytes: u64, iops: Option<u64>, bytes: Option<u64>) -> Option<Cap> {
         let mut findings = Findings::new("");
         let mut parser = Parser::again(self.edition, self.mb_bytes, &mut findings);
         let free = self.free(size_bytes);

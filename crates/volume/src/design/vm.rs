@@ -1,6 +1,6 @@
 //! The machine of a design.
 
-use catalog::{Figure, Vm as Size};
+use catalog::{Edition, Figure, Vm as Size};
 use plan::Diagnostic;
 use plan::keys::{At, Findings, Keys};
 
@@ -124,23 +124,37 @@ fn bursts(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> bool {
 /// machine has any; `None` for an edition that there is not.
 pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
     let edition = design.rows()?;
-    let mut findings = Findings::new("");
-    let parser = Parser::again(edition, design.mb_bytes, &mut findings);
-    let disks: Vec<Attached<'_>> = design
+    let disks: Vec<&str> = design
         .volumes
         .iter()
         .filter_map(|volume| match &volume.backing {
-            Backing::Disks(stripe) => stripe.disks.first(),
+            Backing::Disks(stripe) => stripe.disks.first().map(|disk| disk.sku.as_str()),
             Backing::Network(_) => None,
-        })
-        .map(|disk| {
-            Attached::new(&disk.sku, edition.disk(&disk.sku).map_or("", |sku| sku.family()))
         })
         .collect();
     let caps = [&own.uncached, &own.cached];
     let limits = caps.into_iter().flat_map(|cap| [&cap.iops, &cap.bytes]).flatten();
     let bursts = limits.into_iter().any(|limit| limit.burst.is_some());
-    Some(from_size(size, &disks, Choice { bursts, over: None }, &parser))
+    Some(machine_with(edition, design.mb_bytes, size, &disks, bursts))
+}
+
+/// Returns what the catalogue says of a size with remote disks of these types, named as the
+/// catalogue does; `has_bursts` takes credits where the size has some.
+///
+/// What is not known is `None`, as where a design leaves it out.
+pub fn machine_with(
+    edition: &Edition,
+    mb_bytes: u64,
+    size: &Size,
+    disks: &[&str],
+    has_bursts: bool,
+) -> Vm {
+    let mut findings = Findings::new("");
+    let parser = Parser::again(edition, mb_bytes, &mut findings);
+    let family = |name: &str| edition.disk(name).map_or("", |sku| sku.family());
+    let disks: Vec<Attached<'_>> =
+        disks.iter().map(|name| Attached::new(name, family(name))).collect();
+    from_size(size, &disks, Choice { bursts: has_bursts, over: None }, &parser)
 }
 
 /// What a machine's caps depend on of a volume's disks.
@@ -440,6 +454,11 @@ fn who_takes(n_disks: u64, size: Option<&Size>, parser: &Parser<'_, '_>) -> Stri
     }
 }
 
+/// Says whether disks of a family need a machine that takes premium disks.
+pub fn needs_premium(family: &str) -> bool {
+    family.starts_with("Premium") || family == "Ultra Disk"
+}
+
 /// Checks that the machine takes the disks, and that what matters of it is known.
 fn fits(
     vm: &Vm,
@@ -457,8 +476,7 @@ fn fits(
     }
     for disks in uses {
         let Some(size) = size else { break };
-        let is_premium = disks.family.starts_with("Premium") || disks.family == "Ultra Disk";
-        if is_premium && size.takes_premium() == Some(false) {
+        if needs_premium(&disks.family) && size.takes_premium() == Some(false) {
             let text = format!("{short} takes no premium disks such as {}", disks.name);
             parser.findings.error("not-premium", &disks.at, text);
         }

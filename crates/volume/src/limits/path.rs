@@ -26,8 +26,12 @@ const NS_PER_S: f64 = 1e9;
 /// Where ceilings of a network volume come from.
 const MEASURED: &str = "measured";
 
-/// Returns every cap on the way, with cost; a cap that costs nothing is left out.
-pub(super) fn caps(design: &Design, volume_idx: u16, load: &Load) -> Vec<CapUse> {
+/// Returns every cap on the way, with what an I/O of the load costs of it; a cap that costs nothing
+/// is left out.
+///
+/// # Panics
+/// If there is no such volume.
+pub fn caps(design: &Design, volume_idx: u16, load: &Load) -> Vec<CapUse> {
     let volume = &design.volumes[usize::from(volume_idx)];
     let mut list = List { caps: Vec::new(), with_credits: load.with_credits };
     match &volume.backing {
@@ -39,7 +43,10 @@ pub(super) fn caps(design: &Design, volume_idx: u16, load: &Load) -> Vec<CapUse>
 
 /// Returns the mean latency without load, seconds: that of the cache for hits, else the medium's
 /// and the way there.
-pub(super) fn latency_s(design: &Design, volume_idx: u16, load: &Load) -> f64 {
+///
+/// # Panics
+/// If there is no such volume.
+pub fn latency_s(design: &Design, volume_idx: u16, load: &Load) -> f64 {
     let volume = &design.volumes[usize::from(volume_idx)];
     let mean_s = |latency: Latency| latency.mean_ns as f64 / NS_PER_S;
     match &volume.backing {

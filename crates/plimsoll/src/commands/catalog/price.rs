@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use ::catalog::cost::{self, Cost, CostError, MONTH_HOURS, Machine, Order, Storage};
-use ::catalog::{Cloud, Disk as Sku, Edition, Part, Term, Vm};
+use ::catalog::cost::{self, Cost, CostError, MONTH_HOURS, Order};
+use ::catalog::{Part, Term};
+use ::design::bill::{self, BillError};
 use serde_json::json;
 use volume::Design;
-use volume::design::{Backing, Disk, Limit, NetworkVolume};
 
 use super::prices::mark;
 use super::{CatalogArgs, text};
@@ -70,116 +70,30 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let catalog = args.catalog.load()?;
     let (design, _) = on::read_design(&args.design, &catalog)?;
     let edition = design.rows().ok_or_else(|| Failure::wrong_use("the design has no edition"))?;
-    let order = order(&design, edition, args)?;
+    let order = order(&design, args)?;
     let cost = cost::cost(edition, &order).map_err(|error| failure(&error))?;
     let page = if args.json { as_json(&order, &cost) } else { as_text(&design, &order, &cost) };
     stream::print(&page)?;
     Ok(Exit::Fine)
 }
 
-/// Returns what a design is made of, as it is bought.
-fn order(design: &Design, edition: &Edition, args: &Args) -> Result<Order, Failure> {
-    let mut order = Order::new(cloud(design, edition), args.region.as_deref());
-    order.term = args.term;
-    order.month_hours = args.hours;
-    order.machine_hours = args.running.unwrap_or(args.hours);
-    order.is_full_month = args.full_month;
-    if let Some(vm) = &design.vm {
-        order.machines.push(Machine { name: vm.size.clone(), count: 1, allows_ultra: false });
-    }
-    let mut pools_seen: Vec<u16> = Vec::new();
-    for volume in &design.volumes {
-        match &volume.backing {
-            // The machine's price has them.
-            Backing::Disks(stripe) if stripe.is_local => {}
-            Backing::Disks(stripe) => {
-                let Some(disk) = stripe.disks.first() else { continue };
-                let storage = disks(disk, design, edition)?;
-                let (count, operations) = (stripe.disks.len() as u32, args.operations as f64);
-                order.storage.push(Storage { count, operations, ..storage });
-            }
-            Backing::Network(network) => {
-                if network.pool.is_none_or(|pool| !pools_seen.contains(&pool)) {
-                    pools_seen.extend(network.pool);
-                    let quota_gib = gib(volume.capacity_bytes);
-                    order.storage.push(pool(network, quota_gib, design, edition)?);
-                }
-            }
+/// Returns what a design is made of, on the terms that were asked for.
+fn order(design: &Design, args: &Args) -> Result<Order, Failure> {
+    let order = bill::order(design, args.region.as_deref(), args.operations as f64);
+    let order = order.map_err(|error| {
+        let failure = Failure::wrong_use(error.to_string());
+        match error {
+            BillError::Pool { .. } => failure.hint("throughput above 128 MiB/s of it has no price"),
+            BillError::NoEdition | BillError::NotSold { .. } => failure,
         }
-    }
-    Ok(order)
-}
-
-/// Returns whose the machine is, or the first disk; network volumes are those of Azure.
-fn cloud(design: &Design, edition: &Edition) -> Cloud {
-    let of_vm = design.vm.as_ref().and_then(|vm| edition.vm(&vm.size)).map(Vm::cloud);
-    let mut stripes = design.volumes.iter().filter_map(|volume| match &volume.backing {
-        Backing::Disks(stripe) => stripe.disks.first(),
-        Backing::Network(_) => None,
-    });
-    let of_disk = || stripes.find_map(|disk| edition.disk(&disk.sku)).map(Sku::cloud);
-    of_vm.or_else(of_disk).and_then(Cloud::from_text).unwrap_or(Cloud::Azure)
-}
-
-fn gib(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 30)
-}
-
-/// Returns one disk as it is bought. What was chosen beyond its usual limits is refused where it
-/// has no price.
-fn disks(disk: &Disk, design: &Design, edition: &Edition) -> Result<Storage, Failure> {
-    let sku = edition.disk(&disk.sku);
-    let refused = |what: &str| {
-        Failure::wrong_use(format!("{what} of `{}` has no price in the catalogue", disk.sku))
-    };
-    let limits = [&disk.cap.iops, &disk.cap.bytes];
-    let is_paid_burst = |limit: &&Limit| limit.burst.is_some_and(|burst| burst.bucket.is_none());
-    if limits.into_iter().flatten().any(|limit| is_paid_burst(&limit)) {
-        return Err(refused("on-demand bursting"));
-    }
-    let per_s = |limit: &Option<Limit>| limit.as_ref().map_or(0.0, |limit| limit.per_s as f64);
-    let usual = sku.and_then(|sku| sku.iops()).map(|figure| figure.per_s as f64);
-    if usual.is_some_and(|usual| per_s(&disk.cap.iops) > usual) {
-        return Err(refused("performance plus"));
-    }
-    // What comes with the disk is read in the design's own megabytes, and free all the same.
-    let base = sku.and_then(|sku| sku.throughput_base());
-    let in_mb = |per_s: f64| per_s / design.mb_bytes as f64 * 1e6;
-    let bytes = per_s(&disk.cap.bytes);
-    let is_base = base.is_some_and(|base| (in_mb(bytes) - base.per_s as f64).abs() < 1.0);
-    Ok(Storage {
-        name: disk.sku.clone(),
-        capacity_gib: gib(disk.size_bytes),
-        iops: per_s(&disk.cap.iops),
-        throughput_bytes: if is_base { in_mb(bytes) } else { bytes },
-        ..Storage::default()
+    })?;
+    Ok(Order {
+        term: args.term,
+        month_hours: args.hours,
+        machine_hours: args.running.unwrap_or(args.hours),
+        is_full_month: args.full_month,
+        ..order
     })
-}
-
-/// Returns the pool that a network volume is in as it is bought; one without a pool is alone in one
-/// of its size.
-fn pool(
-    network: &NetworkVolume,
-    quota_gib: f64,
-    design: &Design,
-    edition: &Edition,
-) -> Result<Storage, Failure> {
-    let level = network.level.to_lowercase();
-    let pool = network.pool.and_then(|pool| design.pools.get(usize::from(pool)));
-    let capacity_gib = match pool {
-        None => quota_gib,
-        Some(pool) => {
-            // Its throughput follows from its size.
-            let per_tib = edition.fact(&format!("level.{level}"), "throughput_per_tib");
-            let per_tib = per_tib.ok_or_else(|| {
-                let text = format!("the price of pool `{}` is not known", pool.name);
-                Failure::wrong_use(text).hint("throughput above 128 MiB/s of it has no price")
-            })?;
-            (pool.throughput.per_s as f64 / per_tib.per_s as f64 * 1024.0).round()
-        }
-    };
-    let name = format!("netapp-{level}");
-    Ok(Storage { name, count: 1, capacity_gib, ..Storage::default() })
 }
 
 /// Most regions that an error names.

@@ -1,0 +1,358 @@
+//! What could carry one volume: for each type of disk the least that does.
+//!
+//! Of a tier that is the fewest disks: more of them cost more and load the machine no less. Of a
+//! type whose size or limits are chosen it is, for each number of disks, the least of each: every
+//! price rises with each of them, and what is free is free for each disk. Candidates of a type that
+//! another one beats in price, places and what they take of the machine are left out.
+
+use catalog::cost::Storage;
+use volume::CacheMode;
+use volume::design::{Disk, Provisioned};
+use volume::limits::Flow;
+
+use crate::bill;
+use crate::kind::{Kind, chunk_bytes};
+use crate::market::Market;
+use crate::need::{Need, VolumeNeed};
+use crate::price::Price;
+use crate::uses::{N_MACHINE, Probe, ROUNDING, Uses, times};
+
+/// Disks that carry what is asked of a volume.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    /// Position of the type in the market.
+    pub(crate) kind: usize,
+    pub(crate) n_disks: u32,
+    pub(crate) cache: CacheMode,
+    pub(crate) chunk_bytes: u64,
+    pub(crate) size_bytes: u64,
+    /// Operations of each disk, where they are chosen.
+    pub(crate) iops: Option<u64>,
+    /// Bytes per second of each disk, where they are chosen.
+    pub(crate) throughput: Option<u64>,
+    pub(crate) price: Price,
+    /// How often the disks' own caps hold what is asked; at least 1.
+    pub(crate) times: f64,
+    /// What is taken of the machine's caps, by phase.
+    pub(crate) uses: Vec<[f64; N_MACHINE]>,
+}
+
+impl Candidate {
+    /// Says whether nothing speaks for another one of the same type and cache mode.
+    fn beats(&self, other: &Candidate) -> bool {
+        let rank = |it: &Candidate| (it.price.is_open, it.price.is_unpriced);
+        let is_as_cheap = rank(self) == rank(other) && self.price <= other.price;
+        let is_as_good = self.price < other.price || self.times >= other.times;
+        let pairs = || self.uses.iter().flatten().zip(other.uses.iter().flatten());
+        is_as_cheap
+            && is_as_good
+            && self.n_disks <= other.n_disks
+            && pairs().all(|(own, other)| own <= other)
+    }
+}
+
+/// How a volume is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look<'a> {
+    /// What is asked of all volumes; for names of phases.
+    pub(crate) need: &'a Need,
+    /// Position of the volume.
+    pub(crate) volume: usize,
+    pub(crate) cache: CacheMode,
+    /// Share of reads at random places that hit.
+    pub(crate) hit_ratio: f64,
+    /// Operations of the volume in a month, by size of the pieces that are billed.
+    pub(crate) month: Month,
+}
+
+/// What a volume does in a month, where operations are billed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Month {
+    /// I/Os.
+    pub(crate) ios: f64,
+    /// Bytes of each.
+    pub(crate) size_bytes: u64,
+}
+
+/// Pieces in which Standard HDD bills operations (disk types page).
+const HDD_PIECE_BYTES: u64 = 16 << 10;
+
+impl Month {
+    /// Returns the operations that are billed for each of so many disks of a type.
+    fn operations(self, kind: &Kind<'_>, n_disks: u32) -> f64 {
+        let piece = match kind.sku.family() {
+            "Standard HDD" => Some(HDD_PIECE_BYTES),
+            _ => kind.disk.io_unit_bytes,
+        };
+        let pieces = volume::limits::size::io_units(self.size_bytes, piece);
+        self.ios * pieces as f64 / f64::from(n_disks)
+    }
+}
+
+/// What is asked of one disk type: loads by phase, for a disk alone and for one of several.
+struct Asked {
+    alone: Vec<Uses>,
+    striped: Vec<Uses>,
+}
+
+impl Look<'_> {
+    fn volume(&self) -> &VolumeNeed {
+        &self.need.volumes[self.volume]
+    }
+
+    /// Returns every candidate, by type, the cheapest first.
+    pub(crate) fn candidates(&self, market: &Market<'_>, n_disks_max: u32) -> Vec<Candidate> {
+        let chunk_bytes = chunk_bytes(self.volume());
+        let mut known: Vec<(&Disk, Asked)> = Vec::new();
+        let mut all: Vec<Candidate> = Vec::new();
+        for (idx, kind) in market.kinds.iter().enumerate() {
+            if self.cache != CacheMode::None && !kind.may_cache {
+                continue;
+            }
+            let at = known.iter().position(|(disk, _)| counts_alike(disk, &kind.disk));
+            let at = at.unwrap_or_else(|| {
+                known.push((&kind.disk, self.asked(kind, chunk_bytes)));
+                known.len() - 1
+            });
+            let asked = &known[at].1;
+            let most_ms = self.volume().latency_ms_max.unwrap_or(f64::INFINITY);
+            if self.latency_s(kind, chunk_bytes) * 1e3 > most_ms * (1.0 + ROUNDING) {
+                continue;
+            }
+            let maker = Maker { look: self, market, kind, idx, chunk_bytes, asked, n_disks_max };
+            all.extend(unbeaten(maker.all()));
+        }
+        all.sort_by_key(|it| it.price);
+        all
+    }
+
+    fn flows(&self) -> Vec<Vec<Flow>> {
+        let of = |name: &str| {
+            let phases = self.volume().phases.iter().filter(|phase| phase.phase == name);
+            phases.flat_map(|phase| phase.flows(0, self.hit_ratio)).collect()
+        };
+        self.need.phases().into_iter().map(of).collect()
+    }
+
+    fn asked(&self, kind: &Kind<'_>, chunk_bytes: u64) -> Asked {
+        let uses = |is_striped| {
+            let mut probe =
+                Probe::new(&kind.frame, &kind.disk, is_striped, chunk_bytes, self.cache);
+            let of_phase = |flows: Vec<Flow>| {
+                let mut sum = Uses::default();
+                flows.iter().for_each(|flow| sum.add(&probe.uses(flow)));
+                sum
+            };
+            self.flows().into_iter().map(of_phase).collect()
+        };
+        Asked { alone: uses(false), striped: uses(true) }
+    }
+
+    /// Returns the longest mean latency of any phase without load, seconds.
+    fn latency_s(&self, kind: &Kind<'_>, chunk_bytes: u64) -> f64 {
+        let probe = Probe::new(&kind.frame, &kind.disk, false, chunk_bytes, self.cache);
+        let of_phase = |flows: Vec<Flow>| {
+            let rates: f64 = flows.iter().filter_map(|flow| flow.demand).sum();
+            let weighed =
+                flows.iter().map(|flow| flow.demand.unwrap_or(0.0) * probe.latency_s(flow));
+            if rates > 0.0 { weighed.sum::<f64>() / rates } else { 0.0 }
+        };
+        self.flows().into_iter().map(of_phase).fold(0.0, f64::max)
+    }
+}
+
+/// Says whether I/Os cost the same of two types' caps.
+fn counts_alike(a: &Disk, b: &Disk) -> bool {
+    let key = |disk: &Disk| {
+        let known = [&disk.cap.iops, &disk.cap.bytes, &disk.write_iops].map(Option::is_some);
+        (disk.io_unit_bytes, disk.merging, known)
+    };
+    key(a) == key(b)
+}
+
+/// Leaves out what another one beats.
+fn unbeaten(all: Vec<Candidate>) -> Vec<Candidate> {
+    let mut kept: Vec<Candidate> = Vec::new();
+    for candidate in all {
+        if kept.iter().any(|known| known.beats(&candidate)) {
+            continue;
+        }
+        kept.retain(|known| !candidate.beats(known));
+        kept.push(candidate);
+    }
+    kept
+}
+
+/// Makes the candidates of one type.
+struct Maker<'a, 'e> {
+    look: &'a Look<'a>,
+    market: &'a Market<'e>,
+    kind: &'a Kind<'e>,
+    idx: usize,
+    chunk_bytes: u64,
+    asked: &'a Asked,
+    n_disks_max: u32,
+}
+
+const GIB: u64 = 1 << 30;
+
+impl Maker<'_, '_> {
+    fn all(&self) -> Vec<Candidate> {
+        let terms = &self.market.terms;
+        match Provisioned::of(self.market.edition, terms.mb_bytes, self.kind.sku) {
+            None => self.tier().into_iter().collect(),
+            Some(kit) => {
+                let of = |n_disks| self.least(&kit, n_disks);
+                (1..=self.n_disks_max).filter_map(of).collect()
+            }
+        }
+    }
+
+    fn uses(&self, n_disks: u32) -> &[Uses] {
+        if n_disks > 1 { &self.asked.striped } else { &self.asked.alone }
+    }
+
+    /// Returns how often so many disks hold what is asked of them.
+    fn times(&self, disk: &Disk, n_disks: u32) -> f64 {
+        let per_s = |limit: Option<&volume::Limit>| {
+            limit.map_or(f64::INFINITY, |limit| f64::from(n_disks) * limit.per_s as f64)
+        };
+        let caps = [
+            per_s(disk.cap.iops.as_ref()),
+            per_s(disk.write_iops.as_ref()),
+            per_s(disk.cap.bytes.as_ref()),
+        ];
+        let of_phase = |uses: &Uses| {
+            let pairs = caps.iter().zip(uses.own);
+            pairs.map(|(cap, used)| times(*cap, used)).fold(f64::INFINITY, f64::min)
+        };
+        self.uses(n_disks).iter().map(of_phase).fold(f64::INFINITY, f64::min)
+    }
+
+    fn fits(&self, disk: &Disk, n_disks: u32) -> bool {
+        self.times(disk, n_disks) >= 1.0 - ROUNDING
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        (self.look.volume().capacity_gib * GIB as f64).ceil() as u64
+    }
+
+    /// Returns the fewest disks of a tier.
+    fn tier(&self) -> Option<Candidate> {
+        let disk = &self.kind.disk;
+        let of_capacity = self.capacity_bytes().div_ceil(disk.size_bytes.max(1)).max(1);
+        if of_capacity == 1 && self.fits(disk, 1) {
+            return Some(self.candidate(disk, 1, None, None));
+        }
+        let (mut least, mut most) = (of_capacity.max(2), u64::from(self.n_disks_max));
+        if least > most || !self.fits(disk, most as u32) {
+            return None;
+        }
+        while least < most {
+            let middle = least.midpoint(most);
+            if self.fits(disk, middle as u32) {
+                most = middle;
+            } else {
+                least = middle + 1;
+            }
+        }
+        Some(self.candidate(disk, least as u32, None, None))
+    }
+
+    /// Returns so many disks of a type with the least size and limits that carry what is asked.
+    ///
+    /// Each limit that is not chosen follows from the size, or from the one other limit that is
+    /// chosen, and grows with it. So there is a least of each.
+    fn least(&self, kit: &Provisioned<'_>, n_disks: u32) -> Option<Candidate> {
+        let n = u64::from(n_disks);
+        let capacity = self.capacity_bytes().div_ceil(n).max(kit.size_min()).div_ceil(GIB);
+        let (first_gib, last_gib) = (capacity.max(1), kit.size_max() / GIB);
+        let largest = last_gib * GIB;
+        let disk = |size_bytes: u64, iops: Option<u64>, throughput: Option<u64>| {
+            let cap = kit.cap(size_bytes, iops, throughput)?;
+            let write_iops = kit.write_iops(size_bytes);
+            Some(Disk { cap, write_iops, size_bytes, ..self.kind.disk.clone() })
+        };
+        let fits = |size_bytes, iops, throughput| {
+            disk(size_bytes, iops, throughput).is_some_and(|disk| self.fits(&disk, n_disks))
+        };
+        let throughput = self.least_throughput(kit, n_disks);
+        // Of operations as many as are asked, as allow the throughput, or as it follows from.
+        let iops = match kit.iops_range(largest) {
+            None => None,
+            Some(range) => {
+                let of_throughput = throughput.and_then(|bytes| kit.iops_for(bytes)).unwrap_or(0);
+                let first = self.share(0, n_disks).max(of_throughput).max(*range.start());
+                let last = *range.end();
+                let is_enough = |iops: u64| fits(largest, Some(iops), throughput);
+                Some(least_of(first, last, is_enough)?)
+            }
+        };
+        let is_enough = |gib: u64| {
+            let is_allowed =
+                |iops: u64| kit.iops_range(gib * GIB).is_none_or(|range| iops <= *range.end());
+            iops.is_none_or(is_allowed) && fits(gib * GIB, iops, throughput)
+        };
+        let size_bytes = least_of(first_gib, last_gib, is_enough)? * GIB;
+        Some(self.candidate(&disk(size_bytes, iops, throughput)?, n_disks, iops, throughput))
+    }
+
+    /// Returns the most that is asked of each of so many disks of one of their own caps.
+    fn share(&self, cap_idx: usize, n_disks: u32) -> u64 {
+        let most = self.uses(n_disks).iter().map(|uses| uses.own[cap_idx]).fold(0.0, f64::max);
+        (most * (1.0 - ROUNDING) / f64::from(n_disks)).ceil() as u64
+    }
+
+    /// Returns the least throughput, in whole units of the type, where it is chosen.
+    fn least_throughput(&self, kit: &Provisioned<'_>, n_disks: u32) -> Option<u64> {
+        let range = kit.throughput_range(kit.size_max(), None)?;
+        let unit = kit.throughput_unit().max(1);
+        let asked = self.share(2, n_disks).div_ceil(unit) * unit;
+        Some(asked.max(*range.start()))
+    }
+
+    fn candidate(
+        &self,
+        disk: &Disk,
+        n_disks: u32,
+        iops: Option<u64>,
+        throughput: Option<u64>,
+    ) -> Candidate {
+        let storage = bill::disks(disk, self.market.terms.mb_bytes, self.market.edition);
+        let operations = self.look.month.operations(self.kind, n_disks);
+        let storage = storage.map(|one| Storage { count: n_disks, operations, ..one });
+        let unsold = Price { is_unpriced: true, ..Price::default() };
+        let mut price = storage.map_or(unsold, |storage| self.market.price(storage));
+        price.is_open = !self.kind.is_known();
+        Candidate {
+            kind: self.idx,
+            n_disks,
+            cache: self.look.cache,
+            chunk_bytes: self.chunk_bytes,
+            size_bytes: disk.size_bytes,
+            iops,
+            throughput,
+            price,
+            times: self.times(disk, n_disks),
+            uses: self.uses(n_disks).iter().map(|uses| uses.machine).collect(),
+        }
+    }
+}
+
+/// Returns the least number of a range from which on something holds; `None` if it does not at the
+/// end.
+fn least_of(first: u64, last: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    if first > last || !holds(last) {
+        return None;
+    }
+    let (mut least, mut most) = (first, last);
+    while least < most {
+        let middle = least + (most - least) / 2;
+        if holds(middle) {
+            most = middle;
+        } else {
+            least = middle + 1;
+        }
+    }
+    Some(least)
+}

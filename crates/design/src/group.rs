@@ -1,0 +1,115 @@
+//! Machines of equal limits.
+
+use catalog::{Edition, Vm as Size};
+use volume::design::{Cap, Vm, machine_with};
+
+use crate::price::Price;
+use crate::uses::MachineCaps;
+
+/// Most classes of disks in one design: machines may have limits by class, which are looked up for
+/// every set of them.
+pub(crate) const CLASSES_MAX: usize = 3;
+
+/// A set of classes of disks, a bit for each.
+pub(crate) type Classes = u32;
+
+/// What a machine carries with some sets of classes of disks attached.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Caps {
+    pub(crate) caps: MachineCaps,
+    /// The uncached path has a limit that is not known.
+    pub(crate) is_open: bool,
+    /// The cached path is known, with the size of the cache.
+    pub(crate) cache_bytes: Option<u64>,
+    /// The sets for which it holds.
+    pub(crate) sets: Vec<Classes>,
+}
+
+/// What machines have in common that the search looks at.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Limits {
+    pub(crate) caps: Vec<Caps>,
+    /// Places for disks; `None` is not known.
+    pub(crate) n_disks_max: Option<u32>,
+    /// It takes premium disks, as far as a source says.
+    pub(crate) takes_premium: bool,
+}
+
+/// One machine size.
+#[derive(Clone, Debug)]
+pub(crate) struct MachineSize {
+    pub(crate) name: String,
+    pub(crate) price: Price,
+    pub(crate) vcpus: Option<f64>,
+    pub(crate) memory_gib: Option<f64>,
+}
+
+/// Machines of equal limits, the cheapest first.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) limits: Limits,
+    pub(crate) machines: Vec<MachineSize>,
+}
+
+impl Limits {
+    /// Looks the limits of a size up, with every set of the classes of disks; of each class `types`
+    /// has one.
+    pub(crate) fn of(edition: &Edition, mb_bytes: u64, size: &Size, types: &[&str]) -> Self {
+        let mut caps: Vec<Caps> = Vec::new();
+        for set in sets(types.len()) {
+            let is_in = |idx: &usize| set & (1 << idx) != 0;
+            let names: Vec<&str> = (0..types.len()).filter(is_in).map(|idx| types[idx]).collect();
+            let vm = machine_with(edition, mb_bytes, size, &names, false);
+            let mut found = Caps::of(&vm);
+            match caps.iter_mut().find(|known| known.is_like(&found)) {
+                Some(known) => known.sets.push(set),
+                None => {
+                    found.sets.push(set);
+                    caps.push(found);
+                }
+            }
+        }
+        Limits {
+            caps,
+            n_disks_max: size.max_data_disks().map(|most| most.per_s as u32),
+            takes_premium: size.takes_premium() != Some(false),
+        }
+    }
+}
+
+impl Caps {
+    fn of(vm: &Vm) -> Self {
+        let per_s = |cap: &Cap| {
+            let of = |limit: &Option<volume::Limit>| {
+                limit.as_ref().map_or(f64::INFINITY, |limit| limit.per_s as f64)
+            };
+            [of(&cap.iops), of(&cap.bytes)]
+        };
+        let none = [f64::INFINITY; 2];
+        let (both, reads, writes) = match &vm.cached_write {
+            Some(writes) => (none, per_s(&vm.cached), per_s(writes)),
+            None => (per_s(&vm.cached), none, none),
+        };
+        let all = [per_s(&vm.uncached), both, reads, writes];
+        let mut caps = [0.0; 8];
+        caps.iter_mut().zip(all.into_iter().flatten()).for_each(|(cap, per_s)| *cap = per_s);
+        let is_known = vm.cached.iops.is_some() && vm.cached.bytes.is_some();
+        Caps {
+            caps,
+            is_open: vm.uncached.iops.is_none() || vm.uncached.bytes.is_none(),
+            cache_bytes: vm.cache_bytes.filter(|bytes| is_known && *bytes > 0),
+            sets: Vec::new(),
+        }
+    }
+
+    fn is_like(&self, other: &Caps) -> bool {
+        (self.caps, self.is_open, self.cache_bytes)
+            == (other.caps, other.is_open, other.cache_bytes)
+    }
+}
+
+/// Returns every set of at most [`CLASSES_MAX`] of so many classes.
+fn sets(n_classes: usize) -> impl Iterator<Item = Classes> {
+    let is_small = |set: &Classes| (1..=CLASSES_MAX as u32).contains(&set.count_ones());
+    (1..(1 << n_classes)).filter(is_small)
+}

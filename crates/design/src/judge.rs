@@ -1,0 +1,154 @@
+//! What a design does with a need.
+
+use volume::design::{Backing, CacheMode};
+use volume::limits::{CapUse, Done, Flow, path, together};
+use volume::{Design, limits};
+
+use crate::need::Need;
+use crate::search::hit_ratio;
+use crate::uses::{ROUNDING, times};
+
+/// A cap with what is asked of it in one phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CapAsked {
+    /// The cap.
+    pub cap: CapUse,
+    /// What all volumes ask of it per second, in its own unit.
+    pub used: f64,
+}
+
+impl CapAsked {
+    /// Returns by how much the cap is larger than what is asked: 0.25 is a quarter.
+    pub fn headroom(&self) -> f64 {
+        times(self.cap.per_s, self.used) - 1.0
+    }
+}
+
+/// What a design does in one phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseJudged {
+    /// Name of the phase.
+    pub phase: String,
+    /// What is asked.
+    pub flows: Vec<Flow>,
+    /// What comes of it, by flow.
+    pub done: Vec<Done>,
+    /// Every cap that something is asked of, the tightest first.
+    pub caps: Vec<CapAsked>,
+}
+
+impl PhaseJudged {
+    /// Says whether all of it is carried.
+    pub fn is_met(&self) -> bool {
+        let mut pairs = self.flows.iter().zip(&self.done);
+        pairs.all(|(flow, done)| done.iops >= flow.demand.unwrap_or(0.0) * (1.0 - ROUNDING))
+    }
+}
+
+/// What a design does with a need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// By phase.
+    pub phases: Vec<PhaseJudged>,
+    /// Volumes that are too small: position, capacity asked, capacity there, GiB.
+    pub too_small: Vec<(usize, f64, f64)>,
+    /// Volumes whose latency without load is too long: position, asked and there, milliseconds.
+    pub too_slow: Vec<(usize, f64, f64)>,
+    /// Share of reads at random places that hit the host cache, by volume.
+    pub hit_ratios: Vec<f64>,
+}
+
+impl Judged {
+    /// Says whether the design carries the need.
+    pub fn is_met(&self) -> bool {
+        let is_large_and_fast = self.too_small.is_empty() && self.too_slow.is_empty();
+        is_large_and_fast && self.phases.iter().all(PhaseJudged::is_met)
+    }
+
+    /// Returns the tightest cap with its phase; `None` where nothing is asked.
+    pub fn tightest(&self) -> Option<(&PhaseJudged, &CapAsked)> {
+        let all = self.phases.iter().filter_map(|phase| Some((phase, phase.caps.first()?)));
+        all.min_by(|(_, a), (_, b)| a.headroom().total_cmp(&b.headroom()))
+    }
+
+    /// Returns by how much the tightest cap is larger than what is asked of it; infinite where
+    /// nothing is asked.
+    pub fn headroom(&self) -> f64 {
+        self.tightest().map_or(f64::INFINITY, |(_, cap)| cap.headroom())
+    }
+}
+
+/// Says what a design does with a need whose volumes it has, in the same order.
+///
+/// # Panics
+/// If it has not as many volumes.
+pub fn judge(design: &Design, need: &Need) -> Judged {
+    let (n_volumes, n_asked) = (design.volumes.len(), need.volumes.len());
+    assert_eq!(n_volumes, n_asked, "{n_asked} volumes are asked, the design has {n_volumes}");
+    let hit_ratios = hit_ratios(design, need);
+    let of_phase = |name: &str| of_phase(design, name, need.flows(name, &hit_ratios));
+    let phases: Vec<PhaseJudged> = need.phases().into_iter().map(of_phase).collect();
+    let mut judged =
+        Judged { phases, too_small: Vec::new(), too_slow: Vec::new(), hit_ratios: Vec::new() };
+    for (idx, (volume, asked)) in design.volumes.iter().zip(&need.volumes).enumerate() {
+        let capacity_gib = volume.capacity_bytes as f64 / f64::from(1 << 30);
+        if capacity_gib < asked.capacity_gib * (1.0 - ROUNDING) {
+            judged.too_small.push((idx, asked.capacity_gib, capacity_gib));
+        }
+        let Some(most_ms) = asked.latency_ms_max else { continue };
+        let latency_ms = judged.phases.iter().map(|phase| latency_ms(design, idx, &phase.flows));
+        let latency_ms = latency_ms.fold(0.0, f64::max);
+        if latency_ms > most_ms * (1.0 + ROUNDING) {
+            judged.too_slow.push((idx, most_ms, latency_ms));
+        }
+    }
+    judged.hit_ratios = hit_ratios;
+    judged
+}
+
+/// Returns the share of reads at random places that hit, by volume. Those of a known working set
+/// share the cache by its size.
+fn hit_ratios(design: &Design, need: &Need) -> Vec<f64> {
+    let cached_gib = |idx: usize| {
+        let Backing::Disks(stripe) = &design.volumes[idx].backing else { return None };
+        let is_cached = stripe.disks.iter().any(|disk| disk.cache != CacheMode::None);
+        need.volumes[idx].working_set_gib.filter(|gib| is_cached && *gib > 0.0)
+    };
+    let sets: Vec<Option<f64>> = (0..need.volumes.len()).map(cached_gib).collect();
+    let total: f64 = sets.iter().flatten().sum();
+    let cache_bytes = design.vm.as_ref().and_then(|vm| vm.cache_bytes);
+    let ratio = hit_ratio(cache_bytes, total);
+    sets.iter().map(|set| set.map_or(0.0, |_| ratio)).collect()
+}
+
+/// Returns the mean latency of a volume without load, milliseconds.
+fn latency_ms(design: &Design, volume: usize, flows: &[Flow]) -> f64 {
+    let on_it = || flows.iter().filter(|flow| usize::from(flow.volume) == volume);
+    let rates: f64 = on_it().filter_map(|flow| flow.demand).sum();
+    let weighed = |flow: &Flow| {
+        flow.demand.unwrap_or(0.0) * path::latency_s(design, flow.volume, &flow.load) * 1e3
+    };
+    if rates > 0.0 { on_it().map(weighed).sum::<f64>() / rates } else { 0.0 }
+}
+
+fn of_phase(design: &Design, name: &str, flows: Vec<Flow>) -> PhaseJudged {
+    let done = together(design, &flows);
+    let mut caps: Vec<CapAsked> = Vec::new();
+    for flow in &flows {
+        for cap in path::caps(design, flow.volume, &flow.load) {
+            let used = flow.demand.unwrap_or(0.0) * cap.per_io;
+            let key = |cap: &CapUse| (cap.bound, cap.scope, cap.name.clone());
+            match caps.iter_mut().find(|known| key(&known.cap) == key(&cap)) {
+                Some(known) => known.used += used,
+                None => caps.push(CapAsked { cap, used }),
+            }
+        }
+    }
+    caps.sort_by(|a, b| a.headroom().total_cmp(&b.headroom()));
+    PhaseJudged { phase: name.to_owned(), flows, done, caps }
+}
+
+/// Returns the changes that lift what holds one of a phase's flows back.
+pub fn remedies(design: &Design, phase: &PhaseJudged, flow_idx: usize) -> Vec<limits::Remedy> {
+    limits::remedies_among(design, &phase.flows, flow_idx)
+}

@@ -1,0 +1,37 @@
+//! The cheapest designs that carry a need: machine, disks, stripe and host cache, by exact search.
+//!
+//! A [`Need`] says what is asked of each volume in each phase. A [`Market`] is what a region sells:
+//! machines in groups of equal limits, and disk types. [`search()`] returns the best designs, each
+//! the best of its machine and types of disk: lowest price first, then most headroom, then fewest
+//! parts. [`judge()`] says of any design what it does with a need. [`bill`] makes a design an order.
+//!
+//! No limit is known here. What an I/O costs of which cap is asked of [`volume::limits::path`] on a
+//! design of one volume; a machine's caps are those that a design file with its name gets. The
+//! search adds and compares these numbers.
+//!
+//! Never here: reading files, a clock, printing, and a second copy of any rule of limits or prices.
+//!
+//! Tests: `tests/`: equal to trying every design, on random catalogues.
+
+pub mod bill;
+mod candidate;
+mod group;
+mod judge;
+mod kind;
+mod make;
+mod market;
+mod nearest;
+mod need;
+mod price;
+mod search;
+mod top;
+mod uses;
+
+pub use judge::{CapAsked, Judged, PhaseJudged, judge, remedies};
+pub use kind::CHUNKS_BYTES;
+pub use make::{parse, toml};
+pub use market::{Market, MarketError, Terms};
+pub use nearest::{Nearest, nearest};
+pub use need::{Need, NeedError, PhaseNeed, VolumeNeed, VolumeUse};
+pub use price::Price;
+pub use search::{Chosen, Found, Options, Ranked, search};

@@ -1,0 +1,86 @@
+//! A design that was found, as a file.
+
+use std::sync::Arc;
+
+use catalog::Catalog;
+use volume::design::{MB_BYTES_DEFAULT, parse_with};
+use volume::{CacheMode, Design};
+
+use crate::market::{Market, Terms};
+use crate::need::Need;
+use crate::search::{Chosen, Ranked};
+
+const KIB: u64 = 1 << 10;
+const GIB: u64 = 1 << 30;
+
+/// Returns a design as TOML, which every command that takes a design reads.
+pub fn toml(terms: &Terms, need: &Need, ranked: &Ranked, name: &str) -> String {
+    let mut text = format!("name = {}\nedition = \"{}\"\n", quoted(name), terms.edition);
+    if terms.mb_bytes != MB_BYTES_DEFAULT {
+        text.push_str(&format!("mb_bytes = {}\n", terms.mb_bytes));
+    }
+    text.push_str(&format!("\n[vm]\nsize = \"{}\"\n", ranked.machine));
+    for (asked, chosen) in need.volumes.iter().zip(&ranked.volumes) {
+        text.push_str(&format!("\n[[volume]]\nmount = {}\n", quoted(&asked.mount)));
+        volume(chosen, &mut text);
+    }
+    text
+}
+
+fn volume(chosen: &Chosen, text: &mut String) {
+    text.push_str(&format!("disk = \"{}\"\n", chosen.disk));
+    if chosen.n_disks > 1 {
+        text.push_str(&format!("count = {}\n", chosen.n_disks));
+    }
+    if chosen.is_sized {
+        text.push_str(&format!("size = \"{}GiB\"\n", chosen.size_bytes / GIB));
+    }
+    if let Some(iops) = chosen.iops {
+        text.push_str(&format!("iops = {iops}\n"));
+    }
+    if let Some(bytes) = chosen.throughput {
+        text.push_str(&format!("throughput = \"{}\"\n", rate(bytes)));
+    }
+    let cache = match chosen.cache {
+        CacheMode::None => "None",
+        CacheMode::ReadOnly => "ReadOnly",
+        CacheMode::ReadWrite => "ReadWrite",
+    };
+    text.push_str(&format!("cache = \"{cache}\"\n"));
+    if chosen.n_disks > 1 {
+        text.push_str(&format!("chunk = \"{}KiB\"\n", chosen.chunk_bytes / KIB));
+    }
+}
+
+/// Prints a rate in the largest unit that it is a whole number of.
+pub(crate) fn rate(bytes_per_s: u64) -> String {
+    let units = [(1 << 20, "MiB/s"), (1_000_000, "MB/s")];
+    let whole = units.into_iter().find(|(unit, _)| bytes_per_s.is_multiple_of(*unit));
+    whole.map_or_else(
+        || format!("{bytes_per_s}B/s"),
+        |(unit, name)| format!("{}{name}", bytes_per_s / unit),
+    )
+}
+
+/// Quotes a text for TOML.
+fn quoted(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' => "\\\"".to_owned(),
+            '\\' => "\\\\".to_owned(),
+            c if c.is_control() => format!("\\u{:04X}", c as u32),
+            c => c.to_string(),
+        })
+        .collect();
+    format!("\"{escaped}\"")
+}
+
+/// Reads a design that was found; `None` if it is none, which would be a mistake of the search.
+pub fn parse(market: &Market<'_>, need: &Need, ranked: &Ranked) -> Option<Design> {
+    parse_text(&toml(&market.terms, need, ranked, "found"), &market.catalog)
+}
+
+fn parse_text(text: &str, catalog: &Arc<Catalog>) -> Option<Design> {
+    parse_with(text, catalog).0
+}

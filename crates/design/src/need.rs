@@ -1,0 +1,205 @@
+//! What is asked for, as the search takes it.
+
+use volume::limits::{Flow, Load};
+
+/// Most volumes of one need: the search tries every set of them that the host cache could serve.
+pub(crate) const VOLUMES_MAX: usize = 16;
+
+/// What an application asks of a machine and its volumes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Need {
+    /// The volumes, at least one.
+    pub volumes: Vec<VolumeNeed>,
+    /// Fewest processors.
+    pub vcpus: Option<f64>,
+    /// Least memory, GiB.
+    pub memory_gib: Option<f64>,
+}
+
+/// What a volume holds, which says what its host cache may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VolumeUse {
+    /// Data that are read and written.
+    #[default]
+    Data,
+    /// A log: written one after the other, and read when something broke.
+    Log,
+    /// What may be lost with the machine.
+    Temp,
+}
+
+/// What is asked of one volume.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VolumeNeed {
+    /// Folder it is mounted at.
+    pub mount: String,
+    /// What it holds.
+    pub usage: VolumeUse,
+    /// Least capacity, GiB.
+    pub capacity_gib: f64,
+    /// How much of it is read at random places, GiB. Without it nothing is expected of a cache.
+    pub working_set_gib: Option<f64>,
+    /// Mean latency without load that is still good enough, milliseconds.
+    pub latency_ms_max: Option<f64>,
+    /// What is asked in each phase.
+    pub phases: Vec<PhaseNeed>,
+}
+
+/// What is asked of a volume in one phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseNeed {
+    /// Name of the phase; volumes are at work together in phases of one name.
+    pub phase: String,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per I/O, at least 1.
+    pub size_bytes: u64,
+    /// Share of reads, 0 to 1.
+    pub read_share: f64,
+    /// Share of I/Os at random places, 0 to 1; the others follow one another.
+    pub random_share: f64,
+    /// I/Os in flight as they were counted: a figure of the system that was measured.
+    pub queue_depth: Option<f64>,
+}
+
+impl Default for PhaseNeed {
+    fn default() -> Self {
+        PhaseNeed {
+            phase: String::new(),
+            iops: 0.0,
+            size_bytes: 8 << 10,
+            read_share: 0.0,
+            random_share: 1.0,
+            queue_depth: None,
+        }
+    }
+}
+
+impl PhaseNeed {
+    /// Returns bytes per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.iops * self.size_bytes as f64
+    }
+
+    /// Returns the loads that it is made of: I/Os at random places, of which reads may hit the
+    /// cache, and those that follow one another, which are counted as misses.
+    pub(crate) fn flows(&self, volume: u16, hit_ratio: f64) -> Vec<Flow> {
+        let load = Load::new(self.size_bytes, self.read_share);
+        let parts = [
+            (self.random_share, Load { hit_ratio, ..load }),
+            (1.0 - self.random_share, Load { is_sequential: true, ..load }),
+        ];
+        let is_asked = |(share, _): &(f64, Load)| *share > 0.0 && self.iops > 0.0;
+        let flow = |(share, load)| Flow { volume, load, demand: Some(self.iops * share) };
+        parts.into_iter().filter(is_asked).map(flow).collect()
+    }
+}
+
+/// Why a need is none.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NeedError {
+    /// There is nothing to carry.
+    #[error("a need has at least one volume")]
+    NoVolume,
+    /// More volumes than are searched.
+    #[error("{n_volumes} volumes: at most {VOLUMES_MAX} on one machine")]
+    TooManyVolumes {
+        /// As asked.
+        n_volumes: usize,
+    },
+    /// Two volumes at one place.
+    #[error("two volumes are mounted at `{mount}`")]
+    SameMount {
+        /// The place.
+        mount: String,
+    },
+    /// A figure that cannot be.
+    #[error("`{what}` of `{mount}` is {value}, expected {expected}")]
+    Figure {
+        /// The figure.
+        what: &'static str,
+        /// Whose it is.
+        mount: String,
+        /// As asked.
+        value: f64,
+        /// What it may be.
+        expected: &'static str,
+    },
+}
+
+impl Need {
+    /// Returns the names of all phases, each once, in the order in which they first stand.
+    pub fn phases(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for phase in self.volumes.iter().flat_map(|volume| &volume.phases) {
+            if !names.contains(&phase.phase.as_str()) {
+                names.push(&phase.phase);
+            }
+        }
+        names
+    }
+
+    /// Returns the loads of a phase on all volumes, for hit ratios by volume.
+    pub(crate) fn flows(&self, phase: &str, hit_ratios: &[f64]) -> Vec<Flow> {
+        let of_volume = |(idx, volume): (usize, &VolumeNeed)| {
+            let asked = volume.phases.iter().filter(|asked| asked.phase == phase);
+            let flows = asked.flat_map(|asked| asked.flows(idx as u16, hit_ratios[idx]));
+            flows.collect::<Vec<Flow>>()
+        };
+        self.volumes.iter().enumerate().flat_map(of_volume).collect()
+    }
+
+    /// Returns the same need with so many times the I/Os.
+    pub(crate) fn times(&self, factor: f64) -> Need {
+        let mut need = self.clone();
+        for phase in need.volumes.iter_mut().flat_map(|volume| &mut volume.phases) {
+            phase.iops *= factor;
+        }
+        need
+    }
+
+    /// Checks that every figure is one.
+    pub fn check(&self) -> Result<(), NeedError> {
+        let n_volumes = self.volumes.len();
+        if n_volumes == 0 {
+            return Err(NeedError::NoVolume);
+        }
+        if n_volumes > VOLUMES_MAX {
+            return Err(NeedError::TooManyVolumes { n_volumes });
+        }
+        for (idx, volume) in self.volumes.iter().enumerate() {
+            if self.volumes[..idx].iter().any(|other| other.mount == volume.mount) {
+                return Err(NeedError::SameMount { mount: volume.mount.clone() });
+            }
+            volume.check()?;
+        }
+        Ok(())
+    }
+}
+
+/// Most of any figure: far beyond what is sold, and whole numbers stay exact.
+const FIGURE_MAX: f64 = 1e12;
+
+impl VolumeNeed {
+    fn check(&self) -> Result<(), NeedError> {
+        let figure = |what, value: f64, most: f64, expected| {
+            let is_good = (0.0..=most).contains(&value);
+            let mount = self.mount.clone();
+            if is_good { Ok(()) } else { Err(NeedError::Figure { what, mount, value, expected }) }
+        };
+        let least = "a number from 0 to 10^12";
+        figure("capacity", self.capacity_gib, FIGURE_MAX, least)?;
+        figure("working set", self.working_set_gib.unwrap_or(0.0), FIGURE_MAX, least)?;
+        figure("latency", self.latency_ms_max.unwrap_or(0.0), FIGURE_MAX, least)?;
+        for phase in &self.phases {
+            figure("iops", phase.iops, FIGURE_MAX, least)?;
+            figure("read share", phase.read_share, 1.0, "a share from 0 to 1")?;
+            figure("random share", phase.random_share, 1.0, "a share from 0 to 1")?;
+            // A size of nothing or beyond a GiB is none of an I/O.
+            let size = phase.size_bytes as f64;
+            let is_size = (1..=1 << 30).contains(&phase.size_bytes);
+            figure("I/O size", if is_size { size } else { -size }, FIGURE_MAX, "1 B to 1 GiB")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,455 @@
+//! The search: every machine, every way to carry each volume, with bounds.
+//!
+//! Machines of equal limits are one group. For each group, each set of volumes that its host cache
+//! serves, and each set of classes of disks that it has limits for, the volumes are gone through one
+//! after the other. A branch is left where the least that the rest costs makes it dearer than the
+//! worst design that is kept, or the least that the rest takes is more than the machine carries.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use volume::CacheMode;
+
+use crate::candidate::{Candidate, Look, Month};
+use crate::group::{Caps, Classes, Group, MachineSize};
+use crate::market::Market;
+use crate::need::{Need, NeedError, VolumeUse};
+use crate::price::Price;
+use crate::top::Top;
+use crate::uses::{N_MACHINE, ROUNDING, times};
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// So much more than is asked must every cap carry: 0.2 is a fifth.
+    pub headroom: f64,
+    /// How many designs to keep, at least 1.
+    pub n_kept: usize,
+    /// Let the host cache hold what was written, which a crash loses unless the application flushes.
+    pub allows_write_back: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { headroom: 0.0, n_kept: 10, allows_write_back: false }
+    }
+}
+
+/// Disks that were chosen for a volume.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// Tier or type.
+    pub disk: String,
+    /// How many, side by side.
+    pub n_disks: u32,
+    /// Host cache.
+    pub cache: CacheMode,
+    /// Stripe unit.
+    pub chunk_bytes: u64,
+    /// Size of each.
+    pub size_bytes: u64,
+    /// The type leaves the size open.
+    pub is_sized: bool,
+    /// Operations of each, where they are chosen.
+    pub iops: Option<u64>,
+    /// Bytes per second of each, where they are chosen.
+    pub throughput: Option<u64>,
+    /// What they cost.
+    pub price: Price,
+}
+
+/// A design that carries a need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// Machine size.
+    pub machine: String,
+    /// What it costs.
+    pub machine_price: Price,
+    /// Disks by volume.
+    pub volumes: Vec<Chosen>,
+    /// What all of it costs.
+    pub price: Price,
+    /// By how much the tightest cap is larger than what is asked of it: 0.25 is a quarter.
+    pub headroom: f64,
+    /// Machines and disks.
+    pub n_parts: u32,
+}
+
+/// Steps of headroom that count as one: below is rounding.
+const HEADROOM_STEP: f64 = 1e-9;
+
+impl Ranked {
+    /// Returns what it is ranked by, and then by name.
+    #[expect(clippy::type_complexity, reason = "the order of a ranking, part by part")]
+    pub fn rank(&self) -> (Price, Reverse<i64>, u32, &str, Vec<(&str, u32, bool)>) {
+        let steps = (self.headroom / HEADROOM_STEP).round().min(1e18) as i64;
+        let name = |it: &Chosen| it.cache != CacheMode::None;
+        let disks = self.volumes.iter().map(|it| (it.disk.as_str(), it.n_disks, name(it)));
+        (self.price, Reverse(steps), self.n_parts, &self.machine, disks.collect())
+    }
+
+    /// Says whether another one has the same machine and types of disk.
+    pub(crate) fn is_of_same_kind(&self, other: &Ranked) -> bool {
+        let names = |it: &Ranked| it.volumes.iter().map(|it| it.disk.clone()).collect::<Vec<_>>();
+        self.machine == other.machine && names(self) == names(other)
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The best designs, each the best of its machine and types of disk, in order.
+    pub designs: Vec<Ranked>,
+    /// Machines that were looked at.
+    pub n_machines: usize,
+}
+
+/// Searches the best designs for a need.
+pub fn search(market: &Market<'_>, need: &Need, options: &Options) -> Result<Found, NeedError> {
+    need.check()?;
+    let asked = need.times(1.0 + options.headroom);
+    let months = need.volumes.iter().map(|volume| {
+        let usual = volume.phases.first();
+        usual.map_or(Month::default(), |usual| Month {
+            ios: usual.iops * market.terms.month_hours * 3600.0,
+            size_bytes: usual.size_bytes,
+        })
+    });
+    let mut search = Search {
+        market,
+        need: &asked,
+        options,
+        months: months.collect(),
+        known: HashMap::new(),
+        top: Top::new(options.n_kept.max(1)),
+    };
+    let mut n_machines = 0;
+    for group in &market.groups {
+        n_machines += search.group(group);
+    }
+    let mut designs = search.top.take();
+    for design in &mut designs {
+        design.headroom = (design.headroom + 1.0) * (1.0 + options.headroom) - 1.0;
+    }
+    Ok(Found { designs, n_machines })
+}
+
+type List = Rc<Vec<Candidate>>;
+
+struct Search<'a, 'e> {
+    market: &'a Market<'e>,
+    need: &'a Need,
+    options: &'a Options,
+    months: Vec<Month>,
+    /// Candidates by volume, cache mode and hit ratio.
+    known: HashMap<(usize, CacheMode, u64), List>,
+    top: Top,
+}
+
+impl<'e> Search<'_, 'e> {
+    /// Searches a group; returns how many of its machines could be taken.
+    fn group(&mut self, group: &'e Group) -> usize {
+        let machines: Vec<(&MachineSize, Price)> =
+            group.machines.iter().filter_map(|it| Some((it, self.price_of(it)?))).collect();
+        let Some(cheapest) = machines.iter().map(|(_, price)| *price).min() else { return 0 };
+        for caps in &group.limits.caps {
+            let is_open = caps.is_open || group.limits.n_disks_max.is_none();
+            for served in self.sets_served(caps) {
+                let Some(lists) = self.lists(group, caps, served) else { continue };
+                let floor = cheapest + lists.iter().map(|list| floor(list)).fold_prices();
+                if self.top.is_beyond(Price { is_open: floor.is_open || is_open, ..floor }) {
+                    continue;
+                }
+                let start = Partial::new(self.need.phases().len(), is_open);
+                Walk::new(self, group, caps, &machines, &lists).from(0, &start);
+            }
+        }
+        machines.len()
+    }
+
+    /// Returns what a machine costs, with what is not known of it; `None` where it is too small.
+    fn price_of(&self, machine: &MachineSize) -> Option<Price> {
+        let mut price = machine.price;
+        let asked = [(self.need.vcpus, machine.vcpus), (self.need.memory_gib, machine.memory_gib)];
+        for (least, has) in asked {
+            match (least, has) {
+                (Some(least), Some(has)) if has < least * (1.0 - ROUNDING) => return None,
+                (Some(_), None) => price.is_open = true,
+                _ => {}
+            }
+        }
+        Some(price)
+    }
+
+    /// Returns every set of volumes that the host cache could serve, a bit for each: those with a
+    /// known working set that are no logs.
+    fn sets_served(&self, caps: &Caps) -> Vec<u32> {
+        if caps.cache_bytes.is_none() {
+            return vec![0];
+        }
+        let volumes = self.need.volumes.iter().enumerate();
+        let may = volumes.filter(|(_, volume)| {
+            volume.usage != VolumeUse::Log && volume.working_set_gib.is_some_and(|gib| gib > 0.0)
+        });
+        let all = may.fold(0_u32, |all, (idx, _)| all | 1 << idx);
+        // Every set of bits of `all`.
+        let next = |set: &u32| (*set != all).then(|| (set.wrapping_sub(all)) & all);
+        std::iter::successors(Some(0), next).collect()
+    }
+
+    /// Returns the candidates of each volume; `None` where one has none.
+    fn lists(&mut self, group: &Group, caps: &Caps, served: u32) -> Option<Vec<List>> {
+        let sets_gib =
+            self.need.volumes.iter().enumerate().filter(|(idx, _)| served & 1 << idx != 0);
+        let total: f64 = sets_gib.filter_map(|(_, volume)| volume.working_set_gib).sum();
+        let hit_ratio = hit_ratio(caps.cache_bytes, total);
+        let mut lists = Vec::new();
+        for volume in 0..self.need.volumes.len() {
+            let is_served = served & 1 << volume != 0;
+            let modes: &[CacheMode] = match (is_served, self.options.allows_write_back) {
+                (false, _) => &[CacheMode::None],
+                (true, false) => &[CacheMode::ReadOnly],
+                (true, true) => &[CacheMode::ReadOnly, CacheMode::ReadWrite],
+            };
+            let of = |mode: &CacheMode| self.list(volume, *mode, hit_ratio);
+            let of: Vec<List> = modes.iter().map(of).collect();
+            let list = joined(of);
+            let is_class = |it: &&Candidate| {
+                let kind = &self.market.kinds[it.kind];
+                let is_of_sets = caps.sets.iter().any(|set| set & 1 << kind.class != 0);
+                is_of_sets && (group.limits.takes_premium || !kind.needs_premium)
+            };
+            let all_fit = list.iter().all(|it| is_class(&it));
+            let list = if all_fit {
+                list
+            } else {
+                Rc::new(list.iter().filter(is_class).cloned().collect())
+            };
+            if list.is_empty() {
+                return None;
+            }
+            lists.push(list);
+        }
+        Some(lists)
+    }
+
+    fn list(&mut self, volume: usize, cache: CacheMode, hit_ratio: f64) -> List {
+        let hit_ratio = if cache == CacheMode::None { 0.0 } else { hit_ratio };
+        let key = (volume, cache, hit_ratio.to_bits());
+        if let Some(known) = self.known.get(&key) {
+            return Rc::clone(known);
+        }
+        let month = self.months[volume];
+        let look = Look { need: self.need, volume, cache, hit_ratio, month };
+        let list = Rc::new(look.candidates(self.market, self.market.n_disks_max));
+        self.known.insert(key, Rc::clone(&list));
+        list
+    }
+}
+
+/// Returns the share of reads at random places that a cache serves in the end; volumes share it by
+/// the size of their working sets.
+pub(crate) fn hit_ratio(cache_bytes: Option<u64>, working_sets_gib: f64) -> f64 {
+    let Some(cache_bytes) = cache_bytes.filter(|_| working_sets_gib > 0.0) else { return 0.0 };
+    (cache_bytes as f64 / (working_sets_gib * f64::from(1 << 30))).min(1.0)
+}
+
+fn joined(lists: Vec<List>) -> List {
+    if lists.len() == 1 {
+        return Rc::clone(&lists[0]);
+    }
+    let mut all: Vec<Candidate> = lists.iter().flat_map(|list| list.iter().cloned()).collect();
+    all.sort_by_key(|it| it.price);
+    Rc::new(all)
+}
+
+/// Returns the least that any of a list costs, part by part.
+fn floor(list: &List) -> Price {
+    list.iter().map(|it| it.price).reduce(Price::floor).unwrap_or_default()
+}
+
+trait FoldPrices: Iterator<Item = Price> + Sized {
+    fn fold_prices(self) -> Price {
+        self.fold(Price::default(), |sum, price| sum + price)
+    }
+}
+
+impl<I: Iterator<Item = Price>> FoldPrices for I {}
+
+/// Disks of the first volumes.
+#[derive(Clone, Debug)]
+struct Partial {
+    price: Price,
+    n_disks: u32,
+    classes: Classes,
+    times: f64,
+    uses: Vec<[f64; N_MACHINE]>,
+    /// Positions in the lists.
+    taken: Vec<usize>,
+}
+
+impl Partial {
+    fn new(n_phases: usize, is_open: bool) -> Self {
+        Partial {
+            price: Price { is_open, ..Price::default() },
+            n_disks: 0,
+            classes: 0,
+            times: f64::INFINITY,
+            uses: vec![[0.0; N_MACHINE]; n_phases],
+            taken: Vec::new(),
+        }
+    }
+}
+
+/// The least that the volumes from one on take.
+#[derive(Clone, Debug)]
+struct Rest {
+    price: Price,
+    n_disks: u32,
+    uses: Vec<[f64; N_MACHINE]>,
+}
+
+/// Goes through the candidates of one group with one set of caps.
+struct Walk<'a, 'e> {
+    market: &'a Market<'e>,
+    caps: &'a Caps,
+    machines: &'a [(&'a MachineSize, Price)],
+    cheapest: Price,
+    n_disks_max: u32,
+    lists: &'a [List],
+    rest: Vec<Rest>,
+    top: &'a mut Top,
+}
+
+impl<'a, 'e> Walk<'a, 'e> {
+    fn new(
+        search: &'a mut Search<'_, 'e>,
+        group: &Group,
+        caps: &'a Caps,
+        machines: &'a [(&'a MachineSize, Price)],
+        lists: &'a [List],
+    ) -> Self
+    where
+        'e: 'a,
+    {
+        let n_phases = search.need.phases().len();
+        let none =
+            Rest { price: Price::default(), n_disks: 0, uses: vec![[0.0; N_MACHINE]; n_phases] };
+        let mut rest = vec![none];
+        for list in lists.iter().rev() {
+            let mut next = rest[0].clone();
+            next.price = next.price + floor(list);
+            next.n_disks += list.iter().map(|it| it.n_disks).min().unwrap_or(0);
+            for (phase, sums) in next.uses.iter_mut().enumerate() {
+                for (cap, sum) in sums.iter_mut().enumerate() {
+                    let least = list.iter().map(|it| it.uses[phase][cap]);
+                    *sum += least.fold(f64::INFINITY, f64::min);
+                }
+            }
+            rest.insert(0, next);
+        }
+        let cheapest = machines.iter().map(|(_, price)| *price).min().unwrap_or_default();
+        let n_disks_max = group.limits.n_disks_max.unwrap_or(search.market.n_disks_max);
+        let (market, top) = (search.market, &mut search.top);
+        Walk { market, caps, machines, cheapest, n_disks_max, lists, rest, top }
+    }
+
+    /// Tries every candidate of a volume and of those behind it.
+    fn from(&mut self, volume: usize, partial: &Partial) {
+        let lists = self.lists;
+        let Some(list) = lists.get(volume) else {
+            self.offer(partial);
+            return;
+        };
+        for (idx, candidate) in list.iter().enumerate() {
+            let rest = &self.rest[volume + 1];
+            let price = partial.price + candidate.price;
+            if self.top.is_beyond(price + rest.price + self.cheapest) {
+                continue;
+            }
+            if partial.n_disks + candidate.n_disks + rest.n_disks > self.n_disks_max {
+                continue;
+            }
+            let class = 1 << self.market.kinds[candidate.kind].class;
+            let classes = partial.classes | class;
+            if !self.caps.sets.iter().any(|set| classes & !set == 0) {
+                continue;
+            }
+            let mut uses = partial.uses.clone();
+            if !self.add(&mut uses, candidate, volume + 1) {
+                continue;
+            }
+            let mut taken = partial.taken.clone();
+            taken.push(idx);
+            let next = Partial {
+                price,
+                n_disks: partial.n_disks + candidate.n_disks,
+                classes,
+                times: partial.times.min(candidate.times),
+                uses,
+                taken,
+            };
+            self.from(volume + 1, &next);
+        }
+    }
+
+    /// Adds what a candidate takes of the machine; says whether the machine carries it with the
+    /// least that the rest takes.
+    fn add(&self, uses: &mut [[f64; N_MACHINE]], candidate: &Candidate, rest: usize) -> bool {
+        let rest = &self.rest[rest];
+        for (phase, sums) in uses.iter_mut().enumerate() {
+            for (cap, sum) in sums.iter_mut().enumerate() {
+                *sum += candidate.uses[phase][cap];
+                let least = *sum + rest.uses[phase][cap];
+                if times(self.caps.caps[cap], least) < 1.0 - ROUNDING {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Offers what was put together, on every machine of the group.
+    fn offer(&mut self, partial: &Partial) {
+        if !self.caps.sets.contains(&partial.classes) {
+            return;
+        }
+        let of_phase = |uses: &[f64; N_MACHINE]| {
+            let pairs = self.caps.caps.iter().zip(uses);
+            pairs.map(|(cap, used)| times(*cap, *used)).fold(f64::INFINITY, f64::min)
+        };
+        let of_machine = partial.uses.iter().map(of_phase).fold(f64::INFINITY, f64::min);
+        let headroom = partial.times.min(of_machine) - 1.0;
+        for (machine, machine_price) in self.machines {
+            let price = partial.price + *machine_price;
+            if self.top.is_beyond(price) {
+                continue;
+            }
+            let chosen =
+                partial.taken.iter().zip(self.lists).map(|(idx, list)| self.chosen(&list[*idx]));
+            self.top.offer(Ranked {
+                machine: machine.name.clone(),
+                machine_price: *machine_price,
+                volumes: chosen.collect(),
+                price,
+                headroom,
+                n_parts: 1 + partial.n_disks,
+            });
+        }
+    }
+
+    fn chosen(&self, candidate: &Candidate) -> Chosen {
+        Chosen {
+            disk: self.market.kinds[candidate.kind].sku.name.clone(),
+            n_disks: candidate.n_disks,
+            cache: candidate.cache,
+            chunk_bytes: candidate.chunk_bytes,
+            size_bytes: candidate.size_bytes,
+            is_sized: self.market.kinds[candidate.kind].sku.is_free(),
+            iops: candidate.iops,
+            throughput: candidate.throughput,
+            price: candidate.price,
+        }
+    }
+}

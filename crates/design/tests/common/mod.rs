@@ -1,0 +1,6 @@
+//! What tests share.
+
+#![allow(dead_code, reason = "not every test uses all of it")]
+
+pub(crate) mod dice;
+pub(crate) mod tables;

@@ -1,0 +1,345 @@
+//! Random small catalogues with a need, and every design of them.
+
+use std::sync::Arc;
+
+use catalog::cost::{self, Order};
+use catalog::{Catalog, Cloud};
+use design::{
+    CHUNKS_BYTES, Chosen, Market, Need, Options, PhaseNeed, Price, Ranked, Terms, VolumeNeed,
+    VolumeUse, bill, judge, search,
+};
+use volume::CacheMode;
+
+use super::dice::Dice;
+
+const GIB: u64 = 1 << 30;
+const MB: u64 = 1_000_000;
+
+/// A type of disk.
+#[derive(Clone, Debug)]
+pub(crate) struct DiskRow {
+    pub(crate) name: String,
+    /// Size of a tier, GiB; `None` where size, operations and throughput are chosen.
+    size_gib: Option<u64>,
+    can_cache: bool,
+}
+
+/// A machine size.
+#[derive(Clone, Debug)]
+pub(crate) struct MachineRow {
+    pub(crate) name: String,
+    n_disks_max: u64,
+    has_cache: bool,
+    is_open: bool,
+}
+
+/// A catalogue and a need.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) tables: Vec<(String, String)>,
+    catalog: Arc<Catalog>,
+    pub(crate) machines: Vec<MachineRow>,
+    pub(crate) disks: Vec<DiskRow>,
+    pub(crate) need: Need,
+    pub(crate) options: Options,
+}
+
+/// Largest size, operations and MB/s of a type whose limits are chosen.
+const CHOSEN_MAX: (u64, u64, u64) = (3, 7, 3);
+
+const DISK_HEAD: &str = "name,cloud,family,limits,size_gib,iops,mb_s*1000000,size_min_gib,\
+                         size_max_gib,iops_base,iops_per_gib,iops_max,mb_s_base*1000000,\
+                         mb_s_max*1000000,mb_s_per_iops*1000000,io_unit_kib,cache,source\n";
+const MACHINE_HEAD: &str = "name,cloud,vcpus,max_data_disks,uncached_iops,uncached_mb_s*1000000,\
+                            cached_iops,cached_mb_s*1000000,cache_gib,premium,source\n";
+const PRICE_HEAD: &str = "name,cloud,part,above,usd,per,currency,source\n";
+
+impl Case {
+    pub(crate) fn new(dice: &mut Dice) -> Case {
+        let mut prices = PRICE_HEAD.to_owned();
+        let mut disk_rows = DISK_HEAD.to_owned();
+        let n_disks = dice.whole(1, 3);
+        let disks = (0..n_disks).map(|idx| disk(dice, idx, &mut disk_rows, &mut prices)).collect();
+        let mut machine_rows = MACHINE_HEAD.to_owned();
+        let n_machines = dice.whole(1, 3);
+        let machines: Vec<MachineRow> =
+            (0..n_machines).map(|idx| machine(dice, idx, &mut machine_rows, &mut prices)).collect();
+        let tables = vec![
+            ("2018/disks-test.csv".to_owned(), disk_rows),
+            ("2018/vms-test.csv".to_owned(), machine_rows),
+            ("2018/prices-test.csv".to_owned(), prices),
+        ];
+        let catalog = Catalog::with(tables.clone()).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let need = need(dice);
+        let headroom = if dice.happens(30) { 0.25 } else { 0.0 };
+        let options = Options { headroom, n_kept: 1, allows_write_back: dice.happens(20) };
+        Case { tables, catalog: Arc::new(catalog), machines, disks, need, options }
+    }
+
+    pub(crate) fn terms(&self) -> Terms {
+        Terms {
+            edition: "2018".to_owned(),
+            machines: self.machines.iter().map(|row| row.name.clone()).collect(),
+            disks: self.disks.iter().map(|row| row.name.clone()).collect(),
+            ..Terms::new(Cloud::Azure, None)
+        }
+    }
+
+    pub(crate) fn search(&self, n_kept: usize) -> Vec<Ranked> {
+        let market = Market::new(&self.catalog, self.terms()).expect("a market");
+        let options = Options { n_kept, ..self.options };
+        search(&market, &self.need, &options).expect("a need").designs
+    }
+}
+
+fn price(name: &str, usd: u64, per: &str) -> String {
+    format!("{name},Azure,,,{usd},{per},USD,guide-2018\n")
+}
+
+fn disk(dice: &mut Dice, idx: u64, rows: &mut String, prices: &mut String) -> DiskRow {
+    let name = format!("T{idx}x");
+    // Standard HDD bills operations only where they have a price, and here they have none.
+    let family = dice.one_of(&["Premium SSD", "Premium SSD v2", "Standard HDD"]);
+    let is_chosen = dice.happens(25);
+    let can_cache = !is_chosen && dice.happens(70);
+    let unit = dice.one_of(&["", "256"]);
+    let cache = if can_cache { "yes" } else { "no" };
+    let (size, iops, mb) = (dice.whole(1, 4), dice.whole(2, 9), dice.whole(1, 4));
+    if is_chosen {
+        let (size, iops, mb) = CHOSEN_MAX;
+        rows.push_str(&format!(
+            "{name},Azure,{family},chosen,,,,1,{size},2,3,{iops},1,{mb},1,{unit},{cache},guide-2018\n"
+        ));
+    } else {
+        rows.push_str(&format!(
+            "{name},Azure,{family},,{size},{iops},{mb},,,,,,,,,{unit},{cache},guide-2018\n"
+        ));
+    }
+    if is_chosen {
+        prices.push_str(&price(&name, dice.whole(1, 3), "GiB-month"));
+        prices.push_str(&format!("{name},Azure,iops,2,1,IOPS-month,USD,guide-2018\n"));
+        prices.push_str(&format!("{name},Azure,throughput,1,2,MB/s-month,USD,guide-2018\n"));
+    } else if dice.happens(85) {
+        prices.push_str(&price(&name, dice.whole(1, 8), "month"));
+    }
+    DiskRow { name, size_gib: (!is_chosen).then_some(size), can_cache }
+}
+
+fn machine(dice: &mut Dice, idx: u64, rows: &mut String, prices: &mut String) -> MachineRow {
+    let name = format!("Standard_X{idx}q");
+    let n_disks_max = dice.whole(1, 4);
+    let is_open = dice.happens(15);
+    let has_cache = dice.happens(60);
+    let vcpus = dice.whole(1, 4);
+    let (iops, mb) = (dice.whole(4, 30), dice.whole(2, 12));
+    let mb = if is_open { String::new() } else { mb.to_string() };
+    let (cached_iops, cached_mb) = (dice.whole(4, 40), dice.whole(2, 16));
+    let cache_gib = dice.whole(1, 4);
+    let cached = if has_cache {
+        format!("{cached_iops},{cached_mb},{cache_gib}")
+    } else {
+        dice.one_of(&[",,", "30,,2", "30,9,"]).to_owned()
+    };
+    rows.push_str(&format!(
+        "{name},Azure,{vcpus},{n_disks_max},{iops},{mb},{cached},yes,guide-2018\n"
+    ));
+    if dice.happens(85) {
+        prices.push_str(&price(&name, dice.whole(1, 10), "month"));
+    }
+    MachineRow { name, n_disks_max, has_cache, is_open }
+}
+
+fn need(dice: &mut Dice) -> Need {
+    let n_volumes = dice.one_of(&[1, 1, 1, 2, 2]);
+    let names = if dice.happens(50) { vec!["all"] } else { vec!["day", "night"] };
+    let volume = |dice: &mut Dice, idx: u64| VolumeNeed {
+        mount: format!("/mnt/v{idx}"),
+        usage: dice.one_of(&[VolumeUse::Data, VolumeUse::Data, VolumeUse::Log]),
+        capacity_gib: dice.whole(0, 5) as f64,
+        working_set_gib: dice.happens(60).then(|| dice.whole(1, 6) as f64),
+        latency_ms_max: dice.happens(15).then(|| dice.one_of(&[0.5, 1.0, 4.0])),
+        phases: names.iter().map(|name| phase(dice, name)).collect(),
+    };
+    let volumes = (0..n_volumes).map(|idx| volume(dice, idx)).collect();
+    let vcpus = dice.happens(20).then(|| dice.whole(1, 4) as f64);
+    Need { volumes, vcpus, memory_gib: None }
+}
+
+fn phase(dice: &mut Dice, name: &str) -> PhaseNeed {
+    PhaseNeed {
+        phase: name.to_owned(),
+        iops: dice.whole(0, 24) as f64 / 2.0,
+        size_bytes: dice.one_of(&[4, 8, 64, 64, 128, 256, 512]) << 10,
+        read_share: dice.one_of(&[0.0, 0.5, 0.7, 1.0]),
+        random_share: dice.one_of(&[1.0, 1.0, 0.5, 0.0]),
+        queue_depth: None,
+    }
+}
+
+/// Every design of a catalogue that carries its need.
+pub(crate) struct Every<'a> {
+    case: &'a Case,
+    carried: Vec<Ranked>,
+    /// All that were written, in the order of their prices.
+    pub(crate) n_tried: usize,
+}
+
+impl<'a> Every<'a> {
+    pub(crate) fn of(case: &'a Case) -> Self {
+        let mut every = Every { case, carried: Vec::new(), n_tried: 0 };
+        for machine in &case.machines {
+            let options: Vec<Vec<Chosen>> =
+                case.need.volumes.iter().map(|need| every.options(machine, need)).collect();
+            every.combine(machine, &options, &mut Vec::new());
+        }
+        every
+    }
+
+    /// Returns the best, each the best of its machine and types of disk.
+    pub(crate) fn best(mut self, n_kept: usize) -> Vec<Ranked> {
+        self.carried.sort_by(|a, b| a.rank().cmp(&b.rank()));
+        let mut kept: Vec<Ranked> = Vec::new();
+        for design in self.carried {
+            let is_kin = |known: &&Ranked| {
+                let names = |it: &Ranked| {
+                    it.volumes.iter().map(|volume| volume.disk.clone()).collect::<Vec<_>>()
+                };
+                known.machine == design.machine && names(known) == names(&design)
+            };
+            if !kept.iter().any(|known| is_kin(&known)) {
+                kept.push(design);
+            }
+        }
+        kept.truncate(n_kept);
+        kept
+    }
+
+    /// Returns every way to make a volume.
+    fn options(&self, machine: &MachineRow, need: &VolumeNeed) -> Vec<Chosen> {
+        let mut all = Vec::new();
+        for disk in &self.case.disks {
+            let may_cache = disk.can_cache
+                && machine.has_cache
+                && need.usage != VolumeUse::Log
+                && need.working_set_gib.is_some();
+            let modes: &[CacheMode] = match (may_cache, self.case.options.allows_write_back) {
+                (false, _) => &[CacheMode::None],
+                (true, false) => &[CacheMode::None, CacheMode::ReadOnly],
+                (true, true) => &[CacheMode::None, CacheMode::ReadOnly, CacheMode::ReadWrite],
+            };
+            for n_disks in 1..=machine.n_disks_max as u32 {
+                for &cache in modes {
+                    self.of_disk(disk, n_disks, cache, &mut all);
+                }
+            }
+        }
+        all
+    }
+
+    fn of_disk(&self, disk: &DiskRow, n_disks: u32, cache: CacheMode, all: &mut Vec<Chosen>) {
+        // Both stripe units where it does not take too long.
+        let chunks: &[u64] =
+            if self.case.need.volumes.len() == 1 { &CHUNKS_BYTES } else { &CHUNKS_BYTES[1..] };
+        let chunks = if n_disks > 1 { chunks } else { &chunks[..1] };
+        let one = |size_gib: u64, chosen: Option<(u64, u64)>, chunk_bytes: u64| Chosen {
+            disk: disk.name.clone(),
+            n_disks,
+            cache,
+            chunk_bytes,
+            size_bytes: size_gib * GIB,
+            is_sized: chosen.is_some(),
+            iops: chosen.map(|(iops, _)| iops),
+            throughput: chosen.map(|(_, mb)| mb * MB),
+            price: Price::default(),
+        };
+        for &chunk in chunks {
+            let Some(size_gib) = disk.size_gib else {
+                for size_gib in 1..=CHOSEN_MAX.0 {
+                    for iops in 2..=CHOSEN_MAX.1 {
+                        let of_mb = |mb| one(size_gib, Some((iops, mb)), chunk);
+                        all.extend((1..=CHOSEN_MAX.2).map(of_mb));
+                    }
+                }
+                continue;
+            };
+            all.push(one(size_gib, None, chunk));
+        }
+    }
+
+    fn combine(&mut self, machine: &MachineRow, options: &[Vec<Chosen>], taken: &mut Vec<Chosen>) {
+        let Some((first, rest)) = options.split_first() else {
+            self.n_tried += 1;
+            self.carried.extend(self.tried(machine, taken));
+            return;
+        };
+        for option in first {
+            taken.push(option.clone());
+            let n_disks: u32 = taken.iter().map(|it| it.n_disks).sum();
+            if u64::from(n_disks) <= machine.n_disks_max {
+                self.combine(machine, rest, taken);
+            }
+            taken.pop();
+        }
+    }
+
+    /// Judges one design as a user would have written it.
+    fn tried(&self, machine: &MachineRow, volumes: &[Chosen]) -> Option<Ranked> {
+        let case = self.case;
+        let mut ranked = Ranked {
+            machine: machine.name.clone(),
+            machine_price: Price::default(),
+            volumes: volumes.to_vec(),
+            price: Price::default(),
+            headroom: 0.0,
+            n_parts: 1 + volumes.iter().map(|it| it.n_disks).sum::<u32>(),
+        };
+        let text = design::toml(&case.terms(), &case.need, &ranked, "tried");
+        let (design, _) = volume::design::parse_with(&text, &case.catalog);
+        let design = design?;
+        let size = design.rows()?.vm(&machine.name)?;
+        if case.need.vcpus.is_some_and(|least| size.vcpus().is_none_or(|has| has.value < least)) {
+            return None;
+        }
+        let judged = judge(&design, &case.need);
+        ranked.headroom = judged.headroom();
+        let has_reserve = judged.headroom() >= case.options.headroom - 1e-9;
+        if !judged.is_met() || !has_reserve {
+            return None;
+        }
+        let order = bill::order(&design, None, 0.0).expect("an order");
+        let mut price = Price { is_open: machine.is_open, ..Price::default() };
+        for bought in parts(&order) {
+            price = price + of_part(&case.catalog, &bought);
+        }
+        ranked.price = price;
+        Some(ranked)
+    }
+}
+
+/// Returns an order for each machine and each volume.
+fn parts(order: &Order) -> Vec<Order> {
+    let none = Order { machines: Vec::new(), storage: Vec::new(), ..order.clone() };
+    let machines = order.machines.iter();
+    let machines = machines.map(|it| Order { machines: vec![it.clone()], ..none.clone() });
+    let storage = order.storage.iter();
+    let storage = storage.map(|it| Order { storage: vec![it.clone()], ..none.clone() });
+    machines.chain(storage).collect()
+}
+
+fn of_part(catalog: &Catalog, order: &Order) -> Price {
+    let edition = catalog.edition("2018").expect("an edition");
+    match cost::cost(edition, order) {
+        Ok(cost) => {
+            let micro_usd = (cost.usd() * 1e6).round() as u64;
+            Price { micro_usd, ..Price::default() }
+        }
+        Err(_) => {
+            let gib = |it: &cost::Storage| f64::from(it.count) * it.capacity_gib;
+            let unpriced_gib = order.storage.iter().map(gib).sum::<f64>().ceil() as u64;
+            let vcpus = |it: &cost::Machine| edition.vm(&it.name).and_then(|size| size.vcpus());
+            let unpriced_vcpus = order.machines.iter().filter_map(vcpus);
+            let unpriced_vcpus = unpriced_vcpus.map(|figure| figure.value as u64).sum();
+            Price { is_unpriced: true, unpriced_vcpus, unpriced_gib, ..Price::default() }
+        }
+    }
+}
