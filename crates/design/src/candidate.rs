@@ -140,7 +140,9 @@ impl Look<'_> {
                 Probe::new(&kind.frame, &kind.disk, is_striped, chunk_bytes, self.cache);
             let of_phase = |flows: Vec<Flow>| {
                 let mut sum = Uses::default();
-                flows.iter().for_each(|flow| sum.add(&probe.uses(flow)));
+                for flow in &flows {
+                    sum.add(&probe.uses(flow));
+                }
                 sum
             };
             self.flows().into_iter().map(of_phase).collect()

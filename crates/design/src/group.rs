@@ -16,7 +16,7 @@ pub(crate) type Classes = u32;
 /// What a machine carries with some sets of classes of disks attached.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Caps {
-    pub(crate) caps: MachineCaps,
+    pub(crate) per_s: MachineCaps,
     /// The uncached path has a limit that is not known.
     pub(crate) is_open: bool,
     /// The cached path is known, with the size of the cache.
@@ -61,12 +61,11 @@ impl Limits {
             let names: Vec<&str> = (0..types.len()).filter(is_in).map(|idx| types[idx]).collect();
             let vm = machine_with(edition, mb_bytes, size, &names, false);
             let mut found = Caps::of(&vm);
-            match caps.iter_mut().find(|known| known.is_like(&found)) {
-                Some(known) => known.sets.push(set),
-                None => {
-                    found.sets.push(set);
-                    caps.push(found);
-                }
+            if let Some(known) = caps.iter_mut().find(|known| known.is_like(&found)) {
+                known.sets.push(set);
+            } else {
+                found.sets.push(set);
+                caps.push(found);
             }
         }
         Limits {
@@ -91,11 +90,11 @@ impl Caps {
             None => (per_s(&vm.cached), none, none),
         };
         let all = [per_s(&vm.uncached), both, reads, writes];
-        let mut caps = [0.0; 8];
-        caps.iter_mut().zip(all.into_iter().flatten()).for_each(|(cap, per_s)| *cap = per_s);
+        let mut all_per_s = [0.0; 8];
+        all_per_s.iter_mut().zip(all.into_iter().flatten()).for_each(|(cap, per_s)| *cap = per_s);
         let is_known = vm.cached.iops.is_some() && vm.cached.bytes.is_some();
         Caps {
-            caps,
+            per_s: all_per_s,
             is_open: vm.uncached.iops.is_none() || vm.uncached.bytes.is_none(),
             cache_bytes: vm.cache_bytes.filter(|bytes| is_known && *bytes > 0),
             sets: Vec::new(),
@@ -103,8 +102,8 @@ impl Caps {
     }
 
     fn is_like(&self, other: &Caps) -> bool {
-        (self.caps, self.is_open, self.cache_bytes)
-            == (other.caps, other.is_open, other.cache_bytes)
+        (self.per_s, self.is_open, self.cache_bytes)
+            == (other.per_s, other.is_open, other.cache_bytes)
     }
 }
 

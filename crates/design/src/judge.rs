@@ -4,7 +4,7 @@ use volume::design::{Backing, CacheMode};
 use volume::limits::{CapUse, Done, Flow, path, together};
 use volume::{Design, limits};
 
-use crate::need::Need;
+use crate::need::{Need, VolumeNeed};
 use crate::search::hit_ratio;
 use crate::uses::{ROUNDING, times};
 
@@ -112,13 +112,17 @@ fn hit_ratios(design: &Design, need: &Need) -> Vec<f64> {
     let cached_gib = |idx: usize| {
         let Backing::Disks(stripe) = &design.volumes[idx].backing else { return None };
         let is_cached = stripe.disks.iter().any(|disk| disk.cache != CacheMode::None);
-        need.volumes[idx].working_set_gib.filter(|gib| is_cached && *gib > 0.0)
+        is_cached.then(|| need.volumes[idx].cached_gib())
     };
     let sets: Vec<Option<f64>> = (0..need.volumes.len()).map(cached_gib).collect();
     let total: f64 = sets.iter().flatten().sum();
     let cache_bytes = design.vm.as_ref().and_then(|vm| vm.cache_bytes);
-    let ratio = hit_ratio(cache_bytes, total);
-    sets.iter().map(|set| set.map_or(0.0, |_| ratio)).collect()
+    let shared = hit_ratio(cache_bytes, total);
+    let ratio = |(set, volume): (&Option<f64>, &VolumeNeed)| {
+        let of_set = if volume.cached_gib() > 0.0 { shared } else { 0.0 };
+        set.map_or(0.0, |_| volume.hit_share.unwrap_or(of_set))
+    };
+    sets.iter().zip(&need.volumes).map(ratio).collect()
 }
 
 /// Returns the mean latency of a volume without load, milliseconds.

@@ -13,6 +13,7 @@
 //!
 //! Tests: `tests/`: equal to trying every design, on random catalogues.
 
+pub mod advice;
 pub mod bill;
 mod candidate;
 mod group;
@@ -22,16 +23,20 @@ mod make;
 mod market;
 mod nearest;
 mod need;
+mod of_needs;
 mod price;
+mod reject;
 mod search;
 mod top;
 mod uses;
 
 pub use judge::{CapAsked, Judged, PhaseJudged, judge, remedies};
 pub use kind::CHUNKS_BYTES;
-pub use make::{parse, toml};
+pub use make::{parse, promises, toml};
 pub use market::{Market, MarketError, Terms};
 pub use nearest::{Nearest, nearest};
 pub use need::{Need, NeedError, PhaseNeed, VolumeNeed, VolumeUse};
+pub use of_needs::{Asked, asked};
 pub use price::Price;
+pub use reject::{Rejected, Why, rejected};
 pub use search::{Chosen, Found, Options, Ranked, search};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use catalog::Catalog;
-use volume::design::{MB_BYTES_DEFAULT, parse_with};
+use volume::design::{MB_BYTES_DEFAULT, Promised, parse_with};
 use volume::{CacheMode, Design};
 
 use crate::market::{Market, Terms};
@@ -16,6 +16,10 @@ const GIB: u64 = 1 << 30;
 /// Returns a design as TOML, which every command that takes a design reads.
 pub fn toml(terms: &Terms, need: &Need, ranked: &Ranked, name: &str) -> String {
     let mut text = format!("name = {}\nedition = \"{}\"\n", quoted(name), terms.edition);
+    if let Some(region) = &terms.region {
+        let cloud = terms.cloud.as_str().to_lowercase();
+        text.push_str(&format!("cloud = \"{cloud}\"\nregion = {}\n", quoted(region)));
+    }
     if terms.mb_bytes != MB_BYTES_DEFAULT {
         text.push_str(&format!("mb_bytes = {}\n", terms.mb_bytes));
     }
@@ -23,6 +27,28 @@ pub fn toml(terms: &Terms, need: &Need, ranked: &Ranked, name: &str) -> String {
     for (asked, chosen) in need.volumes.iter().zip(&ranked.volumes) {
         text.push_str(&format!("\n[[volume]]\nmount = {}\n", quoted(&asked.mount)));
         volume(chosen, &mut text);
+    }
+    text
+}
+
+/// Returns what a design must carry as the promises of its file, with the share of reads at random
+/// places that its host cache answers, by volume.
+pub fn promises(need: &Need, hit_ratios: &[f64]) -> String {
+    let mut text = String::new();
+    for (volume, hit_share) in need.volumes.iter().zip(hit_ratios) {
+        for phase in volume.phases.iter().filter(|phase| phase.iops > 0.0) {
+            let promised = Promised {
+                volume: volume.mount.clone(),
+                phase: phase.phase.clone(),
+                iops: phase.iops,
+                io_size_bytes: phase.size_bytes as f64,
+                read_share: phase.read_share,
+                random_share: phase.random_share,
+                hit_share: hit_share * phase.random_share,
+                latency_ns: volume.latency_ms_max.map(|ms| (ms * 1e6).round() as u64),
+            };
+            text.push_str(&format!("\n{promised}"));
+        }
     }
     text
 }

@@ -165,6 +165,17 @@ impl<'e> Market<'e> {
         self.kinds.iter().map(|kind| kind.sku)
     }
 
+    /// Returns the names of those that have no price there.
+    pub fn unpriced_disks(&self) -> Vec<&str> {
+        let one = |kind: &&Kind<'_>| {
+            let storage = bill::disks(&kind.disk, self.terms.mb_bytes, self.edition);
+            let is_priced = |storage: Storage| !self.price(storage).is_unpriced;
+            let storage = storage.map(|one| Storage { operations: 1e6, ..one });
+            !storage.is_ok_and(is_priced)
+        };
+        self.kinds.iter().filter(one).map(|kind| kind.sku.name.as_str()).collect()
+    }
+
     /// Returns the price of equal disks.
     pub(crate) fn price(&self, storage: Storage) -> Price {
         let unpriced_gib = (f64::from(storage.count) * storage.capacity_gib).ceil() as u64;

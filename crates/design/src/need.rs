@@ -39,6 +39,9 @@ pub struct VolumeNeed {
     pub capacity_gib: f64,
     /// How much of it is read at random places, GiB. Without it nothing is expected of a cache.
     pub working_set_gib: Option<f64>,
+    /// Share of reads at random places that a host cache answers, where that is known in place of a
+    /// working set.
+    pub hit_share: Option<f64>,
     /// Mean latency without load that is still good enough, milliseconds.
     pub latency_ms_max: Option<f64>,
     /// What is asked in each phase.
@@ -72,6 +75,20 @@ impl Default for PhaseNeed {
             random_share: 1.0,
             queue_depth: None,
         }
+    }
+}
+
+impl VolumeNeed {
+    /// Says whether something is known of what a host cache would do for it, and it may have one.
+    pub(crate) fn may_cache(&self) -> bool {
+        let is_known = |figure: Option<f64>| figure.is_some_and(|figure| figure > 0.0);
+        let is_of_use = is_known(self.working_set_gib) || is_known(self.hit_share);
+        self.usage != VolumeUse::Log && is_of_use
+    }
+
+    /// Returns how much of a host cache it takes, GiB; nothing where its hits are stated.
+    pub(crate) fn cached_gib(&self) -> f64 {
+        if self.hit_share.is_some() { 0.0 } else { self.working_set_gib.unwrap_or(0.0) }
     }
 }
 
@@ -190,6 +207,7 @@ impl VolumeNeed {
         let least = "a number from 0 to 10^12";
         figure("capacity", self.capacity_gib, FIGURE_MAX, least)?;
         figure("working set", self.working_set_gib.unwrap_or(0.0), FIGURE_MAX, least)?;
+        figure("hit share", self.hit_share.unwrap_or(0.0), 1.0, "a share from 0 to 1")?;
         figure("latency", self.latency_ms_max.unwrap_or(0.0), FIGURE_MAX, least)?;
         for phase in &self.phases {
             figure("iops", phase.iops, FIGURE_MAX, least)?;

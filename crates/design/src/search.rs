@@ -14,7 +14,7 @@ use volume::CacheMode;
 use crate::candidate::{Candidate, Look, Month};
 use crate::group::{Caps, Classes, Group, MachineSize};
 use crate::market::Market;
-use crate::need::{Need, NeedError, VolumeUse};
+use crate::need::{Need, NeedError};
 use crate::price::Price;
 use crate::top::Top;
 use crate::uses::{N_MACHINE, ROUNDING, times};
@@ -157,7 +157,7 @@ impl<'e> Search<'_, 'e> {
             let is_open = caps.is_open || group.limits.n_disks_max.is_none();
             for served in self.sets_served(caps) {
                 let Some(lists) = self.lists(group, caps, served) else { continue };
-                let floor = cheapest + lists.iter().map(|list| floor(list)).fold_prices();
+                let floor = cheapest + lists.iter().map(floor).fold_prices();
                 if self.top.is_beyond(Price { is_open: floor.is_open || is_open, ..floor }) {
                     continue;
                 }
@@ -189,9 +189,7 @@ impl<'e> Search<'_, 'e> {
             return vec![0];
         }
         let volumes = self.need.volumes.iter().enumerate();
-        let may = volumes.filter(|(_, volume)| {
-            volume.usage != VolumeUse::Log && volume.working_set_gib.is_some_and(|gib| gib > 0.0)
-        });
+        let may = volumes.filter(|(_, volume)| volume.may_cache());
         let all = may.fold(0_u32, |all, (idx, _)| all | 1 << idx);
         // Every set of bits of `all`.
         let next = |set: &u32| (*set != all).then(|| (set.wrapping_sub(all)) & all);
@@ -200,10 +198,10 @@ impl<'e> Search<'_, 'e> {
 
     /// Returns the candidates of each volume; `None` where one has none.
     fn lists(&mut self, group: &Group, caps: &Caps, served: u32) -> Option<Vec<List>> {
-        let sets_gib =
-            self.need.volumes.iter().enumerate().filter(|(idx, _)| served & 1 << idx != 0);
-        let total: f64 = sets_gib.filter_map(|(_, volume)| volume.working_set_gib).sum();
-        let hit_ratio = hit_ratio(caps.cache_bytes, total);
+        let volumes = self.need.volumes.iter().enumerate();
+        let served_volumes = volumes.filter(|(idx, _)| served & 1 << idx != 0);
+        let total: f64 = served_volumes.map(|(_, volume)| volume.cached_gib()).sum();
+        let shared = hit_ratio(caps.cache_bytes, total);
         let mut lists = Vec::new();
         for volume in 0..self.need.volumes.len() {
             let is_served = served & 1 << volume != 0;
@@ -212,9 +210,10 @@ impl<'e> Search<'_, 'e> {
                 (true, false) => &[CacheMode::ReadOnly],
                 (true, true) => &[CacheMode::ReadOnly, CacheMode::ReadWrite],
             };
+            let hit_ratio = self.need.volumes[volume].hit_share.unwrap_or(shared);
             let of = |mode: &CacheMode| self.list(volume, *mode, hit_ratio);
             let of: Vec<List> = modes.iter().map(of).collect();
-            let list = joined(of);
+            let list = joined(&of);
             let is_class = |it: &&Candidate| {
                 let kind = &self.market.kinds[it.kind];
                 let is_of_sets = caps.sets.iter().any(|set| set & 1 << kind.class != 0);
@@ -255,7 +254,7 @@ pub(crate) fn hit_ratio(cache_bytes: Option<u64>, working_sets_gib: f64) -> f64 
     (cache_bytes as f64 / (working_sets_gib * f64::from(1 << 30))).min(1.0)
 }
 
-fn joined(lists: Vec<List>) -> List {
+fn joined(lists: &[List]) -> List {
     if lists.len() == 1 {
         return Rc::clone(&lists[0]);
     }
@@ -402,7 +401,7 @@ impl<'a, 'e> Walk<'a, 'e> {
             for (cap, sum) in sums.iter_mut().enumerate() {
                 *sum += candidate.uses[phase][cap];
                 let least = *sum + rest.uses[phase][cap];
-                if times(self.caps.caps[cap], least) < 1.0 - ROUNDING {
+                if times(self.caps.per_s[cap], least) < 1.0 - ROUNDING {
                     return false;
                 }
             }
@@ -416,7 +415,7 @@ impl<'a, 'e> Walk<'a, 'e> {
             return;
         }
         let of_phase = |uses: &[f64; N_MACHINE]| {
-            let pairs = self.caps.caps.iter().zip(uses);
+            let pairs = self.caps.per_s.iter().zip(uses);
             pairs.map(|(cap, used)| times(*cap, *used)).fold(f64::INFINITY, f64::min)
         };
         let of_machine = partial.uses.iter().map(of_phase).fold(f64::INFINITY, f64::min);

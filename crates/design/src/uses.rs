@@ -28,12 +28,12 @@ pub(crate) type MachineCaps = [f64; N_MACHINE];
 /// Numbers of the limits of a design that is asked about, apart by more than it has disks.
 const MARK: u64 = 1000;
 
-fn marked(number: u64) -> Option<Limit> {
-    Some(Limit { per_s: number * MARK, burst: None, origin: String::new() })
+fn marked(number: u64) -> Limit {
+    Limit { per_s: number * MARK, burst: None, origin: String::new() }
 }
 
 fn pair(number: u64) -> Cap {
-    Cap { iops: marked(number), bytes: marked(number + 1) }
+    Cap { iops: Some(marked(number)), bytes: Some(marked(number + 1)) }
 }
 
 /// What is asked about: one volume of disks behind a machine.
@@ -53,7 +53,7 @@ impl Probe {
         cache: CacheMode,
     ) -> Self {
         let n_disks = if is_striped { 2 } else { 1 };
-        let known = |limit: &Option<Limit>, number| limit.as_ref().and_then(|_| marked(number));
+        let known = |limit: &Option<Limit>, number| limit.as_ref().map(|_| marked(number));
         let cap = Cap { iops: known(&disk.cap.iops, 1), bytes: known(&disk.cap.bytes, 3) };
         let write_iops = known(&disk.write_iops, 2);
         let disk = Disk { cap, write_iops, cache, ..disk.clone() };

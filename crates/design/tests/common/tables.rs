@@ -157,6 +157,7 @@ fn need(dice: &mut Dice) -> Need {
         usage: dice.one_of(&[VolumeUse::Data, VolumeUse::Data, VolumeUse::Log]),
         capacity_gib: dice.whole(0, 5) as f64,
         working_set_gib: dice.happens(60).then(|| dice.whole(1, 6) as f64),
+        hit_share: dice.happens(10).then(|| dice.one_of(&[0.5, 1.0])),
         latency_ms_max: dice.happens(15).then(|| dice.one_of(&[0.5, 1.0, 4.0])),
         phases: names.iter().map(|name| phase(dice, name)).collect(),
     };
@@ -221,7 +222,7 @@ impl<'a> Every<'a> {
             let may_cache = disk.can_cache
                 && machine.has_cache
                 && need.usage != VolumeUse::Log
-                && need.working_set_gib.is_some();
+                && (need.working_set_gib.is_some() || need.hit_share.is_some());
             let modes: &[CacheMode] = match (may_cache, self.case.options.allows_write_back) {
                 (false, _) => &[CacheMode::None],
                 (true, false) => &[CacheMode::None, CacheMode::ReadOnly],

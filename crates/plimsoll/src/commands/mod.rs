@@ -8,6 +8,7 @@ mod compare;
 mod completion;
 mod curve;
 mod demo;
+mod design;
 mod execute;
 mod existing;
 mod explain;
@@ -75,6 +76,7 @@ enum Command {
     Explain(explain::Args),
     Catalog(catalog::Args),
     Limits(limits::Args),
+    Design(design::Args),
     Capture(capture::Args),
     Rehearse(rehearse::Args),
     Fio(fio::Args),
@@ -132,6 +134,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Explain(args) => explain::run(&args),
         Command::Catalog(args) => catalog::run(&args),
         Command::Limits(args) => limits::run(&args),
+        Command::Design(args) => design::run(&args),
         Command::Capture(args) => capture::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Fio(args) => fio::run(&args.args),

@@ -1,0 +1,115 @@
+//! Requirements, as a file of needs gives them, as the search takes them.
+
+use needs::{LoadRequirement, Requirements, VolumeRequirement};
+
+use crate::need::{Need, PhaseNeed, VolumeNeed, VolumeUse};
+
+/// What is asked for, and what was taken for granted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// What is asked for.
+    pub need: Need,
+    /// What is not known and was left out.
+    pub notes: Vec<String>,
+}
+
+/// Folder below which volumes are mounted whose names are none.
+const MOUNTS: &str = "/mnt";
+
+/// Makes requirements a need. What a search cannot do without is a mistake: all of them are
+/// returned, each with what to write.
+pub fn asked(requirements: &Requirements) -> Result<Asked, Vec<String>> {
+    let mut reader = Reader::default();
+    let volumes: Vec<VolumeNeed> =
+        requirements.volumes.iter().map(|volume| reader.volume(volume)).collect();
+    let value = |amount: &Option<needs::Amount>| amount.as_ref().map(|amount| amount.value);
+    let need = Need {
+        volumes,
+        vcpus: value(&requirements.machine.cpus),
+        memory_gib: value(&requirements.machine.memory_gib),
+    };
+    if let Err(error) = need.check() {
+        reader.mistakes.push(error.to_string());
+    }
+    let Reader { notes, mistakes } = reader;
+    if mistakes.is_empty() { Ok(Asked { need, notes }) } else { Err(mistakes) }
+}
+
+#[derive(Default)]
+struct Reader {
+    notes: Vec<String>,
+    mistakes: Vec<String>,
+}
+
+impl Reader {
+    fn volume(&mut self, volume: &VolumeRequirement) -> VolumeNeed {
+        let value = |amount: &Option<needs::Amount>| amount.as_ref().map(|amount| amount.value);
+        let name = &volume.name;
+        if volume.capacity_gib.is_none() {
+            let text = format!("the capacity of {name} is not known, and any is taken");
+            self.notes.push(format!("{text}: write `capacity_gib = ..`"));
+        }
+        if volume.loads.is_empty() {
+            let text = format!("no rate of {name} is known, and none is asked for");
+            self.notes.push(format!("{text}: write `iops = ..`"));
+        }
+        VolumeNeed {
+            mount: mount(name),
+            usage: match volume.usage {
+                needs::VolumeUse::Data => VolumeUse::Data,
+                needs::VolumeUse::Log => VolumeUse::Log,
+                needs::VolumeUse::Temp => VolumeUse::Temp,
+            },
+            capacity_gib: value(&volume.capacity_gib).unwrap_or(0.0),
+            working_set_gib: value(&volume.working_set_gib),
+            hit_share: value(&volume.hit_share),
+            latency_ms_max: value(&volume.latency_ms_max),
+            phases: volume.loads.iter().filter_map(|load| self.load(name, load)).collect(),
+        }
+    }
+
+    fn load(&mut self, name: &str, load: &LoadRequirement) -> Option<PhaseNeed> {
+        let value = |amount: &Option<needs::Amount>| amount.as_ref().map(|amount| amount.value);
+        let mut lacks = |what: &str, key: &str| {
+            let text = format!("{what} of {name} is not known: write `{key} = ..`");
+            if !self.mistakes.contains(&text) {
+                self.mistakes.push(text);
+            }
+        };
+        let size = value(&load.io_size_bytes);
+        let read_share = value(&load.read_share);
+        if size.is_none() {
+            lacks("the size of I/Os", "io_size_kib");
+        }
+        if read_share.is_none() {
+            lacks("the share of reads", "read_percent");
+        }
+        let iops = value(&load.iops);
+        let (size, read_share, iops) = (size?, read_share?, iops?);
+        // Percentiles of operations and of bytes are of different moments: both are carried.
+        let bytes = value(&load.throughput_bytes_per_s).unwrap_or(0.0);
+        let of_bytes = if iops > 0.0 { bytes / iops } else { 0.0 };
+        Some(PhaseNeed {
+            phase: load.phase.word().to_owned(),
+            iops,
+            size_bytes: size.max(of_bytes).round().max(1.0) as u64,
+            read_share,
+            random_share: value(&load.random_share).unwrap_or(1.0),
+            queue_depth: value(&load.queue_depth),
+        })
+    }
+}
+
+/// Returns where a volume is mounted: its name, where that is an absolute path, else a folder of
+/// that name.
+fn mount(name: &str) -> String {
+    let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/');
+    let plain: String = name.chars().map(|c| if is_kept(c) { c } else { '-' }).collect();
+    let parts: Vec<&str> =
+        plain.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+    match parts.join("/") {
+        path if path.is_empty() => format!("{MOUNTS}/data"),
+        path if name.starts_with('/') => format!("/{path}"),
+        path => format!("{MOUNTS}/{path}"),
+    }
+}

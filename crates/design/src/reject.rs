@@ -1,0 +1,223 @@
+//! Why not a cheaper one: what comes next to a design at a lower price, and what rejects it.
+
+use crate::judge::{Judged, judge};
+use crate::kind::chunk_bytes;
+use crate::make;
+use crate::market::Market;
+use crate::need::Need;
+use crate::price::Price;
+use crate::search::{Chosen, Options, Ranked};
+use crate::uses::ROUNDING;
+
+/// What rejects a design.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Why {
+    /// A cap carries less than what is asked of it.
+    Cap {
+        /// Phase.
+        phase: String,
+        /// Name of the cap: `disk_iops`.
+        cap: &'static str,
+        /// Whose it is: `3 x P30`.
+        whose: String,
+        /// What it carries per second.
+        carries: f64,
+        /// What is asked of it per second.
+        asked: f64,
+    },
+    /// A volume is too small.
+    Capacity {
+        /// Where it is mounted.
+        mount: String,
+        /// What it has, GiB.
+        has_gib: f64,
+        /// What is asked, GiB.
+        asked_gib: f64,
+    },
+    /// A volume's latency is too long.
+    Latency {
+        /// Where it is mounted.
+        mount: String,
+        /// What it has, milliseconds.
+        has_ms: f64,
+        /// What is asked, milliseconds.
+        asked_ms: f64,
+    },
+    /// The machine has too few processors.
+    Vcpus {
+        /// What it has.
+        has: f64,
+    },
+    /// The machine has too little memory.
+    Memory {
+        /// What it has, GiB.
+        has_gib: f64,
+    },
+    /// It takes fewer disks, or none of this type.
+    Disks,
+}
+
+/// A design that is cheaper and rejected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejected {
+    /// What is other than in the design: `Standard_D4s_v3`, `3 x P30 at /mnt/data`.
+    pub change: String,
+    /// What it would cost.
+    pub price: Price,
+    /// What rejects it, the worst first.
+    pub why: Why,
+}
+
+/// Returns, for a design that was found, the dearest of the cheaper ones that differ in one thing:
+/// the machine, the number of disks, the type of disk.
+pub fn rejected(
+    market: &Market<'_>,
+    need: &Need,
+    ranked: &Ranked,
+    options: &Options,
+) -> Vec<Rejected> {
+    let asked = need.times(1.0 + options.headroom);
+    let look = Look { market, need: &asked, ranked };
+    let mut all = look.machines(N_EACH);
+    for volume in 0..ranked.volumes.len() {
+        all.extend(look.fewer(volume));
+        all.extend(look.types(volume, N_EACH));
+    }
+    all
+}
+
+/// Most that are returned of each sort.
+const N_EACH: usize = 3;
+
+struct Look<'a, 'e> {
+    market: &'a Market<'e>,
+    need: &'a Need,
+    ranked: &'a Ranked,
+}
+
+impl Look<'_, '_> {
+    /// Looks at cheaper machines with the same disks, the dearest first.
+    fn machines(&self, n_most: usize) -> Vec<Rejected> {
+        let machines = self.market.groups.iter().flat_map(|group| &group.machines);
+        let is_cheaper = |price: Price| {
+            price < self.ranked.machine_price && price.is_unpriced == self.ranked.price.is_unpriced
+        };
+        let mut cheaper: Vec<_> = machines.filter(|machine| is_cheaper(machine.price)).collect();
+        cheaper.sort_by_key(|machine| std::cmp::Reverse(machine.price));
+        let mut found = Vec::new();
+        for machine in cheaper {
+            if found.len() == n_most {
+                break;
+            }
+            let design = Ranked { machine: machine.name.clone(), ..self.ranked.clone() };
+            let price = machine.price + self.of_disks();
+            let short = |least: Option<f64>, has: Option<f64>| {
+                has.filter(|has| least.is_some_and(|least| *has < least * (1.0 - ROUNDING)))
+            };
+            let why = if let Some(has) = short(self.need.vcpus, machine.vcpus) {
+                Some(Why::Vcpus { has })
+            } else if let Some(has_gib) = short(self.need.memory_gib, machine.memory_gib) {
+                Some(Why::Memory { has_gib })
+            } else {
+                self.why(&design)
+            };
+            found.extend(why.map(|why| Rejected { change: machine.name.clone(), price, why }));
+        }
+        found
+    }
+
+    /// Looks at one disk fewer.
+    fn fewer(&self, volume: usize) -> Option<Rejected> {
+        let chosen = &self.ranked.volumes[volume];
+        if chosen.n_disks < 2 || chosen.is_sized {
+            return None;
+        }
+        let price = Price {
+            micro_usd: chosen.price.micro_usd / u64::from(chosen.n_disks)
+                * u64::from(chosen.n_disks - 1),
+            ..chosen.price
+        };
+        self.instead(volume, Chosen { n_disks: chosen.n_disks - 1, price, ..chosen.clone() })
+    }
+
+    /// Looks at as many disks of cheaper tiers, the dearest first.
+    fn types(&self, volume: usize, n_most: usize) -> Vec<Rejected> {
+        let own = &self.ranked.volumes[volume];
+        let tiers = self.market.kinds.iter().filter(|kind| !kind.sku.is_free());
+        let mut cheaper: Vec<Chosen> = tiers
+            .filter_map(|kind| {
+                let one =
+                    crate::bill::disks(&kind.disk, self.market.terms.mb_bytes, self.market.edition);
+                let storage = catalog::cost::Storage { count: own.n_disks, ..one.ok()? };
+                let price = self.market.price(storage);
+                let is_cheaper = price < own.price && !price.is_unpriced;
+                is_cheaper.then(|| Chosen {
+                    disk: kind.sku.name.clone(),
+                    size_bytes: kind.disk.size_bytes,
+                    is_sized: false,
+                    iops: None,
+                    throughput: None,
+                    cache: own.cache,
+                    n_disks: own.n_disks,
+                    chunk_bytes: chunk_bytes(&self.need.volumes[volume]),
+                    price,
+                })
+            })
+            .collect();
+        cheaper.sort_by_key(|chosen| std::cmp::Reverse(chosen.price));
+        let found = cheaper.into_iter().filter_map(|chosen| self.instead(volume, chosen));
+        found.take(n_most).collect()
+    }
+
+    fn instead(&self, volume: usize, chosen: Chosen) -> Option<Rejected> {
+        let mount = &self.need.volumes[volume].mount;
+        let change = match chosen.n_disks {
+            1 => format!("{} at {mount}", chosen.disk),
+            n_disks => format!("{n_disks} x {} at {mount}", chosen.disk),
+        };
+        let mut design = self.ranked.clone();
+        design.volumes[volume] = chosen;
+        let why = self.why(&design)?;
+        let disks = design.volumes.iter().fold(Price::default(), |sum, it| sum + it.price);
+        Some(Rejected { change, price: self.ranked.machine_price + disks, why })
+    }
+
+    fn of_disks(&self) -> Price {
+        self.ranked.volumes.iter().fold(Price::default(), |sum, it| sum + it.price)
+    }
+
+    /// Returns what rejects a design; `None` if nothing does.
+    fn why(&self, ranked: &Ranked) -> Option<Why> {
+        match make::parse(self.market, self.need, ranked) {
+            None => Some(Why::Disks),
+            Some(design) => why(&judge(&design, self.need), self.need),
+        }
+    }
+}
+
+/// Returns what rejects a design that was judged, the worst first; `None` if it carries the need.
+pub(crate) fn why(judged: &Judged, need: &Need) -> Option<Why> {
+    if let Some((idx, asked_gib, has_gib)) = judged.too_small.first() {
+        let mount = need.volumes[*idx].mount.clone();
+        return Some(Why::Capacity { mount, has_gib: *has_gib, asked_gib: *asked_gib });
+    }
+    if let Some((idx, asked_ms, has_ms)) = judged.too_slow.first() {
+        let mount = need.volumes[*idx].mount.clone();
+        return Some(Why::Latency { mount, has_ms: *has_ms, asked_ms: *asked_ms });
+    }
+    let (phase, tightest) = judged.tightest().filter(|(_, it)| it.headroom() < -ROUNDING)?;
+    Some(Why::Cap {
+        phase: phase.phase.clone(),
+        cap: tightest.cap.bound.name(),
+        whose: tightest.cap.name.clone(),
+        carries: tightest.cap.per_s,
+        asked: tightest.used,
+    })
+}
+
+impl Judged {
+    /// Returns what rejects the design; `None` if it carries the need.
+    pub fn why_not(&self, need: &Need) -> Option<Why> {
+        why(self, need)
+    }
+}

@@ -1,0 +1,337 @@
+//! `plimsoll design`: the cheapest designs that carry a need, and why.
+
+mod among;
+mod explain;
+mod json;
+mod text;
+
+use std::sync::Arc;
+
+use ::catalog::cost::{MONTH_HOURS, find_region};
+use ::catalog::{Catalog, Cloud, Term};
+use ::design::{
+    Asked, Found, Market, MarketError, Nearest, Need, Options, Ranked, Terms, asked, judge,
+    nearest, parse, promises, search, toml,
+};
+use plan::job::Source;
+use plan::{Diagnostic, Severity};
+use units::system_text;
+use volume::design::MB_READINGS;
+
+use super::catalog::CatalogArgs;
+use crate::diagnostics::{self, Texts};
+use crate::exit::{Exit, Failure};
+use crate::limited::{self, TABLE_BYTES_MAX};
+use crate::stream;
+
+/// Find the cheapest machine, disks and host cache that carry a need, and say what binds and why
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What is asked for, as `plimsoll capture` writes it.
+    #[arg(value_name = "NEEDS")]
+    needs: String,
+
+    #[command(flatten)]
+    catalog: CatalogArgs,
+
+    /// Clouds: azure, aws, gcp.
+    #[arg(long, value_name = "CLOUDS", value_delimiter = ',', default_value = "azure")]
+    #[arg(value_parser = cloud)]
+    cloud: Vec<Cloud>,
+
+    /// Regions, one for each cloud, such as westeurope,eu-west-1,europe-west1.
+    #[arg(long, value_name = "REGIONS", value_delimiter = ',')]
+    region: Vec<String>,
+
+    /// How many designs to show of each cloud.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
+    top: u16,
+
+    /// How much more than is asked every cap must carry: 20%.
+    #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent)]
+    headroom: f64,
+
+    /// Show the cheapest design for each of several amounts of headroom.
+    #[arg(long, conflicts_with_all = ["explain", "among"])]
+    pareto: bool,
+
+    /// Say of design N why it is chosen, why not a cheaper one, and what lifts what binds.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    explain: Option<u16>,
+
+    /// Write the best design, or the one that is explained, as a file that `limits`, `run --on`
+    /// and `rehearse` take.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "among")]
+    output: Option<String>,
+
+    /// Rank these designs instead of searching.
+    #[arg(long, value_name = "DESIGN", num_args = 1.., conflicts_with = "explain")]
+    among: Vec<String>,
+
+    /// Only these machine sizes.
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    machine: Vec<String>,
+
+    /// Only these types of disk.
+    #[arg(long, value_name = "TYPES", value_delimiter = ',')]
+    disk: Vec<String>,
+
+    /// Take machines with Arm processors, too: the application must run there.
+    #[arg(long)]
+    arm: bool,
+
+    /// Let the host cache hold what was written: a crash loses what was not flushed.
+    #[arg(long)]
+    write_back: bool,
+
+    /// Edition of the catalogue.
+    #[arg(long, default_value = "current")]
+    edition: String,
+
+    /// For how long the machine is reserved: on-demand, 1y or 3y.
+    #[arg(long, value_parser = Term::from_text, default_value = "on-demand")]
+    term: Term,
+
+    /// Hours of the month.
+    #[arg(long, value_name = "H", default_value_t = MONTH_HOURS)]
+    hours: f64,
+
+    /// Hours of it in which the machine runs; all unless given.
+    #[arg(long, value_name = "H")]
+    running: Option<f64>,
+
+    /// Take the discount that Google Cloud gives to machines which run all of the month.
+    #[arg(long)]
+    full_month: bool,
+
+    /// Print it as JSON (`plimsoll.design/1`).
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+The search is exact: of all machines, types and numbers of disks (at most three families
+of them in one design) and host cache modes, nothing cheaper carries the need. Limits are
+sustained ones; no credits of bursts are counted. Not searched: local disks, network
+volumes, on-demand bursting, performance plus. A design of which a price or a limit is
+not known stands behind the others, and says so. Exit code 4 if nothing carries the need.
+
+Examples:
+  plimsoll design needs.toml --region westeurope
+  plimsoll design needs.toml --cloud azure,aws --region westeurope,eu-west-1
+  plimsoll design needs.toml --region westeurope --headroom 20% --explain 1
+  plimsoll design needs.toml --region westeurope -o best.toml
+  plimsoll design needs.toml --region eastus --machine DS13 --disk P30
+  plimsoll design needs.toml --edition 2018 --hours 744 --among d14.toml ds13.toml";
+
+fn cloud(text: &str) -> Result<Cloud, String> {
+    let names = || Cloud::ALL.map(|cloud| cloud.as_str().to_lowercase()).join(", ");
+    Cloud::from_text(text).ok_or_else(|| format!("unknown cloud `{text}`, expected {}", names()))
+}
+
+/// Most headroom that is asked for: ten times the need.
+const HEADROOM_MAX: f64 = 1000.0;
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim().parse();
+    let number = number.ok().filter(|number| (0.0..=HEADROOM_MAX).contains(number));
+    let number: f64 = number.ok_or_else(|| format!("expected 0% to {HEADROOM_MAX}%"))?;
+    Ok(number / 100.0)
+}
+
+/// One cloud with what was found there.
+struct Answer<'e> {
+    market: Market<'e>,
+    found: Found,
+    /// What comes nearest, where nothing carries the need.
+    nearest: Option<Nearest>,
+    /// Designs that another reading of a published MB would give, by its bytes.
+    readings: Vec<(u64, Option<Ranked>)>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let asked = read_needs(&args.needs)?;
+    let catalog = args.catalog.load()?;
+    if !args.among.is_empty() {
+        return among::run(args, &asked, &catalog);
+    }
+    let mut answers = Vec::new();
+    for cloud in &args.cloud {
+        let terms = terms(args, *cloud, &catalog)?;
+        answers.push(answer(args, &asked.need, terms, &catalog)?);
+    }
+    let chosen = usize::from(args.explain.unwrap_or(1)) - 1;
+    let best = best(&answers, chosen);
+    if let Some(number) = args.explain
+        && best.is_none()
+        && answers.iter().any(|answer| !answer.found.designs.is_empty())
+    {
+        let n_designs: usize =
+            answers.iter().map(|answer| answer.found.designs.len()).max().unwrap_or(0);
+        let text = format!("`--explain {number}`: there are {n_designs} designs");
+        return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
+    }
+    if let (Some(path), Some((answer, ranked))) = (&args.output, best) {
+        write(path, answer, &asked.need, ranked)?;
+    }
+    let page = match (args.json, args.pareto, args.explain.and(best)) {
+        (true, ..) => json::page(args, &asked, &answers, best.filter(|_| args.explain.is_some())),
+        (false, true, _) => text::pareto(args, &asked, &answers)?,
+        (false, false, Some((answer, ranked))) => explain::page(args, &asked, answer, ranked),
+        (false, false, None) => text::page(args, &asked, &answers),
+    };
+    let is_carried = answers.iter().any(|answer| !answer.found.designs.is_empty());
+    let exit = if is_carried { Exit::Fine } else { Exit::Missed };
+    exit.once(stream::print(&page))
+}
+
+/// Returns the design at a position: of the first cloud, or where several stand side by side, of
+/// the cheapest.
+fn best<'a, 'e>(
+    answers: &'a [Answer<'e>],
+    position: usize,
+) -> Option<(&'a Answer<'e>, &'a Ranked)> {
+    let of = |answer: &'a Answer<'e>| Some((answer, answer.found.designs.get(position)?));
+    answers.iter().filter_map(of).min_by_key(|(_, ranked)| ranked.price)
+}
+
+/// Reads a file of needs. Mistakes are printed and end the command.
+fn read_needs(name: &str) -> Result<Asked, Failure> {
+    let text = if name == "-" {
+        limited::read_text(std::path::Path::new("/dev/stdin"), TABLE_BYTES_MAX)
+    } else {
+        limited::read_text(std::path::Path::new(name), TABLE_BYTES_MAX)
+    };
+    let text = text.map_err(|error| {
+        Failure::wrong_use(format!("cannot read `{name}`: {}", system_text(&error)))
+    })?;
+    let (needs, findings) = ::needs::parse(&text);
+    let sources = [Source { name: name.to_owned(), text }];
+    let shown: Vec<&Diagnostic> = findings.iter().collect();
+    diagnostics::tell(&shown, Texts { sources: &sources, command_line: "" });
+    let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
+    let Some(needs) = needs.filter(|_| !is_wrong) else {
+        return Err(Failure::silent(Exit::WrongUse));
+    };
+    let requirements = ::needs::requirements(&needs);
+    asked(&requirements).map_err(|mistakes| {
+        let text = format!("`{name}` does not say enough for a design");
+        mistakes.into_iter().fold(Failure::wrong_use(text), Failure::hint)
+    })
+}
+
+/// Returns the terms of a cloud: its region is the one among those named that it has.
+fn terms(args: &Args, cloud: Cloud, catalog: &Catalog) -> Result<Terms, Failure> {
+    let edition = catalog.edition(&args.edition);
+    let edition =
+        edition.ok_or_else(|| Failure::wrong_use(format!("unknown edition `{}`", args.edition)))?;
+    let has = |region: &&String| find_region(edition, cloud, region).is_ok();
+    let region = args.region.iter().find(has);
+    if region.is_none() && args.cloud.len() == 1 && !args.region.is_empty() {
+        let error = find_region(edition, cloud, &args.region[0]).err();
+        let error = error.map(|error| failure(&MarketError::Cost(error)));
+        return Err(error.unwrap_or_else(|| Failure::wrong_use("no such region")));
+    }
+    Ok(Terms {
+        edition: edition.info.name.to_owned(),
+        term: args.term,
+        month_hours: args.hours,
+        machine_hours: args.running.unwrap_or(args.hours),
+        is_full_month: args.full_month,
+        machines: args.machine.clone(),
+        disks: args.disk.clone(),
+        allows_arm: args.arm,
+        ..Terms::new(cloud, region.map(String::as_str))
+    })
+}
+
+fn options(args: &Args) -> Options {
+    let n_kept = args.top.max(args.explain.unwrap_or(1));
+    Options {
+        headroom: args.headroom,
+        n_kept: usize::from(n_kept),
+        allows_write_back: args.write_back,
+    }
+}
+
+fn answer<'e>(
+    args: &Args,
+    need: &Need,
+    terms: Terms,
+    catalog: &'e Arc<Catalog>,
+) -> Result<Answer<'e>, Failure> {
+    let wrong = |error: ::design::NeedError| Failure::wrong_use(error.to_string());
+    let options = options(args);
+    let market = Market::new(catalog, terms).map_err(|error| failure(&error))?;
+    let found = search(&market, need, &options).map_err(wrong)?;
+    let nearest = if found.designs.is_empty() {
+        Some(nearest(&market, need, &options).map_err(wrong)?)
+    } else {
+        None
+    };
+    let one = Options { n_kept: 1, ..options };
+    let mut readings = Vec::new();
+    for mb_bytes in MB_READINGS.into_iter().filter(|bytes| *bytes != market.terms.mb_bytes) {
+        let terms = Terms { mb_bytes, ..market.terms.clone() };
+        let other = Market::new(catalog, terms).map_err(|error| failure(&error))?;
+        let best = search(&other, need, &one).map_err(wrong)?.designs.into_iter().next();
+        readings.push((mb_bytes, best));
+    }
+    let kind = |it: Option<&Ranked>| {
+        it.map(|it| {
+            (it.machine.clone(), it.price, it.volumes.iter().map(|v| v.n_disks).collect::<Vec<_>>())
+        })
+    };
+    let own = kind(found.designs.first());
+    readings.retain(|(_, best)| kind(best.as_ref()) != own);
+    Ok(Answer { market, found, nearest, readings })
+}
+
+/// Most names that an error lists.
+const NAMES_MAX: usize = 6;
+
+fn failure(error: &MarketError) -> Failure {
+    let failure = Failure::wrong_use(error.to_string());
+    let some = |names: &[String]| {
+        let shown = names.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>();
+        let more = names.len().saturating_sub(NAMES_MAX);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{rest}", shown.join(", "))
+    };
+    match error {
+        MarketError::NoRegion { known, .. } => {
+            failure.hint(format!("--region {}; one for each cloud", some(known)))
+        }
+        MarketError::Cost(::catalog::cost::CostError::UnknownRegion { near, .. }) => {
+            if near.is_empty() {
+                failure.hint("prices of this edition state no region: leave --region out")
+            } else {
+                failure.hint(format!("known: {}", some(near)))
+            }
+        }
+        MarketError::UnknownMachine { near, .. } | MarketError::UnknownDisk { near, .. }
+            if !near.is_empty() =>
+        {
+            failure.hint(format!("did you mean {}?", some(near)))
+        }
+        MarketError::UnknownMachine { .. } => failure.hint("`plimsoll catalog list vms` shows all"),
+        MarketError::UnknownDisk { .. } => failure.hint("`plimsoll catalog list disks` shows all"),
+        MarketError::UnknownEdition { .. } | MarketError::Cost(_) => failure,
+    }
+}
+
+/// Writes a design with its promises.
+fn write(path: &str, answer: &Answer<'_>, need: &Need, ranked: &Ranked) -> Result<(), Failure> {
+    let market = &answer.market;
+    let place = market.terms.region.as_deref().unwrap_or("no region");
+    let name = format!("{} in {place}", ranked.machine.trim_start_matches("Standard_"));
+    let mut text = toml(&market.terms, need, ranked, &name);
+    if let Some(design) = parse(market, need, ranked) {
+        text.push_str(&promises(need, &judge(&design, need).hit_ratios));
+    }
+    std::fs::write(path, text).map_err(|error| {
+        Failure::wrong_use(format!("cannot write `{path}`: {}", system_text(&error)))
+    })
+}

@@ -1,0 +1,129 @@
+//! `--among`: designs of the user's own, ranked by what they cost and whether they carry the need.
+
+use std::sync::Arc;
+
+use ::catalog::Catalog;
+use ::catalog::cost::{Order, cost};
+use ::design::{Asked, Judged, Why, bill, judge};
+use serde_json::json;
+use volume::design::{MB_READINGS, parse_in_mb};
+
+use super::Args;
+use super::text::{COLUMNS, binds, dollars, head, why_text};
+use crate::commands::on;
+use crate::exit::{Exit, Failure};
+use crate::fill::fill;
+use crate::stream;
+
+/// A design that was looked at.
+struct Looked {
+    name: String,
+    judged: Judged,
+    why_not: Option<Why>,
+    /// US dollars a month, or why there is no price.
+    usd: Result<f64, String>,
+    /// Bytes of a published MB by which the verdict is another one.
+    other_readings: Vec<u64>,
+}
+
+/// Ranks the designs that are named.
+pub(super) fn run(args: &Args, asked: &Asked, catalog: &Arc<Catalog>) -> Result<Exit, Failure> {
+    let mut all = Vec::new();
+    for name in &args.among {
+        all.push(look(args, asked, name, catalog)?);
+    }
+    // What carries the need before what does not, a price before none, and less before more.
+    let rank = |it: &Looked| {
+        let usd = it.usd.as_ref().map_or(u64::MAX, |usd| (usd * 1e6).round() as u64);
+        (it.why_not.is_some(), it.usd.is_err(), usd)
+    };
+    all.sort_by_key(rank);
+    let page = if args.json { as_json(&all) } else { as_text(args, asked, &all) };
+    let is_carried = all.iter().any(|it| it.why_not.is_none());
+    let exit = if is_carried { Exit::Fine } else { Exit::Missed };
+    exit.once(stream::print(&page))
+}
+
+fn look(args: &Args, asked: &Asked, name: &str, catalog: &Arc<Catalog>) -> Result<Looked, Failure> {
+    let on::Read { design, text, .. } = on::read(name, catalog)?;
+    let need = &asked.need;
+    if design.volumes.len() != need.volumes.len() {
+        let (has, asks) = (design.volumes.len(), need.volumes.len());
+        let text = format!("design `{name}` has {has} volumes, and {asks} are asked for");
+        return Err(
+            Failure::wrong_use(text).hint("give it one for each, in the order of the needs")
+        );
+    }
+    let mut scaled = need.clone();
+    for phase in scaled.volumes.iter_mut().flat_map(|volume| &mut volume.phases) {
+        phase.iops *= 1.0 + args.headroom;
+    }
+    let why_not = judge(&design, &scaled).why_not(&scaled);
+    let other = |mb_bytes: &u64| {
+        let read = parse_in_mb(&text, catalog, *mb_bytes);
+        read.is_some_and(|it| judge(&it, &scaled).why_not(&scaled).is_some() != why_not.is_some())
+    };
+    let other_readings = MB_READINGS.into_iter().filter(other).collect();
+    let region = args.region.first().map(String::as_str).or(design.region.as_deref());
+    let usd = bill::order(&design, region, 0.0).map_err(|error| error.to_string());
+    let usd = usd.and_then(|order| {
+        let order = Order {
+            term: args.term,
+            month_hours: args.hours,
+            machine_hours: args.running.unwrap_or(args.hours),
+            is_full_month: args.full_month,
+            ..order
+        };
+        let edition = design.rows().ok_or("the design has no edition")?;
+        cost(edition, &order).map(|cost| cost.usd()).map_err(|error| error.to_string())
+    });
+    let judged = judge(&design, need);
+    Ok(Looked { name: design.name.clone(), judged, why_not, usd, other_readings })
+}
+
+fn as_text(args: &Args, asked: &Asked, all: &[Looked]) -> String {
+    let mut page = head(args, asked);
+    page.push_str(&format!("\n{} designs, {} h a month\n", all.len(), args.hours));
+    for (idx, it) in all.iter().enumerate() {
+        let price = match &it.usd {
+            Ok(usd) => format!("USD {} a month", dollars(*usd)),
+            Err(why) => why.clone(),
+        };
+        page.push_str(&fill(
+            &format!("{:>3}  ", idx + 1),
+            &format!("{price}: {}", it.name),
+            COLUMNS,
+        ));
+        let verdict = match &it.why_not {
+            None => format!("carries it; {}", binds(&it.judged)),
+            Some(why) => format!("rejected: {}", why_text(why)),
+        };
+        page.push_str(&fill("     ", &verdict, COLUMNS));
+        if !it.other_readings.is_empty() {
+            let bytes: Vec<String> = it.other_readings.iter().map(u64::to_string).collect();
+            let text = format!(
+                "the verdict hangs on what a published MB means, which is not stated: of {} bytes \
+                 it is the other one",
+                bytes.join(" or ")
+            );
+            page.push_str(&fill("     note: ", &text, COLUMNS));
+        }
+    }
+    page
+}
+
+fn as_json(all: &[Looked]) -> String {
+    let one = |it: &Looked| {
+        json!({
+            "name": it.name,
+            "usd": it.usd.as_ref().ok().map(|usd| (usd * 100.0).round() / 100.0),
+            "no_price": it.usd.as_ref().err(),
+            "is_carried": it.why_not.is_none(),
+            "why_not": it.why_not.as_ref().map(why_text),
+            "headroom": Some(it.judged.headroom()).filter(|value| value.is_finite()),
+            "other_readings_mb_bytes": it.other_readings,
+        })
+    };
+    let designs: Vec<_> = all.iter().map(one).collect();
+    format!("{:#}\n", json!({"schema": "plimsoll.design/1", "designs": designs}))
+}

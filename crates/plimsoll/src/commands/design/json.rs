@@ -1,0 +1,135 @@
+//! Designs as JSON.
+
+use ::design::advice::advice;
+use ::design::{Asked, Judged, Nearest, Price, Ranked, judge, parse, rejected, toml};
+use serde_json::{Value, json};
+
+use super::explain::made_of;
+use super::text::{notes, why_text};
+use super::{Answer, Args, options};
+
+/// Name and version of the layout.
+const SCHEMA: &str = "plimsoll.design/1";
+
+/// Returns the page.
+pub(super) fn page(
+    args: &Args,
+    asked: &Asked,
+    answers: &[Answer<'_>],
+    explained: Option<(&Answer<'_>, &Ranked)>,
+) -> String {
+    let of_answer = |answer: &Answer<'_>| {
+        let terms = &answer.market.terms;
+        let designs = answer.found.designs.iter().map(|ranked| design(asked, answer, ranked));
+        json!({
+            "cloud": terms.cloud.as_str(),
+            "region": terms.region,
+            "edition": terms.edition,
+            "term": terms.term.as_str(),
+            "month_hours": terms.month_hours,
+            "machine_hours": terms.machine_hours,
+            "n_machines": answer.found.n_machines,
+            "designs": designs.collect::<Vec<_>>(),
+            "nearest": answer.nearest.as_ref().map(nearest),
+            "notes": notes(answer),
+        })
+    };
+    let page = json!({
+        "schema": SCHEMA,
+        "headroom": args.headroom,
+        "notes": asked.notes,
+        "clouds": answers.iter().map(of_answer).collect::<Vec<_>>(),
+        "explained": explained.map(|(answer, ranked)| explain(args, asked, answer, ranked)),
+    });
+    format!("{page:#}\n")
+}
+
+fn price(price: Price) -> Value {
+    json!({
+        "usd": (price.usd() * 100.0).round() / 100.0,
+        "is_unpriced": price.is_unpriced,
+        "is_open": price.is_open,
+    })
+}
+
+fn design(asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Value {
+    let volumes = asked.need.volumes.iter().zip(&ranked.volumes).map(|(volume, chosen)| {
+        json!({
+            "mount": volume.mount,
+            "disk": chosen.disk,
+            "count": chosen.n_disks,
+            "cache": format!("{:?}", chosen.cache),
+            "chunk_bytes": chosen.chunk_bytes,
+            "size_bytes": chosen.size_bytes,
+            "iops": chosen.iops,
+            "throughput_bytes_per_s": chosen.throughput,
+            "price": price(chosen.price),
+        })
+    });
+    let judged = parse(&answer.market, &asked.need, ranked).map(|it| judge(&it, &asked.need));
+    json!({
+        "machine": ranked.machine,
+        "machine_price": price(ranked.machine_price),
+        "price": price(ranked.price),
+        "headroom": finite(ranked.headroom),
+        "n_parts": ranked.n_parts,
+        "binds": judged.as_ref().and_then(tightest),
+        "volumes": volumes.collect::<Vec<_>>(),
+        "toml": toml(&answer.market.terms, &asked.need, ranked, &made_of(ranked)),
+    })
+}
+
+fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|value| value.is_finite())
+}
+
+fn tightest(judged: &Judged) -> Option<Value> {
+    let (phase, cap) = judged.tightest()?;
+    Some(json!({
+        "phase": phase.phase,
+        "cap": cap.cap.bound.name(),
+        "name": cap.cap.name,
+        "headroom": finite(cap.headroom()),
+    }))
+}
+
+fn nearest(nearest: &Nearest) -> Value {
+    match nearest {
+        Nearest::Part { part, design } => json!({"part": part, "design": made_of(design)}),
+        Nearest::Machine { vcpus_max, memory_gib_max } => {
+            json!({"vcpus_max": vcpus_max, "memory_gib_max": memory_gib_max})
+        }
+        Nearest::Nothing => json!({}),
+    }
+}
+
+fn explain(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Value {
+    let Some(design) = parse(&answer.market, &asked.need, ranked) else { return Value::Null };
+    let judged = judge(&design, &asked.need);
+    let phases = judged.phases.iter().map(|phase| {
+        let caps = phase.caps.iter().map(|cap| {
+            json!({
+                "cap": cap.cap.bound.name(),
+                "name": cap.cap.name,
+                "per_s": cap.cap.per_s,
+                "asked_per_s": cap.used,
+                "headroom": finite(cap.headroom()),
+                "origin": cap.cap.origin,
+            })
+        });
+        json!({"phase": phase.phase, "caps": caps.collect::<Vec<_>>()})
+    });
+    let all = rejected(&answer.market, &asked.need, ranked, &options(args));
+    let cheaper = all
+        .iter()
+        .map(|it| json!({"change": it.change, "price": price(it.price), "why": why_text(&it.why)}));
+    let rules = advice(&design, &asked.need, &judged)
+        .into_iter()
+        .map(|it| json!({"rule": it.rule, "reason": it.reason, "source": it.source}));
+    json!({
+        "design": made_of(ranked),
+        "phases": phases.collect::<Vec<_>>(),
+        "cheaper_rejected": cheaper.collect::<Vec<_>>(),
+        "rules": rules.collect::<Vec<_>>(),
+    })
+}

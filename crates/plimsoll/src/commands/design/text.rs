@@ -1,0 +1,315 @@
+//! Designs as text, 80 columns wide.
+
+use ::catalog::Cloud;
+use ::design::{
+    Asked, Chosen, Judged, Nearest, Options, PhaseNeed, Ranked, Why, judge, parse, search,
+};
+use volume::CacheMode;
+
+use super::{Answer, Args, options};
+use crate::commands::catalog::grouped;
+use crate::exit::Failure;
+use crate::fill::fill;
+
+/// Columns of the text.
+pub(super) const COLUMNS: usize = 80;
+
+/// Returns the page with the designs of each cloud.
+pub(super) fn page(args: &Args, asked: &Asked, answers: &[Answer<'_>]) -> String {
+    let mut page = head(args, asked);
+    for answer in answers {
+        page.push('\n');
+        page.push_str(&place(answer));
+        for (idx, ranked) in answer.found.designs.iter().enumerate() {
+            page.push_str(&design(answer, asked, idx, ranked));
+        }
+        if let Some(nearest) = &answer.nearest {
+            page.push_str(&of_nearest(asked, answer, nearest));
+        }
+        for note in notes(answer) {
+            page.push_str(&fill("  note: ", &note, COLUMNS));
+        }
+    }
+    page
+}
+
+/// Returns what is asked for.
+pub(super) fn head(args: &Args, asked: &Asked) -> String {
+    let mut page = String::new();
+    for volume in &asked.need.volumes {
+        let mut parts = vec![format!("{} GiB", number(volume.capacity_gib))];
+        parts.extend(volume.phases.iter().map(phase));
+        page.push_str(&fill(&format!("{}: ", volume.mount), &parts.join("; "), COLUMNS));
+    }
+    let machine = [(asked.need.vcpus, "vCPUs"), (asked.need.memory_gib, "GiB of memory")];
+    let machine: Vec<String> = machine
+        .into_iter()
+        .filter_map(|(least, what)| Some(format!("{} {what}", number(least?))))
+        .collect();
+    if !machine.is_empty() {
+        page.push_str(&fill("machine: ", &format!("at least {}", machine.join(", ")), COLUMNS));
+    }
+    if args.headroom > 0.0 {
+        let text = format!("{:.0} % more than that on every cap", args.headroom * 100.0);
+        page.push_str(&fill("headroom: ", &text, COLUMNS));
+    }
+    for note in &asked.notes {
+        page.push_str(&fill("note: ", note, COLUMNS));
+    }
+    page
+}
+
+fn phase(phase: &PhaseNeed) -> String {
+    format!(
+        "{} {} IOPS of {}, {:.0} % reads, {:.0} % random",
+        phase.phase,
+        number(phase.iops),
+        size(phase.size_bytes),
+        phase.read_share * 100.0,
+        phase.random_share * 100.0
+    )
+}
+
+fn place(answer: &Answer<'_>) -> String {
+    let terms = &answer.market.terms;
+    let region = terms.region.as_deref().unwrap_or("no region");
+    let mut text = format!(
+        "{} {region} (edition {}, {}, {} h a month): {} machines, {} types of disk",
+        terms.cloud.title(),
+        terms.edition,
+        terms.term.as_str(),
+        terms.month_hours,
+        answer.found.n_machines,
+        answer.market.disks().count(),
+    );
+    if terms.machine_hours < terms.month_hours {
+        text.push_str(&format!("; machines run {} h", terms.machine_hours));
+    }
+    fill("", &text, COLUMNS)
+}
+
+/// Returns one design.
+pub(super) fn design(answer: &Answer<'_>, asked: &Asked, idx: usize, ranked: &Ranked) -> String {
+    let head = format!("{:>3}  ", idx + 1);
+    let title = format!("{}: {}", price(ranked), ranked.machine);
+    let mut text = fill(&head, &title, COLUMNS);
+    for (volume, chosen) in asked.need.volumes.iter().zip(&ranked.volumes) {
+        text.push_str(&fill(&format!("     {}  ", volume.mount), &disks(chosen), COLUMNS));
+    }
+    let binds = parse(&answer.market, &asked.need, ranked)
+        .map(|design| binds(&judge(&design, &asked.need)));
+    text.push_str(&fill("     ", &binds.unwrap_or_default(), COLUMNS));
+    text
+}
+
+/// Prints what a design costs, and what is not known of it.
+pub(super) fn price(ranked: &Ranked) -> String {
+    let mut text = format!("USD {} a month", dollars(ranked.price.usd()));
+    if ranked.price.is_unpriced {
+        text = if ranked.price.micro_usd == 0 {
+            "no price is known".to_owned()
+        } else {
+            format!("{text}, and parts of it without a price")
+        };
+    }
+    if ranked.price.is_open {
+        text.push_str(", a limit, memory or processors not known");
+    }
+    text
+}
+
+/// Prints an amount with two digits behind the point and commas between thousands.
+pub(super) fn dollars(usd: f64) -> String {
+    let cents = (usd * 100.0).round() as u64;
+    format!("{}.{:02}", grouped(cents / 100), cents % 100)
+}
+
+/// Prints the disks of a volume.
+pub(super) fn disks(chosen: &Chosen) -> String {
+    let mut text = match chosen.n_disks {
+        1 => chosen.disk.clone(),
+        n_disks => format!("{n_disks} x {}", chosen.disk),
+    };
+    if chosen.is_sized {
+        text.push_str(&format!(" of {} GiB", grouped(chosen.size_bytes >> 30)));
+    }
+    if let Some(iops) = chosen.iops {
+        text.push_str(&format!(", {} IOPS", grouped(iops)));
+    }
+    if let Some(bytes) = chosen.throughput {
+        text.push_str(&format!(", {} MB/s", number(bytes as f64 / 1e6)));
+    }
+    text.push_str(match chosen.cache {
+        CacheMode::None => "",
+        CacheMode::ReadOnly => ", ReadOnly host cache",
+        CacheMode::ReadWrite => ", ReadWrite host cache",
+    });
+    if chosen.n_disks > 1 {
+        text.push_str(&format!(", stripe unit {} KiB", chosen.chunk_bytes >> 10));
+    }
+    text
+}
+
+/// Says which cap is the tightest and how much is left of it.
+pub(super) fn binds(judged: &Judged) -> String {
+    let Some((phase, cap)) = judged.tightest() else { return "nothing is asked".to_owned() };
+    let headroom = cap.headroom() * 100.0;
+    format!(
+        "headroom {headroom:.0} %: {} of {} binds first, in phase {}",
+        cap.cap.bound, cap.cap.name, phase.phase
+    )
+}
+
+fn of_nearest(asked: &Asked, answer: &Answer<'_>, nearest: &Nearest) -> String {
+    let text = match nearest {
+        Nearest::Part { part, design } => {
+            let what: Vec<String> = asked
+                .need
+                .volumes
+                .iter()
+                .zip(&design.volumes)
+                .map(|(volume, chosen)| format!("{} at {}", disks(chosen), volume.mount))
+                .collect();
+            let why = parse(&answer.market, &asked.need, design)
+                .and_then(|it| judge(&it, &asked.need).why_not(&asked.need));
+            let why = why.map_or(String::new(), |why| format!("; {}", why_text(&why)));
+            format!(
+                "nothing carries it. Nearest, {:.1} % of all I/Os: {} with {}, {}{why}",
+                part * 100.0,
+                design.machine,
+                what.join(" and "),
+                price(design)
+            )
+        }
+        Nearest::Machine { vcpus_max, memory_gib_max } => {
+            let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), number);
+            format!(
+                "nothing carries it: no machine is large enough. The largest have {} vCPUs and, of \
+                 those whose memory is known, {} GiB",
+                most(vcpus_max),
+                most(memory_gib_max)
+            )
+        }
+        Nearest::Nothing => {
+            "nothing carries it, not even with few I/Os: no number of disks that a \
+                             machine takes has the capacity, or none the latency that is asked"
+                .to_owned()
+        }
+    };
+    fill("  ", &text, COLUMNS)
+}
+
+/// Says what rejects a design.
+pub(super) fn why_text(why: &Why) -> String {
+    match why {
+        Why::Cap { phase, cap, whose, carries, asked } => {
+            let unit = if cap.ends_with("iops") { "IOPS" } else { "MB/s" };
+            let scale = if unit == "IOPS" { 1.0 } else { 1e6 };
+            let short = (1.0 - carries / asked) * 100.0;
+            format!(
+                "{cap} of {whose} carries {} of the {} {unit} of phase {phase}, {short:.1} % short",
+                number(carries / scale),
+                number(asked / scale)
+            )
+        }
+        Why::Capacity { mount, has_gib, asked_gib } => {
+            format!("{mount} has {} of {} GiB", number(*has_gib), number(*asked_gib))
+        }
+        Why::Latency { mount, has_ms, asked_ms } => {
+            format!("{mount} takes {has_ms:.2} ms without load, at most {asked_ms:.2} are asked")
+        }
+        Why::Vcpus { has } => format!("it has {} vCPUs", number(*has)),
+        Why::Memory { has_gib } => format!("it has {} GiB of memory", number(*has_gib)),
+        Why::Disks => {
+            "it does not take these disks, or not as many, with this host cache".to_owned()
+        }
+    }
+}
+
+/// Returns what to know beside the designs.
+pub(super) fn notes(answer: &Answer<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let market = &answer.market;
+    let unpriced = market.unpriced_disks();
+    let region = market.terms.region.as_deref().unwrap_or("this edition");
+    if !unpriced.is_empty() {
+        notes.push(format!(
+            "no price in {region}, so that designs with them stand last: {}",
+            unpriced.join(", ")
+        ));
+    }
+    if market.n_unpriced_machines > 0 {
+        let n_machines = market.n_unpriced_machines;
+        notes.push(format!("{n_machines} of the machines have no price in {region}"));
+    }
+    for (mb_bytes, best) in &answer.readings {
+        let what = best.as_ref().map_or("nothing carries it".to_owned(), |best| {
+            let disks: Vec<String> = best.volumes.iter().map(disks).collect();
+            format!("the best is {} with {}, {}", best.machine, disks.join(" and "), price(best))
+        });
+        notes.push(format!(
+            "the verdict hangs on what a published MB means, which is not stated: of {} bytes {what}",
+            grouped(*mb_bytes)
+        ));
+    }
+    if market.terms.cloud == Cloud::Gcp {
+        notes.push(
+            "of many machine types of Google Cloud no source gives the limits of disks: they stand \
+             last"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// Amounts of headroom that are looked at, percent.
+const HEADROOMS: [f64; 7] = [0.0, 10.0, 25.0, 50.0, 100.0, 200.0, 400.0];
+
+/// Returns the cheapest design for each amount of headroom, where more costs more.
+pub(super) fn pareto(
+    args: &Args,
+    asked: &Asked,
+    answers: &[Answer<'_>],
+) -> Result<String, Failure> {
+    let mut page = head(args, asked);
+    for answer in answers {
+        page.push('\n');
+        page.push_str(&place(answer));
+        let mut last: Option<Ranked> = None;
+        for headroom in HEADROOMS {
+            let options = Options { headroom: headroom / 100.0, n_kept: 1, ..options(args) };
+            let found = search(&answer.market, &asked.need, &options);
+            let found = found.map_err(|error| Failure::wrong_use(error.to_string()))?;
+            let Some(best) = found.designs.into_iter().next() else {
+                page.push_str(&format!("  at least {headroom:>3.0} %: nothing carries it\n"));
+                break;
+            };
+            if last.as_ref().is_some_and(|last| last.headroom * 100.0 >= headroom) {
+                continue;
+            }
+            let disks: Vec<String> = best.volumes.iter().map(disks).collect();
+            let text = format!("{}: {} with {}", price(&best), best.machine, disks.join(" and "));
+            page.push_str(&fill(&format!("  {:>4.0} %  ", best.headroom * 100.0), &text, COLUMNS));
+            last = Some(best);
+        }
+    }
+    Ok(page)
+}
+
+/// Prints a number with commas between thousands, and a digit behind the point where it is small.
+pub(super) fn number(value: f64) -> String {
+    if value < 1000.0 {
+        let text = format!("{value:.1}");
+        return text.strip_suffix(".0").map_or(text.clone(), ToOwned::to_owned);
+    }
+    grouped(value.round() as u64)
+}
+
+fn size(bytes: u64) -> String {
+    let (kib, mib) = (1 << 10, 1 << 20);
+    match bytes {
+        bytes if bytes.is_multiple_of(mib) => format!("{} MiB", bytes / mib),
+        bytes if bytes.is_multiple_of(kib) => format!("{} KiB", bytes / kib),
+        bytes => format!("{} B", grouped(bytes)),
+    }
+}
