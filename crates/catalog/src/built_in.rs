@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::edition::Edition;
 use crate::error::CatalogError;
-use crate::table::{self, Kind, Sources, TableFile};
+use crate::table::{self, Sources, TableFile, TableSchema};
 
 /// An edition's name and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,12 +141,12 @@ pub(crate) fn sources(own: &Own, errors: &mut Vec<CatalogError>) -> Sources {
 pub(crate) fn each_table(
     own: &Own,
     edition: &str,
-    is_wanted: impl Fn(Kind) -> bool,
-    mut read: impl FnMut(Kind, TableFile<'_>),
+    is_wanted: impl Fn(TableSchema) -> bool,
+    mut read: impl FnMut(TableSchema, TableFile<'_>),
 ) {
     let kind = |path: &str| {
         let (folder, name) = path.split_once('/')?;
-        Kind::of(name).filter(|kind| folder == edition && is_wanted(*kind))
+        TableSchema::of(name).filter(|kind| folder == edition && is_wanted(*kind))
     };
     for (path, text) in own.iter() {
         if let Some(kind) = kind(path) {
@@ -196,9 +196,9 @@ impl Catalog {
         for (path, text) in catalog.user.iter().filter(|(path, _)| path != SOURCES.path) {
             let (folder, name) = path.split_once('/').unwrap_or(("", path));
             let is_known = EDITIONS.iter().any(|info| info.name == folder);
-            match Kind::of(name).filter(|_| is_known) {
+            match TableSchema::of(name).filter(|_| is_known) {
                 Some(kind) => table::check(kind, TableFile { path, text }, &sources, &mut errors),
-                None if is_known => errors.push(CatalogError::new(path, 1, Kind::EXPECTED)),
+                None if is_known => errors.push(CatalogError::new(path, 1, TableSchema::EXPECTED)),
                 None => {
                     let what = "a table lies in the folder of an edition";
                     errors.push(CatalogError::new(path, 1, what));
@@ -247,7 +247,7 @@ mod tests {
         let sources = sources(&Own::default(), &mut errors);
         for packed in FILES {
             let name = packed.path.split_once('/').map_or("", |(_, name)| name);
-            let kind = Kind::of(name).expect("a known kind");
+            let kind = TableSchema::of(name).expect("a known kind");
             let file = TableFile { path: packed.path, text: &packed.text() };
             table::check(kind, file, &sources, &mut errors);
         }

@@ -303,11 +303,12 @@ impl Sum<'_> {
     }
 
     /// Returns what is billed of a thing: every meter that any region has.
-    fn meters(&self, name: &str, family: &str) -> Vec<Meter> {
+    fn meters(&self, name: &str, family: &str) -> Vec<BilledPart> {
         let prices = self.edition.price_list();
-        let mut meters: Vec<Meter> = Vec::new();
-        let mut add = |meter: Meter| {
-            let is_known = |known: &Meter| (known.part, known.band) == (meter.part, meter.band);
+        let mut meters: Vec<BilledPart> = Vec::new();
+        let mut add = |meter: BilledPart| {
+            let is_known =
+                |known: &BilledPart| (known.part, known.band) == (meter.part, meter.band);
             if meter.part != Part::Vcpus && !meters.iter().any(is_known) {
                 meters.push(meter);
             }
@@ -315,11 +316,11 @@ impl Sum<'_> {
         let of_family = prices.of(family).filter(|price| price.part == Part::Operations);
         for price in prices.of(name).chain(of_family) {
             let (name, per) = (Arc::clone(&price.name), Arc::clone(&price.per));
-            add(Meter { name, part: price.part, band: price.band, per });
+            add(BilledPart { name, part: price.part, band: price.band, per });
         }
         for unpriced in prices.unpriced(name) {
             let (name, per) = (Arc::clone(&unpriced.name), Arc::clone(&unpriced.per));
-            add(Meter { name, part: unpriced.part, band: unpriced.band, per });
+            add(BilledPart { name, part: unpriced.part, band: unpriced.band, per });
         }
         meters
     }
@@ -345,7 +346,13 @@ impl Sum<'_> {
         known_in.dedup();
         let what = match part {
             Part::Whole => format!("`{name}`"),
-            _ => format!("`{name}` ({}{band})", part.as_str()),
+            Part::Iops
+            | Part::Throughput
+            | Part::Operations
+            | Part::Vcpus
+            | Part::Pool
+            | Part::PoolReads
+            | Part::PoolWrites => format!("`{name}` ({}{band})", part.as_str()),
         };
         let region = self.region.map(ToOwned::to_owned);
         CostError::NoPrice { what, region, term, known_in }
@@ -369,7 +376,7 @@ fn per_of(name: &str, per: &str) -> Result<Per, CostError> {
 const ULTRA: &str = "Ultra";
 
 /// A part of a thing that is billed.
-struct Meter {
+struct BilledPart {
     name: Arc<str>,
     part: Part,
     band: Band,

@@ -12,7 +12,7 @@ use crate::kinds::{Disk, Vm};
 use crate::near;
 use crate::network::{self, Fact, Surface, VolumeKind};
 use crate::price::{Price, Prices};
-use crate::table::{self, Kind, Sources};
+use crate::table::{self, Sources, TableSchema};
 
 /// All that one edition says.
 #[derive(Debug)]
@@ -163,12 +163,12 @@ impl Tables {
         sources: &Sources,
         errors: &mut Vec<CatalogError>,
     ) {
-        let is_wanted = |kind: Kind| !kind.is_of_prices();
+        let is_wanted = |kind: TableSchema| !kind.is_of_prices();
         built_in::each_table(own, edition, is_wanted, |kind, file| match kind {
-            Kind::Disks => self.disks.extend(table::items(file, sources, errors)),
-            Kind::Vms => self.vms.extend(table::items(file, sources, errors)),
-            Kind::Network => self.facts.extend(network::facts(file, sources, errors)),
-            Kind::Prices | Kind::ByRegion | Kind::Sustained => {}
+            TableSchema::Disks => self.disks.extend(table::items(file, sources, errors)),
+            TableSchema::Vms => self.vms.extend(table::items(file, sources, errors)),
+            TableSchema::Network => self.facts.extend(network::facts(file, sources, errors)),
+            TableSchema::Prices | TableSchema::ByRegion | TableSchema::Sustained => {}
         });
     }
 }

@@ -37,6 +37,25 @@ pub enum Exactness {
     Derived,
 }
 
+impl Exactness {
+    /// Returns what stands before the number in a cell; nothing where the unit says the rest.
+    fn mark(self) -> &'static str {
+        match self {
+            Exactness::About => "~",
+            Exactness::AtLeast => ">",
+            Exactness::Derived => "=",
+            Exactness::Exact | Exactness::UnitUnclear | Exactness::RoundedDown => "",
+        }
+    }
+
+    /// Takes the mark off a cell, and returns what it means.
+    fn of_mark(cell: &str) -> (Option<Self>, &str) {
+        let marked = [Exactness::About, Exactness::AtLeast, Exactness::Derived];
+        let found = marked.iter().find_map(|it| Some((Some(*it), cell.strip_prefix(it.mark())?)));
+        found.unwrap_or((None, cell))
+    }
+}
+
 /// One published number.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Figure {
@@ -67,12 +86,7 @@ impl Figure {
         unit_bytes: Option<u64>,
         source: &Arc<Source>,
     ) -> Result<Self, String> {
-        let (mark, rest) = match cell.chars().next() {
-            Some('~') => (Some(Exactness::About), &cell[1..]),
-            Some('>') => (Some(Exactness::AtLeast), &cell[1..]),
-            Some('=') => (Some(Exactness::Derived), &cell[1..]),
-            _ => (None, cell),
-        };
+        let (mark, rest) = Exactness::of_mark(cell);
         let (number, bytes) = match rest.split_once('*') {
             Some((number, bytes)) => {
                 let bytes =
@@ -108,19 +122,16 @@ impl Figure {
         let most = match self.exactness {
             Exactness::UnitUnclear => (self.value * f64::from(1 << 20)).round() as u64,
             Exactness::RoundedDown => self.per_s + self.unit.scale() - 1,
-            _ => self.per_s,
+            Exactness::Exact | Exactness::About | Exactness::AtLeast | Exactness::Derived => {
+                self.per_s
+            }
         };
         self.per_s..=most.max(self.per_s)
     }
 
     /// Returns the text of a cell that reads as this figure.
     pub fn cell(&self) -> String {
-        let mark = match self.exactness {
-            Exactness::About => "~",
-            Exactness::AtLeast => ">",
-            Exactness::Derived => "=",
-            _ => "",
-        };
+        let mark = self.exactness.mark();
         let is_known = self.unit == Unit::MbPerS && self.exactness == Exactness::Exact;
         let bytes = (self.per_s as f64 / self.value).round();
         let bytes = if is_known { format!("*{bytes}") } else { String::new() };
@@ -131,11 +142,8 @@ impl Figure {
 impl fmt::Display for Figure {
     /// Prints number and unit as published, with thousands apart: `50,000 IOPS`, `~4,500 MiB/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = match self.exactness {
-            Exactness::About => "~",
-            Exactness::AtLeast => ">",
-            _ => "",
-        };
+        // That a figure was worked out its notes say.
+        let mark = if self.exactness == Exactness::Derived { "" } else { self.exactness.mark() };
         write!(f, "{mark}{}", grouped(self.value))?;
         let unit = self.unit.as_str();
         if unit.is_empty() { Ok(()) } else { write!(f, " {unit}") }

@@ -23,7 +23,7 @@ pub(crate) enum Measure {
 
 /// How often in a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Time {
+pub(crate) enum BillingTime {
     Hour,
     Month,
     Year,
@@ -31,13 +31,13 @@ pub(crate) enum Time {
     Once,
 }
 
-impl Time {
+impl BillingTime {
     /// Returns how often that is in a month of so many hours.
     pub(crate) fn in_month(self, hours: f64) -> f64 {
         match self {
-            Time::Hour => hours,
-            Time::Month | Time::Once => 1.0,
-            Time::Year => 1.0 / 12.0,
+            BillingTime::Hour => hours,
+            BillingTime::Month | BillingTime::Once => 1.0,
+            BillingTime::Year => 1.0 / 12.0,
         }
     }
 }
@@ -48,13 +48,14 @@ pub(crate) struct Per {
     pub(crate) measure: Measure,
     /// So many of the measure: prices are per 10,000 operations.
     pub(crate) of: f64,
-    pub(crate) time: Time,
+    pub(crate) time: BillingTime,
 }
 
 impl Per {
     /// Reads the word of a table; `None` for one that cannot be counted.
     pub(crate) fn read(text: &str) -> Option<Self> {
-        let once = |of: f64| Some(Per { measure: Measure::Operations, of, time: Time::Once });
+        let once =
+            |of: f64| Some(Per { measure: Measure::Operations, of, time: BillingTime::Once });
         if text == "request" || text == "operation" {
             return once(1.0);
         }
@@ -63,9 +64,9 @@ impl Per {
         }
         let (measure, time) = text.rsplit_once('-').unwrap_or(("", text));
         let time = match time {
-            "hour" => Time::Hour,
-            "month" => Time::Month,
-            "year" => Time::Year,
+            "hour" => BillingTime::Hour,
+            "month" => BillingTime::Month,
+            "year" => BillingTime::Year,
             _ => return None,
         };
         let measure = match measure {

@@ -10,7 +10,7 @@ use crate::error::CatalogError;
 use crate::figure::{Exactness, Source};
 use crate::near;
 use crate::per::Per;
-use crate::table::{self, Kind, Lines, Sources, TableFile};
+use crate::table::{self, Lines, Sources, TableFile, TableSchema};
 
 /// What of a thing a price is for: many things are billed by several meters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -241,16 +241,23 @@ impl Prices {
         let sources = built_in::sources(own, errors);
         let mut prices = Prices::default();
         for edition in std::iter::once(info.name).chain(info.based_on) {
-            built_in::each_table(own, edition, Kind::is_of_prices, |kind, file| match kind {
-                Kind::Prices => {
-                    let (priced, unpriced) = listed(file, &sources, errors);
-                    prices.all.extend(priced);
-                    prices.unpriced.extend(unpriced);
-                }
-                Kind::ByRegion => prices.all.extend(by_region(file, &sources, errors)),
-                Kind::Sustained => prices.sustained.extend(sustained(file, &sources, errors)),
-                Kind::Disks | Kind::Vms | Kind::Network => {}
-            });
+            built_in::each_table(
+                own,
+                edition,
+                TableSchema::is_of_prices,
+                |kind, file| match kind {
+                    TableSchema::Prices => {
+                        let (priced, unpriced) = listed(file, &sources, errors);
+                        prices.all.extend(priced);
+                        prices.unpriced.extend(unpriced);
+                    }
+                    TableSchema::ByRegion => prices.all.extend(by_region(file, &sources, errors)),
+                    TableSchema::Sustained => {
+                        prices.sustained.extend(sustained(file, &sources, errors));
+                    }
+                    TableSchema::Disks | TableSchema::Vms | TableSchema::Network => {}
+                },
+            );
         }
         prices.index();
         prices

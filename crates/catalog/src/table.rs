@@ -20,7 +20,7 @@ pub struct TableFile<'a> {
 
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TableSchema {
     /// Disk tiers and types.
     Disks,
     /// Machine sizes.
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     Sustained,
 }
 
-impl Kind {
+impl TableSchema {
     /// What is wrong with the name of a table that is of no kind.
     pub(crate) const EXPECTED: &str = "a table is named disks-, vms-, network-, prices-, hourly-, \
                                        reserved- or sustained-SOMETHING.csv";
@@ -43,12 +43,12 @@ impl Kind {
     /// Tells a table's kind from its file name.
     pub(crate) fn of(file_name: &str) -> Option<Self> {
         match file_name.split('-').next()? {
-            "disks" => Some(Kind::Disks),
-            "vms" => Some(Kind::Vms),
-            "network" => Some(Kind::Network),
-            "prices" => Some(Kind::Prices),
-            "hourly" | "reserved" => Some(Kind::ByRegion),
-            "sustained" => Some(Kind::Sustained),
+            "disks" => Some(TableSchema::Disks),
+            "vms" => Some(TableSchema::Vms),
+            "network" => Some(TableSchema::Network),
+            "prices" => Some(TableSchema::Prices),
+            "hourly" | "reserved" => Some(TableSchema::ByRegion),
+            "sustained" => Some(TableSchema::Sustained),
             _ => None,
         }
     }
@@ -56,8 +56,8 @@ impl Kind {
     /// Says whether it is read for prices only.
     pub(crate) fn is_of_prices(self) -> bool {
         match self {
-            Kind::Prices | Kind::ByRegion | Kind::Sustained => true,
-            Kind::Disks | Kind::Vms | Kind::Network => false,
+            TableSchema::Prices | TableSchema::ByRegion | TableSchema::Sustained => true,
+            TableSchema::Disks | TableSchema::Vms | TableSchema::Network => false,
         }
     }
 }
@@ -139,22 +139,22 @@ pub(crate) fn source_of<'a>(
 
 /// Reads a table for its mistakes.
 pub(crate) fn check(
-    kind: Kind,
+    kind: TableSchema,
     file: TableFile<'_>,
     sources: &Sources,
     errors: &mut Vec<CatalogError>,
 ) {
     match kind {
-        Kind::Disks | Kind::Vms => drop(items(file, sources, errors)),
-        Kind::Network => drop(network::facts(file, sources, errors)),
-        Kind::Prices => drop(price::listed(file, sources, errors)),
-        Kind::ByRegion => drop(price::by_region(file, sources, errors)),
-        Kind::Sustained => drop(price::sustained(file, sources, errors)),
+        TableSchema::Disks | TableSchema::Vms => drop(items(file, sources, errors)),
+        TableSchema::Network => drop(network::facts(file, sources, errors)),
+        TableSchema::Prices => drop(price::listed(file, sources, errors)),
+        TableSchema::ByRegion => drop(price::by_region(file, sources, errors)),
+        TableSchema::Sustained => drop(price::sustained(file, sources, errors)),
     }
 }
 
 /// What a column of a table of items is.
-enum Role {
+enum ColumnRole {
     Figure(&'static Column, Option<u64>),
     Word(&'static str),
     Other,
@@ -167,7 +167,7 @@ pub(crate) fn items(
     errors: &mut Vec<CatalogError>,
 ) -> Vec<Item> {
     let read = lines(file, errors);
-    let roles: Vec<Role> = read.header.iter().map(|name| role(name, file, errors)).collect();
+    let roles: Vec<ColumnRole> = read.header.iter().map(|name| role(name, file, errors)).collect();
     let mut items = Vec::new();
     for (line, cells) in &read.lines {
         match item(&read, cells, &roles, sources) {
@@ -178,39 +178,44 @@ pub(crate) fn items(
     items
 }
 
-fn role(name: &str, file: TableFile<'_>, errors: &mut Vec<CatalogError>) -> Role {
+fn role(name: &str, file: TableFile<'_>, errors: &mut Vec<CatalogError>) -> ColumnRole {
     // `mb_s*1000000`: all cells of the column mean so many bytes.
     let (plain, bytes) = match name.split_once('*') {
         Some((plain, bytes)) => (plain, bytes.parse().ok()),
         None => (name, None),
     };
     if let Some(column) = column::find(plain) {
-        return Role::Figure(column, bytes);
+        return ColumnRole::Figure(column, bytes);
     }
     if let Some(word) = column::WORDS.iter().find(|word| **word == name) {
-        return Role::Word(word);
+        return ColumnRole::Word(word);
     }
     if !matches!(name, "name" | "source" | "note") {
         errors.push(CatalogError::new(file.path, 1, format!("unknown column `{name}`")));
     }
-    Role::Other
+    ColumnRole::Other
 }
 
-fn item(read: &Lines, cells: &[String], roles: &[Role], sources: &Sources) -> Result<Item, String> {
+fn item(
+    read: &Lines,
+    cells: &[String],
+    roles: &[ColumnRole],
+    sources: &Sources,
+) -> Result<Item, String> {
     let name = read.cell(cells, "name").ok_or("no name")?;
     let source = source_of(read, cells, sources)?;
     let mut item = Item { name: name.to_owned(), ..Item::default() };
     for (cell, role) in cells.iter().zip(roles).filter(|(cell, _)| !cell.is_empty()) {
         match role {
-            Role::Figure(column, bytes) => {
+            ColumnRole::Figure(column, bytes) => {
                 let figure = Figure::read(cell, column.unit, *bytes, source)
                     .map_err(|what| format!("`{name}`, {}: {what}", column.name))?;
                 item.figures.entry(column.property).or_default().push(figure);
             }
-            Role::Word(word) => {
+            ColumnRole::Word(word) => {
                 item.words.insert(word, cell.clone());
             }
-            Role::Other => {}
+            ColumnRole::Other => {}
         }
     }
     if let Some(text) = read.cell(cells, "note") {

@@ -1,23 +1,23 @@
 //! Published tables, read and compared with what is known.
 
-use catalog::import::{self, Form, Read, Report, TableKind};
+use catalog::import::{self, ReadTable, TableDiff, TableForm, TableKind};
 use catalog::{Catalog, Exactness};
 use proptest::prelude::*;
 
 #[track_caller]
-fn read(text: &str) -> Read {
+fn read(text: &str) -> ReadTable {
     import::read(text).expect("a table")
 }
 
 #[track_caller]
-fn compare(text: &str) -> Report {
+fn compare(text: &str) -> TableDiff {
     let edition = catalog::edition("current").expect("an edition");
     import::compare(read(text), edition, false)
 }
 
 /// Returns the cells of one row as `column value`, by comma.
 #[track_caller]
-fn cells(read: &Read, name: &str) -> String {
+fn cells(read: &ReadTable, name: &str) -> String {
     let row = read.rows.iter().find(|row| row.name == name).expect("a row");
     let cells: Vec<String> =
         row.cells.iter().map(|(column, cell)| format!("{column} {cell}")).collect();
@@ -61,7 +61,7 @@ SSD v2 Throughput (MBps) |
 #[test]
 fn old_pages_have_pairs_in_one_cell() {
     let page = read(OLD_PAGE);
-    assert_eq!((page.form, page.rows.len()), (Form::Markdown, 3));
+    assert_eq!((page.form, page.rows.len()), (TableForm::Markdown, 3));
     assert_eq!(
         cells(&page, "Standard_D8s_v3"),
         "cache_gib 200, cached_iops 16000, cached_mb_s 128, egress_mbit_s 4000, max_data_disks 16, \
@@ -98,25 +98,25 @@ fn the_go_map_gives_floors_and_no_burst_of_machines() {
          MaxAllowedShares: 5, MaxBurstIops: 5000, MaxIops: 5000, MaxBwMbps: 200, \
          MaxBurstBwMbps: 200, MaxSizeGiB: 1024},\n},\n}\n",
     );
-    assert_eq!(map.form, Form::GoMap);
+    assert_eq!(map.form, TableForm::GoMap);
     let ds14 = cells(&map, "Standard_DS14");
     assert_eq!(ds14, "max_data_disks 64, uncached_iops 51200, uncached_mib_s_floor 488, vcpus 16");
     let p20 = "burst_iops 3500, burst_mb_s 170, iops 2300, max_shares 3, mb_s 150, size_gib 512";
     assert_eq!(cells(&map, "P20"), p20);
     assert_eq!(cells(&map, "P30"), "iops 5000, max_shares 5, mb_s 200, size_gib 1024");
     let edition = catalog::edition("current").expect("an edition");
-    let report = import::compare(map, edition, false);
-    assert_eq!((report.n_same, report.rejected.len(), report.changed.len()), (3, 0, 0));
+    let diff = import::compare(map, edition, false);
+    assert_eq!((diff.n_same, diff.rejected.len(), diff.changed.len()), (3, 0, 0));
 }
 
 #[test]
 fn what_is_known_is_told_from_what_is_new() {
-    let report = compare(OLD_PAGE);
-    assert_eq!((report.n_read, report.n_same, report.rejected.len()), (3, 1, 0));
-    let new: Vec<&str> = report.new.iter().map(|row| row.name.as_str()).collect();
+    let diff = compare(OLD_PAGE);
+    assert_eq!((diff.n_read, diff.n_same, diff.rejected.len()), (3, 1, 0));
+    let new: Vec<&str> = diff.new.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(new, ["Standard_D9s_v3"]);
     // The burst of a D2s_v3 is the one thing of it that was unknown.
-    let changed: Vec<String> = report
+    let changed: Vec<String> = diff
         .changed
         .iter()
         .map(|change| format!("{} {} {:?}", change.name, change.property, change.before))
@@ -127,25 +127,25 @@ fn what_is_known_is_told_from_what_is_new() {
 
 #[test]
 fn an_unclear_mb_is_settled_by_known_bytes() {
-    let report = compare(OLD_PAGE);
-    let d2s = report.taken.iter().find(|row| row.name == "Standard_D2s_v3").expect("taken");
+    let diff = compare(OLD_PAGE);
+    let d2s = diff.taken.iter().find(|row| row.name == "Standard_D2s_v3").expect("taken");
     // 32 MBps of the cache are 32,768,000 bytes by the interface's own answer; 48 are decimal.
     assert_eq!(
         (d2s.cells["cached_mb_s"].as_str(), d2s.cells["uncached_mb_s"].as_str()),
         ("32*1024000", "48*1000000")
     );
-    let d9s = report.taken.iter().find(|row| row.name == "Standard_D9s_v3").expect("taken");
+    let d9s = diff.taken.iter().find(|row| row.name == "Standard_D9s_v3").expect("taken");
     assert_eq!(d9s.cells["uncached_mb_s"], "200", "nobody says what its MB is");
 }
 
 #[track_caller]
 fn check_rejected(row: &str, expected: &str) {
     let text = format!("name,vcpus,uncached_iops,uncached_mb_s,max_data_disks\n{row}\n");
-    let report = compare(&text);
-    let why: Vec<&str> = report.rejected.iter().map(|rejected| rejected.why.as_str()).collect();
-    assert_eq!(why.len(), 1, "{report:?}");
+    let diff = compare(&text);
+    let why: Vec<&str> = diff.rejected.iter().map(|rejected| rejected.why.as_str()).collect();
+    assert_eq!(why.len(), 1, "{diff:?}");
     assert!(why[0].contains(expected), "{why:?}");
-    assert!(report.taken.is_empty() && report.rejected[0].line == 2, "{report:?}");
+    assert!(diff.taken.is_empty() && diff.rejected[0].line == 2, "{diff:?}");
 }
 
 #[test]
@@ -169,16 +169,16 @@ fn rows_that_cannot_be_are_rejected_with_the_reason() {
 fn check_doubted(header: &str, row: &str, expected: &[&str]) {
     let text = format!("name,{header}\n{row}\n");
     let edition = catalog::edition("current").expect("an edition");
-    let of = |report: &Report| -> Vec<String> {
-        let doubted = report.doubted.iter();
+    let of = |diff: &TableDiff| -> Vec<String> {
+        let doubted = diff.doubted.iter();
         doubted.map(|it| format!("{} {} {} {}", it.line, it.column, it.figure, it.why)).collect()
     };
-    let report = compare(&text);
-    assert_eq!(of(&report), expected);
-    assert_eq!(report.rejected.len(), usize::from(!expected.is_empty()), "{report:?}");
-    assert_eq!(report.taken.len(), usize::from(expected.is_empty()), "{report:?}");
+    let diff = compare(&text);
+    assert_eq!(of(&diff), expected);
+    assert_eq!(diff.rejected.len(), usize::from(!expected.is_empty()), "{diff:?}");
+    assert_eq!(diff.taken.len(), usize::from(expected.is_empty()), "{diff:?}");
     let accepted = import::compare(read(&text), edition, true);
-    assert_eq!((of(&accepted), accepted.taken.len()), (of(&report), 1));
+    assert_eq!((of(&accepted), accepted.taken.len()), (of(&diff), 1));
 }
 
 #[test]
@@ -206,42 +206,42 @@ fn unknown_figures_that_are_hard_to_believe_are_doubted() {
 
 #[test]
 fn contradictions_within_a_table_are_rejected() {
-    let report = compare("name,uncached_iops,vcpus\nStandard_X1,100,1\nStandard_X1,200,1\n");
-    assert_eq!((report.new.len(), report.rejected.len()), (1, 1));
-    assert_eq!(report.rejected[0].why, "uncached_iops is 200 here and 100 in line 2");
+    let diff = compare("name,uncached_iops,vcpus\nStandard_X1,100,1\nStandard_X1,200,1\n");
+    assert_eq!((diff.new.len(), diff.rejected.len()), (1, 1));
+    assert_eq!(diff.rejected[0].why, "uncached_iops is 200 here and 100 in line 2");
 }
 
 #[test]
 fn what_is_accepted_is_a_change() {
     let text = "name,uncached_iops,vcpus\nStandard_D2s_v3,4000,2\n";
     let edition = catalog::edition("current").expect("an edition");
-    let report = import::compare(read(text), edition, true);
-    assert_eq!((report.rejected.len(), report.changed.len()), (0, 1));
-    let before = report.changed[0].before.as_ref().map(|figure| figure.per_s);
-    assert_eq!((before, report.changed[0].after.per_s), (Some(3200), 4000));
+    let diff = import::compare(read(text), edition, true);
+    assert_eq!((diff.rejected.len(), diff.changed.len()), (0, 1));
+    let before = diff.changed[0].before.as_ref().map(|figure| figure.per_s);
+    assert_eq!((before, diff.changed[0].after.per_s), (Some(3200), 4000));
 }
 
 #[test]
 fn rows_of_other_kinds_are_told() {
-    let report = compare(
+    let diff = compare(
         "account_type,tier,size_gib,iops,mb_s\nPremiumV2_LRS,P,65536,,\nPremium_LRS,P1,4,120,25\n",
     );
-    assert_eq!((report.n_lines, report.n_read, report.left_out.len()), (2, 1, 1));
-    assert_eq!(report.left_out[0].name, "PremiumV2_LRS P");
+    assert_eq!((diff.n_lines, diff.n_read, diff.left_out.len()), (2, 1, 1));
+    assert_eq!(diff.left_out[0].name, "PremiumV2_LRS P");
 }
 
 #[test]
 fn types_by_their_rules_are_compared() {
-    let report = compare(
+    let diff = compare(
         "type,read_iops_per_gib,throughput_per_gib_mib_s,usd_per_gib_month\n\
          pd-standard,0.75,0.12,0.04\npd-nonsuch,1,0.5,0.1\n",
     );
-    assert_eq!((report.n_same, report.new.len()), (1, 1), "{report:?}");
+    assert_eq!((diff.n_same, diff.new.len()), (1, 1), "{diff:?}");
 }
 
 #[test]
 fn facts_of_network_volumes_are_compared_within_their_edition() {
-    let report = compare(
+    let diff = compare(
         "scope,parameter,value,unit,edition,source\n\
          level.premium,throughput_per_tib,64,MiB/s per TiB,today,page\n\
          level.premium,throughput_per_tib,96,MiB/s per TiB,today,page\n\
@@ -250,35 +250,35 @@ fn facts_of_network_volumes_are_compared_within_their_edition() {
          level.premium,throughput_per_tib,64,MiB/s per TiB,eda-module,page\n\
          level.premium,throughput_per_tib,64,furlongs,today,page\n",
     );
-    assert_eq!((report.n_lines, report.n_same, report.left_out.len()), (6, 1, 1), "{report:?}");
-    assert_eq!(report.new[0].name, "level.basic");
-    assert_eq!(report.left_out[0].why, "of edition 2023, not current");
-    let whys: Vec<&str> = report.rejected.iter().map(|row| row.why.as_str()).collect();
+    assert_eq!((diff.n_lines, diff.n_same, diff.left_out.len()), (6, 1, 1), "{diff:?}");
+    assert_eq!(diff.new[0].name, "level.basic");
+    assert_eq!(diff.left_out[0].why, "of edition 2023, not current");
+    let whys: Vec<&str> = diff.rejected.iter().map(|row| row.why.as_str()).collect();
     assert!(whys.last().is_some_and(|why| why.ends_with("unknown unit `furlongs`")), "{whys:?}");
-    let n_other = report.changed.len() + report.rejected.len() + report.new.len();
-    assert_eq!(n_other, 4, "{report:?}");
+    let n_other = diff.changed.len() + diff.rejected.len() + diff.new.len();
+    assert_eq!(n_other, 4, "{diff:?}");
     // Units in the words of the pages.
-    let report = compare(
+    let diff = compare(
         "scope,parameter,value,unit,edition,source\n\
          level.flexible,throughput_max_per_tib,640,MiB/s per TiB of pool,today,page\n\
          client,nconnect_max,16,connections,today,page\n\
          client,rsize_wsize_max,262144,bytes,today,page\n",
     );
-    assert_eq!((report.n_lines, report.n_same), (3, 3), "{report:?}");
+    assert_eq!((diff.n_lines, diff.n_same), (3, 3), "{diff:?}");
 }
 
 #[test]
 fn prices_are_compared_by_amount_and_region() {
-    let report = compare(
+    let diff = compare(
         "tier,size_gib,usd,per,region\nP30,1024,135.17,month,eastus\n\
          P40,2048,240,month,eastus\nP50,4096,1,month,eastus\n\
          P60,8192,0,month,\nP70,16384,9,,\nP30,1024,1.5,month,moon\n",
     );
-    assert_eq!((report.n_same, report.new.len(), report.left_out.len()), (1, 1, 1), "{report:?}");
+    assert_eq!((diff.n_same, diff.new.len(), diff.left_out.len()), (1, 1, 1), "{diff:?}");
     let changed: Vec<(&str, f64, f64)> =
-        report.repriced.iter().map(|it| (&*it.name, it.before_usd, it.after_usd)).collect();
+        diff.repriced.iter().map(|it| (&*it.name, it.before_usd, it.after_usd)).collect();
     assert_eq!(changed, [("P40", 259.05, 240.0)]);
-    let whys: Vec<&str> = report.rejected.iter().map(|row| row.why.as_str()).collect();
+    let whys: Vec<&str> = diff.rejected.iter().map(|row| row.why.as_str()).collect();
     assert_eq!(
         whys,
         [
@@ -291,7 +291,7 @@ fn prices_are_compared_by_amount_and_region() {
 /// A thing may be billed by several meters: prices of one are held against prices of the same.
 #[test]
 fn prices_are_compared_by_part_and_term() {
-    let report = compare(
+    let diff = compare(
         "name,part,above,up_to,usd,per,term,region\n\
          gp3,,,,0.08,GiB-month,,us-east-1\n\
          gp3,iops,3000,,0.006,IOPS-month,,us-east-1\n\
@@ -302,11 +302,11 @@ fn prices_are_compared_by_part_and_term() {
          gp3,capacity,,,0.08,IOPS-month,,us-east-1\n\
          gp3,iops,x,,0.08,IOPS-month,,us-east-1\n",
     );
-    assert_eq!((report.n_same, report.new.len()), (3, 0), "{report:?}");
+    assert_eq!((diff.n_same, diff.new.len()), (3, 0), "{diff:?}");
     let changed: Vec<(&str, f64, f64)> =
-        report.repriced.iter().map(|it| (&*it.name, it.before_usd, it.after_usd)).collect();
+        diff.repriced.iter().map(|it| (&*it.name, it.before_usd, it.after_usd)).collect();
     assert_eq!(changed, [("gp3", 0.005, 0.006)]);
-    let whys: Vec<&str> = report.rejected.iter().map(|row| row.why.as_str()).collect();
+    let whys: Vec<&str> = diff.rejected.iter().map(|row| row.why.as_str()).collect();
     assert_eq!(
         whys,
         [
@@ -322,37 +322,37 @@ fn prices_are_compared_by_part_and_term() {
 /// What a table has of several dates is that of the newest, and no row goes without a word.
 #[test]
 fn of_rows_of_several_dates_the_newest_counts() {
-    let told = |rows: &[import::Rejected]| -> Vec<String> {
+    let told = |rows: &[import::RejectedRow]| -> Vec<String> {
         rows.iter().map(|row| format!("{} {}: {}", row.line, row.name, row.why)).collect()
     };
-    let report = compare(
+    let diff = compare(
         "name,usd,per,region,date\nZ1,3,month,here,2024-01-31\nZ1,4,month,here,2025-01-01\n\
          Z1,9,month,there,2023-01-01\nZ2,6,month,here,2025-01-01\nZ2,5,month,here,2024-01-01\n",
     );
-    let taken: Vec<&str> = report.taken.iter().map(|row| row.cells["usd"].as_str()).collect();
-    assert_eq!((taken, report.n_lines), (vec!["4", "9", "6"], 5), "{report:?}");
+    let taken: Vec<&str> = diff.taken.iter().map(|row| row.cells["usd"].as_str()).collect();
+    assert_eq!((taken, diff.n_lines), (vec!["4", "9", "6"], 5), "{diff:?}");
     let older = [
         "2 Z1: of 2024-01-31; that of 2025-01-01 in line 3 counts",
         "6 Z2: of 2024-01-01; that of 2025-01-01 in line 5 counts",
     ];
-    assert_eq!(told(&report.left_out), older);
-    assert!(report.taken.iter().all(|row| !row.cells.contains_key("date")), "{report:?}");
+    assert_eq!(told(&diff.left_out), older);
+    assert!(diff.taken.iter().all(|row| !row.cells.contains_key("date")), "{diff:?}");
 
-    let report = compare("tier,iops,date\nZ1,500,2024\nZ1,600,2025\n");
-    assert_eq!((report.taken.len(), report.taken[0].cells["iops"].as_str()), (1, "600"));
+    let diff = compare("tier,iops,date\nZ1,500,2024\nZ1,600,2025\n");
+    assert_eq!((diff.taken.len(), diff.taken[0].cells["iops"].as_str()), (1, "600"));
 
     // Without dates that have an order, nothing is picked.
     for dates in [["", ""], ["about 2016", "undated"], ["2025", "2025-03-01"], ["2025", "2025"]] {
         let [first, second] = dates;
-        let report =
+        let diff =
             compare(&format!("name,usd,per,date\nZ1,3,month,{first}\nZ1,4,month,{second}\n"));
-        assert!(report.taken.is_empty(), "{dates:?}: {report:?}");
+        assert!(diff.taken.is_empty(), "{dates:?}: {diff:?}");
         let rest = "and no date says which counts: leave only the one that is meant";
         let whys = [
             format!("2 Z1: 3 USD here and 4 in line 3, {rest}"),
             format!("3 Z1: 4 USD here and 3 in line 2, {rest}"),
         ];
-        assert_eq!(told(&report.rejected), whys, "{dates:?}");
+        assert_eq!(told(&diff.rejected), whys, "{dates:?}");
     }
 }
 
@@ -365,9 +365,9 @@ fn texts_without_a_table_are_told() {
 
 #[test]
 fn what_was_taken_comes_back_from_a_folder() {
-    let report = compare(OLD_PAGE);
-    let table = import::table(&report.taken, TableKind::Vms, "page").expect("a table");
-    assert_eq!(import::table(&report.taken, TableKind::Disks, "page"), None);
+    let diff = compare(OLD_PAGE);
+    let table = import::table(&diff.taken, TableKind::Vms, "page").expect("a table");
+    assert_eq!(import::table(&diff.taken, TableKind::Disks, "page"), None);
     let sources = import::with_source("", "page", "a page", "2026-01-01");
     let sources = import::with_source(&sources, "page", "the page", "2026-01-02");
     let tables =
@@ -447,12 +447,12 @@ proptest! {
     fn no_text_makes_the_import_panic(text in prop_oneof![words(), any::<String>()]) {
         if let Ok(read) = import::read(&text) {
             let edition = catalog::edition("2018").expect("an edition");
-            let report = import::compare(read, edition, false);
-            let n_out = report.taken.len() + report.rejected.len();
-            prop_assert!(n_out <= report.n_read, "{report:?}");
+            let diff = import::compare(read, edition, false);
+            let n_out = diff.taken.len() + diff.rejected.len();
+            prop_assert!(n_out <= diff.n_read, "{diff:?}");
             // What was taken is fit to be read back.
             for kind in [TableKind::Vms, TableKind::Disks] {
-                let Some(table) = import::table(&report.taken, kind, "csi") else { continue };
+                let Some(table) = import::table(&diff.taken, kind, "csi") else { continue };
                 let path = format!("2018/{}-mine.csv", kind.as_str());
                 let catalog = Catalog::with(vec![(path, table.clone())]);
                 prop_assert!(catalog.is_ok(), "{:?} {table}", catalog.err());
@@ -482,14 +482,14 @@ fn a_limit_that_reads_and_writes_share_is_known_by_either_name() {
 
 #[test]
 fn another_name_of_a_disk_finds_it() {
-    let report = compare("type,iops_per_gib,iops_max\nio2 Block Express,1000,256000\n");
-    assert_eq!((report.n_same, report.new.len()), (1, 0), "{report:?}");
-    let table = import::table(&report.taken, TableKind::Disks, "t").expect("a table");
+    let diff = compare("type,iops_per_gib,iops_max\nio2 Block Express,1000,256000\n");
+    assert_eq!((diff.n_same, diff.new.len()), (1, 0), "{diff:?}");
+    let table = import::table(&diff.taken, TableKind::Disks, "t").expect("a table");
     assert!(table.contains("io2,AWS,"), "{table}");
 }
 
 /// Compares two rows for a gp3, of two editions, with an edition of the catalogue.
-fn gp3_of(edition: &str, rows: &str) -> Report {
+fn gp3_of(edition: &str, rows: &str) -> TableDiff {
     let table = format!("type,edition,iops_base,iops_max,throughput_max_mib_s\n{rows}");
     import::compare(read(&table), catalog::edition(edition).expect("an edition"), false)
 }
@@ -504,9 +504,9 @@ fn of_several_editions_of_a_row_the_one_that_is_known_is_meant() {
         ("current", 2, "of `older`; what edition current has is that of `2025-09`"),
         ("2023", 3, "of `2025-09`; what edition 2023 has is that of `older`"),
     ] {
-        let report = gp3_of(edition, &both);
-        assert_eq!((report.n_same, report.rejected.len()), (1, 0), "{report:?}");
-        let left_out = &report.left_out[0];
+        let diff = gp3_of(edition, &both);
+        assert_eq!((diff.n_same, diff.rejected.len()), (1, 0), "{diff:?}");
+        let left_out = &diff.left_out[0];
         assert_eq!((left_out.line, left_out.why.as_str()), (line, why));
     }
     // Alone, or of the same edition, a row is what it was.
@@ -518,14 +518,14 @@ fn of_several_editions_of_a_row_the_one_that_is_known_is_meant() {
 
 #[test]
 fn an_edition_that_is_ours_is_followed_and_an_unclear_one_is_told() {
-    let report = gp3_of("2023", "gp3,today,3000,80000,2000\ngp3,eda-module,3000,16000,1000\n");
-    assert_eq!((report.n_same, report.left_out.len()), (1, 1), "{report:?}");
-    assert_eq!(report.left_out[0].why, "of edition current, not 2023");
-    let report = gp3_of("current", "gp9,a,3000,16000,1000\ngp9,b,3000,80000,2000\n");
-    assert_eq!((report.new.len(), report.rejected.len()), (0, 2), "{report:?}");
+    let diff = gp3_of("2023", "gp3,today,3000,80000,2000\ngp3,eda-module,3000,16000,1000\n");
+    assert_eq!((diff.n_same, diff.left_out.len()), (1, 1), "{diff:?}");
+    assert_eq!(diff.left_out[0].why, "of edition current, not 2023");
+    let diff = gp3_of("current", "gp9,a,3000,16000,1000\ngp9,b,3000,80000,2000\n");
+    assert_eq!((diff.new.len(), diff.rejected.len()), (0, 2), "{diff:?}");
     let why = "the table has it of `a` and `b`, and none is what edition current has: leave only \
                the one that is meant";
-    assert_eq!(report.rejected[0].why, why);
+    assert_eq!(diff.rejected[0].why, why);
 }
 
 #[test]
@@ -534,11 +534,11 @@ fn printed_prices_are_of_so_many_for_a_month() {
                  HDD-1TB,32,1638.4,ok\nP30,4,544.34,ok\ndesign total,,1544.34,erratum\n\
                  Standard_D14,1,1600,ok\n";
     let edition = catalog::edition("2018").expect("an edition");
-    let report = import::compare(read(table), edition, false);
-    assert_eq!((report.n_same, report.left_out.len(), report.new.len()), (3, 1, 1), "{report:?}");
-    assert_eq!(report.left_out[0].why, "nothing says how many it is for");
-    assert_eq!(report.new[0].name, "Standard_D14");
-    let p30 = report.taken.iter().find(|row| row.name == "P30").expect("taken");
+    let diff = import::compare(read(table), edition, false);
+    assert_eq!((diff.n_same, diff.left_out.len(), diff.new.len()), (3, 1, 1), "{diff:?}");
+    assert_eq!(diff.left_out[0].why, "nothing says how many it is for");
+    assert_eq!(diff.new[0].name, "Standard_D14");
+    let p30 = diff.taken.iter().find(|row| row.name == "P30").expect("taken");
     assert_eq!(p30.cells["usd"], "136.085");
 }
 
@@ -556,9 +556,9 @@ fn what_the_catalogue_was_made_from_changes_nothing() {
         "account_type,tier,size_gib,iops,mb_s\nPremiumV2_LRS,P,65536,,\nUltraSSD_LRS,U,65536,,\n\
          Premium_LRS,P1,4,120,25\n",
     ] {
-        let report = compare(table);
-        assert_eq!(report.n_same, report.n_read, "{report:?}");
-        assert!(report.n_read > 0, "{table}");
+        let diff = compare(table);
+        assert_eq!(diff.n_same, diff.n_read, "{diff:?}");
+        assert!(diff.n_read > 0, "{table}");
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::check_list::{Repriced, compare_fact, compare_price, without_contradictions};
-use super::doubt::{Doubt, Ranges, doubts};
-use super::{CLOUD, Read, Rejected, Row, TableKind, editions};
+use super::check_list::{PriceChange, compare_fact, compare_price, without_contradictions};
+use super::doubt::{DoubtedFigure, Ranges, doubts};
+use super::{CLOUD, ReadTable, RejectedRow, TableKind, TableRow, editions};
 use crate::cloud::Cloud;
 use crate::column::{Column, Unit};
 use crate::edition::Edition;
@@ -21,7 +21,7 @@ const MB_BYTES: [u64; 3] = [1_000_000, 1_024_000, 1 << 20];
 
 /// One figure that differs from what is known, or was unknown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct FigureChange {
     /// Name of the tier or size.
     pub name: String,
     /// What it is a figure of.
@@ -32,9 +32,9 @@ pub struct Change {
     pub after: Figure,
 }
 
-/// What an import does.
+/// In what a published table differs from an edition of the catalogue, and what of it is taken.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct TableDiff {
     /// Lines read.
     pub n_lines: usize,
     /// Rows read: of disks and machines one per name.
@@ -42,20 +42,20 @@ pub struct Report {
     /// Rows that say nothing else than what is known.
     pub n_same: usize,
     /// Rows not taken, with the reason.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedRow>,
     /// Rows that say nothing the catalogue has a place for.
-    pub left_out: Vec<Rejected>,
+    pub left_out: Vec<RejectedRow>,
     /// Names, prices and facts that the catalogue does not have.
-    pub new: Vec<Row>,
+    pub new: Vec<TableRow>,
     /// Figures that differ, or that were unknown.
-    pub changed: Vec<Change>,
+    pub changed: Vec<FigureChange>,
     /// Prices that differ.
-    pub repriced: Vec<Repriced>,
+    pub repriced: Vec<PriceChange>,
     /// Figures that were unknown and are hard to believe. Their rows are taken only if that was
     /// asked for.
-    pub doubted: Vec<Doubt>,
+    pub doubted: Vec<DoubtedFigure>,
     /// All rows that were taken.
-    pub taken: Vec<Row>,
+    pub taken: Vec<TableRow>,
 }
 
 /// Compares rows with an edition.
@@ -66,14 +66,14 @@ pub struct Report {
 /// or less than a tenth of the least that the edition has of the property, or operations and bytes
 /// per second that meet at less than 512 B or more than 4 MiB, and a price of more than 10 times or
 /// less than a tenth of the known one.
-pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
+pub fn compare(read: ReadTable, edition: &Edition, accept: bool) -> TableDiff {
     let n_read = read.rows.len() + read.rejected.len();
-    let mut report = Report {
+    let mut diff = TableDiff {
         n_lines: read.n_lines,
         n_read,
         rejected: read.rejected,
         left_out: read.left_out,
-        ..Report::default()
+        ..TableDiff::default()
     };
     let source = Arc::new(Source {
         key: "import".to_owned(),
@@ -83,42 +83,43 @@ pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
     });
     let disks = Ranges::of(edition.disks().iter().map(|disk| &**disk));
     let vms = Ranges::of(edition.vms().iter().map(|vm| &**vm));
-    let known = |row: &Row| match row.kind {
+    let known = |row: &TableRow| match row.kind {
         TableKind::Disks => {
             let item = edition.disk(&row.name).map(|disk| &**disk);
-            Some(Known { item, ranges: &disks, source: &source })
+            Some(KnownItem { item, ranges: &disks, source: &source })
         }
         TableKind::Vms => {
             let item = edition.vm(&row.name).map(|vm| &**vm);
-            Some(Known { item, ranges: &vms, source: &source })
+            Some(KnownItem { item, ranges: &vms, source: &source })
         }
         TableKind::Prices | TableKind::Network => None,
     };
-    let is_known = |row: &Row| {
+    let is_known = |row: &TableRow| {
         let weighed = known(row).map(|known| weigh(row.clone(), &known, accept));
         weighed.is_some_and(|weighed| weighed.why.is_none() && weighed.changes.is_empty())
     };
-    let (lists, items): (Vec<Row>, Vec<Row>) = read.rows.into_iter().partition(Row::is_of_a_list);
-    for row in without_contradictions(lists, edition, &mut report) {
+    let (lists, items): (Vec<TableRow>, Vec<TableRow>) =
+        read.rows.into_iter().partition(TableRow::is_of_a_list);
+    for row in without_contradictions(lists, edition, &mut diff) {
         if row.kind == TableKind::Prices {
-            compare_price(row, edition, accept, &mut report);
+            compare_price(row, edition, accept, &mut diff);
         } else {
-            compare_fact(row, edition, accept, &source, &mut report);
+            compare_fact(row, edition, accept, &source, &mut diff);
         }
     }
-    for row in editions::choose(items, edition, &mut report, is_known) {
+    for row in editions::choose(items, edition, &mut diff, is_known) {
         let Some(known) = known(&row) else { continue };
         let item = known.item;
-        put(weigh(row, &known, accept), item, &mut report);
+        put(weigh(row, &known, accept), item, &mut diff);
     }
-    put_clouds(&mut report);
-    report.left_out.sort_by_key(|left_out| left_out.line);
-    report.rejected.sort_by_key(|rejected| rejected.line);
-    report
+    put_clouds(&mut diff);
+    diff.left_out.sort_by_key(|left_out| left_out.line);
+    diff.rejected.sort_by_key(|rejected| rejected.line);
+    diff
 }
 
 /// What a row is held against.
-struct Known<'a> {
+struct KnownItem<'a> {
     item: Option<&'a Item>,
     ranges: &'a Ranges<'a>,
     /// Source of what the table says.
@@ -126,16 +127,16 @@ struct Known<'a> {
 }
 
 /// A row held against what is known.
-struct Weighed {
-    row: Row,
-    changes: Vec<Change>,
+struct WeighedRow {
+    row: TableRow,
+    changes: Vec<FigureChange>,
     /// Why it is not taken.
     why: Option<String>,
-    doubted: Vec<Doubt>,
+    doubted: Vec<DoubtedFigure>,
 }
 
-fn weigh(mut row: Row, known: &Known<'_>, accept: bool) -> Weighed {
-    let Known { item, ranges, source } = *known;
+fn weigh(mut row: TableRow, known: &KnownItem<'_>, accept: bool) -> WeighedRow {
+    let KnownItem { item, ranges, source } = *known;
     if let Some(item) = item {
         fold_shared(&mut row, item);
     }
@@ -155,7 +156,7 @@ fn weigh(mut row: Row, known: &Known<'_>, accept: bool) -> Weighed {
         settle_unit(&mut after, cell, all, source);
         let Some(before) = all.first() else {
             fresh.push((column, after.clone()));
-            changes.push(Change {
+            changes.push(FigureChange {
                 name: row.name.clone(),
                 property: column.property.to_owned(),
                 before: None,
@@ -171,7 +172,7 @@ fn weigh(mut row: Row, known: &Known<'_>, accept: bool) -> Weighed {
         if !is_same {
             let before = Some(before.clone());
             let (name, property) = (row.name.clone(), column.property.to_owned());
-            changes.push(Change { name, property, before, after });
+            changes.push(FigureChange { name, property, before, after });
         }
     }
     let machine = Cloud::of_machine(&row.name).filter(|_| row.kind == TableKind::Disks);
@@ -186,7 +187,7 @@ fn weigh(mut row: Row, known: &Known<'_>, accept: bool) -> Weighed {
         let columns: Vec<&str> = doubted.iter().map(|(column, ..)| *column).collect();
         why.get_or_insert(format!("hard to believe: {}", columns.join(", ")));
     }
-    let doubted = doubted.into_iter().map(|(column, figure, why)| Doubt {
+    let doubted = doubted.into_iter().map(|(column, figure, why)| DoubtedFigure {
         line: row.line,
         name: row.name.clone(),
         column,
@@ -194,24 +195,24 @@ fn weigh(mut row: Row, known: &Known<'_>, accept: bool) -> Weighed {
         why,
     });
     let doubted = doubted.collect();
-    Weighed { row, changes, why, doubted }
+    WeighedRow { row, changes, why, doubted }
 }
 
 /// Puts a row where it belongs.
-fn put(weighed: Weighed, item: Option<&Item>, report: &mut Report) {
-    let Weighed { mut row, changes, why, doubted } = weighed;
-    report.doubted.extend(doubted);
+fn put(weighed: WeighedRow, item: Option<&Item>, diff: &mut TableDiff) {
+    let WeighedRow { mut row, changes, why, doubted } = weighed;
+    diff.doubted.extend(doubted);
     if let Some(why) = why {
-        report.rejected.push(Rejected { line: row.line, name: row.name, why });
+        diff.rejected.push(RejectedRow { line: row.line, name: row.name, why });
         return;
     }
     match item {
-        None => report.new.push(row.clone()),
+        None => diff.new.push(row.clone()),
         Some(item) => {
             if changes.is_empty() {
-                report.n_same += 1;
+                diff.n_same += 1;
             } else {
-                report.changed.extend(changes);
+                diff.changed.extend(changes);
             }
             // A table may have another name for it, and not say whose it is.
             row.name.clone_from(&item.name);
@@ -220,7 +221,7 @@ fn put(weighed: Weighed, item: Option<&Item>, report: &mut Report) {
             }
         }
     }
-    report.taken.push(row);
+    diff.taken.push(row);
 }
 
 /// What reads and writes share where they have no limits of their own.
@@ -237,7 +238,7 @@ fn figures_of<'i>(item: &'i Item, property: &str) -> &'i [Figure] {
 }
 
 /// Makes one figure of two equal ones for reads and writes where the item is known to have one.
-fn fold_shared(row: &mut Row, item: &Item) {
+fn fold_shared(row: &mut TableRow, item: &Item) {
     let is_shared = item.figure(SHARED).is_some()
         && OF_DIRECTIONS.iter().all(|property| item.figure(property).is_none());
     let cells = OF_DIRECTIONS.map(|column| row.cells.get(column));
@@ -290,8 +291,8 @@ pub(super) fn disagrees(before: &Figure, after: &Figure) -> Option<String> {
 
 /// Writes rows of one kind as a table of the catalogue, with `source` as their source's key.
 /// Returns nothing if there is none of the kind.
-pub fn table(rows: &[Row], kind: TableKind, source: &str) -> Option<String> {
-    let rows: Vec<&Row> = rows.iter().filter(|row| row.kind == kind).collect();
+pub fn table(rows: &[TableRow], kind: TableKind, source: &str) -> Option<String> {
+    let rows: Vec<&TableRow> = rows.iter().filter(|row| row.kind == kind).collect();
     let columns: BTreeSet<&'static str> =
         rows.iter().flat_map(|row| row.cells.keys().copied()).filter(|it| *it != CLOUD).collect();
     if columns.is_empty() {
@@ -340,10 +341,10 @@ fn cloud(name: &str, kind: TableKind) -> Cloud {
 
 /// Says whose each row is. A table of disks is of one cloud: what does not say is of that of the
 /// others.
-fn put_clouds(report: &mut Report) {
-    let mut disks = report.taken.iter().filter(|row| row.kind == TableKind::Disks);
+fn put_clouds(diff: &mut TableDiff) {
+    let mut disks = diff.taken.iter().filter(|row| row.kind == TableKind::Disks);
     let of_disks = disks.find_map(|row| row.cells.get(CLOUD)).cloned();
-    for row in report.taken.iter_mut().chain(&mut report.new) {
+    for row in diff.taken.iter_mut().chain(&mut diff.new) {
         let others = of_disks.as_deref().filter(|_| row.kind == TableKind::Disks);
         if row.kind != TableKind::Network && !row.cells.contains_key(CLOUD) {
             let cloud = others.unwrap_or_else(|| cloud(&row.name, row.kind).as_str()).to_owned();

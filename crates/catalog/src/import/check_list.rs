@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::check::{Change, Report, disagrees};
+use super::check::{FigureChange, TableDiff, disagrees};
 use super::dates::{ItemKey, item_key};
-use super::{Rejected, Row, TableKind};
+use super::{RejectedRow, TableKind, TableRow};
 use crate::column::Unit;
 use crate::edition::Edition;
 use crate::figure::{Figure, Source};
@@ -17,7 +17,7 @@ const REACH: f64 = 10.0;
 
 /// A price that differs from what is known.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Repriced {
+pub struct PriceChange {
     /// What is bought.
     pub name: String,
     /// For how long or how much, such as `month`.
@@ -42,10 +42,10 @@ fn is_month_of(usd_per_hour: f64, usd_per_month: f64) -> bool {
 /// Takes out prices that contradict another one of the same thing in the table, but for those that
 /// are known: nothing says which one counts.
 pub(super) fn without_contradictions(
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     edition: &Edition,
-    report: &mut Report,
-) -> Vec<Row> {
+    diff: &mut TableDiff,
+) -> Vec<TableRow> {
     let mut first: BTreeMap<ItemKey, Vec<(String, u64)>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.kind == TableKind::Prices) {
         let usd = row.cells.get("usd").cloned().unwrap_or_default();
@@ -63,12 +63,12 @@ pub(super) fn without_contradictions(
                     "{usd} USD here and {other} in line {line}, and no date says which counts: \
                      leave only the one that is meant"
                 );
-                rejected.push(Rejected { line: row.line, name: row.name, why });
+                rejected.push(RejectedRow { line: row.line, name: row.name, why });
             }
             _ => kept.push(row),
         }
     }
-    report.rejected.extend(rejected);
+    diff.rejected.extend(rejected);
     kept
 }
 
@@ -77,17 +77,17 @@ fn is_same_price(usd: &str, other: &str) -> bool {
 }
 
 /// Says whether an edition has this price of this thing.
-fn is_known(row: &Row, edition: &Edition) -> bool {
+fn is_known(row: &TableRow, edition: &Edition) -> bool {
     let Ok(usd) = row.cells.get("usd").map_or("", String::as_str).parse::<f64>() else {
         return false;
     };
-    let Ok(meter) = Meter::of(row) else { return false };
+    let Ok(meter) = PriceKey::of(row) else { return false };
     let mut known = edition.prices_of(&row.name).filter(|price| meter.is_of(price));
     known.any(|price| (price.usd - usd).abs() <= 1e-9 * usd)
 }
 
 /// What a row is the price of, beside the name.
-struct Meter<'r> {
+struct PriceKey<'r> {
     part: Part,
     band: Band,
     term: Term,
@@ -95,11 +95,11 @@ struct Meter<'r> {
     region: &'r str,
 }
 
-impl<'r> Meter<'r> {
-    fn of(row: &'r Row) -> Result<Self, String> {
+impl<'r> PriceKey<'r> {
+    fn of(row: &'r TableRow) -> Result<Self, String> {
         let cell = |name: &str| row.cells.get(name).map(String::as_str);
         let per = cell("per").unwrap_or("");
-        Ok(Meter {
+        Ok(PriceKey {
             part: Part::read(cell("part").unwrap_or(""), per)?,
             band: Band::read(cell("above"), cell("up_to"))?,
             term: cell("term").map_or(Ok(Term::OnDemand), Term::from_text)?,
@@ -119,20 +119,20 @@ impl<'r> Meter<'r> {
 }
 
 /// Compares one price with those of the same thing, amount and region.
-pub(super) fn compare_price(row: Row, edition: &Edition, accept: bool, report: &mut Report) {
+pub(super) fn compare_price(row: TableRow, edition: &Edition, accept: bool, diff: &mut TableDiff) {
     let cell = |name: &str| row.cells.get(name).map_or("", String::as_str);
-    let rejected = |why: String| Rejected { line: row.line, name: row.name.clone(), why };
+    let rejected = |why: String| RejectedRow { line: row.line, name: row.name.clone(), why };
     let after_usd = match cell("usd").parse::<f64>() {
         Ok(usd) if usd > 0.0 && usd < 1e9 => usd,
         _ => {
-            report.rejected.push(rejected(format!("`{}` is not a price", cell("usd"))));
+            diff.rejected.push(rejected(format!("`{}` is not a price", cell("usd"))));
             return;
         }
     };
-    let meter = match Meter::of(&row) {
+    let meter = match PriceKey::of(&row) {
         Ok(meter) => meter,
         Err(why) => {
-            report.rejected.push(rejected(why));
+            diff.rejected.push(rejected(why));
             return;
         }
     };
@@ -140,32 +140,32 @@ pub(super) fn compare_price(row: Row, edition: &Edition, accept: bool, report: &
     let prices = || edition.prices_of(&row.name);
     let known: Vec<f64> =
         prices().filter(|price| meter.is_of(price)).map(|price| price.usd).collect();
-    let hourly = Meter { per: "hour", ..meter };
+    let hourly = PriceKey { per: "hour", ..meter };
     let is_hourly = |price: &&Price| per == "month" && hourly.is_of(price);
     let is_known = prices().filter(is_hourly).any(|price| is_month_of(price.usd, after_usd));
     if known.is_empty() && is_known {
-        report.n_same += 1;
-        report.taken.push(row);
+        diff.n_same += 1;
+        diff.taken.push(row);
         return;
     }
     let Some(before_usd) = known.first().copied() else {
-        report.new.push(row.clone());
-        report.taken.push(row);
+        diff.new.push(row.clone());
+        diff.taken.push(row);
         return;
     };
     if known.iter().any(|usd| (usd - after_usd).abs() <= 1e-9 * usd) {
-        report.n_same += 1;
+        diff.n_same += 1;
     } else {
         let share = after_usd / before_usd;
         if !accept && !(1.0 / REACH..=REACH).contains(&share) {
             let why = format!("hard to believe: {after_usd} USD, known are {before_usd} per {per}");
-            report.rejected.push(rejected(why));
+            diff.rejected.push(rejected(why));
             return;
         }
         let name = row.name.clone();
-        report.repriced.push(Repriced { name, per, region, before_usd, after_usd });
+        diff.repriced.push(PriceChange { name, per, region, before_usd, after_usd });
     }
-    report.taken.push(row);
+    diff.taken.push(row);
 }
 
 /// Returns the unit of a fact, as the catalogue writes it or as pages do.
@@ -181,17 +181,17 @@ fn unit_of(text: &str) -> Result<Unit, String> {
 
 /// Compares one fact about network volumes.
 pub(super) fn compare_fact(
-    mut row: Row,
+    mut row: TableRow,
     edition: &Edition,
     accept: bool,
     source: &Arc<Source>,
-    report: &mut Report,
+    diff: &mut TableDiff,
 ) {
     let name = row.name.clone();
-    let told = |why: String| Rejected { line: row.line, name: name.clone(), why };
+    let told = |why: String| RejectedRow { line: row.line, name: name.clone(), why };
     let own = row.cells.remove("edition").filter(|own| own != edition.info.name);
     if let Some(own) = own {
-        report.left_out.push(told(format!("of edition {own}, not {}", edition.info.name)));
+        diff.left_out.push(told(format!("of edition {own}, not {}", edition.info.name)));
         return;
     }
     let cell = |name: &str| row.cells.get(name).cloned().unwrap_or_default();
@@ -202,12 +202,12 @@ pub(super) fn compare_fact(
     });
     let after = match figure {
         _ if parameter.is_empty() => {
-            report.rejected.push(told("no parameter".to_owned()));
+            diff.rejected.push(told("no parameter".to_owned()));
             return;
         }
         Ok(after) => after,
         Err(why) => {
-            report.rejected.push(told(format!("{parameter}: {why}")));
+            diff.rejected.push(told(format!("{parameter}: {why}")));
             return;
         }
     };
@@ -216,20 +216,25 @@ pub(super) fn compare_fact(
     let known: Vec<&Figure> =
         facts.filter(|fact| is_it(&fact.scope, &fact.parameter)).map(|fact| &fact.figure).collect();
     let Some(before) = known.first().copied() else {
-        report.new.push(row.clone());
-        report.taken.push(row);
+        diff.new.push(row.clone());
+        diff.taken.push(row);
         return;
     };
     if known.iter().any(|figure| figure.per_s == after.per_s) {
-        report.n_same += 1;
+        diff.n_same += 1;
     } else {
         if let Some(reason) = disagrees(before, &after).filter(|_| !accept) {
             let why = format!("{parameter} is {after}, known is {before} {reason}");
-            report.rejected.push(told(why));
+            diff.rejected.push(told(why));
             return;
         }
         let before = Some(before.clone());
-        report.changed.push(Change { name: row.name.clone(), property: parameter, before, after });
+        diff.changed.push(FigureChange {
+            name: row.name.clone(),
+            property: parameter,
+            before,
+            after,
+        });
     }
-    report.taken.push(row);
+    diff.taken.push(row);
 }

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::dates::{self, DATE};
-use super::header::{self, Target};
+use super::header::{self, ColumnTarget};
 use super::list::List;
-use super::{CLOUD, EDITION, Form, ImportError, Read, Rejected, Row, TableKind, cell, go_map};
+use super::{
+    CLOUD, EDITION, ImportError, ReadTable, RejectedRow, TableForm, TableKind, TableRow, cell,
+    go_map,
+};
 use crate::cloud::Cloud;
 use crate::column::Owner;
 
@@ -20,13 +23,13 @@ const OF_MACHINES: [(&str, &str); 5] = [
 
 /// Reads CSV with one line of column names. A table that has columns of disks and of machines is
 /// refused: a figure that nothing would use is one that somebody counts on.
-pub(super) fn read(text: &str) -> Result<Read, ImportError> {
-    let mut read = Read::empty(Form::Csv);
+pub(super) fn read(text: &str) -> Result<ReadTable, ImportError> {
+    let mut read = ReadTable::empty(TableForm::Csv);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
     let Ok(names) = reader.headers().cloned() else { return Ok(read) };
     let list = List::of(&names);
-    let targets: Vec<Target> = names.iter().map(|name| header::of_csv(name.trim())).collect();
-    if list.is_none() && !targets.contains(&Target::Name) {
+    let targets: Vec<ColumnTarget> = names.iter().map(|name| header::of_csv(name.trim())).collect();
+    if list.is_none() && !targets.contains(&ColumnTarget::Name) {
         return Ok(read);
     }
     let edition = names.iter().position(|name| name.trim() == "edition");
@@ -38,7 +41,7 @@ pub(super) fn read(text: &str) -> Result<Read, ImportError> {
     };
     let keeps = |idx: usize| match &list {
         Some(list) => list.keeps(idx),
-        None => targets[idx] != Target::Nothing || Some(idx) == edition || Some(idx) == cloud,
+        None => targets[idx] != ColumnTarget::Nothing || Some(idx) == edition || Some(idx) == cloud,
     };
     let ignored = names.iter().enumerate().filter(|(idx, _)| !keeps(*idx));
     read.ignored = ignored.map(|(_, name)| name.to_owned()).collect();
@@ -49,7 +52,7 @@ pub(super) fn read(text: &str) -> Result<Read, ImportError> {
             Ok(record) => record,
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                let rejected = Rejected { line, name: String::new(), why: error.to_string() };
+                let rejected = RejectedRow { line, name: String::new(), why: error.to_string() };
                 read.rejected.push(rejected);
                 break;
             }
@@ -66,7 +69,8 @@ pub(super) fn read(text: &str) -> Result<Read, ImportError> {
         if let Some(account) = account.and_then(|idx| record.get(idx))
             && go_map::is_chosen(account)
         {
-            let tier = record.iter().zip(&targets).find(|(_, target)| **target == Target::Name);
+            let tier =
+                record.iter().zip(&targets).find(|(_, target)| **target == ColumnTarget::Name);
             let tier = tier.map_or("", |(cell, _)| cell);
             read.left_out.push(go_map::chosen(line, account, tier));
             continue;
@@ -88,10 +92,13 @@ pub(super) fn read(text: &str) -> Result<Read, ImportError> {
 }
 
 /// Says what a table is of by its columns: machines where one is a figure of machines.
-fn kind(names: &csv::StringRecord, targets: &[Target]) -> Result<TableKind, ImportError> {
-    let owner = |target: &Target| match target {
-        Target::One(column) => super::column(column).map(|column| column.of),
-        Target::Name | Target::Pair(..) | Target::Second(_) | Target::Nothing => None,
+fn kind(names: &csv::StringRecord, targets: &[ColumnTarget]) -> Result<TableKind, ImportError> {
+    let owner = |target: &ColumnTarget| match target {
+        ColumnTarget::One(column) => super::column(column).map(|column| column.of),
+        ColumnTarget::Name
+        | ColumnTarget::Pair(..)
+        | ColumnTarget::Second(_)
+        | ColumnTarget::Nothing => None,
     };
     let first = |of: Owner| targets.iter().position(|target| owner(target) == Some(of));
     let Some(of_machines) = first(Owner::Machine) else { return Ok(TableKind::Disks) };
@@ -117,7 +124,7 @@ fn kind(names: &csv::StringRecord, targets: &[Target]) -> Result<TableKind, Impo
 
 /// Notes the edition of a row, where its table says. Which row of several is meant is found out
 /// where they are compared.
-fn with_edition(mut row: Row, cell: Option<&str>) -> Row {
+fn with_edition(mut row: TableRow, cell: Option<&str>) -> TableRow {
     let own = cell.map_or("", str::trim);
     if !own.is_empty() {
         row.cells.insert(EDITION, own.to_owned());
@@ -126,7 +133,7 @@ fn with_edition(mut row: Row, cell: Option<&str>) -> Row {
 }
 
 /// Notes whose a row is, where its table says.
-fn with_cloud(mut row: Row, cell: Option<&str>) -> Result<Row, Rejected> {
+fn with_cloud(mut row: TableRow, cell: Option<&str>) -> Result<TableRow, RejectedRow> {
     let own = cell.map_or("", str::trim);
     if own.is_empty() {
         return Ok(row);
@@ -134,7 +141,7 @@ fn with_cloud(mut row: Row, cell: Option<&str>) -> Result<Row, Rejected> {
     let clouds = Cloud::ALL.map(Cloud::as_str);
     let Some(known) = clouds.iter().find(|known| known.eq_ignore_ascii_case(own)) else {
         let why = format!("cloud `{own}`, expected {}", clouds.join(", "));
-        return Err(Rejected { line: row.line, name: row.name, why });
+        return Err(RejectedRow { line: row.line, name: row.name, why });
     };
     row.cells.insert(CLOUD, (*known).to_owned());
     Ok(row)
@@ -142,13 +149,13 @@ fn with_cloud(mut row: Row, cell: Option<&str>) -> Result<Row, Rejected> {
 
 fn row(
     record: &csv::StringRecord,
-    targets: &[Target],
+    targets: &[ColumnTarget],
     line: u64,
     kind: TableKind,
-) -> Result<Option<Row>, Rejected> {
-    let name_idx = targets.iter().position(|target| *target == Target::Name).unwrap_or(0);
+) -> Result<Option<TableRow>, RejectedRow> {
+    let name_idx = targets.iter().position(|target| *target == ColumnTarget::Name).unwrap_or(0);
     let name = record.get(name_idx).unwrap_or("").trim().to_owned();
-    let rejected = |why: String| Rejected { line, name: name.clone(), why };
+    let rejected = |why: String| RejectedRow { line, name: name.clone(), why };
     if record.len() != targets.len() {
         return Err(rejected(format!("{} cells, expected {}", record.len(), targets.len())));
     }
@@ -157,7 +164,7 @@ fn row(
     }
     let mut cells = BTreeMap::new();
     for (text, target) in record.iter().zip(targets) {
-        let Target::One(column) = target else { continue };
+        let ColumnTarget::One(column) = target else { continue };
         // Our own layout marks cells (`~`, `=`, `*1000000`), which are kept.
         let marks = text.trim().starts_with(['~', '>', '=']) || text.contains('*');
         if marks {
@@ -187,5 +194,5 @@ fn row(
     {
         *cell = format!("={vcpus}");
     }
-    Ok(Some(Row { line, kind, name, cells }).filter(|row| !row.cells.is_empty()))
+    Ok(Some(TableRow { line, kind, name, cells }).filter(|row| !row.cells.is_empty()))
 }

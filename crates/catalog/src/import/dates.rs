@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{EDITION, Read, Rejected, Row, TableKind};
+use super::{EDITION, ReadTable, RejectedRow, TableKind, TableRow};
 
 /// What tables call the column of dates.
 const COLUMNS: [&str; 4] = ["date", "as_of", "valid_from", "effective_date"];
@@ -18,7 +18,7 @@ const KEYS: [&str; 9] =
 pub(super) type ItemKey = (TableKind, String, [Option<String>; KEYS.len()]);
 
 /// Returns what a row is about: rows of the same key speak of the same thing.
-pub(super) fn item_key(row: &Row) -> ItemKey {
+pub(super) fn item_key(row: &TableRow) -> ItemKey {
     (row.kind, row.name.clone(), KEYS.map(|key| row.cells.get(key).cloned()))
 }
 
@@ -30,7 +30,7 @@ pub(super) fn column(names: &csv::StringRecord) -> Option<usize> {
 
 /// Keeps of rows about the same thing those of the newest date, and says so of the others. Where
 /// their dates are alike all stay: what contradicts is found later.
-pub(super) fn newest(mut read: Read) -> Read {
+pub(super) fn newest(mut read: ReadTable) -> ReadTable {
     let mut of_item: BTreeMap<ItemKey, Vec<usize>> = BTreeMap::new();
     for (idx, row) in read.rows.iter().enumerate().filter(|(_, row)| row.cells.contains_key(DATE)) {
         of_item.entry(item_key(row)).or_default().push(idx);
@@ -54,14 +54,14 @@ pub(super) fn newest(mut read: Read) -> Read {
         row.cells.remove(DATE);
         match older.remove(&idx) {
             None => rows.push(row),
-            Some(why) => read.left_out.push(Rejected { line: row.line, name: row.name, why }),
+            Some(why) => read.left_out.push(RejectedRow { line: row.line, name: row.name, why }),
         }
     }
-    Read { rows, ..read }
+    ReadTable { rows, ..read }
 }
 
 /// Returns a row's date if it is one: `2024`, `2024-03` or `2024-03-01`.
-fn date(row: &Row) -> Option<&str> {
+fn date(row: &TableRow) -> Option<&str> {
     let date = row.cells.get(DATE)?.as_str();
     let lens: Vec<usize> = date.split('-').map(str::len).collect();
     let is_plain = date.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');

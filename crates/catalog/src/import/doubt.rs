@@ -17,7 +17,7 @@ const IO_BYTES: RangeInclusive<f64> = 512.0..=4_194_304.0;
 
 /// A figure that was unknown, and that the table says what is hard to believe of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Doubt {
+pub struct DoubtedFigure {
     /// Line of the table, from 1.
     pub line: u64,
     /// Name of the tier or size.

@@ -1,7 +1,7 @@
 //! Tables that have rows of several editions, of which one is that of the catalogue.
 
-use super::check::Report;
-use super::{EDITION, Rejected, Row};
+use super::check::TableDiff;
+use super::{EDITION, RejectedRow, TableRow};
 use crate::built_in::EDITIONS;
 use crate::edition::Edition;
 
@@ -11,11 +11,11 @@ use crate::edition::Edition;
 /// several rows of one name with such editions the one is meant that says what is known, by
 /// `is_known`. Where none does, all are rejected.
 pub(super) fn choose(
-    mut rows: Vec<Row>,
+    mut rows: Vec<TableRow>,
     edition: &Edition,
-    report: &mut Report,
-    is_known: impl Fn(&Row) -> bool,
-) -> Vec<Row> {
+    diff: &mut TableDiff,
+    is_known: impl Fn(&TableRow) -> bool,
+) -> Vec<TableRow> {
     let own: Vec<Option<String>> = rows.iter_mut().map(|row| row.cells.remove(EDITION)).collect();
     let is_ours = |name: &str| EDITIONS.iter().find(|info| info.is_called(name));
     let is_of = |a: usize, b: usize| rows[a].kind == rows[b].kind && rows[a].name == rows[b].name;
@@ -47,8 +47,8 @@ pub(super) fn choose(
         match verdict {
             Ok(()) => kept.push(row),
             Err((is_other, why)) => {
-                let told = Rejected { line: row.line, name: row.name, why };
-                if is_other { report.left_out.push(told) } else { report.rejected.push(told) }
+                let told = RejectedRow { line: row.line, name: row.name, why };
+                if is_other { diff.left_out.push(told) } else { diff.rejected.push(told) }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Form, Read, Rejected, Row, TableKind};
+use super::{ReadTable, RejectedRow, TableForm, TableKind, TableRow};
 
 /// Field of the map, column of the catalogue. Burst fields of machines equal the base in every row
 /// and say nothing.
@@ -31,8 +31,8 @@ pub(super) fn fits(text: &str) -> bool {
 }
 
 /// Reads every literal.
-pub(super) fn read(text: &str) -> Read {
-    let mut read = Read::empty(Form::GoMap);
+pub(super) fn read(text: &str) -> ReadTable {
+    let mut read = ReadTable::empty(TableForm::GoMap);
     for (at, literal) in literals(text) {
         let line = text[..at].matches('\n').count() as u64 + 1;
         let fields = fields(literal);
@@ -57,9 +57,9 @@ pub(super) fn read(text: &str) -> Read {
                 if let Some(vcpus) = constrained(name).filter(|_| kind == TableKind::Vms) {
                     cells.insert("vcpus", format!("={vcpus}"));
                 }
-                read.rows.push(Row { line, kind, name: name.to_owned(), cells });
+                read.rows.push(TableRow { line, kind, name: name.to_owned(), cells });
             }
-            Err(why) => read.rejected.push(Rejected { line, name: name.to_owned(), why }),
+            Err(why) => read.rejected.push(RejectedRow { line, name: name.to_owned(), why }),
         }
     }
     read.ignored = vec!["MaxBurstIops and MaxBurstBwMbps of machines".to_owned()];
@@ -72,9 +72,9 @@ pub(super) fn is_chosen(account: &str) -> bool {
 }
 
 /// Says why a row of such a type is left out: it has rules instead of tiers.
-pub(super) fn chosen(line: u64, account: &str, tier: &str) -> Rejected {
+pub(super) fn chosen(line: u64, account: &str, tier: &str) -> RejectedRow {
     let why = "its size and limits are chosen: the catalogue has its rules, not tiers".to_owned();
-    Rejected { line, name: format!("{account} {tier}"), why }
+    RejectedRow { line, name: format!("{account} {tier}"), why }
 }
 
 /// Returns the processors of a size that has some of them switched off: 4 of `DS14-4_v2`, which the

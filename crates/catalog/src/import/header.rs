@@ -4,7 +4,7 @@ use super::cell;
 
 /// Where a column's cells go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum ColumnTarget {
     /// The name of the size or tier.
     Name,
     /// One column of the catalogue.
@@ -44,17 +44,17 @@ const ALIASES: [(&str, &str); 19] = [
 pub(super) const NAMES: [&str; 4] = ["name", "tier", "type", "instance_type"];
 
 /// Says what a column of a CSV file means.
-pub(super) fn of_csv(name: &str) -> Target {
+pub(super) fn of_csv(name: &str) -> ColumnTarget {
     if NAMES.contains(&name) {
-        return Target::Name;
+        return ColumnTarget::Name;
     }
     let alias = ALIASES.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
     let column = super::column(alias.unwrap_or(name));
-    column.map_or(Target::Nothing, |column| Target::One(column.name))
+    column.map_or(ColumnTarget::Nothing, |column| ColumnTarget::One(column.name))
 }
 
 /// Says what a column of a series page means. Pages vary: the words are looked for, not the text.
-pub(super) fn of_page(name: &str) -> Target {
+pub(super) fn of_page(name: &str) -> ColumnTarget {
     let plain = cell::without_tags(name).to_lowercase();
     let has = |word: &str| plain.contains(word);
     let is_pair = has("iops/mbps") || has("iops / mbps");
@@ -66,24 +66,24 @@ pub(super) fn of_page(name: &str) -> Target {
     }
     if has("bandwidth") {
         let column = "egress_mbit_s";
-        return if has("nics") { Target::Second(column) } else { Target::One(column) };
+        return if has("nics") { ColumnTarget::Second(column) } else { ColumnTarget::One(column) };
     }
     if has("data disks") || has("remote storage disks") || has("remote disks") {
-        return Target::One("max_data_disks");
+        return ColumnTarget::One("max_data_disks");
     }
     if has("vcpu") {
-        return Target::One("vcpus");
+        return ColumnTarget::One("vcpus");
     }
     if has("memory") && has("gib") && !has("gpu") {
-        return Target::One("memory_gib");
+        return ColumnTarget::One("memory_gib");
     }
     if plain.trim() == "size" || has("size name") || plain.trim() == "vm size" {
-        return Target::Name;
+        return ColumnTarget::Name;
     }
-    Target::Nothing
+    ColumnTarget::Nothing
 }
 
-fn remote(plain: &str, is_pair: bool) -> Target {
+fn remote(plain: &str, is_pair: bool) -> ColumnTarget {
     let has = |word: &str| plain.contains(word);
     let is_burst = has("burst");
     let is_v2 = has("ultra") || has("special") || has("ssd v2");
@@ -94,12 +94,12 @@ fn remote(plain: &str, is_pair: bool) -> Target {
         (true, true) => ["v2_burst_iops", "v2_burst_mb_s"],
     };
     if is_pair {
-        return Target::Pair(iops, bytes, "");
+        return ColumnTarget::Pair(iops, bytes, "");
     }
-    Target::One(if has("speed") || has("throughput") { bytes } else { iops })
+    ColumnTarget::One(if has("speed") || has("throughput") { bytes } else { iops })
 }
 
-fn cached(plain: &str, is_pair: bool) -> Target {
+fn cached(plain: &str, is_pair: bool) -> ColumnTarget {
     let has = |word: &str| plain.contains(word);
     let [iops, bytes] = if has("burst") {
         ["cached_burst_iops", "cached_burst_mb_s"]
@@ -107,14 +107,14 @@ fn cached(plain: &str, is_pair: bool) -> Target {
         ["cached_iops", "cached_mb_s"]
     };
     if is_pair {
-        return Target::Pair(iops, bytes, "cache_gib");
+        return ColumnTarget::Pair(iops, bytes, "cache_gib");
     }
     if has("cache size") {
-        return Target::One("cache_gib");
+        return ColumnTarget::One("cache_gib");
     }
     // Random writes have columns of their own, which the catalogue keeps in bytes per second only.
     if has("write") || has("rw") {
-        return Target::Nothing;
+        return ColumnTarget::Nothing;
     }
-    Target::One(if has("speed") || has("throughput") { bytes } else { iops })
+    ColumnTarget::One(if has("speed") || has("throughput") { bytes } else { iops })
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::header::{self, Target};
-use super::{Read, Rejected, Row, TableKind, cell};
+use super::header::{self, ColumnTarget};
+use super::{ReadTable, RejectedRow, TableKind, TableRow, cell};
 use crate::built_in::EDITIONS;
 
 /// Columns of a price as other lists call them: how much it is for, where the name says so.
@@ -56,8 +56,12 @@ impl List {
         }
         // A table of disks or machines may have prices in it; they are no list of prices.
         let is_figure = |name: &str| match header::of_csv(name.trim()) {
-            Target::One(column) => !column.starts_with("size"),
-            _ => false,
+            ColumnTarget::One(column) => !column.starts_with("size"),
+            // Pages in Markdown alone have columns of two.
+            ColumnTarget::Name
+            | ColumnTarget::Pair(..)
+            | ColumnTarget::Second(_)
+            | ColumnTarget::Nothing => false,
         };
         if names.iter().any(is_figure) {
             return None;
@@ -80,10 +84,10 @@ impl List {
     }
 
     /// Reads one line into `read`.
-    pub(super) fn line(&self, record: &csv::StringRecord, line: u64, read: &mut Read) {
+    pub(super) fn line(&self, record: &csv::StringRecord, line: u64, read: &mut ReadTable) {
         let text = |idx: usize| record.get(idx).unwrap_or("").trim();
         let name = text(self.name).to_owned();
-        let told = |why: &str| Rejected { line, name: name.clone(), why: why.to_owned() };
+        let told = |why: &str| RejectedRow { line, name: name.clone(), why: why.to_owned() };
         if name.is_empty() {
             read.rejected.push(told("no name"));
             return;
@@ -116,7 +120,7 @@ impl List {
                         cells.insert("per", self.per.to_owned());
                     }
                     if cells.contains_key("per") {
-                        read.rows.push(Row { line, kind: self.kind, name, cells });
+                        read.rows.push(TableRow { line, kind: self.kind, name, cells });
                     } else {
                         read.rejected.push(told("nothing says for how long or how much it is"));
                     }
@@ -128,7 +132,7 @@ impl List {
             let known = EDITIONS.iter().find(|info| info.is_called(edition));
             cells.insert("edition", known.map_or(edition, |info| info.name).to_owned());
         }
-        read.rows.push(Row { line, kind: self.kind, name, cells });
+        read.rows.push(TableRow { line, kind: self.kind, name, cells });
     }
 }
 

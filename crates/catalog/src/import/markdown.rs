@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::header::{self, Target};
-use super::{Form, Read, Rejected, Row, TableKind, cell};
+use super::header::{self, ColumnTarget};
+use super::{ReadTable, RejectedRow, TableForm, TableKind, TableRow, cell};
 
 /// Says whether a text has a Markdown table with a column of sizes.
 pub(super) fn fits(text: &str) -> bool {
     let lines: Vec<&str> = text.lines().collect();
-    lines.windows(2).any(|pair| is_rule(pair[1]) && targets(pair[0]).contains(&Target::Name))
+    lines.windows(2).any(|pair| is_rule(pair[1]) && targets(pair[0]).contains(&ColumnTarget::Name))
 }
 
 /// Reads all tables that have a column of sizes.
-pub(super) fn read(text: &str) -> Read {
-    let mut read = Read::empty(Form::Markdown);
-    let mut table: Option<Vec<Target>> = None;
+pub(super) fn read(text: &str) -> ReadTable {
+    let mut read = ReadTable::empty(TableForm::Markdown);
+    let mut table: Option<Vec<ColumnTarget>> = None;
     let mut header: &str = "";
     for (idx, line) in text.lines().enumerate() {
         if !line.contains('|') {
@@ -26,11 +26,14 @@ pub(super) fn read(text: &str) -> Read {
             let targets = targets(header);
             for (name, target) in cells(header).iter().zip(&targets) {
                 let name = cell::without_tags(name).trim().to_owned();
-                if *target == Target::Nothing && !name.is_empty() && !read.ignored.contains(&name) {
+                if *target == ColumnTarget::Nothing
+                    && !name.is_empty()
+                    && !read.ignored.contains(&name)
+                {
                     read.ignored.push(name);
                 }
             }
-            table = Some(targets).filter(|targets| targets.contains(&Target::Name));
+            table = Some(targets).filter(|targets| targets.contains(&ColumnTarget::Name));
             continue;
         }
         let Some(targets) = &table else {
@@ -59,16 +62,20 @@ fn cells(line: &str) -> Vec<&str> {
     line.strip_suffix('|').unwrap_or(line).split('|').map(str::trim).collect()
 }
 
-fn targets(header: &str) -> Vec<Target> {
+fn targets(header: &str) -> Vec<ColumnTarget> {
     cells(header).iter().map(|name| header::of_page(name)).collect()
 }
 
-fn row(line: &str, targets: &[Target], line_number: u64) -> Result<Option<Row>, Rejected> {
+fn row(
+    line: &str,
+    targets: &[ColumnTarget],
+    line_number: u64,
+) -> Result<Option<TableRow>, RejectedRow> {
     let texts = cells(line);
-    let name_idx = targets.iter().position(|target| *target == Target::Name).unwrap_or(0);
+    let name_idx = targets.iter().position(|target| *target == ColumnTarget::Name).unwrap_or(0);
     let name = cell::without_tags(texts.get(name_idx).copied().unwrap_or(""));
     let name = name.split_whitespace().next().unwrap_or("").trim_matches('*').to_owned();
-    let rejected = |why: String| Rejected { line: line_number, name: name.clone(), why };
+    let rejected = |why: String| RejectedRow { line: line_number, name: name.clone(), why };
     if name.is_empty() {
         return Ok(None);
     }
@@ -76,7 +83,7 @@ fn row(line: &str, targets: &[Target], line_number: u64) -> Result<Option<Row>, 
         return Err(rejected(format!("{} cells, expected {}", texts.len(), targets.len())));
     }
     let mut found = BTreeMap::new();
-    let mut put = |column: &'static str, text: &str| -> Result<(), Rejected> {
+    let mut put = |column: &'static str, text: &str| -> Result<(), RejectedRow> {
         if column.is_empty() {
             return Ok(());
         }
@@ -87,21 +94,21 @@ fn row(line: &str, targets: &[Target], line_number: u64) -> Result<Option<Row>, 
     };
     for (text, target) in texts.iter().zip(targets) {
         match target {
-            Target::One(column) => put(column, text)?,
-            Target::Pair(iops, bytes, cache) => {
+            ColumnTarget::One(column) => put(column, text)?,
+            ColumnTarget::Pair(iops, bytes, cache) => {
                 let plain = cell::without_tags(text);
                 let [iops_text, bytes_text, cache_text] = cell::pair(&plain);
                 put(iops, iops_text)?;
                 put(bytes, bytes_text)?;
                 put(cache, cache_text)?;
             }
-            Target::Second(column) => {
+            ColumnTarget::Second(column) => {
                 let behind = text.rsplit('/').next().unwrap_or(text);
                 put(column, behind)?;
             }
-            Target::Name | Target::Nothing => {}
+            ColumnTarget::Name | ColumnTarget::Nothing => {}
         }
     }
-    let row = Row { line: line_number, kind: TableKind::Vms, name, cells: found };
+    let row = TableRow { line: line_number, kind: TableKind::Vms, name, cells: found };
     Ok(Some(row).filter(|row| !row.cells.is_empty()))
 }

@@ -22,9 +22,9 @@ use std::fmt;
 
 use crate::column::Column;
 
-pub use check::{Change, Report, compare, table, with_source};
-pub use check_list::Repriced;
-pub use doubt::Doubt;
+pub use check::{FigureChange, TableDiff, compare, table, with_source};
+pub use check_list::PriceChange;
+pub use doubt::DoubtedFigure;
 
 /// Cell of a row that says which edition it is of; the catalogue keeps editions apart by folders.
 const EDITION: &str = "edition";
@@ -59,7 +59,7 @@ impl TableKind {
 
 /// The form of a published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TableForm {
     /// Comma-separated values.
     Csv,
     /// Markdown with tables.
@@ -68,19 +68,19 @@ pub enum Form {
     GoMap,
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for TableForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Form::Csv => "CSV",
-            Form::Markdown => "Markdown tables",
-            Form::GoMap => "Go map",
+            TableForm::Csv => "CSV",
+            TableForm::Markdown => "Markdown tables",
+            TableForm::GoMap => "Go map",
         })
     }
 }
 
 /// One row as published: a cell of the catalogue's layout per column.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct TableRow {
     /// Line of the table, from 1.
     pub line: u64,
     /// What it is about.
@@ -91,7 +91,7 @@ pub struct Row {
     pub cells: BTreeMap<&'static str, String>,
 }
 
-impl Row {
+impl TableRow {
     /// Says whether it is of a list: a price or a fact.
     fn is_of_a_list(&self) -> bool {
         matches!(self.kind, TableKind::Prices | TableKind::Network)
@@ -100,7 +100,7 @@ impl Row {
 
 /// A row that was not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejected {
+pub struct RejectedRow {
     /// Line of the table, from 1.
     pub line: u64,
     /// Name of the tier or size, as far as it is known.
@@ -111,25 +111,25 @@ pub struct Rejected {
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Read {
+pub struct ReadTable {
     /// How the text was taken.
-    pub form: Form,
+    pub form: TableForm,
     /// Lines of the table that were read, whatever became of them.
     pub n_lines: usize,
     /// Rows: of disks and machines one per name, merged of all that speak of it.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// Rows that could not be read.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedRow>,
     /// Rows that say nothing the catalogue has a place for.
-    pub left_out: Vec<Rejected>,
+    pub left_out: Vec<RejectedRow>,
     /// Columns that have no place in the catalogue.
     pub ignored: Vec<String>,
 }
 
-impl Read {
-    fn empty(form: Form) -> Self {
+impl ReadTable {
+    fn empty(form: TableForm) -> Self {
         let (rows, rejected, left_out, ignored) = (vec![], vec![], vec![], vec![]);
-        Read { form, n_lines: 0, rows, rejected, left_out, ignored }
+        ReadTable { form, n_lines: 0, rows, rejected, left_out, ignored }
     }
 }
 
@@ -158,7 +158,7 @@ pub enum ImportError {
 }
 
 /// Reads a published table, whatever its form.
-pub fn read(text: &str) -> Result<Read, ImportError> {
+pub fn read(text: &str) -> Result<ReadTable, ImportError> {
     let read = if go_map::fits(text) {
         go_map::read(text)
     } else if markdown::fits(text) {
@@ -170,19 +170,19 @@ pub fn read(text: &str) -> Result<Read, ImportError> {
     if n_lines == 0 {
         return Err(ImportError::NoTable);
     }
-    Ok(merged(dates::newest(Read { n_lines, ..read })))
+    Ok(merged(dates::newest(ReadTable { n_lines, ..read })))
 }
 
 /// Merges rows of one name, as a page spreads a size over several tables. Two rows that say
 /// different things of one column contradict one another, and the second is not taken.
-fn merged(mut read: Read) -> Read {
-    let mut rows: Vec<Row> = Vec::new();
+fn merged(mut read: ReadTable) -> ReadTable {
+    let mut rows: Vec<TableRow> = Vec::new();
     for row in read.rows {
         if row.is_of_a_list() {
             rows.push(row);
             continue;
         }
-        let is_same = |known: &&mut Row| {
+        let is_same = |known: &&mut TableRow| {
             let editions = [known.cells.get(EDITION), row.cells.get(EDITION)];
             known.kind == row.kind && known.name == row.name && editions[0] == editions[1]
         };
@@ -197,12 +197,12 @@ fn merged(mut read: Read) -> Read {
         if let Some((column, cell)) = contradiction {
             let first = &known.cells[column];
             let why = format!("{column} is {cell} here and {first} in line {}", known.line);
-            read.rejected.push(Rejected { line: row.line, name: row.name, why });
+            read.rejected.push(RejectedRow { line: row.line, name: row.name, why });
             continue;
         }
         known.cells.extend(row.cells);
     }
-    Read { rows, ..read }
+    ReadTable { rows, ..read }
 }
 
 /// Returns a column of figures by its name.

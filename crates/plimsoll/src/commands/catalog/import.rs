@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::catalog::import::{self, ImportError, Rejected, Report, Row, TableKind};
+use ::catalog::import::{self, ImportError, RejectedRow, TableDiff, TableKind, TableRow};
 use serde_json::json;
 use units::system_text;
 
@@ -99,17 +99,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         }
     })?;
     let (form, ignored) = (read.form, read.ignored.clone());
-    let report = import::compare(read, edition, args.accept);
+    let diff = import::compare(read, edition, args.accept);
     if args.json {
-        stream::print(&as_json(&report, &ignored))?;
+        stream::print(&as_json(&diff, &ignored))?;
     } else {
-        stream::print(&as_text(&report, &form.to_string(), &ignored))?;
+        stream::print(&as_text(&diff, &form.to_string(), &ignored))?;
     }
     if let Some(dir) = &args.write {
-        let written = write(dir, args, &report)?;
+        let written = write(dir, args, &diff)?;
         stream::tell(&format!("wrote {}\n", written.join(", ")));
     }
-    let is_partial = !report.rejected.is_empty();
+    let is_partial = !diff.rejected.is_empty();
     Ok(if is_partial { Exit::Invalid } else { Exit::Fine })
 }
 
@@ -121,45 +121,46 @@ fn read(path: &Path) -> Result<String, Failure> {
         .map_err(|_| Failure::wrong_use(format!("`{}` is not text in UTF-8", path.display())))
 }
 
-fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
+fn as_text(diff: &TableDiff, form: &str, ignored: &[String]) -> String {
     let mut page = format!(
         "{} of {form}: {} new, {} as known, {} rejected; {} changed\n",
-        counted(report.n_lines, "row"),
-        report.new.len(),
-        report.n_same,
-        report.rejected.len(),
-        counted(report.changed.len() + report.repriced.len(), "figure"),
+        counted(diff.n_lines, "row"),
+        diff.new.len(),
+        diff.n_same,
+        diff.rejected.len(),
+        counted(diff.changed.len() + diff.repriced.len(), "figure"),
     );
-    let n_merged = report.n_lines.saturating_sub(report.n_read + report.left_out.len());
+    let n_merged = diff.n_lines.saturating_sub(diff.n_read + diff.left_out.len());
     if n_merged > 0 {
         let _ = writeln!(page, "{} of a name that others speak of, too", counted(n_merged, "row"));
     }
     if !ignored.is_empty() {
         page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));
     }
-    let told =
-        |row: &Rejected| text::wrapped(&format!("  line {}  {}  ", row.line, row.name), &row.why);
-    put(&mut page, "rejected", report.rejected.iter().map(told));
-    let doubted = report.doubted.iter().map(|doubt| {
+    let told = |row: &RejectedRow| {
+        text::wrapped(&format!("  line {}  {}  ", row.line, row.name), &row.why)
+    };
+    put(&mut page, "rejected", diff.rejected.iter().map(told));
+    let doubted = diff.doubted.iter().map(|doubt| {
         let head = format!("  line {}  {}  ", doubt.line, doubt.name);
         text::wrapped(&head, &format!("{}: {} {}", doubt.column, doubt.figure, doubt.why))
     });
     put(&mut page, "warnings: hard to believe", doubted);
-    let changed = report.changed.iter().map(|change| {
+    let changed = diff.changed.iter().map(|change| {
         let before = change.before.as_ref().map_or("unknown".to_owned(), ToString::to_string);
         let what = change.property.replace('_', " ");
         let head = format!("  {}  ", change.name);
         text::wrapped(&head, &format!("{what}: {before} -> {}", change.after))
     });
     put(&mut page, "changed", changed);
-    let repriced = report.repriced.iter().map(|it| {
+    let repriced = diff.repriced.iter().map(|it| {
         let region = if it.region.is_empty() { String::new() } else { format!(", {}", it.region) };
         let text = format!("per {}{region}: {} -> {} USD", it.per, it.before_usd, it.after_usd);
         text::wrapped(&format!("  {}  ", it.name), &text)
     });
     put(&mut page, "prices changed", repriced);
-    put(&mut page, "left out", report.left_out.iter().map(told));
-    let new = report.new.iter().map(|row| {
+    put(&mut page, "left out", diff.left_out.iter().map(told));
+    let new = diff.new.iter().map(|row| {
         let figures = row.cells.iter().filter(|(column, _)| **column != "cloud");
         let cells: Vec<String> = figures.map(|(column, cell)| format!("{column} {cell}")).collect();
         text::wrapped(&format!("  {}  ", row.name), &format!("{}{}", whose(row), cells.join(", ")))
@@ -169,7 +170,7 @@ fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
 }
 
 /// Returns what a row is about, and whose it is: `disk of Azure: `.
-fn whose(row: &Row) -> String {
+fn whose(row: &TableRow) -> String {
     let kind = match row.kind {
         TableKind::Disks => "disk",
         TableKind::Vms => "machine",
@@ -196,12 +197,12 @@ fn put(page: &mut String, title: &str, lines: impl ExactSizeIterator<Item = Stri
     }
 }
 
-fn as_json(report: &Report, ignored: &[String]) -> String {
-    let told = |rows: &[Rejected]| -> Vec<_> {
-        let row = |row: &Rejected| json!({ "line": row.line, "name": row.name, "why": row.why });
+fn as_json(diff: &TableDiff, ignored: &[String]) -> String {
+    let told = |rows: &[RejectedRow]| -> Vec<_> {
+        let row = |row: &RejectedRow| json!({ "line": row.line, "name": row.name, "why": row.why });
         rows.iter().map(row).collect()
     };
-    let repriced: Vec<_> = report
+    let repriced: Vec<_> = diff
         .repriced
         .iter()
         .map(|it| {
@@ -214,7 +215,7 @@ fn as_json(report: &Report, ignored: &[String]) -> String {
             })
         })
         .collect();
-    let changed: Vec<_> = report
+    let changed: Vec<_> = diff
         .changed
         .iter()
         .map(|change| {
@@ -226,7 +227,7 @@ fn as_json(report: &Report, ignored: &[String]) -> String {
             })
         })
         .collect();
-    let warnings: Vec<_> = report
+    let warnings: Vec<_> = diff
         .doubted
         .iter()
         .map(|doubt| {
@@ -239,17 +240,17 @@ fn as_json(report: &Report, ignored: &[String]) -> String {
             })
         })
         .collect();
-    let new = report.new.iter();
+    let new = diff.new.iter();
     let new: Vec<_> = new
         .map(|row| json!({ "name": row.name, "kind": row.kind.as_str(), "cells": row.cells }))
         .collect();
     let page = json!({
         "schema": "plimsoll.import/1",
-        "n_lines": report.n_lines,
-        "n_read": report.n_read,
-        "n_same": report.n_same,
-        "rejected": told(&report.rejected),
-        "left_out": told(&report.left_out),
+        "n_lines": diff.n_lines,
+        "n_read": diff.n_read,
+        "n_same": diff.n_same,
+        "rejected": told(&diff.rejected),
+        "left_out": told(&diff.left_out),
         "repriced": repriced,
         "warnings": warnings,
         "changed": changed,
@@ -260,7 +261,7 @@ fn as_json(report: &Report, ignored: &[String]) -> String {
 }
 
 /// Writes the rows that were taken, and their source, into a user's folder.
-fn write(dir: &Path, args: &Args, report: &Report) -> Result<Vec<String>, Failure> {
+fn write(dir: &Path, args: &Args, diff: &TableDiff) -> Result<Vec<String>, Failure> {
     let stem = args.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("table");
     let key: String = stem
         .chars()
@@ -271,7 +272,7 @@ fn write(dir: &Path, args: &Args, report: &Report) -> Result<Vec<String>, Failur
     let edition = &args.which.edition;
     let mut written = Vec::new();
     for kind in [TableKind::Disks, TableKind::Vms, TableKind::Prices, TableKind::Network] {
-        if let Some(table) = import::table(&report.taken, kind, key) {
+        if let Some(table) = import::table(&diff.taken, kind, key) {
             let path = dir.join(edition).join(format!("{}-{key}.csv", kind.as_str()));
             save(&path, &table)?;
             written.push(path.display().to_string());
