@@ -4,7 +4,7 @@
 use engine::{Engine, EngineError};
 
 use crate::process::Surroundings;
-use crate::thread::Signals;
+use crate::worker_event::Signals;
 
 /// Ends a worker's work. `failed` says that it has failed already: then nothing is made durable.
 ///

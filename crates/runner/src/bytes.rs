@@ -12,11 +12,8 @@ use plan::tree::IN_TARGET;
 use units::system_text;
 use worker::{Data, LateFailures, ReadFacts, WriteFacts};
 
-use crate::verify_check::{BadBlocks, Checker};
+use crate::verify_check::{BadBlocks, Checker, EILSEQ};
 use crate::verify_pool::CheckPool;
-
-/// Illegal byte sequence: a block fails verification.
-pub(crate) const EILSEQ: i32 = 84;
 
 /// Why the contents of a job cannot be made or checked.
 #[derive(Debug, thiserror::Error)]

@@ -14,8 +14,8 @@ use std::sync::{Mutex, PoisonError};
 
 use plan::{Diagnostic, Job};
 
-use crate::prepare::SetupError;
-use crate::run::RunOptions;
+use crate::options::RunOptions;
+use crate::setup_error::SetupError;
 use crate::targets;
 
 /// What came of asking for a device.

@@ -176,3 +176,9 @@ pub(crate) fn unix_ms() -> u64 {
     // A clock set before 1970 shows as the epoch.
     u64::try_from(time.tv_sec).unwrap_or(0) * 1000 + time.tv_nsec as u64 / 1_000_000
 }
+
+/// Lets timers of this thread fire when they are due instead of up to 50 us later.
+pub(crate) fn sharpen_timers() {
+    // SAFETY: changes a property of the calling thread only; a failure leaves the default.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
+}

@@ -19,9 +19,9 @@ use worker::{
 };
 
 use crate::bind::BoundWorker;
-use crate::thread::WorkerResult;
 use crate::tree;
 use crate::verify_check::BadBlocks;
+use crate::worker_event::WorkerResult;
 
 /// Targets listed per entry: enough to recognise a job, not the thousand files of a large one.
 const N_TARGETS_MAX: usize = 16;

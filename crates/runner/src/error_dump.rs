@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
+use crate::worker_event::WorkerEvent;
 use engine::{Engine, EngineError, Layer, Wait};
 use plan::op::{Completion, Op};
 use units::system_text;
-
-use crate::thread::WorkerEvent;
 
 /// Most errors reported per worker. A device in trouble fails a million operations a second.
 const ERRORS_MAX: u32 = 1000;

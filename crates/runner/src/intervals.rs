@@ -13,12 +13,12 @@ use std::thread::JoinHandle;
 use record::Interval;
 
 use crate::clock::Clock;
+use crate::context::StepContext;
 use crate::cpu::CpuSampler;
-use crate::run::RunOptions;
+use crate::options::RunOptions;
 use crate::seat::Seat;
 use crate::series::{SeriesSampler, SeriesSoFar};
 use crate::status::IntervalSampler;
-use crate::step::StepContext;
 
 /// Length of an interval of the record.
 const INTERVAL_NS: u64 = 1_000_000_000;
@@ -117,7 +117,7 @@ impl Counters {
     ) -> Self {
         let options = context.options;
         let details = options.detailed_intervals.map(|it| Details {
-            series: SeriesSampler::new(seats),
+            series: SeriesSampler::new(seats.iter().map(Seat::counters)),
             cpu: (it.cpu && !options.is_virtual()).then(CpuSampler::start),
         });
         Counters { sampler, step_idx: context.step_idx, details }
@@ -199,7 +199,11 @@ impl Cutter {
     ) -> Result<Self, Box<Cuts>> {
         let ends_ns = AtomicU64::new(ends_ns.unwrap_or(u64::MAX));
         let shared = Arc::new(Shared { stop: AtomicBool::new(false), ends_ns });
-        let series = cuts.counters.details.is_some().then(|| SeriesSampler::new(seats));
+        let series = cuts
+            .counters
+            .details
+            .is_some()
+            .then(|| SeriesSampler::new(seats.iter().map(Seat::counters)));
         let (sender, cut) = channel();
         let watched = Arc::clone(&shared);
         // A closure that cannot be run is lost, and what it holds with it.

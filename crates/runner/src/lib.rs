@@ -18,12 +18,14 @@ mod bytes;
 mod claims;
 mod clock;
 mod collect;
+mod context;
 mod control;
 mod cpu;
 mod disk;
 mod emulation;
 mod error_dump;
 mod error_watch;
+mod event;
 mod exports;
 mod facts;
 mod file_locks;
@@ -37,6 +39,7 @@ mod memory;
 #[cfg(test)]
 mod misuse;
 mod open_dir;
+mod options;
 mod overlaps;
 mod parts;
 mod pauses;
@@ -51,7 +54,9 @@ mod run;
 mod running;
 mod seat;
 mod series;
+mod setup_error;
 mod shell;
+mod so_far;
 mod spread;
 mod status;
 mod steady;
@@ -66,16 +71,16 @@ mod verify_pool;
 mod verify_state;
 mod virtual_time;
 mod watch;
+mod worker_event;
 
 pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};
 pub use emulation::{DesignChange, EmulatedTime, Emulation};
+pub use event::{RunEvent, TREE_INCOMPLETE, TreePart};
 pub use memory::NO_MEMORY;
+pub use options::{DetailedIntervals, RunOptions, UntilSteady};
 pub use read_only::LAYOUT as READ_ONLY_LAYOUT;
-pub use run::{
-    DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, TreePart, UntilSteady,
-    check, run,
-};
+pub use run::{RunError, check, run};
 pub use series::SeriesSoFar;
 pub use spread::may_spread;
 pub use status::Status;

@@ -25,8 +25,8 @@ use units::system_text;
 use worker::{LogEvent, LogSender, Meters};
 
 use crate::clock::Clock;
-use crate::prepare::SetupError;
-use crate::run::RunOptions;
+use crate::options::RunOptions;
+use crate::setup_error::SetupError;
 
 use file::LogFile;
 use histograms::HistogramLog;

@@ -94,7 +94,7 @@ fn time_and_counters_go_forward() {
         ("fewer I/Os of a series", "a job had done Totals { n_ios: 5", &|| {
             let mut seat = Seat::new(&detailed, None);
             seat.count_by_series();
-            let mut sampler = SeriesSampler::new(std::slice::from_ref(&seat));
+            let mut sampler = SeriesSampler::new([seat.counters()].into_iter());
             for n_ios in [5, 4] {
                 let (_, first) =
                     seat.meters.series().expect("it counts").iter().next().expect("one");

@@ -21,7 +21,7 @@ use std::time::Duration;
 use hist::LiveHistogram;
 use record::{PauseRecord, PausesRecord};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, sharpen_timers};
 
 /// Distance of the moments at which it looks.
 const PERIOD_NS: u64 = 5_000_000;
@@ -121,7 +121,7 @@ impl LongestPauses {
 
 /// Looks at the clock at equal distances until it is asked to stop.
 fn watch(shared: &Shared, run_clock: Clock, from_ns: u64) -> LongestPauses {
-    crate::thread::sharpen_timers();
+    sharpen_timers();
     // Its own time is the wall's, also where a run's is slowed.
     let clock = Clock::start_monotonic();
     let ramp_ns = run_clock.wall_time(from_ns.saturating_sub(run_clock.now_ns())).as_nanos() as u64;

@@ -20,37 +20,22 @@ use plan::{EngineWork, Job, change};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::claims::Claims;
+use crate::context::StepContext;
 use crate::control::Control;
 use crate::emulation::VolumesSeat;
+use crate::event::RunEvent;
 use crate::exports::Exports;
 use crate::file_locks::{Locked, WorkerLocks};
 use crate::folders::{Folders, folder_of};
+use crate::options::RunOptions;
 use crate::overlaps::{Serialized, WorkerRanges};
-use crate::run::{RunEvent, RunOptions};
-use crate::step::StepContext;
+use crate::setup_error::SetupError;
 use crate::tree::TreeSeat;
 
 /// Returns the most operations that a job hands over at once, unless it says so itself.
 pub(crate) fn batch_max(job: &Job) -> u32 {
     let queue_depth = job.load.queue_depth;
     if job.issues_one_at_a_time() { 1 } else { engine::batch_max(job.engine.kind, queue_depth) }
-}
-
-/// Why a worker could not start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SetupError {
-    pub(crate) errno: i32,
-    pub(crate) message: String,
-}
-
-impl From<&EngineError> for SetupError {
-    fn from(error: &EngineError) -> Self {
-        let message = match error.hint() {
-            Some(hint) => format!("{error}; {hint}"),
-            None => error.to_string(),
-        };
-        SetupError { errno: error.errno().unwrap_or(libc::EIO), message }
-    }
 }
 
 /// A file to be laid out before the step starts.
@@ -372,12 +357,8 @@ pub(crate) struct EngineBuilder {
     claims: Arc<Claims>,
     job: Arc<Job>,
     #[cfg(test)]
-    double: Option<Double>,
+    double: Option<crate::options::Double>,
 }
-
-/// What makes an engine for a job in a test.
-#[cfg(test)]
-pub(crate) type Double = fn(&Job, FileTable, Arena) -> Box<dyn Engine>;
 
 impl EngineBuilder {
     pub(crate) fn new(

@@ -13,8 +13,8 @@ use crate::bind::{BoundFile, BoundPlan, BoundWorker};
 use crate::facts::Facts;
 use crate::findings::{FILES_SHOWN_MAX, Findings};
 use crate::logs;
+use crate::options::RunOptions;
 use crate::prepare::{self, FileNow};
-use crate::run::RunOptions;
 
 /// Code of a file that would have to be made or extended; fio has words of its own for it.
 pub const LAYOUT: &str = "read-only-layout";

@@ -3,246 +3,32 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use analysis::steady::SteadyRule;
 use plan::{Diagnostic, Plan, Severity, Step};
-use record::{
-    ClockRecord, Interval, IoErrorRecord, JobRecord, Note, NoteSeverity, Outcome, PlaceRecord,
-    Record, StepConditions, StepRecord,
-};
+use record::{NoteSeverity, Record, StepRecord};
 
 use worker::ErrorBudget;
 
 use crate::bind::{BoundPlan, BoundStep, bind, too_many_workers};
 use crate::clock::{Clock, unix_ms};
+use crate::context::{StepContext, StepOutcome};
 use crate::control::{Control, Stop};
 use crate::disk::DiskSampler;
 use crate::emulation::{self, Emulation, Placement, SharedVolumes};
+use crate::event::RunEvent;
 use crate::logs::bandwidth_logs;
 use crate::memory;
 use crate::open_dir;
+use crate::options::RunOptions;
 use crate::places;
-#[cfg(test)]
-use crate::prepare;
 use crate::read_only;
 use crate::remarks;
 use crate::replay;
-use crate::series::SeriesSoFar;
+use crate::so_far::RunSoFar;
 use crate::spread::spread;
-use crate::status::Status;
-use crate::step::{StepContext, StepOutcome, run_step};
+use crate::step::run_step;
 use crate::steps::{self, Point};
 use crate::targets;
 use crate::virtual_time::{self, World};
-
-/// What the caller decides besides the plan.
-#[derive(Clone, Debug, Default)]
-pub struct RunOptions {
-    /// The command and its arguments, for the record.
-    pub command: Vec<String>,
-    /// Write to devices that are mounted, whatever the job says.
-    pub allow_mounted: bool,
-    /// Write to devices that hold a partition table or a file system, whatever the job says.
-    pub overwrite_filesystem: bool,
-    /// Let others hold a device while a step writes to it, and write to it, too, as fio does. It is
-    /// asked about all the same when the step begins.
-    pub shares_devices: bool,
-    /// Refuse every job that changes anything: its targets, or something around them.
-    pub read_only: bool,
-    /// Behave as if the kernel had no io_uring.
-    pub forbid_uring: bool,
-    /// Make missing folders above files, as fio does. Otherwise a mistyped path is an error.
-    pub create_parents: bool,
-    /// Folder for verify state files; `None` is the current one.
-    pub aux_dir: Option<std::path::PathBuf>,
-    /// Folder for logs with relative names; `None` is the current one.
-    pub log_dir: Option<std::path::PathBuf>,
-    /// Time between [`RunEvent::Status`], milliseconds; 0 is 1000.
-    pub status_interval_ms: u64,
-    /// Time between [`RunEvent::Report`], milliseconds; `None` makes none.
-    pub report_interval_ms: Option<u64>,
-    /// Volumes that stand in for this host's files and devices.
-    pub emulation: Option<Emulation>,
-    /// Run the commands around steps and jobs. Otherwise a plan with any is refused.
-    pub allow_commands: bool,
-    /// Intervals of another length, with what each job did by part and kind of operation.
-    pub detailed_intervals: Option<DetailedIntervals>,
-    /// Each step ends as soon as it is steady.
-    pub until_steady: Option<UntilSteady>,
-    /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
-    pub bandwidth_log: Option<String>,
-    /// Makes the engines in place of the real ones.
-    #[cfg(test)]
-    pub(crate) double: Option<prepare::Double>,
-}
-
-impl RunOptions {
-    /// Says whether time is that of emulated volumes.
-    pub(crate) fn is_virtual(&self) -> bool {
-        self.emulation.as_ref().is_some_and(Emulation::is_virtual)
-    }
-
-    /// Returns the time between [`RunEvent::Status`], nanoseconds.
-    pub(crate) fn status_interval_ns(&self) -> u64 {
-        match self.status_interval_ms {
-            0 => 1_000_000_000,
-            ms => ms * 1_000_000,
-        }
-    }
-}
-
-/// When a step that runs until it is steady ends. How long it may take is the plan's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UntilSteady {
-    /// Rounds and limits: IOPS and the 99th percentile of latency of each direction must keep them.
-    pub rule: SteadyRule,
-    /// Length of the window that the rounds make up, nanoseconds.
-    pub window_ns: u64,
-    /// Longest time, nanoseconds; for the record.
-    pub limit_ns: u64,
-}
-
-/// What intervals hold beside the counts of the whole run.
-///
-/// The first begins with the step, ramp included; the last ends with it, so that the intervals of a
-/// step add up to what it did. One that would end with the time of the step's workers ends when
-/// they have ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DetailedIntervals {
-    /// Length, nanoseconds, at least a millisecond.
-    pub interval_ns: u64,
-    /// With what this host's processors did.
-    pub cpu: bool,
-}
-
-/// Code of the note about a tree of which only a part is there.
-pub const TREE_INCOMPLETE: &str = "tree-incomplete";
-
-/// What happens during a run, for progress and live views.
-#[derive(Debug)]
-pub enum RunEvent<'a> {
-    /// Something the user should know now.
-    Note(&'a Note),
-    /// A file is being laid out.
-    Layout {
-        /// Name of the job that needs it.
-        job: &'a str,
-        /// The file.
-        path: &'a std::path::Path,
-        /// Bytes written of all files to be laid out.
-        done_bytes: u64,
-        /// Bytes to write in all.
-        total_bytes: u64,
-        /// The file is complete.
-        is_last: bool,
-    },
-    /// Nothing happens before a step. Told several times a second.
-    Paused {
-        /// Step, from 0.
-        step_idx: u32,
-        /// What is left of the pause, nanoseconds.
-        left_ns: u64,
-    },
-    /// A command before or after a step has ended.
-    CommandEnded {
-        /// Step, from 0.
-        step_idx: u32,
-        /// The command.
-        command: &'a str,
-        /// What it wrote to its two outputs.
-        output: &'a str,
-        /// It succeeded.
-        ok: bool,
-    },
-    /// A step is left out; a note says so too.
-    StepSkipped {
-        /// Step, from 0.
-        step_idx: u32,
-        /// Its name.
-        name: &'a str,
-        /// Why.
-        reason: &'a str,
-    },
-    /// An operation failed, of a job with a limit to its errors.
-    IoError(&'a IoErrorRecord),
-    /// The workers of a step start.
-    StepStarted {
-        /// Step, from 0.
-        step_idx: u32,
-        /// Its name; empty where it has none.
-        name: &'a str,
-        /// Rate that followed from another step, I/Os per second over all jobs.
-        rate_iops: Option<f64>,
-        /// Workers.
-        n_workers: u32,
-    },
-    /// What is there of a tree of files, before the workers of a step start and after they ended.
-    Tree {
-        /// Its anchor as the plan names it.
-        anchor: &'a str,
-        /// Files with their whole size.
-        n_files: u64,
-        /// Folders.
-        n_folders: u64,
-        /// Bytes of these files.
-        size_bytes: u64,
-        /// Files that were opened in the step so far.
-        n_opened: u64,
-        /// Bytes of these files.
-        opened_bytes: u64,
-        /// The step is about to start.
-        is_start: bool,
-        /// At the start: the step works on a part of the tree that no step completes, or there is
-        /// no room for the whole of it. A note with [`TREE_INCOMPLETE`] follows in the end.
-        incomplete: Option<&'a str>,
-    },
-    /// A part of a tree is there now, made by this step. Of a format each is reported once, in this
-    /// order; a part that was there before is reported, too.
-    TreeMade {
-        /// Its anchor as the plan names it.
-        anchor: &'a str,
-        /// What is there.
-        part: TreePart,
-    },
-    /// Another structure lies in an anchor, and a format of the step is about to remove it first.
-    OtherTree {
-        /// The anchor as the plan names it.
-        anchor: &'a str,
-        /// Files that are there of it.
-        n_files: u64,
-        /// Folders that are there of it.
-        n_folders: u64,
-    },
-    /// How it looks now.
-    Status(&'a Status),
-    /// What was done until the end of the next [`RunEvent::Interval`], which follows at once. Told
-    /// only with [`RunOptions::detailed_intervals`].
-    SeriesSoFar(&'a SeriesSoFar<'a>),
-    /// One second of the run, or as long as [`RunOptions::detailed_intervals`] says.
-    Interval(&'a Interval),
-    /// The record as it would be if the run ended now. CPU time, samples and failures of workers
-    /// that still run are not known yet.
-    Report(&'a Record),
-    /// The same, because it was asked for with [`Control::request_status`].
-    StatusAsked(&'a Record),
-    /// The workers of a step have ended.
-    StepEnded {
-        /// Step, from 0.
-        step_idx: u32,
-        /// Results of its workers, one each.
-        jobs: &'a [JobRecord],
-    },
-}
-
-/// What of a tree is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TreePart {
-    /// The folder that holds it.
-    Anchor,
-    /// All folders of a format.
-    Folders,
-    /// All files of a format, of which not all are written yet.
-    Files,
-}
 
 /// Why nothing ran.
 #[derive(Debug, thiserror::Error)]
@@ -561,7 +347,7 @@ impl<'a> Ready<'a> {
                 }
                 let seed_and_control = (run_seed, control);
                 let (bound, placement) =
-                    emulation::bind_to(emulation, &plan, options, seed_and_control, &mut findings);
+                    bind_to(emulation, &plan, options, seed_and_control, &mut findings);
                 if options.read_only {
                     findings.extend(read_only::outputs(&plan, &bound, options));
                 }
@@ -636,120 +422,6 @@ impl Medium {
     }
 }
 
-/// A run and what came out of it so far.
-pub(crate) struct RunSoFar<'a> {
-    plan: &'a Plan,
-    options: &'a RunOptions,
-    control: &'a Control,
-    clock: Clock,
-    zero_unix_ms: u64,
-    /// Devices below the targets; `None` where there are none.
-    disks: Option<DiskSampler>,
-    /// Steps that have ended or were left out.
-    steps: Vec<StepRecord>,
-    /// Workers of the steps that have ended.
-    jobs: Vec<JobRecord>,
-    intervals: Vec<Interval>,
-    conditions: Vec<StepConditions>,
-    /// What the targets lie on.
-    places: Vec<PlaceRecord>,
-    notes: Vec<Note>,
-    /// A worker could not start or failed.
-    failed: bool,
-    /// When [`RunEvent::Report`] was last sent, nanoseconds after the start of the run.
-    pub(crate) reported_ns: Cell<u64>,
-}
-
-impl RunSoFar<'_> {
-    /// Makes the record, with the workers and intervals of a step that has not ended.
-    ///
-    /// `now_ns` is the time since the start of the run.
-    pub(crate) fn record(&self, now_ns: u64, jobs: &[JobRecord], intervals: &[Interval]) -> Record {
-        let jobs = [&self.jobs, jobs].concat();
-        Record {
-            schema: record::SCHEMA.to_owned(),
-            plimsoll_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started_unix_ms: self.zero_unix_ms,
-            elapsed_ns: now_ns,
-            outcome: outcome_of(self.control, self.failed),
-            command: self.options.command.clone(),
-            host: crate::host::describe(),
-            clock: self.clock_record(),
-            emulation: self.options.emulation.as_ref().map(|it| it.record(now_ns)),
-            global_options: self.plan.global_options.clone(),
-            steps: self.named_steps(),
-            conditions: self.conditions.clone(),
-            validity: Vec::new(),
-            places: self.places.clone(),
-            curve: None,
-            suite: None,
-            jobs: record::group::group(jobs),
-            intervals: [&self.intervals, intervals].concat(),
-            disks: self.disks.as_ref().map(DiskSampler::finish).unwrap_or_default(),
-            notes: self.notes.clone(),
-        }
-    }
-
-    /// Returns the steps, if any has a name.
-    fn named_steps(&self) -> Vec<StepRecord> {
-        let is_named = self.plan.steps.iter().any(|step| !step.name.is_empty());
-        if is_named { self.steps.clone() } else { Vec::new() }
-    }
-
-    fn clock_record(&self) -> ClockRecord {
-        if self.options.emulation.as_ref().is_some_and(Emulation::is_virtual) {
-            let (source, stamping) = ("virtual".to_owned(), "per_io".to_owned());
-            return ClockRecord { source, stamping, read_cost_ns: 0 };
-        }
-        ClockRecord {
-            source: self.clock.source_name().to_owned(),
-            stamping: "per_batch".to_owned(),
-            read_cost_ns: self.clock.read_cost_ns(),
-        }
-    }
-
-    /// Notes what was found before anything ran.
-    fn note_findings(&mut self, findings: &[Diagnostic], on_event: &mut dyn FnMut(RunEvent<'_>)) {
-        for finding in findings {
-            let severity = match finding.severity {
-                Severity::Note => NoteSeverity::Info,
-                Severity::Warning | Severity::Error => NoteSeverity::Warning,
-            };
-            self.note(severity, finding.code, &finding.message, on_event);
-        }
-    }
-
-    /// Notes what of the targets' places makes the numbers those of something else.
-    fn note_places(&mut self, bound: &BoundPlan, on_event: &mut dyn FnMut(RunEvent<'_>)) {
-        for text in places::in_memory(&self.places) {
-            self.note(NoteSeverity::Warning, "target-in-memory", &text, on_event);
-        }
-        for text in places::of_zeros(bound) {
-            self.note(NoteSeverity::Warning, "target-zeros", &text, on_event);
-        }
-    }
-
-    fn note(
-        &mut self,
-        severity: NoteSeverity,
-        code: &str,
-        message: &str,
-        on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) {
-        let note = Note { severity, code: code.to_owned(), message: message.to_owned() };
-        on_event(RunEvent::Note(&note));
-        self.notes.push(note);
-    }
-}
-
-fn outcome_of(control: &Control, failed: bool) -> Outcome {
-    match control.stop() {
-        Stop::No if failed => Outcome::Failed,
-        Stop::No => Outcome::Complete,
-        Stop::Soon | Stop::Now => Outcome::Interrupted,
-    }
-}
-
 /// Returns the processors that the process may use.
 fn n_cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX))
@@ -772,6 +444,29 @@ fn bind_here(
     }
     findings.append(&mut remarks::of(&bound, &facts));
     bound
+}
+
+/// Binds the plan to the volumes of the design, and collects what stands against it.
+fn bind_to(
+    on: &Emulation,
+    plan: &Plan,
+    options: &RunOptions,
+    (run_seed, control): (u64, &Control),
+    findings: &mut Vec<Diagnostic>,
+) -> (BoundPlan, Placement) {
+    findings.append(&mut emulation::refusals(plan, on.is_virtual()));
+    let (facts, mut misplaced) = emulation::facts(plan, &on.design, control);
+    let is_placed = misplaced.is_empty();
+    findings.append(&mut misplaced);
+    let (bound, mut unbound) = bind(plan, &facts, run_seed, control);
+    if is_placed {
+        findings.append(&mut unbound);
+    }
+    findings.append(&mut targets::check(&bound, &facts, options, control));
+    findings.append(&mut remarks::on_volumes(&bound));
+    let (placement, mut too_much) = Placement::new(&bound, &on.design, control);
+    findings.append(&mut too_much);
+    (bound, placement)
 }
 
 /// Returns a number that differs from run to run, for jobs whose seed shall.

@@ -13,8 +13,12 @@ use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, U
 use worker::{FlowGroup, FormatStatus, IoError};
 
 use crate::amount::AmountWatch;
+use crate::context::{StepContext, StepOutcome};
 use crate::cpu::CpuSampler;
+use crate::event::RunEvent;
 use crate::series::SeriesSoFar;
+use crate::setup_error::SetupError;
+use crate::worker_event::{WorkerEvent, WorkerResult};
 
 use crate::bind::BoundStep;
 use crate::collect::{Ended, has_rate, job_record};
@@ -23,13 +27,9 @@ use crate::error_watch::ErrorWatch;
 use crate::footprint::{self, Footprint};
 use crate::intervals::{Counters, Cuts, Schedule};
 use crate::pauses::PauseWatch;
-use crate::prepare::SetupError;
-use crate::run::RunEvent;
 use crate::seat::{Seat, SeatState};
 use crate::status::{IntervalSampler, Status};
 use crate::steady::{self, SteadyWatch};
-use crate::step::{StepContext, StepOutcome};
-use crate::thread::{WorkerEvent, WorkerResult};
 use crate::tree::TreeSeat;
 use crate::{tree, verify_notes, verify_state};
 

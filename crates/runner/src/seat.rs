@@ -14,14 +14,16 @@ use crate::amount::AmountShare;
 use crate::bind::BoundWorker;
 use crate::bytes::Filler;
 use crate::claims::Claims;
+use crate::context::StepContext;
 use crate::footprint;
 use crate::logs::LogSetup;
-use crate::prepare::{self, SetupError, WaitsForOthers};
+use crate::prepare::{self, WaitsForOthers};
 use crate::process::Surroundings;
-use crate::step::StepContext;
-use crate::thread::{Signals, ThreadContext, WorkerEvent, WorkerResult};
+use crate::setup_error::SetupError;
+use crate::thread::ThreadContext;
 use crate::tree::TreeSeat;
 use crate::verify_state;
+use crate::worker_event::{Signals, WorkerEvent, WorkerResult};
 
 /// Stack of a worker thread. Its frames are shallow and hold no buffers; thousands of workers must
 /// fit into memory.
@@ -207,6 +209,11 @@ impl<'a> Seat<'a> {
         let filler = Filler::new(job, contents, worker_number, targets, aux_dir)
             .map_err(|error| refused(error.to_string()))?;
         Ok((worker, filler))
+    }
+
+    /// Returns the name of its job, and what its worker counts.
+    pub(crate) fn counters(&self) -> (&str, &Arc<Meters>) {
+        (&self.bound.job.name, &self.meters)
     }
 
     fn handle(&self) -> Option<&Thread> {

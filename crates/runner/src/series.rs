@@ -6,8 +6,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use record::{IntervalSeries, SeriesRecord};
 use worker::{Meters, SeriesMeters};
 
-use crate::seat::Seat;
-
 /// Takes differences of the workers' counters. There is one of them: it takes the maxima away.
 #[derive(Debug)]
 pub(crate) struct SeriesSampler {
@@ -51,17 +49,17 @@ struct Totals {
 }
 
 impl SeriesSampler {
-    /// Begins the first period of the workers in `seats`, which have done nothing yet.
-    pub(crate) fn new(seats: &[Seat<'_>]) -> Self {
+    /// Begins the first period of workers that have done nothing yet, each with the name of its job
+    /// and its counters.
+    pub(crate) fn new<'a>(workers: impl Iterator<Item = (&'a str, &'a Arc<Meters>)>) -> Self {
         let mut rows: Vec<Row> = Vec::new();
         // Workers of a job have the same series, one after the other.
         let mut first_of_job = std::collections::HashMap::new();
-        for seat in seats {
-            let Some(series) = seat.meters.series() else { continue };
-            let job = seat.bound.job.name.as_str();
+        for (job, meters) in workers {
+            let Some(series) = meters.series() else { continue };
             let first_idx = *first_of_job.entry(job).or_insert(rows.len());
             for (idx, (name, _)) in series.iter().enumerate() {
-                let member = (Arc::clone(&seat.meters), idx);
+                let member = (Arc::clone(meters), idx);
                 let is_same = |row: &&mut Row| {
                     row.part == name.part && row.op == name.op.name() && row.job == job
                 };

@@ -10,13 +10,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::options::UntilSteady;
 use analysis::steady::WindowTest;
 use analysis::{sampled, series};
 use plan::load::{SteadyMetric, SteadyState};
 use record::{Interval, SteadyRecord};
 use worker::Meters;
-
-use crate::run::UntilSteady;
 
 /// What came of one check interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -17,7 +17,7 @@ use crate::exports;
 use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::folders::Folders;
-use crate::run::RunOptions;
+use crate::options::RunOptions;
 
 /// Looks at every target of the plan, those that are changed first. A target that cannot be looked
 /// at is a diagnostic, unless it only lacks a folder that the run may make. Not all are looked at

@@ -2,87 +2,26 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::Sender;
 
 use engine::{Engine, EngineError, Usage, Wait};
-use pattern::verify::VerifyState;
-use worker::{
-    ArrivalCounts, Data, Decision, ErrorsSeen, Failure, FailureKind, IoError, NoData, Worker,
-};
+use worker::{Data, Decision, Failure, FailureKind, NoData, Worker};
 
 use crate::after;
 use crate::amount::AmountShare;
 use crate::bytes::{Bytes, Filler};
-use crate::clock::Clock;
+use crate::clock::{Clock, sharpen_timers};
 use crate::error_dump::ErrorDump;
 use crate::portions::Portions;
-use crate::prepare::{EngineBuilder, SetupError};
+use crate::prepare::EngineBuilder;
 use crate::process::Surroundings;
-use crate::verify_check::BadBlocks;
+use crate::setup_error::SetupError;
+use crate::worker_event::{Signals, WorkerEvent, WorkerResult};
 
 /// How long a worker with one operation at a time lets what has completed gather before it adds it
 /// to its meters: with operations of a microsecond, adding each by itself took a fifth of its time.
 /// Short against the shortest interval that anybody reads, a millisecond.
 const GATHER_NS: u64 = 50_000;
-
-/// What a worker thread tells the step that started it.
-pub(crate) enum WorkerEvent {
-    /// It is ready to start, or has failed to become so.
-    Ready { idx: usize, error: Option<SetupError> },
-    /// An operation failed, for a job that asks to hear of each.
-    Error { text: String },
-    /// An operation failed, of a job with a limit to its errors.
-    IoError { idx: usize, error: IoError },
-    /// It has ended.
-    Ended { idx: usize, result: Box<WorkerResult> },
-    /// Its thread is gone without a result: a fault of this program, in its own words.
-    Panicked { idx: usize, message: String },
-}
-
-/// What is left of a worker when it has ended.
-pub(crate) struct WorkerResult {
-    pub(crate) failure: Option<Failure>,
-    /// An error of the engine rather than of an operation.
-    pub(crate) engine_error: Option<EngineError>,
-    pub(crate) engine_used: String,
-    pub(crate) tid: u32,
-    pub(crate) started_ns: u64,
-    pub(crate) measured_ns: u64,
-    pub(crate) ended_ns: u64,
-    /// When the last operation completed.
-    pub(crate) last_done_ns: u64,
-    pub(crate) usage: Usage,
-    pub(crate) samples: [[hist::Stats; 3]; 2],
-    /// Operations in flight times nanoseconds.
-    pub(crate) in_flight_ns: Option<u64>,
-    /// How an open load was kept up with.
-    pub(crate) kept: ArrivalCounts,
-    pub(crate) latency_target: Option<(plan::load::LatencyTarget, u32)>,
-    pub(crate) errors: ErrorsSeen,
-    pub(crate) first_ignored_errno: Option<i32>,
-    /// Blocks found bad, in words.
-    pub(crate) bad_blocks: BadBlocks,
-    /// Blocks that were written and should have been read back.
-    pub(crate) n_unverified: usize,
-    /// What was written, if it is to be saved for a later run.
-    pub(crate) verify_state: Option<VerifyState>,
-    /// What else the user should know, in words.
-    pub(crate) remarks: Vec<String>,
-    /// Which caps of emulated volumes held it.
-    pub(crate) caps: Option<record::CapsRecord>,
-}
-
-/// What the step shares with a worker thread.
-#[derive(Debug, Default)]
-pub(crate) struct Signals {
-    /// The worker may start.
-    pub(crate) go: AtomicBool,
-    /// The worker shall end.
-    pub(crate) stop: AtomicBool,
-    /// How often the run was interrupted from outside.
-    pub(crate) n_interrupts: AtomicU32,
-}
 
 /// Everything a worker thread owns.
 pub(crate) struct ThreadContext {
@@ -346,10 +285,4 @@ impl DataSource for Filler {
 fn bind_to_thread(mut engine: Box<dyn Engine>) -> Result<Box<dyn Engine>, EngineError> {
     engine.exchange(&[], Wait::POLL, &mut Vec::new())?;
     Ok(engine)
-}
-
-/// Lets timers of this thread fire when they are due instead of up to 50 us later.
-pub(crate) fn sharpen_timers() {
-    // SAFETY: changes a property of the calling thread only; a failure leaves the default.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }

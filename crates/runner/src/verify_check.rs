@@ -8,6 +8,9 @@ use plan::op::Op;
 use units::system_text;
 use worker::ReadFacts;
 
+/// Illegal byte sequence: a block fails verification.
+pub(crate) const EILSEQ: i32 = 84;
+
 /// Bad blocks described in full; the rest are only counted.
 const N_BAD_BLOCKS_MAX: usize = 16;
 

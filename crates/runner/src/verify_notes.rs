@@ -8,8 +8,8 @@ use plan::verify::VerifyPolicy;
 use record::NoteSeverity;
 
 use crate::bind::{BoundStep, BoundWorker};
-use crate::thread::WorkerResult;
 use crate::verify_state;
+use crate::worker_event::WorkerResult;
 
 /// A note for the record: severity, code, text.
 pub(crate) type NoteParts = (NoteSeverity, &'static str, String);

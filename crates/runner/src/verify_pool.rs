@@ -13,8 +13,7 @@ use plan::op::Op;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use worker::{LateFailures, ReadFacts};
 
-use crate::bytes::EILSEQ;
-use crate::verify_check::{BadBlocks, Checker};
+use crate::verify_check::{BadBlocks, Checker, EILSEQ};
 
 /// Copies per thread: one being checked, and some so that the thread finds the next one ready.
 const BLOCKS_PER_THREAD: usize = 4;

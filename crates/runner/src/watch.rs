@@ -10,13 +10,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::cpu::CpuSampler;
+use crate::event::RunEvent;
 use crate::intervals::{Cuts, Cutter};
 use crate::pauses::PauseWatch;
-use crate::run::RunEvent;
 use crate::running::Running;
 use crate::seat::{Seat, SeatState};
 use crate::status::IntervalSampler;
-use crate::thread::WorkerEvent;
+use crate::worker_event::WorkerEvent;
 
 /// How often the step looks at requests to stop, and at the longest.
 const TICK: Duration = Duration::from_millis(50);

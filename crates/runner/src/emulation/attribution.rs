@@ -7,7 +7,7 @@ use record::{CapRecord, CapsRecord, FillingRecord};
 use volume::design::{Backing, is_in_mb};
 use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, Design, System};
 
-use super::Placement;
+use super::placement::Placement;
 
 /// The caps of a design as a record lists them: equal ones of a volume's disks together.
 #[derive(Clone, Debug)]

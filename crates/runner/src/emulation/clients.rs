@@ -1,14 +1,15 @@
-//! Which client of a design each job runs on. Only jobs with files on network volumes run on any.
+//! Which volume of a design a path is on, and which client each job runs on. Only jobs with files
+//! on network volumes run on any.
 //!
 //! Pure.
 
 use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
 
 use plan::Diagnostic;
 use volume::Design;
 use volume::design::Backing;
 
-use super::placement::volume_of;
 use crate::bind::{BoundPlan, BoundWorker};
 
 /// Returns the clients by the names of their jobs, and what stands against the choice: a job that
@@ -73,4 +74,27 @@ fn idle(design: &Design, idx: usize) -> Diagnostic {
         names.join(" or ")
     );
     Diagnostic::warning("client-without-job", text)
+}
+
+/// Returns the volume whose mount path is the longest that the path lies below.
+pub(super) fn volume_of(design: &Design, path: &Path) -> Option<usize> {
+    let path = whole(path);
+    let mounts = design.volumes.iter().map(|volume| whole(Path::new(&volume.mount)));
+    let fitting = mounts.enumerate().filter(|(_, mount)| path.starts_with(mount));
+    fitting.max_by_key(|(_, mount)| mount.components().count()).map(|(idx, _)| idx)
+}
+
+/// Returns a path from the root on, without `.` and `..`. Links are not followed: the folders need
+/// not exist.
+pub(super) fn whole(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+    }
+    whole
 }

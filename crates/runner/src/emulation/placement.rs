@@ -3,7 +3,7 @@
 //! Pure but for the current folder, which relative paths start at. No file is looked at.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use engine::volume::VolumeRange;
 use engine::{FileKind, TargetFacts};
@@ -15,7 +15,7 @@ use crate::bind::{self, BoundFile, BoundPlan, BoundWorker};
 use crate::control::Control;
 use crate::facts::Facts;
 
-use super::clients;
+use super::clients::{self, volume_of, whole};
 
 /// Files start at multiples of this, as file systems and partition tools align them, so that blocks
 /// do not straddle chunks of a stripe by accident.
@@ -34,7 +34,7 @@ pub(crate) struct Placement {
 
 /// Returns what is known of the plan's files: they are there and empty, on a volume that has room.
 /// The path of a mount itself is the volume as a device. A path on no volume is an error.
-pub(super) fn facts(plan: &Plan, design: &Design, control: &Control) -> (Facts, Vec<Diagnostic>) {
+pub(crate) fn facts(plan: &Plan, design: &Design, control: &Control) -> (Facts, Vec<Diagnostic>) {
     let mut facts = Facts::default();
     let mut findings = Vec::new();
     for path in bind::paths(plan).take_while(|_| !control.is_stopped()) {
@@ -71,29 +71,6 @@ pub(super) fn facts(plan: &Plan, design: &Design, control: &Control) -> (Facts, 
     (facts, findings)
 }
 
-/// Returns the volume whose mount path is the longest that the path lies below.
-pub(super) fn volume_of(design: &Design, path: &Path) -> Option<usize> {
-    let path = whole(path);
-    let mounts = design.volumes.iter().map(|volume| whole(Path::new(&volume.mount)));
-    let fitting = mounts.enumerate().filter(|(_, mount)| path.starts_with(mount));
-    fitting.max_by_key(|(_, mount)| mount.components().count()).map(|(idx, _)| idx)
-}
-
-/// Returns a path from the root on, without `.` and `..`. Links are not followed: the folders need
-/// not exist.
-fn whole(path: &Path) -> PathBuf {
-    let mut whole = PathBuf::new();
-    for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
-        match part {
-            Component::ParentDir => {
-                whole.pop();
-            }
-            part => whole.push(part),
-        }
-    }
-    whole
-}
-
 fn on_no_volume(path: &Path, design: &Design) -> Diagnostic {
     let mounts: Vec<_> = design.volumes.iter().map(|v| format!("`{}`", v.mount)).collect();
     let text = format!(
@@ -118,7 +95,7 @@ impl Placement {
     }
 
     /// Gives every file of the plan its addresses, in the order of the plan.
-    pub(super) fn new(
+    pub(crate) fn new(
         bound: &BoundPlan,
         design: &Design,
         control: &Control,

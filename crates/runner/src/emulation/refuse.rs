@@ -8,7 +8,7 @@ use plan::files::SyncMode;
 use plan::{Diagnostic, EngineWork, Job, Plan};
 
 /// Returns what stands against the plan, each finding once.
-pub(super) fn of(plan: &Plan, is_virtual: bool) -> Vec<Diagnostic> {
+pub(crate) fn of(plan: &Plan, is_virtual: bool) -> Vec<Diagnostic> {
     let mut seen = HashSet::new();
     let of_job = |job| {
         let always = [contents(job), engine(job), folder(job)];

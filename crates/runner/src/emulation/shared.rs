@@ -12,7 +12,10 @@ use worker::Meters;
 use crate::bind::{BoundPlan, BoundWorker};
 use crate::clock::Clock;
 
-use super::{CapTable, Emulation, Placement, start_system};
+use super::attribution::CapTable;
+use super::placement::Placement;
+use super::spec::Emulation;
+use super::start::start_system;
 
 /// The volumes of a run and where its files lie on them.
 #[derive(Clone)]

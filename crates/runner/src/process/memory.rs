@@ -3,7 +3,7 @@
 use std::io;
 use std::ptr::NonNull;
 
-use super::ProcessError;
+use super::error::ProcessError;
 
 /// Nodes that a mask has room for: the most that Linux can be built for.
 const NODES_MAX: u32 = 1024;

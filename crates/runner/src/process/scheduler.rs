@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::ProcessError;
+use super::error::ProcessError;
 
 /// Sets the scheduler of the device that `target` is or lies on. It stays set after the run.
 pub(super) fn set(name: &str, target: &Path) -> Result<(), ProcessError> {

@@ -9,8 +9,8 @@ use plan::{Job, Plan, Step};
 use crate::bind::{bind, paths};
 use crate::control::Control;
 use crate::facts::Facts;
+use crate::options::RunOptions;
 use crate::replay::load;
-use crate::run::RunOptions;
 use crate::targets;
 
 const DEVICE: &str = "/no/such/device";

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::EngineError;
 use engine::tree::Anchored;
 use pattern::tree::Tree;
 use plan::op::OpKind;
@@ -12,10 +11,11 @@ use units::system_text;
 use worker::{There, TreeState};
 
 use super::control::{self as control_file, Found};
-use super::former::{Former, below, look};
+use super::former::{Former, look};
+use super::refusal::{below, of_io, refused};
 use super::scan;
 use crate::control::Control;
-use crate::prepare::SetupError;
+use crate::setup_error::SetupError;
 
 /// What a step is about to do in an anchor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,12 +80,20 @@ pub(super) struct Anchor {
     pub(super) incomplete: Option<String>,
 }
 
-/// Makes an error of the set-up.
-pub(super) fn refused(errno: i32, message: String) -> SetupError {
-    SetupError { errno, message }
-}
-
 impl Anchor {
+    /// Returns what is there and not gone yet of another structure.
+    pub(super) fn former(&self) -> Option<&Former> {
+        self.former.as_ref().filter(|former| !former.is_replaced)
+    }
+
+    /// Writes down that the other structure is gone, and finds what was left in its folders.
+    pub(super) fn replace_former(&self) -> Result<(), SetupError> {
+        // While workers run: who asks for the end has the format end as far as it is.
+        look(&self.state, &self.path, &Control::new())?;
+        control_file::write(&self.path, &control_file::structure_of(&self.spec), None)
+            .map_err(|error| of_io("cannot write the control file of", &self.path, &error))
+    }
+
     /// Makes sure that a tree may be used, and finds out what is there of it.
     pub(super) fn open(
         spec: &TreeSpec,
@@ -293,19 +301,6 @@ fn make(path: &Path, create_parents: bool) -> Result<(), SetupError> {
     let made =
         if create_parents { std::fs::create_dir_all(path) } else { std::fs::create_dir(path) };
     made.map_err(|error| of_io("cannot make the anchor", path, &error))
-}
-
-pub(super) fn of_io(what: &str, path: &Path, error: &std::io::Error) -> SetupError {
-    let errno = error.raw_os_error().unwrap_or(libc::EIO);
-    let path = path.display().to_string();
-    let text = format!("{what} `{path}`: {}", system_text(error));
-    let source = std::io::Error::from_raw_os_error(errno);
-    let hint = match errno {
-        libc::ENOENT => None,
-        libc::ENOSPC | libc::EDQUOT => Some("free some space, or name another anchor".to_owned()),
-        _ => EngineError::File { action: "use", path, source }.hint(),
-    };
-    refused(errno, hint.map_or_else(|| text.clone(), |hint| format!("{text}; {hint}")))
 }
 
 fn not_ours(path: &Path, spec: &TreeSpec) -> SetupError {

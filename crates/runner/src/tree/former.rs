@@ -9,10 +9,10 @@ use pattern::tree::Tree;
 use plan::tree::TreeSpec;
 use worker::TreeState;
 
-use super::anchor::{Anchor, of_io, refused};
-use super::{StepTrees, control, scan};
+use super::refusal::{below, refused};
+use super::scan;
 use crate::control::Control;
-use crate::prepare::SetupError;
+use crate::setup_error::SetupError;
 
 /// What is there of another structure.
 ///
@@ -54,54 +54,4 @@ pub(super) fn look(state: &TreeState, anchor: &Path, control: &Control) -> Resul
     let anchored =
         Anchored::open(state.tree().clone(), anchor).map_err(|error| SetupError::from(&error))?;
     scan::scan(state, &anchored.anchor, control).map_err(|error| below(anchor, &error))
-}
-
-/// Says below which anchor something is that cannot be used.
-pub(super) fn below(anchor: &Path, error: &SetupError) -> SetupError {
-    refused(error.errno, format!("`{}`: {}", anchor.display(), error.message))
-}
-
-impl Anchor {
-    /// Returns what is there and not gone yet of another structure.
-    pub(super) fn former(&self) -> Option<&Former> {
-        self.former.as_ref().filter(|former| !former.is_replaced)
-    }
-
-    /// Writes down that the other structure is gone, and finds what was left in its folders.
-    fn replace_former(&self) -> Result<(), SetupError> {
-        // While workers run: who asks for the end has the format end as far as it is.
-        look(&self.state, &self.path, &Control::new())?;
-        control::write(&self.path, &control::structure_of(&self.spec), None)
-            .map_err(|error| of_io("cannot write the control file of", &self.path, &error))
-    }
-}
-
-impl StepTrees {
-    /// Lets formats make their trees that have removed what lay there before. To be called again
-    /// and again while the step runs, and in the end.
-    pub(crate) fn let_formats_make(&mut self) {
-        if self.anchors.values().all(|anchor| anchor.former().is_none()) {
-            return;
-        }
-        for (path, job) in self.by_anchor() {
-            let Some(anchor) = self.anchors.get_mut(&path) else { continue };
-            let is_due = |former: &Former| former.trouble.is_none() && job.has_removed();
-            if !anchor.former().is_some_and(is_due) {
-                continue;
-            }
-            let replaced = anchor.replace_former();
-            let Some(former) = &mut anchor.former else { continue };
-            let errno = match replaced {
-                Ok(()) => {
-                    former.is_replaced = true;
-                    0
-                }
-                Err(error) => {
-                    former.trouble = Some(error.message);
-                    error.errno
-                }
-            };
-            job.let_make(errno);
-        }
-    }
 }

@@ -11,7 +11,8 @@ use worker::{MadeWhole, TreeJob};
 
 use super::StepTrees;
 use super::anchor::Anchor;
-use crate::run::{RunEvent, TreePart};
+use super::former::Former;
+use crate::event::{RunEvent, TreePart};
 
 /// The formats of a step, and what was said of them.
 pub(crate) struct Formats {
@@ -48,6 +49,34 @@ impl StepTrees {
                     )
                 });
             }
+        }
+    }
+
+    /// Lets formats make their trees that have removed what lay there before. To be called again
+    /// and again while the step runs, and in the end.
+    pub(crate) fn let_formats_make(&mut self) {
+        if self.anchors.values().all(|anchor| anchor.former().is_none()) {
+            return;
+        }
+        for (path, job) in self.by_anchor() {
+            let Some(anchor) = self.anchors.get_mut(&path) else { continue };
+            let is_due = |former: &Former| former.trouble.is_none() && job.has_removed();
+            if !anchor.former().is_some_and(is_due) {
+                continue;
+            }
+            let replaced = anchor.replace_former();
+            let Some(former) = &mut anchor.former else { continue };
+            let errno = match replaced {
+                Ok(()) => {
+                    former.is_replaced = true;
+                    0
+                }
+                Err(error) => {
+                    former.trouble = Some(error.message);
+                    error.errno
+                }
+            };
+            job.let_make(errno);
         }
     }
 

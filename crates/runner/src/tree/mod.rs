@@ -8,6 +8,7 @@ mod anchor;
 mod control;
 mod former;
 mod made;
+mod refusal;
 mod scan;
 mod words;
 
@@ -26,11 +27,12 @@ use plan::tree::{Activity, TreeSpec, TreeWork};
 use record::NoteSeverity;
 use worker::{TreeJob, TreeState};
 
-use self::anchor::{Anchor, Purpose, refused};
+use self::anchor::{Anchor, Purpose};
+use self::refusal::refused;
 use crate::bind::{BoundStep, BoundWorker};
 use crate::control::Control;
-use crate::prepare::SetupError;
-use crate::run::{RunEvent, TreePart};
+use crate::event::{RunEvent, TREE_INCOMPLETE, TreePart};
+use crate::setup_error::SetupError;
 
 /// The trees of a step.
 #[derive(Default)]
@@ -206,8 +208,7 @@ impl StepTrees {
     /// Writes down what is there. Returns notes for the record.
     pub(crate) fn close(&self) -> Vec<(NoteSeverity, &'static str, String)> {
         let incomplete = self.anchors.values().filter_map(|anchor| anchor.incomplete.clone());
-        let incomplete =
-            incomplete.map(|text| (NoteSeverity::Warning, crate::TREE_INCOMPLETE, text));
+        let incomplete = incomplete.map(|text| (NoteSeverity::Warning, TREE_INCOMPLETE, text));
         let remarks = self.anchors.values().flat_map(Anchor::close);
         let remarks = remarks.map(|text| (NoteSeverity::Warning, "tree", text));
         incomplete.chain(remarks).collect()

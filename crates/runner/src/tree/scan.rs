@@ -9,9 +9,9 @@ use rustix::io::Errno;
 use units::system_text;
 use worker::{FileFlags, TreeState};
 
-use super::anchor::refused;
+use super::refusal::refused;
 use crate::control::Control;
-use crate::prepare::SetupError;
+use crate::setup_error::SetupError;
 
 /// Names beside the folders of a tree that tell of it.
 const OF_CONTROL: [&str; 3] =

@@ -6,17 +6,17 @@ use record::NoteSeverity;
 use volume::Done;
 
 use crate::control::Stop;
+use crate::event::RunEvent;
 use crate::intervals::Cuts;
 use crate::logs::InlineLogs;
-use crate::run::RunEvent;
 use crate::running::Running;
 use crate::seat::{SeatState, delay_ns};
 use crate::status::IntervalSampler;
-use crate::thread::WorkerEvent;
+use crate::worker_event::WorkerEvent;
 
-use super::World;
 use super::lane::{Lane, Stepped};
 use super::wakeups::Wakeups;
+use super::world::World;
 
 /// How often a group is asked whether it is steady; a real run looks as often.
 const STEADY_TICK_NS: u64 = 50_000_000;

@@ -8,10 +8,10 @@ use volume::{Done, System};
 use worker::{Decision, Failure, FailureKind, NoData, Worker};
 
 use crate::bind::BoundWorker;
-use crate::thread::WorkerResult;
 use crate::verify_check::BadBlocks;
+use crate::worker_event::WorkerResult;
 
-use super::World;
+use super::world::World;
 
 /// How long an operation takes that ends before it reaches a volume: about a system call. Without
 /// it, a worker that ignores such failures would go on for ever at one moment.

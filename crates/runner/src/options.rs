@@ -1,0 +1,92 @@
+//! What the caller of a run decides besides the plan.
+
+use std::path::PathBuf;
+
+use analysis::steady::SteadyRule;
+
+use crate::emulation::Emulation;
+
+/// What the caller decides besides the plan.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The command and its arguments, for the record.
+    pub command: Vec<String>,
+    /// Write to devices that are mounted, whatever the job says.
+    pub allow_mounted: bool,
+    /// Write to devices that hold a partition table or a file system, whatever the job says.
+    pub overwrite_filesystem: bool,
+    /// Let others hold a device while a step writes to it, and write to it, too, as fio does. It is
+    /// asked about all the same when the step begins.
+    pub shares_devices: bool,
+    /// Refuse every job that changes anything: its targets, or something around them.
+    pub read_only: bool,
+    /// Behave as if the kernel had no io_uring.
+    pub forbid_uring: bool,
+    /// Make missing folders above files, as fio does. Otherwise a mistyped path is an error.
+    pub create_parents: bool,
+    /// Folder for verify state files; `None` is the current one.
+    pub aux_dir: Option<PathBuf>,
+    /// Folder for logs with relative names; `None` is the current one.
+    pub log_dir: Option<PathBuf>,
+    /// Time between [`crate::RunEvent::Status`], milliseconds; 0 is 1000.
+    pub status_interval_ms: u64,
+    /// Time between [`crate::RunEvent::Report`], milliseconds; `None` makes none.
+    pub report_interval_ms: Option<u64>,
+    /// Volumes that stand in for this host's files and devices.
+    pub emulation: Option<Emulation>,
+    /// Run the commands around steps and jobs. Otherwise a plan with any is refused.
+    pub allow_commands: bool,
+    /// Intervals of another length, with what each job did by part and kind of operation.
+    pub detailed_intervals: Option<DetailedIntervals>,
+    /// Each step ends as soon as it is steady.
+    pub until_steady: Option<UntilSteady>,
+    /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
+    pub bandwidth_log: Option<String>,
+    /// Makes the engines in place of the real ones.
+    #[cfg(test)]
+    pub(crate) double: Option<Double>,
+}
+
+/// What makes an engine for a job in a test.
+#[cfg(test)]
+pub(crate) type Double =
+    fn(&plan::Job, engine::FileTable, engine::Arena) -> Box<dyn engine::Engine>;
+
+impl RunOptions {
+    /// Says whether time is that of emulated volumes.
+    pub(crate) fn is_virtual(&self) -> bool {
+        self.emulation.as_ref().is_some_and(Emulation::is_virtual)
+    }
+
+    /// Returns the time between [`crate::RunEvent::Status`], nanoseconds.
+    pub(crate) fn status_interval_ns(&self) -> u64 {
+        match self.status_interval_ms {
+            0 => 1_000_000_000,
+            ms => ms * 1_000_000,
+        }
+    }
+}
+
+/// When a step that runs until it is steady ends. How long it may take is the plan's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UntilSteady {
+    /// Rounds and limits: IOPS and the 99th percentile of latency of each direction must keep them.
+    pub rule: SteadyRule,
+    /// Length of the window that the rounds make up, nanoseconds.
+    pub window_ns: u64,
+    /// Longest time, nanoseconds; for the record.
+    pub limit_ns: u64,
+}
+
+/// What intervals hold beside the counts of the whole run.
+///
+/// The first begins with the step, ramp included; the last ends with it, so that the intervals of a
+/// step add up to what it did. One that would end with the time of the step's workers ends when
+/// they have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetailedIntervals {
+    /// Length, nanoseconds, at least a millisecond.
+    pub interval_ns: u64,
+    /// With what this host's processors did.
+    pub cpu: bool,
+}
