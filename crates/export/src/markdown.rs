@@ -187,6 +187,12 @@ fn place(record: &Record) -> String {
     format!("<sub>{}</sub>", known.collect::<Vec<_>>().join(" · "))
 }
 
+/// Returns a sentence with a capital letter at its start.
+fn capital(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// Returns a text that Markdown leaves as it is within a table.
 pub fn escaped(text: &str) -> String {
     let mut out = String::new();

@@ -234,9 +234,10 @@ fn markdown_of_a_curve_is_the_load_line_and_its_points() {
     let expected = "\
 ### Run 7: before, \"a\"
 
-**Load line: 4975 IOPS (38.9 MiB/s) with p99 \\< 10ms; between 4975 and 5020, 88 % sure**
+**Load line: 4975 IOPS (38.9 MiB/s) with p99 \\< 10ms; by all measurements between 4975 and 5020 \
+IOPS with a probability of 87.5 % or more**
 
-| offered IOPS | IOPS | MiB/s | mean | p50 | p99 | max | |
+| offered | IOPS | MiB/s | mean | p50 | p99 | max | |
 |---:|---:|---:|---:|---:|---:|---:|---|
 | 4975 | 4.98 k | 38.9 | 4.00 ms | 4.00 ms | 8.00 ms | 8.00 ms | carried |
 | 16.0 k | 5.00 k | 39.1 | 4.50 s | 4.50 s | 9.00 s | 9.00 s | p99 9 s, not \\< 10ms |

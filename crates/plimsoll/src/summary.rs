@@ -32,7 +32,6 @@ use units::{
 use self::checks::put_checks;
 pub(crate) use self::curve::point_line;
 use self::curve::put_curve;
-pub(crate) use self::suite::figure as published_figure;
 use self::suite::put_suite;
 pub(crate) use self::table::Columns;
 use self::table::{direction_rows, header};

@@ -4,12 +4,16 @@
 //! histograms, not percentiles, so that records can be merged: hosts of a fleet, workers of a
 //! group.
 //!
-//! Never here: measuring, averaging of averages, text for people.
+//! What several outputs say of a record in the same words is here, too: `figures.rs`,
+//! `curve_words.rs`, `suite_words.rs`.
+//!
+//! Never here: measuring, averaging of averages, what one output alone says.
 //!
 //! Tests: `tests/`.
 
 mod counts;
 pub mod curve;
+mod curve_words;
 pub mod disk;
 pub mod emulation;
 pub mod figures;
@@ -25,6 +29,7 @@ mod misuse;
 pub mod place;
 pub mod step;
 pub mod suite;
+mod suite_words;
 pub mod validity;
 
 pub use counts::LatencyCounts;
@@ -32,6 +37,7 @@ pub use curve::{
     CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, CurveTargetRecord, IntervalRecord,
     KneesRecord, Lever, LineVerdict, LoadLineRecord, ScalabilityRecord,
 };
+pub use curve_words::load_words;
 pub use disk::DiskRecord;
 pub use emulation::{
     BurstRecord, CapRecord, CapsRecord, DesignChangeRecord, EmulationRecord, FillingRecord,

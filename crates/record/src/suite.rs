@@ -1,9 +1,8 @@
 //! What a suite of a benchmark came to, in a record whose steps are its measurements.
 
 use serde::{Deserialize, Serialize};
-use units::{format_iops, format_latency_ns};
 
-use crate::{Figure, Figures, IntervalRecord};
+use crate::IntervalRecord;
 
 /// A benchmark procedure and what came of it. The measurements themselves are the record's steps;
 /// those of its load curve, if it has one, are beside them, with [`crate::CurveRecord`].
@@ -150,56 +149,6 @@ pub struct SuiteRowRecord {
     /// The first check that failed, in a sentence; empty where none did.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-}
-
-impl SuiteRowRecord {
-    /// Returns the latencies of what made writes durable; none where nothing did.
-    pub fn sync_figures(&self) -> Option<Figures> {
-        let (p50, p99) = (self.sync_p50_ns.as_ref()?, self.sync_p99_ns.as_ref()?);
-        Some(Figures::default().with(Figure::P50, p50.median).with(Figure::P99, p99.median))
-    }
-}
-
-impl NeedRecord {
-    /// Says of how many measurements the answer is, and how many of them broke a condition.
-    pub fn measured_words(&self) -> String {
-        let NeedRecord { n_measured, n_failed, .. } = self;
-        match (n_measured, n_failed) {
-            (1, 0) => "measured once".to_owned(),
-            (1, _) => "measured once, which broke a condition".to_owned(),
-            (n, 0) => format!("measured {n} times"),
-            (n, n_failed) => format!("measured {n} times, {n_failed} of them broke a condition"),
-        }
-    }
-}
-
-impl NeedConditionRecord {
-    /// Returns what was measured with its unit; none where nothing was.
-    pub fn shown(&self) -> Option<String> {
-        let value = self.value?;
-        Some(match self.unit.as_str() {
-            "ns" => format_latency_ns(value.round() as u64),
-            "B/s" => format!("{:.1} MB/s", value / 1e6),
-            _ => format!("{} IOPS", format_iops(value)),
-        })
-    }
-
-    /// Says whether it holds, in words.
-    pub fn kept_words(&self) -> &'static str {
-        let share = self.value.filter(|_| self.unit != "ns").map(|value| value / self.bound);
-        let is_near = share.is_some_and(|share| share < 1.0);
-        // The rule of random arrivals allows for less where few of them were due.
-        let is_few = share.is_some_and(|share| share < 0.95);
-        match self.is_kept {
-            Some(true) if is_few => {
-                "kept: so few random arrivals may be due, by three standard deviations"
-            }
-            Some(true) if is_near => "kept: at least 95 % of it",
-            Some(true) => "kept",
-            Some(false) => "broken",
-            None => "cannot tell",
-        }
-    }
 }
 
 /// A figure, the median of repeats.

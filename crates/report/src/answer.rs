@@ -5,13 +5,11 @@ use analysis::compare::{Comparison, Verdict};
 use analysis::sets::Row;
 use export::Run;
 use record::{
-    CurveRecord, Lever, LineVerdict, NeedConditionRecord, NeedRecord, Record, SuiteRecord,
-    SuiteRowRecord,
+    CurveRecord, LineVerdict, NeedConditionRecord, NeedRecord, Record, SuiteRecord, SuiteRowRecord,
 };
-use units::{format_iops, format_latency_ns, format_mib_s, format_percent, plural};
+use units::{format_iops, format_latency_ns, format_mib_s, plural};
 
 use crate::chart::comparison::{Against, labelled};
-use crate::chart::curve::{line_words, load_words, unit};
 use crate::suite;
 use crate::validity::{self, State};
 use crate::view::{Step, results};
@@ -69,26 +67,23 @@ pub(crate) fn of_run(run: &Run) -> Answer {
 fn of_curve(record: &Record, curve: &CurveRecord) -> String {
     let (volume, limits) = (volume(record), limits_words(&curve.limits));
     let line = &curve.line;
-    let words = |load: f64| {
-        let rate = line_words(curve, curve.line_iops().unwrap_or(load));
-        match curve.lever {
-            Lever::Rate => format!("{rate} IOPS"),
-            Lever::QueueDepth => format!("{rate} IOPS at {} I/Os in flight", load_words(load)),
-            Lever::Workers => format!("{rate} IOPS with {} workers", load_words(load)),
-        }
-    };
     match line.verdict() {
         LineVerdict::Line(load) => {
-            format!("{volume} carries {}{} with {limits}.", words(load), between(curve))
+            format!(
+                "{volume} carries {}{} with {limits}.",
+                curve.line_words(load, false),
+                between(curve)
+            )
         }
         LineVerdict::Above(load) => {
-            format!("{volume} carries more than {}: nothing broke {limits}.", words(load))
+            format!(
+                "{volume} carries more than {}: nothing broke {limits}.",
+                curve.line_words(load, false)
+            )
         }
         LineVerdict::Below => {
-            let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
-            let lowest = if lowest.is_finite() { load_words(lowest) } else { "nothing".to_owned() };
-            let unit = unit(curve.lever);
-            format!("{volume} does not keep {limits}: even {lowest} {unit} breaks it.")
+            let lowest = curve.lowest_words();
+            format!("{volume} does not keep {limits}: even {lowest} break it.")
         }
         LineVerdict::CannotTell(_) | LineVerdict::Unfinished => {
             let why = line.why_not();
@@ -99,15 +94,7 @@ fn of_curve(record: &Record, curve: &CurveRecord) -> String {
 
 /// The interval of the load line in words, with its probability; empty where there is none.
 fn between(curve: &CurveRecord) -> String {
-    let known = curve.line.interval.filter(|it| it.coverage > 0.0 && curve.lever == Lever::Rate);
-    known.map_or(String::new(), |interval| {
-        format!(
-            " (between {} and {} with {})",
-            load_words(interval.low),
-            load_words(interval.high),
-            format_percent(interval.coverage)
-        )
-    })
+    curve.interval_words().map_or(String::new(), |between| format!(" ({between})"))
 }
 
 /// Limits with blanks between numbers and units.
@@ -126,8 +113,8 @@ fn limits_words(limits: &str) -> String {
 
 fn curve_figures(curve: &CurveRecord) -> Vec<Figure> {
     let mut figures = Vec::new();
-    if let Some(iops) = curve.line_iops() {
-        figures.push(Figure::new("load line", line_words(curve, iops), "IOPS"));
+    if let Some(rate) = curve.rate_words() {
+        figures.push(Figure::new("load line", rate, "IOPS"));
     }
     if let Some(bytes_per_s) = curve.line.bytes_per_s {
         figures.push(Figure::new("that is", format_mib_s(bytes_per_s), "MiB/s"));

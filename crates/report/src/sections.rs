@@ -8,7 +8,7 @@ use record::Interval;
 
 use analysis::sets::SetOptions;
 use analysis::whole::compare_records;
-use record::{Figure, Figures, Latency, Record};
+use record::{Figure, Figures, Latency, Record, load_words};
 
 use units::{format_percent, plural};
 
@@ -224,7 +224,7 @@ fn curve_percentiles(source: &Source<'_>) -> Option<ChartSpec> {
     shown.dedup();
     let named = |idx: usize| -> Option<(String, Histogram)> {
         let step = source.steps.iter().find(|step| step.idx == points[idx].step_idx)?;
-        let name = format!("{} {}", curve::load_words(points[idx].load), curve::unit(curve.lever));
+        let name = format!("{} {}", load_words(points[idx].load), curve.lever.unit());
         Some((name, step.latencies().measured?))
     };
     let named: Vec<_> = shown.into_iter().filter_map(named).collect();
@@ -527,13 +527,13 @@ fn load_lines(sets: &[Set]) -> Option<(String, Table)> {
         };
         let end = |of: fn(&record::IntervalRecord) -> f64| {
             let value = curve.line.interval.as_ref().map(of);
-            value.map_or(Cell::Nothing, |load| Cell::Number(load, curve::load_words(load)))
+            value.map_or(Cell::Nothing, |load| Cell::Number(load, load_words(load)))
         };
-        let iops = curve.line_iops();
+        let iops = curve.line_iops().zip(curve.rate_words());
         table.rows.push(vec![
             Cell::text(set.name.as_str()),
             Cell::text(curve.limits.as_str()),
-            iops.map_or(Cell::Nothing, |iops| Cell::Number(iops, curve::line_words(curve, iops))),
+            iops.map_or(Cell::Nothing, |(iops, shown)| Cell::Number(iops, shown)),
             end(|it| it.low),
             end(|it| it.high),
             Cell::mib_per_s(curve.line.bytes_per_s),

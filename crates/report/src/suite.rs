@@ -2,11 +2,12 @@
 
 use analysis::assess::RowsWorth;
 use record::{Figure, SuiteRecord};
-use units::{format_iops, format_mib_s, format_percent, plural};
+use units::{format_iops, format_mib_s, plural};
 
 use crate::axis;
 use crate::spec::{Axis, ChartSpec, Colour, Marker, Scale, Series};
 use crate::table::{Cell, Table};
+use crate::words::sentence_case;
 
 /// Says how the suite was run.
 pub(crate) fn lead(suite: &SuiteRecord) -> String {
@@ -14,24 +15,8 @@ pub(crate) fn lead(suite: &SuiteRecord) -> String {
     if let Some(verdict) = RowsWorth::of(suite).verdict(suite.indicative) {
         parts.push(format!("Verdict: {verdict}."));
     }
-    if let Some(scale) = suite.scale {
-        parts.push(format!("Shortened to {} of its sizes and times.", format_percent(scale)));
-    }
-    if !suite.changed.is_empty() {
-        let set = suite.changed.iter().map(|(name, value)| format!("{name}={value}"));
-        parts.push(format!("Changed: {}.", set.collect::<Vec<_>>().join(", ")));
-    }
-    if suite.n_repeats > 1 {
-        let n = plural(suite.n_repeats, "measurement");
-        parts.push(format!("Medians of {n}, in mixed order."));
-    }
-    if let Some(rounds) = &suite.rounds {
-        let n = plural(rounds.iops.len(), "round");
-        parts.push(match rounds.steady_from {
-            Some(from) => format!("Steady from round {} on, of {n}.", u64::from(from) + 1),
-            None => format!("Not steady after {n}."),
-        });
-    }
+    let sentences = suite.run_words();
+    parts.extend(sentences.iter().map(|sentence| format!("{}.", sentence_case(sentence))));
     parts.join(" ")
 }
 
@@ -47,10 +32,6 @@ pub(crate) fn table(suite: &SuiteRecord) -> Table {
         .figures(rest)
         .and(&[("verdict", "verdict"), ("because", "reason")]);
     for row in suite.rows.iter().filter(|row| !row.preparation) {
-        let verdict = match row.verdict.as_str() {
-            "valid" | "not assessed" if suite.indicative => "indicative",
-            word => word,
-        };
         let figures = row.into();
         let mut cells = vec![Cell::text(row.label.as_str())];
         cells.extend(Cell::figures(&figures, first));
@@ -60,7 +41,7 @@ pub(crate) fn table(suite: &SuiteRecord) -> Table {
             cells.push(Cell::iops(interval.map(|it| it.high)));
         }
         cells.extend(Cell::figures(&figures, rest));
-        cells.extend([Cell::text(verdict), Cell::text(row.reason.as_str())]);
+        cells.extend([Cell::text(suite.verdict_of(row)), Cell::text(row.reason.as_str())]);
         table.rows.push(cells);
         if let Some(figures) = row.sync_figures() {
             let mut cells = vec![Cell::text(format!("{}, made durable in", row.label))];
@@ -131,11 +112,10 @@ pub(crate) fn chart(suite: &SuiteRecord, id: &str, source: &str) -> Option<Chart
         let (iops, rate) = (format_iops(row.iops.median), format_mib_s(row.bytes_per_s.median));
         format!("{iops} IOPS, {rate} MiB/s, {}", row.verdict)
     };
-    let is_fine = |verdict: &str| matches!(verdict, "valid" | "not assessed");
     let round = |value: f64| (value * 1000.0).round() / 1000.0;
     let has_ends = rows.iter().any(|row| row.iops.interval.is_some());
     let ends = rows.iter().map(|row| row.iops.interval.map(|it| (round(it.low), round(it.high))));
-    let hollow = rows.iter().enumerate().filter(|(_, row)| !is_fine(&row.verdict));
+    let hollow = rows.iter().enumerate().filter(|(_, row)| !row.is_fine());
     let series = Series {
         name: "IOPS".to_owned(),
         colour: Colour::Of(0),

@@ -1,18 +1,14 @@
 //! A load curve in words, as a table, and as a picture of characters.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use analysis::GateName;
-use record::{
-    CarriedRecord, CurvePointRecord, CurveRecord, Figure, Figures, IntervalRecord, Lever,
-    LineVerdict, LoadLineRecord, Record, Verdict,
-};
-use units::{format_iops, format_latency_ns, format_mib_s};
+use record::{CurvePointRecord, CurveRecord, Figure, Figures, Record, Verdict, load_words};
+use units::{format_iops, format_latency_ns};
 
+use super::COLUMNS;
 use super::table::Columns;
 use super::words::wrap;
-use super::{COLUMNS, percent};
 
 /// Figures of a load.
 const OF_POINT: Columns = Columns { figures: &Figure::OF_POINT, iops: 9, mib_s: 9, latency: 10 };
@@ -22,7 +18,7 @@ const PLOT: (usize, usize) = (12, 66);
 
 /// Puts the load line, the curve's figures, its table and its picture.
 pub(super) fn put_curve(text: &mut String, record: &Record, curve: &CurveRecord) {
-    for line in answer(curve) {
+    for line in std::iter::once(curve.headline()).chain(curve.sentences()) {
         text.push_str(&wrap(&line, 2, COLUMNS));
     }
     for gate in record.line_validity().iter().flat_map(|step| step.with(Verdict::Failed)) {
@@ -36,221 +32,22 @@ pub(super) fn put_curve(text: &mut String, record: &Record, curve: &CurveRecord)
     put_plot(text, curve);
 }
 
-/// A load as it is said: a rate or I/Os in flight, without unit.
-pub(crate) fn load_words(load: f64) -> String {
-    if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
-}
-
 /// Returns the line about a point as it is measured.
 pub(crate) fn point_line(point: &CurvePointRecord) -> String {
     let CurvePointRecord { step_idx, purpose, achieved_iops, latency_p99_ns, .. } = point;
     let head = format!("{:>3} {purpose:<8}{:>8}  ", step_idx + 1, load_words(point.load));
-    let verdict = match (&point.void, point.passed) {
-        // Its figures are not those of the load.
-        (Some(reason), _) => return format!("{head}says nothing: {reason}\n"),
-        (None, true) => "carried",
-        (None, false) => point.broken.first().map_or("", String::as_str),
-    };
-    let (achieved, p99) = (format_iops(*achieved_iops), format_latency_ns(*latency_p99_ns));
-    if *achieved_iops <= 0.0 {
+    let verdict = point.outcome_words();
+    // The figures of a point that says nothing are not those of its load.
+    if point.void.is_some() || *achieved_iops <= 0.0 {
         return format!("{head}{verdict}\n");
     }
+    let (achieved, p99) = (format_iops(*achieved_iops), format_latency_ns(*latency_p99_ns));
     format!("{head}{achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
-}
-
-/// Says how many I/Os an open load let out at once.
-fn room(curve: &CurveRecord) -> String {
-    curve
-        .in_flight_max
-        .map_or_else(String::new, |room| format!(", with up to {room} in flight per worker"))
-}
-
-/// The unit of a load.
-fn unit(lever: Lever) -> &'static str {
-    match lever {
-        Lever::Rate => "IOPS",
-        Lever::QueueDepth => "in flight",
-        Lever::Workers => "workers",
-    }
-}
-
-/// The question answered, in sentences.
-fn answer(curve: &CurveRecord) -> Vec<String> {
-    let line = &curve.line;
-    let mut sentences = vec![headline(curve)];
-    let were = if line.n_probes == 1 { "load was" } else { "loads were" };
-    let tried = format!("{} {were} tried to find it{}", line.n_probes, room(curve));
-    if let Some(interval) = line.interval {
-        sentences.push(format!("{}; {tried}", between(curve.lever, interval)));
-    } else if line.load.is_none() {
-        sentences.push(tried.replace("to find it", "to find one"));
-    }
-    sentences.extend(void(curve));
-    if let (Some(first_fail), [broken, ..]) = (line.first_fail, line.broken.as_slice()) {
-        let load = load_words(first_fail);
-        sentences.push(format!("at {load} {}: {broken}", unit(curve.lever)));
-    }
-    sentences.extend(by_turns(curve));
-    if !line.dips.is_empty() {
-        let dips: Vec<String> = line.dips.iter().map(|load| load_words(*load)).collect();
-        let message = "below the line these loads failed, twice each";
-        sentences.push(format!("{message}: {}", dips.join(", ")));
-    }
-    sentences.extend(carried(curve));
-    if let Some(ns) = curve.overall_response_ns {
-        let latency = format_latency_ns(ns.round() as u64);
-        sentences.push(format!("mean latency over the curve: {latency}"));
-    }
-    if let Some(knees) = curve.knees.as_ref().filter(|knees| !knees.rates_iops.is_empty()) {
-        let rates: Vec<String> = knees.rates_iops.iter().map(|rate| format_iops(*rate)).collect();
-        let mut sentence = format!("it bends at {} IOPS", rates.join(" and "));
-        if let Some((low, high)) = knees.leave_one_out_iops.filter(|(low, high)| low < high) {
-            let (low, high) = (format_iops(low), format_iops(high));
-            let _ = write!(sentence, " ({low} to {high} when a point is left out)");
-        }
-        sentences.push(sentence);
-    }
-    if let Some(target) = &curve.target {
-        let (rate, latency) = (load_words(target.rate_iops), target.latency_mean_ns.round() as u64);
-        let latency = format_latency_ns(latency);
-        let depth = target.depth;
-        let reached = if target.highest_iops < target.rate_iops {
-            format!("; no more than {} were achieved at any load", load_words(target.highest_iops))
-        } else {
-            "; more where it grows under load".to_owned()
-        };
-        sentences.push(format!(
-            "{rate} IOPS take {depth} I/Os in flight at the best latency, {latency}: rate x \
-             latency{reached}"
-        ));
-    }
-    if let Some(law) = &curve.scalability {
-        let (low, high) = (law.peak_interval.low, law.peak_interval.high);
-        let peak = law.peak_depth;
-        sentences.push(format!(
-            "the rate is highest with {peak:.0} in flight ({low:.0} to {high:.0}, by the \
-             scalability law)"
-        ));
-    }
-    sentences
-}
-
-/// Says how many measurements say nothing, and why.
-fn void(curve: &CurveRecord) -> Option<String> {
-    let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
-    for reason in curve.points.iter().filter_map(|point| point.void.as_deref()) {
-        // Without its figures, which differ.
-        let reason = reason.split(" (").next().unwrap_or(reason);
-        *reasons.entry(reason.split(':').next().unwrap_or(reason)).or_default() += 1;
-    }
-    let n_void: u32 = reasons.values().sum();
-    let mut reasons: Vec<(&str, u32)> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let reasons: Vec<String> = match &*reasons {
-        [] => return None,
-        [(only, _)] => vec![(*only).to_owned()],
-        several => several.iter().map(|(reason, n)| format!("{reason} ({n})")).collect(),
-    };
-    let is_over = curve.line.verdict() != LineVerdict::Unfinished;
-    let then = if is_over { " and were repeated" } else { "" };
-    let (n, reasons) = (curve.points.len(), reasons.join(", "));
-    Some(format!("{n_void} of {n} measurements say nothing{then}: {reasons}"))
-}
-
-/// Says where above the line limits were kept in some measurements, and broken in others.
-fn by_turns(curve: &CurveRecord) -> Option<String> {
-    let (first_fail, highest) = curve.by_turns()?;
-    let (from, unit) = (load_words(first_fail), unit(curve.lever));
-    let at = if highest > first_fail {
-        format!("from {from} to {} {unit}", load_words(highest))
-    } else {
-        format!("at {from} {unit}")
-    };
-    Some(format!("{at} some measurements kept the limits and some did not"))
-}
-
-/// Says where the line lies, and how sure that is.
-fn between(lever: Lever, interval: IntervalRecord) -> String {
-    let (low, high) = (load_words(interval.low), load_words(interval.high));
-    let sure = match interval.coverage {
-        share if share > 0.0 => format!(" with a probability of {} or more", percent(share)),
-        _ => String::new(),
-    };
-    format!("by all measurements between {low} and {high} {}{sure}", unit(lever))
-}
-
-fn headline(curve: &CurveRecord) -> String {
-    let LoadLineRecord { achieved_iops, .. } = &curve.line;
-    let limits = &curve.limits;
-    let rate = achieved_iops.map_or_else(String::new, format_iops);
-    let moved = curve.line.bytes_per_s;
-    let moved = moved.map_or_else(String::new, |it| format!("{} MiB/s", format_mib_s(it)));
-    let at = |load: f64| {
-        let load = load_words(load);
-        match curve.lever {
-            Lever::Rate => format!("{load} IOPS ({moved})"),
-            Lever::QueueDepth => format!("{rate} IOPS ({moved}) at {load} in flight"),
-            Lever::Workers => format!("{rate} IOPS ({moved}) at {load} workers"),
-        }
-    };
-    match curve.line.verdict() {
-        LineVerdict::Line(load) => format!("load line: {} with {limits}", at(load)),
-        LineVerdict::Above(load) => {
-            format!("load line: above {}; nothing broke {limits}", at(load))
-        }
-        LineVerdict::Below => {
-            let lowest = curve.points.iter().map(|it| it.load).fold(f64::INFINITY, f64::min);
-            let (lowest, unit) = (load_words(lowest), unit(curve.lever));
-            format!("load line: none; even {lowest} {unit} break {limits}")
-        }
-        LineVerdict::CannotTell(_) => {
-            format!("load line: cannot tell: {} (limits: {limits})", curve.line.why_not())
-        }
-        LineVerdict::Unfinished => {
-            format!("load line: not found: {} (limits: {limits})", curve.line.why_not())
-        }
-    }
-}
-
-fn carried(curve: &CurveRecord) -> Option<String> {
-    let parts = curve.carried.iter().filter_map(|it| {
-        let ms = it.latency_mean_ns / 1_000_000;
-        let rate = format_iops(it.rate_iops?);
-        let moved = format_mib_s(it.bytes_per_s?);
-        match it.state.as_str() {
-            "reached" => {
-                let step = coarse_step(curve, it).unwrap_or_default();
-                Some(format!("{ms} ms: {rate} IOPS, {moved} MiB/s{step}"))
-            }
-            "above" => Some(format!("{ms} ms: above {rate} IOPS, {moved} MiB/s")),
-            "below" => Some(format!("{ms} ms: nothing measured is as fast")),
-            _ => None,
-        }
-    });
-    let parts: Vec<String> = parts.collect();
-    // Nothing is known of a curve without a whole point.
-    (!parts.is_empty()).then(|| format!("carried at a mean latency of {}", parts.join("; ")))
-}
-
-/// Says what the next load carried, where the load could be turned up in steps only.
-fn coarse_step(curve: &CurveRecord, carried: &CarriedRecord) -> Option<String> {
-    let [_, over] = curve.coarse_step(carried.latency_mean_ns)?;
-    let (unit, latency) = (unit(curve.lever), over.latency_mean_ns.round() as u64);
-    Some(format!(
-        " ({} {unit}, the next load measured, carry {} at {})",
-        load_words(over.load),
-        format_iops(over.achieved_iops),
-        format_latency_ns(latency),
-    ))
 }
 
 /// One row per load: its last measurement, or the worst one where any broke a limit.
 fn put_table(text: &mut String, curve: &CurveRecord) {
-    let unit = match curve.lever {
-        Lever::Rate => "offered",
-        Lever::QueueDepth => "in flight",
-        Lever::Workers => "workers",
-    };
+    let (unit, _) = curve.lever.column();
     let _ = writeln!(text, "{unit:>10}{}", OF_POINT.heads());
     let mut is_mixed = false;
     for point in by_load(curve) {

@@ -4,10 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use analysis::assess::{RowsWorth, is_invalid_row};
-use record::{
-    Figure, NeedConditionRecord, PublishedRecord, Record, SuiteRecord, SuiteRowRecord,
-    SuiteSourceRecord,
-};
+use record::{Figure, PublishedRecord, Record, SuiteRecord, SuiteRowRecord, SuiteSourceRecord};
 use units::{format_duration, format_iops, format_latency_ns, format_mib_s};
 
 use super::table::Columns;
@@ -30,15 +27,6 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, record: &Record)
     let (prepared, measured): (Vec<_>, Vec<_>) = suite.rows.iter().partition(|row| row.preparation);
     for row in prepared {
         text.push_str(&wrap(&format!("made ready: {}", preparation(row)), 2, COLUMNS));
-    }
-    if let Some(rounds) = &suite.rounds {
-        let n = rounds.iops.len();
-        let tracked = &rounds.tracked;
-        let line = match rounds.steady_from {
-            Some(from) => format!("steady from round {} on, of {n}, by `{tracked}`", from + 1),
-            None => format!("not steady after {n} rounds, by `{tracked}`"),
-        };
-        text.push_str(&wrap(&line, 2, COLUMNS));
     }
     text.push('\n');
     if measured.is_empty() {
@@ -66,22 +54,10 @@ fn put_rows(text: &mut String, suite: &SuiteRecord, rows: &[&SuiteRowRecord]) {
 fn put_needs(text: &mut String, suite: &SuiteRecord) {
     for (idx, need) in suite.needs.iter().enumerate() {
         text.push_str(if idx == 0 { "" } else { "\n" });
-        let what = if need.source.is_empty() { "need" } else { "published target" };
-        let of = if need.source.is_empty() { String::new() } else { format!(" of {}", need.label) };
-        let line = format!("{what} {}{of}: {}", need.need, need.verdict);
-        text.push_str(&wrap(&line, 2, COLUMNS));
-        for condition in &need.conditions {
-            let NeedConditionRecord { condition: asked, .. } = condition;
-            let seen = condition.shown().unwrap_or("nothing".to_owned());
-            let line = format!("  {asked}: {seen}, {}", condition.kept_words());
-            text.push_str(&wrap(&line, 4, COLUMNS));
+        text.push_str(&wrap(&need.headline(), 2, COLUMNS));
+        for sentence in need.sentences() {
+            text.push_str(&wrap(&format!("  {sentence}"), 4, COLUMNS));
         }
-        if !need.reason.is_empty() {
-            let line = format!("  because {}", need.reason);
-            let line = if need.verdict == "met" { format!("  {}", need.reason) } else { line };
-            text.push_str(&wrap(&line, 4, COLUMNS));
-        }
-        text.push_str(&wrap(&format!("  {}", need.measured_words()), 4, COLUMNS));
         if let Some(source) = suite.sources.iter().find(|it| it.id == need.source) {
             let line = format!("  asked by {}", source.document);
             text.push_str(&wrap(&line, 4, COLUMNS));
@@ -100,7 +76,7 @@ fn put_sources<'a>(
 ) {
     for (idx, source) in sources.enumerate() {
         text.push_str(if idx == 0 { before } else { "" });
-        text.push_str(&wrap(&format!("source: {}", source_words(source)), 2, COLUMNS));
+        text.push_str(&wrap(&format!("source: {}", source.words()), 2, COLUMNS));
     }
 }
 
@@ -111,23 +87,8 @@ fn put_head(text: &mut String, suite: &SuiteRecord) {
         let more = if worth == RowsWorth::All { ", `--suite` has longer ones" } else { "" };
         text.push_str(&wrap(&format!("verdict: {verdict}{more}"), 2, COLUMNS));
     }
-    if let Some(scale) = suite.scale {
-        let line = format!(
-            "shortened: {} of the sizes and times of the suite; compare with runs of the same \
-             scale only",
-            percent(scale)
-        );
-        text.push_str(&wrap(&line, 2, COLUMNS));
-    }
-    if !suite.changed.is_empty() {
-        let set = suite.changed.iter().map(|(name, value)| format!("{name}={value}"));
-        let set: Vec<String> = set.collect();
-        text.push_str(&wrap(&format!("changed: {}", set.join(", ")), 2, COLUMNS));
-    }
-    if suite.n_repeats > 1 {
-        let few = if suite.n_repeats < 6 { "; six make an interval of 95 %" } else { "" };
-        let line = format!("medians of {} measurements, in mixed order{few}", suite.n_repeats);
-        text.push_str(&wrap(&line, 2, COLUMNS));
+    for sentence in suite.run_words() {
+        text.push_str(&wrap(&sentence, 2, COLUMNS));
     }
 }
 
@@ -138,10 +99,7 @@ fn preparation(row: &SuiteRowRecord) -> String {
 }
 
 fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {
-    let verdict = match row.verdict.as_str() {
-        "valid" | "not assessed" if suite.indicative => "indicative",
-        word => word,
-    };
+    let verdict = suite.verdict_of(row);
     let label = fit(&row.label, LABEL - 1);
     let _ = writeln!(text, "{label:<LABEL$}{}  {verdict}", OF_ROW.row(&row.into(), "-"));
     if let Some(figures) = row.sync_figures() {
@@ -162,9 +120,7 @@ fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {
 
 /// Puts why rows are not valid, each reason once.
 fn put_reasons(text: &mut String, rows: &[&SuiteRowRecord]) {
-    let is_bad = |row: &&&SuiteRowRecord| {
-        !row.reason.is_empty() && !matches!(row.verdict.as_str(), "valid" | "not assessed")
-    };
+    let is_bad = |row: &&&SuiteRowRecord| !row.reason.is_empty() && !row.is_fine();
     let mut bad: Vec<&&SuiteRowRecord> = rows.iter().filter(is_bad).collect();
     if bad.is_empty() {
         return;
@@ -188,10 +144,8 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
     let _ = writeln!(text, "{:<LABEL$}{:>16}{:>16}", "", "published", "here");
     let mut last = "";
     for published in &suite.published {
-        let PublishedRecord { label, unit, value, above, here, on, .. } = published;
-        let mark = if *above { "> " } else { "" };
-        let shown = format!("{mark}{} {unit}", figure(*value, unit));
-        let here = here.map_or("-".to_owned(), |here| format!("{} {unit}", figure(here, unit)));
+        let PublishedRecord { label, on, .. } = published;
+        let (shown, here) = (published.published_words(), published.here_words());
         let _ = writeln!(text, "{:<LABEL$}{shown:>16}{here:>16}", fit(label, LABEL - 1));
         if !on.is_empty() && on != last {
             text.push_str(&wrap(&format!("  on {on}"), 4, COLUMNS));
@@ -201,16 +155,4 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
     let is_shown =
         |source: &&SuiteSourceRecord| suite.needs.iter().any(|it| it.source == source.id);
     put_sources(text, suite.sources.iter().filter(|source| !is_shown(source)), "");
-}
-
-/// Returns a published figure, or ours beside it, without its unit.
-pub(crate) fn figure(value: f64, unit: &str) -> String {
-    if unit == "IOPS" { format_iops(value) } else { format_mib_s(value * f64::from(1 << 20)) }
-}
-
-fn source_words(source: &SuiteSourceRecord) -> String {
-    let parts = [&source.document, &source.date, &source.section, &source.url];
-    let parts: Vec<&str> =
-        parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-    parts.join(", ")
 }

@@ -4,7 +4,9 @@
 use std::cmp::Ordering;
 
 use analysis::{Limit, Limits, Point, series};
-use record::{CurvePointRecord, CurveRecord, Figure, Figures, Lever, Record, ScalabilityRecord};
+use record::{
+    CurvePointRecord, CurveRecord, Figure, Figures, Lever, Record, ScalabilityRecord, load_words,
+};
 use units::format_iops;
 
 use super::over_time::Source;
@@ -55,15 +57,6 @@ pub(crate) fn charts(source: &Source<'_>) -> Vec<ChartSpec> {
     charts
 }
 
-/// The unit of a load.
-pub(crate) fn unit(lever: Lever) -> &'static str {
-    match lever {
-        Lever::Rate => "IOPS",
-        Lever::QueueDepth => "in flight",
-        Lever::Workers => "workers",
-    }
-}
-
 /// Returns the points that carried something, by load, each load's in the order of measurement.
 fn probes<'a>(record: &Record, curve: &'a CurveRecord) -> Vec<Probe<'a>> {
     let carried = curve.points.iter().filter(|point| point.achieved_iops > 0.0);
@@ -102,10 +95,7 @@ fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> Ch
         .collect();
     let is_outside = |probe: &&Probe<'_>| !frame.holds(probe);
     let n_outside = probes.iter().filter(is_outside).count();
-    let what = match curve.lever {
-        Lever::Rate => "response time",
-        Lever::QueueDepth | Lever::Workers => "service time",
-    };
+    let what = curve.lever.latency();
     ChartSpec {
         id: format!("{}-curve", source.id),
         title: "Load curve".to_owned(),
@@ -298,9 +288,8 @@ fn line_rules(curve: &CurveRecord) -> Vec<Rule> {
         dash,
     };
     let mut rules = Vec::new();
-    if let Some(iops) = curve.line_iops() {
-        let text = format!("load line {}", line_words(curve, iops));
-        rules.push(upright(iops, text, Colour::Good, Dash::Solid));
+    if let Some((iops, rate)) = curve.line_iops().zip(curve.rate_words()) {
+        rules.push(upright(iops, format!("load line {rate}"), Colour::Good, Dash::Solid));
     }
     for (idx, rate) in curve.knees.iter().flat_map(|it| &it.rates_iops).enumerate() {
         let text = if idx == 0 { "knee".to_owned() } else { String::new() };
@@ -339,15 +328,8 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
     if probes.iter().any(|probe| !probe.point.passed) {
         notes.push("Hollow points broke a limit; the table says which.".to_owned());
     }
-    if let Some(interval) = curve.line.interval.filter(|it| it.coverage > 0.0) {
-        notes.push(format!(
-            "The load line lies between {} and {} {} with a probability of {} or more.",
-            load_words(interval.low),
-            load_words(interval.high),
-            unit(curve.lever),
-            units::format_percent(interval.coverage)
-        ));
-    }
+    let between = curve.interval_words();
+    notes.extend(between.map(|between| format!("The load line lies {between}.")));
     if let Some(knees) = curve.knees.as_ref().filter(|knees| !knees.rates_iops.is_empty()) {
         let (low, high) = knees.range_iops;
         let mut note = format!(
@@ -365,16 +347,6 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
     notes
 }
 
-/// A load as it is said.
-pub(crate) fn load_words(load: f64) -> String {
-    if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
-}
-
-/// The rate of the load line as it is said: that of an open load is a load.
-pub(crate) fn line_words(curve: &CurveRecord, iops: f64) -> String {
-    if curve.lever == Lever::Rate { load_words(iops) } else { format_iops(iops) }
-}
-
 /// Says where a closed load was turned up in steps so coarse that they show in what is carried at
 /// round latencies.
 fn coarse_steps(curve: &CurveRecord) -> impl Iterator<Item = String> {
@@ -385,7 +357,7 @@ fn coarse_steps(curve: &CurveRecord) -> impl Iterator<Item = String> {
              no finer than between {} and {} IOPS.",
             load_words(under.load),
             load_words(over.load),
-            unit(curve.lever),
+            curve.lever.unit(),
             round_latency(it.latency_mean_ns as f64),
             format_iops(under.achieved_iops),
             format_iops(over.achieved_iops),
@@ -394,16 +366,11 @@ fn coarse_steps(curve: &CurveRecord) -> impl Iterator<Item = String> {
 }
 
 fn table(curve: &CurveRecord, probes: &[Probe<'_>]) -> Table {
-    let load = match curve.lever {
-        Lever::Rate => ("offered", "offered_iops"),
-        Lever::QueueDepth => ("in flight", "in_flight"),
-        Lever::Workers => ("workers", "n_workers"),
-    };
     let words = [("measured for", "purpose"), ("limits", "broken")];
-    let mut table = Table::new(&[load]).figures(&Figure::OF_JOB).and(&words);
+    let mut table = Table::new(&[curve.lever.column()]).figures(&Figure::OF_JOB).and(&words);
     for probe in probes {
         let point = probe.point;
-        let kept = if point.passed { "kept".to_owned() } else { point.broken.join("; ") };
+        let kept = if point.passed { "kept".to_owned() } else { point.outcome_words() };
         let p99_9_ns = probe.p99_9_ns.map(|ns| ns as f64);
         let figures = Figures::from(point).with(Figure::P99_9, p99_9_ns);
         let mut row = vec![Cell::Number(point.load, load_words(point.load))];
@@ -455,7 +422,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
             units::format_percent(peak.coverage)
         ));
     }
-    let mut table = Table::new(&[(unit(curve.lever), "load"), ("IOPS", "iops")]);
+    let mut table = Table::new(&[(curve.lever.unit(), "load"), ("IOPS", "iops")]);
     for probe in probes {
         let load = Cell::Number(probe.point.load, load_words(probe.point.load));
         table.rows.push(vec![load, Cell::iops(probe.point.achieved_iops)]);
@@ -483,7 +450,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
 
 /// Lays loads out; texts closer than a third would overlap and are left out.
 fn load_axis(lever: Lever, loads: &[f64]) -> Axis {
-    let all = axis::powers(unit(lever), loads, load_words);
+    let all = axis::powers(lever.unit(), loads, load_words);
     Axis { ticks: axis::powers("", &thinned_loads(loads), load_words).ticks, ..all }
 }
 

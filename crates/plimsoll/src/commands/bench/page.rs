@@ -10,7 +10,7 @@ use units::system_text;
 use super::super::report as command;
 use crate::exit::{Exit, Failure};
 use crate::stream::Sink;
-use crate::{clock, result_file, stream, summary};
+use crate::{clock, result_file, stream};
 
 /// Writes the page to the file that is named, or to one with the suite's name and the time. Where
 /// none is named and none can be written, a note says so, and the result stands.
@@ -65,15 +65,13 @@ fn subject(record: &Record, suite: &SuiteRecord) -> Subject {
 }
 
 fn reference(published: &PublishedRecord, suite: &SuiteRecord) -> Reference {
-    let PublishedRecord { label, unit, value, above, here, on, source } = published;
+    let PublishedRecord { label, on, source, .. } = published;
     let document = suite.sources.iter().find(|known| known.id == *source);
     let document = document.map_or("", |known| known.document.as_str());
-    let mark = if *above { "more than " } else { "" };
-    let figure = |value: f64| format!("{} {unit}", summary::published_figure(value, unit));
     Reference {
         what: label.clone(),
-        published: format!("{mark}{}", figure(*value)),
-        measured: here.map_or("-".to_owned(), figure),
+        published: published.published_words(),
+        measured: published.here_words(),
         source: format!("{document}; on {on}"),
     }
 }
