@@ -142,7 +142,7 @@ impl NeedConditionRecord {
 impl PublishedRecord {
     /// Returns what was published, with its unit.
     pub fn published_words(&self) -> String {
-        format!("{}{}", if self.above { "> " } else { "" }, self.shown(self.value))
+        format!("{}{}", if self.above { "more than " } else { "" }, self.shown(self.value))
     }
 
     /// Returns the same figure as it was measured here; `-` where it was not.
@@ -243,12 +243,12 @@ mod tests {
         let of_rate = published(25_000.0, "IOPS", None);
         assert_eq!(
             (of_rate.published_words(), of_rate.here_words()),
-            ("> 25.0 k IOPS".to_owned(), "-".to_owned())
+            ("more than 25.0 k IOPS".to_owned(), "-".to_owned())
         );
         let of_bytes = published(256.0, "MB/s", Some(1.5));
         assert_eq!(
             (of_bytes.published_words(), of_bytes.here_words()),
-            ("> 256 MB/s".to_owned(), "1.50 MB/s".to_owned())
+            ("more than 256 MB/s".to_owned(), "1.50 MB/s".to_owned())
         );
     }
 }

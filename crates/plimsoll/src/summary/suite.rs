@@ -141,12 +141,12 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
         return;
     }
     text.push_str("\npublished, for reference: other machines and volumes, no mark to pass\n");
-    let _ = writeln!(text, "{:<LABEL$}{:>16}{:>16}", "", "published", "here");
+    let _ = writeln!(text, "{:<LABEL$}{:>24}{:>16}", "", "published", "here");
     let mut last = "";
     for published in &suite.published {
         let PublishedRecord { label, on, .. } = published;
         let (shown, here) = (published.published_words(), published.here_words());
-        let _ = writeln!(text, "{:<LABEL$}{shown:>16}{here:>16}", fit(label, LABEL - 1));
+        let _ = writeln!(text, "{:<LABEL$}{shown:>24}{here:>16}", fit(label, LABEL - 1));
         if !on.is_empty() && on != last {
             text.push_str(&wrap(&format!("  on {on}"), 4, COLUMNS));
         }
