@@ -21,6 +21,7 @@ mod judge;
 mod keep;
 mod limits;
 mod on;
+mod provision;
 mod reference;
 mod rehearse;
 mod report;
@@ -79,6 +80,7 @@ enum Command {
     Design(design::Args),
     Capture(capture::Args),
     Rehearse(rehearse::Args),
+    Provision(provision::Args),
     Fio(fio::Args),
     Vdbench(vdbench::Args),
     Reference(reference::Args),
@@ -137,6 +139,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Design(args) => design::run(&args),
         Command::Capture(args) => capture::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
+        Command::Provision(args) => provision::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Vdbench(args) => vdbench::run(&args.args),
         Command::Reference(args) => reference::run(&args),

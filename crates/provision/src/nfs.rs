@@ -1,0 +1,76 @@
+//! Network volumes: how Linux mounts them.
+
+use std::fmt::Write as _;
+
+use crate::form::{Form, Refusal};
+use crate::parts::Parts;
+use crate::quote;
+use crate::variable::{Variable, script_head};
+
+const SERVER: Variable = Variable::new(
+    "nfs_server",
+    "address of the volumes, as the mount instructions of the portal have it",
+);
+
+/// Prints the mounts.
+pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
+    if parts.networks.is_empty() {
+        return Err(Refusal::Nothing { what: "network volume" });
+    }
+    let variables = SERVER.demanded();
+    let mut text = script_head(&parts.title(Form::Nfs), Form::Nfs.checked(), &variables);
+    let connections = parts.design.clients.iter().map(|client| client.connections).max();
+    text.push_str(&slots(parts));
+    let nconnect = connections.filter(|n| *n > 1);
+    if nconnect.is_some() {
+        text.push_str(
+            "\n# nconnect needs RHEL 8.3, SLES 12 SP4, Ubuntu 18.04 or newer; the first mount of \
+             an \
+             address\n# decides for all others of it.\n",
+        );
+    }
+    let nconnect = nconnect.map_or(String::new(), |n| format!(",nconnect={n}"));
+    for network in &parts.networks {
+        let mount = &network.volume.mount;
+        let transfer = network.backing.transfer_bytes;
+        let options = format!("rw,hard,tcp,vers=3,rsize={transfer},wsize={transfer}{nconnect}");
+        let (target, field) = (quote::shell(mount), quote::shell(&quote::fstab(mount)));
+        let slug = &network.slug;
+        let _ = write!(
+            text,
+            "\n# {}\nmkdir -p {target}\nmount -t nfs -o {options} \"$NFS_SERVER:/{slug}\" \
+             {target}\n\
+             printf '%s %s nfs {options},_netdev,nofail 0 0\\n' \\\n    \
+             \"$NFS_SERVER:/{slug}\" {field} >> /etc/fstab\n",
+            quote::comment(mount),
+        );
+    }
+    text.push_str(ADVICE);
+    text.push_str("\n# What is there now: options as the kernel took them, and its connections.\n");
+    text.push_str("grep ' nfs ' /proc/mounts\nss -tn | grep -c ':2049' || true\n");
+    Ok(text)
+}
+
+/// Returns what limits the calls in flight on a connection to what the design counts on.
+fn slots(parts: &Parts<'_>) -> String {
+    let slots = parts.design.clients.iter().map(|client| client.slots_per_connection).min();
+    let Some(slots) = slots else { return String::new() };
+    format!(
+        "\n# The service takes so many calls at once on a connection; Linux would send up to \
+         65,536, \
+         which wait there.\n\
+         echo 'options sunrpc tcp_max_slot_table_entries={slots}' > /etc/modprobe.d/sunrpc.conf\n\
+         if [ -e /proc/sys/sunrpc/tcp_max_slot_table_entries ]; then\n    \
+         echo {slots} > /proc/sys/sunrpc/tcp_max_slot_table_entries\nfi\n"
+    )
+}
+
+/// What helps some loads and is wrong for others.
+const ADVICE: &str = "
+# Not set, as it depends on the application:
+#   nocto,actimeo=600   many opens and look-ups of files that nobody changes meanwhile, as tools and
+#                       libraries of a build: two thirds fewer calls. Wrong where several machines
+#                       write what others read.
+#   read-ahead          newer kernels read 128 KiB ahead; sequential readers gain by 15 x rsize:
+#                       /sys/class/bdi/MAJOR:MINOR/read_ahead_kb of the mount
+";

@@ -1,0 +1,326 @@
+//! What of a design is built: disks with names and places, network volumes, the machine.
+
+use std::collections::BTreeSet;
+
+use catalog::{Cloud, Disk as Sku, Edition};
+use volume::Design;
+use volume::design::{Backing, Disk, Interface, NetworkVolume, Stripe, Volume};
+
+use crate::form::{Form, Refusal};
+
+const GIB: u64 = 1 << 30;
+
+const TIB: u64 = 1 << 40;
+
+/// Edition that names of products are looked up in where a design's own has none.
+const EDITION_CURRENT: &str = "current";
+
+/// A design, taken apart.
+pub(crate) struct Parts<'d> {
+    pub(crate) design: &'d Design,
+    /// The cloud that it says, or that its machine or a disk is of.
+    pub(crate) cloud: Option<Cloud>,
+    pub(crate) volumes: Vec<DiskVolume<'d>>,
+    pub(crate) networks: Vec<Network<'d>>,
+}
+
+/// A volume of disks.
+pub(crate) struct DiskVolume<'d> {
+    pub(crate) volume: &'d Volume,
+    pub(crate) stripe: &'d Stripe,
+    /// What it is called in names of resources: small letters, digits and hyphens.
+    pub(crate) slug: String,
+    /// Place of its first disk at the machine; the others follow.
+    pub(crate) first_lun: usize,
+    sku: Option<&'d Sku>,
+}
+
+/// A volume of a network file service.
+pub(crate) struct Network<'d> {
+    pub(crate) volume: &'d Volume,
+    pub(crate) backing: &'d NetworkVolume,
+    pub(crate) slug: String,
+}
+
+/// A capacity pool of the network file service.
+pub(crate) struct PoolPart {
+    pub(crate) slug: String,
+    /// Service level, such as `Premium`.
+    pub(crate) level: String,
+    pub(crate) size_tib: u64,
+    pub(crate) is_manual: bool,
+    /// What a pool has whose throughput is bought apart from its size, MiB/s.
+    pub(crate) throughput_mib_s: Option<u64>,
+    /// The design has no such pool: it is made as large as its volumes.
+    pub(crate) is_made_up: bool,
+}
+
+/// What is bought of one disk.
+pub(crate) struct Bought<'d> {
+    /// The product's name in the cloud's own interface, such as `Premium_LRS` or `gp3`.
+    pub(crate) product: &'d str,
+    pub(crate) size_gib: u64,
+    /// I/Os per second, where they are chosen.
+    pub(crate) iops: Option<u64>,
+    /// Bytes per second, where they are chosen.
+    pub(crate) bytes_per_s: Option<u64>,
+    /// Bursting on demand is switched on.
+    pub(crate) bursts_on_demand: bool,
+    pub(crate) has_performance_plus: bool,
+    /// The newer types of Azure, which need a zone and have sectors of 4 KiB unless told.
+    pub(crate) is_v2: bool,
+    pub(crate) is_ultra: bool,
+}
+
+impl<'d> Parts<'d> {
+    pub(crate) fn new(design: &'d Design) -> Self {
+        let mut slugs = BTreeSet::new();
+        let (mut volumes, mut networks, mut first_lun) = (Vec::new(), Vec::new(), 0);
+        for volume in &design.volumes {
+            let slug = unique(&slug_of(volume), &mut slugs);
+            match &volume.backing {
+                Backing::Disks(stripe) => {
+                    let sku = stripe.disks.first().and_then(|disk| sku(design, &disk.sku));
+                    volumes.push(DiskVolume { volume, stripe, slug, first_lun, sku });
+                    first_lun += if stripe.is_local { 0 } else { stripe.disks.len() };
+                }
+                Backing::Network(network) => {
+                    networks.push(Network { volume, backing: network, slug });
+                }
+            }
+        }
+        let mut parts = Parts { design, cloud: None, volumes, networks };
+        parts.cloud = design.cloud.or_else(|| parts.cloud_of_parts());
+        parts
+    }
+
+    fn cloud_of_parts(&self) -> Option<Cloud> {
+        let of_machine = || self.size().and_then(Cloud::of_machine);
+        let of_disks =
+            || self.volumes.iter().find_map(|volume| Cloud::from_text(volume.sku?.cloud()));
+        let of_network = || (!self.networks.is_empty()).then_some(Cloud::Azure);
+        of_machine().or_else(of_disks).or_else(of_network)
+    }
+
+    /// Returns the machine's size, where it is one that can be bought.
+    pub(crate) fn size(&self) -> Option<&'d str> {
+        let vm = self.design.vm.as_ref()?;
+        let known = |edition: &'d Edition| edition.vm(&vm.size).is_some();
+        let is_known = self.design.rows().is_some_and(known);
+        is_known.then_some(vm.size.as_str())
+    }
+
+    /// Says whether the design has a machine, of whatever figures.
+    pub(crate) fn has_machine(&self) -> bool {
+        self.design.vm.is_some()
+    }
+
+    /// Returns what the text is of, for its head.
+    pub(crate) fn title(&self, form: Form) -> String {
+        format!("{}: {}", self.design.name, form.about())
+    }
+
+    /// Returns the volumes whose disks are attached to the machine.
+    pub(crate) fn attached(&self) -> impl Iterator<Item = &DiskVolume<'d>> {
+        self.volumes.iter().filter(|volume| !volume.stripe.is_local)
+    }
+
+    pub(crate) fn n_attached(&self) -> usize {
+        self.attached().map(|volume| volume.stripe.disks.len()).sum()
+    }
+
+    /// Returns the mounts of disks that are in the machine itself.
+    pub(crate) fn local(&self) -> Vec<&'d str> {
+        let local = self.volumes.iter().filter(|volume| volume.stripe.is_local);
+        local.map(|volume| volume.volume.mount.as_str()).collect()
+    }
+
+    /// Says whether a machine reaches its disks as NVMe devices.
+    pub(crate) fn is_nvme(&self) -> bool {
+        let vm = self.design.vm.as_ref();
+        vm.is_some_and(|vm| match vm.interface {
+            Some(Interface::Nvme) => true,
+            Some(Interface::Scsi) | None => false,
+        })
+    }
+
+    /// Says whether a zone must be named: disks of the newer types are of one.
+    pub(crate) fn needs_zone(&self) -> Result<bool, Refusal> {
+        for volume in self.attached() {
+            let bought = volume.bought()?;
+            if bought.is_v2 || bought.is_ultra {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    pub(crate) fn has_ultra(&self) -> Result<bool, Refusal> {
+        for volume in self.attached() {
+            if volume.bought()?.is_ultra {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<'d> DiskVolume<'d> {
+    /// Returns the disk that all of the stripe are equal to.
+    pub(crate) fn disk(&self) -> &'d Disk {
+        &self.stripe.disks[0]
+    }
+
+    pub(crate) fn n_disks(&self) -> usize {
+        self.stripe.disks.len()
+    }
+
+    pub(crate) fn chunk_kib(&self) -> u64 {
+        self.stripe.chunk_bytes >> 10
+    }
+
+    /// Returns the disks' names, after the volume's, with their places at the machine.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (String, usize)> {
+        let of = |idx: usize| (format!("{}-{}", self.slug, idx + 1), self.first_lun + idx);
+        (0..self.n_disks()).map(of)
+    }
+
+    /// Returns what is bought of each disk.
+    pub(crate) fn bought(&self) -> Result<Bought<'d>, Refusal> {
+        let disk = self.disk();
+        let Some(sku) = self.sku else {
+            let mount = self.volume.mount.clone();
+            return Err(Refusal::OwnDisk { mount, sku: format!("`{}`", disk.sku) });
+        };
+        let product = match sku.word("skus") {
+            Some(skus) => skus.split(' ').next().unwrap_or(&sku.name),
+            None => &sku.name,
+        };
+        let limits = sku.word("limits").unwrap_or("");
+        let per_s = |limit: &Option<volume::Limit>| limit.as_ref().map(|limit| limit.per_s);
+        let is_chosen = |what: &str| limits == "chosen" || limits == what;
+        let limit = [&disk.cap.iops, &disk.cap.bytes];
+        let bursts = |limit: &&Option<volume::Limit>| {
+            limit.as_ref().and_then(|limit| limit.burst).is_some_and(|it| it.bucket.is_none())
+        };
+        Ok(Bought {
+            product,
+            size_gib: disk.size_bytes.div_ceil(GIB),
+            iops: per_s(&disk.cap.iops).filter(|_| is_chosen("iops")),
+            bytes_per_s: per_s(&disk.cap.bytes).filter(|_| is_chosen("throughput")),
+            bursts_on_demand: limit.iter().any(bursts),
+            has_performance_plus: self.volume.build.has_performance_plus,
+            is_v2: sku.family() == "Premium SSD v2",
+            is_ultra: sku.family() == "Ultra Disk",
+        })
+    }
+}
+
+impl Parts<'_> {
+    /// Returns the pools, and for each network volume the position of its own. Volumes that the
+    /// design has in no pool share one by level, as large as they are and no smaller than there is.
+    pub(crate) fn pools(&self) -> (Vec<PoolPart>, Vec<usize>) {
+        let mut slugs = BTreeSet::new();
+        let of_design = self.design.pools.iter().map(|pool| {
+            let is_flexible = pool.build.level == "Flexible";
+            PoolPart {
+                slug: unique(&slug(&pool.name), &mut slugs),
+                level: pool.build.level.clone(),
+                size_tib: pool.build.size_bytes.div_ceil(TIB),
+                is_manual: pool.build.is_manual,
+                throughput_mib_s: is_flexible.then_some(pool.throughput.per_s >> 20),
+                is_made_up: false,
+            }
+        });
+        let mut pools: Vec<PoolPart> = of_design.collect();
+        let mut places = Vec::new();
+        let mut bytes: Vec<u64> = vec![0; pools.len()];
+        for network in &self.networks {
+            let level = &network.backing.level;
+            let made_up = pools.iter().position(|pool| pool.is_made_up && pool.level == *level);
+            let place = network.backing.pool.map(usize::from).or(made_up).unwrap_or_else(|| {
+                pools.push(PoolPart {
+                    slug: unique(&slug(level), &mut slugs),
+                    level: level.clone(),
+                    size_tib: 0,
+                    is_manual: false,
+                    throughput_mib_s: None,
+                    is_made_up: true,
+                });
+                bytes.push(0);
+                pools.len() - 1
+            });
+            bytes[place] = bytes[place].saturating_add(network.volume.capacity_bytes);
+            places.push(place);
+        }
+        let least = self.design.rows().and_then(|edition| edition.fact("pool", "size_min"));
+        let least = least.map_or(TIB, |figure| figure.per_s);
+        for (pool, bytes) in pools.iter_mut().zip(bytes).filter(|(pool, _)| pool.is_made_up) {
+            pool.size_tib = bytes.max(least).div_ceil(TIB);
+        }
+        (pools, places)
+    }
+}
+
+impl Network<'_> {
+    pub(crate) fn quota_gib(&self) -> u64 {
+        self.volume.capacity_bytes.div_ceil(GIB)
+    }
+
+    /// Returns what is assigned by hand, MiB/s, in a pool that wants it.
+    pub(crate) fn assigned_mib_s(&self, pool: &PoolPart) -> Option<u64> {
+        pool.is_manual.then_some(self.backing.quota.per_s.div_ceil(1 << 20))
+    }
+}
+
+/// Finds a disk's product: of the design's edition, or, where that has no names of products, of the
+/// current one.
+fn sku<'d>(design: &'d Design, name: &str) -> Option<&'d Sku> {
+    let own = design.rows().and_then(|edition| edition.disk(name))?;
+    let current = || design.catalog.edition(EDITION_CURRENT)?.disk(name);
+    if own.word("skus").is_some() || own.cloud() != Cloud::Azure.as_str() {
+        return Some(own);
+    }
+    current().or(Some(own))
+}
+
+/// Longest part of a resource's name that is made of a volume's.
+const SLUG_LEN_MAX: usize = 40;
+
+/// Returns a volume's name in small letters, digits and hyphens, beginning with a letter.
+fn slug_of(volume: &Volume) -> String {
+    let name = match volume.build.name.as_str() {
+        "" => volume.mount.rsplit('/').next().unwrap_or(""),
+        name => name,
+    };
+    slug(name)
+}
+
+/// Returns a name in small letters, digits and hyphens, beginning with a letter.
+pub(crate) fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for letter in name.chars() {
+        match letter.to_ascii_lowercase() {
+            letter if letter.is_ascii_lowercase() || letter.is_ascii_digit() => slug.push(letter),
+            _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            _ => {}
+        }
+    }
+    slug.truncate(SLUG_LEN_MAX);
+    let slug = slug.trim_end_matches('-');
+    if slug.starts_with(|c: char| c.is_ascii_lowercase()) {
+        slug.to_owned()
+    } else {
+        format!("volume-{slug}").trim_end_matches('-').to_owned()
+    }
+}
+
+fn unique(slug: &str, known: &mut BTreeSet<String>) -> String {
+    let mut name = slug.to_owned();
+    let mut number = 1;
+    while !known.insert(name.clone()) {
+        number += 1;
+        name = format!("{slug}-{number}");
+    }
+    name
+}

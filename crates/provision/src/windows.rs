@@ -1,0 +1,114 @@
+//! Windows: Storage Spaces, as PowerShell.
+
+use std::fmt::Write as _;
+
+use catalog::Cloud;
+
+use crate::form::{Form, Refusal};
+use crate::parts::{DiskVolume, Parts};
+use crate::quote;
+
+/// Prints what makes the volumes.
+pub(crate) fn storage_spaces(parts: &Parts<'_>) -> Result<String, Refusal> {
+    if parts.volumes.is_empty() {
+        return Err(Refusal::Nothing { what: "volume of disks" });
+    }
+    let by_lun = parts.cloud == Some(Cloud::Azure);
+    let mut text = format!(
+        "# {}\n# {}\n\n# To be filled in.\nparam(\n",
+        quote::comment(&parts.title(Form::StorageSpaces)),
+        Form::StorageSpaces.checked(),
+    );
+    let mut params = Vec::new();
+    for volume in &parts.volumes {
+        let name = variable(volume);
+        let mount = quote::comment(&volume.volume.mount);
+        if letter(volume).is_none() {
+            params.push(format!(
+                "    # Drive letter of {mount}.\n    [Parameter(Mandatory)] [char] ${name}Letter"
+            ));
+        }
+        if !by_lun || volume.stripe.is_local {
+            let n = volume.n_disks();
+            params.push(format!(
+                "    # The {n} disks of {mount}: DeviceId as Get-PhysicalDisk shows it.\n    \
+                 [Parameter(Mandatory)] [string[]] ${name}Disks"
+            ));
+        }
+    }
+    text.push_str(&params.join(",\n"));
+    text.push_str("\n)\n$ErrorActionPreference = 'Stop'\n");
+    if by_lun {
+        text.push_str(
+            "\n# Disks by their places at the machine.\nfunction Get-ByLun([int[]] $Luns) {\n    \
+             Get-PhysicalDisk | Where-Object {\n        \
+             $_.PhysicalLocation -match 'LUN (\\d+)' -and $Luns -contains [int] $Matches[1]\n    \
+             }\n}\n",
+        );
+    }
+    for volume in &parts.volumes {
+        text.push_str(&of_volume(volume, by_lun));
+    }
+    text.push_str(
+        "\n# What is there now:\nGet-VirtualDisk | Format-Table FriendlyName, NumberOfColumns, \
+         Interleave, Size\nGet-Volume | Format-Table DriveLetter, FileSystemLabel, Size\n",
+    );
+    Ok(text)
+}
+
+/// Returns the drive letter that a mount stands for: `/e` is the drive E.
+fn letter(volume: &DiskVolume<'_>) -> Option<char> {
+    let mut letters = volume.volume.mount.strip_prefix('/')?.chars();
+    let letter = letters.next().filter(char::is_ascii_alphabetic)?;
+    letters.next().is_none().then_some(letter.to_ascii_uppercase())
+}
+
+/// Returns the beginning of a volume's variables.
+fn variable(volume: &DiskVolume<'_>) -> String {
+    volume.slug.replace('-', "_")
+}
+
+fn of_volume(volume: &DiskVolume<'_>, by_lun: bool) -> String {
+    let (name, n) = (variable(volume), volume.n_disks());
+    let label = quote::powershell(&volume.slug);
+    let drive = letter(volume).map_or(format!("${name}Letter"), |it| format!("'{it}'"));
+    let (mount, sku) = (quote::comment(&volume.volume.mount), quote::comment(&volume.disk().sku));
+    let disks = if by_lun && !volume.stripe.is_local {
+        let luns: Vec<String> = volume.names().map(|(_, lun)| lun.to_string()).collect();
+        format!("@(Get-ByLun {})", luns.join(", "))
+    } else {
+        format!("@(Get-PhysicalDisk | Where-Object {{ ${name}Disks -contains $_.DeviceId }})")
+    };
+    let mut text = format!(
+        "\n# {mount}: {n} x {sku}\n$disks = {disks}\n\
+         if ($disks.Count -ne {n}) {{ throw \"$($disks.Count) disks are there, not {n}\" }}\n"
+    );
+    let disk = if n == 1 {
+        // The only disk, by its own number.
+        text.push_str("$disk = $disks | Get-Disk\n");
+        "$disk"
+    } else {
+        let _ = write!(
+            text,
+            "New-StoragePool -FriendlyName {label} -PhysicalDisks $disks `\n    \
+             -StorageSubSystemFriendlyName 'Windows Storage*' | Out-Null\n\
+             # The dialogs of the Server Manager stop at 8 columns; this does not.\n\
+             $disk = New-VirtualDisk -FriendlyName {label} -StoragePoolFriendlyName {label} `\n    \
+             -ResiliencySettingName Simple -NumberOfColumns {columns} -Interleave {interleave} \
+             `\n    \
+             -ProvisioningType Fixed -UseMaximumSize | Get-Disk\n",
+            columns = volume.stripe.columns,
+            interleave = volume.stripe.chunk_bytes,
+        );
+        "$disk"
+    };
+    let _ = write!(
+        text,
+        "if ($disk.PartitionStyle -ne 'RAW') {{ throw 'the disk holds something: it is left \
+         alone' }}\n\
+         {disk} | Initialize-Disk -PartitionStyle GPT -PassThru |\n    \
+         New-Partition -DriveLetter {drive} -UseMaximumSize |\n    \
+         Format-Volume -FileSystem NTFS -NewFileSystemLabel {label} | Out-Null\n"
+    );
+    text
+}

@@ -1,0 +1,251 @@
+//! Every form of designs of every kind: what is printed, and that other programs can read it.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use provision::{Form, Refusal, quote, text};
+use volume::Design;
+
+/// Designs, by name.
+const DESIGNS: [(&str, &str); 6] = [
+    ("azure", include_str!("designs/azure.toml")),
+    ("azure_v2", include_str!("designs/azure_v2.toml")),
+    ("aws", include_str!("designs/aws.toml")),
+    ("gcp", include_str!("designs/gcp.toml")),
+    ("netapp", include_str!("designs/netapp.toml")),
+    ("own", include_str!("designs/own.toml")),
+];
+
+fn design(text: &str) -> Design {
+    let (design, findings) = volume::design::parse(text);
+    design.unwrap_or_else(|| panic!("{findings:?}"))
+}
+
+/// Forms that are shell scripts.
+const SCRIPTS: [Form; 6] =
+    [Form::AzureCli, Form::AwsCli, Form::Gcloud, Form::Mdadm, Form::Fstab, Form::Nfs];
+
+#[test]
+fn every_form_of_every_design() {
+    for (name, written) in DESIGNS {
+        let design = design(written);
+        for form in Form::ALL {
+            let said = match text(&design, form) {
+                Ok(text) => text,
+                Err(refusal) => format!("{refusal}\n{}\n", refusal.help()),
+            };
+            assert_snapshot!(format!("{name}_{}", form.as_str()), said);
+        }
+    }
+}
+
+/// Reads a script without running it.
+#[track_caller]
+fn check_script(shell: &str, script: &str) {
+    let mut reader = Command::new(shell);
+    reader.arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::null());
+    let Ok(mut reader) = reader.spawn() else {
+        testing::skipped!("`{shell}` is not installed");
+        return;
+    };
+    let stdin = reader.stdin.as_mut().expect("a pipe");
+    stdin.write_all(script.as_bytes()).expect("the shell reads");
+    let done = reader.wait_with_output().expect("the shell ends");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success() && said.is_empty(), "{shell}: {said}\n{script}");
+}
+
+#[test]
+fn scripts_are_read_by_shells() {
+    for (_, written) in DESIGNS {
+        for form in SCRIPTS {
+            if let Ok(script) = text(&design(written), form) {
+                check_script("sh", &script);
+                check_script("bash", &script);
+            }
+        }
+    }
+}
+
+/// Returns the blocks of a configuration as the parser has them, `kind.label.label`.
+fn blocks(text: &str) -> Vec<String> {
+    let body: hcl::Body = hcl::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let name = |block: &hcl::Block| {
+        let labels = block.labels.iter().map(|label| label.as_str().to_owned());
+        let parts: Vec<String> = [block.identifier.to_string()].into_iter().chain(labels).collect();
+        parts.join(".")
+    };
+    body.blocks().map(name).collect()
+}
+
+#[test]
+fn a_configuration_is_read_as_what_was_meant() {
+    let of = |name: &str| {
+        let (_, written) = DESIGNS.iter().find(|(known, _)| *known == name).expect("a design");
+        blocks(&text(&design(written), Form::Terraform).expect("a configuration"))
+    };
+    let has = |blocks: &[String], wanted: &[&str]| {
+        for name in wanted {
+            assert!(blocks.iter().any(|block| block == name), "no {name} in {blocks:?}");
+        }
+    };
+    has(
+        &of("azure"),
+        &[
+            "terraform",
+            "provider.azurerm",
+            "variable.subnet_id",
+            "resource.azurerm_linux_virtual_machine.machine",
+            "resource.azurerm_managed_disk.data",
+            "resource.azurerm_virtual_machine_data_disk_attachment.log",
+        ],
+    );
+    has(&of("aws"), &["resource.aws_ebs_volume.data", "resource.aws_volume_attachment.data"]);
+    let google =
+        ["resource.google_compute_disk.data", "resource.google_compute_attached_disk.data"];
+    has(&of("gcp"), &google);
+    has(
+        &of("netapp"),
+        &["resource.azurerm_netapp_pool.pool1", "resource.azurerm_netapp_volume.log"],
+    );
+}
+
+/// Figures that a reader of the configuration finds.
+#[test]
+fn disks_have_the_figures_of_the_design() {
+    let written = DESIGNS.iter().find(|(name, _)| *name == "azure_v2").expect("a design").1;
+    let text = text(&design(written), Form::Terraform).expect("a configuration");
+    let body: hcl::Body = hcl::parse(&text).expect("a configuration");
+    let disk = body
+        .blocks()
+        .find(|block| block.labels.first().is_some_and(|it| it.as_str() == "azurerm_managed_disk"))
+        .expect("disks");
+    let figure = |name: &str| {
+        let found = disk.body.attributes().find(|attribute| attribute.key() == name);
+        found.map(|attribute| attribute.expr().to_string()).unwrap_or_default()
+    };
+    assert_eq!(
+        ["count", "disk_size_gb", "disk_iops_read_write", "disk_mbps_read_write"].map(figure),
+        ["2", "512", "20000", "600"]
+    );
+    assert_eq!(figure("storage_account_type"), "\"PremiumV2_LRS\"");
+}
+
+#[test]
+fn a_configuration_is_laid_out_as_terraform_does() {
+    for (_, written) in DESIGNS {
+        let Ok(text) = text(&design(written), Form::Terraform) else { continue };
+        let mut terraform = Command::new("terraform");
+        terraform.args(["fmt", "-"]).env("CHECKPOINT_DISABLE", "1");
+        terraform.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let Ok(mut terraform) = terraform.spawn() else {
+            testing::skipped!("`terraform` is not installed");
+            return;
+        };
+        let stdin = terraform.stdin.as_mut().expect("a pipe");
+        stdin.write_all(text.as_bytes()).expect("terraform reads");
+        let done = terraform.wait_with_output().expect("terraform ends");
+        assert!(done.status.success(), "{text}");
+        similar(&String::from_utf8_lossy(&done.stdout), &text);
+    }
+}
+
+#[track_caller]
+fn similar(expected: &str, text: &str) {
+    for (expected, line) in expected.lines().zip(text.lines()) {
+        assert_eq!(line, expected);
+    }
+    assert_eq!(text.lines().count(), expected.lines().count());
+}
+
+#[test]
+fn a_form_of_another_cloud_names_those_that_fit() {
+    let azure = design(DESIGNS[0].1);
+    let refusal = text(&azure, Form::Gcloud).expect_err("another cloud's");
+    assert!(matches!(refusal, Refusal::OtherCloud { form: Form::Gcloud, .. }));
+    assert!(refusal.help().contains("bicep, terraform, azure-cli"), "{}", refusal.help());
+}
+
+/// What a shell makes of a text in quotes.
+fn said_by(shell: &str, text: &str) -> Option<String> {
+    let script = format!("printf %s {}", quote::shell(text));
+    let done = Command::new(shell).arg("-c").arg(script).output().ok()?;
+    Some(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+const ODD: [&str; 9] = [
+    "plain",
+    "two words",
+    "it's",
+    "a\"b",
+    "$HOME ${x} $(id) `id`",
+    "%{ if true }x${1 + 1}",
+    "back\\slash \\$ \\\" \\'",
+    "new\nline\ttab #comment",
+    "\u{2018}curly\u{2019} \u{1F600}",
+];
+
+#[test]
+fn a_shell_takes_odd_text_as_it_is() {
+    for text in ODD {
+        assert_eq!(said_by("sh", text).as_deref(), Some(text));
+    }
+}
+
+#[test]
+fn odd_text_is_quoted_for_bicep_powershell_and_fstab() {
+    let check = |text: &str, bicep: &str, powershell: &str, fstab: &str| {
+        assert_eq!(quote::bicep(text), bicep);
+        assert_eq!(quote::powershell(text), powershell);
+        assert_eq!(quote::fstab(text), fstab);
+    };
+    check("it's", "'it\\'s'", "'it''s'", "it's");
+    check("${x} $y", "'\\${x} $y'", "'${x} $y'", "${x}\\040$y");
+    check("a\\b\nc", "'a\\\\b\\nc'", "'a\\b\nc'", "a\\134b\\012c");
+    check("\u{2019}", "'\u{2019}'", "'\u{2019}\u{2019}'", "\u{2019}");
+    check("#x", "'#x'", "'#x'", "\\043x");
+}
+
+proptest! {
+    #[test]
+    fn terraform_reads_any_text_back(text in "\\PC{0,20}|[${}%\"\\\\\n ]{0,12}") {
+        let body: hcl::Body = hcl::parse(&format!("a = {}\n", quote::hcl(&text)))
+            .map_err(|error| TestCaseError::fail(format!("{error}")))?;
+        let read = body.attributes().next().map(|attribute| attribute.expr().clone());
+        let read = match read {
+            Some(hcl::Expression::String(read)) => read,
+            // Text with a template's escapes in it.
+            Some(hcl::Expression::TemplateExpr(template)) => {
+                let template = hcl::Template::from_expr(&template)
+                    .map_err(|error| TestCaseError::fail(format!("{error}")))?;
+                template.elements().iter().map(|element| match element {
+                    hcl::template::Element::Literal(text) => Ok(text.as_str()),
+                    other => Err(TestCaseError::fail(format!("{other:?}"))),
+                }).collect::<Result<String, _>>()?
+            }
+            other => return Err(TestCaseError::fail(format!("{other:?}"))),
+        };
+        prop_assert_eq!(read.replace("$${", "${").replace("%%{", "%{"), text);
+    }
+
+    /// Names and paths of a user's never end a comment, a string or a line of a text.
+    #[test]
+    fn odd_names_leave_every_script_readable(
+        name in "[ -~]{1,16}|\\PC{1,8}", folder in "[ -.0-~]{1,12}"
+    ) {
+        let trimmed = folder.trim_matches('.');
+        let written = format!(
+            "name = {}\n[vm]\nsize = \"DS13\"\n[[volume]]\nname = {}\nmount = {}\ndisk = \"P30\"\n\
+             count = 2\ncache = \"None\"\n",
+            quote::toml(&name), quote::toml(&name), quote::toml(&format!("/x{trimmed}"))
+        );
+        let (Some(design), _) = volume::design::parse(&written) else { return Ok(()) };
+        for form in [Form::AzureCli, Form::Mdadm, Form::Fstab] {
+            check_script("sh", &text(&design, form).expect("a script"));
+        }
+        let blocks = blocks(&text(&design, Form::Terraform).expect("a configuration"));
+        prop_assert_eq!(blocks.len(), 14, "{:?}", blocks);
+    }
+}
