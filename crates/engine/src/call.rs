@@ -5,7 +5,8 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::RawFd;
 
-use plan::op::{Op, OpKind};
+use plan::Direction;
+use plan::op::{Op, OpClass, SyncScope};
 
 use crate::files::{FileKind, FileTable};
 
@@ -61,44 +62,23 @@ pub(crate) fn pwrite(fd: RawFd, from: *const u8, len: u32, offset: u64) -> i32 {
 ///
 /// Success returns the operation's length, so that every engine counts a trim alike.
 pub(crate) fn without_data(files: &mut FileTable, op: &Op, sync_file_range_flags: u32) -> i32 {
-    match op.kind {
-        OpKind::Create | OpKind::Stat | OpKind::Delete | OpKind::Mkdir | OpKind::Rmdir => {
-            return done(crate::fileop::carry_out(files, op), op.len);
-        }
-        OpKind::Trim | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => {}
-        OpKind::Read
-        | OpKind::Write
-        | OpKind::Open
-        | OpKind::Close
-        | OpKind::Access
-        | OpKind::Setattr
-        | OpKind::Copy
-        | OpKind::Move => return -libc::EOPNOTSUPP,
-    }
+    let scope = match op.kind.class() {
+        OpClass::File => return done(crate::fileop::carry_out(files, op), op.len),
+        OpClass::Bytes(Direction::Read | Direction::Write) => return -libc::EOPNOTSUPP,
+        OpClass::Bytes(Direction::Trim) => None,
+        OpClass::Sync(scope) => Some(scope),
+    };
     let fd = match files.fd(op.file) {
         Ok(fd) => fd,
         Err(result) => return result,
     };
-    match op.kind {
-        OpKind::Trim => done(trim(fd, files.kind(op.file), op.offset, u64::from(op.len)), op.len),
+    match scope {
+        None => done(trim(fd, files.kind(op.file), op.offset, u64::from(op.len)), op.len),
         // SAFETY: these calls take no memory.
-        OpKind::Fsync => retry(|| unsafe { libc::fsync(fd) } as isize),
+        Some(SyncScope::All) => retry(|| unsafe { libc::fsync(fd) } as isize),
         // SAFETY: as above.
-        OpKind::Fdatasync => retry(|| unsafe { libc::fdatasync(fd) } as isize),
-        OpKind::Read
-        | OpKind::Write
-        | OpKind::SyncFileRange
-        | OpKind::Create
-        | OpKind::Stat
-        | OpKind::Delete
-        | OpKind::Mkdir
-        | OpKind::Rmdir
-        | OpKind::Open
-        | OpKind::Close
-        | OpKind::Access
-        | OpKind::Setattr
-        | OpKind::Copy
-        | OpKind::Move => {
+        Some(SyncScope::Data) => retry(|| unsafe { libc::fdatasync(fd) } as isize),
+        Some(SyncScope::Range) => {
             let (offset, len) = (op.offset as i64, i64::from(op.len));
             // SAFETY: as above.
             retry(|| unsafe {

@@ -56,6 +56,28 @@ pub enum OpKind {
     Move,
 }
 
+/// What kinds of operations have in common, as engines and logs tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpClass {
+    /// Works on bytes of a file: reads, writes or discards them.
+    Bytes(Direction),
+    /// Makes earlier writes durable.
+    Sync(SyncScope),
+    /// Works on a name, or on a file as a whole.
+    File,
+}
+
+/// What a sync makes durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncScope {
+    /// Data and metadata of a file.
+    All,
+    /// Data of a file.
+    Data,
+    /// A range of a file, as far as write-back goes.
+    Range,
+}
+
 impl OpKind {
     /// All kinds, in the order in which outputs list them.
     pub const ALL: [OpKind; 17] = [
@@ -101,17 +123,17 @@ impl OpKind {
         }
     }
 
-    /// Returns the direction whose counters and histograms take the operation, or `None` for syncs.
-    ///
-    /// File operations count as reads, as fio's `filecreate`, `filestat` and `filedelete` do.
+    /// Returns what kind of operation it is among all.
     #[inline]
-    pub fn direction(self) -> Option<Direction> {
+    pub fn class(self) -> OpClass {
         match self {
-            OpKind::Write => Some(Direction::Write),
-            OpKind::Trim => Some(Direction::Trim),
-            OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => None,
-            OpKind::Read
-            | OpKind::Mkdir
+            OpKind::Read => OpClass::Bytes(Direction::Read),
+            OpKind::Write => OpClass::Bytes(Direction::Write),
+            OpKind::Trim => OpClass::Bytes(Direction::Trim),
+            OpKind::Fsync => OpClass::Sync(SyncScope::All),
+            OpKind::Fdatasync => OpClass::Sync(SyncScope::Data),
+            OpKind::SyncFileRange => OpClass::Sync(SyncScope::Range),
+            OpKind::Mkdir
             | OpKind::Rmdir
             | OpKind::Create
             | OpKind::Open
@@ -121,7 +143,19 @@ impl OpKind {
             | OpKind::Setattr
             | OpKind::Access
             | OpKind::Copy
-            | OpKind::Move => Some(Direction::Read),
+            | OpKind::Move => OpClass::File,
+        }
+    }
+
+    /// Returns the direction whose counters and histograms take the operation, or `None` for syncs.
+    ///
+    /// File operations count as reads, as fio's `filecreate`, `filestat` and `filedelete` do.
+    #[inline]
+    pub fn direction(self) -> Option<Direction> {
+        match self.class() {
+            OpClass::Bytes(dir) => Some(dir),
+            OpClass::Sync(_) => None,
+            OpClass::File => Some(Direction::Read),
         }
     }
 
@@ -152,7 +186,7 @@ impl OpKind {
     /// Says whether the operation makes earlier writes durable.
     #[inline]
     pub fn is_sync(self) -> bool {
-        matches!(self, OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange)
+        matches!(self.class(), OpClass::Sync(_))
     }
 }
 

@@ -8,7 +8,8 @@
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-use plan::op::OpKind;
+use plan::Direction;
+use plan::op::{OpClass, OpKind, SyncScope};
 use plan::replay::{RecordedFile, RecordedOp, Recording};
 use plan::report::Replay;
 
@@ -179,24 +180,11 @@ impl<'a> Reader<'a> {
     }
 
     fn add(&mut self, file: &str, kind: OpKind, offset: u64, len: u32) {
-        let skip = match kind {
-            OpKind::Read => self.replay.skip[0],
-            OpKind::Write => self.replay.skip[1],
-            OpKind::Trim => self.replay.skip[2],
-            OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => self.replay.skip[3],
+        let skip = match kind.class() {
+            OpClass::Bytes(Direction::Read) => self.replay.skip[0],
+            OpClass::Bytes(Direction::Write) => self.replay.skip[1],
+            OpClass::Bytes(Direction::Trim) => self.replay.skip[2],
+            OpClass::Sync(_) | OpClass::File => self.replay.skip[3],
         };
         if skip || (len == 0 && !kind.is_sync()) {
             return;
@@ -269,24 +257,11 @@ pub fn write_op(
     offset: u64,
     len: u32,
 ) -> fmt::Result {
-    let action = match kind {
-        OpKind::Read => "read",
-        OpKind::Write => "write",
-        OpKind::Trim => "trim",
-        OpKind::Fsync => "sync",
-        OpKind::Fdatasync => "datasync",
-        OpKind::SyncFileRange
-        | OpKind::Create
-        | OpKind::Stat
-        | OpKind::Delete
-        | OpKind::Mkdir
-        | OpKind::Rmdir
-        | OpKind::Open
-        | OpKind::Close
-        | OpKind::Access
-        | OpKind::Setattr
-        | OpKind::Copy
-        | OpKind::Move => return Ok(()),
+    let action = match kind.class() {
+        OpClass::Bytes(dir) => dir.name(),
+        OpClass::Sync(SyncScope::All) => "sync",
+        OpClass::Sync(SyncScope::Data) => "datasync",
+        OpClass::Sync(SyncScope::Range) | OpClass::File => return Ok(()),
     };
     writeln!(to, "{at_us} {file} {action} {offset} {len}")
 }

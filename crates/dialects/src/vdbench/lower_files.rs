@@ -1,10 +1,10 @@
 //! The jobs of runs on file systems: one per workload and structure.
 
 use plan::load::Flow;
-use plan::op::OpKind;
+use plan::op::{OpClass, OpKind};
 use plan::tree::{self, Activity, Format, TreeSpec, TreeTask, TreeWork};
 use plan::workload::{Access, BlockSize};
-use plan::{Diagnostic, EngineKind, Job, PerDir};
+use plan::{Diagnostic, Direction, EngineKind, Job, PerDir};
 
 use super::context::Context;
 use super::run::{
@@ -14,7 +14,7 @@ use super::written;
 
 /// Operations that a workload may be ahead of the slowest one's share where shares are kept
 /// without a rate: few, so that the shares hold in short runs as well.
-const SLACK_IOS: u32 = 16;
+pub(super) const SLACK_IOS: u32 = 16;
 
 /// Scale of the weights that keep shares: skew is given to a hundredth of a percent, and divided
 /// by threads.
@@ -124,24 +124,10 @@ fn set_access(job: &mut Job, sizes: &BlockSize, (read, write): (bool, bool)) {
 
 fn accesses(task: &TreeTask) -> (bool, bool) {
     let pct = task.read_pct;
-    match task.operation {
-        OpKind::Read => (true, pct.is_some_and(|pct| pct < 100.0)),
-        OpKind::Write => (pct.is_some_and(|pct| pct > 0.0), true),
-        OpKind::Trim
-        | OpKind::Fsync
-        | OpKind::Fdatasync
-        | OpKind::SyncFileRange
-        | OpKind::Create
-        | OpKind::Stat
-        | OpKind::Delete
-        | OpKind::Mkdir
-        | OpKind::Rmdir
-        | OpKind::Open
-        | OpKind::Close
-        | OpKind::Access
-        | OpKind::Setattr
-        | OpKind::Copy
-        | OpKind::Move => (true, false),
+    match task.operation.class() {
+        OpClass::Bytes(Direction::Read) => (true, pct.is_some_and(|pct| pct < 100.0)),
+        OpClass::Bytes(Direction::Write) => (pct.is_some_and(|pct| pct > 0.0), true),
+        OpClass::Bytes(Direction::Trim) | OpClass::Sync(_) | OpClass::File => (true, false),
     }
 }
 

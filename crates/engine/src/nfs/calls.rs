@@ -3,7 +3,8 @@
 //! An operation larger than the server's transfer size is several calls, and completes with the
 //! last of them. All memory is reserved at the start.
 
-use plan::op::{BufId, Completion, FileIdx, Op, OpKind};
+use plan::Direction;
+use plan::op::{BufId, Completion, FileIdx, Op, OpClass};
 
 use super::reply::{Answer, Question};
 
@@ -138,24 +139,12 @@ impl Calls {
     pub(super) fn make(&mut self, op: &Op, at: u32, len: u32, connection: u16) -> Option<u32> {
         let index = self.free.pop()?;
         let xid = self.next_xid(index);
-        let question = match op.kind {
-            OpKind::Read => Question::Read,
-            OpKind::Write => Question::Write,
-            OpKind::Stat => Question::GetAttr,
-            OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => Question::Commit,
+        let question = match op.kind.class() {
+            OpClass::Bytes(Direction::Read) => Question::Read,
+            OpClass::Bytes(Direction::Write) => Question::Write,
+            // Of the others only these two are started.
+            OpClass::File => Question::GetAttr,
+            OpClass::Sync(_) | OpClass::Bytes(Direction::Trim) => Question::Commit,
         };
         self.all[index as usize] = Call {
             xid,
@@ -252,6 +241,8 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use plan::IoPriority;
+
+    use plan::op::OpKind;
 
     use super::*;
 

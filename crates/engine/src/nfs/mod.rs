@@ -30,10 +30,11 @@ pub mod xdr;
 use std::hash::{BuildHasher, Hasher};
 
 use nfs3_types::nfs3::stable_how;
+use plan::Direction;
 use plan::files::SyncMode;
 use plan::job::EngineSpec;
 use plan::nfs::NfsUrl;
-use plan::op::{Completion, FileIdx, Op, OpKind};
+use plan::op::{Completion, FileIdx, Op, OpClass, OpKind, SyncScope};
 
 use calls::{CALLS_MAX, Calls};
 use connection::{Broken, Connection, Shared};
@@ -125,43 +126,22 @@ impl Nfs {
 
     /// Starts an operation: makes its calls and queues them.
     fn start(&mut self, op: &Op) {
-        let transfer_bytes = match op.kind {
-            OpKind::Read => self.server.read_bytes,
-            OpKind::Write => self.server.write_bytes,
-            OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange | OpKind::Stat => u32::MAX,
-            OpKind::Trim
-            | OpKind::Create
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => return self.shared.calls.complete(op.slot, -libc::EOPNOTSUPP),
+        let transfer_bytes = match op.kind.class() {
+            OpClass::Bytes(Direction::Read) => self.server.read_bytes,
+            OpClass::Bytes(Direction::Write) => self.server.write_bytes,
+            OpClass::Sync(_) => u32::MAX,
+            OpClass::File if op.kind == OpKind::Stat => u32::MAX,
+            OpClass::File | OpClass::Bytes(Direction::Trim) => {
+                return self.shared.calls.complete(op.slot, -libc::EOPNOTSUPP);
+            }
         };
         if let Err(errno) = self.ensure_open(op.file) {
             return self.shared.calls.complete(op.slot, -errno);
         }
         // Offset and count of a commit are its range; both 0 is all of the file.
-        let op = match op.kind {
-            OpKind::Fsync | OpKind::Fdatasync => &Op { offset: 0, len: 0, ..*op },
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Trim
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => op,
+        let op = match op.kind.class() {
+            OpClass::Sync(SyncScope::All | SyncScope::Data) => &Op { offset: 0, len: 0, ..*op },
+            OpClass::Sync(SyncScope::Range) | OpClass::Bytes(_) | OpClass::File => op,
         };
         let n_calls = op.len.div_ceil(transfer_bytes).max(1);
         self.shared.calls.start(op, n_calls);

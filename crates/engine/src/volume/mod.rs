@@ -10,7 +10,8 @@ mod host;
 pub use engine::VolumeEngine;
 pub use host::{Account, Member, ReadClock, Volumes};
 
-use plan::op::{Op, OpKind};
+use plan::Direction;
+use plan::op::{Op, OpClass, SyncScope};
 use volume::{CapId, CapKind, DirtyLevel, Done, Io, IoKind, Stations, System};
 
 /// Where the bytes of a file lie.
@@ -34,24 +35,14 @@ pub struct VolumeRange {
 #[inline]
 pub fn route(op: &Op, places: &[VolumeRange], through: bool, id: u64) -> Result<Io, i32> {
     let Some(place) = places.get(op.file.0 as usize) else { return Err(-libc::EBADF) };
-    let kind = match op.kind {
-        OpKind::Read => IoKind::Read,
-        OpKind::Write if through => IoKind::WriteThrough,
-        OpKind::Write => IoKind::Write,
-        OpKind::Trim => IoKind::Trim,
-        OpKind::Fsync | OpKind::Fdatasync => IoKind::Flush,
-        OpKind::SyncFileRange => return Err(0),
-        OpKind::Create
-        | OpKind::Stat
-        | OpKind::Delete
-        | OpKind::Mkdir
-        | OpKind::Rmdir
-        | OpKind::Open
-        | OpKind::Close
-        | OpKind::Access
-        | OpKind::Setattr
-        | OpKind::Copy
-        | OpKind::Move => return Err(-libc::EOPNOTSUPP),
+    let kind = match op.kind.class() {
+        OpClass::Bytes(Direction::Read) => IoKind::Read,
+        OpClass::Bytes(Direction::Write) if through => IoKind::WriteThrough,
+        OpClass::Bytes(Direction::Write) => IoKind::Write,
+        OpClass::Bytes(Direction::Trim) => IoKind::Trim,
+        OpClass::Sync(SyncScope::All | SyncScope::Data) => IoKind::Flush,
+        OpClass::Sync(SyncScope::Range) => return Err(0),
+        OpClass::File => return Err(-libc::EOPNOTSUPP),
     };
     if op.offset.saturating_add(u64::from(op.len)) > place.len_bytes {
         return Err(if kind == IoKind::Read { 0 } else { -libc::ENOSPC });
