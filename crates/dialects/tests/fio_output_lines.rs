@@ -2,7 +2,6 @@
 
 use dialects::fio::output::log::{
     LogColumns, LogKind, LogLine, aggregate_file_name, file_name, histogram_line, line,
-    window_lines,
 };
 use dialects::fio::output::{
     COMPAT_VERSION, EtaStatus, JobState, eta_line, layout_line, start_lines,
@@ -195,14 +194,6 @@ fn log_lines_have_the_columns_asked_for() {
     check_line(&longest, all, &format!("{n}, {n}, {n}, 2, {n}, {n}, 0xffff, {n}"));
     let smallest = LogLine { time_ms: 0, value: 0, block_bytes: 0, priority: 0, ..longest };
     check_line(&smallest, none, "0, 0, 2, 0, 0");
-}
-
-#[test]
-fn windows_have_a_line_per_direction_with_io() {
-    let mut text = String::new();
-    let values = PerDir { read: Some((102, 300)), write: None, trim: Some((1, 1)) };
-    window_lines(&mut text, 500, &values, LogColumns::default()).unwrap();
-    assert_eq!(text, "500, 102, 0, 0, 0\n500, 1, 2, 0, 0\n");
 }
 
 #[test]

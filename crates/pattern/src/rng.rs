@@ -90,11 +90,6 @@ impl Chance {
         let millionths = (pct * 1e6).round() as u128;
         Chance { below: (millionths << 64).div_ceil(100_000_000) }
     }
-
-    /// Says whether it never happens.
-    pub fn is_never(self) -> bool {
-        self.below == 0
-    }
 }
 
 /// A generator of random numbers: xoshiro256++.

@@ -64,9 +64,9 @@ fn values_out_of_the_packed_range_are_kept() {
 fn a_batch_waits_for_writes_in_flight() {
     let writes = [write(0, 0, 0, 512), write(1, 0, 512, 512), write(2, 0, 1024, 512)];
     let batch = |may_overwrite, n| {
-        let mut batch = Vec::new();
-        log(may_overwrite, &writes).take_backlog(n, &mut batch, |number_io| number_io == 1);
-        batch.iter().map(|record| record.number_io).collect::<Vec<_>>()
+        let mut log = log(may_overwrite, &writes);
+        let taken = std::iter::from_fn(|| log.take(|number_io| number_io == 1)).take(n);
+        taken.map(|record| record.number_io).collect::<Vec<_>>()
     };
     assert_eq!(batch(false, 9), [0]);
     assert_eq!(batch(true, 9), [0, 2]);

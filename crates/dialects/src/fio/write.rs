@@ -304,7 +304,7 @@ impl Writer {
             let of_dir = match (dir, access.is_mixed()) {
                 (Direction::Read, true) => own * job.workload.read_pct / 100.0,
                 (Direction::Write, true) => own * (1.0 - job.workload.read_pct / 100.0),
-                _ => own,
+                (Direction::Trim, true) | (_, false) => own,
             };
             let is_issued = job.issued_directions().any(|issued| issued == dir);
             if is_issued && of_dir > 0.0 {

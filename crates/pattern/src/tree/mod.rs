@@ -230,11 +230,6 @@ impl Tree {
         self.folder_mask.push(&[level as u64 + 1, position + 1], name);
     }
 
-    /// Adds the name of a file within its folder.
-    pub fn push_file_name(&self, file: u32, name: &mut Vec<u8>) {
-        self.file_mask.push(&[u64::from(file)], name);
-    }
-
     /// Returns the bytes that all files hold once written. Looks at every file: 2 ns each.
     pub fn total_bytes(&self) -> u64 {
         self.sizes.total_bytes(self.n_files)

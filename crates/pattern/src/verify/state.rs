@@ -268,11 +268,6 @@ impl WriteProgress {
         }
     }
 
-    /// Says whether a write is in flight.
-    pub fn is_in_flight(&self, number_io: u64) -> bool {
-        self.in_flight.contains(&number_io)
-    }
-
     /// Notes that an `fsync` or `fdatasync` is issued. Of several in flight the first one counts.
     pub fn sync_issued(&mut self) {
         if self.is_syncing {

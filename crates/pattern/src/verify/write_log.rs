@@ -225,16 +225,6 @@ impl WriteLog {
         }
     }
 
-    /// Takes up to `n` writes for a batch of the backlog, appending them to `batch`.
-    pub fn take_backlog(
-        &mut self,
-        n: usize,
-        batch: &mut Vec<WriteRecord>,
-        mut in_flight: impl FnMut(u64) -> bool,
-    ) {
-        batch.extend(std::iter::from_fn(|| self.take(&mut in_flight)).take(n));
-    }
-
     /// Iterates over the writes to be read back, in the order of [`WriteLog::take`].
     pub fn iter(&self) -> impl Iterator<Item = WriteRecord> + '_ {
         let (list, tree) = match &self.entries {

@@ -6,7 +6,7 @@
 use std::fmt::{self, Write};
 
 use hist::FIO_N_BINS;
-use plan::{Direction, PerDir};
+use plan::Direction;
 
 /// What a log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -193,28 +193,4 @@ pub fn histogram_line(
         write!(to, ", {count}")?;
     }
     to.write_char('\n')
-}
-
-/// Appends the lines of a window: one per direction that had I/O.
-pub fn window_lines(
-    to: &mut impl Write,
-    time_ms: u64,
-    values: &PerDir<Option<(u64, u64)>>,
-    columns: LogColumns,
-) -> fmt::Result {
-    for (dir, value) in values.iter() {
-        let Some((value, value_max)) = *value else { continue };
-        let entry = LogLine {
-            time_ms,
-            value,
-            value_max,
-            dir,
-            block_bytes: 0,
-            offset_bytes: 0,
-            priority: 0,
-            issue_time_ns: 0,
-        };
-        line(to, &entry, columns)?;
-    }
-    Ok(())
 }

@@ -43,7 +43,7 @@ fn workload(wd: &Wd, target: &Target, findings: &mut Vec<Diagnostic>) -> Workloa
         (Seek::Poisson(midpoint), _) => {
             Distribution::Exponential { mean: 1.0 / midpoint.max(f64::MIN_POSITIVE) }
         }
-        _ => Distribution::Uniform,
+        (Seek::Pct(_) | Seek::Seq | Seek::SeqNz | Seek::Eof, None) => Distribution::Uniform,
     };
     let align_bytes = match wd.xfersize {
         Xfersize::Range { align, .. } if target.align_bytes == 0 => u64::from(align),
