@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::Job;
-use plan::param::{Setting, settings};
+use plan::param::{Param, Setting, settings};
 
 /// The text, and what it cannot say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +74,16 @@ impl Values {
         for name in names {
             self.open.remove(name);
         }
+    }
+
+    /// Iterates over the values without an answer.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Setting> {
+        self.open.values()
+    }
+
+    /// Asks for no answer for the values of other parameters than these.
+    pub(crate) fn retain(&mut self, is_asked: impl Fn(&Param) -> bool) {
+        self.open.retain(|_, it| is_asked(it.param));
     }
 
     /// Lists the values without an answer, each with a reason.

@@ -125,9 +125,9 @@ fn removed_and_engine_options() {
     assert!(misspelt.contains("which is not built in | did you mean `iodepth`?"), "{misspelt}");
     check(
         "[a]\nspdk_json_conf=x\n",
-        "error option-of-other-engine 2:1 option `spdk_json_conf` belongs to engine spdk_bdev or \
-         spdk (external); this section's engine is `psync` | an engine and its options stand \
-         together, in `[global]` too",
+        "error option-of-other-engine 2:1 option `spdk_json_conf` belongs to engine `spdk_bdev` \
+         or `spdk`; this section's engine is `psync` | an engine and its options stand together, \
+         in `[global]` too",
     );
 }
 

@@ -329,8 +329,8 @@ fn check_return(text: &str, said: &[&str]) -> String {
     let own = native::write(&plan_of(&parsed, &MapHost::default()).0).text;
     let read = native::parse_text("t", &own, &Wishes::default(), &MapHost::default());
     let written = vdbench::write(&read.plan);
-    for word in ["hit_area", "rate_total", "block_align", "compress", "format", "an end by amount"]
-    {
+    let words = ["hit_area", "rate_total", "block_align", "compress", "format", "randseed", "flow"];
+    for word in words.into_iter().chain(["an end by amount"]) {
         let is_lost = written.losses.iter().any(|loss| loss.contains(word));
         assert!(!is_lost, "{word}: {:?}", written.losses);
     }
@@ -341,6 +341,35 @@ fn check_return(text: &str, said: &[&str]) -> String {
     assert!(!again.has_errors(), "{}: {}", written.text, all_shown(&again.diagnostics));
     assert_eq!(again.runs.len(), parsed.runs.len(), "{}", written.text);
     written.text
+}
+
+/// `format=` of a run removes what is in all its structures.
+#[test]
+fn a_format_never_goes_to_another_structure() {
+    let text = "fsd=fsd1,anchor=/mnt/a,depth=1,width=1,files=10,sizes=64k\n\
+                fsd=fsd2,anchor=/mnt/b,depth=1,width=1,files=10,sizes=64k\n\
+                fwd=fwd1,fsd=fsd1,operation=read\nfwd=fwd2,fsd=fsd2,operation=read\n\
+                rd=r0,fwd=fwd1,fwdrate=max,elapsed=2,interval=1,format=(yes,only)\n\
+                rd=r1,fwd=fwd2,fwdrate=max,elapsed=2,interval=1\n";
+    let written = check_return(text, &["fsd=(fsd1),", ",format=(yes,only)\n"]);
+    let run = written.lines().find(|line| line.starts_with("rd=r1,")).expect("a run");
+    assert!(!run.contains("format="), "{written}");
+}
+
+/// Many equal shares are each as near as two decimals say.
+#[test]
+fn no_share_takes_what_the_rounding_of_others_leaves() {
+    let mut text = String::new();
+    for idx in 0..64 {
+        text +=
+            &format!("[j{idx}]\nfilename=/mnt/a/f{idx}\nsize=1g\nrw=randread\nflow=1\nflow_id=1\n");
+    }
+    let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
+    let written = vdbench::write(&read.plan);
+    let skews = written.text.lines().filter_map(|line| line.split_once("skew=")?.1.parse().ok());
+    let skews: Vec<f64> = skews.collect();
+    assert_eq!((skews.len(), skews.iter().sum::<f64>().round()), (64, 100.0));
+    assert!(skews.iter().all(|pct| (pct - 100.0 / 64.0).abs() < 0.01), "{skews:?}");
 }
 
 #[test]

@@ -4,15 +4,16 @@
 //! An entry names the parameter in each dialect, says what values it takes ([`ValueKind`]), how a
 //! parsed [`Value`] changes a [`Job`](crate::Job) (`lower`), and which value a job has (`get`). A
 //! dialect turns text into a `Value` by the entry's kind, and a value into text by
-//! [`Param::text`]; it never needs to know the parameter. Adding a parameter is one entry in the
-//! table of its category (`param/target.rs`, `param/load.rs`, ...), for a field of a job by
-//! `..field!(files.direct)`.
+//! [`Param::text`]; it never needs to know the parameter. Adding a parameter is one entry in a table
+//! of its chapter (`param/target.rs`, `param/load.rs`, ...), for a field of a job by
+//! `..field!(files.direct)`. Which table it is tells its category, and whether it says where a job
+//! works.
 //!
 //! How a dialect makes a job: find each name ([`find_fio`]), parse its text by `kind`, sort the
 //! pairs by [`apply_rank`] (stable, so that for equal ranks the later one wins), call each `lower`,
-//! and then [`finish`] once. [`settings`] is the way back. Names in [`STRUCTURAL`] shape the plan
-//! and are the dialect's own. A [`Support::Later`] or [`Support::NeedsEngine`] entry is refused
-//! unless its text is its default.
+//! and then [`finish`] once. [`settings`] is the way back. Names that shape the plan, such as
+//! `barrier`, are the dialect's own, and their `lower` changes nothing. A [`Support::Later`] or
+//! [`Support::NeedsEngine`] entry is refused unless its text is its default.
 //!
 //! Tests: `tests/registry.rs` walks the table (unique names, every entry documented, defaults
 //! within their range, each lowering changes the job and is got back).
@@ -44,7 +45,7 @@ pub use engines::{ENGINES, EngineName, engine_note, find_engine};
 pub use entry::{AccessValue, Category, Choice, Param, Support, TimeUnit, Value, ValueKind};
 pub use error::ValueError;
 pub use finish::finish;
-pub use index::{Names, STRUCTURAL, all, apply_rank, find, find_fio, suggest};
+pub use index::{Names, all, apply_rank, find, find_fio, suggest};
 pub use setting::{Setting, settings};
 pub use text::{cmdhelp, completion_words, explain, reference_markdown, suggest_value};
 pub use workload::{ACCESS_WORDS, find_access};

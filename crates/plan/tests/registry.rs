@@ -9,9 +9,9 @@ use std::process::Command;
 use plan::files::Size;
 use plan::load::Rate;
 use plan::param::{
-    AccessValue, ENGINES, Names, Param, STRUCTURAL, Setting, Support, Value, ValueKind, all,
-    apply_rank, cmdhelp, completion_words, engine_note, explain, find, find_engine, find_fio,
-    finish, reference_markdown, settings, suggest,
+    AccessValue, ENGINES, Names, Param, Setting, Support, Value, ValueKind, all, apply_rank,
+    cmdhelp, completion_words, engine_note, explain, find, find_engine, find_fio, finish,
+    reference_markdown, settings, suggest,
 };
 use plan::verify::PatternPart;
 use plan::workload::{Access, BlockSize, Distribution};
@@ -113,6 +113,9 @@ const PREREQUISITES: &[(&str, &str, &str)] = &[
     ("dedupe_global", "dedupe_mode", "working_set"),
     ("exit_what", "exit_all", ""),
 ];
+
+/// Parameters that shape the plan rather than one job: the dialect applies them.
+const STRUCTURAL: [&str; 4] = ["barrier", "include", "name", "new_group"];
 
 #[test]
 fn every_supported_parameter_changes_the_job() {

@@ -87,7 +87,7 @@ fn part_json(job: &Job, part: &Part) -> Value {
         "weight": part.rate_iops.is_none().then_some(part.weight),
         "rate_iops": part.rate_iops,
         "directions": part.workload.access.issued().map(Direction::name).collect::<Vec<_>>(),
-        "parameters": parameters(&own, |param| param.category == Category::Workload),
+        "parameters": parameters(&own, |param| param.category() == Category::Workload),
         "region": region,
     })
 }

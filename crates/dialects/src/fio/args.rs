@@ -1,9 +1,8 @@
 //! fio's command line into switches and sections, as `getopt_long_only` takes it.
 
-use plan::param::{self, Support, ValueKind, find_fio};
+use plan::param::{self, ValueKind, find_fio};
 use plan::{Diagnostic, Span};
 
-use super::engines::owners;
 use super::input::{Input, Part, RawOption, Section};
 use super::read::read_job_file;
 use super::switches::{Arity, SWITCHES, Switch, Switches, find_switch};
@@ -211,14 +210,12 @@ impl ArgReader<'_> {
         for switch in SWITCHES.iter().filter(|switch| switch.name.starts_with(name)) {
             candidates.push((switch.name, Long::Switch(switch)));
         }
-        let ours = |known: &&param::Param| !matches!(known.support, Support::NeedsEngine(_));
-        for known in param::all().filter(ours) {
+        for known in param::all().filter(|known| known.engines.is_empty()) {
             for full in known.fio.iter().filter(|full| full.starts_with(name)) {
-                if owners(full).is_none() {
-                    candidates.push((full, Long::Option(full, arity(known.kind))));
-                }
+                candidates.push((full, Long::Option(full, arity(known.kind))));
             }
         }
+        candidates.sort_by_key(|(name, _)| *name);
         match candidates.as_slice() {
             [(_, long)] => return Some(*long),
             [] => self.unknown(name, span),

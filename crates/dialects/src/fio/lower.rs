@@ -5,7 +5,7 @@ use plan::param::{self, Names, Param, Support, Value, apply_rank, find_fio};
 use plan::{Diagnostic, EngineKind, Job, Plan, Severity, Span, Step};
 
 use super::cross::{self, Site};
-use super::engines::{Engine, engine, owners};
+use super::engines::{Engine, engine};
 use super::input::{Input, RawOption, Section};
 use super::overrides::Overrides;
 use super::switches::find_switch;
@@ -187,18 +187,10 @@ impl Lowering<'_> {
         let written = option.key.as_str();
         let found = if option.is_ours { param::find(written) } else { find_fio(written) };
         let found = found.filter(|param| param.name != "include");
-        // Which options belong to which engine is said in fio's names.
         let key = found.and_then(|param| param.fio.first().copied()).unwrap_or(written);
-        let owner = match found.map(|param| param.support) {
-            Some(Support::NeedsEngine(owner)) => Some(owner),
-            _ => None,
-        };
-        let owners = owners(key);
-        let belongs = match owners {
-            Some(engines) => engines.contains(&engine_name),
-            None => owner.is_none_or(|owner| owner.contains(engine_name)),
-        };
-        let is_of_engine = owners.is_some() || owner.is_some();
+        let engines = found.map_or(&[][..], |param| param.engines);
+        let is_of_engine = !engines.is_empty();
+        let belongs = !is_of_engine || engines.contains(&engine_name);
         let (code, text) = match (found, engine(engine_name)) {
             (found, Engine::Unknown(_)) if is_of_engine || found.is_none() => {
                 let text = format!(
@@ -217,7 +209,7 @@ impl Lowering<'_> {
                 return None;
             }
             _ => {
-                let engines = owners.map_or_else(|| owner.unwrap_or("?").to_owned(), join_or);
+                let engines = join_or(engines);
                 let text = format!(
                     "option `{key}` belongs to engine {engines}; this section's engine is \
                      `{engine_name}`"
@@ -326,7 +318,7 @@ impl Lowering<'_> {
                 self.refuse(finding.at(option.key_span.clone()));
             }
             // What was removed, or belongs to another engine, was reported before.
-            Support::Full | Support::Later(_) | Support::NeedsEngine(_) | Support::Removed(_) => {}
+            Support::Full | Support::Later(_) | Support::NeedsEngine | Support::Removed(_) => {}
         }
     }
 

@@ -2,7 +2,6 @@
 
 use plan::param::find_fio;
 
-use super::engines::owners;
 use super::scan::{Line, lines};
 use crate::likeness::{LINES_MAX, pct};
 
@@ -20,7 +19,7 @@ pub fn sniff(text: &str) -> u8 {
                 !scanned.unclosed
             }
             Line::Include(_) => true,
-            Line::Option(key, _) => find_fio(key.text).is_some() || owners(key.text).is_some(),
+            Line::Option(key, _) => find_fio(key.text).is_some(),
         };
         n_known += usize::from(is_known);
     }

@@ -68,7 +68,7 @@ fn write_part(job: &Job, part: &Part, text: &mut String) {
     }
     let own = Job { workload: part.workload.clone(), parts: Vec::new(), ..job.clone() };
     for setting in param::settings(&own) {
-        if setting.param.category == Category::Workload {
+        if setting.param.category() == Category::Workload {
             option(&setting, text);
         }
     }

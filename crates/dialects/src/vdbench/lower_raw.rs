@@ -20,6 +20,7 @@ use plan::workload::{Access, BlockSize, Workload};
 use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir, rates};
 
 pub(super) use part::HOT_BAND_EXPONENT;
+pub(super) use target::seed_of;
 
 use super::context::Context;
 use super::run::{Arrivals, Rate, RawWork, Run, SdFormat, Wd, Work};
@@ -28,7 +29,7 @@ use target::Target;
 
 /// I/Os that a storage definition may be ahead of the slowest of the same run: the length of
 /// Vdbench's queue before each.
-const SLACK_IOS: u32 = 2000;
+pub(super) const SLACK_IOS: u32 = 2000;
 
 /// Makes the jobs of a run on storage definitions, or of their formatting, without groups; none for
 /// any other run.

@@ -1,76 +1,71 @@
 //! A plan as a Vdbench parameter file.
 
 mod align;
+mod compression;
 mod left_out;
+mod of_run;
 mod places;
 mod processes;
-mod read_back;
 mod run_words;
-mod same;
 mod shares;
 mod structures;
-mod trees;
+mod times;
+mod usual;
 mod words;
 mod writer;
 
 use std::fmt::Write;
 
 use plan::files::Size;
-use plan::job::{PartRegion, RateOf};
-use plan::load::{Rate, RatePeriod, RatePeriods};
-use plan::workload::{BlockSize, Distribution, Workload};
-use plan::{Job, Plan, Step};
+use plan::job::{Part, PartRegion, RateOf};
+use plan::load::Rate;
+use plan::workload::{BlockSize, Distribution, HitArea, Workload};
+use plan::{Direction, Job, Plan, Step};
 
 use self::align::written_direction;
 use self::places::{hit_area_bytes, lun_bytes, luns};
-use self::run_words::RunWords;
-use self::shares::{compress_ratio, flow_weight, own_rates, rate_iops, rate_periods, skews};
-use self::words::{
-    comment, curve_words, distribution_words, open_flags, rate_words, rounded, size_words, value,
-};
-use self::writer::{JobPosition, LeftOut, Writer};
-use super::values::NS_PER_S;
+use self::run_words::{RunWords, WrittenJob};
+use self::shares::{flow_weight, own_rates, rate_iops, skews};
+use self::words::{comment, is_exact, open_flags, rate_words, rounded, size_words, value};
+use self::writer::Writer;
+use super::lower_raw::seed_of;
 use crate::translation::Translation;
 
 /// Writes a plan as a Vdbench parameter file: each step becomes a run definition, each job storage
-/// and workload definitions. What Vdbench has no word for is listed: the file is read back, and
-/// what does not come back is lost.
+/// and workload definitions. Each value is answered for where it is written; what has no answer in
+/// the end is lost.
 pub fn write(plan: &Plan) -> Translation {
-    let mut left_out = LeftOut::new();
-    loop {
-        let (writer, mut to) = write_without(plan, &left_out);
-        let harming = read_back::check(plan, &writer, &mut to);
-        // Each turn leaves out at least one job more.
-        if harming.is_empty() {
-            return to;
-        }
-        left_out.extend(harming);
-    }
-}
-
-/// Writes a plan, but for these jobs. Returns what was written where, too.
-fn write_without<'a>(plan: &Plan, left_out: &'a LeftOut) -> (Writer<'a>, Translation) {
-    let mut writer = Writer::new(left_out);
+    let mut writer = Writer::new();
     for (idx, step) in plan.steps.iter().enumerate() {
         // Points of a curve belong to the step that looks for its maximum.
         if step.rate_of.is_none() {
             let points = plan.steps.iter().filter_map(|step| step.rate_of);
             let points = points.filter(|of| of.step_idx as usize == idx).collect::<Vec<_>>();
-            writer.step(idx, step, &points);
+            writer.step(step, &points);
         }
     }
     writer.lone_format();
+    writer.close_compression();
     if writer.n_processes > 1 {
         let _ = writeln!(writer.general, "hd=localhost,jvms={}", writer.n_processes);
     }
-    let mut to = std::mem::take(&mut writer.to);
-    let sections = [&writer.general, &writer.targets, &writer.workloads, &writer.runs];
-    to.text = sections.into_iter().map(String::as_str).collect();
-    (writer, to)
+    let mut to = writer.to;
+    if writer.n_runs > 0 {
+        let sections = [writer.general, writer.targets, writer.workloads, writer.runs];
+        to.text = sections.concat();
+        if let Some(why) = usual::why_refused(&to.text) {
+            to.text.clear();
+            to.lose(format!("Vdbench does not take it: {why}"));
+        }
+    }
+    to
 }
 
-/// Elapsed time of a step that ends by amount, seconds: Vdbench always needs one.
-const ELAPSED_S: u64 = 3600;
+/// Returns a job that does what one part of it does.
+fn alone(job: &Job, part: Option<&Part>) -> Job {
+    let workload = part.map_or(&job.workload, |part| &part.workload).clone();
+    Job { workload, parts: Vec::new(), tree: None, options: Vec::new(), ..job.clone() }
+}
 
 /// Parameters that say how large I/Os are.
 const SIZES: [&str; 5] = [
@@ -81,55 +76,60 @@ const SIZES: [&str; 5] = [
     "block_size_weights",
 ];
 
-impl Writer<'_> {
-    fn step(&mut self, step_idx: usize, step: &Step, points: &[RateOf]) {
-        let (jobs, n_processes) = processes::joined(&step.jobs);
+/// Parameters of hits.
+const HITS: [&str; 3] = ["hit_area_bytes", "hit_area_read_pct", "hit_area_write_pct"];
+
+impl Writer {
+    fn step(&mut self, step: &Step, points: &[RateOf]) {
+        let (mut jobs, n_processes) = processes::joined(&step.jobs);
         self.n_processes = self.n_processes.max(n_processes);
-        let positions = (0..jobs.len()).map(|job_idx| (step_idx, job_idx));
-        let mut kept: Vec<(JobPosition, Job)> = positions.zip(jobs).collect();
-        kept.retain(|(position, job)| !self.leaves_out(*position, job));
-        let (positions, jobs): (Vec<JobPosition>, Vec<Job>) = kept.into_iter().unzip();
+        let mut ranges = Vec::new();
+        jobs.retain(|job| {
+            let Some(values) = self.values_of(job) else { return false };
+            let first = self.values.len();
+            self.values.extend(values);
+            ranges.push(first..self.values.len());
+            true
+        });
         let step = &Step { jobs, ..step.clone() };
-        let mut words = RunWords { rate_iops: Some(0.0), ..RunWords::default() };
+        let mut words = RunWords { rate_iops: Some(0.0), n_processes, ..RunWords::default() };
         let n_rates = step.jobs.iter().filter_map(rate_iops).count();
         words.is_rate_of_some = (1..step.jobs.len()).contains(&n_rates)
             && step.jobs.iter().all(|job| job.parts.is_empty());
-        self.noted.clear();
-        self.compression(step);
-        let noted_of_all = std::mem::take(&mut self.noted);
-        for (position, job) in positions.into_iter().zip(&step.jobs) {
+        self.compression(step, &ranges);
+        for (job, range) in step.jobs.iter().zip(ranges) {
+            self.at = range;
             words.is_shared |= job.load.flow.is_some();
             match &job.tree {
-                Some(work) => self.tree_job(position, job, work, &mut words),
-                None => self.raw_job(position, job, &mut words),
+                Some(work) => self.tree_job(job, work, &mut words),
+                None => self.raw_job(job, &mut words),
             }
             words.rate_iops = words.rate_iops.zip(rate_iops(job)).map(|(sum, own)| sum + own);
         }
-        if words.workloads.is_empty() {
-            return;
+        if !words.workloads.is_empty() {
+            self.define_workloads(&mut words);
+            self.at = 0..self.values.len();
+            self.run(step, &words, points);
+            self.of_run(step, &words, points);
         }
-        self.define_workloads(&mut words);
-        self.noted = noted_of_all;
-        let rd = self.run(step, &words, points);
-        self.run_names.insert(step_idx, rd);
-        for (mut written, workloads) in words.written {
-            written.noted.extend(&self.noted);
-            written.workloads =
-                workloads.into_iter().map(|idx| words.workloads[idx].name.clone()).collect();
-            self.written.push(written);
-        }
+        self.close();
     }
 
     /// Writes the workload definitions of a run, with their shares where these are not equal, or
     /// with the rates that only some of them have.
-    fn define_workloads(&mut self, words: &mut RunWords) {
+    fn define_workloads(&mut self, words: &mut RunWords<'_>) {
         let controls = if words.is_rate_of_some && !words.is_tree {
             if words.shares.iter().filter(|rate| **rate == 0.0).count() > 1 {
                 self.to.lose("jobs without a rate beside one with: Vdbench puts them in an order");
             }
+            words.is_controlled = true;
             own_rates(&words.shares)
         } else {
-            skews(words)
+            let (pcts, is_said) = skews(words);
+            words.pcts = pcts;
+            words.is_controlled |= is_said;
+            let skew = |pct: &f64| format!(",skew={}", rounded(*pct));
+            words.pcts.iter().map(|pct| if is_said { skew(pct) } else { String::new() }).collect()
         };
         for (workload, control) in words.workloads.iter_mut().zip(controls) {
             workload.body.push_str(&control);
@@ -142,11 +142,11 @@ impl Writer<'_> {
         }
     }
 
-    fn raw_job(&mut self, position: JobPosition, job: &Job, words: &mut RunWords) {
-        self.noted.clear();
+    fn raw_job<'a>(&mut self, job: &'a Job, words: &mut RunWords<'a>) {
+        let at = self.at.clone();
         let access = job.workload.access;
         if job.n_workers > 1 && !access.random && !job.files.names.is_empty() {
-            self.note(
+            self.lose(
                 &["n_workers"],
                 format!(
                     "a pass of its own for each of {} workers (`{}`): threads share one pass",
@@ -155,70 +155,88 @@ impl Writer<'_> {
             );
         }
         if job.files.invalidate && !job.files.direct && access.read {
-            self.to.lose_values(
+            self.lose(
                 &["invalidate"],
                 "pages of the files are dropped from the cache first: Vdbench keeps them",
             );
         }
         let targets = self.storage(job);
         let mut workloads = Vec::new();
-        for part in &job.parts {
-            let mut body = self.raw_workload(&part.workload, part.region);
-            if let Some(rate) = part.rate_iops {
-                let _ = write!(body, ",iorate={}", rate_words(rate));
-            }
-            if part.priority > 0 {
-                let _ = write!(body, ",priority={}", part.priority);
-            }
-            workloads.push(words.add(&part.name, body, &targets, part.weight));
+        for (part, part_at) in job.parts.iter().zip(at.clone()) {
+            self.at = part_at..part_at + 1;
+            workloads.push(self.part(job, part, &targets, words));
         }
         if job.parts.is_empty() {
             let mut workload = job.workload.clone();
             workload.read_pct = self.read_pct(job);
-            let body = self.raw_workload(&workload, PartRegion::Whole);
+            let body = self.raw_workload(job, &workload, PartRegion::Whole);
             let weight = flow_weight(job).unwrap_or(1.0);
             let without = if words.is_rate_of_some { 0.0 } else { weight };
             let share = rate_iops(job).unwrap_or(without);
             workloads.push(words.add(&job.name, body, &targets, share));
         }
+        self.at = at.clone();
         let is_near = |dir| {
             let is_fixed = matches!(job.workload.block_size[dir], BlockSize::Fixed(_));
             matches!(job.load.rate[dir], Some(Rate::Bytes(_))) && !is_fixed
         };
         if job.issued_directions().any(is_near) {
-            self.note(
+            self.lose(
                 &["rate"],
                 "a rate in bytes where sizes differ: I/Os per second at their mean size",
             );
         }
-        let written = self.written_job(position, job, targets);
-        words.written.push((written, workloads));
+        words.written.push(WrittenJob { job, at, storage: targets, workloads });
     }
 
-    /// Says how written data compresses: all of it alike, in Vdbench.
-    fn compression(&mut self, step: &Step) {
-        let writers = || step.jobs.iter().filter(|job| job.access().write);
-        let Some(ratio) = writers().find_map(compress_ratio) else { return };
-        let line = format!("compratio={}\n", rounded(ratio));
-        let is_alike = writers().all(|job| compress_ratio(job) == Some(ratio));
-        let is_other = |other: &str| other.starts_with("compratio=") && other != line.trim_end();
-        if !is_alike || self.general.lines().any(is_other) {
-            self.note(
-                &["compress_pct", "compress_ratio"],
-                "compression that differs between jobs: `compratio` counts for all",
-            );
+    /// Adds the workload definition of a part and returns its position.
+    fn part(
+        &mut self,
+        job: &Job,
+        part: &Part,
+        targets: &[String],
+        words: &mut RunWords<'_>,
+    ) -> usize {
+        let mut body = self.raw_workload(job, &part.workload, part.region);
+        if let Some(rate) = part.rate_iops {
+            let _ = write!(body, ",iorate={}", rate_words(rate));
         }
-        if !self.general.contains("compratio=") {
-            self.general.push_str(&line);
+        if part.priority > 0 {
+            let _ = write!(body, ",priority={}", part.priority);
         }
+        words.is_controlled |= part.rate_iops.is_some() || part.priority > 0;
+        // What is above 200 are bytes, and a walk that ends does not go on at the start.
+        let is_region_said = match part.region {
+            PartRegion::Whole => true,
+            PartRegion::Pct(_, to) => to <= 100.0 || !part.workload.ends_with_region,
+            PartRegion::Bytes(_, to) => to > 200,
+        };
+        if !is_region_said {
+            self.to.lose(format!("where on its target `{}` works: {:?}", part.name, part.region));
+        }
+        words.add(&part.name, body, targets, part.weight)
     }
 
     /// Returns what a workload definition says, but its name and what it works on.
-    fn raw_workload(&mut self, workload: &Workload, region: PartRegion) -> String {
+    fn raw_workload(&mut self, job: &Job, workload: &Workload, region: PartRegion) -> String {
         let mut body = String::new();
         self.workload(workload, &mut body);
+        if let Some(hits) = workload.hit_area {
+            self.hits(hits, job, &mut body);
+        }
         body.push_str(&places::region_words(workload, region));
         body
+    }
+
+    fn hits(&mut self, hits: HitArea, job: &Job, body: &mut String) {
+        let (read, write) = (rounded(hits.read_pct), rounded(hits.write_pct));
+        let _ = write!(body, ",rhpct={read},whpct={write}");
+        // A storage definition has one area, and without a share there is none.
+        let has_share = hits.read_pct > 0.0 || hits.write_pct > 0.0;
+        let is_its_area = hit_area_bytes(job) == Some(hits.len_bytes);
+        if has_share && is_its_area && is_exact(hits.read_pct) && is_exact(hits.write_pct) {
+            self.said(&HITS);
+        }
     }
 
     /// Writes the storage definitions of a job and returns their names.
@@ -230,7 +248,7 @@ impl Writer<'_> {
         // A job's depth is shared by its files; the threads of a definition are its own.
         let each = (threads / luns.len().max(1) as u32).max(1);
         if each.saturating_mul(luns.len() as u32) != threads {
-            self.note(
+            self.lose(
                 &["queue_depth", "n_workers"],
                 format!(
                     "{threads} I/Os in flight over {} files (`{}`): threads={each} is for each of \
@@ -241,6 +259,8 @@ impl Writer<'_> {
             );
         }
         let align = self.alignment(job);
+        self.said(&["description"]);
+        self.said_of_files(job, &luns);
         let mut names = Vec::new();
         if let Some(text) = &job.description {
             let _ = writeln!(self.targets, "* {}: {}", comment(&job.name), comment(text));
@@ -268,13 +288,7 @@ impl Writer<'_> {
                 let _ = write!(line, ",hitarea={bytes}");
             }
             let files = &job.files;
-            let is_direct = files.direct || lun.starts_with("/dev/");
-            if is_direct != files.direct {
-                self.note(
-                    &["direct", "buffered"],
-                    format!("the page cache: Vdbench takes `{lun}` with direct I/O only"),
-                );
-            }
+            let is_direct = files.direct || is_device(lun);
             line.push_str(&open_flags(is_direct, files.sync, files.fsync_on_close));
             let wanted = if luns.len() == 1 { job.name.as_str() } else { "" };
             let (name, is_new) = self.named("sd", wanted, &line);
@@ -283,31 +297,79 @@ impl Writer<'_> {
             }
             names.push(name);
         }
+        // Seeds follow from the names of what is worked on.
+        if job.workloads().all(|it| names.iter().all(|name| seed_of(name) == it.seed)) {
+            self.said(&["seed"]);
+        }
         names
+    }
+
+    /// Returns a share of reads as Vdbench takes it: whole percents, and a mix stays one.
+    fn whole_pct(&mut self, pct: f64) -> f64 {
+        let whole = if pct > 0.0 && pct < 100.0 { pct.round().clamp(1.0, 99.0) } else { pct };
+        if (pct - whole).abs() > 0.011 {
+            self.lose(
+                &["read_pct", "read_share_pct"],
+                "a share of reads finer than a percent: Vdbench takes whole percents",
+            );
+        }
+        whole
+    }
+
+    /// Answers for how files are opened and made.
+    fn said_of_files(&mut self, job: &Job, luns: &[String]) {
+        let files = &job.files;
+        if let Some(lun) = luns.iter().find(|lun| is_device(lun)) {
+            if !files.direct {
+                self.lose(
+                    &["direct", "buffered"],
+                    format!("the page cache: Vdbench takes `{lun}` with direct I/O only"),
+                );
+            }
+            if !files.spares_first_block {
+                self.lose(
+                    &["spare_first_block"],
+                    "the first block of a device: Vdbench leaves it alone",
+                );
+            }
+        }
+        // Files are made where they have a size.
+        let makes_files = !luns.iter().any(|lun| is_device(lun)) && lun_bytes(job).is_some();
+        if files.allow_create == makes_files {
+            self.said(&["allow_create"]);
+        }
+        self.said(&["direct", "buffered", "sync", "fsync_on_close"]);
     }
 
     fn workload(&mut self, workload: &Workload, line: &mut String) {
         let access = workload.access;
         if access.trim {
-            self.note(&["access"], "trims: Vdbench has none");
+            self.lose(&["access"], "trims: Vdbench has none");
         }
         let read_pct = match (access.read, access.write) {
-            (true, true) => workload.read_pct,
+            (true, true) => self.whole_pct(workload.read_pct),
             (_, true) => 0.0,
             _ => 100.0,
         };
+        self.said(&["read_pct", "read_share_pct"]);
         let dir = written_direction(workload);
-        if access.is_mixed() && workload.block_size.read != workload.block_size.write {
-            self.note(
+        let is_other = |dir: Direction, other: Direction| {
+            size_words(&workload.block_size[dir]) != size_words(&workload.block_size[other])
+        };
+        if access.is_mixed() && is_other(Direction::Read, Direction::Write) {
+            self.lose(
                 &SIZES,
                 "sizes that differ between reads and writes: those of reads are taken",
             );
+        }
+        if workload.drawn().issued().all(|issued| !is_other(dir, issued)) {
+            self.said(&SIZES);
         }
         let size = size_words(&workload.block_size[dir]);
         let _ = write!(line, ",rdpct={read_pct},xfersize={size}");
         let is_even = workload.distribution[dir] == Distribution::Uniform;
         if access.random && is_even && workload.no_repeats && !workload.ends_with_region {
-            self.to.lose_values(
+            self.lose(
                 &["repeats_allowed"],
                 "every random block once per pass: Vdbench draws places again and again",
             );
@@ -320,144 +382,12 @@ impl Writer<'_> {
         if workload.n_streams > 1 {
             let _ = write!(line, ",streams={}", workload.n_streams);
         }
-        if let Some(hits) = workload.hit_area {
-            let (read, write) = (rounded(hits.read_pct), rounded(hits.write_pct));
-            let _ = write!(line, ",rhpct={read},whpct={write}");
-        }
+        // Vdbench draws anew in each run.
+        self.said(&["n_streams", "seed_repeats"]);
     }
+}
 
-    /// Writes the definition of a run and returns its name.
-    fn run(&mut self, step: &Step, words: &RunWords, points: &[RateOf]) -> String {
-        // A format of other structures, or before storage definitions, is a run of its own.
-        let format = match &self.format {
-            Some((text, _)) if words.is_tree && !text.contains("only") => Some(*text),
-            _ => None,
-        };
-        if format.is_some() {
-            self.format = None;
-        }
-        self.lone_format();
-        self.n_runs += 1;
-        let title = step.name.split(' ').next().unwrap_or_default();
-        let (name, _) = self.named("rd", title, &format!("{}", self.n_runs));
-        if !step.name.is_empty() && step.name != name {
-            let _ = writeln!(self.runs, "* {}", comment(&step.name));
-        }
-        let (kind, rate_key) = if words.is_tree { ("fwd", "fwdrate") } else { ("wd", "iorate") };
-        let rate = match words.rate_iops {
-            _ if !points.is_empty() => curve_words(points),
-            Some(rate) if rate > 0.0 => match rate_periods(step) {
-                Some(periods) => self.period_words(periods, rate),
-                None => rate_words(rate),
-            },
-            _ => "max".to_owned(),
-        };
-        let list: Vec<&str> = words.workloads.iter().map(|wd| wd.name.as_str()).collect();
-        let list = list.join(",");
-        let mut line = format!("rd={name},{kind}=({list}),{rate_key}={rate}");
-        self.times(step, &mut line);
-        if let Some(job) = step.jobs.first() {
-            let has_rate = words.rate_iops.is_some_and(|rate| rate > 0.0);
-            line.push_str(distribution_words(job.load.arrivals, has_rate, rate_periods(step)));
-        }
-        if let Some(format) = format {
-            let _ = write!(line, ",format={format}");
-        }
-        let limits = [
-            ("maxdata", step.amount_max.total_bytes),
-            ("maxdataread", step.amount_max.read_bytes),
-            ("maxdatawritten", step.amount_max.write_bytes),
-        ];
-        for (key, bytes) in limits.into_iter().filter(|(_, bytes)| *bytes > 0) {
-            let _ = write!(line, ",{key}={bytes}");
-        }
-        let _ = writeln!(self.runs, "{line}");
-        name
-    }
-
-    /// Returns the rates and seconds of a rate that changes, `rate_iops` at most.
-    fn period_words(&mut self, periods: &RatePeriods, rate_iops: f64) -> String {
-        if periods.periods.iter().any(|it| !it.duration_ns.is_multiple_of(NS_PER_S)) {
-            self.note(
-                &["rate_periods"],
-                "periods of a rate that are not whole seconds: rounded up",
-            );
-        }
-        let largest = periods.rate_max();
-        let pair = |it: &RatePeriod| {
-            let rate = rounded(it.rate / largest * rate_iops);
-            format!("{rate},{}", it.duration_ns.div_ceil(NS_PER_S))
-        };
-        format!("({})", periods.periods.iter().map(pair).collect::<Vec<_>>().join(","))
-    }
-
-    fn times(&mut self, step: &Step, line: &mut String) {
-        let seconds = |ns: u64| ns.div_ceil(1_000_000_000);
-        let elapsed = step.jobs.iter().filter_map(|job| job.limits.runtime_ns).max().map(seconds);
-        // Operations on files go on until something ends them.
-        let ends = |job: &Job| {
-            job.limits.runtime_ns.is_none() || (!job.limits.time_based && job.tree.is_none())
-        };
-        if step.jobs.iter().any(ends) {
-            self.note(
-                &["runtime", "time_based"],
-                "an end by amount: Vdbench runs for its elapsed time, over and over; seekpct=eof \
-                 ends a sequential workload at the end of its lun",
-            );
-        }
-        self.times_that_differ(step);
-        // At least two intervals, and a whole number of them.
-        let elapsed = elapsed.unwrap_or(ELAPSED_S).max(2);
-        let _ = write!(line, ",elapsed={elapsed},interval=1");
-        let warmup = step.jobs.iter().map(|job| job.limits.ramp_ns).max().map_or(0, seconds);
-        if warmup > 0 {
-            let _ = write!(line, ",warmup={warmup}");
-        }
-        if step.pause_ns > 0 {
-            let _ = write!(line, ",pause={}", seconds(step.pause_ns));
-        }
-        let of_jobs = |pick: fn(&Job) -> &Option<String>| step.jobs.iter().flat_map(pick).cloned();
-        let before = step.exec_before.iter().cloned();
-        let before = before.chain(of_jobs(|job| &job.process.exec_before));
-        let after = of_jobs(|job| &job.process.exec_after).chain(step.exec_after.iter().cloned());
-        let commands: [(&str, Vec<String>); 2] =
-            [("startcmd", before.collect()), ("endcmd", after.collect())];
-        for (key, command) in commands {
-            let command = command.join("; ");
-            if command.contains('"') {
-                let name = if key == "startcmd" { "exec_before" } else { "exec_after" };
-                self.note(&[name], format!("`{key}={command}`: quotes within a command"));
-            } else if !command.is_empty() {
-                let _ = write!(line, ",{key}=\"{command}\"");
-            }
-        }
-    }
-
-    /// Notes times of jobs that the one elapsed time and the one warm-up of a run do not say.
-    fn times_that_differ(&mut self, step: &Step) {
-        let runtimes = || step.jobs.iter().filter_map(|job| job.limits.runtime_ns);
-        let ramps = || step.jobs.iter().map(|job| job.limits.ramp_ns);
-        let is_uneven = runtimes().any(|it| Some(it) != runtimes().next())
-            || ramps().any(|it| Some(it) != ramps().next());
-        if is_uneven {
-            self.note(
-                &["runtime", "ramp_time"],
-                "times that differ between jobs: the longest is that of the run",
-            );
-        }
-        let is_whole = |ns: u64| ns.is_multiple_of(NS_PER_S);
-        if !runtimes().all(|ns| is_whole(ns) && ns >= 2 * NS_PER_S) || !ramps().all(is_whole) {
-            self.note(
-                &["runtime", "ramp_time"],
-                "times that are not whole seconds, or below two: rounded up",
-            );
-        }
-        let arrivals = || step.jobs.iter().map(|job| job.load.arrivals);
-        if arrivals().any(|it| Some(it) != arrivals().next()) {
-            self.note(
-                &["arrivals", "even_gaps"],
-                "arrivals that differ between jobs: those of the first are taken",
-            );
-        }
-    }
+/// Says whether Vdbench takes a path for a device: by where it lies.
+fn is_device(lun: &str) -> bool {
+    lun.starts_with("/dev/")
 }

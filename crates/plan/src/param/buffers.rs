@@ -1,6 +1,6 @@
 //! Buffers: what written data holds, and which memory it comes from.
 
-use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, Codec, NUMBER, PERCENT, Plain, Word, choices, field, meaning, unknown_word, word,
@@ -13,7 +13,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "refill",
         fio: &["refill_buffers"],
-        category: Category::Buffers,
         kind: ValueKind::Flag,
         short: "new contents for each write",
         long: "Fills the buffer anew before every write. Without it buffers are filled once and \
@@ -24,7 +23,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "zero",
         fio: &["zero_buffers"],
-        category: Category::Buffers,
         kind: ValueKind::Flag,
         short: "write zeros only",
         long: "All written data is zero. Many devices and file systems store zeros without \
@@ -34,7 +32,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "scramble",
         fio: &["scramble_buffers"],
-        category: Category::Buffers,
         kind: ValueKind::Bool,
         default: "1",
         short: "change a few bytes so that no two blocks are equal",
@@ -45,7 +42,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "pattern",
         fio: &["buffer_pattern"],
-        category: Category::Buffers,
         kind: ValueKind::Pattern { offset: false },
         short: "bytes to write over and over",
         long: "Fills buffers with the bytes given as text in double quotes, hexadecimal \
@@ -57,7 +53,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "compress_pct",
         fio: &["buffer_compress_percentage"],
         vdbench: "compratio",
-        category: Category::Buffers,
         kind: PERCENT,
         short: "share of the data that compresses away, percent",
         long: "Mixes random and constant bytes so that this share can be compressed away; 100 \
@@ -68,7 +63,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "compress_chunk_bytes",
         fio: &["buffer_compress_chunk"],
-        category: Category::Buffers,
         kind: COUNT,
         default: "512",
         short: "granularity of compressible data, in bytes",
@@ -80,7 +74,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "dedupe_pct",
         fio: &["dedupe_percentage"],
         vdbench: "dedupratio",
-        category: Category::Buffers,
         kind: PERCENT,
         short: "share of duplicate blocks, percent",
         long: "This share of the written blocks repeats earlier contents. `dedupe_mode` says \
@@ -90,7 +83,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "dedupe_mode",
         fio: &["dedupe_mode"],
-        category: Category::Buffers,
         kind: ValueKind::Enum(const { &choices(&DEDUPE_MODES) }),
         default: "repeat",
         short: "which earlier contents are repeated",
@@ -113,7 +105,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "dedupe_working_set_pct",
         fio: &["dedupe_working_set_percentage"],
-        category: Category::Buffers,
         kind: PERCENT,
         default: "5",
         short: "size of the set of duplicates, percent of the size",
@@ -135,7 +126,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "dedupe_global",
         fio: &["dedupe_global"],
-        category: Category::Buffers,
         kind: ValueKind::Bool,
         default: "0",
         short: "one set of duplicates for all jobs",
@@ -157,7 +147,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "memory",
         fio: &["mem", "iomem"],
-        category: Category::Buffers,
         kind: ValueKind::Words,
         default: "malloc",
         short: "memory that buffers are made of",
@@ -172,7 +161,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "memory_align_bytes",
         fio: &["iomem_align", "mem_align"],
-        category: Category::Buffers,
         kind: COUNT,
         default: "0",
         short: "alignment of buffers, in bytes",
@@ -182,7 +170,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "huge_page_bytes",
         fio: &["hugepage-size"],
-        category: Category::Buffers,
         kind: NUMBER,
         default: "2097152",
         short: "size of huge pages, in bytes",
@@ -194,7 +181,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "lock_memory_bytes",
         fio: &["lockmem"],
-        category: Category::Buffers,
         kind: NUMBER,
         default: "0",
         short: "memory to pin, in bytes",
@@ -205,7 +191,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "gpu",
         fio: &["gpu_dev_id"],
-        category: Category::Buffers,
         kind: COUNT,
         default: "0",
         short: "GPU that holds the buffers",

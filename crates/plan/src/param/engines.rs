@@ -1,7 +1,7 @@
 //! Engines: their names in job files, and the switches of those that are built in. Switches of the
 //! others are in `foreign.rs` and `remote.rs`.
 
-use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     Above0, BASE, COUNT, Codec, PERCENT, Plain, Word, choice, dirs, field, given, mismatch,
@@ -154,11 +154,14 @@ fn built_in() -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.kind.is_some()).map(|engine| engine.name).collect()
 }
 
+// Engines of fio that know the same switches.
+const PRIORITY: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
+const URING: &[&str] = &["io_uring", "io_uring_cmd"];
+
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "engine",
         fio: &["ioengine"],
-        category: Category::Engine,
         kind: ValueKind::Str,
         default: "psync",
         short: "how I/O is issued",
@@ -173,7 +176,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "poll",
         fio: &["hipri"],
-        category: Category::Engine,
+        engines: &["pvsync2", "io_uring", "io_uring_cmd", "sg"],
         kind: ValueKind::Flag,
         short: "poll the device for completions",
         long: "io_uring and pvsync2: the kernel spins on the device's queue instead of waiting \
@@ -184,7 +187,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "poll_pct",
         fio: &["hipri_percentage"],
-        category: Category::Engine,
+        engines: &["pvsync2"],
         kind: PERCENT,
         default: "100",
         short: "share of I/Os that are polled, percent",
@@ -194,7 +197,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "uncached",
         fio: &["uncached"],
-        category: Category::Engine,
+        engines: &["pvsync2", "io_uring", "io_uring_cmd"],
         kind: ValueKind::Bool,
         default: "0",
         short: "buffered I/O that leaves nothing in the cache",
@@ -205,7 +208,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nowait",
         fio: &["nowait"],
-        category: Category::Engine,
+        engines: &["pvsync2", "io_uring", "io_uring_cmd", "libaio"],
         kind: ValueKind::Bool,
         default: "0",
         short: "fail rather than wait (RWF_NOWAIT)",
@@ -216,7 +219,6 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "engine_gives_way",
-        category: Category::Engine,
         kind: ValueKind::Bool,
         default: "0",
         short: "libaio in place of io_uring where that is faster",
@@ -230,7 +232,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "fixed_buffers",
         fio: &["fixedbufs"],
-        category: Category::Engine,
+        engines: URING,
         kind: ValueKind::Flag,
         short: "register the buffers with the ring",
         long: "io_uring: registers buffers once, which saves pinning pages at each direct I/O. \
@@ -240,7 +242,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "registered_files",
         fio: &["registerfiles"],
-        category: Category::Engine,
+        engines: URING,
         kind: ValueKind::Flag,
         short: "register the files with the ring",
         long: "io_uring: registers descriptors once, which saves a look-up at each I/O. Left \
@@ -250,7 +252,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "sq_poll",
         fio: &["sqthread_poll"],
-        category: Category::Engine,
+        engines: URING,
         kind: ValueKind::Flag,
         short: "a kernel thread takes submissions",
         long: "io_uring: a thread of the kernel polls the submission queue, so that submitting \
@@ -261,7 +263,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "sq_poll_cpu",
         fio: &["sqthread_poll_cpu"],
-        category: Category::Engine,
+        engines: URING,
         kind: COUNT,
         short: "CPU of the polling kernel thread",
         long: "io_uring with `sq_poll`: pins the kernel's thread to this CPU.",
@@ -270,7 +272,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "force_async",
         fio: &["force_async"],
-        category: Category::Engine,
+        engines: URING,
         kind: COUNT,
         default: "0",
         short: "every this many I/Os go to a kernel worker",
@@ -281,7 +283,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nonvectored",
         fio: &["nonvectored"],
-        category: Category::Engine,
+        engines: URING,
         kind: ValueKind::Int { min: -1, max: 1 },
         default: "-1",
         short: "plain instead of vectored operations",
@@ -293,7 +295,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "aio_vectored",
         fio: &["libaio_vectored"],
-        category: Category::Engine,
+        engines: &["libaio"],
         kind: ValueKind::Bool,
         default: "0",
         short: "vectored operations",
@@ -304,7 +306,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "userspace_reap",
         fio: &["userspace_reap"],
-        category: Category::Engine,
+        engines: &["libaio"],
         kind: ValueKind::Flag,
         short: "take completions without a system call",
         long: "libaio: reads completions straight from the ring that the kernel shares. Only \
@@ -314,7 +316,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "huge_pages",
         fio: &["thp"],
-        category: Category::Engine,
+        engines: &["mmap"],
         kind: ValueKind::Bool,
         default: "0",
         short: "map the file with huge pages",
@@ -325,7 +327,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "stat_call",
         fio: &["stat_type"],
-        category: Category::Engine,
+        engines: &["filestat"],
         default: "stat",
         short: "system call that reads metadata",
         long: "filestat and dirstat: `stat` follows links, `lstat` does not, `statx` asks for \
@@ -335,7 +337,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "priority_pct",
         fio: &["cmdprio_percentage"],
-        category: Category::Engine,
+        engines: PRIORITY,
         kind: ValueKind::IntPerDir { min: 0, max: 100 },
         default: "0",
         short: "share of I/Os with raised priority, percent",
@@ -349,7 +351,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "priority_class",
         fio: &["cmdprio_class"],
-        category: Category::Engine,
+        engines: PRIORITY,
         kind: ValueKind::IntPerDir { min: 1, max: 3 },
         default: "1",
         short: "class of the I/Os with raised priority",
@@ -360,7 +362,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "priority_level",
         fio: &["cmdprio"],
-        category: Category::Engine,
+        engines: PRIORITY,
         kind: ValueKind::IntPerDir { min: 0, max: 7 },
         default: "0",
         short: "level of the I/Os with raised priority",
@@ -371,7 +373,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "priority_hint",
         fio: &["cmdprio_hint"],
-        category: Category::Engine,
+        engines: PRIORITY,
         kind: ValueKind::IntPerDir { min: 0, max: 1023 },
         default: "0",
         short: "hint sent with the I/Os of raised priority",
@@ -382,7 +384,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "priority_split",
         fio: &["cmdprio_bssplit"],
-        category: Category::Engine,
+        engines: PRIORITY,
         kind: ValueKind::PrioritySplit,
         short: "raised priority by block size",
         long: "Shares of raised priority for each block size, in place of `priority_pct`: \

@@ -15,8 +15,8 @@ pub struct Param {
     pub fio: &'static [&'static str],
     /// Vdbench's name as `SECTION.parameter`, or empty.
     pub vdbench: &'static str,
-    /// Where it stands in the reference.
-    pub category: Category,
+    /// The engines of fio that know it; empty where it is an option of every job.
+    pub engines: &'static [&'static str],
     /// What values it takes.
     pub kind: ValueKind,
     /// The default as one would write it in a fio job file; empty is none.
@@ -34,7 +34,7 @@ pub struct Param {
     pub get: fn(&Job) -> Option<Value>,
 }
 
-/// Chapter of the reference.
+/// Chapter of the reference, which follows from the table that an entry stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     /// Name and description.
@@ -236,8 +236,8 @@ pub enum Support {
     NoEffect(&'static str),
     /// Parsed, then refused with this reason and next step; comes in a later version.
     Later(&'static str),
-    /// Belongs to an engine that is not built in; names it.
-    NeedsEngine(&'static str),
+    /// Belongs to engines that are not built in.
+    NeedsEngine,
     /// Removed from fio itself; says what to write instead.
     Removed(&'static str),
 }

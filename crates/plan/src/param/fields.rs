@@ -4,7 +4,7 @@
 //! A value whose variant does not fit the entry's kind is a mistake of the dialect, not of the
 //! user; it is still an error and never a panic.
 
-use super::entry::{AccessValue, Category, Choice, Param, Support, TimeUnit, Value, ValueKind};
+use super::entry::{AccessValue, Choice, Param, Support, TimeUnit, Value, ValueKind};
 use super::error::ValueError;
 use crate::files::Size;
 use crate::load::Rate;
@@ -20,7 +20,7 @@ pub(crate) const BASE: Param = Param {
     name: "",
     fio: &[],
     vdbench: "",
-    category: Category::General,
+    engines: &[],
     kind: ValueKind::Str,
     default: "",
     short: "",

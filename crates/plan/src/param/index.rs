@@ -3,34 +3,57 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::entry::Param;
+use super::entry::{Category, Param};
 use super::{buffers, engines, foreign, load, logs, native, nfs, process, report};
 use super::{target, time, verify, workload, zones};
 
-/// The tables, in the order of the reference.
-static TABLES: &[&[Param]] = &[
-    time::GENERAL,
-    target::PARAMS,
-    workload::PARAMS,
-    engines::PARAMS,
-    nfs::PARAMS,
-    foreign::PARAMS,
-    load::PARAMS,
-    time::PARAMS,
-    buffers::PARAMS,
-    verify::PARAMS,
-    process::PARAMS,
-    process::ERRORS,
-    report::PARAMS,
-    logs::PARAMS,
-    logs::REPLAY,
-    zones::PARAMS,
-    native::PARAMS,
-];
+/// Parameters that belong together.
+struct Table {
+    /// The chapter of all of them.
+    category: Category,
+    /// They say which files, which bytes of them, or whether a job works on them at all, so that
+    /// one that is left out has the job write elsewhere. Else they say how.
+    says_where: bool,
+    params: &'static [Param],
+}
 
-/// Our names of the parameters that shape the plan rather than one job: the dialect applies them,
-/// and their `lower` changes nothing.
-pub const STRUCTURAL: &[&str] = &["barrier", "include", "name", "new_group"];
+const fn places(category: Category, params: &'static [Param]) -> Table {
+    Table { category, says_where: true, params }
+}
+
+const fn manners(category: Category, params: &'static [Param]) -> Table {
+    Table { category, says_where: false, params }
+}
+
+/// The tables, in the order of the reference.
+static TABLES: [Table; 26] = [
+    manners(Category::General, time::GENERAL),
+    places(Category::Target, target::PLACES),
+    places(Category::Target, native::TARGET_PLACES),
+    manners(Category::Target, target::PARAMS),
+    manners(Category::Target, native::TARGET),
+    places(Category::Workload, workload::PLACES),
+    places(Category::Workload, native::WORKLOAD_PLACES),
+    manners(Category::Workload, workload::PARAMS),
+    manners(Category::Workload, native::WORKLOAD),
+    manners(Category::Engine, engines::PARAMS),
+    manners(Category::Engine, nfs::PARAMS),
+    manners(Category::Engine, foreign::PARAMS),
+    manners(Category::Load, load::PARAMS),
+    manners(Category::Load, native::LOAD),
+    manners(Category::Time, time::PARAMS),
+    manners(Category::Buffers, buffers::PARAMS),
+    manners(Category::Buffers, native::BUFFERS),
+    places(Category::Verify, verify::PLACES),
+    manners(Category::Verify, verify::PARAMS),
+    manners(Category::Process, process::PARAMS),
+    manners(Category::Errors, process::ERRORS),
+    manners(Category::Errors, native::ERRORS),
+    manners(Category::Report, report::PARAMS),
+    manners(Category::Logs, logs::PARAMS),
+    places(Category::Replay, logs::REPLAY),
+    places(Category::Zones, zones::PARAMS),
+];
 
 /// What must be lowered before the rest, first to last, in groups of equal rank: units before
 /// sizes, the engine before its switches, a family's main switch before its details, and of the
@@ -45,7 +68,27 @@ const EARLY: &[&[&str]] = &[
 
 /// Iterates over all parameters, by chapter.
 pub fn all() -> impl Iterator<Item = &'static Param> {
-    TABLES.iter().flat_map(|table| table.iter())
+    TABLES.iter().flat_map(|table| table.params)
+}
+
+impl Param {
+    /// Returns the chapter that it stands in.
+    pub fn category(&self) -> Category {
+        self.table().category
+    }
+
+    /// Says whether its value tells which files or bytes a job touches, or whether it does: without
+    /// it, a job would work elsewhere.
+    pub fn says_where(&self) -> bool {
+        self.table().says_where
+    }
+
+    fn table(&self) -> &'static Table {
+        static INDEX: OnceLock<HashMap<&'static str, &'static Table>> = OnceLock::new();
+        let of_table = |table: &'static Table| table.params.iter().map(move |it| (it.name, table));
+        let index = INDEX.get_or_init(|| TABLES.iter().flat_map(of_table).collect());
+        index.get(self.name).copied().expect("every entry stands in a table")
+    }
 }
 
 /// Finds a parameter by our name.

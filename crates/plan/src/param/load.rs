@@ -1,6 +1,6 @@
 //! The load: queue depth, batches, rates, think time, latency targets.
 
-use super::entry::{Category, Param, Support, TimeUnit, Value, ValueKind};
+use super::entry::{Param, Support, TimeUnit, Value, ValueKind};
 use super::fields::{
     Above0, BASE, BytesPerS, COUNT, COUNT_FROM_1, DEPTH, IosPerS, MICROSECONDS, NUMBER,
     NUMBER_PER_DIR, Ns, SECONDS, UnitsOf, Word, choice, dirs, field, given, mismatch, part,
@@ -14,7 +14,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "queue_depth",
         fio: &["iodepth"],
         vdbench: "sd.threads",
-        category: Category::Load,
         kind: DEPTH,
         default: "1",
         short: "I/Os in flight per worker",
@@ -25,7 +24,6 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "spread_workers",
-        category: Category::Load,
         kind: ValueKind::Bool,
         default: "0",
         short: "let several workers share the queue",
@@ -38,7 +36,6 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "spread_workers_max",
-        category: Category::Load,
         kind: COUNT_FROM_1,
         short: "most workers that share the queue",
         long: "With `spread_workers`: divides the queue over at most so many workers. Left out, \
@@ -48,7 +45,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "submit_batch",
         fio: &["iodepth_batch", "iodepth_batch_submit"],
-        category: Category::Load,
         kind: COUNT,
         default: "1",
         short: "I/Os handed over per submission",
@@ -60,7 +56,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "complete_min",
         fio: &["iodepth_batch_complete_min", "iodepth_batch_complete"],
-        category: Category::Load,
         kind: COUNT,
         default: "1",
         short: "completions to wait for at least",
@@ -73,7 +68,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "complete_max",
         fio: &["iodepth_batch_complete_max"],
-        category: Category::Load,
         kind: COUNT,
         short: "completions taken at most in one go",
         long: "Upper limit of completions handled before issuing again; without it, all that are \
@@ -84,7 +78,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "queue_depth_low",
         fio: &["iodepth_low"],
-        category: Category::Load,
         kind: COUNT,
         short: "refill the queue only when it fell to this",
         long: "Lets the queue drain to this depth and then fills it up again. Without it, and \
@@ -94,7 +87,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "serialize_overlap",
         fio: &["serialize_overlap"],
-        category: Category::Load,
         kind: ValueKind::Bool,
         default: "0",
         short: "hold back I/O that overlaps one in flight",
@@ -107,7 +99,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "submit_mode",
         fio: &["io_submit_mode"],
-        category: Category::Load,
         default: "inline",
         short: "which thread issues I/O",
         long: "`inline`: the worker's own, so that an I/O whose submission blocks (synchronous \
@@ -121,7 +112,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "rate",
         fio: &["rate"],
-        category: Category::Load,
         kind: NUMBER_PER_DIR,
         short: "cap in bytes per second, per direction",
         long: "Spreads I/O so that each direction of each worker keeps to this many bytes per \
@@ -134,7 +124,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "rate_iops",
         fio: &["rate_iops"],
         vdbench: "rd.iorate",
-        category: Category::Load,
         kind: NUMBER_PER_DIR,
         short: "cap in I/Os per second, per direction",
         long: "As `rate`, counted in operations. It is per worker: four workers at 1000 offer \
@@ -144,7 +133,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "rate_min",
         fio: &["rate_min", "ratemin"],
-        category: Category::Load,
         kind: NUMBER_PER_DIR,
         short: "fail below this many bytes per second",
         long: "Ends the job with an error when a direction falls below this over one \
@@ -154,7 +142,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "rate_iops_min",
         fio: &["rate_iops_min"],
-        category: Category::Load,
         kind: NUMBER_PER_DIR,
         short: "fail below this many I/Os per second",
         long: "As `rate_min`, counted in operations.",
@@ -164,7 +151,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "arrivals",
         fio: &["rate_process"],
         vdbench: "rd.distribution",
-        category: Category::Load,
         default: "linear",
         short: "how intended starts are spaced under a rate",
         long: "`linear` is even. `poisson` draws exponential gaps with the same mean, as many \
@@ -174,7 +160,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "rate_window_ms",
         fio: &["rate_cycle", "ratecycle"],
-        category: Category::Load,
         kind: COUNT_FROM_1,
         default: "1000",
         short: "window over which a minimum rate is checked, in ms",
@@ -184,7 +169,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "rate_ignores_think_time",
         fio: &["rate_ignore_thinktime"],
-        category: Category::Load,
         kind: ValueKind::Bool,
         short: "do not catch up on think time",
         long: "By default the rate catches up after a pause, so the mean holds. With this the \
@@ -194,7 +178,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "think_time",
         fio: &["thinktime"],
-        category: Category::Load,
         kind: MICROSECONDS,
         default: "0",
         short: "pause between bursts of I/O",
@@ -205,7 +188,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "think_spin",
         fio: &["thinktime_spin"],
-        category: Category::Load,
         kind: MICROSECONDS,
         default: "0",
         short: "part of the pause spent spinning",
@@ -217,7 +199,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "think_cycles",
         fio: &["thinkcycles"],
-        category: Category::Load,
         kind: NUMBER,
         default: "0",
         short: "loop iterations to burn at each pause",
@@ -228,7 +209,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "think_every_ios",
         fio: &["thinktime_blocks"],
-        category: Category::Load,
         kind: COUNT_FROM_1,
         default: "1",
         short: "I/Os between two pauses",
@@ -239,7 +219,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "think_count",
         fio: &["thinktime_blocks_type"],
-        category: Category::Load,
         default: "complete",
         short: "which I/Os count towards a pause",
         long: "`complete` counts I/Os that have ended, `issue` those that have been started. At \
@@ -249,7 +228,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "think_every_time",
         fio: &["thinktime_iotime"],
-        category: Category::Load,
         kind: SECONDS,
         default: "0",
         short: "time with I/O between two pauses",
@@ -260,7 +238,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "latency_target",
         fio: &["latency_target"],
-        category: Category::Load,
         kind: MICROSECONDS,
         short: "latency that the search for a depth keeps",
         long: "Searches the greatest queue depth at which `latency_target_pct` of the I/Os \
@@ -272,7 +249,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "latency_window",
         fio: &["latency_window"],
-        category: Category::Load,
         kind: MICROSECONDS,
         short: "length of one trial of the latency search",
         long: "How long each depth is tried before the search judges it. Too short and a few \
@@ -282,7 +258,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "latency_target_pct",
         fio: &["latency_percentile"],
-        category: Category::Load,
         kind: ValueKind::Float { min: 0.0, max: 100.0 },
         default: "100",
         short: "share of I/Os that must meet the latency, percent",
@@ -293,7 +268,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "latency_keep_running",
         fio: &["latency_run"],
-        category: Category::Load,
         kind: ValueKind::Bool,
         default: "0",
         short: "go on adjusting when the depth is found",
@@ -304,7 +278,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "latency_max",
         fio: &["max_latency"],
-        category: Category::Load,
         kind: ValueKind::TimePerDir(TimeUnit::Microseconds),
         short: "end the job when an I/O takes longer",
         long: "An I/O over this ends the job with ETIMEDOUT. May be given per direction; a bare \
@@ -322,7 +295,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "flow_id",
         fio: &["flow_id"],
-        category: Category::Load,
         kind: COUNT,
         default: "0",
         short: "jobs with the same id progress in proportion",
@@ -333,7 +305,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "flow_weight",
         fio: &["flow"],
-        category: Category::Load,
         // Shares of a hundredth of a percent, where fio ends at 1000.
         kind: ValueKind::Int { min: 0, max: 1_000_000 },
         default: "0",
@@ -345,7 +316,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "flow_watermark",
         fio: &["flow_watermark"],
-        category: Category::Load,
         kind: COUNT,
         short: "how far a job may get ahead",
         long: "Older releases of fio used it to bound the lead; newer ones accept it and do \
@@ -356,7 +326,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "flow_sleep_us",
         fio: &["flow_sleep"],
-        category: Category::Load,
         kind: COUNT,
         default: "0",
         short: "pause of a job that is ahead of its flow, in microseconds",

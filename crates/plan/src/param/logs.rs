@@ -1,6 +1,6 @@
 //! Log files in fio's formats, and recording and replay of I/O.
 
-use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, COUNT_FROM_1, TextOrNone, Word, choice, field, unknown_word, word,
@@ -12,7 +12,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "bandwidth_log",
         fio: &["write_bw_log"],
-        category: Category::Logs,
         kind: ValueKind::OptionalStr,
         short: "write a log of the bandwidth",
         long: "Writes `PREFIX_bw.N.log`, one line per `log_window_ms` and direction or, without \
@@ -23,7 +22,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "iops_log",
         fio: &["write_iops_log"],
-        category: Category::Logs,
         kind: ValueKind::OptionalStr,
         short: "write a log of the I/O rate",
         long: "Writes `PREFIX_iops.N.log`, one line per `log_window_ms` and direction. In a job \
@@ -33,7 +31,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "latency_log",
         fio: &["write_lat_log"],
-        category: Category::Logs,
         kind: ValueKind::OptionalStr,
         short: "write logs of the three latencies",
         long: "Writes `PREFIX_lat.N.log`, `PREFIX_slat.N.log` and `PREFIX_clat.N.log` in \
@@ -44,7 +41,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "histogram_log",
         fio: &["write_hist_log"],
-        category: Category::Logs,
         kind: ValueKind::OptionalStr,
         short: "write a log of latency histograms",
         long: "Writes `PREFIX_clat_hist.N.log`: the whole histogram of completion latency once \
@@ -54,7 +50,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_window_ms",
         fio: &["log_avg_msec"],
-        category: Category::Logs,
         kind: COUNT,
         default: "0",
         short: "window of a log line, in ms",
@@ -65,7 +60,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_value",
         fio: &["log_window_value", "log_max_value"],
-        category: Category::Logs,
         default: "avg",
         short: "what a latency log line holds",
         long: "With `log_window_ms`: the mean of the window, its largest value, or both. Means \
@@ -75,7 +69,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "histogram_window_ms",
         fio: &["log_hist_msec"],
-        category: Category::Logs,
         kind: COUNT,
         default: "0",
         short: "interval of the histogram log, in ms",
@@ -85,7 +78,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "histogram_coarseness",
         fio: &["log_hist_coarseness"],
-        category: Category::Logs,
         kind: ValueKind::Int { min: 0, max: 6 },
         default: "0",
         short: "merge columns of the histogram log",
@@ -96,7 +88,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_offset",
         fio: &["log_offset"],
-        category: Category::Logs,
         kind: ValueKind::Bool,
         default: "0",
         short: "a column with the offset of each I/O",
@@ -106,7 +97,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_priority",
         fio: &["log_prio"],
-        category: Category::Logs,
         kind: ValueKind::Bool,
         default: "0",
         short: "a column with the priority of each I/O",
@@ -117,7 +107,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_issue_time",
         fio: &["log_issue_time"],
-        category: Category::Logs,
         kind: ValueKind::Bool,
         default: "0",
         short: "a column with the issue time of each I/O",
@@ -127,7 +116,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_unix_epoch",
         fio: &["log_alternate_epoch", "log_unix_epoch"],
-        category: Category::Logs,
         kind: ValueKind::Bool,
         short: "times in logs count from the Unix epoch",
         long: "Gives absolute times instead of times since the start of the run, so that logs of \
@@ -137,7 +125,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_clock",
         fio: &["log_alternate_epoch_clock_id"],
-        category: Category::Logs,
         kind: COUNT,
         default: "0",
         short: "clock of absolute times in logs",
@@ -148,7 +135,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_per_worker",
         fio: &["per_job_logs"],
-        category: Category::Logs,
         kind: ValueKind::Bool,
         default: "1",
         short: "workers have log files of their own",
@@ -158,7 +144,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_entries",
         fio: &["log_entries"],
-        category: Category::Logs,
         kind: ValueKind::Int { min: 1024, max: 1_048_576 },
         default: "1024",
         short: "log entries to make room for",
@@ -170,7 +155,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_compression",
         fio: &["log_compression"],
-        category: Category::Logs,
         kind: ValueKind::Int { min: 1024, max: 536_870_912 },
         short: "compress log entries in memory",
         long: "In fio, compresses log lines kept in memory in chunks of this size.",
@@ -183,7 +167,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_compression_cpus",
         fio: &["log_compression_cpus"],
-        category: Category::Logs,
         kind: ValueKind::NumberList,
         short: "CPUs that compress log entries",
         long: "In fio, CPUs for the threads that compress.",
@@ -193,7 +176,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "log_compressed",
         fio: &["log_store_compressed"],
-        category: Category::Logs,
         kind: ValueKind::Bool,
         short: "write compressed log files",
         long: "Writes log files in the zlib format with the ending `.fz`, which `fio \
@@ -206,7 +188,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "write_replay",
         fio: &["write_iolog"],
-        category: Category::Replay,
         kind: ValueKind::Str,
         short: "record the I/O to a file",
         long: "Adds every operation with its time to a file that `read_iolog` replays, in fio's \
@@ -216,7 +197,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "read_replay",
         fio: &["read_iolog"],
-        category: Category::Replay,
         kind: ValueKind::PathList,
         short: "replay the I/O of a file",
         long: "Issues recorded operations instead of generated ones, as far apart as they were. \
@@ -227,7 +207,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "read_replay_chunked",
         fio: &["read_iolog_chunked"],
-        category: Category::Replay,
         kind: ValueKind::Bool,
         default: "0",
         short: "read the record piece by piece",
@@ -238,7 +217,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "replay_no_stall",
         fio: &["replay_no_stall"],
-        category: Category::Replay,
         kind: ValueKind::Bool,
         default: "0",
         short: "replay without the recorded waits",
@@ -248,7 +226,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "replay_time_scale_pct",
         fio: &["replay_time_scale"],
-        category: Category::Replay,
         kind: COUNT_FROM_1,
         default: "100",
         short: "speed of the replay, percent",
@@ -259,7 +236,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "replay_redirect",
         fio: &["replay_redirect"],
-        category: Category::Replay,
         kind: ValueKind::Str,
         short: "target of all replayed I/O",
         long: "Sends everything to one device in place of the recorded ones.",
@@ -268,7 +244,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "replay_align_bytes",
         fio: &["replay_align"],
-        category: Category::Replay,
         kind: COUNT,
         short: "alignment of replayed offsets, in bytes",
         long: "Rounds recorded offsets down to a multiple of this, a power of two; 0 leaves them.",
@@ -285,7 +260,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "replay_scale",
         fio: &["replay_scale"],
-        category: Category::Replay,
         kind: COUNT,
         default: "1",
         short: "divisor of replayed offsets",
@@ -295,7 +269,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "replay_skip",
         fio: &["replay_skip"],
-        category: Category::Replay,
         kind: ValueKind::Str,
         short: "kinds of I/O left out of the replay",
         long: "Some of read, write, trim and sync, joined by commas.",
@@ -306,7 +279,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "merge_trace",
         fio: &["merge_blktrace_file"],
-        category: Category::Replay,
         kind: ValueKind::Str,
         short: "merge block traces into this file",
         long: "Puts the traces that `read_replay` names together into one, ordered by time.",
@@ -316,7 +288,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "merge_trace_scale_pct",
         fio: &["merge_blktrace_scalars"],
-        category: Category::Replay,
         kind: ValueKind::FloatList { n_max: 20, min: 0.0, max: 1e9 },
         short: "time scale of each merged trace, percent",
         long: "One value per trace, separated by colons.",
@@ -326,7 +297,6 @@ pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "merge_trace_repeats",
         fio: &["merge_blktrace_iters"],
-        category: Category::Replay,
         kind: ValueKind::FloatList { n_max: 20, min: 0.0, max: 1e9 },
         short: "repeats of each merged trace",
         long: "One value per trace, separated by colons.",

@@ -1,6 +1,6 @@
 //! What no option of fio says: parameters of plans of our own, which runs of other tools come to.
 
-use super::entry::{Category, Param, Value, ValueKind};
+use super::entry::{Param, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, COUNT_FROM_1, Codec, NUMBER, Plain, UnitsOf, Word, choices, field, meaning,
@@ -14,20 +14,38 @@ use crate::{Job, PerDir};
 
 const PERCENT_FLOAT: ValueKind = ValueKind::Float { min: 0.0, max: 100.0 };
 
-pub(super) const PARAMS: &[Param] = &[
+pub(super) const TARGET_PLACES: &[Param] = &[Param {
+    name: "concatenate_files",
+    kind: ValueKind::Bool,
+    default: "0",
+    short: "the job's files form one volume",
+    long: "The files are walked as one region, in their order, instead of each by itself.",
+    ..field!(files.concatenate)
+}];
+
+pub(super) const TARGET: &[Param] = &[
     Param {
-        name: "one_cursor",
-        category: Category::Workload,
+        name: "spare_first_block",
         kind: ValueKind::Bool,
         default: "0",
-        short: "reads and writes go on from the same place",
-        long: "Sequential I/O of all directions shares one place to go on from, as in Vdbench; \
-               otherwise each direction has its own, as in fio.",
-        ..field!(workload.one_cursor)
+        short: "the first block of a device is left alone",
+        long: "The region of a block device starts behind its first block, which may hold a \
+               label.",
+        ..field!(files.spares_first_block)
     },
     Param {
+        name: "open_flag_bits",
+        kind: COUNT,
+        default: "0",
+        short: "further bits for open(2)",
+        long: "Added to the flags that files are opened with, as the kernel knows them.",
+        ..field!(files.open_flag_bits)
+    },
+];
+
+pub(super) const WORKLOAD_PLACES: &[Param] = &[
+    Param {
         name: "aligned_to_length",
-        category: Category::Workload,
         kind: ValueKind::Bool,
         default: "0",
         short: "random places are multiples of the I/O's own length",
@@ -38,7 +56,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "skip_bytes",
-        category: Category::Workload,
         kind: ValueKind::SizeRange,
         short: "random distance to the next I/O",
         long: "Random I/O goes forward: from the end of the I/O before by a distance drawn \
@@ -47,7 +64,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "starts_anywhere",
-        category: Category::Workload,
         kind: ValueKind::Bool,
         default: "0",
         short: "a sequential walk starts at a seeded place",
@@ -57,7 +73,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "ends_with_region",
-        category: Category::Workload,
         kind: ValueKind::Bool,
         default: "0",
         short: "a sequential walk is done at the end of its region",
@@ -65,9 +80,20 @@ pub(super) const PARAMS: &[Param] = &[
                (Vdbench's eof).",
         ..field!(workload.ends_with_region)
     },
+];
+
+pub(super) const WORKLOAD: &[Param] = &[
+    Param {
+        name: "one_cursor",
+        kind: ValueKind::Bool,
+        default: "0",
+        short: "reads and writes go on from the same place",
+        long: "Sequential I/O of all directions shares one place to go on from, as in Vdbench; \
+               otherwise each direction has its own, as in fio.",
+        ..field!(workload.one_cursor)
+    },
     Param {
         name: "n_streams",
-        category: Category::Workload,
         kind: COUNT,
         default: "0",
         short: "sequential walks at once",
@@ -77,7 +103,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "hit_area_bytes",
-        category: Category::Workload,
         kind: NUMBER,
         default: "0",
         short: "start of the region that cache hits go to",
@@ -87,7 +112,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "hit_area_read_pct",
-        category: Category::Workload,
         kind: PERCENT_FLOAT,
         default: "0",
         short: "share of the reads that go to the hit area, percent",
@@ -96,7 +120,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "hit_area_write_pct",
-        category: Category::Workload,
         kind: PERCENT_FLOAT,
         default: "0",
         short: "share of the writes that go to the hit area, percent",
@@ -105,7 +128,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "block_size_weights",
-        category: Category::Workload,
         kind: ValueKind::Words,
         short: "block sizes with relative weights",
         long: "Sizes in bytes and their weights, such as `4096:125,65536:875`: shares finer than \
@@ -119,7 +141,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "block_size_step_bytes",
-        category: Category::Workload,
         kind: COUNT,
         default: "0",
         short: "distance between the sizes of a range",
@@ -142,7 +163,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "exponential_mean",
-        category: Category::Workload,
         kind: ValueKind::Float { min: 0.0001, max: 1.0 },
         short: "random places are denser towards the start, exponentially",
         long: "Mean distance of a random place from the start, as a share of the region. \
@@ -160,7 +180,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "power_exponent",
-        category: Category::Workload,
         kind: ValueKind::Float { min: 1.0, max: 100.0 },
         short: "random places are denser towards the start, by a power",
         long: "The first share x of the region gets the share x^(1/exponent) of the I/Os; 1 is \
@@ -176,98 +195,11 @@ pub(super) const PARAMS: &[Param] = &[
         },
         ..BASE
     },
-    Param {
-        name: "compress_ratio",
-        category: Category::Buffers,
-        kind: ValueKind::Float { min: 1.0, max: 1000.0 },
-        short: "how many times smaller common programs make the data",
-        long: "Written data compresses by this ratio, 1 is not at all (Vdbench's compratio). It \
-               goes before `compress_pct` and `pattern`.",
-        ..field!(buffers.compress_ratio)
-    },
-    Param {
-        name: "dedupe_ratio",
-        category: Category::Buffers,
-        kind: ValueKind::Float { min: 1.0, max: 1e6 },
-        short: "blocks over different blocks once everything is written",
-        long: "Written blocks of `dedupe_unit_bytes` repeat so that their number is this many \
-               times that of the different ones (Vdbench's dedupratio). It goes before \
-               `dedupe_pct` and `pattern`.",
-        ..part!(buffers.dedupe_sets, dedupe_sets, ratio)
-    },
-    Param {
-        name: "dedupe_unit_bytes",
-        category: Category::Buffers,
-        kind: COUNT_FROM_1,
-        default: "4096",
-        short: "bytes of a block that repeats",
-        long: "With `dedupe_ratio`: size of the blocks, which lie at multiples of it.",
-        ..part!(buffers.dedupe_sets, dedupe_sets, unit_bytes)
-    },
-    Param {
-        name: "dedupe_set_count",
-        category: Category::Buffers,
-        kind: NUMBER,
-        short: "sets of equal blocks",
-        long: "With `dedupe_ratio`: how many different contents the duplicates have. It goes \
-               before `dedupe_set_pct`.",
-        lower: |job, v| {
-            dedupe_sets(job).sets = SetCount::Count(v.int()?);
-            Ok(())
-        },
-        get: |job| match job.buffers.dedupe_sets.as_ref()?.sets {
-            SetCount::Count(n_sets) => Plain::get(&n_sets),
-            SetCount::Pct(_) => None,
-        },
-        ..BASE
-    },
-    Param {
-        name: "dedupe_set_pct",
-        category: Category::Buffers,
-        kind: PERCENT_FLOAT,
-        default: "5",
-        short: "sets of equal blocks, percent of all blocks",
-        long: "With `dedupe_ratio`: how many different contents the duplicates have, as a share \
-               of the target's blocks.",
-        lower: |job, v| {
-            dedupe_sets(job).sets = SetCount::Pct(v.float()?);
-            Ok(())
-        },
-        get: |job| match job.buffers.dedupe_sets.as_ref()?.sets {
-            SetCount::Count(_) => None,
-            SetCount::Pct(pct) => Plain::get(&pct),
-        },
-        ..BASE
-    },
-    Param {
-        name: "dedupe_flip_flop",
-        category: Category::Buffers,
-        kind: ValueKind::Enum(const { &choices(&FLIP_FLOPS) }),
-        default: "no",
-        short: "duplicates change when they are written again",
-        long: "With `dedupe_ratio`: each write of a duplicate has one of two versions of its \
-               set's contents.",
-        lower: |job, v| {
-            dedupe_sets(job).flip_flop = meaning(&FLIP_FLOPS, v)?;
-            Ok(())
-        },
-        get: |job| word_for(&FLIP_FLOPS, &job.buffers.dedupe_sets.as_ref()?.flip_flop),
-        ..BASE
-    },
-    Param {
-        name: "dedupe_hot_sets",
-        category: Category::Buffers,
-        kind: ValueKind::Words,
-        short: "sets of known size at the start of the target",
-        long: "With `dedupe_ratio`: how many sets have how many blocks each, such as \
-               `12:100,8:200`.",
-        lower: lower_hot_sets,
-        get: |job| Value::of_pairs(job.buffers.dedupe_sets.as_ref()?.hot_sets.iter().copied()),
-        ..BASE
-    },
+];
+
+pub(super) const LOAD: &[Param] = &[
     Param {
         name: "even_gaps",
-        category: Category::Load,
         kind: ValueKind::Bool,
         default: "0",
         short: "gaps under a rate are drawn evenly",
@@ -284,7 +216,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "rate_total_iops",
-        category: Category::Load,
         kind: ValueKind::Float { min: 0.001, max: 1e9 },
         short: "rate over all directions together, I/Os per second",
         long: "One schedule for reads, writes and trims of all the job's workers together, which \
@@ -294,7 +225,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "rate_periods",
-        category: Category::Load,
         kind: ValueKind::Words,
         short: "rates and seconds of a rate that changes",
         long: "Rates and how many seconds each holds, such as `100:10,1000:5,0:2`; then it starts \
@@ -310,7 +240,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "rate_spikes",
-        category: Category::Load,
         kind: ValueKind::Bool,
         default: "0",
         short: "what is due within a second is due when it begins",
@@ -328,7 +257,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "last_io_waits",
-        category: Category::Load,
         kind: ValueKind::Bool,
         default: "0",
         short: "the last I/O of a pass goes when all others have completed",
@@ -338,7 +266,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "flow_slack_ios",
-        category: Category::Load,
         kind: COUNT,
         default: "1",
         short: "I/Os that a job may be ahead in its flow",
@@ -346,37 +273,96 @@ pub(super) const PARAMS: &[Param] = &[
                waits, in I/Os of that one's share.",
         ..part!(load.flow, flow, slack_ios)
     },
+];
+
+pub(super) const BUFFERS: &[Param] = &[
     Param {
-        name: "concatenate_files",
-        category: Category::Target,
-        kind: ValueKind::Bool,
-        default: "0",
-        short: "the job's files form one volume",
-        long: "The files are walked as one region, in their order, instead of each by itself.",
-        ..field!(files.concatenate)
+        name: "compress_ratio",
+        kind: ValueKind::Float { min: 1.0, max: 1000.0 },
+        short: "how many times smaller common programs make the data",
+        long: "Written data compresses by this ratio, 1 is not at all (Vdbench's compratio). It \
+               goes before `compress_pct` and `pattern`.",
+        ..field!(buffers.compress_ratio)
     },
     Param {
-        name: "spare_first_block",
-        category: Category::Target,
-        kind: ValueKind::Bool,
-        default: "0",
-        short: "the first block of a device is left alone",
-        long: "The region of a block device starts behind its first block, which may hold a \
-               label.",
-        ..field!(files.spares_first_block)
+        name: "dedupe_ratio",
+        kind: ValueKind::Float { min: 1.0, max: 1e6 },
+        short: "blocks over different blocks once everything is written",
+        long: "Written blocks of `dedupe_unit_bytes` repeat so that their number is this many \
+               times that of the different ones (Vdbench's dedupratio). It goes before \
+               `dedupe_pct` and `pattern`.",
+        ..part!(buffers.dedupe_sets, dedupe_sets, ratio)
     },
     Param {
-        name: "open_flag_bits",
-        category: Category::Target,
-        kind: COUNT,
-        default: "0",
-        short: "further bits for open(2)",
-        long: "Added to the flags that files are opened with, as the kernel knows them.",
-        ..field!(files.open_flag_bits)
+        name: "dedupe_unit_bytes",
+        kind: COUNT_FROM_1,
+        default: "4096",
+        short: "bytes of a block that repeats",
+        long: "With `dedupe_ratio`: size of the blocks, which lie at multiples of it.",
+        ..part!(buffers.dedupe_sets, dedupe_sets, unit_bytes)
     },
+    Param {
+        name: "dedupe_set_count",
+        kind: NUMBER,
+        short: "sets of equal blocks",
+        long: "With `dedupe_ratio`: how many different contents the duplicates have. It goes \
+               before `dedupe_set_pct`.",
+        lower: |job, v| {
+            dedupe_sets(job).sets = SetCount::Count(v.int()?);
+            Ok(())
+        },
+        get: |job| match job.buffers.dedupe_sets.as_ref()?.sets {
+            SetCount::Count(n_sets) => Plain::get(&n_sets),
+            SetCount::Pct(_) => None,
+        },
+        ..BASE
+    },
+    Param {
+        name: "dedupe_set_pct",
+        kind: PERCENT_FLOAT,
+        default: "5",
+        short: "sets of equal blocks, percent of all blocks",
+        long: "With `dedupe_ratio`: how many different contents the duplicates have, as a share \
+               of the target's blocks.",
+        lower: |job, v| {
+            dedupe_sets(job).sets = SetCount::Pct(v.float()?);
+            Ok(())
+        },
+        get: |job| match job.buffers.dedupe_sets.as_ref()?.sets {
+            SetCount::Count(_) => None,
+            SetCount::Pct(pct) => Plain::get(&pct),
+        },
+        ..BASE
+    },
+    Param {
+        name: "dedupe_flip_flop",
+        kind: ValueKind::Enum(const { &choices(&FLIP_FLOPS) }),
+        default: "no",
+        short: "duplicates change when they are written again",
+        long: "With `dedupe_ratio`: each write of a duplicate has one of two versions of its \
+               set's contents.",
+        lower: |job, v| {
+            dedupe_sets(job).flip_flop = meaning(&FLIP_FLOPS, v)?;
+            Ok(())
+        },
+        get: |job| word_for(&FLIP_FLOPS, &job.buffers.dedupe_sets.as_ref()?.flip_flop),
+        ..BASE
+    },
+    Param {
+        name: "dedupe_hot_sets",
+        kind: ValueKind::Words,
+        short: "sets of known size at the start of the target",
+        long: "With `dedupe_ratio`: how many sets have how many blocks each, such as \
+               `12:100,8:200`.",
+        lower: lower_hot_sets,
+        get: |job| Value::of_pairs(job.buffers.dedupe_sets.as_ref()?.hot_sets.iter().copied()),
+        ..BASE
+    },
+];
+
+pub(super) const ERRORS: &[Param] = &[
     Param {
         name: "n_errors_max",
-        category: Category::Errors,
         kind: NUMBER,
         short: "errors after which a worker fails",
         long: "With `continue_on_error`: a worker that has met so many errors fails.",
@@ -384,7 +370,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "errors_fail",
-        category: Category::Errors,
         kind: ValueKind::Bool,
         default: "0",
         short: "errors that were survived fail the step in its end",
@@ -394,7 +379,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
     Param {
         name: "errors_quiet_s",
-        category: Category::Errors,
         kind: NUMBER,
         short: "seconds after the last error when everything ends",
         long: "With `n_errors_max`: everything ends when for so many seconds no operation has \

@@ -1,6 +1,6 @@
 //! Switches of the engine `nfs`.
 
-use super::entry::{Category, Param, ValueKind};
+use super::entry::{Param, ValueKind};
 use super::fields::field;
 use crate::nfs::{CONNECTIONS_MAX, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN};
 
@@ -8,11 +8,14 @@ use crate::nfs::{CONNECTIONS_MAX, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN};
 const TRANSFER: ValueKind =
     ValueKind::Int { min: TRANSFER_BYTES_MIN as i64, max: TRANSFER_BYTES_MAX as i64 };
 
+// Engines of fio that know the same switches.
+const NFS: &[&str] = &["nfs"];
+
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nfs_url",
         fio: &["nfs_url"],
-        category: Category::Engine,
+        engines: NFS,
         kind: ValueKind::Str,
         short: "address of the export",
         long: "nfs: `nfs://HOST[:PORT]/PATH`; the job's files lie below the export, and are \
@@ -26,7 +29,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nfs_connections",
         fio: &["nfs_nconnect"],
-        category: Category::Engine,
+        engines: NFS,
         kind: ValueKind::Int { min: 1, max: CONNECTIONS_MAX as i64 },
         default: "1",
         short: "TCP connections per worker",
@@ -37,7 +40,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nfs_read_bytes",
         fio: &["nfs_rsize"],
-        category: Category::Engine,
+        engines: NFS,
         kind: TRANSFER,
         short: "most bytes of one READ",
         long: "nfs: a larger read is several calls and completes with the last, as with the mount \
@@ -48,7 +51,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nfs_write_bytes",
         fio: &["nfs_wsize"],
-        category: Category::Engine,
+        engines: NFS,
         kind: TRANSFER,
         short: "most bytes of one WRITE",
         long: "nfs: a larger write is several calls and completes with the last, as with the \

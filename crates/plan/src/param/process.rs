@@ -1,6 +1,6 @@
 //! Surroundings of workers (CPUs, memory nodes, priorities, commands) and what happens on errors.
 
-use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, Codec, Plain, Word, choice, choices, field, meaning, put, word, word_for,
@@ -12,7 +12,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "thread",
         fio: &["thread"],
-        category: Category::Process,
         kind: ValueKind::Flag,
         short: "threads instead of processes",
         long: "In fio, workers are processes unless this is set.",
@@ -22,7 +21,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "cpus",
         fio: &["cpus_allowed"],
-        category: Category::Process,
         kind: ValueKind::NumberList,
         short: "CPUs to run on",
         long: "Pins workers to these CPUs: numbers and ranges separated by commas (`0,5,8-15`). \
@@ -32,7 +30,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "cpu_mask",
         fio: &["cpumask"],
-        category: Category::Process,
         kind: ValueKind::Int { min: 0, max: u32::MAX as i64 },
         short: "CPUs to run on, as a bit mask",
         long: "As `cpus`, for the CPUs 0 to 31: bit n stands for CPU n. The later of the two \
@@ -48,7 +45,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "cpu_policy",
         fio: &["cpus_allowed_policy"],
-        category: Category::Process,
         default: "shared",
         short: "which worker runs on which CPU",
         long: "`shared` lets every worker run on all the CPUs, `split` gives each worker one of \
@@ -58,7 +54,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "numa_cpu_nodes",
         fio: &["numa_cpu_nodes"],
-        category: Category::Process,
         kind: ValueKind::NumberList,
         short: "memory nodes whose CPUs to run on",
         long: "Pins workers to the CPUs of these NUMA nodes: numbers and ranges separated by \
@@ -68,7 +63,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "numa_memory",
         fio: &["numa_mem_policy"],
-        category: Category::Process,
         kind: ValueKind::Str,
         short: "memory nodes that buffers come from",
         long: "`default`, `prefer:NODE`, `bind:NODES`, `interleave:NODES` or `local`: where the \
@@ -78,7 +72,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nice",
         fio: &["nice"],
-        category: Category::Process,
         kind: ValueKind::Int { min: -20, max: 19 },
         default: "0",
         short: "CPU priority, -20 is the highest",
@@ -88,7 +81,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "io_priority",
         fio: &["prio"],
-        category: Category::Process,
         kind: ValueKind::Int { min: 0, max: 7 },
         default: "0",
         short: "I/O priority within its class, 0 is the highest",
@@ -104,7 +96,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "io_priority_class",
         fio: &["prioclass"],
-        category: Category::Process,
         kind: ValueKind::Int { min: 0, max: 3 },
         default: "0",
         short: "I/O priority class",
@@ -123,7 +114,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "io_priority_hint",
         fio: &["priohint"],
-        category: Category::Process,
         kind: ValueKind::Int { min: 0, max: 1023 },
         default: "0",
         short: "hint sent with the I/O priority",
@@ -142,7 +132,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "exec_before",
         fio: &["exec_prerun"],
         vdbench: "rd.startcmd",
-        category: Category::Process,
         kind: ValueKind::Str,
         short: "shell command before the job",
         long: "Runs before the job starts and may take as long as it likes. Its output goes to \
@@ -153,7 +142,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "exec_after",
         fio: &["exec_postrun"],
         vdbench: "rd.endcmd",
-        category: Category::Process,
         kind: ValueKind::Str,
         short: "shell command after the job",
         long: "Runs after the job has ended. Its output goes to `JOB.postrun.txt`.",
@@ -162,7 +150,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "user_id",
         fio: &["uid"],
-        category: Category::Process,
         kind: COUNT,
         short: "user to run as",
         long: "Workers change to this user id before they open files. Needs privileges.",
@@ -171,7 +158,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "group_id",
         fio: &["gid"],
-        category: Category::Process,
         kind: COUNT,
         short: "group to run as",
         long: "Workers change to this group id before they open files. Needs privileges.",
@@ -180,7 +166,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "io_scheduler",
         fio: &["ioscheduler"],
-        category: Category::Process,
         kind: ValueKind::Str,
         short: "I/O scheduler to set on the devices",
         long: "Switches the devices below the targets to this scheduler (`none`, `mq-deadline`, \
@@ -190,7 +175,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "control_group",
         fio: &["cgroup"],
-        category: Category::Process,
         kind: ValueKind::Str,
         short: "control group to run in",
         long: "fio puts the job into this group of the first control group version.",
@@ -203,7 +187,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "control_group_weight",
         fio: &["cgroup_weight"],
-        category: Category::Process,
         kind: ValueKind::Int { min: 100, max: 1000 },
         short: "I/O weight of the control group",
         long: "Share of the group in the device's time.",
@@ -213,7 +196,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "control_group_keep",
         fio: &["cgroup_nodelete"],
-        category: Category::Process,
         kind: ValueKind::Bool,
         default: "0",
         short: "keep the control group after the job",
@@ -227,7 +209,6 @@ pub(super) static ERRORS: &[Param] = &[
     Param {
         name: "continue_on_error",
         fio: &["continue_on_error"],
-        category: Category::Errors,
         kind: ValueKind::Enum(const { &choices(&CONTINUE) }),
         default: "none",
         short: "kinds of I/O that may fail without ending the job",
@@ -250,7 +231,6 @@ pub(super) static ERRORS: &[Param] = &[
     Param {
         name: "ignore_errors",
         fio: &["ignore_error"],
-        category: Category::Errors,
         kind: ValueKind::Str,
         short: "error numbers that are not errors",
         long: "Lists for reads, writes and verification, joined by colons, each of names or \
@@ -263,7 +243,6 @@ pub(super) static ERRORS: &[Param] = &[
     Param {
         name: "error_dump",
         fio: &["error_dump"],
-        category: Category::Errors,
         kind: ValueKind::Bool,
         default: "0",
         short: "print each error that does not end the job",
@@ -274,7 +253,6 @@ pub(super) static ERRORS: &[Param] = &[
     Param {
         name: "exit_all_on_error",
         fio: &["exitall_on_error"],
-        category: Category::Errors,
         kind: ValueKind::Flag,
         short: "the first failing job ends all",
         long: "A job that ends with an error ends the whole run. Without it the others go on.",
@@ -283,7 +261,6 @@ pub(super) static ERRORS: &[Param] = &[
     Param {
         name: "allow_mounted",
         fio: &["allow_mounted_write"],
-        category: Category::Errors,
         kind: ValueKind::Bool,
         default: "0",
         short: "permit writing to a mounted device",
@@ -294,7 +271,6 @@ pub(super) static ERRORS: &[Param] = &[
     Param {
         name: "overwrite_filesystem",
         fio: &[],
-        category: Category::Errors,
         kind: ValueKind::Bool,
         default: "0",
         short: "permit writing over a partition table or file system",

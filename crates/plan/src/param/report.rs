@@ -1,6 +1,6 @@
 //! Results: what is measured, how it is put together, how it is printed.
 
-use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, some, word};
 use crate::Job;
@@ -10,7 +10,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "group_reporting",
         fio: &["group_reporting"],
-        category: Category::Report,
         kind: ValueKind::Flag,
         short: "one result per group instead of per worker",
         long: "Merges the results of all workers of a group: the clones of a job, and jobs that \
@@ -21,7 +20,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "stats",
         fio: &["stats"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "1",
         short: "the job appears in the results",
@@ -31,7 +29,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "percentiles",
         fio: &["percentile_list"],
-        category: Category::Report,
         kind: ValueKind::FloatList { n_max: PERCENTILES_MAX, min: 0.0, max: 100.0 },
         default: "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99",
         short: "percentiles to print",
@@ -45,7 +42,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "reduce_clock",
         fio: &["gtod_reduce"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "0",
         short: "read the clock as rarely as possible",
@@ -72,7 +68,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "clat_percentiles",
         fio: &["clat_percentiles"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "1",
         short: "percentiles of completion latency",
@@ -82,7 +77,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "lat_percentiles",
         fio: &["lat_percentiles"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "0",
         short: "percentiles of total latency",
@@ -93,7 +87,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "slat_percentiles",
         fio: &["slat_percentiles"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "0",
         short: "percentiles of submission latency",
@@ -103,7 +96,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "disable_lat",
         fio: &["disable_lat"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "0",
         short: "do not measure total latency",
@@ -113,7 +105,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "disable_clat",
         fio: &["disable_clat"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "0",
         short: "do not measure completion latency",
@@ -123,7 +114,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "disable_slat",
         fio: &["disable_slat"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "0",
         short: "do not measure submission latency",
@@ -133,7 +123,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "disable_bandwidth",
         fio: &["disable_bw_measurement", "disable_bw"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "0",
         short: "do not sample bandwidth and I/O rate",
@@ -144,7 +133,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "bandwidth_sample_ms",
         fio: &["bwavgtime"],
-        category: Category::Report,
         kind: COUNT,
         default: "500",
         short: "interval of bandwidth samples, in ms",
@@ -155,7 +143,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "iops_sample_ms",
         fio: &["iopsavgtime"],
-        category: Category::Report,
         kind: COUNT,
         default: "500",
         short: "interval of I/O rate samples, in ms",
@@ -166,7 +153,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "unified",
         fio: &["unified_rw_reporting"],
-        category: Category::Report,
         default: "none",
         short: "directions together or apart",
         long: "`mixed` reports one entry for all directions in place of one each, `both` adds it \
@@ -176,7 +162,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "significant_figures",
         fio: &["significant_figures"],
-        category: Category::Report,
         kind: ValueKind::Int { min: 1, max: 10 },
         default: "4",
         short: "digits of printed values",
@@ -186,7 +171,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "kb_base",
         fio: &["kb_base"],
-        category: Category::Report,
         default: "1024",
         short: "what k stands for in sizes",
         long: "With 1024, `4k` is 4096 bytes and, oddly but as fio has it, `4kib` is 4000. With \
@@ -197,7 +181,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "unit_base",
         fio: &["unit_base"],
-        category: Category::Report,
         default: "0",
         short: "bytes or bits in the output",
         long: "0 chooses by the engine, which is bytes for storage; 8 is bytes, 1 is bits.",
@@ -206,7 +189,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "disk_util",
         fio: &["disk_util"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "1",
         short: "statistics of the block devices below",
@@ -217,7 +199,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "block_error_percentiles",
         fio: &["block_error_percentiles"],
-        category: Category::Report,
         kind: ValueKind::Bool,
         default: "0",
         short: "percentiles of failing blocks",

@@ -1,6 +1,6 @@
 //! Targets: which files and devices, how large, how they are made, opened and removed.
 
-use super::entry::{Category, Choice, Param, Support, Value, ValueKind};
+use super::entry::{Choice, Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     Above0, BASE, COUNT, FILES, NUMBER, Opposite, REGION, Word, choice, field, idle_word, number,
@@ -10,12 +10,12 @@ use crate::Job;
 use crate::files::{Fadvise, Fallocate, FileService, FileType, LockFile, SyncMode};
 use crate::workload::{fio_normal_deviation_pct, fio_normal_parameter_pct};
 
-pub(super) static PARAMS: &[Param] = &[
+/// Which files and devices, and which bytes of them.
+pub(super) static PLACES: &[Param] = &[
     Param {
         name: "file_names",
         fio: &["filename"],
         vdbench: "sd.lun",
-        category: Category::Target,
         kind: ValueKind::PathList,
         short: "files or devices to work on, separated by colons",
         long: "Names the files or devices instead of having names generated; all workers of the \
@@ -28,7 +28,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "directories",
         fio: &["directory"],
         vdbench: "fsd.anchor",
-        category: Category::Target,
         kind: ValueKind::PathList,
         short: "folders for generated and relative names",
         long: "Prefix of names that are generated or relative. With several folders, separated \
@@ -39,7 +38,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "file_name_format",
         fio: &["filename_format"],
-        category: Category::Target,
         kind: ValueKind::Str,
         default: "$jobname.$jobnum.$filenum",
         short: "how generated file names are built",
@@ -51,7 +49,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "unique_file_names",
         fio: &["unique_filename"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "1",
         short: "generated names carry the host when several hosts run",
@@ -63,7 +60,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "open_directory",
         fio: &["opendir"],
-        category: Category::Target,
         kind: ValueKind::Str,
         short: "use all files found under this folder",
         long: "Works on every regular file found under the folder and its subfolders, in place \
@@ -73,7 +69,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "file_type",
         fio: &["filetype"],
-        category: Category::Target,
         default: "none",
         short: "kind of file that is expected",
         long: "Fails early when a name turns out to be something else, such as a regular file \
@@ -85,7 +80,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "n_files",
         fio: &["nrfiles", "nr_files"],
         vdbench: "fsd.files",
-        category: Category::Target,
         kind: FILES,
         default: "1",
         short: "files generated per worker",
@@ -94,36 +88,9 @@ pub(super) static PARAMS: &[Param] = &[
         ..field!(files.n_files)
     },
     Param {
-        name: "n_open_files",
-        fio: &["openfiles"],
-        category: Category::Target,
-        kind: COUNT,
-        short: "files that are open at the same time",
-        long: "Keeps at most this many of the job's files open and closes one before opening the \
-               next. Without it, and with 0, all are open. Lower it to exercise open and close, \
-               or when the limit of open files is small.",
-        ..field!(files.n_open, Above0)
-    },
-    Param {
-        name: "file_service",
-        fio: &["file_service_type"],
-        category: Category::Target,
-        kind: ValueKind::Words,
-        default: "roundrobin",
-        short: "how the next file is picked",
-        long: "One of random, roundrobin, sequential, zipf, pareto, normal (or gauss). Behind a \
-               colon stands, for the first three, how many I/Os go to a file before the next is \
-               picked (`roundrobin:8`); for the others the parameter of the distribution \
-               (`zipf:1.2`). Sequential stays with a file until it is done.",
-        lower: lower_file_service,
-        get: |job| Some(get_file_service(job)),
-        ..BASE
-    },
-    Param {
         name: "size",
         fio: &["size"],
         vdbench: "sd.size",
-        category: Category::Target,
         kind: REGION,
         short: "region of the targets that each worker covers",
         long: "Bytes each worker addresses, spread evenly over its files, and also how much it \
@@ -136,7 +103,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "file_size_bytes",
         fio: &["filesize"],
         vdbench: "fsd.sizes",
-        category: Category::Target,
         kind: ValueKind::SizeRange,
         short: "size of each file",
         long: "Gives every file this size, or one drawn from the range, in place of an even \
@@ -145,21 +111,9 @@ pub(super) static PARAMS: &[Param] = &[
         ..field!(files.file_size_bytes)
     },
     Param {
-        name: "io_size",
-        fio: &["io_size", "io_limit"],
-        category: Category::Target,
-        kind: REGION,
-        short: "amount to transfer per pass when not the region",
-        long: "Ends a pass after this much I/O, whatever the size of the region: less stops \
-               early, more goes over the region again. With `time_based` the amount counts per \
-               pass. A percentage is of `size`.",
-        ..field!(files.io_size)
-    },
-    Param {
         name: "offset",
         fio: &["offset", "fileoffset"],
         vdbench: "sd.offset",
-        category: Category::Target,
         kind: REGION,
         default: "0",
         short: "where the region starts in each file",
@@ -171,7 +125,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "offset_increment",
         fio: &["offset_increment"],
-        category: Category::Target,
         kind: REGION,
         default: "0",
         short: "added to the offset for each further worker",
@@ -183,7 +136,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "offset_align_bytes",
         fio: &["offset_align"],
         vdbench: "sd.align",
-        category: Category::Target,
         kind: NUMBER,
         default: "0",
         short: "rounding of an offset given in percent, in bytes",
@@ -192,9 +144,75 @@ pub(super) static PARAMS: &[Param] = &[
         ..field!(files.offset_align_bytes)
     },
     Param {
+        name: "create_only",
+        fio: &["create_only"],
+        kind: ValueKind::Bool,
+        default: "0",
+        short: "lay files out and stop",
+        long: "Makes the files and ends with success without any measured I/O. Later runs of the \
+               same job then start at once.",
+        ..field!(files.create_only)
+    },
+    Param {
+        name: "append",
+        fio: &["file_append"],
+        kind: ValueKind::Bool,
+        default: "0",
+        short: "start writing at the end of the file",
+        long: "The region starts where the file ends. Without effect on devices.",
+        ..field!(files.append)
+    },
+    Param {
+        name: "fill_device",
+        fio: &["fill_device", "fill_fs"],
+        kind: ValueKind::Bool,
+        default: "0",
+        short: "write until the space is used up",
+        long: "Writes sequentially until the file system or device is full, which ends the job \
+               without error. `size` is then not needed.",
+        ..field!(files.fill_device)
+    },
+];
+
+/// How they are made, opened and removed.
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "n_open_files",
+        fio: &["openfiles"],
+        kind: COUNT,
+        short: "files that are open at the same time",
+        long: "Keeps at most this many of the job's files open and closes one before opening the \
+               next. Without it, and with 0, all are open. Lower it to exercise open and close, \
+               or when the limit of open files is small.",
+        ..field!(files.n_open, Above0)
+    },
+    Param {
+        name: "file_service",
+        fio: &["file_service_type"],
+        kind: ValueKind::Words,
+        default: "roundrobin",
+        short: "how the next file is picked",
+        long: "One of random, roundrobin, sequential, zipf, pareto, normal (or gauss). Behind a \
+               colon stands, for the first three, how many I/Os go to a file before the next is \
+               picked (`roundrobin:8`); for the others the parameter of the distribution \
+               (`zipf:1.2`). Sequential stays with a file until it is done.",
+        lower: lower_file_service,
+        get: |job| Some(get_file_service(job)),
+        ..BASE
+    },
+    Param {
+        name: "io_size",
+        fio: &["io_size", "io_limit"],
+        kind: REGION,
+        short: "amount to transfer per pass when not the region",
+        long: "Ends a pass after this much I/O, whatever the size of the region: less stops \
+               early, more goes over the region again. With `time_based` the amount counts per \
+               pass. A percentage is of `size`.",
+        ..field!(files.io_size)
+    },
+    Param {
         name: "direct",
         fio: &["direct"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "bypass the page cache (O_DIRECT)",
@@ -208,7 +226,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "buffered",
         fio: &["buffered"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "1",
         short: "go through the page cache",
@@ -219,7 +236,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "atomic",
         fio: &["atomic"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "writes are all or nothing (RWF_ATOMIC)",
@@ -231,7 +247,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "sync",
         fio: &["sync"],
-        category: Category::Target,
         default: "none",
         short: "durability of each write, by a flag at open",
         long: "`sync` opens with O_SYNC and makes each write wait for data and metadata, `dsync` \
@@ -242,7 +257,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "invalidate",
         fio: &["invalidate"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "1",
         short: "drop cached pages of the file before the run",
@@ -254,7 +268,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "fadvise",
         fio: &["fadvise_hint"],
-        category: Category::Target,
         default: "1",
         short: "advice to the kernel about buffered access",
         long: "`1` tells the kernel what the job does, sequential or random; `random`, \
@@ -265,7 +278,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "allow_create",
         fio: &["allow_file_create"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "1",
         short: "missing files may be created",
@@ -276,7 +288,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "create_on_open",
         fio: &["create_on_open"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "create files when they are opened, not before",
@@ -286,20 +297,8 @@ pub(super) static PARAMS: &[Param] = &[
         ..field!(files.create_on_open)
     },
     Param {
-        name: "create_only",
-        fio: &["create_only"],
-        category: Category::Target,
-        kind: ValueKind::Bool,
-        default: "0",
-        short: "lay files out and stop",
-        long: "Makes the files and ends with success without any measured I/O. Later runs of the \
-               same job then start at once.",
-        ..field!(files.create_only)
-    },
-    Param {
         name: "create_serialize",
         fio: &["create_serialize"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "1",
         short: "workers lay out files one after another",
@@ -310,7 +309,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "create_fsync",
         fio: &["create_fsync"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "1",
         short: "make files durable after laying them out",
@@ -321,7 +319,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "fallocate",
         fio: &["fallocate"],
-        category: Category::Target,
         default: "native",
         short: "how space is reserved when a file is laid out",
         long: "`native` asks the file system and goes on silently where it cannot, `posix` has \
@@ -333,7 +330,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "overwrite",
         fio: &["overwrite"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "fill files before a write job starts",
@@ -344,7 +340,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "pre_read",
         fio: &["pre_read"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "read files into the cache first",
@@ -353,19 +348,8 @@ pub(super) static PARAMS: &[Param] = &[
         ..field!(files.pre_read)
     },
     Param {
-        name: "append",
-        fio: &["file_append"],
-        category: Category::Target,
-        kind: ValueKind::Bool,
-        default: "0",
-        short: "start writing at the end of the file",
-        long: "The region starts where the file ends. Without effect on devices.",
-        ..field!(files.append)
-    },
-    Param {
         name: "unlink",
         fio: &["unlink"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "remove the files when the job has ended",
@@ -376,7 +360,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "unlink_each_loop",
         fio: &["unlink_each_loop"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "remove the files between two passes",
@@ -387,7 +370,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "fsync_on_close",
         fio: &["fsync_on_close"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "make a file durable each time it is closed",
@@ -396,20 +378,8 @@ pub(super) static PARAMS: &[Param] = &[
         ..field!(files.fsync_on_close)
     },
     Param {
-        name: "fill_device",
-        fio: &["fill_device", "fill_fs"],
-        category: Category::Target,
-        kind: ValueKind::Bool,
-        default: "0",
-        short: "write until the space is used up",
-        long: "Writes sequentially until the file system or device is full, which ends the job \
-               without error. `size` is then not needed.",
-        ..field!(files.fill_device)
-    },
-    Param {
         name: "lock_file",
         fio: &["lockfile"],
-        category: Category::Target,
         default: "none",
         short: "locks between workers that share a file",
         long: "`exclusive` lets one worker at a time issue I/O to a file, `readwrite` many \
@@ -420,7 +390,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "fsync_every",
         fio: &["fsync"],
-        category: Category::Target,
         kind: COUNT,
         default: "0",
         short: "fsync after every this many writes",
@@ -431,7 +400,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "fdatasync_every",
         fio: &["fdatasync"],
-        category: Category::Target,
         kind: COUNT,
         default: "0",
         short: "fdatasync after every this many writes",
@@ -442,7 +410,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "sync_file_range",
         fio: &["sync_file_range"],
-        category: Category::Target,
         kind: ValueKind::Words,
         short: "start or await write-back every so many writes",
         long: "Calls sync_file_range over what was written since the last call. Give one or more \
@@ -456,7 +423,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "barrier_every",
         fio: &["write_barrier"],
-        category: Category::Target,
         kind: COUNT,
         default: "0",
         short: "a barrier before every this many writes",
@@ -467,7 +433,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "end_fsync",
         fio: &["end_fsync"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "make each file durable when writing has ended",
@@ -479,7 +444,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "end_syncfs",
         fio: &["end_syncfs"],
-        category: Category::Target,
         kind: ValueKind::Bool,
         default: "0",
         short: "write back the whole file system at the end",
@@ -490,7 +454,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "write_life",
         fio: &["write_hint"],
-        category: Category::Target,
         kind: ValueKind::Enum(WRITE_LIVES),
         default: "none",
         short: "how long the device should expect data to live",

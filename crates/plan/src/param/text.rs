@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::engines::ENGINES;
+use super::engines::{ENGINES, find_engine};
 use super::entry::{Category, Choice, Param, Support, TimeUnit, ValueKind};
 use super::index;
 use super::index::{Names, all, find, find_fio};
@@ -43,18 +43,18 @@ pub fn reference_markdown() -> String {
     );
     let mut chapter = None;
     let (foreign, here): (Vec<_>, Vec<_>) =
-        all().partition(|param| matches!(param.support, Support::NeedsEngine(_)));
+        all().partition(|param| matches!(param.support, Support::NeedsEngine));
     for param in here {
-        if chapter != Some(param.category) {
-            chapter = Some(param.category);
-            let _ = write!(page, "\n## {}\n", param.category.title());
+        if chapter != Some(param.category()) {
+            chapter = Some(param.category());
+            let _ = write!(page, "\n## {}\n", param.category().title());
         }
         entry_markdown(&mut page, param);
     }
     page.push_str("\n## Engines that are not built in\n\n| parameter | fio | engine | meaning |\n");
     page.push_str("|---|---|---|---|\n");
     for param in foreign {
-        let Support::NeedsEngine(engine) = param.support else { continue };
+        let engine = param.missing_engines();
         let (name, fio, short) = (param.name, code_list(param.fio), cell(param.short));
         let _ = writeln!(page, "| `{name}` | {fio} | {engine} | {short} |");
     }
@@ -103,7 +103,7 @@ pub fn cmdhelp(name: &str) -> String {
     if let Some((min, max)) = range(param.kind) {
         line("range", &format!("min={min}, max={max}"));
     }
-    if let Some(status) = support_text(param.support) {
+    if let Some(status) = support_text(param) {
         line("support", &status);
     }
     text.push('\n');
@@ -112,7 +112,7 @@ pub fn cmdhelp(name: &str) -> String {
 
 fn cmdhelp_all() -> String {
     let mut text = String::new();
-    for param in all().filter(|param| !matches!(param.support, Support::NeedsEngine(_))) {
+    for param in all().filter(|param| !matches!(param.support, Support::NeedsEngine)) {
         if let Some(name) = param.fio.first() {
             let _ = writeln!(text, "{name:<24}: {}", param.short);
         }
@@ -143,6 +143,18 @@ impl Category {
 }
 
 impl Param {
+    /// Returns the engines that know it and are not built in, in words.
+    fn missing_engines(&self) -> String {
+        let is_missing = |name: &&str| find_engine(name).is_none_or(|engine| engine.kind.is_none());
+        let missing: Vec<&str> = self.engines.iter().copied().filter(is_missing).collect();
+        match missing.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                format!("{} or {last}", others.join(", "))
+            }
+            _ => missing.concat(),
+        }
+    }
+
     /// Returns the unit of a value without suffix (`bytes`, `ms`, `%`), or an empty text.
     pub fn unit(&self) -> &'static str {
         match self.kind {
@@ -234,7 +246,7 @@ fn facts(param: &Param) -> Vec<(&'static str, String)> {
     if let Some((min, max)) = range(param.kind) {
         facts.push(("range", format!("{min} to {max}")));
     }
-    if let Some(status) = support_text(param.support) {
+    if let Some(status) = support_text(param) {
         facts.push(("support", status));
     }
     facts
@@ -391,12 +403,14 @@ fn range(kind: ValueKind) -> Option<(String, String)> {
     }
 }
 
-fn support_text(support: Support) -> Option<String> {
-    match support {
+fn support_text(param: &Param) -> Option<String> {
+    match param.support {
         Support::Full => None,
         Support::NoEffect(why) => Some(format!("accepted without effect: {why}")),
         Support::Later(why) => Some(format!("later: {why}")),
-        Support::NeedsEngine(engine) => Some(format!("needs the engine {engine}, not built in")),
+        Support::NeedsEngine => {
+            Some(format!("needs the engine {}, not built in", param.missing_engines()))
+        }
         Support::Removed(instead) => Some(format!("removed from fio: {instead}")),
     }
 }

@@ -1,6 +1,6 @@
 //! Names and order of jobs, and when they start and stop.
 
-use super::entry::{Category, Choice, Param, Support, TimeUnit, Value, ValueKind};
+use super::entry::{Choice, Param, Support, TimeUnit, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     Above0, BASE, COUNT, COUNT_FROM_1, Codec, NUMBER, Ns, NsRange, Plain, SECONDS, Word, choices,
@@ -14,7 +14,6 @@ pub(super) static GENERAL: &[Param] = &[
     Param {
         name: "name",
         fio: &["name"],
-        category: Category::General,
         kind: ValueKind::Str,
         short: "name of the job",
         long: "Names the job in results and in generated file names. In a file it replaces the \
@@ -24,7 +23,6 @@ pub(super) static GENERAL: &[Param] = &[
     Param {
         name: "description",
         fio: &["description"],
-        category: Category::General,
         kind: ValueKind::Str,
         short: "text that is stored with the results",
         long: "Free text for the reader of the results.",
@@ -33,7 +31,6 @@ pub(super) static GENERAL: &[Param] = &[
     Param {
         name: "include",
         fio: &["include"],
-        category: Category::General,
         kind: ValueKind::Str,
         short: "insert the options of another file",
         long: "Only in a job file: puts the options of another file in this place. The name is \
@@ -44,7 +41,6 @@ pub(super) static GENERAL: &[Param] = &[
     Param {
         name: "n_workers",
         fio: &["numjobs"],
-        category: Category::General,
         kind: COUNT_FROM_1,
         default: "1",
         short: "workers, each a clone of the job",
@@ -57,7 +53,6 @@ pub(super) static GENERAL: &[Param] = &[
     Param {
         name: "worker_name",
         fio: &["comm"],
-        category: Category::General,
         kind: ValueKind::Str,
         short: "name of the process of the job",
         long: "In fio, renames the process, for tools such as top.",
@@ -67,7 +62,6 @@ pub(super) static GENERAL: &[Param] = &[
     Param {
         name: "profile",
         fio: &["profile"],
-        category: Category::General,
         kind: ValueKind::Str,
         short: "a built-in test in place of jobs",
         long: "fio carries two fixed tests, act and tiobench, that generate their own jobs.",
@@ -81,7 +75,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "runtime",
         fio: &["runtime", "timeout"],
         vdbench: "rd.elapsed",
-        category: Category::Time,
         kind: SECONDS,
         default: "0",
         short: "upper limit of the measured time",
@@ -93,7 +86,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "time_based",
         fio: &["time_based"],
-        category: Category::Time,
         kind: ValueKind::Flag,
         short: "start over until the runtime ends",
         long: "Repeats the amount of I/O until `runtime` is over, instead of ending when the \
@@ -103,7 +95,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "loops",
         fio: &["loops"],
-        category: Category::Time,
         kind: COUNT,
         default: "1",
         short: "passes over the amount of I/O",
@@ -119,7 +110,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "n_ios_max",
         fio: &["number_ios"],
-        category: Category::Time,
         kind: NUMBER,
         default: "0",
         short: "stop after this many I/Os",
@@ -131,7 +121,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "ramp_time",
         fio: &["ramp_time"],
         vdbench: "rd.warmup",
-        category: Category::Time,
         kind: SECONDS,
         default: "0",
         short: "runs, not recorded, before the measured time",
@@ -142,7 +131,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "ramp_size_bytes",
         fio: &["ramp_size"],
-        category: Category::Time,
         kind: NUMBER,
         default: "0",
         short: "runs, not recorded, until this much is done",
@@ -152,7 +140,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "start_delay",
         fio: &["startdelay"],
-        category: Category::Time,
         kind: ValueKind::TimeRange(TimeUnit::Seconds),
         default: "0",
         short: "wait before the start",
@@ -163,7 +150,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "barrier",
         fio: &["stonewall", "wait_for_previous"],
-        category: Category::Time,
         kind: ValueKind::Flag,
         short: "wait until all jobs above have ended",
         long: "Starts a new step: this job and those below start when everything above has \
@@ -173,7 +159,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "new_group",
         fio: &["new_group"],
-        category: Category::Time,
         kind: ValueKind::Flag,
         short: "start a new reporting group",
         long: "With `group_reporting`: this job and those below get a result of their own, but \
@@ -183,7 +168,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "wait_for",
         fio: &["wait_for"],
-        category: Category::Time,
         kind: ValueKind::Str,
         short: "start when the named job has ended",
         long: "Waits for all workers of one earlier job, which must have a unique name, instead \
@@ -193,7 +177,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "steady_criterion",
         fio: &["steadystate", "ss"],
-        category: Category::Time,
         kind: ValueKind::Words,
         default: "iops_slope:0.01%",
         short: "when the job counts as steady",
@@ -208,7 +191,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "steady_window",
         fio: &["steadystate_duration", "ss_dur"],
-        category: Category::Time,
         kind: SECONDS,
         default: "0",
         short: "window in which the job must be steady",
@@ -219,7 +201,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "steady_ramp",
         fio: &["steadystate_ramp_time", "ss_ramp"],
-        category: Category::Time,
         kind: SECONDS,
         default: "0",
         short: "wait before the steady state is judged",
@@ -230,7 +211,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "steady_check_interval",
         fio: &["steadystate_check_interval", "ss_interval"],
-        category: Category::Time,
         kind: SECONDS,
         default: "1",
         short: "time between two checks of the steady state",
@@ -241,7 +221,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "exit_all",
         fio: &["exitall"],
-        category: Category::Time,
         kind: ValueKind::Flag,
         short: "the first job that ends also ends the others",
         long: "Ends the jobs that `exit_what` names, as soon as this one has ended.",
@@ -257,7 +236,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "exit_what",
         fio: &["exit_what"],
-        category: Category::Time,
         kind: ValueKind::Enum(const { &choices(&EXIT_WHAT) }),
         default: "group",
         short: "which jobs end with the first one",
@@ -276,7 +254,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "clock_source",
         fio: &["clocksource"],
-        category: Category::Time,
         kind: ValueKind::Enum(CLOCKS),
         short: "clock that times are read from",
         long: "In fio, chooses between the time stamp counter and system calls.",
@@ -289,7 +266,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "clock_cpu",
         fio: &["gtod_cpu"],
-        category: Category::Time,
         kind: COUNT,
         short: "CPU of a thread that only reads the clock",
         long: "In fio, one thread reads the clock for all workers, which then pay less and \
@@ -303,7 +279,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "start_clock",
         fio: &["job_start_clock_id"],
-        category: Category::Time,
         kind: COUNT,
         default: "0",
         short: "clock of the start time in the results",

@@ -1,14 +1,25 @@
 //! Verification: how a block proves its contents, when it is read back, what happens to a bad one.
 
-use super::entry::{Category, Param, Support, ValueKind};
+use super::entry::{Param, Support, ValueKind};
 use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, word};
 use crate::verify::{VerifyMethod, VerifyPolicy};
+
+/// Whether anything is written.
+pub(super) static PLACES: &[Param] = &[Param {
+    name: "verify_only",
+    fio: &["verify_only"],
+    kind: ValueKind::Flag,
+    short: "only verify what an earlier run wrote",
+    long: "Repeats the sequence of the write job without writing and checks each block. The \
+               settings must be those of the run that wrote; it cannot be combined with \
+               `time_based`.",
+    ..field!(verify.verify_only)
+}];
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify",
         fio: &["verify"],
-        category: Category::Verify,
         default: "0",
         short: "how blocks prove their contents",
         long: "Writes blocks that can be checked when they are read back. A checksum method \
@@ -22,7 +33,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_read_back",
         fio: &["do_verify"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         default: "1",
         short: "read back after writing",
@@ -31,20 +41,8 @@ pub(super) static PARAMS: &[Param] = &[
         ..field!(verify.do_verify)
     },
     Param {
-        name: "verify_only",
-        fio: &["verify_only"],
-        category: Category::Verify,
-        kind: ValueKind::Flag,
-        short: "only verify what an earlier run wrote",
-        long: "Repeats the sequence of the write job without writing and checks each block. The \
-               settings must be those of the run that wrote; it cannot be combined with \
-               `time_based`.",
-        ..field!(verify.verify_only)
-    },
-    Param {
         name: "verify_policy",
         fio: &["verify_policy"],
-        category: Category::Verify,
         default: "completed",
         short: "which writes a saved state counts as written",
         long: "After a crash, `completed` expects every write that had completed, `fsynced` only \
@@ -54,7 +52,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_sort",
         fio: &["verifysort"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         short: "order of the read-back",
         long: "Older releases of fio could sort the blocks by offset before reading back.",
@@ -67,7 +64,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_sort_n",
         fio: &["verifysort_nr"],
-        category: Category::Verify,
         kind: COUNT,
         short: "blocks sorted at once",
         long: "Belonged to `verify_sort` in older releases of fio.",
@@ -77,7 +73,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_interval_bytes",
         fio: &["verify_interval"],
-        category: Category::Verify,
         kind: ValueKind::Int { min: 80, max: u32::MAX as i64 },
         short: "a header every this many bytes",
         long: "Divides each block into parts that are checked for themselves, which finds the \
@@ -88,7 +83,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_header_offset_bytes",
         fio: &["verify_offset"],
-        category: Category::Verify,
         kind: ValueKind::Int { min: 40, max: u32::MAX as i64 },
         short: "where the header lies in its interval, in bytes",
         long: "Moves the header away from the start of the interval, where some file systems \
@@ -98,7 +92,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_pattern",
         fio: &["verify_pattern"],
-        category: Category::Verify,
         kind: ValueKind::Pattern { offset: true },
         short: "bytes that verified blocks hold",
         long: "Contents of verified blocks behind the header, written as for `pattern`; `%o` \
@@ -115,7 +108,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_pattern_interval_bytes",
         fio: &["verify_pattern_interval"],
-        category: Category::Verify,
         kind: COUNT,
         default: "0",
         short: "the pattern starts over every this many bytes",
@@ -126,7 +118,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_fatal",
         fio: &["verify_fatal"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         default: "0",
         short: "stop at the first bad block",
@@ -137,7 +128,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_dump",
         fio: &["verify_dump"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         default: "0",
         short: "save expected and received block of a failure",
@@ -148,7 +138,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "n_verify_threads",
         fio: &["verify_async"],
-        category: Category::Verify,
         kind: COUNT,
         default: "0",
         short: "threads that verify",
@@ -159,7 +148,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_cpus",
         fio: &["verify_async_cpus"],
-        category: Category::Verify,
         kind: ValueKind::NumberList,
         short: "CPUs of the verifying threads",
         long: "Pins the threads of `n_verify_threads` to these CPUs: numbers and ranges \
@@ -169,7 +157,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_backlog",
         fio: &["verify_backlog"],
-        category: Category::Verify,
         kind: COUNT,
         short: "verify after this many blocks were written",
         long: "Reads back in between instead of at the end: after every so many blocks. It keeps \
@@ -179,7 +166,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_backlog_batch",
         fio: &["verify_backlog_batch"],
-        category: Category::Verify,
         kind: COUNT,
         short: "blocks verified before writing goes on",
         long: "With `verify_backlog`: how many blocks are read back at a time. 0 is the whole \
@@ -189,7 +175,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_regenerate",
         fio: &["experimental_verify"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         short: "generate the order again instead of remembering it",
         long: "Reads back by repeating the random sequence rather than from a list of written \
@@ -199,7 +184,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_state_load",
         fio: &["verify_state_load"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         short: "verify only what a saved state says was written",
         long: "Reads the state that an interrupted run saved, and expects only the blocks that \
@@ -209,7 +193,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_state_save",
         fio: &["verify_state_save"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         default: "1",
         short: "save what was written when a run ends early",
@@ -220,7 +203,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_sequence",
         fio: &["verify_write_sequence"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         default: "1",
         short: "check the sequence number in the header",
@@ -232,7 +214,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "verify_seed",
         fio: &["verify_header_seed"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         default: "1",
         short: "check the seed in the header",
@@ -243,7 +224,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "trimmed_is_zero",
         fio: &["trim_verify_zero"],
-        category: Category::Verify,
         kind: ValueKind::Bool,
         default: "1",
         short: "trimmed blocks must read as zeros",

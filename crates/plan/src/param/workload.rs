@@ -1,6 +1,6 @@
 //! The workload: directions and their mix, block sizes, addressing, seeds, strided zones.
 
-use super::entry::{AccessValue, Category, Choice, Param, Support, Value, ValueKind};
+use super::entry::{AccessValue, Choice, Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, Codec, FinePct, FixedSize, InBytes, NUMBER, Opposite, PERCENT, Plain, REGION,
@@ -12,11 +12,101 @@ use crate::workload::{
 };
 use crate::{Job, PerDir};
 
+/// Which bytes of the files.
+pub(super) static PLACES: &[Param] = &[
+    Param {
+        name: "block_unaligned",
+        fio: &["bs_unaligned", "blocksize_unaligned"],
+        kind: ValueKind::Flag,
+        short: "sizes of a range need not be multiples of its start",
+        long: "Lets `block_size_range` draw any number of bytes. Direct I/O usually refuses such \
+               sizes.",
+        ..field!(workload.block_unaligned)
+    },
+    Param {
+        name: "zone_mode",
+        fio: &["zonemode"],
+        kind: ValueKind::Enum(ZONE_MODES),
+        default: "none",
+        short: "work the target zone by zone",
+        long: "`strided` works `zone_size_bytes` of each zone, skips `zone_skip_bytes`, and goes \
+               on; it is meant where `zone_size_bytes` is set without a mode. It uses one open \
+               file. `zbd`, for zoned devices, is not supported yet.",
+        lower: lower_zone_mode,
+        get: |job| {
+            let is_strided = job.workload.strided.is_some();
+            Some(Value::Choice(if is_strided { "strided" } else { "none" }))
+        },
+        ..BASE
+    },
+    Param {
+        name: "zone_size_bytes",
+        fio: &["zonesize"],
+        kind: NUMBER,
+        default: "0",
+        short: "bytes worked in a zone before going on",
+        long: "With `zone_mode=strided`, or without a mode: how much is transferred in each \
+               zone. 0 is no zones.",
+        ..part!(workload.strided, strided, zone_size_bytes)
+    },
+    Param {
+        name: "zone_range_bytes",
+        fio: &["zonerange"],
+        kind: NUMBER,
+        default: "0",
+        short: "bytes from one zone to the gap behind it",
+        long: "Extent of a strided zone. When it is larger than `zone_size_bytes`, random I/O \
+               spreads over all of it and only the size is transferred. 0 is the zone size.",
+        ..part!(workload.strided, strided, zone_range_bytes)
+    },
+    Param {
+        name: "zone_skip_bytes",
+        fio: &["zoneskip"],
+        kind: REGION,
+        default: "0",
+        short: "bytes left out after each zone",
+        long: "Gap behind each strided zone; the next zone starts after it. Counts of zones \
+               (`2z`) belong to zoned devices.",
+        ..part!(workload.strided, strided, zone_skip_bytes, InBytes)
+    },
+    Param {
+        name: "precondition",
+        fio: &["sprandom"],
+        kind: ValueKind::Bool,
+        default: "0",
+        short: "write so that a flash device is in steady state after one pass",
+        long: "Orders a random write pass by device regions so that over-provisioned flash ends \
+               up as worn in as after several passes.",
+        support: Support::Later("precondition with two passes of random writes (loops=2)"),
+        ..BASE
+    },
+    Param {
+        name: "precondition_regions",
+        fio: &["spr_num_regions"],
+        kind: COUNT,
+        default: "100",
+        short: "regions of a preconditioning pass",
+        long: "Number of parts into which `precondition` divides the device.",
+        support: Support::Later("belongs to sprandom, which is not supported yet"),
+        ..BASE
+    },
+    Param {
+        name: "precondition_spare",
+        fio: &["spr_op"],
+        kind: ValueKind::Float { min: 0.0, max: 1.0 },
+        default: "0.15",
+        short: "over-provisioned share of the device",
+        long: "Spare space that `precondition` assumes, as a fraction of the capacity.",
+        support: Support::Later("belongs to sprandom, which is not supported yet"),
+        ..BASE
+    },
+];
+
+/// In which order, how large and how often, within these bytes.
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "access",
         fio: &["rw", "readwrite"],
-        category: Category::Workload,
         kind: ValueKind::Access,
         default: "read",
         short: "directions, and sequential or random",
@@ -33,7 +123,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "read_pct",
         fio: &["rwmixread"],
         vdbench: "wd.rdpct",
-        category: Category::Workload,
         kind: PERCENT,
         default: "50",
         short: "share of reads in a mix, percent",
@@ -45,7 +134,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "write_pct",
         fio: &["rwmixwrite"],
-        category: Category::Workload,
         kind: PERCENT,
         default: "50",
         short: "share of writes in a mix, percent",
@@ -60,7 +148,6 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "read_share_pct",
-        category: Category::Workload,
         kind: ValueKind::Float { min: 0.0, max: 100.0 },
         short: "share of reads in a mix, in fractions of a percent",
         long: "The same as `read_pct`, but finer than whole percents.",
@@ -70,7 +157,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "block_size_bytes",
         fio: &["bs", "blocksize"],
         vdbench: "wd.xfersize",
-        category: Category::Workload,
         kind: BLOCK,
         default: "4096",
         short: "bytes per I/O, per direction",
@@ -83,7 +169,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "block_size_range",
         fio: &["bsrange", "blocksize_range"],
-        category: Category::Workload,
         kind: ValueKind::BlockRange,
         short: "smallest and largest bytes per I/O",
         long: "Draws each size from `min-max`, equally likely, as a multiple of the smallest \
@@ -103,7 +188,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "block_size_split",
         fio: &["bssplit"],
-        category: Category::Workload,
         kind: ValueKind::BlockSplit,
         short: "sizes with their shares",
         long: "Mixes sizes in given shares: `4k/10:64k/50:32k/40`. Sizes without a percentage \
@@ -118,7 +202,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "block_align_bytes",
         fio: &["ba", "blockalign"],
-        category: Category::Workload,
         kind: BLOCK,
         short: "alignment of random offsets, in bytes",
         long: "Random offsets are multiples of this instead of the smallest block size. A value \
@@ -127,19 +210,8 @@ pub(super) static PARAMS: &[Param] = &[
         ..dirs!(workload.block_align, Plain)
     },
     Param {
-        name: "block_unaligned",
-        fio: &["bs_unaligned", "blocksize_unaligned"],
-        category: Category::Workload,
-        kind: ValueKind::Flag,
-        short: "sizes of a range need not be multiples of its start",
-        long: "Lets `block_size_range` draw any number of bytes. Direct I/O usually refuses such \
-               sizes.",
-        ..field!(workload.block_unaligned)
-    },
-    Param {
         name: "block_size_by_pattern",
         fio: &["bs_is_seq_rand"],
-        category: Category::Workload,
         kind: ValueKind::Bool,
         default: "0",
         short: "sizes are for sequential and random, not read and write",
@@ -151,7 +223,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "random_pct",
         fio: &["percentage_random"],
         vdbench: "wd.seekpct",
-        category: Category::Workload,
         kind: ValueKind::IntPerDir { min: 0, max: 100 },
         default: "100",
         short: "share of random I/O, percent, per direction",
@@ -167,7 +238,6 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "random_share_pct",
-        category: Category::Workload,
         kind: ValueKind::Float { min: 0.0, max: 100.0 },
         short: "share of random I/O, in fractions of a percent",
         long: "The same as `random_pct` for all directions, but finer than whole percents.",
@@ -185,7 +255,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "sequential_pct",
         fio: &["percentage_sequential"],
-        category: Category::Workload,
         kind: PERCENT,
         short: "share of sequential I/O",
         long: "fio itself refuses this option, which was once the other side of the random \
@@ -196,7 +265,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "mix_cycle",
         fio: &["rwmixcycle"],
-        category: Category::Workload,
         kind: COUNT,
         short: "length of a cycle of the mix",
         long: "fio itself refuses this option; the mix is drawn for each I/O and has no cycle.",
@@ -206,7 +274,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "sequencer",
         fio: &["rw_sequencer"],
-        category: Category::Workload,
         default: "sequential",
         short: "what happens between random draws",
         long: "With a number on `access` (`randread:8`) the I/Os between two draws either go on \
@@ -216,7 +283,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "repeats_allowed",
         fio: &["norandommap"],
-        category: Category::Workload,
         kind: ValueKind::Flag,
         short: "random offsets may repeat and leave gaps",
         long: "Draws every offset independently. Without it a random pass visits every block \
@@ -227,7 +293,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "soft_random_map",
         fio: &["softrandommap"],
-        category: Category::Workload,
         kind: ValueKind::Bool,
         default: "0",
         short: "go on without a map if memory is short",
@@ -239,7 +304,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "random_generator",
         fio: &["random_generator"],
-        category: Category::Workload,
         default: "tausworthe",
         short: "generator of random offsets",
         long: "`lfsr` visits every block once in a fixed scrambled order and allows one block \
@@ -250,7 +314,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "distribution",
         fio: &["random_distribution"],
-        category: Category::Workload,
         kind: ValueKind::Distribution,
         default: "random",
         short: "how random offsets are spread",
@@ -279,7 +342,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "random_stride",
         fio: &["random_sequence_stride"],
-        category: Category::Workload,
         kind: ValueKind::Bool,
         default: "0",
         short: "a sequence of blocks moves on",
@@ -291,7 +353,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "seed_repeats",
         fio: &["randrepeat", "allrandrepeat"],
-        category: Category::Workload,
         kind: ValueKind::Bool,
         default: "1",
         short: "every run draws the same random numbers",
@@ -307,7 +368,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "seed",
         fio: &["randseed"],
-        category: Category::Workload,
         kind: NUMBER,
         default: "0x89",
         short: "seed of all random numbers of the job",
@@ -323,59 +383,8 @@ pub(super) static PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
-        name: "zone_mode",
-        fio: &["zonemode"],
-        category: Category::Workload,
-        kind: ValueKind::Enum(ZONE_MODES),
-        default: "none",
-        short: "work the target zone by zone",
-        long: "`strided` works `zone_size_bytes` of each zone, skips `zone_skip_bytes`, and goes \
-               on; it is meant where `zone_size_bytes` is set without a mode. It uses one open \
-               file. `zbd`, for zoned devices, is not supported yet.",
-        lower: lower_zone_mode,
-        get: |job| {
-            let is_strided = job.workload.strided.is_some();
-            Some(Value::Choice(if is_strided { "strided" } else { "none" }))
-        },
-        ..BASE
-    },
-    Param {
-        name: "zone_size_bytes",
-        fio: &["zonesize"],
-        category: Category::Workload,
-        kind: NUMBER,
-        default: "0",
-        short: "bytes worked in a zone before going on",
-        long: "With `zone_mode=strided`, or without a mode: how much is transferred in each \
-               zone. 0 is no zones.",
-        ..part!(workload.strided, strided, zone_size_bytes)
-    },
-    Param {
-        name: "zone_range_bytes",
-        fio: &["zonerange"],
-        category: Category::Workload,
-        kind: NUMBER,
-        default: "0",
-        short: "bytes from one zone to the gap behind it",
-        long: "Extent of a strided zone. When it is larger than `zone_size_bytes`, random I/O \
-               spreads over all of it and only the size is transferred. 0 is the zone size.",
-        ..part!(workload.strided, strided, zone_range_bytes)
-    },
-    Param {
-        name: "zone_skip_bytes",
-        fio: &["zoneskip"],
-        category: Category::Workload,
-        kind: REGION,
-        default: "0",
-        short: "bytes left out after each zone",
-        long: "Gap behind each strided zone; the next zone starts after it. Counts of zones \
-               (`2z`) belong to zoned devices.",
-        ..part!(workload.strided, strided, zone_skip_bytes, InBytes)
-    },
-    Param {
         name: "trim_pct",
         fio: &["trim_percentage"],
-        category: Category::Workload,
         kind: PERCENT,
         default: "0",
         short: "share of verified blocks that are trimmed, percent",
@@ -386,7 +395,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "trim_backlog",
         fio: &["trim_backlog"],
-        category: Category::Workload,
         kind: COUNT,
         default: "0",
         short: "trim after this many blocks were written",
@@ -396,7 +404,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "trim_backlog_batch",
         fio: &["trim_backlog_batch"],
-        category: Category::Workload,
         kind: COUNT,
         default: "0",
         short: "blocks trimmed in one go",
@@ -407,7 +414,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "trim_ranges",
         fio: &["num_range"],
-        category: Category::Workload,
         kind: ValueKind::Int { min: 1, max: 256 },
         default: "1",
         short: "ranges per trim command",
@@ -417,43 +423,8 @@ pub(super) static PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
-        name: "precondition",
-        fio: &["sprandom"],
-        category: Category::Workload,
-        kind: ValueKind::Bool,
-        default: "0",
-        short: "write so that a flash device is in steady state after one pass",
-        long: "Orders a random write pass by device regions so that over-provisioned flash ends \
-               up as worn in as after several passes.",
-        support: Support::Later("precondition with two passes of random writes (loops=2)"),
-        ..BASE
-    },
-    Param {
-        name: "precondition_regions",
-        fio: &["spr_num_regions"],
-        category: Category::Workload,
-        kind: COUNT,
-        default: "100",
-        short: "regions of a preconditioning pass",
-        long: "Number of parts into which `precondition` divides the device.",
-        support: Support::Later("belongs to sprandom, which is not supported yet"),
-        ..BASE
-    },
-    Param {
-        name: "precondition_spare",
-        fio: &["spr_op"],
-        category: Category::Workload,
-        kind: ValueKind::Float { min: 0.0, max: 1.0 },
-        default: "0.15",
-        short: "over-provisioned share of the device",
-        long: "Spare space that `precondition` assumes, as a fraction of the capacity.",
-        support: Support::Later("belongs to sprandom, which is not supported yet"),
-        ..BASE
-    },
-    Param {
         name: "precondition_cache_bytes",
         fio: &["spr_cs"],
-        category: Category::Workload,
         kind: NUMBER,
         default: "0",
         short: "size of the cache a preconditioning pass allows for",

@@ -1,13 +1,12 @@
 //! Zoned devices and placement of data; none of it is supported yet.
 
-use super::entry::{Category, Choice, Param, Support, ValueKind};
+use super::entry::{Choice, Param, Support, ValueKind};
 use super::fields::{BASE, NUMBER, idle_word};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "zone_capacity_bytes",
         fio: &["zonecapacity"],
-        category: Category::Zones,
         kind: NUMBER,
         default: "0",
         short: "bytes of a zone that can be written",
@@ -18,7 +17,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "zone_read_anywhere",
         fio: &["read_beyond_wp"],
-        category: Category::Zones,
         kind: ValueKind::Bool,
         default: "0",
         short: "reads behind the write pointer are allowed",
@@ -30,7 +28,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "n_zones_open_max",
         fio: &["max_open_zones"],
-        category: Category::Zones,
         kind: ValueKind::Int { min: 0, max: 4096 },
         default: "0",
         short: "zones open for writing at the same time",
@@ -41,7 +38,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "n_zones_open_max_worker",
         fio: &["job_max_open_zones"],
-        category: Category::Zones,
         kind: ValueKind::Int { min: 0, max: 4096 },
         default: "0",
         short: "zones a worker has open for writing",
@@ -52,7 +48,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "zone_limits_ignored",
         fio: &["ignore_zone_limits"],
-        category: Category::Zones,
         kind: ValueKind::Bool,
         default: "0",
         short: "pass over the limits the device announces",
@@ -63,7 +58,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "zone_reset_threshold",
         fio: &["zone_reset_threshold"],
-        category: Category::Zones,
         kind: ValueKind::Float { min: 0.0, max: 1.0 },
         short: "share of valid data above which zones are reset",
         long: "Starts to reset zones when the share of blocks that hold data exceeds this \
@@ -74,7 +68,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "zone_reset_rate",
         fio: &["zone_reset_frequency"],
-        category: Category::Zones,
         kind: ValueKind::Float { min: 0.0, max: 1.0 },
         short: "share of writes that come with a zone reset",
         long: "How often a write resets its zone, once the threshold is exceeded.",
@@ -84,7 +77,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "zone_write_recovery",
         fio: &["recover_zbd_write_error"],
-        category: Category::Zones,
         kind: ValueKind::Bool,
         default: "0",
         short: "go on after a failed write to a zone",
@@ -95,7 +87,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "zone_write_remainder",
         fio: &["write_zone_remainder"],
-        category: Category::Zones,
         kind: ValueKind::Bool,
         default: "0",
         short: "fill the rest of a zone with a smaller block",
@@ -106,7 +97,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "placement_fdp",
         fio: &["fdp"],
-        category: Category::Zones,
         kind: ValueKind::Bool,
         default: "0",
         short: "NVMe flexible data placement",
@@ -117,7 +107,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "placement",
         fio: &["dataplacement", "data_placement"],
-        category: Category::Zones,
         kind: ValueKind::Enum(PLACEMENTS),
         default: "none",
         short: "how data is placed on the device",
@@ -128,7 +117,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "placement_select",
         fio: &["plid_select", "fdp_pli_select"],
-        category: Category::Zones,
         kind: ValueKind::Enum(SELECTS),
         default: "roundrobin",
         short: "how a placement identifier is chosen",
@@ -139,7 +127,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "placement_ids",
         fio: &["plids", "fdp_pli"],
-        category: Category::Zones,
         kind: ValueKind::Str,
         short: "placement identifiers to use",
         long: "Indices of the identifiers that the device offers, separated by commas.",
@@ -149,7 +136,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "placement_scheme",
         fio: &["dp_scheme"],
-        category: Category::Zones,
         kind: ValueKind::Str,
         short: "file with placement by offset",
         long: "Lines of first offset, last offset and identifier.",

@@ -74,10 +74,10 @@ fn list() -> String {
     let mut text = String::new();
     let mut chapter = None;
     for param in param::all() {
-        if chapter != Some(param.category) {
+        if chapter != Some(param.category()) {
             let gap = if chapter.is_some() { "\n" } else { "" };
-            let _ = writeln!(text, "{gap}{}", param.category.title());
-            chapter = Some(param.category);
+            let _ = writeln!(text, "{gap}{}", param.category().title());
+            chapter = Some(param.category());
         }
         let fio = param.fio.first().filter(|fio| **fio != param.name);
         let name = fio.map_or(param.name.to_owned(), |fio| format!("{} ({fio})", param.name));

@@ -198,6 +198,6 @@ pub(super) fn add(findings: &mut Vec<Diagnostic>, finding: Diagnostic) {
 
 /// Returns a seed made from a name (FNV-1a): the same in every run of every file. It has 63 bits,
 /// as many as the parameter `seed` takes.
-fn seed_of(name: &str) -> u64 {
+pub(in crate::vdbench) fn seed_of(name: &str) -> u64 {
     units::fnv1a(name.bytes()) >> 1
 }

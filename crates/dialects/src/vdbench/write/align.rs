@@ -5,23 +5,28 @@ use plan::{Direction, Job};
 
 use super::writer::Writer;
 
-impl Writer<'_> {
+impl Writer {
     /// Returns what places of I/O on a storage definition are multiples of, where it says so.
     ///
     /// With sizes of a range, Vdbench wants it to be their distance.
     pub(super) fn alignment(&mut self, job: &Job) -> Option<u32> {
-        let parts = job.parts.iter().map(|part| &part.workload);
-        let own = job.parts.is_empty().then_some(&job.workload);
-        let workloads: Vec<&Workload> = parts.chain(own).collect();
+        let workloads: Vec<&Workload> = job.workloads().collect();
         let distances: Vec<u32> = workloads.iter().filter_map(|it| size_distance(it)).collect();
         let asked: Vec<u32> = workloads.iter().filter_map(|it| own_alignment(it)).collect();
         let align = distances.first().or(asked.first()).copied();
-        if distances.iter().chain(&asked).any(|other| Some(*other) != align) {
-            self.note(
+        // What says nothing is aligned to its smallest size.
+        let random = workloads.iter().filter(|it| it.access.random);
+        let implied = random.map(|it| {
+            own_alignment(it).unwrap_or_else(|| it.block_size[written_direction(it)].min())
+        });
+        let mut all = distances.iter().chain(&asked).copied().chain(implied);
+        if align.is_some() && all.any(|other| Some(other) != align) {
+            self.lose(
                 &["block_align_bytes"],
                 "places that are aligned in more than one way: `align` is one per lun",
             );
         }
+        self.said(&["block_align_bytes"]);
         align
     }
 }

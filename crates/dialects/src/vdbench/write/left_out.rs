@@ -1,58 +1,139 @@
-//! Jobs that are left out: what Vdbench would do instead touches what they do not.
+//! Values of jobs before they are written, and jobs that are left out: what Vdbench would do
+//! instead touches what they do not.
 
+use plan::param::{Category, Setting};
+use plan::tree::Activity;
 use plan::workload::Workload;
 use plan::{EngineKind, EngineWork, Job};
 
-use super::places::n_luns;
-use super::writer::{JobPosition, Writer};
+use super::alone;
+use super::places::{is_region_said, luns, n_luns};
+use super::words::is_sayable;
+use super::writer::Writer;
+use crate::translation::Values;
 
 /// Most files of a job that are written, each as a storage definition: a text of some 100 KiB.
 /// Vdbench keeps buffers, threads and tables for each of them, and a job of a million files of
 /// which a few are open is another load there in any case.
 const LUNS_MAX: u64 = 4096;
 
-impl Writer<'_> {
-    /// Says whether a job is left out, and notes why.
-    pub(super) fn leaves_out(&mut self, position: JobPosition, job: &Job) -> bool {
-        let name = &job.name;
-        if let Some(why) = self.left_out.get(&position) {
-            self.to.lose(why.clone());
-            return true;
-        }
-        if job.tree.is_some() {
-            return false;
-        }
-        if let Some(instead) = not_real(job.engine.kind) {
-            let engine = &job.engine.name;
-            self.to.lose(format!("`{name}` is left out: engine `{engine}` {instead}"));
-            return true;
-        }
-        let n_luns = n_luns(job);
-        if n_luns > LUNS_MAX {
-            self.to.lose(format!(
-                "`{name}` is left out: it has {n_luns} files, and each would be a storage \
-                 definition; at most {LUNS_MAX} are written"
-            ));
-            return true;
-        }
-        let access = job.access();
-        if access.trim && !access.read && !access.write {
-            self.to.lose(format!("trims: Vdbench has none, and `{name}` is left out"));
-            return true;
-        }
-        let leaves_gaps = |workload: &Workload| {
-            let access = workload.access;
-            access.write && !access.random && workload.sequential_step_bytes != 0
+impl Writer {
+    /// Returns the values of a job that need an answer, a set for each of its workloads; `None`
+    /// where it is left out, which is noted.
+    pub(super) fn values_of(&mut self, job: &Job) -> Option<Vec<Values>> {
+        let values = match &job.tree {
+            Some(work) => match work.activity {
+                Activity::Operations(_) => vec![self.values_of_tree(job)],
+                Activity::Format(_) => Vec::new(),
+            },
+            None => self.values_of_storage(job),
         };
-        if job.workloads().any(leaves_gaps) {
-            self.to.lose(format!(
-                "`{name}` is left out: it leaves bytes between its writes alone, and Vdbench would \
-                 write them"
-            ));
-            return true;
+        let place = values.iter().flat_map(Values::open).find(|it| it.param.says_where());
+        let is_harmful = job.tree.is_none() && job.modifies();
+        let why = why_left_out(job).or(place.filter(|_| is_harmful).map(|it| elsewhere(job, it)));
+        if let Some(why) = why {
+            self.to.lose(why);
+            return None;
         }
-        false
+        Some(values)
     }
+
+    fn values_of_tree(&self, job: &Job) -> Values {
+        let mut values = Values::of(&alone(job, None));
+        // What the job as a whole says of its I/O is a summary of its tasks.
+        values.retain(|param| param.category() != Category::Workload && param.name != "engine");
+        self.usual.of_trees.iter().for_each(|it| values.written(it));
+        values
+    }
+
+    fn values_of_storage(&self, job: &Job) -> Vec<Values> {
+        let own = job.parts.is_empty().then_some(None);
+        let parts = own.into_iter().chain(job.parts.iter().map(Some));
+        let mut sets: Vec<Values> = Vec::new();
+        for part in parts {
+            let alone = alone(job, part);
+            let mut values = Values::of(&alone);
+            self.usual.of_storage.iter().for_each(|it| values.written(it));
+            answer_places(&mut values, job, &alone.workload);
+            if !sets.is_empty() {
+                values.retain(|param| param.category() == Category::Workload);
+            }
+            sets.push(values);
+        }
+        sets
+    }
+}
+
+/// Answers for the values that say where a job works, as far as Vdbench says the same.
+fn answer_places(values: &mut Values, job: &Job, workload: &Workload) {
+    if job.files.directories.len() <= 1 {
+        values.answered(&["file_names", "directories", "n_files"]);
+    }
+    if is_region_said(job) {
+        values.answered(&["offset", "size", "file_size_bytes"]);
+    }
+    values.answered(&["skip_bytes", "starts_anywhere"]);
+    if !workload.starts_anywhere {
+        values.answered(&["ends_with_region"]);
+    }
+    // Vdbench leaves the first block of every device alone, and has no other word for it.
+    if luns_are_devices(job) {
+        values.answered(&["spare_first_block"]);
+    }
+}
+
+fn luns_are_devices(job: &Job) -> bool {
+    n_luns(job) <= LUNS_MAX && luns(job).iter().all(|lun| lun.starts_with("/dev/"))
+}
+
+fn elsewhere(job: &Job, it: &Setting) -> String {
+    let key = it.param.fio.first().unwrap_or(&it.param.name);
+    format!(
+        "`{}` is left out: Vdbench cannot say `{key}={}`, and would write elsewhere than the job",
+        job.name, it.text
+    )
+}
+
+/// Says why a job is left out whatever its values; `None` where it is written.
+fn why_left_out(job: &Job) -> Option<String> {
+    let name = &job.name;
+    if let Some(work) = &job.tree {
+        let trees = std::iter::once(&work.tree).chain(&work.target);
+        let unsayable = trees.map(|it| &it.anchor).find(|anchor| !is_sayable(anchor));
+        return unsayable.map(|anchor| unsayable_path(name, anchor));
+    }
+    if let Some(instead) = not_real(job.engine.kind) {
+        let engine = &job.engine.name;
+        return Some(format!("`{name}` is left out: engine `{engine}` {instead}"));
+    }
+    let n_luns = n_luns(job);
+    if n_luns > LUNS_MAX {
+        return Some(format!(
+            "`{name}` is left out: it has {n_luns} files, and each would be a storage definition; \
+             at most {LUNS_MAX} are written"
+        ));
+    }
+    if let Some(lun) = luns(job).iter().find(|lun| !is_sayable(lun)) {
+        return Some(unsayable_path(name, lun));
+    }
+    let access = job.access();
+    if access.trim && !access.read && !access.write {
+        return Some(format!("trims: Vdbench has none, and `{name}` is left out"));
+    }
+    let leaves_gaps = |workload: &Workload| {
+        let access = workload.access;
+        access.write && !access.random && workload.sequential_step_bytes != 0
+    };
+    job.workloads().any(leaves_gaps).then(|| {
+        format!(
+            "`{name}` is left out: it leaves bytes between its writes alone, and Vdbench would \
+             write them"
+        )
+    })
+}
+
+fn unsayable_path(name: &str, path: &str) -> String {
+    format!("`{name}` is left out: Vdbench has no way to write quotes or line ends in {path:?}")
 }
 
 /// Says what an engine does that is no I/O on files and devices as Vdbench does it; `None` for

@@ -12,18 +12,13 @@ use super::super::lower_raw::HOT_BAND_EXPONENT;
 use super::words::rounded;
 use super::writer::Writer;
 
-/// Parameters that each direction may have otherwise.
-const PLACES_BY_DIRECTION: [&str; 7] = [
-    "access",
-    "random_pct",
-    "random_share_pct",
-    "distribution",
-    "exponential_mean",
-    "power_exponent",
-    "block_align_bytes",
-];
+/// Parameters of where each I/O goes.
+const WALK: [&str; 3] = ["access", "random_pct", "random_share_pct"];
 
-impl Writer<'_> {
+/// Parameters of how random places are spread.
+const SPREAD: [&str; 3] = ["distribution", "exponential_mean", "power_exponent"];
+
+impl Writer {
     /// Returns the share of reads of a job, percent. Rates of reads and writes go before a mix: in
     /// Vdbench one rate is for both.
     pub(super) fn read_pct(&mut self, job: &Job) -> f64 {
@@ -37,7 +32,7 @@ impl Writer<'_> {
             }
             (None, None) => workload.read_pct,
             _ => {
-                self.note(
+                self.lose(
                     &["rate", "rate_iops", "read_pct", "read_share_pct"],
                     "a rate of reads or of writes alone: Vdbench has one for both",
                 );
@@ -48,49 +43,67 @@ impl Writer<'_> {
 
     /// Returns what stands behind `seekpct=`.
     pub(super) fn seek_words(&mut self, workload: &Workload, dir: Direction) -> String {
-        if workload.starts_anywhere {
-            return "seqnz".to_owned();
-        }
-        if workload.ends_with_region {
-            return "eof".to_owned();
-        }
+        // Reads and writes go on from the same place in Vdbench.
         let goes_on = !workload.access.random || workload.random_pct[dir] < 100.0;
-        if workload.access.is_mixed() && !workload.one_cursor && goes_on {
-            self.to.lose_values(
+        let has_two_places = workload.access.is_mixed() && !workload.one_cursor && goes_on;
+        if has_two_places {
+            self.lose(
                 &["one_cursor"],
                 "a place of its own that each of reads and writes goes on from",
             );
         }
+        self.said(&["one_cursor"]);
+        let dirs: Vec<Direction> = workload.drawn().issued().collect();
+        let n_per_draw = f64::from(workload.ios_per_draw.max(1));
+        let pct = workload.random_pct[dir] / n_per_draw;
+        if !workload.access.random || pct <= 0.0 {
+            self.said(&SPREAD);
+        }
+        if workload.starts_anywhere || workload.ends_with_region {
+            if !workload.access.random && workload.sequential_step_bytes == 0 {
+                self.said(&WALK);
+            }
+            return if workload.starts_anywhere { "seqnz" } else { "eof" }.to_owned();
+        }
         if !workload.access.random {
             if workload.sequential_step_bytes != 0 {
-                self.note(&["access"], "a distance between sequential I/Os: Vdbench leaves none");
+                self.lose(&["access"], "a distance between sequential I/Os: Vdbench leaves none");
             }
+            self.said(&WALK);
             return "0".to_owned();
         }
-        let n_per_draw = f64::from(workload.ios_per_draw.max(1));
         if n_per_draw > 1.0 && workload.sequencer == Sequencer::Identical {
-            self.note(
+            self.lose(
                 &["access"],
                 "several I/Os at the same random place: Vdbench goes on from it",
             );
         }
-        let is_alike = |other: Direction| {
-            workload.random_pct[other].total_cmp(&workload.random_pct[dir]).is_eq()
-                && workload.distribution[other] == workload.distribution[dir]
-                && workload.block_align[other] == workload.block_align[dir]
+        let is_alike = |other: &Direction| {
+            workload.random_pct[*other].total_cmp(&workload.random_pct[dir]).is_eq()
+                && workload.distribution[*other] == workload.distribution[dir]
+                && workload.block_align[*other] == workload.block_align[dir]
         };
-        if workload.access.is_mixed() && !is_alike(Direction::Write) {
-            self.note(
-                &PLACES_BY_DIRECTION,
+        if !dirs.iter().all(is_alike) {
+            self.lose(
+                &[&WALK[..], &SPREAD, &["block_align_bytes"]].concat(),
                 "places that differ between reads and writes: those of reads are taken",
             );
         }
-        let pct = workload.random_pct[dir] / n_per_draw;
+        self.spread_words(workload, dir, pct)
+    }
+
+    /// Returns how random places are drawn, `pct` of them anew.
+    fn spread_words(&mut self, workload: &Workload, dir: Direction, pct: f64) -> String {
         match &workload.distribution[dir] {
-            Distribution::Uniform => rounded(pct),
-            _ if is_hot_band(workload) => rounded(pct),
-            Distribution::Exponential { mean } if n_per_draw <= 1.0 => {
-                format!("(poisson,{})", rounded(1.0 / mean))
+            Distribution::Uniform => self.said(&SPREAD),
+            _ if is_hot_band(workload) => self.said(&SPREAD),
+            Distribution::Exponential { mean } if pct >= 100.0 => {
+                let midpoint = rounded(1.0 / mean);
+                if midpoint.parse().is_ok_and(|read: f64| (1.0 / read).total_cmp(mean).is_eq()) {
+                    self.said(&SPREAD);
+                }
+                self.said(&WALK);
+                return format!("(poisson,{midpoint})");
             }
             Distribution::Zipf { .. }
             | Distribution::Pareto { .. }
@@ -100,13 +113,11 @@ impl Writer<'_> {
             | Distribution::Sequence(_)
             | Distribution::Exponential { .. }
             | Distribution::Power { .. } => {
-                self.note(
-                    &["distribution", "exponential_mean", "power_exponent"],
-                    "how random places are spread: Vdbench knows even and poisson",
-                );
-                rounded(pct)
+                self.lose(&SPREAD, "how random places are spread: Vdbench knows even and poisson");
             }
         }
+        self.said(&WALK);
+        rounded(pct)
     }
 }
 
@@ -122,7 +133,7 @@ pub(super) fn region_words(workload: &Workload, region: PartRegion) -> String {
     }
 }
 
-fn is_hot_band(workload: &Workload) -> bool {
+pub(super) fn is_hot_band(workload: &Workload) -> bool {
     let is_hot = |it: &Distribution| *it == Distribution::Power { exponent: HOT_BAND_EXPONENT };
     let access = workload.access;
     let dir = if access.read { Direction::Read } else { Direction::Write };
@@ -154,6 +165,21 @@ pub(super) fn range_pct(job: &Job) -> Option<(u8, u8)> {
         (None, Some(Size::Percent(pct))) if job.files.offset == Size::Bytes(0) => Some((0, pct)),
         _ => None,
     }
+}
+
+/// Says whether a storage definition tells where a job works in each of its files.
+pub(super) fn is_region_said(job: &Job) -> bool {
+    let files = &job.files;
+    let is_one_size =
+        files.file_size_bytes.is_none_or(|(min, max)| min == max && files.size.is_none());
+    let is_one_walk = files.concatenate && files.names.len().max(files.n_files as usize) > 1;
+    is_one_size
+        && match (files.offset, files.size) {
+            (Size::Bytes(_), None) => true,
+            (Size::Bytes(_), Some(Size::Bytes(_))) => !is_one_walk,
+            // A band of its own, and the region of a part, take the place of that of the storage.
+            _ => range_pct(job).is_some() && job.parts.is_empty() && !is_hot_band(&job.workload),
+        }
 }
 
 /// Counts the files of a job.

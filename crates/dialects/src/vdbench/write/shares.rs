@@ -5,30 +5,30 @@ use plan::{Job, Step};
 
 use super::places::rate_of;
 use super::run_words::RunWords;
-use super::words::{rate_words, rounded};
+use super::words::rate_words;
 
 /// Returns the progress of a job beside the others that it is kept in step with.
 pub(super) fn flow_weight(job: &Job) -> Option<f64> {
     job.load.flow.map(|flow| f64::from(flow.weight) * f64::from(job.n_workers))
 }
 
-/// Returns the share of each workload in percent, behind a comma, where there is one to be said.
-pub(super) fn skews(words: &RunWords) -> Vec<String> {
+/// Returns the share of each workload in percent, and whether it is to be said.
+pub(super) fn skews(words: &RunWords<'_>) -> (Vec<f64>, bool) {
     let total: f64 = words.shares.iter().sum();
     let pcts: Vec<f64> =
         words.shares.iter().map(|share| (1e4 * share / total).round() / 100.0).collect();
     let is_equal = pcts.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= 0.011);
     if pcts.len() < 2 || (is_equal && !words.is_shared) {
-        return vec![String::new(); pcts.len()];
+        return (vec![100.0 / pcts.len() as f64; pcts.len()], false);
     }
-    let mut left = 100.0;
-    let skew = |(idx, pct): (usize, &f64)| {
-        // The last has what rounding leaves.
-        let pct = if idx + 1 == pcts.len() { left } else { *pct };
-        left -= pct;
-        format!(",skew={}", rounded(pct))
+    // All add up to 100, and no rounding goes to one of them alone.
+    let (mut sum, mut sum_pct) = (0.0, 0.0);
+    let skew = |share: &f64| {
+        sum += share;
+        let before_pct = std::mem::replace(&mut sum_pct, (1e4 * sum / total).round() / 100.0);
+        sum_pct - before_pct
     };
-    pcts.iter().enumerate().map(skew).collect()
+    (words.shares.iter().map(skew).collect(), true)
 }
 
 /// Returns the rate of each workload that has one, behind a comma. With rates go priorities: all
@@ -66,5 +66,12 @@ pub(super) fn rate_periods(step: &Step) -> Option<&RatePeriods> {
 /// Returns how many times the written data of a job compresses, if it says so.
 pub(super) fn compress_ratio(job: &Job) -> Option<f64> {
     let pct = job.buffers.compress_pct.filter(|pct| *pct > 0).map(f64::from);
-    job.buffers.compress_ratio.or(pct.map(|pct| 100.0 / (100.0 - pct).max(4.0)))
+    let ratio = job.buffers.compress_ratio.or(pct.map(|pct| 100.0 / (100.0 - pct).max(4.0)));
+    // 1 is none, and two decimals are said.
+    ratio.filter(|ratio| *ratio >= 1.005)
+}
+
+/// Says whether two rates or shares are as near as two decimals can say.
+pub(super) fn is_near(was: f64, is: f64) -> bool {
+    (was - is).abs() <= (was.abs() * 2e-3).max(0.011)
 }

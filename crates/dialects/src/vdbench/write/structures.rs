@@ -1,49 +1,45 @@
 //! Work on structures of files, in Vdbench's words.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use plan::Job;
 use plan::files::SyncMode;
 use plan::tree::{
-    Activity, DEFAULT_MASKS, FileIo, FileSizes, Format, StopAfter, TreeTask, TreeWork,
+    Activity, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, StopAfter, TreeSpec,
+    TreeTask, TreeWork,
 };
 
-use super::run_words::RunWords;
+use super::run_words::{RunWords, WrittenJob};
 use super::shares::{flow_weight, rate_iops};
-use super::trees::{FORMAT, MASKS, READ_PCT, WrittenFormat};
-use super::words::{io_word, open_flags, operation_word, rounded, select_words, size_words, value};
-use super::writer::{JobPosition, Writer};
+use super::words::{
+    io_word, is_exact, open_flags, operation_word, rounded, select_words, size_words, value,
+};
+use super::writer::Writer;
 
 /// Threads and bytes per write of a format that says neither.
 const FORMAT_USUAL: (u32, u32) = (8, 131_072);
 
-impl Writer<'_> {
-    pub(super) fn tree_job(
-        &mut self,
-        position: JobPosition,
-        job: &Job,
-        work: &TreeWork,
-        words: &mut RunWords,
-    ) {
+impl Writer {
+    pub(super) fn tree_job<'a>(&mut self, job: &'a Job, work: &TreeWork, words: &mut RunWords<'a>) {
         words.is_tree = true;
-        self.noted.clear();
         let tasks = match &work.activity {
             Activity::Operations(tasks) => tasks,
             Activity::Format(format) => {
-                self.format_workload(job.n_workers, *format);
-                let fsd = self.structure(work);
-                self.add_format(*format, fsd);
-                let (work, noted) = (work.clone(), std::mem::take(&mut self.noted));
-                self.formats.push(WrittenFormat { work, n_threads: job.n_workers, noted });
+                self.format(job.n_workers, *format, work);
                 return;
             }
         };
         let fsd = self.structure(work);
+        words.structures.insert(fsd.clone(), formatted(&work.tree));
         let target = work.target.as_ref().map(|target| {
-            self.structure(&TreeWork { tree: target.clone(), target: None, ..work.clone() })
+            let work = TreeWork { tree: target.clone(), target: None, ..work.clone() };
+            let fsd = self.structure(&work);
+            words.structures.insert(fsd.clone(), formatted(target));
+            fsd
         });
         if words.is_rate_of_some {
-            self.note(
+            self.lose(
                 &["rate", "rate_iops", "rate_total_iops"],
                 "rates of some jobs on structures of files: `fwdrate` counts for all",
             );
@@ -53,7 +49,8 @@ impl Writer<'_> {
         let mut workloads = Vec::new();
         let total: f64 = tasks.iter().map(|task| task.weight).sum();
         // What is one job here is one workload with several operations there: equal threads each.
-        let n_threads = (job.n_workers / tasks.len().max(1) as u32).max(1);
+        let n_tasks = tasks.len().max(1) as u32;
+        let n_threads = (job.n_workers / n_tasks).max(1);
         for task in tasks {
             let mut body = format!("fsd={fsd},threads={n_threads}");
             if let Some(target) = &target {
@@ -64,13 +61,15 @@ impl Writer<'_> {
             workloads.push(words.add(title, body, &[], own * task.weight / total));
         }
         if tasks.len() > 1 {
-            self.note(
+            self.lose(
                 &["n_workers"],
                 format!("operations mixed by the same threads (`{}`): each has its own", job.name),
             );
         }
-        let written = self.written_job(position, job, Vec::new());
-        words.written.push((written, workloads));
+        if n_threads * n_tasks == job.n_workers.max(1) {
+            self.said(&["n_workers", "queue_depth"]);
+        }
+        words.written.push(WrittenJob { job, at: self.at.clone(), storage: Vec::new(), workloads });
     }
 
     fn task(&mut self, task: &TreeTask, body: &mut String) {
@@ -79,7 +78,7 @@ impl Writer<'_> {
             Some(pct) if is_sequential => {
                 let is_mixed = pct > 0.0 && pct < 100.0;
                 if is_mixed {
-                    self.note(&[READ_PCT], "a mix of reads and writes from start to end of a file");
+                    self.to.lose("a mix of reads and writes from start to end of a file");
                 }
                 let operation = if pct >= 50.0 { "read" } else { "write" };
                 let _ = write!(body, ",operation={operation}");
@@ -101,10 +100,40 @@ impl Writer<'_> {
                 let _ = write!(body, ",stopafter={n}");
             }
             Some(StopAfter::Pct(pct)) => {
+                if !is_exact(pct) {
+                    self.to.lose(format!("`stopafter={pct}%`: two decimals are written"));
+                }
                 let _ = write!(body, ",stopafter={}%", rounded(pct));
             }
             None => {}
         }
+    }
+
+    /// Keeps a format for the run behind it.
+    fn format(&mut self, n_threads: u32, format: Format, work: &TreeWork) {
+        let words = match (format.clean, format.create, format.folders_only) {
+            (true, true, false) => "yes",
+            (true, true, true) => "directories",
+            (false, true, false) => "restart",
+            (false, true, true) => "(restart,directories)",
+            (true, false, _) => "(clean,only)",
+            (false, false, _) => {
+                let anchor = &work.tree.anchor;
+                self.to.lose(format!("the format of `{anchor}`, which removes and makes nothing"));
+                return;
+            }
+        };
+        if work.tree.working_set_bytes > 0 {
+            self.to.lose(format!("a format of a part of `{}`: all of it", work.tree.anchor));
+        }
+        self.format_workload(n_threads, format);
+        let fsd = self.structure(work);
+        // What was removed alone is not part of another format.
+        if self.format.as_ref().is_some_and(|(other, _)| *other != words) {
+            self.lone_format();
+        }
+        let (_, structures) = self.format.get_or_insert_with(|| (words, BTreeMap::new()));
+        structures.insert(fsd, formatted(&work.tree));
     }
 
     /// Says with how many threads and bytes per write formats are done: all alike, in Vdbench.
@@ -113,10 +142,7 @@ impl Writer<'_> {
         let line = format!("fwd=format,threads={n_threads},xfersize={bytes}\n");
         match &self.format_workload {
             Some(other) if *other != line => {
-                self.note(
-                    &[FORMAT],
-                    "threads or sizes that differ between formats: `fwd=format` is one",
-                );
+                self.to.lose("threads or sizes that differ between formats: `fwd=format` is one");
             }
             Some(_) => {}
             None => {
@@ -128,28 +154,28 @@ impl Writer<'_> {
         }
     }
 
-    /// Keeps a format for the run behind it.
-    fn add_format(&mut self, format: Format, fsd: String) {
-        let words = match (format.clean, format.create, format.folders_only) {
-            (true, true, false) => "yes",
-            (true, true, true) => "directories",
-            (false, _, false) => "restart",
-            (false, _, true) => "(restart,directories)",
-            (true, false, _) => "(clean,only)",
+    /// Returns the format that a run on these structures says, or writes it before that run:
+    /// `format=` is about all structures of a run and no other.
+    pub(super) fn format_of(&mut self, words: &RunWords<'_>) -> Option<&'static str> {
+        let is_of_run = |(text, structures): &(&str, BTreeMap<String, TreeSpec>)| {
+            let all = |one: &BTreeMap<String, TreeSpec>, other: &BTreeMap<String, TreeSpec>| {
+                one.values().all(|it| other.values().any(|other| it == other))
+            };
+            !text.contains("only")
+                && all(structures, &words.structures)
+                && all(&words.structures, structures)
         };
-        // What was removed alone is not part of another format.
-        if self.format.as_ref().is_some_and(|(other, _)| *other != words) {
-            self.lone_format();
+        if let Some((text, _)) = self.format.take_if(|format| is_of_run(format)) {
+            return Some(text);
         }
-        let (_, fsds) = self.format.get_or_insert((words, Vec::new()));
-        if !fsds.contains(&fsd) {
-            fsds.push(fsd);
-        }
+        self.lone_format();
+        None
     }
 
     /// Writes a run that is nothing but a format.
     pub(super) fn lone_format(&mut self) {
-        let Some((words, fsds)) = self.format.take() else { return };
+        let Some((words, structures)) = self.format.take() else { return };
+        let fsds: Vec<String> = structures.into_keys().collect();
         self.n_runs += 1;
         let inner = words.trim_matches(['(', ')']);
         let words =
@@ -169,6 +195,9 @@ impl Writer<'_> {
             FileSizes::Fixed(bytes) => bytes.to_string(),
             FileSizes::Average(bytes) => format!("({bytes},0)"),
             FileSizes::Split(parts) => {
+                if !parts.iter().all(|(_, pct)| is_exact(*pct)) {
+                    self.to.lose("shares of file sizes finer than a hundredth of a percent");
+                }
                 let words: Vec<String> =
                     parts.iter().map(|(bytes, pct)| format!("{bytes},{}", rounded(*pct))).collect();
                 format!("({})", words.join(","))
@@ -193,6 +222,12 @@ impl Writer<'_> {
             line.push_str(",shared=yes");
         }
         let open = &work.open;
+        if open.raw_bits != 0 {
+            self.to.lose(format!("further flags of open(2) for files in `{}`", tree.anchor));
+        }
+        if tree.seed != DEFAULT_SEED {
+            self.to.lose(format!("the seed of the structure in `{}`, {}", tree.anchor, tree.seed));
+        }
         let sync = if open.dsync { SyncMode::Dsync } else { SyncMode::None };
         line.push_str(&open_flags(open.direct, sync, open.fsync_on_close));
         if (tree.file_mask.as_str(), tree.folder_mask.as_str()) != DEFAULT_MASKS {
@@ -204,7 +239,7 @@ impl Writer<'_> {
             if is_fine {
                 let _ = write!(line, ",mask=({file},{folder})");
             } else {
-                self.note(&[MASKS], "names of files that do not begin with vdb and end in .file");
+                self.to.lose("names of files that do not begin with vdb and end in .file");
             }
         }
         if tree.create_parents && !self.general.contains("create_anchors") {
@@ -216,4 +251,9 @@ impl Writer<'_> {
         }
         name
     }
+}
+
+/// Returns what of a structure a format makes.
+fn formatted(tree: &TreeSpec) -> TreeSpec {
+    TreeSpec { name: String::new(), working_set_bytes: 0, share: (0, 1), ..tree.clone() }
 }

@@ -1,45 +1,22 @@
-//! A parameter file on its way, and what it says of which job.
+//! A parameter file on its way, and the values that it does not say yet.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
-use plan::Job;
+use plan::tree::TreeSpec;
 
 use super::super::fwd;
-use super::trees::WrittenFormat;
-use crate::translation::Translation;
-
-/// Position of a step in the plan and of a job in it.
-pub(super) type JobPosition = (usize, usize);
-
-/// Jobs that are left out, and why.
-pub(super) type LeftOut = BTreeMap<JobPosition, String>;
-
-/// A job that was written, and where.
-#[derive(Debug)]
-pub(super) struct WrittenJob {
-    /// Positions of its step, and of the job among those that were joined there.
-    pub(super) position: JobPosition,
-    /// The job, with those that are processes of the same.
-    pub(super) job: Job,
-    /// Names of its storage definitions.
-    pub(super) storage: Vec<String>,
-    /// Names of its workload definitions, one for each of its parts or tasks.
-    pub(super) workloads: Vec<String>,
-    /// Parameters of which a loss was noted already.
-    pub(super) noted: BTreeSet<&'static str>,
-}
+use super::usual::Usual;
+use crate::translation::{Translation, Values};
 
 /// The sections of the file so far.
 #[derive(Debug)]
-pub(super) struct Writer<'a> {
-    pub(super) left_out: &'a LeftOut,
-    /// Jobs that were written.
-    pub(super) written: Vec<WrittenJob>,
-    /// Run definitions by the position of their step.
-    pub(super) run_names: BTreeMap<usize, String>,
-    pub(super) formats: Vec<WrittenFormat>,
-    /// Parameters of which a loss was noted since the last job began.
-    pub(super) noted: BTreeSet<&'static str>,
+pub(super) struct Writer {
+    pub(super) usual: Usual,
+    /// Values without an answer of all jobs of the step: one set for each workload of a job.
+    pub(super) values: Vec<Values>,
+    /// The sets that answers are for.
+    pub(super) at: Range<usize>,
     pub(super) to: Translation,
     pub(super) general: String,
     pub(super) targets: String,
@@ -50,22 +27,24 @@ pub(super) struct Writer<'a> {
     pub(super) names: HashSet<String>,
     /// Definitions by what stands behind their names: one that is said again has the same name.
     pub(super) known: HashMap<String, String>,
-    /// A format that the next run is to say, and its structures.
-    pub(super) format: Option<(&'static str, Vec<String>)>,
+    /// A format that the next run is to say, and its structures by the names of their definitions.
+    pub(super) format: Option<(&'static str, BTreeMap<String, TreeSpec>)>,
     /// Most processes that a storage definition is divided among.
     pub(super) n_processes: usize,
     /// What all formats are done with.
     pub(super) format_workload: Option<String>,
+    /// How many times all written data compresses, once a job says so.
+    pub(super) compress_ratio: Option<f64>,
+    /// Some job writes data that compresses in no such way.
+    pub(super) writes_plainly: bool,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new(left_out: &'a LeftOut) -> Self {
+impl Writer {
+    pub(super) fn new() -> Self {
         Writer {
-            left_out,
-            written: Vec::new(),
-            run_names: BTreeMap::new(),
-            formats: Vec::new(),
-            noted: BTreeSet::new(),
+            usual: Usual::new(),
+            values: Vec::new(),
+            at: 0..0,
             to: Translation::default(),
             general: String::new(),
             targets: String::new(),
@@ -77,13 +56,33 @@ impl<'a> Writer<'a> {
             format: None,
             n_processes: 0,
             format_workload: None,
+            compress_ratio: None,
+            writes_plainly: false,
+        }
+    }
+
+    /// Notes that the text says the values of these parameters.
+    pub(super) fn said(&mut self, names: &[&'static str]) {
+        for values in &mut self.values[self.at.clone()] {
+            values.answered(names);
         }
     }
 
     /// Notes a loss, which stands for all that becomes otherwise of these parameters.
-    pub(super) fn note(&mut self, names: &[&'static str], loss: impl Into<String>) {
-        self.noted.extend(names);
+    pub(super) fn lose(&mut self, names: &[&'static str], loss: impl Into<String>) {
+        self.said(names);
         self.to.lose_values(names, loss);
+    }
+
+    /// Lists the values that nothing answered for.
+    pub(super) fn close(&mut self) {
+        for values in std::mem::take(&mut self.values) {
+            for it in values.open() {
+                let key = it.param.fio.first().unwrap_or(&it.param.name);
+                let loss = format!("{} (`{key}={}`)", it.param.short, it.text);
+                self.to.lose_values(&[it.param.name], loss);
+            }
+        }
     }
 
     /// Returns the name of a definition, which is the wanted one if it can be, and whether it must
@@ -106,16 +105,5 @@ impl<'a> Writer<'a> {
         self.names.insert(format!("{kind}={name}").to_lowercase());
         self.known.insert(key, name.clone());
         (name, true)
-    }
-
-    /// Returns a job with what was noted of it.
-    pub(super) fn written_job(
-        &mut self,
-        position: JobPosition,
-        job: &Job,
-        storage: Vec<String>,
-    ) -> WrittenJob {
-        let noted = std::mem::take(&mut self.noted);
-        WrittenJob { position, job: job.clone(), storage, workloads: Vec::new(), noted }
     }
 }
