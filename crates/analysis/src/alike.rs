@@ -68,6 +68,10 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("rwmixread", "50"),
 ];
 
+/// What is said of a job that one side has and the other has not.
+const THERE: &str = "there";
+const MISSING: &str = "missing";
+
 /// Returns in what two runs differ, workload first, each difference once. Nothing where both did
 /// the same in the same place.
 ///
@@ -106,7 +110,7 @@ pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
             if is_only { what.to_owned() } else { format!("{what} of job `{}`", entry.job) }
         };
         let Some(other) = to.counterpart(entry, is_only) else {
-            note(DifferenceKind::Workload, &title(entry), "there".to_owned(), String::new());
+            note(DifferenceKind::Workload, &title(entry), THERE.to_owned(), MISSING.to_owned());
             continue;
         };
         let (from, to) = (facts(a, entry), facts(b, other));
@@ -127,7 +131,7 @@ pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
     }
     for other in to.list().iter().filter(|_| !to.is_one() || !from.is_one()) {
         if from.counterpart(other, to.is_one()).is_none() {
-            note(DifferenceKind::Workload, &title(other), String::new(), "there".to_owned());
+            note(DifferenceKind::Workload, &title(other), MISSING.to_owned(), THERE.to_owned());
         }
     }
     found.sort_by_key(|difference| difference.kind == DifferenceKind::Surroundings);

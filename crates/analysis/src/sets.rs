@@ -84,6 +84,9 @@ impl Row {
 pub struct SetComparison {
     /// In what the sets differ, workload first; with what differs within a set.
     pub differences: Vec<Difference>,
+    /// What else is to be known of the sets, each a sentence without its stop: which of their runs
+    /// do not count.
+    pub remarks: Vec<String>,
     /// The figures, in the order of the baseline's jobs.
     pub rows: Vec<Row>,
 }
@@ -104,7 +107,7 @@ pub fn compare_sets<R: Borrow<Record>>(
     let baseline: Vec<&Record> = baseline.iter().map(Borrow::borrow).collect();
     let candidate: Vec<&Record> = candidate.iter().map(Borrow::borrow).collect();
     let (Some(first), Some(other)) = (baseline.first(), candidate.first()) else {
-        return SetComparison { differences: Vec::new(), rows: Vec::new() };
+        return SetComparison { differences: Vec::new(), remarks: Vec::new(), rows: Vec::new() };
     };
     let mut found = differences(first, other);
     found.extend(counted_from(&baseline, &candidate));
@@ -122,7 +125,7 @@ pub fn compare_sets<R: Borrow<Record>>(
     }
     found.sort_by_key(|difference| difference.kind == DifferenceKind::Surroundings);
     let sides = Sides::new(&baseline, &candidate, options);
-    SetComparison { differences: found, rows: sides.rows() }
+    SetComparison { differences: found, remarks: Vec::new(), rows: sides.rows() }
 }
 
 /// Says that latencies of both sets count from different moments, and which ones are compared.

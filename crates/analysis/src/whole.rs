@@ -36,7 +36,7 @@ pub fn compare_records<R: Borrow<Record>>(
     if let Some((first, other)) = from.first().zip(to.first()) {
         found.differences.splice(0..0, differences(first, other));
     }
-    found.differences.extend(copies((&all, &from), (&all_to, &to)));
+    found.remarks = copies((&all, &from), (&all_to, &to));
     let lines = rows(&from, &to, options);
     found.rows.splice(0..0, lines);
     found
@@ -79,24 +79,27 @@ fn is_same_job(job: &JobRecord, other: &JobRecord) -> bool {
 fn copies(
     (baseline, from): (&[&Record], &[&Record]),
     (candidate, to): (&[&Record], &[&Record]),
-) -> Vec<Difference> {
-    let note = |what: &str, baseline: String, candidate: String| Difference {
-        kind: DifferenceKind::Surroundings,
-        what: what.to_owned(),
-        baseline,
-        candidate,
-    };
+) -> Vec<String> {
     let mut found = Vec::new();
-    let is_less = |all: &[&Record], own: &[&Record]| own.len() < all.len();
-    if is_less(baseline, from) || is_less(candidate, to) {
-        let word = |all: &[&Record], own: &[&Record]| format!("{} of {}", own.len(), all.len());
-        let what = "runs that are not copies of one another, which count once";
-        found.push(note(what, word(baseline, from), word(candidate, to)));
+    for (name, all, own) in [("baseline", baseline, from), ("candidate", candidate, to)] {
+        let n_copies = all.len() - own.len();
+        if n_copies > 0 {
+            found.push(format!(
+                "{n_copies} of the {} runs of the {name} are copies of another one, and do not \
+                 count",
+                all.len()
+            ));
+        }
     }
     let n_same = to.iter().filter(|it| from.iter().any(|other| is_copy(it, other))).count();
-    if n_same > 0 {
-        let what = "measurements that stand on both sides";
-        found.push(note(what, String::new(), n_same.to_string()));
+    match (n_same, to.len()) {
+        (0, _) => {}
+        (1, 1) => found.push("the candidate is a measurement of the baseline itself".to_owned()),
+        (n, n_all) => {
+            found.push(format!(
+                "{n} of the {n_all} measurements of the candidate are the baseline's"
+            ));
+        }
     }
     found
 }

@@ -349,15 +349,37 @@ fn copies_of_a_run_count_once() {
     let compared = |seed: fn(u64) -> u64| {
         compare_records(&six(5000.0, seed), &six(4500.0, seed), &SetOptions::default())
     };
-    let what = "runs that are not copies of one another, which count once";
     let copies = compared(|_| 1);
     let basis = row(&copies.rows, "read", "iops").basis;
     assert_eq!(basis, Basis::Seconds, "one run stands on each side");
-    let told = copies.differences.iter().find(|it| it.what == what).expect("it is given");
-    assert_eq!((told.baseline.as_str(), told.candidate.as_str()), ("1 of 6", "1 of 6"));
+    let told = |name: &str| {
+        format!("5 of the 6 runs of the {name} are copies of another one, and do not count")
+    };
+    assert_eq!(copies.remarks, [told("baseline"), told("candidate")]);
+    assert!(copies.differences.is_empty(), "{:?}", copies.differences);
     let others = compared(|idx| idx);
     assert_eq!(row(&others.rows, "read", "iops").basis, Basis::Runs);
-    assert!(others.differences.iter().all(|it| it.what != what), "{:?}", others.differences);
+    assert!(others.remarks.is_empty(), "{:?}", others.remarks);
+}
+
+/// It is worth a note, and no difference.
+#[test]
+fn what_stands_on_both_sides_is_said() {
+    let made = |seed: u64| {
+        let mut record = run(5000.0, 1e6, 7);
+        record.jobs[0].seed = seed;
+        record
+    };
+    let remarks = |from: &[u64], to: &[u64]| {
+        let side = |seeds: &[u64]| seeds.iter().map(|seed| made(*seed)).collect::<Vec<Record>>();
+        let found = compare_records(&side(from), &side(to), &SetOptions::default());
+        assert!(found.differences.is_empty(), "{:?}", found.differences);
+        found.remarks
+    };
+    assert_eq!(remarks(&[1], &[1]), ["the candidate is a measurement of the baseline itself"]);
+    let two_of_three = "2 of the 3 measurements of the candidate are the baseline's";
+    assert_eq!(remarks(&[1, 2, 4], &[2, 3, 1]), [two_of_three]);
+    assert!(remarks(&[1], &[2]).is_empty());
 }
 
 /// Makes the interval at `idx` longer: the host paused, and nothing completed meanwhile. What comes

@@ -508,6 +508,15 @@ fn differences_table(against: &[Against<'_>]) -> Option<(String, Table)> {
                 Cell::text(kind),
             ]);
         }
+        for remark in &one.found.remarks {
+            table.rows.push(vec![
+                Cell::text(one.candidate.name.as_str()),
+                Cell::text(remark.as_str()),
+                Cell::Nothing,
+                Cell::Nothing,
+                Cell::text("which runs count"),
+            ]);
+        }
     }
     (!table.rows.is_empty()).then(|| ("Differences".to_owned(), table))
 }

@@ -27,6 +27,7 @@ pub(super) fn json(judged: &Judged) -> String {
         "baseline": runs(&judged.baseline),
         "candidate": runs(&judged.candidate),
         "differences": differences.collect::<Vec<_>>(),
+        "remarks": judged.found.remarks,
         "coverage": judged.options.coverage,
         "effect_min": judged.options.effect_min,
         "rows": judged.found.rows.iter().map(row).collect::<Vec<_>>(),

@@ -52,6 +52,7 @@ pub(super) fn before(judged: &Judged) -> Vec<Line> {
     put_runs(&mut lines, "baseline", &judged.baseline);
     put_runs(&mut lines, "candidate", &judged.candidate);
     lines.extend(judged.found.differences.iter().map(|it| ("differs", words(it))));
+    lines.extend(judged.found.remarks.iter().map(|it| ("note", it.clone())));
     lines
 }
 
