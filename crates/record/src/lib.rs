@@ -55,12 +55,12 @@ pub use listed::{Latency, ListedLatencies, ListedLatency};
 pub use place::{DeviceRecord, NetworkRecord, PlaceRecord};
 pub use step::{IoErrorRecord, StepRecord};
 pub use suite::{
-    NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,
+    MET, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,
     SuiteRoundsRecord, SuiteRowRecord, SuiteSourceRecord, SuiteStepRecord,
 };
 pub use validity::{
-    GateRecord, PauseRecord, PausesRecord, SteadyRuleRecord, StepConditions, StepValidity,
-    UntilSteadyRecord, Verdict,
+    GateRecord, PauseRecord, PausesRecord, SUSTAINED_SHARE, SteadyRuleRecord, StepConditions,
+    StepValidity, UntilSteadyRecord, Verdict,
 };
 
 use serde::{Deserialize, Serialize};

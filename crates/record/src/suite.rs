@@ -45,6 +45,9 @@ pub struct SuiteRecord {
     pub rounds: Option<SuiteRoundsRecord>,
 }
 
+/// Verdict of a need that the disk meets.
+pub const MET: &str = "met";
+
 /// What a disk must do, and whether it does.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct NeedRecord {

@@ -223,6 +223,9 @@ impl StepValidity {
     }
 }
 
+/// Name of the figure of [`GateRecord::sustained_share`].
+pub const SUSTAINED_SHARE: &str = "sustained_share";
+
 impl GateRecord {
     /// Returns a figure by its name.
     pub fn figure(&self, name: &str) -> Option<f64> {
@@ -232,5 +235,11 @@ impl GateRecord {
     /// Says whether the level is known not to last: for how long it does (`lasts_s`) is known.
     pub fn is_borrowed(&self) -> bool {
         self.verdict == Verdict::NotAssessed && self.figure("lasts_s").is_some()
+    }
+
+    /// Returns the share of the measured load that is carried without credits, 0 to 1; none where
+    /// that is not known.
+    pub fn sustained_share(&self) -> Option<f64> {
+        self.figure(SUSTAINED_SHARE)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{ArrivalsRecord, CapRecord, EmulationRecord, JobRecord};
+use record::{ArrivalsRecord, CapRecord, EmulationRecord, JobRecord, SUSTAINED_SHARE};
 
 use super::{Step, time_ns};
 use crate::gate::{Gate, GateName, GateVerdict};
@@ -85,10 +85,16 @@ impl Step<'_> {
             let later = fell_at_s(b).total_cmp(&fell_at_s(a));
             rank(b).cmp(&rank(a)).then(lasts_s(a).total_cmp(&lasts_s(b))).then(later)
         });
+        let sustained = gates.iter().filter_map(|gate| gate.figure(SUSTAINED_SHARE));
+        let sustained = sustained.reduce(f64::min);
         let mut gates = gates.into_iter();
-        let Some(worst) = gates.next() else {
+        let Some(mut worst) = gates.next() else {
             return Gate::passed(name, "no operation reached what has burst credits");
         };
+        // The account that carries the least of the load decides how much of it lasts.
+        for figure in worst.figures.iter_mut().filter(|it| it.name == SUSTAINED_SHARE) {
+            figure.value = sustained.unwrap_or(figure.value);
+        }
         // A level that one account's end left may live on another's.
         let is_ended = worst.verdict == GateVerdict::Failed;
         match gates.find(|gate| is_ended && gate.figure("lasts_s").is_some()) {

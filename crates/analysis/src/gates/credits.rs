@@ -1,6 +1,8 @@
 //! Was the level borrowed? Many cloud disks carry more than they are sold for until their burst
 //! credits run out.
 
+use record::SUSTAINED_SHARE;
+
 use crate::change::{Change, ChangeRule, changes};
 use crate::gate::{Gate, GateName};
 use crate::series;
@@ -80,7 +82,13 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
         );
         let [before, after, _] = figure_names(inputs.unit);
         let figures = [("fell_at_s", at_s), (before, fall.before), (after, fall.after)];
-        return Gate::failed(name, reason).with(&figures);
+        let gate = Gate::failed(name, reason).with(&figures);
+        return match inputs.knowledge {
+            BurstKnowledge::Known { baseline_iops, .. } => {
+                gate.with(&[sustained(baseline_iops, counted_per_s)])
+            }
+            BurstKnowledge::None | BurstKnowledge::Unknown { .. } => gate,
+        };
     }
     let run_s = inputs.iops.len() as f64 * inputs.sample_s;
     match inputs.knowledge {
@@ -129,13 +137,15 @@ impl Account {
             let reason = format!("{rate} are within the baseline");
             return Gate::passed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
         }
+        let sustained = sustained(baseline_iops, counted_per_s);
         let left_ios = credit_ios - above_iops * run_s;
         if left_ios <= credit_ios * (1.0 - SPENT_MIN) {
             let reason = format!(
                 "{rate} were {above_iops:.0} above the baseline of {baseline_iops:.0} on \
                  average, which spent a full account of credits in these {run_s:.0} s"
             );
-            return Gate::failed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
+            let figures = [(figure_names(unit)[2], baseline_iops), sustained];
+            return Gate::failed(name, reason).with(&figures);
         }
         // A level that was reached on the way is the one that goes on.
         let last_iops = last.map(|change| change.after);
@@ -157,8 +167,20 @@ impl Account {
             (lasts_s, text)
         };
         let reason = format!("credits possible: {until}; the run took {run_s:.0} s");
-        Gate::unknown(name, reason).with(&[("lasts_s", lasts_s), ("run_s", run_s)])
+        Gate::unknown(name, reason).with(&[("lasts_s", lasts_s), ("run_s", run_s), sustained])
     }
+}
+
+/// Says whether a part of a load is carried without credits, where so much of the load is
+/// ([`record::GateRecord::sustained_share`]): as of a whole load, what is less than rounding and
+/// noise above the baseline counts as within it.
+pub fn is_sustained(part: f64, sustained_share: f64) -> bool {
+    part <= sustained_share * (1.0 + ABOVE_MIN)
+}
+
+/// Returns the figure of how much of a load is carried without credits, as a share.
+fn sustained(baseline_iops: f64, counted_per_s: f64) -> (&'static str, f64) {
+    (SUSTAINED_SHARE, (baseline_iops / counted_per_s).min(1.0))
 }
 
 /// Shortest level, as a part of the run: the second that a fall comes in is of both levels, and

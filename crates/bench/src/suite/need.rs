@@ -11,7 +11,7 @@ use analysis::{LatencyFigure, Limit, Limits, Point};
 use hist::Histogram;
 use plan::Plan;
 use plan::load::Arrivals;
-use record::{NeedConditionRecord, NeedRecord, Outcome, Record};
+use record::{MET, NeedConditionRecord, NeedRecord, Outcome, Record};
 
 use super::rows::{Check, borrowed, checks, held_by, latency, only_slows, spoils};
 use super::{Access, Durable, End, Part, Prepare, Step, Suite};
@@ -425,7 +425,7 @@ impl Question {
             Some(Said::Spoiled | Said::Thin) | None => attempts.last(),
         };
         let verdict = match said {
-            Some(Said::Passed) => "met",
+            Some(Said::Passed) => MET,
             Some(Said::Failed) => "not met",
             Some(Said::Borrowed | Said::Spoiled | Said::Thin) | None => "cannot tell",
         };
@@ -476,7 +476,7 @@ impl Question {
         }
         let backlog = worst_backlog(record, step_idx).filter(|_| self.offered_iops.is_some());
         broken.extend(backlog.and_then(grown_backlog));
-        let (said, reason) = self.said(record, step_idx, &checks, point.is_some(), (broken, thin));
+        let (said, reason) = self.said(record, step_idx, &checks, point.as_ref(), (broken, thin));
         let reason = match said {
             Said::Failed => held_by(record, step_idx)
                 .map_or(reason.clone(), |cap| format!("{reason}; held back by {cap}")),
@@ -491,7 +491,7 @@ impl Question {
         record: &Record,
         step_idx: u32,
         checks: &[Check],
-        has_point: bool,
+        point: Option<&Point>,
         (broken, thin): (Vec<String>, Option<String>),
     ) -> (Said, String) {
         let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
@@ -502,18 +502,18 @@ impl Question {
         if record.outcome == Outcome::Interrupted && is_last {
             return (Said::Spoiled, "it was interrupted".to_owned());
         }
-        let is_kept = has_point && broken.is_empty() && thin.is_none();
+        let is_kept = point.is_some() && broken.is_empty() && thin.is_none();
         let stands = |check: &&Check| is_kept && only_slows(check) && self.only_worsens();
         let mut spoiling = checks.iter().filter(|check| spoils(check, self.offered_iops.is_some()));
         if let Some(check) = spoiling.find(|check| !stands(check)) {
             return (Said::Spoiled, check.reason().to_owned());
         }
-        if !has_point {
+        let Some(point) = point else {
             return (Said::Failed, "nothing was completed".to_owned());
-        }
+        };
         match (broken.is_empty(), thin) {
             (_, Some(thin)) => (Said::Thin, thin),
-            (true, None) => match borrowed(checks) {
+            (true, None) => match borrowed(checks, self.asked_share(point)) {
                 Some(check) => {
                     (Said::Borrowed, format!("it was kept, but may not last: {}", check.reason()))
                 }
@@ -521,6 +521,18 @@ impl Question {
             },
             (false, None) => (Said::Failed, broken.join("; ")),
         }
+    }
+
+    /// Returns how much of a measured load is asked for, as a share; none of a closed one whose
+    /// latencies count, since those are latencies of the whole load.
+    fn asked_share(&self, point: &Point) -> Option<f64> {
+        let rate = |condition: &Condition| match condition {
+            Condition::Iops(least) => Some(least / point.achieved_iops),
+            Condition::BytesPerS(least) => Some(least / point.bytes_per_s),
+            Condition::Latency { .. } => None,
+        };
+        let rates = self.conditions.iter().filter_map(rate);
+        rates.reduce(f64::max).filter(|_| self.only_worsens())
     }
 
     /// Says whether a slow generator can only make it look worse. It can where the rate is offered,

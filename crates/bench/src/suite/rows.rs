@@ -1,6 +1,6 @@
 //! The record of a suite: a row per step, the median of its repeats, and what others published.
 
-use analysis::gates::of_step;
+use analysis::gates::{is_sustained, of_step};
 use analysis::stats::median_interval;
 use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point, series};
@@ -242,6 +242,8 @@ pub(super) struct Check {
     reason: String,
     /// The level is known not to last: it is one of burst credits, or of a cache that fills.
     is_borrowed: bool,
+    /// Share of the load that is carried without credits, where that is known.
+    sustained_share: Option<f64>,
 }
 
 impl Check {
@@ -265,12 +267,18 @@ pub(super) fn only_slows(check: &Check) -> bool {
 }
 
 /// Returns why the level of a step is known not to last, if it is: credits that ran out on the way
-/// carried a part of it, too.
-pub(super) fn borrowed(checks: &[Check]) -> Option<&Check> {
+/// carried a part of it, too. Where only a share of the load is asked for, credits do not matter if
+/// that share is carried without them.
+pub(super) fn borrowed(checks: &[Check], asked_share: Option<f64>) -> Option<&Check> {
     let has_ended = |check: &&Check| {
         check.verdict == Verdict::Failed && check.name == GateName::Credits.as_str()
     };
-    checks.iter().find(has_ended).or_else(|| checks.iter().find(|check| check.is_borrowed))
+    let is_needed = |it: &&Check| {
+        let shares = asked_share.zip(it.sustained_share);
+        shares.is_none_or(|(asked, sustained)| !is_sustained(asked, sustained))
+    };
+    let needed = || checks.iter().filter(is_needed);
+    needed().find(has_ended).or_else(|| needed().find(|check| check.is_borrowed))
 }
 
 /// Checks that spoil a result, the weightiest first. Others are shown with the run.
@@ -293,6 +301,7 @@ pub(super) fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
             verdict: gate.verdict,
             reason: gate.reason.clone(),
             is_borrowed: gate.is_borrowed(),
+            sustained_share: gate.sustained_share(),
         });
         return checks.collect();
     }
@@ -308,6 +317,7 @@ pub(super) fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
         },
         reason: gate.reason,
         is_borrowed: false,
+        sustained_share: None,
     });
     checks.collect()
 }
