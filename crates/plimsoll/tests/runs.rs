@@ -252,12 +252,40 @@ fn what_a_run_comes_to_is_listed() {
     let table = plimsoll(&sandbox, &["runs"]).stdout;
     for (line, end) in table.lines().skip(1).zip([
         "  load line: /mnt/p30: randrw 50 % reads 4.00 KiB, p99 < 10ms (on p30.toml)",
-        " steps: need (on p30.toml)",
+        "  not met: 1 need: need (on p30.toml)",
+        "    not met: iops=9000",
         "  cannot tell: no load line: open (on p30.toml)",
         "  load line: line (on p30.toml)",
         "  invalid: missed (on p30.toml)",
         "  carried (on p30.toml)",
     ]) {
         assert!(line.ends_with(end), "`{end}` is not the end of: {table}");
+    }
+    assert!(table.contains("      5.00 k     39.0 MiB  "), "{table}");
+}
+
+/// Each need has its answer and its rates, and the run says that all are met.
+#[test]
+fn needs_are_listed_with_their_answers() {
+    let sandbox = Sandbox::new();
+    let design = "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n";
+    sandbox.write("p30.toml", design);
+    let needs = ["--need", "iops=1000,p99<20ms", "--need", "mb_s=100,bs=1m,seq"];
+    let on = ["--on", "p30.toml", "--virtual", "--no-progress", "--report", "none"];
+    plimsoll(&sandbox, &[&["bench"], &needs[..], &on].concat()).success();
+    let table = plimsoll(&sandbox, &["runs"]).stdout;
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(
+        lines[1].contains("  met: 2 needs: ") && lines[1].ends_with("(on p30.toml)"),
+        "{table}"
+    );
+    assert!(lines[2].ends_with("  met: iops=1000,p99<20ms"), "{table}");
+    assert!(lines[3].ends_with("  met: mb_s=100,bs=1m,seq"), "{table}");
+    let listed = &list(&sandbox)[0]["steps"];
+    for (idx, rate_iops) in [(0, 1_000.0), (1, 95.37)] {
+        let step = &listed[idx];
+        let found = step["rate_iops"].as_f64().expect("it was measured");
+        assert!((found / rate_iops - 1.0).abs() < 0.1, "{listed}");
+        assert_eq!(step["verdict"], "met");
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use analysis::assess::Standing;
 use hist::Histogram;
 use record::{
-    CurvePointRecord, CurveRecord, DirRecord, Figure, JobRecord, Latency, Note, NoteSeverity,
-    Outcome, Record,
+    CurvePointRecord, CurveRecord, DirRecord, Figure, JobRecord, Latency, NeedRecord, Note,
+    NoteSeverity, Outcome, Record, SuiteRecord, SuiteRowRecord,
 };
 use rusqlite::{Row, params};
 
@@ -52,8 +52,8 @@ pub struct Totals {
     pub figures: Figures,
     /// Steps that were measured.
     pub n_steps: u32,
-    /// What each of several steps came to, the first [`STEPS_MAX`]; empty of a run of one step, of
-    /// a load curve and of a suite.
+    /// What each of several steps came to, the first [`STEPS_MAX`], or each need; empty of a run of
+    /// one step, of a load curve and of a suite.
     pub steps: Vec<StepFigures>,
     /// Remarks that weigh on the figures.
     pub n_warnings: u32,
@@ -90,11 +90,14 @@ impl From<&Figures> for record::Figures {
     }
 }
 
-/// One of several steps.
+/// One of several steps, or a need.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StepFigures {
-    /// Its name, or its number from 1.
+    /// Its name, or its number from 1; of a need its words.
     pub name: String,
+    /// Of a need, whether it is met: `met`, `not met` or `cannot tell`; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub verdict: String,
     /// What it came to.
     #[serde(flatten)]
     pub figures: Figures,
@@ -271,15 +274,15 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Option<Source>> {
 }
 
 impl Totals {
-    /// Adds a record's jobs up, step by step. Of a load curve it is the load line; of a suite
-    /// without one nothing, since its steps do different things.
+    /// Adds a record's jobs up, step by step. Of a load curve it is the load line; of needs what
+    /// each was measured to get; of another suite nothing, since its steps do different things.
     pub fn of(record: &Record) -> Totals {
         let totals = Totals::without_figures(record);
         if let Some(curve) = &record.curve {
             return Totals { figures: Figures::of_line(curve), ..totals };
         }
-        if record.suite.is_some() {
-            return totals;
+        if let Some(suite) = &record.suite {
+            return Totals { steps: of_needs(suite), ..totals };
         }
         let mut steps: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
         for job in &record.jobs {
@@ -291,6 +294,7 @@ impl Totals {
         }
         let named = |(step_idx, jobs): (&u32, &Vec<&JobRecord>)| StepFigures {
             name: step_name(record, *step_idx),
+            verdict: String::new(),
             figures: Figures::of(jobs),
         };
         let steps = steps.iter().take(STEPS_MAX).map(named).collect();
@@ -308,6 +312,21 @@ impl Totals {
             ..Totals::default()
         }
     }
+}
+
+/// Returns the needs of the user's own, each with its answer and the figures of its row.
+fn of_needs(suite: &SuiteRecord) -> Vec<StepFigures> {
+    let own = suite.needs.iter().filter(|need| need.source.is_empty());
+    let of_need = |need: &NeedRecord| StepFigures {
+        name: need.need.clone(),
+        verdict: need.verdict.clone(),
+        figures: suite
+            .rows
+            .iter()
+            .find(|row| row.label == need.label)
+            .map_or_else(Figures::default, Figures::of_row),
+    };
+    own.take(STEPS_MAX).map(of_need).collect()
 }
 
 fn step_name(record: &Record, step_idx: u32) -> String {
@@ -328,6 +347,15 @@ impl Figures {
             rate_bytes_per_s: sum(DirRecord::rate_bytes),
             latency_ns_p50: percentile_ns(&latencies, 50.0),
             latency_ns_p99: percentile_ns(&latencies, 99.0),
+        }
+    }
+
+    fn of_row(row: &SuiteRowRecord) -> Figures {
+        Figures {
+            rate_iops: Some(row.iops.median),
+            rate_bytes_per_s: Some(row.bytes_per_s.median),
+            latency_ns_p50: Some(row.latency_p50_ns.median.round() as u64),
+            latency_ns_p99: Some(row.latency_p99_ns.median.round() as u64),
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use analysis::assess::Standing;
 use record::Figure;
-use store::{Figures, Filter, FindError, RunRow, State, Totals, Which};
+use store::{Figures, Filter, FindError, RunRow, State, StepFigures, Totals, Which};
 
 use super::keep::{self, StoreArgs, failure};
 use crate::exit::{Exit, Failure};
@@ -89,9 +89,10 @@ Examples:
   plimsoll runs tag 12 nightly
   plimsoll runs --all --json
 
-Before a name stands what became of a run that is not simply complete, and what
-speaks against its figures: `invalid`, `cannot tell`, `not met` (a need of
-bench) or `caution`. `plimsoll show N` says why.";
+Before a name stands what became of a run that is not simply complete, what
+speaks against its figures (`invalid`, `cannot tell` or `caution`), and whether
+the needs of a bench are met (`met`, `not met` or `cannot tell`).
+`plimsoll show N` says why.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -157,9 +158,16 @@ fn table(runs: &[RunRow], columns: Option<usize>) -> String {
         let shown = totals.steps.iter().take(STEPS_SHOWN_MAX);
         let n_shown = shown.len();
         for step in shown {
-            put(&row(&" ".repeat(head.len()), &step.figures, &format!("  step {}", step.name)));
+            let name = match step.verdict.as_str() {
+                "" => format!("step {}", step.name),
+                verdict => format!("{verdict}: {}", step.name),
+            };
+            put(&row(&" ".repeat(head.len()), &step.figures, &format!("  {name}")));
         }
-        let n_more = (totals.n_steps as usize).saturating_sub(n_shown);
+        // A need may take several steps.
+        let n_all =
+            if has_needs(&totals.steps) { totals.steps.len() } else { totals.n_steps as usize };
+        let n_more = n_all.saturating_sub(n_shown);
         if n_shown > 0 && n_more > 0 {
             let rest = format!("  {n_more} more: plimsoll show {}", run.id);
             put(&row(&" ".repeat(head.len()), &Figures::default(), &rest));
@@ -195,12 +203,22 @@ fn state(run: &RunRow) -> String {
     match (run.state, run.totals.standing.as_str()) {
         (State::Complete, standing) => {
             let imported = if run.source.is_some() { "imported: " } else { "" };
-            let is_known = !standing.is_empty() && standing != sound;
-            let standing = if is_known { format!("{standing}: ") } else { String::new() };
-            format!("{imported}{standing}")
+            let mut words = Vec::new();
+            if !run.totals.steps.is_empty() && run.totals.steps.iter().all(is_met) {
+                words.push(record::MET);
+            }
+            if !standing.is_empty() && standing != sound {
+                words.push(standing);
+            }
+            let words: String = words.into_iter().map(|word| format!("{word}: ")).collect();
+            format!("{imported}{words}")
         }
         (other, _) => format!("{}: ", other.word()),
     }
+}
+
+fn is_met(step: &StepFigures) -> bool {
+    step.verdict == record::MET
 }
 
 /// Says what the figures are of, where it is not the one step of a run. Neither rates nor
@@ -212,8 +230,19 @@ fn what(run: &RunRow) -> String {
         "curve" | "bench" if has_figures => "load line: ".to_owned(),
         "curve" => "no load line: ".to_owned(),
         _ if steps.is_empty() && (has_figures || *n_steps < 2) => String::new(),
+        _ if has_needs(steps) => needs(steps.len()),
         _ => format!("{n_steps} steps: "),
     }
+}
+
+/// Says whether these are needs, and not steps.
+fn has_needs(steps: &[StepFigures]) -> bool {
+    steps.iter().any(|step| !step.verdict.is_empty())
+}
+
+/// Says how many needs a run answers.
+fn needs(n: usize) -> String {
+    if n == 1 { "1 need: ".to_owned() } else { format!("{n} needs: ") }
 }
 
 /// Returns what a user knows a run by: its name and tags, or else what it measured or its
