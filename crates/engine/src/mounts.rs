@@ -1,5 +1,7 @@
-//! Where devices are mounted, from the kernel's table of mounts.
+//! Where devices are mounted, from the kernel's tables of mounts: each mount namespace has one.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A device number: major and minor.
@@ -21,9 +23,86 @@ pub struct Mount {
     pub options: String,
 }
 
+/// A process of this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+}
+
+impl Process {
+    /// Returns the process of a folder of /proc; `None` of what is no process, or has ended.
+    pub(crate) fn of_folder(folder: &Path) -> Option<Self> {
+        let pid = folder.file_name()?.to_str()?.parse().ok()?;
+        let name = std::fs::read_to_string(folder.join("comm")).ok()?;
+        Some(Process { pid, name: name.trim().to_owned() })
+    }
+}
+
+/// Where something is mounted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountPoint {
+    /// The path. `[SWAP]` stands for use as swap.
+    pub at: PathBuf,
+    /// A process of the mount namespace that has it; `None` in this process's own.
+    pub seen_by: Option<Process>,
+}
+
+impl MountPoint {
+    /// One in the mount namespace of this process.
+    pub fn here(at: impl Into<PathBuf>) -> Self {
+        MountPoint { at: at.into(), seen_by: None }
+    }
+}
+
+impl fmt::Display for MountPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.at.display())?;
+        match &self.seen_by {
+            Some(Process { pid, name }) => {
+                write!(f, " (in another mount namespace: process {pid}, `{name}`)")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The table of mounts of a mount namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// A process that is in it; `None` of this process's own.
+    pub seen_by: Option<Process>,
+    /// What is mounted there.
+    pub mounts: Vec<Mount>,
+}
+
 /// Returns the kernel's table of mounts as it is now; empty where there is none.
 pub fn table() -> Vec<Mount> {
-    parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
+    read(Path::new("/proc/self")).unwrap_or_default()
+}
+
+/// Returns the tables of all mount namespaces, this process's own first. Others are those that
+/// a process is in which this user may look at: root may at all. One that is only kept by a bind
+/// mount or an open file is not found.
+pub fn namespaces() -> Vec<Namespace> {
+    let id = |folder: &Path| std::fs::read_link(folder.join("ns/mnt")).ok();
+    let mut known: HashSet<PathBuf> = id(Path::new("/proc/self")).into_iter().collect();
+    let mut found = vec![Namespace { seen_by: None, mounts: table() }];
+    let Ok(processes) = std::fs::read_dir("/proc") else { return found };
+    for folder in processes.flatten().map(|entry| entry.path()) {
+        let is_new = id(&folder).is_some_and(|id| known.insert(id));
+        let Some(process) = is_new.then(|| Process::of_folder(&folder)).flatten() else { continue };
+        let Some(mounts) = read(&folder) else { continue };
+        found.push(Namespace { seen_by: Some(process), mounts });
+    }
+    found
+}
+
+/// Reads the table of a process, by its folder of /proc.
+fn read(folder: &Path) -> Option<Vec<Mount>> {
+    std::fs::read_to_string(folder.join("mountinfo")).ok().map(|text| parse(&text))
 }
 
 /// Returns what a path is on: the mount that is deepest, and of those at the same place the last.

@@ -1,8 +1,9 @@
 //! What there is to know about a target before a job touches it.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatVfsMountFlags, StatxF
 use rustix::io::Errno;
 
 use crate::files::FileKind;
-use crate::mounts::{self, DeviceNumber, Mount};
+use crate::mounts::{self, DeviceNumber, Mount, MountPoint, Namespace, Process};
 use crate::signatures::{self, Contents, ContentsKind};
 use crate::{EngineError, call};
 
@@ -19,6 +20,9 @@ const BLKSSZGET: u32 = 0x1268;
 
 /// `BLKROGET` of `linux/fs.h`, `_IO(0x12, 94)`: whether a device is read-only.
 const BLKROGET: u32 = 0x125e;
+
+/// `LOOP_GET_STATUS64` of `linux/loop.h`: what a loop device lies over.
+const LOOP_GET_STATUS64: u32 = 0x4c05;
 
 /// The smallest sector there is, for files whose file system says nothing.
 const SECTOR_BYTES: u32 = 512;
@@ -65,9 +69,9 @@ pub struct TargetFacts {
     pub read_only: bool,
     /// Bytes that this user may still use on the file system of the file; `None` for a device.
     pub free_bytes: Option<u64>,
-    /// Where the device, a partition of it, or what is stacked on it is mounted. `[SWAP]` stands
-    /// for use as swap.
-    pub mount_points: Vec<PathBuf>,
+    /// Where the device, a partition of it, or what is stacked on it is mounted, in this or, as far
+    /// as this user may see, in another mount namespace.
+    pub mount_points: Vec<MountPoint>,
     /// The devices that lie over it or over a part of it, mounted or not: loop devices, and what
     /// /sys calls holders. Its partitions are none.
     pub stacked: Vec<PathBuf>,
@@ -117,7 +121,7 @@ impl TargetFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteRisk<'a> {
     /// It, or a part of it, is mounted here.
-    Mounted(&'a Path),
+    Mounted(&'a MountPoint),
     /// The kernel or another program holds it.
     Held,
     /// This device lies over it, or over a part of it.
@@ -298,8 +302,8 @@ fn hold(path: &Path, is_mounted: bool) -> rustix::io::Result<Option<OwnedFd>> {
 
 fn probe_device(target: &mut TargetFacts, holds: bool) -> Result<Option<OwnedFd>, EngineError> {
     let fail = |errno: Errno| EngineError::file("open", &target.path, errno);
-    let family = Family::of(target.device);
-    target.mount_points = mount_points(&family);
+    let family = Family::of(target.device, &loops());
+    target.mount_points = InUse::now().of(&family);
     target.stacked = family.stacked.iter().filter_map(|above| device_path(*above)).collect();
     let mut held = None;
     if holds {
@@ -350,19 +354,40 @@ fn contents_over(device: DeviceNumber) -> Option<Contents> {
     Some(contents(&File::from(fd), size_bytes))
 }
 
-/// Finds where a device, its partitions, and what is stacked on any of them are in use.
-fn mount_points(family: &Family) -> Vec<PathBuf> {
-    let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let is_family = |path: &Path| device_number(path).is_some_and(|at| family.contains(at));
-    let in_family = |mount: &Mount| family.contains(mount.device) || is_family(&mount.source);
-    let mut found: Vec<PathBuf> =
-        mounts::parse(&table).into_iter().filter(in_family).map(|mount| mount.at).collect();
-    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
-    let swap_devices = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    if swap_devices.map(Path::new).any(is_family) {
-        found.push(PathBuf::from("[SWAP]"));
+/// What is in use, and where.
+struct InUse {
+    /// Devices by their numbers. A mount has that of its file system and, where that is over
+    /// several devices, that of the one that was named.
+    mounts: Vec<(Vec<DeviceNumber>, MountPoint)>,
+}
+
+impl InUse {
+    /// Looks at all mounts, and at swap.
+    fn now() -> InUse {
+        let mut sources: HashMap<PathBuf, Option<DeviceNumber>> = HashMap::new();
+        let mut mounts = Vec::new();
+        for Namespace { seen_by, mounts: table } in mounts::namespaces() {
+            for Mount { device, at, source, .. } in table {
+                let named = *sources.entry(source).or_insert_with_key(|path| device_number(path));
+                let numbers = [device].into_iter().chain(named).collect();
+                mounts.push((numbers, MountPoint { at, seen_by: seen_by.clone() }));
+            }
+        }
+        let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+        let swap_devices = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+        for number in swap_devices.filter_map(|path| device_number(Path::new(path))) {
+            mounts.push((vec![number], MountPoint::here("[SWAP]")));
+        }
+        InUse { mounts }
     }
-    found
+
+    /// Finds where a device, its partitions, and what is stacked on any of them are in use.
+    fn of(&self, family: &Family) -> Vec<MountPoint> {
+        let is_in = |(numbers, _): &&(Vec<DeviceNumber>, MountPoint)| {
+            numbers.iter().any(|number| family.contains(*number))
+        };
+        self.mounts.iter().filter(is_in).map(|(_, at)| at.clone()).collect()
+    }
 }
 
 /// The devices that a write to one of them may reach.
@@ -379,13 +404,12 @@ struct Family {
 }
 
 impl Family {
-    fn of(device: DeviceNumber) -> Family {
-        let loops = loops();
+    fn of(device: DeviceNumber, loops: &[Loop]) -> Family {
         let mut family = Family { below: vec![device], ..Family::default() };
         let mut next = Some(device);
         let mut n_seen = 0;
         while let Some(at) = next {
-            let over = loops.iter().filter(|(_, below)| *below == at).map(|(above, _)| *above);
+            let over = loops.iter().filter(|it| it.below == Some(at)).map(|it| it.device);
             let holders = numbers_in(&sys_folder(at).join("holders"), "dev");
             for number in over.chain(holders) {
                 family.add(number);
@@ -401,12 +425,12 @@ impl Family {
             n_seen += 1;
         }
         let mut above = device;
-        while let Some((_, below)) = loops.iter().find(|(over, _)| *over == above) {
-            if family.contains(*below) || family.below.len() >= DEPENDENTS_MAX {
+        while let Some(below) = loops.iter().find(|it| it.device == above).and_then(|it| it.below) {
+            if family.contains(below) || family.below.len() >= DEPENDENTS_MAX {
                 break;
             }
-            family.below.push(*below);
-            above = *below;
+            family.below.push(below);
+            above = below;
         }
         family
     }
@@ -441,16 +465,63 @@ fn device_path(device: DeviceNumber) -> Option<PathBuf> {
     Some(Path::new("/dev").join(name))
 }
 
-/// Returns the loop devices that lie over block devices, each with that device.
-fn loops() -> Vec<(DeviceNumber, DeviceNumber)> {
+/// A loop device that is set up.
+struct Loop {
+    device: DeviceNumber,
+    /// The block device that it lies over, if it is one.
+    below: Option<DeviceNumber>,
+    /// What it lies over, as [`MountedImage::id`].
+    id: (u64, u64),
+}
+
+/// Returns the loop devices that are set up.
+fn loops() -> Vec<Loop> {
     let Ok(entries) = std::fs::read_dir("/sys/block") else { return Vec::new() };
     let of_entry = |folder: PathBuf| {
         let backing = std::fs::read_to_string(folder.join("loop/backing_file")).ok()?;
-        let below = device_number(Path::new(backing.trim_end_matches('\n')))?;
         let number = std::fs::read_to_string(folder.join("dev")).ok()?;
-        Some((mounts::parse_device(&number)?, below))
+        let device = mounts::parse_device(&number)?;
+        let by_path = || Loop::by_path(device, Path::new(backing.trim_end_matches('\n')));
+        Loop::asked(device).or_else(by_path)
     };
     entries.flatten().filter_map(|entry| of_entry(entry.path())).collect()
+}
+
+impl Loop {
+    /// Asks the device what it lies over, which needs the right to open it. That is right also
+    /// where the path is one of another mount namespace, or has gone.
+    fn asked(device: DeviceNumber) -> Option<Loop> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(device_path(device)?, flags, Mode::empty()).ok()?;
+        let mut info = LoopInfo { device: 0, inode: 0, rdevice: 0, rest: [0; 26] };
+        // SAFETY: the request writes one `loop_info64`, which is as long as this and outlives the
+        // call.
+        let result = call::retry(|| unsafe {
+            use std::os::fd::AsRawFd;
+            libc::ioctl(fd.as_raw_fd(), LOOP_GET_STATUS64 as _, &raw mut info) as isize
+        });
+        let rdevice = (rustix::fs::major(info.rdevice), rustix::fs::minor(info.rdevice));
+        let below = (info.rdevice != 0).then_some(rdevice);
+        (result >= 0).then_some(Loop { device, below, id: (info.device, info.inode) })
+    }
+
+    /// Looks at what the path of /sys leads to.
+    fn by_path(device: DeviceNumber, path: &Path) -> Option<Loop> {
+        let facts = std::fs::metadata(path).ok()?;
+        Some(Loop { device, below: device_number(path), id: (facts.dev(), facts.ino()) })
+    }
+}
+
+/// `struct loop_info64` of `linux/loop.h`: what lies below a loop device, and more.
+#[repr(C)]
+struct LoopInfo {
+    /// Number of the device that the file lies on.
+    device: u64,
+    /// The file's own number there.
+    inode: u64,
+    /// Number of the device that the file is; 0 of a regular file.
+    rdevice: u64,
+    rest: [u64; 26],
 }
 
 /// A file that is the contents of a loop device which is mounted, or a part of which is.
@@ -459,44 +530,32 @@ pub struct MountedImage {
     /// Number of the device that it lies on, and its own there, as of `stat`.
     pub id: (u64, u64),
     /// Where it is mounted.
-    pub mount_point: PathBuf,
+    pub mount_point: MountPoint,
 }
 
 /// Finds all of them, as far as /sys tells.
 pub fn mounted_images() -> Vec<MountedImage> {
-    use std::os::unix::fs::MetadataExt;
-    let Ok(entries) = std::fs::read_dir("/sys/block") else { return Vec::new() };
-    let of_entry = |folder: PathBuf| {
-        let backing = std::fs::read_to_string(folder.join("loop/backing_file")).ok()?;
-        let facts = std::fs::metadata(backing.trim_end_matches('\n')).ok()?;
-        let number = std::fs::read_to_string(folder.join("dev")).ok()?;
-        let family = Family::of(mounts::parse_device(&number)?);
-        let mount_point = mount_points(&family).into_iter().next()?;
-        let id = (facts.dev(), facts.ino());
-        facts.is_file().then_some(MountedImage { id, mount_point })
+    let loops = loops();
+    if loops.iter().all(|it| it.below.is_some()) {
+        return Vec::new();
+    }
+    let in_use = InUse::now();
+    let of_loop = |over: &Loop| {
+        let mount_point = in_use.of(&Family::of(over.device, &loops)).into_iter().next()?;
+        Some(MountedImage { id: over.id, mount_point })
     };
-    entries.flatten().filter_map(|entry| of_entry(entry.path())).collect()
-}
-
-/// A program that has a device open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceUser {
-    /// Its process.
-    pub pid: u32,
-    /// Its name.
-    pub name: String,
+    loops.iter().filter(|it| it.below.is_none()).filter_map(of_loop).collect()
 }
 
 /// Finds the programs that have a device open, as far as this user may see them; not this one.
-pub fn device_users(device: DeviceNumber) -> Vec<DeviceUser> {
+pub fn device_users(device: DeviceNumber) -> Vec<Process> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let of_process = |folder: PathBuf| {
-        let pid: u32 = folder.file_name()?.to_str()?.parse().ok()?;
+        let process = Process::of_folder(&folder)?;
         let mut fds = std::fs::read_dir(folder.join("fd")).ok()?.flatten();
-        let is_it = pid != std::process::id()
+        let is_it = process.pid != std::process::id()
             && fds.any(|fd| device_number(&fd.path()).is_some_and(|number| number == device));
-        let name = std::fs::read_to_string(folder.join("comm")).unwrap_or_default();
-        is_it.then(|| DeviceUser { pid, name: name.trim().to_owned() })
+        is_it.then_some(process)
     };
     processes.flatten().filter_map(|entry| of_process(entry.path())).collect()
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{BLOCK, all, file, make, one, op, options, read_write, scratch, spec, table, zeros};
+use engine::mounts::MountPoint;
 use engine::{
     Arena, ArenaSpec, Contents, ContentsKind, EngineError, FileKind, FileTable, LayoutSpec,
     MemoryKind, OpenFlags, TablePolicy, TargetFacts, WriteRisk, claim, layout, probe,
@@ -124,7 +125,7 @@ fn a_device_is_guarded_by_what_it_holds() {
     }
     let facts = probe(&device.0).unwrap();
     let _ = Command::new("umount").arg(&mount_point).status();
-    assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&mount_point)));
+    assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&MountPoint::here(mount_point))));
     assert!(facts.is_held);
 }
 
@@ -160,7 +161,7 @@ fn a_device_below_another_is_in_use() {
     }
     let facts = probe(&below.0).unwrap();
     assert!(run(Command::new("umount").arg(&mount_point)));
-    assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&mount_point)));
+    assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&MountPoint::here(mount_point))));
     unmounted(probe(&below.0).unwrap());
     drop(above);
     let alone = probe(&below.0).unwrap();

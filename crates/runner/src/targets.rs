@@ -5,9 +5,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use engine::{
-    ContentsKind, DeviceUser, EngineError, FileKind, MountedImage, TargetFacts, WriteRisk,
-};
+use engine::mounts::Process;
+use engine::{ContentsKind, EngineError, FileKind, MountedImage, TargetFacts, WriteRisk};
 use plan::{Diagnostic, Job, Plan, change};
 use units::system_text;
 
@@ -156,7 +155,7 @@ pub(crate) fn check_risk(
         WriteRisk::Mounted(_) | WriteRisk::Held if may_be_in_use => None,
         WriteRisk::Contents(..) | WriteRisk::Unreadable { .. } if may_be_lost => None,
         WriteRisk::Mounted(mount_point) => {
-            let message = format!("{writes_to}, which is mounted at `{}`", mount_point.display());
+            let message = format!("{writes_to}, which is mounted at {mount_point}");
             Some(in_use(message, "unmount it, or name another target"))
         }
         WriteRisk::Held => Some(held(&writes_to, facts)),
@@ -195,10 +194,10 @@ fn check_image(
     let of_file = std::fs::metadata(&facts.path).ok()?;
     let image = images.iter().find(|image| image.id == (of_file.dev(), of_file.ino()))?;
     let message = format!(
-        "job `{}` writes to `{}`, which is mounted at `{}` by way of a loop device",
+        "job `{}` writes to `{}`, which is mounted at {} by way of a loop device",
         job.name,
         facts.path.display(),
-        image.mount_point.display()
+        image.mount_point
     );
     Some(in_use(message, "unmount it, or name another target"))
 }
@@ -224,13 +223,13 @@ fn has_contents(message: String, remedy: &str) -> Diagnostic {
 /// Names who holds a device, where that shows.
 fn held(writes_to: &str, facts: &TargetFacts) -> Diagnostic {
     let users = engine::device_users(facts.device);
-    let is_ours = |user: &&DeviceUser| OUR_NAMES.contains(&user.name.as_str());
-    if let Some(DeviceUser { pid, .. }) = users.iter().find(is_ours) {
+    let is_ours = |user: &&Process| OUR_NAMES.contains(&user.name.as_str());
+    if let Some(Process { pid, .. }) = users.iter().find(is_ours) {
         let message = format!("{writes_to}, which another run (process {pid}) works on");
         return in_use(message, "wait until that has ended, or put the jobs of both into one run");
     }
     let message = match users.first() {
-        Some(DeviceUser { pid, name }) => {
+        Some(Process { pid, name }) => {
             format!("{writes_to}, which another program holds (`{name}`, process {pid})")
         }
         None => format!("{writes_to}, which another program holds"),
@@ -304,6 +303,7 @@ fn check_presence(job: &Job, file: &BoundFile) -> Option<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use engine::Contents;
+    use engine::mounts::MountPoint;
     use plan::Step;
     use plan::workload::Access;
 
@@ -334,7 +334,7 @@ mod tests {
 
     fn mounted() -> TargetFacts {
         // The kernel holds what is mounted, and the file system shows, too.
-        let mount_points = vec![PathBuf::from("/data")];
+        let mount_points = vec![MountPoint::here("/data")];
         TargetFacts { mount_points, is_held: true, ..with_contents() }
     }
 

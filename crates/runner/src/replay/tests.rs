@@ -51,7 +51,8 @@ fn check(operation: &str, device: TargetFacts, expected: &[&str]) {
 
 #[test]
 fn a_replay_that_writes_is_refused_like_any_job() {
-    let mounted = || TargetFacts { mount_points: vec!["/".into()], ..device() };
+    let mounted =
+        || TargetFacts { mount_points: vec![engine::mounts::MountPoint::here("/")], ..device() };
     check("write 0 4096", device(), &[]);
     check("write 0 4096", mounted(), &["target-mounted"]);
     check("trim 0 4096", mounted(), &["target-mounted"]);

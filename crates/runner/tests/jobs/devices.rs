@@ -1,7 +1,8 @@
 //! Block devices in a run: asked about again when a step opens them, and held while it works.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use record::Outcome;
 use runner::{Control, RunError, RunEvent, RunOptions};
@@ -185,6 +186,90 @@ fn a_file_that_is_mounted_by_a_loop_device_is_refused() {
     assert_eq!(reads, Outcome::Complete);
     assert!(checked.is_some(), "the file system is damaged");
     assert_eq!(bench.run(&job("image", "write")).outcome, Outcome::Complete);
+}
+
+/// A shell in a mount namespace of its own, which nothing of what it mounts leaves.
+struct Elsewhere(Child);
+
+impl Elsewhere {
+    /// Runs a script, and waits until it has said what there is to know. `None`, and a word about
+    /// it, where this user may not.
+    fn new(script: &str) -> Option<(Elsewhere, String)> {
+        let shell = format!("set -e; {{ {script}; }} >&2; echo \"$said\"; read wait");
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--propagation", "private", "sh", "-c", &shell]);
+        let (stdin, stdout) = (Stdio::piped(), Stdio::piped());
+        let shell = command.stdin(stdin).stdout(stdout).stderr(Stdio::null()).spawn();
+        let mut shell = Elsewhere(shell.ok()?);
+        let mut said = String::new();
+        BufReader::new(shell.0.stdout.take()?).read_line(&mut said).ok()?;
+        if said.is_empty() {
+            testing::skipped!("nothing can be mounted in a namespace here");
+            return None;
+        }
+        Some((shell, said.trim().to_owned()))
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        // It waits for the end of its input.
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+/// What the table of mounts of this process does not show: the kernel of this host has it mounted
+/// all the same.
+#[test]
+fn what_another_mount_namespace_has_mounted_is_refused() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    let at = bench.path("at");
+    std::fs::create_dir(&at).expect("ours");
+    let (device, at) = (device.path(), at.to_str().expect("text"));
+    let script = format!("mkfs.ext4 -q {device}; mount {device} {at}; said=yes");
+    let Some((elsewhere, _)) = Elsewhere::new(&script) else { return };
+    let image = bench.path("image");
+    let refused = [device, image.to_str().expect("text")].map(|name| refused(&bench, name, false));
+    let pid = elsewhere.0.id();
+    drop(elsewhere);
+    let checked = command(&["fsck.ext4", "-f", "-n", device]);
+    let expected = format!("`{at}` (in another mount namespace: process {pid}, `sh`)");
+    for message in refused {
+        assert!(message.contains(&expected), "{message}");
+    }
+    assert!(checked.is_some(), "the file system is damaged");
+}
+
+/// A loop device over a device, which was given to it by a path that leads nowhere here.
+#[test]
+fn a_device_below_one_of_another_mount_namespace_is_in_use() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    let hidden = bench.path("hidden");
+    std::fs::create_dir(&hidden).expect("ours");
+    let (below, hidden) = (device.path(), hidden.to_str().expect("text"));
+    let script = format!(
+        "mount -t tmpfs none {hidden}; cp -a {below} {hidden}/disk; \
+         said=$(losetup --find --show {hidden}/disk)"
+    );
+    let Some((elsewhere, over)) = Elsewhere::new(&script) else { return };
+    let over = LoopDevice(PathBuf::from(over));
+    let message = refused(&bench, below, true);
+    drop(elsewhere);
+    let expected = format!("which is in use: `{}` lies over it", over.path());
+    assert!(message.contains(&expected), "{message}");
+}
+
+/// Returns why writing to a target is refused; how the run ended where it is not.
+fn refused(bench: &Bench, name: &str, overwrite_filesystem: bool) -> String {
+    let plan = bench.plan(&format!("[a]\nrw=write\nsize=64k\nfilename={name}\n"));
+    let options = RunOptions { overwrite_filesystem, ..RunOptions::default() };
+    match runner::run(&plan, &options, &Control::new(), &mut |_| {}) {
+        Err(RunError::Refused(findings)) => findings[0].message.clone(),
+        Ok(record) => format!("{:?}", record.outcome),
+    }
 }
 
 /// A small file system in memory, while it lives.
