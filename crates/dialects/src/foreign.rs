@@ -17,12 +17,20 @@ pub enum Foreign {
     DiskspdCommands,
     /// A profile of diskspd, in XML.
     DiskspdProfile,
+    /// Other text in UTF-16, as programs of Windows write it.
+    WideText,
 }
 
 impl Foreign {
-    /// Says whether these are the contents of such a file. Profiles may be in UTF-16.
+    /// Says whether these are the contents of such a file, in UTF-8 or, with its mark, in UTF-16.
     pub fn tell(bytes: &[u8]) -> Option<Foreign> {
-        let text = text_of(bytes);
+        let wide = wide_text(bytes);
+        let of_text = Self::of_text(wide.as_deref().unwrap_or(&String::from_utf8_lossy(bytes)));
+        of_text.or_else(|| wide.map(|_| Foreign::WideText))
+    }
+
+    fn of_text(text: &str) -> Option<Foreign> {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let lines = || text.lines().take(LINES_MAX).map(str::trim);
         let has = |start: &str| lines().any(|line| line.starts_with(start));
         if has("'TEST SETUP") || has("'ACCESS SPECIFICATIONS") {
@@ -37,38 +45,46 @@ impl Foreign {
         lines().any(is_diskspd_command).then_some(Foreign::DiskspdCommands)
     }
 
+    /// Says what such a file is or holds, behind its name.
+    pub fn what(self) -> &'static str {
+        match self {
+            Foreign::IometerConfiguration => "is a test configuration of Iometer",
+            Foreign::IometerResult => "is a result of Iometer",
+            Foreign::DiskspdCommands => "holds command lines of diskspd",
+            Foreign::DiskspdProfile => "is a profile of diskspd",
+            Foreign::WideText => "is text in UTF-16, not in UTF-8",
+        }
+    }
+
     /// Returns the mistake that such a file of this name is, and what to do instead.
     pub fn mistake(self, name: &str) -> Diagnostic {
-        let (what, instead): (&str, &[&str]) = match self {
-            Foreign::IometerConfiguration => (
-                "is a test configuration of Iometer",
-                &[
-                    "write each access specification as a section of a fio job file: the size is \
-                     `bs=`, percent reads and random are `rw=randrw` with `rwmixread=` and \
-                     `percentage_random=`, the outstanding I/Os per target `iodepth=`, the workers \
-                     `numjobs=`, run and ramp-up time `runtime=` with `time_based=1` and \
-                     `ramp_time=`",
-                    "`plimsoll bench DIR` needs no file, and `plimsoll suite list` shows what it \
-                     can measure",
-                ],
-            ),
-            Foreign::IometerResult => (
-                "is a result of Iometer",
-                &["`plimsoll import` reads results of fio, and none of Iometer yet"],
-            ),
-            Foreign::DiskspdCommands => (
-                "holds command lines of diskspd",
-                &[DISKSPD, "write each line as a section of a fio job file, with that in it"],
-            ),
-            Foreign::DiskspdProfile => (
-                "is a profile of diskspd",
-                &[DISKSPD, "write each time span as a section of a fio job file, with that in it"],
-            ),
-        };
-        let message = format!("`{name}` {what}, which is not supported yet");
-        instead
-            .iter()
-            .fold(Diagnostic::error("foreign-file", message), |mistake, help| mistake.help(*help))
+        let message = format!("`{name}` {}, which is not supported yet", self.what());
+        let mistake = Diagnostic::error("foreign-file", message);
+        self.instead().iter().fold(mistake, |mistake, help| mistake.help(*help))
+    }
+
+    fn instead(self) -> &'static [&'static str] {
+        match self {
+            Foreign::IometerConfiguration => &[
+                "write each access specification as a section of a fio job file: the size is \
+                 `bs=`, percent reads and random are `rw=randrw` with `rwmixread=` and \
+                 `percentage_random=`, the outstanding I/Os per target `iodepth=`, the workers \
+                 `numjobs=`, run and ramp-up time `runtime=` with `time_based=1` and \
+                 `ramp_time=`",
+                "`plimsoll bench DIR` needs no file, and `plimsoll suite list` shows what it \
+                 can measure",
+            ],
+            Foreign::IometerResult => {
+                &["`plimsoll import` reads results of fio, and none of Iometer yet"]
+            }
+            Foreign::DiskspdCommands => {
+                &[DISKSPD, "write each line as a section of a fio job file, with that in it"]
+            }
+            Foreign::DiskspdProfile => {
+                &[DISKSPD, "write each time span as a section of a fio job file, with that in it"]
+            }
+            Foreign::WideText => &["save it as UTF-8: `iconv -f UTF-16 -t UTF-8 OLD >NEW`"],
+        }
     }
 }
 
@@ -78,12 +94,18 @@ const DISKSPD: &str = "`-b8K` is `bs=8k`, `-w30` is `rwmixread=70`, `-r` is `rw=
      `runtime=60`, \
      `ramp_time=5` and `time_based=1`, `-Sh` is `direct=1` with `sync=1`, `-Su` is `direct=1`";
 
-fn text_of(bytes: &[u8]) -> String {
-    let Some(wide) = bytes.strip_prefix(&[0xff, 0xfe]) else {
-        return String::from_utf8_lossy(bytes).into_owned();
+/// What some programs begin text with.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Returns text that begins with the mark of UTF-16, in either order of bytes.
+fn wide_text(bytes: &[u8]) -> Option<String> {
+    let (order, rest): (fn([u8; 2]) -> u16, &[u8]) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (u16::from_le_bytes, rest),
+        [0xfe, 0xff, rest @ ..] => (u16::from_be_bytes, rest),
+        _ => return None,
     };
-    let units = wide.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    let units = rest.chunks_exact(2).map(|pair| order([pair[0], pair[1]]));
+    Some(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
 /// Says whether a line calls diskspd with an option, by whatever path.

@@ -73,6 +73,57 @@ pub trait Loader {
     fn n_cpus(&self) -> u32;
 }
 
+/// A host of which some things are known already.
+#[derive(Clone, Debug, Default)]
+pub struct Overlay<L> {
+    /// The host, which is asked for everything else.
+    pub host: L,
+    /// Files that were read: a pipe gives its text once.
+    pub files: Vec<(String, Result<Vec<u8>, LoadError>)>,
+    /// Environment variables in place of the host's.
+    pub env: Vec<(String, String)>,
+}
+
+impl<L: Loader> Loader for Overlay<L> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        let known = self.files.iter().find(|(name, _)| name == path);
+        known.map_or_else(|| self.host.read(path), |(_, found)| found.clone())
+    }
+
+    fn is_file(&self, path: &str) -> bool {
+        self.host.is_file(path)
+    }
+
+    fn look(&self, path: &str) -> Lun {
+        self.host.look(path)
+    }
+
+    fn real_path(&self, path: &str) -> String {
+        self.host.real_path(path)
+    }
+
+    fn host_exists(&self, name: &str) -> bool {
+        self.host.host_exists(name)
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        let known = self.env.iter().find(|(known, _)| known == name);
+        known.map_or_else(|| self.host.env(name), |(_, value)| Some(value.clone()))
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        self.host.page_size_bytes()
+    }
+
+    fn memory_mib(&self) -> u64 {
+        self.host.memory_mib()
+    }
+
+    fn n_cpus(&self) -> u32 {
+        self.host.n_cpus()
+    }
+}
+
 /// Returns a path without what says nothing: doubled slashes, `.`, and a slash at the end.
 fn plain_path(path: &str) -> String {
     let lead = if path.starts_with('/') { "/" } else { "" };

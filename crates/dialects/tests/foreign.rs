@@ -36,9 +36,33 @@ fn command_lines_of_diskspd() {
 fn profiles_of_diskspd() {
     let text = "<?xml version=\"1.0\"?>\n<Profile>\n  <Progress>0</Progress>\n  <TimeSpans>\n";
     check(text, Some(Foreign::DiskspdProfile));
-    let wide: Vec<u8> =
-        [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
-    assert_eq!(Foreign::tell(&wide), Some(Foreign::DiskspdProfile));
+}
+
+/// As PowerShell's `>` and editors of Windows write text.
+#[test]
+fn files_may_be_in_utf16_or_begin_with_a_mark() {
+    for (text, expected) in [
+        ("<Profile>\r\n  <TimeSpans>\r\n", Foreign::DiskspdProfile),
+        ("diskspd.exe -b8K -d300 F:\\testfile.dat\r\n", Foreign::DiskspdCommands),
+        ("Version 1.1.0 \r\n'TEST SETUP ====\r\n", Foreign::IometerConfiguration),
+        ("'Test Type,Test Description\r\n", Foreign::IometerResult),
+    ] {
+        check(&format!("\u{feff}{text}"), Some(expected));
+        check_wide(text, expected);
+    }
+    check("\u{feff}[a]\nrw=read\n", None);
+    // No language of jobs is written so.
+    check_wide("[a]\nrw=read\n", Foreign::WideText);
+    check_wide("", Foreign::WideText);
+}
+
+#[track_caller]
+fn check_wide(text: &str, expected: Foreign) {
+    let marked = || format!("\u{feff}{text}").encode_utf16().collect::<Vec<u16>>();
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        let bytes: Vec<u8> = marked().into_iter().flat_map(order).collect();
+        assert_eq!(Foreign::tell(&bytes), Some(expected), "{bytes:x?}");
+    }
 }
 
 #[test]

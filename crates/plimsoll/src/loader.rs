@@ -1,14 +1,11 @@
 //! Files, environment and facts about this machine, for the parsers.
 
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::net::ToSocketAddrs as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use dialects::loader::{FILE_BYTES_MAX, Lun};
+use dialects::loader::{FILE_BYTES_MAX, Lun, Overlay};
 use dialects::{LoadError, Loader};
 use units::system_text;
 
@@ -18,15 +15,24 @@ use crate::{env, inputs};
 /// named by mistake has no end.
 const READ_BYTES_MAX: u64 = FILE_BYTES_MAX as u64 + 1;
 
-/// What pipes gave, by device and number: a pipe gives its text once, and a command looks at a file
-/// first to tell its language, and then reads it.
-static PIPES: Mutex<Option<Pipes>> = Mutex::new(None);
-
-type Pipes = HashMap<(u64, u64), Vec<u8>>;
-
 /// The real loader.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HostLoader;
+
+/// The real loader with files that were read, each once: what they are is asked several times, and
+/// a pipe gives its text once.
+pub(crate) type WithFiles = Overlay<HostLoader>;
+
+/// Reads files for all that is asked about them.
+pub(crate) fn with_files(names: &[String]) -> WithFiles {
+    let mut loader = WithFiles::default();
+    for name in names {
+        if loader.files.iter().all(|(known, _)| known != name) {
+            loader.files.push((name.clone(), HostLoader.read(name)));
+        }
+    }
+    loader
+}
 
 impl Loader for HostLoader {
     fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
@@ -38,19 +44,7 @@ impl Loader for HostLoader {
             return Err(LoadError::IsDirectory);
         }
         inputs::note(Path::new(path));
-        let read = || read_up_to(&mut File::open(path).map_err(|error| load_error(&error))?);
-        if !facts.file_type().is_fifo() {
-            return read();
-        }
-        let mut pipes = PIPES.lock().unwrap_or_else(PoisonError::into_inner);
-        let pipes = pipes.get_or_insert_default();
-        let id = (facts.dev(), facts.ino());
-        if let Some(bytes) = pipes.get(&id) {
-            return Ok(bytes.clone());
-        }
-        let bytes = read()?;
-        pipes.insert(id, bytes.clone());
-        Ok(bytes)
+        read_up_to(&mut File::open(path).map_err(|error| load_error(&error))?)
     }
 
     fn is_file(&self, path: &str) -> bool {
@@ -162,8 +156,9 @@ mod tests {
         writer.write_all(b"[a]\n").expect("it has room");
         drop(writer);
         let path = format!("/dev/fd/{}", reader.as_raw_fd());
+        let loader = with_files(&[path.clone(), path.clone()]);
         for _ in 0..3 {
-            assert_eq!(HostLoader.read(&path), Ok(b"[a]\n".to_vec()));
+            assert_eq!(loader.read(&path), Ok(b"[a]\n".to_vec()));
         }
     }
 

@@ -588,8 +588,21 @@ fn a_process_short_of_memory_never_aborts() {
 fn files_of_other_tools_are_known_wherever_jobs_may_stand() {
     let sandbox = Sandbox::new();
     sandbox.write("a.icf", "Version 2006.07.27 \n'TEST SETUP ====\n");
-    sandbox.write("a.cmd", "diskspd.exe -b8K -d300 -w30 F:\\testfile.dat\n");
-    for (name, expected) in [("a.icf", "configuration of Iometer"), ("a.cmd", "lines of diskspd")] {
+    let commands = "diskspd.exe -b8K -d300 -w30 F:\\testfile.dat\n";
+    sandbox.write("a.cmd", commands);
+    let wide = |text: &str| -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
+    };
+    sandbox.write("wide.icf", wide("Version 2006.07.27 \n'TEST SETUP ====\n"));
+    sandbox.write("wide.cmd", wide(commands));
+    sandbox.write("wide.fio", wide("[a]\nrw=read\nsize=1m\n"));
+    for (name, expected) in [
+        ("a.icf", "configuration of Iometer"),
+        ("a.cmd", "lines of diskspd"),
+        ("wide.icf", "configuration of Iometer"),
+        ("wide.cmd", "lines of diskspd"),
+        ("wide.fio", "is text in UTF-16, not in UTF-8"),
+    ] {
         let told = |outcome: Outcome| {
             assert_eq!(outcome.code, 2, "{}", outcome.stdout);
             assert!(outcome.stderr.starts_with("error[foreign-file]"), "{}", outcome.stderr);
@@ -602,5 +615,26 @@ fn files_of_other_tools_are_known_wherever_jobs_may_stand() {
             let text = File::open(sandbox.path(name)).expect("it was written");
             told(outcome(piped.args([command, "-"]).stdin(text)));
         }
+        let measured = sandbox.plimsoll(&["bench", name]);
+        assert_eq!(measured.code, 2, "{}", measured.stdout);
+        let stderr = measured.stderr;
+        assert!(stderr.starts_with("error: `") && stderr.contains(expected), "{stderr}");
+        assert!(stderr.contains("`plimsoll bench` measures a folder, a device"), "{stderr}");
+        assert!(stderr.contains("`plimsoll curve JOB`"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_benchmark_of_a_job_file_or_design_says_what_to_write() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.fio", "[a]\nrw=read\nsize=1m\n");
+    sandbox.write("a.toml", "[[volume]]\nmount = \"/m\"\ndisk = \"P30\"\n");
+    for (name, hint) in [
+        ("a.fio", "hint: `plimsoll curve a.fio` finds their load line"),
+        ("a.toml", "hint: `plimsoll bench --on a.toml` measures its volume"),
+    ] {
+        let outcome = sandbox.plimsoll(&["bench", name]);
+        assert_eq!(outcome.code, 2, "{}", outcome.stdout);
+        assert!(outcome.stderr.contains(hint), "{}", outcome.stderr);
     }
 }

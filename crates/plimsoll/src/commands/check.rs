@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use dialects::{Loader, Understood, likeliest};
+use dialects::{Foreign, Loader, Understood, likeliest};
 use plan::Severity;
 use units::system_text;
 
 use super::input::{self, InputArgs};
 use super::on;
 use crate::exit::{Exit, Failure};
-use crate::loader::HostLoader;
-use crate::{plan_json, plan_text, stream};
+use crate::{loader, plan_json, plan_text, stream};
 
 /// Say what job files mean, and every mistake in them with line and column
 #[derive(Debug, clap::Args)]
@@ -102,7 +101,7 @@ enum Found {
     /// It has mistakes, which were printed.
     Wrong,
     /// It is something else.
-    Other(&'static str),
+    Other(String),
 }
 
 impl Found {
@@ -117,18 +116,24 @@ impl Found {
 }
 
 fn one(args: &Args, file: &str) -> Found {
-    let text = HostLoader.read(file).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    let Some(text) = text.filter(|text| !text.contains('\0')) else {
-        return Found::Other("it is no text");
+    let read = loader::with_files(&[file.to_owned()]);
+    let bytes = read.read(file).unwrap_or_default();
+    let is_named = args.input.dialect.is_some();
+    if let Some(foreign) = Foreign::tell(&bytes).filter(|_| !is_named) {
+        return Found::Other(format!("it {}", foreign.what()));
+    }
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    let Some(text) = text else {
+        return Found::Other("it is no text".to_owned());
     };
     if on::is_design(&text) {
-        return Found::Other("it is a design; `plimsoll limits` checks it");
+        return Found::Other("it is a design; `plimsoll limits` checks it".to_owned());
     }
-    if likeliest(&text).is_none() && args.input.dialect.is_none() {
-        return Found::Other("it does not look like a job file");
+    if likeliest(&text).is_none() && !is_named {
+        return Found::Other("it does not look like a job file".to_owned());
     }
     let input = InputArgs { files: vec![file.to_owned()], ..args.input.clone() };
-    let parsed = input.parse(false).parsed;
+    let parsed = input.parse_read(&read, false).parsed;
     let is_wrong =
         input::findings(&parsed).iter().any(|finding| finding.severity == Severity::Error);
     // All of it is printed, and only errors make it wrong.

@@ -11,7 +11,7 @@ use plan::{Diagnostic, Severity};
 use super::on;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
-use crate::loader::HostLoader;
+use crate::loader::{self, WithFiles};
 
 /// Job files and changes to them.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -64,7 +64,12 @@ pub(super) fn setting(text: &str) -> Result<(String, String), String> {
 impl InputArgs {
     /// Parses the files, to be looked at or to be run.
     pub(super) fn parse(&self, is_to_run: bool) -> Understood {
-        let mistakes = self.foreign_files();
+        self.parse_read(&loader::with_files(&self.files), is_to_run)
+    }
+
+    /// Parses files that were read.
+    pub(super) fn parse_read(&self, loader: &WithFiles, is_to_run: bool) -> Understood {
+        let mistakes = self.foreign_files(loader);
         if !mistakes.is_empty() {
             return Understood::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
         }
@@ -76,15 +81,9 @@ impl InputArgs {
             all_hosts_local: self.all_hosts_local,
             is_to_run,
         };
-        let dialect = self.language(&request);
-        let mut understood = dialect.read(&request, &HostLoader);
+        let dialect = self.language(&request, loader);
+        let mut understood = dialect.read(&request, loader);
         let parsed = &mut understood.parsed;
-        // It can be read only once, and was.
-        let piped = parsed.plan.sources.iter().find(|source| source.name == "-");
-        let piped = piped.filter(|_| self.dialect.is_none());
-        if let Some(mistake) = piped.and_then(|it| foreign(&it.name, it.text.as_bytes())) {
-            return Understood::of(Parsed { diagnostics: vec![mistake], ..Parsed::default() });
-        }
         if self.dialect.is_none() && parsed.has_errors() {
             parsed.diagnostics.extend(self.unlike(dialect, &parsed.plan.sources));
         }
@@ -92,13 +91,9 @@ impl InputArgs {
     }
 
     /// Names the files that are in no language that is read, unless one is named.
-    fn foreign_files(&self) -> Vec<Diagnostic> {
-        let files = self.files.iter().filter(|_| self.dialect.is_none());
-        let foreign = files.filter_map(|name| {
-            let bytes = (name != "-").then(|| HostLoader.read(name).ok()).flatten()?;
-            foreign(name, &bytes)
-        });
-        foreign.collect()
+    fn foreign_files(&self, loader: &WithFiles) -> Vec<Diagnostic> {
+        let files = loader.files.iter().filter(|_| self.dialect.is_none());
+        files.filter_map(|(name, bytes)| foreign(name, bytes.as_ref().ok()?)).collect()
     }
 
     /// Returns the language that was named.
@@ -108,10 +103,9 @@ impl InputArgs {
 
     /// Returns the language that the files are in: the one named, or the one that the first of
     /// them looks most like.
-    fn language(&self, request: &Request<'_>) -> &'static dyn Dialect {
+    fn language(&self, request: &Request<'_>, loader: &WithFiles) -> &'static dyn Dialect {
         let by_look = || {
-            let first = request.first_file(&HostLoader).filter(|name| name != "-")?;
-            let text = HostLoader.read(&first).unwrap_or_default();
+            let text = loader.read(&request.first_file(loader)?).unwrap_or_default();
             likeliest(&String::from_utf8_lossy(&text))
         };
         self.named_language().or_else(by_look).unwrap_or(DIALECTS[0])

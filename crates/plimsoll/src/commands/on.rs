@@ -285,6 +285,9 @@ pub(super) fn is_design(text: &str) -> bool {
     !native::declares(text) && (has_head || is_odd())
 }
 
+/// Code of the mistake that a design in the place of a job file is.
+pub(super) const DESIGN_NOT_JOB: &str = "design-not-job";
+
 /// Returns the mistake that a design in the place of a job file is; `None` of anything else. Read
 /// as a job file it would give one mistake per line.
 pub(super) fn design_in_place_of_a_job(name: &str, text: &str) -> Option<Diagnostic> {
@@ -292,7 +295,7 @@ pub(super) fn design_in_place_of_a_job(name: &str, text: &str) -> Option<Diagnos
         return None;
     }
     let text_of = format!("`{name}` is a design, not a job");
-    let mistake = Diagnostic::error("design-not-job", text_of);
+    let mistake = Diagnostic::error(DESIGN_NOT_JOB, text_of);
     let mistake = match single_part(text) {
         Some((line, part)) => mistake.help(format!("line {line}: write `[[{part}]]`")),
         None => mistake,

@@ -1,5 +1,6 @@
 //! What a curve or a benchmark measures: a folder, a device, a file, or jobs of a file.
 
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use bench::workers::Workers;
@@ -11,9 +12,10 @@ use runner::Emulation;
 
 use super::existing::{self, Found};
 use super::input::{self, InputArgs};
+use super::on;
 use super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use crate::exit::Failure;
-use crate::loader::HostLoader;
+use crate::loader::{self, HostLoader, WithFiles};
 use crate::stream;
 
 /// What is measured, and with which I/O.
@@ -125,14 +127,14 @@ impl Subject {
     /// Makes the plan for a target, or takes that of a job file.
     pub(super) fn new(args: &SubjectArgs, on: Option<&Emulation>) -> Result<Self, Failure> {
         let target = &*args.target(on)?;
-        if is_job_file(target) {
+        if let Some(read) = job_file(target) {
             let input = InputArgs {
                 files: vec![target.to_owned()],
                 remap: args.remap.clone(),
                 set: args.set.clone(),
                 ..InputArgs::default()
             };
-            let parsed = input.parse(true).parsed;
+            let parsed = input.parse_read(&read, true).parsed;
             input::tell(&parsed)?;
             let file = Path::new(target).file_name().unwrap_or(target.as_ref());
             let about = file.to_string_lossy().into_owned();
@@ -260,22 +262,48 @@ pub(super) fn shown(target: &str) -> String {
     whole.map_or(target.to_owned(), |path| path.display().to_string())
 }
 
-/// Says whether a target is a file of jobs: a short text that looks like one.
-fn is_job_file(target: &str) -> bool {
+/// Reads a target that is a file of jobs: a short text that looks like one, the standard input, or
+/// a pipe. None is read of what is measured itself.
+pub(super) fn job_file(target: &str) -> Option<WithFiles> {
     if target == "-" {
-        return true;
+        return Some(loader::with_files(&[target.to_owned()]));
     }
-    let is_short = std::fs::metadata(target)
-        .is_ok_and(|found| found.is_file() && found.len() <= JOB_FILE_BYTES_MAX);
-    let Some(bytes) = is_short.then(|| HostLoader.read(target).ok()).flatten() else {
-        return false;
+    let facts = std::fs::metadata(target).ok()?;
+    let is_pipe = facts.file_type().is_fifo();
+    if !is_pipe && !(facts.is_file() && facts.len() <= JOB_FILE_BYTES_MAX) {
+        return None;
+    }
+    let read = loader::with_files(&[target.to_owned()]);
+    let bytes = read.read(target).ok()?;
+    let is_text = || !bytes.contains(&0) && std::str::from_utf8(&bytes).is_ok_and(is_of_jobs);
+    // A file of another tool is not to be measured either: read as jobs, it is named.
+    (is_pipe || input::foreign(target, &bytes).is_some() || is_text()).then_some(read)
+}
+
+fn is_of_jobs(text: &str) -> bool {
+    likeliest(text).is_some()
+}
+
+/// Refuses a file of jobs where a target is named: `command` has jobs of its own.
+pub(super) fn refuse_job_file(target: &str, command: &str) -> Result<(), Failure> {
+    let Some(read) = (target != "-").then(|| job_file(target)).flatten() else { return Ok(()) };
+    let bytes = read.read(target).unwrap_or_default();
+    let measures = format!("`plimsoll {command}` measures a folder, a device or a file");
+    let Some(foreign) = input::foreign(target, &bytes) else {
+        let message = format!("`{target}` is a job file: {measures}, with jobs of its own");
+        return Err(Failure::wrong_use(message)
+            .hint(format!("`plimsoll run {target}` runs its jobs"))
+            .hint(format!("`plimsoll curve {target}` finds their load line")));
     };
-    // Nor is a file of another tool to be measured: as jobs, it is told what it is.
-    if input::foreign(target, &bytes).is_some() {
-        return true;
-    }
-    let Ok(text) = String::from_utf8(bytes) else { return false };
-    !text.contains('\0') && likeliest(&text).is_some()
+    let failure = Failure::wrong_use(format!("{}; {measures}", foreign.message));
+    Err(match foreign.code {
+        on::DESIGN_NOT_JOB => {
+            failure.hint(format!("`plimsoll {command} --on {target}` measures its volume"))
+        }
+        _ => failure
+            .hint(format!("`plimsoll check {target}` says what to write in its place"))
+            .hint("`plimsoll run JOB` runs that, `plimsoll curve JOB` finds its load line"),
+    })
 }
 
 /// Longest text that is taken for jobs.

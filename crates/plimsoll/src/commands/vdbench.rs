@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::Rules;
-use dialects::Loader;
 use dialects::vdbench::output::{Ending, Layout, Megabyte, Report, Setup, SetupHost, Words};
 use dialects::vdbench::run::Run;
 use dialects::vdbench::{self, CommandLine, Host, Parsed, Repeat, Utility};
@@ -153,11 +152,8 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     let scratch = Scratch::wanted(&args)?;
-    let loader: &dyn Loader = match &scratch {
-        Some(scratch) => scratch,
-        None => &HostLoader,
-    };
-    let line = vdbench::parse_args(&args, loader);
+    let loader = scratch.as_ref().map(Scratch::loader).unwrap_or_default();
+    let line = vdbench::parse_args(&args, &loader);
     if let Some((utility, rest)) = &line.utility {
         return run_utility(*utility, rest);
     }

@@ -10,6 +10,7 @@ use volume::design::{Backing, CacheMode, Volume};
 
 use super::super::existing::{self, Found};
 use super::super::scratch::{EMULATED_BYTES, Purpose, Scratch};
+use super::super::subject;
 use super::Args;
 use crate::exit::Failure;
 use crate::stream;
@@ -114,6 +115,7 @@ impl Sites {
         if target.starts_with("nfs://") {
             return Ok((export(suite, place, target), SiteKind::Export));
         }
+        subject::refuse_job_file(target, "bench")?;
         let blocks = suite.parts.iter().flat_map(|part| &part.block_bytes);
         let largest = blocks.copied().max().unwrap_or(0);
         let (there_bytes, kind) = match existing::find(target, largest, "")? {

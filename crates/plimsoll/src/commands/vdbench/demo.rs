@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use dialects::{LoadError, Loader};
 use units::system_text;
 
 use crate::env;
 use crate::exit::Failure;
-use crate::loader::HostLoader;
+use crate::loader::WithFiles;
 
 /// Arguments that ask for a demonstration.
 const SWITCHES: [&str; 5] = ["-t", "-t1", "-t2", "-td", "-tf"];
@@ -37,45 +36,17 @@ impl Scratch {
             }
         }
     }
+
+    /// Returns this host, with the folder as its place for temporary files.
+    pub(super) fn loader(&self) -> WithFiles {
+        let dir = self.dir.to_string_lossy().into_owned();
+        WithFiles { env: vec![("TMPDIR".to_owned(), dir)], ..WithFiles::default() }
+    }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // The folder was made by this run, and so was all in it.
         let _ = std::fs::remove_dir_all(&self.dir);
-    }
-}
-
-/// This host, with the scratch folder as its place for temporary files.
-impl Loader for Scratch {
-    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        HostLoader.read(path)
-    }
-
-    fn is_file(&self, path: &str) -> bool {
-        HostLoader.is_file(path)
-    }
-
-    fn host_exists(&self, name: &str) -> bool {
-        HostLoader.host_exists(name)
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        match name {
-            "TMPDIR" => Some(self.dir.to_string_lossy().into_owned()),
-            _ => HostLoader.env(name),
-        }
-    }
-
-    fn page_size_bytes(&self) -> u64 {
-        HostLoader.page_size_bytes()
-    }
-
-    fn memory_mib(&self) -> u64 {
-        HostLoader.memory_mib()
-    }
-
-    fn n_cpus(&self) -> u32 {
-        HostLoader.n_cpus()
     }
 }
