@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use plan::job::Source;
 use plan::{Diagnostic, Severity, Span};
+use record::NoteSeverity;
 
 use crate::fill::fill;
 use crate::stream;
@@ -28,11 +29,23 @@ pub(crate) struct Texts<'a> {
 /// Messages that were printed until now.
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Says whether a diagnostic with this message was printed where standard output is read, too:
-/// both are a terminal.
+/// Says whether a diagnostic or note with this message was printed where standard output is read,
+/// too.
 pub(crate) fn was_printed_there(message: &str) -> bool {
     let printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
-    stream::both_are_terminals() && printed.iter().any(|it| it == message)
+    stream::are_one_place() && printed.iter().any(|it| it == message)
+}
+
+/// Prints a note of a run on standard error, while it goes on.
+pub(crate) fn tell_note(severity: NoteSeverity, message: &str) {
+    let head = match severity {
+        NoteSeverity::Info => "note: ",
+        NoteSeverity::Warning => "warning: ",
+        NoteSeverity::Error => "error: ",
+    };
+    stream::remark(head, message);
+    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    printed.push(message.to_owned());
 }
 
 /// Prints diagnostics to standard error, and how many errors there are if more than one.

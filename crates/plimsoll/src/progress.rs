@@ -7,11 +7,11 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 
-use record::{Note, NoteSeverity};
+use record::Note;
 use runner::{RunEvent, Status};
 
 use crate::clock::Stopwatch;
-use crate::stream;
+use crate::{diagnostics, stream};
 
 use layout::LayoutRate;
 
@@ -70,10 +70,8 @@ impl Progress {
     pub(crate) fn event(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Note(note) => {
-                let line = note_line(note);
-                if !self.notes.contains(&line) {
-                    self.tell(&line);
-                    self.notes.insert(line);
+                if self.notes.insert(note.message.clone()) {
+                    self.tell_note(note);
                 }
             }
             RunEvent::Layout { path, done_bytes, total_bytes, is_last, .. } => {
@@ -118,6 +116,12 @@ impl Progress {
         stream::tell(text);
     }
 
+    /// Does the same with a note.
+    pub(crate) fn tell_note(&self, note: &Note) {
+        self.erase();
+        diagnostics::tell_note(note.severity, &note.message);
+    }
+
     fn status(&mut self, status: &Status) {
         let line = line::status(status, self.width());
         self.show(&line, false);
@@ -158,14 +162,4 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.erase();
     }
-}
-
-/// Returns a note as a line: `warning: ...`.
-pub(crate) fn note_line(note: &Note) -> String {
-    let level = match note.severity {
-        NoteSeverity::Info => "note",
-        NoteSeverity::Warning => "warning",
-        NoteSeverity::Error => "error",
-    };
-    format!("{level}: {}\n", note.message)
 }

@@ -1,6 +1,7 @@
 //! Where text goes: data to standard output or a file, everything else to standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 
 use plan::Plan;
@@ -32,9 +33,15 @@ pub(crate) fn tell(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Says whether standard output and standard error are both a terminal.
-pub(crate) fn both_are_terminals() -> bool {
-    io::stdout().is_terminal() && io::stderr().is_terminal()
+/// Says whether standard output and standard error are read in one place: a terminal, or one file
+/// or pipe (`2>&1`).
+pub(crate) fn are_one_place() -> bool {
+    let id = |stream: BorrowedFd<'_>| {
+        rustix::fs::fstat(stream).ok().map(|facts| (facts.st_dev, facts.st_ino))
+    };
+    let (stdout, stderr) = (io::stdout(), io::stderr());
+    let are_terminals = stdout.is_terminal() && stderr.is_terminal();
+    are_terminals || id(stdout.as_fd()).is_some_and(|own| id(stderr.as_fd()) == Some(own))
 }
 
 /// Says whether text on standard error may be coloured: a terminal, and `NO_COLOR` is not set.

@@ -169,8 +169,8 @@ fn note_targets(targets: &[String]) {
 fn note_left_out(driver: &mut Driver<'_>, n_left_out: usize) {
     let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
     let message = format!("{n_left_out} {steps} left out: {}", existing::READ_ONLY);
-    driver.session.tell(&format!("note: {message}\nhint: --overwrite measures them too\n"));
-    driver.note(NoteSeverity::Info, "reads-only", message);
+    driver.tell_note(NoteSeverity::Info, "reads-only", message);
+    driver.session.tell("hint: --overwrite measures them too\n");
 }
 
 /// Returns what is measured: a suite, or needs.

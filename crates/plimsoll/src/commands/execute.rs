@@ -311,6 +311,11 @@ impl Session {
         self.progress.tell(text);
     }
 
+    /// Says a note of the record at once.
+    pub(super) fn tell_note(&self, note: &Note) {
+        self.progress.tell_note(note);
+    }
+
     /// Says how far a series has come between two of its runs, unless no progress is wanted.
     pub(super) fn tell_progress(&self, text: &str) {
         if self.shows_progress {

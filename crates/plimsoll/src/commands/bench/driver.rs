@@ -118,6 +118,13 @@ impl Driver<'_> {
         self.notes.push(Note { severity, code: code.to_owned(), message });
     }
 
+    /// Says something at once, and notes it.
+    pub(super) fn tell_note(&mut self, severity: NoteSeverity, code: &str, message: String) {
+        let note = Note { severity, code: code.to_owned(), message };
+        self.session.tell_note(&note);
+        self.notes.push(note);
+    }
+
     /// Returns what there is, with all that the suite makes of it.
     pub(super) fn record(&self) -> Option<Record> {
         let mut record = self.whole.clone()?;
@@ -253,8 +260,7 @@ impl Driver<'_> {
     fn discard(&mut self, site: &Site) -> Result<(), Failure> {
         if takes_discards(&site.file) == Some(false) {
             let message = format!("not purged: `{}` takes no discards", site.file);
-            self.session.tell(&format!("note: {message}\n"));
-            self.note(NoteSeverity::Warning, "purge", message);
+            self.tell_note(NoteSeverity::Warning, "purge", message);
             return Ok(());
         }
         let plan = parse(&jobs::purge(site))?;
@@ -320,8 +326,7 @@ impl Driver<'_> {
             "{n_left_out} steps with I/Os below 4 KiB are left out: direct I/O does not take them \
              here"
         );
-        self.session.tell(&format!("note: {message}\n"));
-        self.note(NoteSeverity::Warning, "small-blocks", message);
+        self.tell_note(NoteSeverity::Warning, "small-blocks", message);
     }
 
     /// Runs the steps, once or in rounds until they are steady. All of it is one run, so that an
