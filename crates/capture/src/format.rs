@@ -65,6 +65,22 @@ impl Format {
         }
     }
 
+    /// Says whether its first report is the average since the host started, where it was not told
+    /// to print none.
+    pub(crate) fn begins_with_average(self) -> bool {
+        match self {
+            Format::Iostat | Format::SysstatJson | Format::Vmstat => true,
+            Format::SadfTable
+            | Format::SadfPairs
+            | Format::Perfmon
+            | Format::Biosnoop
+            | Format::Blkparse
+            | Format::Iolog
+            | Format::AzureMonitor
+            | Format::CloudWatch => false,
+        }
+    }
+
     /// Says whether it lists single I/Os.
     pub fn is_trace(self) -> bool {
         match self {

@@ -64,19 +64,22 @@ fn metric(name: &str) -> Option<(&'static str, Metric)> {
 /// Reads an answer.
 pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result<(), ReadError> {
     let answer = document(input)?;
-    let grain = answer["interval"].as_str().unwrap_or_default();
-    let span_ns = duration_ns(grain).ok_or_else(|| {
-        let quoted = quote(grain);
-        ReadError::whole(format!("`interval` is {quoted}: expected one such as `PT1M`"))
+    let grain = answer["interval"].as_str();
+    let span_ns = grain.and_then(duration_ns).ok_or_else(|| {
+        let found = grain.map_or("missing".to_owned(), quote);
+        ReadError::whole(format!("`interval` is {found}: expected one such as `PT1M`"))
     })?;
     let metrics = answer["value"].as_array();
     let metrics = metrics.ok_or_else(|| ReadError::whole("there is no list `value` of metrics"))?;
     context.put(Event::Clock(ClockKind::Utc));
     let mut grid = Grid::default();
     let mut unknown = BTreeSet::new();
-    let mut is_of_peaks = false;
+    let (mut n_unnamed, mut n_without_moment, mut is_of_peaks) = (0, 0, false);
     for of in metrics {
-        let name = of["name"]["value"].as_str().or(of["name"].as_str()).unwrap_or_default();
+        let Some(name) = of["name"]["value"].as_str().or(of["name"].as_str()) else {
+            n_unnamed += 1;
+            continue;
+        };
         let Some((disk, metric)) = metric(name) else {
             unknown.insert(quote(name));
             continue;
@@ -84,15 +87,32 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
         for series in of["timeseries"].as_array().into_iter().flatten() {
             let device = device(disk, series);
             for point in series["data"].as_array().into_iter().flatten() {
-                if let Some((value, is_peak)) = value(point, metric) {
-                    is_of_peaks |= is_peak;
-                    put(&mut grid, &device, metric, point, value, span_ns, context);
-                }
+                let Some((value, is_peak)) = value(point, metric) else { continue };
+                let Some(text) = point["timeStamp"].as_str() else {
+                    n_without_moment += 1;
+                    continue;
+                };
+                let Some(stamp) = Stamps::default().stamp(text) else {
+                    context.unreadable(None, format!("{} is no moment", quote(text)));
+                    continue;
+                };
+                is_of_peaks |= is_peak;
+                // A point is named for the beginning of its grain.
+                let end_ns = stamp.unix_ns.saturating_add_unsigned(span_ns);
+                put(&mut grid, &device, metric, value, (end_ns, span_ns));
             }
         }
     }
     if is_of_peaks {
         context.remark(None, "metrics without averages: their maxima are taken");
+    }
+    if n_unnamed > 0 {
+        let metrics = units::plural(n_unnamed, "metric");
+        context.unreadable(None, format!("{metrics} without a name"));
+    }
+    if n_without_moment > 0 {
+        let points = units::plural(n_without_moment, "point");
+        context.unreadable(None, format!("{points} without a moment (`timeStamp`)"));
     }
     if !unknown.is_empty() {
         let names: Vec<String> = unknown.into_iter().collect();
@@ -126,22 +146,7 @@ fn value(point: &Value, metric: Metric) -> Option<(f64, bool)> {
     }
 }
 
-fn put(
-    grid: &mut Grid,
-    device: &str,
-    metric: Metric,
-    point: &Value,
-    value: f64,
-    span_ns: u64,
-    context: &mut Context<'_>,
-) {
-    let text = point["timeStamp"].as_str().unwrap_or_default();
-    let Some(stamp) = Stamps::default().stamp(text) else {
-        context.unreadable(None, format!("{} is no moment", quote(text)));
-        return;
-    };
-    // A point is named for the beginning of its grain.
-    let end_ns = stamp.unix_ns.saturating_add_unsigned(span_ns);
+fn put(grid: &mut Grid, device: &str, metric: Metric, value: f64, (end_ns, span_ns): (i64, u64)) {
     let span_s = span_ns as f64 / NS_PER_S as f64;
     match metric {
         Metric::ReadIops => grid.device(device, end_ns).read.iops = Some(value),

@@ -84,22 +84,25 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
     );
     context.remark(None, text);
     let mut grid = Grid::default();
-    let mut unknown = BTreeSet::new();
+    let (mut unknown, mut n_unnamed) = (BTreeSet::new(), 0);
     let mut seen = BTreeSet::new();
     // Times are divided by the counts, which must be there by then.
     let is_time = |metric: Metric| matches!(metric, Metric::ReadTime | Metric::WriteTime);
     for wants_times in [false, true] {
         for result in results {
-            let label = result["Label"].as_str().unwrap_or_default();
-            let id = result["Id"].as_str().unwrap_or_default();
-            let Some((name, metric)) = metric(label).or_else(|| metric(id)) else {
-                unknown.insert(quote(label));
+            let (label, id) = (result["Label"].as_str(), result["Id"].as_str());
+            let Some(shown) = label.or(id) else {
+                n_unnamed += u64::from(!wants_times);
+                continue;
+            };
+            let Some((name, metric)) = label.and_then(metric).or_else(|| metric(id?)) else {
+                unknown.insert(quote(shown));
                 continue;
             };
             if is_time(metric) != wants_times {
                 continue;
             }
-            let device = device(label).or_else(|| device(id)).unwrap_or(UNNAMED);
+            let device = label.and_then(device).or_else(|| device(id?)).unwrap_or(UNNAMED);
             if !seen.insert((device.to_owned(), name)) {
                 let text = format!(
                     "a second `{name}` of `{device}`: give each result a label with its volume"
@@ -108,10 +111,19 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
                 continue;
             }
             if result["StatusCode"].as_str().is_some_and(|status| status != "Complete") {
-                context.unreadable(None, format!("the result {} is not complete", quote(label)));
+                context.unreadable(None, format!("the result {} is not complete", quote(shown)));
             }
-            put_all(&mut grid, device, metric, result, period_ns, context);
+            let n_left_out = put_all(&mut grid, device, metric, result, period_ns);
+            if n_left_out > 0 {
+                let points = units::plural(n_left_out, "point");
+                let text = format!("{points} of {} without a moment or a value", quote(shown));
+                context.unreadable(None, text);
+            }
         }
+    }
+    if n_unnamed > 0 {
+        let results = units::plural(n_unnamed, "result");
+        context.unreadable(None, format!("{results} without a `Label` or `Id`"));
     }
     if !unknown.is_empty() {
         let names: Vec<String> = unknown.into_iter().collect();
@@ -147,24 +159,18 @@ fn period_ns(results: &[Value]) -> Option<u64> {
 
 fn moments(result: &Value) -> impl Iterator<Item = Option<i64>> {
     let moments = result["Timestamps"].as_array().into_iter().flatten();
-    moments.map(|moment| {
-        Stamps::default().stamp(moment.as_str().unwrap_or_default()).map(|stamp| stamp.unix_ns)
-    })
+    moments.map(|moment| Some(Stamps::default().stamp(moment.as_str()?)?.unix_ns))
 }
 
-fn put_all(
-    grid: &mut Grid,
-    device: &str,
-    metric: Metric,
-    result: &Value,
-    period_ns: u64,
-    context: &mut Context<'_>,
-) {
-    let values = result["Values"].as_array().into_iter().flatten();
+/// Puts the points of a result where they belong, and returns how many have no moment or no value.
+fn put_all(grid: &mut Grid, device: &str, metric: Metric, result: &Value, period_ns: u64) -> u64 {
+    let values: &[Value] = result["Values"].as_array().map_or(&[], Vec::as_slice);
     let period_s = period_ns as f64 / NS_PER_S as f64;
+    let n_moments = moments(result).count();
+    let mut n_left_out = n_moments.abs_diff(values.len()) as u64;
     for (moment, value) in moments(result).zip(values) {
         let (Some(start_ns), Some(value)) = (moment, value.as_f64()) else {
-            context.unreadable(None, "a moment or a value that is none");
+            n_left_out += 1;
             continue;
         };
         let end_ns = start_ns.saturating_add_unsigned(period_ns);
@@ -174,6 +180,7 @@ fn put_all(
             put(grid.device(device, end_ns), metric, value.max(0.0), period_s);
         }
     }
+    n_left_out
 }
 
 fn put(rates: &mut Rates, metric: Metric, value: f64, period_s: f64) {

@@ -5,7 +5,6 @@ use std::io::BufRead;
 use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
-use crate::read::Options;
 use crate::read::sysstat_names::{What, is_busy_cpu, put, what};
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
 use crate::time::Stamps;
@@ -22,7 +21,7 @@ pub(crate) fn is_header(words: &[&str]) -> bool {
 struct State {
     stamps: Stamps,
     spans: Spans,
-    keeps_first: bool,
+    leaves_out_first: bool,
     /// Meaning of the columns of the table of devices, and which one names them.
     columns: Vec<Option<(What, f64)>>,
     name_idx: usize,
@@ -45,11 +44,11 @@ struct State {
 /// Reads `iostat`.
 pub(super) fn read(
     input: &mut dyn BufRead,
-    options: Options,
+    leaves_out_first: bool,
     context: &mut Context<'_>,
 ) -> Result<(), ReadError> {
     let mut lines = Lines::new(input);
-    let mut state = State { keeps_first: options.keeps_first, ..State::default() };
+    let mut state = State { leaves_out_first, ..State::default() };
     while let Some(line) = lines.next()? {
         let line = String::from_utf8_lossy(line).into_owned();
         let is_read = state.line(&line, lines.number(), context);
@@ -161,7 +160,7 @@ impl State {
 
     /// Says whether the report is the average since the host started.
     fn is_since_boot(&self) -> bool {
-        self.n_reports <= 1 && !self.keeps_first
+        self.n_reports <= 1 && self.leaves_out_first
     }
 
     fn processors(&self, words: &[&str], context: &mut Context<'_>) -> Result<(), String> {

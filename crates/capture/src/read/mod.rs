@@ -29,7 +29,7 @@ pub struct Options {
 
 /// Reads a source to its end.
 ///
-/// What cannot be read of it is told as notes of [`NoteKind::Unreadable`](crate::NoteKind).
+/// What cannot be read of it is in notes of [`NoteKind::Unreadable`](crate::NoteKind).
 ///
 /// # Errors
 /// Where nothing could be read, or the system fails to.
@@ -40,12 +40,13 @@ pub fn read(
     sink: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), ReadError> {
     let mut context = Context::new(sink);
+    let leaves_out_first = format.begins_with_average() && !options.keeps_first;
     match format {
-        Format::Iostat => iostat::read(input, options, &mut context)?,
-        Format::SysstatJson => sysstat_json::read(input, options, &mut context)?,
+        Format::Iostat => iostat::read(input, leaves_out_first, &mut context)?,
+        Format::SysstatJson => sysstat_json::read(input, leaves_out_first, &mut context)?,
         Format::SadfTable => sadf::read_table(input, &mut context)?,
         Format::SadfPairs => sadf::read_pairs(input, &mut context)?,
-        Format::Vmstat => vmstat::read(input, options, &mut context)?,
+        Format::Vmstat => vmstat::read(input, leaves_out_first, &mut context)?,
         Format::Perfmon => perfmon::read(input, &mut context)?,
         Format::Biosnoop => trace::biosnoop::read(input, &mut context)?,
         Format::Blkparse => trace::blkparse::read(input, &mut context)?,
@@ -55,20 +56,18 @@ pub fn read(
     }
     context.finish();
     if context.n_samples() == 0 {
-        return Err(ReadError::whole(nothing_in(format, options)));
+        return Err(ReadError::whole(nothing_in(leaves_out_first)));
     }
     Ok(())
 }
 
 /// Says why a source may have no sample.
-fn nothing_in(format: Format, options: Options) -> String {
-    match format {
-        Format::Iostat | Format::SysstatJson | Format::Vmstat if !options.keeps_first => {
-            "there is no sample in it: the first report is the average since the host started, and \
-             is left out. With `iostat -y`, which prints none, say `--keep-first`; else run it \
-             with an interval, as `iostat -xt 10`"
-                .to_owned()
-        }
-        _ => "there is no sample in it".to_owned(),
+fn nothing_in(leaves_out_first: bool) -> &'static str {
+    if leaves_out_first {
+        "there is no sample in it: the first report is the average since the host started, and \
+         is left out. With `iostat -y`, which prints none, say `--keep-first`; else run it with \
+         an interval, as `iostat -xt 10`"
+    } else {
+        "there is no sample in it"
     }
 }

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::context::{Context, Spans};
 use crate::lines::ReadError;
-use crate::read::Options;
 use crate::read::sysstat_names::{is_busy_cpu, put, what};
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
 use crate::time::Stamps;
@@ -15,12 +14,12 @@ use crate::time::Stamps;
 /// Reads the JSON of sysstat.
 pub(super) fn read(
     input: &mut dyn BufRead,
-    options: Options,
+    leaves_out_first: bool,
     context: &mut Context<'_>,
 ) -> Result<(), ReadError> {
     let mut state = State {
         context,
-        keeps_first: options.keeps_first,
+        leaves_out_first,
         stamps: Stamps::default(),
         spans: Spans::default(),
         n_reports: 0,
@@ -48,7 +47,7 @@ pub(super) fn read(
 
 struct State<'a, 'b> {
     context: &'a mut Context<'b>,
-    keeps_first: bool,
+    leaves_out_first: bool,
     stamps: Stamps,
     spans: Spans,
     /// Reports of this host, and of all.
@@ -142,7 +141,7 @@ impl State<'_, '_> {
         self.n_all += 1;
         let is_of_sadf = report["timestamp"].is_object();
         // sadf leaves the report since the start of the host out by itself.
-        if !is_of_sadf && self.n_reports == 1 && !self.keeps_first {
+        if !is_of_sadf && self.n_reports == 1 && self.leaves_out_first {
             return;
         }
         let (end_ns, span_ns) = self.moment(&report["timestamp"]);

@@ -5,7 +5,6 @@ use std::io::BufRead;
 use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
-use crate::read::Options;
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
 use crate::time::Stamps;
 
@@ -22,18 +21,18 @@ struct State {
     names: Vec<String>,
     /// Lines of figures since the first header.
     n_lines: u64,
-    keeps_first: bool,
+    leaves_out_first: bool,
     is_clock_told: bool,
 }
 
 /// Reads `vmstat`.
 pub(super) fn read(
     input: &mut dyn BufRead,
-    options: Options,
+    leaves_out_first: bool,
     context: &mut Context<'_>,
 ) -> Result<(), ReadError> {
     let mut lines = Lines::new(input);
-    let mut state = State { keeps_first: options.keeps_first, ..State::default() };
+    let mut state = State { leaves_out_first, ..State::default() };
     while let Some(line) = lines.next()? {
         let line = String::from_utf8_lossy(line).into_owned();
         if let Err(message) = state.line(&line, lines.number(), context) {
@@ -74,7 +73,7 @@ impl State {
         let mut rates = Rates::default();
         rates.read.bytes = of("bi")?.map(|blocks| blocks * BLOCK_BYTES);
         rates.write.bytes = of("bo")?.map(|blocks| blocks * BLOCK_BYTES);
-        if self.n_lines == 1 && !self.keeps_first {
+        if self.n_lines == 1 && self.leaves_out_first {
             return Ok(());
         }
         let (end_ns, span_ns) = moment;

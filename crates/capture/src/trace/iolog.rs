@@ -2,9 +2,11 @@
 
 use std::io::BufRead;
 
+use dialects::fio::iolog::{Action, IologError, Version, parse_line};
+use plan::Direction as Dir;
+
 use crate::context::{Context, quote};
 use crate::lines::{Lines, ReadError};
-use crate::number::{whole, words};
 use crate::sample::{ClockKind, Event};
 use crate::trace::Direction;
 use crate::trace::meter::{Arrival, Meter};
@@ -12,25 +14,17 @@ use crate::trace::meter::{Arrival, Meter};
 /// Reads a log.
 pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(input);
-    let first = lines.next()?.map(|line| String::from_utf8_lossy(line).trim().to_owned());
-    let has_moments = match first.as_deref() {
-        Some("fio version 2 iolog") => false,
-        Some("fio version 3 iolog") => true,
-        first => {
-            let message = format!(
-                "{} is no log that is known: expected `fio version 2 iolog` or 3",
-                quote(first.unwrap_or_default())
-            );
-            return Err(ReadError::Line { line: 1, message });
-        }
+    let first = Version::of_line(lines.next()?.unwrap_or_default());
+    let version = first
+        .map_err(|error: IologError| ReadError::Line { line: 1, message: error.to_string() })?;
+    let clock = match version {
+        Version::Two => ClockKind::Absent,
+        Version::Three => ClockKind::Relative,
     };
-    context.put(Event::Clock(if has_moments { ClockKind::Relative } else { ClockKind::Absent }));
+    context.put(Event::Clock(clock));
     let mut meter = Meter::new();
     while let Some(line) = lines.next()? {
-        if line.is_empty() {
-            continue;
-        }
-        if let Err(message) = io(line, has_moments, &mut meter, context) {
+        if let Err(message) = io(version, line, &mut meter, context) {
             if lines.is_cut() {
                 context.remark(Some(lines.number()), "the last line is cut off and left out");
             } else {
@@ -38,7 +32,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
             }
         }
     }
-    if !has_moments {
+    if version == Version::Two {
         let text = "version 2 has no moments: sizes and places are known, rates are not";
         context.remark(None, text);
     }
@@ -47,30 +41,27 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
 }
 
 fn io(
-    line: &[u8],
-    has_moments: bool,
+    version: Version,
+    bytes: &[u8],
     meter: &mut Meter,
     context: &mut Context<'_>,
 ) -> Result<(), String> {
-    let bad = || format!("{} is no line of an I/O log", quote(&String::from_utf8_lossy(line)));
-    let mut words = words(line);
-    let at_ns = if has_moments {
-        let at_us = words.next().and_then(whole).ok_or_else(bad)?;
-        Some(at_us.checked_mul(1000).ok_or_else(bad)?)
-    } else {
-        None
+    let bad = |reason: &str| format!("{} {reason}", quote(&String::from_utf8_lossy(bytes)));
+    let Some(line) = parse_line(version, bytes).map_err(bad)? else { return Ok(()) };
+    let (kind, offset_bytes, size_bytes) = match line.action {
+        Action::File(_) | Action::Wait { .. } => return Ok(()),
+        Action::Io { kind, offset, len } => (kind, offset, len),
     };
-    let (file, action) = (words.next().ok_or_else(bad)?, words.next().ok_or_else(bad)?);
-    let direction = match action {
-        b"read" => Direction::Read,
-        b"write" => Direction::Write,
-        b"trim" => Direction::Discard,
-        b"add" | b"open" | b"close" | b"wait" | b"sync" | b"datasync" => return Ok(()),
-        _ => return Err(bad()),
+    let direction = match kind.direction() {
+        Some(Dir::Read) => Direction::Read,
+        Some(Dir::Write) => Direction::Write,
+        Some(Dir::Trim) => Direction::Discard,
+        // A sync moves nothing.
+        None => return Ok(()),
     };
-    let offset_bytes = words.next().and_then(whole).ok_or_else(bad)?;
-    let size_bytes = words.next().and_then(whole).ok_or_else(bad)?;
-    let device = meter.device(file)?;
+    let ns = |us: u64| us.checked_mul(1000).ok_or_else(|| bad("starts with no time"));
+    let at_ns = line.at_us.map(ns).transpose()?;
+    let device = meter.device(line.file)?;
     // The log of one job is of one process.
     let arrival = Arrival { device, direction, at_ns, process: 0, offset_bytes, size_bytes };
     meter.arrival(&arrival, context);

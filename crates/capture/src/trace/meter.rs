@@ -279,7 +279,7 @@ impl Device {
         let mut last = std::mem::replace(&mut self.open, nothing());
         last.end_ns = i64::try_from(first_ns.saturating_add(since_ns)).unwrap_or(i64::MAX);
         last.span_ns = span_ns;
-        // A second that is cut short would show rates that nobody asked for.
+        // Of a second that is cut short rates would be wrong: it joins the second before.
         match self.held.take() {
             Some(mut held) if span_ns < NS_PER_S / 2 => {
                 held.add(&last);

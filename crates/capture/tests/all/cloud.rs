@@ -75,10 +75,36 @@ fn cloudwatch_of_ebs() {
     assert!(notes.contains("a second `VolumeReadOps` of `vol-0abc`"), "{notes}");
 }
 
+/// What has no name or no moment is counted, not taken for something else.
+#[test]
+fn parts_without_a_name_or_a_moment_are_counted() {
+    let reads = azure("Data Disk Read Operations/Sec", "0", [100.0, 200.0]);
+    let nameless =
+        reads.replace("Data Disk Read Operations/Sec\"}", "\"}").replacen("value", "id", 1);
+    let momentless = reads.replace("\"timeStamp\": \"2026-11-21T09:01:00Z\", ", "");
+    let text = format!("{{\"interval\": \"PT1M\", \"value\": [{momentless}, {nameless}]}}");
+    let found = captured(&text);
+    assert_eq!(volume(&found, "lun 0").samples.len(), 1);
+    let said = notes(&found);
+    assert!(said.contains("1 metric without a name"), "{said}");
+    assert!(said.contains("1 point without a moment (`timeStamp`)"), "{said}");
+
+    let whole = cloudwatch("vol-0abc VolumeReadOps", "[60000.0, 30000.0]");
+    let no_moment = cloudwatch("vol-0def VolumeReadOps", "[60000.0, 30000.0, 7.0]")
+        .replace("\"2026-11-21T09:00:00+00:00\"", "null");
+    let no_name = whole.replace("\"Id\": \"m1\", \"Label\": \"vol-0abc VolumeReadOps\", ", "");
+    let found = captured(&format!("{{\"MetricDataResults\": [{whole}, {no_moment}, {no_name}]}}"));
+    let said = notes(&found);
+    assert!(said.contains("1 result without a `Label` or `Id`"), "{said}");
+    let expected = "2 points of `vol-0def VolumeReadOps` without a moment or a value";
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(volume(&found, "vol-0def").samples.len(), 1);
+}
+
 #[test]
 fn answers_that_say_too_little() {
     for (text, part) in [
-        ("{\"timespan\": \"x\", \"value\": []}", "`interval`"),
+        ("{\"timespan\": \"x\", \"value\": []}", "`interval` is missing"),
         ("{\"timespan\": \"x\", \"interval\": \"PT1M\", \"value\": []}", "no sample"),
         ("{\"MetricDataResults\": []}", "fewer than two moments"),
         ("{\"MetricDataResults\": [", "cut off"),

@@ -68,7 +68,7 @@ pub fn parse(text: &str, replay: &Replay) -> Result<Recording, IologError> {
 pub struct Reader<'a> {
     replay: &'a Replay,
     /// `None` before the first line.
-    version: Option<u8>,
+    version: Option<Version>,
     n_lines: u64,
     recording: Recording,
     files: HashMap<String, u32>,
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
     pub fn line(&mut self, bytes: &[u8]) -> Result<(), IologError> {
         self.n_lines += 1;
         let Some(version) = self.version else {
-            self.version = Some(version_of(bytes)?);
+            self.version = Some(Version::of_line(bytes)?);
             return Ok(());
         };
         let at = |reason| IologError::Line { line: self.n_lines, reason };
@@ -111,14 +111,8 @@ impl<'a> Reader<'a> {
         if !bytes.ends_with(b"\n") {
             return Ok(());
         }
-        // A name that is not text would become another file.
-        let text = str::from_utf8(bytes).map_err(|_| at("is not text in UTF-8"))?.trim();
-        // Workers that share a record, or runs that were added to it, start it anew.
-        if text.is_empty() || text.starts_with("fio version ") {
-            return Ok(());
-        }
-        let result = self.words(version, text.split_ascii_whitespace());
-        result.map_err(|reason| IologError::Line { line: self.n_lines, reason })
+        let Some(line) = parse_line(version, bytes).map_err(at)? else { return Ok(()) };
+        self.take(&line).map_err(|reason| IologError::Line { line: self.n_lines, reason })
     }
 
     /// Returns what was recorded.
@@ -133,41 +127,22 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn words<'w>(
-        &mut self,
-        version: u8,
-        mut words: impl Iterator<Item = &'w str>,
-    ) -> Result<(), &'static str> {
-        let at_us = match version {
-            3 => Some(number(words.next(), NO_TIME)?),
-            _ => None,
-        };
-        let file = words.next().ok_or(NO_FILE)?;
-        let action = words.next().ok_or(NO_ACTION)?;
-        if let Some(at_us) = at_us {
+    fn take(&mut self, line: &Line<'_>) -> Result<(), &'static str> {
+        // A name that is not text would become another file.
+        let file = str::from_utf8(line.file).map_err(|_| "is not text in UTF-8")?;
+        if let Some(at_us) = line.at_us {
             let passed_us = self.last_us.map_or(0, |last_us| at_us.saturating_sub(last_us));
             self.last_us = Some(at_us);
             self.pass_us(passed_us);
         }
-        let kind = match action {
-            "add" | "open" | "close" => return Ok(()),
-            "wait" if version == 2 => {
-                let wait_us = number(words.next(), NO_WAIT)?;
-                self.pass_us(if wait_us < WAIT_US_MIN { 0 } else { wait_us });
-                return Ok(());
+        match line.action {
+            Action::File(_) => {}
+            Action::Wait { us } => self.pass_us(if us < WAIT_US_MIN { 0 } else { us }),
+            Action::Io { kind, offset, len } => {
+                let len = u32::try_from(len).map_err(|_| "is 4 GiB long or more; expected less")?;
+                self.add(file, kind, offset, len);
             }
-            "wait" => return Err("waits, which version 3 does not know: its lines have times"),
-            "read" => OpKind::Read,
-            "write" => OpKind::Write,
-            "trim" => OpKind::Trim,
-            "sync" => OpKind::Fsync,
-            "datasync" => OpKind::Fdatasync,
-            _ => return Err(UNKNOWN_ACTION),
-        };
-        let offset = number(words.next(), "gives no offset; expected a number of bytes")?;
-        let len = number(words.next(), "gives no length; expected a number of bytes")?;
-        let len = u32::try_from(len).map_err(|_| "is 4 GiB long or more; expected less")?;
-        self.add(file, kind, offset, len);
+        }
         Ok(())
     }
 
@@ -213,21 +188,106 @@ const NO_WAIT: &str = "gives no time to wait; expected microseconds";
 const UNKNOWN_ACTION: &str = "names an unknown action; expected add, open, close, read, write, \
                               trim, sync, datasync or (version 2) wait";
 
-/// Tells the version of a record from its first line.
-fn version_of(bytes: &[u8]) -> Result<u8, IologError> {
-    if let Some(&first) = bytes.first_chunk::<4>() {
-        let is_magic = |word: u32| word & !0xff == BLOCK_TRACE_MAGIC;
-        if is_magic(u32::from_le_bytes(first)) || is_magic(u32::from_be_bytes(first)) {
-            return Err(IologError::BlockTrace);
+/// What a record is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// Lines have no times; some say how long to wait.
+    Two,
+    /// Lines begin with their times.
+    Three,
+}
+
+impl Version {
+    /// Tells the version of a record from its first line.
+    ///
+    /// # Errors
+    /// Where it is not that of a record that is read.
+    pub fn of_line(bytes: &[u8]) -> Result<Version, IologError> {
+        if let Some(&first) = bytes.first_chunk::<4>() {
+            let is_magic = |word: u32| word & !0xff == BLOCK_TRACE_MAGIC;
+            if is_magic(u32::from_le_bytes(first)) || is_magic(u32::from_be_bytes(first)) {
+                return Err(IologError::BlockTrace);
+            }
+        }
+        let text = str::from_utf8(bytes).map_err(|_| IologError::NotARecord)?.trim();
+        let is_first = text.starts_with("fio version 1 ") || is_version_1(text);
+        match text {
+            "fio version 2 iolog" => Ok(Version::Two),
+            "fio version 3 iolog" => Ok(Version::Three),
+            _ if is_first => Err(IologError::Version1),
+            _ => Err(IologError::NotARecord),
         }
     }
-    let text = str::from_utf8(bytes).map_err(|_| IologError::NotARecord)?.trim();
-    match text {
-        "fio version 2 iolog" => Ok(2),
-        "fio version 3 iolog" => Ok(3),
-        _ if text.starts_with("fio version 1 ") || is_version_1(text) => Err(IologError::Version1),
-        _ => Err(IologError::NotARecord),
-    }
+}
+
+/// A line of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// When, in microseconds since the start of the worker; none in version 2.
+    pub at_us: Option<u64>,
+    /// The file's name.
+    pub file: &'a [u8],
+    /// What was done.
+    pub action: Action,
+}
+
+/// What a line says that was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Something happened to the whole file.
+    File(FileAction),
+    /// So long nothing was done (version 2).
+    Wait {
+        /// Microseconds.
+        us: u64,
+    },
+    /// An operation: read, write, trim, fsync or fdatasync.
+    Io {
+        /// Which.
+        kind: OpKind,
+        /// Where, in bytes.
+        offset: u64,
+        /// How much, in bytes.
+        len: u64,
+    },
+}
+
+/// Reads a line after the first. `None` is one that says nothing: workers that share a record, and
+/// runs that were added to it, start it anew.
+///
+/// # Errors
+/// With what is wrong, and what was expected.
+pub fn parse_line(version: Version, bytes: &[u8]) -> Result<Option<Line<'_>>, &'static str> {
+    let mut words = bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let Some(first) = words.next() else { return Ok(None) };
+    let (at_us, file) = match version {
+        _ if first == b"fio" && words.clone().next() == Some(b"version") => return Ok(None),
+        Version::Two => (None, first),
+        Version::Three => (Some(number(Some(first), NO_TIME)?), words.next().ok_or(NO_FILE)?),
+    };
+    let action = match (words.next().ok_or(NO_ACTION)?, version) {
+        (b"add", _) => Action::File(FileAction::Add),
+        (b"open", _) => Action::File(FileAction::Open),
+        (b"close", _) => Action::File(FileAction::Close),
+        (b"wait", Version::Two) => Action::Wait { us: number(words.next(), NO_WAIT)? },
+        (b"wait", Version::Three) => {
+            return Err("waits, which version 3 does not know: its lines have times");
+        }
+        (word, _) => {
+            let kind = match word {
+                b"read" => OpKind::Read,
+                b"write" => OpKind::Write,
+                b"trim" => OpKind::Trim,
+                b"sync" => OpKind::Fsync,
+                b"datasync" => OpKind::Fdatasync,
+                _ => return Err(UNKNOWN_ACTION),
+            };
+            let offset = number(words.next(), "gives no offset; expected a number of bytes")?;
+            let len = number(words.next(), "gives no length; expected a number of bytes")?;
+            Action::Io { kind, offset, len }
+        }
+    };
+    Ok(Some(Line { at_us, file, action }))
 }
 
 /// Version 1 had no first line of its own: direction, offset and length from the start.
@@ -239,8 +299,13 @@ fn is_version_1(line: &str) -> bool {
             && is_number(offset) && is_number(len))
 }
 
-fn number(word: Option<&str>, reason: &'static str) -> Result<u64, &'static str> {
-    word.and_then(|word| word.parse().ok()).ok_or(reason)
+fn number(word: Option<&[u8]>, reason: &'static str) -> Result<u64, &'static str> {
+    let digits = word.filter(|word| !word.is_empty()).ok_or(reason)?;
+    let number = digits.iter().try_fold(0_u64, |number, byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    });
+    number.ok_or(reason)
 }
 
 /// Writes the line of an operation. `at_us` counts from the start of the worker.
