@@ -105,7 +105,7 @@ fn a_missing_price_is_named_and_never_free() {
     refused("azure uksouth: PremiumV2 (8 GiB)", "no price of `PremiumV2` in uksouth");
     refused("azure: P30", "no price of `P30` without a region");
     refused("azure eastus: P99", "no price of `P99` in eastus");
-    // What is above the free part is billed, and nobody says at what price.
+    // What is above the free part is billed; at what price is not published.
     let flexible = "azure southcentralus: netapp-flexible (1024 GiB, 200 MiB/s)";
     refused(flexible, "no price of `netapp-flexible` (throughput above 128) in southcentralus");
     check("azure southcentralus: netapp-flexible (1024 GiB, 128 MiB/s)", "135.30");

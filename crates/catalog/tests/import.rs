@@ -135,7 +135,7 @@ fn an_unclear_mb_is_settled_by_known_bytes() {
         ("32*1024000", "48*1000000")
     );
     let d9s = diff.taken.iter().find(|row| row.name == "Standard_D9s_v3").expect("taken");
-    assert_eq!(d9s.cells["uncached_mb_s"], "200", "nobody says what its MB is");
+    assert_eq!(d9s.cells["uncached_mb_s"], "200", "the size of its MB is not published");
 }
 
 #[track_caller]
@@ -475,7 +475,7 @@ fn a_limit_that_reads_and_writes_share_is_known_by_either_name() {
     let other = compare(&format!("{header}pd-ssd,30,25,0.48\n"));
     let before = other.changed[0].before.as_ref().map(|figure| figure.per_s);
     assert_eq!((other.changed.len(), before), (1, Some(30)), "{other:?}");
-    // What nobody has is doubted against all of them.
+    // A name without a family is compared with all of them.
     let far = compare(&format!("{header}pd-new,99999,30,0.48\n"));
     assert!(far.rejected[0].why.ends_with("read_iops_per_gib"), "{far:?}");
 }

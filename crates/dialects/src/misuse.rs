@@ -50,7 +50,7 @@ fn a_wrong_caller_is_told() {
         ("more lines than all", "101 % of the lines are known", &|| _ = Likeness::of_pct(101)),
         ("bins of no coarseness", "a histogram log has 57 bins", &|| bins(57)),
         ("no bins", "a histogram log has 0 bins", &|| bins(0)),
-        ("a k that nobody counts in", "a k of 1", &|| status(1)),
+        ("a k of neither 1000 nor 1024", "a k of 1", &|| status(1)),
     ]);
     bins(29);
     status(1000);

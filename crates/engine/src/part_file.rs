@@ -99,17 +99,10 @@ impl PartFile {
 
 #[cfg(test)]
 mod tests {
+    use testing::names_in;
+
     use super::*;
     use std::os::unix::fs::symlink;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).expect("it is ours");
-        let name = |entry: io::Result<fs::DirEntry>| entry.expect("it is ours").file_name();
-        let mut names: Vec<String> =
-            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
 
     #[test]
     fn the_place_changes_when_the_file_is_whole() {
@@ -122,14 +115,14 @@ mod tests {
             let before = fs::read(&place).expect("it is there");
             let mut part = make(&place).expect("there is room");
             part.file().write_all(b"never seen").expect("there is room");
-            assert_eq!(names(folder.path()).len(), 2);
+            assert_eq!(names_in(folder.path()).len(), 2);
             drop(part);
-            assert_eq!(names(folder.path()), ["place"]);
+            assert_eq!(names_in(folder.path()), ["place"]);
             assert_eq!(fs::read(&place).expect("it is there"), before);
             let mut part = make(&place).expect("there is room");
             part.file().write_all(text.as_bytes()).expect("there is room");
             part.put().expect("there is room").write_all(b" and more").expect("there is room");
-            assert_eq!(names(folder.path()), ["place"]);
+            assert_eq!(names_in(folder.path()), ["place"]);
             let after = fs::read_to_string(&place).expect("it is there");
             assert_eq!(after, format!("{text} and more"));
         }
@@ -143,7 +136,7 @@ mod tests {
         let part = PartFile::beside(&place).expect("there is room");
         let error = part.put().expect_err("a folder has the name");
         assert_eq!(error.kind(), ErrorKind::IsADirectory);
-        assert_eq!(names(folder.path()), ["place"]);
+        assert_eq!(names_in(folder.path()), ["place"]);
     }
 
     #[test]
@@ -155,6 +148,6 @@ mod tests {
         PartFile::replace(&at("place"), "place.part", 0o600, b"whole").expect("there is room");
         assert_eq!(fs::read(at("other")).expect("it is there"), b"stays");
         assert_eq!(fs::read(at("place")).expect("it is there"), b"whole");
-        assert_eq!(names(folder.path()), ["other", "place"]);
+        assert_eq!(names_in(folder.path()), ["other", "place"]);
     }
 }

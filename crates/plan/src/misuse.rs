@@ -49,7 +49,7 @@ fn a_wrong_caller_is_told() {
         ("help without words", "the help of `no-file` says nothing", &|| {
             _ = Diagnostic::note("no-file", "no file").help("");
         }),
-        ("a k that nobody counts in", "`access` is written with a k of 1", &|| {
+        ("a k of neither 1000 nor 1024", "`access` is written with a k of 1", &|| {
             written("access", &nothing, 1);
         }),
         ("a walk without a word", "no word means the walk Access", &|| {

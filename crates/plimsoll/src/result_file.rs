@@ -190,24 +190,17 @@ pub(crate) fn not_written(path: &Path, error: &io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use testing::names_in;
+
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
-
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).expect("it is ours");
-        let name = |entry: io::Result<fs::DirEntry>| entry.expect("it is ours").file_name();
-        let mut names: Vec<String> =
-            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
 
     #[test]
     fn what_has_the_name_stays_until_there_is_something_to_write() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("result");
         drop(ResultFile::open(&path).expect("it may be made"));
-        assert!(names(folder.path()).is_empty());
+        assert!(names_in(folder.path()).is_empty());
         fs::write(&path, "before").expect("it is ours");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("it is ours");
         let mut file = ResultFile::open(&path).expect("it may be replaced");
@@ -217,7 +210,7 @@ mod tests {
         assert_eq!(fs::read(&path).expect("it is there"), b"one, two");
         let mode = fs::metadata(&path).expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
-        assert_eq!(names(folder.path()), ["result"]);
+        assert_eq!(names_in(folder.path()), ["result"]);
     }
 
     #[test]
@@ -233,7 +226,7 @@ mod tests {
         fs::hard_link(at("there"), at("other")).expect("it is ours");
         write(&at("there"), b"both").expect("there is room");
         assert_eq!(fs::read(at("other")).expect("it is there"), b"both");
-        assert_eq!(names(folder.path()), ["link", "other", "there"]);
+        assert_eq!(names_in(folder.path()), ["link", "other", "there"]);
     }
 
     #[test]

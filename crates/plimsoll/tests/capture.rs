@@ -1,16 +1,19 @@
 //! `plimsoll capture`: logs of real programs and the host itself, while a load of our own runs.
 
 mod common;
+#[path = "common/watch.rs"]
+mod watch;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::Duration;
 
 use common::Sandbox;
 use insta::assert_snapshot;
+use rustix::fs::inotify::WatchFlags;
+use watch::Watch;
 
 /// A log of two minutes of a busy disk; the first report is since the host started.
 const LOG: &str = "\
@@ -152,15 +155,14 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits until a file has so many reports.
 fn await_reports(path: &Path, mark: &str, n_reports: usize) {
-    for _ in 0..PATIENCE.as_millis() / 20 {
+    let folder = path.parent().expect("a file of a folder");
+    let changes = Watch::new(folder, WatchFlags::CREATE | WatchFlags::MODIFY);
+    let has_all = changes.wait_until(PATIENCE, || {
         // A file of sadc is no text.
         let bytes = std::fs::read(path).unwrap_or_default();
-        if !bytes.is_empty() && String::from_utf8_lossy(&bytes).matches(mark).count() >= n_reports {
-            return;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    panic!("{} has no {n_reports} reports", path.display());
+        !bytes.is_empty() && String::from_utf8_lossy(&bytes).matches(mark).count() >= n_reports
+    });
+    assert!(has_all, "{} has no {n_reports} reports", path.display());
 }
 
 /// Starts a program that writes a log of a report a second.

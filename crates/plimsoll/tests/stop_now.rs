@@ -3,9 +3,10 @@
 mod common;
 #[path = "common/slow_device.rs"]
 mod slow_device;
+#[path = "common/watch.rs"]
+mod watch;
 
 use std::io::{BufRead, BufReader, Read};
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -13,10 +14,10 @@ use std::time::Duration;
 
 use common::Sandbox;
 use record::{Outcome, Record};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::inotify;
+use rustix::fs::inotify::WatchFlags;
 use rustix::process::{Pid, Signal, kill_process};
 use slow_device::SlowDevice;
+use watch::Watch;
 
 /// How far the one read has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,24 +103,6 @@ fn a_second_signal_does_not_wait_for_what_is_in_flight() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }
 
-/// Tells when a file is opened for the first time.
-struct Opened(OwnedFd);
-
-impl Opened {
-    fn watch(path: &Path) -> Self {
-        let events = inotify::init(inotify::CreateFlags::CLOEXEC).expect("a queue of events");
-        inotify::add_watch(&events, path, inotify::WatchFlags::OPEN).expect("it is there");
-        Opened(events)
-    }
-
-    /// Waits for it. Returns false when it does not come.
-    fn wait(&self) -> bool {
-        let give_up = Timespec::try_from(GIVE_UP).expect("two minutes");
-        let mut events = [PollFd::new(&self.0, PollFlags::IN)];
-        poll(&mut events, Some(&give_up)).expect("a queue of events") > 0
-    }
-}
-
 /// Two million files take seconds to look at and to bind. Nothing of them is there when the run
 /// ends, so it ended before they were bound. When it looks at its first file it listens to signals.
 #[test]
@@ -129,12 +112,12 @@ fn a_signal_ends_the_preparation_of_many_files() {
     let job = "[first]\nfilename=first\n[a]\nioengine=null\nsize=8g\nnrfiles=2000000\ntime_based\n\
                runtime=1h\n";
     sandbox.write("job.fio", job);
-    let opened = Opened::watch(&sandbox.path("first"));
+    let opened = Watch::new(&sandbox.path("first"), WatchFlags::OPEN);
     let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
     command.args(["run", "job.fio", "--json", "--no-progress"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the binary was built");
-    assert!(opened.wait(), "it never looks at its first file");
+    assert!(opened.wait(GIVE_UP), "it never looks at its first file");
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
     if String::from_utf8_lossy(&output.stderr).contains("not-enough-memory") {

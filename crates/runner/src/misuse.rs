@@ -118,7 +118,7 @@ fn time_and_counters_go_forward() {
                 watch.is_reached(watch.next_ns());
             }
         }),
-        ("nobody", "nobody is watched for a steady state", &|| {
+        ("a watch of no job", "no job is watched for a steady state", &|| {
             drop(SteadyWatch::new(spec, Vec::new()));
         }),
     ]);

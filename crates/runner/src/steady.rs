@@ -188,7 +188,7 @@ struct Totals {
 impl SteadyWatch {
     /// Watches the sum of `members`.
     pub(crate) fn new(spec: SteadyState, members: Vec<Arc<Meters>>) -> Self {
-        assert!(!members.is_empty(), "nobody is watched for a steady state");
+        assert!(!members.is_empty(), "no job is watched for a steady state");
         let steady = Steady::new(spec);
         SteadyWatch { members, steady, seen: Totals::default(), interval: None }
     }

@@ -73,6 +73,20 @@ fn beside(name: &str, folder: &str) -> PathBuf {
     variable(name).unwrap_or_else(|| shared.join(folder))
 }
 
+/// Returns the names of what is in a folder, in order.
+///
+/// # Panics
+/// If the folder cannot be read.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder of the test");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.expect("a folder of the test").file_name().to_string_lossy().into_owned()
+    };
+    let mut names: Vec<String> = entries.map(name).collect();
+    names.sort();
+    names
+}
+
 /// Returns whether a program of this name lies on `PATH`; says that the test was skipped if not.
 pub fn has_program(name: &str) -> bool {
     let path = variable("PATH").unwrap_or_default();

@@ -115,7 +115,7 @@ impl VerifyState {
     /// Returns the contents of the state file.
     ///
     /// # Panics
-    /// If the numbers contradict each other, so that nobody could read the file again.
+    /// If the numbers contradict each other: such a file could not be read again.
     pub fn encode(&self) -> Vec<u8> {
         let Self { n_covered, n_issued, unfinished, .. } = self;
         assert!(

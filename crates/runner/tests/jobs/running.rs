@@ -86,7 +86,7 @@ fn workers_of_a_flow_keep_their_proportion() {
 
 /// Its time ends a run in which it would wait for ever.
 #[test]
-fn a_member_of_a_flow_that_does_not_start_holds_nobody() {
+fn a_member_of_a_flow_that_does_not_start_holds_no_other() {
     let bench = Bench::new();
     bench.file("f", 4096);
     let record = bench.run(
