@@ -514,11 +514,13 @@ fn a_design_has_a_month_s_price_with_the_origin_of_each_part() {
           1 x 1.349 per hour x 744 h (region not stated, guide-2018, about 2018)
           744 h = 1,003.66 per month as printed
       4 x P30                                                                 544.34
-          1 x 136.085 per month (region not stated, guide-2018, about 2018)
+          4 x 136.085 per month (region not stated, guide-2018, about 2018)
           4 of them 544.34 as printed; erratum: the printed total of the premium
           design, 1,544.34, is 3.66 too low, it is 1,548.00
 
       USD a month                                                            1548.00
+
+      guide-2018: Azure Premium Storage: design for high performance (design guide)
     "#);
     let standard = COST_CASE.replace("DS13", "D14").replace("P30", "HDD-1TB");
     sandbox.write("b.toml", standard.replace("count = 4", "count = 32"));

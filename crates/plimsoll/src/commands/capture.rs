@@ -113,7 +113,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         Failure::wrong_use(message).hint("capture while the application runs")
     })?;
     let needs = outputs.write(args, needs, &captured)?;
-    for note in &needs.notes {
+    // Needs that are printed hold their notes.
+    let are_shown = args.output.is_none() && stream::are_one_place();
+    for note in needs.notes.iter().filter(|_| !are_shown) {
         stream::remark("note: ", note);
     }
     let is_partial = captured.notes.iter().any(|note| note.note.kind == NoteKind::Unreadable);

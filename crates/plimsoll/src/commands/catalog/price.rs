@@ -1,5 +1,6 @@
 //! `plimsoll catalog price`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ::catalog::cost::{self, Cost, CostError, MONTH_HOURS, Order};
@@ -152,7 +153,12 @@ fn as_text(design: &Design, order: &Order, cost: &Cost) -> String {
         };
         let what = format!("{} x {}{part}", line.count, price.name);
         let _ = writeln!(page, "  {what:<name_width$}{:>usd_width$.2}", line.usd);
-        let mut how = format!("{} x {}{} per {}", line.quantity, mark(price), price.usd, price.per);
+        let times = match (line.count, line.quantity) {
+            (count, 1.0) => count.to_string(),
+            (1, quantity) => quantity.to_string(),
+            (count, quantity) => format!("{count} x {quantity}"),
+        };
+        let mut how = format!("{times} x {}{} per {}", mark(price), price.usd, price.per);
         let hours = if price.per.ends_with("hour") {
             format!(" x {} h", line.times)
         } else {
@@ -169,7 +175,15 @@ fn as_text(design: &Design, order: &Order, cost: &Cost) -> String {
             page.push_str(&text::wrapped("      ", &price.note));
         }
     }
-    let _ = writeln!(page, "\n  {:<name_width$}{:>usd_width$.2}", "USD a month", cost.usd());
+    let _ = writeln!(page, "\n  {:<name_width$}{:>usd_width$.2}\n", "USD a month", cost.usd());
+    let sources: BTreeMap<&str, &str> = cost
+        .lines
+        .iter()
+        .map(|line| (line.price.source.key.as_str(), line.price.source.title.as_str()))
+        .collect();
+    for (key, title) in sources {
+        page.push_str(&text::wrapped(&format!("  {key}: "), title));
+    }
     page
 }
 
