@@ -11,7 +11,9 @@ use crate::words::sentence_case;
 
 /// Says how the suite was run.
 pub(crate) fn lead(suite: &SuiteRecord) -> String {
-    let mut parts = vec![format!("Suite {}: {}.", suite.name, suite.title.trim_end_matches('.'))];
+    let title = suite.title.trim_end_matches('.');
+    let stop = if title.ends_with('?') { "" } else { "." };
+    let mut parts = vec![format!("Suite {}: {title}{stop}", suite.name)];
     if let Some(verdict) = RowsWorth::of(suite).verdict(suite.indicative) {
         parts.push(format!("Verdict: {verdict}."));
     }
@@ -57,9 +59,10 @@ pub(crate) fn table(suite: &SuiteRecord) -> Table {
 
 /// A row per thing that was asked of the disk; none where nothing was.
 pub(crate) fn needs(suite: &SuiteRecord) -> Option<Table> {
+    // A need of the user's own is what its measurement is called, too.
+    let has_labels = suite.needs.iter().any(|need| need.label != need.need);
+    let label = if has_labels { &[("of", "label")][..] } else { &[] };
     let columns = [
-        ("need", "need"),
-        ("of", "label"),
         ("answer", "verdict"),
         ("must hold", "condition"),
         ("measured", "value"),
@@ -67,12 +70,12 @@ pub(crate) fn needs(suite: &SuiteRecord) -> Option<Table> {
         ("because", "reason"),
         ("rests on", "measurements"),
     ];
-    let mut table = Table::new(&columns);
+    let mut table = Table::new(&[("need", "need")]).and(label).and(&columns);
     for need in &suite.needs {
         for condition in &need.conditions {
-            table.rows.push(vec![
-                Cell::text(need.need.as_str()),
-                Cell::text(need.label.as_str()),
+            let mut cells = vec![Cell::text(need.need.as_str())];
+            cells.extend(has_labels.then(|| Cell::text(need.label.as_str())));
+            cells.extend([
                 Cell::text(need.verdict.as_str()),
                 Cell::text(condition.condition.as_str()),
                 condition.shown().map_or(Cell::Nothing, Cell::text),
@@ -80,6 +83,7 @@ pub(crate) fn needs(suite: &SuiteRecord) -> Option<Table> {
                 Cell::text(need.reason.as_str()),
                 Cell::text(need.measured_words()),
             ]);
+            table.rows.push(cells);
         }
     }
     (!table.rows.is_empty()).then_some(table)
