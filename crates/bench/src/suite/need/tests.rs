@@ -1,0 +1,135 @@
+//! Needs as they are typed, and what measurements make of them.
+
+use record::{GateRecord, StepValidity, Verdict};
+
+use super::*;
+
+#[track_caller]
+fn check(text: &str, expected: (f64, u64, f64, bool), conditions: &[&str]) {
+    let need = parse(text).expect(text);
+    let seen = (need.iops, need.block_bytes, need.read_pct, need.is_sequential);
+    assert_eq!(seen, expected, "{text}");
+    let shown: Vec<String> = need.conditions.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, conditions, "{text}");
+}
+
+#[test]
+fn a_need_is_a_rate_with_limits() {
+    check("iops=5000,p99<2ms", (5000.0, 8192, 100.0, false), &["IOPS >= 5000", "p99 < 2ms"]);
+    let all = ["IOPS >= 16000", "p99 < 2ms", "mean < 500us"];
+    check("iops=16k, p99 < 2ms,mean<500us,bs=4k,read=70", (16000.0, 4096, 70.0, false), &all);
+    check("mb_s=104.8576,bs=1m,seq,read=0", (100.0, 1 << 20, 0.0, true), &["MB/s >= 104.86"]);
+    check("iops=0.25", (0.25, 8192, 100.0, false), &["IOPS >= 0.25"]);
+    check("mib_s=16,seq", (256.0, 65536, 100.0, true), &["MB/s >= 16.78"]);
+}
+
+#[test]
+fn a_mistake_says_what_to_write() {
+    for (text, part) in [
+        ("p99<2ms", "how much is needed is missing"),
+        ("iops=5000,mb_s=3", "its own --need"),
+        ("iops=5000,p99<2", "`p99<2`"),
+        ("iops=5000,p99=2ms", "write iops=N"),
+        ("iops=5000,bs=1000", "multiple of 512"),
+        ("iops=5000,read=101", "0 to 100"),
+        ("iops=0", "expected a number above 0"),
+        ("iops=0k", "expected a number above 0"),
+        ("iops=inf", "expected a number above 0"),
+        ("iops=5000x", "`5000x`"),
+        ("iops=5,iops=6", "stands twice"),
+        ("iops=5,p99<1ms,p99<2ms", "has a limit already"),
+        ("iops=5,seq,random", "seq or random"),
+        ("mb_s=-1", "above 0"),
+    ] {
+        let error = parse(text).expect_err(text);
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_need_is_measured_long_enough_for_its_percentile() {
+    let time_s = |text: &str| parse(text).expect(text).time_ns() / 1_000_000_000;
+    assert_eq!(time_s("iops=5000,p99<2ms"), 20);
+    // Ten beyond one in a thousand are 10,000 operations, and half of that again.
+    assert_eq!(time_s("iops=100,p99.9<20ms"), 150);
+    assert_eq!(time_s("iops=1,p99.9<20ms"), 600);
+}
+
+fn attempts(said: &[Said]) -> Vec<Attempt> {
+    let one = |said: &Said| Attempt { said: *said, reason: String::new(), conditions: Vec::new() };
+    said.iter().map(one).collect()
+}
+
+#[test]
+fn a_failure_is_believed_when_it_came_twice() {
+    use Said::{Borrowed, Failed, Passed, Spoiled, Thin};
+    for (seen, expected) in [
+        (&[][..], None),
+        (&[Passed], Some(Passed)),
+        (&[Failed], None),
+        (&[Failed, Failed], Some(Failed)),
+        (&[Failed, Passed], None),
+        (&[Failed, Passed, Passed], Some(Passed)),
+        (&[Failed, Passed, Failed], Some(Failed)),
+        (&[Spoiled], None),
+        (&[Spoiled, Passed], Some(Passed)),
+        (&[Spoiled, Failed, Spoiled], None),
+        (&[Spoiled, Spoiled, Spoiled], Some(Spoiled)),
+        (&[Spoiled, Failed, Spoiled, Spoiled], Some(Spoiled)),
+        (&[Thin], Some(Thin)),
+        (&[Borrowed], Some(Borrowed)),
+        (&[Failed, Borrowed], None),
+        (&[Failed, Borrowed, Passed], Some(Borrowed)),
+        (&[Failed, Borrowed, Failed], Some(Failed)),
+    ] {
+        assert_eq!(decide(&attempts(seen)), expected, "{seen:?}");
+    }
+}
+
+/// Three measurements whose syncs take 20 ms, of which each was kept from its work or not.
+#[track_caller]
+fn check_spoiled(is_spoiled: bool, expected: (&str, Option<bool>, &str)) {
+    let mut record = Record::default();
+    for step_idx in 0..3 {
+        let mut job = record::JobRecord { step_idx, n_workers: 1, ..Default::default() };
+        let write = &mut job.dirs.write;
+        (write.n_ios, write.io_bytes, write.runtime_ns) = (2000, 2000 * 4096, 1_000_000_000);
+        write.lat.record_n(20_000, 2000);
+        write.clat.record_n(20_000, 2000);
+        job.sync.record_n(20_000_000, 2000);
+        record.jobs.push(job);
+        let verdict = if is_spoiled { Verdict::Failed } else { Verdict::Passed };
+        let reason = "other programs used the processor (85 %)".to_owned();
+        let name = "generator".to_owned();
+        let (next_step, figures) = (None, std::collections::BTreeMap::new());
+        let gates = vec![GateRecord { name, verdict, reason, next_step, figures }];
+        record.validity.push(StepValidity { step_idx, gates, ..StepValidity::default() });
+    }
+    let question = Question {
+        text: "sync p99 < 10ms".to_owned(),
+        label: "log".to_owned(),
+        conditions: Condition::parse_all("sync p99 < 10ms").expect("one"),
+        offered_iops: None,
+        source: "etcd".to_owned(),
+    };
+    let answer = question.answer(&record, &[0, 1, 2]);
+    let kept = answer.conditions[0].is_kept;
+    assert_eq!((answer.verdict.as_str(), kept, &*answer.measured_words()), expected);
+}
+
+#[test]
+fn a_condition_of_a_spoiled_measurement_is_not_decided() {
+    check_spoiled(true, ("cannot tell", None, "measured 3 times"));
+    let broken = "measured 3 times, 3 of them broke a condition";
+    check_spoiled(false, ("not met", Some(false), broken));
+}
+
+#[test]
+fn targets_may_be_of_what_makes_writes_durable() {
+    let all = Condition::parse_all("sync p99 < 10ms, iops > 50").expect("two");
+    let shown: Vec<String> = all.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["sync p99 < 10ms", "IOPS >= 50"]);
+    for text in ["p99", "sync achieved > 0.9", "p99 > 3ms", "iops > x"] {
+        assert!(Condition::parse_all(text).is_err(), "{text}");
+    }
+}
