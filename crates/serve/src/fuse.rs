@@ -17,7 +17,7 @@ mod malformed;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -30,9 +30,10 @@ use fuser::{
 use rustix::fs::{FallocateFlags, FileType, OFlags, SeekFrom, Stat, getxattr, seek};
 use rustix::io::Errno;
 
+use crate::lock::lock;
 use crate::machine::Machine;
 use crate::overhead;
-use crate::pacer::{Arrival, lock};
+use crate::pacer::Arrival;
 use crate::store::Opened;
 use crate::tree::{Changes, Identity, LENT_RIGHTS, NewKind, Node};
 use handles::{Handle, Handles};
@@ -501,7 +502,7 @@ impl Filesystem for Volumes {
         // As the kernel tells of data that it could not write: once to each who has the file open.
         if let Ok(Handle::File(node, opened)) = self.handles.get(handle).as_deref()
             && self.machine.alive().is_ok()
-            && opened.has_lost(node)
+            && opened.has_lost(node.lost_at.load(Acquire))
         {
             reply.error(fuser::Errno::EIO);
             return;
@@ -598,7 +599,7 @@ impl Filesystem for Volumes {
         if name == OVERHEAD_NAME && self.machine.pacer().overhead().is_being_measured() {
             let value = vec![0; overhead::ANSWER_BYTES];
             let send = move || extended(Ok(value), size, reply);
-            return overhead::answer(self.machine.pacer(), send);
+            return self.machine.pacer().answer_probe(send);
         }
         let node = self.node(number);
         extended(node.and_then(|node| node.xattr(name)), size, reply);

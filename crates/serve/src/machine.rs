@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, RwLock, Weak};
 
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -18,7 +18,9 @@ use volume::design::Backing as Medium;
 use volume::{CacheMode, CapId, Design, IoKind, Start};
 
 use crate::backing::{self, Backing, BackingError};
-use crate::pacer::{Arrival, Crashed, Extent, ModelState, Outcome, Pacer, Request, lock};
+use crate::extent::Extent;
+use crate::lock::lock;
+use crate::pacer::{Arrival, Crashed, ModelState, Outcome, Pacer, Request};
 use crate::status::{self, Recent, Report, VolumeReport};
 use crate::store::undo::{Before, Lost, Overwrite, Undo};
 use crate::store::{Opened, Store, write_whole};
@@ -171,7 +173,7 @@ impl Machine {
             n_crashes,
             recent: Recent::new(),
         });
-        status::watch(&machine)?;
+        watch(&machine)?;
         Ok(machine)
     }
 
@@ -682,4 +684,19 @@ fn done<T>(outcome: Outcome, value: T) -> Result<T, Errno> {
 /// Returns the number of an error; one without stands for a device error.
 pub(crate) fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// Looks at a machine once a second while it lives.
+fn watch(machine: &Arc<Machine>) -> std::io::Result<()> {
+    let watched: Weak<Machine> = Arc::downgrade(machine);
+    let watch = move || {
+        while let Some(machine) = watched.upgrade() {
+            machine.recent.keep(machine.look());
+            machine.note_clean();
+            drop(machine);
+            std::thread::sleep(status::RECENT);
+        }
+    };
+    std::thread::Builder::new().name("watch".to_owned()).spawn(watch)?;
+    Ok(())
 }

@@ -9,13 +9,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::clock::now_ns;
-use crate::pacer::{Outcome, Pacer};
 
 /// Length of an answer: that of a small read, bytes.
 pub(crate) const ANSWER_BYTES: usize = 8192;
 
 /// How long an answer is kept back: as long as a disk takes, after which processors are asleep.
-const WAIT_NS: u64 = 1_000_000;
+pub(crate) const WAIT_NS: u64 = 1_000_000;
 
 /// How often is asked.
 const N_PROBES: usize = 64;
@@ -48,7 +47,7 @@ impl Overhead {
     }
 
     /// Measures the overhead, which counts from now on: what nine in ten requests take at most.
-    /// `ask` has a request answered that is handed to [`answer`].
+    /// `ask` has a request answered that is answered by [`crate::pacer::Pacer::answer_probe`].
     ///
     /// A program that waits for its answers does not gain where a request takes less
     /// ([`crate::loops`]), and loses what one takes more.
@@ -66,12 +65,6 @@ impl Overhead {
         let way_ns = ways_ns.get(ways_ns.len() * 9 / 10).copied().unwrap_or(0);
         self.length_ns.store(way_ns.min(MAX_NS), Relaxed);
     }
-}
-
-/// Answers the request that is being handled when [`WAIT_NS`] have passed.
-pub(crate) fn answer(pacer: &Pacer, send: impl FnOnce() + Send + 'static) {
-    let reply = move |_: Outcome| send();
-    pacer.answer_at(now_ns() + WAIT_NS, Box::new(reply));
 }
 
 #[cfg(test)]

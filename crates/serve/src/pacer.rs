@@ -20,7 +20,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -30,10 +30,12 @@ use volume::{
 };
 
 use crate::clock::now_ns;
+use crate::extent::Extent;
+use crate::extent::Ino;
+use crate::lock::lock;
 use crate::loops::{Loops, RequestTime};
-use crate::overhead::Overhead;
+use crate::overhead::{self, Overhead};
 use crate::priority;
-use crate::store::Ino;
 use crate::store::undo::{self, Lost, Undo};
 use crate::waits::{Lateness, Waits};
 
@@ -59,15 +61,6 @@ pub enum Outcome {
 
 /// What is called when a request has ended, on the pacing thread: it must not wait.
 pub type Reply = Box<dyn FnOnce(Outcome) + Send>;
-
-/// A range on a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    /// First byte.
-    pub address: u64,
-    /// Length in bytes.
-    pub len_bytes: u32,
-}
 
 /// Something to be done at its modelled time.
 #[derive(Clone, Debug)]
@@ -234,6 +227,12 @@ impl Pacer {
         let thread = std::thread::Builder::new().name("pacer".to_owned());
         let thread = thread.spawn(move || pacing.run())?;
         Ok(Pacer { shared, thread: Some(thread) })
+    }
+
+    /// Answers the request that is being handled when [`overhead::WAIT_NS`] have passed: one by
+    /// which the overhead is measured.
+    pub(crate) fn answer_probe(&self, send: impl FnOnce() + Send + 'static) {
+        self.answer_at(now_ns() + overhead::WAIT_NS, Box::new(move |_: Outcome| send()));
     }
 
     /// Returns the overhead of the requests that come here.
@@ -678,9 +677,4 @@ impl Shared {
 /// disk takes at least, so that no answer comes much earlier than that.
 fn part_ns(latency_min_ns: u64) -> u64 {
     latency_min_ns / 8
-}
-
-/// Locks; a thread that panicked left nothing half done that would matter more than going on.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,6 @@
 //! What a running machine says about itself.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,15 @@ use volume::design::Backing as Medium;
 use volume::{CacheMode, CapKind, CapStatus, CapUsage, Design};
 
 use crate::clock::now_ns;
-use crate::machine::Machine;
-use crate::pacer::{ModelState, lock};
+use crate::lock::lock;
+use crate::pacer::ModelState;
 use crate::waits::{Lateness, Waits};
 
 /// Name and version of the page.
 pub const SCHEMA: &str = "plimsoll.rehearse/1";
 
 /// Time that the rates of a status cover: about this, at most twice as long.
-const RECENT: Duration = Duration::from_secs(1);
+pub(crate) const RECENT: Duration = Duration::from_secs(1);
 
 /// A look at a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -197,26 +197,11 @@ impl Recent {
         Recent { start_ns: now_ns(), looks: Mutex::default() }
     }
 
-    fn keep(&self, look: ModelState) {
+    pub(crate) fn keep(&self, look: ModelState) {
         let mut looks = lock(&self.looks);
         looks.swap(0, 1);
         looks[1] = Some(look);
     }
-}
-
-/// Looks at a machine once a second while it lives.
-pub(crate) fn watch(machine: &Arc<Machine>) -> std::io::Result<()> {
-    let watched: Weak<Machine> = Arc::downgrade(machine);
-    let watch = move || {
-        while let Some(machine) = watched.upgrade() {
-            machine.recent.keep(machine.look());
-            machine.note_clean();
-            drop(machine);
-            std::thread::sleep(RECENT);
-        }
-    };
-    std::thread::Builder::new().name("watch".to_owned()).spawn(watch)?;
-    Ok(())
 }
 
 /// Says what each volume's I/Os have waited for since the look before the last.

@@ -9,20 +9,17 @@ pub(crate) mod undo;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-use crate::pacer::{Extent, lock};
-use crate::tree::Node;
+use crate::extent::{Extent, Ino};
+use crate::lock::lock;
 use address::{Addresses, REGION_BYTES};
 use space::Space;
-
-/// A file's number in the backing's file system.
-pub(crate) type Ino = u64;
 
 /// Occupied space is counted in these, as `stat` does.
 const SECTOR_BYTES: u64 = 512;
@@ -225,9 +222,9 @@ impl Opened {
         Opened { file: Arc::new(file), is_sync, n_crashes: AtomicU64::new(n_crashes) }
     }
 
-    /// Says, once, whether a crash has taken something of its file since it was opened.
-    pub(crate) fn has_lost(&self, node: &Node) -> bool {
-        let lost_at = node.lost_at.load(Acquire);
+    /// Says, once, whether a crash has taken something of its file since it was opened: the last
+    /// one that did was `lost_at`.
+    pub(crate) fn has_lost(&self, lost_at: u64) -> bool {
         lost_at > self.n_crashes.fetch_max(lost_at, AcqRel)
     }
 }

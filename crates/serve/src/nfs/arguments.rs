@@ -7,9 +7,10 @@ use engine::nfs::xdr::{Flaw, Reader};
 use nfs3_types::nfs3::{NFS_PROGRAM, stable_how};
 use rustix::fs::{FileType, Timespec, UTIME_NOW};
 
-use super::TRANSFER_BYTES_MAX;
 use crate::tree::Changes;
 
+/// Largest transfer of one call where the volume has no limit of its own.
+pub(super) const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 /// Longest handle that a call may bring.
 const HANDLE_BYTES_MAX: usize = 64;
 /// Longest target of a symbolic link. Names up to it are read, and then found too long.

@@ -7,7 +7,7 @@ use nfs3_types::nfs3::{
 use rustix::fs::{FileType, Stat, major, minor};
 use rustix::io::Errno;
 
-use super::call::Caller;
+use super::caller::Caller;
 use crate::tree::Node;
 
 /// Bytes of a sector that `stat` counts in.

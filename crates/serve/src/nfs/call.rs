@@ -5,52 +5,17 @@ use nfs3_types::rpc::RPC_VERSION_2;
 use nfs3_types::{mount as mount_types, nfs3, portmap};
 
 use super::arguments::NfsRequest;
-use super::mount::{MountAsked, PortmapAsked};
+use super::caller::{Caller, GROUPS_MAX};
+use super::mount_arguments::{MountAsked, PortmapAsked};
+use super::refusal::Refusal;
 
 /// Longest body of a credential (RFC 5531, section 8.2).
 const AUTH_BYTES_MAX: usize = 400;
-/// Groups beside the first that a credential names (RFC 5531, appendix A).
-const GROUPS_MAX: usize = 16;
 /// Longest name of a machine in a credential.
 const MACHINE_BYTES_MAX: usize = 255;
 
 /// `AUTH_SYS`.
 const AUTH_SYS: u32 = 1;
-
-/// The user and group `nobody`.
-const NOBODY: u32 = 65_534;
-
-/// Who calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Caller {
-    pub(super) uid: u32,
-    pub(super) gid: u32,
-    pub(super) groups: [u32; GROUPS_MAX],
-}
-
-impl Caller {
-    const NOBODY: Caller = Caller { uid: NOBODY, gid: NOBODY, groups: [NOBODY; GROUPS_MAX] };
-
-    /// Returns the caller as the user nobody if it says that it is root, and in no group of
-    /// root's.
-    pub(super) fn squashed(mut self) -> Caller {
-        const ROOT: u32 = 0;
-        if self.uid == ROOT {
-            return Caller::NOBODY;
-        }
-        for gid in std::iter::once(&mut self.gid).chain(&mut self.groups) {
-            if *gid == ROOT {
-                *gid = NOBODY;
-            }
-        }
-        self
-    }
-
-    /// Says whether the caller is in a group.
-    pub(super) fn is_in(&self, gid: u32) -> bool {
-        self.gid == gid || self.groups.contains(&gid)
-    }
-}
 
 /// A call up to its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -138,54 +103,5 @@ impl<'a> Call<'a> {
             mount_types::PROGRAM => Question::Mount(MountAsked::read(self.procedure, arguments)?),
             _ => Question::Portmap(PortmapAsked::read(self.procedure, arguments)?),
         })
-    }
-}
-
-/// Why the procedure of a call is not carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Another version of the call's own format.
-    RpcVersion,
-    /// No such program here.
-    Program,
-    /// The program has this version only.
-    Version(u32),
-    /// The program has no such procedure.
-    Procedure,
-    /// The arguments cannot be read.
-    Arguments,
-}
-
-impl From<Flaw> for Refusal {
-    fn from(_: Flaw) -> Self {
-        Refusal::Arguments
-    }
-}
-
-/// Starts the answer of a call that is carried out; its results follow.
-pub(super) fn accepted(xid: u32) -> Vec<u8> {
-    let mut answer = Vec::with_capacity(256);
-    words(&mut answer, &[xid, 1, 0, 0, 0, 0]);
-    answer
-}
-
-/// Makes the answer of a call that is not.
-pub(super) fn refused(xid: u32, refusal: Refusal) -> Vec<u8> {
-    let mut answer = Vec::with_capacity(32);
-    match refusal {
-        Refusal::RpcVersion => {
-            words(&mut answer, &[xid, 1, 1, 0, RPC_VERSION_2, RPC_VERSION_2]);
-        }
-        Refusal::Program => words(&mut answer, &[xid, 1, 0, 0, 0, 1]),
-        Refusal::Version(version) => words(&mut answer, &[xid, 1, 0, 0, 0, 2, version, version]),
-        Refusal::Procedure => words(&mut answer, &[xid, 1, 0, 0, 0, 3]),
-        Refusal::Arguments => words(&mut answer, &[xid, 1, 0, 0, 0, 4]),
-    }
-    answer
-}
-
-fn words(answer: &mut Vec<u8>, words: &[u32]) {
-    for word in words {
-        answer.extend_from_slice(&word.to_be_bytes());
     }
 }

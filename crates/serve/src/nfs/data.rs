@@ -10,8 +10,9 @@ use nfs3_types::nfs3::stable_how;
 use rustix::io::Errno;
 use volume::IoKind;
 
-use super::connection::{Answer, Origin};
-use super::{Server, attributes, call, names};
+use super::answer::{Answer, Origin};
+use super::server::Server;
+use super::{attributes, reply};
 use crate::pacer::{Outcome, Request};
 use crate::store::Opened;
 use crate::tree::Node;
@@ -61,7 +62,7 @@ impl Server {
             return reply(Err(Errno::ROFS));
         };
         let extents = match kind {
-            IoKind::Flush => vec![crate::pacer::Extent { address: 0, len_bytes: 0 }],
+            IoKind::Flush => vec![crate::extent::Extent { address: 0, len_bytes: 0 }],
             IoKind::Read | IoKind::Write | IoKind::WriteThrough | IoKind::Trim => {
                 store.extents(target.node.ino, offset, len)
             }
@@ -88,14 +89,14 @@ pub(super) fn read(
 ) {
     let target = match server.target(file) {
         Ok(target) => target,
-        Err(error) => return answer.failed(names::Body::Attributes, error),
+        Err(error) => return answer.failed(reply::Body::Attributes, error),
     };
     let count = count.min(server.facts(target.node.volume).transfer_bytes);
     let send = {
         let (server, node) = (Arc::clone(server), Arc::clone(&target.node));
         move |data: Result<Vec<u8>, Errno>| match data {
             Ok(data) => server.send_data(&node, offset, &data, answer),
-            Err(error) => answer.failed(names::Body::Attributes, error),
+            Err(error) => answer.failed(reply::Body::Attributes, error),
         }
     };
     if !server.facts(target.node.volume).is_network {
@@ -117,16 +118,16 @@ pub(super) fn read(
 impl Server {
     fn send_data(&self, node: &Node, offset: u64, data: &[u8], answer: Answer) {
         let Ok(stat) = node.stat() else {
-            return answer.failed(names::Body::Attributes, Errno::STALE);
+            return answer.failed(reply::Body::Attributes, Errno::STALE);
         };
-        let mut message = call::accepted(answer.xid);
+        let mut message = reply::accepted(answer.xid);
         message.reserve(data.len() + 128);
         let n = data.len() as u32;
         let is_end = offset.saturating_add(u64::from(n)) >= stat.st_size as u64;
-        names::ok(&mut message);
-        names::attributes_after(&mut message, Some(&self.attributes(node, &stat)));
+        reply::ok(&mut message);
+        reply::attributes_after(&mut message, Some(&self.attributes(node, &stat)));
         for word in [n, u32::from(is_end), n] {
-            names::word(&mut message, word);
+            reply::word(&mut message, word);
         }
         message.extend_from_slice(data);
         message.extend_from_slice(&[0; 3][..padding(data.len())]);
@@ -153,7 +154,7 @@ pub(super) fn write(
 ) {
     let target = match server.target(file) {
         Ok(target) => target,
-        Err(error) => return answer.failed(names::Body::Changes, error),
+        Err(error) => return answer.failed(reply::Body::Changes, error),
     };
     let n_bytes = data.len() as u32;
     let is_sync = stable != stable_how::UNSTABLE as u32;
@@ -185,7 +186,7 @@ pub(super) fn write(
 pub(super) fn commit(server: &Arc<Server>, file: &[u8], origin: Origin, answer: Answer) {
     let target = match server.target(file) {
         Ok(target) => target,
-        Err(error) => return answer.failed(names::Body::Changes, error),
+        Err(error) => return answer.failed(reply::Body::Changes, error),
     };
     let send = server.changed(&target, answer, Vec::new());
     if server.facts(target.node.volume).is_network {
@@ -208,16 +209,16 @@ impl Server {
         let verifier = self.verifier();
         move |done| match done {
             Ok(()) => {
-                let mut message = call::accepted(answer.xid);
-                names::ok(&mut message);
-                names::changes(&mut message, server.attributes_of(&node).as_ref());
+                let mut message = reply::accepted(answer.xid);
+                reply::ok(&mut message);
+                reply::changes(&mut message, server.attributes_of(&node).as_ref());
                 for word in words {
-                    names::word(&mut message, word);
+                    reply::word(&mut message, word);
                 }
                 message.extend_from_slice(&verifier.to_be_bytes());
                 answer.send(message);
             }
-            Err(error) => answer.failed(names::Body::Changes, error),
+            Err(error) => answer.failed(reply::Body::Changes, error),
         }
     }
 }

@@ -5,8 +5,9 @@ use std::io::{self, Read};
 
 use engine::nfs::xdr::Flaw;
 
-use super::call::{self, Refusal};
-use super::connection;
+use super::call;
+use super::record::record;
+use super::refusal::Refusal;
 
 /// A call as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,5 +42,5 @@ pub fn decode_call(message: &[u8]) -> Result<Decoded, Flaw> {
 /// # Errors
 /// At the end of the stream, and for a record beyond the longest that a connection takes.
 pub fn read_record(stream: &mut impl Read) -> io::Result<Vec<u8>> {
-    connection::record(stream)
+    record(stream)
 }

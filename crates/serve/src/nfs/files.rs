@@ -14,8 +14,8 @@ use rustix::fs::{AtFlags, CWD, FileType, OFlags, Stat, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::lock::lock;
 use crate::machine::Machine;
-use crate::pacer::lock;
 use crate::store::Opened;
 use crate::tree::{Node, ROOT};
 

@@ -11,8 +11,8 @@ use engine::nfs::xdr::padding;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::Server;
-use super::names::{self, Failure, attributes_after, ok, pack, word};
+use super::reply::{self, Failure, attributes_after, ok, pack, word};
+use super::server::Server;
 use crate::tree::{Entry, Node};
 
 /// Bytes around the entries of an answer, rounded up: head, attributes, verifier, end.
@@ -89,7 +89,7 @@ pub(super) fn readdirplus(
         let handle = server.files.keep(&child)?;
         attributes_after(message, Some(&server.attributes(&child.0, &child.1)));
         word(message, 1);
-        pack(message, &names::wire(handle));
+        pack(message, &reply::wire(handle));
         Ok(())
     };
     answer(server, &folder, behind, count as usize, message, plus, PLUS_BYTES)

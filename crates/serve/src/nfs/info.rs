@@ -11,9 +11,10 @@ use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
 use super::arguments::Wanted;
-use super::call::Caller;
-use super::names::{Failure, NAME_BYTES_MAX, attributes_after, changes, ok, pack, word};
-use super::{Server, attributes};
+use super::attributes;
+use super::caller::Caller;
+use super::reply::{Failure, NAME_BYTES_MAX, attributes_after, changes, ok, pack, word};
+use super::server::Server;
 
 /// Files that a volume can have, as far as anybody asks.
 const FILES_MAX: u64 = 1 << 31;

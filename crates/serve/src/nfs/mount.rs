@@ -1,55 +1,23 @@
 //! The programs around NFS: MOUNT, and the portmapper's questions on the export's own port.
 
-use engine::nfs::xdr::Reader;
 use nfs3_types::mount::{
-    self as types, MOUNT_PROGRAM, dirpath, export_node, exports, fhandle3, mountres3, mountres3_ok,
-    mountstat3,
+    self as types, dirpath, export_node, exports, fhandle3, mountres3, mountres3_ok, mountstat3,
 };
 use nfs3_types::nfs3;
-use nfs3_types::portmap::{self, PMAP_PROG};
-use nfs3_types::xdr_codec::{List, Opaque, Pack};
+use nfs3_types::portmap::{self};
+use nfs3_types::xdr_codec::{List, Opaque};
 use rustix::io::Errno;
 
-use super::Server;
-use super::call::{self, Refusal};
-
-/// Longest path of an export (RFC 1813, section 5.1.2).
-const PATH_BYTES_MAX: usize = 1024;
+use super::mount_arguments::{MountAsked, PortmapAsked};
+use super::reply::{accepted, pack};
+use super::server::Server;
 
 /// `AUTH_SYS` and `AUTH_NONE`.
 const FLAVORS: [u32; 2] = [1, 0];
 
-/// What a call of MOUNT asks for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum MountAsked<'a> {
-    /// Nothing, or to unmount: no list is kept of who has mounted what.
-    Nothing,
-    /// The handle of a folder.
-    Mount(&'a [u8]),
-    /// Who has mounted what.
-    Dump,
-    /// What can be mounted.
-    Exports,
-}
-
-impl<'a> MountAsked<'a> {
-    pub(super) fn read(procedure: u32, arguments: &mut Reader<'a>) -> Result<Self, Refusal> {
-        Ok(match MOUNT_PROGRAM::try_from(procedure).map_err(|_| Refusal::Procedure)? {
-            MOUNT_PROGRAM::MOUNTPROC3_MNT => {
-                MountAsked::Mount(arguments.opaque(PATH_BYTES_MAX, "path")?)
-            }
-            MOUNT_PROGRAM::MOUNTPROC3_DUMP => MountAsked::Dump,
-            MOUNT_PROGRAM::MOUNTPROC3_EXPORT => MountAsked::Exports,
-            MOUNT_PROGRAM::MOUNTPROC3_NULL
-            | MOUNT_PROGRAM::MOUNTPROC3_UMNT
-            | MOUNT_PROGRAM::MOUNTPROC3_UMNTALL => MountAsked::Nothing,
-        })
-    }
-}
-
 /// Carries out a call of MOUNT.
 pub(super) fn mount(server: &Server, xid: u32, asked: MountAsked<'_>) -> Vec<u8> {
-    let mut answer = call::accepted(xid);
+    let mut answer = accepted(xid);
     match asked {
         MountAsked::Nothing => {}
         MountAsked::Mount(path) => pack(&mut answer, &root(server, path)),
@@ -83,37 +51,10 @@ fn root(server: &Server, path: &[u8]) -> mountres3<'static> {
     }
 }
 
-/// What a call of the portmapper's program asks for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum PortmapAsked {
-    Nothing,
-    /// The port of a service.
-    Port {
-        program: u32,
-        protocol: u32,
-    },
-    /// All services.
-    Dump,
-}
-
-impl PortmapAsked {
-    pub(super) fn read(procedure: u32, arguments: &mut Reader<'_>) -> Result<Self, Refusal> {
-        Ok(match PMAP_PROG::try_from(procedure).map_err(|_| Refusal::Procedure)? {
-            PMAP_PROG::PMAPPROC_NULL => PortmapAsked::Nothing,
-            PMAP_PROG::PMAPPROC_GETPORT => {
-                let (program, _version) = (arguments.u32()?, arguments.u32()?);
-                PortmapAsked::Port { program, protocol: arguments.u32()? }
-            }
-            PMAP_PROG::PMAPPROC_DUMP => PortmapAsked::Dump,
-            _ => return Err(Refusal::Procedure),
-        })
-    }
-}
-
 /// Answers who asks for the port of a service: it is this one.
 pub(super) fn portmap(server: &Server, xid: u32, asked: PortmapAsked) -> Vec<u8> {
     const TCP: u32 = 6;
-    let mut answer = call::accepted(xid);
+    let mut answer = accepted(xid);
     let port = u32::from(server.address.port());
     match asked {
         PortmapAsked::Nothing => {}
@@ -127,9 +68,4 @@ pub(super) fn portmap(server: &Server, xid: u32, asked: PortmapAsked) -> Vec<u8>
         }
     }
     answer
-}
-
-/// Appends results to an answer.
-pub(super) fn pack(answer: &mut Vec<u8>, results: &impl Pack) {
-    results.pack(answer).expect("a vector takes all");
 }

@@ -3,22 +3,24 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nfs3_types::nfs3::{fattr3, nfs_fh3};
-use nfs3_types::xdr_codec::{Opaque, Pack};
+use nfs3_types::nfs3::fattr3;
 use rustix::fs::{FileType, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use super::answer::{Answer, Origin};
 use super::arguments::{CreateMode, EntryName, NfsRequest, Special, Wanted};
 use super::attributes::status;
-use super::call::{self, Call};
-use super::connection::{Answer, Origin};
-use super::files::{Child, Handle};
-use super::{Server, data, folders, info, repeated};
-use crate::pacer::lock;
+use super::call::Call;
+use super::files::Child;
+use super::reply::{
+    Body, Failure, NAME_BYTES_MAX, accepted, attributes_after, changes, failed, ok, pack, wire,
+    word,
+};
+use super::server::Server;
+use super::{data, folders, info, repeated};
+use crate::lock::lock;
 use crate::tree::{Changes, Identity, NewKind, Node};
 
-/// Longest name, as nearly everywhere.
-pub(super) const NAME_BYTES_MAX: u32 = 255;
 /// Mode of what is made without one.
 const MODE: u32 = 0o644;
 const FOLDER_MODE: u32 = 0o755;
@@ -26,104 +28,6 @@ const LINK_MODE: u32 = 0o777;
 
 /// `NFS3ERR_BADTYPE`.
 const BAD_TYPE: u32 = 10_007;
-
-/// Why a call brings no results.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Failure {
-    /// What it asks for cannot be done.
-    File(Errno),
-    /// As a number that only NFS has.
-    Status(u32),
-}
-
-impl From<Errno> for Failure {
-    fn from(error: Errno) -> Self {
-        Failure::File(error)
-    }
-}
-
-/// What follows the status of a call that failed; all attributes are left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Body {
-    /// Nothing.
-    Empty,
-    /// Attributes of one file.
-    Attributes,
-    /// Changes of one file.
-    Changes,
-    /// Both.
-    AttributesAndChanges,
-    /// Changes of two files.
-    TwoChanges,
-}
-
-impl Body {
-    fn n_words(self) -> usize {
-        match self {
-            Body::Empty => 0,
-            Body::Attributes => 1,
-            Body::Changes => 2,
-            Body::AttributesAndChanges => 3,
-            Body::TwoChanges => 4,
-        }
-    }
-
-    fn of(asked: &NfsRequest<'_>) -> Body {
-        match asked {
-            NfsRequest::Null | NfsRequest::Getattr(_) => Body::Empty,
-            NfsRequest::Rename { .. } => Body::TwoChanges,
-            NfsRequest::Link { .. } => Body::AttributesAndChanges,
-            NfsRequest::Write { .. } | NfsRequest::Commit(_) => Body::Changes,
-            once if once.is_once() => Body::Changes,
-            _ => Body::Attributes,
-        }
-    }
-}
-
-impl Answer {
-    /// Answers that what was asked for cannot be done.
-    pub(super) fn failed(self, body: Body, error: Errno) {
-        let message = failed(self.xid, body, status(error));
-        self.send(message);
-    }
-}
-
-fn failed(xid: u32, body: Body, status: u32) -> Vec<u8> {
-    let mut message = call::accepted(xid);
-    word(&mut message, status);
-    for _ in 0..body.n_words() {
-        word(&mut message, 0);
-    }
-    message
-}
-
-pub(super) fn word(message: &mut Vec<u8>, word: u32) {
-    message.extend_from_slice(&word.to_be_bytes());
-}
-
-pub(super) fn pack(message: &mut Vec<u8>, results: &impl Pack) {
-    super::mount::pack(message, results);
-}
-
-/// Says that it was done.
-pub(super) fn ok(message: &mut Vec<u8>) {
-    word(message, 0);
-}
-
-/// Tells the attributes of a file, where they are known.
-pub(super) fn attributes_after(message: &mut Vec<u8>, attributes: Option<&fattr3>) {
-    word(message, u32::from(attributes.is_some()));
-    if let Some(attributes) = attributes {
-        pack(message, attributes);
-    }
-}
-
-/// Tells the attributes of a file that a call changed. Those from before are left out: others may
-/// change the file at the same time.
-pub(super) fn changes(message: &mut Vec<u8>, after: Option<&fattr3>) {
-    word(message, 0);
-    attributes_after(message, after);
-}
 
 /// Carries out a call.
 pub(super) fn nfs(
@@ -180,7 +84,7 @@ fn once(server: &Server, call: &Call<'_>, asked: &NfsRequest<'_>, origin: Origin
 
 /// Carries out a call that takes no modelled time, and returns its answer.
 fn answer_to(server: &Server, xid: u32, asked: &NfsRequest<'_>, origin: Origin) -> Vec<u8> {
-    let mut message = call::accepted(xid);
+    let mut message = accepted(xid);
     match carry_out(server, asked, origin, &mut message) {
         Ok(()) => message,
         Err(Failure::File(error)) => failed(xid, Body::of(asked), status(error)),
@@ -280,10 +184,6 @@ impl Server {
         self.machine.tree().change(node, &changes)?;
         Ok(())
     }
-}
-
-pub(super) fn wire(handle: Handle) -> nfs_fh3 {
-    nfs_fh3 { data: Opaque::owned(handle.to_vec()) }
 }
 
 fn identity(origin: Origin) -> Identity {

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 
-use super::connection::{self, LAST};
-use super::{Opened, Server};
+use super::connection;
+use super::record::{LAST, record};
+use super::server::{Opened, Server};
 
 /// A call that has no arguments: xid, call, version of RPC, program, its version, procedure, and
 /// empty credential and verifier. It stands for a small read.
@@ -32,7 +33,7 @@ fn measured(server: &Arc<Server>) -> io::Result<()> {
     call.extend(CALL.iter().flat_map(|word| word.to_be_bytes()));
     server.machine.pacer().overhead().measure(|| {
         ours.write_all(&call).ok()?;
-        connection::record(&mut ours).ok().map(drop)
+        record(&mut ours).ok().map(drop)
     });
     ours.shutdown(Shutdown::Both)?;
     let _ = thread.join();

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::connection::Origin;
+use super::answer::Origin;
 
 /// Answers that are remembered: above what all slots of a few clients hold.
 const ANSWERS_MAX: usize = 4096;

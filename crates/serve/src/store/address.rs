@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::Ino;
+use crate::extent::Ino;
 
 /// Bytes of one region: few files need two, and the 64 bits of an address hold 2^28 of them.
 pub(crate) const REGION_BYTES: u64 = 1 << 36;

@@ -22,9 +22,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use super::Ino;
-use super::undo::BLOCK_BYTES;
 use crate::durable;
+use crate::extent::Ino;
+
+/// What is kept at once: a page, as most writes are whole pages.
+pub(crate) const BLOCK_BYTES: u64 = 4096;
 
 /// Name of the marker.
 const NAME: &str = "rollback";

@@ -23,12 +23,9 @@ use std::sync::Arc;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use super::Ino;
 use super::ranges::Ranges;
-use super::rollback::{Marker, Rollback, SavedBlock, finish_file};
-
-/// What is kept at once: a page, as most writes are whole pages.
-pub(crate) const BLOCK_BYTES: u64 = 4096;
+use super::rollback::{BLOCK_BYTES, Marker, Rollback, SavedBlock, finish_file};
+use crate::extent::Ino;
 
 /// A write that is about to happen, in one region of a file.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Node, Tree};
+use super::nodes::{Node, Tree};
 
 /// What to change; `None` stays as it is.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,7 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::{Node, Tree};
+use super::nodes::{Node, Tree};
 
 /// A file that was found or made, with its attributes.
 pub(crate) type Child = (Arc<Node>, Stat);

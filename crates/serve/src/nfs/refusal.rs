@@ -1,0 +1,24 @@
+//! Why the procedure of a call is not carried out.
+
+use engine::nfs::xdr::Flaw;
+
+/// Why the procedure of a call is not carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Another version of the call's own format.
+    RpcVersion,
+    /// No such program here.
+    Program,
+    /// The program has this version only.
+    Version(u32),
+    /// The program has no such procedure.
+    Procedure,
+    /// The arguments cannot be read.
+    Arguments,
+}
+
+impl From<Flaw> for Refusal {
+    fn from(_: Flaw) -> Self {
+        Refusal::Arguments
+    }
+}
