@@ -18,9 +18,9 @@
 
 mod within;
 
-use crate::metric::{N_BEYOND_MIN, Thin};
 use crate::series;
 use crate::stats::{Interval, must_be_coverage, normal_quantile, pair_interval, paired_interval};
+use crate::thin::{N_BEYOND_MIN, Thin};
 
 pub use within::compare_series;
 

@@ -41,6 +41,7 @@ pub mod series;
 pub mod sets;
 pub mod stats;
 pub mod steady;
+pub mod thin;
 pub mod warmup;
 pub mod whole;
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hist::Histogram;
 
-use crate::metric::{N_BEYOND_MIN, n_ios_for};
+use crate::thin::{N_BEYOND_MIN, n_ios_for};
 
 mod parse;
 

@@ -1,92 +1,67 @@
 //! The figures of a run that are worth comparing, and in which order runs were taken.
 
 use hist::Histogram;
-use record::{DirRecord, JobRecord, Latency, Record};
+use record::{DirRecord, Figure, JobRecord, Latency};
 
 use crate::compare::{Better, RunOrder};
+use crate::thin::Thin;
+
+/// What is compared of two sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// A figure of runs.
+    OfRun(Figure),
+    /// The mean of a figure of their seconds.
+    OfSecond(Figure),
+}
+
+impl Compared {
+    /// Returns all that there is, in the order of rows.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let of_runs = Figure::OF_COMPARISON.map(Compared::OfRun);
+        of_runs.into_iter().chain(Figure::OF_SECOND.map(Compared::OfSecond))
+    }
+
+    /// Returns the column that its values are shown in.
+    pub fn figure(self) -> Figure {
+        let (Compared::OfRun(figure) | Compared::OfSecond(figure)) = self;
+        figure
+    }
+
+    /// Returns its stable name, with the unit last: `iops`, `p99_ns`, `second_p99_ns`.
+    pub fn name(self) -> String {
+        match self {
+            Compared::OfRun(figure) => figure.metric().to_owned(),
+            Compared::OfSecond(figure) => format!("second_{}", figure.metric()),
+        }
+    }
+
+    /// Returns what people read: `IOPS`, `p99`, `p99/second`.
+    pub fn title(self) -> String {
+        match self {
+            Compared::OfRun(figure) => figure.head().to_owned(),
+            Compared::OfSecond(figure) => format!("{}/second", figure.head()),
+        }
+    }
+
+    /// Says which way is better: rates up, latencies down.
+    pub fn better(self) -> Better {
+        if self.figure().is_rate() { Better::Higher } else { Better::Lower }
+    }
+}
 
 /// A figure of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// Stable name with its unit last, such as `iops` or `read_p99_ns`.
-    pub name: String,
     /// `read`, `write` or `trim`; empty for all together.
     pub dir: &'static str,
-    /// What of it, such as `iops` or `p99_ns`.
-    pub figure: &'static str,
+    /// What of it.
+    pub figure: Figure,
     /// Its value.
     pub value: f64,
-    /// Which way is better.
-    pub better: Better,
-    /// Of a percentile with fewer than [`N_BEYOND_MIN`] operations beyond it: how many it is of,
-    /// and how many it takes. Its value is an accident.
+    /// Of a percentile with fewer than [`crate::thin::N_BEYOND_MIN`] operations beyond it: how many
+    /// it is of, and how many it takes. Its value is an accident.
     pub thin: Option<Thin>,
-}
-
-/// A percentile of too few operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thin {
-    /// Operations that there were.
-    pub n_ios: u64,
-    /// Operations that it takes.
-    pub n_ios_needed: u64,
-}
-
-impl Thin {
-    /// Says whether a percentile of so many operations has too few beyond it.
-    ///
-    /// # Panics
-    /// If the percentile is below 0, or none lies beyond it.
-    pub fn of(n_ios: u64, percentile: f64) -> Option<Self> {
-        let n_ios_needed = n_ios_for(percentile);
-        (n_ios < n_ios_needed).then_some(Thin { n_ios, n_ios_needed })
-    }
-}
-
-impl Metric {
-    fn new(dir: &'static str, figure: &'static str, value: f64) -> Self {
-        let name = if dir.is_empty() { figure.to_owned() } else { format!("{dir}_{figure}") };
-        Metric { name, dir, figure, value, better: better(figure), thin: None }
-    }
-}
-
-/// Says which way of a figure is better: rates up, latencies down.
-pub fn better(figure: &str) -> Better {
-    if figure.ends_with("_ns") { Better::Lower } else { Better::Higher }
-}
-
-/// Percentiles that are compared, with their names.
-const PERCENTILES: [(f64, &str); 4] =
-    [(50.0, "p50_ns"), (95.0, "p95_ns"), (99.0, "p99_ns"), (99.9, "p99_9_ns")];
-
-/// Operations that must lie beyond a percentile for it to be a figure and not an accident.
-pub const N_BEYOND_MIN: f64 = 10.0;
-
-/// Returns how many operations it takes for [`N_BEYOND_MIN`] of them to lie beyond a percentile.
-///
-/// # Panics
-/// If the percentile is below 0, or none lies beyond it.
-pub fn n_ios_for(percentile: f64) -> u64 {
-    // 100,000 for 99.99, though its binary fraction leaves a little less than a ten-thousandth.
-    (N_BEYOND_MIN / n_beyond(1, percentile) * (1.0 - 1e-9)).ceil() as u64
-}
-
-/// Returns how many of so many operations lie beyond a percentile.
-///
-/// # Panics
-/// If the percentile is below 0, or none lies beyond it.
-pub fn n_beyond(n_ios: u64, percentile: f64) -> f64 {
-    assert!((0.0..100.0).contains(&percentile), "operations beyond the percentile {percentile}");
-    n_ios as f64 * (1.0 - percentile / 100.0)
-}
-
-/// Returns the figures of a step: rates over all directions, and for each direction its rates,
-/// mean and percentiles of latency (response time under a rate, else service time). Percentiles
-/// with fewer than 10 operations beyond them are left out.
-pub fn metrics(record: &Record, step_idx: u32) -> Vec<Metric> {
-    let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.step_idx == step_idx).collect();
-    let all = of_jobs(&jobs, Waited::FromDue).into_iter();
-    all.filter(|metric| metric.thin.is_none()).collect()
 }
 
 /// From when a latency counts.
@@ -105,24 +80,20 @@ pub fn waited_of(jobs: &[&JobRecord]) -> Waited {
     if is_due { Waited::FromDue } else { Waited::FromIssue }
 }
 
-/// Returns the same figures of some jobs together, with latencies from `waited`, percentiles of too
-/// few operations among them. Of imported
-/// results, percentiles that are only listed are those of one entry: they cannot be merged.
+/// Returns the figures of some jobs together: rates over all directions, and for each direction its
+/// rates, mean and percentiles of latency from `waited`, percentiles of too few operations among
+/// them. Of imported results, percentiles that are only listed are those of one entry: they cannot
+/// be merged.
 pub fn of_jobs(jobs: &[&JobRecord], waited: Waited) -> Vec<Metric> {
     let mut metrics = Vec::new();
-    let total = |of: fn(&DirRecord) -> f64| -> f64 {
-        jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| of(dir)).sum()
-    };
-    metrics.push(Metric::new("", "iops", total(DirRecord::rate_iops)));
-    metrics.push(Metric::new("", "bytes_per_s", total(DirRecord::rate_bytes)));
+    let all: Vec<&DirRecord> = jobs.iter().flat_map(|job| job.dirs.iter()).map(|it| it.1).collect();
+    put_rates(&mut metrics, "", &all);
     for (idx, name) in ["read", "write", "trim"].into_iter().enumerate() {
         let dirs: Vec<&DirRecord> = jobs.iter().filter_map(|job| dir_at(job, idx)).collect();
         if dirs.is_empty() {
             continue;
         }
-        let sum = |of: fn(&DirRecord) -> f64| dirs.iter().map(|dir| of(dir)).sum();
-        metrics.push(Metric::new(name, "iops", sum(DirRecord::rate_iops)));
-        metrics.push(Metric::new(name, "bytes_per_s", sum(DirRecord::rate_bytes)));
+        put_rates(&mut metrics, name, &dirs);
         if let [dir] = dirs.as_slice()
             && (dir.response.is_none() || waited == Waited::FromIssue)
             && let listed @ Latency::Listed(_) = service(dir)
@@ -136,14 +107,20 @@ pub fn of_jobs(jobs: &[&JobRecord], waited: Waited) -> Vec<Metric> {
     metrics
 }
 
+fn put_rates(metrics: &mut Vec<Metric>, dir: &'static str, of: &[&DirRecord]) {
+    let sum = |rate: fn(&DirRecord) -> f64| of.iter().map(|dir| rate(dir)).sum();
+    let rates = [
+        (Figure::Iops, sum(DirRecord::rate_iops)),
+        (Figure::BytesPerS, sum(DirRecord::rate_bytes)),
+    ];
+    metrics.extend(rates.map(|(figure, value)| Metric { dir, figure, value, thin: None }));
+}
+
 fn put_latency(metrics: &mut Vec<Metric>, dir: &'static str, latency: &Latency<'_>) {
-    if let Some(mean_ns) = latency.mean_ns() {
-        metrics.push(Metric::new(dir, "mean_ns", mean_ns));
-    }
-    for (percentile, figure) in PERCENTILES {
-        if let Some(ns) = latency.percentile_ns(percentile) {
-            let thin = Thin::of(latency.count(), percentile);
-            metrics.push(Metric { thin, ..Metric::new(dir, figure, ns as f64) });
+    for figure in Figure::OF_COMPARISON {
+        if let Some(value) = figure.of(latency) {
+            let thin = figure.percentile().and_then(|it| Thin::of(latency.count(), it));
+            metrics.push(Metric { dir, figure, value, thin });
         }
     }
 }

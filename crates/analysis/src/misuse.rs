@@ -13,10 +13,10 @@ use crate::gates::{
     errors, footprint, steadiness,
 };
 use crate::limit::LatencyFigure;
-use crate::metric::{Thin, n_beyond, n_ios_for};
 use crate::sampled::Sampled;
 use crate::stats::{BatchMeans, Interval, mean_interval, median_ranks, paired_interval};
 use crate::steady::{SteadyRule, assess};
+use crate::thin::{Thin, n_beyond, n_ios_for};
 
 const SIX: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
 

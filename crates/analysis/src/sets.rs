@@ -14,8 +14,9 @@ use record::{Figure, Interval, IntervalDir, IntervalSeries, JobRecord, Record};
 use crate::alike::{Difference, DifferenceKind, differences};
 use crate::compare::{CompareOptions, Comparison, RunOrder, compare, compare_series};
 use crate::entries::{Entries, Entry};
-use crate::metric::{self, Metric, Thin, Waited, of_jobs, run_order, waited_of};
+use crate::metric::{Compared, Metric, Waited, of_jobs, run_order, waited_of};
 use crate::sampled::{Sampled, measured, per_s};
+use crate::thin::Thin;
 
 /// How to compare two sets.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,32 +52,12 @@ pub struct Row {
     pub job: String,
     /// `read`, `write` or `trim`; empty for all together.
     pub dir: &'static str,
-    /// The figure, with its unit last: `iops`, `bytes_per_s`, `mean_ns`, `p99_ns`, or
-    /// `second_p99_ns` for the mean of the 99th percentiles of the seconds.
-    pub figure: &'static str,
+    /// The figure, of the runs or of their seconds.
+    pub figure: Compared,
     /// What the interval comes from.
     pub basis: Basis,
     /// What came of it.
     pub comparison: Comparison,
-}
-
-impl Row {
-    /// Returns the column that its values are shown in.
-    pub fn column(&self) -> Option<Figure> {
-        Figure::of_metric(self.figure.strip_prefix("second_").unwrap_or(self.figure))
-    }
-
-    /// Returns what its figure is called: `IOPS`, `p99`, `p99/second`.
-    pub fn title(&self) -> String {
-        let head = self.column().map_or(self.figure, Figure::head);
-        let of_second = if self.figure.starts_with("second_") { "/second" } else { "" };
-        format!("{head}{of_second}")
-    }
-
-    /// Prints a value of it.
-    pub fn shown(&self, value: f64) -> String {
-        self.column().map_or_else(|| value.to_string(), |column| column.shown(value))
-    }
 }
 
 /// What came of two sets.
@@ -225,34 +206,34 @@ impl<'a> Sides<'a> {
         let (baseline, candidate) = (figures(&baseline, waited), figures(&candidate, waited));
         let (Some(baseline), Some(candidate)) = (baseline, candidate) else { return };
         let is_single = baseline.len() == 1 && candidate.len() == 1;
-        let n_dirs = baseline[0].iter().filter(|metric| metric.name.ends_with("_iops")).count();
+        let is_rate_of_dir = |it: &&Metric| !it.dir.is_empty() && it.figure == Figure::Iops;
+        let n_dirs = baseline[0].iter().filter(is_rate_of_dir).count();
         for metric in &baseline[0] {
             // Of one direction, all together is the same.
             if metric.dir.is_empty() && n_dirs < 2 {
                 continue;
             }
             let (from, to) = (values(&baseline, metric), values(&candidate, metric));
-            let is_rate = matches!(metric.figure, "iops" | "bytes_per_s");
-            let seconds = (is_single && is_rate)
-                .then(|| self.by_seconds(place, metric.dir, metric.figure, Some((&from, &to))));
+            let compared = Compared::OfRun(metric.figure);
+            let seconds = (is_single && metric.figure.is_rate())
+                .then(|| self.by_seconds(place, metric.dir, compared, Some((&from, &to))));
             let (basis, comparison) = if let Some(comparison) = seconds.flatten() {
                 (Basis::Seconds, comparison)
             } else {
-                let comparison = match thinnest(&metric.name, baseline.iter().chain(&candidate)) {
+                let comparison = match thinnest(metric, baseline.iter().chain(&candidate)) {
                     Some(thin) => Comparison::of_thin(from.len(), to.len(), thin),
                     None if from.is_empty() || to.is_empty() => {
                         Comparison::of_unknown(from.len(), to.len())
                     }
-                    None => compare(&from, &to, &self.options(metric.figure)),
+                    None => compare(&from, &to, &self.options(compared)),
                 };
                 (Basis::Runs, comparison)
             };
-            rows.push(place.row(metric.dir, metric.figure, basis, comparison));
-            let second = match metric.figure {
-                "p50_ns" => "second_p50_ns",
-                "p99_ns" => "second_p99_ns",
-                _ => continue,
-            };
+            rows.push(place.row(metric.dir, compared, basis, comparison));
+            if !Figure::OF_SECOND.contains(&metric.figure) {
+                continue;
+            }
+            let second = Compared::OfSecond(metric.figure);
             let found = is_single.then(|| self.by_seconds(place, metric.dir, second, None));
             if let Some(found) = found.flatten() {
                 rows.push(place.row(metric.dir, second, Basis::Seconds, found));
@@ -260,9 +241,9 @@ impl<'a> Sides<'a> {
         }
     }
 
-    fn options(&self, figure: &str) -> CompareOptions {
+    fn options(&self, figure: Compared) -> CompareOptions {
         CompareOptions {
-            better: metric::better(figure),
+            better: figure.better(),
             order: self.order,
             coverage: self.options.coverage,
             effect_min: self.options.effect_min,
@@ -289,7 +270,7 @@ impl<'a> Sides<'a> {
         &self,
         place: &Subject<'_>,
         dir: &str,
-        figure: &str,
+        figure: Compared,
         known: Option<(&[f64], &[f64])>,
     ) -> Option<Comparison> {
         let StepSeconds { from, to } = place.seconds?;
@@ -306,10 +287,12 @@ impl<'a> Sides<'a> {
 
 /// Returns a figure of every run that has it.
 fn values(set: &[Vec<Metric>], metric: &Metric) -> Vec<f64> {
-    let of_run = |run: &Vec<Metric>| {
-        run.iter().find(|other| other.name == metric.name).map(|other| other.value)
-    };
-    set.iter().filter_map(of_run).collect()
+    set.iter().filter_map(|run| same(run, metric).map(|other| other.value)).collect()
+}
+
+/// Returns the same figure of another run.
+fn same<'a>(run: &'a [Metric], metric: &Metric) -> Option<&'a Metric> {
+    run.iter().find(|other| (other.dir, other.figure) == (metric.dir, metric.figure))
 }
 
 /// Whose figures are compared.
@@ -328,7 +311,7 @@ impl Subject<'_> {
     fn row(
         &self,
         dir: &'static str,
-        figure: &'static str,
+        figure: Compared,
         basis: Basis,
         comparison: Comparison,
     ) -> Row {
@@ -350,8 +333,8 @@ fn figures(runs: &[Vec<&JobRecord>], waited: Waited) -> Option<Vec<Vec<Metric>>>
 }
 
 /// Returns the run that has the fewest operations for a percentile; nothing where all have enough.
-fn thinnest<'a>(name: &str, runs: impl Iterator<Item = &'a Vec<Metric>>) -> Option<Thin> {
-    let found = runs.filter_map(|run| run.iter().find(|metric| metric.name == name)?.thin);
+fn thinnest<'a>(metric: &Metric, runs: impl Iterator<Item = &'a Vec<Metric>>) -> Option<Thin> {
+    let found = runs.filter_map(|run| same(run, metric)?.thin);
     found.min_by_key(|thin| thin.n_ios)
 }
 
@@ -385,14 +368,19 @@ impl<'a> Seconds<'a> {
 
     /// Returns a figure of each second, of a job or of all of the step; nothing where there is
     /// none.
-    fn figure(&self, job: &str, place: &Subject<'_>, dir: &str, figure: &str) -> Option<Sampled> {
+    fn figure(
+        &self,
+        job: &str,
+        place: &Subject<'_>,
+        dir: &str,
+        figure: Compared,
+    ) -> Option<Sampled> {
         let sampled: Vec<(u64, f64)> = match figure {
             // Seconds hold latencies of all jobs together.
-            "second_p50_ns" | "second_p99_ns" if !place.is_alone => return None,
-            "second_p50_ns" => self.latencies(dir, IntervalDir::waited_ns_p50).collect(),
-            "second_p99_ns" => self.latencies(dir, IntervalDir::waited_ns_p99).collect(),
-            _ => {
-                let counts = self.counts(job, place, dir, figure == "iops")?;
+            Compared::OfSecond(_) if !place.is_alone => return None,
+            Compared::OfSecond(figure) => self.latencies(dir, figure).collect(),
+            Compared::OfRun(figure) => {
+                let counts = self.counts(job, place, dir, figure == Figure::Iops)?;
                 let rates = self.intervals.iter().zip(counts);
                 rates.map(|(it, count)| (it.length_ms, per_s(it, count))).collect()
             }
@@ -404,12 +392,12 @@ impl<'a> Seconds<'a> {
     fn latencies<'b>(
         &'b self,
         dir: &'b str,
-        of: fn(&IntervalDir) -> Option<u64>,
+        figure: Figure,
     ) -> impl Iterator<Item = (u64, f64)> + 'b {
         let is_wanted = move |name: &str| dir.is_empty() || name == dir;
         self.intervals.iter().filter_map(move |it| {
             let mut dirs = it.dirs.iter().filter(|(name, _)| is_wanted(name));
-            Some((it.length_ms, dirs.find_map(|(_, dir)| of(dir))? as f64))
+            Some((it.length_ms, dirs.find_map(|(_, dir)| dir.waited(figure))?))
         })
     }
 

@@ -7,16 +7,17 @@
 use std::borrow::{Borrow, Cow};
 
 use record::{
-    CurvePointRecord, CurveRecord, Interval, IntervalDir, JobRecord, Lever, Record, SuiteRecord,
+    CurvePointRecord, CurveRecord, Figure, Figures, Interval, JobRecord, Lever, Record, SuiteRecord,
 };
 
 use crate::alike::{Difference, DifferenceKind};
 use crate::compare::{
-    Better, CompareOptions, Comparison, RunOrder, compare, compare_intervals, compare_series,
+    CompareOptions, Comparison, RunOrder, compare, compare_intervals, compare_series,
 };
-use crate::metric::{Thin, run_order};
+use crate::metric::{Compared, run_order};
 use crate::sampled::{Sampled, measured, per_s};
 use crate::sets::{Basis, Row, SetComparison, SetOptions, compare_sets};
+use crate::thin::Thin;
 use crate::{series, stats};
 
 /// Compares the steps of runs, with the repeats of a suite as runs of their own, and load curves.
@@ -191,7 +192,7 @@ fn rows(baseline: &[&Record], candidate: &[&Record], options: &SetOptions) -> Ve
     let order = run_order(&started(baseline), &started(candidate));
     let records = (baseline, candidate);
     let sides = Sides { from: &from, to: &to, records, options, order };
-    let mut rows = vec![row("load line", "iops", sides.line())];
+    let mut rows = vec![row("load line", Compared::OfRun(Figure::Iops), sides.line())];
     for carried in from.iter().take(1).flat_map(|curve| &curve.carried) {
         rows.extend(sides.carried(carried.latency_mean_ns));
     }
@@ -210,20 +211,21 @@ struct Sides<'a> {
     order: RunOrder,
 }
 
-fn row(step: &str, figure: &'static str, comparison: Comparison) -> Row {
+fn row(step: &str, figure: Compared, comparison: Comparison) -> Row {
     let (step, job) = (step.to_owned(), String::new());
     Row { step, job, dir: "", figure, basis: Basis::Runs, comparison }
 }
 
 impl Sides<'_> {
-    fn options(&self, better: Better) -> CompareOptions {
+    fn options(&self, figure: Figure) -> CompareOptions {
         let SetOptions { coverage, effect_min } = *self.options;
+        let better = Compared::OfRun(figure).better();
         CompareOptions { better, order: self.order, coverage, effect_min }
     }
 
     /// Compares the load lines: of one curve on each side by their brackets, of several as runs.
     fn line(&self) -> Comparison {
-        let options = self.options(Better::Higher);
+        let options = self.options(Figure::Iops);
         let one = |set: &[CurveRecord]| match set {
             [curve] if curve.lever == Lever::Rate => {
                 let interval = curve.line.interval?;
@@ -256,32 +258,27 @@ impl Sides<'_> {
         };
         let (from, to) = (rates(self.from)?, rates(self.to)?);
         let step = format!("at mean {} ms", latency_mean_ns / 1_000_000);
-        Some(row(&step, "iops", compare(&from, &to, &self.options(Better::Higher))))
+        let comparison = compare(&from, &to, &self.options(Figure::Iops));
+        Some(row(&step, Compared::OfRun(Figure::Iops), comparison))
     }
 
     /// Compares what a load that both sets have came to.
     fn point(&self, load: f64) -> Vec<Row> {
-        type Figure = fn(&CurvePointRecord) -> f64;
         let by_seconds = self.point_by_seconds(load);
         if !by_seconds.is_empty() {
             return by_seconds;
         }
-        let figures: [(&'static str, Better, Figure); 3] = [
-            ("iops", Better::Higher, |point| point.achieved_iops),
-            ("mean_ns", Better::Lower, |point| point.latency_mean_ns),
-            ("p99_ns", Better::Lower, |point| point.latency_p99_ns as f64),
-        ];
         let of = |set: &[CurveRecord], figure: Figure| -> Vec<f64> {
             set.iter().filter_map(|curve| median_at(curve, load, figure)).collect()
         };
-        let rows = figures.into_iter().map(|(name, better, figure)| {
+        let rows = [Figure::Iops, Figure::Mean, Figure::P99].into_iter().map(|figure| {
             let (from, to) = (of(self.from, figure), of(self.to, figure));
-            let thin = self.fewest_ios(load).and_then(|n_ios| Thin::of(n_ios, 99.0));
-            let comparison = match thin.filter(|_| name == "p99_ns") {
+            let thin = |of: f64| Thin::of(self.fewest_ios(load)?, of);
+            let comparison = match figure.percentile().and_then(thin) {
                 Some(thin) => Comparison::of_thin(from.len(), to.len(), thin),
-                None => compare(&from, &to, &self.options(better)),
+                None => compare(&from, &to, &self.options(figure)),
             };
-            row(&format!("at load {load:.0}"), name, comparison)
+            row(&format!("at load {load:.0}"), Compared::OfRun(figure), comparison)
         });
         rows.collect()
     }
@@ -307,50 +304,41 @@ impl Sides<'_> {
     /// there are several curves, or no seconds.
     fn point_by_seconds(&self, load: f64) -> Vec<Row> {
         let ([from], [to]) = self.records else { return Vec::new() };
-        let figures: [(&'static str, Better, OfSecond); 3] = [
-            ("iops", Better::Higher, |second| Some(iops_of(second))),
-            ("second_p50_ns", Better::Lower, |second| {
-                latency_of(second, IntervalDir::waited_ns_p50)
-            }),
-            ("second_p99_ns", Better::Lower, |second| {
-                latency_of(second, IntervalDir::waited_ns_p99)
-            }),
-        ];
-        let rows = figures.into_iter().filter_map(|(name, better, of)| {
-            let (from, to) = (seconds(from, load, of)?, seconds(to, load, of)?);
-            let comparison = compare_series(&from, &to, &self.options(better));
-            let row = row(&format!("at load {load:.0}"), name, comparison);
+        let of_seconds = Figure::OF_SECOND.map(Compared::OfSecond);
+        let figures = std::iter::once(Compared::OfRun(Figure::Iops)).chain(of_seconds);
+        let rows = figures.filter_map(|compared| {
+            let figure = compared.figure();
+            let (from, to) = (seconds(from, load, figure)?, seconds(to, load, figure)?);
+            let comparison = compare_series(&from, &to, &self.options(figure));
+            let row = row(&format!("at load {load:.0}"), compared, comparison);
             Some(Row { basis: Basis::Seconds, ..row })
         });
         rows.collect()
     }
 }
 
-/// A figure of a second.
-type OfSecond = fn(&Interval) -> Option<f64>;
-
 /// Returns a figure of the seconds of all measurements of a load; nothing where there are none.
-fn seconds(record: &Record, load: f64, of: OfSecond) -> Option<Sampled> {
+fn seconds(record: &Record, load: f64, figure: Figure) -> Option<Sampled> {
     let points = record.curve.iter().flat_map(|curve| &curve.points);
     let steps = points.filter(|point| is_same(point.load, load)).map(|point| point.step_idx);
     let seconds = steps.flat_map(|step_idx| measured(record, step_idx));
     let figures: Vec<(u64, f64)> =
-        seconds.filter_map(|second| Some((second.length_ms, of(second)?))).collect();
+        seconds.filter_map(|second| Some((second.length_ms, of_second(second, figure)?))).collect();
     (!figures.is_empty()).then(|| Sampled::of(&figures))
 }
 
-fn iops_of(second: &Interval) -> f64 {
-    per_s(second, second.dirs.iter().map(|(_, dir)| dir.n_ios).sum())
+/// Returns a figure of a second: operations of all directions, or the latency of the slowest one.
+fn of_second(second: &Interval, figure: Figure) -> Option<f64> {
+    if figure == Figure::Iops {
+        return Some(per_s(second, second.dirs.iter().map(|(_, dir)| dir.n_ios).sum()));
+    }
+    second.dirs.iter().filter_map(|(_, dir)| dir.waited(figure)).reduce(f64::max)
 }
 
-/// Returns the slowest direction's.
-fn latency_of(second: &Interval, of: fn(&IntervalDir) -> Option<u64>) -> Option<f64> {
-    second.dirs.iter().filter_map(|(_, dir)| of(dir)).max().map(|ns| ns as f64)
-}
-
-fn median_at(curve: &CurveRecord, load: f64, figure: fn(&CurvePointRecord) -> f64) -> Option<f64> {
+fn median_at(curve: &CurveRecord, load: f64, figure: Figure) -> Option<f64> {
     let at = curve.points.iter().filter(|point| is_same(point.load, load));
-    series::median(&at.map(figure).collect::<Vec<f64>>())
+    let of = |point| Figures::from(point).get(figure);
+    series::median(&at.filter_map(of).collect::<Vec<f64>>())
 }
 
 /// Returns the loads that every curve has, in ascending order.

@@ -3,7 +3,7 @@
 use analysis::alike::{DifferenceKind, differences};
 use analysis::compare::{Better, RunOrder};
 use analysis::gates::{StepSeries, mount_remarks, of_step};
-use analysis::metric::{metrics, run_order};
+use analysis::metric::{Compared, Waited, of_jobs, run_order};
 use analysis::sampled::{evened, sample_s};
 use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point, Rules, assess};
@@ -281,30 +281,38 @@ fn mount_options_and_what_they_cost() {
 
 #[test]
 fn figures_to_compare() {
-    let found = metrics(&run(), 0);
-    let names: Vec<&str> = found.iter().map(|metric| metric.name.as_str()).collect();
+    let of = |record: &Record| of_jobs(&record.jobs.iter().collect::<Vec<_>>(), Waited::FromIssue);
+    let found = of(&run());
+    let names: Vec<String> =
+        found.iter().map(|it| format!("{} {}", it.dir, it.figure.metric())).collect();
     let expected = [
-        "iops",
-        "bytes_per_s",
-        "read_iops",
-        "read_bytes_per_s",
-        "read_mean_ns",
-        "read_p50_ns",
-        "read_p95_ns",
-        "read_p99_ns",
-        "read_p99_9_ns",
+        " iops",
+        " bytes_per_s",
+        "read iops",
+        "read bytes_per_s",
+        "read mean_ns",
+        "read p50_ns",
+        "read p95_ns",
+        "read p99_ns",
+        "read p99_9_ns",
     ];
     assert_eq!(names, expected);
-    assert!((found[0].value - 2_000.0).abs() < 1e-9 && found[0].better == Better::Higher);
-    assert!((found[4].value - 1_990_000.0).abs() < 1e-9 && found[4].better == Better::Lower);
+    assert!((found[0].value - 2_000.0).abs() < 1e-9);
+    assert!((found[4].value - 1_990_000.0).abs() < 1e-9);
+    let better = |metric: &str| {
+        Compared::all().find(|it| it.name() == metric).expect("it is compared").better()
+    };
+    assert_eq!((better("iops"), better("mean_ns")), (Better::Higher, Better::Lower));
+    assert_eq!((better("bytes_per_s"), better("second_p99_ns")), (Better::Higher, Better::Lower));
     // Ten operations must lie beyond a percentile.
     let mut short = run();
     for job in &mut short.jobs {
         job.dirs.read.n_ios = 500;
         job.dirs.read.clat = latencies(500, 1_990_000);
     }
-    let last = metrics(&short, 0).pop().unwrap().name;
-    assert_eq!(last, "read_p99_ns", "1,000 operations have one beyond 99.9 %");
+    let thin = of(&short).into_iter().filter(|it| it.thin.is_some());
+    let thin: Vec<&str> = thin.map(|it| it.figure.metric()).collect();
+    assert_eq!(thin, ["p99_9_ns"], "1,000 operations have one beyond 99.9 %");
 }
 
 #[test]

@@ -78,12 +78,12 @@ fn set(n: u64, iops: f64, seed: u64) -> Vec<Record> {
 
 #[track_caller]
 fn row<'a>(rows: &'a [Row], dir: &str, figure: &str) -> &'a Row {
-    let found = rows.iter().find(|row| row.dir == dir && row.figure == figure);
+    let found = rows.iter().find(|row| row.dir == dir && row.figure.name() == figure);
     found.unwrap_or_else(|| panic!("{dir} {figure} in {rows:#?}"))
 }
 
-fn figures(rows: &[Row]) -> Vec<&str> {
-    rows.iter().map(|row| row.figure).collect()
+fn figures(rows: &[Row]) -> Vec<String> {
+    rows.iter().map(|row| row.figure.name()).collect()
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_percentile_of_a_point_with_too_few_operations_cannot_be_told() {
     };
     let p99 = |from: u64, to: u64| {
         let found = compare_records(&curves(from), &curves(to), &SetOptions::default());
-        let is_p99 = |row: &&Row| row.step == "at load 100" && row.figure == "p99_ns";
+        let is_p99 = |row: &&Row| row.step == "at load 100" && row.figure.name() == "p99_ns";
         found.rows.iter().find(is_p99).expect("a row").comparison.clone()
     };
     assert_eq!(p99(5_000, 5_000).verdict, Verdict::NoDifferenceShown);

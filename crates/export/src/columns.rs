@@ -1,5 +1,9 @@
 //! The columns of the table.
 
+use std::sync::LazyLock;
+
+use record::Figure;
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
@@ -56,8 +60,19 @@ const fn column(name: &'static str, kind: ColumnKind, doc: &'static str) -> Colu
     Column { name, kind, doc }
 }
 
-/// All columns, in order. Every one may be empty.
-pub const COLUMNS: [Column; 28] = [
+/// All columns, in order: the latencies are the last. Every one may be empty.
+pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let latencies = Figure::ALL.into_iter().filter(|figure| !figure.is_rate());
+    let of = |figure: Figure| Column {
+        name: figure.name(),
+        kind: if figure == Figure::Mean { ColumnKind::Number } else { ColumnKind::Whole },
+        doc: figure.doc(),
+    };
+    FIRST.into_iter().chain(latencies.map(of)).collect()
+});
+
+/// Those of what a row is of, what was done, and how fast.
+const FIRST: [Column; 19] = [
     column("run_id", ColumnKind::Whole, "Number of the run in its store; empty for a file."),
     column("run", ColumnKind::Text, "Name of the run, or of its file."),
     column("started_unix_ms", ColumnKind::Whole, "Start of the run, after the Unix epoch."),
@@ -78,7 +93,9 @@ pub const COLUMNS: [Column; 28] = [
     column(
         "latency",
         ColumnKind::Text,
-        "What the latencies count: `total`, `service`, `submit` or `response`.",
+        "What the latencies count: `total`, `service`, `submit` or `response`. Intervals have the \
+         median, p99 and largest one, or the mean; a row of `histogram` the lowest and highest of \
+         its bucket.",
     ),
     column("start_ms", ColumnKind::Whole, "Start of an interval, after the start of the run."),
     column("end_ms", ColumnKind::Whole, "Its end."),
@@ -102,21 +119,4 @@ pub const COLUMNS: [Column; 28] = [
     column("n_errors", ColumnKind::Whole, "Operations that failed; in `summary` only."),
     column("rate_iops", ColumnKind::Number, "Operations per second."),
     column("rate_bytes_per_s", ColumnKind::Number, "Bytes per second."),
-    column("latency_ns_mean", ColumnKind::Number, "Mean of the latency."),
-    column(
-        "latency_ns_min",
-        ColumnKind::Whole,
-        "Smallest latency; in `histogram` the lowest of the bucket.",
-    ),
-    column("latency_ns_p50", ColumnKind::Whole, "Median."),
-    column("latency_ns_p90", ColumnKind::Whole, "90th percentile; not of intervals."),
-    column("latency_ns_p95", ColumnKind::Whole, "95th percentile; not of intervals."),
-    column("latency_ns_p99", ColumnKind::Whole, "99th percentile."),
-    column("latency_ns_p99_9", ColumnKind::Whole, "99.9th percentile; not of intervals."),
-    column("latency_ns_p99_99", ColumnKind::Whole, "99.99th percentile; not of intervals."),
-    column(
-        "latency_ns_max",
-        ColumnKind::Whole,
-        "Largest latency; in `histogram` the highest of the bucket.",
-    ),
 ];

@@ -31,7 +31,7 @@ impl Table {
         for (idx, row) in self.rows.iter().enumerate() {
             let (n_cells, n_columns) = (row.len(), COLUMNS.len());
             assert!(n_cells == n_columns, "row {idx} has {n_cells} cells of {n_columns}");
-            for (cell, Column { name, kind, .. }) in row.iter().zip(&COLUMNS) {
+            for (cell, Column { name, kind, .. }) in row.iter().zip(COLUMNS.iter()) {
                 assert!(
                     cell.fits(*kind),
                     "row {idx} has {cell:?} as `{name}`, of the kind {kind:?}"

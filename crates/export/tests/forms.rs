@@ -444,7 +444,7 @@ mod reader {
             let n_rows = group.field(3).int() as usize;
             let first = rows.len();
             rows.resize(first + n_rows, Vec::new());
-            for (chunk, column) in group.field(1).list().iter().zip(COLUMNS) {
+            for (chunk, column) in group.field(1).list().iter().zip(COLUMNS.iter()) {
                 let meta = chunk.field(3);
                 assert_eq!(meta.field(3).list()[0].text(), column.name);
                 let mut at = Bytes(&file[meta.field(9).int() as usize..]);

@@ -23,11 +23,15 @@ const RESETTING: u64 = u64::MAX;
 /// at 2^64, which only [`LiveHistogram::record_n`] with made-up numbers could reach; saturating
 /// there doubled the cost of a value.
 ///
-/// The writer counts values begun and values finished around each update, so a reader knows
-/// whether it saw a whole number of them and tries again if not. Should the writer outrun the
-/// reader every time, the snapshot's sum and extremes belong to an instant a few values before
-/// its buckets: an interval boundary shifts, no value is wrong. What [`LiveHistogram::record_all`]
-/// adds is such a few values.
+/// It is a sequence lock with two numbers (L. Lamport, "Concurrent reading and writing", CACM 20,
+/// 1977), with the fences of H.-J. Boehm, "Can seqlocks get along with programming language memory
+/// models?", MSPC 2012: the writer counts values begun before each update and values finished
+/// behind it, a reader reads them the other way round, and has seen a whole number of values where
+/// they are equal. If they are not it tries again, but other than at a sequence lock not for ever.
+/// Should the writer outrun the reader every time, the snapshot's sum and extremes belong to an
+/// instant a few values before its buckets: an interval boundary shifts, no value is wrong. What
+/// [`LiveHistogram::record_all`] adds is such a few values. Sum and extremes, a few words, are
+/// tried on their own as often.
 ///
 /// Memory comes zeroed from the system and only touched pages are backed: 58 KiB at most.
 #[derive(Debug)]

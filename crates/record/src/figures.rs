@@ -57,42 +57,75 @@ impl Figure {
     /// Of a run in a list.
     pub const OF_RUN: [Figure; 3] = [Iops, BytesPerS, P99];
 
-    /// Returns the head of its column, and its name for programs, with the unit.
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Iops => ("IOPS", "iops"),
-            BytesPerS => ("MiB/s", "mib_per_s"),
-            Mean => ("mean", "latency_ns_mean"),
-            Min => ("min", "latency_ns_min"),
-            P50 => ("p50", "latency_ns_p50"),
-            P90 => ("p90", "latency_ns_p90"),
-            P95 => ("p95", "latency_ns_p95"),
-            P99 => ("p99", "latency_ns_p99"),
-            P99_9 => ("p99.9", "latency_ns_p99_9"),
-            P99_99 => ("p99.99", "latency_ns_p99_99"),
-            Max => ("max", "latency_ns_max"),
-        }
+    /// Of what a comparison compares.
+    pub const OF_COMPARISON: [Figure; 7] = [Iops, BytesPerS, Mean, P50, P95, P99, P99_9];
+
+    /// Of the seconds of a run, whose means are compared where it is the only one.
+    pub const OF_SECOND: [Figure; 2] = [P50, P99];
+
+    /// Returns what it is called, and what it is.
+    fn names(self) -> Names {
+        let (head, name, metric, doc) = match self {
+            Iops => ("IOPS", "iops", "iops", "Operations per second."),
+            BytesPerS => ("MiB/s", "mib_per_s", "bytes_per_s", "Bytes per second."),
+            Mean => ("mean", "latency_ns_mean", "mean_ns", "Mean of the latency."),
+            Min => ("min", "latency_ns_min", "min_ns", "Smallest latency."),
+            P50 => ("p50", "latency_ns_p50", "p50_ns", "Median of the latency."),
+            P90 => ("p90", "latency_ns_p90", "p90_ns", "90th percentile of the latency."),
+            P95 => ("p95", "latency_ns_p95", "p95_ns", "95th percentile of the latency."),
+            P99 => ("p99", "latency_ns_p99", "p99_ns", "99th percentile of the latency."),
+            P99_9 => ("p99.9", "latency_ns_p99_9", "p99_9_ns", "99.9th percentile of the latency."),
+            P99_99 => {
+                ("p99.99", "latency_ns_p99_99", "p99_99_ns", "99.99th percentile of the latency.")
+            }
+            Max => ("max", "latency_ns_max", "max_ns", "Largest latency."),
+        };
+        Names { head, name, metric, doc }
     }
 
     /// Returns the head of its column.
     pub fn head(self) -> &'static str {
-        self.names().0
+        self.names().head
     }
 
     /// Returns its name for programs, with the unit.
     pub fn name(self) -> &'static str {
-        self.names().1
+        self.names().name
     }
 
-    /// Returns the one that a comparison calls `iops`, `bytes_per_s`, `mean_ns`, `p99_9_ns` and so
-    /// on.
-    pub fn of_metric(metric: &str) -> Option<Self> {
-        let is_it = |figure: &Figure| match figure {
-            Iops => metric == "iops",
-            BytesPerS => metric == "bytes_per_s",
-            _ => metric.strip_suffix("_ns").is_some_and(|it| it.replace('_', ".") == figure.head()),
-        };
-        Self::ALL.into_iter().find(is_it)
+    /// Returns its name in comparisons: `iops`, `bytes_per_s`, `mean_ns`, `p99_9_ns` and so on.
+    pub fn metric(self) -> &'static str {
+        self.names().metric
+    }
+
+    /// Returns what it is, a sentence.
+    pub fn doc(self) -> &'static str {
+        self.names().doc
+    }
+
+    /// Returns the figure that a user means by a word, in small letters: the head of its column,
+    /// one of its names, or another word for it.
+    pub fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "bandwidth" | "bw" => Some(BytesPerS),
+            "median" => Some(P50),
+            word => Self::ALL.into_iter().find(|it| {
+                it.head().eq_ignore_ascii_case(word) || it.metric() == word || it.name() == word
+            }),
+        }
+    }
+
+    /// Returns the percentile that it is, in percent; none of the others.
+    pub fn percentile(self) -> Option<f64> {
+        match self {
+            P50 => Some(50.0),
+            P90 => Some(90.0),
+            P95 => Some(95.0),
+            P99 => Some(99.0),
+            P99_9 => Some(99.9),
+            P99_99 => Some(99.99),
+            Iops | BytesPerS | Mean | Min | Max => None,
+        }
     }
 
     /// Says whether it is a rate; the others are latencies.
@@ -122,20 +155,24 @@ impl Figure {
 
     /// Reads it off a latency; none where it is not known, and of rates.
     pub fn of(self, latency: &Latency<'_>) -> Option<f64> {
-        let percentile = |of: f64| latency.percentile_ns(of).map(|ns| ns as f64);
         match self {
             Iops | BytesPerS => None,
             Mean => latency.mean_ns(),
             Min => latency.min_ns().map(|ns| ns as f64),
-            P50 => percentile(50.0),
-            P90 => percentile(90.0),
-            P95 => percentile(95.0),
-            P99 => percentile(99.0),
-            P99_9 => percentile(99.9),
-            P99_99 => percentile(99.99),
             Max => latency.max_ns().map(|ns| ns as f64),
+            P50 | P90 | P95 | P99 | P99_9 | P99_99 => {
+                latency.percentile_ns(self.percentile()?).map(|ns| ns as f64)
+            }
         }
     }
+}
+
+/// What a figure is called.
+struct Names {
+    head: &'static str,
+    name: &'static str,
+    metric: &'static str,
+    doc: &'static str,
 }
 
 /// The figures of a row of a table; none of what is not known, or has no meaning there.
@@ -224,9 +261,24 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_is_known_by_each_of_its_names_and_no_other() {
+        for figure in Figure::ALL {
+            for word in
+                [figure.head().to_ascii_lowercase().as_str(), figure.name(), figure.metric()]
+            {
+                assert_eq!(Figure::of_word(word), Some(figure), "{word}");
+            }
+        }
+        assert_eq!(Figure::of_word("bw"), Some(BytesPerS));
+        assert_eq!(Figure::of_word("p98"), None);
+    }
+
+    #[test]
     fn columns_stand_in_one_order() {
         let place = |figure: &Figure| Figure::ALL.iter().position(|it| it == figure);
-        let lists: [&[Figure]; 5] = [
+        let lists: [&[Figure]; 7] = [
+            &Figure::OF_COMPARISON,
+            &Figure::OF_SECOND,
             &Figure::OF_JOB,
             &Figure::OF_POINT,
             &Figure::OF_ROW,

@@ -1,6 +1,7 @@
 //! The run over time.
 
 use crate::counts::LatencyCounts;
+use crate::figures::Figure;
 use crate::job::PerDirRecord;
 use hist::Histogram;
 use serde::{Deserialize, Serialize};
@@ -122,6 +123,24 @@ impl IntervalDir {
     /// Returns its largest value, nanoseconds.
     pub fn waited_ns_max(&self) -> Option<u64> {
         self.response.as_ref().map(|it| it.latency_ns_max).or(self.latency_ns_max)
+    }
+
+    /// Returns a figure of what a user waited; none of what a second does not hold.
+    pub fn waited(&self, figure: Figure) -> Option<f64> {
+        let ns = match figure {
+            Figure::P50 => self.waited_ns_p50(),
+            Figure::P99 => self.waited_ns_p99(),
+            Figure::Max => self.waited_ns_max(),
+            Figure::Iops
+            | Figure::BytesPerS
+            | Figure::Mean
+            | Figure::Min
+            | Figure::P90
+            | Figure::P95
+            | Figure::P99_9
+            | Figure::P99_99 => None,
+        };
+        ns.map(|ns| ns as f64)
     }
 
     /// Returns all of it in coarse bins.

@@ -266,7 +266,8 @@ fn step_figures(step: &Step<'_>) -> Vec<Figure> {
 /// Returns a row's values before and after.
 fn both(row: &Row) -> String {
     let Comparison { baseline_median, candidate_median, .. } = &row.comparison;
-    let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| row.shown(value));
+    let shown =
+        |value: Option<f64>| value.map_or("-".to_owned(), |value| row.figure.figure().shown(value));
     format!("{} → {}", shown(*baseline_median), shown(*candidate_median))
 }
 

@@ -612,7 +612,9 @@ impl Running<'_> {
                 let JobRecord { error_errno, error_message, .. } = self.job_record(idx, false);
                 return JobRecord { error_errno, error_message, ..self.record_now(idx, now_ns) };
             }
-            _ => return self.job_record(idx, false),
+            (SeatState::Building | SeatState::Waiting | SeatState::Ended, _) => {
+                return self.job_record(idx, false);
+            }
         }
         let error_message =
             "stopped at once: what was in flight is not counted, nor CPU time".to_owned();

@@ -1,8 +1,8 @@
 //! Threads that check blocks while the worker goes on (`verify_async`).
 //!
 //! The worker copies a block and goes on; a thread checks the copy. There are a few copies per
-//! thread; when all are taken the worker waits, so memory stays bounded. This is the one place
-//! where a worker takes a lock while it runs.
+//! thread; when all are taken the worker waits, so memory stays bounded. Taking a copy and
+//! handing one over takes a lock, one of the few that a worker takes while it runs.
 
 use std::collections::VecDeque;
 use std::io;

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use analysis::gates::worst_backlog;
-use analysis::metric::Thin;
+use analysis::thin::Thin;
 use analysis::{LatencyFigure, Limit, Limits, Point};
 use hist::Histogram;
 use plan::Plan;

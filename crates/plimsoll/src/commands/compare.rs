@@ -7,9 +7,9 @@ mod metrics;
 mod text;
 mod words;
 
+use analysis::compare::Verdict;
 use analysis::sets::{Row, SetComparison, SetOptions};
 use analysis::whole::compare_records;
-use analysis::{compare::Verdict, metric::better};
 use export::Run;
 use record::Record;
 
@@ -205,7 +205,7 @@ impl Judged {
     /// Returns the figures that fail.
     fn failing(&self) -> Vec<&Row> {
         let Some(limit) = self.limit else { return Vec::new() };
-        let fails = |row: &&Row| row.comparison.fails(limit, better(row.figure));
+        let fails = |row: &&Row| row.comparison.fails(limit, row.figure.better());
         self.found.rows.iter().filter(fails).collect()
     }
 

@@ -131,7 +131,7 @@ pub(crate) fn labelled(found: &SetComparison) -> Vec<(String, &Row)> {
 }
 
 fn label(row: &Row, has_place: bool) -> String {
-    let figure = row.title();
+    let figure = row.figure.title();
     let place = [row.step.as_str(), row.job.as_str()];
     let mut place: Vec<&str> = place.into_iter().filter(|it| !it.is_empty()).collect();
     place.dedup();
@@ -201,7 +201,7 @@ fn ratio_cell(ratio: f64) -> Cell {
 }
 
 fn value_cell(row: &Row, value: Option<f64>) -> Cell {
-    row.column().map_or(Cell::Nothing, |column| Cell::figure(column, value))
+    Cell::figure(row.figure.figure(), value)
 }
 
 /// Draws the distributions of all sets over each other, each of all its runs together.

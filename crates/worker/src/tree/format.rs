@@ -179,9 +179,9 @@ pub(super) fn bytes_to_make(activity: &Activity, state: &TreeState, in_use: &InU
 impl Pass {
     fn is_part_of(self, format: Format) -> bool {
         match self {
-            pass if pass.is_removal() => format.clean,
+            Pass::RemoveFiles | Pass::RemoveFolders => format.clean,
             Pass::MakeFolders => format.create,
-            _ => format.create && !format.folders_only,
+            Pass::MakeFiles | Pass::WriteFiles => format.create && !format.folders_only,
         }
     }
 

@@ -2,7 +2,6 @@
 
 use analysis::alike::DifferenceKind;
 use analysis::compare::{Better, Verdict};
-use analysis::metric::better;
 use analysis::sets::{Basis, Row};
 use export::Run;
 use serde_json::{Value, json};
@@ -66,8 +65,8 @@ fn row(row: &Row) -> Value {
         "step": row.step,
         "job": row.job,
         "dir": row.dir,
-        "figure": row.figure,
-        "better": match better(row.figure) {
+        "figure": row.figure.name(),
+        "better": match row.figure.better() {
             Better::Higher => "higher",
             Better::Lower => "lower",
         },

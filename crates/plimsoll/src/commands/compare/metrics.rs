@@ -2,31 +2,16 @@
 
 use std::str::FromStr;
 
+use analysis::metric::Compared;
 use analysis::sets::Row;
+use record::Figure;
 
 /// A figure by the user's word for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     dir: String,
-    figure: &'static str,
+    figure: Compared,
 }
-
-/// Words for figures; the first of each is the one that help names.
-const WORDS: [(&str, &str); 13] = [
-    ("iops", "iops"),
-    ("mib/s", "bytes_per_s"),
-    ("bandwidth", "bytes_per_s"),
-    ("bw", "bytes_per_s"),
-    ("bytes_per_s", "bytes_per_s"),
-    ("mean", "mean_ns"),
-    ("p50", "p50_ns"),
-    ("median", "p50_ns"),
-    ("p95", "p95_ns"),
-    ("p99", "p99_ns"),
-    ("p99.9", "p99_9_ns"),
-    ("p50/second", "second_p50_ns"),
-    ("p99/second", "second_p99_ns"),
-];
 
 impl FromStr for Wanted {
     type Err = String;
@@ -37,11 +22,13 @@ impl FromStr for Wanted {
         if !matches!(dir, "" | "read" | "write" | "trim") {
             return Err(format!("`{dir}` is no direction: read, write or trim"));
         }
-        let known = WORDS.iter().find(|(known, figure)| *known == word || *figure == word);
-        let Some((_, figure)) = known else {
-            let words = "iops, mib/s, mean, p50, p95, p99, p99.9, p50/second, p99/second";
-            return Err(format!("`{word}` is no figure; there are {words}"));
-        };
+        let of_run = || Figure::of_word(word).map(Compared::OfRun);
+        let is_it =
+            |it: &Compared| it.title() == word || it.name() == word || Some(*it) == of_run();
+        let figure = Compared::all().find(is_it).ok_or_else(|| {
+            let words: Vec<String> = Compared::all().map(|it| it.title().to_lowercase()).collect();
+            format!("`{word}` is no figure; there are {}", words.join(", "))
+        })?;
         Ok(Wanted { dir: dir.to_owned(), figure })
     }
 }
@@ -50,8 +37,42 @@ impl Wanted {
     /// Says whether a row is meant. Of one run on each side, the percentile of a second comes with
     /// that of the run.
     pub(super) fn is(&self, row: &Row) -> bool {
-        let is_figure = row.figure == self.figure
-            || row.figure.strip_prefix("second_").is_some_and(|of| of == self.figure);
+        let is_figure =
+            row.figure == self.figure || self.figure == Compared::OfRun(row.figure.figure());
         is_figure && (self.dir.is_empty() || self.dir == row.dir)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: &str, expected: &str) {
+        assert_eq!(word.parse::<Wanted>().map(|it| it.figure.name()), Ok(expected.to_owned()));
+    }
+
+    #[test]
+    fn figures_are_known_by_the_words_of_their_columns_and_a_few_more() {
+        for (word, expected) in [
+            ("IOPS", "iops"),
+            ("mib/s", "bytes_per_s"),
+            ("bw", "bytes_per_s"),
+            ("bandwidth", "bytes_per_s"),
+            ("bytes_per_s", "bytes_per_s"),
+            ("mean", "mean_ns"),
+            ("read:median", "p50_ns"),
+            ("p95", "p95_ns"),
+            ("write:p99.9", "p99_9_ns"),
+            ("p99_ns", "p99_ns"),
+            ("p50/second", "second_p50_ns"),
+            ("second_p99_ns", "second_p99_ns"),
+        ] {
+            check(word, expected);
+        }
+        let unknown = "max".parse::<Wanted>().unwrap_err();
+        let expected = "`max` is no figure; there are iops, mib/s, mean, p50, p95, p99, p99.9, \
+                        p50/second, p99/second";
+        assert_eq!(unknown, expected);
     }
 }

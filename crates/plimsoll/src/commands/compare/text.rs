@@ -141,7 +141,8 @@ fn is_of_curve(step: &str) -> bool {
 /// A row in words: direction, figure, both values, change, interval and verdict.
 pub(super) fn cells(row: &Row) -> [String; 7] {
     let found = &row.comparison;
-    let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| row.shown(value));
+    let value =
+        |value: Option<f64>| value.map_or("-".to_owned(), |value| row.figure.figure().shown(value));
     let dir = if row.dir.is_empty() { "all" } else { row.dir };
     let change = found.ratio.map_or("-".to_owned(), |ratio| format!("{} %", percent(ratio)));
     let interval = found.interval.map_or("-".to_owned(), |interval| {
@@ -149,7 +150,7 @@ pub(super) fn cells(row: &Row) -> [String; 7] {
     });
     [
         dir.to_owned(),
-        row.title(),
+        row.figure.title(),
         value(found.baseline_median),
         value(found.candidate_median),
         change,
@@ -184,7 +185,7 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
 /// Returns a row's name in a sentence: `oltp read p99`.
 fn name(row: &Row) -> String {
     let job = if row.job == row.step { "" } else { row.job.as_str() };
-    let title = row.title();
+    let title = row.figure.title();
     let parts = [row.step.as_str(), job, row.dir, title.as_str()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")
