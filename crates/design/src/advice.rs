@@ -53,7 +53,7 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
     if design.volumes.iter().any(is_cached) {
         list.put(
             "stop what uses a disk before its cache mode is changed",
-            "a change detaches and attaches the disk; that of the system's disk restarts the machine",
+            "a change detaches and attaches the disk; of the system's disk it restarts the machine",
             GUIDE,
         );
     }
@@ -234,7 +234,7 @@ impl Look<'_> {
         } else if busiest.size_bytes <= 16 << 10 {
             list.put(
                 format!("{mount}: of transactions, keep DB_BLOCK_SIZE near 8 KiB and MAXDOP low"),
-                "small I/Os are what is counted here; a query over many cores takes them from others",
+                "small I/Os are what counts here; a query over many cores takes them from others",
                 GUIDE,
             );
         }

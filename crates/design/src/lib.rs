@@ -3,10 +3,10 @@
 //! A [`Need`] says what is asked of each volume in each phase. A [`Market`] is what a region sells:
 //! machines in groups of equal limits, and disk types. [`search()`] returns the best designs, each
 //! the best of its machine and types of disk: lowest price first, then most headroom, then fewest
-//! parts. [`judge()`] says of any design what it does with a need. [`bill`] makes a design an order.
+//! parts. [`judge()`] says of any design what it does with a need, [`bill`] makes it an order.
 //!
-//! No limit is known here. What an I/O costs of which cap is asked of [`volume::limits::path`] on a
-//! design of one volume; a machine's caps are those that a design file with its name gets. The
+//! No limit is known here. What an I/O costs of which cap is asked of [`volume::limits::path`] on
+//! a design of one volume; a machine's caps are those that a design file with its name gets. The
 //! search adds and compares these numbers.
 //!
 //! Never here: reading files, a clock, printing, and a second copy of any rule of limits or prices.

@@ -140,10 +140,15 @@ impl Look<'_, '_> {
         self.instead(volume, Chosen { n_disks: chosen.n_disks - 1, price, ..chosen.clone() })
     }
 
-    /// Looks at as many disks of cheaper tiers, the dearest first.
+    /// Looks at as many disks of cheaper tiers of the family, the dearest first.
     fn types(&self, volume: usize, n_most: usize) -> Vec<Rejected> {
         let own = &self.ranked.volumes[volume];
-        let tiers = self.market.kinds.iter().filter(|kind| !kind.sku.is_free());
+        let family = |name: &str| self.market.edition.disk(name).map(|sku| sku.family());
+        let of_family = family(&own.disk);
+        let is_tier = |kind: &&crate::kind::Kind<'_>| {
+            !kind.sku.is_free() && Some(kind.sku.family()) == of_family
+        };
+        let tiers = self.market.kinds.iter().filter(is_tier);
         let mut cheaper: Vec<Chosen> = tiers
             .filter_map(|kind| {
                 let one =

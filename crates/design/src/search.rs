@@ -1,9 +1,9 @@
 //! The search: every machine, every way to carry each volume, with bounds.
 //!
 //! Machines of equal limits are one group. For each group, each set of volumes that its host cache
-//! serves, and each set of classes of disks that it has limits for, the volumes are gone through one
-//! after the other. A branch is left where the least that the rest costs makes it dearer than the
-//! worst design that is kept, or the least that the rest takes is more than the machine carries.
+//! serves, and each set of classes of disks that it has limits for, the volumes are gone through
+//! one after the other. A branch is left where the least that the rest costs makes it dearer than
+//! the worst design that is kept, or the least that the rest takes is more than the machine has.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub struct Options {
     pub headroom: f64,
     /// How many designs to keep, at least 1.
     pub n_kept: usize,
-    /// Let the host cache hold what was written, which a crash loses unless the application flushes.
+    /// Let the host cache hold what was written, which a crash loses unless it was flushed.
     pub allows_write_back: bool,
 }
 

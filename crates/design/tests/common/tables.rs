@@ -8,7 +8,7 @@ use design::{
     CHUNKS_BYTES, Chosen, Market, Need, Options, PhaseNeed, Price, Ranked, Terms, VolumeNeed,
     VolumeUse, bill, judge, search,
 };
-use volume::CacheMode;
+use volume::{CacheMode, Design};
 
 use super::dice::Dice;
 
@@ -54,23 +54,36 @@ const MACHINE_HEAD: &str = "name,cloud,vcpus,max_data_disks,uncached_iops,uncach
                             cached_iops,cached_mb_s*1000000,cache_gib,premium,source\n";
 const PRICE_HEAD: &str = "name,cloud,part,above,usd,per,currency,source\n";
 
+/// How catalogues and needs are drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draw {
+    /// What rates are multiplied by.
+    pub(crate) scale: u64,
+    /// Percent of the types of disk whose limits are chosen.
+    pub(crate) chosen_percent: u64,
+    /// Mixes of I/Os at random places with others, and two phases.
+    pub(crate) has_mixes: bool,
+}
+
 impl Case {
-    pub(crate) fn new(dice: &mut Dice) -> Case {
+    pub(crate) fn new(dice: &mut Dice, draw: Draw) -> Case {
         let mut prices = PRICE_HEAD.to_owned();
         let mut disk_rows = DISK_HEAD.to_owned();
         let n_disks = dice.whole(1, 3);
-        let disks = (0..n_disks).map(|idx| disk(dice, idx, &mut disk_rows, &mut prices)).collect();
+        let disks =
+            (0..n_disks).map(|idx| disk((dice, draw), idx, &mut disk_rows, &mut prices)).collect();
         let mut machine_rows = MACHINE_HEAD.to_owned();
         let n_machines = dice.whole(1, 3);
-        let machines: Vec<MachineRow> =
-            (0..n_machines).map(|idx| machine(dice, idx, &mut machine_rows, &mut prices)).collect();
+        let machines: Vec<MachineRow> = (0..n_machines)
+            .map(|idx| machine((dice, draw), idx, &mut machine_rows, &mut prices))
+            .collect();
         let tables = vec![
             ("2018/disks-test.csv".to_owned(), disk_rows),
             ("2018/vms-test.csv".to_owned(), machine_rows),
             ("2018/prices-test.csv".to_owned(), prices),
         ];
         let catalog = Catalog::with(tables.clone()).unwrap_or_else(|errors| panic!("{errors:?}"));
-        let need = need(dice);
+        let need = need(dice, draw);
         let headroom = if dice.happens(30) { 0.25 } else { 0.0 };
         let options = Options { headroom, n_kept: 1, allows_write_back: dice.happens(20) };
         Case { tables, catalog: Arc::new(catalog), machines, disks, need, options }
@@ -85,6 +98,10 @@ impl Case {
         }
     }
 
+    pub(crate) fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
     pub(crate) fn search(&self, n_kept: usize) -> Vec<Ranked> {
         let market = Market::new(&self.catalog, self.terms()).expect("a market");
         let options = Options { n_kept, ..self.options };
@@ -96,19 +113,26 @@ fn price(name: &str, usd: u64, per: &str) -> String {
     format!("{name},Azure,,,{usd},{per},USD,guide-2018\n")
 }
 
-fn disk(dice: &mut Dice, idx: u64, rows: &mut String, prices: &mut String) -> DiskRow {
+fn disk(
+    (dice, draw): (&mut Dice, Draw),
+    idx: u64,
+    rows: &mut String,
+    prices: &mut String,
+) -> DiskRow {
     let name = format!("T{idx}x");
     // Standard HDD bills operations only where they have a price, and here they have none.
     let family = dice.one_of(&["Premium SSD", "Premium SSD v2", "Standard HDD"]);
-    let is_chosen = dice.happens(25);
+    let is_chosen = dice.happens(draw.chosen_percent);
     let can_cache = !is_chosen && dice.happens(70);
     let unit = dice.one_of(&["", "256"]);
     let cache = if can_cache { "yes" } else { "no" };
     let (size, iops, mb) = (dice.whole(1, 4), dice.whole(2, 9), dice.whole(1, 4));
+    let (iops, mb) = (iops * draw.scale, mb * draw.scale);
     if is_chosen {
         let (size, iops, mb) = CHOSEN_MAX;
+        let limits = format!("1,{size},2,3,{iops},1,{mb},1");
         rows.push_str(&format!(
-            "{name},Azure,{family},chosen,,,,1,{size},2,3,{iops},1,{mb},1,{unit},{cache},guide-2018\n"
+            "{name},Azure,{family},chosen,,,,{limits},{unit},{cache},guide-2018\n"
         ));
     } else {
         rows.push_str(&format!(
@@ -125,15 +149,21 @@ fn disk(dice: &mut Dice, idx: u64, rows: &mut String, prices: &mut String) -> Di
     DiskRow { name, size_gib: (!is_chosen).then_some(size), can_cache }
 }
 
-fn machine(dice: &mut Dice, idx: u64, rows: &mut String, prices: &mut String) -> MachineRow {
+fn machine(
+    (dice, draw): (&mut Dice, Draw),
+    idx: u64,
+    rows: &mut String,
+    prices: &mut String,
+) -> MachineRow {
     let name = format!("Standard_X{idx}q");
     let n_disks_max = dice.whole(1, 4);
     let is_open = dice.happens(15);
     let has_cache = dice.happens(60);
     let vcpus = dice.whole(1, 4);
-    let (iops, mb) = (dice.whole(4, 30), dice.whole(2, 12));
+    let (iops, mb) = (dice.whole(4, 30) * draw.scale, dice.whole(2, 12) * draw.scale);
     let mb = if is_open { String::new() } else { mb.to_string() };
     let (cached_iops, cached_mb) = (dice.whole(4, 40), dice.whole(2, 16));
+    let (cached_iops, cached_mb) = (cached_iops * draw.scale, cached_mb * draw.scale);
     let cache_gib = dice.whole(1, 4);
     let cached = if has_cache {
         format!("{cached_iops},{cached_mb},{cache_gib}")
@@ -149,9 +179,10 @@ fn machine(dice: &mut Dice, idx: u64, rows: &mut String, prices: &mut String) ->
     MachineRow { name, n_disks_max, has_cache, is_open }
 }
 
-fn need(dice: &mut Dice) -> Need {
+fn need(dice: &mut Dice, draw: Draw) -> Need {
     let n_volumes = dice.one_of(&[1, 1, 1, 2, 2]);
-    let names = if dice.happens(50) { vec!["all"] } else { vec!["day", "night"] };
+    let is_one = dice.happens(50) || !draw.has_mixes;
+    let names = if is_one { vec!["all"] } else { vec!["day", "night"] };
     let volume = |dice: &mut Dice, idx: u64| VolumeNeed {
         mount: format!("/mnt/v{idx}"),
         usage: dice.one_of(&[VolumeUse::Data, VolumeUse::Data, VolumeUse::Log]),
@@ -159,20 +190,21 @@ fn need(dice: &mut Dice) -> Need {
         working_set_gib: dice.happens(60).then(|| dice.whole(1, 6) as f64),
         hit_share: dice.happens(10).then(|| dice.one_of(&[0.5, 1.0])),
         latency_ms_max: dice.happens(15).then(|| dice.one_of(&[0.5, 1.0, 4.0])),
-        phases: names.iter().map(|name| phase(dice, name)).collect(),
+        phases: names.iter().map(|name| phase(dice, draw, name)).collect(),
     };
     let volumes = (0..n_volumes).map(|idx| volume(dice, idx)).collect();
     let vcpus = dice.happens(20).then(|| dice.whole(1, 4) as f64);
     Need { volumes, vcpus, memory_gib: None }
 }
 
-fn phase(dice: &mut Dice, name: &str) -> PhaseNeed {
+fn phase(dice: &mut Dice, draw: Draw, name: &str) -> PhaseNeed {
+    let random_shares: &[f64] = if draw.has_mixes { &[1.0, 1.0, 0.5, 0.0] } else { &[1.0] };
     PhaseNeed {
         phase: name.to_owned(),
-        iops: dice.whole(0, 24) as f64 / 2.0,
+        iops: (dice.whole(0, 24) * draw.scale) as f64 / 2.0,
         size_bytes: dice.one_of(&[4, 8, 64, 64, 128, 256, 512]) << 10,
         read_share: dice.one_of(&[0.0, 0.5, 0.7, 1.0]),
-        random_share: dice.one_of(&[1.0, 1.0, 0.5, 0.0]),
+        random_share: dice.one_of(random_shares),
         queue_depth: None,
     }
 }
@@ -181,13 +213,15 @@ fn phase(dice: &mut Dice, name: &str) -> PhaseNeed {
 pub(crate) struct Every<'a> {
     case: &'a Case,
     carried: Vec<Ranked>,
-    /// All that were written, in the order of their prices.
+    /// How many were written.
     pub(crate) n_tried: usize,
+    /// Those that do not carry it, with their prices.
+    pub(crate) rejected: Vec<(Price, Design)>,
 }
 
 impl<'a> Every<'a> {
     pub(crate) fn of(case: &'a Case) -> Self {
-        let mut every = Every { case, carried: Vec::new(), n_tried: 0 };
+        let mut every = Every { case, carried: Vec::new(), n_tried: 0, rejected: Vec::new() };
         for machine in &case.machines {
             let options: Vec<Vec<Chosen>> =
                 case.need.volumes.iter().map(|need| every.options(machine, need)).collect();
@@ -270,7 +304,11 @@ impl<'a> Every<'a> {
     fn combine(&mut self, machine: &MachineRow, options: &[Vec<Chosen>], taken: &mut Vec<Chosen>) {
         let Some((first, rest)) = options.split_first() else {
             self.n_tried += 1;
-            self.carried.extend(self.tried(machine, taken));
+            match self.tried(machine, taken) {
+                Some((ranked, _, true)) => self.carried.push(ranked),
+                Some((ranked, design, false)) => self.rejected.push((ranked.price, design)),
+                None => {}
+            }
             return;
         };
         for option in first {
@@ -283,8 +321,9 @@ impl<'a> Every<'a> {
         }
     }
 
-    /// Judges one design as a user would have written it.
-    fn tried(&self, machine: &MachineRow, volumes: &[Chosen]) -> Option<Ranked> {
+    /// Judges one design as a user would have written it: whether it carries the need. `None` where
+    /// it is no design, or is too small in what no run shows.
+    fn tried(&self, machine: &MachineRow, volumes: &[Chosen]) -> Option<(Ranked, Design, bool)> {
         let case = self.case;
         let mut ranked = Ranked {
             machine: machine.name.clone(),
@@ -304,7 +343,7 @@ impl<'a> Every<'a> {
         let judged = judge(&design, &case.need);
         ranked.headroom = judged.headroom();
         let has_reserve = judged.headroom() >= case.options.headroom - 1e-9;
-        if !judged.is_met() || !has_reserve {
+        if !judged.too_small.is_empty() || !judged.too_slow.is_empty() {
             return None;
         }
         let order = bill::order(&design, None, 0.0).expect("an order");
@@ -313,7 +352,7 @@ impl<'a> Every<'a> {
             price = price + of_part(&case.catalog, &bought);
         }
         ranked.price = price;
-        Some(ranked)
+        Some((ranked, design, judged.is_met() && has_reserve))
     }
 }
 
@@ -329,18 +368,14 @@ fn parts(order: &Order) -> Vec<Order> {
 
 fn of_part(catalog: &Catalog, order: &Order) -> Price {
     let edition = catalog.edition("2018").expect("an edition");
-    match cost::cost(edition, order) {
-        Ok(cost) => {
-            let micro_usd = (cost.usd() * 1e6).round() as u64;
-            Price { micro_usd, ..Price::default() }
-        }
-        Err(_) => {
-            let gib = |it: &cost::Storage| f64::from(it.count) * it.capacity_gib;
-            let unpriced_gib = order.storage.iter().map(gib).sum::<f64>().ceil() as u64;
-            let vcpus = |it: &cost::Machine| edition.vm(&it.name).and_then(|size| size.vcpus());
-            let unpriced_vcpus = order.machines.iter().filter_map(vcpus);
-            let unpriced_vcpus = unpriced_vcpus.map(|figure| figure.value as u64).sum();
-            Price { is_unpriced: true, unpriced_vcpus, unpriced_gib, ..Price::default() }
-        }
+    if let Ok(cost) = cost::cost(edition, order) {
+        let micro_usd = (cost.usd() * 1e6).round() as u64;
+        return Price { micro_usd, ..Price::default() };
     }
+    let gib = |it: &cost::Storage| f64::from(it.count) * it.capacity_gib;
+    let unpriced_gib = order.storage.iter().map(gib).sum::<f64>().ceil() as u64;
+    let vcpus = |it: &cost::Machine| edition.vm(&it.name).and_then(|size| size.vcpus());
+    let unpriced_vcpus = order.machines.iter().filter_map(vcpus);
+    let unpriced_vcpus = unpriced_vcpus.map(|figure| figure.value as u64).sum();
+    Price { is_unpriced: true, unpriced_vcpus, unpriced_gib, ..Price::default() }
 }

@@ -45,7 +45,8 @@ pub(super) struct Args {
     region: Vec<String>,
 
     /// How many designs to show of each cloud.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=100))]
     top: u16,
 
     /// How much more than is asked every cap must carry: 20%.

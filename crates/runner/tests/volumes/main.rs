@@ -4,6 +4,7 @@ mod bench;
 mod caps;
 mod clients;
 mod demands;
+mod designs;
 mod dirty;
 mod figures;
 mod lifts;

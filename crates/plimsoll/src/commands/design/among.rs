@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::catalog::Catalog;
-use ::catalog::cost::{Order, cost};
+use ::catalog::cost::{Line, Order, cost};
 use ::design::{Asked, Judged, Why, bill, judge};
 use serde_json::json;
 use volume::design::{MB_READINGS, parse_in_mb};
@@ -22,6 +22,8 @@ struct Looked {
     why_not: Option<Why>,
     /// US dollars a month, or why there is no price.
     usd: Result<f64, String>,
+    /// What the sources of its prices add.
+    price_notes: Vec<String>,
     /// Bytes of a published MB by which the verdict is another one.
     other_readings: Vec<u64>,
 }
@@ -75,10 +77,14 @@ fn look(args: &Args, asked: &Asked, name: &str, catalog: &Arc<Catalog>) -> Resul
             ..order
         };
         let edition = design.rows().ok_or("the design has no edition")?;
-        cost(edition, &order).map(|cost| cost.usd()).map_err(|error| error.to_string())
+        cost(edition, &order).map_err(|error| error.to_string())
     });
+    let noted = |line: &Line| format!("{}: {}", line.price.name, line.price.note);
+    let price_notes = usd.iter().flat_map(|cost| &cost.lines);
+    let price_notes = price_notes.filter(|line| !line.price.note.is_empty()).map(noted).collect();
+    let usd = usd.map(|cost| cost.usd());
     let judged = judge(&design, need);
-    Ok(Looked { name: design.name.clone(), judged, why_not, usd, other_readings })
+    Ok(Looked { name: design.name.clone(), judged, why_not, usd, price_notes, other_readings })
 }
 
 fn as_text(args: &Args, asked: &Asked, all: &[Looked]) -> String {
@@ -99,6 +105,9 @@ fn as_text(args: &Args, asked: &Asked, all: &[Looked]) -> String {
             Some(why) => format!("rejected: {}", why_text(why)),
         };
         page.push_str(&fill("     ", &verdict, COLUMNS));
+        for note in &it.price_notes {
+            page.push_str(&fill("     note: ", note, COLUMNS));
+        }
         if !it.other_readings.is_empty() {
             let bytes: Vec<String> = it.other_readings.iter().map(u64::to_string).collect();
             let text = format!(

@@ -60,8 +60,12 @@ fn lines(answer: &Answer<'_>, design: &Design) -> String {
             for line in &cost.lines {
                 let (name, source) = (&line.price.name, &line.price.source);
                 let what = format!("{} x {name}, {}", line.count, line.price.part.as_str());
-                let amount = format!("{what:<48}{:>14}", dollars(line.usd));
-                text.push_str(&format!("  {amount}  {}, {}\n", source.key, source.date));
+                text.push_str(&format!("  {what:<48}{:>14}\n", dollars(line.usd)));
+                let origin = format!("{}, {}", source.title, source.date);
+                text.push_str(&fill("      ", &origin, COLUMNS));
+                if !line.price.note.is_empty() {
+                    text.push_str(&fill("      ", &line.price.note, COLUMNS));
+                }
             }
             text
         }
@@ -70,18 +74,18 @@ fn lines(answer: &Answer<'_>, design: &Design) -> String {
 
 fn caps(phase: &PhaseJudged) -> String {
     let mut text = format!("  phase {}\n", phase.phase);
-    text.push_str("    cap                     carries       asked  used  headroom  what\n");
+    text.push_str("    cap                  carries      asked  used headroom  what\n");
     for cap in phase.caps.iter().take(CAPS_MAX) {
         let is_bytes = cap.cap.bound.name().ends_with("bytes");
         let scale = if is_bytes { 1e6 } else { 1.0 };
         let used = format!("{:.0} %", cap.used / cap.cap.per_s * 100.0);
         let headroom = format!("{:+.0} %", cap.headroom() * 100.0);
         text.push_str(&format!(
-            "    {:<19} {:>11} {:>11} {used:>5} {headroom:>9}  {}\n",
+            "    {:<17} {:>10} {:>10} {used:>5} {headroom:>8}  {}\n",
             cap.cap.bound,
             number(cap.cap.per_s / scale),
             number(cap.used / scale),
-            cap.cap.name
+            cap.cap.name.trim_start_matches("Standard_")
         ));
     }
     text
@@ -90,8 +94,8 @@ fn caps(phase: &PhaseJudged) -> String {
 fn cheaper(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> String {
     let mut text = fill(
         "  ",
-        "Every machine, type, number of disks and cache mode was compared. Next to it, cheaper, and \
-         rejected:",
+        "Every machine, type, number of disks and cache mode was compared. Next to it, cheaper, \
+         and rejected:",
         COLUMNS,
     );
     let all = rejected(&answer.market, &asked.need, ranked, &options(args));

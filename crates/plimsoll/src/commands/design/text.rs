@@ -74,7 +74,7 @@ fn place(answer: &Answer<'_>) -> String {
     let terms = &answer.market.terms;
     let region = terms.region.as_deref().unwrap_or("no region");
     let mut text = format!(
-        "{} {region} (edition {}, {}, {} h a month): {} machines, {} types of disk",
+        "{} {region} (edition {}, {}, {} h a month); machines: {}, types of disk: {}",
         terms.cloud.title(),
         terms.edition,
         terms.term.as_str(),
@@ -234,7 +234,8 @@ pub(super) fn notes(answer: &Answer<'_>) -> Vec<String> {
     let region = market.terms.region.as_deref().unwrap_or("this edition");
     if !unpriced.is_empty() {
         notes.push(format!(
-            "no price in {region}, so that designs with them stand last: {}",
+            "not all of their parts have a price in {region}, so that designs with them stand \
+             last: {}",
             unpriced.join(", ")
         ));
     }
@@ -248,7 +249,8 @@ pub(super) fn notes(answer: &Answer<'_>) -> Vec<String> {
             format!("the best is {} with {}, {}", best.machine, disks.join(" and "), price(best))
         });
         notes.push(format!(
-            "the verdict hangs on what a published MB means, which is not stated: of {} bytes {what}",
+            "the verdict hangs on what a published MB means, which is not stated: of {} bytes \
+             {what}",
             grouped(*mb_bytes)
         ));
     }

@@ -6,14 +6,15 @@ mod disks;
 mod lookups;
 mod machines;
 mod network;
+mod prices;
 mod product;
 mod rules;
 
 use crate::answer::Outcome;
 use crate::table::Case;
 
-/// What cost cases wait for.
-const DESIGN_SEARCH: &str = "the design search";
+/// What cases of the search wait for.
+const DESIGN_SEARCH: &str = "this page to ask `plimsoll design`, whose own tests show it";
 
 /// What cases about the source's Vdbench files wait for.
 const VDBENCH: &str = "ready-made jobs: the source's own files run, but nothing of ours makes them";
@@ -96,8 +97,10 @@ fn of_network(case: &Case) -> Option<Outcome> {
         "mix_seq" => network::mix_sequential(case),
         "fill_time" => network::fill_time(case),
         "fio_anf" => network::fio(case),
-        "cost" | "anf_cost" | "optimise" => Outcome::Waits(DESIGN_SEARCH),
-        "ratio" if case.id == "P-45" => Outcome::Waits(DESIGN_SEARCH),
+        "cost" => prices::design(case),
+        "anf_cost" => prices::netapp(case),
+        "optimise" => Outcome::Waits(DESIGN_SEARCH),
+        "ratio" if case.id == "P-45" => prices::saving(),
         "vdbench_fill" => Outcome::Waits(VDBENCH),
         "rule" => rules::rule(case),
         "ordering" => rules::ordering(case),

@@ -1,0 +1,86 @@
+//! How long a search takes: one need against all of a cloud and region, many needs, and the same
+//! small catalogue by trying every design.
+//!
+//! `cargo bench -p design`. One need must take less than 2 s, 1,000 less than 60 s on two cores.
+#![expect(clippy::print_stdout, reason = "figures for people")]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::time::{Duration, Instant};
+
+use catalog::{Catalog, Cloud};
+use common::dice::Dice;
+use common::tables::{Case, Draw, Every};
+use design::{Market, Need, Options, PhaseNeed, Terms, VolumeNeed, search};
+
+const PLACES: [(Cloud, &str); 3] =
+    [(Cloud::Azure, "westeurope"), (Cloud::Aws, "us-east-1"), (Cloud::Gcp, "us-central1")];
+
+const N_NEEDS: u64 = 1000;
+
+fn main() {
+    for (cloud, region) in PLACES {
+        let (market, market_time) = timed(|| {
+            let terms = Terms::new(cloud, Some(region));
+            Market::new(Catalog::built_in(), terms).expect("a market")
+        });
+        let mut dice = Dice(1);
+        let (found, one_time) =
+            timed(|| search(&market, &need(&mut dice), &Options::default()).expect("a need"));
+        let (n_carried, many_time) = timed(|| {
+            let carried = (0..N_NEEDS).filter(|_| {
+                let found = search(&market, &need(&mut dice), &Options::default());
+                !found.expect("a need").designs.is_empty()
+            });
+            carried.count()
+        });
+        println!(
+            "{region:<12} {:>5} machines: {market_time:.2?} to look up, {one_time:.2?} one need, \
+             {many_time:.2?} {N_NEEDS} needs ({n_carried} carried), best {:?}",
+            market.n_machines(),
+            found.designs.first().map(|best| best.price.usd())
+        );
+    }
+    let draw = Draw { scale: 1, chosen_percent: 25, has_mixes: true };
+    let cases: Vec<Case> = (0..20).map(|seed| Case::new(&mut Dice(seed), draw)).collect();
+    let (n_tried, every) =
+        timed(|| cases.iter().map(|case| Every::of(case).n_tried).sum::<usize>());
+    let (_, found) = timed(|| cases.iter().map(|case| case.search(1).len()).sum::<usize>());
+    println!(
+        "20 small catalogues: {every:.2?} for {n_tried} designs one by one, {found:.2?} searched"
+    );
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench measures time")]
+fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    let result = run();
+    (result, start.elapsed())
+}
+
+/// Returns a need of one to three volumes.
+fn need(dice: &mut Dice) -> Need {
+    let n_volumes = dice.whole(1, 3);
+    let volume = |dice: &mut Dice, idx: u64| VolumeNeed {
+        mount: format!("/mnt/v{idx}"),
+        capacity_gib: dice.whole(10, 4000) as f64,
+        working_set_gib: dice.happens(40).then(|| dice.whole(10, 500) as f64),
+        phases: ["normal", "peak"].map(|name| phase(dice, name)).to_vec(),
+        ..VolumeNeed::default()
+    };
+    let volumes = (0..n_volumes).map(|idx| volume(dice, idx)).collect();
+    let vcpus = dice.happens(50).then(|| dice.one_of(&[4.0, 8.0, 16.0]));
+    Need { volumes, vcpus, memory_gib: None }
+}
+
+fn phase(dice: &mut Dice, name: &str) -> PhaseNeed {
+    PhaseNeed {
+        phase: name.to_owned(),
+        iops: dice.whole(100, 12_000) as f64,
+        size_bytes: dice.one_of(&[4, 8, 16, 64]) << 10,
+        read_share: dice.one_of(&[0.0, 0.5, 0.7, 1.0]),
+        random_share: 1.0,
+        queue_depth: None,
+    }
+}

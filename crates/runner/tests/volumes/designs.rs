@@ -1,0 +1,153 @@
+//! Designs that a search found, and the cheaper ones that it rejected, in runs.
+//!
+//! Catalogues and needs are drawn at random. The chosen design must carry the need in a run, and
+//! every cheaper one of the same machines and disks must not: by what the run does, not by what the
+//! search counts.
+
+#[path = "../../../design/tests/common/mod.rs"]
+mod small;
+
+use design::{Need, judge};
+use small::dice::{Dice, seeds};
+use small::tables::{Case, Draw, Every};
+use volume::Design;
+
+use crate::bench::{Bench, iops};
+
+/// Searches that an ordinary test run looks at.
+const N_CASES: u64 = 12;
+
+/// Searches that are looked at with `PLIMSOLL_LONG_TESTS`.
+const N_CASES_LONG: u64 = 500;
+
+/// Rates high enough for a run of some seconds to show them. What is chosen in steps has too many.
+const DRAW: Draw = Draw { scale: 60, chosen_percent: 0, has_mixes: false };
+
+/// Part of a need that a run may miss: what a job of some seconds has under way at its end.
+const SHORT_MAX: f64 = 0.005;
+
+/// How far from the need both sides are asked.
+const CORNER: f64 = 0.01;
+
+/// How a run goes: seconds before and while it is counted, and what is in flight beyond the rate.
+const TRIALS: [(u64, u64, u64); 3] = [(3, 4, 32), (40, 40, 256), (100, 100, 1024)];
+
+/// What is read at random places, where that is known: GiB, less than the smallest cache.
+const WORKING_SET_GIB: f64 = 1.0 / 16.0;
+
+/// Says whether a run carries so many times the need, in the trials until one says what is
+/// expected.
+fn carries(design: &Design, need: &Need, factor: f64, expected: bool) -> bool {
+    let hit_ratios = judge(design, need).hit_ratios;
+    for trial in TRIALS {
+        let Some((text, asked)) = job_file(need, factor, trial) else { return true };
+        let is_warm = hit_ratios.iter().any(|ratio| *ratio > 0.0);
+        let bench = Bench { is_warm, ..Bench::new(design.clone()) };
+        let record = bench.run(&text);
+        let mut pairs = record.jobs.iter().map(iops).zip(&asked);
+        let is_carried = pairs.all(|(rate, asked)| rate >= asked * (1.0 - SHORT_MAX));
+        if is_carried == expected {
+            return is_carried;
+        }
+    }
+    !expected
+}
+
+/// Returns a job for each volume, and what each is to achieve; `None` where nothing is asked.
+fn job_file(
+    need: &Need,
+    factor: f64,
+    (ramp_s, time_s, depth): (u64, u64, u64),
+) -> Option<(String, Vec<f64>)> {
+    let mut text = format!(
+        "[global]\nioengine=libaio\ndirect=1\ntime_based=1\nramp_time={ramp_s}\nruntime={time_s}\n"
+    );
+    let mut asked = Vec::new();
+    for (idx, volume) in need.volumes.iter().enumerate() {
+        for phase in volume.phases.iter().filter(|phase| phase.iops > 0.0) {
+            let rate = phase.iops * factor;
+            // A job's rates are whole, each direction's own.
+            let reads = (rate * phase.read_share).round();
+            let writes = (rate * (1.0 - phase.read_share)).round();
+            let rw = match phase.read_share {
+                share if share >= 1.0 => "randread",
+                share if share <= 0.0 => "randwrite",
+                _ => "randrw",
+            };
+            let size_mib = volume.working_set_gib.unwrap_or(1.0) * 1024.0;
+            let depth = depth + (rate * 0.01) as u64;
+            text.push_str(&format!(
+                "[j{idx}]\niodepth={depth}\nfilename={}/f\nrw={rw}\nbs={}\nsize={size_mib:.0}m\n\
+                 rwmixread={:.0}\nrate_iops={:.0},{:.0}\n",
+                volume.mount,
+                phase.size_bytes,
+                phase.read_share * 100.0,
+                reads.max(1.0),
+                writes.max(1.0)
+            ));
+            asked.push(reads + writes);
+        }
+    }
+    (!asked.is_empty()).then_some((text, asked))
+}
+
+/// What is asked in small enough numbers, without what no run shows: whether limits are known, the
+/// latency that is wanted, caches that hold a part, logs.
+fn case(seed: u64) -> Case {
+    let mut case = Case::new(&mut Dice(seed), DRAW);
+    case.options.headroom = 0.0;
+    case.options.allows_write_back = false;
+    for volume in &mut case.need.volumes {
+        volume.latency_ms_max = None;
+        volume.hit_share = None;
+        // What is far smaller than every cache always hits.
+        volume.working_set_gib = volume.working_set_gib.map(|_| WORKING_SET_GIB);
+        volume.capacity_gib = volume.capacity_gib.max(1.0);
+    }
+    case
+}
+
+/// Runs one search's design and the cheaper ones; returns how many of these were run, or what
+/// differs.
+fn look(seed: u64) -> Result<Option<usize>, String> {
+    let case = case(seed);
+    let found = case.search(1);
+    let Some(best) = found.first() else { return Ok(None) };
+    let text = design::toml(&case.terms(), &case.need, best, "chosen");
+    let (chosen, _) = volume::design::parse_with(&text, case.catalog());
+    let chosen = chosen.expect("what is found is a design");
+    if !carries(&chosen, &case.need, 1.0 - CORNER, true) {
+        return Err(format!(
+            "seed {seed}: the run does not carry what was chosen\n{text}\n{case:?}"
+        ));
+    }
+    let every = Every::of(&case);
+    let mut n_run = 0;
+    for (price, design) in every.rejected.iter().filter(|(price, _)| *price < best.price) {
+        n_run += 1;
+        if carries(design, &case.need, 1.0 + CORNER, false) {
+            return Err(format!(
+                "seed {seed}: a run carries it on a cheaper design, {price:?}\n{design:?}\n{case:?}"
+            ));
+        }
+    }
+    Ok(Some(n_run))
+}
+
+#[test]
+fn what_was_chosen_carries_the_need_and_nothing_cheaper_does() {
+    let seeds = seeds(N_CASES, N_CASES_LONG);
+    let n_cases = seeds.end - seeds.start;
+    let (mut n_chosen, mut n_cheaper, mut wrong) = (0, 0, Vec::new());
+    for seed in seeds {
+        match look(seed) {
+            Ok(Some(n_run)) => (n_chosen, n_cheaper) = (n_chosen + 1, n_cheaper + n_run),
+            Ok(None) => {}
+            Err(why) => wrong.push(why),
+        }
+    }
+    let first = wrong.first().map_or("", String::as_str);
+    assert!(wrong.is_empty(), "{} of {n_cases} differ; the first:\n{first}", wrong.len());
+    assert!(n_chosen * 4 > n_cases, "only {n_chosen} of {n_cases} have a design");
+    assert!(n_cheaper as u64 > n_chosen, "only {n_cheaper} cheaper designs were run");
+}
