@@ -4,10 +4,11 @@
 //! An entry names the parameter in each dialect, says what values it takes ([`ValueKind`]), how a
 //! parsed [`Value`] changes a [`Job`](crate::Job) (`lower`), and which value a job has (`get`). A
 //! dialect turns text into a `Value` by the entry's kind, and a value into text by
-//! [`Param::text`]; it never needs to know the parameter. Adding a parameter is one entry in a table
-//! of its chapter (`param/target.rs`, `param/load.rs`, ...), for a field of a job by
-//! `..field!(files.direct)`. Which table it is tells its category, and whether it says where a job
-//! works.
+//! [`Param::text`]; it never needs to know the parameter.
+//!
+//! Adding a parameter is one entry in a table of its chapter (`param/target.rs`, `param/load.rs`,
+//! ...), for a field of a job by `..field!(files.direct)`. Which table it is tells its category,
+//! and whether it says where a job works.
 //!
 //! How a dialect makes a job: find each name ([`find_fio`]), parse its text by `kind`, sort the
 //! pairs by [`apply_rank`] (stable, so that for equal ranks the later one wins), call each `lower`,
