@@ -17,6 +17,7 @@ mod read_part;
 pub mod rounds;
 pub mod rows;
 pub mod steps;
+pub mod vdbench;
 
 pub use change::{ChangeError, Changes};
 pub use need::Need;
@@ -31,12 +32,13 @@ use crate::lever::Time;
 pub const SCHEMA: &str = "plimsoll.suite/1";
 
 /// The suites of the project: name and text. The first is the usual one.
-pub const BUILT_IN: [(&str, &str); 12] = [
+pub const BUILT_IN: [(&str, &str); 13] = [
     ("quick", include_str!("../suites/quick.toml")),
     ("io-size", include_str!("../suites/io-size.toml")),
     ("scale-up", include_str!("../suites/scale-up.toml")),
     ("anf-2019", include_str!("../suites/anf-2019.toml")),
     ("anf-linux-regular", include_str!("../suites/anf-linux-regular.toml")),
+    ("anf-regular", include_str!("../suites/anf-regular.toml")),
     ("anf-large", include_str!("../suites/anf-large.toml")),
     ("premium-storage", include_str!("../suites/premium-storage.toml")),
     ("snia-iops", include_str!("../suites/snia-iops.toml")),
@@ -66,6 +68,8 @@ pub struct Suite {
     pub sources: Vec<Source>,
     /// What it works on; one place without a name where the suite names none.
     pub places: Vec<SuitePlace>,
+    /// How many machines and files the procedure was published with.
+    pub layout: Option<Layout>,
     /// What is made ready before anything is measured.
     pub prepare: Prepare,
     /// What is measured, in order.
@@ -100,6 +104,18 @@ pub struct SuitePlace {
     pub what: String,
     /// Whether a host cache should stand in front of it.
     pub is_cached: Option<bool>,
+}
+
+/// The machines and files of a procedure that was published of many machines; the suite itself is
+/// one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Machines.
+    pub n_machines: u32,
+    /// Files of each machine, one of each mount.
+    pub n_files: u32,
+    /// Bytes per file.
+    pub file_bytes: u64,
 }
 
 /// Size of what is worked on.
@@ -180,6 +196,11 @@ impl Access {
     /// Says whether it is sequential.
     pub fn is_sequential(self) -> bool {
         matches!(self, Access::Read | Access::Write | Access::ReadWrite)
+    }
+
+    /// Says whether it only reads.
+    pub fn is_read(self) -> bool {
+        matches!(self, Access::Read | Access::RandRead)
     }
 
     /// Says whether it reads and writes.

@@ -53,6 +53,7 @@ fn plans_are_as_long_as_their_procedures_say() {
     check_plan("anf-2019", 9, 9 * 660);
     // Mixes in steps of 10 % (11) and of 25 % (5), and eight depths of four patterns.
     check_plan("anf-linux-regular", 2 * 11 + 4 * 5 + 4 * 8, 74 * 70);
+    check_plan("anf-regular", 4, 4 * 600);
     check_plan("anf-large", 4, 4 * 600);
     // Six measurements of 30 s after two warm-ups of two hours at most.
     check_plan("premium-storage", 8, 6 * 30 + 2 * 7200);
@@ -105,11 +106,36 @@ fn check_published(name: &str, label: &str, value: f64, figure: PublishedFigure)
     assert_eq!(found, [value], "{name}: {label}");
 }
 
+/// The document's own files: 24 machines of six files of 693 GiB, and threads per file.
+#[test]
+fn a_set_up_of_many_machines_is_a_file_of_vdbench() {
+    let suite = suite("anf-2019");
+    let layout = suite.layout.expect("it has one");
+    let all = steps(&suite, &Order::default());
+    let text = bench::suite::vdbench::parameter_file(&layout, &suite.prepare, &all);
+    let n_lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((n_lines("hd=vm"), n_lines("sd=sd-"), n_lines("rd=")), (24, 144, 10));
+    for line in [
+        "sd=default,size=693g,openflags=o_direct",
+        "sd=sd-24-6,host=vm24,lun=/mnt/vdb6/file-24-6",
+        "wd=Fill,sd=sd*,rdpct=0,seekpct=eof,xfersize=64k",
+        "wd=RndMix,sd=sd*,rdpct=50,seekpct=100,xfersize=8k",
+        "rd=Fill,wd=Fill,sd=sd*,iorate=max,interval=1,threads=1,elapsed=259200",
+        "rd=SeqWrite-depth-40,wd=SeqWrite-depth-40,sd=sd*,iorate=max,threads=40,warmup=60,\
+         elapsed=600,interval=1",
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+    }
+}
+
 #[test]
 fn published_figures_stand_beside_their_steps() {
     use PublishedFigure::{Iops, MbPerS, MibPerS};
     check_published("anf-2019", "RndRead", 300_000.0, Iops);
     check_published("anf-2019", "SeqRead", 4_500.0, MibPerS);
+    check_published("anf-regular", "8k random read", 200_000.0, Iops);
+    check_published("anf-regular", "8k random write", 135_000.0, Iops);
+    check_published("anf-regular", "64k sequential read", 4_500.0, MibPerS);
     check_published("anf-large", "256k sequential write", 8_518.0, MibPerS);
     check_published("anf-large", "256k sequential read", 9_970.0, MibPerS);
     check_published("anf-large", "8k random write", 474_000.0, Iops);

@@ -28,6 +28,11 @@ pub trait Dialect: Sync + Send {
     /// Reads files that run one after another.
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood;
 
+    /// Says whether plans are written in it.
+    fn can_write(&self) -> bool {
+        true
+    }
+
     /// Writes a plan. What is said otherwise than in the plan, or not at all, is listed.
     fn write(&self, plan: &Plan) -> Translation;
 }
@@ -48,7 +53,7 @@ impl PartialEq for dyn Dialect {
 /// All languages. What looks like several of them equally is taken for the first of these; what
 /// names one of them is that one's, wherever it stands ([`Likeness::Declared`]).
 pub static DIALECTS: &[&dyn Dialect] =
-    &[&crate::fio::Fio, &crate::vdbench::Vdbench, &crate::native::Native];
+    &[&crate::fio::Fio, &crate::vdbench::Vdbench, &crate::native::Native, &crate::needs::NeedsFile];
 
 /// Finds a language by the word that chooses it.
 pub fn find_dialect(name: &str) -> Option<&'static dyn Dialect> {

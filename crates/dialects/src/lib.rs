@@ -19,6 +19,7 @@ pub mod loader;
 #[cfg(test)]
 mod misuse;
 pub mod native;
+pub mod needs;
 pub mod translation;
 pub mod vdbench;
 

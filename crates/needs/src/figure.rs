@@ -136,9 +136,52 @@ impl Figure {
         above.or_else(below).or(self.mean.map(|mean| (mean, "mean")))
     }
 
-    /// Returns what is usual: the mean, else the median, else what else there is.
+    /// Returns what is usual: the mean, else that of what the percentiles tell.
     pub fn usual(&self) -> Option<(f64, &'static str)> {
-        self.mean.map(|mean| (mean, "mean")).or_else(|| self.at(Percentile::P50))
+        if let Some(mean) = self.mean {
+            return Some((mean, "mean"));
+        }
+        let values = self.split();
+        let mean = values.iter().map(|(value, share)| value * share).sum();
+        match values[..] {
+            [] => None,
+            [_] => self.at(Percentile::P50),
+            _ => Some((mean, "mean of its percentiles")),
+        }
+    }
+
+    /// Returns values with their shares, 0 to 1, that have these percentiles and this mean, as far
+    /// as values at the percentiles alone can: between two of them a share is at the lower one and
+    /// the rest at the upper one, the same share everywhere, and half where no mean is known.
+    pub fn split(&self) -> Vec<(f64, f64)> {
+        let known = [(0.5, self.p50), (0.9, self.p90), (0.99, self.p99)];
+        let known = known.into_iter().filter_map(|(at, value)| Some((at, value?)));
+        let mut points: Vec<(f64, f64)> = known.collect();
+        let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else {
+            let one = self.mean.or(self.max).or(self.min);
+            return one.map(|value| (value, 1.0)).into_iter().collect();
+        };
+        points.insert(0, (0.0, self.min.unwrap_or(first.1)));
+        points.push((1.0, self.max.unwrap_or(last.1)));
+        let sum = |at: usize| -> f64 {
+            points.windows(2).map(|pair| (pair[1].0 - pair[0].0) * pair[at].1).sum()
+        };
+        let (low, high) = (sum(0), sum(1));
+        let mean = self.mean.unwrap_or(f64::midpoint(low, high));
+        let at_lower =
+            if high > low { ((high - mean) / (high - low)).clamp(0.0, 1.0) } else { 0.5 };
+        let mut values: Vec<(f64, f64)> = Vec::new();
+        let mut put = |value: f64, share: f64| match values.last_mut() {
+            Some(before) if value <= before.0 => before.1 += share,
+            _ if share > 0.0 => values.push((value, share)),
+            _ => {}
+        };
+        for pair in points.windows(2) {
+            let share = pair[1].0 - pair[0].0;
+            put(pair[0].1, share * at_lower);
+            put(pair[1].1, share * (1.0 - at_lower));
+        }
+        values
     }
 }
 
@@ -167,8 +210,33 @@ mod tests {
         let part = Figure { p50: Some(1.0), mean: Some(3.0), ..Figure::default() };
         assert_eq!(part.at(Percentile::P99), Some((1.0, "p50")));
         assert_eq!(part.usual(), Some((3.0, "mean")));
+        let wide = Figure { p50: Some(8.0), p99: Some(64.0), ..Figure::default() };
+        // 0.5 + 0.49 / 2 at 8, 0.49 / 2 + 0.01 at 64.
+        assert_eq!(wide.usual().map(|it| it.0.round()), Some(22.0));
         let mean = Figure { mean: Some(3.0), ..Figure::default() };
         assert_eq!(mean.at(Percentile::P99), Some((3.0, "mean")));
         assert_eq!(Figure::default().at(Percentile::P50), None);
+    }
+
+    #[track_caller]
+    fn check_split(figure: &Figure, expected: &[(f64, f64)]) {
+        let found = figure.split();
+        let is_near = found.len() == expected.len()
+            && found.iter().zip(expected).all(|(one, other)| {
+                (one.0 - other.0).abs() < 1e-9 && (one.1 - other.1).abs() < 1e-9
+            });
+        assert!(is_near, "{found:?} instead of {expected:?}");
+    }
+
+    /// 70 of 100 at 8 and 30 at 64: their percentiles and mean tell them again.
+    #[test]
+    fn percentiles_and_mean_tell_the_values() {
+        let (small, large) = (Some(8.0), Some(64.0));
+        let figure = Figure { p50: small, p90: large, p99: large, ..Figure::default() };
+        let whole = Figure { mean: Some(24.8), min: small, max: large, ..figure };
+        check_split(&whole, &[(8.0, 0.7), (64.0, 0.3)]);
+        check_split(&Figure::by_hand(4.0), &[(4.0, 1.0)]);
+        check_split(&Figure { mean: Some(10.7), max: large, ..Figure::default() }, &[(10.7, 1.0)]);
+        check_split(&Figure::default(), &[]);
     }
 }

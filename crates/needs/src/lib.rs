@@ -13,6 +13,7 @@
 //! Tests: `tests/all`, and beside the modules.
 
 mod check;
+mod checklist;
 mod figure;
 mod needs;
 mod phase;
@@ -21,10 +22,11 @@ mod requirements;
 mod write;
 
 pub use check::{check_amount, check_figure};
+pub use checklist::{Checklist, ChecklistRow, Statistic, checklists};
 pub use figure::{Amount, Figure, Label, Percentile};
 pub use needs::{
     FACTOR_MAX, Growth, MachineNeed, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs, SCHEMA,
-    VolumeUse,
+    VolumeUse, mount,
 };
 pub use phase::{MINUTES_PER_DAY, PhaseName, PhaseRule, Window, check_hours};
 pub use read::{declares, parse};

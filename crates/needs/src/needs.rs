@@ -273,6 +273,12 @@ impl NeedLoad {
     }
 }
 
+/// Returns the folder that stands for a volume in jobs and designs: `/data` for `data`, and the
+/// name itself where it is a path.
+pub fn mount(volume: &str) -> String {
+    format!("/{}", volume.trim_matches('/'))
+}
+
 impl Needs {
     /// Prints them as a file that [`crate::parse`] reads.
     pub fn to_toml(&self) -> String {

@@ -18,10 +18,14 @@ use crate::{
 /// Most volumes and phases: more are no file of a person or a capture.
 const PARTS_MAX: usize = 10_000;
 
-/// Says whether a text names itself a file of needs: with its schema.
+/// Says whether a text is a file of needs: by its schema, or by a phase, which nothing else has.
 pub fn declares(text: &str) -> bool {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    line.is_some_and(|line| line.starts_with("schema") && line.contains("plimsoll.needs"))
+    let mut lines = text.lines().map(str::trim);
+    let has_phase = lines.any(|line| line.starts_with("[[phase]]"));
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let has_schema = |line: &str| line.starts_with("schema") && line.contains("plimsoll.needs");
+    has_phase || first.is_some_and(has_schema)
 }
 
 /// Reads a file of needs. There are some unless a finding is an error.

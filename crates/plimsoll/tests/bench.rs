@@ -203,6 +203,7 @@ fn every_suite_runs_on_an_emulated_volume() {
         ("scale-up", "anf-premium.toml"),
         ("anf-2019", "anf-premium.toml"),
         ("anf-linux-regular", "anf-premium.toml"),
+        ("anf-regular", "anf-premium.toml"),
         ("anf-large", "anf-premium.toml"),
         ("premium-storage", "ds14.toml"),
         ("snia-iops", "p30.toml"),

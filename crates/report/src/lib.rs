@@ -19,6 +19,7 @@
 mod answer;
 mod axis;
 mod chart;
+mod document;
 mod html;
 #[cfg(test)]
 mod misuse;
@@ -35,6 +36,7 @@ mod validity;
 mod view;
 mod words;
 
+pub use document::{Document, DocumentSection, document};
 pub use page::{charts, json, page};
 pub use spec::{
     Axis, Cells, ChartSpec, Colour, Dash, Marker, Quantity, Rule, Scale, Series, Span, SpanKind,

@@ -317,6 +317,7 @@ pub fn suite(needs: &[Need]) -> Suite {
         is_indicative: false,
         sources: Vec::new(),
         places: Vec::new(),
+        layout: None,
         prepare: Prepare { fill_time_ns: Some(20_000_000_000), ..Prepare::default() },
         parts: needs.iter().map(Need::part).collect(),
         curve: None,

@@ -8,7 +8,7 @@ use plan::keys::{Findings, Keys};
 use toml::de::{DeTable, DeValue};
 
 use super::read_part::{self, Defaults};
-use super::{Prepare, Rounds, SCHEMA, Size, Source, Suite, SuitePlace, steps};
+use super::{Layout, Prepare, Rounds, SCHEMA, Size, Source, Suite, SuitePlace, steps};
 
 /// Largest size of anything, bytes: an exbibyte.
 pub(super) const BYTES_MAX: u64 = 1 << 60;
@@ -39,6 +39,7 @@ fn read(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Suite {
     let sources: Vec<Source> = sources.into_iter().map(|keys| source(keys, findings)).collect();
     let places = keys.tables("place", findings);
     let places: Vec<SuitePlace> = places.into_iter().map(|keys| place(keys, findings)).collect();
+    let layout = keys.table("layout", findings).map(|keys| layout(keys, findings));
     let prepare = match keys.table("prepare", findings) {
         Some(keys) => prepare(keys, findings),
         None => Prepare::default(),
@@ -64,8 +65,19 @@ fn read(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Suite {
         rounds(keys, findings)
     });
     keys.finish(findings);
-    let suite =
-        Suite { name, title, about, is_indicative, sources, places, prepare, parts, curve, rounds };
+    let suite = Suite {
+        name,
+        title,
+        about,
+        is_indicative,
+        sources,
+        places,
+        layout,
+        prepare,
+        parts,
+        curve,
+        rounds,
+    };
     check(&suite, &at, findings);
     suite
 }
@@ -192,6 +204,26 @@ fn place(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> SuitePlace {
     };
     keys.finish(findings);
     place
+}
+
+fn layout(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Layout {
+    let mut count = |name, most, expected| {
+        let found = keys.count(name, findings);
+        if found.is_none() && keys.get(name).is_none() {
+            findings.error("missing-key", &keys.at.clone(), format!("`{name}` is missing"));
+        }
+        found.map_or(1, |(n, at)| within(n, 1..=most, name, expected, &at, findings) as u32)
+    };
+    let n_machines = count("machines", 1000, "1 to 1000");
+    let n_files = count("files", 100, "1 to 100");
+    let bytes = keys.bytes("file_size", findings).map(|(bytes, at)| {
+        within(bytes, 4096..=BYTES_MAX, "file_size", "4 KiB to 1 EiB", &at, findings)
+    });
+    if bytes.is_none() && keys.get("file_size").is_none() {
+        findings.error("missing-key", &keys.at.clone(), "`file_size` is missing");
+    }
+    keys.finish(findings);
+    Layout { n_machines, n_files, file_bytes: bytes.unwrap_or(BYTES_MAX) }
 }
 
 fn prepare(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Prepare {

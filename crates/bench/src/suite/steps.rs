@@ -53,6 +53,17 @@ pub struct StepLoad {
     pub rate_iops: Option<u64>,
 }
 
+impl StepLoad {
+    /// Returns the share of reads, percent: of a mix what it says, else all or none.
+    pub fn read_share_pct(&self) -> f64 {
+        match (self.access.is_mixed(), self.access.is_read()) {
+            (true, _) => self.read_pct,
+            (false, true) => 100.0,
+            (false, false) => 0.0,
+        }
+    }
+}
+
 /// A choice of each of a part's lists.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -91,7 +102,7 @@ impl Step {
 
     /// Says whether it writes.
     pub fn writes(&self) -> bool {
-        self.loads.iter().any(|load| !matches!(load.access, Access::Read | Access::RandRead))
+        self.loads.iter().any(|load| !load.access.is_read())
     }
 }
 

@@ -15,6 +15,7 @@ mod tree_words;
 mod tree_write;
 mod write;
 
+pub(crate) use read::join;
 pub use read::{parse_file, parse_files, parse_text};
 pub use write::write;
 

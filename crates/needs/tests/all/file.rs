@@ -43,6 +43,7 @@ fn a_designer_says_what_is_wanted() {
 #[test]
 fn a_file_of_needs_says_so() {
     assert!(needs::declares("# mine\n\nschema = \"plimsoll.needs/1\"\n"));
+    assert!(needs::declares("[[volume]]\nname = 'a'\n [[phase]]\nname = 'peak'\n"));
     for text in ["", "schema = \"plimsoll.plan/1\"", "[global]\nrw=read", "[[volume]]"] {
         assert!(!needs::declares(text), "{text}");
     }

@@ -1,5 +1,6 @@
 //! Files of needs, and what a design must carry of them.
 
+mod checklist;
 mod file;
 mod mistakes;
 mod requirements;

@@ -142,6 +142,12 @@ pub(super) fn dialect_parser() -> PossibleValuesParser {
     PossibleValuesParser::new(DIALECTS.iter().map(value))
 }
 
+/// Reads the name of a language that jobs are written in.
+pub(super) fn writer_parser() -> PossibleValuesParser {
+    let value = |it: &&dyn Dialect| PossibleValue::new(it.name()).help(it.about());
+    PossibleValuesParser::new(DIALECTS.iter().filter(|it| it.can_write()).map(value))
+}
+
 /// Shows everything that is to be said about the files. An error ends the command with code 2.
 pub(super) fn tell(parsed: &Parsed) -> Result<(), Failure> {
     let texts = Texts { sources: &parsed.plan.sources, command_line: "" };

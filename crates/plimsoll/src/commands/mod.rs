@@ -20,6 +20,7 @@ mod input;
 mod judge;
 mod keep;
 mod limits;
+mod needs;
 mod on;
 mod provision;
 mod reference;
@@ -79,6 +80,7 @@ enum Command {
     Limits(limits::Args),
     Design(design::Args),
     Capture(capture::Args),
+    Needs(needs::Args),
     Rehearse(rehearse::Args),
     Provision(provision::Args),
     Fio(fio::Args),
@@ -138,6 +140,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Limits(args) => limits::run(&args),
         Command::Design(args) => design::run(&args),
         Command::Capture(args) => capture::run(&args),
+        Command::Needs(args) => needs::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Provision(args) => provision::run(&args),
         Command::Fio(args) => fio::run(&args.args),

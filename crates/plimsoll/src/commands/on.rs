@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::catalog::Catalog;
-use dialects::{DIALECTS, Dialect, Likeness, Loader, likeliest, native};
+use dialects::{DIALECTS, Dialect, Likeness, Loader, likeliest};
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use record::{Note, NoteSeverity};
@@ -282,7 +282,8 @@ pub(super) fn is_design(text: &str) -> bool {
             && likeness < Some(Likeness::Share(100))
             && DeTable::parse(text).is_ok()
     };
-    !native::declares(text) && (has_head || is_odd())
+    let is_declared = DIALECTS.iter().any(|it| it.likeness(text) == Likeness::Declared);
+    !is_declared && (has_head || is_odd())
 }
 
 /// Code of the mistake that a design in the place of a job file is.

@@ -8,12 +8,13 @@ use bench::suite::change::Changes;
 use bench::suite::jobs::{self, Site};
 use bench::suite::steps::Order;
 use bench::suite::{BUILT_IN, End, Size, Step, Suite, built_in, labels, need, parse, steps};
-use dialects::Loader;
+use dialects::{Loader, Understood, Wishes, find_dialect};
 use plan::Severity;
 use plan::job::Source;
 use units::system_text;
 
 use super::input;
+use super::translate;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -48,12 +49,18 @@ struct ShowArgs {
     changes: ChangeArgs,
 
     /// Print the suite's file.
-    #[arg(long, conflicts_with_all = ["json", "fio"])]
+    #[arg(long, conflicts_with_all = ["json", "fio", "form"])]
     toml: bool,
 
-    /// Print the steps as a job file of fio.
-    #[arg(long, conflicts_with = "json")]
+    /// Print the steps as a job file of fio: `--as fio`.
+    #[arg(long, conflicts_with_all = ["json", "form"])]
     fio: bool,
+
+    /// Print the steps in the words of a tool. A procedure of many machines is written with all of
+    /// them for Vdbench.
+    #[arg(long = "as", value_name = "LANGUAGE", value_parser = input::writer_parser())]
+    #[arg(conflicts_with = "json")]
+    form: Option<String>,
 
     /// Print the steps as JSON (`plimsoll.suite-plan/1`).
     #[arg(long)]
@@ -74,6 +81,7 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll suite list
   plimsoll suite show quick
+  plimsoll suite show anf-2019 --as vdbench > anf-2019.parm
   plimsoll suite show anf-linux-regular --set time=10s --scale 0.1
   plimsoll suite new nightly --from io-size
   plimsoll bench /mnt/volume --suite nightly.toml";
@@ -171,6 +179,7 @@ fn load(name: &str) -> Result<String, Failure> {
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let text = match &args.action {
         Action::List => list()?,
+        Action::Show(args) if args.form.is_some() => return show_as(args),
         Action::Show(args) => show(args)?,
         Action::New(args) => return new(args),
     };
@@ -210,6 +219,24 @@ fn show(args: &ShowArgs) -> Result<String, Failure> {
         return Ok(fio(&suite, &all));
     }
     Ok(if args.json { json(&suite, &all) } else { plan_text(&suite, &all) })
+}
+
+/// Prints the steps in the words of a tool.
+fn show_as(args: &ShowArgs) -> Result<Exit, Failure> {
+    let Chosen { suite, order, .. } = choose(&args.suite, &args.changes)?;
+    let all = steps(&suite, &order);
+    let named = args.form.as_deref().and_then(find_dialect);
+    let to = named.ok_or_else(|| Failure::wrong_use("no such language"))?;
+    if let (Some(layout), "vdbench") = (&suite.layout, to.name()) {
+        let text = bench::suite::vdbench::parameter_file(layout, &suite.prepare, &all);
+        return Exit::Fine.once(stream::print(&text));
+    }
+    let text = fio(&suite, &all);
+    if to.name() == "fio" {
+        return Exit::Fine.once(stream::print(&text));
+    }
+    let parsed = dialects::fio::parse_text(&suite.name, &text, &Wishes::default(), &HostLoader);
+    translate::write(Understood::of(parsed), to, None)
 }
 
 fn fio(suite: &Suite, all: &[Step]) -> String {

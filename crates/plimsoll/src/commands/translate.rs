@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dialects::{Translation, Understood, find_dialect};
+use dialects::{Dialect, Translation, Understood, find_dialect};
 use plan::Diagnostic;
 use plan::job::Source;
 
@@ -18,7 +18,7 @@ pub(super) struct Args {
     input: InputArgs,
 
     /// Language to write; nothing is lost in plans of Plimsoll's own.
-    #[arg(long, value_parser = input::dialect_parser())]
+    #[arg(long, value_parser = input::writer_parser())]
     to: String,
 
     /// Write to this file instead of the standard output.
@@ -45,7 +45,16 @@ const LEFT_OUT: [&str; 4] = ["no-mount", "no-reset", "no-validation", "no-variab
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let to = find_dialect(&args.to).ok_or_else(|| Failure::wrong_use("no such language"))?;
-    let Understood { mut parsed, plain, .. } = args.input.parse(false);
+    write(args.input.parse(false), to, args.output.as_deref())
+}
+
+/// Writes what was read in the words of a tool, with what is lost.
+pub(super) fn write(
+    understood: Understood,
+    to: &dyn Dialect,
+    output: Option<&str>,
+) -> Result<Exit, Failure> {
+    let Understood { mut parsed, plain, .. } = understood;
     parsed.refusals.retain(|finding| !OF_THIS_MACHINE.contains(&finding.code));
     let left_out = parsed.refusals.extract_if(.., |finding| LEFT_OUT.contains(&finding.code));
     let left_out: Vec<Diagnostic> = left_out.collect();
@@ -63,7 +72,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let failure = Failure::wrong_use("nothing of this can be said in that language");
         return Err(translation.losses.iter().fold(failure, Failure::hint));
     }
-    let mut sink = Sink::open(args.output.as_deref())?;
+    let mut sink = Sink::open(output)?;
     let written = sink.write(&with_losses(&translation, to.comment()));
     for loss in &translation.losses {
         stream::tell(&format!("lost: {loss}\n"));

@@ -8,6 +8,7 @@ mod machines;
 mod network;
 mod prices;
 mod product;
+mod ready_made;
 mod rules;
 
 use crate::answer::Outcome;
@@ -15,9 +16,6 @@ use crate::table::Case;
 
 /// What cases of the search wait for.
 const DESIGN_SEARCH: &str = "this page to ask `plimsoll design`, whose own tests show it";
-
-/// What cases about the source's Vdbench files wait for.
-const VDBENCH: &str = "ready-made jobs: the source's own files run, but nothing of ours makes them";
 
 /// Answers a case: by the catalogue, by a design under `limits` and in a run, or by arithmetic.
 pub(crate) fn answer(case: &Case) -> Outcome {
@@ -101,7 +99,7 @@ fn of_network(case: &Case) -> Option<Outcome> {
         "anf_cost" => prices::netapp(case),
         "optimise" => Outcome::Waits(DESIGN_SEARCH),
         "ratio" if case.id == "P-45" => prices::saving(),
-        "vdbench_fill" => Outcome::Waits(VDBENCH),
+        "vdbench_fill" => ready_made::fill(case),
         "rule" => rules::rule(case),
         "ordering" => rules::ordering(case),
         "note" => rules::note(case),

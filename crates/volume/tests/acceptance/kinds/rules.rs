@@ -7,6 +7,7 @@ use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
 use volume::limits::{Flow, Load, together};
 
 use super::product::{KIB, MIB, ds14, first, parse, reads, warmed, within_a_gib};
+use super::ready_made;
 use crate::answer::{Answer, Outcome};
 use crate::rig::Stream;
 use crate::table::Case;
@@ -22,6 +23,7 @@ pub(crate) fn rule(case: &Case) -> Outcome {
             .with("gs_series", max_data_disks("GS5")),
         "default_host_cache" => default_host_cache(case.text("edition")),
         "stripe_unit_kib" => return Outcome::Waits(super::DESIGN_SEARCH),
+        "maxdop" => return Outcome::Waits("the advice of designs"),
         // The sizes that `limits` answers for unless it is given others.
         "io_size_kib" => Answer::new()
             .with("oltp_kib", OLTP_IO_BYTES / KIB)
@@ -32,12 +34,12 @@ pub(crate) fn rule(case: &Case) -> Outcome {
             let points: Vec<_> = case.nums("step_pct").iter().map(points).collect();
             return Outcome::Arithmetic(Answer::new().with("points", points));
         }
-        "maxdop" | "peak_factor_min" | "requirement_checklist" => {
-            return Outcome::Waits("requirements");
-        }
-        "vdbench_run_default" | "vdbench_matrix" => return Outcome::Waits(super::VDBENCH),
+        "peak_factor_min" => ready_made::peak_factor(),
+        "requirement_checklist" => ready_made::checklist(),
+        "vdbench_run_default" => ready_made::run_defaults(),
+        "vdbench_matrix" => ready_made::matrix(),
         "max_combined_throughput_preset" => return most_throughput(),
-        "fio_presets" => return Outcome::Waits("ready-made jobs"),
+        "fio_presets" => ready_made::presets(),
         "bench_layout" => bench_layout(case),
         rule => panic!("{}: no answer to `{rule}`", case.id),
     })

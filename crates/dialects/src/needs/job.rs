@@ -1,0 +1,225 @@
+//! A volume's load in a phase as a job.
+
+use ::needs::{Amount, Figure, LoadRequirement, Needs, PhaseName, VolumeRequirement, mount};
+use plan::{Diagnostic, Span};
+
+use crate::fio::input::{RawOption, Section};
+
+/// How long a phase is run, unless `--set runtime=` says: as long as ten windows of a cap and
+/// most credits of a machine's start need.
+const PHASE_S: u64 = 60;
+
+/// What a volume holds where nothing says it, bytes.
+const SIZE_BYTES: u64 = 8 << 30;
+
+/// I/Os that fit into flight at least where nobody wrote how many there are: what was in flight on
+/// the captured host was at its latency, and a slower volume has more of them.
+const DEPTH_MIN: f64 = 32.0;
+/// Latency that there is room for then, milliseconds: clouds promise single digits.
+const LATENCY_MS: f64 = 10.0;
+/// Most I/Os in flight of a job.
+const DEPTH_MAX: f64 = 65_536.0;
+
+/// Sizes are multiples of this: what a device takes.
+const SECTOR_BYTES: f64 = 512.0;
+/// Largest I/O of a job.
+const IO_BYTES_MAX: f64 = (1_u64 << 30) as f64;
+
+/// What weights of sizes add up to.
+const WHOLE: f64 = 1e6;
+/// One percent of that.
+const PERCENT: u32 = 10_000;
+
+/// Throughput that exceeds IOPS x size by more than this is told.
+const TOLERANCE: f64 = 0.05;
+
+/// A job, and what is to be known of it.
+pub(super) struct Job {
+    pub(super) section: Section,
+    pub(super) notes: Vec<Diagnostic>,
+}
+
+/// Makes an option by one of our names.
+pub(super) fn option(key: &str, value: Option<String>) -> RawOption {
+    let span = Span { source_idx: Some(0), line: 1, column: 1, bytes: 0..0 };
+    let (key_span, value_span) = (span.clone(), span);
+    RawOption {
+        key: key.to_owned(),
+        value,
+        key_span,
+        value_span,
+        is_ours: true,
+        undefined: Vec::new(),
+    }
+}
+
+/// Makes the section of a job.
+pub(super) fn make_section(name: String, options: Vec<(&str, String)>) -> Section {
+    let span = Span { source_idx: Some(0), line: 1, column: 1, bytes: 0..0 };
+    let options = options.into_iter().map(|(key, value)| option(key, Some(value)));
+    Section { name, span, is_global: false, options: options.collect() }
+}
+
+/// Makes the job of a volume in a phase.
+///
+/// # Errors
+/// What is not known, and cannot be run therefore.
+pub(super) fn section(
+    needs: &Needs,
+    volume: &VolumeRequirement,
+    load: &LoadRequirement,
+) -> Result<Job, Diagnostic> {
+    let mut notes = Vec::new();
+    let at = format!("{}, {}", volume.name, load.phase);
+    let missing = |what: &str, help: &str| {
+        Diagnostic::error("not-known", format!("{at}: {what} is not known")).help(help)
+    };
+    let size = load.io_size_bytes.as_ref().ok_or_else(|| {
+        missing("the size of I/Os", "write `io_size_kib = ..`, or both `iops` and throughput")
+    })?;
+    let iops = load.iops.as_ref().ok_or_else(|| missing("IOPS", "write `iops = ..`"))?;
+    let read = load
+        .read_share
+        .as_ref()
+        .ok_or_else(|| missing("the share of reads", "write `read_percent = ..`"))?;
+    if iops.value <= 0.0 {
+        return Err(missing("IOPS above 0", "leave the volume out of the phase"));
+    }
+    let written = written(needs, &volume.name, load.phase);
+    let sizes = sizes(written.and_then(|load| load.io_size_kib.as_ref()), size.value);
+    let (options, is_assumed) = region(volume);
+    let mut options: Vec<(&str, String)> = options;
+    if is_assumed {
+        let name = &volume.name;
+        let text = format!("{name}: `capacity_gib` is not written, so 8 GiB are worked on");
+        notes.push(Diagnostic::note("capacity-assumed", text));
+    }
+    let stated = written.and_then(|load| load.queue_depth.as_ref());
+    options.extend(mix(read.value, load.random_share.as_ref().map_or(1.0, |share| share.value)));
+    options.push(sizes_option(&sizes));
+    options.push(("queue_depth", depth(load.queue_depth.as_ref(), stated, iops.value).to_string()));
+    options.push(("rate_total_iops", rate_text(iops.value)));
+    options.push(("runtime", format!("{PHASE_S}s")));
+    if let Some(bytes) = &load.throughput_bytes_per_s
+        && bytes.value > iops.value * size.value * (1.0 + TOLERANCE)
+    {
+        let (asked, reached) = (
+            units::format_rate_mb_s(bytes.value),
+            units::format_rate_mb_s(iops.value * size.value),
+        );
+        let text = format!(
+            "{at}: IOPS and throughput have their peaks at different times: {reached} is run, \
+             which is IOPS x size, and {asked} is asked for"
+        );
+        notes.push(Diagnostic::warning("throughput-not-run", text));
+    }
+    if volume.hit_share.is_some() {
+        let text = format!("{at}: `hit_percent` is not run: `working_set_gib` would be");
+        notes.push(Diagnostic::warning("hits-not-run", text));
+    }
+    let name = format!("{} {}", load.phase, volume.name);
+    Ok(Job { section: make_section(name, options), notes })
+}
+
+/// Returns what the file says of a volume in a phase, or in the one that a peak was made of.
+fn written<'a>(needs: &'a Needs, volume: &str, phase: PhaseName) -> Option<&'a ::needs::NeedLoad> {
+    let phases = [phase, PhaseName::Normal, PhaseName::OffPeak];
+    let found = phases.into_iter().find_map(|name| needs.phase(name));
+    found.and_then(|phase| phase.load(volume))
+}
+
+/// Returns where a volume's job works, and whether its size is assumed.
+pub(super) fn region(volume: &VolumeRequirement) -> (Vec<(&'static str, String)>, bool) {
+    let size_gib = volume.working_set_gib.as_ref().or(volume.capacity_gib.as_ref());
+    let size_gib = size_gib.map(|size| size.value).filter(|size| *size > 0.0);
+    let bytes = size_gib.map_or(SIZE_BYTES, |gib| (gib * (1_u64 << 30) as f64) as u64);
+    // Whole megabytes, and room for the largest I/O.
+    let bytes = (bytes >> 20 << 20).max(1 << 20);
+    let folder = mount(&volume.name);
+    let file = plan::escape_path(&format!("{folder}/plimsoll.load"));
+    let options = vec![
+        ("engine", "io_uring".to_owned()),
+        ("file_names", file),
+        ("size", bytes.to_string()),
+        ("direct", "1".to_owned()),
+        ("repeats_allowed", "1".to_owned()),
+        ("time_based", "1".to_owned()),
+    ];
+    (options, size_gib.is_none())
+}
+
+/// Returns the directions and walk of shares of reads and of random I/Os, 0 to 1.
+pub(super) fn mix(read_share: f64, random_share: f64) -> Vec<(&'static str, String)> {
+    let is_random = random_share > 0.0;
+    let access = match (is_random, read_share) {
+        (true, share) if share >= 1.0 => "randread",
+        (true, share) if share <= 0.0 => "randwrite",
+        (true, _) => "randrw",
+        (false, share) if share >= 1.0 => "read",
+        (false, share) if share <= 0.0 => "write",
+        (false, _) => "rw",
+    };
+    let mut options = vec![("access", access.to_owned())];
+    if access.ends_with("rw") {
+        options.push(("read_pct", ::needs::number(read_share * 100.0)));
+    }
+    if is_random && random_share < 1.0 {
+        options.push(("random_pct", ::needs::number(random_share * 100.0)));
+    }
+    options
+}
+
+/// Returns sizes in bytes with weights that add up to a million, nearly: as the percentiles of the
+/// figure tell, else the mean, between two multiples of a sector where it is none.
+pub(super) fn sizes(figure: Option<&Figure>, mean_bytes: f64) -> Vec<(u32, u32)> {
+    let split = figure.map(Figure::split).unwrap_or_default();
+    let of_figure: Vec<(f64, f64)> =
+        split.into_iter().map(|(kib, share)| (kib * 1024.0, share)).collect();
+    let values = if of_figure.is_empty() { vec![(mean_bytes, 1.0)] } else { of_figure };
+    let mut sizes: Vec<(u32, u32)> = Vec::new();
+    let mut put = |bytes: f64, share: f64| {
+        let weight = (share * WHOLE).round() as u32;
+        match sizes.last_mut() {
+            Some(last) if last.0 == bytes as u32 => last.1 += weight,
+            _ if weight > 0 => sizes.push((bytes as u32, weight)),
+            _ => {}
+        }
+    };
+    for (bytes, share) in values {
+        let bytes = bytes.clamp(SECTOR_BYTES, IO_BYTES_MAX);
+        let below = (bytes / SECTOR_BYTES).floor() * SECTOR_BYTES;
+        let above_share = (bytes - below) / SECTOR_BYTES;
+        put(below, share * (1.0 - above_share));
+        put(below + SECTOR_BYTES, share * above_share);
+    }
+    sizes
+}
+
+/// Returns the parameter that says sizes with their weights.
+pub(super) fn sizes_option(sizes: &[(u32, u32)]) -> (&'static str, String) {
+    if let [(bytes, _)] = sizes {
+        return ("block_size_bytes", bytes.to_string());
+    }
+    let joined = |mark: char, unit: u32| {
+        let words = sizes.iter().map(|(bytes, weight)| format!("{bytes}{mark}{}", weight / unit));
+        words.collect::<Vec<_>>()
+    };
+    // Other tools know whole percents.
+    if sizes.iter().all(|(_, weight)| weight % PERCENT == 0) {
+        return ("block_size_split", joined('/', PERCENT).join(":"));
+    }
+    ("block_size_weights", joined(':', 1).join(","))
+}
+
+/// Returns how many I/Os may be in flight: as many as a person wrote, else room for a slower
+/// volume, since the rate is the limit.
+fn depth(required: Option<&Amount>, stated: Option<&Figure>, iops: f64) -> u64 {
+    let depth = required.map_or(0.0, |depth| depth.value);
+    let is_by_hand = stated.is_some_and(|figure| figure.label == ::needs::Label::Assumed);
+    let depth = if is_by_hand { depth } else { depth.max(DEPTH_MIN).max(iops * LATENCY_MS / 1e3) };
+    depth.ceil().clamp(1.0, DEPTH_MAX) as u64
+}
+
+fn rate_text(iops: f64) -> String {
+    ::needs::number(iops.max(0.001))
+}

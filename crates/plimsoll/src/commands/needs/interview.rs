@@ -1,0 +1,218 @@
+//! Questions and their defaults, and the file to be filled in by hand.
+
+use ::needs::{
+    Amount, Figure, Growth, NeedLoad, NeedPhase, NeedVolume, Needs, PEAK_FACTOR, PhaseName,
+    VolumeUse,
+};
+
+/// A file with every key that a person may write.
+pub(super) const TEMPLATE: &str = include_str!("template.toml");
+
+/// Asks until the last question is answered; none if an answer is not given.
+///
+/// `ask` shows a text and returns the line that was typed; nothing is the default.
+pub(super) fn interview(ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<Needs> {
+    let mut needs = Needs {
+        name: words(ask, "What are these needs of?", "application", "any name")?,
+        ..Needs::default()
+    };
+    let mut phase = NeedPhase { name: PhaseName::Normal, ..NeedPhase::default() };
+    loop {
+        let (volume, load) = volume(ask, needs.volumes.len(), &needs.volumes)?;
+        needs.volumes.push(volume);
+        phase.volumes.push(load);
+        let more = words(ask, "Another volume?", "no", "yes, if logs or other data lie apart")?;
+        if !more.to_lowercase().starts_with('y') {
+            break;
+        }
+    }
+    needs.phases.push(phase);
+    let why = "a peak is at least twice the normal load; 1 if what you wrote is the peak";
+    let peak = number(ask, "Peak, times the normal load?", Some(PEAK_FACTOR), 1.0..=100.0, why)?;
+    needs.peak_factor = peak;
+    let why = "1 is none, 1.5 half as much again: of what is held and of what is asked for";
+    let growth = number(ask, "Growth, as a factor?", Some(1.0), 0.01..=100.0, why)?;
+    needs.growth = growth.map(|factor| Growth { capacity: factor, load: factor });
+    let why = "empty: any number of processors";
+    let any = 0.0..=1e6;
+    needs.machine.cpus = number(ask, "Processors?", None, any.clone(), why)?.map(Amount::by_hand);
+    let why = "empty: any amount of memory";
+    needs.machine.memory_gib = number(ask, "Memory, GiB?", None, any, why)?.map(Amount::by_hand);
+    Some(needs)
+}
+
+/// Asks for a volume and what it is asked for.
+fn volume(
+    ask: &mut dyn FnMut(&str) -> Option<String>,
+    n_before: usize,
+    before: &[NeedVolume],
+) -> Option<(NeedVolume, NeedLoad)> {
+    let usual = VolumeUse::ALL.get(n_before).copied().unwrap_or_default();
+    let name = loop {
+        let name = words(ask, "Name of the volume?", usual.word(), "as your system calls it")?;
+        if before.iter().all(|known| known.name != name) {
+            break name;
+        }
+        ask_again(ask, &format!("`{name}` is there already"))?;
+    };
+    let usage = loop {
+        let why = "data, log or temp: what it is for decides about caches";
+        let word = words(ask, "Use?", usual.word(), why)?;
+        if let Some(usage) = VolumeUse::ALL.into_iter().find(|usage| usage.word() == word) {
+            break usage;
+        }
+        ask_again(ask, "write data, log or temp")?;
+    };
+    let any = 0.001..=1e9;
+    let why = "what it must hold; empty: not known, and any disk is large enough";
+    let capacity = number(ask, "Capacity, GiB?", None, any.clone(), why)?;
+    let why = "I/Os per second at normal load; empty: not known, then throughput is asked for";
+    let iops = number(ask, "IOPS?", None, any.clone(), why)?;
+    let why = "8 is usual for transactions, 1024 for reports; empty: worked out of both rates";
+    let size = number(ask, "I/O size, KiB?", None, any.clone(), why)?;
+    let throughput = match (iops, size) {
+        (Some(_), Some(_)) => None,
+        _ => {
+            let why = "10^6 bytes per second at normal load; empty: not known";
+            number(ask, "Throughput, MB/s?", None, any.clone(), why)?
+        }
+    };
+    let why = "of all I/Os; 70 is a guess that suits many databases; empty: not known";
+    let read = number(ask, "Reads, percent?", None, 0.0..=100.0, why)?;
+    let why = "100 is the safer side where you do not know";
+    let random = number(ask, "Random, percent?", Some(100.0), 0.0..=100.0, why)?;
+    let why = "longest that you want; empty: as it comes";
+    let latency = number(ask, "Latency, ms?", None, any, why)?;
+    let volume = NeedVolume {
+        name: name.clone(),
+        usage: Some(usage),
+        capacity_gib: capacity.map(Amount::by_hand),
+        latency_ms_max: latency.map(Amount::by_hand),
+        ..NeedVolume::default()
+    };
+    let load = NeedLoad {
+        name,
+        iops: iops.map(Figure::by_hand),
+        throughput_mb_s: throughput.map(Figure::by_hand),
+        io_size_kib: size.map(Figure::by_hand),
+        read_percent: read.map(Figure::by_hand),
+        random_percent: random.map(Figure::by_hand),
+        ..NeedLoad::default()
+    };
+    Some((volume, load))
+}
+
+/// Shows a question with its default and the reason for it; the answer, or the default.
+fn words(
+    ask: &mut dyn FnMut(&str) -> Option<String>,
+    question: &str,
+    usual: &str,
+    why: &str,
+) -> Option<String> {
+    let line = ask(&format!("{question} ({why}) [{usual}] "))?;
+    Some(if line.is_empty() { usual.to_owned() } else { line })
+}
+
+fn ask_again(ask: &mut dyn FnMut(&str) -> Option<String>, why: &str) -> Option<()> {
+    ask(&format!("  {why}; press Enter to go on ")).map(|_| ())
+}
+
+/// Asks for a number until one is given; none where nothing is known.
+fn number(
+    ask: &mut dyn FnMut(&str) -> Option<String>,
+    question: &str,
+    usual: Option<f64>,
+    range: std::ops::RangeInclusive<f64>,
+    why: &str,
+) -> Option<Option<f64>> {
+    let shown = usual.map_or("not known".to_owned(), ::needs::number);
+    loop {
+        let line = ask(&format!("{question} ({why}) [{shown}] "))?;
+        if line.is_empty() {
+            return Some(usual);
+        }
+        let digits = line.trim_end_matches('%').trim();
+        match digits.parse::<f64>().ok().filter(|value| range.contains(value)) {
+            Some(value) => return Some(Some(value)),
+            None => {
+                let (least, most) =
+                    (::needs::number(*range.start()), ::needs::number(*range.end()));
+                ask_again(ask, &format!("`{line}`: write a number from {least} to {most}"))?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers questions in order; each answer stands behind the words that its question begins
+    /// with.
+    fn answered(answers: &[(&str, &str)]) -> Option<Needs> {
+        let mut left = answers.iter();
+        let needs = interview(&mut |question| {
+            let (start, answer) = left.next()?;
+            assert!(question.trim_start().starts_with(start), "{question} instead of {start}");
+            Some((*answer).to_owned())
+        });
+        assert_eq!(left.next(), None, "every answer was asked for");
+        needs
+    }
+
+    #[test]
+    fn answers_become_a_file_that_reads_again() {
+        let needs = answered(&[
+            ("What", "shop"),
+            ("Name", ""),
+            ("Use", ""),
+            ("Capacity", "500"),
+            ("IOPS", "many"),
+            ("`many`: write a number", ""),
+            ("IOPS", "4000"),
+            ("I/O size", "8"),
+            ("Reads", "70%"),
+            ("Random", ""),
+            ("Latency", "5"),
+            ("Another", "yes"),
+            ("Name", "data"),
+            ("`data` is there", ""),
+            ("Name", ""),
+            ("Use", "swap"),
+            ("write data, log", ""),
+            ("Use", ""),
+            ("Capacity", ""),
+            ("IOPS", ""),
+            ("I/O size", "64"),
+            ("Throughput", "20"),
+            ("Reads", "0"),
+            ("Random", "0"),
+            ("Latency", ""),
+            ("Another", ""),
+            ("Peak", "3"),
+            ("Growth", "1.5"),
+            ("Processors", "16"),
+            ("Memory", ""),
+        ]);
+        let needs = needs.expect("all is answered");
+        let (again, findings) = ::needs::parse(&needs.to_toml());
+        assert_eq!(again.as_ref(), Some(&needs), "{findings:?}");
+        let [data, log] = &needs.volumes[..] else { panic!("{needs:?}") };
+        assert_eq!((data.name.as_str(), log.name.as_str()), ("data", "log"));
+        assert_eq!(log.usage, Some(VolumeUse::Log));
+        let load = needs.phases[0].load("log").expect("a load");
+        assert_eq!((&load.iops, &load.read_percent), (&None, &Some(Figure::by_hand(0.0))));
+        assert_eq!((needs.peak_factor, needs.machine.memory_gib), (Some(3.0), None));
+    }
+
+    #[test]
+    fn nothing_is_written_of_half_an_interview() {
+        assert_eq!(answered(&[("What", "shop"), ("Name", "data")]), None);
+    }
+
+    #[test]
+    fn the_template_is_a_file_of_needs() {
+        let (needs, findings) = ::needs::parse(TEMPLATE);
+        assert!(needs.is_some() && findings.is_empty(), "{findings:?}");
+    }
+}

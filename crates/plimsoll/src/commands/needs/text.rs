@@ -1,0 +1,180 @@
+//! The checklist for a terminal, in Markdown and as JSON.
+
+use std::fmt::Write as _;
+
+use ::needs::{Amount, Checklist, ChecklistRow, LoadRequirement, Needs, Requirements};
+
+use crate::commands::catalog::table;
+use crate::summary::wrap;
+
+/// Columns that everything fits into.
+const COLUMNS: usize = 80;
+
+const IS_NUMBER: [bool; 7] = [false, true, true, true, true, false, false];
+
+/// Prints checklists, and what a design must carry.
+pub(super) fn plain(needs: &Needs, lists: &[Checklist], required: &Requirements) -> String {
+    let mut text = format!("{}\n", head(needs));
+    for list in lists {
+        let _ = writeln!(text, "\n{}", title(list));
+        let heads = ["", "p50", "p90", "p99", "all", "", ""].map(str::to_owned).to_vec();
+        let rows = list.rows.iter().map(|row| cells(row, "-"));
+        let rows: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
+        for line in table(&rows, &IS_NUMBER) {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    let _ = writeln!(text, "\nto be carried, at {} of the time", required.percentile.word());
+    let lines = required_rows(required);
+    for line in table(&lines, &[false, false, true, true, true, true, true, false]) {
+        let _ = writeln!(text, "  {line}");
+    }
+    for note in reasons(required).iter().chain(&required.notes).chain(&needs.notes) {
+        text.push_str(&wrap(&format!("note: {note}"), 2, COLUMNS));
+    }
+    text
+}
+
+fn head(needs: &Needs) -> &str {
+    if needs.name.is_empty() { "needs" } else { &needs.name }
+}
+
+/// Returns the heading of a checklist.
+pub(super) fn title(list: &Checklist) -> String {
+    let volume = list.volume.as_deref().unwrap_or("all volumes together");
+    match list.hours[..] {
+        [] => format!("{}, {volume}", list.phase),
+        _ => format!("{}, {volume} ({})", list.phase, list.hours.join(", ")),
+    }
+}
+
+/// Returns the cells of a row: figures, what the last one is, and how sure they are.
+pub(super) fn cells(row: &ChecklistRow, nothing: &str) -> Vec<String> {
+    let figure = |value: Option<f64>| value.map_or(nothing.to_owned(), number);
+    let name = match row.unit {
+        "" => row.requirement.to_owned(),
+        unit => format!("{}, {unit}", row.requirement),
+    };
+    let statistic = if row.overall.is_some() { row.statistic.word() } else { "" };
+    vec![
+        name,
+        figure(row.p50),
+        figure(row.p90),
+        figure(row.p99),
+        figure(row.overall),
+        statistic.to_owned(),
+        row.label.map_or(String::new(), |label| label.word().to_owned()),
+    ]
+}
+
+/// Prints a number with three digits, or all before the point.
+pub(super) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.0995 || size == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// Returns what a design must carry, a row per volume and phase.
+pub(super) fn required_rows(required: &Requirements) -> Vec<Vec<String>> {
+    let heads = ["volume", "phase", "IOPS", "MB/s", "KiB", "reads", "depth", ""];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    for volume in &required.volumes {
+        for load in &volume.loads {
+            rows.push(required_row(&volume.name, load));
+        }
+    }
+    rows
+}
+
+fn required_row(name: &str, load: &LoadRequirement) -> Vec<String> {
+    let figure = |amount: &Option<Amount>, unit: f64| {
+        amount.as_ref().map_or("-".to_owned(), |amount| number(amount.value / unit))
+    };
+    let reads = load.read_share.as_ref();
+    let labels = load.amounts().into_iter().filter_map(|(_, amount)| Some(amount?.label));
+    // Of rates: a share that is assumed says little of them.
+    let label = [&load.iops, &load.throughput_bytes_per_s].into_iter().flatten();
+    let label = label.map(|amount| amount.label).max().or_else(|| labels.max());
+    vec![
+        name.chars().take(24).collect(),
+        load.phase.word().to_owned(),
+        figure(&load.iops, 1.0),
+        figure(&load.throughput_bytes_per_s, 1e6),
+        figure(&load.io_size_bytes, 1024.0),
+        reads.map_or("-".to_owned(), |share| format!("{}%", number(share.value * 100.0))),
+        figure(&load.queue_depth, 1.0),
+        label.map_or(String::new(), |label| label.word().to_owned()),
+    ]
+}
+
+/// Returns the reasons of what nobody counted: rates with a factor, each once.
+pub(super) fn reasons(required: &Requirements) -> Vec<String> {
+    let mut reasons = Vec::new();
+    for volume in &required.volumes {
+        for load in &volume.loads {
+            let rate = load.iops.as_ref().or(load.throughput_bytes_per_s.as_ref());
+            let Some(rate) = rate.filter(|rate| rate.source.contains("; x ")) else { continue };
+            reasons.push(format!("{}, {}: {}", volume.name, load.phase, rate.source));
+        }
+    }
+    reasons
+}
+
+/// Prints checklists as Markdown.
+pub(super) fn markdown(needs: &Needs, lists: &[Checklist]) -> String {
+    let mut text = format!("# {}\n", escaped(head(needs)));
+    for list in lists {
+        let _ = write!(
+            text,
+            "\n## {}\n\n| requirement | p50 | p90 | p99 | all | how sure |\n\
+             |---|---:|---:|---:|---:|---|\n",
+            escaped(&title(list))
+        );
+        for row in &list.rows {
+            let cells = cells(row, "");
+            let [name, p50, p90, p99, all, statistic, label] = &cells[..] else { continue };
+            let all = format!("{statistic} {all}");
+            let _ = writeln!(text, "| {name} | {p50} | {p90} | {p99} | {} | {label} |", all.trim());
+        }
+    }
+    if !needs.notes.is_empty() {
+        text.push('\n');
+    }
+    for note in &needs.notes {
+        let _ = writeln!(text, "- {}", escaped(note));
+    }
+    text
+}
+
+/// Writes a text so that nothing in it is a mark of Markdown or HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Prints checklists and requirements as JSON.
+pub(super) fn json(needs: &Needs, lists: &[Checklist], required: &Requirements) -> String {
+    let value = serde_json::json!({
+        "schema": "plimsoll.checklist/1",
+        "name": needs.name,
+        "checklists": lists,
+        "requirements": required,
+        "notes": needs.notes,
+    });
+    format!("{value:#}\n")
+}

@@ -1,0 +1,119 @@
+//! `plimsoll needs`: the checklist, files begun by hand, and loads as jobs.
+
+mod common;
+
+use common::Sandbox;
+use insta::assert_snapshot;
+
+/// The page with the example.
+const PAGE: &str = include_str!("../../../docs/needs.md");
+
+/// Returns the block of the page that has a line.
+#[track_caller]
+fn block(with: &str) -> String {
+    let blocks = PAGE.split("```").skip(1).step_by(2);
+    let found = blocks.map(|it| it.split_once('\n').map_or("", |(_, text)| text));
+    let found = found.into_iter().find(|text| text.lines().any(|line| line == with));
+    found.unwrap_or_else(|| panic!("no block has `{with}`")).to_owned()
+}
+
+/// A folder with the example of the page.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("shop.toml", block("name = \"shop\""));
+    sandbox.write("p30-p10.toml", block("disk = \"P10\""));
+    sandbox
+}
+
+#[test]
+fn the_example_of_the_page_is_what_comes() {
+    let outcome = sandbox().plimsoll(&["needs", "shop.toml"]);
+    let shown = outcome.success();
+    let carried = block("to be carried, at p99 of the time");
+    assert!(shown.ends_with(&carried), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert_snapshot!(shown);
+}
+
+#[test]
+fn needs_run_on_a_design() {
+    let sandbox = sandbox();
+    let args = ["run", "shop.toml", "--on", "p30-p10.toml", "--virtual", "--no-progress"];
+    let args = [&args[..], &["--set", "runtime=10s", "--json"]].concat();
+    let outcome = sandbox.plimsoll(&args);
+    let record: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    let steps = record["steps"].as_array().expect("steps");
+    let names: Vec<&str> = steps.iter().filter_map(|step| step["name"].as_str()).collect();
+    assert_eq!(names, ["normal", "peak"]);
+    // A log of 8,000 writes a second is more than the P10 takes.
+    let text = block("name = \"shop\"").replace("iops = 200\n", "iops = 4000\n");
+    sandbox.write("more.toml", text.replace("throughput_mb_s = 3.2768", "io_size_kib = 4"));
+    let more = sandbox.plimsoll(&[&["run", "more.toml"], &args[2..]].concat());
+    let both = format!("{}{}", more.stdout, more.stderr);
+    assert!(more.code == 3 || both.contains("disk_iops"), "{} {both}", more.code);
+}
+
+#[test]
+fn a_load_is_written_for_other_tools() {
+    let sandbox = sandbox();
+    let of = |form: &str, part: &str| {
+        let args = ["needs", "shop.toml", "--as", form, "--section", "peak", "-o", part];
+        assert_eq!(sandbox.plimsoll(&args).success(), "");
+        std::fs::read_to_string(sandbox.path(part)).expect("it was written")
+    };
+    let fio = of("fio", "peak.fio");
+    assert!(fio.contains("[peak data]") && fio.contains("rate_iops=2520,1080"), "{fio}");
+    assert!(of("vdbench", "peak.parm").contains("iorate=4080"), "3,600 and 480");
+    // A plan of our own reads back without a loss.
+    let plan = of("plan", "peak.toml");
+    assert!(plan.contains("rate_total_iops = \"3600\""), "{plan}");
+    assert_eq!(sandbox.plimsoll(&["check", "peak.toml"]).code, 0);
+    assert_eq!(sandbox.plimsoll(&["check", "shop.toml"]).code, 0);
+}
+
+#[test]
+fn the_checklist_has_other_forms() {
+    let sandbox = sandbox();
+    let markdown = sandbox.plimsoll(&["needs", "shop.toml", "--as", "markdown"]);
+    let row = "| I/O size, KiB | 8.00 | 8.00 | 8.00 | mean 8.00 | assumed |";
+    assert!(markdown.success().lines().any(|line| line == row), "{}", markdown.stdout);
+    let json = sandbox.plimsoll(&["needs", "shop.toml", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(json.success()).expect("JSON");
+    assert_eq!(json["schema"], "plimsoll.checklist/1");
+    assert_eq!(json["checklists"][0]["rows"].as_array().map(Vec::len), Some(15));
+    let peak = &json["requirements"]["volumes"][0]["loads"][1];
+    assert_eq!((&peak["phase"], &peak["iops"]["value"]), (&"peak".into(), &3600.0.into()));
+    let html = sandbox.plimsoll(&["needs", "shop.toml", "--as", "html"]);
+    let html = html.success();
+    assert!(html.starts_with("<!doctype html>") && html.contains("normal, data"), "{html}");
+    assert!(
+        !html.contains("<script") && !html.contains("http:") && !html.contains("https:"),
+        "it asks nothing of a network"
+    );
+}
+
+#[test]
+fn a_file_begins_from_the_template() {
+    let sandbox = Sandbox::new();
+    let template = sandbox.plimsoll(&["needs", "--template"]);
+    sandbox.write("needs.toml", template.success());
+    assert!(sandbox.plimsoll(&["needs", "needs.toml"]).success().contains("normal, data"));
+    let new = sandbox.plimsoll(&["needs", "--new"]);
+    assert_eq!(new.code, 2);
+    assert!(new.stderr.starts_with(template.success()), "{}", new.stderr);
+    assert!(new.stderr.contains("error: `--new` asks on a terminal"), "{}", new.stderr);
+    assert!(!sandbox.path("needs.toml.new").exists());
+}
+
+#[test]
+fn mistakes_have_their_place() {
+    let sandbox = sandbox();
+    let text = block("name = \"shop\"");
+    sandbox.write("bad.toml", text.replace("read_percent = 70", "read_percent = 170"));
+    assert_snapshot!(sandbox.plimsoll(&["needs", "bad.toml"]).mistake());
+    let unknown = text.replace("io_size_kib = 8\n", "");
+    sandbox.write("unknown.toml", &unknown);
+    assert_snapshot!(sandbox.plimsoll(&["run", "unknown.toml"]).mistake());
+    let missing = sandbox.plimsoll(&["needs", "none.toml"]);
+    assert!(missing.mistake().contains("cannot read needs `none.toml`: no such file"));
+}

@@ -1,0 +1,96 @@
+//! A page of tables without charts, in the look of a report: no script, no request.
+
+use askama::Template;
+
+use crate::html::TableView;
+use crate::script;
+use crate::table::Table;
+
+/// What a page of tables shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// Its title.
+    pub title: String,
+    /// What it says, in one sentence.
+    pub sentence: String,
+    /// A table each.
+    pub sections: Vec<DocumentSection>,
+    /// What is to be known, at the end.
+    pub notes: Vec<String>,
+}
+
+/// A table with its heading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DocumentSection {
+    /// Its heading.
+    pub title: String,
+    /// What is to be known before it; may be empty.
+    pub lead: String,
+    /// The table.
+    pub table: Table,
+}
+
+#[derive(Template)]
+#[template(path = "document.html")]
+struct Page<'a> {
+    title: &'a str,
+    sentence: &'a str,
+    sections: Vec<SectionView<'a>>,
+    notes: &'a [String],
+    style: &'static str,
+    version: &'static str,
+}
+
+struct SectionView<'a> {
+    title: &'a str,
+    lead: &'a str,
+    table: TableView,
+}
+
+/// Returns a page of tables as one HTML file that holds all that it needs.
+///
+/// # Panics
+/// If a row of a table has more or fewer cells than there are columns.
+pub fn document(document: &Document) -> String {
+    let view = |section: &'_ DocumentSection| {
+        let file = section.title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        TableView::of(&section.table, &file)
+    };
+    let sections = document.sections.iter().map(|section| SectionView {
+        title: &section.title,
+        lead: &section.lead,
+        table: view(section),
+    });
+    let page = Page {
+        title: &document.title,
+        sentence: &document.sentence,
+        sections: sections.collect(),
+        notes: &document.notes,
+        style: script::STYLE,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    page.render().expect("writing to memory does not fail")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_out_and_nothing_is_asked_of_a_network() {
+        let mut table = Table::new(&[("what", "what")]);
+        table.rows.push(vec![crate::Cell::text("<script>alert(1)</script>")]);
+        let section = DocumentSection { title: "a & b".to_owned(), table, ..Default::default() };
+        let page = document(&Document {
+            title: "<needs>".to_owned(),
+            sections: vec![section],
+            notes: vec!["x < y".to_owned()],
+            ..Document::default()
+        });
+        assert!(!page.contains("<script") && !page.contains("<needs>"), "{page}");
+        let links = page.matches("href=\"").count();
+        let own = page.matches("href=\"data:").count();
+        assert_eq!(links, own, "{page}");
+        assert!(!page.contains("src=") && !page.contains("http://"), "{page}");
+    }
+}
