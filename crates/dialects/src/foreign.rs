@@ -99,12 +99,15 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Returns text that begins with the mark of UTF-16, in either order of bytes.
 fn wide_text(bytes: &[u8]) -> Option<String> {
-    let (order, rest): (fn([u8; 2]) -> u16, &[u8]) = match bytes {
-        [0xff, 0xfe, rest @ ..] => (u16::from_le_bytes, rest),
-        [0xfe, 0xff, rest @ ..] => (u16::from_be_bytes, rest),
+    let (is_big_endian, rest) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (false, rest),
+        [0xfe, 0xff, rest @ ..] => (true, rest),
         _ => return None,
     };
-    let units = rest.chunks_exact(2).map(|pair| order([pair[0], pair[1]]));
+    let units = rest.chunks_exact(2).map(|pair| {
+        let unit = u16::from_le_bytes([pair[0], pair[1]]);
+        if is_big_endian { unit.swap_bytes() } else { unit }
+    });
     Some(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
