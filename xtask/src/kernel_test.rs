@@ -1,4 +1,5 @@
-//! The export under the kernel's own NFS client, in an emulated machine.
+//! The export under the kernel's own NFS client, and stripes as `plimsoll provision` prints them,
+//! in an emulated machine.
 //!
 //! Boots Debian's kernel in qemu without hardware virtualisation, mounts an export of this build
 //! with eight connections, and uses it as programs do: writes, syncs, reads back, lists, renames,
@@ -6,6 +7,7 @@
 //! downloaded stays in the target folder.
 
 mod ram_disk;
+mod stripes;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -63,7 +65,12 @@ pub(crate) fn run() -> Result<()> {
     fs::write(&disk, ram_disk(&cache, &unpacked, port)?)?;
     let _export = Export::start(&cache, port)?;
     let kernel = find(&unpacked.join("boot"), "vmlinuz-")?;
-    boot(&kernel, &disk)
+    boot(&kernel, &disk, &[], "the kernel's client")?;
+    match stripes::missing() {
+        Some(program) => skipped(&format!("`{program}` is not installed: no stripes")),
+        None => stripes::run(&cache, &unpacked, &kernel)?,
+    }
+    Ok(())
 }
 
 fn skipped(why: &str) {
@@ -121,14 +128,7 @@ fn ram_disk(cache: &Path, unpacked: &Path, port: u16) -> Result<Vec<u8>> {
     archive.file("bin/busybox", &fs::read(unpacked.join("bin/busybox"))?, true);
     archive.file("bin/mount_nfs", &fs::read(mount_program(cache)?)?, true);
     let modules = Modules::find(&unpacked.join("lib/modules"))?.in_order(&MODULES)?;
-    let mut order = String::new();
-    for path in modules {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        archive.file(&format!("modules/{name}"), &fs::read(&path)?, false);
-        order.push_str(&name);
-        order.push('\n');
-    }
-    archive.file("modules/order", order.as_bytes(), false);
+    add_modules(&mut archive, &modules)?;
     let init = include_str!("kernel_test/init.sh")
         .replace("@EXPORT@", EXPORT)
         .replace("@PORT@", &port.to_string())
@@ -137,6 +137,19 @@ fn ram_disk(cache: &Path, unpacked: &Path, port: u16) -> Result<Vec<u8>> {
         .replace("@SIZE_KIB@", &SIZE_KIB.to_string());
     archive.file("init", init.as_bytes(), true);
     Ok(archive.finish())
+}
+
+/// Adds kernel modules, and the order in which they are loaded.
+fn add_modules(archive: &mut Archive, modules: &[PathBuf]) -> Result<()> {
+    let mut order = String::new();
+    for path in modules {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        archive.file(&format!("modules/{name}"), &fs::read(path)?, false);
+        order.push_str(&name);
+        order.push('\n');
+    }
+    archive.file("modules/order", order.as_bytes(), false);
+    Ok(())
 }
 
 /// Compiles the program that mounts.
@@ -186,14 +199,14 @@ impl Drop for Export {
     }
 }
 
-/// Boots the machine and judges by what it says.
-fn boot(kernel: &Path, disk: &Path) -> Result<()> {
+/// Boots the machine and judges by what it says. `what` is tested; `args` are more of its parts.
+fn boot(kernel: &Path, disk: &Path, args: &[String], what: &str) -> Result<()> {
     let mut qemu = Command::new("timeout");
     qemu.arg(Duration::from_secs(LIMIT_S).as_secs().to_string()).arg("qemu-system-x86_64");
     qemu.args(["-accel", "tcg,thread=multi", "-m", "512", "-nographic", "-no-reboot"]);
     qemu.arg("-kernel").arg(kernel).arg("-initrd").arg(disk);
     qemu.args(["-append", "console=ttyS0 panic=-1 quiet rdinit=/init"]);
-    qemu.args(["-nic", "user,model=virtio-net-pci"]);
+    qemu.args(["-nic", "user,model=virtio-net-pci"]).args(args);
     let mut machine = qemu.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let stdout = machine.stdout.take().context("the machine has a console")?;
     let (mut n_ok, mut failed, mut is_complete) = (0, Vec::new(), false);
@@ -225,7 +238,7 @@ fn boot(kernel: &Path, disk: &Path) -> Result<()> {
     if !failed.is_empty() {
         bail!("{} of {} steps failed; the console:\n{console}", failed.len(), failed.len() + n_ok);
     }
-    println!("the kernel's client: {n_ok} steps, all well");
+    println!("{what}: {n_ok} steps, all well");
     Ok(())
 }
 

@@ -8,6 +8,8 @@
 //! Names and paths of a design are text of a user's: [`quote`] writes them so that no form takes a
 //! part of them for its own syntax.
 //!
+//! [`confirm`] holds runs against what the design promises.
+//!
 //! Never here: an account, a network, a file, a figure of a limit that the design does not have.
 //!
 //! Tests: `tests/`; what is printed for Linux is also run in the emulated machine of
@@ -15,6 +17,7 @@
 
 mod aws;
 mod azure;
+pub mod confirm;
 mod form;
 mod gcp;
 mod hcl;

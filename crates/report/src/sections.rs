@@ -88,6 +88,11 @@ impl Contents {
         if !subject.answer.is_empty() {
             contents.answer.sentence.clone_from(&subject.answer);
         }
+        if let Some(table) = &subject.promises {
+            let mut section = Section::new("promises", "What the design promises");
+            section.tables.push(("Promises".to_owned(), table.clone()));
+            contents.sections.insert(0, section);
+        }
         contents.must_be_whole();
         contents
     }

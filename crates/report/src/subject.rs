@@ -2,6 +2,8 @@
 
 use export::Run;
 
+use crate::table::Table;
+
 /// What to report.
 #[derive(Clone, Debug, Default)]
 pub struct Subject {
@@ -13,6 +15,8 @@ pub struct Subject {
     pub runs: Runs,
     /// Published figures beside ours: for reference, never a pass mark.
     pub references: Vec<Reference>,
+    /// What a design promises beside what was measured; shown before the runs.
+    pub promises: Option<Table>,
     /// When the page was written, such as `2026-11-22 08:10 UTC`. The only part of the page that
     /// the records do not decide; left out where empty.
     pub written: String,

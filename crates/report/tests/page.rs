@@ -87,6 +87,7 @@ fn names_are_text_wherever_they_stand() {
         runs: Runs::Parts(vec![run.clone(), steps]),
         references: vec![reference],
         written: HOSTILE.to_owned(),
+        promises: None,
     };
     let sets = ["a", HOSTILE].map(|name| Set { name: name.to_owned(), runs: vec![run.clone()] });
     for subject in [subject, Subject::of_sets(sets.to_vec())] {

@@ -6,6 +6,7 @@ mod catalog;
 mod check;
 mod compare;
 mod completion;
+mod confirm;
 mod curve;
 mod demo;
 mod design;
@@ -83,6 +84,7 @@ enum Command {
     Needs(needs::Args),
     Rehearse(rehearse::Args),
     Provision(provision::Args),
+    Confirm(confirm::Args),
     Fio(fio::Args),
     Vdbench(vdbench::Args),
     Reference(reference::Args),
@@ -143,6 +145,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Needs(args) => needs::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Provision(args) => provision::run(&args),
+        Command::Confirm(args) => confirm::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Vdbench(args) => vdbench::run(&args.args),
         Command::Reference(args) => reference::run(&args),

@@ -1,0 +1,171 @@
+//! `plimsoll confirm`: what runs say of what a design promises.
+
+mod common;
+
+use common::{Outcome, Sandbox};
+use insta::assert_snapshot;
+
+/// Four disks behind a machine that carries them, and what they promise.
+const BEST: &str = r#"
+name = "four P30"
+
+[vm]
+size = "DS13"
+
+[[volume]]
+mount = "/mnt/data"
+disk = "P30"
+count = 4
+cache = "None"
+
+[[volume]]
+mount = "/mnt/log"
+disk = "P20"
+cache = "None"
+burst = "none"
+
+[[promise]]
+volume = "/mnt/data"
+phase = "peak"
+iops = 16000
+io_size_kib = 8
+read_percent = 70
+latency_ms = 5
+
+[[promise]]
+volume = "/mnt/log"
+phase = "peak"
+throughput_mb_s = 60
+io_size_kib = 64
+read_percent = 0
+random_percent = 0
+"#;
+
+/// A design with runs of a job in virtual time, each on a design of its own.
+fn run_on(design: &str, job: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("best.toml", BEST);
+    sandbox.write("real.toml", design);
+    sandbox.write("job.fio", job);
+    let run = ["run", "job.fio", "--on", "real.toml", "--virtual", "--name", "it"];
+    let outcome = sandbox.plimsoll_keeping(&run);
+    assert!(matches!(outcome.code, 0 | 3), "{}{}", outcome.stdout, outcome.stderr);
+    sandbox
+}
+
+fn promised_job() -> String {
+    let sandbox = Sandbox::new();
+    sandbox.write("best.toml", BEST);
+    let job = sandbox.plimsoll(&["provision", "best.toml", "--as", "job"]).success().to_owned();
+    job.replace("runtime=60", "runtime=20")
+}
+
+fn confirm(sandbox: &Sandbox, args: &[&str]) -> Outcome {
+    sandbox.plimsoll_keeping(&[&["confirm", "best.toml"], args].concat())
+}
+
+#[test]
+fn the_design_itself_keeps_its_promises() {
+    let sandbox = run_on(BEST, &promised_job());
+    let outcome = confirm(&sandbox, &[]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stdout);
+    assert_snapshot!(outcome.stdout);
+}
+
+#[test]
+fn a_smaller_disk_misses_and_is_found_out() {
+    // Three of the four disks: 15,000 IOPS.
+    let sandbox = run_on(&BEST.replace("count = 4", "count = 3"), &promised_job());
+    let outcome = confirm(&sandbox, &[]);
+    assert_eq!(outcome.code, 4, "{}", outcome.stdout);
+    assert_snapshot!(outcome.stdout);
+}
+
+#[test]
+fn another_load_is_no_measurement_of_a_promise() {
+    let job = "[other]\nfilename=/mnt/data/x\nsize=1g\nrw=randread\nbs=64k\niodepth=32\n\
+               time_based=1\nruntime=10\nioengine=libaio\ndirect=1\n";
+    let outcome = confirm(&run_on(BEST, job), &[]);
+    assert_eq!(outcome.code, 3, "{}", outcome.stdout);
+    assert_snapshot!(outcome.stdout);
+}
+
+/// A closed load of the first promise's mix, alone.
+fn closed(depth: u32) -> String {
+    format!(
+        "[data]\nfilename=/mnt/data/x\nsize=4g\nrw=randrw\nrwmixread=70\nbs=8k\niodepth={depth}\n\
+         norandommap=1\ntime_based=1\nramp_time=2\nruntime=20\nioengine=libaio\ndirect=1\n"
+    )
+}
+
+#[track_caller]
+fn check_reason(outcome: &Outcome, code: i32, part: &str) {
+    assert_eq!(outcome.code, code, "{}", outcome.stdout);
+    let said: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let reason = said["promises"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains(part), "{reason}");
+}
+
+#[test]
+fn what_does_not_tell_says_why() {
+    let shallow = confirm(&run_on(BEST, &closed(4)), &["--json"]);
+    check_reason(&shallow, 3, "4 in flight carry");
+    let alone = confirm(&run_on(BEST, &closed(64)), &["--json"]);
+    check_reason(&alone, 3, "/mnt/log is to be carried at the same time");
+    let deep = confirm(&run_on(BEST, &closed(512)), &["--json"]);
+    check_reason(&deep, 3, "512 in flight and no rate");
+    let half = promised_job().replace("rate_iops=11200,4800", "rate_iops=5600,2400");
+    check_reason(&confirm(&run_on(BEST, &half), &["--json"]), 3, "8000 IOPS were offered");
+}
+
+#[test]
+fn a_page_has_the_promises() {
+    let sandbox = run_on(BEST, &promised_job());
+    confirm(&sandbox, &["-o", "confirm.html"]).success();
+    let page = std::fs::read_to_string(sandbox.path("confirm.html")).expect("a page");
+    for part in ["What the design promises", "/mnt/data, peak", "2 promises"] {
+        assert!(page.contains(part), "no `{part}`");
+    }
+}
+
+#[test]
+fn a_design_without_promises_and_a_wrong_mount_are_refused() {
+    let sandbox = run_on(BEST, &closed(4));
+    let wrong = confirm(&sandbox, &["--remap", "/mnt/dat=/dev/md0"]);
+    assert!(wrong.mistake().contains("no volume is at `/mnt/dat`"), "{}", wrong.stderr);
+    sandbox.write("best.toml", BEST.split("[[promise]]").next().unwrap_or(""));
+    let none = confirm(&sandbox, &[]);
+    assert!(none.mistake().contains("promises nothing"), "{}", none.stderr);
+    assert_eq!((wrong.code, none.code), (2, 2));
+}
+
+#[test]
+fn a_place_may_stand_for_a_mount() {
+    let sandbox = run_on(BEST, &promised_job());
+    sandbox.write("best.toml", BEST.replace("/mnt/data", "/data"));
+    assert_eq!(confirm(&sandbox, &[]).code, 3);
+    assert_eq!(confirm(&sandbox, &["--remap", "/data=/mnt/data"]).code, 0);
+}
+
+/// Every command of docs/confirm.md, the run on an emulated volume.
+#[test]
+fn the_commands_of_the_page_work() {
+    let page = include_str!("../../../docs/confirm.md");
+    let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("plimsoll ")).collect();
+    assert_eq!(commands.len(), 4);
+    let sandbox = Sandbox::new();
+    sandbox.write("best.toml", BEST);
+    for command in commands {
+        let command = command.split('#').next().unwrap_or("").trim();
+        let (command, file) = command.split_once(" > ").unwrap_or((command, ""));
+        let mut args: Vec<&str> = command.split_whitespace().skip(1).collect();
+        if args[0] == "run" {
+            args.extend(["--on", "best.toml", "--virtual", "--set", "runtime=10"]);
+        }
+        let outcome = sandbox.plimsoll_keeping(&args);
+        assert_eq!(outcome.code, 0, "{command}: {}{}", outcome.stdout, outcome.stderr);
+        if !file.is_empty() {
+            sandbox.write(file, &outcome.stdout);
+        }
+    }
+}

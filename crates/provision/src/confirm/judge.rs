@@ -1,0 +1,262 @@
+//! One measurement against one promise.
+
+use analysis::{GateName, Limits};
+use record::{GateRecord, Outcome, Record};
+use volume::design::Promised;
+use volume::limits::{Bound, CapUse, Flow, together};
+
+use super::measured::Measured;
+use super::{Subject, Verdict};
+
+/// What came of one measurement.
+pub(super) struct Judged {
+    pub(super) verdict: Verdict,
+    pub(super) reason: String,
+}
+
+impl Judged {
+    fn new(verdict: Verdict, reason: impl Into<String>) -> Self {
+        Judged { verdict, reason: reason.into() }
+    }
+
+    fn cannot_tell(reason: impl Into<String>) -> Self {
+        Judged::new(Verdict::CannotTell, reason)
+    }
+}
+
+/// I/Os below which nothing is said.
+const N_IOS_MIN: u64 = 100;
+
+/// By how much an offered rate may be above the promise for its latency to be the promised load's.
+const MORE_OFFERED_MAX: f64 = 0.02;
+
+/// What a rate or a latency says.
+enum Part {
+    Kept,
+    Broken(String),
+    Open(String),
+}
+
+/// Judges a measurement.
+pub(super) fn judge(
+    subject: &Subject<'_>,
+    promised: &Promised,
+    measured: &Measured,
+    record: &Record,
+) -> Judged {
+    if let Some(why) = failed(measured, record) {
+        return Judged::new(Verdict::NotMet, why);
+    }
+    if let Some(why) = says_nothing(promised, measured, record) {
+        return Judged::cannot_tell(why);
+    }
+    let rate = rate(subject, promised, measured);
+    let latency = latency(promised, measured);
+    let gates = || gates(record, measured.step_idx);
+    let failed_check = |name: GateName| {
+        gates().find(|it| it.name == name.as_str() && it.verdict == record::Verdict::Failed)
+    };
+    // A generator that is late makes a volume look worse, never better, where a rate is offered.
+    let is_kept = matches!((&rate, &latency), (Part::Kept, Part::Kept));
+    let spoils = [GateName::Little, GateName::PageCache, GateName::Generator];
+    let spoiling = spoils.into_iter().filter_map(failed_check).find(|gate| {
+        !(is_kept && measured.offered_iops.is_some() && gate.name == GateName::Generator.as_str())
+    });
+    if let Some(gate) = spoiling {
+        return Judged::cannot_tell(gate.reason.clone());
+    }
+    match (rate, latency) {
+        (Part::Broken(why), Part::Broken(also)) => {
+            Judged::new(Verdict::NotMet, format!("{why}; {also}"))
+        }
+        (Part::Broken(why), _) | (_, Part::Broken(why)) => Judged::new(Verdict::NotMet, why),
+        (Part::Open(why), _) | (_, Part::Open(why)) => Judged::cannot_tell(why),
+        (Part::Kept, Part::Kept) => kept(subject, promised, measured, record),
+    }
+}
+
+fn gates(record: &Record, step_idx: u32) -> impl Iterator<Item = &GateRecord> {
+    let of_step = record.validity.iter().filter(move |step| step.step_idx == step_idx);
+    of_step.flat_map(|step| &step.gates)
+}
+
+/// Says which operation failed, if one did: what fails is not carried.
+fn failed(measured: &Measured, record: &Record) -> Option<String> {
+    let mut jobs = record.jobs.iter().filter(|job| job.step_idx == measured.step_idx);
+    let job = jobs.find(|job| job.error_errno != 0 && measured.jobs.contains(&job.name))?;
+    Some(format!("an operation failed: {}", job.error_message))
+}
+
+/// Says why a measurement says nothing whatever its figures are.
+fn says_nothing(promised: &Promised, measured: &Measured, record: &Record) -> Option<String> {
+    let is_last = record.jobs.iter().map(|job| job.step_idx).max() == Some(measured.step_idx);
+    if record.outcome == Outcome::Interrupted && is_last {
+        return Some("the run was interrupted".to_owned());
+    }
+    if measured.n_ios < N_IOS_MIN {
+        return Some(format!("{} I/Os are too few: measure longer", measured.n_ios));
+    }
+    let offered = measured.offered_iops?;
+    (offered < least_offered(promised.iops, measured))
+        .then(|| format!("{offered:.0} IOPS were offered, fewer than are promised: offer them all"))
+}
+
+/// Returns the operations per second that are offered at least where a rate is: of random arrivals
+/// three standard deviations less are chance, and rates in job files are whole numbers.
+fn least_offered(iops: f64, measured: &Measured) -> f64 {
+    let seconds = (measured.runtime_ns as f64 / 1e9).max(1e-9);
+    let n = iops * seconds;
+    ((n - 3.0 * n.sqrt()) / seconds).min(iops - 2.0) * (1.0 - 1e-9)
+}
+
+/// Holds the rate against what is promised.
+fn rate(subject: &Subject<'_>, promised: &Promised, measured: &Measured) -> Part {
+    let offered = measured
+        .offered_iops
+        .map_or(promised.iops, |_| least_offered(promised.iops, measured).max(0.0));
+    let bound = offered * Limits::ACHIEVED_SHARE_MIN;
+    let missed = || {
+        let share = measured.iops / promised.iops * 100.0;
+        format!("{:.0} IOPS, {share:.1} % of what is promised", measured.iops)
+    };
+    let straddles = measured.interval.is_some_and(|it| it.low < bound && bound <= it.high);
+    if straddles && measured.offered_iops.is_none() {
+        let interval = measured.interval.map_or((0.0, 0.0), |it| (it.low, it.high));
+        let (low, high) = interval;
+        return Part::Open(format!(
+            "the rate is between {low:.0} and {high:.0} IOPS with 95 % probability, and {bound:.0} \
+             would be enough: measure longer"
+        ));
+    }
+    if measured.iops >= bound {
+        return Part::Kept;
+    }
+    if measured.offered_iops.is_none()
+        && let Some(why) = too_few_in_flight(subject, promised, measured)
+    {
+        return Part::Open(why);
+    }
+    Part::Broken(missed())
+}
+
+/// Says that a closed load had too few I/Os in flight for the rate, if it had: by the design's own
+/// latencies, or by the one that was promised.
+fn too_few_in_flight(
+    subject: &Subject<'_>,
+    promised: &Promised,
+    measured: &Measured,
+) -> Option<String> {
+    let depth = measured.queue_depth.max(1);
+    let mut flow = promised.flow(subject.position(&promised.volume)?);
+    (flow.load.queue_depth, flow.demand) = (Some(depth), None);
+    let done = together(subject.design, &[flow]).pop()?;
+    if done.binds == Bound::QueueDepth && done.iops < promised.iops {
+        return Some(format!(
+            "{depth} in flight carry {:.0} IOPS at most at the latency of the medium: allow more \
+             (iodepth)",
+            done.iops
+        ));
+    }
+    let latency_ns = measured.latency_ns?;
+    let kept_ns = promised.latency_ns?;
+    (latency_ns < kept_ns as f64).then(|| {
+        format!(
+            "{depth} in flight are too few for the rate, and their mean of {} is still below what \
+             is promised: allow more (iodepth)",
+            units::format_latency_ns(latency_ns as u64)
+        )
+    })
+}
+
+/// Holds the mean latency against what is promised.
+fn latency(promised: &Promised, measured: &Measured) -> Part {
+    let Some(most_ns) = promised.latency_ns else { return Part::Kept };
+    let Some(ns) = measured.latency_ns else {
+        return Part::Open("the run has no latency of these I/Os".to_owned());
+    };
+    if ns < most_ns as f64 {
+        return Part::Kept;
+    }
+    let (seen, most) = (units::format_latency_ns(ns as u64), units::format_latency_ns(most_ns));
+    let said = format!("a mean of {seen}, not below {most}");
+    match measured.offered_iops {
+        Some(offered) if offered > promised.iops * (1.0 + MORE_OFFERED_MAX) + 2.0 => {
+            Part::Open(format!(
+                "{said}, with {offered:.0} IOPS offered: more than is promised; offer {:.0}",
+                promised.iops
+            ))
+        }
+        // In a closed loop the depth sets the latency as soon as a cap holds the rate.
+        None if measured.iops >= promised.iops * Limits::ACHIEVED_SHARE_MIN => Part::Open(format!(
+            "{said}, with {} in flight and no rate: offer {:.0} IOPS (rate_iops)",
+            measured.queue_depth, promised.iops
+        )),
+        Some(_) | None => Part::Broken(said),
+    }
+}
+
+/// Says of a measurement that kept rate and latency whether that will last, and whether the others
+/// of its phase were there.
+fn kept(
+    subject: &Subject<'_>,
+    promised: &Promised,
+    measured: &Measured,
+    record: &Record,
+) -> Judged {
+    let is_borrowed = |gate: &&GateRecord| {
+        let has_ended =
+            gate.verdict == record::Verdict::Failed && gate.name == GateName::Credits.as_str();
+        gate.is_borrowed() || has_ended
+    };
+    if let Some(gate) = gates(record, measured.step_idx).find(is_borrowed) {
+        return Judged::cannot_tell(format!("it was kept, but may not last: {}", gate.reason));
+    }
+    let absent = absent(subject, promised, measured, record);
+    if !absent.is_empty() {
+        return Judged::cannot_tell(format!(
+            "it was kept alone; in its phase {} is to be carried at the same time, over caps that \
+             both share",
+            absent.join(" and ")
+        ));
+    }
+    Judged::new(Verdict::Met, "")
+}
+
+/// Returns the volumes of other promises of the same phase that share caps with this one, and were
+/// not loaded as promised in the same step.
+fn absent(
+    subject: &Subject<'_>,
+    promised: &Promised,
+    measured: &Measured,
+    record: &Record,
+) -> Vec<String> {
+    let beside = super::measured::of(subject, record, measured.record_idx);
+    let is_there = |other: &Promised| {
+        beside.iter().any(|it| {
+            let offered = it.offered_iops.unwrap_or(it.iops);
+            let is_enough = offered >= other.iops * Limits::ACHIEVED_SHARE_MIN;
+            it.step_idx == measured.step_idx && it.is_of(other) && is_enough
+        })
+    };
+    let others = subject.design.promises.iter().filter(|other| {
+        other.phase == promised.phase && *other != promised && share_caps(subject, promised, other)
+    });
+    let mut absent: Vec<String> =
+        others.filter(|other| !is_there(other)).map(|other| other.volume.clone()).collect();
+    absent.dedup();
+    absent
+}
+
+/// Says whether two promises go over a common cap.
+fn share_caps(subject: &Subject<'_>, one: &Promised, other: &Promised) -> bool {
+    let flow = |promised: &Promised| -> Option<Flow> {
+        Some(promised.flow(subject.position(&promised.volume)?))
+    };
+    let (Some(one), Some(other)) = (flow(one), flow(other)) else { return false };
+    let done = together(subject.design, &[one, other]);
+    let [one, other] = done.as_slice() else { return false };
+    one.caps.iter().any(|(cap, _)| {
+        let is_same = |it: &CapUse| (it.bound, it.scope) == (cap.bound, cap.scope);
+        other.caps.iter().any(|(it, _)| is_same(it) && it.name == cap.name)
+    })
+}

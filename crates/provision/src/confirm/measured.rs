@@ -1,0 +1,211 @@
+//! What a run did on a volume: one load, or all loads of a step together.
+
+use std::collections::BTreeMap;
+
+use analysis::gates::StepSeries;
+use analysis::stats::{BatchMeans, Interval};
+use hist::Histogram;
+use record::{JobRecord, Record};
+use volume::design::Promised;
+
+use super::Subject;
+
+/// A load that was measured on a volume.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Position of its run among those given.
+    pub record_idx: usize,
+    /// Step of the run.
+    pub step_idx: u32,
+    /// Mount of the volume, as the design has it.
+    pub mount: String,
+    /// Names of the jobs.
+    pub jobs: Vec<String>,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Share of reads, 0 to 1.
+    pub read_share: f64,
+    /// Share of I/Os at random places, 0 to 1; `None` where the run does not say.
+    pub random_share: Option<f64>,
+    /// Mean response time under an open load, else service time, nanoseconds.
+    pub latency_ns: Option<f64>,
+    /// I/Os that were completed.
+    pub n_ios: u64,
+    /// Time in which they were, nanoseconds.
+    pub runtime_ns: u64,
+    /// I/Os per second that were offered; `None` of a closed load.
+    pub offered_iops: Option<f64>,
+    /// I/Os in flight that were asked for.
+    pub queue_depth: u32,
+    /// Where the rate of its whole step lies; `None` of short runs, and beside other loads.
+    pub interval: Option<Interval>,
+    /// Everything that its step did is in it.
+    pub is_whole_step: bool,
+}
+
+/// By how much sizes of I/Os may differ: what the last, shorter one of a file makes of a mean.
+const SIZE_DIFFERENCE_MAX: f64 = 0.02;
+
+/// By how much shares of reads may differ.
+const READ_DIFFERENCE_MAX: f64 = 0.03;
+
+/// By how much shares of I/Os at random places may differ.
+const RANDOM_DIFFERENCE_MAX: f64 = 0.1;
+
+/// Probability with which an interval holds the rate.
+const COVERAGE: f64 = 0.95;
+
+/// Returns what a run did on the volumes of a design.
+pub(super) fn of(subject: &Subject<'_>, record: &Record, record_idx: usize) -> Vec<Measured> {
+    let mut groups: BTreeMap<(u32, &str), Vec<&JobRecord>> = BTreeMap::new();
+    for job in &record.jobs {
+        let mut mounts = job.targets.iter().map(|target| subject.mount_of(target));
+        let Some(Some(mount)) = mounts.next() else { continue };
+        if mounts.all(|other| other == Some(mount)) {
+            groups.entry((job.step_idx, mount)).or_default().push(job);
+        }
+    }
+    let mut all = Vec::new();
+    for ((step_idx, mount), jobs) in groups {
+        let one = |jobs: &[&JobRecord]| measured(record, (record_idx, step_idx), mount, jobs);
+        let mut by_name: BTreeMap<&str, Vec<&JobRecord>> = BTreeMap::new();
+        for job in &jobs {
+            by_name.entry(&job.name).or_default().push(job);
+        }
+        all.extend(by_name.values().filter_map(|jobs| one(jobs)));
+        if by_name.len() > 1 {
+            // What is promised may be the sum of what several jobs do.
+            all.extend(one(&jobs));
+        }
+    }
+    all
+}
+
+fn measured(
+    record: &Record,
+    (record_idx, step_idx): (usize, u32),
+    mount: &str,
+    jobs: &[&JobRecord],
+) -> Option<Measured> {
+    let dirs = || jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir);
+    let (mut iops, mut bytes_per_s, mut n_ios) = (0.0, 0.0, 0);
+    for dir in dirs() {
+        iops += dir.rate_iops();
+        bytes_per_s += dir.rate_bytes();
+        n_ios += dir.n_ios;
+    }
+    if n_ios == 0 {
+        return None;
+    }
+    let n_reads: u64 = jobs.iter().map(|job| job.dirs.read.n_ios).sum();
+    let has_done = || dirs().filter(|dir| dir.n_ios > 0);
+    let is_open = has_done().all(|dir| dir.response.is_some());
+    let mut latencies = Histogram::new();
+    for dir in has_done() {
+        let service = if dir.clat.is_empty() { &dir.lat } else { &dir.clat };
+        latencies.merge(dir.response.as_ref().filter(|_| is_open).unwrap_or(service));
+    }
+    let offered = jobs.iter().map(|job| job.arrivals.as_ref().map(|it| it.offered_iops));
+    let mut names: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
+    names.dedup();
+    let of_step: Vec<&JobRecord> =
+        record.jobs.iter().filter(|job| job.step_idx == step_idx).collect();
+    let is_whole_step = of_step.len() == jobs.len();
+    let random = jobs.iter().map(|job| random_share(job, record));
+    let depths = jobs.iter().map(|job| job.queue_depth.saturating_mul(job.n_workers.max(1)));
+    Some(Measured {
+        record_idx,
+        step_idx,
+        mount: mount.to_owned(),
+        jobs: names,
+        iops,
+        bytes_per_s,
+        read_share: n_reads as f64 / n_ios as f64,
+        random_share: mean_random(random, jobs, n_ios),
+        latency_ns: latencies.mean_ns(),
+        n_ios,
+        runtime_ns: dirs().map(|dir| dir.runtime_ns).max().unwrap_or(0),
+        offered_iops: offered.sum(),
+        queue_depth: depths.fold(0, u32::saturating_add),
+        interval: interval(record, step_idx).filter(|_| is_whole_step),
+        is_whole_step,
+    })
+}
+
+/// Returns the interval of a step's rate, from its seconds.
+fn interval(record: &Record, step_idx: u32) -> Option<Interval> {
+    let series = StepSeries::of(record, step_idx);
+    BatchMeans::of(&series.iops, COVERAGE).map(|batches| batches.interval)
+}
+
+fn mean_random(
+    shares: impl Iterator<Item = Option<f64>>,
+    jobs: &[&JobRecord],
+    n_ios: u64,
+) -> Option<f64> {
+    let weighed = shares.zip(jobs).map(|(share, job)| Some(share? * job.n_ios() as f64));
+    weighed.sum::<Option<f64>>().map(|sum| sum / n_ios as f64)
+}
+
+/// Returns the share of a job's I/Os at random places, by its options.
+fn random_share(job: &JobRecord, record: &Record) -> Option<f64> {
+    // What a job says for itself stands before what holds for all.
+    let option = |name: &str| {
+        let of =
+            |options: &'_ [(String, String)]| options.iter().rposition(|(known, _)| known == name);
+        let own = of(&job.options).map(|idx| &job.options[idx].1);
+        own.or_else(|| of(&record.global_options).map(|idx| &record.global_options[idx].1))
+    };
+    let kind = option("rw")?;
+    if !kind.starts_with("rand") {
+        return Some(0.0);
+    }
+    let percent = option("percentage_random");
+    let percent = percent.map_or(Some(100.0), |text| text.split(',').next()?.parse().ok());
+    percent.map(|percent: f64| percent / 100.0)
+}
+
+impl Measured {
+    /// Returns the mean bytes of an I/O.
+    pub fn io_size_bytes(&self) -> f64 {
+        self.bytes_per_s / self.iops
+    }
+
+    /// Says whether it is the load of a promise, at whatever rate.
+    pub(super) fn is_of(&self, promised: &Promised) -> bool {
+        let sizes = self.io_size_bytes() / promised.io_size_bytes - 1.0;
+        // Which I/O reads is drawn: three standard deviations are chance.
+        let share = promised.read_share;
+        let chance = 3.0 * (share * (1.0 - share) / self.n_ios as f64).sqrt();
+        let reads = (self.read_share - share).abs();
+        let random = self.random_share.map_or(0.0, |it| (it - promised.random_share).abs());
+        self.mount == promised.volume
+            && sizes.abs() <= SIZE_DIFFERENCE_MAX
+            && reads <= READ_DIFFERENCE_MAX + chance
+            && random <= RANDOM_DIFFERENCE_MAX
+    }
+
+    /// Says in what it differs from the load of a promise.
+    pub(super) fn unlike(&self, promised: &Promised) -> String {
+        format!(
+            "`{}` had {}, not {}",
+            self.jobs.join("`, `"),
+            load(self.io_size_bytes(), self.read_share, self.random_share),
+            load(promised.io_size_bytes, promised.read_share, Some(promised.random_share)),
+        )
+    }
+}
+
+/// Returns a load in words: `8 KiB, 70 % reads, random`.
+pub fn load(size_bytes: f64, read_share: f64, random_share: Option<f64>) -> String {
+    let size = units::format_bytes(size_bytes.round() as u64);
+    let place = match random_share {
+        None => String::new(),
+        Some(share) if share >= 1.0 - RANDOM_DIFFERENCE_MAX => ", random".to_owned(),
+        Some(share) if share <= RANDOM_DIFFERENCE_MAX => ", sequential".to_owned(),
+        Some(share) => format!(", {:.0} % random", share * 100.0),
+    };
+    format!("{size}, {:.0} % reads{place}", read_share * 100.0)
+}
