@@ -143,7 +143,7 @@ impl Look<'_, '_> {
     /// Looks at as many disks of cheaper tiers of the family, the dearest first.
     fn types(&self, volume: usize, n_most: usize) -> Vec<Rejected> {
         let own = &self.ranked.volumes[volume];
-        let family = |name: &str| self.market.edition.disk(name).map(|sku| sku.family());
+        let family = |name: &str| self.market.edition.disk(name).map(catalog::Disk::family);
         let of_family = family(&own.disk);
         let is_tier = |kind: &&crate::kind::Kind<'_>| {
             !kind.sku.is_free() && Some(kind.sku.family()) == of_family
