@@ -234,6 +234,8 @@ fn a_file_of_another_tool_is_told() {
              lines
      = help: a parameter file of Vdbench has `sd=` or `fsd=` and `rd=` lines
      = help: a plan of our own begins with `schema = "plimsoll.plan/1"`
+     = help: a file of needs begins with `schema = "plimsoll.needs/1"`, or has a
+             `[[phase]]`
      = help: `--dialect` names the language
 
     2 errors

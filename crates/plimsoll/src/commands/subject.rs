@@ -270,7 +270,8 @@ pub(super) fn job_file(target: &str) -> Option<WithFiles> {
     }
     let facts = std::fs::metadata(target).ok()?;
     let is_pipe = facts.file_type().is_fifo();
-    if !is_pipe && !(facts.is_file() && facts.len() <= JOB_FILE_BYTES_MAX) {
+    let is_short_file = facts.is_file() && facts.len() <= JOB_FILE_BYTES_MAX;
+    if !(is_pipe || is_short_file) {
         return None;
     }
     let read = loader::with_files(&[target.to_owned()]);

@@ -33,6 +33,7 @@ impl Watch {
     }
 
     /// Waits until this holds, which is asked after each event. Returns false when it never does.
+    #[expect(clippy::disallowed_methods, reason = "patience is real time")]
     pub(crate) fn wait_until(&self, patience: Duration, holds: impl Fn() -> bool) -> bool {
         let began = Instant::now();
         while !holds() {

@@ -70,12 +70,11 @@ fn volume(
     let iops = number(ask, "IOPS?", None, any.clone(), why)?;
     let why = "8 is usual for transactions, 1024 for reports; empty: worked out of both rates";
     let size = number(ask, "I/O size, KiB?", None, any.clone(), why)?;
-    let throughput = match (iops, size) {
-        (Some(_), Some(_)) => None,
-        _ => {
-            let why = "10^6 bytes per second at normal load; empty: not known";
-            number(ask, "Throughput, MB/s?", None, any.clone(), why)?
-        }
+    let throughput = if iops.is_some() && size.is_some() {
+        None
+    } else {
+        let why = "10^6 bytes per second at normal load; empty: not known";
+        number(ask, "Throughput, MB/s?", None, any.clone(), why)?
     };
     let why = "of all I/Os; 70 is a guess that suits many databases; empty: not known";
     let read = number(ask, "Reads, percent?", None, 0.0..=100.0, why)?;
@@ -117,7 +116,9 @@ fn ask_again(ask: &mut dyn FnMut(&str) -> Option<String>, why: &str) -> Option<(
     ask(&format!("  {why}; press Enter to go on ")).map(|_| ())
 }
 
-/// Asks for a number until one is given; none where nothing is known.
+/// Asks for a number until one is given: of the answers an inner none is that it is not known, an
+/// outer one that there are no more answers.
+#[expect(clippy::option_option, reason = "so that the end of the answers is handed on by `?`")]
 fn number(
     ask: &mut dyn FnMut(&str) -> Option<String>,
     question: &str,
@@ -132,14 +133,11 @@ fn number(
             return Some(usual);
         }
         let digits = line.trim_end_matches('%').trim();
-        match digits.parse::<f64>().ok().filter(|value| range.contains(value)) {
-            Some(value) => return Some(Some(value)),
-            None => {
-                let (least, most) =
-                    (::needs::number(*range.start()), ::needs::number(*range.end()));
-                ask_again(ask, &format!("`{line}`: write a number from {least} to {most}"))?;
-            }
+        if let Some(value) = digits.parse::<f64>().ok().filter(|value| range.contains(value)) {
+            return Some(Some(value));
         }
+        let (least, most) = (::needs::number(*range.start()), ::needs::number(*range.end()));
+        ask_again(ask, &format!("`{line}`: write a number from {least} to {most}"))?;
     }
 }
 
