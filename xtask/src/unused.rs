@@ -43,6 +43,9 @@ fn names(code: &str, crate_name: &str) -> bool {
     let is_word = |c: char| c == '_' || c.is_alphanumeric();
     code.match_indices(crate_name).any(|(at, _)| {
         let (before, after) = (&code[..at], &code[at + crate_name.len()..]);
+        // A path may begin with `::`, where a module has the name of a crate.
+        let before =
+            before.strip_suffix("::").filter(|it| !it.ends_with(is_word)).unwrap_or(before);
         let starts_path = !before.ends_with(|c: char| is_word(c) || c == ':');
         let is_imported = before.ends_with("use ") && after.starts_with([';', ' ']);
         starts_path && (after.starts_with("::") || is_imported)
@@ -76,6 +79,7 @@ mod tests {
         check("use plan::Job;", true);
         check("fn f(job: &plan::Job) {}", true);
         check("use plan as nouns;", true);
+        check("let of = ::plan::Job::default();", true);
     }
 
     #[test]
@@ -83,6 +87,7 @@ mod tests {
         check("let plan = replan(plane); // the plan", false);
         check("replan::f(); plane::f()", false);
         check("use crate::plan;", false);
+        check("let of = crate::plan::f();", false);
         check("", false);
     }
 }

@@ -4,6 +4,8 @@
 //! every cheaper one of the same machines and disks must not: by what the run does, not by what the
 //! search counts.
 
+// The tables that are drawn are its.
+use catalog as _;
 #[path = "../../../design/tests/common/mod.rs"]
 mod small;
 
