@@ -109,7 +109,8 @@ fn a_store_on_a_full_disk_loses_nothing() {
         (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success(), "{stdout}{stderr}");
     assert!(stdout.contains("quick: 1 worker"), "{stdout}");
-    assert!(stdout.contains("  before\n"), "{stdout}");
+    // A run so short may have a caution before its name.
+    assert!(stdout.contains(" before\n"), "{stdout}");
     let lines: Vec<&str> = stderr.lines().collect();
     let full = "the disk of the run store disk/runs.db is full: make room there \
                 (what was kept before is still there)";
