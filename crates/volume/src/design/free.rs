@@ -437,6 +437,8 @@ impl Free<'_> {
         let bytes = figure.map(|figure| (figure.per_s as f64 / figure.value).round() as u64);
         match bytes {
             Some(MIB_BYTES) => ChosenUnit::MibPerS,
+            // Without limits of its own it is counted as operations are derived from it.
+            None if self.sku.figure("iops_per_throughput").is_some() => ChosenUnit::MibPerS,
             Some(bytes) => ChosenUnit::MbPerS { bytes: bytes.max(1) },
             None => ChosenUnit::MbPerS { bytes: MB_BYTES },
         }

@@ -8,6 +8,7 @@
 //! first cap out of the way, for the first [`FIRSTS_MAX`] kinds, with what lifts the cap that binds
 //! then. Of each the first pair that is enough is proposed.
 
+mod choice;
 mod machine;
 mod provisioned;
 mod quota;
@@ -29,8 +30,8 @@ const SHORT_MAX: f64 = 1e-9;
 /// Most connections that are tried.
 const CONNECTIONS_MAX: u16 = super::network::CONNECTIONS_MAX as u16;
 
-/// Most disks that are tried where no machine says how many it takes: more than any takes.
-const DISKS_MAX: usize = 128;
+/// Most disks that are tried where neither a machine nor the catalogue says how many there can be.
+const DISKS_MAX: u64 = 128;
 
 /// Most clients that are tried beside those of the design.
 const CLIENTS_MAX: u64 = 64;
@@ -194,10 +195,18 @@ impl Tries<'_> {
     fn lift(&mut self, kind: CapKind) {
         match kind {
             CapKind::DiskIops | CapKind::DiskBytes => {
-                self.provisioned(kind);
+                // For a need, how many disks and of which limits is one choice.
+                let is_one_choice = self.goal.is_some() && self.is_chosen();
+                if is_one_choice {
+                    self.choice(self.n_free());
+                } else {
+                    self.provisioned(kind);
+                }
                 self.cache(CacheMode::ReadOnly);
                 self.chunk();
-                self.disks();
+                if !is_one_choice {
+                    self.disks();
+                }
             }
             CapKind::VmUncachedIops | CapKind::VmUncachedBytes => {
                 self.cache(CacheMode::ReadOnly);
@@ -473,9 +482,7 @@ impl Tries<'_> {
         let Some(stripe) = self.stripe() else { return };
         let Some(disk) = stripe.disks.first().cloned() else { return };
         let n_disks = stripe.disks.len();
-        let most = self.design.vm.as_ref().and_then(|vm| vm.max_data_disks);
-        let most = most.map_or(DISKS_MAX, |most| most as usize);
-        let n_free = most.saturating_sub(n_all_disks(self.design));
+        let n_free = self.n_free();
         // Columns that do not go over all disks stay, and take as many disks more.
         let columns = stripe.columns as usize;
         let step = if columns < n_disks { columns } else { 1 };
@@ -508,6 +515,21 @@ impl Tries<'_> {
         });
         let tiers: Vec<Change> = tiers.collect();
         self.keep_least(tiers);
+    }
+
+    /// Returns how many more disks can be attached: as many as the machine takes, or else as the
+    /// machine of the disks' cloud that takes the most.
+    fn n_free(&self) -> usize {
+        let own = self.design.vm.as_ref().and_then(|vm| vm.max_data_disks).map(u64::from);
+        let of_cloud = || {
+            let edition = self.design.rows()?;
+            let stripe = self.stripe()?;
+            let cloud = edition.disk(&stripe.disks.first()?.sku)?.cloud();
+            let machines = edition.vms().iter().filter(|machine| machine.cloud() == cloud);
+            machines.filter_map(|machine| Some(machine.max_data_disks()?.per_s)).max()
+        };
+        let most = own.or_else(of_cloud).unwrap_or(DISKS_MAX);
+        (most as usize).saturating_sub(n_all_disks(self.design))
     }
 
     /// What one volume was measured to carry is lifted by a second one, which shares pool and

@@ -274,9 +274,12 @@ fn what_can_be_set_is_set_first() {
     let ultra = "disk='Ultra'\nsize='50GiB'\niops=1000\nthroughput='250MB/s'";
     assert_eq!(first(ultra), "`iops = 30518`");
     assert_eq!(first("disk='gp2'\nsize='1TiB'"), "`size = \"2048GiB\"`");
-    // At its most, only another disk lifts it.
-    let full = first("disk='PremiumV2'\nsize='100GiB'\niops=50000\nthroughput='2000MB/s'");
-    assert_eq!(full, "one more PremiumV2");
+    // At the most of its size, a larger one; at the most of all, only another disk lifts it.
+    let at_most = |size: u32, iops: u32| {
+        first(&format!("disk='PremiumV2'\nsize='{size}GiB'\niops={iops}\nthroughput='2000MB/s'"))
+    };
+    assert_eq!(at_most(100, 50_000), "`size = \"160GiB\"` and `iops = 80000`");
+    assert_eq!(at_most(160, 80_000), "one more PremiumV2");
 }
 
 #[test]
@@ -503,13 +506,17 @@ fn less_by(by: u32, volume: &Volume, change: &str) -> Option<Volume> {
     let mut less = volume.clone();
     let quoted = change.strip_prefix('`').and_then(|rest| rest.split_once('`'));
     if let Some((set, rest)) = quoted {
-        // What both keys change has no one step.
-        if rest.contains(" and ") {
+        // What several keys change has no one step: tests/chosen.rs takes each of them back.
+        if rest.contains('`') {
             return None;
         }
         let by = u64::from(by);
         let (key, value) = set.split_once(" = ")?;
         let value = value.trim_matches('"');
+        if key == "count" {
+            less.count = value.parse::<u32>().ok()? - by as u32;
+            return Some(less);
+        }
         let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
         let number: u64 = digits.parse().ok()?;
         let unit = &value[digits.len()..];

@@ -7,7 +7,8 @@ use crate::design::{Disk, Limit, Provisioned};
 const GIB: f64 = (1_u64 << 30) as f64;
 
 impl Tries<'_> {
-    /// Tries the keys `iops` and `throughput`, then `size`, as far as the type has them.
+    /// Tries the keys `iops` and `throughput`, then `size`, as far as the type has them, and then
+    /// both together. What a need takes is [`Tries::choice`].
     pub(super) fn provisioned(&mut self, kind: CapKind) {
         let Some(stripe) = self.stripe() else { return };
         let Some(disk) = stripe.disks.first() else { return };
@@ -25,7 +26,11 @@ impl Tries<'_> {
             }
         }
         if !is_lifted {
+            let n_before = self.found.len();
             self.larger_size(&kit, disk);
+            if self.found.len() == n_before {
+                self.choice(0);
+            }
         }
     }
 
@@ -137,7 +142,7 @@ impl Tries<'_> {
 }
 
 /// Writes a throughput as a design takes it.
-fn written(bytes_per_s: u64) -> String {
+pub(super) fn written(bytes_per_s: u64) -> String {
     if bytes_per_s.is_multiple_of(1_000_000) {
         format!("{}MB/s", bytes_per_s / 1_000_000)
     } else if bytes_per_s.is_multiple_of(1 << 20) {
