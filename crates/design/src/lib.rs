@@ -16,6 +16,8 @@
 pub mod advice;
 pub mod bill;
 mod candidate;
+pub mod estate;
+mod filled;
 mod group;
 mod judge;
 mod kind;
@@ -30,6 +32,7 @@ mod search;
 mod top;
 mod uses;
 
+pub use filled::{Filled, Part, filled};
 pub use judge::{CapAsked, Judged, PhaseJudged, judge, remedies};
 pub use kind::CHUNKS_BYTES;
 pub use make::{parse, promises, toml};

@@ -160,6 +160,11 @@ impl<'e> Market<'e> {
         self.groups.iter().map(|group| group.machines.len()).sum()
     }
 
+    /// Returns a machine size by its name.
+    pub(crate) fn machine(&self, name: &str) -> Option<&MachineSize> {
+        self.groups.iter().flat_map(|group| &group.machines).find(|size| size.name == name)
+    }
+
     /// Returns the types of disk that there are.
     pub fn disks(&self) -> impl Iterator<Item = &'e catalog::Disk> {
         self.kinds.iter().map(|kind| kind.sku)

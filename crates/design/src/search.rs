@@ -59,6 +59,13 @@ pub struct Chosen {
     pub price: Price,
 }
 
+impl Chosen {
+    /// Returns what all of them hold.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.size_bytes * u64::from(self.n_disks)
+    }
+}
+
 /// A design that carries a need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {

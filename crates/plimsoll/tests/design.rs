@@ -252,3 +252,76 @@ fn the_examples_of_the_documentation_print_what_stands_there() {
     }
     assert_eq!(n_examples, 1);
 }
+
+/// Three servers, and one whose file has a mistake.
+fn estate() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.toml", needs("capacity_gib = 100", &iops(2_000, 8)));
+    sandbox.write("b.toml", needs("capacity_gib = 500", &iops(16_000, 8)));
+    sandbox.write("c.toml", needs("capacity_gib = 100", &iops(9_000_000, 8)));
+    sandbox.write("wrong.toml", needs("capacity_gib = 100", "iops = \"many\""));
+    sandbox
+}
+
+const AZURE: [&str; 4] = ["--region", "eastus", "--machine", "D4s_v5,D16s_v5,D32s_v5"];
+
+#[test]
+fn an_estate_adds_up_what_its_servers_cost_alone() {
+    let sandbox = estate();
+    let usd = |file: &str| -> f64 {
+        let alone = sandbox.plimsoll(&[&["design", file, "--json"], &AZURE[..]].concat());
+        let page: serde_json::Value = serde_json::from_str(&alone.stdout).unwrap();
+        page["clouds"][0]["designs"][0]["price"]["usd"].as_f64().unwrap()
+    };
+    let args = [&["design", "a.toml", "b.toml", "--json"], &AZURE[..]].concat();
+    let outcome = sandbox.plimsoll(&args);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let page: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let totals = &page["clouds"][0]["totals"];
+    let cents = |usd: f64| (usd * 100.0).round() as i64;
+    let sum = usd("a.toml") + usd("b.toml");
+    assert_eq!(cents(totals["price_usd"].as_f64().unwrap()), cents(sum));
+    assert_eq!(totals["n_designs"], 2);
+    assert_eq!(page["outliers"]["dearest"], serde_json::json!(["b", "a"]));
+}
+
+#[test]
+fn an_estate_names_mistakes_and_what_nothing_carries_and_goes_on() {
+    let sandbox = estate();
+    let files = ["design", "a.toml", "wrong.toml", "b.toml", "c.toml", "-o", "estate.html"];
+    let outcome = sandbox.plimsoll(&[&files, &AZURE[..]].concat());
+    let parts = [
+        "c - nothing carries it",
+        "carried 2",
+        "Nothing carries 1 server c: at most",
+        "These cost most b: USD",
+        "see: plimsoll design 'b.toml' --cloud azure --region eastus \
+         --machine D4s_v5,D16s_v5,D32s_v5 --explain 1",
+        "note: left out for mistakes, 1 file: wrong.toml",
+    ];
+    says(&outcome, 2, &parts);
+    assert!(outcome.stderr.contains("--> wrong.toml:10:8"), "{}", outcome.stderr);
+    let page = std::fs::read_to_string(sandbox.path("estate.html")).unwrap();
+    assert!(page.contains("<h2") && page.contains("Disks") && !page.contains("://"), "{page}");
+    let files = ["design", "a.toml", "c.toml", "--as", "csv"];
+    let outcome = sandbox.plimsoll(&[&files, &AZURE[..]].concat());
+    assert_eq!(outcome.code, 4, "{}", outcome.stderr);
+    let rows: Vec<&str> = outcome.stdout.lines().collect();
+    assert!(rows[0].starts_with("server,cloud,region,is_carried,price_usd"), "{rows:?}");
+    assert!(rows[1].starts_with("a,Azure,eastus,yes,"), "{rows:?}");
+    assert!(rows[2].starts_with("c,Azure,eastus,no,,"), "{rows:?}");
+    let files = ["design", "a.toml", "b.toml", "--as", "markdown"];
+    let outcome = sandbox.plimsoll(&[&files, &AZURE[..]].concat());
+    assert!(outcome.stdout.starts_with("# Estate\n\n2 servers: Azure USD "), "{}", outcome.stdout);
+}
+
+#[test]
+fn what_is_about_one_file_of_needs_is_refused_of_several() {
+    let sandbox = estate();
+    for option in [&["--explain", "1"][..], &["--pareto"], &["-o", "best.toml"]] {
+        let args = [&["design", "a.toml", "b.toml"], &AZURE[..], option].concat();
+        let outcome = sandbox.plimsoll(&args);
+        assert_eq!(outcome.code, 2, "{option:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("hint: "), "{}", outcome.stderr);
+    }
+}

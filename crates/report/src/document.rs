@@ -72,6 +72,28 @@ pub fn document(document: &Document) -> String {
     page.render().expect("writing to memory does not fail")
 }
 
+/// Returns the same as Markdown: a heading, the sentence, a table for each section, the notes.
+///
+/// # Panics
+/// If a row of a table has more or fewer cells than there are columns.
+pub fn document_markdown(document: &Document) -> String {
+    let escaped = |text: &str| export::escaped(text);
+    let mut parts = vec![format!("# {}\n", escaped(&document.title))];
+    parts.push(format!("{}\n", escaped(&document.sentence)));
+    for section in &document.sections {
+        parts.push(format!("## {}\n", escaped(&section.title)));
+        if !section.lead.is_empty() {
+            parts.push(format!("{}\n", escaped(&section.lead)));
+        }
+        parts.push(section.table.markdown());
+    }
+    if !document.notes.is_empty() {
+        let notes = document.notes.iter().map(|note| format!("- {}\n", escaped(note)));
+        parts.push(notes.collect());
+    }
+    parts.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,7 +36,7 @@ mod validity;
 mod view;
 mod words;
 
-pub use document::{Document, DocumentSection, document};
+pub use document::{Document, DocumentSection, document, document_markdown};
 pub use page::{charts, json, page};
 pub use spec::{
     Axis, Cells, ChartSpec, Colour, Dash, Marker, Quantity, Rule, Scale, Series, Span, SpanKind,

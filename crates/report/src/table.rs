@@ -100,6 +100,24 @@ impl Table {
         text
     }
 
+    /// Returns the table as Markdown, with what people read.
+    ///
+    /// # Panics
+    /// If a row has more or fewer cells than there are columns.
+    pub fn markdown(&self) -> String {
+        self.must_be_whole("markdown");
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let heads = self.columns.iter().map(|column| export::escaped(&column.head));
+        let is_number = |idx: usize| self.rows.iter().any(|row| row[idx].is_number());
+        let rules = (0..self.columns.len()).map(|idx| if is_number(idx) { "---:" } else { "---" });
+        let mut text = line(heads.collect());
+        text.push_str(&line(rules.map(str::to_owned).collect()));
+        for row in &self.rows {
+            text.push_str(&line(row.iter().map(|it| export::escaped(it.as_shown())).collect()));
+        }
+        text
+    }
+
     /// Returns the rows as JSON, an object each, with values at full precision.
     ///
     /// # Panics

@@ -1,7 +1,9 @@
 //! `plimsoll design`: the cheapest designs that carry a need, and why.
 
 mod among;
+mod estate;
 mod explain;
+mod form;
 mod json;
 mod text;
 
@@ -28,9 +30,10 @@ use crate::stream;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// What is asked for, as `plimsoll capture` writes it.
-    #[arg(value_name = "NEEDS")]
-    needs: String,
+    /// What is asked for, as `plimsoll capture` writes it; several files are the needs of several
+    /// machines, with a design for each and totals.
+    #[arg(value_name = "NEEDS", required = true)]
+    needs: Vec<String>,
 
     #[command(flatten)]
     catalog: CatalogArgs,
@@ -62,9 +65,13 @@ pub(super) struct Args {
     explain: Option<u16>,
 
     /// Write the best design, or the one that is explained, as a file that `limits`, `run --on`
-    /// and `rehearse` take.
+    /// and `rehearse` take; of several needs a page or a table: .html, .md, .csv, .json.
     #[arg(short, long, value_name = "FILE", conflicts_with = "among")]
     output: Option<String>,
+
+    /// Print the designs of several needs in this form.
+    #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with = "json")]
+    form: Option<form::Form>,
 
     /// Rank these designs instead of searching.
     #[arg(long, value_name = "DESIGN", num_args = 1.., conflicts_with = "explain")]
@@ -124,7 +131,12 @@ Examples:
   plimsoll design needs.toml --region westeurope --headroom 20% --explain 1
   plimsoll design needs.toml --region westeurope -o best.toml
   plimsoll design needs.toml --region eastus --machine DS13 --disk P30
-  plimsoll design needs.toml --edition 2018 --hours 744 --among d14.toml ds13.toml";
+  plimsoll design needs.toml --edition 2018 --hours 744 --among d14.toml ds13.toml
+  plimsoll design estate/*.toml --region westeurope -o estate.html
+  plimsoll design estate/*.toml --cloud azure,aws --region westeurope,eu-west-1 --as csv
+
+Of several files of needs each gets a design. One with a mistake is left out, the others
+go on, and the exit code is 2.";
 
 fn cloud(text: &str) -> Result<Cloud, String> {
     let names = || Cloud::ALL.map(|cloud| cloud.as_str().to_lowercase()).join(", ");
@@ -153,7 +165,14 @@ struct Answer<'e> {
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let asked = read_needs(&args.needs)?;
+    let [needs] = args.needs.as_slice() else {
+        return estate::run(args, &args.catalog.load()?);
+    };
+    if args.form.is_some() {
+        let text = "`--as` is about several files of needs, and one is named";
+        return Err(Failure::wrong_use(text).hint("`--json` prints its designs as JSON"));
+    }
+    let asked = read_needs(needs)?;
     let catalog = args.catalog.load()?;
     if !args.among.is_empty() {
         return among::run(args, &asked, &catalog);

@@ -1,0 +1,304 @@
+//! An estate as a page, as Markdown, CSV and JSON: the same tables.
+
+use ::design::Filled;
+use ::design::estate::{Place, Totals};
+use report::{Cell, Document, DocumentSection, Table};
+use serde_json::{Value, json};
+use units::plural;
+
+use super::super::form::Form;
+use super::super::text::dollars;
+use super::text::{cloud, made_of, notes, part, price, short, stand_out};
+use super::{Estate, Server};
+
+/// Name and version of the layout.
+const SCHEMA: &str = "plimsoll.estate/1";
+
+/// Returns an estate in a form.
+pub(super) fn of(estate: &Estate<'_, '_>, form: Form, text: impl Fn() -> String) -> String {
+    match form {
+        Form::Text => text(),
+        Form::Csv => servers(estate).csv(),
+        Form::Json => json(estate),
+        Form::Markdown => report::document_markdown(&document(estate)),
+        Form::Html => report::document(&document(estate)),
+    }
+}
+
+fn document(estate: &Estate<'_, '_>) -> Document {
+    let mut sections = vec![totals(estate)];
+    for (title, lines) in stand_out(estate) {
+        let mut table = Table::new(&[("server", "server"), ("what", "what")]);
+        let (looks, lines): (Vec<_>, Vec<_>) =
+            lines.into_iter().partition(|line| line.starts_with("see: "));
+        for line in lines {
+            let (name, what) = line.split_once(": ").unwrap_or(("", &line));
+            table.rows.push(vec![Cell::text(name), Cell::text(what)]);
+        }
+        let look = looks.first().and_then(|look| look.strip_prefix("see: "));
+        let lead = look.map_or(String::new(), |look| format!("To look into the first: {look}"));
+        sections.push(DocumentSection { title, lead, table });
+    }
+    sections.push(DocumentSection {
+        title: "Servers".to_owned(),
+        lead: String::new(),
+        table: side_by_side(estate),
+    });
+    sections.push(DocumentSection {
+        title: "Machines".to_owned(),
+        lead: String::new(),
+        table: machines(estate),
+    });
+    sections.push(DocumentSection {
+        title: "Disks".to_owned(),
+        lead: String::new(),
+        table: disks(estate),
+    });
+    Document {
+        title: "Estate".to_owned(),
+        sentence: sentence(estate),
+        sections,
+        notes: notes(estate),
+    }
+}
+
+fn sentence(estate: &Estate<'_, '_>) -> String {
+    let n_servers = estate.servers.len();
+    let mut text = format!("{}: ", plural(n_servers, "server"));
+    let of = |(idx, totals): (usize, &Totals)| {
+        let at = cloud(estate, idx);
+        let usd = dollars(totals.price.usd());
+        let carried = match totals.n_designs {
+            n if n == n_servers => String::new(),
+            n => format!(" for the {n} that it carries"),
+        };
+        format!("{at} USD {usd} a month{carried}")
+    };
+    let clouds: Vec<String> = estate.totals.iter().enumerate().map(of).collect();
+    text.push_str(&clouds.join(", "));
+    text.push('.');
+    text
+}
+
+fn totals(estate: &Estate<'_, '_>) -> DocumentSection {
+    let mut table = Table::new(&[("", "figure")]);
+    for idx in 0..estate.markets.len() {
+        let name = cloud(estate, idx);
+        table.add_column(name.clone(), name.to_lowercase());
+    }
+    for (head, cells) in super::text::total_rows(estate) {
+        let cell = |text: String| match text.trim_end_matches(['+', '?']).replace(',', "").parse() {
+            Ok(value) => Cell::Number(value, text),
+            Err(_) => Cell::Text(text),
+        };
+        let mut row = vec![Cell::text(head.trim())];
+        row.extend(cells.into_iter().map(cell));
+        table.rows.push(row);
+    }
+    let mut lead = String::new();
+    if estate.markets.len() > 1 {
+        let best = &estate.cheapest;
+        let usd = dollars(best.price.usd());
+        lead = format!("Each server where it is cheapest: USD {usd} a month.");
+    }
+    DocumentSection { title: "Totals".to_owned(), lead, table }
+}
+
+/// A row for each server, for readers.
+fn side_by_side(estate: &Estate<'_, '_>) -> Table {
+    let mut table = Table::new(&[("server", "server")]);
+    for idx in 0..estate.markets.len() {
+        let name = cloud(estate, idx);
+        table.add_column(
+            format!("{name}, USD a month"),
+            format!("{}_price_usd", name.to_lowercase().replace('-', "_")),
+        );
+    }
+    let what = if estate.markets.len() > 1 { "the cheapest" } else { "design" };
+    let rest = [("used most", "used_most"), ("used, %", "used_pct"), ("file", "file")];
+    table = table.and(&[(what, "design")]).and(&rest);
+    for server in &estate.servers {
+        let mut row = vec![Cell::text(&*server.name)];
+        row.extend(server.places.iter().map(|place| {
+            let usd = place.design().map(|design| usd(design.price));
+            usd.map_or(Cell::Nothing, |usd| Cell::Number(usd, price(place)))
+        }));
+        match server.best().map(|best| &server.places[best]) {
+            Some(Place::Carried { design, filled, .. }) => {
+                row.push(Cell::text(made_of(design)));
+                row.extend(used(filled.as_ref()));
+            }
+            Some(Place::Missed { .. }) | None => {
+                row.extend([Cell::text("nothing carries it"), Cell::text(""), Cell::Nothing]);
+            }
+        }
+        row.push(Cell::text(&*server.file));
+        table.rows.push(row);
+    }
+    table
+}
+
+fn used(filled: Option<&Filled>) -> [Cell; 2] {
+    let what = filled.map_or(String::new(), |it| part(&it.part));
+    [Cell::Text(what), Cell::number(filled.map(|it| it.share * 100.0), 0)]
+}
+
+/// A row for each server and cloud.
+fn servers(estate: &Estate<'_, '_>) -> Table {
+    let mut table = Table::new(&[
+        ("server", "server"),
+        ("cloud", "cloud"),
+        ("region", "region"),
+        ("carried", "is_carried"),
+        ("USD a month", "price_usd"),
+        ("without a price", "is_unpriced"),
+        ("limits known", "is_known"),
+        ("design", "design"),
+        ("machine", "machine"),
+        ("disks", "n_disks"),
+        ("asked, GiB", "asked_gib"),
+        ("capacity, GiB", "capacity_gib"),
+        ("headroom, %", "headroom_pct"),
+        ("used most", "used_most"),
+        ("used, %", "used_pct"),
+        ("why not", "why_not"),
+        ("file", "file"),
+    ]);
+    for server in &estate.servers {
+        for (market, place) in estate.markets.iter().zip(&server.places) {
+            let terms = &market.terms;
+            let mut row = vec![
+                Cell::text(&*server.name),
+                Cell::text(terms.cloud.as_str()),
+                Cell::text(terms.region.as_deref().unwrap_or("")),
+            ];
+            row.extend(cells(server, place));
+            row.push(Cell::text(&*server.file));
+            table.rows.push(row);
+        }
+    }
+    table
+}
+
+fn cells(server: &Server, place: &Place) -> Vec<Cell> {
+    let yes_no = |is: bool| Cell::text(if is { "yes" } else { "no" });
+    let asked_gib: f64 = server.asked.need.volumes.iter().map(|it| it.capacity_gib).sum();
+    let asked_gib = Cell::number(asked_gib, 0);
+    match place {
+        Place::Carried { design, filled, .. } => {
+            let capacity: u64 = design.volumes.iter().map(|it| it.capacity_bytes() >> 30).sum();
+            let n_disks: u64 = design.volumes.iter().map(|it| u64::from(it.n_disks)).sum();
+            let mut row = vec![
+                yes_no(true),
+                Cell::Number(usd(design.price), price(place)),
+                yes_no(design.price.is_unpriced),
+                yes_no(!design.price.is_open),
+                Cell::text(made_of(design)),
+                Cell::text(&*design.machine),
+                Cell::count(n_disks),
+                asked_gib,
+                Cell::count(capacity),
+                Cell::number(Some(design.headroom * 100.0).filter(|it| it.is_finite()), 0),
+            ];
+            row.extend(used(filled.as_ref()));
+            row.push(Cell::text(""));
+            row
+        }
+        Place::Missed { nearest, why } => {
+            let nothing = || Cell::Nothing;
+            let mut row = vec![yes_no(false), nothing(), Cell::text(""), Cell::text("")];
+            row.extend([Cell::text(""), Cell::text(""), nothing(), asked_gib, nothing()]);
+            row.extend([nothing(), Cell::text(""), nothing()]);
+            row.push(Cell::text(short(nearest, why.as_ref())));
+            row
+        }
+    }
+}
+
+/// A row for each size of machine, with how many of each cloud.
+fn machines(estate: &Estate<'_, '_>) -> Table {
+    let mut table =
+        Table::new(&[("cloud", "cloud"), ("machine", "machine"), ("number", "n_machines")]);
+    for (idx, totals) in estate.totals.iter().enumerate() {
+        for (name, n) in &totals.machines {
+            let row = vec![Cell::text(cloud(estate, idx)), Cell::text(&**name), Cell::count(*n)];
+            table.rows.push(row);
+        }
+    }
+    table
+}
+
+/// A row for each type of disk.
+fn disks(estate: &Estate<'_, '_>) -> Table {
+    let mut table = Table::new(&[
+        ("cloud", "cloud"),
+        ("disk", "disk"),
+        ("number", "n_disks"),
+        ("capacity, GiB", "capacity_gib"),
+    ]);
+    for (idx, totals) in estate.totals.iter().enumerate() {
+        for (name, disks) in &totals.disks {
+            table.rows.push(vec![
+                Cell::text(cloud(estate, idx)),
+                Cell::text(&**name),
+                Cell::count(disks.n_disks),
+                Cell::count(disks.capacity_bytes >> 30),
+            ]);
+        }
+    }
+    table
+}
+
+fn json(estate: &Estate<'_, '_>) -> String {
+    let totals = |totals: &Totals| {
+        let disks = totals.disks.iter().map(|(name, disks)| {
+            let capacity_gib = disks.capacity_bytes >> 30;
+            (name.clone(), json!({"n_disks": disks.n_disks, "capacity_gib": capacity_gib}))
+        });
+        json!({
+            "n_designs": totals.n_designs,
+            "n_unpriced": totals.n_unpriced,
+            "n_open": totals.n_open,
+            "price_usd": usd(totals.price),
+            "machine_price_usd": usd(totals.machine_price),
+            "n_disks": totals.n_disks(),
+            "capacity_gib": totals.capacity_bytes() >> 30,
+            "machines": totals.machines,
+            "disks": disks.collect::<serde_json::Map<String, Value>>(),
+        })
+    };
+    let names = |all: &[usize]| {
+        all.iter().map(|idx| estate.servers[*idx].name.clone()).collect::<Vec<String>>()
+    };
+    let clouds = estate.markets.iter().zip(&estate.totals).zip(&estate.common);
+    let clouds = clouds.map(|((market, own), common)| {
+        json!({
+            "cloud": market.terms.cloud.as_str(),
+            "region": market.terms.region,
+            "edition": market.terms.edition,
+            "term": market.terms.term.as_str(),
+            "totals": totals(own),
+            "known_everywhere": totals(common),
+        })
+    });
+    let page = json!({
+        "schema": SCHEMA,
+        "headroom": estate.args.headroom,
+        "clouds": clouds.collect::<Vec<_>>(),
+        "cheapest": totals(&estate.cheapest),
+        "servers": servers(estate).json(),
+        "outliers": {
+            "dearest": names(&estate.outliers.dearest),
+            "missed": names(&estate.outliers.missed),
+            "open": names(&estate.outliers.open),
+            "far_above": names(&estate.outliers.far_above),
+        },
+        "wrong_files": estate.wrong,
+        "notes": notes(estate),
+    });
+    format!("{page:#}\n")
+}
+
+fn usd(price: ::design::Price) -> f64 {
+    (price.usd() * 100.0).round() / 100.0
+}
