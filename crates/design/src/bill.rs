@@ -19,12 +19,6 @@ pub enum BillError {
         /// Of what.
         name: String,
     },
-    /// The throughput of a pool does not follow from its size.
-    #[error("the price of pool `{name}` is not known")]
-    Pool {
-        /// The pool.
-        name: String,
-    },
 }
 
 /// Returns what a design is made of, on demand and for all of a month; `operations` are those of
@@ -34,6 +28,13 @@ pub fn order(design: &Design, region: Option<&str>, operations: f64) -> Result<O
     let mut order = Order::new(cloud(design, edition), region);
     if let Some(vm) = &design.vm {
         order.machines.push(machine(&vm.size));
+    }
+    // Clients of one size are bought together.
+    for client in design.clients.iter().filter(|client| !client.size.is_empty()) {
+        match order.machines.iter_mut().find(|bought| bought.name == client.size) {
+            Some(bought) => bought.count += 1,
+            None => order.machines.push(machine(&client.size)),
+        }
     }
     let mut pools_seen: Vec<u16> = Vec::new();
     for volume in &design.volumes {
@@ -50,7 +51,7 @@ pub fn order(design: &Design, region: Option<&str>, operations: f64) -> Result<O
                 if network.pool.is_none_or(|pool| !pools_seen.contains(&pool)) {
                     pools_seen.extend(network.pool);
                     let quota_gib = gib(volume.capacity_bytes);
-                    order.storage.push(pool(network, quota_gib, design, edition)?);
+                    order.storage.push(pool(network, quota_gib, design, edition));
                 }
             }
         }
@@ -63,7 +64,8 @@ pub(crate) fn machine(size: &str) -> Machine {
     Machine { name: size.to_owned(), count: 1, allows_ultra: false }
 }
 
-/// Returns whose the machine is, or the first disk; network volumes are those of Azure.
+/// Returns whose the machine is, or the first disk; network volumes, and the machines that reach
+/// them, are those of Azure.
 pub fn cloud(design: &Design, edition: &Edition) -> Cloud {
     let of_vm = design.vm.as_ref().and_then(|vm| edition.vm(&vm.size)).map(Vm::cloud);
     let mut stripes = design.volumes.iter().filter_map(|volume| match &volume.backing {
@@ -110,23 +112,21 @@ pub(crate) fn disks(disk: &Disk, mb_bytes: u64, edition: &Edition) -> Result<Sto
 
 /// Returns the pool that a network volume is in as it is bought; one without a pool is alone in one
 /// of its size.
-fn pool(
-    network: &NetworkVolume,
-    quota_gib: f64,
-    design: &Design,
-    edition: &Edition,
-) -> Result<Storage, BillError> {
+fn pool(network: &NetworkVolume, quota_gib: f64, design: &Design, edition: &Edition) -> Storage {
     let level = network.level.to_lowercase();
     let pool = network.pool.and_then(|pool| design.pools.get(usize::from(pool)));
-    let capacity_gib = match pool {
-        None => quota_gib,
-        Some(pool) => {
-            // Its throughput follows from its size.
-            let per_tib = edition.fact(&format!("level.{level}"), "throughput_per_tib");
-            let per_tib = per_tib.ok_or_else(|| BillError::Pool { name: pool.name.clone() })?;
-            (pool.throughput.per_s as f64 / per_tib.per_s as f64 * 1024.0).round()
-        }
-    };
     let name = format!("netapp-{level}");
-    Ok(Storage { name, count: 1, capacity_gib, ..Storage::default() })
+    let storage = Storage { name, count: 1, ..Storage::default() };
+    let Some(pool) = pool else { return Storage { capacity_gib: quota_gib, ..storage } };
+    let per_s = pool.throughput.per_s as f64;
+    match edition.fact(&format!("level.{level}"), "throughput_per_tib") {
+        // Its throughput follows from its size, also where a change of the design gave it more.
+        Some(per_tib) => {
+            let capacity_gib = (per_s / per_tib.per_s as f64 * 1024.0).round();
+            Storage { capacity_gib, ..storage }
+        }
+        None => {
+            Storage { capacity_gib: gib(pool.build.size_bytes), throughput_bytes: per_s, ..storage }
+        }
+    }
 }

@@ -17,6 +17,7 @@ mod medium;
 mod network;
 mod parser;
 mod promised;
+pub mod service;
 mod vm;
 
 pub(crate) use network::BY_HAND;
@@ -316,6 +317,10 @@ pub struct PoolBuild {
 pub struct Client {
     /// What the user calls it.
     pub name: String,
+    /// Its machine size, as the catalogue has it; empty where the design names none.
+    pub size: String,
+    /// How many clients after it are of the same table: the workers of a job are spread over all.
+    pub n_following: u16,
     /// Network distance to the volumes, there and back, nanoseconds.
     pub round_trip_ns: u64,
     /// TCP connections (`nconnect`), 1 to 16.

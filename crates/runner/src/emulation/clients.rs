@@ -4,6 +4,7 @@
 //! Pure.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use plan::Diagnostic;
@@ -12,28 +13,31 @@ use volume::design::Backing;
 
 use crate::bind::{BoundPlan, BoundWorker};
 
-/// Returns the clients by the names of their jobs, and what stands against the choice: a job that
-/// no client runs, and a client that runs no job.
+/// Returns the clients by the names of their jobs, whose workers they have in turn, and what stands
+/// against the choice: a job that no client runs, and a client that runs no job.
 pub(super) fn of_jobs(
     bound: &BoundPlan,
     design: &Design,
-) -> (HashMap<String, u16>, Vec<Diagnostic>) {
-    let mut by_job = HashMap::new();
+) -> (HashMap<String, Range<u16>>, Vec<Diagnostic>) {
+    let mut by_job: HashMap<String, Range<u16>> = HashMap::new();
+    let mut used = HashSet::new();
     let mut lost = HashSet::new();
     let mut findings = Vec::new();
     for worker in bound.workers() {
         let job = &worker.job.name;
-        if by_job.contains_key(job) || lost.contains(job) || !is_remote(worker, design) {
+        if lost.contains(job) || !is_remote(worker, design) {
             continue;
         }
-        if let Some(client) = design.client_of(job) {
-            by_job.insert(job.clone(), client);
+        if let Some(clients) = by_job.get(job) {
+            used.insert(of_worker(clients, worker.worker_idx));
+        } else if let Some(clients) = design.clients_of(job) {
+            used.insert(of_worker(&clients, worker.worker_idx));
+            by_job.insert(job.clone(), clients);
         } else {
             lost.insert(job.clone());
             findings.push(on_no_client(job, design));
         }
     }
-    let used: HashSet<u16> = by_job.values().copied().collect();
     let is_idle = |idx: usize| !used.contains(&(idx as u16));
     // In a plan without files on network volumes no client means anything.
     if !by_job.is_empty() {
@@ -42,6 +46,11 @@ pub(super) fn of_jobs(
         );
     }
     (by_job, findings)
+}
+
+/// Returns the client that a worker of a job runs on, of those that the job has.
+pub(super) fn of_worker(clients: &Range<u16>, worker_idx: u32) -> u16 {
+    clients.start + (worker_idx % clients.len().max(1) as u32) as u16
 }
 
 fn is_remote(worker: &BoundWorker, design: &Design) -> bool {
@@ -61,6 +70,13 @@ fn on_no_client(job: &str, design: &Design) -> Diagnostic {
 
 fn idle(design: &Design, idx: usize) -> Diagnostic {
     let client = &design.clients[idx];
+    let has_fewer = client.n_following > 0
+        || idx.checked_sub(1).is_some_and(|before| design.clients[before].n_following > 0);
+    if has_fewer {
+        let text = format!("client `{}` of the design has no worker of its job", client.name);
+        return Diagnostic::note("client-without-job", text)
+            .help("workers are spread over equal clients: give the job more, as `numjobs`");
+    }
     if client.jobs.is_empty() {
         let text = format!("client `{}` of the design runs no job", client.name);
         return Diagnostic::note("client-without-job", text)

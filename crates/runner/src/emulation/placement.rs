@@ -3,6 +3,7 @@
 //! Pure but for the current folder, which relative paths start at. No file is looked at.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use engine::volume::VolumeRange;
@@ -29,7 +30,7 @@ const SECTOR_BYTES: u32 = 512;
 pub(crate) struct Placement {
     by_path: BTreeMap<PathBuf, VolumeRange>,
     /// Clients by the names of the jobs that run on them.
-    clients: HashMap<String, u16>,
+    clients: HashMap<String, Range<u16>>,
 }
 
 /// Returns what is known of the plan's files: they are there and empty, on a volume that has room.
@@ -155,7 +156,8 @@ impl Placement {
 
     /// Returns the places of a worker's files, in their order.
     pub(crate) fn of(&self, worker: &BoundWorker) -> Vec<VolumeRange> {
-        let client = self.clients.get(&worker.job.name).copied().unwrap_or(0);
+        let clients = self.clients.get(&worker.job.name);
+        let client = clients.map_or(0, |of| clients::of_worker(of, worker.worker_idx));
         let place = |file: &BoundFile| {
             let (place, path) = (self.by_path.get(&file.path), file.path.display());
             assert!(place.is_some(), "`{path}` was placed on no volume");

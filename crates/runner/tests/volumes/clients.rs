@@ -109,6 +109,30 @@ fn farther_machines_do_fewer_operations_at_the_same_parallelism() {
 }
 
 #[test]
+fn the_workers_of_a_job_are_spread_over_equal_clients() {
+    let text = "edition='current'\n[[volume]]\nmount='/mnt/anf'\nservice='Ultra'\n\
+                quota='100TiB'\nmix='published'\nlatency='1ms'\n\
+                [[client]]\nname='node'\ncount=3\nnconnect=1\nslots=50\n";
+    let design = volume::design::parse(text).0.expect("a design");
+    let names: Vec<&str> = design.clients.iter().map(|client| client.name.as_str()).collect();
+    assert_eq!(names, ["node-1", "node-2", "node-3"]);
+    let of = |n_workers: u32| {
+        let job = "[j]\nrw=randread\nbs=8k\nioengine=libaio\ndirect=1\niodepth=200\nsize=1g\n\
+                   directory=/mnt/anf\ntime_based=1\nramp_time=1\nruntime=2\ngroup_reporting=1\n";
+        Bench::new(design.clone()).run(&format!("{job}numjobs={n_workers}\n"))
+    };
+    // 50 slots of each client over 1 ms.
+    for (n_workers, wanted) in [(1, 50_000.0), (2, 100_000.0), (3, 150_000.0), (7, 150_000.0)] {
+        let record = of(n_workers);
+        close("slots of the clients", iops(&record.jobs[0]), wanted, 0.01);
+        let idle: Vec<String> = (n_workers + 1..=3)
+            .map(|number| format!("client `node-{number}` of the design has no worker of its job"))
+            .collect();
+        assert_eq!(said(&record), idle);
+    }
+}
+
+#[test]
 fn jobs_of_one_client_share_its_slots() {
     let record = run(vec![client("only", 500_000, &[])]);
     for job in &record.jobs {

@@ -1,13 +1,14 @@
 //! Machines that reach network volumes.
 
 use core::net::IpAddr;
+use core::ops::Range;
 
 use catalog::Vm as Size;
 use plan::keys::{Findings, Keys};
 
 use super::check::NETWORK_CLOUD;
-use super::parser::Parser;
-use super::{Client, Design, vm};
+use super::parser::{PARTS_MAX, Parser};
+use super::{Client, Design, service, vm};
 
 /// Connections of one mount, where the catalogue does not say.
 const CONNECTIONS_MAX: u64 = 16;
@@ -18,12 +19,17 @@ const SLOTS_DEFAULT: u64 = 128;
 /// Reads `[[client]]`.
 pub(super) fn clients(list: Vec<Keys<'_>>, parser: &mut Parser<'_, '_>) -> Vec<Client> {
     let mut clients: Vec<Client> = Vec::new();
-    for keys in list {
+    for mut keys in list {
         let at = keys.at.clone();
+        let count = count(&mut keys, clients.len(), parser);
         let client = client(keys, clients.len(), parser);
         if clients.iter().any(|known| known.name == client.name) {
             let text = format!("two clients are named `{}`", client.name);
             parser.findings.error("duplicate-name", &at, text);
+        }
+        if client.address.is_some() && count > 1 {
+            let text = "one `address` for several clients: write a [[client]] for each";
+            parser.findings.error("bad-value", &at, text);
         }
         if let Some(address) = client.address
             && clients.iter().any(|known| known.address == Some(address))
@@ -31,9 +37,28 @@ pub(super) fn clients(list: Vec<Keys<'_>>, parser: &mut Parser<'_, '_>) -> Vec<C
             let text = format!("two clients have the address {address}");
             parser.findings.error("duplicate-name", &at, text);
         }
-        clients.push(client);
+        if count == 1 {
+            clients.push(client);
+            continue;
+        }
+        clients.extend((1..=count).map(|number| Client {
+            name: format!("{}-{number}", client.name),
+            n_following: count - number,
+            ..client.clone()
+        }));
     }
     clients
+}
+
+/// Reads how many equal clients a table stands for.
+fn count(keys: &mut Keys<'_>, n_before: usize, parser: &mut Parser<'_, '_>) -> u16 {
+    let Some((count, at)) = keys.count("count", parser.findings) else { return 1 };
+    let most = PARTS_MAX.saturating_sub(n_before).max(1) as u64;
+    if !(1..=most).contains(&count) {
+        let text = format!("`count` is {count}, expected 1 to {most}: a design has {PARTS_MAX}");
+        parser.findings.error("out-of-range", &at, text);
+    }
+    count.clamp(1, most) as u16
 }
 
 fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client {
@@ -50,9 +75,9 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
     let address = address(&mut keys, findings);
     keys.finish(findings);
     let fact = |scope, parameter| parser.edition.fact(scope, parameter).map(|fact| fact.per_s);
-    let connections_max = fact("client", "nconnect_max").unwrap_or(CONNECTIONS_MAX);
+    let connections_max = service::connections_max(parser.edition).unwrap_or(CONNECTIONS_MAX);
     let slots_default = fact("server", "slots_per_connection").unwrap_or(SLOTS_DEFAULT);
-    let mut in_range = |value: Option<(u64, std::ops::Range<usize>)>, name, default, max| {
+    let mut in_range = |value: Option<(u64, Range<usize>)>, name, default, max| {
         let Some((value, at)) = value else { return default };
         if !(1..=max).contains(&value) {
             let text = format!("`{name}` is {value}, expected 1 to {max}");
@@ -70,6 +95,7 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
         }
     }
     let mut egress = by_hand.map(|(per_s, _)| vm::own_limit(per_s, None, egress.as_deref()));
+    let mut of_size = String::new();
     if let Some((size, at)) = size {
         let edition = parser.edition;
         if let Some(vm) = edition.vm(size) {
@@ -81,6 +107,7 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
                 );
                 parser.findings.error("other-cloud", &at, text);
             }
+            of_size.clone_from(&vm.name);
             let known = vm.egress().map(|figure| parser.limit(&vm.name, figure, None));
             if known.is_none() && egress.is_none() {
                 parser.findings.warn("unknown-figure", &at, unknown_egress(vm));
@@ -93,6 +120,8 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
     }
     Client {
         name,
+        size: of_size,
+        n_following: 0,
         round_trip_ns,
         connections: connections as u16,
         slots_per_connection: slots as u16,
@@ -129,17 +158,17 @@ fn address(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<IpAddr> {
 }
 
 impl Design {
-    /// Returns the position of the client that a job runs on: the first that names it, else the
-    /// first that names none. 0 in a design without clients, and `None` where all clients name
-    /// jobs, but not this one.
-    pub fn client_of(&self, job: &str) -> Option<u16> {
+    /// Returns the positions of the clients that a job runs on, its workers in turn: the first that
+    /// names it, else the first that names none, with those of the same table. 0 alone in a design
+    /// without clients, and `None` where all clients name jobs, but not this one.
+    pub fn clients_of(&self, job: &str) -> Option<Range<u16>> {
         if self.clients.is_empty() {
-            return Some(0);
+            return Some(0..1);
         }
         let names = |client: &Client| client.jobs.iter().any(|pattern| fits(pattern, job));
         let idx = self.clients.iter().position(names);
         let idx = idx.or_else(|| self.clients.iter().position(|client| client.jobs.is_empty()));
-        idx.map(|idx| idx as u16)
+        idx.map(|idx| idx as u16..idx as u16 + 1 + self.clients[idx].n_following)
     }
 }
 

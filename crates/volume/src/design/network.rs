@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use catalog::{Edition, Figure, VolumeKind};
+use catalog::{Figure, VolumeKind};
 use plan::Diagnostic;
 use plan::keys::{At, Keys};
 
 use super::parser::{ParsedVolume, Parser};
+use super::service::{self, Sized};
 use super::{Backing, Limit, NetworkVolume, Pool, PoolBuild, Volume, VolumeBuild, medium_latency};
 
 /// Origin of throughput that was assigned to a volume.
@@ -63,19 +64,18 @@ fn pool(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<ParsedPool> {
     keys.finish(parser.findings);
     let (name, level, (size_bytes, size_at)) = (name?.0.to_owned(), level?, size?);
     let edition = parser.edition;
-    in_range(size_bytes, &size_at, "pool", edition, parser);
-    let size_tib = size_bytes as f64 / TIB;
-    let throughput = if level == "flexible" {
-        flexible(throughput, size_tib, &at, parser)?
+    in_range(size_bytes, &size_at, Sized::Pool, parser);
+    let throughput = if level == service::FLEXIBLE {
+        flexible(throughput, size_bytes, &at, parser)?
     } else {
         if let Some((_, at)) = throughput {
             let text = format!("the throughput of a {level} pool follows from its size");
             parser.findings.error("bad-value", &at, text);
         }
         let figure = edition.fact(&format!("level.{level}"), "throughput_per_tib")?;
-        times(figure, size_tib, &level, parser)
+        times(figure, size_bytes, &level, parser)
     };
-    let is_manual = manual || level == "flexible";
+    let is_manual = manual || level == service::FLEXIBLE;
     let build = PoolBuild { level: capitalised(&level), size_bytes, is_manual };
     Some(ParsedPool { pool: Pool { name, throughput, build }, size_bytes, level, is_manual })
 }
@@ -83,13 +83,12 @@ fn pool(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<ParsedPool> {
 /// Reads the throughput of a pool whose throughput is bought apart from its size.
 fn flexible(
     asked: Option<At<u64>>,
-    size_tib: f64,
+    size_bytes: u64,
     at: &Range<usize>,
     parser: &mut Parser<'_, '_>,
 ) -> Option<Limit> {
-    let least = parser.edition.fact("level.flexible", "throughput_min")?;
     let most = parser.edition.fact("level.flexible", "throughput_max_per_tib")?;
-    let range = least.per_s..=((most.per_s as f64 * size_tib) as u64).max(least.per_s);
+    let range = service::flexible_throughput(parser.edition, size_bytes)?;
     let Some((per_s, at)) = asked else {
         parser.findings.error("missing-key", at, "a flexible pool needs `throughput`");
         return None;
@@ -113,13 +112,7 @@ fn level(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<String> {
     };
     let name = text.to_lowercase();
     let edition = parser.edition;
-    let is_level = |level: &&str| {
-        edition
-            .network_volumes()
-            .iter()
-            .any(|fact| fact.scope.strip_prefix("level.").is_some_and(|known| known == *level))
-    };
-    if is_level(&name.as_str()) {
+    if service::levels(edition).contains(&name.as_str()) {
         return Some(name);
     }
     let finding = if edition.levels().next().is_none() {
@@ -157,8 +150,7 @@ pub(super) fn volume(
     let latency = parser.latency(&mut keys, "latency", medium_latency("network").latency);
     keys.finish(parser.findings);
     let (level, (quota_bytes, quota_at)) = (level?, quota?);
-    let scope = format!("volume.{}", kind.as_str());
-    in_range(quota_bytes, &quota_at, &scope, parser.edition, parser);
+    in_range(quota_bytes, &quota_at, Sized::Volume(kind), parser);
     if let Some(pool) = pool.map(|idx| &pools[idx]).filter(|pool| pool.level != level) {
         let text = format!("a {level} volume in the {} pool `{}`", pool.level, pool.pool.name);
         parser.findings.error("bad-value", &at, text);
@@ -225,52 +217,40 @@ fn throughput(
             parser.findings.error("missing-key", at, text);
             return None;
         };
-        return Some(times(figure, quota_bytes as f64 / TIB, level, parser));
+        return Some(times(figure, quota_bytes, level, parser));
     }
     let Some((per_s, assigned_at)) = assigned else {
         let text = "a volume in a pool with manual QoS needs `throughput`";
         parser.findings.error("missing-key", at, text);
         return None;
     };
-    let scope = "volume.regular";
-    let least = parser.edition.fact(scope, "manual_qos_min").map_or(1, |figure| figure.per_s);
-    let most = parser.edition.fact(scope, "throughput_max").map_or(u64::MAX, |figure| figure.per_s);
-    if !(least..=most).contains(&per_s) {
-        let text = format!("`throughput` is from {} to {} MiB/s", least >> 20, most >> 20);
+    let range = service::assignable(parser.edition);
+    if !range.contains(&per_s) {
+        let (least, most) = (range.start() >> 20, range.end() >> 20);
+        let text = format!("`throughput` is from {least} to {most} MiB/s");
         parser.findings.error("out-of-range", &assigned_at, text);
     }
     Some(Limit { per_s: per_s.max(1), burst: None, origin: BY_HAND.to_owned() })
 }
 
 /// Returns a level's throughput for a size.
-fn times(figure: &Figure, size_tib: f64, level: &str, parser: &Parser<'_, '_>) -> Limit {
-    let per_s = (figure.per_s as f64 * size_tib).round() as u64;
-    let whose = format!("{} x {size_tib} TiB", capitalised(level));
-    Limit { per_s: per_s.max(1), burst: None, origin: parser.origin(&whose, figure) }
+fn times(figure: &Figure, bytes: u64, level: &str, parser: &Parser<'_, '_>) -> Limit {
+    let whose = format!("{} x {} TiB", capitalised(level), bytes as f64 / TIB);
+    let per_s = service::times(figure, bytes);
+    Limit { per_s, burst: None, origin: parser.origin(&whose, figure) }
 }
 
-fn in_range(
-    bytes: u64,
-    at: &Range<usize>,
-    scope: &str,
-    edition: &Edition,
-    parser: &mut Parser<'_, '_>,
-) {
-    let least = edition.fact(scope, "size_min").map_or(1, |figure| figure.per_s);
-    let most = edition.fact(scope, "size_max").map_or(u64::MAX >> 1, |figure| figure.per_s);
-    if (least..=most).contains(&bytes) {
+fn in_range(bytes: u64, at: &Range<usize>, of: Sized, parser: &mut Parser<'_, '_>) {
+    let range = service::sizes(parser.edition, of);
+    if range.contains(&bytes) {
         return;
     }
-    let what = match scope {
-        "pool" => "a pool",
-        "volume.large" => "a large volume",
-        _ => "a regular volume",
-    };
+    let (least, most) = (*range.start(), *range.end());
     let gib = (bytes as f64 / f64::from(1 << 30) * 1000.0).round() / 1000.0;
-    let text = format!("{what} has {} to {} GiB, not {gib}", least >> 30, most >> 30);
+    let text = format!("{} has {} to {} GiB, not {gib}", of.about(), least >> 30, most >> 30);
     let mut finding = Diagnostic::error("out-of-range", text);
-    let large = parser.edition.fact("volume.large", "size_max").map_or(0, |figure| figure.per_s);
-    if scope == "volume.regular" && (most + 1..=large).contains(&bytes) {
+    let large = *service::sizes(parser.edition, Sized::Volume(VolumeKind::Large)).end();
+    if of == Sized::Volume(VolumeKind::Regular) && (most + 1..=large).contains(&bytes) {
         finding = finding.help("set large = true");
     }
     parser.findings.add(finding, at);

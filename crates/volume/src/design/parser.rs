@@ -45,7 +45,7 @@ const OF_EDITION: [&str; 4] = ["not-cacheable", "not-premium", "too-many-disks",
 const LATENCY_NS_MAX: u64 = 10_000_000_000;
 
 /// Most volumes, clients or pools of one design: operations name them by 16 bits.
-const PARTS_MAX: usize = 1000;
+pub(super) const PARTS_MAX: usize = 1000;
 
 /// Reads a design, with limits from the built-in catalogue.
 ///

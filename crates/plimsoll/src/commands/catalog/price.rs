@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use ::catalog::cost::{self, Cost, CostError, MONTH_HOURS, Order};
 use ::catalog::{Part, Term};
-use ::design::bill::{self, BillError};
+use ::design::bill;
 use serde_json::json;
 use volume::Design;
 
@@ -81,13 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Returns what a design is made of, on the terms that were asked for.
 fn order(design: &Design, args: &Args) -> Result<Order, Failure> {
     let order = bill::order(design, args.region.as_deref(), args.operations as f64);
-    let order = order.map_err(|error| {
-        let failure = Failure::wrong_use(error.to_string());
-        match error {
-            BillError::Pool { .. } => failure.hint("throughput above 128 MiB/s of it has no price"),
-            BillError::NoEdition | BillError::NotSold { .. } => failure,
-        }
-    })?;
+    let order = order.map_err(|error| Failure::wrong_use(error.to_string()))?;
     Ok(Order {
         term: args.term,
         month_hours: args.hours,
