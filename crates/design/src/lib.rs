@@ -25,6 +25,7 @@ mod make;
 mod market;
 mod nearest;
 mod need;
+pub mod netapp;
 mod of_needs;
 mod price;
 mod reject;

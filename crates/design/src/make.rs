@@ -13,8 +13,8 @@ use crate::search::{Chosen, Ranked};
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
 
-/// Returns a design as TOML, which every command that takes a design reads.
-pub fn toml(terms: &Terms, need: &Need, ranked: &Ranked, name: &str) -> String {
+/// Returns what stands at the top of a design's file.
+pub(crate) fn head(terms: &Terms, name: &str) -> String {
     let mut text = format!("name = {}\nedition = \"{}\"\n", quoted(name), terms.edition);
     if let Some(region) = &terms.region {
         let cloud = terms.cloud.as_str().to_lowercase();
@@ -23,6 +23,12 @@ pub fn toml(terms: &Terms, need: &Need, ranked: &Ranked, name: &str) -> String {
     if terms.mb_bytes != MB_BYTES_DEFAULT {
         text.push_str(&format!("mb_bytes = {}\n", terms.mb_bytes));
     }
+    text
+}
+
+/// Returns a design as TOML, which every command that takes a design reads.
+pub fn toml(terms: &Terms, need: &Need, ranked: &Ranked, name: &str) -> String {
+    let mut text = head(terms, name);
     text.push_str(&format!("\n[vm]\nsize = \"{}\"\n", ranked.machine));
     for (asked, chosen) in need.volumes.iter().zip(&ranked.volumes) {
         text.push_str(&format!("\n[[volume]]\nmount = {}\n", quoted(&asked.mount)));
@@ -89,7 +95,7 @@ pub(crate) fn rate(bytes_per_s: u64) -> String {
 }
 
 /// Quotes a text for TOML.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let escaped: String = text
         .chars()
         .map(|c| match c {

@@ -1,0 +1,31 @@
+//! Designs with volumes of a network file service (Azure NetApp Files), which several machines
+//! share: by exact search.
+//!
+//! Chosen are the service level, the kind and the quota of each volume, throughput by quota or by
+//! hand, the capacity pools, the machine size, how many machines there are, and their connections.
+//! Volumes of one level and way to give throughput share one pool. The rank is that of disks:
+//! price, then headroom, then fewer parts.
+//!
+//! What an I/O costs of which cap is asked of `judge` on a design of one volume; what a size may be
+//! and what throughput it has is [`volume::design::service`]'s word.
+//!
+//! Why it is exact: a pool is bought in whole TiB and its price rises with its size, so that the
+//! least size that carries its volumes is enough to look at; so is the least number of machines of
+//! one size. Every volume tries every level, kind and way to give throughput. A branch is left
+//! where the pools so far, with the cheapest machines, are dearer than the worst design that is
+//! kept. In a pool that is paid for, throughput is given out so that the tightest volume has most.
+//!
+//! Tests: `tests/network.rs`, equal to trying every design, on random catalogues.
+
+mod ask;
+mod machines;
+mod make;
+mod pools;
+mod rank;
+mod search;
+
+pub use make::{parse, toml};
+pub use rank::{ChosenPool, ChosenVolume, Qos, Ranked};
+pub use search::{
+    Found, MACHINES_MAX, Machines, NetworkError, Options, VOLUMES_MAX, nearest, search,
+};
