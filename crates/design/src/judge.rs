@@ -1,8 +1,8 @@
 //! What a design does with a need.
 
+use volume::Design;
 use volume::design::{Backing, CacheMode};
 use volume::limits::{CapUse, Done, Flow, path, together};
-use volume::{Design, limits};
 
 use crate::need::{Need, VolumeNeed};
 use crate::search::hit_ratio;
@@ -150,9 +150,4 @@ fn of_phase(design: &Design, name: &str, flows: Vec<Flow>) -> PhaseJudged {
     }
     caps.sort_by(|a, b| a.headroom().total_cmp(&b.headroom()));
     PhaseJudged { phase: name.to_owned(), flows, done, caps }
-}
-
-/// Returns the changes that lift what holds one of a phase's flows back.
-pub fn remedies(design: &Design, phase: &PhaseJudged, flow_idx: usize) -> Vec<limits::Remedy> {
-    limits::remedies_among(design, &phase.flows, flow_idx)
 }

@@ -3,7 +3,8 @@
 //! A [`Need`] says what is asked of each volume in each phase. A [`Market`] is what a region sells:
 //! machines in groups of equal limits, and disk types. [`search()`] returns the best designs, each
 //! the best of its machine and types of disk: lowest price first, then most headroom, then fewest
-//! parts. [`judge()`] says of any design what it does with a need, [`bill`] makes it an order.
+//! parts. [`judge()`] says of any design what it does with a need, [`explain`] why and what lifts
+//! it at which price, [`bill`] makes it an order.
 //!
 //! No limit is known here. What an I/O costs of which cap is asked of [`volume::limits::path`] on
 //! a design of one volume; a machine's caps are those that a design file with its name gets. The
@@ -17,6 +18,7 @@ pub mod advice;
 pub mod bill;
 mod candidate;
 pub mod estate;
+pub mod explain;
 mod filled;
 mod group;
 mod judge;
@@ -34,7 +36,7 @@ mod top;
 mod uses;
 
 pub use filled::{Filled, Part, filled};
-pub use judge::{CapAsked, Judged, PhaseJudged, judge, remedies};
+pub use judge::{CapAsked, Judged, PhaseJudged, judge};
 pub use kind::CHUNKS_BYTES;
 pub use make::{parse, promises, toml};
 pub use market::{Market, MarketError, Terms};

@@ -230,6 +230,38 @@ fn headroom_costs_and_the_reasons_are_told() {
     says(&outcome, 0, &parts);
 }
 
+/// On a D4s_v3, which takes 6,400 IOPS, beside seven eighths of what that carries.
+#[test]
+fn a_design_is_explained_by_queue_depth_and_by_what_a_change_costs() {
+    let needs = needs("capacity_gib = 500", &iops(5_600, 8));
+    let place = ["--region", "eastus", "--machine", "D4s_v3", "--disk", "P30,P40"];
+    let outcome = design(&needs, &[&place[..], &["--explain", "1"]].concat());
+    let parts = [
+        "What each load does by queue depth /mnt/data: phase peak: 5,600 IOPS of 8 KiB at random \
+         places, 100 % reads",
+        "the first cap in the way is vm_uncached_iops (Standard_D4s_v3), at 6,400 IOPS",
+        "4 4,000 1.00 ms queue_depth 8 6,400 1.25 ms vm_uncached_iops",
+        "up to 6 in flight take 1.00 ms",
+        "the need takes 5.6 in flight on average",
+        "a month more",
+    ];
+    says(&outcome, 0, &parts);
+    let outcome = design(&needs, &[&place[..], &["--explain", "1", "--json"]].concat());
+    let page: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let explained = &page["explained"];
+    let (phase, lifted) = (&explained["phases"][0], &explained["lifted_by"]);
+    assert_eq!(phase["caps"][0]["asked_share"].as_f64(), Some(0.875));
+    assert_eq!(phase["loads"][0]["first_cap"], "vm_uncached_iops");
+    assert_eq!(phase["loads"][0]["by_depth"][3]["latency_s"].as_f64(), Some(8.0 / 6400.0));
+    let usd: Vec<f64> = lifted
+        .as_array()
+        .expect("changes")
+        .iter()
+        .map(|change| change["usd_more_per_month"].as_f64().expect("a price"))
+        .collect();
+    assert!(!usd.is_empty() && usd.is_sorted() && usd[0] > 0.0, "{lifted}");
+}
+
 /// Examples of docs/design.md, with what they print.
 #[test]
 fn the_examples_of_the_documentation_print_what_stands_there() {

@@ -124,18 +124,47 @@ fn needs_are_asked_at_once() {
       vm_uncached_iops                 50,000  100 %       +0%  Standard_DS14
       vm_uncached_bytes                64,000   78 %      +28%  Standard_DS14
       disk_bytes                      244,141   20 %     +388%  10 x P30
-      disk_iops is lifted by both one more P30 and a larger machine: Standard_GS5:
-                             55,000 IOPS, where disk_iops binds; or both 10 x P40
-                             and a larger machine: Standard_GS5: 75,000 IOPS, where
-                             disk_iops binds
+      the first cap in the way is disk_iops (10 x P30), at 50,000 IOPS; the next is
+      vm_uncached_iops (Standard_DS14), at the same rate
+        in flight         IOPS    latency  held by
+                1        1,000    1.00 ms  queue_depth
+                2        2,000    1.00 ms  queue_depth
+                4        4,000    1.00 ms  queue_depth
+                8        8,000    1.00 ms  queue_depth
+               16       16,000    1.00 ms  queue_depth
+               32       32,000    1.00 ms  queue_depth
+               64       50,000    1.28 ms  disk_iops
+              128       50,000    2.56 ms  disk_iops
+              256       50,000    5.12 ms  disk_iops
+        up to 50 in flight take 1.00 ms, the latency without load; each more only
+        waits longer; the need takes 50 in flight on average
+      disk_iops is lifted by:
+        - both one more P30 and a larger machine: Standard_GS5: 55,000 IOPS, where
+          disk_iops binds; price not known: no price of `Standard_GS5` without a
+          region
+        - both 10 x P40 and a larger machine: Standard_GS5: 75,000 IOPS, where
+          disk_iops binds; price not known: no price of `Standard_GS5` without a
+          region
 
     /mnt/readcache: P30, ReadOnly host cache
     needs 70,000 IOPS of 8 KiB, 100 % reads: not met: 64,000 IOPS, 524.3 MB/s
       cap                        carries IOPS   need  headroom  what
       vm_cached_iops                   64,000  109 %       -9%  Standard_DS14
       vm_cached_bytes                  64,000  109 %       -9%  Standard_DS14
-      vm_cached_iops is lifted by a larger machine: Standard_GS5: 160,000 IOPS,
-                                  where vm_cached_iops binds
+      vm_cached_iops (Standard_DS14) throttles it to 64,000 IOPS, 91 % of the need;
+      the next is vm_cached_bytes (Standard_DS14), at the same rate
+        in flight         IOPS    latency  held by
+                1       10,000     100 µs  queue_depth
+                2       20,000     100 µs  queue_depth
+                4       40,000     100 µs  queue_depth
+                8       64,000     125 µs  vm_cached_iops
+               16       64,000     250 µs  vm_cached_iops
+               32       64,000     500 µs  vm_cached_iops
+        up to 6 in flight take 100 µs, the latency without load; each more only
+        waits longer
+      vm_cached_iops is lifted by:
+        - a larger machine: Standard_GS5: 160,000 IOPS, where vm_cached_iops binds;
+          price not known: no price of `Standard_GS5` without a region
     "#);
 }
 
@@ -282,12 +311,60 @@ fn a_need_that_is_not_met_has_a_code_and_what_meets_it() {
     for mb in ["decimal", "published"] {
         let outcome = limits(P30, &["--demand", "iops=6000,size=8k", "--mb", mb]);
         let page = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        let changes = "one more P30: 10,000 IOPS, where disk_iops binds; or P40: 7,500 IOPS";
-        assert!(page.contains(changes), "{page}");
+        for change in ["one more P30: 10,000 IOPS, where disk_iops binds; USD 136.09", "P40: 7,500"]
+        {
+            assert!(page.contains(change), "{page}");
+        }
     }
     assert_eq!(limits(P30, &["--demand", "iops=5000,size=8k"]).code, 0);
     let outcome = limits(P30, &["--demand", "iops=5000,hit=0.9"]);
     assert!(outcome.success().contains("`hit=` counts for nothing"), "{}", outcome.stdout);
+}
+
+/// 5,000 of 6,000 IOPS, and prices of East US: a P40 instead is 259.05 less 135.17.
+#[test]
+fn a_need_that_is_not_met_says_what_throttling_does_and_what_a_change_costs() {
+    let today = P30.replace("2018", "current");
+    let need = ["--demand", "iops=6000,size=8k"];
+    let outcome = limits(&today, &[&need[..], &["--region", "eastus"]].concat());
+    let page = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "disk_iops (P30) throttles it to 5,000 IOPS, 83 % of the need; the next is disk_bytes \
+         (P30), at 24,414 IOPS",
+        "4 4,000 1.00 ms queue_depth 8 5,000 1.60 ms disk_iops 16 5,000 3.20 ms disk_iops",
+        "up to 5 in flight take 1.00 ms",
+        "disk_iops is lifted by, the cheapest first: - P40: 7,500 IOPS, where disk_iops binds; USD \
+         123.88 a month more - one more P30: 10,000 IOPS, where disk_iops binds; USD 135.17 a \
+         month more",
+    ] {
+        assert!(page.contains(part), "no `{part}` in\n{page}");
+    }
+    let json = ["--region", "eastus", "--json"];
+    let outcome = limits(&today, &[&need[..], &json[..]].concat());
+    let page: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let of = &page["demands"][0];
+    assert_eq!(of["carried_share"].as_f64(), Some(5.0 / 6.0));
+    assert_eq!(of["by_depth"][3]["queue_depth"], 8);
+    assert_eq!(of["by_depth"][3]["latency_s"].as_f64(), Some(0.0016));
+    assert_eq!(of["caps"][0]["asked_share"].as_f64(), Some(1.2));
+    assert_eq!(of["lifted_by"][0]["change"], "P40");
+    assert_eq!(of["lifted_by"][0]["usd_more_per_month"].as_f64(), Some(123.88));
+    // Without a region no price is known, which is said.
+    let outcome = limits(&today, &need);
+    assert!(outcome.stdout.contains("note: prices are by region: name one"), "{}", outcome.stdout);
+    refused(&today, &[&need[..], &["--region", "eastuss"]].concat(), &["eastuss", "eastus,"]);
+    refused(&today, &["--region", "eastus"], &["--demand"]);
+}
+
+/// With a cap below a whole number in flight, no row says less than the sentence below it.
+#[test]
+fn rows_and_words_round_alike() {
+    let text = "[[volume]]\nmount='/a'\ndisk={ size='1TiB', iops=3200, throughput='1000MB/s' }\n\
+                latency='1ms'\n";
+    let outcome = limits(text, &["--demand", "iops=4000,size=8k"]);
+    let page = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("2 2,000 1.00 ms queue_depth 4 3,200 1.25 ms disk_iops"), "{page}");
+    assert!(page.contains("up to 3 in flight take 1.00 ms"), "{page}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub mod bound;
 pub mod cache;
 pub mod compose;
 pub mod credit;
+mod depth;
 mod network;
 pub mod path;
 mod queue;
@@ -24,4 +25,5 @@ pub mod stripe;
 
 pub use bound::Bound;
 pub use compose::{CapUse, Done, Flow, Load, Scope, alone, together};
-pub use remedy::{Remedy, remedies, remedies_among};
+pub use depth::{AtDepth, at_depth, by_depth};
+pub use remedy::{PriceOf, Remedy, remedies, remedies_among, remedies_by};

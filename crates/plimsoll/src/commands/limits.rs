@@ -7,6 +7,9 @@ mod json;
 mod notes;
 mod text;
 
+use ::catalog::cost::{CostError, find_region};
+use ::design::Terms;
+use ::design::explain::terms_of;
 use volume::Design;
 use volume::design::{MB_READINGS, parse_in_mb};
 use volume::limits::Load;
@@ -17,6 +20,8 @@ use super::catalog::CatalogArgs;
 use super::on;
 use crate::exit::{Exit, Failure};
 use crate::stream;
+
+pub(super) use text::grouped;
 
 use answer::Question;
 use demand::Demand;
@@ -75,6 +80,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "NEED", value_parser = demand::parse)]
     demand: Vec<Demand>,
 
+    /// Region whose prices the changes for a need have, such as eastus; that of the design unless
+    /// given.
+    #[arg(long, requires = "demand")]
+    region: Option<String>,
+
     /// How MB/s are printed.
     #[arg(long, value_enum, default_value = "decimal")]
     mb: Mb,
@@ -104,8 +114,9 @@ pub(super) enum Mb {
 const EXAMPLES: &str = "\
 A design names a machine and volumes; docs/designs has some. Limits are sustained
 ones; --burst takes those that hold while credits last. What lifts a cap was tried
-on the design, without a look at prices: settings first, then more of the same.
-With --demand the exit code is 4 if a need is not met.
+on the design: settings first, then more of the same. With --demand each change has its
+price, the cheapest first; also what throttling does, by queue depth, and the exit code is 4
+if a need is not met.
 
 Examples:
   plimsoll limits p30x4.toml
@@ -172,6 +183,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         with_credits: args.burst,
         is_sequential: args.sequential,
         demands: args.demand.clone(),
+        terms: terms(args, &design)?,
         readings: if args.demand.is_empty() { Vec::new() } else { readings(&text, &design) },
     };
     let answer = answer::answer(&design, &question)?;
@@ -184,6 +196,28 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let exit = if is_met { Exit::Fine } else { Exit::Missed };
     exit.once(stream::print(&page))
 }
+
+/// Returns the terms on which changes are priced.
+fn terms(args: &Args, design: &Design) -> Result<Terms, Failure> {
+    let terms = terms_of(design, args.region.as_deref());
+    let (Some(region), Some(edition)) = (&args.region, design.rows()) else { return Ok(terms) };
+    match find_region(edition, terms.cloud, region) {
+        Ok(_) => Ok(terms),
+        Err(error) => {
+            let failure = Failure::wrong_use(error.to_string());
+            Err(match error {
+                CostError::UnknownRegion { near, .. } if !near.is_empty() => {
+                    let shown = near.iter().take(REGIONS_MAX).map(String::as_str);
+                    failure.hint(format!("known: {}", shown.collect::<Vec<_>>().join(", ")))
+                }
+                _ => failure,
+            })
+        }
+    }
+}
+
+/// Most regions that an error names.
+const REGIONS_MAX: usize = 6;
 
 /// Returns the shares of hits to ask for.
 fn hit_ratios(args: &Args, design: &Design) -> Result<Vec<f64>, Failure> {

@@ -13,6 +13,7 @@ mod design;
 mod execute;
 mod existing;
 mod explain;
+mod explained;
 mod export;
 mod fio;
 mod guide;

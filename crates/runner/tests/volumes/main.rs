@@ -4,6 +4,7 @@ mod bench;
 mod caps;
 mod clients;
 mod demands;
+mod depths;
 mod designs;
 mod dirty;
 mod figures;

@@ -57,7 +57,12 @@ pub struct Remedy {
     pub is_enough: Option<bool>,
     /// What the volume does then.
     pub after: Done,
+    /// The design with the change.
+    pub design: Design,
 }
+
+/// What a design costs, in any one unit; `None` where that is not known.
+pub type PriceOf<'a> = &'a dyn Fn(&Design) -> Option<f64>;
 
 /// Returns the changes that lift what binds a load on a volume while the others rest, the cheapest
 /// in kind first. None if nothing binds, or no change is known.
@@ -74,8 +79,21 @@ pub fn remedies(design: &Design, volume: u16, load: &Load) -> Vec<Remedy> {
 /// # Panics
 /// If there is no such flow, or a flow names a volume that is not there.
 pub fn remedies_among(design: &Design, flows: &[Flow], flow_idx: usize) -> Vec<Remedy> {
+    remedies_by(design, flows, flow_idx, None)
+}
+
+/// Returns the same with the cheapest larger machine, where prices are known, beside the nearest.
+///
+/// # Panics
+/// As [`remedies_among`].
+pub fn remedies_by(
+    design: &Design,
+    flows: &[Flow],
+    flow_idx: usize,
+    price: Option<PriceOf<'_>>,
+) -> Vec<Remedy> {
     assert!(flow_idx < flows.len(), "flow {flow_idx} of {}", flows.len());
-    let singles = singles(design, flows, flow_idx);
+    let singles = singles(design, flows, flow_idx, price);
     let is_enough = |remedy: &Remedy| !singles.has_goal || remedy.is_enough == Some(true);
     let mut found = singles.found;
     if found.iter().any(is_enough) {
@@ -83,9 +101,15 @@ pub fn remedies_among(design: &Design, flows: &[Flow], flow_idx: usize) -> Vec<R
     }
     let mut pairs = Vec::new();
     for first in singles.cleared.into_iter().take(FIRSTS_MAX) {
-        let seconds = self::singles(&first.design, &first.flows, flow_idx).found;
-        let best = seconds.iter().find(|second| is_enough(second)).or(seconds.first());
-        pairs.extend(best.map(|second| Remedy {
+        let seconds = self::singles(&first.design, &first.flows, flow_idx, price).found;
+        let enough = seconds.iter().filter(|second| is_enough(second));
+        // Without prices the first is as good as any; with them there may be a cheaper one.
+        let n_kept = if price.is_some() { seconds.len() } else { 1 };
+        let mut best: Vec<&Remedy> = enough.take(n_kept).collect();
+        if best.is_empty() {
+            best.extend(seconds.first());
+        }
+        pairs.extend(best.into_iter().map(|second| Remedy {
             change: format!("both {} and {}", first.change, second.change),
             ..second.clone()
         }));
@@ -113,7 +137,12 @@ struct Cleared {
     flows: Vec<Flow>,
 }
 
-fn singles(design: &Design, flows: &[Flow], flow_idx: usize) -> Singles {
+fn singles(
+    design: &Design,
+    flows: &[Flow],
+    flow_idx: usize,
+    price: Option<PriceOf<'_>>,
+) -> Singles {
     let before = together(design, flows);
     let rate = carried(&before[flow_idx]);
     let flow = &flows[flow_idx];
@@ -126,6 +155,7 @@ fn singles(design: &Design, flows: &[Flow], flow_idx: usize) -> Singles {
         before: &before,
         rate,
         goal,
+        price,
         found: Vec::new(),
         cleared: Vec::new(),
     };
@@ -146,6 +176,8 @@ struct Tries<'a> {
     rate: f64,
     /// The need, where it is not met.
     goal: Option<f64>,
+    /// What a design costs, where that matters.
+    price: Option<PriceOf<'a>>,
     found: Vec<Remedy>,
     cleared: Vec<Cleared>,
 }
@@ -259,7 +291,13 @@ impl Tries<'_> {
         let takes = all.iter().zip(self.before).enumerate().filter_map(others).any(is_worse);
         let lifts = iops > self.rate * (1.0 + GAIN_MIN);
         let is_enough = self.flow().demand.map(|demand| iops >= demand * (1.0 - SHORT_MAX));
-        let remedy = || Remedy { change: change.to_owned(), iops, is_enough, after: after.clone() };
+        let remedy = || Remedy {
+            change: change.to_owned(),
+            iops,
+            is_enough,
+            after: after.clone(),
+            design: design.clone(),
+        };
         let least = self.goal.map_or(self.rate * (1.0 + GAIN_MIN), |goal| goal * (1.0 - SHORT_MAX));
         let bound = self.done().first().map(|cap| cap.bound);
         let left_by = |is_it: &dyn Fn(Bound) -> bool| {
@@ -540,7 +578,7 @@ impl Tries<'_> {
         if network.pool.is_some_and(is_without_room) {
             return;
         }
-        let design = self.with_network(|network| {
+        let mut design = self.with_network(|network| {
             let twice = |value: &mut Option<u64>| *value = value.map(|value| value * 2);
             network.quota.per_s *= 2;
             twice(&mut network.ceiling.read_iops);
@@ -549,6 +587,7 @@ impl Tries<'_> {
             twice(&mut network.ceiling.write_bytes_per_s);
             twice(&mut network.ceiling.total_bytes_per_s);
         });
+        design.volumes[self.volume_idx()].capacity_bytes *= 2;
         self.keep("a second volume with the same quota", design);
     }
 

@@ -2,18 +2,19 @@
 
 use ::catalog::cost::{Order, cost};
 use ::design::advice::advice;
-use ::design::{Asked, Judged, PhaseJudged, Ranked, bill, judge, parse, rejected, remedies};
+use ::design::explain::{Change, changes, explain};
+use ::design::{Asked, Judged, PhaseJudged, Ranked, Terms, bill, judge, parse, rejected};
 use volume::Design;
 
-use super::text::{COLUMNS, binds, design as of_design, disks, dollars, head, number, why_text};
+use super::text::{
+    COLUMNS, binds, design as of_design, disks, dollars, head, number, size, why_text,
+};
 use super::{Answer, Args, options};
+use crate::commands::explained;
 use crate::fill::fill;
 
-/// Most caps of a phase that are shown.
-const CAPS_MAX: usize = 8;
-
 /// Most changes that are proposed.
-const REMEDIES_MAX: usize = 3;
+pub(super) const CHANGES_MAX: usize = 5;
 
 /// Returns the page.
 pub(super) fn page(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> String {
@@ -29,10 +30,12 @@ pub(super) fn page(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ran
     for phase in &judged.phases {
         page.push_str(&caps(phase));
     }
+    page.push_str("\nWhat each load does by queue depth\n");
+    page.push_str(&depths(&design, &judged));
     page.push_str("\nWhy not a cheaper one\n");
     page.push_str(&cheaper(args, asked, answer, ranked));
     page.push_str("\nWhat lifts what binds\n");
-    page.push_str(&lifts(&design, &judged));
+    page.push_str(&lifts(&design, &judged, &answer.market.terms));
     page.push_str("\nRules that apply\n");
     for advice in advice(&design, &asked.need, &judged) {
         page.push_str(&fill("  ", &advice.rule, COLUMNS));
@@ -75,7 +78,7 @@ fn lines(answer: &Answer<'_>, design: &Design) -> String {
 fn caps(phase: &PhaseJudged) -> String {
     let mut text = format!("  phase {}\n", phase.phase);
     text.push_str("    cap                  carries      asked  used headroom  what\n");
-    for cap in phase.caps.iter().take(CAPS_MAX) {
+    for cap in &phase.caps {
         let is_bytes = cap.cap.bound.name().ends_with("bytes");
         let scale = if is_bytes { 1e6 } else { 1.0 };
         let used = format!("{:.0} %", cap.used / cap.cap.per_s * 100.0);
@@ -114,9 +117,49 @@ fn cheaper(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> 
     text
 }
 
-fn lifts(design: &Design, judged: &Judged) -> String {
-    let mut text = fill("  ", &binds(judged), COLUMNS);
-    let Some((phase, tightest)) = judged.tightest() else { return text };
+/// Returns the largest load of each volume in the tightest phase.
+fn main_flows(judged: &Judged) -> Option<(&PhaseJudged, Vec<usize>)> {
+    let (phase, _) = judged.tightest()?;
+    let demand = |idx: &usize| phase.flows[*idx].demand.unwrap_or(0.0);
+    let mut main: Vec<usize> = Vec::new();
+    for idx in 0..phase.flows.len() {
+        let is_same = |other: &&mut usize| phase.flows[**other].volume == phase.flows[idx].volume;
+        match main.iter_mut().find(is_same) {
+            Some(other) if demand(&idx) > demand(other) => *other = idx,
+            Some(_) => {}
+            None => main.push(idx),
+        }
+    }
+    Some((phase, main))
+}
+
+/// Returns rate and latency by queue depth of the largest load of each volume.
+fn depths(design: &Design, judged: &Judged) -> String {
+    let Some((phase, main)) = main_flows(judged) else { return String::new() };
+    let mut text = String::new();
+    for idx in main {
+        let flow = &phase.flows[idx];
+        let explained = explain(design, &phase.flows, idx);
+        let mount = &design.volumes[usize::from(flow.volume)].mount;
+        let load = &flow.load;
+        let places = if load.is_sequential { "in order" } else { "at random places" };
+        let what = format!(
+            "phase {}: {} IOPS of {} {places}, {:.0} % reads",
+            phase.phase,
+            number(flow.demand.unwrap_or(0.0)),
+            size(load.size_bytes),
+            load.read_share * 100.0
+        );
+        text.push_str(&fill(&format!("  {mount}: "), &what, COLUMNS));
+        text.push_str(&explained::held("    ", &explained, flow));
+        text.push_str(&explained::table("    ", &explained, flow));
+    }
+    text
+}
+
+/// Returns the tightest cap's flow, of which changes are looked for.
+pub(super) fn tightest_flow(judged: &Judged) -> Option<(&PhaseJudged, usize)> {
+    let (phase, tightest) = judged.tightest()?;
     let is_on_it = |flow_idx: &usize| {
         let caps = &phase.done[*flow_idx].caps;
         caps.iter().any(|(cap, _)| {
@@ -124,11 +167,16 @@ fn lifts(design: &Design, judged: &Judged) -> String {
                 == (tightest.cap.bound, tightest.cap.scope, &tightest.cap.name)
         })
     };
-    let Some(flow_idx) = (0..phase.flows.len()).find(is_on_it) else { return text };
-    for remedy in remedies(design, phase, flow_idx).iter().take(REMEDIES_MAX) {
-        let line = format!("{}: {} IOPS of that load", remedy.change, number(remedy.iops));
-        text.push_str(&fill("  - ", &line, COLUMNS));
-    }
+    (0..phase.flows.len()).find(is_on_it).map(|flow_idx| (phase, flow_idx))
+}
+
+fn lifts(design: &Design, judged: &Judged, terms: &Terms) -> String {
+    let mut text = fill("  ", &binds(judged), COLUMNS);
+    let Some((phase, flow_idx)) = tightest_flow(judged) else { return text };
+    let mut changes = changes(design, &phase.flows, flow_idx, terms);
+    changes.truncate(CHANGES_MAX);
+    let then = |change: &Change| format!("{} IOPS of that load", number(change.remedy.iops));
+    text.push_str(&explained::list("  ", &changes, then));
     text
 }
 

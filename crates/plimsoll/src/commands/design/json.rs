@@ -1,12 +1,15 @@
 //! Designs as JSON.
 
 use ::design::advice::advice;
+use ::design::explain::changes;
 use ::design::{Asked, Judged, Nearest, Price, Ranked, judge, parse, rejected, toml};
 use serde_json::{Value, json};
+use volume::limits::by_depth;
 
-use super::explain::made_of;
+use super::explain::{CHANGES_MAX, made_of, tightest_flow};
 use super::text::{notes, why_text};
 use super::{Answer, Args, options};
+use crate::commands::explained::{changes_json, rows_json};
 
 /// Name and version of the layout.
 const SCHEMA: &str = "plimsoll.design/1";
@@ -113,11 +116,35 @@ fn explain(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> 
                 "name": cap.cap.name,
                 "per_s": cap.cap.per_s,
                 "asked_per_s": cap.used,
+                "asked_share": cap.used / cap.cap.per_s,
                 "headroom": finite(cap.headroom()),
                 "origin": cap.cap.origin,
             })
         });
-        json!({"phase": phase.phase, "caps": caps.collect::<Vec<_>>()})
+        let volumes = phase.flows.iter().zip(&phase.done).enumerate().map(|(idx, (flow, done))| {
+            let next = done.next();
+            json!({
+                "mount": design.volumes[usize::from(flow.volume)].mount,
+                "iops": flow.demand,
+                "size_bytes": flow.load.size_bytes,
+                "read_share": flow.load.read_share,
+                "is_sequential": flow.load.is_sequential,
+                "first_cap": done.first().map(|cap| cap.bound.name()),
+                "next_cap": next.map(|(cap, _)| cap.bound.name()),
+                "next_margin": next.and_then(|(_, margin)| finite(margin)),
+                "by_depth": rows_json(&by_depth(&design, &phase.flows, idx)),
+            })
+        });
+        json!({
+            "phase": phase.phase,
+            "caps": caps.collect::<Vec<_>>(),
+            "loads": volumes.collect::<Vec<_>>(),
+        })
+    });
+    let lifted_by = tightest_flow(&judged).map(|(phase, flow_idx)| {
+        let mut changes = changes(&design, &phase.flows, flow_idx, &answer.market.terms);
+        changes.truncate(CHANGES_MAX);
+        changes_json(&changes)
     });
     let all = rejected(&answer.market, &asked.need, ranked, &options(args));
     let cheaper = all
@@ -129,6 +156,7 @@ fn explain(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> 
     json!({
         "design": made_of(ranked),
         "phases": phases.collect::<Vec<_>>(),
+        "lifted_by": lifted_by.unwrap_or_default(),
         "cheaper_rejected": cheaper.collect::<Vec<_>>(),
         "rules": rules.collect::<Vec<_>>(),
     })

@@ -307,7 +307,8 @@ pub(super) fn number(value: f64) -> String {
     grouped(value.round() as u64)
 }
 
-fn size(bytes: u64) -> String {
+/// Prints the size of an I/O.
+pub(super) fn size(bytes: u64) -> String {
     let (kib, mib) = (1 << 10, 1 << 20);
     match bytes {
         bytes if bytes.is_multiple_of(mib) => format!("{} MiB", bytes / mib),

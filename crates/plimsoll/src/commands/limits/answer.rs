@@ -1,8 +1,10 @@
 //! What is asked of a design, and the answer as numbers.
 
+use ::design::Terms;
+use ::design::explain::{Change, Explained, changes, explain};
 use volume::Design;
 use volume::design::{Backing, CacheMode};
-use volume::limits::{Bound, Done, Flow, Load, Remedy, alone, remedies, remedies_among, together};
+use volume::limits::{Bound, Done, Flow, Load, Remedy, alone, remedies, together};
 
 use super::demand::Demand;
 use super::notes;
@@ -10,6 +12,9 @@ use crate::exit::Failure;
 
 /// Most changes that are proposed for one cap.
 const REMEDIES_MAX: usize = 3;
+
+/// Most changes that are proposed for a need, with their prices.
+const CHANGES_MAX: usize = 5;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -23,6 +28,8 @@ pub(super) struct Question {
     pub(super) with_credits: bool,
     pub(super) is_sequential: bool,
     pub(super) demands: Vec<Demand>,
+    /// Where and on which terms changes are priced.
+    pub(super) terms: Terms,
     /// The design by the ways to read a published MB whose bytes the source does not state.
     pub(super) readings: Vec<Design>,
 }
@@ -49,10 +56,10 @@ pub(super) struct OfVolume {
 #[derive(Clone, Debug)]
 pub(super) struct OfDemand {
     pub(super) volume: u16,
-    pub(super) load: Load,
+    pub(super) flow: Flow,
     pub(super) need: f64,
-    pub(super) done: Done,
-    pub(super) lifts: Vec<Remedy>,
+    pub(super) explained: Explained,
+    pub(super) changes: Vec<Change>,
     /// I/Os per second by the bytes of a published MB, where some meet the need and some do not.
     pub(super) readings: Vec<(u64, f64)>,
     pub(super) notes: Vec<String>,
@@ -61,7 +68,7 @@ pub(super) struct OfDemand {
 impl OfDemand {
     /// Says whether the need is met.
     pub(super) fn is_met(&self) -> bool {
-        meets(self.done.iops, self.need)
+        meets(self.explained.done.iops, self.need)
     }
 }
 
@@ -169,11 +176,15 @@ fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Fai
     }
     let read_as = |reading: &Design| (reading.mb_bytes, together(reading, &flows));
     let all_readings: Vec<(u64, Vec<Done>)> = question.readings.iter().map(read_as).collect();
-    let answers = together(design, &flows).into_iter().zip(&flows).zip(&question.demands);
+    let answers = flows.iter().zip(&question.demands);
     Ok(answers
         .enumerate()
-        .map(|(idx, ((done, flow), demand))| {
-            let readings = disputed(demand.iops, &done, idx, &all_readings);
+        .map(|(idx, (flow, demand))| {
+            let explained = explain(design, &flows, idx);
+            let mut changes = changes(design, &flows, idx, &question.terms);
+            changes.truncate(CHANGES_MAX);
+            let done = &explained.done;
+            let readings = disputed(demand.iops, done, idx, &all_readings);
             let mut notes = Vec::new();
             if demand.is_without_cache(has_cache(design, flow.volume)) {
                 notes.push("`hit=` counts for nothing: the volume has no host cache".to_owned());
@@ -182,12 +193,12 @@ fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Fai
             notes.extend(notes::of_depth(design, flow.volume, question.queue_depth));
             OfDemand {
                 volume: flow.volume,
-                load: flow.load,
+                flow: *flow,
                 need: demand.iops,
-                lifts: some_of(remedies_among(design, &flows, idx)),
                 readings,
                 notes,
-                done,
+                explained,
+                changes,
             }
         })
         .collect())

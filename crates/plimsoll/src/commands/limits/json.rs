@@ -7,6 +7,7 @@ use volume::limits::path::describe;
 use volume::limits::{Done, Load, Remedy};
 
 use super::answer::{Answer, meets};
+use crate::commands::explained::{changes_json, rows_json};
 
 /// Name and version of the layout.
 const SCHEMA: &str = "plimsoll.limits/1";
@@ -18,7 +19,7 @@ pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) ->
         let rows = of.rows.iter().enumerate().map(|(idx, row)| {
             let lifts = of.lifts.iter().find(|(at, _)| *at == idx);
             let lifts = lifts.map_or(Vec::new(), |(_, lifts)| remedies(lifts));
-            merged(vec![load(&row.load), done(&row.done), json!({"lifted_by": lifts})])
+            merged(vec![load(&row.load), done(&row.done, None), json!({"lifted_by": lifts})])
         });
         json!({
             "mount": mount(of.volume),
@@ -28,7 +29,9 @@ pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) ->
         })
     });
     let together = answer.together.iter().map(|(asked, all)| {
-        let of = |volume: &Done| merged(vec![json!({"mount": mount(volume.volume)}), done(volume)]);
+        let of = |volume: &Done| {
+            merged(vec![json!({"mount": mount(volume.volume)}), done(volume, None)])
+        };
         let volumes: Vec<Value> = all.iter().map(of).collect();
         merged(vec![load(asked), json!({"volumes": volumes})])
     });
@@ -44,8 +47,15 @@ pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) ->
             "readings": readings.collect::<Vec<_>>(),
             "notes": of.notes,
         });
-        let lifts = json!({"lifted_by": remedies(&of.lifts)});
-        merged(vec![head, load(&of.load), done(&of.done), lifts])
+        let explained = &of.explained;
+        let part = explained.done.iops / of.need;
+        let why = json!({
+            "carried_share": part.min(1.0),
+            "latency_without_load_s": explained.latency_s,
+            "by_depth": rows_json(&explained.by_depth),
+            "lifted_by": changes_json(&of.changes),
+        });
+        merged(vec![head, load(&of.flow.load), done(&explained.done, Some(of.need)), why])
     });
     // What is unknown or approximated, beside the mistakes that would have ended the command.
     let warnings = findings.iter().map(|finding| {
@@ -89,16 +99,20 @@ fn load(load: &Load) -> Value {
     })
 }
 
-fn done(done: &Done) -> Value {
+fn done(done: &Done, need: Option<f64>) -> Value {
     let caps = done.caps.iter().map(|(cap, left)| {
-        json!({
+        let mut of_cap = json!({
             "cap": cap.bound.name(),
             "name": cap.name,
             "per_s": cap.per_s,
             "per_io": cap.per_io,
             "allows_iops": left,
             "origin": cap.origin,
-        })
+        });
+        if let Some(need) = need {
+            of_cap["asked_share"] = json!(need / left);
+        }
+        of_cap
     });
     let next = done.next().map(|(cap, margin)| json!({"cap": cap.bound.name(), "margin": margin}));
     json!({

@@ -1,5 +1,6 @@
 //! The answer as tables, 80 columns wide.
 
+use ::design::explain::Change;
 use volume::Design;
 use volume::limits::bound::headroom;
 use volume::limits::path::describe;
@@ -8,6 +9,7 @@ use volume::limits::{Bound, Done, Load, Remedy};
 
 use super::Mb;
 use super::answer::{Answer, OfDemand, OfVolume};
+use crate::commands::explained;
 use crate::fill::fill;
 
 /// Columns of the text.
@@ -72,25 +74,29 @@ fn of_volume(design: &Design, of: &OfVolume, mb: Mb) -> String {
     text
 }
 
-fn changes(lifts: &[Remedy], (load, mb): (&Load, Mb), done: &Done) -> String {
-    let one = |lift: &Remedy| {
-        // Beside a need that is not met, it matters whether this is enough.
-        let is_short = lift.is_enough == Some(false);
-        let enough = if is_short { ", not enough" } else { "" };
-        // Printed as its row would be, were more asked for than it carries.
-        let iops = match (mb, lift.after.first()) {
-            (Mb::Published, Some(cap)) => {
-                published_mb_s(lift.iops, load.size_bytes as f64, cap.bound, cap.per_s).0
-            }
-            _ => lift.iops,
-        };
-        let then = lift.after.first().map(|cap| format!(", where {} binds", cap.bound));
-        format!("{}: {} IOPS{enough}{}", lift.change, grouped(iops), then.unwrap_or_default())
-    };
+fn changes(lifts: &[Remedy], asked: (&Load, Mb), done: &Done) -> String {
+    let one = |lift: &Remedy| format!("{}: {}", lift.change, brings(lift, asked));
     let all: Vec<String> = lifts.iter().map(one).collect();
-    if !all.is_empty() {
-        return all.join("; or ");
-    }
+    if all.is_empty() { no_change(done) } else { all.join("; or ") }
+}
+
+/// Says what a change brings, and what binds then.
+fn brings(lift: &Remedy, (load, mb): (&Load, Mb)) -> String {
+    // Beside a need that is not met, it matters whether this is enough.
+    let is_short = lift.is_enough == Some(false);
+    let enough = if is_short { ", not enough" } else { "" };
+    // Printed as its row would be, were more asked for than it carries.
+    let iops = match (mb, lift.after.first()) {
+        (Mb::Published, Some(cap)) => {
+            published_mb_s(lift.iops, load.size_bytes as f64, cap.bound, cap.per_s).0
+        }
+        _ => lift.iops,
+    };
+    let then = lift.after.first().map(|cap| format!(", where {} binds", cap.bound));
+    format!("{} IOPS{enough}{}", grouped(iops), then.unwrap_or_default())
+}
+
+fn no_change(done: &Done) -> String {
     match done.next().filter(|(_, margin)| *margin < TIE) {
         Some((next, _)) => format!("no change alone: {} binds at the same rate", next.bound),
         None => "no change that is known".to_owned(),
@@ -161,22 +167,23 @@ fn of_demand(design: &Design, of: &OfDemand, mb: Mb) -> String {
     let volume = &design.volumes[usize::from(of.volume)];
     // A published table's I/Os are of another MB than the limits: beside the need stand those that
     // are carried.
-    let (_, mb_s) = rates(&of.load, &of.done, mb);
+    let (load, done) = (&of.flow.load, &of.explained.done);
+    let (_, mb_s) = rates(load, done, mb);
     let verdict = if of.is_met() {
         "met".to_owned()
     } else {
-        format!("not met: {} IOPS, {} {}", grouped(of.done.iops), grouped(mb_s), unit(mb))
+        format!("not met: {} IOPS, {} {}", grouped(done.iops), grouped(mb_s), unit(mb))
     };
     let mut text = format!(
         "\n{}: {}\nneeds {} IOPS of {}, {:.0} % reads: {verdict}\n",
         volume.mount,
         describe(volume),
         grouped(of.need),
-        size(&of.load),
-        of.load.read_share * 100.0,
+        size(load),
+        load.read_share * 100.0,
     );
     text.push_str("  cap                        carries IOPS   need  headroom  what\n");
-    for (cap, left) in &of.done.caps {
+    for (cap, left) in &done.caps {
         let used = format!("{:.0} %", of.need / left * 100.0);
         let line = format!(
             "  {:<25} {:>13} {used:>6}  {:>8}  {}",
@@ -188,9 +195,19 @@ fn of_demand(design: &Design, of: &OfDemand, mb: Mb) -> String {
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    if let Some(first) = of.done.first() {
-        let name = format!("  {} is lifted by ", first.bound);
-        text.push_str(&fill(&name, &changes(&of.lifts, (&of.load, mb), &of.done), COLUMNS));
+    text.push_str(&explained::held("  ", &of.explained, &of.flow));
+    text.push_str(&explained::table("    ", &of.explained, &of.flow));
+    if let Some(first) = done.first() {
+        if of.changes.is_empty() {
+            let name = format!("  {} is lifted by ", first.bound);
+            text.push_str(&fill(&name, &no_change(done), COLUMNS));
+        } else {
+            let is_priced = of.changes.iter().any(|change| change.usd_more.is_ok());
+            let order = if is_priced { ", the cheapest first" } else { "" };
+            text.push_str(&format!("  {} is lifted by{order}:\n", first.bound));
+            let then = |change: &Change| brings(&change.remedy, (load, mb));
+            text.push_str(&explained::list("    ", &of.changes, then));
+        }
     }
     for note in &of.notes {
         text.push_str(&fill("  note: ", note, COLUMNS));
@@ -222,7 +239,7 @@ fn size(load: &Load) -> String {
 }
 
 /// Prints a rate with commas between thousands; below 1,000 with one decimal if it has any.
-pub(super) fn grouped(value: f64) -> String {
+pub(in crate::commands) fn grouped(value: f64) -> String {
     let text = format!("{value:.1}");
     let (whole, decimal) = text.split_once('.').unwrap_or((&text, "0"));
     if value < 1000.0 {

@@ -17,16 +17,27 @@ impl Tries<'_> {
         if self.design.rows().is_none_or(|edition| edition.vm(&vm.size).is_none()) {
             return self.own_machine(kind);
         }
-        let changes: Vec<Change> = larger_machines(self.design, vm)
-            .into_iter()
-            .map(|larger| {
-                let change = format!("a larger machine: {}", larger.size);
-                let mut design = self.design.clone();
-                design.vm = Some(larger);
-                (change, design)
-            })
-            .collect();
+        let larger = larger_machines(self.design, vm);
+        let change = |larger: &Vm| -> Change {
+            let mut design = self.design.clone();
+            design.vm = Some(larger.clone());
+            (format!("a larger machine: {}", larger.size), design)
+        };
+        let changes: Vec<Change> = larger.iter().map(change).collect();
+        let n_before = self.found.len();
+        if let Some(price) = self.price {
+            let priced = changes.iter().map(|change| (price(&change.1), change));
+            let mut priced: Vec<(Option<f64>, &Change)> = priced.collect();
+            priced.retain(|(price, _)| price.is_some());
+            priced.sort_by(|(a, _), (b, _)| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));
+            self.keep_least(priced.into_iter().map(|(_, change)| change.clone()));
+        }
         self.keep_least(changes);
+        // The nearest may be the cheapest.
+        let (own, others) = self.found.split_at(n_before);
+        let is_twice = others.len() > 1 && others[0].change == others[1].change;
+        let n_kept = own.len() + if is_twice { 1 } else { others.len() };
+        self.found.truncate(n_kept);
     }
 }
 

@@ -160,7 +160,11 @@ impl Tries<'_> {
         let now = scale.now();
         let range = (now, most.min(now.max(1).saturating_mul(TIMES_MAX)));
         self.keep_least_number(range, self.wanted(), |tries, number| {
-            let design = tries.with_network(|network| network.quota.per_s = scale.per_s(number));
+            let mut design =
+                tries.with_network(|network| network.quota.per_s = scale.per_s(number));
+            if !scale.is_by_hand {
+                design.volumes[tries.volume_idx()].capacity_bytes = number * GIB;
+            }
             Some((scale.words(number), design, tries.flows.to_vec()))
         });
         let levels = higher_levels(self.design, &network.level).into_iter();
@@ -168,6 +172,7 @@ impl Tries<'_> {
             .map(|(level, ratio)| {
                 let raise = |network: &mut NetworkVolume| {
                     network.quota.per_s = (network.quota.per_s as f64 * ratio) as u64;
+                    network.level.clone_from(&level);
                 };
                 (format!("level {level}"), self.with_network(raise))
             })

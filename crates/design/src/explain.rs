@@ -1,0 +1,143 @@
+//! Why a load gets the rate it gets: what holds it, what it does at each queue depth, and what
+//! lifts it at which price.
+
+use catalog::cost::{self, CostError, Order};
+use volume::Design;
+use volume::limits::path::latency_s;
+use volume::limits::{AtDepth, Done, Flow, Remedy, by_depth, remedies_by, together};
+
+use crate::bill::{self, BillError};
+use crate::market::Terms;
+
+/// Why one of several loads gets the rate it gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// What it gets beside the others: what binds, and every cap with what it leaves.
+    pub done: Done,
+    /// Latency without load, seconds.
+    pub latency_s: f64,
+    /// Rate and latency with 1, 2, 4 and so on in flight, were as much asked as is carried.
+    pub by_depth: Vec<AtDepth>,
+}
+
+/// A change with its price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The change, and what it brings.
+    pub remedy: Remedy,
+    /// What it costs more in a month, US dollars; 0 for a setting, and below 0 where it saves.
+    pub usd_more: Result<f64, NoPrice>,
+}
+
+/// Why the price of a change is not known.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoPrice {
+    /// The design cannot be bought as it is.
+    #[error(transparent)]
+    Bill(#[from] BillError),
+    /// A part has no price.
+    #[error(transparent)]
+    Cost(#[from] CostError),
+    /// Figures of a machine of the design's own are no product.
+    #[error("a machine of own figures has no price")]
+    OwnMachine,
+    /// What clients cost is no part of a design.
+    #[error("clients are not priced")]
+    Clients,
+}
+
+impl NoPrice {
+    /// Says what to do about it, where something can be done.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            NoPrice::Cost(CostError::NoPrice { region: None, known_in, .. })
+                if !known_in.is_empty() =>
+            {
+                Some("prices are by region: name one".to_owned())
+            }
+            NoPrice::Cost(CostError::NoPrice { known_in, .. }) if !known_in.is_empty() => {
+                Some(format!("it has one in {}", known_in[0]))
+            }
+            NoPrice::Bill(_) | NoPrice::Cost(_) | NoPrice::OwnMachine | NoPrice::Clients => None,
+        }
+    }
+}
+
+/// Explains one of several loads on a design.
+///
+/// # Panics
+/// If there is no such flow, or a flow names a volume that is not there.
+pub fn explain(design: &Design, flows: &[Flow], flow_idx: usize) -> Explained {
+    let done = together(design, flows).swap_remove(flow_idx);
+    let flow = &flows[flow_idx];
+    let latency_s = latency_s(design, flow.volume, &flow.load);
+    let by_depth = by_depth(design, flows, flow_idx);
+    Explained { done, latency_s, by_depth }
+}
+
+/// Returns the terms on which a design is priced where nothing else is said: those of its own
+/// region, or of another one, on demand.
+pub fn terms_of(design: &Design, region: Option<&str>) -> Terms {
+    let cloud = design.rows().map(|edition| bill::cloud(design, edition));
+    let cloud = cloud.or(design.cloud).unwrap_or(catalog::Cloud::Azure);
+    let region = region.or(design.region.as_deref());
+    Terms { edition: design.edition.clone(), ..Terms::new(cloud, region) }
+}
+
+/// Returns the changes that lift what one of several loads can have: what is enough before what is
+/// not, the cheapest first, and what has no known price after the others.
+///
+/// # Panics
+/// As [`explain`].
+pub fn changes(design: &Design, flows: &[Flow], flow_idx: usize, terms: &Terms) -> Vec<Change> {
+    let price = |other: &Design| usd_more(design, other, terms).ok();
+    let found = remedies_by(design, flows, flow_idx, Some(&price));
+    let priced = |remedy: Remedy| {
+        let usd_more = usd_more(design, &remedy.design, terms);
+        Change { remedy, usd_more }
+    };
+    let mut changes: Vec<Change> = found.into_iter().map(priced).collect();
+    // Stable: of the same price a setting stands before what is bought.
+    changes.sort_by(|a, b| {
+        let usd = |change: &Change| change.usd_more.as_ref().map_or(f64::INFINITY, |usd| *usd);
+        let is_short = |change: &Change| change.remedy.is_enough == Some(false);
+        is_short(a).cmp(&is_short(b)).then(usd(a).total_cmp(&usd(b)))
+    });
+    changes
+}
+
+/// Returns by how much a month of a changed design costs more, US dollars. Parts that both have
+/// need no price.
+pub fn usd_more(before: &Design, after: &Design, terms: &Terms) -> Result<f64, NoPrice> {
+    if before.clients != after.clients && before.clients.len() != after.clients.len() {
+        return Err(NoPrice::Clients);
+    }
+    let size = |design: &Design| design.vm.as_ref().map(|vm| vm.size.clone());
+    if before.vm != after.vm && size(before) == size(after) {
+        return Err(NoPrice::OwnMachine);
+    }
+    let region = terms.region.as_deref();
+    let (mut old, mut new) = (bill::order(before, region, 0.0)?, bill::order(after, region, 0.0)?);
+    drop_common(&mut old.machines, &mut new.machines);
+    drop_common(&mut old.storage, &mut new.storage);
+    let edition = before.rows().ok_or(BillError::NoEdition)?;
+    let usd = |order: Order| -> Result<f64, NoPrice> {
+        if order.machines.is_empty() && order.storage.is_empty() {
+            return Ok(0.0);
+        }
+        let Order { machines, storage, .. } = order;
+        Ok(cost::cost(edition, &Order { machines, storage, ..terms.order() })?.usd())
+    };
+    Ok(usd(new)? - usd(old)?)
+}
+
+/// Takes out what both lists have.
+fn drop_common<T: PartialEq>(old: &mut Vec<T>, new: &mut Vec<T>) {
+    old.retain(|part| match new.iter().position(|other| other == part) {
+        Some(idx) => {
+            new.remove(idx);
+            false
+        }
+        None => true,
+    });
+}
