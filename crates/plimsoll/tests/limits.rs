@@ -104,8 +104,8 @@ fn the_published_table_of_one_disk() {
     "#);
 }
 
-#[test]
-fn needs_are_asked_at_once() {
+/// Needs of both volumes, of which the second is not met: the page, and the rules at its end.
+fn two_needs() -> (String, String) {
     let args = [
         "--demand",
         "iops=50000,read=0,on=/mnt/nocache",
@@ -114,7 +114,13 @@ fn needs_are_asked_at_once() {
     ];
     let outcome = limits(DS14, &args);
     assert_eq!(outcome.code, 4, "{}", outcome.stderr);
-    assert_snapshot!(outcome.stdout, @r#"
+    let (page, rules) = outcome.stdout.split_once("\nRules that apply\n").expect("rules");
+    (page.to_owned(), rules.to_owned())
+}
+
+#[test]
+fn needs_are_asked_at_once() {
+    assert_snapshot!(two_needs().0, @r#"
     DS14 (edition 2018, Standard_DS14)
 
     /mnt/nocache: 10 x P30, no host cache
@@ -165,6 +171,56 @@ fn needs_are_asked_at_once() {
       vm_cached_iops is lifted by:
         - a larger machine: Standard_GS5: 160,000 IOPS, where vm_cached_iops binds;
           price not known: no price of `Standard_GS5` without a region
+    "#);
+}
+
+#[test]
+fn rules_of_the_guides_stand_below_the_needs() {
+    assert_snapshot!(two_needs().1, @r#"
+      /mnt/nocache: no host cache (None)
+          100 % are writes, which ReadOnly sends to the disk all the same (Azure
+          Premium Storage: design for high performance, 2018)
+      /mnt/nocache: a stripe unit of 64 KiB
+          64 KiB for transactions, 256 KiB for large I/Os, which smaller units would
+          cut (Azure Premium Storage: design for high performance, 2018)
+      /mnt/nocache: on Windows make the 10 columns with PowerShell
+          the dialog of Server Manager makes 8 at most (Azure Premium Storage:
+          design for high performance, 2018)
+      /mnt/nocache: keep at least 50 in flight
+          50000 IOPS at 1.00 ms without load (Little's law: in flight = rate x
+          latency)
+      /mnt/nocache: 8 to 16 in flight on each disk for all they carry
+          80 to 160 over 10 disks; with fewer some are idle (Azure Premium Storage:
+          design for high performance, 2018)
+      /mnt/nocache: Oracle: DB_BLOCK_SIZE near 8 KiB
+          it sets the size of the database's I/Os; small ones are for transactions,
+          and give the most operations (Azure Premium Storage: design for high
+          performance, 2018)
+      /mnt/nocache: SQL Server: a higher MAXDOP for queries that must be fast
+          a query takes at most MAXDOP cores, which read at once; one thread alone
+          does not keep 50 in flight (Azure Premium Storage: design for high
+          performance, 2018)
+      /mnt/readcache: warm the cache before it counts, after every start of the
+      machine
+          it starts cold; the design counts on 100 % of reads at random places
+          hitting it (Azure Premium Storage: design for high performance, 2018)
+      /mnt/readcache: file system barriers may be off
+          under None and ReadOnly every write goes to the disk (Azure documentation,
+          premium storage performance, 2021-06-29)
+      /mnt/readcache: 8 to 16 in flight on each disk for all they carry
+          fewer leave the disk idle, many more only wait (Azure Premium Storage:
+          design for high performance, 2018)
+      /mnt/readcache: Oracle: DB_BLOCK_SIZE near 8 KiB
+          it sets the size of the database's I/Os; small ones are for transactions,
+          and give the most operations (Azure Premium Storage: design for high
+          performance, 2018)
+      /mnt/readcache: SQL Server: a higher MAXDOP for queries that must be fast
+          a query takes at most MAXDOP cores, which read at once; one thread alone
+          does not keep 7 in flight (Azure Premium Storage: design for high
+          performance, 2018)
+      stop what uses a disk before its cache mode is changed
+          a change detaches and attaches the disk; of the system's disk it restarts
+          the machine (Azure Premium Storage: design for high performance, 2018)
     "#);
 }
 

@@ -1,5 +1,6 @@
 //! Why a load gets the rate it gets, as text and JSON: of `limits --demand` and `design --explain`.
 
+use ::design::advice::Advice;
 use ::design::explain::{Change, Explained};
 use serde_json::{Value, json};
 use units::format_latency_ns;
@@ -126,6 +127,22 @@ fn price(change: &Change) -> String {
 fn dollars(usd: f64) -> String {
     let cents = (usd * 100.0).round() as u64;
     format!("{}.{:02}", super::catalog::grouped(cents / 100), cents % 100)
+}
+
+/// Lists rules that apply, each with its reason and source.
+pub(super) fn rules(list: &[Advice]) -> String {
+    let mut text = String::new();
+    for advice in list {
+        text.push_str(&fill("  ", &advice.rule, COLUMNS));
+        text.push_str(&fill("      ", &format!("{} ({})", advice.reason, advice.source), COLUMNS));
+    }
+    text
+}
+
+/// Returns rules as JSON.
+pub(super) fn rules_json(list: &[Advice]) -> Vec<Value> {
+    let one = |it: &Advice| json!({"rule": it.rule, "reason": it.reason, "source": it.source});
+    list.iter().map(one).collect()
 }
 
 /// Returns rows of the table as JSON.

@@ -37,10 +37,7 @@ pub(super) fn page(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ran
     page.push_str("\nWhat lifts what binds\n");
     page.push_str(&lifts(&design, &judged, &answer.market.terms));
     page.push_str("\nRules that apply\n");
-    for advice in advice(&design, &asked.need, &judged) {
-        page.push_str(&fill("  ", &advice.rule, COLUMNS));
-        page.push_str(&fill("      ", &format!("{} ({})", advice.reason, advice.source), COLUMNS));
-    }
+    page.push_str(&explained::rules(&advice(&design, &asked.need, &judged)));
     page
 }
 

@@ -9,7 +9,7 @@ use volume::limits::by_depth;
 use super::explain::{CHANGES_MAX, made_of, tightest_flow};
 use super::text::{notes, why_text};
 use super::{Answer, Args, options};
-use crate::commands::explained::{changes_json, rows_json};
+use crate::commands::explained::{changes_json, rows_json, rules_json};
 
 /// Name and version of the layout.
 const SCHEMA: &str = "plimsoll.design/1";
@@ -150,14 +150,12 @@ fn explain(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> 
     let cheaper = all
         .iter()
         .map(|it| json!({"change": it.change, "price": price(it.price), "why": why_text(&it.why)}));
-    let rules = advice(&design, &asked.need, &judged)
-        .into_iter()
-        .map(|it| json!({"rule": it.rule, "reason": it.reason, "source": it.source}));
+    let rules = rules_json(&advice(&design, &asked.need, &judged));
     json!({
         "design": made_of(ranked),
         "phases": phases.collect::<Vec<_>>(),
         "lifted_by": lifted_by.unwrap_or_default(),
         "cheaper_rejected": cheaper.collect::<Vec<_>>(),
-        "rules": rules.collect::<Vec<_>>(),
+        "rules": rules,
     })
 }

@@ -1,7 +1,8 @@
 //! What is asked of a design, and the answer as numbers.
 
-use ::design::Terms;
+use ::design::advice::{Advice, advice};
 use ::design::explain::{Change, Explained, changes, explain};
+use ::design::{Need, PhaseNeed, Terms, VolumeNeed, judge};
 use volume::Design;
 use volume::design::{Backing, CacheMode};
 use volume::limits::{Bound, Done, Flow, Load, Remedy, alone, remedies, together};
@@ -84,13 +85,16 @@ pub(super) struct Answer {
     /// All volumes at once, under the same load.
     pub(super) together: Vec<(Load, Vec<Done>)>,
     pub(super) demands: Vec<OfDemand>,
+    /// Rules that apply under the needs.
+    pub(super) rules: Vec<Advice>,
 }
 
 /// Answers a question.
 pub(super) fn answer(design: &Design, question: &Question) -> Result<Answer, Failure> {
     if !question.demands.is_empty() {
         let demands = of_demands(design, question)?;
-        return Ok(Answer { volumes: Vec::new(), together: Vec::new(), demands });
+        let rules = rules(design, &demands);
+        return Ok(Answer { volumes: Vec::new(), together: Vec::new(), demands, rules });
     }
     let n_volumes = design.volumes.len() as u16;
     let volumes: Vec<OfVolume> =
@@ -104,7 +108,7 @@ pub(super) fn answer(design: &Design, question: &Question) -> Result<Answer, Fai
     let several = n_volumes > 1;
     let loads = if several { loads(question, has_cache) } else { Vec::new() };
     let together = loads.into_iter().map(at_once).collect();
-    Ok(Answer { volumes, together, demands: Vec::new() })
+    Ok(Answer { volumes, together, demands: Vec::new(), rules: Vec::new() })
 }
 
 /// Returns every load to ask for. Hits make a difference only to reads from a cache.
@@ -216,6 +220,30 @@ fn disputed(
     let is_met = meets(done.iops, need);
     let is_other = |(_, iops): &(u64, f64)| meets(*iops, need) != is_met;
     if readings.iter().any(is_other) { readings } else { Vec::new() }
+}
+
+/// Returns the rules that apply to the volumes with needs. What a volume holds is not said here:
+/// data.
+fn rules(design: &Design, demands: &[OfDemand]) -> Vec<Advice> {
+    let phase = |of: &OfDemand| PhaseNeed {
+        iops: of.need,
+        size_bytes: of.flow.load.size_bytes,
+        read_share: of.flow.load.read_share,
+        random_share: if of.flow.load.is_sequential { 0.0 } else { 1.0 },
+        ..PhaseNeed::default()
+    };
+    let volumes = design.volumes.iter().enumerate().map(|(idx, volume)| {
+        let on_it = || demands.iter().filter(|of| usize::from(of.volume) == idx);
+        let hits = on_it().map(|of| of.flow.load.hit_ratio).fold(0.0, f64::max);
+        VolumeNeed {
+            mount: volume.mount.clone(),
+            hit_share: Some(hits).filter(|hits| *hits > 0.0),
+            phases: on_it().map(phase).collect(),
+            ..VolumeNeed::default()
+        }
+    });
+    let need = Need { volumes: volumes.collect(), ..Need::default() };
+    advice(design, &need, &judge(design, &need))
 }
 
 /// Finds the volume of a need.

@@ -7,7 +7,7 @@ use volume::limits::path::describe;
 use volume::limits::{Done, Load, Remedy};
 
 use super::answer::{Answer, meets};
-use crate::commands::explained::{changes_json, rows_json};
+use crate::commands::explained::{changes_json, rows_json, rules_json};
 
 /// Name and version of the layout.
 const SCHEMA: &str = "plimsoll.limits/1";
@@ -74,6 +74,7 @@ pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) ->
         "volumes": volumes.collect::<Vec<_>>(),
         "together": together.collect::<Vec<_>>(),
         "demands": demands.collect::<Vec<_>>(),
+        "rules": rules_json(&answer.rules),
     });
     format!("{page:#}\n")
 }

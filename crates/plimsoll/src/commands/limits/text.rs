@@ -43,6 +43,10 @@ pub(super) fn page(design: &Design, answer: &Answer, mb: Mb) -> String {
     for of in &answer.demands {
         page.push_str(&of_demand(design, of, mb));
     }
+    if !answer.rules.is_empty() {
+        page.push_str("\nRules that apply\n");
+        page.push_str(&explained::rules(&answer.rules));
+    }
     page
 }
 
