@@ -357,3 +357,30 @@ fn what_is_about_one_file_of_needs_is_refused_of_several() {
         assert!(outcome.stderr.contains("hint: "), "{}", outcome.stderr);
     }
 }
+
+#[test]
+fn designs_side_by_side_are_a_page_with_charts_and_no_request() {
+    let sandbox = estate();
+    let files = ["design", "b.toml", "-o", "designs.html"];
+    let outcome = sandbox.plimsoll(&[&files, &AZURE[..]].concat());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let page = std::fs::read_to_string(sandbox.path("designs.html")).unwrap();
+    let head = &page[..page.find("<style>").unwrap()];
+    assert!(head.contains("default-src 'none'") && !head.contains("://"), "{head}");
+    for part in ["data-chart=\"price-against-headroom\"", "data-chart=\"utilisation-0\""] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(page.contains(" with a D16s_v5 in Azure eastus carries it."), "{}", outcome.stdout);
+}
+
+#[test]
+fn what_nothing_carries_has_a_short_headline_and_its_reason_below() {
+    let sandbox = estate();
+    let files = ["design", "c.toml", "--as", "markdown"];
+    let outcome = sandbox.plimsoll(&[&files, &AZURE[..]].concat());
+    assert_eq!(outcome.code, 4, "{}", outcome.stderr);
+    let page = &outcome.stdout;
+    assert!(page.starts_with("# Designs\n\nNothing carries it in Azure eastus.\n\n## "), "{page}");
+    assert!(page.contains("\n\nNearest, 0."), "{page}");
+    assert!(page.contains("| vm\\_uncached\\_iops of D"), "{page}");
+}

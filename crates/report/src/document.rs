@@ -1,9 +1,12 @@
-//! A page of tables without charts, in the look of a report: no script, no request.
+//! A page of tables and charts about no run, in the look of a report: no request, and no script
+//! unless it has charts.
 
 use askama::Template;
 
-use crate::html::TableView;
+use crate::html::{ChartView, TableView};
+use crate::page::in_script;
 use crate::script;
+use crate::spec::ChartSpec;
 use crate::table::Table;
 
 /// What a page of tables shows.
@@ -13,21 +16,23 @@ pub struct Document {
     pub title: String,
     /// What it says, in one sentence.
     pub sentence: String,
-    /// A table each.
+    /// What it shows.
     pub sections: Vec<DocumentSection>,
     /// What is to be known, at the end.
     pub notes: Vec<String>,
 }
 
-/// A table with its heading.
+/// A table, charts, or both, with a heading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DocumentSection {
     /// Its heading.
     pub title: String,
     /// What is to be known before it; may be empty.
     pub lead: String,
-    /// The table.
+    /// The table; one without columns is left out.
     pub table: Table,
+    /// Charts behind it, each with its figures.
+    pub charts: Vec<ChartSpec>,
 }
 
 #[derive(Template)]
@@ -39,18 +44,24 @@ struct Page<'a> {
     notes: &'a [String],
     style: &'static str,
     version: &'static str,
+    has_charts: bool,
+    charts_json: String,
+    plotly: String,
+    report_js: &'static str,
 }
 
 struct SectionView<'a> {
     title: &'a str,
     lead: &'a str,
     table: TableView,
+    charts: Vec<ChartView>,
 }
 
-/// Returns a page of tables as one HTML file that holds all that it needs.
+/// Returns a page of tables and charts as one HTML file that holds all that it needs.
 ///
 /// # Panics
-/// If a row of a table has more or fewer cells than there are columns.
+/// If a row of a table has more or fewer cells than there are columns, or the parts of a chart do
+/// not fit together.
 pub fn document(document: &Document) -> String {
     let view = |section: &'_ DocumentSection| {
         let file = section.title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
@@ -60,7 +71,13 @@ pub fn document(document: &Document) -> String {
         title: &section.title,
         lead: &section.lead,
         table: view(section),
+        charts: section.charts.iter().map(|chart| ChartView::of(chart, 3)).collect(),
     });
+    let charts: Vec<&ChartSpec> = document.sections.iter().flat_map(|it| &it.charts).collect();
+    for chart in &charts {
+        chart.must_be_whole();
+    }
+    let has_charts = !charts.is_empty();
     let page = Page {
         title: &document.title,
         sentence: &document.sentence,
@@ -68,11 +85,16 @@ pub fn document(document: &Document) -> String {
         notes: &document.notes,
         style: script::STYLE,
         version: env!("CARGO_PKG_VERSION"),
+        has_charts,
+        charts_json: in_script(&charts),
+        plotly: if has_charts { script::plotly() } else { String::new() },
+        report_js: script::REPORT_JS,
     };
     page.render().expect("writing to memory does not fail")
 }
 
-/// Returns the same as Markdown: a heading, the sentence, a table for each section, the notes.
+/// Returns the same as Markdown: a heading, the sentence, a table for each section and chart, the
+/// notes.
 ///
 /// # Panics
 /// If a row of a table has more or fewer cells than there are columns.
@@ -85,7 +107,13 @@ pub fn document_markdown(document: &Document) -> String {
         if !section.lead.is_empty() {
             parts.push(format!("{}\n", escaped(&section.lead)));
         }
-        parts.push(section.table.markdown());
+        if !section.table.columns.is_empty() {
+            parts.push(section.table.markdown());
+        }
+        for chart in &section.charts {
+            parts.push(format!("### {}\n", escaped(&chart.title)));
+            parts.push(chart.table.markdown());
+        }
     }
     if !document.notes.is_empty() {
         let notes = document.notes.iter().map(|note| format!("- {}\n", escaped(note)));

@@ -143,7 +143,7 @@ fn view(section: &Section) -> SectionView<'_> {
 }
 
 /// Writes charts as JSON that no name in them can break out of.
-fn in_script(charts: &[&ChartSpec]) -> String {
+pub(crate) fn in_script(charts: &[&ChartSpec]) -> String {
     let json = serde_json::to_string(charts)
         .expect("every map key is text, and writing to memory does not fail");
     json.replace('<', "\\u003c")

@@ -140,6 +140,9 @@ pub struct Series {
     /// Ends are bars along a line, too: between its points nothing is known of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_bars: bool,
+    /// Bars from zero along x, in place of points: the y axis has categories.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_bar: bool,
     /// Points that broke a limit, by position: drawn hollow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hollow: Vec<usize>,

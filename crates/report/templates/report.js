@@ -112,6 +112,13 @@
       const text = series.texts?.[at];
       return `${value}${text ? `<br>${escaped(text)}` : ''}`;
     };
+    if (series.is_bar) {
+      return {
+        type: 'bar', orientation: 'h', name: escaped(series.name), x: series.x, y: series.y, width: .55,
+        marker: { color: stroke }, hovertext: series.y.map(point), hovertemplate: '%{hovertext}<extra></extra>',
+        legendgroup: series.name, meta: { kind: 'bar' },
+      };
+    }
     const made = {
       type: 'scatter', mode: modes.filter(Boolean).join('+'), name: escaped(series.name), x: series.x,
       y: series.y, connectgaps: false, line: { color: stroke, width: 1.8, dash: series.dash, shape: 'linear' },

@@ -4,7 +4,10 @@ mod among;
 mod estate;
 mod explain;
 mod form;
+mod frontier;
 mod json;
+mod page;
+mod pictures;
 mod text;
 
 use std::sync::Arc;
@@ -65,12 +68,13 @@ pub(super) struct Args {
     explain: Option<u16>,
 
     /// Write the best design, or the one that is explained, as a file that `limits`, `run --on`
-    /// and `rehearse` take; of several needs a page or a table: .html, .md, .csv, .json.
+    /// and `rehearse` take; of a name that ends in .html, .md, .csv or .json, a page or table.
     #[arg(short, long, value_name = "FILE", conflicts_with = "among")]
     output: Option<String>,
 
-    /// Print the designs of several needs in this form.
-    #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with = "json")]
+    /// Print the designs in this form.
+    #[arg(long = "as", value_name = "FORM", value_enum)]
+    #[arg(conflicts_with_all = ["json", "explain", "pareto", "among"])]
     form: Option<form::Form>,
 
     /// Rank these designs instead of searching.
@@ -130,6 +134,7 @@ Examples:
   plimsoll design needs.toml --cloud azure,aws --region westeurope,eu-west-1
   plimsoll design needs.toml --region westeurope --headroom 20% --explain 1
   plimsoll design needs.toml --region westeurope -o best.toml
+  plimsoll design needs.toml --cloud azure,aws --region westeurope,eu-west-1 -o designs.html
   plimsoll design needs.toml --region eastus --machine DS13 --disk P30
   plimsoll design needs.toml --edition 2018 --hours 744 --among d14.toml ds13.toml
   plimsoll design estate/*.toml --region westeurope -o estate.html
@@ -168,10 +173,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let [needs] = args.needs.as_slice() else {
         return estate::run(args, &args.catalog.load()?);
     };
-    if args.form.is_some() {
-        let text = "`--as` is about several files of needs, and one is named";
-        return Err(Failure::wrong_use(text).hint("`--json` prints its designs as JSON"));
-    }
     let asked = read_needs(needs)?;
     let catalog = args.catalog.load()?;
     if !args.among.is_empty() {
@@ -193,14 +194,21 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let text = format!("`--explain {number}`: there are {n_designs} designs");
         return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
     }
-    if let (Some(path), Some((answer, ranked))) = (&args.output, best) {
-        write(path, answer, &asked.need, ranked)?;
+    let written = args.output.as_deref().map(|path| (path, form::Form::of_file(path)));
+    match (written, best) {
+        (Some((path, Some(form))), _) => {
+            form::write(path, &page::of(args, &asked, &answers, form)?)?;
+        }
+        (Some((path, None)), Some((answer, ranked))) => write(path, answer, &asked.need, ranked)?,
+        (Some((_, None)), None) | (None, _) => {}
     }
     let page = match (args.json, args.pareto, args.explain.and(best)) {
         (true, ..) => json::page(args, &asked, &answers, best.filter(|_| args.explain.is_some())),
         (false, true, _) => text::pareto(args, &asked, &answers)?,
         (false, false, Some((answer, ranked))) => explain::page(args, &asked, answer, ranked),
-        (false, false, None) => text::page(args, &asked, &answers),
+        (false, false, None) => {
+            page::of(args, &asked, &answers, args.form.unwrap_or(form::Form::Text))?
+        }
     };
     let is_carried = answers.iter().any(|answer| !answer.found.designs.is_empty());
     let exit = if is_carried { Exit::Fine } else { Exit::Missed };

@@ -1,12 +1,11 @@
 //! Designs as text, 80 columns wide.
 
 use ::catalog::Cloud;
-use ::design::{
-    Asked, Chosen, Judged, Nearest, Options, PhaseNeed, Ranked, Why, judge, parse, search,
-};
+use ::design::{Asked, Chosen, Judged, Nearest, PhaseNeed, Ranked, Why, judge, parse};
 use volume::CacheMode;
 
-use super::{Answer, Args, options};
+use super::frontier::frontier;
+use super::{Answer, Args};
 use crate::commands::catalog::grouped;
 use crate::exit::Failure;
 use crate::fill::fill;
@@ -161,7 +160,13 @@ pub(super) fn binds(judged: &Judged) -> String {
 }
 
 fn of_nearest(asked: &Asked, answer: &Answer<'_>, nearest: &Nearest) -> String {
-    let text = match nearest {
+    let text = format!("nothing carries it{}", nearest_text(asked, answer, nearest));
+    fill("  ", &text, COLUMNS)
+}
+
+/// Says what comes nearest, behind the words that nothing carries it.
+pub(super) fn nearest_text(asked: &Asked, answer: &Answer<'_>, nearest: &Nearest) -> String {
+    match nearest {
         Nearest::Part { part, design } => {
             let what: Vec<String> = asked
                 .need
@@ -174,7 +179,7 @@ fn of_nearest(asked: &Asked, answer: &Answer<'_>, nearest: &Nearest) -> String {
                 .and_then(|it| judge(&it, &asked.need).why_not(&asked.need));
             let why = why.map_or(String::new(), |why| format!("; {}", why_text(&why)));
             format!(
-                "nothing carries it. Nearest, {:.1} % of all I/Os: {} with {}, {}{why}",
+                ". Nearest, {:.1} % of all I/Os: {} with {}, {}{why}",
                 part * 100.0,
                 design.machine,
                 what.join(" and "),
@@ -184,19 +189,16 @@ fn of_nearest(asked: &Asked, answer: &Answer<'_>, nearest: &Nearest) -> String {
         Nearest::Machine { vcpus_max, memory_gib_max } => {
             let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), number);
             format!(
-                "nothing carries it: no machine is large enough. The largest have {} vCPUs and, of \
+                ": no machine is large enough. The largest have {} vCPUs and, of \
                  those whose memory is known, {} GiB",
                 most(vcpus_max),
                 most(memory_gib_max)
             )
         }
-        Nearest::Nothing => {
-            "nothing carries it, not even with few I/Os: no number of disks that a \
+        Nearest::Nothing => ", not even with few I/Os: no number of disks that a \
                              machine takes has the capacity, or none the latency that is asked"
-                .to_owned()
-        }
-    };
-    fill("  ", &text, COLUMNS)
+            .to_owned(),
+    }
 }
 
 /// Says what rejects a design.
@@ -264,9 +266,6 @@ pub(super) fn notes(answer: &Answer<'_>) -> Vec<String> {
     notes
 }
 
-/// Amounts of headroom that are looked at, percent.
-const HEADROOMS: [f64; 7] = [0.0, 10.0, 25.0, 50.0, 100.0, 200.0, 400.0];
-
 /// Returns the cheapest design for each amount of headroom, where more costs more.
 pub(super) fn pareto(
     args: &Args,
@@ -277,22 +276,14 @@ pub(super) fn pareto(
     for answer in answers {
         page.push('\n');
         page.push_str(&place(answer));
-        let mut last: Option<Ranked> = None;
-        for headroom in HEADROOMS {
-            let options = Options { headroom: headroom / 100.0, n_kept: 1, ..options(args) };
-            let found = search(&answer.market, &asked.need, &options);
-            let found = found.map_err(|error| Failure::wrong_use(error.to_string()))?;
-            let Some(best) = found.designs.into_iter().next() else {
-                page.push_str(&format!("  at least {headroom:>3.0} %: nothing carries it\n"));
-                break;
-            };
-            if last.as_ref().is_some_and(|last| last.headroom * 100.0 >= headroom) {
-                continue;
-            }
+        let frontier = frontier(args, asked, answer)?;
+        for best in &frontier.designs {
             let disks: Vec<String> = best.volumes.iter().map(disks).collect();
-            let text = format!("{}: {} with {}", price(&best), best.machine, disks.join(" and "));
+            let text = format!("{}: {} with {}", price(best), best.machine, disks.join(" and "));
             page.push_str(&fill(&format!("  {:>4.0} %  ", best.headroom * 100.0), &text, COLUMNS));
-            last = Some(best);
+        }
+        if let Some(headroom_pct) = frontier.none_from_pct {
+            page.push_str(&format!("  at least {headroom_pct:>3.0} %: nothing carries it\n"));
         }
     }
     Ok(page)

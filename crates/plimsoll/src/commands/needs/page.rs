@@ -23,6 +23,7 @@ pub(super) fn html(needs: &Needs, lists: &[Checklist]) -> String {
         title: format!("To be carried, at {} of the time", required.percentile.word()),
         lead: reasons.join(". "),
         table,
+        ..DocumentSection::default()
     });
     let title = if needs.name.is_empty() { "Needs" } else { &needs.name };
     let n_volumes = units::plural(needs.volumes.len(), "volume");
@@ -64,5 +65,5 @@ fn section(list: &Checklist) -> DocumentSection {
         line.push(Cell::Text(row.source.clone()));
         table.rows.push(line);
     }
-    DocumentSection { title: text::title(list), lead: String::new(), table }
+    DocumentSection { title: text::title(list), table, ..DocumentSection::default() }
 }

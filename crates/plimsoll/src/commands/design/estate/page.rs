@@ -37,22 +37,22 @@ fn document(estate: &Estate<'_, '_>) -> Document {
         }
         let look = looks.first().and_then(|look| look.strip_prefix("see: "));
         let lead = look.map_or(String::new(), |look| format!("To look into the first: {look}"));
-        sections.push(DocumentSection { title, lead, table });
+        sections.push(DocumentSection { title, lead, table, charts: Vec::new() });
     }
     sections.push(DocumentSection {
         title: "Servers".to_owned(),
-        lead: String::new(),
         table: side_by_side(estate),
+        ..DocumentSection::default()
     });
     sections.push(DocumentSection {
         title: "Machines".to_owned(),
-        lead: String::new(),
         table: machines(estate),
+        ..DocumentSection::default()
     });
     sections.push(DocumentSection {
         title: "Disks".to_owned(),
-        lead: String::new(),
         table: disks(estate),
+        ..DocumentSection::default()
     });
     Document {
         title: "Estate".to_owned(),
@@ -101,7 +101,7 @@ fn totals(estate: &Estate<'_, '_>) -> DocumentSection {
         let usd = dollars(best.price.usd());
         lead = format!("Each server where it is cheapest: USD {usd} a month.");
     }
-    DocumentSection { title: "Totals".to_owned(), lead, table }
+    DocumentSection { title: "Totals".to_owned(), lead, table, charts: Vec::new() }
 }
 
 /// A row for each server, for readers.

@@ -1,0 +1,220 @@
+//! Designs side by side as a page, as Markdown, CSV and JSON: the same tables.
+
+use ::design::{Asked, Judged, Ranked, judge, parse};
+use report::{Cell, Document, DocumentSection, Table};
+
+use super::form::Form;
+use super::frontier::{Frontier, frontier};
+use super::text::{disks, dollars, nearest_text, notes, price, size};
+use super::{Answer, Args, json, pictures, text};
+use crate::exit::Failure;
+
+/// Returns designs in a form.
+///
+/// # Errors
+/// If the need is none.
+pub(super) fn of(
+    args: &Args,
+    asked: &Asked,
+    answers: &[Answer<'_>],
+    form: Form,
+) -> Result<String, Failure> {
+    Ok(match form {
+        Form::Text => text::page(args, asked, answers),
+        Form::Json => json::page(args, asked, answers, None),
+        Form::Csv => designs(asked, answers).csv(),
+        Form::Markdown => report::document_markdown(&document(args, asked, answers)?),
+        Form::Html => report::document(&document(args, asked, answers)?),
+    })
+}
+
+/// A design that is shown in detail: the best of a cloud, or what comes nearest.
+pub(super) struct Shown {
+    pub(super) cloud: String,
+    pub(super) judged: Judged,
+}
+
+fn document(args: &Args, asked: &Asked, answers: &[Answer<'_>]) -> Result<Document, Failure> {
+    let mut sections = Vec::new();
+    let frontiers = answers.iter().map(|answer| frontier(args, asked, answer));
+    let frontiers = frontiers.collect::<Result<Vec<Frontier>, Failure>>()?;
+    let is_carried = answers.iter().any(|answer| !answer.found.designs.is_empty());
+    for answer in answers {
+        let Some(nearest) = &answer.nearest else { continue };
+        let text = nearest_text(asked, answer, nearest);
+        sections.push(DocumentSection {
+            title: format!("Nothing carries it in {}", place(answer)),
+            lead: text.trim_start_matches(['.', ':', ',', ' ']).to_owned(),
+            ..DocumentSection::default()
+        });
+    }
+    if is_carried {
+        sections.push(DocumentSection {
+            title: "Designs".to_owned(),
+            lead: "The best of each machine and types of disk: price, then headroom, then fewer \
+                   parts."
+                .to_owned(),
+            table: designs(asked, answers),
+            charts: pictures::price_against_headroom(answers, &frontiers).into_iter().collect(),
+        });
+    }
+    let shown: Vec<Shown> = answers.iter().filter_map(|it| shown(asked, it)).collect();
+    if !shown.is_empty() {
+        sections.push(DocumentSection {
+            title: "What is asked of each cap".to_owned(),
+            lead: "Of the best design of each cloud; where nothing carries the need, of what \
+                   comes nearest."
+                .to_owned(),
+            charts: shown
+                .iter()
+                .enumerate()
+                .map(|(idx, it)| pictures::utilisation(idx, it))
+                .collect(),
+            ..DocumentSection::default()
+        });
+    }
+    sections.push(DocumentSection {
+        title: "What is asked".to_owned(),
+        table: needs(asked),
+        ..DocumentSection::default()
+    });
+    let mut all_notes = asked.notes.clone();
+    for answer in answers {
+        let head = if answers.len() > 1 { format!("{}: ", place(answer)) } else { String::new() };
+        all_notes.extend(notes(answer).iter().map(|note| format!("{head}{note}")));
+    }
+    if args.headroom > 0.0 {
+        all_notes.push(format!("every cap carries {:.0} % more than that", args.headroom * 100.0));
+    }
+    Ok(Document {
+        title: "Designs".to_owned(),
+        sentence: sentence(answers),
+        sections,
+        notes: all_notes,
+    })
+}
+
+/// Returns what a cloud and its region are called.
+pub(super) fn place(answer: &Answer<'_>) -> String {
+    let terms = &answer.market.terms;
+    match &terms.region {
+        Some(region) => format!("{} {region}", terms.cloud.as_str()),
+        None => terms.cloud.as_str().to_owned(),
+    }
+}
+
+/// Says in one sentence what is cheapest.
+fn sentence(answers: &[Answer<'_>]) -> String {
+    match super::best(answers, 0) {
+        None => {
+            let places: Vec<String> = answers.iter().map(place).collect();
+            format!("Nothing carries it in {}.", places.join(", "))
+        }
+        Some((answer, ranked)) => {
+            let machine = ranked.machine.trim_start_matches("Standard_");
+            format!("{} with a {machine} in {} carries it.", price(ranked), place(answer))
+        }
+    }
+}
+
+fn shown(asked: &Asked, answer: &Answer<'_>) -> Option<Shown> {
+    let nearest = answer.nearest.as_ref().and_then(|nearest| match nearest {
+        ::design::Nearest::Part { design, .. } => Some(design.as_ref()),
+        ::design::Nearest::Machine { .. } | ::design::Nearest::Nothing => None,
+    });
+    let ranked = answer.found.designs.first().or(nearest)?;
+    // A need that asks for no I/O uses no cap.
+    let judged = judged(asked, answer, ranked).filter(|it| it.tightest().is_some())?;
+    let machine = ranked.machine.trim_start_matches("Standard_");
+    Some(Shown { cloud: format!("{}: {machine}", place(answer)), judged })
+}
+
+fn judged(asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Option<Judged> {
+    let design = parse(&answer.market, &asked.need, ranked)?;
+    Some(judge(&design, &asked.need))
+}
+
+/// A row for each design.
+fn designs(asked: &Asked, answers: &[Answer<'_>]) -> Table {
+    let mut table = Table::new(&[
+        ("rank", "rank"),
+        ("cloud", "cloud"),
+        ("region", "region"),
+        ("USD a month", "price_usd"),
+        ("machine", "machine"),
+        ("disks", "disks"),
+        ("headroom, %", "headroom_pct"),
+        ("what binds", "binds"),
+        ("not known", "not_known"),
+    ]);
+    for answer in answers {
+        let terms = &answer.market.terms;
+        for (idx, ranked) in answer.found.designs.iter().enumerate() {
+            let of_volumes = asked.need.volumes.iter().zip(&ranked.volumes);
+            let of_volumes: Vec<String> = of_volumes
+                .map(|(volume, chosen)| format!("{}: {}", volume.mount, disks(chosen)))
+                .collect();
+            let usd = ranked.price.usd();
+            let unknown = match (ranked.price.is_open, ranked.price.is_unpriced) {
+                (false, false) => "",
+                (true, false) => "a limit, memory or processors",
+                (false, true) => "the price of a part",
+                (true, true) => "a limit, memory or processors; the price of a part",
+            };
+            let headroom = Some(ranked.headroom * 100.0).filter(|it| it.is_finite());
+            table.rows.push(vec![
+                Cell::count(idx as u64 + 1),
+                Cell::text(terms.cloud.as_str()),
+                Cell::text(terms.region.as_deref().unwrap_or("")),
+                Cell::Number((usd * 100.0).round() / 100.0, dollars(usd)),
+                Cell::text(&*ranked.machine),
+                Cell::text(of_volumes.join("; ")),
+                Cell::number(headroom, 0),
+                Cell::text(judged(asked, answer, ranked).map_or(String::new(), |it| tight(&it))),
+                Cell::text(unknown),
+            ]);
+        }
+    }
+    table
+}
+
+/// Says which cap is the tightest.
+fn tight(judged: &Judged) -> String {
+    judged.tightest().map_or("nothing is asked".to_owned(), |(phase, cap)| {
+        format!("{} of {}, {}", cap.cap.bound, cap.cap.name, phase.phase)
+    })
+}
+
+/// A row for each volume and phase.
+fn needs(asked: &Asked) -> Table {
+    let mut table = Table::new(&[
+        ("volume", "volume"),
+        ("capacity, GiB", "capacity_gib"),
+        ("phase", "phase"),
+        ("IOPS", "iops"),
+        ("size", "size_bytes"),
+        ("reads, %", "read_pct"),
+        ("random, %", "random_pct"),
+    ]);
+    for volume in &asked.need.volumes {
+        let mount = || Cell::text(&*volume.mount);
+        let capacity = || Cell::number(volume.capacity_gib, 0);
+        for phase in &volume.phases {
+            table.rows.push(vec![
+                mount(),
+                capacity(),
+                Cell::text(&*phase.phase),
+                Cell::number(phase.iops, 0),
+                Cell::Number(phase.size_bytes as f64, size(phase.size_bytes)),
+                Cell::number(phase.read_share * 100.0, 0),
+                Cell::number(phase.random_share * 100.0, 0),
+            ]);
+        }
+        if volume.phases.is_empty() {
+            let mut row = vec![mount(), capacity(), Cell::text("")];
+            row.extend(vec![Cell::Nothing; 4]);
+            table.rows.push(row);
+        }
+    }
+    table
+}

@@ -1,0 +1,208 @@
+//! The charts of a page of designs.
+
+use ::design::Ranked;
+use report::{Axis, Cell, ChartSpec, Colour, Dash, Marker, Quantity, Rule, Scale, Series, Table};
+
+use super::Answer;
+use super::explain::made_of;
+use super::frontier::Frontier;
+use super::page::{Shown, place};
+use super::text::{dollars, number};
+
+/// Most caps in one chart; its table has all.
+const CAPS_MAX: usize = 16;
+
+/// Least height of a chart with one row, and of each further row, pixels.
+const ROW_PX: u32 = 26;
+
+/// Draws what more headroom costs; `None` where nothing carries the need.
+pub(super) fn price_against_headroom(
+    answers: &[Answer<'_>],
+    frontiers: &[Frontier],
+) -> Option<ChartSpec> {
+    let mut series = Vec::new();
+    let mut table = Table::new(&[
+        ("cloud", "cloud"),
+        ("headroom, %", "headroom_pct"),
+        ("USD a month", "price_usd"),
+        ("design", "design"),
+    ]);
+    for (idx, (answer, frontier)) in answers.iter().zip(frontiers).enumerate() {
+        let is_drawn = |it: &&Ranked| it.headroom.is_finite() && !it.price.is_unpriced;
+        let own: Vec<&Ranked> = frontier.designs.iter().filter(is_drawn).collect();
+        for ranked in &own {
+            let (pct, usd) = (ranked.headroom * 100.0, ranked.price.usd());
+            table.rows.push(vec![
+                Cell::text(place(answer)),
+                Cell::number(pct, 0),
+                Cell::Number((usd * 100.0).round() / 100.0, dollars(usd)),
+                Cell::text(made_of(ranked)),
+            ]);
+        }
+        let others: Vec<&Ranked> = answer.found.designs.iter().filter(is_drawn).collect();
+        let colour = Colour::Of((idx % 6) as u8);
+        let name = place(answer);
+        series.push(points(&own, &name, colour, Marker::Circle, true));
+        series.push(points(&others, &name, colour, Marker::Cross, false));
+    }
+    series.retain(|it| !it.x.is_empty());
+    if series.is_empty() {
+        return None;
+    }
+    Some(ChartSpec {
+        id: "price-against-headroom".to_owned(),
+        title: "Price against headroom".to_owned(),
+        about: "What the cheapest design with at least so much headroom costs; crosses are the \
+                other designs of the table."
+            .to_owned(),
+        height_px: 340,
+        x: axis("headroom of the tightest cap, %"),
+        y: axis("USD a month"),
+        series,
+        spans: Vec::new(),
+        rules: Vec::new(),
+        cells: None,
+        notes: vec!["Amounts looked at: 0, 10, 25, 50, 100, 200 and 400 %.".to_owned()],
+        source: String::new(),
+        thinned: None,
+        table,
+    })
+}
+
+fn axis(title: &str) -> Axis {
+    Axis { title: title.to_owned(), ..Axis::default() }
+}
+
+fn points(
+    designs: &[&Ranked],
+    name: &str,
+    colour: Colour,
+    marker: Marker,
+    is_line: bool,
+) -> Series {
+    Series {
+        name: name.to_owned(),
+        colour,
+        dash: Dash::Solid,
+        marker: Some(marker),
+        is_line,
+        x: designs.iter().map(|it| it.headroom * 100.0).collect(),
+        y: designs.iter().map(|it| Some(it.price.usd())).collect(),
+        texts: designs.iter().map(|it| made_of(it)).collect(),
+        ..Series::default()
+    }
+}
+
+/// A cap in a phase.
+struct CapRow {
+    name: String,
+    used_pct: f64,
+    /// I/Os or MB per second.
+    asked: f64,
+    carries: f64,
+}
+
+/// Returns every cap in each phase, the fullest first.
+fn cap_rows(shown: &Shown) -> Vec<CapRow> {
+    let mut rows = Vec::new();
+    for phase in &shown.judged.phases {
+        for cap in &phase.caps {
+            let is_rate = cap.cap.bound.name().ends_with("iops");
+            let scale = if is_rate { 1.0 } else { 1e6 };
+            let name = cap.cap.name.trim_start_matches("Standard_");
+            rows.push(CapRow {
+                name: format!("{} of {name}, {}", cap.cap.bound, phase.phase),
+                used_pct: cap.used / cap.cap.per_s * 100.0,
+                asked: cap.used / scale,
+                carries: cap.cap.per_s / scale,
+            });
+        }
+    }
+    rows.sort_by(|a, b| b.used_pct.total_cmp(&a.used_pct));
+    rows
+}
+
+fn cap_table(rows: &[CapRow]) -> Table {
+    let mut table = Table::new(&[
+        ("cap and phase", "cap"),
+        ("used, %", "used_pct"),
+        ("asked, IOPS or MB/s", "asked"),
+        ("carries, IOPS or MB/s", "carries"),
+    ]);
+    let row = |it: &CapRow| {
+        vec![
+            Cell::text(&*it.name),
+            Cell::number(it.used_pct, 1),
+            Cell::Number(it.asked, number(it.asked)),
+            Cell::Number(it.carries, number(it.carries)),
+        ]
+    };
+    table.rows = rows.iter().map(row).collect();
+    table
+}
+
+/// Makes bars of those rows that are in; the others have their places all the same.
+fn bars(rows: &[CapRow], name: &str, colour: Colour, is_in: fn(f64) -> bool) -> Series {
+    let own = rows.iter().enumerate().filter(|(_, row)| is_in(row.used_pct));
+    let own: Vec<(usize, &CapRow)> = own.collect();
+    let text = |row: &CapRow| format!("{} of {}", number(row.asked), number(row.carries));
+    Series {
+        name: name.to_owned(),
+        colour,
+        is_bar: true,
+        x: own.iter().map(|(_, row)| row.used_pct).collect(),
+        y: own.iter().map(|(at, _)| Some(*at as f64)).collect(),
+        texts: own.iter().map(|(_, row)| text(row)).collect(),
+        ..Series::default()
+    }
+}
+
+/// Percent above which a cap carries less than is asked: all of it, and rounding.
+const FULL_PCT: f64 = 100.0 + 1e-6;
+
+/// Draws how much of each cap is asked for, a bar for each cap and phase.
+pub(super) fn utilisation(idx: usize, shown: &Shown) -> ChartSpec {
+    let mut rows = cap_rows(shown);
+    let (n_rows, table) = (rows.len(), cap_table(&rows));
+    rows.truncate(CAPS_MAX);
+    let mut series = vec![
+        bars(&rows, "within the cap", Colour::Of(0), |pct| pct <= FULL_PCT),
+        bars(&rows, "more than it carries", Colour::Bad, |pct| pct > FULL_PCT),
+    ];
+    series.retain(|it| !it.x.is_empty());
+    let most = rows.iter().map(|row| row.used_pct).fold(100.0, f64::max);
+    let is_cut = n_rows > CAPS_MAX;
+    let cut = format!("The {CAPS_MAX} that are used most; the table has all {n_rows}.");
+    ChartSpec {
+        id: format!("utilisation-{idx}"),
+        title: shown.cloud.clone(),
+        about: "Share of each cap that is asked for, in each phase; the fullest binds first."
+            .to_owned(),
+        height_px: 84 + ROW_PX * rows.len() as u32,
+        x: Axis {
+            title: "asked of what it carries, %".to_owned(),
+            quantity: Quantity::Number,
+            range: Some((0.0, most * 1.05)),
+            ..Axis::default()
+        },
+        y: Axis {
+            scale: Scale::Categories,
+            categories: rows.iter().map(|row| row.name.clone()).collect(),
+            ..Axis::default()
+        },
+        series,
+        spans: Vec::new(),
+        rules: vec![Rule {
+            is_across: false,
+            at: 100.0,
+            text: String::new(),
+            colour: Colour::Plain,
+            dash: Dash::Dash,
+        }],
+        cells: None,
+        notes: is_cut.then_some(cut).into_iter().collect(),
+        source: String::new(),
+        thinned: None,
+        table,
+    }
+}
