@@ -3,7 +3,7 @@
 //! With few in flight, latency sets the rate: N / latency. From the depth on at which a cap binds
 //! the rate stays, and each further I/O in flight waits: N / rate. Both are Little's law, so that
 //! rate times latency is the number in flight at every depth. A stripe is counted with its load
-//! spread evenly: at random places eight slow disks carry up to 4 % less.
+//! spread evenly: for some seconds at random places eight slow disks carry up to 4 % less.
 
 use super::bound::Bound;
 use super::compose::{Flow, together};
