@@ -44,6 +44,8 @@ pub struct VolumeNeed {
     pub hit_share: Option<f64>,
     /// Mean latency without load that is still good enough, milliseconds.
     pub latency_ms_max: Option<f64>,
+    /// Several machines work on it: only a network volume can hold it.
+    pub is_shared: bool,
     /// What is asked in each phase.
     pub phases: Vec<PhaseNeed>,
 }
@@ -145,6 +147,11 @@ pub enum NeedError {
 }
 
 impl Need {
+    /// Says whether several machines work on one of its volumes.
+    pub fn is_shared(&self) -> bool {
+        self.volumes.iter().any(|volume| volume.is_shared)
+    }
+
     /// Returns the names of all phases, each once, in the order in which they first stand.
     pub fn phases(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();

@@ -64,6 +64,7 @@ impl Reader {
             working_set_gib: value(&volume.working_set_gib),
             hit_share: value(&volume.hit_share),
             latency_ms_max: value(&volume.latency_ms_max),
+            is_shared: volume.is_shared,
             phases: volume.loads.iter().filter_map(|load| self.load(name, load)).collect(),
         }
     }

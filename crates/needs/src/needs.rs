@@ -157,6 +157,9 @@ pub struct NeedVolume {
     /// Longest latency that is wanted, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ms_max: Option<Amount>,
+    /// Several machines work on it: only a network volume can hold it.
+    #[serde(rename = "shared", skip_serializing_if = "std::ops::Not::not")]
+    pub is_shared: bool,
     /// How much larger it will be, in place of what holds for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,

@@ -199,6 +199,7 @@ impl Reader<'_> {
             working_set_gib: self.amount(&mut keys, "working_set_gib"),
             hit_percent: self.amount(&mut keys, "hit_percent"),
             latency_ms_max: self.amount(&mut keys, "latency_ms_max"),
+            is_shared: keys.flag("shared", &mut self.findings),
             growth: self.growth(&mut keys),
         };
         keys.finish(&mut self.findings);

@@ -53,6 +53,9 @@ pub struct VolumeRequirement {
     pub hit_share: Option<Amount>,
     /// Longest latency that is wanted, milliseconds.
     pub latency_ms_max: Option<Amount>,
+    /// Several machines work on it.
+    #[serde(rename = "shared")]
+    pub is_shared: bool,
     /// By how much its load grows: what samples of it are multiplied by.
     pub load_growth: f64,
     /// What it is asked for in each phase in which anything is: stated ones in the order of the
@@ -171,6 +174,7 @@ fn of_volume(needs: &Needs, volume: &NeedVolume, notes: &mut Vec<String>) -> Vol
         working_set_gib: larger(&volume.working_set_gib),
         hit_share: volume.hit_percent.clone().map(|amount| scaled(amount, 0.01)),
         latency_ms_max: volume.latency_ms_max.clone(),
+        is_shared: volume.is_shared,
         load_growth: growth.load,
         loads: loads
             .filter(|load| load.iops.is_some() || load.throughput_bytes_per_s.is_some())

@@ -31,6 +31,9 @@ pub(crate) fn print(needs: &Needs) -> String {
         for (key, amount) in volume.amounts() {
             put_amount(&mut text, key, amount);
         }
+        if volume.is_shared {
+            text.push_str("shared = true\n");
+        }
         put_growth(&mut text, volume.growth);
     }
     for phase in &needs.phases {

@@ -282,7 +282,7 @@ fn the_examples_of_the_documentation_print_what_stands_there() {
         assert_eq!(outcome.stdout.trim_end(), expected.trim_end(), "`{command}`");
         n_examples += 1;
     }
-    assert_eq!(n_examples, 1);
+    assert_eq!(n_examples, 2);
 }
 
 /// Three servers, and one whose file has a mistake.
@@ -383,4 +383,79 @@ fn what_nothing_carries_has_a_short_headline_and_its_reason_below() {
     assert!(page.starts_with("# Designs\n\nNothing carries it in Azure eastus.\n\n## "), "{page}");
     assert!(page.contains("\n\nNearest, 0."), "{page}");
     assert!(page.contains("| vm\\_uncached\\_iops of D"), "{page}");
+}
+
+/// Needs of a folder that several machines work on.
+const SHARED: &str = "schema = \"plimsoll.needs/1\"\nname = \"farm\"\npeak_factor = 1\n\
+                      [[volume]]\nname = \"tools\"\nshared = true\ncapacity_gib = 2000\n\
+                      [[phase]]\nname = \"normal\"\n[[phase.volume]]\nname = \"tools\"\n\
+                      iops = 20000\nio_size_kib = 16\nread_percent = 80\nrandom_percent = 100\n";
+
+#[test]
+fn a_shared_volume_is_put_on_a_network_volume_and_what_is_written_carries_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("needs.toml", SHARED);
+    let place = ["--region", "westeurope", "--clients", "2", "-o", "best.toml", "--explain", "1"];
+    let outcome = sandbox.plimsoll(&[&["design", "needs.toml"][..], &place].concat());
+    // 327.7 MB/s are 312.5 MiB/s: 2.44 TiB of Ultra or 4.9 of Premium, at 402 and 301 a TiB.
+    let parts = [
+        "2 x Standard_",
+        "nconnect=8",
+        "Ultra pool of 3 TiB, throughput by quota: USD 1,206.50 a month",
+        "/mnt/tools Ultra regular volume of 3,072 GiB",
+        "USD 1,305.63 a month: 2 x Standard_DS1_v2, nconnect=8",
+        "headroom 23 %: volume_quota of Ultra binds first",
+        "netapp-ultra, capacity 1,206.50",
+        "a Ultra pool of 2 TiB",
+        "volume_quota of Ultra carries 268.4 of the 327.7 MB/s of phase normal, 18.1 % short",
+        "mount with nconnect=8",
+        "/mnt/tools: leave nocto and long actimeo out",
+    ];
+    says(&outcome, 0, &parts);
+    // Each machine does half, on what was chosen and on a TiB less of it.
+    let chosen = sandbox.plimsoll(&["run", "needs.toml", "--on", "best.toml", "--virtual"]);
+    let parts = ["2 workers x depth", "20.0 k to 20.0 k IOPS", "held by no cap"];
+    says(&chosen, 0, &parts);
+    let best = std::fs::read_to_string(sandbox.path("best.toml")).expect("it was written");
+    let less = best.replace("3TiB", "2TiB").replace("3072GiB", "2048GiB");
+    sandbox.write("less.toml", less);
+    let less = sandbox.plimsoll(&["run", "needs.toml", "--on", "less.toml", "--virtual"]);
+    says(&less, 3, &["81.9 % of 20000 IOPS were achieved", "held by volume_quota /mnt/tools"]);
+    // It is bought as the search counted it, and mounted with what it counts on.
+    let price = sandbox.plimsoll(&["catalog", "price", "best.toml", "--region", "westeurope"]);
+    says(&price, 0, &["USD a month 1305.63"]);
+    let mounts = sandbox.plimsoll(&["provision", "best.toml", "--as", "nfs"]);
+    says_wide(&mounts, &["rsize=262144,wsize=262144,nconnect=8", "tcp_max_slot_table_entries=128"]);
+    let built = sandbox.plimsoll(&["provision", "best.toml", "--as", "azure-cli"]);
+    says_wide(
+        &built,
+        &["--size 3 --service-level 'Ultra' --qos-type Auto", "--usage-threshold 3072"],
+    );
+}
+
+/// Asserts parts of a text for other programs, whose lines are as long as they take.
+#[track_caller]
+fn says_wide(outcome: &Outcome, parts: &[&str]) {
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    for part in parts {
+        assert!(outcome.stdout.contains(part), "`{part}` is not in\n{}", outcome.stdout);
+    }
+}
+
+#[test]
+fn needs_that_network_volumes_cannot_be_asked_about_say_what_to_write() {
+    let sandbox = Sandbox::new();
+    sandbox.write("needs.toml", SHARED);
+    let wrong = |args: &[&str], parts: &[&str]| {
+        let outcome = sandbox.plimsoll(&[&["design", "needs.toml"], args].concat());
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        for part in parts {
+            assert!(outcome.stderr.contains(part), "`{part}` is not in\n{}", outcome.stderr);
+        }
+    };
+    let aws = ["--cloud", "aws", "--region", "us-east-1"];
+    wrong(&aws, &["searched of Azure NetApp Files only, not of Amazon", "--cloud azure"]);
+    let disk = ["--region", "westeurope", "--disk", "P30"];
+    wrong(&disk, &["`--disk` is not for network volumes, which the needs ask for"]);
+    wrong(&["--edition", "2018"], &["edition 2018 has no network volumes", "--edition current"]);
 }

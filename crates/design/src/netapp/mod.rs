@@ -17,15 +17,19 @@
 //!
 //! Tests: `tests/network.rs`, equal to trying every design, on random catalogues.
 
+mod advice;
 mod ask;
 mod machines;
 mod make;
 mod pools;
 mod rank;
+mod reject;
 mod search;
 
+pub use advice::advice;
 pub use make::{parse, toml};
 pub use rank::{ChosenPool, ChosenVolume, Qos, Ranked};
+pub use reject::rejected;
 pub use search::{
     Found, MACHINES_MAX, Machines, NetworkError, Options, VOLUMES_MAX, nearest, search,
 };

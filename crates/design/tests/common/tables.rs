@@ -190,6 +190,7 @@ fn need(dice: &mut Dice, draw: Draw) -> Need {
         working_set_gib: dice.happens(60).then(|| dice.whole(1, 6) as f64),
         hit_share: dice.happens(10).then(|| dice.one_of(&[0.5, 1.0])),
         latency_ms_max: dice.happens(15).then(|| dice.one_of(&[0.5, 1.0, 4.0])),
+        is_shared: false,
         phases: names.iter().map(|name| phase(dice, draw, name)).collect(),
     };
     let volumes = (0..n_volumes).map(|idx| volume(dice, idx)).collect();

@@ -59,8 +59,10 @@ fn volume(name: &'static str) -> impl Strategy<Value = NeedVolume> {
     let latency = option::of(amount(1, 20));
     let cache = (option::of(amount(0, 50)), option::of(amount(0, 50)));
     let space = (option::of(amount(100, 900)), option::of(amount(0, 99)));
+    let usage = (usage, any::<bool>());
     (usage, latency, cache, space, option::of(growth())).prop_map(
         move |(usage, latency_ms_max, (working_set_gib, hit_percent), (capacity, used), growth)| {
+            let (usage, is_shared) = usage;
             let hit_percent = hit_percent.filter(|_| working_set_gib.is_none());
             NeedVolume {
                 name: name.to_owned(),
@@ -70,6 +72,7 @@ fn volume(name: &'static str) -> impl Strategy<Value = NeedVolume> {
                 working_set_gib,
                 hit_percent,
                 latency_ms_max,
+                is_shared,
                 growth,
             }
         },

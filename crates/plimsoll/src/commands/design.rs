@@ -6,6 +6,7 @@ mod explain;
 mod form;
 mod frontier;
 mod json;
+mod network;
 mod page;
 mod pictures;
 mod text;
@@ -89,6 +90,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     disk: Vec<String>,
 
+    /// Put all volumes on network volumes (Azure NetApp Files), as where a volume of the needs is
+    /// `shared`.
+    #[arg(long, conflicts_with_all = ["pareto", "disk", "write_back", "form", "among"])]
+    network_volumes: bool,
+
+    /// How many machines reach network volumes, each with its part of the load. Without it as few
+    /// as carry a shared volume, and one where none is shared.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    clients: Option<u32>,
+
     /// Take machines with Arm processors, too: the application must run there.
     #[arg(long)]
     arm: bool,
@@ -125,9 +136,10 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 The search is exact: of all machines, types and numbers of disks (at most three families
 of them in one design) and host cache modes, nothing cheaper carries the need. Limits are
-sustained ones; no credits of bursts are counted. Not searched: local disks, network
-volumes, on-demand bursting, performance plus. A design of which a price or a limit is
-not known stands behind the others, and says so. Exit code 4 if nothing carries the need.
+sustained ones; no credits of bursts are counted. Not searched: local disks, on-demand
+bursting, performance plus, network volumes beside disks. A design of which a price or a
+limit is not known stands behind the others, and says so. Exit code 4 if nothing carries
+the need.
 
 Examples:
   plimsoll design needs.toml --region westeurope
@@ -136,6 +148,7 @@ Examples:
   plimsoll design needs.toml --region westeurope -o best.toml
   plimsoll design needs.toml --cloud azure,aws --region westeurope,eu-west-1 -o designs.html
   plimsoll design needs.toml --region eastus --machine DS13 --disk P30
+  plimsoll design needs.toml --region westeurope --network-volumes --clients 4
   plimsoll design needs.toml --edition 2018 --hours 744 --among d14.toml ds13.toml
   plimsoll design estate/*.toml --region westeurope -o estate.html
   plimsoll design estate/*.toml --cloud azure,aws --region westeurope,eu-west-1 --as csv
@@ -177,6 +190,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let catalog = args.catalog.load()?;
     if !args.among.is_empty() {
         return among::run(args, &asked, &catalog);
+    }
+    if args.network_volumes || args.clients.is_some() || asked.need.is_shared() {
+        return network::run(args, &asked, &catalog);
     }
     let mut answers = Vec::new();
     for cloud in &args.cloud {
@@ -359,6 +375,10 @@ fn write(path: &str, answer: &Answer<'_>, need: &Need, ranked: &Ranked) -> Resul
     if let Some(design) = parse(market, need, ranked) {
         text.push_str(&promises(need, &judge(&design, need).hit_ratios));
     }
+    write_text(path, text)
+}
+
+fn write_text(path: &str, text: String) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| {
         Failure::wrong_use(format!("cannot write `{path}`: {}", system_text(&error)))
     })

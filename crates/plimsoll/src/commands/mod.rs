@@ -24,6 +24,7 @@ mod keep;
 mod limits;
 mod needs;
 mod on;
+mod on_needs;
 mod provision;
 mod reference;
 mod rehearse;

@@ -71,6 +71,9 @@ fn prepared(args: &Args) -> Result<(Plan, RunOptions), Failure> {
         seed::set(&mut parsed.plan, seed);
     }
     let emulation = args.on.emulation()?;
+    if let Some(emulation) = &emulation {
+        super::on_needs::fit(&mut parsed.plan, &emulation.design);
+    }
     let until_steady = args.judge.apply(&mut parsed.plan);
     let options = execute::options(emulation, &args.result, args.safety);
     Ok((parsed.plan, RunOptions { until_steady, ..options }))

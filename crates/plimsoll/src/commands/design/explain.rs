@@ -7,7 +7,7 @@ use ::design::{Asked, Judged, PhaseJudged, Ranked, Terms, bill, judge, parse, re
 use volume::Design;
 
 use super::text::{
-    COLUMNS, binds, design as of_design, disks, dollars, head, number, size, why_text,
+    COLUMNS, binds, design as of_design, disks, dollars, head, number, size, unit_of, why_text,
 };
 use super::{Answer, Args, options};
 use crate::commands::explained;
@@ -25,7 +25,7 @@ pub(super) fn page(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ran
     let Some(design) = parse(&answer.market, &asked.need, ranked) else { return page };
     let judged = judge(&design, &asked.need);
     page.push_str("\nWhat it costs\n");
-    page.push_str(&lines(answer, &design));
+    page.push_str(&lines(&answer.market.terms, &design));
     page.push_str("\nWhat is asked of each cap\n");
     for phase in &judged.phases {
         page.push_str(&caps(phase));
@@ -42,8 +42,7 @@ pub(super) fn page(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ran
 }
 
 /// Returns each part of the price.
-fn lines(answer: &Answer<'_>, design: &Design) -> String {
-    let terms = &answer.market.terms;
+pub(super) fn lines(terms: &Terms, design: &Design) -> String {
     let order = bill::order(design, terms.region.as_deref(), 0.0);
     let Some((order, edition)) = order.ok().zip(design.rows()) else { return String::new() };
     let order = Order {
@@ -72,12 +71,11 @@ fn lines(answer: &Answer<'_>, design: &Design) -> String {
     }
 }
 
-fn caps(phase: &PhaseJudged) -> String {
+pub(super) fn caps(phase: &PhaseJudged) -> String {
     let mut text = format!("  phase {}\n", phase.phase);
     text.push_str("    cap                  carries      asked  used headroom  what\n");
     for cap in &phase.caps {
-        let is_bytes = cap.cap.bound.name().ends_with("bytes");
-        let scale = if is_bytes { 1e6 } else { 1.0 };
+        let (_, scale) = unit_of(cap.cap.bound.name());
         let used = format!("{:.0} %", cap.used / cap.cap.per_s * 100.0);
         let headroom = format!("{:+.0} %", cap.headroom() * 100.0);
         text.push_str(&format!(
@@ -131,7 +129,7 @@ fn main_flows(judged: &Judged) -> Option<(&PhaseJudged, Vec<usize>)> {
 }
 
 /// Returns rate and latency by queue depth of the largest load of each volume.
-fn depths(design: &Design, judged: &Judged) -> String {
+pub(super) fn depths(design: &Design, judged: &Judged) -> String {
     let Some((phase, main)) = main_flows(judged) else { return String::new() };
     let mut text = String::new();
     for idx in main {
@@ -167,7 +165,7 @@ pub(super) fn tightest_flow(judged: &Judged) -> Option<(&PhaseJudged, usize)> {
     (0..phase.flows.len()).find(is_on_it).map(|flow_idx| (phase, flow_idx))
 }
 
-fn lifts(design: &Design, judged: &Judged, terms: &Terms) -> String {
+pub(super) fn lifts(design: &Design, judged: &Judged, terms: &Terms) -> String {
     let mut text = fill("  ", &binds(judged), COLUMNS);
     let Some((phase, flow_idx)) = tightest_flow(judged) else { return text };
     let mut changes = changes(design, &phase.flows, flow_idx, terms);

@@ -12,7 +12,7 @@ use super::{Answer, Args, options};
 use crate::commands::explained::{changes_json, rows_json, rules_json};
 
 /// Name and version of the layout.
-const SCHEMA: &str = "plimsoll.design/1";
+pub(super) const SCHEMA: &str = "plimsoll.design/1";
 
 /// Returns the page.
 pub(super) fn page(

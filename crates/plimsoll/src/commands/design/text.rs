@@ -201,12 +201,20 @@ pub(super) fn nearest_text(asked: &Asked, answer: &Answer<'_>, nearest: &Nearest
     }
 }
 
+/// Returns the unit that a cap is printed in, and how much of the cap's own it is.
+pub(super) fn unit_of(cap: &str) -> (&'static str, f64) {
+    match cap {
+        "nfs_slots" => ("calls in flight", 1.0),
+        cap if cap.ends_with("iops") => ("IOPS", 1.0),
+        _ => ("MB/s", 1e6),
+    }
+}
+
 /// Says what rejects a design.
 pub(super) fn why_text(why: &Why) -> String {
     match why {
         Why::Cap { phase, cap, whose, carries, asked } => {
-            let unit = if cap.ends_with("iops") { "IOPS" } else { "MB/s" };
-            let scale = if unit == "IOPS" { 1.0 } else { 1e6 };
+            let (unit, scale) = unit_of(cap);
             let short = (1.0 - carries / asked) * 100.0;
             format!(
                 "{cap} of {whose} carries {} of the {} {unit} of phase {phase}, {short:.1} % short",

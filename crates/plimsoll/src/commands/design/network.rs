@@ -1,0 +1,367 @@
+//! Designs with network volumes, which several machines share.
+
+use std::sync::Arc;
+
+use ::catalog::Catalog;
+use ::design::netapp::{self, Found, MACHINES_MAX, Machines, NetworkError, Options, Qos, Ranked};
+use ::design::{Asked, Market, Price, judge, promises};
+use serde_json::{Value, json};
+
+use super::form::Form;
+use super::text::{COLUMNS, binds, dollars, head, why_text};
+use super::{Args, explain, failure, terms, write_text};
+use crate::commands::catalog::grouped;
+use crate::exit::{Exit, Failure};
+use crate::fill::fill;
+use crate::stream;
+
+/// What was found, and what comes nearest where nothing was.
+struct Answer<'e> {
+    market: Market<'e>,
+    found: Found,
+    nearest: Option<(f64, Ranked)>,
+}
+
+/// Searches, and prints what was found.
+pub(super) fn run(args: &Args, asked: &Asked, catalog: &Arc<Catalog>) -> Result<Exit, Failure> {
+    check(args)?;
+    let [cloud] = args.cloud.as_slice() else {
+        let text = "network volumes are searched of one cloud at a time";
+        return Err(Failure::wrong_use(text).hint("`--cloud azure`"));
+    };
+    let market = Market::new(catalog, terms(args, *cloud, catalog)?);
+    let market = market.map_err(|error| failure(&error))?;
+    let options = options(args, asked);
+    let found = netapp::search(&market, &asked.need, &options).map_err(|it| wrong(&it))?;
+    let nearest = if found.designs.is_empty() {
+        netapp::nearest(&market, &asked.need, &options).map_err(|it| wrong(&it))?
+    } else {
+        None
+    };
+    let answer = Answer { market, found, nearest };
+    let idx = usize::from(args.explain.unwrap_or(1)) - 1;
+    let chosen = answer.found.designs.get(idx);
+    if args.explain.is_some() && chosen.is_none() && !answer.found.designs.is_empty() {
+        let text =
+            format!("`--explain {}`: there are {} designs", idx + 1, answer.found.designs.len());
+        return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
+    }
+    if let (Some(path), Some(ranked)) = (&args.output, chosen) {
+        write_text(path, file(&answer, asked, ranked))?;
+    }
+    let page = match (args.json, args.explain.and(chosen)) {
+        (true, _) => as_json(args, asked, &answer),
+        (false, Some(ranked)) => explained(args, asked, &answer, idx, ranked),
+        (false, None) => page(args, asked, &answer),
+    };
+    let exit = if answer.found.designs.is_empty() { Exit::Missed } else { Exit::Fine };
+    exit.once(stream::print(&page))
+}
+
+/// Refuses options that are about disks, where the needs and not `--network-volumes` ask for this.
+fn check(args: &Args) -> Result<(), Failure> {
+    let has_form = |path: &String| Form::of_file(path).is_some();
+    if args.output.as_ref().is_some_and(has_form) {
+        let text = "pages and tables of network volumes are not made";
+        return Err(Failure::wrong_use(text).hint("`-o best.toml` writes the design; or `--json`"));
+    }
+    let given = [
+        ("--pareto", args.pareto),
+        ("--disk", !args.disk.is_empty()),
+        ("--write-back", args.write_back),
+        ("--as", args.form.is_some()),
+    ];
+    let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else {
+        return Ok(());
+    };
+    let text = format!("`{option}` is not for network volumes, which the needs ask for");
+    Err(Failure::wrong_use(text).hint("leave it out, or `shared = true` out of the needs"))
+}
+
+fn wrong(error: &NetworkError) -> Failure {
+    let failure = Failure::wrong_use(error.to_string());
+    match error {
+        NetworkError::OtherCloud { .. } => failure.hint("`--cloud azure`"),
+        NetworkError::TooManyVolumes { .. } => {
+            failure.hint("write the needs in several files, one for each group of volumes")
+        }
+        NetworkError::NoLevels { .. } => failure.hint("`--edition current`"),
+        NetworkError::Need(_) => failure,
+    }
+}
+
+fn options(args: &Args, asked: &Asked) -> Options {
+    let open =
+        if asked.need.is_shared() { Machines::AtMost(MACHINES_MAX) } else { Machines::Exactly(1) };
+    Options {
+        headroom: args.headroom,
+        n_kept: usize::from(args.top.max(args.explain.unwrap_or(1))),
+        machines: args.clients.map_or(open, Machines::Exactly),
+    }
+}
+
+/// Returns the file of a design, with its promises.
+fn file(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> String {
+    let terms = &answer.market.terms;
+    let place = terms.region.as_deref().unwrap_or("no region");
+    let name = format!("{} in {place}", made_of(ranked));
+    let hits = vec![0.0; asked.need.volumes.len()];
+    netapp::toml(terms, &asked.need, ranked, &name) + &promises(&asked.need, &hits)
+}
+
+/// Prints what a design is made of, on one line.
+fn made_of(ranked: &Ranked) -> String {
+    let pool = |pool: &netapp::ChosenPool| format!("{} TiB of {}", pool.size_tib, pool.title());
+    let pools: Vec<String> = ranked.pools.iter().map(pool).collect();
+    let machine = ranked.machine.trim_start_matches("Standard_");
+    format!("{} and {} x {machine}", pools.join(" and "), ranked.n_machines)
+}
+
+fn page(args: &Args, asked: &Asked, answer: &Answer<'_>) -> String {
+    let mut page = head(args, asked);
+    page.push('\n');
+    page.push_str(&place(answer));
+    for (idx, ranked) in answer.found.designs.iter().enumerate() {
+        page.push_str(&design(asked, answer, idx, ranked));
+    }
+    if answer.found.designs.is_empty() {
+        page.push_str(&fill("  ", &nothing(asked, answer), COLUMNS));
+    }
+    for note in notes(asked, answer) {
+        page.push_str(&fill("  note: ", &note, COLUMNS));
+    }
+    page
+}
+
+fn place(answer: &Answer<'_>) -> String {
+    let terms = &answer.market.terms;
+    let region = terms.region.as_deref().unwrap_or("no region");
+    let text = format!(
+        "{} {region} (edition {}, {}, {} h a month); machine sizes: {}, service levels: {}",
+        terms.cloud.title(),
+        terms.edition,
+        terms.term.as_str(),
+        terms.month_hours,
+        answer.found.n_machines,
+        answer.found.n_levels,
+    );
+    fill("", &text, COLUMNS)
+}
+
+fn price(price: Price) -> String {
+    let mut text = format!("USD {} a month", dollars(price.usd()));
+    if price.is_unpriced {
+        text = if price.micro_usd == 0 {
+            "no price is known".to_owned()
+        } else {
+            format!("{text}, and parts of it without a price")
+        };
+    }
+    if price.is_open {
+        text.push_str(", a limit, memory or processors not known");
+    }
+    text
+}
+
+/// Returns one design.
+fn design(asked: &Asked, answer: &Answer<'_>, idx: usize, ranked: &Ranked) -> String {
+    let machines = format!("{} x {}", ranked.n_machines, ranked.machine);
+    let title = format!("{}: {machines}, nconnect={}", price(ranked.price), ranked.connections);
+    let mut text = fill(&format!("{:>3}  ", idx + 1), &title, COLUMNS);
+    for pool in &ranked.pools {
+        let qos = match pool.qos {
+            Qos::Auto => "throughput by quota",
+            Qos::Manual => "throughput by hand",
+        };
+        let bought = pool.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", grouped(mib_s)));
+        let line = format!(
+            "{} pool of {} TiB, {qos}{}: {}",
+            pool.title(),
+            grouped(pool.size_tib),
+            bought.unwrap_or_default(),
+            price(pool.price)
+        );
+        text.push_str(&fill("     ", &line, COLUMNS));
+    }
+    for (volume, chosen) in asked.need.volumes.iter().zip(&ranked.volumes) {
+        let pool = &ranked.pools[chosen.pool];
+        let kind = if chosen.is_large { "large volume" } else { "regular volume" };
+        let given = chosen.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", grouped(mib_s)));
+        let line = format!(
+            "{} {kind} of {} GiB{}",
+            pool.title(),
+            grouped(chosen.quota_gib),
+            given.unwrap_or_default()
+        );
+        text.push_str(&fill(&format!("     {}  ", volume.mount), &line, COLUMNS));
+    }
+    let parsed = netapp::parse(&answer.market, &asked.need, ranked);
+    let binds = parsed.map(|design| binds(&judge(&design, &asked.need)));
+    text.push_str(&fill("     ", &binds.unwrap_or_default(), COLUMNS));
+    text
+}
+
+fn nothing(asked: &Asked, answer: &Answer<'_>) -> String {
+    let Some((part, ranked)) = &answer.nearest else {
+        return "nothing carries it, not even with few I/Os: no volume has the capacity or the \
+                latency, or no machine the processors or memory, that are asked"
+            .to_owned();
+    };
+    let parsed = netapp::parse(&answer.market, &asked.need, ranked);
+    let why = parsed.and_then(|it| judge(&it, &asked.need).why_not(&asked.need));
+    let why = why.map_or(String::new(), |why| format!("; {}", why_text(&why)));
+    format!(
+        "nothing carries it. Nearest, {:.1} % of all I/Os: {}, {}{why}",
+        part * 100.0,
+        made_of(ranked),
+        price(ranked.price)
+    )
+}
+
+/// Returns what to know beside the designs.
+fn notes(asked: &Asked, answer: &Answer<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let others: Vec<&str> = asked
+        .need
+        .volumes
+        .iter()
+        .filter(|volume| asked.need.is_shared() && !volume.is_shared)
+        .map(|volume| volume.mount.as_str())
+        .collect();
+    if !others.is_empty() {
+        notes.push(format!(
+            "{} is not shared, and put on a network volume with the others: disks beside network \
+             volumes are not searched",
+            others.join(", ")
+        ));
+    }
+    if answer.found.designs.iter().any(|ranked| ranked.n_machines > 1) {
+        notes.push("each machine is taken to do an equal part of the load".to_owned());
+    }
+    if answer.found.designs.iter().any(|ranked| ranked.price.is_open) {
+        notes.push(
+            "what the network card of a machine sends is published for few sizes; designs with \
+             others stand last"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// Returns why a design is chosen, and why not a cheaper one.
+fn explained(
+    args: &Args,
+    asked: &Asked,
+    answer: &Answer<'_>,
+    idx: usize,
+    ranked: &Ranked,
+) -> String {
+    let mut page = head(args, asked);
+    page.push('\n');
+    page.push_str(&design(asked, answer, idx, ranked));
+    let Some(parsed) = netapp::parse(&answer.market, &asked.need, ranked) else { return page };
+    let judged = judge(&parsed, &asked.need);
+    page.push_str("\nWhat it costs\n");
+    page.push_str(&explain::lines(&answer.market.terms, &parsed));
+    page.push_str("\nWhat is asked of each cap\n");
+    for phase in &judged.phases {
+        page.push_str(&explain::caps(phase));
+    }
+    page.push_str("\nWhat each load does by queue depth\n");
+    page.push_str(&explain::depths(&parsed, &judged));
+    page.push_str("\nWhy not a cheaper one\n");
+    let all = netapp::rejected(&answer.market, &asked.need, ranked, &options(args, asked));
+    for rejected in &all {
+        let usd = dollars(rejected.price.usd());
+        let line = format!("{}, USD {usd}: {}", rejected.change, why_text(&rejected.why));
+        page.push_str(&fill("  - ", &line, COLUMNS));
+    }
+    if all.is_empty() {
+        page.push_str("  - nothing: no machine and no pool is cheaper\n");
+    }
+    page.push_str("\nWhat lifts what binds\n");
+    page.push_str(&explain::lifts(&parsed, &judged, &answer.market.terms));
+    page.push_str("\nRules that apply\n");
+    for advice in netapp::advice(&parsed, &asked.need, &judged) {
+        page.push_str(&fill("  ", &advice.rule, COLUMNS));
+        page.push_str(&fill("      ", &format!("{} ({})", advice.reason, advice.source), COLUMNS));
+    }
+    page
+}
+
+fn as_json(args: &Args, asked: &Asked, answer: &Answer<'_>) -> String {
+    let terms = &answer.market.terms;
+    let designs: Vec<Value> =
+        answer.found.designs.iter().map(|ranked| one_as_json(asked, answer, ranked)).collect();
+    let nearest = answer.nearest.as_ref();
+    let nearest = nearest.map(|(part, it)| json!({"part": part, "design": made_of(it)}));
+    let explained = args.explain.and_then(|n| answer.found.designs.get(usize::from(n) - 1));
+    let rules = explained.and_then(|ranked| {
+        let parsed = netapp::parse(&answer.market, &asked.need, ranked)?;
+        let judged = judge(&parsed, &asked.need);
+        let one = |it: ::design::advice::Advice| {
+            json!({"rule": it.rule, "reason": it.reason, "source": it.source})
+        };
+        let all = netapp::advice(&parsed, &asked.need, &judged).into_iter().map(one);
+        Some(all.collect::<Vec<Value>>())
+    });
+    let page = json!({
+        "schema": super::json::SCHEMA,
+        "headroom": args.headroom,
+        "notes": asked.notes,
+        "clouds": [{
+            "cloud": terms.cloud.as_str(),
+            "region": terms.region,
+            "edition": terms.edition,
+            "term": terms.term.as_str(),
+            "month_hours": terms.month_hours,
+            "machine_hours": terms.machine_hours,
+            "n_machines": answer.found.n_machines,
+            "designs": designs,
+            "nearest": nearest,
+            "notes": notes(asked, answer),
+        }],
+        "rules": rules,
+    });
+    format!("{page:#}\n")
+}
+
+fn one_as_json(asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Value {
+    let price = |price: Price| {
+        json!({
+            "usd": (price.usd() * 100.0).round() / 100.0,
+            "is_unpriced": price.is_unpriced,
+            "is_open": price.is_open,
+        })
+    };
+    let pools = ranked.pools.iter().map(|pool| {
+        json!({
+            "level": pool.title(),
+            "qos": pool.qos.as_str(),
+            "size_tib": pool.size_tib,
+            "throughput_mib_s": pool.throughput_mib_s,
+            "price": price(pool.price),
+        })
+    });
+    let volumes = asked.need.volumes.iter().zip(&ranked.volumes).map(|(volume, chosen)| {
+        json!({
+            "mount": volume.mount,
+            "pool": chosen.pool,
+            "quota_gib": chosen.quota_gib,
+            "is_large": chosen.is_large,
+            "throughput_mib_s": chosen.throughput_mib_s,
+        })
+    });
+    json!({
+        "machine": ranked.machine,
+        "n_machines": ranked.n_machines,
+        "nconnect": ranked.connections,
+        "machine_price": price(ranked.machine_price),
+        "price": price(ranked.price),
+        "headroom": Some(ranked.headroom).filter(|value| value.is_finite()),
+        "n_parts": ranked.n_parts,
+        "pools": pools.collect::<Vec<_>>(),
+        "volumes": volumes.collect::<Vec<_>>(),
+        "toml": file(answer, asked, ranked),
+    })
+}
