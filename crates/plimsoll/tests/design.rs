@@ -457,5 +457,8 @@ fn needs_that_network_volumes_cannot_be_asked_about_say_what_to_write() {
     wrong(&aws, &["searched of Azure NetApp Files only, not of Amazon", "--cloud azure"]);
     let disk = ["--region", "westeurope", "--disk", "P30"];
     wrong(&disk, &["`--disk` is not for network volumes, which the needs ask for"]);
+    sandbox.write("a.toml", needs("capacity_gib = 100", &iops(2_000, 8)));
+    let several = ["a.toml", "--region", "westeurope"];
+    wrong(&several, &["`needs.toml`: network volumes are not searched for several needs"]);
     wrong(&["--edition", "2018"], &["edition 2018 has no network volumes", "--edition current"]);
 }

@@ -67,6 +67,12 @@ pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> 
     let mut wrong = Vec::new();
     for file in &args.needs {
         match read_needs(file) {
+            Ok(of_file) if args.network_volumes || of_file.need.is_shared() => {
+                let text = format!("`{file}`: network volumes are not searched for several needs");
+                let hint = "name this file alone: `plimsoll design` finds its design";
+                Failure::wrong_use(text).hint(hint).report();
+                wrong.push(file.clone());
+            }
             Ok(of_file) => asked.push((file.clone(), of_file)),
             Err(failure) => {
                 failure.report();
