@@ -1,7 +1,10 @@
 //! Where devices are mounted, from the kernel's tables of mounts: each mount namespace has one.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fmt;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// A device number: major and minor.
@@ -36,8 +39,8 @@ impl Process {
     /// Returns the process of a folder of /proc; `None` of what is no process, or has ended.
     pub(crate) fn of_folder(folder: &Path) -> Option<Self> {
         let pid = folder.file_name()?.to_str()?.parse().ok()?;
-        let name = std::fs::read_to_string(folder.join("comm")).ok()?;
-        Some(Process { pid, name: name.trim().to_owned() })
+        let name = std::fs::read(folder.join("comm")).ok()?;
+        Some(Process { pid, name: String::from_utf8_lossy(&name).trim().to_owned() })
     }
 }
 
@@ -78,31 +81,93 @@ pub struct Namespace {
     pub mounts: Vec<Mount>,
 }
 
-/// Returns the kernel's table of mounts as it is now; empty where there is none.
+/// A table of the kernel that could not be read: what is mounted, or used as swap, is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadTable {
+    /// The file or folder of it.
+    pub path: PathBuf,
+    /// Why.
+    pub errno: i32,
+}
+
+impl UnreadTable {
+    fn new(path: &Path, error: &io::Error) -> Self {
+        UnreadTable { path: path.to_owned(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
+    }
+}
+
+/// Returns the kernel's table of mounts as it is now; empty where there is none. For labels: who
+/// guards a target asks [`namespaces`].
 pub fn table() -> Vec<Mount> {
-    read(Path::new("/proc/self")).unwrap_or_default()
+    std::fs::read("/proc/self/mountinfo").map(|text| parse(&text)).unwrap_or_default()
 }
 
 /// Returns the tables of all mount namespaces, this process's own first. Others are those that
 /// a process is in which this user may look at: root may at all. One that is only kept by a bind
 /// mount or an open file is not found.
-pub fn namespaces() -> Vec<Namespace> {
-    let id = |folder: &Path| std::fs::read_link(folder.join("ns/mnt")).ok();
-    let mut known: HashSet<PathBuf> = id(Path::new("/proc/self")).into_iter().collect();
-    let mut found = vec![Namespace { seen_by: None, mounts: table() }];
-    let Ok(processes) = std::fs::read_dir("/proc") else { return found };
-    for folder in processes.flatten().map(|entry| entry.path()) {
-        let is_new = id(&folder).is_some_and(|id| known.insert(id));
-        let Some(process) = is_new.then(|| Process::of_folder(&folder)).flatten() else { continue };
-        let Some(mounts) = read(&folder) else { continue };
-        found.push(Namespace { seen_by: Some(process), mounts });
+///
+/// `proc` is the folder where the kernel shows its processes.
+///
+/// # Errors
+/// When the own table, the list of processes, or the table of a process that is there and that
+/// this user may look at cannot be read.
+pub(crate) fn namespaces(proc: &Path) -> Result<Vec<Namespace>, UnreadTable> {
+    let own = proc.join("self");
+    let own_table = own.join("mountinfo");
+    let mounts = std::fs::read(&own_table).map_err(|error| UnreadTable::new(&own_table, &error))?;
+    let mut known: HashSet<PathBuf> = id_of(&own)?.into_iter().collect();
+    let mut found = vec![Namespace { seen_by: None, mounts: parse(&mounts) }];
+    let of_list = |error: io::Error| UnreadTable::new(proc, &error);
+    for entry in std::fs::read_dir(proc).map_err(of_list)? {
+        let folder = entry.map_err(of_list)?.path();
+        let name = folder.file_name().and_then(|name| name.to_str());
+        let Some(pid) = name.and_then(|name| name.parse().ok()) else { continue };
+        let Some(id) = id_of(&folder)?.filter(|id| !known.contains(id)) else { continue };
+        // The process may end at any moment: then the next one of its namespace is asked.
+        let path = folder.join("mountinfo");
+        let Some(text) = of_process(std::fs::read(&path), &path)? else { continue };
+        known.insert(id);
+        let process = Process::of_folder(&folder);
+        let process = process.unwrap_or_else(|| Process { pid, name: "has ended".to_owned() });
+        found.push(Namespace { seen_by: Some(process), mounts: parse(&text) });
     }
-    found
+    Ok(found)
 }
 
-/// Reads the table of a process, by its folder of /proc.
-fn read(folder: &Path) -> Option<Vec<Mount>> {
-    std::fs::read_to_string(folder.join("mountinfo")).ok().map(|text| parse(&text))
+/// Returns what names the mount namespace of a process, by its folder of /proc.
+fn id_of(folder: &Path) -> Result<Option<PathBuf>, UnreadTable> {
+    let path = folder.join("ns/mnt");
+    of_process(std::fs::read_link(&path), &path)
+}
+
+/// Tells a process that has ended, or that this user may not look at, from a file that cannot be
+/// read.
+fn of_process<T>(result: io::Result<T>, path: &Path) -> Result<Option<T>, UnreadTable> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => match error.raw_os_error() {
+            // The kernel says EINVAL of one that is ending.
+            Some(libc::ENOENT | libc::ESRCH | libc::EINVAL | libc::EACCES | libc::EPERM) => {
+                Ok(None)
+            }
+            _ => Err(UnreadTable::new(path, &error)),
+        },
+    }
+}
+
+/// Returns the paths that are used as swap.
+///
+/// # Errors
+/// When the table is there and cannot be read. A kernel without swap has none.
+pub(crate) fn swaps(proc: &Path) -> Result<Vec<PathBuf>, UnreadTable> {
+    let path = proc.join("swaps");
+    let text = match std::fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|error| UnreadTable::new(&path, &error))?,
+    };
+    let lines = text.split(|byte| *byte == b'\n').skip(1);
+    let first = lines.filter_map(|line| line.split(u8::is_ascii_whitespace).next());
+    Ok(first.filter(|name| !name.is_empty()).map(unescape).collect())
 }
 
 /// Returns what a path is on: the mount that is deepest, and of those at the same place the last.
@@ -111,23 +176,27 @@ pub fn of_path<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     above.max_by_key(|mount| mount.at.components().count())
 }
 
-/// Reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)). Lines that make no sense are left out.
-pub(crate) fn parse(text: &str) -> Vec<Mount> {
-    text.lines().filter_map(parse_line).collect()
+/// Reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)). Paths may be any bytes. Lines that make no
+/// sense are left out.
+pub(crate) fn parse(text: &[u8]) -> Vec<Mount> {
+    text.split(|byte| *byte == b'\n').filter_map(parse_line).collect()
 }
 
-fn parse_line(line: &str) -> Option<Mount> {
+fn parse_line(line: &[u8]) -> Option<Mount> {
     // 36 35 98:0 /root /mount/point options [optional fields] - type source options
-    let (fixed, rest) = line.split_once(" - ")?;
-    let mut fields = fixed.split(' ');
-    let device = parse_device(fields.nth(2)?)?;
+    let mut fields = line.split(|byte| *byte == b' ');
+    let device = parse_device(std::str::from_utf8(fields.nth(2)?).ok()?)?;
     let at = unescape(fields.nth(1)?);
-    let own = fields.next().unwrap_or_default();
-    let mut rest = rest.split(' ');
-    let file_system = rest.next()?.to_owned();
-    let source = unescape(rest.next()?);
-    let mut options = own.to_owned();
-    for option in rest.next().unwrap_or_default().split(',') {
+    let own = fields.next()?;
+    if own != b"-" {
+        fields.find(|field| *field == b"-")?;
+    }
+    let own = if own == b"-" { &[] } else { own };
+    let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+    let file_system = text(fields.next()?);
+    let source = unescape(fields.next()?);
+    let mut options = text(own);
+    for option in text(fields.next().unwrap_or_default()).split(',') {
         if !option.is_empty() && !options.split(',').any(|known| known == option) {
             options = format!("{options},{option}");
         }
@@ -142,22 +211,20 @@ pub(crate) fn parse_device(text: &str) -> Option<DeviceNumber> {
 }
 
 /// Undoes the octal escapes that stand for blanks, tabs, line ends and backslashes.
-fn unescape(field: &str) -> PathBuf {
-    let mut path = String::with_capacity(field.len());
+fn unescape(field: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(field.len());
     let mut rest = field;
-    while let Some(at) = rest.find('\\') {
-        path.push_str(&rest[..at]);
-        let code = rest.get(at + 1..at + 4).and_then(|code| u8::from_str_radix(code, 8).ok());
-        rest = if let Some(code) = code {
-            path.push(char::from(code));
-            &rest[at + 4..]
-        } else {
-            path.push('\\');
-            &rest[at + 1..]
+    while let Some((first, after)) = rest.split_first() {
+        let code = match rest {
+            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
+                Some((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'))
+            }
+            _ => None,
         };
+        path.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &rest[4..] } else { after };
     }
-    path.push_str(rest);
-    PathBuf::from(path)
+    PathBuf::from(OsString::from_vec(path))
 }
 
 #[cfg(test)]
@@ -166,7 +233,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: Option<(DeviceNumber, &str, &str)>) {
-        let mount = parse(line).pop();
+        let mount = parse(line.as_bytes()).pop();
         let found = mount.as_ref().map(|mount| {
             (mount.device, mount.at.to_str().unwrap(), mount.source.to_str().unwrap())
         });
@@ -176,7 +243,7 @@ mod tests {
     #[test]
     fn options_are_those_of_the_mount_and_of_the_file_system() {
         let line = "9 1 0:52 / /mnt/v rw,noatime shared:3 - nfs4 srv:/e rw,rsize=65536,hard";
-        let table = parse(&format!("1 1 8:1 / / rw - ext4 /dev/sda1 rw\n{line}\n"));
+        let table = parse(format!("1 1 8:1 / / rw - ext4 /dev/sda1 rw\n{line}\n").as_bytes());
         let mount = of_path(&table, Path::new("/mnt/v/a/b")).unwrap();
         assert_eq!((mount.file_system.as_str(), mount.source.to_str()), ("nfs4", Some("srv:/e")));
         assert_eq!(mount.options, "rw,noatime,rsize=65536,hard");
@@ -203,5 +270,71 @@ mod tests {
         check("", None);
         check("36 35 98 /mnt1 /mnt2 rw - ext3 /dev/root rw", None);
         check("36 35 98:0 /mnt1 - ext3", None);
+    }
+
+    /// A folder like /proc: of each process its number, the name of its mount namespace, and its
+    /// table, `None` of a process that has just ended.
+    fn proc(processes: &[(&str, &str, Option<&[u8]>)]) -> tempfile::TempDir {
+        let proc = tempfile::tempdir().unwrap();
+        for (pid, namespace, table) in processes {
+            let folder = proc.path().join(pid);
+            std::fs::create_dir_all(folder.join("ns")).unwrap();
+            std::os::unix::fs::symlink(namespace, folder.join("ns/mnt")).unwrap();
+            std::fs::write(folder.join("comm"), b"odd\xff\n").unwrap();
+            if let Some(table) = table {
+                std::fs::write(folder.join("mountinfo"), table).unwrap();
+            }
+        }
+        proc
+    }
+
+    const ROOT: &[u8] = b"21 1 254:1 / / rw - ext4 /dev/vda1 rw\n";
+    const DATA: &[u8] = b"36 21 8:16 / /data\xe9 rw - xfs /dev/sd\xe9 rw\n";
+
+    #[test]
+    fn a_namespace_is_known_once_its_table_was_read() {
+        // Whatever the order of the folder, one of the two has ended before it was asked.
+        for (ended, alive) in [("7", "8"), ("8", "7")] {
+            let tables = [
+                ("self", "mnt:[1]", Some(ROOT)),
+                (ended, "mnt:[2]", None),
+                (alive, "mnt:[2]", Some(DATA)),
+                ("9", "mnt:[1]", Some(ROOT)),
+            ];
+            let found = namespaces(proc(&tables).path()).unwrap();
+            let seen = |it: &Namespace| it.seen_by.as_ref().map(|process| process.pid.to_string());
+            let seen: Vec<_> = found.iter().map(seen).collect();
+            assert_eq!(seen, [None, Some(alive.to_owned())]);
+            assert_eq!(found[1].mounts[0].device, (8, 16));
+        }
+    }
+
+    #[test]
+    fn names_are_any_bytes() {
+        let [mount] = &parse(DATA)[..] else { panic!("one mount") };
+        assert_eq!(mount.at.as_os_str().as_encoded_bytes(), b"/data\xe9");
+        assert_eq!(mount.source.as_os_str().as_encoded_bytes(), b"/dev/sd\xe9");
+        let folder = proc(&[("self", "mnt:[1]", Some(DATA))]);
+        std::fs::write(folder.path().join("swaps"), b"Filename Type\n/s\xe9\\040a file 8 0 -2\n")
+            .unwrap();
+        let swaps = swaps(folder.path()).unwrap();
+        assert_eq!(swaps[0].as_os_str().as_encoded_bytes(), b"/s\xe9 a");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_empty() {
+        let nothing = tempfile::tempdir().unwrap();
+        let table = nothing.path().join("self/mountinfo");
+        let missing = UnreadTable { path: table, errno: libc::ENOENT };
+        assert_eq!(namespaces(nothing.path()), Err(missing));
+        // A folder in the place of a table stands for one that fails.
+        let folder = proc(&[("self", "mnt:[1]", Some(ROOT)), ("7", "mnt:[2]", None)]);
+        let table = folder.path().join("7/mountinfo");
+        std::fs::create_dir(&table).unwrap();
+        let failing = UnreadTable { path: table, errno: libc::EISDIR };
+        assert_eq!(namespaces(folder.path()), Err(failing));
+        assert_eq!(swaps(folder.path()), Ok(Vec::new()));
+        std::fs::create_dir(folder.path().join("swaps")).unwrap();
+        assert_eq!(swaps(folder.path()).unwrap_err().errno, libc::EISDIR);
     }
 }

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatVfsMountFlags, StatxF
 use rustix::io::Errno;
 
 use crate::files::FileKind;
-use crate::mounts::{self, DeviceNumber, Mount, MountPoint, Namespace, Process};
+use crate::mounts::{self, DeviceNumber, Mount, MountPoint, Namespace, Process, UnreadTable};
 use crate::signatures::{self, Contents, ContentsKind};
 use crate::{EngineError, call};
 
@@ -72,6 +72,8 @@ pub struct TargetFacts {
     /// Where the device, a partition of it, or what is stacked on it is mounted, in this or, as far
     /// as this user may see, in another mount namespace.
     pub mount_points: Vec<MountPoint>,
+    /// The table that would tell whether it is mounted or used as swap, and could not be read.
+    pub unread: Option<UnreadTable>,
     /// The devices that lie over it or over a part of it, mounted or not: loop devices, and what
     /// /sys calls holders. Its partitions are none.
     pub stacked: Vec<PathBuf>,
@@ -97,6 +99,9 @@ impl TargetFacts {
         }
         if self.is_held {
             return Some(WriteRisk::Held);
+        }
+        if let Some(unread) = &self.unread {
+            return Some(WriteRisk::MountsUnknown(unread));
         }
         match self.stacked.first() {
             Some(above) => Some(WriteRisk::Stacked(above)),
@@ -124,6 +129,8 @@ pub enum WriteRisk<'a> {
     Mounted(&'a MountPoint),
     /// The kernel or another program holds it.
     Held,
+    /// Whether it is mounted is not known, since this table cannot be read.
+    MountsUnknown(&'a UnreadTable),
     /// This device lies over it, or over a part of it.
     Stacked(&'a Path),
     /// It holds this.
@@ -192,6 +199,7 @@ fn look_at(path: &Path, holds: bool) -> Result<(TargetFacts, Option<OwnedFd>), E
         read_only: false,
         free_bytes: None,
         mount_points: Vec::new(),
+        unread: None,
         stacked: Vec::new(),
         is_held: false,
         contents: Contents::Nothing,
@@ -257,6 +265,7 @@ fn probe_missing(path: &Path) -> Result<TargetFacts, EngineError> {
         read_only: false,
         free_bytes: None,
         mount_points: Vec::new(),
+        unread: None,
         stacked: Vec::new(),
         is_held: false,
         contents: Contents::Nothing,
@@ -303,7 +312,10 @@ fn hold(path: &Path, is_mounted: bool) -> rustix::io::Result<Option<OwnedFd>> {
 fn probe_device(target: &mut TargetFacts, holds: bool) -> Result<Option<OwnedFd>, EngineError> {
     let fail = |errno: Errno| EngineError::file("open", &target.path, errno);
     let family = Family::of(target.device, &loops());
-    target.mount_points = InUse::now().of(&family);
+    match InUse::now() {
+        Ok(in_use) => target.mount_points = in_use.of(&family),
+        Err(unread) => target.unread = Some(unread),
+    }
     target.stacked = family.stacked.iter().filter_map(|above| device_path(*above)).collect();
     let mut held = None;
     if holds {
@@ -363,22 +375,24 @@ struct InUse {
 
 impl InUse {
     /// Looks at all mounts, and at swap.
-    fn now() -> InUse {
+    ///
+    /// # Errors
+    /// When a table of the kernel cannot be read.
+    fn now() -> Result<InUse, UnreadTable> {
+        let proc = Path::new("/proc");
         let mut sources: HashMap<PathBuf, Option<DeviceNumber>> = HashMap::new();
         let mut mounts = Vec::new();
-        for Namespace { seen_by, mounts: table } in mounts::namespaces() {
+        for Namespace { seen_by, mounts: table } in mounts::namespaces(proc)? {
             for Mount { device, at, source, .. } in table {
                 let named = *sources.entry(source).or_insert_with_key(|path| device_number(path));
                 let numbers = [device].into_iter().chain(named).collect();
                 mounts.push((numbers, MountPoint { at, seen_by: seen_by.clone() }));
             }
         }
-        let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
-        let swap_devices = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-        for number in swap_devices.filter_map(|path| device_number(Path::new(path))) {
+        for number in mounts::swaps(proc)?.iter().filter_map(|path| device_number(path)) {
             mounts.push((vec![number], MountPoint::here("[SWAP]")));
         }
-        InUse { mounts }
+        Ok(InUse { mounts })
     }
 
     /// Finds where a device, its partitions, and what is stacked on any of them are in use.
@@ -524,13 +538,14 @@ struct LoopInfo {
     rest: [u64; 26],
 }
 
-/// A file that is the contents of a loop device which is mounted, or a part of which is.
+/// A file that is the contents of a loop device which is mounted, or a part of which is, or of
+/// which that is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountedImage {
     /// Number of the device that it lies on, and its own there, as of `stat`.
     pub id: (u64, u64),
-    /// Where it is mounted.
-    pub mount_point: MountPoint,
+    /// Where it is mounted; or the table that would tell, and could not be read.
+    pub mount_point: Result<MountPoint, UnreadTable>,
 }
 
 /// Finds all of them, as far as /sys tells.
@@ -541,7 +556,10 @@ pub fn mounted_images() -> Vec<MountedImage> {
     }
     let in_use = InUse::now();
     let of_loop = |over: &Loop| {
-        let mount_point = in_use.of(&Family::of(over.device, &loops)).into_iter().next()?;
+        let mount_point = match &in_use {
+            Ok(in_use) => Ok(in_use.of(&Family::of(over.device, &loops)).into_iter().next()?),
+            Err(unread) => Err(unread.clone()),
+        };
         Some(MountedImage { id: over.id, mount_point })
     };
     loops.iter().filter(|it| it.below.is_none()).filter_map(of_loop).collect()

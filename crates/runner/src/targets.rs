@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use engine::mounts::Process;
+use engine::mounts::{Process, UnreadTable};
 use engine::{ContentsKind, EngineError, FileKind, MountedImage, TargetFacts, WriteRisk};
 use plan::{Diagnostic, Job, Plan, change};
 use units::system_text;
@@ -146,7 +146,9 @@ pub(crate) fn check_risk(
     }
     let may_be_in_use = job.safety.allow_mounted || options.allow_mounted;
     let risk = match facts.write_risk()? {
-        WriteRisk::Stacked(_) if may_be_in_use => facts.contents_risk()?,
+        WriteRisk::Stacked(_) | WriteRisk::MountsUnknown(_) if may_be_in_use => {
+            facts.contents_risk()?
+        }
         risk => risk,
     };
     let writes_to = format!("job `{}` writes to `{}`", job.name, facts.path.display());
@@ -159,6 +161,7 @@ pub(crate) fn check_risk(
             Some(in_use(message, "unmount it, or name another target"))
         }
         WriteRisk::Held => Some(held(&writes_to, facts)),
+        WriteRisk::MountsUnknown(unread) => Some(mounts_unknown(&writes_to, unread)),
         WriteRisk::Stacked(above) => {
             let message =
                 format!("{writes_to}, which is in use: `{}` lies over it", above.display());
@@ -193,13 +196,27 @@ fn check_image(
     }
     let of_file = std::fs::metadata(&facts.path).ok()?;
     let image = images.iter().find(|image| image.id == (of_file.dev(), of_file.ino()))?;
-    let message = format!(
-        "job `{}` writes to `{}`, which is mounted at {} by way of a loop device",
-        job.name,
-        facts.path.display(),
-        image.mount_point
-    );
+    let writes_to = format!("job `{}` writes to `{}`", job.name, facts.path.display());
+    let mount_point = match &image.mount_point {
+        Ok(mount_point) => mount_point,
+        Err(unread) => {
+            let over = format!("{writes_to}, which a loop device lies over");
+            return Some(mounts_unknown(&over, unread));
+        }
+    };
+    let message = format!("{writes_to}, which is mounted at {mount_point} by way of a loop device");
     Some(in_use(message, "unmount it, or name another target"))
+}
+
+/// Says that a target may be mounted, since the kernel's tables cannot be read.
+fn mounts_unknown(writes_to: &str, UnreadTable { path, errno }: &UnreadTable) -> Diagnostic {
+    let why = system_text(std::io::Error::from_raw_os_error(*errno));
+    let message = format!(
+        "{writes_to}, but whether that is mounted is not known: reading `{}` gives: {why}",
+        path.display()
+    );
+    let remedy = "make /proc readable (`mount -t proc proc /proc`), or run where it is";
+    in_use(message, remedy)
 }
 
 /// Says what a device holds, in words for who does not know the format.
@@ -325,6 +342,7 @@ mod tests {
             read_only: false,
             free_bytes: None,
             mount_points: Vec::new(),
+            unread: None,
             stacked: Vec::new(),
             is_held: false,
             contents: Contents::Nothing,

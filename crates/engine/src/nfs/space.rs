@@ -54,6 +54,7 @@ impl Export {
             read_only: false,
             free_bytes: self.server.free_bytes(),
             mount_points: Vec::new(),
+            unread: None,
             stacked: Vec::new(),
             is_held: false,
             contents: crate::Contents::Nothing,
