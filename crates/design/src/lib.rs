@@ -32,6 +32,7 @@ mod of_needs;
 mod price;
 mod reject;
 mod search;
+pub mod series;
 mod top;
 mod uses;
 

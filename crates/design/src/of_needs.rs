@@ -3,6 +3,7 @@
 use needs::{LoadRequirement, Requirements, VolumeRequirement};
 
 use crate::need::{Need, PhaseNeed, VolumeNeed, VolumeUse};
+use crate::series::Demand;
 
 /// What is asked for, and what was taken for granted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +12,8 @@ pub struct Asked {
     pub need: Need,
     /// What is not known and was left out.
     pub notes: Vec<String>,
+    /// What was captured, period by period, where the samples are there.
+    pub series: Option<Demand>,
 }
 
 /// Folder below which volumes are mounted whose names are none.
@@ -32,7 +35,7 @@ pub fn asked(requirements: &Requirements) -> Result<Asked, Vec<String>> {
         reader.mistakes.push(error.to_string());
     }
     let Reader { notes, mistakes } = reader;
-    if mistakes.is_empty() { Ok(Asked { need, notes }) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(Asked { need, notes, series: None }) } else { Err(mistakes) }
 }
 
 #[derive(Default)]

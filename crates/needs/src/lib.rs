@@ -19,6 +19,7 @@ mod needs;
 mod phase;
 mod read;
 mod requirements;
+mod series;
 mod write;
 
 pub use check::{check_amount, check_figure};
@@ -33,4 +34,5 @@ pub use read::{declares, parse};
 pub use requirements::{
     LoadRequirement, MachineRequirement, PEAK_FACTOR, Requirements, VolumeRequirement, requirements,
 };
+pub use series::{SERIES_HEAD, SeriesLoad, SeriesSample, read_series, series_load, series_path};
 pub use write::number;

@@ -462,3 +462,41 @@ fn needs_that_network_volumes_cannot_be_asked_about_say_what_to_write() {
     wrong(&several, &["`needs.toml`: network volumes are not searched for several needs"]);
     wrong(&["--edition", "2018"], &["edition 2018 has no network volumes", "--edition current"]);
 }
+
+/// A volume that asks for 1,000 IOPS most of the time, and for some seconds for more.
+fn captured(burst_iops: u64, seconds: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let needs = needs("capacity_gib = 500", &iops(1_000, 8));
+    sandbox.write(
+        "needs.toml",
+        needs.replace("name = \"test\"\n", "name = \"test\"\nseries = \"s.csv\"\n"),
+    );
+    let mut text =
+        "volume,end,span_s,ios,reads,writes,read_bytes,write_bytes,in_flight\n".to_owned();
+    for second in 0..60 {
+        let n = if (20..20 + seconds).contains(&second) { burst_iops } else { 1_000 };
+        text.push_str(&format!("data,{second},1,{n},{n},0,{},0,\n", n * 8192));
+    }
+    sandbox.write("s.csv", text);
+    sandbox
+}
+
+/// A P20 has 2,300 IOPS, and 3,500 while credits last (disk types page).
+const P20: [&str; 6] = ["--region", "eastus", "--machine", "D4s_v5", "--disk", "P20"];
+
+#[test]
+fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
+    let of = |burst_iops| {
+        captured(burst_iops, 10).plimsoll(&[&["design", "needs.toml"], &P20[..]].concat())
+    };
+    says(&of(2_300), 0, &["with growth: carried all the time, without credits"]);
+    // 1,200 above the sustained rate for 10 s of the 1,800 s that a bucket lasts.
+    let parts = ["carried on credits: disk_iops of P20, 99 % left at least"];
+    says(&of(3_500), 0, &parts);
+    // 100 a second above the burst, of 350 that 100 ms without load leave.
+    let parts = ["from 23 s on more is asked of disk_iops of P20 than its burst of 3,500"];
+    says(&of(3_600), 0, &parts);
+    let sandbox = captured(3_500, 10);
+    let outcome = sandbox.plimsoll(&[&["design", "needs.toml", "--as", "html"], &P20[..]].concat());
+    assert!(outcome.stdout.contains("data-chart=\"captured-0\""), "{}", outcome.code);
+}

@@ -4,7 +4,8 @@
 //! together: which cap binds a load on each volume and which one comes next. [`remedy`] finds the
 //! change that lifts the first. A run of [`crate::System`] must settle at the same figures.
 //!
-//! Never here: credits as they are spent and caches as they warm, which depend on what came before.
+//! What a demand that changes leaves of a cap and its credits is in [`credit`], cap by cap. Never
+//! here: caches as they warm, which depend on what came before.
 //!
 //! Tests: `tests/acceptance`, which drives every figure of the source documents through these
 //! rules, and whole designs against runs in virtual time.

@@ -8,8 +8,7 @@ use crate::time;
 /// Counts and bytes are those of the span; `in_flight` is the mean of it. What a source does not
 /// tell is empty.
 pub fn series_csv(captured: &Captured) -> String {
-    let mut text =
-        String::from("volume,end,span_s,ios,reads,writes,read_bytes,write_bytes,in_flight\n");
+    let mut text = format!("{}\n", needs::SERIES_HEAD);
     for volume in &captured.volumes {
         let name = field(&volume.name);
         for sample in &volume.samples {

@@ -201,10 +201,7 @@ impl Workload<'_> {
             self.refuse(Diagnostic::error("no-series", text).help(help));
             return;
         };
-        let path = match self.path.rsplit_once('/') {
-            Some((folder, _)) if !file.starts_with('/') => format!("{folder}/{file}"),
-            _ => file.clone(),
-        };
+        let path = ::needs::series_path(self.path, file);
         let text = loader.read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let sections = match text {
             Ok(text) => series::sections(&text, &path, required),

@@ -9,6 +9,7 @@ mod json;
 mod network;
 mod page;
 mod pictures;
+mod series;
 mod text;
 
 use std::sync::Arc;
@@ -260,10 +261,16 @@ fn read_needs(name: &str) -> Result<Asked, Failure> {
         return Err(Failure::silent(Exit::WrongUse));
     };
     let requirements = ::needs::requirements(&needs);
-    asked(&requirements).map_err(|mistakes| {
+    let asked = asked(&requirements).map_err(|mistakes| {
         let text = format!("`{name}` does not say enough for a design");
         mistakes.into_iter().fold(Failure::wrong_use(text), Failure::hint)
-    })
+    });
+    let mut asked = asked?;
+    match series::read(name, &needs, &requirements) {
+        Ok(demand) => asked.series = demand,
+        Err(why) => asked.notes.push(why),
+    }
+    Ok(asked)
 }
 
 /// Returns the terms of a cloud: its region is the one among those named that it has.

@@ -1,6 +1,7 @@
 //! Whole runs of job files on emulated volumes, in virtual time.
 
 mod bench;
+mod bursts;
 mod caps;
 mod clients;
 mod demands;

@@ -5,6 +5,7 @@
 //! their machine, pool and clients: each gets what it needs or its turns at what is left.
 
 use super::bound::Bound;
+use super::credit::Credits;
 use super::path;
 use super::queue;
 use crate::cap::CapKind;
@@ -73,6 +74,8 @@ pub struct CapUse {
     pub per_io: f64,
     /// Where its figure comes from.
     pub origin: String,
+    /// The credits above its sustained rate, in its own unit; none for bursts without an end.
+    pub credits: Option<Credits>,
 }
 
 impl CapUse {
@@ -221,6 +224,7 @@ impl Path {
                 per_s: queue::rate(f64::from(queue_depth), latency_s),
                 per_io: 1.0,
                 origin: "Little's law".to_owned(),
+                credits: None,
             });
         }
         let weight = path::weight(design, flow.volume);

@@ -12,6 +12,7 @@
 use super::bound::Bound;
 use super::cache;
 use super::compose::{CapUse, Load, Scope};
+use super::credit::Credits;
 use super::network;
 use super::queue;
 use super::stripe::{self, Split};
@@ -148,6 +149,7 @@ impl List {
             per_s: n * per_s(limit, self.with_credits),
             per_io,
             origin: limit.origin.clone(),
+            credits: credits(n, limit),
         });
     }
 
@@ -162,6 +164,13 @@ impl List {
         self.put((kinds.0, scope), name, 1.0, cap.iops.as_ref(), per_io.0);
         self.put((kinds.1, scope), name, 1.0, cap.bytes.as_ref(), per_io.1);
     }
+}
+
+/// Returns the credits of so many equal limits together.
+fn credits(n: f64, limit: &Limit) -> Option<Credits> {
+    let burst = limit.burst.filter(|burst| burst.per_s > limit.per_s)?;
+    let bucket = n * burst.bucket? as f64;
+    Some(Credits { base: n * limit.per_s as f64, burst: n * burst.per_s as f64, bucket })
 }
 
 /// Returns what a limit carries: its burst if that lasts for ever, or if credits are to count.
@@ -246,7 +255,9 @@ fn of_network(
     let mut measured = |kind: CapKind, name: &str, origin: &str, per_s: f64, per_io: f64| {
         if per_io > 0.0 {
             let (name, origin) = (name.to_owned(), origin.to_owned());
-            list.caps.push(CapUse { bound: Bound::Cap(kind), scope, name, per_s, per_io, origin });
+            let bound = Bound::Cap(kind);
+            let credits = None;
+            list.caps.push(CapUse { bound, scope, name, per_s, per_io, origin, credits });
         }
     };
     let whole = |value: Option<u64>| value.map(|value| value as f64);
@@ -322,6 +333,7 @@ fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64
         per_s: n_slots as f64,
         per_io: calls * n_slots as f64 / rate,
         origin: "connections x slots / latency".to_owned(),
+        credits: None,
     });
 }
 

@@ -77,6 +77,7 @@ fn design(asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Value {
         "headroom": finite(ranked.headroom),
         "n_parts": ranked.n_parts,
         "binds": judged.as_ref().and_then(tightest),
+        "series": super::series::json(answer, asked, ranked),
         "volumes": volumes.collect::<Vec<_>>(),
         "toml": toml(&answer.market.terms, &asked.need, ranked, &made_of(ranked)),
     })

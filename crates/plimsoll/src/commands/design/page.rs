@@ -1,7 +1,7 @@
 //! Designs side by side as a page, as Markdown, CSV and JSON: the same tables.
 
 use ::design::{Asked, Judged, Ranked, judge, parse};
-use report::{Cell, Document, DocumentSection, Table};
+use report::{Cell, ChartSpec, Document, DocumentSection, Table};
 
 use super::form::Form;
 use super::frontier::{Frontier, frontier};
@@ -73,6 +73,7 @@ fn document(args: &Args, asked: &Asked, answers: &[Answer<'_>]) -> Result<Docume
             ..DocumentSection::default()
         });
     }
+    sections.extend(captured(asked, answers));
     sections.push(DocumentSection {
         title: "What is asked".to_owned(),
         table: needs(asked),
@@ -91,6 +92,21 @@ fn document(args: &Args, asked: &Asked, answers: &[Answer<'_>]) -> Result<Docume
         sentence: sentence(answers),
         sections,
         notes: all_notes,
+    })
+}
+
+/// Returns the samples over time; none where there are none.
+fn captured(asked: &Asked, answers: &[Answer<'_>]) -> Option<DocumentSection> {
+    let chart = |(idx, answer): (usize, &Answer<'_>)| {
+        super::series::chart(idx, answer, asked, shown_design(answer)?)
+    };
+    let charts: Vec<ChartSpec> = answers.iter().enumerate().filter_map(chart).collect();
+    (!charts.is_empty()).then(|| DocumentSection {
+        title: "What was captured, over time".to_owned(),
+        lead: "Every sample beside the needs, with growth, against the caps of the same designs."
+            .to_owned(),
+        charts,
+        ..DocumentSection::default()
     })
 }
 
@@ -117,12 +133,17 @@ fn sentence(answers: &[Answer<'_>]) -> String {
     }
 }
 
-fn shown(asked: &Asked, answer: &Answer<'_>) -> Option<Shown> {
+/// Returns the best design, or what comes nearest.
+fn shown_design<'a>(answer: &'a Answer<'_>) -> Option<&'a Ranked> {
     let nearest = answer.nearest.as_ref().and_then(|nearest| match nearest {
         ::design::Nearest::Part { design, .. } => Some(design.as_ref()),
         ::design::Nearest::Machine { .. } | ::design::Nearest::Nothing => None,
     });
-    let ranked = answer.found.designs.first().or(nearest)?;
+    answer.found.designs.first().or(nearest)
+}
+
+fn shown(asked: &Asked, answer: &Answer<'_>) -> Option<Shown> {
+    let ranked = shown_design(answer)?;
     // A need that asks for no I/O uses no cap.
     let judged = judged(asked, answer, ranked).filter(|it| it.tightest().is_some())?;
     let machine = ranked.machine.trim_start_matches("Standard_");

@@ -98,6 +98,9 @@ pub(super) fn design(answer: &Answer<'_>, asked: &Asked, idx: usize, ranked: &Ra
     let binds = parse(&answer.market, &asked.need, ranked)
         .map(|design| binds(&judge(&design, &asked.need)));
     text.push_str(&fill("     ", &binds.unwrap_or_default(), COLUMNS));
+    if let Some(words) = super::series::words(answer, asked, ranked) {
+        text.push_str(&fill("     ", &words, COLUMNS));
+    }
     text
 }
 

@@ -1,0 +1,219 @@
+//! The samples beside a file of needs, against the caps of a design.
+
+use std::path::Path;
+
+use ::design::series::{CapOverTime, Demand, demand, over_time};
+use ::design::{Asked, Ranked, parse};
+use ::needs::{Needs, Requirements, read_series, series_load, series_path};
+use report::{Axis, Cell, ChartSpec, Colour, Dash, Quantity, Rule, Scale, Series, Table, Thinned};
+use serde_json::{Value, json};
+use units::system_text;
+
+use super::Answer;
+use super::page::place;
+use crate::commands::catalog::grouped;
+use crate::limited::{self, TABLE_BYTES_MAX};
+
+/// Reads the samples; none where the file names none.
+///
+/// # Errors
+/// Why there is no demand, for a note: a design can be found without.
+pub(super) fn read(
+    name: &str,
+    needs: &Needs,
+    requirements: &Requirements,
+) -> Result<Option<Demand>, String> {
+    let Some(file) = &needs.series else { return Ok(None) };
+    let path = series_path(name, file);
+    let text = limited::read_text(Path::new(&path), TABLE_BYTES_MAX);
+    let text = text.map_err(|error| {
+        format!("the samples are not looked at: cannot read `{path}`: {}", system_text(&error))
+    })?;
+    let because =
+        |found: plan::Diagnostic| format!("the samples are not looked at: {}", found.message);
+    let samples = read_series(&text, &path).map_err(because)?;
+    let mut loads = Vec::new();
+    for volume in &requirements.volumes {
+        let of = samples.get(&volume.name).map(|of| series_load(of, &path, volume));
+        loads.push(of.transpose().map_err(because)?.flatten());
+    }
+    let demand = demand(requirements, &samples, &loads);
+    Ok(Some(demand).filter(|demand| !demand.periods.is_empty()))
+}
+
+/// Returns every cap of a design over time; none without samples.
+fn caps(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Option<Vec<CapOverTime>> {
+    let demand = asked.series.as_ref()?;
+    let design = parse(&answer.market, &asked.need, ranked)?;
+    // Several volumes may be one there.
+    (design.volumes.len() == demand.loads.len()).then(|| over_time(&design, &asked.need, demand))
+}
+
+/// Returns when a period begins, seconds after the first.
+fn start_s(demand: &Demand, period: usize) -> f64 {
+    demand.periods[..period].iter().map(|it| it.span_s).sum()
+}
+
+/// Returns the cap that is short first.
+fn first_short(caps: &[CapOverTime]) -> Option<(&CapOverTime, usize)> {
+    caps.iter().filter_map(|cap| Some((cap, cap.short_at?))).min_by_key(|(_, at)| *at)
+}
+
+/// Says what a design does with the samples; none where there are none.
+pub(super) fn words(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Option<String> {
+    let demand = asked.series.as_ref()?;
+    let caps = caps(answer, asked, ranked)?;
+    let what = |cap: &CapOverTime| format!("{} of {}", cap.cap.bound, cap.cap.name);
+    if let Some((cap, at)) = first_short(&caps) {
+        let at_s = start_s(demand, at);
+        let short = match cap.cap.credits {
+            None => format!("from {at_s:.0} s on {} holds it back", what(cap)),
+            Some(_) if cap.left[at] <= 0.0 => {
+                format!("the credits of {} run out {at_s:.0} s after its start", what(cap))
+            }
+            Some(credits) => format!(
+                "from {at_s:.0} s on more is asked of {} than its burst of {}",
+                what(cap),
+                grouped(credits.burst.round() as u64)
+            ),
+        };
+        return Some(format!("what was captured, with growth: {short}"));
+    }
+    let spent = caps.iter().filter(|cap| cap.spends());
+    let spent: Vec<String> =
+        spent.map(|cap| format!("{}, {:.0} % left at least", what(cap), left_pct(cap))).collect();
+    Some(if spent.is_empty() {
+        "what was captured, with growth: carried all the time, without credits".to_owned()
+    } else {
+        format!("what was captured, with growth: carried on credits: {}", spent.join("; "))
+    })
+}
+
+/// Returns the least credits that were left, percent of a full bucket.
+fn left_pct(cap: &CapOverTime) -> f64 {
+    let full = cap.cap.credits.map_or(1.0, |credits| credits.bucket);
+    cap.left.iter().copied().fold(full, f64::min) / full * 100.0
+}
+
+/// Returns the same for programs.
+pub(super) fn json(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Value {
+    let Some((demand, caps)) = asked.series.as_ref().zip(caps(answer, asked, ranked)) else {
+        return Value::Null;
+    };
+    let cap = |it: &CapOverTime| {
+        json!({
+            "cap": it.cap.bound.name(),
+            "name": it.cap.name,
+            "per_s": it.cap.per_s,
+            "asked_per_s_max": it.asked.iter().copied().fold(0.0, f64::max),
+            "credits_left_pct_min": it.cap.credits.map(|_| left_pct(it)),
+            "short_at_s": it.short_at.map(|at| start_s(demand, at)),
+        })
+    };
+    json!({
+        "is_carried": first_short(&caps).is_none(),
+        "needs_credits": caps.iter().any(CapOverTime::spends),
+        "caps": caps.iter().map(cap).collect::<Vec<_>>(),
+    })
+}
+
+/// Caps in one chart: those that are asked most of.
+const CAPS_MAX: usize = 3;
+
+/// Points of a line at most: of several periods the largest demand and the least credits stand.
+const POINTS_MAX: usize = 600;
+
+/// Draws the caps that are asked most of, and the credits of those that have some.
+pub(super) fn chart(
+    idx: usize,
+    answer: &Answer<'_>,
+    asked: &Asked,
+    ranked: &Ranked,
+) -> Option<ChartSpec> {
+    let demand = asked.series.as_ref()?;
+    let mut caps = caps(answer, asked, ranked)?;
+    caps.truncate(CAPS_MAX);
+    let n_periods = demand.periods.len();
+    let step = n_periods.div_ceil(POINTS_MAX).max(1);
+    let mut starts = Vec::new();
+    let mut now_s = 0.0;
+    for (at, period) in demand.periods.iter().enumerate() {
+        if at % step == 0 {
+            starts.push(now_s);
+        }
+        now_s += period.span_s;
+    }
+    let mut series = Vec::new();
+    for (at, cap) in caps.iter().enumerate() {
+        let colour = Colour::Of(at as u8);
+        let name = format!("{} of {}", cap.cap.bound, cap.cap.name);
+        let most = |part: &[f64]| part.iter().copied().fold(0.0, f64::max) / cap.cap.per_s * 100.0;
+        series.push(line(&name, colour, Dash::Solid, &starts, cap.asked.chunks(step).map(most)));
+        let Some(credits) = cap.cap.credits else { continue };
+        let least = |part: &[f64]| {
+            part.iter().copied().fold(f64::INFINITY, f64::min) / credits.bucket * 100.0
+        };
+        let name = format!("{name}: credits left");
+        series.push(line(&name, colour, Dash::Dot, &starts, cap.left.chunks(step).map(least)));
+    }
+    let machine = ranked.machine.trim_start_matches("Standard_");
+    Some(ChartSpec {
+        id: format!("captured-{idx}"),
+        title: format!("{}: {machine}", place(answer)),
+        about: words(answer, asked, ranked).unwrap_or_default(),
+        height_px: 360,
+        x: Axis {
+            title: "time since the first sample, s".to_owned(),
+            scale: Scale::Fitted,
+            quantity: Quantity::TimeS,
+            range: Some((0.0, now_s)),
+            ..Axis::default()
+        },
+        y: Axis { title: "of the sustained rate, %".to_owned(), ..Axis::default() },
+        table: table(&series, &starts),
+        series,
+        spans: Vec::new(),
+        rules: vec![Rule {
+            is_across: true,
+            at: 100.0,
+            text: "sustained".to_owned(),
+            colour: Colour::Bad,
+            dash: Dash::Dash,
+        }],
+        cells: None,
+        notes: vec!["Credits are in percent of a full bucket, with which all begins.".to_owned()],
+        source: String::new(),
+        thinned: (step > 1).then_some(Thinned { n_samples: n_periods, n_points: starts.len() }),
+    })
+}
+
+fn line(
+    name: &str,
+    colour: Colour,
+    dash: Dash,
+    starts: &[f64],
+    values: impl Iterator<Item = f64>,
+) -> Series {
+    Series {
+        name: name.to_owned(),
+        colour,
+        dash,
+        is_line: true,
+        x: starts.to_vec(),
+        y: values.map(Some).collect(),
+        ..Series::default()
+    }
+}
+
+fn table(series: &[Series], starts: &[f64]) -> Table {
+    let mut table = Table::new(&[("time, s", "time_s")]);
+    for one in series {
+        table.add_column(format!("{}, %", one.name), format!("{}_pct", one.name));
+    }
+    for (at, start_s) in starts.iter().enumerate() {
+        let mut row = vec![Cell::number(*start_s, 0)];
+        row.extend(series.iter().map(|one| Cell::number(one.y[at], 1)));
+        table.rows.push(row);
+    }
+    table
+}
