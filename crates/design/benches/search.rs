@@ -71,7 +71,7 @@ fn need(dice: &mut Dice) -> Need {
     };
     let volumes = (0..n_volumes).map(|idx| volume(dice, idx)).collect();
     let vcpus = dice.happens(50).then(|| dice.one_of(&[4.0, 8.0, 16.0]));
-    Need { volumes, vcpus, memory_gib: None }
+    Need { volumes, vcpus, memory_gib: None, series: None }
 }
 
 fn phase(dice: &mut Dice, name: &str) -> PhaseNeed {

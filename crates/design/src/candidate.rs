@@ -8,14 +8,15 @@
 use catalog::cost::Storage;
 use volume::CacheMode;
 use volume::design::{Disk, Provisioned};
-use volume::limits::Flow;
+use volume::limits::{Flow, path};
 
 use crate::bill;
 use crate::kind::{Kind, chunk_bytes};
 use crate::market::Market;
-use crate::need::{Need, VolumeNeed};
+use crate::need::{Need, PhaseNeed, VolumeNeed};
 use crate::price::Price;
-use crate::uses::{N_MACHINE, Probe, ROUNDING, Uses, times};
+use crate::series::OnCredits;
+use crate::uses::{N_MACHINE, N_OWN, Probe, ROUNDING, Uses, times};
 
 /// Disks that carry what is asked of a volume.
 #[derive(Clone, Debug)]
@@ -93,6 +94,10 @@ impl Month {
 struct Asked {
     alone: Vec<Uses>,
     striped: Vec<Uses>,
+    /// What an I/O of the captured series takes, alone and striped.
+    ios: [Uses; 2],
+    /// Phases that the series covers.
+    is_covered: Vec<bool>,
 }
 
 impl Look<'_> {
@@ -147,7 +152,24 @@ impl Look<'_> {
             };
             self.flows().into_iter().map(of_phase).collect()
         };
-        Asked { alone: uses(false), striped: uses(true) }
+        let series = self.need.series.as_ref();
+        let load = series.and_then(|series| series.loads[self.volume].as_ref());
+        let io = |is_striped| {
+            let mut probe =
+                Probe::new(&kind.frame, &kind.disk, is_striped, chunk_bytes, self.cache);
+            let mut sum = Uses::default();
+            let one = load.map(|load| PhaseNeed { iops: 1.0, ..load.clone() });
+            for flow in one.iter().flat_map(|one| one.flows(0, self.hit_ratio)) {
+                sum.add(&probe.uses(&flow));
+            }
+            sum
+        };
+        let is_covered = |name: &str| {
+            let mut phases = self.volume().phases.iter().filter(|phase| phase.phase == name);
+            phases.all(|it| series.is_some_and(|series| series.covers(self.volume, it.iops)))
+        };
+        let is_covered = self.need.phases().into_iter().map(is_covered).collect();
+        Asked { alone: uses(false), striped: uses(true), ios: [io(false), io(true)], is_covered }
     }
 
     /// Returns the longest mean latency of any phase without load, seconds.
@@ -216,23 +238,43 @@ impl Maker<'_, '_> {
 
     /// Returns how often so many disks hold what is asked of them.
     fn times(&self, disk: &Disk, n_disks: u32) -> f64 {
-        let per_s = |limit: Option<&volume::Limit>| {
-            limit.map_or(f64::INFINITY, |limit| f64::from(n_disks) * limit.per_s as f64)
+        let of_cap = |(sustained, on_credits): (f64, Option<OnCredits<'_>>)| {
+            on_credits.map_or(sustained, |it| it.times().max(sustained))
         };
-        let caps = [
-            per_s(disk.cap.iops.as_ref()),
-            per_s(disk.write_iops.as_ref()),
-            per_s(disk.cap.bytes.as_ref()),
-        ];
-        let of_phase = |uses: &Uses| {
-            let pairs = caps.iter().zip(uses.own);
-            pairs.map(|(cap, used)| times(*cap, used)).fold(f64::INFINITY, f64::min)
-        };
-        self.uses(n_disks).iter().map(of_phase).fold(f64::INFINITY, f64::min)
+        self.own(disk, n_disks).map(of_cap).into_iter().fold(f64::INFINITY, f64::min)
     }
 
     fn fits(&self, disk: &Disk, n_disks: u32) -> bool {
-        self.times(disk, n_disks) >= 1.0 - ROUNDING
+        self.own(disk, n_disks).into_iter().all(|(sustained, on_credits)| {
+            sustained >= 1.0 - ROUNDING || on_credits.is_some_and(|it| it.holds())
+        })
+    }
+
+    /// Returns, for each of the disks' own caps, how often it holds what is asked at its sustained
+    /// rate, and its credits where there are some and a series was captured.
+    fn own(&self, disk: &Disk, n_disks: u32) -> [(f64, Option<OnCredits<'_>>); N_OWN] {
+        let limits = [disk.cap.iops.as_ref(), disk.write_iops.as_ref(), disk.cap.bytes.as_ref()];
+        let n = f64::from(n_disks);
+        let uses = self.uses(n_disks);
+        std::array::from_fn(|cap| {
+            let limit = limits[cap];
+            let per_s = limit.map_or(f64::INFINITY, |limit| n * limit.per_s as f64);
+            let of_phase = |uses: &Uses| times(per_s, uses.own[cap]);
+            let sustained = uses.iter().map(of_phase).fold(f64::INFINITY, f64::min);
+            let demand = self.look.need.series.as_ref();
+            let on_credits = demand.zip(limit).and_then(|(demand, limit)| {
+                let used = uses.iter().map(|uses| uses.own[cap]);
+                Some(OnCredits {
+                    credits: path::credits(n, limit)?,
+                    window_s: self.kind.frame.bucket_window_ns as f64 / 1e9,
+                    demand,
+                    volume: self.look.volume,
+                    per_io: self.asked.ios[usize::from(n_disks > 1)].own[cap],
+                    phases: used.zip(self.asked.is_covered.iter().copied()).collect(),
+                })
+            });
+            (sustained, on_credits)
+        })
     }
 
     fn capacity_bytes(&self) -> u64 {

@@ -2,8 +2,9 @@
 
 use volume::Design;
 use volume::design::{Backing, CacheMode};
-use volume::limits::{CapUse, Done, Flow, path, together};
+use volume::limits::{CapUse, Done, Flow, path};
 
+use crate::credited::Credited;
 use crate::need::{Need, VolumeNeed};
 use crate::search::hit_ratio;
 use crate::uses::{ROUNDING, times};
@@ -15,12 +16,16 @@ pub struct CapAsked {
     pub cap: CapUse,
     /// What all volumes ask of it per second, in its own unit.
     pub used: f64,
+    /// How often its credits carry what is asked, all of a captured series among it; `None` where
+    /// there are none, or no series.
+    pub times_on_credits: Option<f64>,
 }
 
 impl CapAsked {
     /// Returns by how much the cap is larger than what is asked: 0.25 is a quarter.
     pub fn headroom(&self) -> f64 {
-        times(self.cap.per_s, self.used) - 1.0
+        let sustained = times(self.cap.per_s, self.used);
+        self.times_on_credits.map_or(sustained, |on_credits| on_credits.max(sustained)) - 1.0
     }
 }
 
@@ -86,7 +91,8 @@ pub fn judge(design: &Design, need: &Need) -> Judged {
     let (n_volumes, n_asked) = (design.volumes.len(), need.volumes.len());
     assert_eq!(n_volumes, n_asked, "{n_asked} volumes are asked, the design has {n_volumes}");
     let hit_ratios = hit_ratios(design, need);
-    let of_phase = |name: &str| of_phase(design, name, need.flows(name, &hit_ratios));
+    let credited = Credited::new(design, need, &hit_ratios);
+    let of_phase = |name: &str| of_phase(design, name, need.flows(name, &hit_ratios), &credited);
     let phases: Vec<PhaseJudged> = need.phases().into_iter().map(of_phase).collect();
     let mut judged =
         Judged { phases, too_small: Vec::new(), too_slow: Vec::new(), hit_ratios: Vec::new() };
@@ -108,7 +114,7 @@ pub fn judge(design: &Design, need: &Need) -> Judged {
 
 /// Returns the share of reads at random places that hit, by volume. Those of a known working set
 /// share the cache by its size.
-fn hit_ratios(design: &Design, need: &Need) -> Vec<f64> {
+pub(crate) fn hit_ratios(design: &Design, need: &Need) -> Vec<f64> {
     let cached_gib = |idx: usize| {
         let Backing::Disks(stripe) = &design.volumes[idx].backing else { return None };
         let is_cached = stripe.disks.iter().any(|disk| disk.cache != CacheMode::None);
@@ -135,16 +141,18 @@ fn latency_ms(design: &Design, volume: usize, flows: &[Flow]) -> f64 {
     if rates > 0.0 { on_it().map(weighed).sum::<f64>() / rates } else { 0.0 }
 }
 
-fn of_phase(design: &Design, name: &str, flows: Vec<Flow>) -> PhaseJudged {
-    let done = together(design, &flows);
+fn of_phase(design: &Design, name: &str, flows: Vec<Flow>, credited: &Credited) -> PhaseJudged {
+    let done = credited.done(design, name, &flows);
     let mut caps: Vec<CapAsked> = Vec::new();
     for flow in &flows {
         for cap in path::caps(design, flow.volume, &flow.load) {
             let used = flow.demand.unwrap_or(0.0) * cap.per_io;
             let key = |cap: &CapUse| (cap.bound, cap.scope, cap.name.clone());
-            match caps.iter_mut().find(|known| key(&known.cap) == key(&cap)) {
-                Some(known) => known.used += used,
-                None => caps.push(CapAsked { cap, used }),
+            if let Some(known) = caps.iter_mut().find(|known| key(&known.cap) == key(&cap)) {
+                known.used += used;
+            } else {
+                let times_on_credits = credited.times(&cap);
+                caps.push(CapAsked { cap, used, times_on_credits });
             }
         }
     }

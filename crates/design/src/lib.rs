@@ -17,6 +17,7 @@
 pub mod advice;
 pub mod bill;
 mod candidate;
+mod credited;
 pub mod estate;
 pub mod explain;
 mod filled;

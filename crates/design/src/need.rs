@@ -2,6 +2,8 @@
 
 use volume::limits::{Flow, Load};
 
+use crate::series::Demand;
+
 /// Most volumes of one need: the search tries every set of them that the host cache could serve.
 pub(crate) const VOLUMES_MAX: usize = 16;
 
@@ -14,6 +16,8 @@ pub struct Need {
     pub vcpus: Option<f64>,
     /// Least memory, GiB.
     pub memory_gib: Option<f64>,
+    /// What was captured over time: where it fits them, disks carry phases on burst credits.
+    pub series: Option<Demand>,
 }
 
 /// What a volume holds, which says what its host cache may do.
@@ -179,6 +183,8 @@ impl Need {
         for phase in need.volumes.iter_mut().flat_map(|volume| &mut volume.phases) {
             phase.iops *= factor;
         }
+        let periods = need.series.iter_mut().flat_map(|series| &mut series.periods);
+        periods.flat_map(|it| &mut it.iops).for_each(|iops| *iops *= factor);
         need
     }
 

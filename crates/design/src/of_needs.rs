@@ -3,7 +3,6 @@
 use needs::{LoadRequirement, Requirements, VolumeRequirement};
 
 use crate::need::{Need, PhaseNeed, VolumeNeed, VolumeUse};
-use crate::series::Demand;
 
 /// What is asked for, and what was taken for granted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,8 +11,6 @@ pub struct Asked {
     pub need: Need,
     /// What is not known and was left out.
     pub notes: Vec<String>,
-    /// What was captured, period by period, where the samples are there.
-    pub series: Option<Demand>,
 }
 
 /// Folder below which volumes are mounted whose names are none.
@@ -30,12 +27,13 @@ pub fn asked(requirements: &Requirements) -> Result<Asked, Vec<String>> {
         volumes,
         vcpus: value(&requirements.machine.cpus),
         memory_gib: value(&requirements.machine.memory_gib),
+        series: None,
     };
     if let Err(error) = need.check() {
         reader.mistakes.push(error.to_string());
     }
     let Reader { notes, mistakes } = reader;
-    if mistakes.is_empty() { Ok(Asked { need, notes, series: None }) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(Asked { need, notes }) } else { Err(mistakes) }
 }
 
 #[derive(Default)]

@@ -500,3 +500,23 @@ fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
     let outcome = sandbox.plimsoll(&[&["design", "needs.toml", "--as", "html"], &P20[..]].concat());
     assert!(outcome.stdout.contains("data-chart=\"captured-0\""), "{}", outcome.code);
 }
+
+#[test]
+fn a_load_of_the_samples_is_put_on_credits_and_one_beyond_them_is_not() {
+    let args = ["design", "needs.toml", "--region", "eastus", "--machine", "D4s_v5", "--disk"];
+    let args = [&args[..], &["P20", "--disk", "P30", "--json"]].concat();
+    let disk = |asked: u64| {
+        let sandbox = captured(3_400, 10);
+        let needs = needs("capacity_gib = 500", &iops(asked, 8));
+        let series = "name = \"test\"\nseries = \"s.csv\"\n";
+        sandbox.write("needs.toml", needs.replace("name = \"test\"\n", series));
+        let outcome = sandbox.plimsoll(&args);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let json: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+        let text = json.to_string();
+        let at = text.find("\"disk\":\"P").expect("a disk");
+        text[at + 8..at + 11].to_owned()
+    };
+    assert_eq!(disk(3_400), "P20");
+    assert_eq!(disk(3_450), "P30");
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use catalog::cost::{self, Order};
 use catalog::{Catalog, Cloud};
+use design::series::{Demand, Period};
 use design::{
     CHUNKS_BYTES, Chosen, Market, Need, Options, PhaseNeed, Price, Ranked, Terms, VolumeNeed,
     VolumeUse, bill, judge, search,
@@ -89,6 +90,42 @@ impl Case {
         Case { tables, catalog: Arc::new(catalog), machines, disks, need, options }
     }
 
+    /// Gives tiers bursts on credits, and the need a series that asks for its loads now and then.
+    pub(crate) fn with_credits(mut self, dice: &mut Dice) -> Case {
+        let mut lines = self.tables[0].1.lines();
+        let head = lines.next().expect("a head");
+        let mut disks = format!("{head},burst_iops,burst_mb_s*1000000,burst_s\n");
+        for (line, row) in lines.zip(&self.disks) {
+            let fields: Vec<&str> = line.split(',').collect();
+            let mut more = |field: usize, most: u64| {
+                fields[field].parse::<u64>().map_or(0, |base| base + dice.whole(1, most))
+            };
+            let (iops, mb) = (more(5, 10), more(6, 4));
+            let bursts = match row.size_gib {
+                Some(_) => format!("{iops},{mb},{}", dice.whole(1, 8)),
+                None => ",,".to_owned(),
+            };
+            disks.push_str(&format!("{line},{bursts}\n"));
+        }
+        self.tables[0].1 = disks;
+        let catalog = Catalog::with(self.tables.clone());
+        self.catalog = Arc::new(catalog.unwrap_or_else(|errors| panic!("{errors:?}")));
+        let loads = self.need.volumes.iter().map(|volume| {
+            let first = volume.phases.first().filter(|first| first.iops > 0.0);
+            first.map(|first| PhaseNeed { iops: 1.0, ..first.clone() })
+        });
+        let loads = loads.collect();
+        let most: Vec<f64> = self.need.volumes.iter().map(|it| it.phases[0].iops).collect();
+        let n_periods = dice.whole(2, 8);
+        let periods = (0..n_periods).map(|at| Period {
+            span_s: dice.one_of(&[1.0, 2.0, 5.0]),
+            // All of it once at least.
+            iops: most.iter().map(|most| most * if at == 1 { 1.0 } else { part(dice) }).collect(),
+        });
+        self.need.series = Some(Demand { loads, periods: periods.collect() });
+        self
+    }
+
     pub(crate) fn terms(&self) -> Terms {
         Terms {
             edition: "2018".to_owned(),
@@ -107,6 +144,11 @@ impl Case {
         let options = Options { n_kept, ..self.options };
         search(&market, &self.need, &options).expect("a need").designs
     }
+}
+
+/// Part of the most that a volume asks for.
+fn part(dice: &mut Dice) -> f64 {
+    dice.one_of(&[0.0, 0.25, 0.5, 0.75, 1.0])
 }
 
 fn price(name: &str, usd: u64, per: &str) -> String {
@@ -195,7 +237,7 @@ fn need(dice: &mut Dice, draw: Draw) -> Need {
     };
     let volumes = (0..n_volumes).map(|idx| volume(dice, idx)).collect();
     let vcpus = dice.happens(20).then(|| dice.whole(1, 4) as f64);
-    Need { volumes, vcpus, memory_gib: None }
+    Need { volumes, vcpus, memory_gib: None, series: None }
 }
 
 fn phase(dice: &mut Dice, draw: Draw, name: &str) -> PhaseNeed {

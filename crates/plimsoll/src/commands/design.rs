@@ -137,10 +137,10 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 The search is exact: of all machines, types and numbers of disks (at most three families
 of them in one design) and host cache modes, nothing cheaper carries the need. Limits are
-sustained ones; no credits of bursts are counted. Not searched: local disks, on-demand
-bursting, performance plus, network volumes beside disks. A design of which a price or a
-limit is not known stands behind the others, and says so. Exit code 4 if nothing carries
-the need.
+sustained ones; burst credits of disks count where a captured series fits them. Not
+searched: local disks, on-demand bursting, performance plus, network volumes beside disks.
+A design of which a price or a limit is not known stands behind the others, and says so.
+Exit code 4 if nothing carries the need.
 
 Examples:
   plimsoll design needs.toml --region westeurope
@@ -267,7 +267,7 @@ fn read_needs(name: &str) -> Result<Asked, Failure> {
     });
     let mut asked = asked?;
     match series::read(name, &needs, &requirements) {
-        Ok(demand) => asked.series = demand,
+        Ok(demand) => asked.need.series = demand,
         Err(why) => asked.notes.push(why),
     }
     Ok(asked)

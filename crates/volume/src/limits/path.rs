@@ -166,8 +166,9 @@ impl List {
     }
 }
 
-/// Returns the credits of so many equal limits together.
-fn credits(n: f64, limit: &Limit) -> Option<Credits> {
+/// Returns the credits of so many equal limits together; `None` where there are none, or they never
+/// end.
+pub fn credits(n: f64, limit: &Limit) -> Option<Credits> {
     let burst = limit.burst.filter(|burst| burst.per_s > limit.per_s)?;
     let bucket = n * burst.bucket? as f64;
     Some(Credits { base: n * limit.per_s as f64, burst: n * burst.per_s as f64, bucket })

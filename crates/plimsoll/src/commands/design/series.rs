@@ -43,7 +43,7 @@ pub(super) fn read(
 
 /// Returns every cap of a design over time; none without samples.
 fn caps(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Option<Vec<CapOverTime>> {
-    let demand = asked.series.as_ref()?;
+    let demand = asked.need.series.as_ref()?;
     let design = parse(&answer.market, &asked.need, ranked)?;
     // Several volumes may be one there.
     (design.volumes.len() == demand.loads.len()).then(|| over_time(&design, &asked.need, demand))
@@ -61,7 +61,7 @@ fn first_short(caps: &[CapOverTime]) -> Option<(&CapOverTime, usize)> {
 
 /// Says what a design does with the samples; none where there are none.
 pub(super) fn words(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Option<String> {
-    let demand = asked.series.as_ref()?;
+    let demand = asked.need.series.as_ref()?;
     let caps = caps(answer, asked, ranked)?;
     let what = |cap: &CapOverTime| format!("{} of {}", cap.cap.bound, cap.cap.name);
     if let Some((cap, at)) = first_short(&caps) {
@@ -97,7 +97,7 @@ fn left_pct(cap: &CapOverTime) -> f64 {
 
 /// Returns the same for programs.
 pub(super) fn json(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Value {
-    let Some((demand, caps)) = asked.series.as_ref().zip(caps(answer, asked, ranked)) else {
+    let Some((demand, caps)) = asked.need.series.as_ref().zip(caps(answer, asked, ranked)) else {
         return Value::Null;
     };
     let cap = |it: &CapOverTime| {
@@ -130,7 +130,7 @@ pub(super) fn chart(
     asked: &Asked,
     ranked: &Ranked,
 ) -> Option<ChartSpec> {
-    let demand = asked.series.as_ref()?;
+    let demand = asked.need.series.as_ref()?;
     let mut caps = caps(answer, asked, ranked)?;
     caps.truncate(CAPS_MAX);
     let n_periods = demand.periods.len();
