@@ -1,7 +1,9 @@
 //! Random small catalogues of network volumes with a need, and every design of them.
 
+#![allow(dead_code, reason = "not every test uses all of it")]
+
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use catalog::cost;
@@ -31,7 +33,7 @@ const CONNECTIONS: [u32; 5] = [1, 4, 8, 9, CONNECTIONS_MAX];
 /// A catalogue and a need.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    #[expect(dead_code, reason = "shown where a case fails")]
+    /// Shown where a case fails.
     tables: Vec<(String, String)>,
     catalog: Arc<Catalog>,
     machines: Vec<String>,
@@ -81,6 +83,20 @@ impl Shared {
             pool_tib_max,
             mib_s_max,
         }
+    }
+
+    /// Returns a case without what no run shows: the latency that is wanted, and reserve.
+    pub(crate) fn of_runs(dice: &mut Dice) -> Shared {
+        let mut case = Shared::new(dice);
+        case.headroom = 0.0;
+        for volume in &mut case.need.volumes {
+            volume.latency_ms_max = None;
+        }
+        case
+    }
+
+    pub(crate) fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
     }
 
     pub(crate) fn terms(&self) -> Terms {
@@ -249,6 +265,15 @@ pub(crate) struct Looked {
     pub(crate) is_carried: bool,
 }
 
+/// Says whether a design has at least as much of everything as another one of its kind.
+fn has_all_of(design: &Ranked, other: &Ranked) -> bool {
+    let mut volumes = design.volumes.iter().zip(&other.volumes);
+    design.connections >= other.connections
+        && volumes.all(|(own, other)| {
+            own.quota_gib >= other.quota_gib && own.throughput_mib_s >= other.throughput_mib_s
+        })
+}
+
 impl<'a> Every<'a> {
     pub(crate) fn of(case: &'a Shared) -> Self {
         Every { case, prices: RefCell::default() }
@@ -292,6 +317,35 @@ impl<'a> Every<'a> {
             }
         });
         Ok(better)
+    }
+
+    /// Returns the files of designs that are cheaper than one that was found. Of those with the
+    /// same machines, pools and kinds of volumes are left out which have at most as much of
+    /// everything as another one.
+    pub(crate) fn cheaper_than(&self, found: &Ranked) -> Vec<String> {
+        let limit = plain(found.price);
+        let mut kinds: BTreeMap<String, Vec<Ranked>> = BTreeMap::new();
+        self.each(&mut Vec::new(), &mut |ranked, price| {
+            // Among designs without a price only those of one price are in an order.
+            if price.1 || price >= limit {
+                return;
+            }
+            let volumes: Vec<(usize, bool)> =
+                ranked.volumes.iter().map(|it| (it.pool, it.is_large)).collect();
+            let (machine, n_machines) = (&ranked.machine, ranked.n_machines);
+            let key = format!("{machine} {n_machines} {:?} {volumes:?}", ranked.pools);
+            let all = kinds.entry(key).or_default();
+            if all.iter().any(|other| has_all_of(other, ranked)) {
+                return;
+            }
+            let text = netapp::toml(&self.case.terms(), &self.case.need, ranked, "tried");
+            if volume::design::parse_with(&text, &self.case.catalog).0.is_some() {
+                all.retain(|other| !has_all_of(ranked, other));
+                all.push(ranked.clone());
+            }
+        });
+        let text = |it: &Ranked| netapp::toml(&self.case.terms(), &self.case.need, it, "cheaper");
+        kinds.values().flatten().map(text).collect()
     }
 
     /// Judges one design as a user would have written it; `None` where it is none.

@@ -7,7 +7,7 @@
 // The tables that are drawn are its.
 use catalog as _;
 #[path = "../../../design/tests/common/mod.rs"]
-mod small;
+pub(crate) mod small;
 
 use design::{Need, judge};
 use small::dice::{Dice, seeds};

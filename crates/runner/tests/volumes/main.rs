@@ -7,6 +7,7 @@ mod clients;
 mod demands;
 mod depths;
 mod designs;
+mod designs_network;
 mod dirty;
 mod figures;
 mod lifts;
