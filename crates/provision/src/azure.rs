@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use volume::CacheMode;
 
 use crate::form::{Form, Refusal};
-use crate::parts::{Bought, DiskVolume, Parts};
+use crate::parts::{Bought, ClientPart, DiskVolume, Parts};
 use crate::quote;
 use crate::variable::{Variable, script_head};
 
@@ -23,6 +23,10 @@ pub(crate) const SUBNET: Variable =
     Variable::new("subnet_id", "resource id of the subnet that the machine is in");
 pub(crate) const NETAPP_SUBNET: Variable =
     Variable::new("netapp_subnet_id", "resource id of a subnet delegated to Azure NetApp Files");
+pub(crate) const CLIENT_PREFIX: Variable = Variable::new(
+    "client_prefix",
+    "what the names of the machines that mount the volumes begin with",
+);
 pub(crate) const REGION: Variable = Variable::new("region", "region to build in");
 pub(crate) const ZONE: Variable =
     Variable::new("zone", "availability zone, such as 1: disks of these types are of one");
@@ -78,10 +82,13 @@ pub(crate) fn bicep(parts: &Parts<'_>) -> Result<String, Refusal> {
     if needs_zone {
         param(ZONE, "string");
     }
-    if parts.has_machine() {
-        if parts.size().is_none() {
-            param(VM_SIZE, "string");
-        }
+    if parts.has_machine() && parts.size().is_none() {
+        param(VM_SIZE, "string");
+    }
+    if !parts.clients().is_empty() {
+        param(CLIENT_PREFIX, "string");
+    }
+    if parts.makes_machines() {
         param(ADMIN, "string");
         param(SSH_KEY, "string");
         param(SUBNET, "string");
@@ -101,6 +108,9 @@ pub(crate) fn bicep(parts: &Parts<'_>) -> Result<String, Refusal> {
         text.push_str("\n// The design has no [vm]: attach the disks to a machine of yours.\n");
     }
     text.push_str(&bicep_networks(parts));
+    for client in parts.clients() {
+        text.push_str(&bicep_clients(&client));
+    }
     text.push_str(&after("//", parts));
     Ok(text)
 }
@@ -167,6 +177,7 @@ fn bicep_machine(parts: &Parts<'_>, needs_zone: bool) -> Result<String, Refusal>
         ""
     };
     let nvme = if parts.is_nvme() { "      diskControllerType: 'NVMe'\n" } else { "" };
+    let system = bicep_system(VM_NAME.name);
     Ok(format!(
         "\nresource nic 'Microsoft.Network/networkInterfaces@2024-01-01' = {{\n  \
          name: '${{vm_name}}-nic'\n  location: region\n  properties: {{\n    ipConfigurations: \
@@ -176,14 +187,44 @@ fn bicep_machine(parts: &Parts<'_>, needs_zone: bool) -> Result<String, Refusal>
          location: region\n{zones}  properties: {{\n    hardwareProfile: {{ vmSize: {size} \
          }}\n{ultra}    \
          storageProfile: {{\n{nvme}      imageReference: image\n      \
-         osDisk: {{ createOption: 'FromImage' }}\n      dataDisks: [\n{disks}      ]\n    }}\n    \
-         osProfile: {{\n      computerName: vm_name\n      adminUsername: admin_username\n      \
+         osDisk: {{ createOption: 'FromImage' }}\n      dataDisks: [\n{disks}      ]\n    \
+         }}\n{system}    \
+         networkProfile: {{ networkInterfaces: [{{ id: nic.id }}] }}\n  }}\n}}\n"
+    ))
+}
+
+/// Returns what a machine's system is told, for an expression of its name.
+fn bicep_system(name: &str) -> String {
+    format!(
+        "    osProfile: {{\n      computerName: {name}\n      adminUsername: admin_username\n      \
          linuxConfiguration: {{\n        disablePasswordAuthentication: true\n        \
          ssh: {{\n          publicKeys: [\n            {{\n              \
          path: '/home/${{admin_username}}/.ssh/authorized_keys'\n              \
-         keyData: ssh_public_key\n            }}\n          ]\n        }}\n      }}\n    }}\n    \
-         networkProfile: {{ networkInterfaces: [{{ id: nic.id }}] }}\n  }}\n}}\n"
-    ))
+         keyData: ssh_public_key\n            }}\n          ]\n        }}\n      }}\n    }}\n"
+    )
+}
+
+fn bicep_clients(client: &ClientPart<'_>) -> String {
+    let ClientPart { slug, size, count } = client;
+    let id = slug.replace('-', "_");
+    let name = format!("'${{client_prefix}}-{slug}-${{i + 1}}'");
+    format!(
+        "\n// {count} x {comment}, to mount the volumes on\n\
+         resource nics_{id} 'Microsoft.Network/networkInterfaces@2024-01-01' = \
+         [for i in range(0, {count}): {{\n  name: '${{client_prefix}}-{slug}-${{i + 1}}-nic'\n  \
+         location: region\n  properties: {{\n    ipConfigurations: [\n      \
+         {{ name: 'internal', properties: {{ subnet: {{ id: subnet_id }} }} }}\n    ]\n  \
+         }}\n}}]\n\n\
+         resource clients_{id} 'Microsoft.Compute/virtualMachines@2024-07-01' = \
+         [for i in range(0, {count}): {{\n  name: {name}\n  location: region\n  \
+         properties: {{\n    hardwareProfile: {{ vmSize: {size} }}\n    \
+         storageProfile: {{\n      imageReference: image\n      \
+         osDisk: {{ createOption: 'FromImage' }}\n    }}\n{system}    \
+         networkProfile: {{ networkInterfaces: [{{ id: nics_{id}[i].id }}] }}\n  }}\n}}]\n",
+        comment = quote::comment(size),
+        size = quote::bicep(size),
+        system = bicep_system(&name),
+    )
 }
 
 fn bicep_networks(parts: &Parts<'_>) -> String {
@@ -257,10 +298,13 @@ pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
     if needs_zone {
         demand(ZONE);
     }
-    if parts.has_machine() {
-        if parts.size().is_none() {
-            demand(VM_SIZE);
-        }
+    if parts.has_machine() && parts.size().is_none() {
+        demand(VM_SIZE);
+    }
+    if !parts.clients().is_empty() {
+        demand(CLIENT_PREFIX);
+    }
+    if parts.makes_machines() {
         [ADMIN, SSH_KEY, SUBNET, IMAGE].into_iter().for_each(&mut demand);
     }
     if !parts.networks.is_empty() {
@@ -274,6 +318,9 @@ pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
         text.push_str(&cli_disks(volume, needs_zone)?);
     }
     text.push_str(&cli_networks(parts));
+    for client in parts.clients() {
+        text.push_str(&cli_clients(&client));
+    }
     text.push_str("\n# What is there now:\n");
     if parts.n_attached() > 0 {
         text.push_str(
@@ -284,6 +331,13 @@ pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
              az disk list --resource-group \"$RESOURCE_GROUP\" \\\n    \
              --query '[].{name:name,sku:sku.name,gib:diskSizeGB,iops:diskIOPSReadWrite,mb_s:\
              diskMBpsReadWrite}' --output table\n",
+        );
+    }
+    if !parts.clients().is_empty() {
+        text.push_str(
+            "az vm list --resource-group \"$RESOURCE_GROUP\" \\\n    \
+             --query \"[?starts_with(name, '$CLIENT_PREFIX-')].\
+             {name:name,size:hardwareProfile.vmSize}\" \\\n    --output table\n",
         );
     }
     for pool in parts.pools().0 {
@@ -305,10 +359,26 @@ fn cli_machine(parts: &Parts<'_>, needs_zone: bool) -> Result<String, Refusal> {
     let nvme = if parts.is_nvme() { " \\\n    --disk-controller-type NVMe" } else { "" };
     Ok(format!(
         "\naz vm create --resource-group \"$RESOURCE_GROUP\" --location \"$REGION\" \\\n    \
-         --name \"$VM_NAME\" --size {size} --image \"$IMAGE\" \\\n    \
-         --admin-username \"$ADMIN_USERNAME\" --ssh-key-values \"$SSH_PUBLIC_KEY\" \\\n    \
-         --subnet \"$SUBNET_ID\" --public-ip-address '' --nsg ''{zone}{ultra}{nvme}\n"
+         --name \"$VM_NAME\" --size {size} {CLI_SYSTEM}{zone}{ultra}{nvme}\n"
     ))
+}
+
+/// What every machine is made with: its system, who administers it, and where it is reached.
+const CLI_SYSTEM: &str = "--image \"$IMAGE\" \\\n    --admin-username \"$ADMIN_USERNAME\" \
+                          --ssh-key-values \"$SSH_PUBLIC_KEY\" \\\n    --subnet \
+                          \"$SUBNET_ID\" --public-ip-address '' --nsg ''";
+
+fn cli_clients(client: &ClientPart<'_>) -> String {
+    let ClientPart { slug, size, count } = client;
+    let numbers: Vec<String> = (1..=*count).map(|number| number.to_string()).collect();
+    format!(
+        "\n# {count} x {}, to mount the volumes on\nfor number in {}; do\n    \
+         az vm create --resource-group \"$RESOURCE_GROUP\" --location \"$REGION\" \\\n    \
+         --name \"$CLIENT_PREFIX-{slug}-$number\" --size {} {CLI_SYSTEM}\ndone\n",
+        quote::comment(size),
+        numbers.join(" "),
+        quote::shell(size),
+    )
 }
 
 fn cli_disks(volume: &DiskVolume<'_>, needs_zone: bool) -> Result<String, Refusal> {
@@ -403,7 +473,8 @@ pub(crate) fn after(mark: &str, parts: &Parts<'_>) -> String {
     let mut say = |line: String| {
         let _ = writeln!(text, "{mark} {line}");
     };
-    say("Then, on the machine:".to_owned());
+    let where_to = if parts.clients().is_empty() { "on the machine" } else { "on each machine" };
+    say(format!("Then, {where_to}:"));
     if !parts.volumes.is_empty() {
         let forms = "`plimsoll provision DESIGN --as mdadm`, then `--as fstab`";
         say(format!("  {forms} (on Windows `--as storage-spaces`)"));

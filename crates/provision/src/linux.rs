@@ -7,6 +7,7 @@ use volume::CacheMode;
 use volume::design::FileSystem;
 
 use crate::form::{Form, Refusal};
+use crate::nfs;
 use crate::parts::{DiskVolume, Parts};
 use crate::quote;
 use crate::variable::script_head;
@@ -183,6 +184,9 @@ fn mkfs(volume: &DiskVolume<'_>, device: &str) -> String {
 
 /// Prints what adds the lines of /etc/fstab, and mounts.
 pub(crate) fn fstab(parts: &Parts<'_>) -> Result<String, Refusal> {
+    if parts.volumes.is_empty() && !parts.networks.is_empty() {
+        return nfs::text(parts);
+    }
     must_have_disks(parts)?;
     let single = parts.volumes.iter().filter(|volume| volume.n_disks() == 1);
     let variables = variables(single, parts);

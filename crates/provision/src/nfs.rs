@@ -28,6 +28,7 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
              an \
              address\n# decides for all others of it.\n",
         );
+        text.push_str(&unlike(parts));
     }
     let nconnect = nconnect.map_or(String::new(), |n| format!(",nconnect={n}"));
     for network in &parts.networks {
@@ -49,6 +50,19 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
     text.push_str("\n# What is there now: options as the kernel took them, and its connections.\n");
     text.push_str("grep ' nfs ' /proc/mounts\nss -tn | grep -c ':2049' || true\n");
     Ok(text)
+}
+
+/// Says how many connections each machine has, where they have not all as many.
+fn unlike(parts: &Parts<'_>) -> String {
+    let clients = &parts.design.clients;
+    if clients.windows(2).all(|pair| pair[0].connections == pair[1].connections) {
+        return String::new();
+    }
+    let of = |client: &volume::design::Client| {
+        format!("{} on {}", client.connections, quote::comment(&client.name))
+    };
+    let all: Vec<String> = clients.iter().map(of).collect();
+    format!("# The design has another nconnect on some machines: {}.\n", all.join(", "))
 }
 
 /// Returns what limits the calls in flight on a connection to what the design counts on.

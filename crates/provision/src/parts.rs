@@ -42,6 +42,14 @@ pub(crate) struct Network<'d> {
     pub(crate) slug: String,
 }
 
+/// Equal machines that reach the network volumes.
+pub(crate) struct ClientPart<'d> {
+    pub(crate) slug: String,
+    /// Size, as the catalogue has it.
+    pub(crate) size: &'d str,
+    pub(crate) count: usize,
+}
+
 /// A capacity pool of the network file service.
 pub(crate) struct PoolPart {
     pub(crate) slug: String,
@@ -108,6 +116,33 @@ impl<'d> Parts<'d> {
         let known = |edition: &'d Edition| edition.vm(&vm.size).is_some();
         let is_known = self.design.rows().is_some_and(known);
         is_known.then_some(vm.size.as_str())
+    }
+
+    /// Returns the clients whose machines the design names: those without a size are machines that
+    /// are there already.
+    pub(crate) fn clients(&self) -> Vec<ClientPart<'d>> {
+        let mut slugs = BTreeSet::new();
+        let mut clients = Vec::new();
+        let mut rest = self.design.clients.as_slice();
+        while let Some(first) = rest.first() {
+            let count = (1 + usize::from(first.n_following)).min(rest.len());
+            if !first.size.is_empty() {
+                // Names of equal clients differ in a number at their end.
+                let name = match count {
+                    1 => first.name.as_str(),
+                    _ => first.name.trim_end_matches("-1"),
+                };
+                let slug = unique(&slug(name), &mut slugs);
+                clients.push(ClientPart { slug, size: &first.size, count });
+            }
+            rest = &rest[count..];
+        }
+        clients
+    }
+
+    /// Says whether the text makes a machine: the design's own, or those that reach its volumes.
+    pub(crate) fn makes_machines(&self) -> bool {
+        self.has_machine() || !self.clients().is_empty()
     }
 
     /// Says whether the design has a machine, of whatever figures.

@@ -5,7 +5,7 @@ use catalog::Cloud;
 use crate::azure::{self, after, caching, mb_s, must_build};
 use crate::form::{Form, Refusal};
 use crate::hcl::{Block, identifier, print};
-use crate::parts::{DiskVolume, Parts};
+use crate::parts::{ClientPart, DiskVolume, Parts};
 use crate::quote;
 use crate::variable::Variable;
 use crate::{aws, gcp};
@@ -71,6 +71,9 @@ fn azurerm(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
     if needs_zone {
         blocks.push(variable(azure::ZONE));
     }
+    if parts.makes_machines() {
+        blocks.extend(azurerm_machine_variables(parts));
+    }
     let machine = if parts.has_machine() {
         blocks.extend(azurerm_machine(parts, needs_zone)?);
         "azurerm_linux_virtual_machine.machine.id".to_owned()
@@ -84,39 +87,45 @@ fn azurerm(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
         blocks.extend(azurerm_disks(volume, &machine, needs_zone)?);
     }
     blocks.extend(azurerm_networks(parts));
+    blocks.extend(parts.clients().iter().flat_map(azurerm_clients));
     Ok(blocks)
 }
 
-fn azurerm_machine(parts: &Parts<'_>, needs_zone: bool) -> Result<Vec<Block>, Refusal> {
+fn azurerm_machine_variables(parts: &Parts<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let size = parts.size().map_or(var(azure::VM_SIZE), quote::hcl);
-    if parts.size().is_none() {
+    if parts.has_machine() && parts.size().is_none() {
         blocks.push(variable(azure::VM_SIZE));
+    }
+    if !parts.clients().is_empty() {
+        blocks.push(variable(azure::CLIENT_PREFIX));
     }
     blocks.extend([azure::ADMIN, azure::SSH_KEY, azure::SUBNET, OS_DISK].map(variable));
     let image = "object({ publisher = string, offer = string, sku = string, version = string })";
     let what = "image of the system disk";
     blocks.push(Block::new("variable", &["image"]).raw("type", image).text("description", what));
+    blocks
+}
+
+/// Returns a resource that begins with how many there are, if more than one may be, and its name.
+fn azurerm_named(kind: &str, label: &str, count: Option<usize>, name: &str) -> Block {
+    Block::new("resource", &[kind, label])
+        .maybe("count", count)
+        .raw("name", name)
+        .raw("location", var(azure::REGION))
+        .raw("resource_group_name", var(azure::RESOURCE_GROUP))
+}
+
+fn azurerm_card(card: Block) -> Block {
     let address = Block::new("ip_configuration", &[])
         .text("name", "internal")
         .raw("subnet_id", var(azure::SUBNET))
         .text("private_ip_address_allocation", "Dynamic");
-    blocks.push(
-        Block::new("resource", &["azurerm_network_interface", "machine"])
-            .raw("name", "\"${var.vm_name}-nic\"")
-            .raw("location", var(azure::REGION))
-            .raw("resource_group_name", var(azure::RESOURCE_GROUP))
-            .block(address),
-    );
-    let mut machine = Block::new("resource", &["azurerm_linux_virtual_machine", "machine"])
-        .raw("name", var(azure::VM_NAME))
-        .raw("location", var(azure::REGION))
-        .raw("resource_group_name", var(azure::RESOURCE_GROUP))
-        .raw("size", size)
-        .raw("admin_username", var(azure::ADMIN))
-        .raw("network_interface_ids", "[azurerm_network_interface.machine.id]")
-        .maybe("zone", needs_zone.then(|| var(azure::ZONE)))
-        .maybe("disk_controller_type", parts.is_nvme().then(|| quote::hcl("NVMe")))
+    card.block(address)
+}
+
+/// Adds who administers a machine, and its system.
+fn azurerm_system(machine: Block) -> Block {
+    machine
         .block(
             Block::new("admin_ssh_key", &[])
                 .raw("username", var(azure::ADMIN))
@@ -134,13 +143,44 @@ fn azurerm_machine(parts: &Parts<'_>, needs_zone: bool) -> Result<Vec<Block>, Re
                 .raw("offer", "var.image.offer")
                 .raw("sku", "var.image.sku")
                 .raw("version", "var.image.version"),
-        );
+        )
+}
+
+fn azurerm_machine(parts: &Parts<'_>, needs_zone: bool) -> Result<[Block; 2], Refusal> {
+    let size = parts.size().map_or(var(azure::VM_SIZE), quote::hcl);
+    let card = "azurerm_network_interface";
+    let card = azurerm_card(azurerm_named(card, "machine", None, "\"${var.vm_name}-nic\""));
+    let machine = "azurerm_linux_virtual_machine";
+    let machine = azurerm_named(machine, "machine", None, &var(azure::VM_NAME))
+        .raw("size", size)
+        .raw("admin_username", var(azure::ADMIN))
+        .raw("network_interface_ids", "[azurerm_network_interface.machine.id]")
+        .maybe("zone", needs_zone.then(|| var(azure::ZONE)))
+        .maybe("disk_controller_type", parts.is_nvme().then(|| quote::hcl("NVMe")));
+    let mut machine = azurerm_system(machine);
     if parts.has_ultra()? {
         machine = machine
             .block(Block::new("additional_capabilities", &[]).raw("ultra_ssd_enabled", true));
     }
-    blocks.push(machine);
-    Ok(blocks)
+    Ok([card, machine])
+}
+
+/// Returns the machines that mount the network volumes.
+fn azurerm_clients(client: &ClientPart<'_>) -> [Block; 2] {
+    let label = format!("client_{}", identifier(&client.slug));
+    let count = Some(client.count);
+    let name = format!("${{var.client_prefix}}-{}-${{count.index + 1}}", client.slug);
+    let card = "azurerm_network_interface";
+    let card = azurerm_card(azurerm_named(card, &label, count, &format!("\"{name}-nic\"")));
+    let machine = "azurerm_linux_virtual_machine";
+    let machine = azurerm_named(machine, &label, count, &format!("\"{name}\""))
+        .raw("size", quote::hcl(client.size))
+        .raw("admin_username", var(azure::ADMIN))
+        .raw(
+            "network_interface_ids",
+            format!("[azurerm_network_interface.{label}[count.index].id]"),
+        );
+    [card, azurerm_system(machine)]
 }
 
 fn azurerm_disks(

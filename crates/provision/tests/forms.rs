@@ -9,12 +9,13 @@ use provision::{Form, Refusal, quote, text};
 use volume::Design;
 
 /// Designs, by name.
-const DESIGNS: [(&str, &str); 6] = [
+const DESIGNS: [(&str, &str); 7] = [
     ("azure", include_str!("designs/azure.toml")),
     ("azure_v2", include_str!("designs/azure_v2.toml")),
     ("aws", include_str!("designs/aws.toml")),
     ("gcp", include_str!("designs/gcp.toml")),
     ("netapp", include_str!("designs/netapp.toml")),
+    ("shared", include_str!("designs/shared.toml")),
     ("own", include_str!("designs/own.toml")),
 ];
 
@@ -110,6 +111,40 @@ fn a_configuration_is_read_as_what_was_meant() {
         &of("netapp"),
         &["resource.azurerm_netapp_pool.pool1", "resource.azurerm_netapp_volume.log"],
     );
+    has(
+        &of("shared"),
+        &[
+            "resource.azurerm_netapp_volume.data",
+            "variable.client_prefix",
+            "resource.azurerm_network_interface.client_machine",
+            "resource.azurerm_linux_virtual_machine.client_machine",
+            "resource.azurerm_linux_virtual_machine.client_far",
+        ],
+    );
+    // Machines without a size are there already.
+    let names = of("netapp");
+    assert!(names.iter().all(|name| !name.contains("virtual_machine")), "{names:?}");
+}
+
+/// Machines that mount network volumes are as many, and of the size, as the design has.
+#[test]
+fn clients_have_the_number_and_size_of_the_design() {
+    let written = DESIGNS.iter().find(|(name, _)| *name == "shared").expect("a design").1;
+    let text = text(&design(written), Form::Terraform).expect("a configuration");
+    let body: hcl::Body = hcl::parse(&text).expect("a configuration");
+    let figures = |label: &str| {
+        let block = body.blocks().find(|block| {
+            block.labels.iter().map(hcl::structure::BlockLabel::as_str).collect::<Vec<_>>()
+                == ["azurerm_linux_virtual_machine", label]
+        });
+        let block = block.unwrap_or_else(|| panic!("no machine {label}"));
+        ["count", "size"].map(|name| {
+            let found = block.body.attributes().find(|attribute| attribute.key() == name);
+            found.map(|attribute| attribute.expr().to_string()).unwrap_or_default()
+        })
+    };
+    assert_eq!(figures("client_machine"), ["3", "\"Standard_D16s_v5\""]);
+    assert_eq!(figures("client_far"), ["1", "\"Standard_D8s_v5\""]);
 }
 
 /// Figures that a reader of the configuration finds.
