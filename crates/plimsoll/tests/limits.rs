@@ -196,10 +196,11 @@ fn rules_of_the_guides_stand_below_the_needs() {
           it sets the size of the database's I/Os; small ones are for transactions,
           and give the most operations (Azure Premium Storage: design for high
           performance, 2018)
-      /mnt/nocache: SQL Server: a higher MAXDOP for queries that must be fast
+      /mnt/nocache: SQL Server: a MAXDOP of at least 50 for a query that is to do
+      all of it
           a query takes at most MAXDOP cores, which read at once; one thread alone
-          does not keep 50 in flight (Azure Premium Storage: design for high
-          performance, 2018)
+          keeps one in flight, unless it reads ahead (Azure Premium Storage: design
+          for high performance, 2018)
       /mnt/readcache: warm the cache before it counts, after every start of the
       machine
           it starts cold; the design counts on 100 % of reads at random places
@@ -214,10 +215,11 @@ fn rules_of_the_guides_stand_below_the_needs() {
           it sets the size of the database's I/Os; small ones are for transactions,
           and give the most operations (Azure Premium Storage: design for high
           performance, 2018)
-      /mnt/readcache: SQL Server: a higher MAXDOP for queries that must be fast
+      /mnt/readcache: SQL Server: a MAXDOP of at least 7 for a query that is to do
+      all of it
           a query takes at most MAXDOP cores, which read at once; one thread alone
-          does not keep 7 in flight (Azure Premium Storage: design for high
-          performance, 2018)
+          keeps one in flight, unless it reads ahead (Azure Premium Storage: design
+          for high performance, 2018)
       stop what uses a disk before its cache mode is changed
           a change detaches and attaches the disk; of the system's disk it restarts
           the machine (Azure Premium Storage: design for high performance, 2018)

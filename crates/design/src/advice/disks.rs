@@ -264,12 +264,13 @@ impl Look<'_> {
         let (in_flight, _) = self.in_flight(busiest);
         if in_flight > 1.0 {
             list.put(
-                format!("{mount}: SQL Server: a higher MAXDOP for queries that must be fast"),
                 format!(
-                    "a query takes at most MAXDOP cores, which read at once; one thread alone does \
-                     not keep {:.0} in flight",
-                    in_flight.ceil()
+                    "{mount}: SQL Server: a MAXDOP of at least {:.0} for a query that is to do all \
+                     of it",
+                    (in_flight * (1.0 - 1e-9)).ceil()
                 ),
+                "a query takes at most MAXDOP cores, which read at once; one thread alone keeps \
+                 one in flight, unless it reads ahead",
                 GUIDE,
             );
         }

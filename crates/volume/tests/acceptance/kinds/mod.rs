@@ -10,12 +10,10 @@ mod prices;
 mod product;
 mod ready_made;
 mod rules;
+mod search;
 
 use crate::answer::Outcome;
 use crate::table::Case;
-
-/// What cases of the search wait for.
-const DESIGN_SEARCH: &str = "this page to ask `plimsoll design`, whose own tests show it";
 
 /// Answers a case: by the catalogue, by a design under `limits` and in a run, or by arithmetic.
 pub(crate) fn answer(case: &Case) -> Outcome {
@@ -97,7 +95,7 @@ fn of_network(case: &Case) -> Option<Outcome> {
         "fio_anf" => network::fio(case),
         "cost" => prices::design(case),
         "anf_cost" => prices::netapp(case),
-        "optimise" => Outcome::Waits(DESIGN_SEARCH),
+        "optimise" => search::optimise(case),
         "ratio" if case.id == "P-45" => prices::saving(),
         "vdbench_fill" => ready_made::fill(case),
         "rule" => rules::rule(case),

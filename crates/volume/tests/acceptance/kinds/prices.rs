@@ -17,6 +17,12 @@ fn of_guide(machine: &str, disk: &str, count: u32) -> Cost {
     cost(edition, &order).expect("the guide prints the prices")
 }
 
+/// What so many P30 cost, without a machine.
+pub(crate) fn premium_disks(count: u32) -> f64 {
+    let cost = of_guide("DS13", "P30", count);
+    cost.lines.iter().filter(|line| &*line.price.name == "P30").map(|line| line.usd).sum()
+}
+
 fn standard() -> Cost {
     of_guide("D14", "HDD-1TB", 32)
 }

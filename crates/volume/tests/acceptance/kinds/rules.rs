@@ -7,7 +7,7 @@ use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
 use volume::limits::{Flow, Load, together};
 
 use super::product::{KIB, MIB, ds14, first, parse, reads, warmed, within_a_gib};
-use super::ready_made;
+use super::{ready_made, search};
 use crate::answer::{Answer, Outcome};
 use crate::rig::Stream;
 use crate::table::Case;
@@ -22,8 +22,8 @@ pub(crate) fn rule(case: &Case) -> Outcome {
             .with("ds_series", max_data_disks("DS14"))
             .with("gs_series", max_data_disks("GS5")),
         "default_host_cache" => default_host_cache(case.text("edition")),
-        "stripe_unit_kib" => return Outcome::Waits(super::DESIGN_SEARCH),
-        "maxdop" => return Outcome::Waits("the advice of designs"),
+        "stripe_unit_kib" => return search::stripe_unit(),
+        "maxdop" => return search::most_threads(case),
         // The sizes that `limits` answers for unless it is given others.
         "io_size_kib" => Answer::new()
             .with("oltp_kib", OLTP_IO_BYTES / KIB)
