@@ -111,6 +111,45 @@ fn a_step_per_phase_and_a_job_per_volume() {
     assert_eq!(notes, ["capacity-assumed", "series-beside"]);
 }
 
+/// 90 % of the 60 % of reads that are at random places hit; of the other 46 % 6 are at random
+/// places, and 40 follow one another.
+#[test]
+fn reads_that_a_cache_answers_go_to_a_small_area() {
+    let needs = NEEDS.replace("working_set_gib = 10", "hit_percent = 90");
+    let needs = needs.replace("random_percent = 80", "random_percent = 60");
+    let needs = needs.replace(
+        "io_size_kib = { p50 = 8, p90 = 64, p99 = 64, mean = 24.8, min = 8, max = 64 }",
+        "io_size_kib = 8",
+    );
+    let found = read(&needs, SERIES, &["normal", "series"]);
+    let jobs = jobs(&found);
+    let data = jobs[0].1;
+    let area = data.workload.hit_area.expect("an area");
+    assert_eq!((area.read_pct, area.write_pct), (54.0, 0.0));
+    // 3,000 IOPS, of which 70 % are reads and 54 % of these hit: 0.05 s of them, 8 KiB each.
+    assert_eq!(area.len_bytes, 57 * 8192);
+    let random = &data.workload.random_pct;
+    assert_eq!((random.read, random.write), (13.0, 60.0));
+    assert_eq!(data.files.size, Some(plan::files::Size::Bytes(100 << 30)));
+    let series = jobs.iter().find(|(step, _)| *step == "series").expect("a series").1;
+    assert_eq!(series.workload.hit_area.map(|area| area.read_pct), Some(54.0));
+    assert!(found.parsed.diagnostics.iter().all(|it| it.code != "hits-not-run"));
+}
+
+/// Without writes and without order, nothing of the walk is left to change.
+#[test]
+fn hits_of_reads_at_random_places_are_stated_as_they_are() {
+    let needs = NEEDS.replace("working_set_gib = 10", "hit_percent = 90");
+    let needs = needs.replace("random_percent = 80", "random_percent = 100");
+    let found = read(&needs, SERIES, &["normal"]);
+    let data = jobs(&found)[0].1.workload.clone();
+    assert_eq!(data.hit_area.map(|area| area.read_pct), Some(90.0));
+    assert_eq!((data.random_pct.read, data.random_pct.write), (100.0, 100.0));
+    let none = NEEDS.replace("working_set_gib = 10", "hit_percent = 0");
+    let found = read(&none, SERIES, &["normal"]);
+    assert_eq!(jobs(&found)[0].1.workload.hit_area, None);
+}
+
 #[test]
 fn a_phase_is_chosen_by_its_name() {
     let found = read(NEEDS, SERIES, &["peak"]);

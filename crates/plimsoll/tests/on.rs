@@ -362,3 +362,33 @@ fn sequential_operations_count_together_on_disks_that_merge_them() {
     let limits = sandbox.plimsoll(&["limits", "gp3.toml", "--size", "8k", "--sequential"]);
     assert!(limits.success().contains("16,000"), "{}", limits.stdout);
 }
+
+/// A need says which share of its reads a cache answers: the disk behind it has the rest to do.
+#[test]
+fn reads_that_a_need_counts_on_the_cache_for_hit_it() {
+    let sandbox = Sandbox::new();
+    let needs = |hit_percent: &str| {
+        format!(
+            "schema = \"plimsoll.needs/1\"\nname = \"shop\"\npeak_factor = 1\n[[volume]]\n\
+             name = \"data\"\ncapacity_gib = 500\nhit_percent = {hit_percent}\n[[phase]]\n\
+             name = \"peak\"\n[[phase.volume]]\nname = \"data\"\niops = 20000\nio_size_kib = 8\n\
+             read_percent = 100\nrandom_percent = 100\n"
+        )
+    };
+    let design = "edition='2018'\n[vm]\nsize='DS14'\n[[volume]]\nmount='/data'\ndisk='P30'\n\
+                  cache='ReadOnly'\n";
+    sandbox.write("design.toml", design);
+    // Of the disk's 5,000 I/Os a tenth of 20,000 are asked, or half.
+    for (hit_percent, asked_of_disk, is_carried) in [("90", 2000.0, true), ("50", 5000.0, false)] {
+        sandbox.write("needs.toml", needs(hit_percent));
+        let args = ["run", "needs.toml", "--on", "design.toml", "--virtual", "--json"];
+        // A run that falls short says so by its exit code.
+        let record = Record::from_json(&sandbox.plimsoll(&args).stdout).expect("a record");
+        let caps = &record.jobs[0].caps.as_ref().expect("caps").caps;
+        let disk = caps.iter().find(|cap| cap.kind == "disk_iops").expect("the disk's cap");
+        let used = disk.per_s as f64 * disk.used_share;
+        assert!((used / asked_of_disk - 1.0).abs() < 0.03, "{hit_percent}: {used}, {caps:?}");
+        let rate = iops(&record.jobs[0]);
+        assert_eq!(rate > 20_000.0 * 0.995, is_carried, "{hit_percent}: {rate}");
+    }
+}

@@ -30,6 +30,10 @@ const WHOLE: f64 = 1e6;
 /// One percent of that.
 const PERCENT: u32 = 10_000;
 
+/// For how long the reads that a cache answers go to places that are new to it: so small is what
+/// they go to, seconds of such reads.
+const HITS_S: f64 = 0.05;
+
 /// Throughput that exceeds IOPS x size by more than this is told.
 const TOLERANCE: f64 = 0.05;
 
@@ -95,7 +99,8 @@ pub(super) fn section(
         notes.push(Diagnostic::note("capacity-assumed", text));
     }
     let stated = written.and_then(|load| load.queue_depth.as_ref());
-    options.extend(mix(read.value, load.random_share.as_ref().map_or(1.0, |share| share.value)));
+    let random = load.random_share.as_ref().map_or(1.0, |share| share.value);
+    options.extend(walk(volume, (read.value, random), (iops.value, &sizes)));
     options.push(sizes_option(&sizes));
     options.push(("queue_depth", depth(load.queue_depth.as_ref(), stated, iops.value).to_string()));
     options.push(("rate_total_iops", rate_text(iops.value)));
@@ -113,10 +118,6 @@ pub(super) fn section(
         );
         notes.push(Diagnostic::warning("throughput-not-run", text));
     }
-    if volume.hit_share.is_some() {
-        let text = format!("{at}: `hit_percent` is not run: `working_set_gib` would be");
-        notes.push(Diagnostic::warning("hits-not-run", text));
-    }
     let name = format!("{} {}", load.phase, volume.name);
     Ok(Job { section: make_section(name, options), notes })
 }
@@ -128,13 +129,18 @@ fn written<'a>(needs: &'a Needs, volume: &str, phase: PhaseName) -> Option<&'a :
     found.and_then(|phase| phase.load(volume))
 }
 
-/// Returns where a volume's job works, and whether its size is assumed.
-pub(super) fn region(volume: &VolumeRequirement) -> (Vec<(&'static str, String)>, bool) {
+/// Returns whether the size of what a volume's job works on is assumed, and the size, bytes.
+fn region_bytes(volume: &VolumeRequirement) -> (bool, f64) {
     let size_gib = volume.working_set_gib.as_ref().or(volume.capacity_gib.as_ref());
     let size_gib = size_gib.map(|size| size.value).filter(|size| *size > 0.0);
     let bytes = size_gib.map_or(SIZE_BYTES, |gib| (gib * (1_u64 << 30) as f64) as u64);
     // Whole megabytes, and room for the largest I/O.
-    let bytes = (bytes >> 20 << 20).max(1 << 20);
+    (size_gib.is_none(), (bytes >> 20 << 20).max(1 << 20) as f64)
+}
+
+/// Returns where a volume's job works, and whether its size is assumed.
+pub(super) fn region(volume: &VolumeRequirement) -> (Vec<(&'static str, String)>, bool) {
+    let (is_assumed, bytes) = region_bytes(volume);
     let folder = mount(&volume.name);
     let file = plan::escape_path(&format!("{folder}/plimsoll.load"));
     let options = vec![
@@ -145,11 +151,11 @@ pub(super) fn region(volume: &VolumeRequirement) -> (Vec<(&'static str, String)>
         ("repeats_allowed", "1".to_owned()),
         ("time_based", "1".to_owned()),
     ];
-    (options, size_gib.is_none())
+    (options, is_assumed)
 }
 
 /// Returns the directions and walk of shares of reads and of random I/Os, 0 to 1.
-pub(super) fn mix(read_share: f64, random_share: f64) -> Vec<(&'static str, String)> {
+fn mix(read_share: f64, random_share: f64) -> Vec<(&'static str, String)> {
     let is_random = random_share > 0.0;
     let access = match (is_random, read_share) {
         (true, share) if share >= 1.0 => "randread",
@@ -166,6 +172,39 @@ pub(super) fn mix(read_share: f64, random_share: f64) -> Vec<(&'static str, Stri
     if is_random && random_share < 1.0 {
         options.push(("random_pct", ::needs::number(random_share * 100.0)));
     }
+    options
+}
+
+/// Returns the options of a volume's mix, as [`mix`] does; where it is stated which share of reads
+/// at random places a cache answers, that share goes to a small area at the start, which is soon in
+/// any cache, and the rest to places behind it.
+pub(super) fn walk(
+    volume: &VolumeRequirement,
+    (read_share, random_share): (f64, f64),
+    (iops, sizes): (f64, &[(u32, u32)]),
+) -> Vec<(&'static str, String)> {
+    let hits = volume.hit_share.as_ref().map_or(0.0, |share| share.value.clamp(0.0, 1.0));
+    let share = hits * random_share;
+    if share <= 0.0 || read_share <= 0.0 {
+        return mix(read_share, random_share);
+    }
+    // What follows one another misses, so that it is a larger part of what is left.
+    let left = if share < 1.0 { (random_share - share) / (1.0 - share) } else { random_share };
+    let mut options = mix(read_share, 1.0);
+    if random_share < 1.0 {
+        let shares = [left, random_share].map(|share| format!("{:.0}", share * 100.0));
+        options.push(("random_pct", shares.join(",")));
+    }
+    let weight: f64 = sizes.iter().map(|(_, weight)| f64::from(*weight)).sum();
+    let bytes: f64 =
+        sizes.iter().map(|(bytes, weight)| f64::from(*bytes) * f64::from(*weight)).sum();
+    let largest = sizes.iter().map(|(bytes, _)| f64::from(*bytes)).fold(SECTOR_BYTES, f64::max);
+    let area = iops * read_share * share * HITS_S * bytes / weight.max(1.0);
+    let (_, of_region) = region_bytes(volume);
+    // Whole blocks of the largest I/O, and most of the region is left for what misses.
+    let n_blocks = (area / largest).ceil().clamp(1.0, (of_region / 4.0 / largest).max(1.0));
+    options.push(("hit_area_bytes", format!("{:.0}", n_blocks * largest)));
+    options.push(("hit_area_read_pct", ::needs::number(share * 100.0)));
     options
 }
 

@@ -3,7 +3,7 @@
 use ::needs::{Requirements, SeriesSample, VolumeRequirement, read_series, series_load};
 use plan::Diagnostic;
 
-use super::job::{make_section, mix, region, sizes, sizes_option};
+use super::job::{make_section, region, sizes, sizes_option, walk};
 use crate::fio::input::Section;
 
 /// Most periods of a job, an hour of seconds: what `rate_periods` takes.
@@ -55,11 +55,14 @@ fn section(
         format!("{}:{}", ::needs::number(rate), ::needs::number(it.span_s))
     });
     let (mut options, _) = region(volume);
-    options.extend(mix(load.read_share, load.random_share));
-    options.push(sizes_option(&sizes(None, load.size_bytes)));
+    let length_s: f64 = samples.iter().map(|it| it.span_s).sum();
+    let n_ios: f64 = samples.iter().map(|it| it.rate(volume.load_growth) * it.span_s).sum();
+    let sizes = sizes(None, load.size_bytes);
+    let shares = (load.read_share, load.random_share);
+    options.extend(walk(volume, shares, (n_ios / length_s, &sizes)));
+    options.push(sizes_option(&sizes));
     options.push(("queue_depth", DEPTH.to_string()));
     options.push(("rate_periods", periods.collect::<Vec<_>>().join(",")));
-    let length_s: f64 = samples.iter().map(|it| it.span_s).sum();
     options.push(("runtime", format!("{}us", (length_s * 1e6).round() as u64)));
     Ok(Some(make_section(format!("series {name}"), options)))
 }
