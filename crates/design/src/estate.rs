@@ -2,15 +2,111 @@
 
 use std::collections::BTreeMap;
 
-use crate::filled::{Filled, filled};
+use volume::Design;
+
+use crate::filled::{Filled, filled, filled_network};
 use crate::judge::judge;
 use crate::make::parse;
 use crate::market::Market;
 use crate::nearest::{Nearest, nearest};
 use crate::need::{Need, NeedError};
+use crate::netapp::{self, NetworkError};
 use crate::price::Price;
 use crate::reject::Why;
-use crate::search::{Options, Ranked, search};
+use crate::search::{Chosen as Disks, Options, Ranked, search};
+
+/// A design of an estate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chosen {
+    /// One machine with disks.
+    Disks(Ranked),
+    /// Machines with network volumes.
+    Network(netapp::Ranked),
+}
+
+/// Storage of a design.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Type of disk, or service level with what it is: `Premium pool`.
+    pub name: String,
+    /// How many disks, or pools.
+    pub count: u64,
+    /// What each holds.
+    pub size_bytes: u64,
+    /// Its size is chosen, and not part of its name.
+    pub is_sized: bool,
+    /// It is a capacity pool.
+    pub is_pool: bool,
+}
+
+impl Chosen {
+    /// Returns what all of it costs. A pool is bought once, however many volumes and machines it
+    /// has.
+    pub fn price(&self) -> Price {
+        match self {
+            Chosen::Disks(it) => it.price,
+            Chosen::Network(it) => it.price,
+        }
+    }
+
+    /// Returns what its machines cost.
+    pub fn machine_price(&self) -> Price {
+        match self {
+            Chosen::Disks(it) => it.machine_price,
+            Chosen::Network(it) => it.machine_price,
+        }
+    }
+
+    /// Returns the size of its machines, and how many there are.
+    pub fn machines(&self) -> (&str, u64) {
+        match self {
+            Chosen::Disks(it) => (&it.machine, 1),
+            Chosen::Network(it) => (&it.machine, it.n_machines.into()),
+        }
+    }
+
+    /// Returns by how much its tightest cap is larger than what is asked.
+    pub fn headroom(&self) -> f64 {
+        match self {
+            Chosen::Disks(it) => it.headroom,
+            Chosen::Network(it) => it.headroom,
+        }
+    }
+
+    /// Returns its disks by volume, or its pools.
+    pub fn storage(&self) -> Vec<Stored> {
+        let disks = |it: &Disks| Stored {
+            name: it.disk.clone(),
+            count: it.n_disks.into(),
+            size_bytes: it.size_bytes,
+            is_sized: it.is_sized,
+            is_pool: false,
+        };
+        let pool = |it: &netapp::ChosenPool| Stored {
+            name: format!("{} pool", it.title()),
+            count: 1,
+            size_bytes: it.size_tib << 40,
+            is_sized: true,
+            is_pool: true,
+        };
+        match self {
+            Chosen::Disks(it) => it.volumes.iter().map(disks).collect(),
+            Chosen::Network(it) => it.pools.iter().map(pool).collect(),
+        }
+    }
+}
+
+/// What comes nearest to a need that nothing carries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Near {
+    /// With disks.
+    Disks(Nearest),
+    /// With network volumes: the part of its I/Os and the design; `None` where not even a trickle
+    /// is carried.
+    Network(Option<(f64, netapp::Ranked)>),
+    /// Network volumes of this cloud are not searched.
+    OtherCloud,
+}
 
 /// What one cloud has for a need.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +114,7 @@ pub enum Place {
     /// The best design.
     Carried {
         /// The design.
-        design: Box<Ranked>,
+        design: Box<Chosen>,
         /// What the need fills most of it.
         filled: Option<Filled>,
         /// What rejects it where a published MB is read as so many bytes instead.
@@ -27,7 +123,7 @@ pub enum Place {
     /// Nothing carries it.
     Missed {
         /// What comes nearest.
-        nearest: Box<Nearest>,
+        nearest: Box<Near>,
         /// What rejects the nearest design.
         why: Option<Why>,
     },
@@ -35,7 +131,7 @@ pub enum Place {
 
 impl Place {
     /// Returns the design, where one carries the need.
-    pub fn design(&self) -> Option<&Ranked> {
+    pub fn design(&self) -> Option<&Chosen> {
         match self {
             Place::Carried { design, .. } => Some(design),
             Place::Missed { .. } => None,
@@ -43,8 +139,9 @@ impl Place {
     }
 
     /// Returns the design, where one carries the need whose limits and prices are all known.
-    pub fn known(&self) -> Option<&Ranked> {
-        self.design().filter(|design| !design.price.is_unpriced && !design.price.is_open)
+    pub fn known(&self) -> Option<&Chosen> {
+        let is_known = |price: Price| !price.is_unpriced && !price.is_open;
+        self.design().filter(|design| is_known(design.price()))
     }
 }
 
@@ -64,28 +161,63 @@ pub fn place(
     let Some(design) = search(market, need, &one)?.designs.into_iter().next() else {
         let nearest = nearest(market, need, &one)?;
         let why = match &nearest {
-            Nearest::Part { design, .. } => why_not(market, &asked, design),
+            Nearest::Part { design, .. } => why_not(&asked, parse(market, &asked, design)),
             Nearest::Machine { .. } | Nearest::Nothing => None,
         };
-        return Ok(Place::Missed { nearest: Box::new(nearest), why });
+        return Ok(Place::Missed { nearest: Box::new(Near::Disks(nearest)), why });
     };
     let judged = parse(market, need, &design).map(|it| judge(&it, need));
     let filled = judged.and_then(|judged| filled(market, need, &design, &judged));
-    let other_readings = others
-        .iter()
-        .filter_map(|other| Some((other.terms.mb_bytes, why_not(other, &asked, &design)?)));
+    let other_readings = others.iter().filter_map(|other| {
+        Some((other.terms.mb_bytes, why_not(&asked, parse(other, &asked, &design))?))
+    });
     let other_readings = other_readings.collect();
-    Ok(Place::Carried { design: Box::new(design), filled, other_readings })
+    Ok(Place::Carried { design: Box::new(Chosen::Disks(design)), filled, other_readings })
 }
 
-fn why_not(market: &Market<'_>, asked: &Need, design: &Ranked) -> Option<Why> {
-    match parse(market, asked, design) {
+/// Finds the design of one need, all of whose volumes are network volumes. `others` are as for
+/// [`place`].
+///
+/// # Errors
+/// If the need is none, has too many volumes, or the edition has no such volumes.
+pub fn place_network(
+    market: &Market<'_>,
+    others: &[Market<'_>],
+    need: &Need,
+    options: &netapp::Options,
+) -> Result<Place, NetworkError> {
+    let one = netapp::Options { n_kept: 1, ..*options };
+    let asked = need.times(1.0 + options.headroom);
+    let found = match netapp::search(market, need, &one) {
+        Err(NetworkError::OtherCloud { .. }) => {
+            return Ok(Place::Missed { nearest: Box::new(Near::OtherCloud), why: None });
+        }
+        found => found?,
+    };
+    let why = |market: &Market<'_>, design: &netapp::Ranked| {
+        why_not(&asked, netapp::parse(market, &asked, design))
+    };
+    let Some(design) = found.designs.into_iter().next() else {
+        let nearest = netapp::nearest(market, need, &one)?;
+        let why = nearest.as_ref().and_then(|(_, design)| why(market, design));
+        return Ok(Place::Missed { nearest: Box::new(Near::Network(nearest)), why });
+    };
+    let judged = netapp::parse(market, need, &design).map(|it| judge(&it, need));
+    let filled = judged.and_then(|judged| filled_network(market, need, &design, &judged));
+    let reading = |other: &Market<'_>| Some((other.terms.mb_bytes, why(other, &design)?));
+    let other_readings = others.iter().filter_map(reading).collect();
+    Ok(Place::Carried { design: Box::new(Chosen::Network(design)), filled, other_readings })
+}
+
+/// Says what rejects a design; one that cannot be read is none of disks that are sold.
+fn why_not(asked: &Need, parsed: Option<Design>) -> Option<Why> {
+    match parsed {
         None => Some(Why::Disks),
         Some(parsed) => judge(&parsed, asked).why_not(asked),
     }
 }
 
-/// Disks of one type.
+/// Disks of one type, or pools of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskTotal {
     /// How many.
@@ -111,23 +243,27 @@ pub struct Totals {
     pub machines: BTreeMap<String, u64>,
     /// Disks by type.
     pub disks: BTreeMap<String, DiskTotal>,
+    /// Capacity pools of network volumes by service level.
+    pub pools: BTreeMap<String, DiskTotal>,
 }
 
 impl Totals {
     /// Adds designs up.
-    pub fn of<'a>(designs: impl IntoIterator<Item = &'a Ranked>) -> Self {
+    pub fn of<'a>(designs: impl IntoIterator<Item = &'a Chosen>) -> Self {
         let mut totals = Totals::default();
         for design in designs {
+            let (price, (machine, n_machines)) = (design.price(), design.machines());
             totals.n_designs += 1;
-            totals.n_unpriced += usize::from(design.price.is_unpriced);
-            totals.n_open += usize::from(design.price.is_open);
-            totals.price = totals.price + design.price;
-            totals.machine_price = totals.machine_price + design.machine_price;
-            *totals.machines.entry(design.machine.clone()).or_default() += 1;
-            for chosen in &design.volumes {
-                let disks = totals.disks.entry(chosen.disk.clone()).or_default();
-                disks.n_disks += u64::from(chosen.n_disks);
-                disks.capacity_bytes += chosen.capacity_bytes();
+            totals.n_unpriced += usize::from(price.is_unpriced);
+            totals.n_open += usize::from(price.is_open);
+            totals.price = totals.price + price;
+            totals.machine_price = totals.machine_price + design.machine_price();
+            *totals.machines.entry(machine.to_owned()).or_default() += n_machines;
+            for stored in design.storage() {
+                let kinds = if stored.is_pool { &mut totals.pools } else { &mut totals.disks };
+                let total = kinds.entry(stored.name).or_default();
+                total.n_disks += stored.count;
+                total.capacity_bytes += stored.count * stored.size_bytes;
             }
         }
         totals
@@ -138,9 +274,15 @@ impl Totals {
         self.disks.values().map(|disks| disks.n_disks).sum()
     }
 
-    /// Returns what all disks hold.
+    /// Returns how many capacity pools there are.
+    pub fn n_pools(&self) -> u64 {
+        self.pools.values().map(|pools| pools.n_disks).sum()
+    }
+
+    /// Returns what all disks and pools hold.
     pub fn capacity_bytes(&self) -> u64 {
-        self.disks.values().map(|disks| disks.capacity_bytes).sum()
+        let all = self.disks.values().chain(self.pools.values());
+        all.map(|disks| disks.capacity_bytes).sum()
     }
 }
 
@@ -163,7 +305,7 @@ pub struct Outliers {
 
 /// Returns the cheapest of several places, by position; `None` where none carries the need.
 pub fn cheapest(places: &[Place]) -> Option<usize> {
-    let of = |(idx, place): (usize, &Place)| Some((place.design()?.price, idx));
+    let of = |(idx, place): (usize, &Place)| Some((place.design()?.price(), idx));
     places.iter().enumerate().filter_map(of).min().map(|(_, idx)| idx)
 }
 
@@ -172,7 +314,7 @@ pub fn cheapest(places: &[Place]) -> Option<usize> {
 pub fn outliers(all: &[Vec<Place>], n_dearest: usize) -> Outliers {
     let best = |idx: usize| cheapest(&all[idx]).map(|place| &all[idx][place]);
     let mut by_price: Vec<(Price, usize)> =
-        (0..all.len()).filter_map(|idx| Some((best(idx)?.design()?.price, idx))).collect();
+        (0..all.len()).filter_map(|idx| Some((best(idx)?.design()?.price(), idx))).collect();
     by_price.sort_by_key(|(price, idx)| (std::cmp::Reverse(price.micro_usd), *idx));
     let dearest = by_price.iter().filter(|(price, _)| price.micro_usd > 0);
     let is_far_above = |idx: &usize| match best(*idx) {
@@ -191,15 +333,13 @@ pub fn outliers(all: &[Vec<Place>], n_dearest: usize) -> Outliers {
 mod tests {
     use super::*;
     use crate::filled::Part;
-    use crate::search::Chosen;
-
     fn usd(usd: u64) -> Price {
         Price { micro_usd: usd * 1_000_000, ..Price::default() }
     }
 
     fn design(machine: &str, machine_usd: u64, disk: &str, n_disks: u32, disk_usd: u64) -> Ranked {
         let price = usd(disk_usd * u64::from(n_disks));
-        let chosen = Chosen {
+        let chosen = Disks {
             disk: disk.to_owned(),
             n_disks,
             cache: volume::CacheMode::None,
@@ -222,11 +362,12 @@ mod tests {
 
     fn carried(design: Ranked, share: f64) -> Place {
         let filled = Some(Filled { part: Part::Vcpus, share });
-        Place::Carried { design: Box::new(design), filled, other_readings: Vec::new() }
+        let design = Box::new(Chosen::Disks(design));
+        Place::Carried { design, filled, other_readings: Vec::new() }
     }
 
     fn missed() -> Place {
-        Place::Missed { nearest: Box::new(Nearest::Nothing), why: None }
+        Place::Missed { nearest: Box::new(Near::Disks(Nearest::Nothing)), why: None }
     }
 
     #[test]
@@ -234,6 +375,7 @@ mod tests {
         let mut unpriced = design("B", 10, "P20", 1, 7);
         unpriced.price = Price { is_unpriced: true, is_open: true, ..unpriced.price };
         let all = [design("A", 100, "P20", 3, 7), design("A", 100, "P10", 2, 4), unpriced];
+        let all = all.map(Chosen::Disks);
         let totals = Totals::of(&all);
         assert_eq!(totals.price.micro_usd, (121 + 108 + 17) * 1_000_000);
         assert_eq!(totals.machine_price.micro_usd, 210 * 1_000_000);
@@ -243,6 +385,44 @@ mod tests {
         assert_eq!(disks("P20"), (4, 2 << 40));
         assert_eq!(disks("P10"), (2, 1 << 40));
         assert_eq!((totals.n_disks(), totals.capacity_bytes()), (6, 3 << 40));
+    }
+
+    /// Three machines on one pool with two volumes: machines count three times, the pool once.
+    #[test]
+    fn a_pool_counts_once_and_its_machines_each() {
+        let volume = |quota_gib| netapp::ChosenVolume {
+            pool: 0,
+            quota_gib,
+            is_large: false,
+            throughput_mib_s: None,
+        };
+        let pool = netapp::ChosenPool {
+            level: "premium".to_owned(),
+            qos: netapp::Qos::Auto,
+            size_tib: 4,
+            throughput_mib_s: None,
+            price: usd(1000),
+        };
+        let shared = netapp::Ranked {
+            machine: "B".to_owned(),
+            n_machines: 3,
+            connections: 8,
+            machine_price: usd(300),
+            pools: vec![pool],
+            volumes: vec![volume(1024), volume(3072)],
+            price: usd(1300),
+            headroom: 0.0,
+            n_parts: 6,
+        };
+        let all = [Chosen::Network(shared), Chosen::Disks(design("B", 100, "P20", 3, 7))];
+        let totals = Totals::of(&all);
+        let usd = |usd: u64| usd * 1_000_000;
+        assert_eq!((totals.price.micro_usd, totals.machine_price.micro_usd), (usd(1421), usd(400)));
+        assert_eq!(totals.machines, BTreeMap::from([("B".to_owned(), 4)]));
+        assert_eq!((totals.n_disks(), totals.n_pools()), (3, 1));
+        let pool = DiskTotal { n_disks: 1, capacity_bytes: 4 << 40 };
+        assert_eq!(totals.pools, BTreeMap::from([("Premium pool".to_owned(), pool)]));
+        assert_eq!(totals.capacity_bytes(), (4 << 40) + 3 * (512 << 30));
     }
 
     #[test]

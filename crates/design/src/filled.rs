@@ -3,6 +3,7 @@
 use crate::judge::Judged;
 use crate::market::Market;
 use crate::need::Need;
+use crate::netapp;
 use crate::search::Ranked;
 
 /// What a need takes of a design.
@@ -43,18 +44,40 @@ pub fn filled(
     ranked: &Ranked,
     judged: &Judged,
 ) -> Option<Filled> {
+    let bytes = ranked.volumes.iter().map(|chosen| chosen.capacity_bytes() as f64);
+    let gib = bytes.map(|bytes| bytes / f64::from(1 << 30));
+    most(market, need, (&ranked.machine, gib), judged)
+}
+
+/// Returns the same of a design with network volumes.
+pub(crate) fn filled_network(
+    market: &Market<'_>,
+    need: &Need,
+    ranked: &netapp::Ranked,
+    judged: &Judged,
+) -> Option<Filled> {
+    let gib = ranked.volumes.iter().map(|chosen| chosen.quota_gib as f64);
+    most(market, need, (&ranked.machine, gib), judged)
+}
+
+/// Returns which part is filled most, for a machine and the capacities of volumes, GiB.
+fn most(
+    market: &Market<'_>,
+    need: &Need,
+    (machine, has_gib): (&str, impl Iterator<Item = f64>),
+    judged: &Judged,
+) -> Option<Filled> {
     let mut all: Vec<Filled> = Vec::new();
     let caps = judged.phases.iter().flat_map(|phase| &phase.caps);
     all.extend(caps.filter(|it| it.used > 0.0).map(|it| {
         let (cap, whose) = (it.cap.bound.name(), it.cap.name.clone());
         Filled { part: Part::Cap { cap, whose }, share: it.used / it.cap.per_s }
     }));
-    for (volume, chosen) in need.volumes.iter().zip(&ranked.volumes) {
-        let has_gib = chosen.capacity_bytes() as f64 / f64::from(1 << 30);
+    for (volume, has_gib) in need.volumes.iter().zip(has_gib) {
         let part = Part::Capacity { mount: volume.mount.clone() };
         all.push(Filled { part, share: volume.capacity_gib / has_gib });
     }
-    if let Some(size) = market.machine(&ranked.machine) {
+    if let Some(size) = market.machine(machine) {
         let figures = [
             (Part::Vcpus, need.vcpus.zip(size.vcpus)),
             (Part::Memory, need.memory_gib.zip(size.memory_gib)),

@@ -147,6 +147,60 @@ fn a_place_may_stand_for_a_mount() {
     assert_eq!(confirm(&sandbox, &["--remap", "/data=/mnt/data"]).code, 0);
 }
 
+/// Two machines on a network volume of 64 MiB/s, and what it promises: 62.5 MiB/s.
+const SHARED: &str = r#"
+name = "a shared folder"
+edition = "current"
+
+[[pool]]
+name = "standard-auto"
+service = "Standard"
+size = "4TiB"
+qos = "auto"
+
+[[volume]]
+mount = "/mnt/tools"
+pool = "standard-auto"
+quota = "4TiB"
+
+[[client]]
+name = "machine"
+vm = "Standard_D16s_v5"
+count = 2
+nconnect = 8
+
+[[promise]]
+volume = "/mnt/tools"
+phase = "peak"
+iops = 1000
+io_size_kib = 64
+read_percent = 70
+"#;
+
+/// The volume keeps its promise, and one of half the quota is found out with its cap.
+#[test]
+fn a_network_volume_keeps_its_promise_and_a_smaller_one_is_found_out() {
+    let said = |quota: &str| {
+        let sandbox = Sandbox::new();
+        sandbox.write("best.toml", SHARED);
+        let job = sandbox.plimsoll(&["provision", "best.toml", "--as", "job"]).success().to_owned();
+        sandbox.write("job.fio", job.replace("runtime=60", "runtime=20"));
+        sandbox.write("real.toml", SHARED.replace("quota = \"4TiB\"", quota));
+        let run = ["run", "job.fio", "--on", "real.toml", "--virtual", "--name", "it"];
+        let outcome = sandbox.plimsoll_keeping(&run);
+        assert!(matches!(outcome.code, 0 | 3), "{}{}", outcome.stdout, outcome.stderr);
+        let outcome = confirm(&sandbox, &["--json"]);
+        let page: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+        (outcome.code, page["promises"][0].clone())
+    };
+    let (code, kept) = said("quota = \"4TiB\"");
+    assert_eq!(code, 0, "{kept:#}");
+    let (code, missed) = said("quota = \"2TiB\"");
+    assert_eq!(code, 4, "{missed:#}");
+    let text = missed.to_string();
+    assert!(text.contains("volume_quota"), "{missed:#}");
+}
+
 /// Every command of docs/confirm.md, the run on an emulated volume.
 #[test]
 fn the_commands_of_the_page_work() {

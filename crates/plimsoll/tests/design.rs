@@ -317,6 +317,70 @@ fn an_estate_adds_up_what_its_servers_cost_alone() {
     assert_eq!(page["outliers"]["dearest"], serde_json::json!(["b", "a"]));
 }
 
+/// A file whose volume several machines share, beside one of disks: pools and machines once each.
+#[test]
+fn an_estate_has_network_volumes_beside_disks() {
+    let sandbox = estate();
+    sandbox.write("farm.toml", SHARED);
+    let args = ["design", "a.toml", "farm.toml", "--region", "westeurope"];
+    let read = |args: &[&str]| -> serde_json::Value {
+        let outcome = sandbox.plimsoll(&[args, &["--json"]].concat());
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        serde_json::from_str(&outcome.stdout).unwrap()
+    };
+    let alone = |file: &str| {
+        let page = read(&["design", file, "--region", "westeurope"]);
+        page["clouds"][0]["designs"][0].clone()
+    };
+    let (disks, farm) = (alone("a.toml"), alone("farm.toml"));
+    let totals = read(&args)["clouds"][0]["totals"].clone();
+    let cents = |value: &serde_json::Value| (value.as_f64().unwrap() * 100.0).round() as i64;
+    let sum = |key: &str| cents(&disks[key]["usd"]) + cents(&farm[key]["usd"]);
+    // Each amount is rounded to a cent.
+    assert!(cents(&totals["price_usd"]).abs_diff(sum("price")) <= 1, "{totals}");
+    assert!(cents(&totals["machine_price_usd"]).abs_diff(sum("machine_price")) <= 1, "{totals}");
+    assert_eq!(totals["n_pools"], farm["pools"].as_array().unwrap().len());
+    let n_machines: u64 = totals["machines"]
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(serde_json::Value::as_u64)
+        .sum();
+    assert_eq!(n_machines, 1 + farm["n_machines"].as_u64().unwrap());
+    let both = ["--cloud", "azure,aws", "--region", "westeurope,eu-west-1"];
+    let outcome = sandbox.plimsoll(&[&args[..3], &both].concat());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("capacity pools"), "{}", outcome.stdout);
+    let page = sandbox.plimsoll(&[&args[..], &["--as", "markdown"]].concat());
+    assert!(page.stdout.contains("## Capacity pools"), "{}", page.stdout);
+}
+
+/// Each region of one cloud is looked at as if it stood alone.
+#[test]
+fn several_regions_of_a_cloud_stand_side_by_side() {
+    let sandbox = estate();
+    let of = |regions: &str| {
+        let args = ["design", "a.toml", "--region", regions, "--machine", "D4s_v5", "--json"];
+        let outcome = sandbox.plimsoll(&args);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let page: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let places = page["clouds"].as_array().unwrap().iter();
+        let of = |place: &serde_json::Value| {
+            (place["region"].clone(), place["designs"][0]["price"]["usd"].clone())
+        };
+        places.map(of).collect::<Vec<_>>()
+    };
+    let both = of("westeurope,northeurope");
+    assert_eq!(both, [of("westeurope"), of("northeurope")].concat());
+    assert_ne!(both[0].1, both[1].1);
+    let args = ["design", "a.toml", "b.toml", "--region", "westeurope,northeurope"];
+    let outcome = sandbox.plimsoll(&[&args[..], &["--machine", "D4s_v5,D16s_v5"]].concat());
+    says(&outcome, 0, &["server westeurope northeurope the cheapest"]);
+    let wrong = sandbox.plimsoll(&["design", "a.toml", "--region", "westeurope,northeurpe"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("no prices of region `northeurpe`"), "{}", wrong.stderr);
+}
+
 #[test]
 fn an_estate_names_mistakes_and_what_nothing_carries_and_goes_on() {
     let sandbox = estate();
@@ -457,9 +521,8 @@ fn needs_that_network_volumes_cannot_be_asked_about_say_what_to_write() {
     wrong(&aws, &["searched of Azure NetApp Files only, not of Amazon", "--cloud azure"]);
     let disk = ["--region", "westeurope", "--disk", "P30"];
     wrong(&disk, &["`--disk` is not for network volumes, which the needs ask for"]);
-    sandbox.write("a.toml", needs("capacity_gib = 100", &iops(2_000, 8)));
-    let several = ["a.toml", "--region", "westeurope"];
-    wrong(&several, &["`needs.toml`: network volumes are not searched for several needs"]);
+    let regions = ["--region", "westeurope,northeurope"];
+    wrong(&regions, &["searched in one region at a time", "--region westeurope"]);
     wrong(&["--edition", "2018"], &["edition 2018 has no network volumes", "--edition current"]);
 }
 

@@ -48,7 +48,8 @@ pub(super) struct Args {
     #[arg(value_parser = cloud)]
     cloud: Vec<Cloud>,
 
-    /// Regions, one for each cloud, such as westeurope,eu-west-1,europe-west1.
+    /// Regions of the clouds, such as westeurope,eu-west-1,europe-west1; several of one cloud
+    /// stand side by side.
     #[arg(long, value_name = "REGIONS", value_delimiter = ',')]
     region: Vec<String>,
 
@@ -145,6 +146,7 @@ Exit code 4 if nothing carries the need.
 Examples:
   plimsoll design needs.toml --region westeurope
   plimsoll design needs.toml --cloud azure,aws --region westeurope,eu-west-1
+  plimsoll design needs.toml --region westeurope,northeurope
   plimsoll design needs.toml --region westeurope --headroom 20% --explain 1
   plimsoll design needs.toml --region westeurope -o best.toml
   plimsoll design needs.toml --cloud azure,aws --region westeurope,eu-west-1 -o designs.html
@@ -196,8 +198,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return network::run(args, &asked, &catalog);
     }
     let mut answers = Vec::new();
-    for cloud in &args.cloud {
-        let terms = terms(args, *cloud, &catalog)?;
+    for terms in terms(args, &catalog)? {
         answers.push(answer(args, &asked.need, terms, &catalog)?);
     }
     let chosen = usize::from(args.explain.unwrap_or(1)) - 1;
@@ -273,29 +274,45 @@ fn read_needs(name: &str) -> Result<Asked, Failure> {
     Ok(asked)
 }
 
-/// Returns the terms of a cloud: its region is the one among those named that it has.
-fn terms(args: &Args, cloud: Cloud, catalog: &Catalog) -> Result<Terms, Failure> {
+/// Returns the terms of every region that is named, cloud by cloud; of a cloud of which none is
+/// named those without one.
+fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
     let edition = catalog.edition(&args.edition);
     let edition =
         edition.ok_or_else(|| Failure::wrong_use(format!("unknown edition `{}`", args.edition)))?;
-    let has = |region: &&String| find_region(edition, cloud, region).is_ok();
-    let region = args.region.iter().find(has);
-    if region.is_none() && args.cloud.len() == 1 && !args.region.is_empty() {
-        let error = find_region(edition, cloud, &args.region[0]).err();
+    let is_of = |region: &str, cloud: Cloud| find_region(edition, cloud, region).is_ok();
+    let unknown = args.region.iter().find(|it| !args.cloud.iter().any(|cloud| is_of(it, *cloud)));
+    if let (Some(region), Some(cloud)) = (unknown, args.cloud.first()) {
+        let error = find_region(edition, *cloud, region).err();
         let error = error.map(|error| failure(&MarketError::Cost(error)));
         return Err(error.unwrap_or_else(|| Failure::wrong_use("no such region")));
     }
-    Ok(Terms {
-        edition: edition.info.name.to_owned(),
-        term: args.term,
-        month_hours: args.hours,
-        machine_hours: args.running.unwrap_or(args.hours),
-        is_full_month: args.full_month,
-        machines: args.machine.clone(),
-        disks: args.disk.clone(),
-        allows_arm: args.arm,
-        ..Terms::new(cloud, region.map(String::as_str))
-    })
+    let mut all: Vec<Terms> = Vec::new();
+    for cloud in &args.cloud {
+        let of_cloud = args.region.iter().filter(|region| is_of(region, *cloud));
+        let mut regions: Vec<Option<&str>> = of_cloud.map(|region| Some(region.as_str())).collect();
+        if regions.is_empty() {
+            regions.push(None);
+        }
+        for region in regions {
+            let terms = Terms {
+                edition: edition.info.name.to_owned(),
+                term: args.term,
+                month_hours: args.hours,
+                machine_hours: args.running.unwrap_or(args.hours),
+                is_full_month: args.full_month,
+                machines: args.machine.clone(),
+                disks: args.disk.clone(),
+                allows_arm: args.arm,
+                ..Terms::new(*cloud, region)
+            };
+            // What is named twice is looked at once.
+            if !all.contains(&terms) {
+                all.push(terms);
+            }
+        }
+    }
+    Ok(all)
 }
 
 fn options(args: &Args) -> Options {

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 use ::catalog::Catalog;
-use ::design::estate::{Outliers, Place, Totals, outliers, place};
-use ::design::{Asked, Market, NeedError, Options, Terms};
+use ::design::estate::{Chosen, Outliers, Place, Totals, outliers, place, place_network};
+use ::design::{Asked, Market, Terms};
 use ::provision::quote;
 use volume::design::MB_READINGS;
 
-use super::{Args, failure, options, read_needs, terms};
+use super::{Args, failure, network, options, read_needs, terms};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -53,8 +53,7 @@ pub(super) struct Estate<'a, 'e> {
 /// Runs the command for several files.
 pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> {
     let form = Form::of(args)?;
-    let wanted = args.cloud.iter().map(|cloud| terms(args, *cloud, catalog));
-    let wanted = wanted.collect::<Result<Vec<Terms>, Failure>>()?;
+    let wanted = terms(args, catalog)?;
     let market = |terms: Terms| Market::new(catalog, terms).map_err(|error| failure(&error));
     let markets = wanted.iter().cloned().map(market).collect::<Result<Vec<_>, _>>()?;
     let other = |mb_bytes: u64, terms: &Terms| market(Terms { mb_bytes, ..terms.clone() });
@@ -67,12 +66,6 @@ pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> 
     let mut wrong = Vec::new();
     for file in &args.needs {
         match read_needs(file) {
-            Ok(of_file) if args.network_volumes || of_file.need.is_shared() => {
-                let text = format!("`{file}`: network volumes are not searched for several needs");
-                let hint = "name this file alone: `plimsoll design` finds its design";
-                Failure::wrong_use(text).hint(hint).report();
-                wrong.push(file.clone());
-            }
             Ok(of_file) => asked.push((file.clone(), of_file)),
             Err(failure) => {
                 failure.report();
@@ -82,7 +75,7 @@ pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> 
     }
     let places = {
         let needs: Vec<&Asked> = asked.iter().map(|(_, asked)| asked).collect();
-        search_all(&needs, &markets, &others, &options(args))
+        search_all(args, &needs, &markets, &others)
     };
     let mut servers = Vec::new();
     for ((file, asked), places) in asked.into_iter().zip(places) {
@@ -110,24 +103,31 @@ pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> 
     printed
 }
 
-/// Searches the designs of many needs, on all processors.
+/// Searches the designs of many needs, on all processors. Of a need that cannot be searched the
+/// error says why.
 fn search_all(
+    args: &Args,
     needs: &[&Asked],
     markets: &[Market<'_>],
     others: &[Vec<Market<'_>>],
-    options: &Options,
-) -> Vec<Result<Vec<Place>, NeedError>> {
+) -> Vec<Result<Vec<Place>, String>> {
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(needs.len());
     let next = AtomicUsize::new(0);
     let (send, received) = mpsc::channel();
     let search = |idx: usize| {
         let of = |(market, others): (&Market<'_>, &Vec<Market<'_>>)| {
-            place(market, others, &needs[idx].need, options)
+            let asked = needs[idx];
+            if !is_network(args, asked) {
+                let placed = place(market, others, &asked.need, &options(args));
+                return placed.map_err(|error| error.to_string());
+            }
+            let placed = place_network(market, others, &asked.need, &network::options(args, asked));
+            placed.map_err(|error| error.to_string())
         };
-        markets.iter().zip(others).map(of).collect::<Result<Vec<Place>, NeedError>>()
+        markets.iter().zip(others).map(of).collect::<Result<Vec<Place>, String>>()
     };
     let mut progress = Progress::new(needs.len());
-    let mut all: Vec<Option<Result<Vec<Place>, NeedError>>> = vec![None; needs.len()];
+    let mut all: Vec<Option<Result<Vec<Place>, String>>> = vec![None; needs.len()];
     std::thread::scope(|scope| {
         for _ in 0..n_threads {
             let (send, next, search) = (send.clone(), &next, &search);
@@ -147,6 +147,11 @@ fn search_all(
         }
     });
     all.into_iter().map(|it| it.expect("each position was taken by one thread")).collect()
+}
+
+/// Says whether needs are put on network volumes.
+fn is_network(args: &Args, asked: &Asked) -> bool {
+    args.network_volumes || args.clients.is_some() || asked.need.is_shared()
 }
 
 /// Returns what a server is called.
@@ -174,7 +179,7 @@ impl<'a, 'e> Estate<'a, 'e> {
             Totals::of(places.iter().filter(is_in).filter_map(|it| it[cloud].design()))
         };
         let best = |it: &'_ Server| it.best().and_then(|cloud| it.places[cloud].design().cloned());
-        let best: Vec<_> = servers.iter().filter_map(best).collect();
+        let best: Vec<Chosen> = servers.iter().filter_map(best).collect();
         Estate {
             args,
             outliers: outliers(&places, DEAREST_MAX),
@@ -214,9 +219,13 @@ impl<'a, 'e> Estate<'a, 'e> {
         for (option, names) in [("--machine", &args.machine), ("--disk", &args.disk)] {
             words.extend((!names.is_empty()).then(|| format!("{option} {}", names.join(","))));
         }
-        for (option, is_on) in [("--arm", args.arm), ("--write-back", args.write_back)] {
-            words.extend(is_on.then(|| option.to_owned()));
-        }
+        let flags = [
+            ("--arm", args.arm),
+            ("--write-back", args.write_back),
+            ("--network-volumes", args.network_volumes),
+        ];
+        words.extend(flags.into_iter().filter(|(_, is_on)| *is_on).map(|(it, _)| it.to_owned()));
+        words.extend(args.clients.map(|number| format!("--clients {number}")));
         if server.best().is_some() {
             words.push("--explain 1".to_owned());
         }

@@ -25,11 +25,17 @@ struct Answer<'e> {
 /// Searches, and prints what was found.
 pub(super) fn run(args: &Args, asked: &Asked, catalog: &Arc<Catalog>) -> Result<Exit, Failure> {
     check(args)?;
-    let [cloud] = args.cloud.as_slice() else {
+    let [_] = args.cloud.as_slice() else {
         let text = "network volumes are searched of one cloud at a time";
         return Err(Failure::wrong_use(text).hint("`--cloud azure`"));
     };
-    let market = Market::new(catalog, terms(args, *cloud, catalog)?);
+    let mut of_regions = terms(args, catalog)?;
+    if of_regions.len() > 1 {
+        let text = "network volumes are searched in one region at a time";
+        let first = of_regions[0].region.clone().unwrap_or_default();
+        return Err(Failure::wrong_use(text).hint(format!("`--region {first}`")));
+    }
+    let market = Market::new(catalog, of_regions.remove(0));
     let market = market.map_err(|error| failure(&error))?;
     let options = options(args, asked);
     let found = netapp::search(&market, &asked.need, &options).map_err(|it| wrong(&it))?;
@@ -90,7 +96,8 @@ fn wrong(error: &NetworkError) -> Failure {
     }
 }
 
-fn options(args: &Args, asked: &Asked) -> Options {
+/// Returns how network volumes are searched.
+pub(super) fn options(args: &Args, asked: &Asked) -> Options {
     let open =
         if asked.need.is_shared() { Machines::AtMost(MACHINES_MAX) } else { Machines::Exactly(1) };
     Options {
@@ -110,7 +117,7 @@ fn file(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> String {
 }
 
 /// Prints what a design is made of, on one line.
-fn made_of(ranked: &Ranked) -> String {
+pub(super) fn made_of(ranked: &Ranked) -> String {
     let pool = |pool: &netapp::ChosenPool| format!("{} TiB of {}", pool.size_tib, pool.title());
     let pools: Vec<String> = ranked.pools.iter().map(pool).collect();
     let machine = ranked.machine.trim_start_matches("Standard_");

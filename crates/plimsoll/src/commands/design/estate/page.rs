@@ -1,7 +1,9 @@
 //! An estate as a page, as Markdown, CSV and JSON: the same tables.
 
+use std::collections::BTreeMap;
+
 use ::design::Filled;
-use ::design::estate::{Place, Totals};
+use ::design::estate::{DiskTotal, Place, Totals};
 use report::{Cell, Document, DocumentSection, Table};
 use serde_json::{Value, json};
 use units::plural;
@@ -51,9 +53,20 @@ fn document(estate: &Estate<'_, '_>) -> Document {
     });
     sections.push(DocumentSection {
         title: "Disks".to_owned(),
-        table: disks(estate),
+        table: stored(estate, ("disk", "n_disks"), |totals| &totals.disks),
         ..DocumentSection::default()
     });
+    if estate.totals.iter().any(|totals| totals.n_pools() > 0) {
+        sections.push(DocumentSection {
+            title: "Capacity pools".to_owned(),
+            lead:
+                "Of network volumes; each is bought once, for all volumes and machines that share \
+                   it."
+                .to_owned(),
+            table: stored(estate, ("pool", "n_pools"), |totals| &totals.pools),
+            ..DocumentSection::default()
+        });
+    }
     Document {
         title: "Estate".to_owned(),
         sentence: sentence(estate),
@@ -120,7 +133,7 @@ fn side_by_side(estate: &Estate<'_, '_>) -> Table {
     for server in &estate.servers {
         let mut row = vec![Cell::text(&*server.name)];
         row.extend(server.places.iter().map(|place| {
-            let usd = place.design().map(|design| usd(design.price));
+            let usd = place.design().map(|design| usd(design.price()));
             usd.map_or(Cell::Nothing, |usd| Cell::Number(usd, price(place)))
         }));
         match server.best().map(|best| &server.places[best]) {
@@ -155,6 +168,7 @@ fn servers(estate: &Estate<'_, '_>) -> Table {
         ("limits known", "is_known"),
         ("design", "design"),
         ("machine", "machine"),
+        ("machines", "n_machines"),
         ("disks", "n_disks"),
         ("asked, GiB", "asked_gib"),
         ("capacity, GiB", "capacity_gib"),
@@ -186,19 +200,22 @@ fn cells(server: &Server, place: &Place) -> Vec<Cell> {
     let asked_gib = Cell::number(asked_gib, 0);
     match place {
         Place::Carried { design, filled, .. } => {
-            let capacity: u64 = design.volumes.iter().map(|it| it.capacity_bytes() >> 30).sum();
-            let n_disks: u64 = design.volumes.iter().map(|it| u64::from(it.n_disks)).sum();
+            let storage = design.storage();
+            let capacity: u64 = storage.iter().map(|it| (it.count * it.size_bytes) >> 30).sum();
+            let n_disks: u64 = storage.iter().filter(|it| !it.is_pool).map(|it| it.count).sum();
+            let (price_of, (machine, n_machines)) = (design.price(), design.machines());
             let mut row = vec![
                 yes_no(true),
-                Cell::Number(usd(design.price), price(place)),
-                yes_no(design.price.is_unpriced),
-                yes_no(!design.price.is_open),
+                Cell::Number(usd(price_of), price(place)),
+                yes_no(price_of.is_unpriced),
+                yes_no(!price_of.is_open),
                 Cell::text(made_of(design)),
-                Cell::text(&*design.machine),
+                Cell::text(machine),
+                Cell::count(n_machines),
                 Cell::count(n_disks),
                 asked_gib,
                 Cell::count(capacity),
-                Cell::number(Some(design.headroom * 100.0).filter(|it| it.is_finite()), 0),
+                Cell::number(Some(design.headroom() * 100.0).filter(|it| it.is_finite()), 0),
             ];
             row.extend(used(filled.as_ref()));
             row.push(Cell::text(""));
@@ -207,7 +224,14 @@ fn cells(server: &Server, place: &Place) -> Vec<Cell> {
         Place::Missed { nearest, why } => {
             let nothing = || Cell::Nothing;
             let mut row = vec![yes_no(false), nothing(), Cell::text(""), Cell::text("")];
-            row.extend([Cell::text(""), Cell::text(""), nothing(), asked_gib, nothing()]);
+            row.extend([
+                Cell::text(""),
+                Cell::text(""),
+                nothing(),
+                nothing(),
+                asked_gib,
+                nothing(),
+            ]);
             row.extend([nothing(), Cell::text(""), nothing()]);
             row.push(Cell::text(short(nearest, why.as_ref())));
             row
@@ -228,16 +252,20 @@ fn machines(estate: &Estate<'_, '_>) -> Table {
     table
 }
 
-/// A row for each type of disk.
-fn disks(estate: &Estate<'_, '_>) -> Table {
+/// A row for each type of disk, or level of pools.
+fn stored(
+    estate: &Estate<'_, '_>,
+    (what, number): (&'static str, &'static str),
+    of: impl Fn(&Totals) -> &BTreeMap<String, DiskTotal>,
+) -> Table {
     let mut table = Table::new(&[
         ("cloud", "cloud"),
-        ("disk", "disk"),
-        ("number", "n_disks"),
+        (what, what),
+        ("number", number),
         ("capacity, GiB", "capacity_gib"),
     ]);
     for (idx, totals) in estate.totals.iter().enumerate() {
-        for (name, disks) in &totals.disks {
+        for (name, disks) in of(totals) {
             table.rows.push(vec![
                 Cell::text(cloud(estate, idx)),
                 Cell::text(&**name),
@@ -255,6 +283,10 @@ fn json(estate: &Estate<'_, '_>) -> String {
             let capacity_gib = disks.capacity_bytes >> 30;
             (name.clone(), json!({"n_disks": disks.n_disks, "capacity_gib": capacity_gib}))
         });
+        let pools = totals.pools.iter().map(|(name, pools)| {
+            let capacity_gib = pools.capacity_bytes >> 30;
+            (name.clone(), json!({"n_pools": pools.n_disks, "capacity_gib": capacity_gib}))
+        });
         json!({
             "n_designs": totals.n_designs,
             "n_unpriced": totals.n_unpriced,
@@ -265,6 +297,8 @@ fn json(estate: &Estate<'_, '_>) -> String {
             "capacity_gib": totals.capacity_bytes() >> 30,
             "machines": totals.machines,
             "disks": disks.collect::<serde_json::Map<String, Value>>(),
+            "n_pools": totals.n_pools(),
+            "pools": pools.collect::<serde_json::Map<String, Value>>(),
         })
     };
     let names = |all: &[usize]| {

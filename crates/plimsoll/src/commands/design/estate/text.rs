@@ -1,10 +1,11 @@
 //! An estate as text, 80 columns wide.
 
 use ::catalog::Cloud;
-use ::design::estate::{Place, Totals};
+use ::design::estate::{Chosen, Near, Place, Totals};
 use ::design::{Nearest, Part, Price, Ranked, Why};
 use units::plural;
 
+use super::super::network;
 use super::super::text::{COLUMNS, dollars, number, why_text};
 use super::{Estate, Server};
 use crate::commands::catalog::grouped;
@@ -78,7 +79,7 @@ fn row(estate: &Estate<'_, '_>, server: &Server) -> String {
 
 /// Prints what a place costs in a month.
 pub(super) fn price(place: &Place) -> String {
-    let of = |design: &Ranked| marked(design.price.usd(), design.price);
+    let of = |design: &Chosen| marked(design.price().usd(), design.price());
     place.design().map_or("-".to_owned(), of)
 }
 
@@ -90,8 +91,15 @@ fn marked(usd: f64, price: Price) -> String {
     format!("{}{unpriced}{open}", dollars(usd))
 }
 
-/// Prints machine and disks, short.
-pub(super) fn made_of(ranked: &Ranked) -> String {
+/// Prints machines and disks, or pools, short.
+pub(super) fn made_of(design: &Chosen) -> String {
+    match design {
+        Chosen::Disks(ranked) => with_disks(ranked),
+        Chosen::Network(ranked) => network::made_of(ranked),
+    }
+}
+
+fn with_disks(ranked: &Ranked) -> String {
     let disks = ranked.volumes.iter().map(|chosen| {
         let size = if chosen.is_sized {
             format!(" of {} GiB", grouped(chosen.size_bytes >> 30))
@@ -142,8 +150,14 @@ pub(super) fn total_rows(estate: &Estate<'_, '_>) -> Vec<(&'static str, Vec<Stri
         ("USD a month", of(&estate.totals, usd)),
         ("  machines", of(&estate.totals, |totals| dollars(totals.machine_price.usd()))),
         ("disks", of(&estate.totals, |totals| grouped(totals.n_disks()))),
-        ("capacity, GiB", of(&estate.totals, |totals| grouped(totals.capacity_bytes() >> 30))),
     ];
+    if estate.totals.iter().any(|totals| totals.n_pools() > 0) {
+        rows.push(("capacity pools", of(&estate.totals, |totals| grouped(totals.n_pools()))));
+    }
+    rows.extend([(
+        "capacity, GiB",
+        of(&estate.totals, |totals| grouped(totals.capacity_bytes() >> 30)),
+    )]);
     let n_common = estate.common.first().map_or(0, |totals| totals.n_designs);
     let is_all = estate.totals.iter().all(|totals| totals.n_designs == n_common);
     if estate.markets.len() > 1 && !is_all {
@@ -183,7 +197,7 @@ pub(super) fn stand_out(estate: &Estate<'_, '_>) -> Vec<(String, Vec<String>)> {
         let line = |server: &Server| {
             let design = server.best().and_then(|best| server.places[best].design());
             design.map(|design| {
-                let usd = design.price.usd();
+                let usd = design.price().usd();
                 let pct = usd / total * 100.0;
                 let what = made_of(design);
                 format!("{}: USD {}, {pct:.0} % of all: {what}", server.name, dollars(usd))
@@ -203,7 +217,7 @@ pub(super) fn stand_out(estate: &Estate<'_, '_>) -> Vec<(String, Vec<String>)> {
             format!(
                 "{}: USD {}, {:.0} % used at most: {}",
                 server.name,
-                dollars(design.price.usd()),
+                dollars(design.price().usd()),
                 filled.share * 100.0,
                 part(&filled.part)
             )
@@ -236,8 +250,10 @@ pub(super) fn part(part: &Part) -> String {
 fn miss(server: &Server) -> String {
     let part = |place: &Place| match place {
         Place::Missed { nearest, .. } => match nearest.as_ref() {
-            Nearest::Part { part, .. } => *part,
-            Nearest::Machine { .. } | Nearest::Nothing => 0.0,
+            Near::Disks(Nearest::Part { part, .. }) | Near::Network(Some((part, _))) => *part,
+            Near::Disks(Nearest::Machine { .. } | Nearest::Nothing)
+            | Near::Network(None)
+            | Near::OtherCloud => 0.0,
         },
         Place::Carried { .. } => 1.0,
     };
@@ -250,18 +266,26 @@ fn miss(server: &Server) -> String {
 }
 
 /// Says in one line what comes nearest to a need that nothing carries.
-pub(super) fn short(nearest: &Nearest, why: Option<&Why>) -> String {
+pub(super) fn short(nearest: &Near, why: Option<&Why>) -> String {
+    let at_most = |part: f64, made_of: String| {
+        let why = why.map_or(String::new(), |why| format!("; {}", why_text(why)));
+        format!("at most {:.1} % of its I/Os, on {made_of}{why}", part * 100.0)
+    };
     match nearest {
-        Nearest::Part { part, design } => {
-            let why = why.map_or(String::new(), |why| format!("; {}", why_text(why)));
-            format!("at most {:.1} % of its I/Os, on {}{why}", part * 100.0, made_of(design))
-        }
-        Nearest::Machine { vcpus_max, memory_gib_max } => {
+        Near::Disks(Nearest::Part { part, design }) => at_most(*part, with_disks(design)),
+        Near::Network(Some((part, design))) => at_most(*part, network::made_of(design)),
+        Near::Disks(Nearest::Machine { vcpus_max, memory_gib_max }) => {
             let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), number);
             let (vcpus, memory) = (most(vcpus_max), most(memory_gib_max));
             format!("no machine is large enough: at most {vcpus} vCPUs, {memory} GiB of memory")
         }
-        Nearest::Nothing => "no disks have the capacity, or the latency, that is asked".to_owned(),
+        Near::Disks(Nearest::Nothing) => {
+            "no disks have the capacity, or the latency, that is asked".to_owned()
+        }
+        Near::Network(None) => "no network volume has the capacity or the latency, or no machine \
+                                the processors or memory, that are asked"
+            .to_owned(),
+        Near::OtherCloud => "network volumes are searched of Azure NetApp Files only".to_owned(),
     }
 }
 
