@@ -106,8 +106,11 @@ fn put_notes(text: &mut String, record: &Record) {
         }
         Outcome::Failed => {
             let n_failed = record.jobs.iter().filter(|job| is_failed(job)).count();
-            let _ =
-                writeln!(text, "failed after {after}: {}", plural(n_failed as u64, "failed job"));
+            let _ = match n_failed {
+                // What failed stands below: a tree that is not there has no job that broke off.
+                0 => writeln!(text, "failed after {after}"),
+                n => writeln!(text, "failed after {after}: {}", plural(n as u64, "failed job")),
+            };
         }
     }
     let mut notes: Vec<&Note> = record.notes.iter().collect();

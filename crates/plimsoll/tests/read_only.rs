@@ -134,3 +134,28 @@ fn commands_of_a_fio_file_need_permission_but_in_fio_mode() {
     sandbox.fio(&["job.fio"]).success();
     assert!(sandbox.path("ran").exists());
 }
+
+/// A scratch folder that is made and removed leaves its trace in the time of the folder's last
+/// change.
+#[test]
+fn a_search_and_a_suite_make_no_scratch_folder() {
+    for command in ["curve", "bench"] {
+        let sandbox = Sandbox::new();
+        std::fs::create_dir(sandbox.path("volume")).expect("it is made");
+        let changed = || {
+            std::fs::metadata(sandbox.path("volume"))
+                .expect("it is there")
+                .modified()
+                .expect("a time")
+        };
+        let before = changed();
+        let outcome = sandbox.plimsoll(&[command, "volume", "--readonly"]);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("has to be written before it is read"),
+            "{}",
+            outcome.stderr
+        );
+        assert_eq!(changed(), before, "{command}");
+    }
+}

@@ -224,12 +224,17 @@ const USAGE: &str =
 /// Measured time of a need that needs no more.
 const TIME_NS: u64 = 20_000_000_000;
 
+/// Operations that are due at least in a measurement of a rate. Of random arrivals three standard
+/// deviations below that number are a quarter of it.
+const DUE_N_MIN: f64 = 16.0;
+
 /// Longest measured time that a need gets by itself.
 const TIME_NS_MAX: u64 = 600_000_000_000;
 
 impl Need {
     /// Returns how long it is measured: half as long again as ten operations beyond its percentiles
-    /// take, and 20 s at least.
+    /// take, until enough operations are due that their number tells something of the disk, and
+    /// 20 s at least.
     pub fn time_ns(&self) -> u64 {
         let needed_s = |condition: &Condition| match condition {
             Condition::Latency { figure: LatencyFigure::Percentile(percentile), .. } => {
@@ -240,16 +245,17 @@ impl Need {
             | Condition::Iops(_)
             | Condition::BytesPerS(_) => 0.0,
         };
-        let needed_s = self.conditions.iter().map(needed_s).fold(0.0, f64::max);
+        let due_s = DUE_N_MIN / self.iops;
+        let needed_s = self.conditions.iter().map(needed_s).fold(due_s, f64::max);
         ((needed_s * 1e9) as u64).clamp(TIME_NS, TIME_NS_MAX)
     }
 
     /// Returns the operations per second that random arrivals come to at least in a time: three
-    /// standard deviations of their number are no fault of the disk.
+    /// standard deviations of their number are no fault of the disk. 0 where none at all may come.
     pub fn least_offered_iops(&self, time_ns: u64) -> f64 {
         let seconds = time_ns.max(1) as f64 / 1e9;
         let n = self.iops * seconds;
-        (n - 3.0 * n.sqrt()).max(1.0) / seconds
+        (n - 3.0 * n.sqrt()).max(0.0) / seconds
     }
 
     /// Says whether it writes.
@@ -334,7 +340,8 @@ pub struct Question {
     pub label: String,
     /// What must hold.
     pub conditions: Vec<Condition>,
-    /// Operations per second that were offered at least; none in a closed loop.
+    /// Operations per second that were offered at least, 0 where so few were due that their number
+    /// says nothing; none in a closed loop.
     pub offered_iops: Option<f64>,
     /// The document that it is from, by its id; empty for a need of the user's own.
     pub source: String,
@@ -509,6 +516,11 @@ impl Question {
         if let Some(check) = spoiling.find(|check| !stands(check)) {
             return (Said::Spoiled, check.reason().to_owned());
         }
+        if self.offered_iops == Some(0.0) {
+            let thin = "too few operations were due in the time; measure longer \
+                        (`--set time=...`, without `--scale`)";
+            return (Said::Thin, thin.to_owned());
+        }
         let Some(point) = point else {
             return (Said::Failed, "nothing was completed".to_owned());
         };
@@ -599,7 +611,8 @@ fn seen(
             return latency_seen(condition, (*figure, *ns_max), latency.as_ref(), value);
         }
     };
-    let is_kept = value.map(|value| value >= bound);
+    // A bound of 0 is that of a load of which nothing may be due.
+    let is_kept = value.filter(|_| bound > 0.0).map(|value| value >= bound);
     let broken = value.filter(|value| *value < bound).map(|value| match condition {
         Condition::BytesPerS(least) => {
             format!("{} MB/s, not {}", trimmed(value / 1e6), trimmed(least / 1e6))

@@ -64,6 +64,12 @@ impl Scratch {
         Err(Failure::wrong_use(problem).hint(hint))
     }
 
+    /// Refuses one where nothing may be written.
+    pub(super) fn refused() -> Failure {
+        let message = "a scratch file has to be written before it is read";
+        Failure::wrong_use(message).hint("name a file or device to read")
+    }
+
     /// Returns the folder.
     pub(super) fn dir(&self) -> &Path {
         &self.dir

@@ -124,8 +124,13 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Makes the plan for a target, or takes that of a job file.
-    pub(super) fn new(args: &SubjectArgs, on: Option<&Emulation>) -> Result<Self, Failure> {
+    /// Makes the plan for a target, or takes that of a job file. In a folder a scratch file is
+    /// made, unless nothing may be changed: then a folder is refused.
+    pub(super) fn new(
+        args: &SubjectArgs,
+        on: Option<&Emulation>,
+        is_read_only: bool,
+    ) -> Result<Self, Failure> {
         let target = &*args.target(on)?;
         if let Some(read) = job_file(target) {
             let input = InputArgs {
@@ -154,7 +159,7 @@ impl Subject {
             let plan = args.plan(place, args.size.unwrap_or(EMULATED_BYTES), true)?;
             return Ok(Subject { plan, about: args.about(target), _scratch: None });
         }
-        args.on_this_host(target)
+        args.on_this_host(target, is_read_only)
     }
 
     /// Says what is measured, and with which I/O, for a list of runs.
@@ -188,8 +193,9 @@ impl SubjectArgs {
         Ok(only.mount.clone())
     }
 
-    fn on_this_host(&self, target: &str) -> Result<Subject, Failure> {
+    fn on_this_host(&self, target: &str, is_read_only: bool) -> Result<Subject, Failure> {
         let there_bytes = match existing::find(target, self.bs, "or smaller I/Os: --bs SIZE")? {
+            Found::Folder if is_read_only => return Err(Scratch::refused()),
             Found::Folder => return self.in_folder(Path::new(target)),
             Found::File(bytes) | Found::Device(bytes) => bytes,
         };

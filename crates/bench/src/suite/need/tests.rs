@@ -53,6 +53,45 @@ fn a_need_is_measured_long_enough_for_its_percentile() {
     // Ten beyond one in a thousand are 10,000 operations, and half of that again.
     assert_eq!(time_s("iops=100,p99.9<20ms"), 150);
     assert_eq!(time_s("iops=1,p99.9<20ms"), 600);
+    // A rate is seen in so many operations that chance does not bring none.
+    assert_eq!(time_s("iops=0.5"), 32);
+    assert_eq!(time_s("iops=0.001"), 600);
+}
+
+/// Measures a need for so long, twice, with a job that completed so many operations in a second.
+#[track_caller]
+fn check_due(need: &str, time_ns: u64, n_ios: u64, expected: (&str, Option<bool>)) {
+    let need = parse(need).expect(need);
+    let mut record = Record::default();
+    for step_idx in 0..2 {
+        let mut job = record::JobRecord { step_idx, n_workers: 1, ..Default::default() };
+        let read = &mut job.dirs.read;
+        (read.n_ios, read.io_bytes, read.runtime_ns) = (n_ios, n_ios * 4096, 1_000_000_000);
+        read.lat.record_n(100_000, n_ios);
+        let mut response = Histogram::new();
+        response.record_n(100_000, n_ios);
+        read.response = Some(response);
+        record.jobs.push(job);
+    }
+    let question = Question {
+        text: need.text.clone(),
+        label: String::new(),
+        conditions: need.conditions.clone(),
+        offered_iops: Some(need.least_offered_iops(time_ns)),
+        source: String::new(),
+    };
+    let answer = question.answer(&record, &[0, 1]);
+    assert_eq!((&*answer.verdict, answer.conditions[0].is_kept), expected, "{}", answer.reason);
+}
+
+#[test]
+fn a_rate_of_which_nothing_may_be_due_is_not_decided() {
+    for n_ios in [0, 1, 10] {
+        check_due("iops=5", 100_000_000, n_ios, ("cannot tell", None));
+    }
+    check_due("iops=5", 20_000_000_000, 0, ("not met", None));
+    check_due("iops=5", 20_000_000_000, 1, ("not met", Some(false)));
+    check_due("iops=5", 20_000_000_000, 5, ("met", Some(true)));
 }
 
 fn attempts(said: &[Said]) -> Vec<Attempt> {

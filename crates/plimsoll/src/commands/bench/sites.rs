@@ -64,8 +64,9 @@ impl Sites {
     ) -> Result<Self, Failure> {
         let unnamed = SuitePlace { name: String::new(), what: String::new(), is_cached: None };
         let places = if suite.places.is_empty() { vec![unnamed] } else { suite.places.clone() };
+        let is_read_only = args.safety.readonly;
         let mut found =
-            Sites { list: Vec::new(), kinds: Vec::new(), scratch: Vec::new(), is_read_only: false };
+            Sites { list: Vec::new(), kinds: Vec::new(), scratch: Vec::new(), is_read_only };
         let targets = targets(&suite.name, &args.target, &places)?;
         for (place, target) in places.iter().zip(targets) {
             let (site, kind) = match (emulation, target) {
@@ -88,7 +89,6 @@ impl Sites {
             found.list.push(site);
             found.kinds.push(kind);
         }
-        found.is_read_only |= args.safety.readonly;
         if found.is_read_only {
             found.check_fill()?;
         }
@@ -99,8 +99,7 @@ impl Sites {
     fn check_fill(&self) -> Result<(), Failure> {
         let ours = [SiteKind::Scratch, SiteKind::Export];
         if self.kinds.iter().any(|kind| ours.contains(kind)) {
-            let message = "a scratch file has to be written before it is read";
-            return Err(Failure::wrong_use(message).hint("name a file or device to read"));
+            return Err(Scratch::refused());
         }
         Ok(())
     }
@@ -119,6 +118,7 @@ impl Sites {
         let blocks = suite.parts.iter().flat_map(|part| &part.block_bytes);
         let largest = blocks.copied().max().unwrap_or(0);
         let (there_bytes, kind) = match existing::find(target, largest, "")? {
+            Found::Folder if self.is_read_only => return Err(Scratch::refused()),
             Found::Folder => {
                 let site = self.in_folder(suite, place, Path::new(target), n_places)?;
                 return Ok((site, SiteKind::Scratch));
