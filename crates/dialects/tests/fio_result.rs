@@ -135,10 +135,44 @@ fn groups_that_ran_one_after_another_are_steps() {
     let listed =
         |name: &'static str| move |_: usize, job: &mut Value| job["job options"][name] = json!("1");
     assert_eq!(steps_of(3, listed("stonewall")).0, [0, 1, 2]);
-    assert_eq!(steps_of(7, listed("new_group")).0, [0, 0, 0]);
+    // A bare `stonewall` may stand beside `new_group`, which has a value.
+    assert_eq!(steps_of(3, listed("new_group")).0, [0, 0, 0]);
+    assert_eq!(steps_of(7, listed("new_group")).0, [0, 1, 2]);
+    // A ramp of 4 s each, which no group's own time includes: 18 s one after another, 6 s together.
+    let ramp = |_: usize, job: &mut Value| job["job options"]["ramp_time"] = json!("4s");
+    assert_eq!(steps_of(7, ramp).0, [0, 0, 0]);
+    assert_eq!(steps_of(18, ramp).0, [0, 1, 2]);
     let starts = [1_700_000_000_000_u64, 1_700_000_000_004, 1_700_000_002_010];
     let started = move |idx: usize, job: &mut Value| job["job_start"] = json!(starts[idx]);
     assert_eq!(steps_of(7, started).0, [0, 0, 1]);
+}
+
+/// Results of a real fio 3.33 on a file, as it printed them but for white space.
+const RAMP: &str = include_str!("data/fio-results/ramp.json");
+const STEPS: &str = include_str!("data/fio-results/steps.json");
+const TOGETHER: &str = include_str!("data/fio-results/together.json");
+
+/// Reads of 8 KiB at a depth of 256 after a ramp: `total_ios` is 61,744, `io_bytes` 507,904,000.
+#[test]
+fn what_was_in_flight_at_the_end_of_a_ramp_counts_as_ios_too() {
+    let result = readable(RAMP);
+    let dir = &result.record.jobs[0].dirs.read;
+    assert_eq!((dir.n_ios, dir.io_bytes), (61_999, 507_904_000));
+    let bytes_per_io = dir.io_bytes as f64 / dir.n_ios as f64;
+    assert!((bytes_per_io - 8192.0).abs() < 1.0, "{bytes_per_io}");
+    // What failed is in `total_ios` alone, and stays counted.
+    let mut failed = read(&listed());
+    failed["total_ios"] = json!(1200);
+    let record = readable(&file("fio-3.33", &json!([entry("a", &failed)]))).record;
+    assert_eq!(record.jobs[0].dirs.read.n_ios, 1200);
+}
+
+/// `new_group=1` and a bare `stonewall` in each of two jobs of 300 and 600 IOPS, and without it.
+#[test]
+fn a_new_group_behind_a_stonewall_is_a_step_and_without_one_it_is_none() {
+    let of = |text| readable(text).record.jobs.iter().map(|job| job.step_idx).collect::<Vec<_>>();
+    assert_eq!(of(STEPS), [0, 1]);
+    assert_eq!(of(TOGETHER), [0, 0]);
 }
 
 #[test]

@@ -103,7 +103,8 @@ fn section(promised: &Promised, idx: usize, design: &Design) -> String {
     let name = quote::comment(&format!("{phase} {}", promised.volume)).replace(['[', ']'], " ");
     let size = block(issued_bytes(promised));
     let mut text = format!("\n[{name} {size}]\n");
-    text.push_str(if idx == 0 { "stonewall\n" } else { "" });
+    // With a value, so that fio lists it in its result, which is then read as steps.
+    text.push_str(if idx == 0 { "stonewall=1\n" } else { "" });
     let capacity = design.volumes.iter().find(|volume| volume.mount == promised.volume);
     let quarter = capacity.map_or(FILE_BYTES_MAX, |volume| volume.capacity_bytes / 4);
     let bytes = quarter.clamp(1 << 20, FILE_BYTES_MAX) >> 20;

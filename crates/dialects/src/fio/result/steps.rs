@@ -1,10 +1,11 @@
 //! Which groups of a result ran one after another: their rates must not be added up.
 //!
 //! A new group begins with `stonewall`, which waits for what is before, or with `new_group`, which
-//! does not. Neither is listed where the job file gave it no value, as usual; when groups ran tells
-//! then.
+//! does not. Neither is listed where the job file gave it no value, as usual, so that a listed
+//! `new_group` does not say that no `stonewall` stands beside it; when groups ran tells then.
 
 use record::JobRecord;
+use units::fio::{TimeUnit, parse_time};
 
 /// Share of a group's time after which what begins counts as behind it.
 const BEHIND: f64 = 0.9;
@@ -18,7 +19,8 @@ pub(super) fn tell(jobs: &mut [JobRecord], globals: &[(String, String)], elapsed
     let mut groups: Vec<u32> = jobs.iter().map(|job| job.group_id).collect();
     groups.sort_unstable();
     groups.dedup();
-    let all_ms: f64 = groups.iter().map(|id| time_ms(jobs, *id)).sum();
+    let all_ms: f64 =
+        groups.iter().map(|id| time_ms(jobs, *id) + ramp_ms(jobs, globals, *id)).sum();
     // Groups that ran together need no more time than the longest of them.
     let took_all = elapsed_s as f64 * 1000.0 + ELAPSED_STEP_MS >= all_ms;
     let mut step_idx = 0;
@@ -44,23 +46,35 @@ fn waits(
     group: u32,
 ) -> Option<bool> {
     let first = jobs.iter().find(|job| job.group_id == group)?;
-    let is_set = |names: &[&str]| {
-        let mut listed = first.options.iter().rev().chain(globals.iter().rev());
-        let found = listed.find(|(name, _)| names.contains(&name.as_str()));
-        found.is_some_and(|(_, value)| value != "0")
-    };
-    if is_set(&["stonewall", "wait_for_previous"]) {
+    let stonewall = option(first, globals, &["stonewall", "wait_for_previous"]);
+    if stonewall.is_some_and(|value| value != "0") {
         return Some(true);
-    }
-    if is_set(&["new_group"]) {
-        return Some(false);
     }
     let start = |id: u32| {
         let of_group = jobs.iter().filter(|job| job.group_id == id);
         of_group.map(|job| job.started_unix_ms).min().filter(|ms| *ms > 0)
     };
     let apart_ms = start(group)?.saturating_sub(start(before)?) as f64;
-    Some(apart_ms >= BEHIND * time_ms(jobs, before))
+    Some(apart_ms >= BEHIND * (time_ms(jobs, before) + ramp_ms(jobs, globals, before)))
+}
+
+/// Returns what a job says of an option, or else what holds for all.
+fn option<'a>(
+    job: &'a JobRecord,
+    globals: &'a [(String, String)],
+    names: &[&str],
+) -> Option<&'a str> {
+    let mut listed = job.options.iter().rev().chain(globals.iter().rev());
+    listed.find(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value.as_str())
+}
+
+/// Returns the longest ramp of a group, milliseconds: a worker's time is counted from its end.
+fn ramp_ms(jobs: &[JobRecord], globals: &[(String, String)], group: u32) -> f64 {
+    let of_group = jobs.iter().filter(|job| job.group_id == group);
+    let ns = of_group.filter_map(|job| {
+        parse_time(option(job, globals, &["ramp_time"])?, TimeUnit::Seconds).ok()
+    });
+    ns.map(|ramp| ramp.value).max().unwrap_or(0) as f64 / 1e3
 }
 
 /// Returns how long the longest worker of a group ran, milliseconds.
