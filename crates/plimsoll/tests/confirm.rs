@@ -201,6 +201,56 @@ fn a_network_volume_keeps_its_promise_and_a_smaller_one_is_found_out() {
     assert!(text.contains("volume_quota"), "{missed:#}");
 }
 
+/// fio runs the promised job itself, phase after phase: neither counts for the other.
+#[test]
+fn the_promised_job_run_by_fio_has_each_phase_at_its_own_rate() {
+    let promise = |phase: &str, iops: u32| {
+        format!(
+            "[[promise]]\nvolume = \"/mnt/data\"\nphase = \"{phase}\"\niops = {iops}\n\
+             io_size_kib = 4\nread_percent = 100\n"
+        )
+    };
+    let design = BEST.split("[[promise]]").next().expect("a design").to_owned();
+    let sandbox = Sandbox::new();
+    sandbox.write("best.toml", design + &promise("normal", 300) + &promise("peak", 600));
+    let job = sandbox.plimsoll(&["provision", "best.toml", "--as", "job"]).success().to_owned();
+    let place = sandbox.path(".").display().to_string();
+    let mut here = String::new();
+    for line in job.replace("/mnt/data", &place).lines() {
+        here.push_str(match line.split('=').next() {
+            Some("ramp_time") => "ramp_time=1",
+            Some("runtime") => "runtime=2",
+            Some("size") => "size=1m",
+            Some("ioengine") => "ioengine=psync",
+            Some("direct") => "direct=0",
+            _ => line,
+        });
+        here.push('\n');
+    }
+    sandbox.write("job.fio", &here);
+    let fio = std::process::Command::new("fio")
+        .current_dir(sandbox.path("."))
+        .args(["--output-format=json", "--output=result.json", "job.fio"])
+        .output();
+    let Ok(fio) = fio else {
+        testing::skipped!("fio is not installed");
+        return;
+    };
+    assert!(fio.status.success(), "{}", String::from_utf8_lossy(&fio.stderr));
+    sandbox.plimsoll_keeping(&["import", "result.json"]).success();
+    let remap = format!("/mnt/data={place}");
+    let outcome = confirm(&sandbox, &["--remap", &remap, "--json"]);
+    let said: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    for (idx, promised) in [(0, 300.0), (1, 600.0)] {
+        let promise = &said["promises"][idx];
+        let measured = promise["measured"]["iops"].as_f64().unwrap_or(f64::NAN);
+        assert_eq!(promise["measured"]["step_idx"], idx, "{}", outcome.stdout);
+        assert!(promise["measured"]["latency_ns"].as_f64() > Some(0.0), "{}", outcome.stdout);
+        // A thousand arrivals at random moments, or fewer where the host is busy.
+        assert!((0.3..1.3).contains(&(measured / promised)), "{}", outcome.stdout);
+    }
+}
+
 /// Every command of docs/confirm.md, the run on an emulated volume.
 #[test]
 fn the_commands_of_the_page_work() {

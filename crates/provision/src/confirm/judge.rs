@@ -96,7 +96,7 @@ fn says_nothing(promised: &Promised, measured: &Measured, record: &Record) -> Op
     if measured.n_ios < N_IOS_MIN {
         return Some(format!("{} I/Os are too few: measure longer", measured.n_ios));
     }
-    let offered = measured.offered_iops?;
+    let offered = measured.held_to_iops()?;
     (offered < least_offered(promised.iops, measured))
         .then(|| format!("{offered:.0} IOPS were offered, fewer than are promised: offer them all"))
 }
@@ -112,7 +112,7 @@ fn least_offered(iops: f64, measured: &Measured) -> f64 {
 /// Holds the rate against what is promised.
 fn rate(subject: &Subject<'_>, promised: &Promised, measured: &Measured) -> Part {
     let offered = measured
-        .offered_iops
+        .held_to_iops()
         .map_or(promised.iops, |_| least_offered(promised.iops, measured).max(0.0));
     let bound = offered * Limits::ACHIEVED_SHARE_MIN;
     let missed = || {
@@ -179,7 +179,7 @@ fn latency(promised: &Promised, measured: &Measured) -> Part {
     }
     let (seen, most) = (units::format_latency_ns(ns as u64), units::format_latency_ns(most_ns));
     let said = format!("a mean of {seen}, not below {most}");
-    match measured.offered_iops {
+    match measured.held_to_iops() {
         Some(offered) if offered > promised.iops * (1.0 + MORE_OFFERED_MAX) + 2.0 => {
             Part::Open(format!(
                 "{said}, with {offered:.0} IOPS offered: more than is promised; offer {:.0}",
@@ -233,7 +233,7 @@ fn absent(
     let beside = super::measured::of(subject, record, measured.record_idx);
     let is_there = |other: &Promised| {
         beside.iter().any(|it| {
-            let offered = it.offered_iops.unwrap_or(it.iops);
+            let offered = it.held_to_iops().unwrap_or(it.iops);
             let is_enough = offered >= other.iops * Limits::ACHIEVED_SHARE_MIN;
             it.step_idx == measured.step_idx && it.is_of(other) && is_enough
         })

@@ -37,6 +37,9 @@ pub struct Measured {
     pub runtime_ns: u64,
     /// I/Os per second that were offered; `None` of a closed load.
     pub offered_iops: Option<f64>,
+    /// I/Os per second that a load without intended starts was held to, as fio does; `None`
+    /// without such a rate.
+    pub ceiling_iops: Option<f64>,
     /// I/Os in flight that were asked for.
     pub queue_depth: u32,
     /// Where the rate of its whole step lies; `None` of short runs, and beside other loads.
@@ -102,11 +105,12 @@ fn measured(
     let n_reads: u64 = jobs.iter().map(|job| job.dirs.read.n_ios).sum();
     let has_done = || dirs().filter(|dir| dir.n_ios > 0);
     let is_open = has_done().all(|dir| dir.response.is_some());
-    let mut latencies = Histogram::new();
-    for dir in has_done() {
-        let service = if dir.clat.is_empty() { &dir.lat } else { &dir.clat };
-        latencies.merge(dir.response.as_ref().filter(|_| is_open).unwrap_or(service));
-    }
+    let latencies = has_done().map(|dir| {
+        let response = dir.response.as_ref().filter(|_| is_open);
+        let service_ns = || dir.service_latency().mean_ns().or(dir.total_latency().mean_ns());
+        let mean_ns = response.map_or_else(service_ns, Histogram::mean_ns);
+        Some(mean_ns? * dir.n_ios as f64)
+    });
     let offered = jobs.iter().map(|job| job.arrivals.as_ref().map(|it| it.offered_iops));
     let mut names: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
     names.dedup();
@@ -124,10 +128,11 @@ fn measured(
         bytes_per_s,
         read_share: n_reads as f64 / n_ios as f64,
         random_share: mean_random(random, jobs, n_ios),
-        latency_ns: latencies.mean_ns(),
+        latency_ns: latencies.sum::<Option<f64>>().map(|sum_ns| sum_ns / n_ios as f64),
         n_ios,
         runtime_ns: dirs().map(|dir| dir.runtime_ns).max().unwrap_or(0),
         offered_iops: offered.sum(),
+        ceiling_iops: jobs.iter().map(|job| ceiling_iops(job, record)).sum(),
         queue_depth: depths.fold(0, u32::saturating_add),
         interval: interval(record, step_idx).filter(|_| is_whole_step),
         is_whole_step,
@@ -149,25 +154,43 @@ fn mean_random(
     weighed.sum::<Option<f64>>().map(|sum| sum / n_ios as f64)
 }
 
+/// Returns an option of a job: what it says for itself stands before what holds for all.
+fn option<'a>(job: &'a JobRecord, record: &'a Record, name: &str) -> Option<&'a str> {
+    let mut all = job.options.iter().rev().chain(record.global_options.iter().rev());
+    all.find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
 /// Returns the share of a job's I/Os at random places, by its options.
 fn random_share(job: &JobRecord, record: &Record) -> Option<f64> {
-    // What a job says for itself stands before what holds for all.
-    let option = |name: &str| {
-        let of =
-            |options: &'_ [(String, String)]| options.iter().rposition(|(known, _)| known == name);
-        let own = of(&job.options).map(|idx| &job.options[idx].1);
-        own.or_else(|| of(&record.global_options).map(|idx| &record.global_options[idx].1))
-    };
-    let kind = option("rw")?;
-    if !kind.starts_with("rand") {
+    if !option(job, record, "rw")?.starts_with("rand") {
         return Some(0.0);
     }
-    let percent = option("percentage_random");
+    let percent = option(job, record, "percentage_random");
     let percent = percent.map_or(Some(100.0), |text| text.split(',').next()?.parse().ok());
     percent.map(|percent: f64| percent / 100.0)
 }
 
+/// Returns the rate that a job's options hold it to, of all workers and directions that did I/O;
+/// `None` where one of these has none. One number holds for each direction.
+fn ceiling_iops(job: &JobRecord, record: &Record) -> Option<f64> {
+    let rates: Vec<&str> = option(job, record, "rate_iops")?.split(',').collect();
+    let of_dirs = job.dirs.iter().enumerate().filter(|(_, (_, dir))| dir.n_ios > 0);
+    let rate = |idx: usize| {
+        let text = if let [all] = rates.as_slice() { all } else { rates.get(idx)? };
+        let rate = units::fio::parse_size(text.trim(), units::fio::SizeRules::default()).ok()?;
+        (rate.value > 0).then_some(rate.value as f64)
+    };
+    let of_worker: f64 = of_dirs.map(|(idx, _)| rate(idx)).sum::<Option<f64>>()?;
+    Some(of_worker * f64::from(job.n_workers.max(1)))
+}
+
 impl Measured {
+    /// Returns the I/Os per second that it would have done at most, however fast the volume is;
+    /// `None` where it was held to no rate.
+    pub(super) fn held_to_iops(&self) -> Option<f64> {
+        self.offered_iops.or(self.ceiling_iops)
+    }
+
     /// Returns the mean bytes of an I/O.
     pub fn io_size_bytes(&self) -> f64 {
         self.bytes_per_s / self.iops

@@ -161,7 +161,12 @@ fn answer(
     let decided = match (n_met, n_missed) {
         (0, 0) => judged.last(),
         (0, _) => judged.iter().rfind(|(it, _)| it.verdict == Verdict::NotMet),
-        (_, _) => judged.iter().rfind(|(it, _)| it.verdict == Verdict::Met),
+        // A phase of more load may have this load too, and keep its rate: its own is the nearest.
+        (_, _) => {
+            let apart = |measured: &Measured| (measured.iops / promised.iops).ln().abs();
+            let met = judged.iter().rev().filter(|(it, _)| it.verdict == Verdict::Met);
+            met.min_by(|one, other| apart(one.1).total_cmp(&apart(other.1)))
+        }
     };
     let Some((found, shown)) = decided else {
         return nothing_like_it(promised, measured);

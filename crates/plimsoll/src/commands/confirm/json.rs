@@ -58,6 +58,7 @@ fn measured(measured: &Measured, runs: &[String]) -> Value {
         "random_share": measured.random_share,
         "latency_ns": measured.latency_ns,
         "offered_iops": measured.offered_iops,
+        "ceiling_iops": measured.ceiling_iops,
         "queue_depth": measured.queue_depth,
         "iops_interval": measured.interval.map(|it| [it.low, it.high]),
     })
