@@ -5,17 +5,17 @@
 
 use std::io::{self, Read};
 
-use engine::nfs::xdr::Flaw;
+use engine::nfs::xdr::XdrError;
 use libfuzzer_sys::fuzz_target;
 use serve::nfs::{Decoded, decode_call, read_record};
 
 /// A stream of which each read brings at most `n` bytes.
-struct Slowly<'a> {
+struct SlowStream<'a> {
     rest: &'a [u8],
     n: usize,
 }
 
-impl Read for Slowly<'_> {
+impl Read for SlowStream<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = buffer.len().min(self.n);
         self.rest.read(&mut buffer[..len])
@@ -23,7 +23,7 @@ impl Read for Slowly<'_> {
 }
 
 fn records(stream: &[u8], n: usize) -> Vec<Vec<u8>> {
-    let mut stream = Slowly { rest: stream, n };
+    let mut stream = SlowStream { rest: stream, n };
     std::iter::from_fn(|| read_record(&mut stream).ok()).collect()
 }
 
@@ -34,11 +34,11 @@ fn check(message: &[u8]) {
             // One byte less is too little, wherever it is missing.
             match decode_call(&message[..len - 1]) {
                 Ok(cut) => assert!(cut.refusal.is_some(), "cut at {} of {len}", len - 1),
-                Err(flaw) => assert_eq!(flaw, Flaw::Incomplete),
+                Err(flaw) => assert_eq!(flaw, XdrError::Incomplete),
             }
         }
-        Ok(_) | Err(Flaw::Incomplete) => {}
-        Err(Flaw::Malformed(what)) => assert!(!what.is_empty()),
+        Ok(_) | Err(XdrError::Incomplete) => {}
+        Err(XdrError::Malformed(what)) => assert!(!what.is_empty()),
     }
 }
 

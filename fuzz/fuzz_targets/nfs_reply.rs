@@ -5,12 +5,12 @@
 
 use engine::nfs::record::{RECORD_BYTES_MAX, Records};
 use engine::nfs::reply::{Answer, HEAD_BYTES_MAX, Question, decode, xid};
-use engine::nfs::xdr::Flaw;
+use engine::nfs::xdr::XdrError;
 use libfuzzer_sys::fuzz_target;
 
 /// Takes a stream apart that comes in chunks of `n` bytes. Returns the records before the first
 /// flaw, and the flaw.
-fn records(stream: &[u8], n: usize) -> (Vec<Vec<u8>>, Option<Flaw>) {
+fn records(stream: &[u8], n: usize) -> (Vec<Vec<u8>>, Option<XdrError>) {
     let mut reader = Records::default();
     let (mut found, mut record) = (Vec::new(), Vec::new());
     for chunk in stream.chunks(n) {
@@ -51,8 +51,8 @@ fuzz_target!(|bytes: &[u8]| {
                     assert_eq!(decode(question, &record[..head.len]), Ok(head));
                 }
                 // More bytes are asked for only within the longest head.
-                Err(Flaw::Incomplete) => assert!(record.len() < HEAD_BYTES_MAX),
-                Err(Flaw::Malformed(what)) => assert!(!what.is_empty()),
+                Err(XdrError::Incomplete) => assert!(record.len() < HEAD_BYTES_MAX),
+                Err(XdrError::Malformed(what)) => assert!(!what.is_empty()),
             }
         }
     }

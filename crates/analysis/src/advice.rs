@@ -11,7 +11,7 @@ pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
             Some("run until all credits have run out: the level after the fall draws on others")
         }
         GateVerdict::Failed => Some(after_failure(gate.name)),
-        GateVerdict::Unknown => to_tell(gate.name),
+        GateVerdict::Unknown => to_decide(gate.name),
     }
 }
 
@@ -41,7 +41,7 @@ fn after_failure(name: GateName) -> &'static str {
     }
 }
 
-fn to_tell(name: GateName) -> Option<&'static str> {
+fn to_decide(name: GateName) -> Option<&'static str> {
     match name {
         GateName::Steady => Some("run longer, or with --until-steady"),
         GateName::Credits => Some("run until they would have run out"),

@@ -20,13 +20,13 @@ mod within;
 
 use crate::series;
 use crate::stats::{Interval, must_be_coverage, normal_quantile, pair_interval, paired_interval};
-use crate::thin::{N_BEYOND_MIN, Thin};
+use crate::thin::{N_BEYOND_MIN, ThinPercentile};
 
 pub use within::compare_series;
 
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
+pub enum BetterWhen {
     /// Rates.
     Higher,
     /// Latencies, errors, cost.
@@ -49,7 +49,7 @@ pub enum RunOrder {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompareOptions {
     /// Which way is better.
-    pub better: Better,
+    pub better: BetterWhen,
     /// In which order the runs were taken.
     pub order: RunOrder,
     /// Probability that the interval holds the true ratio, such as 0.95.
@@ -61,7 +61,7 @@ pub struct CompareOptions {
 
 impl CompareOptions {
     /// 95 %, and 5 % matters; order unknown.
-    pub fn new(better: Better) -> Self {
+    pub fn new(better: BetterWhen) -> Self {
         CompareOptions { better, order: RunOrder::Blocks, coverage: 0.95, effect_min: 0.05 }
     }
 }
@@ -70,7 +70,7 @@ impl CompareOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The interval excludes 1, on the good side.
-    Better,
+    BetterWhen,
     /// The interval excludes 1, on the bad side.
     Worse,
     /// The interval includes 1, and excludes every difference that matters.
@@ -110,15 +110,15 @@ pub struct Comparison {
 
 impl Comparison {
     /// Returns that a percentile cannot be compared, because a run has too few operations for it.
-    pub(crate) fn of_thin(n_baseline: usize, n_candidate: usize, thin: Thin) -> Self {
-        let Thin { n_ios, n_ios_needed } = thin;
+    pub(crate) fn of_thin(n_baseline: usize, n_candidate: usize, thin: ThinPercentile) -> Self {
+        let ThinPercentile { n_ios, n_ios_needed } = thin;
         assert!(n_ios < n_ios_needed, "{n_ios} operations are too few, and {n_ios_needed} enough");
         let n_times = n_ios_needed.div_ceil(n_ios.max(1));
         let reason = format!(
             "a run has {n_ios} operations, and it takes {n_ios_needed} for {N_BEYOND_MIN} of them \
              to lie beyond this percentile: measure at least {n_times} times as long"
         );
-        Comparison { reason, ..Comparison::untold(n_baseline, n_candidate) }
+        Comparison { reason, ..Comparison::undecided(n_baseline, n_candidate) }
     }
 
     /// Returns that not both sides have a figure.
@@ -127,10 +127,10 @@ impl Comparison {
         assert!(!is_known, "{n_baseline} and {n_candidate} figures are unknown");
         let side = if n_baseline == 0 { "baseline" } else { "candidate" };
         let reason = format!("the results of the {side} do not say it");
-        Comparison { reason, ..Comparison::untold(n_baseline, n_candidate) }
+        Comparison { reason, ..Comparison::undecided(n_baseline, n_candidate) }
     }
 
-    fn untold(n_baseline: usize, n_candidate: usize) -> Self {
+    fn undecided(n_baseline: usize, n_candidate: usize) -> Self {
         Comparison {
             n_baseline,
             n_candidate,
@@ -153,10 +153,10 @@ impl Comparison {
     /// known to be smaller than the limit does not either. To ask for an estimate beyond the limit
     /// was rejected: a loss that is exactly at the limit would pass every other time, however well
     /// it is measured.
-    pub fn fails(&self, loss_max: f64, better: Better) -> bool {
+    pub fn fails(&self, loss_max: f64, better: BetterWhen) -> bool {
         let worst = self.interval.map(|interval| match better {
-            Better::Higher => 1.0 - interval.low,
-            Better::Lower => interval.high - 1.0,
+            BetterWhen::Higher => 1.0 - interval.low,
+            BetterWhen::Lower => interval.high - 1.0,
         });
         self.verdict == Verdict::Worse && worst.is_some_and(|loss| loss >= loss_max)
     }
@@ -199,7 +199,7 @@ impl CompareOptions {
 /// none.
 pub fn compare(baseline: &[f64], candidate: &[f64], options: &CompareOptions) -> Comparison {
     options.must_be_options();
-    let mut result = Comparison::untold(baseline.len(), candidate.len());
+    let mut result = Comparison::undecided(baseline.len(), candidate.len());
     result.baseline_median = series::median(baseline);
     result.candidate_median = series::median(candidate);
     let logs = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.ln()).collect() };
@@ -264,7 +264,7 @@ pub fn compare_intervals(
     options: &CompareOptions,
 ) -> Comparison {
     options.must_be_options();
-    let mut result = Comparison::untold(1, 1);
+    let mut result = Comparison::undecided(1, 1);
     result.baseline_median = Some(baseline.0);
     result.candidate_median = Some(candidate.0);
     let figures = [baseline.0, baseline.1.low, baseline.1.high, candidate.0, candidate.1.low];
@@ -307,7 +307,7 @@ fn repeats_needed(coverage: f64) -> u32 {
 const TOLD_MIN: f64 = 0.0005;
 
 fn verdict(interval: &Interval, options: &CompareOptions) -> Verdict {
-    let is_up_better = options.better == Better::Higher;
+    let is_up_better = options.better == BetterWhen::Higher;
     if interval.low > 1.0 - TOLD_MIN && interval.high < 1.0 + TOLD_MIN {
         return Verdict::NoDifferenceShown;
     }

@@ -3,8 +3,8 @@
 use hist::Histogram;
 use record::{DirRecord, Figure, JobRecord, Latency};
 
-use crate::compare::{Better, RunOrder};
-use crate::thin::Thin;
+use crate::compare::{BetterWhen, RunOrder};
+use crate::thin::ThinPercentile;
 
 /// What is compared of two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,8 @@ impl Compared {
     }
 
     /// Says which way is better: rates up, latencies down.
-    pub fn better(self) -> Better {
-        if self.figure().is_rate() { Better::Higher } else { Better::Lower }
+    pub fn better(self) -> BetterWhen {
+        if self.figure().is_rate() { BetterWhen::Higher } else { BetterWhen::Lower }
     }
 }
 
@@ -61,7 +61,7 @@ pub struct Metric {
     pub value: f64,
     /// Of a percentile with fewer than [`crate::thin::N_BEYOND_MIN`] operations beyond it: how many
     /// it is of, and how many it takes. Its value is an accident.
-    pub thin: Option<Thin>,
+    pub thin: Option<ThinPercentile>,
 }
 
 /// From when a latency counts.
@@ -119,7 +119,7 @@ fn put_rates(metrics: &mut Vec<Metric>, dir: &'static str, of: &[&DirRecord]) {
 fn put_latency(metrics: &mut Vec<Metric>, dir: &'static str, latency: &Latency<'_>) {
     for figure in Figure::OF_COMPARISON {
         if let Some(value) = figure.of(latency) {
-            let thin = figure.percentile().and_then(|it| Thin::of(latency.count(), it));
+            let thin = figure.percentile().and_then(|it| ThinPercentile::of(latency.count(), it));
             metrics.push(Metric { dir, figure, value, thin });
         }
     }

@@ -4,7 +4,7 @@ use hist::Histogram;
 
 use crate::change::{ChangeRule, changes};
 use crate::compare::{
-    Better, CompareOptions, Comparison, compare, compare_intervals, compare_series,
+    BetterWhen, CompareOptions, Comparison, compare, compare_intervals, compare_series,
 };
 use crate::curve::knees;
 use crate::gate::{Gate, GateName};
@@ -16,18 +16,18 @@ use crate::limit::LatencyFigure;
 use crate::sampled::Sampled;
 use crate::stats::{BatchMeans, Interval, mean_interval, median_ranks, paired_interval};
 use crate::steady::{SteadyRule, assess};
-use crate::thin::{Thin, n_beyond, n_ios_for};
+use crate::thin::{ThinPercentile, n_beyond, n_ios_for};
 
 const SIX: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
 
 #[test]
-fn who_asks_for_a_comparison_that_cannot_be_is_told() {
-    let usual = CompareOptions::new(Better::Higher);
+fn an_impossible_comparison_panics() {
+    let usual = CompareOptions::new(BetterWhen::Higher);
     let sure = CompareOptions { coverage: 1.0, ..usual };
     let odd = CompareOptions { effect_min: f64::NAN, ..usual };
     let line = (5.0, Interval { low: 4.0, high: 6.0, coverage: 0.95 });
     let series = Sampled::from(&SIX[..]);
-    let enough = Thin { n_ios: 1000, n_ios_needed: 1000 };
+    let enough = ThinPercentile { n_ios: 1000, n_ios_needed: 1000 };
     let holds = "an interval that holds with";
     testing::check_wrong_calls(&[
         ("an interval for sure", "holds with 1", &|| _ = compare(&SIX, &SIX, &sure)),
@@ -53,7 +53,7 @@ fn who_asks_for_a_comparison_that_cannot_be_is_told() {
 }
 
 #[test]
-fn who_asks_for_a_figure_that_is_none_is_told() {
+fn an_unknown_figure_panics() {
     let latency = Histogram::new();
     let of = |percentile| _ = LatencyFigure::Percentile(percentile).of(&latency);
     let points = [(1.0, 1.0), (2.0, 2.0), (3.0, 9.0)];
@@ -65,7 +65,9 @@ fn who_asks_for_a_figure_that_is_none_is_told() {
         ("the percentile 100", "the percentile 100 of a latency", &|| of(100.0)),
         ("beyond the last", "beyond the percentile 100", &|| _ = n_beyond(5, 100.0)),
         ("as many as nothing takes", "beyond the percentile -1", &|| _ = n_ios_for(-1.0)),
-        ("too few for nothing", "beyond the percentile NaN", &|| _ = Thin::of(5, f64::NAN)),
+        ("too few for nothing", "beyond the percentile NaN", &|| {
+            _ = ThinPercentile::of(5, f64::NAN)
+        }),
         ("knees everywhere", "with the sensitivity 0", &|| _ = knees(&points, 0.0)),
         ("levels of a sample", "a level of 1 samples", &|| changed(1, 5.0)),
         ("jumps of less than nothing", "a jump of -5 % matters", &|| changed(5, -5.0)),
@@ -73,14 +75,14 @@ fn who_asks_for_a_figure_that_is_none_is_told() {
     // Neither one operation too many, nor one too few, whatever a binary fraction leaves.
     for (percentile, n_ios) in [(50.0, 20), (99.0, 1000), (99.9, 10_000), (99.99, 100_000)] {
         assert_eq!(n_ios_for(percentile), n_ios);
-        assert_eq!(Thin::of(n_ios, percentile), None);
-        let thin = Thin { n_ios: n_ios - 1, n_ios_needed: n_ios };
-        assert_eq!(Thin::of(n_ios - 1, percentile), Some(thin));
+        assert_eq!(ThinPercentile::of(n_ios, percentile), None);
+        let thin = ThinPercentile { n_ios: n_ios - 1, n_ios_needed: n_ios };
+        assert_eq!(ThinPercentile::of(n_ios - 1, percentile), Some(thin));
     }
 }
 
 #[test]
-fn who_asks_for_a_check_that_says_nothing_is_told() {
+fn a_check_without_a_reason_panics() {
     let passed = |reason: &str| Gate::passed(GateName::Errors, reason);
     let usual = SteadyRule::default();
     let steady = |rule| {

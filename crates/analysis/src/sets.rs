@@ -16,7 +16,7 @@ use crate::compare::{CompareOptions, Comparison, RunOrder, compare, compare_seri
 use crate::entries::{Entries, Entry};
 use crate::metric::{Compared, Metric, Waited, of_jobs, run_order, waited_of};
 use crate::sampled::{Sampled, measured, per_s};
-use crate::thin::Thin;
+use crate::thin::ThinPercentile;
 
 /// How to compare two sets.
 #[derive(Clone, Debug, PartialEq)]
@@ -333,7 +333,10 @@ fn figures(runs: &[Vec<&JobRecord>], waited: Waited) -> Option<Vec<Vec<Metric>>>
 }
 
 /// Returns the run that has the fewest operations for a percentile; nothing where all have enough.
-fn thinnest<'a>(metric: &Metric, runs: impl Iterator<Item = &'a Vec<Metric>>) -> Option<Thin> {
+fn thinnest<'a>(
+    metric: &Metric,
+    runs: impl Iterator<Item = &'a Vec<Metric>>,
+) -> Option<ThinPercentile> {
     let found = runs.filter_map(|run| same(run, metric)?.thin);
     found.min_by_key(|thin| thin.n_ios)
 }

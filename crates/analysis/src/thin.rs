@@ -2,21 +2,21 @@
 
 /// A percentile of too few operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thin {
+pub struct ThinPercentile {
     /// Operations that there were.
     pub n_ios: u64,
     /// Operations that it takes.
     pub n_ios_needed: u64,
 }
 
-impl Thin {
+impl ThinPercentile {
     /// Says whether a percentile of so many operations has too few beyond it.
     ///
     /// # Panics
     /// If the percentile is below 0, or none lies beyond it.
     pub fn of(n_ios: u64, percentile: f64) -> Option<Self> {
         let n_ios_needed = n_ios_for(percentile);
-        (n_ios < n_ios_needed).then_some(Thin { n_ios, n_ios_needed })
+        (n_ios < n_ios_needed).then_some(ThinPercentile { n_ios, n_ios_needed })
     }
 }
 

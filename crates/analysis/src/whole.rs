@@ -17,7 +17,7 @@ use crate::compare::{
 use crate::metric::{Compared, run_order};
 use crate::sampled::{Sampled, measured, per_s};
 use crate::sets::{Basis, Row, SetComparison, SetOptions, compare_sets};
-use crate::thin::Thin;
+use crate::thin::ThinPercentile;
 use crate::{series, stats};
 
 /// Compares the steps of runs, with the repeats of a suite as runs of their own, and load curves.
@@ -273,7 +273,7 @@ impl Sides<'_> {
         };
         let rows = [Figure::Iops, Figure::Mean, Figure::P99].into_iter().map(|figure| {
             let (from, to) = (of(self.from, figure), of(self.to, figure));
-            let thin = |of: f64| Thin::of(self.fewest_ios(load)?, of);
+            let thin = |of: f64| ThinPercentile::of(self.fewest_ios(load)?, of);
             let comparison = match figure.percentile().and_then(thin) {
                 Some(thin) => Comparison::of_thin(from.len(), to.len(), thin),
                 None => compare(&from, &to, &self.options(figure)),

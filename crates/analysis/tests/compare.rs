@@ -3,13 +3,13 @@
 mod common;
 
 use analysis::compare::{
-    Better, CompareOptions, Comparison, RunOrder, Verdict, compare, compare_intervals,
+    BetterWhen, CompareOptions, Comparison, RunOrder, Verdict, compare, compare_intervals,
 };
 use analysis::stats::Interval;
 use common::Noise;
 
 fn options(order: RunOrder) -> CompareOptions {
-    CompareOptions { order, ..CompareOptions::new(Better::Higher) }
+    CompareOptions { order, ..CompareOptions::new(BetterWhen::Higher) }
 }
 
 /// IOPS of a run of half a minute: its own level, and seconds that resemble each other.
@@ -107,7 +107,7 @@ fn rates(taken: Taken, host: Host, n: usize) -> Rates {
         equal_better: says(&equal, Verdict::Better),
         equal_untold: says(&equal, Verdict::CannotTell),
         loss_worse: says(&loss, Verdict::Worse),
-        loss_fails: share(&loss, &|found| found.fails(0.05, Better::Higher)),
+        loss_fails: share(&loss, &|found| found.fails(0.05, BetterWhen::Higher)),
     }
 }
 
@@ -212,7 +212,7 @@ fn scaled(by: f64) -> Vec<f64> {
 }
 
 #[track_caller]
-fn check(from: &[f64], to: &[f64], better: Better, verdict: Verdict, reason: &str) {
+fn check(from: &[f64], to: &[f64], better: BetterWhen, verdict: Verdict, reason: &str) {
     let order = RunOrder::Mixed;
     let found = compare(from, to, &CompareOptions { order, ..CompareOptions::new(better) });
     assert_eq!(found.verdict, verdict, "{found:?}");
@@ -224,26 +224,26 @@ fn check(from: &[f64], to: &[f64], better: Better, verdict: Verdict, reason: &st
 
 #[test]
 fn the_verdict_knows_which_way_is_better() {
-    check(&STEADY, &scaled(0.9), Better::Higher, Verdict::Worse, "-10.0 %");
-    check(&STEADY, &scaled(0.9), Better::Lower, Verdict::Better, "-10.0 %");
-    check(&STEADY, &scaled(1.1), Better::Higher, Verdict::Better, "+10.0 %");
-    check(&STEADY, &scaled(1.1), Better::Lower, Verdict::Worse, "+10.0 %");
-    check(&STEADY, &STEADY, Better::Higher, Verdict::NoDifferenceShown, "less than 5 %");
+    check(&STEADY, &scaled(0.9), BetterWhen::Higher, Verdict::Worse, "-10.0 %");
+    check(&STEADY, &scaled(0.9), BetterWhen::Lower, Verdict::Better, "-10.0 %");
+    check(&STEADY, &scaled(1.1), BetterWhen::Higher, Verdict::Better, "+10.0 %");
+    check(&STEADY, &scaled(1.1), BetterWhen::Lower, Verdict::Worse, "+10.0 %");
+    check(&STEADY, &STEADY, BetterWhen::Higher, Verdict::NoDifferenceShown, "less than 5 %");
     // Shown, and smaller than what is printed of it.
     let (even, less) = ([5_000.0; 6], [4_999.0, 4_999.1, 4_999.2, 4_999.3, 4_999.4, 4_999.5]);
-    check(&even, &less, Better::Higher, Verdict::NoDifferenceShown, "less than 5 %");
-    check(&even, &less.map(|it| it - 5.0), Better::Higher, Verdict::Worse, "-0.1 %");
+    check(&even, &less, BetterWhen::Higher, Verdict::NoDifferenceShown, "less than 5 %");
+    check(&even, &less.map(|it| it - 5.0), BetterWhen::Higher, Verdict::Worse, "-0.1 %");
 }
 
 #[test]
 fn too_few_runs_cannot_tell() {
     let needed = "take at least 4 of each";
-    check(&[100.0], &[50.0], Better::Higher, Verdict::CannotTell, needed);
-    check(&STEADY[..3], &[50.0, 51.0, 49.0], Better::Higher, Verdict::CannotTell, needed);
-    check(&STEADY[..4], &scaled(0.5)[..4], Better::Higher, Verdict::Worse, "-50");
-    check(&STEADY, &[], Better::Higher, Verdict::CannotTell, "no run");
-    check(&STEADY, &[0.0; 6], Better::Higher, Verdict::CannotTell, "no ratio");
-    check(&[f64::NAN; 6], &STEADY, Better::Higher, Verdict::CannotTell, "no ratio");
+    check(&[100.0], &[50.0], BetterWhen::Higher, Verdict::CannotTell, needed);
+    check(&STEADY[..3], &[50.0, 51.0, 49.0], BetterWhen::Higher, Verdict::CannotTell, needed);
+    check(&STEADY[..4], &scaled(0.5)[..4], BetterWhen::Higher, Verdict::Worse, "-50");
+    check(&STEADY, &[], BetterWhen::Higher, Verdict::CannotTell, "no run");
+    check(&STEADY, &[0.0; 6], BetterWhen::Higher, Verdict::CannotTell, "no ratio");
+    check(&[f64::NAN; 6], &STEADY, BetterWhen::Higher, Verdict::CannotTell, "no ratio");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn wide_intervals_say_how_many_runs_would_tell() {
     let wild = [100.0, 140.0, 75.0, 120.0, 60.0, 110.0];
     let mut noise = Noise::new(7);
     let order = RunOrder::Mixed;
-    let options = CompareOptions { order, ..CompareOptions::new(Better::Higher) };
+    let options = CompareOptions { order, ..CompareOptions::new(BetterWhen::Higher) };
     let found = compare(&wild, &STEADY, &options);
     assert_eq!(found.verdict, Verdict::CannotTell);
     let n = found.n_runs_needed.unwrap();
@@ -261,20 +261,20 @@ fn wide_intervals_say_how_many_runs_would_tell() {
     let mut set = |level: f64| -> Vec<f64> {
         (0..n).map(|_| level * (stdev * noise.normal()).exp()).collect()
     };
-    let n_told = (0..100)
+    let n_reported = (0..100)
         .filter(|_| {
             let (from, to) = (set(100.0), set(95.0));
             compare(&from, &to, &options).verdict == Verdict::Worse
         })
         .count();
-    assert!(n_told >= 50, "{n} runs of each tell {n_told} of 100");
+    assert!(n_reported >= 50, "{n} runs of each tell {n_reported} of 100");
 }
 
 #[test]
 fn failing_takes_a_shown_loss_of_the_limit() {
     let fails = |by: f64, limit: f64| {
         let found = compare(&STEADY, &scaled(by), &options(RunOrder::Mixed));
-        found.fails(limit, Better::Higher)
+        found.fails(limit, BetterWhen::Higher)
     };
     assert!(fails(0.9, 0.05));
     assert!(fails(0.9, 0.1), "a loss of 10 % is not known to be less");

@@ -101,7 +101,7 @@ fn a_limit_that_changes_in_the_middle_is_not_steady() {
 }
 
 #[test]
-fn a_level_that_lives_on_another_account_is_told() {
+fn a_level_that_lives_on_another_account_is_reported() {
     let judge_known = |iops: &[f64]| {
         let knowledge = BurstKnowledge::Known { baseline_iops: 500.0, credit_ios: 5_400_000.0 };
         let (unit, sample_s, counted_per_s, place) = ("IOPS", 1.0, None, None);
@@ -451,8 +451,8 @@ fn waiting(depth: usize, wake_us: f64, hog_us: f64, hog_share: f64) -> (WaitInpu
 
 /// The limit is one on what waits change, and not on how much there is of them.
 #[test]
-fn waits_are_told_where_they_cost_throughput() {
-    let (mut n_told, mut n_not) = (0, 0);
+fn waits_are_reported_where_they_cost_throughput() {
+    let (mut n_reported, mut n_not) = (0, 0);
     for depth in [1, 4, 8, 32] {
         for (wake_us, hog_us, hog_share) in [
             (3.0, 1.0, 0.0),
@@ -470,11 +470,14 @@ fn waits_are_told_where_they_cost_throughput() {
             let case = format!("{depth} in flight, {wake_us} us, {hog_us} us for {hog_share}");
             assert!(is_told || lost < 0.06, "{case}: {lost:.3} lost, {waits:?}");
             assert!(!is_told || lost > 0.025, "{case}: {lost:.3} lost, {waits:?}");
-            n_told += u32::from(is_told);
+            n_reported += u32::from(is_told);
             n_not += u32::from(!is_told && waits.share_max > 0.05);
         }
     }
-    assert!(n_told > 5 && n_not > 3, "{n_told} told, {n_not} with many waits that cost little");
+    assert!(
+        n_reported > 5 && n_not > 3,
+        "{n_reported} reported, {n_not} with many waits that cost little"
+    );
 }
 
 #[test]
@@ -545,7 +548,7 @@ fn a_job_that_uses_all_processors_was_not_stopped() {
 }
 
 #[test]
-fn a_long_pause_is_told_in_a_valid_run() {
+fn a_long_pause_is_reported_in_a_valid_run() {
     let once =
         GeneratorInputs { pauses: Some(still(0.005, 1_500_000_000)), is_open: false, ..EASY };
     let gate = generator(&once);

@@ -1,7 +1,7 @@
 //! What a record alone tells: series, points, checks; and what mount options cost.
 
 use analysis::alike::{DifferenceKind, differences};
-use analysis::compare::{Better, RunOrder};
+use analysis::compare::{BetterWhen, RunOrder};
 use analysis::gates::{StepSeries, mount_remarks, of_step};
 use analysis::metric::{Compared, Waited, of_jobs, run_order};
 use analysis::sampled::{evened, sample_s};
@@ -153,7 +153,7 @@ fn offered(rate_iops: f64, length_s: f64, n_done: u64, latency_ns: u64) -> Optio
 /// Far too little is said after a second; what a moment's delay may leave undone only when the
 /// time is long.
 #[test]
-fn a_rate_that_is_missed_by_far_is_told_in_a_short_run() {
+fn a_rate_that_is_missed_by_far_is_reported_in_a_short_run() {
     for length_s in [0.3, 1.0, 3.0, 9.0] {
         let done = |share: f64| (100_000.0 * length_s * share) as u64;
         assert_eq!(offered(1e5, length_s, done(0.1), 100_000), Some(Verdict::Failed));
@@ -302,8 +302,11 @@ fn figures_to_compare() {
     let better = |metric: &str| {
         Compared::all().find(|it| it.name() == metric).expect("it is compared").better()
     };
-    assert_eq!((better("iops"), better("mean_ns")), (Better::Higher, Better::Lower));
-    assert_eq!((better("bytes_per_s"), better("second_p99_ns")), (Better::Higher, Better::Lower));
+    assert_eq!((better("iops"), better("mean_ns")), (BetterWhen::Higher, BetterWhen::Lower));
+    assert_eq!(
+        (better("bytes_per_s"), better("second_p99_ns")),
+        (BetterWhen::Higher, BetterWhen::Lower)
+    );
     // Ten operations must lie beyond a percentile.
     let mut short = run();
     for job in &mut short.jobs {

@@ -319,8 +319,8 @@ fn what_says_nothing_is_repeated_and_counts_for_nothing() {
 }
 
 #[test]
-fn a_search_that_is_told_nothing_ends() {
-    let told = |answer| {
+fn a_search_without_answers_ends() {
+    let reported = |answer| {
         let search = drive(SearchOptions::rate(1_000.0), |load| match load {
             load if load < 3_000.0 => bare(true),
             _ => ProbeResult { answer, achieved: None, pressure: None },
@@ -329,10 +329,10 @@ fn a_search_that_is_told_nothing_ends() {
         assert_eq!((line.load, line.interval), (None, None));
         (line.end, search.taken().len())
     };
-    let (end, n) = told(Answer::HostAtFault);
+    let (end, n) = reported(Answer::HostAtFault);
     assert_eq!(end, LineEnd::CannotTell(Reason::Host));
     assert!(n <= 15, "{n} probes");
-    let (end, n) = told(Answer::FewOperations);
+    let (end, n) = reported(Answer::FewOperations);
     assert_eq!(end, LineEnd::CannotTell(Reason::FewOperations));
     assert!(n <= 4, "{n} probes");
 }
@@ -384,7 +384,7 @@ fn the_curve_has_equal_steps_in_the_order_asked_for() {
 }
 
 #[test]
-fn a_dip_below_the_line_is_told() {
+fn a_dip_below_the_line_is_reported() {
     let search = drive(SearchOptions::rate(100.0), |load| {
         let is_dip = (2_400.0..2_600.0).contains(&load);
         bare(load <= 5_000.0 && !is_dip)
@@ -404,8 +404,8 @@ fn searches_without_a_line_end() {
     let options = SearchOptions { max: 1_000.0, n_curve_points: 0, ..SearchOptions::rate(100.0) };
     assert_eq!(end(options, 1e9), (LineEnd::NothingFailed, 5));
     let options = SearchOptions { min: 10.0, ..options };
-    let (told, n) = end(options, 1.0);
-    assert_eq!(told, LineEnd::NothingPassed);
+    let (reported, n) = end(options, 1.0);
+    assert_eq!(reported, LineEnd::NothingPassed);
     assert!(n <= 10, "{n} probes");
     let options = SearchOptions { n_probes_max: 3, ..options };
     assert_eq!(end(options, 500.0), (LineEnd::CannotTell(Reason::Probes), 3));

@@ -101,7 +101,7 @@ fn repeats_are_compared_figure_by_figure() {
 
 /// A percentile that a few operations decide is an accident, on whichever side they are few.
 #[test]
-fn a_percentile_of_too_few_operations_cannot_be_told() {
+fn a_percentile_of_too_few_operations_is_undecided() {
     let (long, short) = (set(6, 500.0, 1), set(6, 50.0, 100));
     for (from, to) in [(&long, &short), (&short, &long)] {
         let found = compare_sets(from, to, &SetOptions::default());
@@ -133,7 +133,7 @@ fn curve_of_one_point(seed: u64) -> CurveRecord {
 
 /// So is that of a curve's points, whose operations are those of their steps.
 #[test]
-fn a_percentile_of_a_point_with_too_few_operations_cannot_be_told() {
+fn a_percentile_of_a_point_with_too_few_operations_is_undecided() {
     let curves = |n_ios: u64| -> Vec<Record> {
         let of_run = |seed: u64| {
             let mut record = run(100.0, 1e6, seed);
@@ -172,7 +172,7 @@ fn one_run_each_is_compared_by_its_seconds() {
 #[test]
 fn equal_runs_are_rarely_called_worse_however_their_seconds_hang_together() {
     const N_PAIRS: u64 = 1_000;
-    let options = CompareOptions::new(analysis::compare::Better::Higher);
+    let options = CompareOptions::new(analysis::compare::BetterWhen::Higher);
     let series = |seed| -> Sampled {
         let noise = Noise::new(seed).correlated(120, 0.5);
         even(&noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect::<Vec<f64>>())
@@ -187,7 +187,7 @@ fn equal_runs_are_rarely_called_worse_however_their_seconds_hang_together() {
 
 #[test]
 fn too_short_a_run_cannot_tell() {
-    let options = CompareOptions::new(analysis::compare::Better::Higher);
+    let options = CompareOptions::new(analysis::compare::BetterWhen::Higher);
     let found = compare_series(&even(&[1.0, 2.0, 3.0]), &even(&[1.0, 2.0, 3.0]), &options);
     assert_eq!(found.verdict, Verdict::CannotTell);
     assert!(found.reason.starts_with("too few seconds"), "{}", found.reason);
@@ -245,7 +245,7 @@ fn jobs_are_matched_by_name_and_added_up() {
 }
 
 #[test]
-fn a_set_that_is_not_of_one_kind_is_told() {
+fn a_set_that_is_not_of_one_kind_is_reported() {
     let mut set = set(4, 100.0, 1);
     set[2].jobs[0].queue_depth = 9;
     set[3].host.kernel = "other".to_owned();
@@ -293,9 +293,9 @@ fn listed_percentiles_are_compared_as_far_as_they_are_known() {
 
 /// Runs of 40 s: an equal pair is rarely called worse, and for most pairs a verdict is given.
 #[track_caller]
-fn check_short_runs(autocorrelation: f64, told_min: f64) {
+fn check_short_runs(autocorrelation: f64, reported_min: f64) {
     const N_PAIRS: u64 = 1_000;
-    let options = CompareOptions::new(analysis::compare::Better::Higher);
+    let options = CompareOptions::new(analysis::compare::BetterWhen::Higher);
     let series = |seed| -> Sampled {
         let noise = Noise::new(seed).correlated(40, autocorrelation);
         even(&noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect::<Vec<f64>>())
@@ -308,12 +308,12 @@ fn check_short_runs(autocorrelation: f64, told_min: f64) {
     };
     let worse = share(&|verdict| *verdict == Verdict::Worse);
     assert!(worse <= 0.06, "{worse} of equal pairs are called worse");
-    let told = share(&|verdict| *verdict != Verdict::CannotTell);
-    assert!(told >= told_min, "{told} of pairs can be told");
+    let reported = share(&|verdict| *verdict != Verdict::CannotTell);
+    assert!(reported >= reported_min, "{reported} of pairs are decided");
 }
 
 #[test]
-fn runs_of_forty_seconds_can_be_told() {
+fn runs_of_forty_seconds_are_decided() {
     check_short_runs(0.0, 0.95);
     check_short_runs(0.3, 0.95);
     check_short_runs(0.6, 0.8);
@@ -321,7 +321,7 @@ fn runs_of_forty_seconds_can_be_told() {
 
 #[test]
 fn a_short_run_says_how_long_it_should_be() {
-    let options = CompareOptions::new(analysis::compare::Better::Higher);
+    let options = CompareOptions::new(analysis::compare::BetterWhen::Higher);
     // A slow wave: each second is nearly the one before.
     let wave = |phase: f64| -> Sampled {
         let second = |at| 1000.0 + 50.0 * (f64::from(at) / 8.0 + phase).sin();
@@ -352,10 +352,10 @@ fn copies_of_a_run_count_once() {
     let copies = compared(|_| 1);
     let basis = row(&copies.rows, "read", "iops").basis;
     assert_eq!(basis, Basis::Seconds, "one run stands on each side");
-    let told = |name: &str| {
+    let reported = |name: &str| {
         format!("5 of the 6 runs of the {name} are copies of another one, and do not count")
     };
-    assert_eq!(copies.remarks, [told("baseline"), told("candidate")]);
+    assert_eq!(copies.remarks, [reported("baseline"), reported("candidate")]);
     assert!(copies.differences.is_empty(), "{:?}", copies.differences);
     let others = compared(|idx| idx);
     assert_eq!(row(&others.rows, "read", "iops").basis, Basis::Runs);

@@ -212,12 +212,13 @@ fn parameters_can_be_set() {
 
 #[track_caller]
 fn check_refused(name: &str, value: &str, expected: &str) {
-    let told = changes(&[(name, value)], None).apply(suite("anf-large")).expect_err("a mistake");
-    assert!(told.to_string().contains(expected), "{told}");
+    let reported =
+        changes(&[(name, value)], None).apply(suite("anf-large")).expect_err("a mistake");
+    assert!(reported.to_string().contains(expected), "{reported}");
 }
 
 #[test]
-fn what_cannot_be_set_is_told() {
+fn what_cannot_be_set_is_reported() {
     check_refused("speed", "1", "there are size, time, ramp");
     check_refused("time", "0s", "the shortest is 10ms");
     check_refused("iodepth", "0", "expected 1 to 32768");
@@ -230,21 +231,21 @@ fn check_mistake(text: &str, expected: &[&str]) {
     let whole = format!("schema = \"plimsoll.suite/1\"\nname = \"mine\"\n{text}");
     let (suite, findings) = parse(&whole);
     assert_eq!(suite, None);
-    let told: Vec<String> = findings
+    let reported: Vec<String> = findings
         .iter()
         .map(|it| {
             let line = it.span.as_ref().map_or(0, |span| span.line);
             format!("{line}: {} {}", it.message, it.help.join(" "))
         })
         .collect();
-    assert_eq!(told.len(), expected.len(), "{told:?}");
-    for (told, expected) in told.iter().zip(expected) {
-        assert!(told.contains(expected), "`{told}` and not `{expected}`");
+    assert_eq!(reported.len(), expected.len(), "{reported:?}");
+    for (reported, expected) in reported.iter().zip(expected) {
+        assert!(reported.contains(expected), "`{reported}` and not `{expected}`");
     }
 }
 
 #[test]
-fn all_mistakes_are_told_with_their_places() {
+fn all_mistakes_are_reported_with_their_places() {
     check_mistake("", &["at least one [[part]]"]);
     check_mistake(
         "[[part]]\nname = \"a\"\nrw = \"randraed\"\nbs = \"8q\"\niodepht = 3\nread_pct = 120\n",
@@ -356,19 +357,19 @@ fn suites_say_when_writes_are_made_durable() {
 }
 
 #[test]
-fn mistakes_about_durability_and_targets_are_told() {
+fn mistakes_about_durability_and_targets_are_reported() {
     let text = "schema = \"plimsoll.suite/1\"\nname = \"x\"\n\
                 [[part]]\nname = \"p\"\nrw = \"write\"\n\
                 fsync = 1\nfdatasync = 1\nsync = \"often\"\n[[part.target]]\nlimit = \"p99 > 3\"\n\
                 source = \"nobody\"\n";
     let (_, findings) = parse(text);
-    let told: Vec<&str> = findings.iter().map(|it| it.message.as_str()).collect();
+    let reported: Vec<&str> = findings.iter().map(|it| it.message.as_str()).collect();
     for expected in [
         "`sync` is `often`, expected `none`, `sync` or `dsync`",
         "one of `fsync`, `fdatasync` and `sync` says when writes are made durable",
         "`limit`: `p99 > 3`: `iops` and `mb_s` may be more than a number",
         "no [[source]] has the id `nobody`",
     ] {
-        assert!(told.contains(&expected), "{expected}: {told:?}");
+        assert!(reported.contains(&expected), "{expected}: {reported:?}");
     }
 }

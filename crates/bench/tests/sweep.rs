@@ -423,7 +423,7 @@ fn a_load_whose_backlog_grows_is_not_carried() {
 }
 
 #[test]
-fn a_line_of_the_ios_in_flight_is_told() {
+fn a_line_of_the_ios_in_flight_is_reported() {
     // 1 ms each: four in flight come to 4,000 per second of a volume that carries 5,000.
     let run = |in_flight_max: u32| {
         let lever = Lever::Rate { arrivals: Arrivals::Linear, in_flight_max };
@@ -447,12 +447,15 @@ fn a_line_of_the_ios_in_flight_is_told() {
             sweep.take(record).expect("a point");
         }
         let record = sweep.finish().expect("a record");
-        let told = record.notes.iter().find(|note| note.code == "line-of-in-flight");
-        told.map(|note| note.message.clone())
+        let reported = record.notes.iter().find(|note| note.code == "line-of-in-flight");
+        reported.map(|note| note.message.clone())
     };
-    let told = run(4).expect("four are too few");
-    assert!(told.contains("at most 4 I/Os in flight"), "{told}");
-    assert!(told.contains("come to 4000 IOPS") || told.contains("come to 399"), "{told}");
+    let reported = run(4).expect("four are too few");
+    assert!(reported.contains("at most 4 I/Os in flight"), "{reported}");
+    assert!(
+        reported.contains("come to 4000 IOPS") || reported.contains("come to 399"),
+        "{reported}"
+    );
     assert_eq!(run(64), None, "they would wait in the volume");
 }
 

@@ -186,7 +186,7 @@ impl Collector {
         for series in &mut series {
             self.straighten(series);
         }
-        self.tell_changes(&series);
+        self.note_changes(&series);
         self.captured.all_names = series.iter().map(|series| series.name.clone()).collect();
         let traced = self.traces.iter().map(|(name, ..)| name.clone());
         self.captured.all_names.extend(traced);
@@ -226,7 +226,7 @@ impl Collector {
     }
 
     /// Tells which devices came and went within a source.
-    fn tell_changes(&mut self, all: &[Series]) {
+    fn note_changes(&mut self, all: &[Series]) {
         let mut texts = Vec::new();
         for (source_idx, source) in self.captured.sources.iter().enumerate() {
             let of: Vec<&Series> =

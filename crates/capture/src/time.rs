@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn one_date_tells_which_number_is_the_day() {
+    fn one_date_says_which_number_is_the_day() {
         let mut stamps = Stamps::default();
         stamps.stamp("31/05/26 23:59:59").expect("a moment");
         let next = stamps.stamp("01/06/26 00:00:00").expect("a moment");

@@ -123,10 +123,10 @@ const FILES: &[Packed] = tables!(
 );
 
 /// A user's own tables: pairs of path and text.
-pub(crate) type Own = Arc<[(String, String)]>;
+pub(crate) type OwnTables = Arc<[(String, String)]>;
 
 /// Returns the sources, with those that a user's tables add.
-pub(crate) fn sources(own: &Own, errors: &mut Vec<CatalogError>) -> Sources {
+pub(crate) fn sources(own: &OwnTables, errors: &mut Vec<CatalogError>) -> Sources {
     let text = SOURCES.text();
     let mut sources = table::sources(TableFile { path: SOURCES.path, text: &text }, errors);
     for (path, text) in own.iter().filter(|(path, _)| path == SOURCES.path) {
@@ -139,7 +139,7 @@ pub(crate) fn sources(own: &Own, errors: &mut Vec<CatalogError>) -> Sources {
 /// coming first: a user's own, then the built-in ones. Only tables of the kinds wanted are
 /// decompressed.
 pub(crate) fn each_table(
-    own: &Own,
+    own: &OwnTables,
     edition: &str,
     is_wanted: impl Fn(TableSchema) -> bool,
     mut read: impl FnMut(TableSchema, TableFile<'_>),
@@ -168,7 +168,7 @@ pub fn edition(name: &str) -> Option<&'static Edition> {
 /// The built-in tables, and perhaps a user's own, which count before them.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    user: Own,
+    user: OwnTables,
     editions: [OnceLock<Edition>; EDITIONS.len()],
 }
 
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn all_built_in_tables_read_without_a_mistake() {
         let mut errors = Vec::new();
-        let sources = sources(&Own::default(), &mut errors);
+        let sources = sources(&OwnTables::default(), &mut errors);
         for packed in FILES {
             let name = packed.path.split_once('/').map_or("", |(_, name)| name);
             let kind = TableSchema::of(name).expect("a known kind");

@@ -1,7 +1,7 @@
 //! What a design costs in a month: machines, disks and file services at list prices.
 //!
 //! Which parts of a thing are billed, and above which free quantity, stands in the tables
-//! ([`crate::Part`], [`crate::Band`]): here they are multiplied and added up. A price that is not
+//! ([`crate::Part`], [`crate::QuantityBand`]): here they are multiplied and added up. A price that is not
 //! known is an error that names it. Nothing is ever free because its price is missing.
 //!
 //! Prices are of one day each, in US dollars, without tax, traffic and discounts of contracts. A
@@ -14,8 +14,8 @@ use crate::cloud::Cloud;
 use crate::edition::Edition;
 use crate::kinds::Vm;
 use crate::near;
-use crate::per::{Measure, Per};
-use crate::price::{Band, Part, Price, Term};
+use crate::per::{Measure, PricePer};
+use crate::price::{Part, Price, QuantityBand, Term};
 
 /// Hours of a month as the calculators of all three clouds count them: a twelfth of a year.
 pub const MONTH_HOURS: f64 = 730.0;
@@ -25,7 +25,7 @@ const MONTH_HOURS_MAX: f64 = 744.0;
 
 /// What is bought, where, and for how long.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Order {
+pub struct Purchase {
     /// The cloud.
     pub cloud: Cloud,
     /// The region; `None` takes prices that state none.
@@ -44,10 +44,10 @@ pub struct Order {
     pub storage: Vec<Storage>,
 }
 
-impl Order {
+impl Purchase {
     /// Makes an order of nothing yet: on demand, running for 730 of 730 hours.
     pub fn new(cloud: Cloud, region: Option<&str>) -> Self {
-        Order {
+        Purchase {
             cloud,
             region: region.map(ToOwned::to_owned),
             term: Term::OnDemand,
@@ -197,7 +197,7 @@ fn for_term(term: Term) -> String {
 }
 
 /// Returns what an order costs in a month.
-pub fn cost(edition: &Edition, order: &Order) -> Result<Cost, CostError> {
+pub fn cost(edition: &Edition, order: &Purchase) -> Result<Cost, CostError> {
     check_hours(order)?;
     let region = match &order.region {
         Some(region) => Some(find_region(edition, order.cloud, region)?),
@@ -231,8 +231,8 @@ pub fn find_region<'e>(
     Err(CostError::UnknownRegion { cloud, region: region.to_owned(), near })
 }
 
-fn check_hours(order: &Order) -> Result<(), CostError> {
-    let Order { month_hours, machine_hours, .. } = *order;
+fn check_hours(order: &Purchase) -> Result<(), CostError> {
+    let Purchase { month_hours, machine_hours, .. } = *order;
     if !(1.0..=MONTH_HOURS_MAX).contains(&month_hours) {
         return Err(CostError::Hours { hours: month_hours, most: MONTH_HOURS_MAX });
     }
@@ -248,7 +248,7 @@ fn check_hours(order: &Order) -> Result<(), CostError> {
 /// What all lines of one order share.
 struct Sum<'a> {
     edition: &'a Edition,
-    order: &'a Order,
+    order: &'a Purchase,
     region: Option<&'a str>,
 }
 
@@ -256,7 +256,7 @@ impl Sum<'_> {
     fn machine(&self, machine: &Machine, lines: &mut Vec<Line>) -> Result<(), CostError> {
         let size = self.edition.vm(&machine.name);
         let name = size.map_or(machine.name.as_str(), |size| &size.name);
-        let price = self.find(name, Part::Whole, Band::ALL, self.order.term)?;
+        let price = self.find(name, Part::Whole, QuantityBand::ALL, self.order.term)?;
         let mut line = Self::line(machine.count, 1.0, price, self.order.machine_hours)?;
         let family = size.and_then(|size| size.word("family")).unwrap_or_default();
         let prices = self.edition.price_list();
@@ -273,7 +273,7 @@ impl Sum<'_> {
         if machine.allows_ultra && !self.order.storage.iter().any(is_ultra) {
             let vcpus = size.and_then(Vm::vcpus);
             let vcpus = vcpus.ok_or_else(|| CostError::UnknownVcpus { name: name.to_owned() })?;
-            let price = self.find(ULTRA, Part::Vcpus, Band::ALL, Term::OnDemand)?;
+            let price = self.find(ULTRA, Part::Vcpus, QuantityBand::ALL, Term::OnDemand)?;
             lines.push(Self::line(machine.count, vcpus.value, price, self.order.machine_hours)?);
         }
         Ok(())
@@ -284,7 +284,7 @@ impl Sum<'_> {
         let name = disk.map_or(storage.name.as_str(), |disk| &disk.name);
         let meters = self.meters(name, disk.map_or("", |disk| disk.family()));
         if !meters.iter().any(|meter| meter.part == Part::Whole) {
-            return Err(self.no_price(name, Part::Whole, Band::ALL, Term::OnDemand));
+            return Err(self.no_price(name, Part::Whole, QuantityBand::ALL, Term::OnDemand));
         }
         for meter in meters {
             let billed = |per: &str| {
@@ -327,7 +327,13 @@ impl Sum<'_> {
 
     /// Finds a price in the region. One that states no region counts where no price of the thing
     /// states one.
-    fn find(&self, name: &str, part: Part, band: Band, term: Term) -> Result<&Price, CostError> {
+    fn find(
+        &self,
+        name: &str,
+        part: Part,
+        band: QuantityBand,
+        term: Term,
+    ) -> Result<&Price, CostError> {
         let is_it = |price: &&Price| (price.part, price.band, price.term) == (part, band, term);
         let all = || self.edition.prices_of(name).filter(is_it).filter(|it| it.is_currency_stated);
         let here =
@@ -337,7 +343,7 @@ impl Sum<'_> {
         here.or_else(anywhere).ok_or_else(|| self.no_price(name, part, band, term))
     }
 
-    fn no_price(&self, name: &str, part: Part, band: Band, term: Term) -> CostError {
+    fn no_price(&self, name: &str, part: Part, band: QuantityBand, term: Term) -> CostError {
         let is_it = |price: &&Price| (price.part, price.band, price.term) == (part, band, term);
         let prices = self.edition.prices_of(name).filter(is_it);
         let mut known_in: Vec<String> =
@@ -367,9 +373,9 @@ impl Sum<'_> {
 }
 
 /// Reads what a thing's price is per.
-fn per_of(name: &str, per: &str) -> Result<Per, CostError> {
+fn per_of(name: &str, per: &str) -> Result<PricePer, CostError> {
     let unknown = || CostError::UnknownPer { name: name.to_owned(), per: per.to_owned() };
-    Per::read(per).ok_or_else(unknown)
+    PricePer::read(per).ok_or_else(unknown)
 }
 
 /// The type whose machines have processors billed.
@@ -379,7 +385,7 @@ const ULTRA: &str = "Ultra";
 struct BilledPart {
     name: Arc<str>,
     part: Part,
-    band: Band,
+    band: QuantityBand,
     per: Arc<str>,
 }
 

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::built_in::{self, EditionInfo, Own};
+use crate::built_in::{self, EditionInfo, OwnTables};
 use crate::cloud::Cloud;
 use crate::error::CatalogError;
 use crate::figure::Figure;
 use crate::item::Item;
 use crate::kinds::{Disk, Vm};
 use crate::near;
-use crate::network::{self, Fact, Surface, VolumeKind};
+use crate::network::{self, NetworkFact, Surface, VolumeKind};
 use crate::price::{Price, Prices};
 use crate::table::{self, Sources, TableSchema};
 
@@ -21,9 +21,9 @@ pub struct Edition {
     pub info: &'static EditionInfo,
     disks: Vec<Disk>,
     vms: Vec<Vm>,
-    facts: Vec<Fact>,
+    facts: Vec<NetworkFact>,
     /// A user's own tables, for the prices in them.
-    own: Own,
+    own: OwnTables,
     /// Read when they are first asked for: most commands need none.
     prices: OnceLock<Prices>,
     disk_idx: HashMap<String, usize>,
@@ -42,7 +42,7 @@ impl Edition {
     }
 
     /// Returns the facts about network volumes: levels, limits, measured ceilings.
-    pub fn network_volumes(&self) -> &[Fact] {
+    pub fn network_volumes(&self) -> &[NetworkFact] {
         &self.facts
     }
 
@@ -98,7 +98,7 @@ impl Edition {
 
     /// Finds a fact about network volumes.
     pub fn fact(&self, scope: &str, parameter: &str) -> Option<&Figure> {
-        let is_it = |fact: &&Fact| fact.scope == scope && fact.parameter == parameter;
+        let is_it = |fact: &&NetworkFact| fact.scope == scope && fact.parameter == parameter;
         self.facts.iter().find(is_it).map(|fact| &fact.figure)
     }
 
@@ -120,7 +120,7 @@ impl Edition {
     /// counts before that of a later one.
     pub(crate) fn read(
         info: &'static EditionInfo,
-        own: &Own,
+        own: &OwnTables,
         errors: &mut Vec<CatalogError>,
     ) -> Self {
         let sources = built_in::sources(own, errors);
@@ -152,14 +152,14 @@ impl Edition {
 struct Tables {
     disks: Vec<Item>,
     vms: Vec<Item>,
-    facts: Vec<Fact>,
+    facts: Vec<NetworkFact>,
 }
 
 impl Tables {
     fn read(
         &mut self,
         edition: &str,
-        own: &Own,
+        own: &OwnTables,
         sources: &Sources,
         errors: &mut Vec<CatalogError>,
     ) {

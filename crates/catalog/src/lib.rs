@@ -40,6 +40,6 @@ pub use figure::{Exactness, Figure, Source};
 pub use item::{Item, Note};
 pub use kinds::{Arch, Cacheable, Disk, Vm};
 pub use near::nearest;
-pub use network::{Fact, Surface, VolumeKind};
+pub use network::{NetworkFact, Surface, VolumeKind};
 pub use price::{Band, Part, Price, Term};
 pub use table::TableFile;

@@ -9,7 +9,7 @@ use crate::table::{self, Sources, TableFile};
 
 /// One figure about network volumes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fact {
+pub struct NetworkFact {
     /// What it is about: `level.premium`, `volume.large`, `surface.regular.random-8k`, `pool`.
     pub scope: String,
     /// What of it: `throughput_per_tib`, `size_min`, `read_iops`.
@@ -57,7 +57,7 @@ pub struct Surface<'a> {
 }
 
 /// Returns the surfaces of one kind of volume, in the order of the tables.
-pub(crate) fn surfaces(facts: &[Fact], kind: VolumeKind) -> Vec<Surface<'_>> {
+pub(crate) fn surfaces(facts: &[NetworkFact], kind: VolumeKind) -> Vec<Surface<'_>> {
     let prefix = format!("surface.{}.", kind.as_str());
     let mut surfaces: Vec<Surface<'_>> = Vec::new();
     for fact in facts {
@@ -84,12 +84,12 @@ pub(crate) fn facts(
     file: TableFile<'_>,
     sources: &Sources,
     errors: &mut Vec<CatalogError>,
-) -> Vec<Fact> {
+) -> Vec<NetworkFact> {
     let read = table::lines(file, errors);
     let mut facts = Vec::new();
     for (line, cells) in &read.lines {
         let cell = |name: &str| read.cell(cells, name).unwrap_or("");
-        let fact = || -> Result<Fact, String> {
+        let fact = || -> Result<NetworkFact, String> {
             let source = table::source_of(&read, cells, sources)?;
             let unit = cell("unit");
             let unit = Unit::from_text(unit).ok_or_else(|| format!("unknown unit `{unit}`"))?;
@@ -98,7 +98,7 @@ pub(crate) fn facts(
                 return Err("a fact needs scope and parameter".to_owned());
             }
             let figure = Figure::read(cell("value"), unit, None, &Arc::clone(source))?;
-            Ok(Fact { scope, parameter, figure, note: cell("note").to_owned() })
+            Ok(NetworkFact { scope, parameter, figure, note: cell("note").to_owned() })
         };
         match fact() {
             Ok(fact) => facts.push(fact),

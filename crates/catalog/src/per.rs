@@ -44,18 +44,18 @@ impl BillingTime {
 
 /// What a price is per.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Per {
+pub(crate) struct PricePer {
     pub(crate) measure: Measure,
     /// So many of the measure: prices are per 10,000 operations.
     pub(crate) of: f64,
     pub(crate) time: BillingTime,
 }
 
-impl Per {
+impl PricePer {
     /// Reads the word of a table; `None` for one that cannot be counted.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let once =
-            |of: f64| Some(Per { measure: Measure::Operations, of, time: BillingTime::Once });
+            |of: f64| Some(PricePer { measure: Measure::Operations, of, time: BillingTime::Once });
         if text == "request" || text == "operation" {
             return once(1.0);
         }
@@ -78,7 +78,7 @@ impl Per {
             "vCPU" => Measure::Vcpus,
             _ => return None,
         };
-        Some(Per { measure, of: 1.0, time })
+        Some(PricePer { measure, of: 1.0, time })
     }
 
     /// Returns the part that a price is for where its table does not say.
@@ -110,7 +110,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let per = Per::read(text).map(|per| (per.measure, per.of, per.time));
+        let per = PricePer::read(text).map(|per| (per.measure, per.of, per.time));
         assert_eq!(format!("{per:?}"), expected);
     }
 

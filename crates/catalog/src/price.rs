@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::built_in::{self, EditionInfo, Own};
+use crate::built_in::{self, EditionInfo, OwnTables};
 use crate::cloud::Cloud;
 use crate::error::CatalogError;
 use crate::figure::{Exactness, Source};
 use crate::near;
-use crate::per::Per;
+use crate::per::PricePer;
 use crate::table::{self, Lines, Sources, TableFile, TableSchema};
 
 /// What of a thing a price is for: many things are billed by several meters.
@@ -54,9 +54,9 @@ impl Part {
     /// Reads the cells `part` and `per`. An empty part is what the price is per: of `IOPS-month`
     /// the operations, of `month` the whole.
     pub(crate) fn read(part: &str, per: &str) -> Result<Self, String> {
-        let counted = Per::read(per);
+        let counted = PricePer::read(per);
         if part.is_empty() {
-            return Ok(counted.map_or(Part::Whole, Per::part));
+            return Ok(counted.map_or(Part::Whole, PricePer::part));
         }
         let part = Part::from_text(part)?;
         if counted.is_some_and(|per| !per.counts(part)) {
@@ -76,7 +76,7 @@ impl Part {
 
 /// Which of a part's quantity a price is for, in the unit of the price.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Band {
+pub struct QuantityBand {
     /// So much comes before it: it is free, or has a price of its own.
     pub above: f64,
     /// So much more for each GiB of capacity.
@@ -85,9 +85,10 @@ pub struct Band {
     pub up_to: f64,
 }
 
-impl Band {
+impl QuantityBand {
     /// All of it.
-    pub const ALL: Band = Band { above: 0.0, above_per_gib: 0.0, up_to: f64::INFINITY };
+    pub const ALL: QuantityBand =
+        QuantityBand { above: 0.0, above_per_gib: 0.0, up_to: f64::INFINITY };
 
     /// Returns how much of a quantity is in it.
     pub fn of(&self, quantity: f64, capacity_gib: f64) -> f64 {
@@ -101,7 +102,7 @@ impl Band {
             let value = text.trim().parse().ok().filter(|value| (0.0..1e15).contains(value));
             value.ok_or_else(|| format!("`{text}` is not a quantity"))
         };
-        let mut band = Band::ALL;
+        let mut band = QuantityBand::ALL;
         if let Some(above) = above {
             match above.strip_suffix(" per GiB") {
                 Some(per_gib) => band.above_per_gib = number(per_gib)?,
@@ -118,7 +119,7 @@ impl Band {
     }
 }
 
-impl fmt::Display for Band {
+impl fmt::Display for QuantityBand {
     /// Prints ` above 3000`, ` up to 32000`, ` 32000 to 64000`; nothing for all.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.above > 0.0, self.above_per_gib > 0.0, self.up_to.is_finite()) {
@@ -176,7 +177,7 @@ pub struct Price {
     /// What of it.
     pub part: Part,
     /// Which of the part's quantity.
-    pub band: Band,
+    pub band: QuantityBand,
     /// Amount in US dollars, if the currency is stated; else in what is likely US dollars.
     pub usd: f64,
     /// For how long or how much: `hour`, `month`, `GiB-hour`, `GB-month`, `IOPS-month`.
@@ -207,7 +208,7 @@ impl Price {
 pub(crate) struct Unpriced {
     pub(crate) name: Arc<str>,
     pub(crate) part: Part,
-    pub(crate) band: Band,
+    pub(crate) band: QuantityBand,
     pub(crate) per: Arc<str>,
 }
 
@@ -235,7 +236,7 @@ impl Prices {
     /// Reads the prices of an edition and of the one it is based on.
     pub(crate) fn read(
         info: &'static EditionInfo,
-        own: &Own,
+        own: &OwnTables,
         errors: &mut Vec<CatalogError>,
     ) -> Self {
         let sources = built_in::sources(own, errors);
@@ -311,7 +312,7 @@ impl Prices {
 }
 
 /// Cells that the prices of one line share.
-struct OfLine {
+struct LineCells {
     name: Arc<str>,
     cloud: Option<Cloud>,
     per: Arc<str>,
@@ -320,7 +321,7 @@ struct OfLine {
     note: Arc<str>,
 }
 
-impl OfLine {
+impl LineCells {
     fn read(read: &Lines, cells: &[String], sources: &Sources) -> Result<Self, String> {
         let cell = |name: &str| read.cell(cells, name);
         let name = cell("name").ok_or("no name")?;
@@ -331,7 +332,7 @@ impl OfLine {
             }
             None => Cloud::of_machine(name),
         };
-        Ok(OfLine {
+        Ok(LineCells {
             name: name.into(),
             cloud,
             per: cell("per").unwrap_or("").into(),
@@ -347,7 +348,7 @@ impl OfLine {
             name: Arc::clone(&self.name),
             cloud: self.cloud,
             part: Part::Whole,
-            band: Band::ALL,
+            band: QuantityBand::ALL,
             usd,
             per: Arc::clone(&self.per),
             term: self.term,
@@ -372,14 +373,14 @@ pub(crate) fn listed(
     for (line, cells) in &read.lines {
         let cell = |name: &str| read.cell(cells, name);
         let mut take = || -> Result<(), String> {
-            let of_line = OfLine::read(&read, cells, sources)?;
+            let of_line = LineCells::read(&read, cells, sources)?;
             if of_line.per.is_empty() {
                 return Err("no `per`".to_owned());
             }
             let part = Part::read(cell("part").unwrap_or(""), &of_line.per)?;
-            let band = Band::read(cell("above"), cell("up_to"))?;
+            let band = QuantityBand::read(cell("above"), cell("up_to"))?;
             let Some(usd) = cell("usd") else {
-                let OfLine { name, per, .. } = of_line;
+                let LineCells { name, per, .. } = of_line;
                 unpriced.push(Unpriced { name, part, band, per });
                 return Ok(());
             };
@@ -414,7 +415,7 @@ pub(crate) fn by_region(
         .collect();
     let mut prices = Vec::new();
     for (line, cells) in &read.lines {
-        let mut of_line = match OfLine::read(&read, cells, sources) {
+        let mut of_line = match LineCells::read(&read, cells, sources) {
             Ok(of_line) => of_line,
             Err(what) => {
                 errors.push(CatalogError::new(file.path, *line, what));
@@ -484,7 +485,8 @@ mod tests {
 
     #[track_caller]
     fn check(above: Option<&str>, up_to: Option<&str>, expected: &str) {
-        let band = Band::read(above, up_to).map(|band| (band.to_string(), band.of(50.0, 10.0)));
+        let band =
+            QuantityBand::read(above, up_to).map(|band| (band.to_string(), band.of(50.0, 10.0)));
         assert_eq!(format!("{band:?}"), expected);
     }
 

@@ -1,7 +1,7 @@
 //! A month's price of twenty designs, to the cent: from price calculators, published tests, and the
 //! tables' own figures multiplied by hand (the column `by`).
 
-use catalog::cost::{Cost, CostError, Machine, Order, Storage, cost};
+use catalog::cost::{Cost, CostError, Machine, Purchase, Storage, cost};
 use catalog::{Cloud, Edition, Term};
 
 fn current() -> &'static Edition {
@@ -10,11 +10,11 @@ fn current() -> &'static Edition {
 
 /// `CLOUD REGION: ITEM + ITEM ... [full month] [HOURS h] [TERM]`; an item is `N x NAME`, perhaps
 /// with `(SIZE GiB, N IOPS, N MB/s or MiB/s, N ops)`.
-fn order(text: &str) -> Order {
+fn order(text: &str) -> Purchase {
     let (place, rest) = text.split_once(": ").expect("a place");
     let (cloud, region) = place.split_once(' ').unwrap_or((place, ""));
     let cloud = Cloud::from_text(cloud).expect("a cloud");
-    let mut order = Order::new(cloud, Some(region).filter(|region| !region.is_empty()));
+    let mut order = Purchase::new(cloud, Some(region).filter(|region| !region.is_empty()));
     let mut rest = rest;
     while let Some((before, word)) = rest.strip_suffix(']').and_then(|it| it.rsplit_once(" [")) {
         match word {
@@ -130,7 +130,7 @@ fn hours_are_those_of_a_month() {
     let mut order = order("azure eastus: D8s_v3 + PremiumV2 (1 GiB, 4000 IOPS, 125 MB/s)");
     // The disk runs on while the machine is stopped.
     order.machine_hours = 100.0;
-    let usd = |order: &Order| cost(current(), order).map(|cost| format!("{:.4}", cost.usd()));
+    let usd = |order: &Purchase| cost(current(), order).map(|cost| format!("{:.4}", cost.usd()));
     assert_eq!(usd(&order), Ok("43.5903".to_owned()));
     order.machine_hours = 731.0;
     let error = usd(&order).expect_err("more than the month has").to_string();

@@ -110,7 +110,7 @@ fn the_go_map_gives_floors_and_no_burst_of_machines() {
 }
 
 #[test]
-fn what_is_known_is_told_from_what_is_new() {
+fn known_and_new_rows_are_separated() {
     let diff = compare(OLD_PAGE);
     assert_eq!((diff.n_read, diff.n_same, diff.rejected.len()), (3, 1, 0));
     let new: Vec<&str> = diff.new.iter().map(|row| row.name.as_str()).collect();
@@ -222,7 +222,7 @@ fn what_is_accepted_is_a_change() {
 }
 
 #[test]
-fn rows_of_other_kinds_are_told() {
+fn rows_of_other_kinds_are_reported() {
     let diff = compare(
         "account_type,tier,size_gib,iops,mb_s\nPremiumV2_LRS,P,65536,,\nPremium_LRS,P1,4,120,25\n",
     );
@@ -322,7 +322,7 @@ fn prices_are_compared_by_part_and_term() {
 /// What a table has of several dates is that of the newest, and no row goes without a word.
 #[test]
 fn of_rows_of_several_dates_the_newest_counts() {
-    let told = |rows: &[import::RejectedRow]| -> Vec<String> {
+    let reported = |rows: &[import::RejectedRow]| -> Vec<String> {
         rows.iter().map(|row| format!("{} {}: {}", row.line, row.name, row.why)).collect()
     };
     let diff = compare(
@@ -335,7 +335,7 @@ fn of_rows_of_several_dates_the_newest_counts() {
         "2 Z1: of 2024-01-31; that of 2025-01-01 in line 3 counts",
         "6 Z2: of 2024-01-01; that of 2025-01-01 in line 5 counts",
     ];
-    assert_eq!(told(&diff.left_out), older);
+    assert_eq!(reported(&diff.left_out), older);
     assert!(diff.taken.iter().all(|row| !row.cells.contains_key("date")), "{diff:?}");
 
     let diff = compare("tier,iops,date\nZ1,500,2024\nZ1,600,2025\n");
@@ -352,12 +352,12 @@ fn of_rows_of_several_dates_the_newest_counts() {
             format!("2 Z1: 3 USD here and 4 in line 3, {rest}"),
             format!("3 Z1: 4 USD here and 3 in line 2, {rest}"),
         ];
-        assert_eq!(told(&diff.rejected), whys, "{dates:?}");
+        assert_eq!(reported(&diff.rejected), whys, "{dates:?}");
     }
 }
 
 #[test]
-fn texts_without_a_table_are_told() {
+fn texts_without_a_table_are_reported() {
     for text in ["", "hello", "a,b\n1,2\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "{}"] {
         assert!(import::read(text).is_err(), "{text}");
     }
@@ -388,7 +388,7 @@ fn what_was_taken_comes_back_from_a_folder() {
 }
 
 #[test]
-fn mistakes_of_a_folder_are_told_with_their_lines() {
+fn mistakes_of_a_folder_are_reported_with_their_lines() {
     let table = |path: &str, text: &str| vec![(path.to_owned(), text.to_owned())];
     let mistakes = |path: &str, text: &str| {
         let errors = Catalog::with(table(path, text)).expect_err("mistakes");
@@ -517,7 +517,7 @@ fn of_several_editions_of_a_row_the_one_that_is_known_is_meant() {
 }
 
 #[test]
-fn an_edition_that_is_ours_is_followed_and_an_unclear_one_is_told() {
+fn an_edition_that_is_ours_is_followed_and_an_unclear_one_is_reported() {
     let diff = gp3_of("2023", "gp3,today,3000,80000,2000\ngp3,eda-module,3000,16000,1000\n");
     assert_eq!((diff.n_same, diff.left_out.len()), (1, 1), "{diff:?}");
     assert_eq!(diff.left_out[0].why, "of edition current, not 2023");

@@ -7,7 +7,7 @@ use volume::design::{Backing, CacheMode};
 
 use crate::judge::Judged;
 use crate::need::Need;
-use disks::Look;
+use disks::DiskAdvisor;
 
 /// One rule that applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
     for (idx, (volume, asked)) in design.volumes.iter().zip(&need.volumes).enumerate() {
         let Backing::Disks(stripe) = &volume.backing else { continue };
         let Some(disk) = stripe.disks.first() else { continue };
-        Look { design, judged, idx, stripe, disk, asked }.all(&mut list);
+        DiskAdvisor { design, judged, idx, stripe, disk, asked }.all(&mut list);
     }
     let is_cached = |volume: &volume::design::Volume| match &volume.backing {
         Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),

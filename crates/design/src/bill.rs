@@ -1,6 +1,6 @@
 //! A design as it is bought.
 
-use catalog::cost::{Machine, Order, Storage};
+use catalog::cost::{Machine, Purchase, Storage};
 use catalog::{Cloud, Disk as Sku, Edition, Vm};
 use volume::Design;
 use volume::design::{Backing, Disk, Limit, NetworkVolume};
@@ -23,9 +23,13 @@ pub enum BillError {
 
 /// Returns what a design is made of, on demand and for all of a month; `operations` are those of
 /// each disk in the month.
-pub fn order(design: &Design, region: Option<&str>, operations: f64) -> Result<Order, BillError> {
+pub fn order(
+    design: &Design,
+    region: Option<&str>,
+    operations: f64,
+) -> Result<Purchase, BillError> {
     let edition = design.rows().ok_or(BillError::NoEdition)?;
-    let mut order = Order::new(cloud(design, edition), region);
+    let mut order = Purchase::new(cloud(design, edition), region);
     if let Some(vm) = &design.vm {
         order.machines.push(machine(&vm.size));
     }

@@ -11,12 +11,12 @@ use volume::design::{Disk, Provisioned};
 use volume::limits::{Flow, path};
 
 use crate::bill;
-use crate::kind::{Kind, chunk_bytes};
+use crate::kind::{DiskKind, chunk_bytes};
 use crate::market::Market;
 use crate::need::{Need, PhaseNeed, VolumeNeed};
 use crate::price::Price;
-use crate::series::OnCredits;
-use crate::uses::{N_MACHINE, N_OWN, Probe, ROUNDING, Uses, times};
+use crate::series::BurstCap;
+use crate::uses::{CapUses, N_MACHINE, N_OWN, Probe, ROUNDING, times};
 
 /// Disks that carry what is asked of a volume.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Candidate {
 
 /// How a volume is looked at.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look<'a> {
+pub(crate) struct VolumeContext<'a> {
     /// What is asked of all volumes; for names of phases.
     pub(crate) need: &'a Need,
     /// Position of the volume.
@@ -80,7 +80,7 @@ const HDD_PIECE_BYTES: u64 = 16 << 10;
 
 impl Month {
     /// Returns the operations that are billed for each of so many disks of a type.
-    fn operations(self, kind: &Kind<'_>, n_disks: u32) -> f64 {
+    fn operations(self, kind: &DiskKind<'_>, n_disks: u32) -> f64 {
         let piece = match kind.sku.family() {
             "Standard HDD" => Some(HDD_PIECE_BYTES),
             _ => kind.disk.io_unit_bytes,
@@ -91,16 +91,16 @@ impl Month {
 }
 
 /// What is asked of one disk type: loads by phase, for a disk alone and for one of several.
-struct Asked {
-    alone: Vec<Uses>,
-    striped: Vec<Uses>,
+struct DiskLoads {
+    alone: Vec<CapUses>,
+    striped: Vec<CapUses>,
     /// What an I/O of the captured series takes, alone and striped.
-    ios: [Uses; 2],
+    ios: [CapUses; 2],
     /// Phases that the series covers.
     is_covered: Vec<bool>,
 }
 
-impl Look<'_> {
+impl VolumeContext<'_> {
     fn volume(&self) -> &VolumeNeed {
         &self.need.volumes[self.volume]
     }
@@ -108,7 +108,7 @@ impl Look<'_> {
     /// Returns every candidate, by type, the cheapest first.
     pub(crate) fn candidates(&self, market: &Market<'_>, n_disks_max: u32) -> Vec<Candidate> {
         let chunk_bytes = chunk_bytes(self.volume());
-        let mut known: Vec<(&Disk, Asked)> = Vec::new();
+        let mut known: Vec<(&Disk, DiskLoads)> = Vec::new();
         let mut all: Vec<Candidate> = Vec::new();
         for (idx, kind) in market.kinds.iter().enumerate() {
             if self.cache != CacheMode::None && !kind.may_cache {
@@ -124,7 +124,8 @@ impl Look<'_> {
             if self.latency_s(kind, chunk_bytes) * 1e3 > most_ms * (1.0 + ROUNDING) {
                 continue;
             }
-            let maker = Maker { look: self, market, kind, idx, chunk_bytes, asked, n_disks_max };
+            let maker =
+                CandidateMaker { look: self, market, kind, idx, chunk_bytes, asked, n_disks_max };
             all.extend(unbeaten(maker.all()));
         }
         all.sort_by_key(|it| it.price);
@@ -139,12 +140,12 @@ impl Look<'_> {
         self.need.phases().into_iter().map(of).collect()
     }
 
-    fn asked(&self, kind: &Kind<'_>, chunk_bytes: u64) -> Asked {
+    fn asked(&self, kind: &DiskKind<'_>, chunk_bytes: u64) -> DiskLoads {
         let uses = |is_striped| {
             let mut probe =
                 Probe::new(&kind.frame, &kind.disk, is_striped, chunk_bytes, self.cache);
             let of_phase = |flows: Vec<Flow>| {
-                let mut sum = Uses::default();
+                let mut sum = CapUses::default();
                 for flow in &flows {
                     sum.add(&probe.uses(flow));
                 }
@@ -157,7 +158,7 @@ impl Look<'_> {
         let io = |is_striped| {
             let mut probe =
                 Probe::new(&kind.frame, &kind.disk, is_striped, chunk_bytes, self.cache);
-            let mut sum = Uses::default();
+            let mut sum = CapUses::default();
             let one = load.map(|load| PhaseNeed { iops: 1.0, ..load.clone() });
             for flow in one.iter().flat_map(|one| one.flows(0, self.hit_ratio)) {
                 sum.add(&probe.uses(&flow));
@@ -169,11 +170,16 @@ impl Look<'_> {
             phases.all(|it| series.is_some_and(|series| series.covers(self.volume, it.iops)))
         };
         let is_covered = self.need.phases().into_iter().map(is_covered).collect();
-        Asked { alone: uses(false), striped: uses(true), ios: [io(false), io(true)], is_covered }
+        DiskLoads {
+            alone: uses(false),
+            striped: uses(true),
+            ios: [io(false), io(true)],
+            is_covered,
+        }
     }
 
     /// Returns the longest mean latency of any phase without load, seconds.
-    fn latency_s(&self, kind: &Kind<'_>, chunk_bytes: u64) -> f64 {
+    fn latency_s(&self, kind: &DiskKind<'_>, chunk_bytes: u64) -> f64 {
         let probe = Probe::new(&kind.frame, &kind.disk, false, chunk_bytes, self.cache);
         let of_phase = |flows: Vec<Flow>| {
             let rates: f64 = flows.iter().filter_map(|flow| flow.demand).sum();
@@ -208,19 +214,19 @@ fn unbeaten(all: Vec<Candidate>) -> Vec<Candidate> {
 }
 
 /// Makes the candidates of one type.
-struct Maker<'a, 'e> {
-    look: &'a Look<'a>,
+struct CandidateMaker<'a, 'e> {
+    look: &'a VolumeContext<'a>,
     market: &'a Market<'e>,
-    kind: &'a Kind<'e>,
+    kind: &'a DiskKind<'e>,
     idx: usize,
     chunk_bytes: u64,
-    asked: &'a Asked,
+    asked: &'a DiskLoads,
     n_disks_max: u32,
 }
 
 const GIB: u64 = 1 << 30;
 
-impl Maker<'_, '_> {
+impl CandidateMaker<'_, '_> {
     fn all(&self) -> Vec<Candidate> {
         let terms = &self.market.terms;
         match Provisioned::of(self.market.edition, terms.mb_bytes, self.kind.sku) {
@@ -232,13 +238,13 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn uses(&self, n_disks: u32) -> &[Uses] {
+    fn uses(&self, n_disks: u32) -> &[CapUses] {
         if n_disks > 1 { &self.asked.striped } else { &self.asked.alone }
     }
 
     /// Returns how often so many disks hold what is asked of them.
     fn times(&self, disk: &Disk, n_disks: u32) -> f64 {
-        let of_cap = |(sustained, on_credits): (f64, Option<OnCredits<'_>>)| {
+        let of_cap = |(sustained, on_credits): (f64, Option<BurstCap<'_>>)| {
             on_credits.map_or(sustained, |it| it.times().max(sustained))
         };
         self.own(disk, n_disks).map(of_cap).into_iter().fold(f64::INFINITY, f64::min)
@@ -252,19 +258,19 @@ impl Maker<'_, '_> {
 
     /// Returns, for each of the disks' own caps, how often it holds what is asked at its sustained
     /// rate, and its credits where there are some and a series was captured.
-    fn own(&self, disk: &Disk, n_disks: u32) -> [(f64, Option<OnCredits<'_>>); N_OWN] {
+    fn own(&self, disk: &Disk, n_disks: u32) -> [(f64, Option<BurstCap<'_>>); N_OWN] {
         let limits = [disk.cap.iops.as_ref(), disk.write_iops.as_ref(), disk.cap.bytes.as_ref()];
         let n = f64::from(n_disks);
         let uses = self.uses(n_disks);
         std::array::from_fn(|cap| {
             let limit = limits[cap];
             let per_s = limit.map_or(f64::INFINITY, |limit| n * limit.per_s as f64);
-            let of_phase = |uses: &Uses| times(per_s, uses.own[cap]);
+            let of_phase = |uses: &CapUses| times(per_s, uses.own[cap]);
             let sustained = uses.iter().map(of_phase).fold(f64::INFINITY, f64::min);
             let demand = self.look.need.series.as_ref();
             let on_credits = demand.zip(limit).and_then(|(demand, limit)| {
                 let used = uses.iter().map(|uses| uses.own[cap]);
-                Some(OnCredits {
+                Some(BurstCap {
                     credits: path::credits(n, limit)?,
                     window_s: self.kind.frame.bucket_window_ns as f64 / 1e9,
                     demand,

@@ -7,7 +7,7 @@ use volume::limits::{Bound, CapUse, Done, Flow, Scope, path, together};
 use volume::{CapKind, Design};
 
 use crate::need::{Need, PhaseNeed};
-use crate::series::OnCredits;
+use crate::series::BurstCap;
 use crate::uses::ROUNDING;
 
 /// What credits do for a need.
@@ -53,7 +53,7 @@ impl Credited {
                     sums.iter().find(|(known, _)| is_same(known, cap)).map_or(0.0, |it| it.1)
                 };
                 let phases = of_phases.iter().map(|(sums, covered)| (of(sums), *covered));
-                let on_credits = OnCredits {
+                let on_credits = BurstCap {
                     credits,
                     window_s: design.bucket_window_ns as f64 / 1e9,
                     demand,

@@ -12,12 +12,12 @@ use crate::nearest::{Nearest, nearest};
 use crate::need::{Need, NeedError};
 use crate::netapp::{self, NetworkError};
 use crate::price::Price;
-use crate::reject::Why;
-use crate::search::{Chosen as Disks, Options, Ranked, search};
+use crate::reject::Rejection;
+use crate::search::{ChosenDesign as Disks, Options, Ranked, search};
 
 /// A design of an estate.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Chosen {
+pub enum ChosenDesign {
     /// One machine with disks.
     Disks(Ranked),
     /// Machines with network volumes.
@@ -39,37 +39,37 @@ pub struct Stored {
     pub is_pool: bool,
 }
 
-impl Chosen {
+impl ChosenDesign {
     /// Returns what all of it costs. A pool is bought once, however many volumes and machines it
     /// has.
     pub fn price(&self) -> Price {
         match self {
-            Chosen::Disks(it) => it.price,
-            Chosen::Network(it) => it.price,
+            ChosenDesign::Disks(it) => it.price,
+            ChosenDesign::Network(it) => it.price,
         }
     }
 
     /// Returns what its machines cost.
     pub fn machine_price(&self) -> Price {
         match self {
-            Chosen::Disks(it) => it.machine_price,
-            Chosen::Network(it) => it.machine_price,
+            ChosenDesign::Disks(it) => it.machine_price,
+            ChosenDesign::Network(it) => it.machine_price,
         }
     }
 
     /// Returns the size of its machines, and how many there are.
     pub fn machines(&self) -> (&str, u64) {
         match self {
-            Chosen::Disks(it) => (&it.machine, 1),
-            Chosen::Network(it) => (&it.machine, it.n_machines.into()),
+            ChosenDesign::Disks(it) => (&it.machine, 1),
+            ChosenDesign::Network(it) => (&it.machine, it.n_machines.into()),
         }
     }
 
     /// Returns by how much its tightest cap is larger than what is asked.
     pub fn headroom(&self) -> f64 {
         match self {
-            Chosen::Disks(it) => it.headroom,
-            Chosen::Network(it) => it.headroom,
+            ChosenDesign::Disks(it) => it.headroom,
+            ChosenDesign::Network(it) => it.headroom,
         }
     }
 
@@ -90,15 +90,15 @@ impl Chosen {
             is_pool: true,
         };
         match self {
-            Chosen::Disks(it) => it.volumes.iter().map(disks).collect(),
-            Chosen::Network(it) => it.pools.iter().map(pool).collect(),
+            ChosenDesign::Disks(it) => it.volumes.iter().map(disks).collect(),
+            ChosenDesign::Network(it) => it.pools.iter().map(pool).collect(),
         }
     }
 }
 
 /// What comes nearest to a need that nothing carries.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Near {
+pub enum NearestDesign {
     /// With disks.
     Disks(Nearest),
     /// With network volumes: the part of its I/Os and the design; `None` where not even a trickle
@@ -110,36 +110,36 @@ pub enum Near {
 
 /// What one cloud has for a need.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum CloudResult {
     /// The best design.
     Carried {
         /// The design.
-        design: Box<Chosen>,
+        design: Box<ChosenDesign>,
         /// What the need fills most of it.
         filled: Option<Filled>,
         /// What rejects it where a published MB is read as so many bytes instead.
-        other_readings: Vec<(u64, Why)>,
+        other_readings: Vec<(u64, Rejection)>,
     },
     /// Nothing carries it.
     Missed {
         /// What comes nearest.
-        nearest: Box<Near>,
+        nearest: Box<NearestDesign>,
         /// What rejects the nearest design.
-        why: Option<Why>,
+        why: Option<Rejection>,
     },
 }
 
-impl Place {
+impl CloudResult {
     /// Returns the design, where one carries the need.
-    pub fn design(&self) -> Option<&Chosen> {
+    pub fn design(&self) -> Option<&ChosenDesign> {
         match self {
-            Place::Carried { design, .. } => Some(design),
-            Place::Missed { .. } => None,
+            CloudResult::Carried { design, .. } => Some(design),
+            CloudResult::Missed { .. } => None,
         }
     }
 
     /// Returns the design, where one carries the need whose limits and prices are all known.
-    pub fn known(&self) -> Option<&Chosen> {
+    pub fn known(&self) -> Option<&ChosenDesign> {
         let is_known = |price: Price| !price.is_unpriced && !price.is_open;
         self.design().filter(|design| is_known(design.price()))
     }
@@ -155,7 +155,7 @@ pub fn place(
     others: &[Market<'_>],
     need: &Need,
     options: &Options,
-) -> Result<Place, NeedError> {
+) -> Result<CloudResult, NeedError> {
     let one = Options { n_kept: 1, ..*options };
     let asked = need.times(1.0 + options.headroom);
     let Some(design) = search(market, need, &one)?.designs.into_iter().next() else {
@@ -164,7 +164,7 @@ pub fn place(
             Nearest::Part { design, .. } => why_not(&asked, parse(market, &asked, design)),
             Nearest::Machine { .. } | Nearest::Nothing => None,
         };
-        return Ok(Place::Missed { nearest: Box::new(Near::Disks(nearest)), why });
+        return Ok(CloudResult::Missed { nearest: Box::new(NearestDesign::Disks(nearest)), why });
     };
     let judged = parse(market, need, &design).map(|it| judge(&it, need));
     let filled = judged.and_then(|judged| filled(market, need, &design, &judged));
@@ -172,7 +172,11 @@ pub fn place(
         Some((other.terms.mb_bytes, why_not(&asked, parse(other, &asked, &design))?))
     });
     let other_readings = other_readings.collect();
-    Ok(Place::Carried { design: Box::new(Chosen::Disks(design)), filled, other_readings })
+    Ok(CloudResult::Carried {
+        design: Box::new(ChosenDesign::Disks(design)),
+        filled,
+        other_readings,
+    })
 }
 
 /// Finds the design of one need, all of whose volumes are network volumes. `others` are as for
@@ -185,12 +189,15 @@ pub fn place_network(
     others: &[Market<'_>],
     need: &Need,
     options: &netapp::Options,
-) -> Result<Place, NetworkError> {
+) -> Result<CloudResult, NetworkError> {
     let one = netapp::Options { n_kept: 1, ..*options };
     let asked = need.times(1.0 + options.headroom);
     let found = match netapp::search(market, need, &one) {
         Err(NetworkError::OtherCloud { .. }) => {
-            return Ok(Place::Missed { nearest: Box::new(Near::OtherCloud), why: None });
+            return Ok(CloudResult::Missed {
+                nearest: Box::new(NearestDesign::OtherCloud),
+                why: None,
+            });
         }
         found => found?,
     };
@@ -200,19 +207,23 @@ pub fn place_network(
     let Some(design) = found.designs.into_iter().next() else {
         let nearest = netapp::nearest(market, need, &one)?;
         let why = nearest.as_ref().and_then(|(_, design)| why(market, design));
-        return Ok(Place::Missed { nearest: Box::new(Near::Network(nearest)), why });
+        return Ok(CloudResult::Missed { nearest: Box::new(NearestDesign::Network(nearest)), why });
     };
     let judged = netapp::parse(market, need, &design).map(|it| judge(&it, need));
     let filled = judged.and_then(|judged| filled_network(market, need, &design, &judged));
     let reading = |other: &Market<'_>| Some((other.terms.mb_bytes, why(other, &design)?));
     let other_readings = others.iter().filter_map(reading).collect();
-    Ok(Place::Carried { design: Box::new(Chosen::Network(design)), filled, other_readings })
+    Ok(CloudResult::Carried {
+        design: Box::new(ChosenDesign::Network(design)),
+        filled,
+        other_readings,
+    })
 }
 
 /// Says what rejects a design; one that cannot be read is none of disks that are sold.
-fn why_not(asked: &Need, parsed: Option<Design>) -> Option<Why> {
+fn why_not(asked: &Need, parsed: Option<Design>) -> Option<Rejection> {
     match parsed {
-        None => Some(Why::Disks),
+        None => Some(Rejection::Disks),
         Some(parsed) => judge(&parsed, asked).why_not(asked),
     }
 }
@@ -249,7 +260,7 @@ pub struct Totals {
 
 impl Totals {
     /// Adds designs up.
-    pub fn of<'a>(designs: impl IntoIterator<Item = &'a Chosen>) -> Self {
+    pub fn of<'a>(designs: impl IntoIterator<Item = &'a ChosenDesign>) -> Self {
         let mut totals = Totals::default();
         for design in designs {
             let (price, (machine, n_machines)) = (design.price(), design.machines());
@@ -304,21 +315,21 @@ pub struct Outliers {
 }
 
 /// Returns the cheapest of several places, by position; `None` where none carries the need.
-pub fn cheapest(places: &[Place]) -> Option<usize> {
-    let of = |(idx, place): (usize, &Place)| Some((place.design()?.price(), idx));
+pub fn cheapest(places: &[CloudResult]) -> Option<usize> {
+    let of = |(idx, place): (usize, &CloudResult)| Some((place.design()?.price(), idx));
     places.iter().enumerate().filter_map(of).min().map(|(_, idx)| idx)
 }
 
 /// Finds those that stand out among needs, each with a place by cloud; of each the cheapest place
 /// counts. At most `n_dearest` are the dearest.
-pub fn outliers(all: &[Vec<Place>], n_dearest: usize) -> Outliers {
+pub fn outliers(all: &[Vec<CloudResult>], n_dearest: usize) -> Outliers {
     let best = |idx: usize| cheapest(&all[idx]).map(|place| &all[idx][place]);
     let mut by_price: Vec<(Price, usize)> =
         (0..all.len()).filter_map(|idx| Some((best(idx)?.design()?.price(), idx))).collect();
     by_price.sort_by_key(|(price, idx)| (std::cmp::Reverse(price.micro_usd), *idx));
     let dearest = by_price.iter().filter(|(price, _)| price.micro_usd > 0);
     let is_far_above = |idx: &usize| match best(*idx) {
-        Some(Place::Carried { filled: Some(filled), .. }) => filled.share <= SHARE_FAR_ABOVE,
+        Some(CloudResult::Carried { filled: Some(filled), .. }) => filled.share <= SHARE_FAR_ABOVE,
         _ => false,
     };
     Outliers {
@@ -360,14 +371,14 @@ mod tests {
         }
     }
 
-    fn carried(design: Ranked, share: f64) -> Place {
+    fn carried(design: Ranked, share: f64) -> CloudResult {
         let filled = Some(Filled { part: Part::Vcpus, share });
-        let design = Box::new(Chosen::Disks(design));
-        Place::Carried { design, filled, other_readings: Vec::new() }
+        let design = Box::new(ChosenDesign::Disks(design));
+        CloudResult::Carried { design, filled, other_readings: Vec::new() }
     }
 
-    fn missed() -> Place {
-        Place::Missed { nearest: Box::new(Near::Disks(Nearest::Nothing)), why: None }
+    fn missed() -> CloudResult {
+        CloudResult::Missed { nearest: Box::new(NearestDesign::Disks(Nearest::Nothing)), why: None }
     }
 
     #[test]
@@ -375,7 +386,7 @@ mod tests {
         let mut unpriced = design("B", 10, "P20", 1, 7);
         unpriced.price = Price { is_unpriced: true, is_open: true, ..unpriced.price };
         let all = [design("A", 100, "P20", 3, 7), design("A", 100, "P10", 2, 4), unpriced];
-        let all = all.map(Chosen::Disks);
+        let all = all.map(ChosenDesign::Disks);
         let totals = Totals::of(&all);
         assert_eq!(totals.price.micro_usd, (121 + 108 + 17) * 1_000_000);
         assert_eq!(totals.machine_price.micro_usd, 210 * 1_000_000);
@@ -414,7 +425,8 @@ mod tests {
             headroom: 0.0,
             n_parts: 6,
         };
-        let all = [Chosen::Network(shared), Chosen::Disks(design("B", 100, "P20", 3, 7))];
+        let all =
+            [ChosenDesign::Network(shared), ChosenDesign::Disks(design("B", 100, "P20", 3, 7))];
         let totals = Totals::of(&all);
         let usd = |usd: u64| usd * 1_000_000;
         assert_eq!((totals.price.micro_usd, totals.machine_price.micro_usd), (usd(1421), usd(400)));

@@ -1,7 +1,7 @@
 //! Why a load gets the rate it gets: what holds it, what it does at each queue depth, and what
 //! lifts it at which price.
 
-use catalog::cost::{self, CostError, Order};
+use catalog::cost::{self, CostError, Purchase};
 use volume::Design;
 use volume::limits::path::latency_s;
 use volume::limits::{AtDepth, Done, Flow, Remedy, by_depth, remedies_by, together};
@@ -121,12 +121,12 @@ pub fn usd_more(before: &Design, after: &Design, terms: &Terms) -> Result<f64, N
     drop_common(&mut old.machines, &mut new.machines);
     drop_common(&mut old.storage, &mut new.storage);
     let edition = before.rows().ok_or(BillError::NoEdition)?;
-    let usd = |order: Order| -> Result<f64, NoPrice> {
+    let usd = |order: Purchase| -> Result<f64, NoPrice> {
         if order.machines.is_empty() && order.storage.is_empty() {
             return Ok(0.0);
         }
-        let Order { machines, storage, .. } = order;
-        Ok(cost::cost(edition, &Order { machines, storage, ..terms.order() })?.usd())
+        let Purchase { machines, storage, .. } = order;
+        Ok(cost::cost(edition, &Purchase { machines, storage, ..terms.order() })?.usd())
     };
     Ok(usd(new)? - usd(old)?)
 }

@@ -17,7 +17,7 @@ pub const CHUNKS_BYTES: [u64; 2] = [64 << 10, 256 << 10];
 const SIZE_LOOKED_AT: u64 = 1 << 40;
 
 /// A tier of disks, or a type whose size or limits are chosen.
-pub(crate) struct Kind<'e> {
+pub(crate) struct DiskKind<'e> {
     pub(crate) sku: &'e Sku,
     /// One such disk behind no machine, with the least of what is chosen.
     pub(crate) frame: Design,
@@ -28,7 +28,7 @@ pub(crate) struct Kind<'e> {
     pub(crate) needs_premium: bool,
 }
 
-impl<'e> Kind<'e> {
+impl<'e> DiskKind<'e> {
     /// Makes one; `None` where no design can have such a disk.
     pub(crate) fn new(
         (edition, catalog): (&'e Edition, &Arc<Catalog>),
@@ -57,7 +57,7 @@ impl<'e> Kind<'e> {
         let disk = stripe.disks.first()?.clone();
         let may_cache = sku.cacheable() != Cacheable::No;
         let needs_premium = needs_premium(sku.family());
-        Some(Kind { sku, frame, disk, class, may_cache, needs_premium })
+        Some(DiskKind { sku, frame, disk, class, may_cache, needs_premium })
     }
 
     /// Says whether all its limits are known that hold an I/O back.

@@ -8,7 +8,7 @@ use volume::{CacheMode, Design};
 
 use crate::market::{Market, Terms};
 use crate::need::Need;
-use crate::search::{Chosen, Ranked};
+use crate::search::{ChosenDisks, Ranked};
 
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
@@ -59,7 +59,7 @@ pub fn promises(need: &Need, hit_ratios: &[f64]) -> String {
     text
 }
 
-fn volume(chosen: &Chosen, text: &mut String) {
+fn volume(chosen: &ChosenDisks, text: &mut String) {
     text.push_str(&format!("disk = \"{}\"\n", chosen.disk));
     if chosen.n_disks > 1 {
         text.push_str(&format!("count = {}\n", chosen.n_disks));

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use catalog::cost::{self, CostError, MONTH_HOURS, Order, Storage};
+use catalog::cost::{self, CostError, MONTH_HOURS, Purchase, Storage};
 use catalog::{Arch, Catalog, Cloud, Edition, Term, Vm as Size};
 
 use crate::bill;
 use crate::group::{Group, Limits, MachineSize};
-use crate::kind::{Kind, class_of};
+use crate::kind::{DiskKind, class_of};
 use crate::price::Price;
 
 /// Where and on which terms things are bought, and which of them.
@@ -57,13 +57,13 @@ impl Terms {
     }
 
     /// Returns an order of nothing on these terms.
-    pub(crate) fn order(&self) -> Order {
-        Order {
+    pub(crate) fn order(&self) -> Purchase {
+        Purchase {
             term: self.term,
             month_hours: self.month_hours,
             machine_hours: self.machine_hours,
             is_full_month: self.is_full_month,
-            ..Order::new(self.cloud, self.region.as_deref())
+            ..Purchase::new(self.cloud, self.region.as_deref())
         }
     }
 }
@@ -120,7 +120,7 @@ pub struct Market<'e> {
     pub terms: Terms,
     pub(crate) edition: &'e Edition,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) kinds: Vec<Kind<'e>>,
+    pub(crate) kinds: Vec<DiskKind<'e>>,
     pub(crate) groups: Vec<Group>,
     /// Most disks that any machine is known to take.
     pub(crate) n_disks_max: u32,
@@ -172,7 +172,7 @@ impl<'e> Market<'e> {
 
     /// Returns the names of those that have no price there.
     pub fn unpriced_disks(&self) -> Vec<&str> {
-        let one = |kind: &&Kind<'_>| {
+        let one = |kind: &&DiskKind<'_>| {
             let storage = bill::disks(&kind.disk, self.terms.mb_bytes, self.edition);
             let is_priced = |storage: Storage| !self.price(storage).is_unpriced;
             let storage = storage.map(|one| Storage { operations: 1e6, ..one });
@@ -200,7 +200,7 @@ fn kinds<'e>(
     edition: &'e Edition,
     catalog: &Arc<Catalog>,
     terms: &Terms,
-) -> Result<Vec<Kind<'e>>, MarketError> {
+) -> Result<Vec<DiskKind<'e>>, MarketError> {
     let is_here = |sku: &&catalog::Disk| sku.cloud() == terms.cloud.as_str();
     let mut wanted: Vec<&catalog::Disk> = edition.disks().iter().filter(is_here).collect();
     if !terms.disks.is_empty() {
@@ -220,7 +220,7 @@ fn kinds<'e>(
     for sku in wanted {
         let class = class_of(sku);
         let idx = classes.iter().position(|known| *known == class).unwrap_or(classes.len());
-        if let Some(kind) = Kind::new((edition, catalog), terms.mb_bytes, sku, idx) {
+        if let Some(kind) = DiskKind::new((edition, catalog), terms.mb_bytes, sku, idx) {
             kinds.push(kind);
             if idx == classes.len() {
                 classes.push(class);
@@ -233,7 +233,7 @@ fn kinds<'e>(
 /// Returns the machines in groups, and how many of them have no price.
 fn groups(
     edition: &Edition,
-    kinds: &[Kind<'_>],
+    kinds: &[DiskKind<'_>],
     terms: &Terms,
 ) -> Result<(Vec<Group>, usize), MarketError> {
     let mut types: BTreeMap<usize, &str> = BTreeMap::new();

@@ -6,7 +6,7 @@ use crate::need::{Need, PhaseNeed, VolumeNeed, VolumeUse};
 
 /// What is asked for, and what was taken for granted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct SearchInput {
     /// What is asked for.
     pub need: Need,
     /// What is not known and was left out.
@@ -18,7 +18,7 @@ const MOUNTS: &str = "/mnt";
 
 /// Makes requirements a need. What a search cannot do without is a mistake: all of them are
 /// returned, each with what to write.
-pub fn asked(requirements: &Requirements) -> Result<Asked, Vec<String>> {
+pub fn asked(requirements: &Requirements) -> Result<SearchInput, Vec<String>> {
     let mut reader = Reader::default();
     let volumes: Vec<VolumeNeed> =
         requirements.volumes.iter().map(|volume| reader.volume(volume)).collect();
@@ -33,7 +33,7 @@ pub fn asked(requirements: &Requirements) -> Result<Asked, Vec<String>> {
         reader.mistakes.push(error.to_string());
     }
     let Reader { notes, mistakes } = reader;
-    if mistakes.is_empty() { Ok(Asked { need, notes }) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(SearchInput { need, notes }) } else { Err(mistakes) }
 }
 
 #[derive(Default)]

@@ -6,12 +6,12 @@ use crate::make;
 use crate::market::Market;
 use crate::need::Need;
 use crate::price::Price;
-use crate::search::{Chosen, Options, Ranked};
+use crate::search::{ChosenDisks, Options, Ranked};
 use crate::uses::ROUNDING;
 
 /// What rejects a design.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Why {
+pub enum Rejection {
     /// A cap carries less than what is asked of it.
     Cap {
         /// Phase.
@@ -65,7 +65,7 @@ pub struct Rejected {
     /// What it would cost.
     pub price: Price,
     /// What rejects it, the worst first.
-    pub why: Why,
+    pub why: Rejection,
 }
 
 /// Returns, for a design that was found, the dearest of the cheaper ones that differ in one thing:
@@ -77,7 +77,7 @@ pub fn rejected(
     options: &Options,
 ) -> Vec<Rejected> {
     let asked = need.times(1.0 + options.headroom);
-    let look = Look { market, need: &asked, ranked };
+    let look = RejectionSearch { market, need: &asked, ranked };
     let mut all = look.machines(N_EACH);
     for volume in 0..ranked.volumes.len() {
         all.extend(look.fewer(volume));
@@ -89,13 +89,13 @@ pub fn rejected(
 /// Most that are returned of each sort.
 const N_EACH: usize = 3;
 
-struct Look<'a, 'e> {
+struct RejectionSearch<'a, 'e> {
     market: &'a Market<'e>,
     need: &'a Need,
     ranked: &'a Ranked,
 }
 
-impl Look<'_, '_> {
+impl RejectionSearch<'_, '_> {
     /// Looks at cheaper machines with the same disks, the dearest first.
     fn machines(&self, n_most: usize) -> Vec<Rejected> {
         let machines = self.market.groups.iter().flat_map(|group| &group.machines);
@@ -115,9 +115,9 @@ impl Look<'_, '_> {
                 has.filter(|has| least.is_some_and(|least| *has < least * (1.0 - ROUNDING)))
             };
             let why = if let Some(has) = short(self.need.vcpus, machine.vcpus) {
-                Some(Why::Vcpus { has })
+                Some(Rejection::Vcpus { has })
             } else if let Some(has_gib) = short(self.need.memory_gib, machine.memory_gib) {
-                Some(Why::Memory { has_gib })
+                Some(Rejection::Memory { has_gib })
             } else {
                 self.why(&design)
             };
@@ -137,7 +137,7 @@ impl Look<'_, '_> {
                 * u64::from(chosen.n_disks - 1),
             ..chosen.price
         };
-        self.instead(volume, Chosen { n_disks: chosen.n_disks - 1, price, ..chosen.clone() })
+        self.instead(volume, ChosenDisks { n_disks: chosen.n_disks - 1, price, ..chosen.clone() })
     }
 
     /// Looks at as many disks of cheaper tiers of the family, the dearest first.
@@ -145,18 +145,18 @@ impl Look<'_, '_> {
         let own = &self.ranked.volumes[volume];
         let family = |name: &str| self.market.edition.disk(name).map(catalog::Disk::family);
         let of_family = family(&own.disk);
-        let is_tier = |kind: &&crate::kind::Kind<'_>| {
+        let is_tier = |kind: &&crate::kind::DiskKind<'_>| {
             !kind.sku.is_free() && Some(kind.sku.family()) == of_family
         };
         let tiers = self.market.kinds.iter().filter(is_tier);
-        let mut cheaper: Vec<Chosen> = tiers
+        let mut cheaper: Vec<ChosenDisks> = tiers
             .filter_map(|kind| {
                 let one =
                     crate::bill::disks(&kind.disk, self.market.terms.mb_bytes, self.market.edition);
                 let storage = catalog::cost::Storage { count: own.n_disks, ..one.ok()? };
                 let price = self.market.price(storage);
                 let is_cheaper = price < own.price && !price.is_unpriced;
-                is_cheaper.then(|| Chosen {
+                is_cheaper.then(|| ChosenDisks {
                     disk: kind.sku.name.clone(),
                     size_bytes: kind.disk.size_bytes,
                     is_sized: false,
@@ -174,7 +174,7 @@ impl Look<'_, '_> {
         found.take(n_most).collect()
     }
 
-    fn instead(&self, volume: usize, chosen: Chosen) -> Option<Rejected> {
+    fn instead(&self, volume: usize, chosen: ChosenDisks) -> Option<Rejected> {
         let mount = &self.need.volumes[volume].mount;
         let change = match chosen.n_disks {
             1 => format!("{} at {mount}", chosen.disk),
@@ -192,26 +192,26 @@ impl Look<'_, '_> {
     }
 
     /// Returns what rejects a design; `None` if nothing does.
-    fn why(&self, ranked: &Ranked) -> Option<Why> {
+    fn why(&self, ranked: &Ranked) -> Option<Rejection> {
         match make::parse(self.market, self.need, ranked) {
-            None => Some(Why::Disks),
+            None => Some(Rejection::Disks),
             Some(design) => why(&judge(&design, self.need), self.need),
         }
     }
 }
 
 /// Returns what rejects a design that was judged, the worst first; `None` if it carries the need.
-pub(crate) fn why(judged: &Judged, need: &Need) -> Option<Why> {
+pub(crate) fn why(judged: &Judged, need: &Need) -> Option<Rejection> {
     if let Some((idx, asked_gib, has_gib)) = judged.too_small.first() {
         let mount = need.volumes[*idx].mount.clone();
-        return Some(Why::Capacity { mount, has_gib: *has_gib, asked_gib: *asked_gib });
+        return Some(Rejection::Capacity { mount, has_gib: *has_gib, asked_gib: *asked_gib });
     }
     if let Some((idx, asked_ms, has_ms)) = judged.too_slow.first() {
         let mount = need.volumes[*idx].mount.clone();
-        return Some(Why::Latency { mount, has_ms: *has_ms, asked_ms: *asked_ms });
+        return Some(Rejection::Latency { mount, has_ms: *has_ms, asked_ms: *asked_ms });
     }
     let (phase, tightest) = judged.tightest().filter(|(_, it)| it.headroom() < -ROUNDING)?;
-    Some(Why::Cap {
+    Some(Rejection::Cap {
         phase: phase.phase.clone(),
         cap: tightest.cap.bound.name(),
         whose: tightest.cap.name.clone(),
@@ -222,7 +222,7 @@ pub(crate) fn why(judged: &Judged, need: &Need) -> Option<Why> {
 
 impl Judged {
     /// Returns what rejects the design; `None` if it carries the need.
-    pub fn why_not(&self, need: &Need) -> Option<Why> {
+    pub fn why_not(&self, need: &Need) -> Option<Rejection> {
         why(self, need)
     }
 }

@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 use volume::CacheMode;
 
-use crate::candidate::{Candidate, Look, Month};
+use crate::candidate::{Candidate, Month, VolumeContext};
 use crate::group::{Caps, Classes, Group, MachineSize};
 use crate::market::Market;
 use crate::need::{Need, NeedError};
 use crate::price::Price;
-use crate::top::Top;
+use crate::top::TopDesigns;
 use crate::uses::{N_MACHINE, ROUNDING, times};
 
 /// How to search.
@@ -38,7 +38,7 @@ impl Default for Options {
 
 /// Disks that were chosen for a volume.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct ChosenDisks {
     /// Tier or type.
     pub disk: String,
     /// How many, side by side.
@@ -59,7 +59,7 @@ pub struct Chosen {
     pub price: Price,
 }
 
-impl Chosen {
+impl ChosenDisks {
     /// Returns what all of them hold.
     pub fn capacity_bytes(&self) -> u64 {
         self.size_bytes * u64::from(self.n_disks)
@@ -74,7 +74,7 @@ pub struct Ranked {
     /// What it costs.
     pub machine_price: Price,
     /// Disks by volume.
-    pub volumes: Vec<Chosen>,
+    pub volumes: Vec<ChosenDisks>,
     /// What all of it costs.
     pub price: Price,
     /// By how much the tightest cap is larger than what is asked of it: 0.25 is a quarter.
@@ -91,7 +91,7 @@ impl Ranked {
     #[expect(clippy::type_complexity, reason = "the order of a ranking, part by part")]
     pub fn rank(&self) -> (Price, Reverse<i64>, u32, &str, Vec<(&str, u32, bool)>) {
         let steps = (self.headroom / HEADROOM_STEP).round().min(1e18) as i64;
-        let name = |it: &Chosen| it.cache != CacheMode::None;
+        let name = |it: &ChosenDisks| it.cache != CacheMode::None;
         let disks = self.volumes.iter().map(|it| (it.disk.as_str(), it.n_disks, name(it)));
         (self.price, Reverse(steps), self.n_parts, &self.machine, disks.collect())
     }
@@ -105,7 +105,7 @@ impl Ranked {
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// The best designs, each the best of its machine and types of disk, in order.
     pub designs: Vec<Ranked>,
     /// Machines that were looked at.
@@ -113,7 +113,11 @@ pub struct Found {
 }
 
 /// Searches the best designs for a need.
-pub fn search(market: &Market<'_>, need: &Need, options: &Options) -> Result<Found, NeedError> {
+pub fn search(
+    market: &Market<'_>,
+    need: &Need,
+    options: &Options,
+) -> Result<SearchResult, NeedError> {
     need.check()?;
     let asked = need.times(1.0 + options.headroom);
     let months = need.volumes.iter().map(|volume| {
@@ -129,7 +133,7 @@ pub fn search(market: &Market<'_>, need: &Need, options: &Options) -> Result<Fou
         options,
         months: months.collect(),
         known: HashMap::new(),
-        top: Top::new(options.n_kept.max(1)),
+        top: TopDesigns::new(options.n_kept.max(1)),
     };
     let mut n_machines = 0;
     for group in &market.groups {
@@ -139,7 +143,7 @@ pub fn search(market: &Market<'_>, need: &Need, options: &Options) -> Result<Fou
     for design in &mut designs {
         design.headroom = (design.headroom + 1.0) * (1.0 + options.headroom) - 1.0;
     }
-    Ok(Found { designs, n_machines })
+    Ok(SearchResult { designs, n_machines })
 }
 
 type List = Rc<Vec<Candidate>>;
@@ -151,7 +155,7 @@ struct Search<'a, 'e> {
     months: Vec<Month>,
     /// Candidates by volume, cache mode and hit ratio.
     known: HashMap<(usize, CacheMode, u64), List>,
-    top: Top,
+    top: TopDesigns,
 }
 
 impl<'e> Search<'_, 'e> {
@@ -247,7 +251,7 @@ impl<'e> Search<'_, 'e> {
             return Rc::clone(known);
         }
         let month = self.months[volume];
-        let look = Look { need: self.need, volume, cache, hit_ratio, month };
+        let look = VolumeContext { need: self.need, volume, cache, hit_ratio, month };
         let list = Rc::new(look.candidates(self.market, self.market.n_disks_max));
         self.known.insert(key, Rc::clone(&list));
         list
@@ -310,7 +314,7 @@ impl Partial {
 
 /// The least that the volumes from one on take.
 #[derive(Clone, Debug)]
-struct Rest {
+struct RemainingLeast {
     price: Price,
     n_disks: u32,
     uses: Vec<[f64; N_MACHINE]>,
@@ -324,8 +328,8 @@ struct Walk<'a, 'e> {
     cheapest: Price,
     n_disks_max: u32,
     lists: &'a [List],
-    rest: Vec<Rest>,
-    top: &'a mut Top,
+    rest: Vec<RemainingLeast>,
+    top: &'a mut TopDesigns,
 }
 
 impl<'a, 'e> Walk<'a, 'e> {
@@ -340,8 +344,11 @@ impl<'a, 'e> Walk<'a, 'e> {
         'e: 'a,
     {
         let n_phases = search.need.phases().len();
-        let none =
-            Rest { price: Price::default(), n_disks: 0, uses: vec![[0.0; N_MACHINE]; n_phases] };
+        let none = RemainingLeast {
+            price: Price::default(),
+            n_disks: 0,
+            uses: vec![[0.0; N_MACHINE]; n_phases],
+        };
         let mut rest = vec![none];
         for list in lists.iter().rev() {
             let mut next = rest[0].clone();
@@ -445,8 +452,8 @@ impl<'a, 'e> Walk<'a, 'e> {
         }
     }
 
-    fn chosen(&self, candidate: &Candidate) -> Chosen {
-        Chosen {
+    fn chosen(&self, candidate: &Candidate) -> ChosenDisks {
+        ChosenDisks {
             disk: self.market.kinds[candidate.kind].sku.name.clone(),
             n_disks: candidate.n_disks,
             cache: candidate.cache,

@@ -100,7 +100,7 @@ impl Demand {
 
 /// A cap with credits that one volume alone uses.
 #[derive(Clone, Debug)]
-pub(crate) struct OnCredits<'a> {
+pub(crate) struct BurstCap<'a> {
     pub(crate) credits: Credits,
     pub(crate) window_s: f64,
     pub(crate) demand: &'a Demand,
@@ -115,7 +115,7 @@ pub(crate) struct OnCredits<'a> {
 /// Halvings in which a factor is found: it is as exact as a number can be.
 const N_HALVINGS: usize = 60;
 
-impl OnCredits<'_> {
+impl BurstCap<'_> {
     /// Returns how many times all that is asked the rates carry, however long credits last.
     fn times_max(&self) -> f64 {
         let Credits { base, burst, .. } = self.credits;

@@ -5,14 +5,14 @@ use crate::search::Ranked;
 
 /// The best designs so far, in order; of each machine and types of disk the best.
 #[derive(Debug)]
-pub(crate) struct Top {
+pub(crate) struct TopDesigns {
     n_kept: usize,
     designs: Vec<Ranked>,
 }
 
-impl Top {
+impl TopDesigns {
     pub(crate) fn new(n_kept: usize) -> Self {
-        Top { n_kept, designs: Vec::new() }
+        TopDesigns { n_kept, designs: Vec::new() }
     }
 
     /// Says whether no design of this price, or a higher one, is among the best any more.

@@ -17,7 +17,7 @@ pub(crate) const N_MACHINE: usize = 8;
 
 /// What is taken of every cap per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Uses {
+pub(crate) struct CapUses {
     pub(crate) own: [f64; N_OWN],
     pub(crate) machine: [f64; N_MACHINE],
 }
@@ -72,8 +72,8 @@ impl Probe {
     }
 
     /// Returns what a load takes of every cap.
-    pub(crate) fn uses(&mut self, flow: &Flow) -> Uses {
-        let mut uses = Uses::default();
+    pub(crate) fn uses(&mut self, flow: &Flow) -> CapUses {
+        let mut uses = CapUses::default();
         // Reads and writes with one cap of the cached path, and each with its own.
         for (first, writes) in [(6, None), (8, Some(pair(10)))] {
             let vm = self.design.vm.as_mut().expect("a probe has a machine");
@@ -85,7 +85,7 @@ impl Probe {
     }
 
     /// Puts in what one way to count the cached path gives; the others are the same in both.
-    fn add(&self, flow: &Flow, uses: &mut Uses) {
+    fn add(&self, flow: &Flow, uses: &mut CapUses) {
         let rate = flow.demand.unwrap_or(0.0);
         for cap in path::caps(&self.design, 0, &flow.load) {
             let of_each = if cap.scope == Scope::Machine { 1 } else { self.n_disks as u64 };
@@ -99,9 +99,9 @@ impl Probe {
     }
 }
 
-impl Uses {
+impl CapUses {
     /// Adds another load's.
-    pub(crate) fn add(&mut self, other: &Uses) {
+    pub(crate) fn add(&mut self, other: &CapUses) {
         self.own.iter_mut().zip(other.own).for_each(|(sum, other)| *sum += other);
         self.machine.iter_mut().zip(other.machine).for_each(|(sum, other)| *sum += other);
     }

@@ -6,8 +6,8 @@
 mod common;
 
 use common::dice::{Dice, seeds};
-use common::tables::{Case, Draw, Every};
-use design::{Chosen, Ranked};
+use common::tables::{Case, Draw, EveryDesign};
+use design::{ChosenDisks, Ranked};
 use volume::CacheMode;
 
 /// Catalogues that an ordinary test run looks at.
@@ -36,7 +36,7 @@ struct Sort {
 impl Sort {
     fn of(best: Option<&Ranked>) -> Self {
         let Some(best) = best else { return Sort::default() };
-        let any = |is_it: fn(&Chosen) -> bool| best.volumes.iter().any(is_it);
+        let any = |is_it: fn(&ChosenDisks) -> bool| best.volumes.iter().any(is_it);
         Sort {
             is_carried: true,
             is_cached: any(|it| it.cache != CacheMode::None),
@@ -49,9 +49,9 @@ impl Sort {
 }
 
 /// Looks at one catalogue; returns of which sort its best design is, or what differs.
-fn look(seed: u64) -> Result<Sort, String> {
+fn check_seed(seed: u64) -> Result<Sort, String> {
     let case = Case::new(&mut Dice(seed), DRAW);
-    let every = Every::of(&case).best(N_COMPARED);
+    let every = EveryDesign::of(&case).best(N_COMPARED);
     let found = case.search(N_COMPARED);
     let is_alike = every.len() == found.len()
         && every.iter().zip(&found).all(|(a, b)| {
@@ -71,7 +71,7 @@ fn what_is_found_is_the_best_of_all_designs() {
     let n_cases = seeds.end - seeds.start;
     let (mut sorts, mut wrong) = (Vec::new(), Vec::new());
     for seed in seeds {
-        match look(seed) {
+        match check_seed(seed) {
             Ok(sort) => sorts.push(sort),
             Err(why) => wrong.push(why),
         }

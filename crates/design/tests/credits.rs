@@ -3,7 +3,7 @@
 mod common;
 
 use common::dice::{Dice, seeds};
-use common::tables::{Case, Draw, Every};
+use common::tables::{Case, Draw, EveryDesign};
 
 /// Catalogues that an ordinary test run looks at.
 const N_CASES: u64 = 120;
@@ -17,10 +17,10 @@ const N_COMPARED: usize = 3;
 const DRAW: Draw = Draw { scale: 1, chosen_percent: 10, has_mixes: true };
 
 /// Looks at one catalogue; returns whether credits make its best design cheaper, or what differs.
-fn look(seed: u64) -> Result<bool, String> {
+fn check_seed(seed: u64) -> Result<bool, String> {
     let dice = &mut Dice(seed ^ 0xc4ed);
     let mut case = Case::new(dice, DRAW).with_credits(dice);
-    let every = Every::of(&case).best(N_COMPARED);
+    let every = EveryDesign::of(&case).best(N_COMPARED);
     let found = case.search(N_COMPARED);
     let is_alike = every.len() == found.len()
         && every.iter().zip(&found).all(|(a, b)| {

@@ -26,9 +26,9 @@ fn the_cheapest_change_stands_first() {
     let one = design(P30);
     let terms = terms_of(&one, Some("eastus"));
     let found = changes(&one, &[flow(6000.0, 8)], 0, &terms);
-    let told: Vec<(&str, i64)> =
+    let reported: Vec<(&str, i64)> =
         found.iter().map(|change| (change.remedy.change.as_str(), cents(change))).collect();
-    assert_eq!(told, [("P40", 12_388), ("one more P30", 13_517)]);
+    assert_eq!(reported, [("P40", 12_388), ("one more P30", 13_517)]);
     // Of a price that is known nothing else hangs on one that is not: the machine has none here.
     let own = format!("{P30}[vm]\nuncached={{ iops=50000 }}\ncached={{ iops=50000 }}\n");
     let found = changes(&design(&own), &[flow(6000.0, 8)], 0, &terms);

@@ -10,7 +10,7 @@ mod common;
 mod shared;
 
 use common::dice::{Dice, seeds};
-use shared::{Every, Shared};
+use shared::{EveryDesign, Shared};
 
 /// Catalogues that an ordinary test run looks at.
 const N_CASES: u64 = 60;
@@ -31,10 +31,10 @@ struct Sort {
 }
 
 /// Looks at one catalogue; returns of which sort its best design is, or what differs.
-fn look(seed: u64) -> Result<Sort, String> {
+fn check_seed(seed: u64) -> Result<Sort, String> {
     let case = Shared::new(&mut Dice(seed));
     let found = case.search();
-    if let Some(better) = Every::of(&case).better_than(found.as_ref())? {
+    if let Some(better) = EveryDesign::of(&case).better_than(found.as_ref())? {
         return Err(format!("seed {seed}\n{case:#?}\nfound: {found:#?}\nbetter: {better}"));
     }
     let Some(best) = found else { return Ok(Sort::default()) };
@@ -55,7 +55,7 @@ fn what_is_found_is_the_best_of_all_designs() {
     let n_cases = seeds.end - seeds.start;
     let (mut sorts, mut wrong) = (Vec::new(), Vec::new());
     for seed in seeds {
-        match look(seed) {
+        match check_seed(seed) {
             Ok(sort) => sorts.push(sort),
             Err(why) => wrong.push(why),
         }

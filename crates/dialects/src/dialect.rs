@@ -26,7 +26,7 @@ pub trait Dialect: Sync + Send {
     fn likeness(&self, text: &str) -> Likeness;
 
     /// Reads files that run one after another.
-    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood;
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan;
 
     /// Says whether plans are written in it.
     fn can_write(&self) -> bool {
@@ -131,29 +131,29 @@ impl Parsed {
 
 /// What files come to.
 #[derive(Clone, Debug, Default)]
-pub struct Understood {
+pub struct ReadPlan {
     /// The plan, and what was found.
     pub parsed: Parsed,
     /// The runs as the language's own tool lists them, where it does.
     pub listing: Option<String>,
     /// The files in plain form; where there is none, the plan in the language's words is that.
-    pub plain: Option<Plain>,
+    pub plain: Option<PlainForm>,
     /// Seeds are drawn anew in each run, as the language's own tool does.
     pub draws_anew: bool,
 }
 
 /// Files in plain form: a definition per line, nothing to include or to substitute.
 #[derive(Clone, Debug, Default)]
-pub struct Plain {
+pub struct PlainForm {
     /// The word for the language that they are in, and stay in.
     pub language: &'static str,
     /// The text, and what the language's own tool makes otherwise of it.
     pub translation: Translation,
 }
 
-impl Understood {
+impl ReadPlan {
     /// Holds a plan, and nothing that only its language has.
     pub fn of(parsed: Parsed) -> Self {
-        Understood { parsed, ..Understood::default() }
+        ReadPlan { parsed, ..ReadPlan::default() }
     }
 }

@@ -23,7 +23,7 @@ pub enum Foreign {
 
 impl Foreign {
     /// Says whether these are the contents of such a file, in UTF-8 or, with its mark, in UTF-16.
-    pub fn tell(bytes: &[u8]) -> Option<Foreign> {
+    pub fn recognise(bytes: &[u8]) -> Option<Foreign> {
         let wide = wide_text(bytes);
         let of_text = Self::of_text(wide.as_deref().unwrap_or(&String::from_utf8_lossy(bytes)));
         of_text.or_else(|| wide.map(|_| Foreign::WideText))

@@ -23,7 +23,7 @@ pub mod needs;
 pub mod translation;
 pub mod vdbench;
 
-pub use dialect::{DIALECTS, Dialect, Parsed, Request, Understood, find_dialect, likeliest};
+pub use dialect::{DIALECTS, Dialect, Parsed, ReadPlan, Request, find_dialect, likeliest};
 pub use fio::{Overrides, Wishes};
 pub use foreign::Foreign;
 pub use likeness::Likeness;

@@ -45,7 +45,7 @@ pub trait Loader {
     }
 
     /// Says what is at a path.
-    fn look(&self, path: &str) -> Lun {
+    fn lun(&self, path: &str) -> Lun {
         self.read(path).map_or(Lun::Missing, |bytes| Lun::File(bytes.len() as u64))
     }
 
@@ -94,8 +94,8 @@ impl<L: Loader> Loader for Overlay<L> {
         self.host.is_file(path)
     }
 
-    fn look(&self, path: &str) -> Lun {
-        self.host.look(path)
+    fn lun(&self, path: &str) -> Lun {
+        self.host.lun(path)
     }
 
     fn real_path(&self, path: &str) -> String {

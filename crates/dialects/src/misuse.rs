@@ -32,7 +32,7 @@ fn status(kb_base: u32) {
 }
 
 #[test]
-fn a_wrong_caller_is_told() {
+fn a_wrong_call_panics() {
     let values = || Values::of(&Job::default());
     testing::check_wrong_calls(&[
         ("a name of fio's, written", "Some(\"iodepth\") is no parameter", &|| {

@@ -5,8 +5,8 @@ mod support;
 
 use dialects::fio::{Wishes, parse_text};
 use dialects::{
-    DIALECTS, Dialect, FilesOnly, Likeness, LoadError, Overrides, Request, Understood,
-    find_dialect, likeliest,
+    DIALECTS, Dialect, FilesOnly, Likeness, LoadError, Overrides, ReadPlan, Request, find_dialect,
+    likeliest,
 };
 use plan::Plan;
 use support::{MapHost, all_shown};
@@ -18,7 +18,7 @@ fn plan() -> Plan {
 }
 
 /// Reads a text, to be looked at.
-fn read(dialect: &dyn Dialect, text: &str, overrides: &Overrides) -> Understood {
+fn read(dialect: &dyn Dialect, text: &str, overrides: &Overrides) -> ReadPlan {
     let request = Request {
         files: &["jobs".to_owned()],
         sections: &[],

@@ -202,7 +202,7 @@ fn help_texts() {
 }
 
 #[test]
-fn content_tells_the_dialect() {
+fn content_says_the_dialect() {
     assert_eq!(sniff("[global]\nioengine=libaio\n[a]\nrw=read\nbs=4k\n"), 100);
     assert_eq!(sniff("sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1,xfersize=4k\nrd=rd1,wd=wd1\n"), 0);
     assert!(sniff("[package]\nname = \"x\"\nversion = \"1\"\nedition = \"2024\"\n") < 60);

@@ -90,7 +90,7 @@ fn priorities_of_shares() {
 }
 
 #[test]
-fn odd_shares_of_priorities_are_told() {
+fn odd_shares_of_priorities_are_reported() {
     let check = |value: &str, said: &str| {
         let line = format!("ioengine=libaio\ncmdprio_bssplit={value}");
         check_said(&line, said);

@@ -92,9 +92,9 @@ fn bins_become_a_histogram() {
     assert!(result.record.notes.iter().all(|note| note.code != "no_histogram"));
     let lie = json!({"100": 1, "290": 3});
     clat["bins"] = lie;
-    let told = read_result(&file("fio-3.41", &json!([entry("a", &read(&clat))]))).unwrap_err();
+    let reported = read_result(&file("fio-3.41", &json!([entry("a", &read(&clat))]))).unwrap_err();
     assert_eq!(
-        told.to_string(),
+        reported.to_string(),
         "`jobs[0].read.clat_ns.N` is 1000, expected as many values as the bins hold, 4"
     );
 }
@@ -190,8 +190,8 @@ fn reads_and_writes_as_one_are_read_only_where_it_is_clear() {
     let result = readable(&file("fio-3.33", &json!([mixed])));
     assert_eq!(result.record.jobs[0].dirs.read.n_ios, 1000);
     mixed["job options"]["rw"] = json!("randrw");
-    let told = read_result(&file("fio-3.33", &json!([mixed]))).unwrap_err();
-    assert!(matches!(told, ResultError::Mixed { job } if job == "a"));
+    let reported = read_result(&file("fio-3.33", &json!([mixed]))).unwrap_err();
+    assert!(matches!(reported, ResultError::Mixed { job } if job == "a"));
 }
 
 #[test]
@@ -207,15 +207,15 @@ fn text_around_the_report_is_passed_over_and_the_last_report_counts() {
 }
 
 #[test]
-fn what_is_no_result_is_told_as_such() {
+fn what_is_not_a_result_is_reported_as_such() {
     let jobs = json!([entry("a", &read(&listed()))]);
-    for (text, told) in [
+    for (text, reported) in [
         ("", "not fio's output: expected an object with `fio version` and `jobs`"),
         ("{}", "not fio's output: expected an object with `fio version` and `jobs`"),
         ("{\"fio version\": \"fio-3.33\", \"jobs\": []}", "fio-3.33 wrote it, but no job is in it"),
         (&file("fio-2.21", &jobs), "written by fio-2.21, but only results of fio 3 are read"),
     ] {
-        assert_eq!(read_result(text).unwrap_err().to_string(), told);
+        assert_eq!(read_result(text).unwrap_err().to_string(), reported);
     }
     let whole = file("fio-3.33", &jobs);
     for end in (1..whole.len()).step_by(37) {
@@ -225,7 +225,7 @@ fn what_is_no_result_is_told_as_such() {
 
 /// Puts a value at a place such as `read.clat_ns.N` of the only job, and returns the error.
 #[track_caller]
-fn told_of(place: &str, value: Value) -> String {
+fn reported_of(place: &str, value: Value) -> String {
     let mut job = entry("a", &read(&listed()));
     job["steadystate"] = json!({"ss": "iops:1%", "duration": 2, "data": {"iops": [1, 2]}});
     let pointer = format!("/{}", place.replacen('.', "/", 2));
@@ -235,7 +235,7 @@ fn told_of(place: &str, value: Value) -> String {
 }
 
 #[test]
-fn a_field_of_another_kind_is_told_with_its_place() {
+fn a_field_of_another_kind_is_reported_with_its_place() {
     let count = "expected a whole number from 0 up";
     for (place, value, found, wanted) in [
         ("read.total_ios", json!(-5), "-5", count),
@@ -270,11 +270,11 @@ fn a_field_of_another_kind_is_told_with_its_place() {
             "expected whole numbers from 0 up",
         ),
     ] {
-        let told = told_of(place, value);
+        let reported = reported_of(place, value);
         let place = if place == "steadystate.data" { "steadystate.data.iops" } else { place };
-        assert_eq!(told, format!("`jobs[0].{place}` is {found}, {wanted}"));
+        assert_eq!(reported, format!("`jobs[0].{place}` is {found}, {wanted}"));
     }
-    for (percentile, value, told) in [
+    for (percentile, value, reported) in [
         ("99.000000", Value::Null, "missing or not a number, expected a number"),
         ("99.000000", json!(7.5), "7.5, expected a whole number from 0 up"),
         ("101", json!(900), "900, expected a value under a number from 0 to 100"),
@@ -283,8 +283,8 @@ fn a_field_of_another_kind_is_told_with_its_place() {
         let mut clat = listed();
         clat["percentile"][percentile] = value;
         let found = read_result(&file("fio-3.33", &json!([entry("a", &read(&clat))])));
-        let told = format!("`jobs[0].read.clat_ns.percentile.{percentile}` is {told}");
-        assert_eq!(found.unwrap_err().to_string(), told);
+        let reported = format!("`jobs[0].read.clat_ns.percentile.{percentile}` is {reported}");
+        assert_eq!(found.unwrap_err().to_string(), reported);
     }
     // Whole all the same.
     let mut job = entry("a", &read(&listed()));

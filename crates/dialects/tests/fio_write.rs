@@ -76,7 +76,7 @@ fn each_step_has_flows_of_its_own() {
 }
 
 #[test]
-fn mixed_workloads_become_jobs_and_are_told() {
+fn mixed_workloads_become_jobs_and_are_reported() {
     let workload = plan::workload::Workload::default();
     let part = |name: &str, weight, region| Part {
         name: name.to_owned(),
@@ -108,7 +108,7 @@ fn mixed_workloads_become_jobs_and_are_told() {
 }
 
 #[test]
-fn a_rate_that_changes_is_its_mean_and_told() {
+fn a_rate_that_changes_is_its_mean_and_reported() {
     let mut job = Job { name: "a".to_owned(), ..Job::default() };
     job.files.names = vec!["/dev/a".to_owned()];
     job.load.rate_total_iops = Some(400.0);

@@ -4,7 +4,7 @@ use dialects::Foreign;
 
 #[track_caller]
 fn check(text: &str, expected: Option<Foreign>) {
-    assert_eq!(Foreign::tell(text.as_bytes()), expected, "{text}");
+    assert_eq!(Foreign::recognise(text.as_bytes()), expected, "{text}");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn check_wide(text: &str, expected: Foreign) {
     let marked = || format!("\u{feff}{text}").encode_utf16().collect::<Vec<u16>>();
     for order in [u16::to_le_bytes, u16::to_be_bytes] {
         let bytes: Vec<u8> = marked().into_iter().flat_map(order).collect();
-        assert_eq!(Foreign::tell(&bytes), Some(expected), "{bytes:x?}");
+        assert_eq!(Foreign::recognise(&bytes), Some(expected), "{bytes:x?}");
     }
 }
 

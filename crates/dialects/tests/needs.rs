@@ -1,7 +1,7 @@
 //! Files of needs as workloads: a step per phase, a job per volume, and the samples beside them.
 
 use dialects::{
-    Dialect, FilesOnly, LoadError, Overrides, Request, Understood, find_dialect, likeliest,
+    Dialect, FilesOnly, LoadError, Overrides, ReadPlan, Request, find_dialect, likeliest,
 };
 use plan::Job;
 use plan::workload::BlockSize;
@@ -41,7 +41,7 @@ data,4,2,400,300,100,2457600,819200,0.1
 idle,1,1,0,0,0,0,0,0
 ";
 
-fn read(needs: &str, series: &str, sections: &[&str]) -> Understood {
+fn read(needs: &str, series: &str, sections: &[&str]) -> ReadPlan {
     let file = |path: &str| match path {
         "a/n.toml" => Ok(needs.as_bytes().to_vec()),
         "a/n.series.csv" => Ok(series.as_bytes().to_vec()),
@@ -64,7 +64,7 @@ fn dialect() -> &'static dyn Dialect {
 }
 
 #[track_caller]
-fn jobs(found: &Understood) -> Vec<(&str, &Job)> {
+fn jobs(found: &ReadPlan) -> Vec<(&str, &Job)> {
     let parsed = &found.parsed;
     let is_fine = !parsed.has_errors() && parsed.refusals.is_empty();
     assert!(is_fine, "{:?} {:?}", parsed.diagnostics, parsed.refusals);

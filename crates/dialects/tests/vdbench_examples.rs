@@ -6,9 +6,7 @@ mod support;
 
 use dialects::fio::{self, Wishes};
 use dialects::vdbench::{Options, parse_files, simulation};
-use dialects::{
-    FilesOnly, LoadError, Loader, Overrides, Request, Understood, find_dialect, native,
-};
+use dialects::{FilesOnly, LoadError, Loader, Overrides, ReadPlan, Request, find_dialect, native};
 use plan::Severity;
 use support::{FolderHost, MapHost, all_shown, rows};
 
@@ -32,7 +30,7 @@ const FILES: &str = "fsd=fsd1,anchor=/dir1,depth=2,width=2,files=4,size=128k\n\
                      fwd=fwd1,fsd=fsd1,operation=read,xfersize=4k,fileio=random,threads=4\n\
                      rd=rd1,fwd=fwd1,fwdrate=100,format=yes,elapsed=10,interval=1\n";
 
-fn read(file: &str, is_to_run: bool, loader: &dyn Loader) -> Understood {
+fn read(file: &str, is_to_run: bool, loader: &dyn Loader) -> ReadPlan {
     let request = Request {
         files: &[file.to_owned()],
         sections: &[],
@@ -44,7 +42,7 @@ fn read(file: &str, is_to_run: bool, loader: &dyn Loader) -> Understood {
 }
 
 /// Codes of the errors that are found in a file.
-fn errors(understood: &Understood) -> Vec<&'static str> {
+fn errors(understood: &ReadPlan) -> Vec<&'static str> {
     let parsed = &understood.parsed;
     let found = parsed.diagnostics.iter().chain(&parsed.refusals);
     found.filter(|it| it.severity == Severity::Error).map(|it| it.code).collect()

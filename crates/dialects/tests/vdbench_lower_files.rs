@@ -122,7 +122,7 @@ fn points_of_a_curve_refer_to_its_maximum() {
 }
 
 #[test]
-fn jobs_of_one_workload_are_told_apart() {
+fn jobs_of_one_workload_are_kept_apart() {
     let steps = steps(&format!(
         "{FSD}fsd=fsd2,anchor=/b\nfwd=a,fsd=fsd*,operation=read,threads=2\n\
          rd=rd1,fwd=a,fwdrate=max,format=yes,elapsed=4,interval=1\n"

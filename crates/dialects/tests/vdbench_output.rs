@@ -471,7 +471,7 @@ fn fwd(name: &str, operation: FileOperation) -> Fwd {
 }
 
 #[test]
-fn operations_asked_for_are_told_from_those_that_come_with_them() {
+fn operations_asked_for_are_separated_from_those_that_come_with_them() {
     let fwds = vec![fwd("fwd1", FileOperation::Read), fwd("fwd2", FileOperation::Setattr)];
     let runs = vec![run("rd1", 0, Work::Files(FileWork { fsds: vec![fsd()], fwds }))];
     let mut report = Report::new(setup(Layout::V507), runs.clone());
@@ -514,7 +514,7 @@ fn operations_asked_for_are_told_from_those_that_come_with_them() {
 }
 
 #[test]
-fn events_out_of_order_are_told() {
+fn events_out_of_order_are_reported() {
     let report = || Report::new(setup(Layout::V507), vec![run("rd1", 0, raw())]);
     let started = || {
         let mut report = report();

@@ -338,7 +338,7 @@ fn files_have_pages_of_structures_and_workloads() {
 }
 
 #[test]
-fn anchors_tell_what_is_there_before_and_after_each_run() {
+fn anchors_says_what_is_there_before_and_after_each_run() {
     let parsed = kind(FILES);
     let mut report = Report::new(setup(&parsed, "out"), parsed.runs.clone());
     let mut pages = Pages::default();
@@ -372,7 +372,7 @@ fn anchors_tell_what_is_there_before_and_after_each_run() {
 }
 
 #[test]
-fn what_was_found_of_storage_is_told_before_it_is_used() {
+fn what_was_found_of_storage_is_reported_before_it_is_used() {
     let text = "sd=sd1,lun=/x/a,size=40m\nsd=sd2,lun=/x/b\nwd=wd1,sd=*\n\
                 rd=rd1,wd=wd1,iorate=max,elapsed=3,interval=1\n";
     let parsed = kind(text);
@@ -393,11 +393,11 @@ fn what_was_found_of_storage_is_told_before_it_is_used() {
         is_to_be_written,
     };
     let luns = [lun("sd1", "/x/a", Some(0), true), lun("sd2", "/x/b", Some(41_943_040), false)];
-    let told = report.luns(&at(2000), &luns);
+    let reported = report.luns(&at(2000), &luns);
     let missing = "00:00:02.000 lun=/x/a does not exist or is too small. host=localhost: SD_format \
                    writes it first\n";
-    assert_eq!(told.console, missing);
-    let log = &told.pages[0].1;
+    assert_eq!(reported.console, missing);
+    let log = &reported.pages[0].1;
     let sizes = "00:00:02.000 sd=sd2,lun=/x/b lun size: 41,943,040 bytes; 0.0391 GB (1024**3); \
                  0.0419 GB (1000**3)\n";
     assert!(log.contains(sizes) && log.contains("Total SD size: 41,943,040 bytes"), "{log}");
@@ -407,11 +407,11 @@ fn what_was_found_of_storage_is_told_before_it_is_used() {
 }
 
 #[test]
-fn parts_of_structures_are_told_by_the_slave_that_made_them() {
+fn parts_of_structures_are_reported_by_the_slave_that_made_them() {
     let parsed = kind(FILES);
     let report = Report::new(setup(&parsed, "out"), parsed.runs.clone());
-    let told = |part| report.made(&at(1000), "/x/one", part).console;
-    let lines = [AnchorPart::Anchor, AnchorPart::Folders, AnchorPart::Files].map(told);
+    let reported = |part| report.made(&at(1000), "/x/one", part).console;
+    let lines = [AnchorPart::Anchor, AnchorPart::Folders, AnchorPart::Files].map(reported);
     assert_eq!(
         lines,
         [

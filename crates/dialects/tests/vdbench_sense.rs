@@ -215,7 +215,7 @@ fn a_structure_is_there_when_a_run_needs_it() {
 }
 
 #[test]
-fn a_mistake_of_a_workload_is_told_once() {
+fn a_mistake_of_a_workload_is_reported_once() {
     let text = two_rds("format=yes", "format=no").replace("fsd=f1\n", "fsd=f1,rdpct=50\n");
     let parsed = kind(&text);
     let found: Vec<&str> = parsed.diagnostics.iter().map(|found| found.code).collect();
@@ -575,7 +575,7 @@ fn what_is_written_is_not_missing() {
 }
 
 #[test]
-fn unknown_names_are_told_at_once() {
+fn unknown_names_are_reported_at_once() {
     let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=xx*\nrd=r1,wd=yy*,iorate=9,elapsed=4\n\
                 rd=r2,wd=wd1,iorate=9,elapsed=4\n";
     let found: Vec<String> = kind(text).diagnostics.iter().map(shown).collect();
@@ -591,7 +591,7 @@ fn unknown_names_are_told_at_once() {
 
 /// A definition with one mistake hides no other one.
 #[test]
-fn unknown_names_are_told_beside_other_mistakes() {
+fn unknown_names_are_reported_beside_other_mistakes() {
     let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd9,rdpct=101\nwd=wd2,sd=sd1\n\
                 rd=r1,wd=wd2,iorate=9,elapsed=4\nrd=r1,wd=wd7,iorate=9,elapsed=4\n\
                 rd=r2,wd=(wd2,wd8),iorate=x,elapsed=4\n";
@@ -642,7 +642,7 @@ fn threads_of_a_run_together() {
 }
 
 #[test]
-fn tabs_in_front_of_comments_are_told() {
+fn tabs_in_front_of_comments_are_reported() {
     let text = "sd=sd1,lun=/a,size=1g\tcomment\nrd=r1,sd=sd1,iorate=9,elapsed=4,interval=1\n";
     check_fine(text);
     let warned = all_shown(&kind(text).diagnostics);
@@ -650,7 +650,7 @@ fn tabs_in_front_of_comments_are_told() {
 }
 
 #[test]
-fn mistakes_of_runs_are_told_beside_those_of_definitions() {
+fn mistakes_of_runs_are_reported_beside_those_of_definitions() {
     let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd9,rdpt=5\nwd=wd2,sd=sd1\n\
                 rd=default,interval=1\nrd=r1,wd=wd2,elapsed=4,interval=3,iorate=max\n\
                 rd=r2,wd=wd7,elapsed=4,iorate=max\nrd=r3,wd=wd2,elapsed=4\n\

@@ -107,8 +107,9 @@ fn threads_are_the_ios_that_a_job_has_in_flight() {
         assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
         let written = vdbench::write(&read.plan);
         assert!(written.text.contains(&format!(",threads={threads},")), "{}", written.text);
-        let told = written.losses.iter().any(|loss| loss.starts_with("every random block once"));
-        assert_eq!(told, no_map == 0, "{:?}", written.losses);
+        let reported =
+            written.losses.iter().any(|loss| loss.starts_with("every random block once"));
+        assert_eq!(reported, no_map == 0, "{:?}", written.losses);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::fileop::FileOps;
 use crate::mapped::Mapped;
 use crate::nfs::Nfs;
 use crate::null::Null;
-use crate::one_by_one::OneByOne;
+use crate::one_by_one::SerialEngine;
 use crate::space::Space;
 use crate::sync::{Calls, OneCall};
 use crate::uring::Uring;
@@ -65,7 +65,7 @@ pub fn build(
     assert!(has_buffers, "each operation in flight has a buffer of its own");
     let name = &spec.name;
     let sync = |calls, files, arena| {
-        Box::new(OneByOne::new(OneCall::new(spec, calls, &options), name, files, arena))
+        Box::new(SerialEngine::new(OneCall::new(spec, calls, &options), name, files, arena))
     };
     Ok(match spec.kind {
         EngineKind::Uring => return uring_or_aio(spec, files, arena, &options),
@@ -80,15 +80,15 @@ pub fn build(
         EngineKind::Mmap => {
             let mut files = files;
             let how = Mapped::new(spec, &mut files, &options)?;
-            Box::new(OneByOne::new(how, name, files, arena))
+            Box::new(SerialEngine::new(how, name, files, arena))
         }
         EngineKind::Space(call) => {
             let how = Space { call, sync_flags: options.sync_file_range_flags };
-            Box::new(OneByOne::new(how, name, files, arena))
+            Box::new(SerialEngine::new(how, name, files, arena))
         }
         EngineKind::Names(op) => {
             let how = FileOps { kind: op.op_kind(), stat_call: spec.stat_call };
-            Box::new(OneByOne::new(how, name, files, arena))
+            Box::new(SerialEngine::new(how, name, files, arena))
         }
         EngineKind::Null => Box::new(Null::new(name.clone(), files, arena, options.queue_depth)),
     })

@@ -4,8 +4,8 @@
 use plan::job::StatCall;
 use plan::op::{Op, OpKind};
 
-use crate::named::{At, Manner};
-use crate::one_by_one::CarryOut;
+use crate::named::{NameAt, NameOptions};
+use crate::one_by_one::ExecuteOne;
 use crate::{Arena, FileTable, call, named};
 
 /// Carries out the operation of its name, whatever direction the job counts it as.
@@ -14,7 +14,7 @@ pub(crate) struct FileOps {
     pub(crate) stat_call: StatCall,
 }
 
-impl CarryOut for FileOps {
+impl ExecuteOne for FileOps {
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, _arena: &Arena) -> i32 {
         call::done(file_call(files, op, self.kind, self.stat_call), op.len)
     }
@@ -27,6 +27,6 @@ pub(crate) fn carry_out(files: &FileTable, op: &Op) -> i32 {
 
 fn file_call(files: &FileTable, op: &Op, kind: OpKind, stat_call: StatCall) -> i32 {
     let Some(name) = files.c_name(op.file) else { return -libc::EBADF };
-    let at = At { folder: libc::AT_FDCWD, path: name.as_ptr() };
-    named::carry_out(kind, at, Manner::of_fio(stat_call))
+    let at = NameAt { folder: libc::AT_FDCWD, path: name.as_ptr() };
+    named::carry_out(kind, at, NameOptions::of_fio(stat_call))
 }

@@ -47,8 +47,8 @@ pub use layout::{LayoutSpec, layout};
 pub use offload::{MakeEngine, offload};
 pub use part_file::PartFile;
 pub use probe::{
-    DirectAlign, MountedImage, TargetFacts, WriteRisk, claim, device_users, look, mounted_images,
-    probe,
+    DirectAlign, MountedImage, TargetFacts, WriteRisk, claim, device_users, inspect,
+    mounted_images, probe,
 };
 pub use signatures::{Contents, ContentsKind};
 pub use usage::Usage;

@@ -10,7 +10,7 @@ use crate::call;
 
 /// A name, and the folder that it counts from.
 #[derive(Clone, Copy)]
-pub(crate) struct At {
+pub(crate) struct NameAt {
     pub(crate) folder: RawFd,
     /// Ends with NUL, within memory that outlives the call.
     pub(crate) path: *const libc::c_char,
@@ -18,7 +18,7 @@ pub(crate) struct At {
 
 /// How operations are carried out, where there is a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct NameOptions {
     /// Flags for `open` of a file that is made.
     pub(crate) create_flags: i32,
     /// Permissions of a file that is made.
@@ -26,16 +26,16 @@ pub(crate) struct Manner {
     pub(crate) stat_call: StatCall,
 }
 
-impl Manner {
+impl NameOptions {
     /// As in fio: a file that is there is opened, links are followed, and what is made is its
     /// owner's alone.
     pub(crate) const fn of_fio(stat_call: StatCall) -> Self {
         let create_flags = libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC;
-        Manner { create_flags, create_mode: 0o600, stat_call }
+        NameOptions { create_flags, create_mode: 0o600, stat_call }
     }
 
     /// Within a tree: nothing is there yet, and no link leads out of it.
-    pub(crate) const IN_TREE: Manner = Manner {
+    pub(crate) const IN_TREE: NameOptions = NameOptions {
         create_flags: libc::O_CREAT
             | libc::O_EXCL
             | libc::O_WRONLY
@@ -47,7 +47,7 @@ impl Manner {
 }
 
 /// Opens a file. A mode is for one that is made.
-pub(crate) fn open(at: At, flags: i32, mode: libc::mode_t) -> Result<OwnedFd, i32> {
+pub(crate) fn open(at: NameAt, flags: i32, mode: libc::mode_t) -> Result<OwnedFd, i32> {
     // SAFETY: the path ends with NUL and outlives the call.
     let fd = call::retry(|| unsafe { libc::openat(at.folder, at.path, flags, mode) as isize });
     if fd < 0 {
@@ -59,7 +59,7 @@ pub(crate) fn open(at: At, flags: i32, mode: libc::mode_t) -> Result<OwnedFd, i3
 
 /// Carries out an operation that needs a name and nothing else. Returns 0 or the negated error
 /// number.
-pub(crate) fn carry_out(kind: OpKind, at: At, manner: Manner) -> i32 {
+pub(crate) fn carry_out(kind: OpKind, at: NameAt, manner: NameOptions) -> i32 {
     if kind == OpKind::Create {
         let made = open(at, manner.create_flags, manner.create_mode);
         return made.map_or_else(|result| result, |_| 0);
@@ -89,7 +89,7 @@ pub(crate) fn carry_out(kind: OpKind, at: At, manner: Manner) -> i32 {
 ///
 /// # Safety
 /// The path ends with NUL and outlives the call.
-unsafe fn stat(at: At, stat_call: StatCall) -> isize {
+unsafe fn stat(at: NameAt, stat_call: StatCall) -> isize {
     let mut facts = std::mem::MaybeUninit::<libc::stat64>::uninit();
     // SAFETY: the kernel fills `facts`, which is what these calls expect; it is not read. A folder
     // that is none of ours stands for the current one, or stays open while its tree is in use.

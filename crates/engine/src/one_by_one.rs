@@ -5,26 +5,26 @@ use plan::op::{Completion, Op};
 use crate::{Arena, Engine, EngineError, FileTable, Wait};
 
 /// How one operation is carried out.
-pub(crate) trait CarryOut: Send {
+pub(crate) trait ExecuteOne: Send {
     /// Carries it out and returns what its completion holds: bytes, or the negated `errno`.
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> i32;
 }
 
-/// The engine of a [`CarryOut`].
-pub(crate) struct OneByOne<C> {
+/// The engine of a [`ExecuteOne`].
+pub(crate) struct SerialEngine<C> {
     how: C,
     arena: Arena,
     files: FileTable,
     name: String,
 }
 
-impl<C: CarryOut> OneByOne<C> {
+impl<C: ExecuteOne> SerialEngine<C> {
     pub(crate) fn new(how: C, name: &str, files: FileTable, arena: Arena) -> Self {
-        OneByOne { how, arena, files, name: name.to_owned() }
+        SerialEngine { how, arena, files, name: name.to_owned() }
     }
 }
 
-impl<C: CarryOut> Engine for OneByOne<C> {
+impl<C: ExecuteOne> Engine for SerialEngine<C> {
     fn exchange(
         &mut self,
         ops: &[Op],

@@ -78,7 +78,7 @@ pub struct TargetFacts {
     /// /sys calls holders. Its partitions are none.
     pub stacked: Vec<PathBuf>,
     /// The kernel or another program holds the device for itself: it is mounted, or a part of an
-    /// array or volume. Not looked for by [`look`].
+    /// array or volume. Not looked for by [`inspect`].
     pub is_held: bool,
     /// The file system, partition table or the like that the device holds; where it shows none,
     /// that of a device over it, which may begin further in.
@@ -158,7 +158,7 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
 ///
 /// # Errors
 /// As [`probe`].
-pub fn look(path: &Path) -> Result<TargetFacts, EngineError> {
+pub fn inspect(path: &Path) -> Result<TargetFacts, EngineError> {
     look_at(path, false).map(|(facts, _)| facts)
 }
 

@@ -3,7 +3,7 @@
 use plan::SpaceCall;
 use plan::op::{Op, OpKind};
 
-use crate::one_by_one::CarryOut;
+use crate::one_by_one::ExecuteOne;
 use crate::{Arena, FileTable, call};
 
 /// Moves borders, not bytes.
@@ -13,7 +13,7 @@ pub(crate) struct Space {
     pub(crate) sync_flags: u32,
 }
 
-impl CarryOut for Space {
+impl ExecuteOne for Space {
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, _arena: &Arena) -> i32 {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return call::without_data(files, op, self.sync_flags);

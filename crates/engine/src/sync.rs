@@ -4,7 +4,7 @@
 use plan::job::EngineSpec;
 use plan::op::{Op, OpKind};
 
-use crate::one_by_one::CarryOut;
+use crate::one_by_one::ExecuteOne;
 use crate::share::Share;
 use crate::{Arena, BuildOptions, FileTable, call};
 
@@ -42,7 +42,7 @@ impl OneCall {
     }
 }
 
-impl CarryOut for OneCall {
+impl ExecuteOne for OneCall {
     #[inline]
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> i32 {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {

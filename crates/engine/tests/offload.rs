@@ -117,7 +117,7 @@ fn what_the_threads_use_is_counted() {
     assert_eq!(pool.end_threads(), Usage::default(), "counted twice");
 }
 
-/// What an [`Obedient`] engine does with an operation.
+/// What an [`HeldEngine`] engine does with an operation.
 enum Order {
     Complete,
     Fail,
@@ -125,13 +125,13 @@ enum Order {
 }
 
 /// An engine that blocks in each operation until it is released, as a slow device blocks.
-struct Obedient {
+struct HeldEngine {
     arena: Arena,
     files: FileTable,
     orders: Arc<Mutex<Receiver<Order>>>,
 }
 
-impl Engine for Obedient {
+impl Engine for HeldEngine {
     fn exchange(
         &mut self,
         ops: &[Op],
@@ -176,7 +176,7 @@ fn obedient_pool() -> (Box<dyn Engine>, Sender<Order>) {
     let orders = Arc::new(Mutex::new(orders));
     let make = move |files, arena| {
         let orders = Arc::clone(&orders);
-        Ok(Box::new(Obedient { arena, files, orders }) as Box<dyn Engine>)
+        Ok(Box::new(HeldEngine { arena, files, orders }) as Box<dyn Engine>)
     };
     (offload(DEPTH, table(Vec::new()), arena(DEPTH), &make).unwrap(), sender)
 }

@@ -31,7 +31,7 @@ fn a_regular_file_is_known_with_its_file_system() {
 }
 
 #[test]
-fn a_missing_file_tells_about_its_directory() {
+fn a_missing_file_says_about_its_directory() {
     let dir = scratch();
     let facts = probe(&dir.path().join("none")).unwrap();
     assert_eq!((facts.kind, facts.size_bytes), (FileKind::Missing, 0));

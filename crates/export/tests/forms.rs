@@ -189,8 +189,8 @@ fn markdown_says_which_checks_failed_and_what_weighs_most_first() {
     let gates = vec![gate("steady"), gate("errors")];
     run.record.validity = vec![StepValidity { gates, ..StepValidity::default() }];
     let text = markdown(&[run], &JUDGE);
-    let told = "- **Not valid:** errors: it rose\n- **Caution:** steady: it rose\n";
-    assert!(text.contains(told), "{text}");
+    let reported = "- **Not valid:** errors: it rose\n- **Caution:** steady: it rose\n";
+    assert!(text.contains(reported), "{text}");
 }
 
 fn curve() -> CurveRecord {

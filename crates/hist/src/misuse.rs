@@ -10,7 +10,7 @@ fn three() -> Histogram {
 }
 
 #[test]
-fn a_wrong_caller_is_told() {
+fn a_wrong_call_panics() {
     let moments = Moments { sum_ns: 1, sum_squares: 1, min_ns: 1, max_ns: 1 };
     testing::check_wrong_calls(&[
         ("bounds of no bucket", "bucket 7424 of 7424", &|| _ = bucket_bounds(N_BUCKETS)),

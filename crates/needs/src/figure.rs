@@ -230,7 +230,7 @@ mod tests {
 
     /// 70 of 100 at 8 and 30 at 64: their percentiles and mean tell them again.
     #[test]
-    fn percentiles_and_mean_tell_the_values() {
+    fn percentiles_and_mean_says_the_values() {
         let (small, large) = (Some(8.0), Some(64.0));
         let figure = Figure { p50: small, p90: large, p99: large, ..Figure::default() };
         let whole = Figure { mean: Some(24.8), min: small, max: large, ..figure };

@@ -228,7 +228,7 @@ impl LoadReader<'_> {
         let derived_iops = of_both(&bytes, "throughput / I/O size", |rate, size| rate / size);
         let derived_bytes = of_both(&iops, "IOPS x I/O size", |rate, size| rate * size);
         let (iops, bytes) = (iops.or(derived_iops), bytes.or(derived_bytes));
-        self.tell(size.is_some(), iops.is_some() || bytes.is_some(), notes);
+        self.note_gaps(size.is_some(), iops.is_some() || bytes.is_some(), notes);
         let random = share(self.load.random_percent.as_ref()).unwrap_or_else(|| Amount {
             value: 1.0,
             label: Label::Assumed,
@@ -246,7 +246,7 @@ impl LoadReader<'_> {
     }
 
     /// Notes what is not known, once for all phases.
-    fn tell(&self, has_size: bool, has_rate: bool, notes: &mut Vec<String>) {
+    fn note_gaps(&self, has_size: bool, has_rate: bool, notes: &mut Vec<String>) {
         let name = &self.volume.name;
         let mut note = |text: String| {
             if !notes.contains(&text) {

@@ -27,7 +27,7 @@ fn spread(distribution: &Distribution, n_blocks: u64, block_bytes: u64) {
 }
 
 #[test]
-fn a_wrong_order_is_told() {
+fn a_wrong_order_panics() {
     let picker = || FilePicker::new(FileService::RoundRobin, 1, 3, 1).expect("three files");
     let zipf = |centre| Distribution::Zipf { theta: 1.1, centre: Some(centre) };
     let normal = |centre| Distribution::Normal { deviation_pct: 10.0, centre: Some(centre) };
@@ -57,7 +57,7 @@ fn a_wrong_order_is_told() {
 }
 
 #[test]
-fn a_wrong_tree_is_told() {
+fn a_wrong_tree_panics() {
     let spec = TreeSpec { depth: 2, width: 2, files: 3, ..TreeSpec::default() };
     let sizes = |parts: &[(u64, f64)]| {
         tree(&TreeSpec { sizes: FileSizes::Split(parts.to_vec()), ..spec.clone() });
@@ -80,7 +80,7 @@ fn a_wrong_tree_is_told() {
 }
 
 #[test]
-fn wrong_contents_are_told() {
+fn wrong_contents_panic() {
     let spec =
         ContentsSpec { block_bytes: 4096, region_bytes: 1 << 20, worker_seed: 1, job_seed: 2 };
     let usual = Buffers::default();
@@ -131,7 +131,7 @@ fn wrong_contents_are_told() {
 }
 
 #[test]
-fn wrong_notes_of_writes_are_told() {
+fn wrong_notes_of_writes_panic() {
     let log = RefCell::new(WriteLog::new(false));
     let write = |number_io| {
         let file = FileIdx(0);

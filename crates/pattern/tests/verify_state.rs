@@ -86,7 +86,7 @@ fn check_error(file: &[u8], want: &str) {
 }
 
 #[test]
-fn other_files_are_told_apart() {
+fn other_files_are_kept_apart() {
     let good = VerifyState { n_issued: 3, n_covered: 3, ..VerifyState::default() }.encode();
     let mut fio = good.clone();
     fio[..8].copy_from_slice(&3_u64.to_le_bytes());

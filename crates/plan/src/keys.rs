@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use crate::{Diagnostic, Severity, Span};
 
 /// A value and where it stands.
-pub type At<T> = (T, Range<usize>);
+pub type Located<T> = (T, Range<usize>);
 
 /// Most findings that are kept: a binary file would have one per byte.
 const FINDINGS_MAX: usize = 100;
@@ -95,7 +95,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's text.
-    pub fn text(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<&'a str>> {
+    pub fn text(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Located<&'a str>> {
         let value = self.get(name)?;
         match value.get_ref() {
             DeValue::String(text) => Some((text, value.span())),
@@ -107,7 +111,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's texts: one, or a list of them.
-    pub fn texts(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Vec<At<&'a str>> {
+    pub fn texts(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Vec<Located<&'a str>> {
         let Some(value) = self.get(name) else { return Vec::new() };
         let values = match value.get_ref() {
             DeValue::Array(values) => &values[..],
@@ -139,7 +147,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's count: a whole number, or text such as `"50k"`.
-    pub fn count(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<u64>> {
+    pub fn count(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Located<u64>> {
         let value = self.get(name)?;
         let at = value.span();
         let count = match value.get_ref() {
@@ -155,7 +167,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's number of bytes: text such as `"1TiB"`.
-    pub fn bytes(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<u64>> {
+    pub fn bytes(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Located<u64>> {
         let (text, at) =
             self.unit_text(name, "a size with its unit, such as \"1TiB\"", findings)?;
         let bytes = units::parse_bytes(text).map_err(|error| error.to_string());
@@ -163,7 +179,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's bytes per second: text such as `"200MB/s"`, `"1GiB/s"` or `"8000Mb/s"`.
-    pub fn rate(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<u64>> {
+    pub fn rate(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Located<u64>> {
         let expected = "a rate with its unit, such as \"200MB/s\" or \"8000Mb/s\"";
         let (text, at) = self.unit_text(name, expected, findings)?;
         if text.trim_end().ends_with(|c: char| c.is_ascii_digit() || c == '.') {
@@ -185,7 +205,7 @@ impl<'a> Keys<'a> {
         &mut self,
         name: &'static str,
         findings: &mut Findings<'_>,
-    ) -> Option<At<Duration>> {
+    ) -> Option<Located<Duration>> {
         let expected = "a time with its unit, such as \"1ms\"";
         let (text, at) = self.unit_text(name, expected, findings)?;
         let duration = units::parse_duration(text).map_err(|error| error.to_string());
@@ -193,7 +213,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's number with a fraction.
-    pub fn number(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<f64>> {
+    pub fn number(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Located<f64>> {
         let value = self.get(name)?;
         let at = value.span();
         let digits = match value.get_ref() {
@@ -265,7 +289,7 @@ impl<'a> Keys<'a> {
 
     /// Returns the keys that were not asked for, with their places and values, in the order of the
     /// text.
-    pub fn rest(&self) -> Vec<(At<&'a str>, &'a Spanned<DeValue<'a>>)> {
+    pub fn rest(&self) -> Vec<(Located<&'a str>, &'a Spanned<DeValue<'a>>)> {
         let all = self.table.iter().map(|(key, value)| ((&**key.get_ref(), key.span()), value));
         let mut rest: Vec<_> = all.filter(|((name, _), _)| !self.asked.contains(name)).collect();
         rest.sort_by_key(|((_, at), _)| at.start);
@@ -294,7 +318,7 @@ impl<'a> Keys<'a> {
         name: &'static str,
         expected: &str,
         findings: &mut Findings<'_>,
-    ) -> Option<At<&'a str>> {
+    ) -> Option<Located<&'a str>> {
         let value = self.get(name)?;
         match value.get_ref() {
             DeValue::String(text) => Some((text, value.span())),
@@ -332,7 +356,7 @@ fn ok_or_report<T>(
     name: &str,
     at: &Range<usize>,
     findings: &mut Findings<'_>,
-) -> Option<At<T>> {
+) -> Option<Located<T>> {
     match value {
         Ok(value) => Some((value, at.clone())),
         Err(why) => {

@@ -19,7 +19,7 @@ fn written(name: &str, value: &Value, kb_base: u32) {
 }
 
 #[test]
-fn a_wrong_caller_is_told() {
+fn a_wrong_call_panics() {
     let part = Part { name: "p".to_owned(), ..Part::default() };
     let light = Part { weight: -1.0, ..part.clone() };
     let odd = Part { weight: f64::NAN, ..part.clone() };

@@ -37,7 +37,7 @@ pub(crate) fn was_printed_there(message: &str) -> bool {
 }
 
 /// Prints a note of a run on standard error, while it goes on.
-pub(crate) fn tell_note(severity: NoteSeverity, message: &str) {
+pub(crate) fn print_note(severity: NoteSeverity, message: &str) {
     let head = match severity {
         NoteSeverity::Info => "note: ",
         NoteSeverity::Warning => "warning: ",
@@ -49,12 +49,12 @@ pub(crate) fn tell_note(severity: NoteSeverity, message: &str) {
 }
 
 /// Prints diagnostics to standard error, and how many errors there are if more than one.
-pub(crate) fn tell(findings: &[&Diagnostic], texts: Texts<'_>) {
+pub(crate) fn print_all(findings: &[&Diagnostic], texts: Texts<'_>) {
     let renderer = if stream::stderr_has_colour() { Renderer::styled() } else { Renderer::plain() };
     let width = stream::stderr_width();
     let renderer = renderer.term_width(width);
     for finding in findings {
-        stream::tell(&render(finding, texts, &renderer, width));
+        stream::print_message(&render(finding, texts, &renderer, width));
     }
     let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
     printed.extend(findings.iter().map(|finding| finding.message.clone()));
@@ -63,7 +63,7 @@ pub(crate) fn tell(findings: &[&Diagnostic], texts: Texts<'_>) {
     let is_error = |it: &&&Diagnostic| it.severity == Severity::Error && it.code != "more-errors";
     let n_errors = findings.iter().filter(is_error).count();
     if n_errors > 1 {
-        stream::tell(&format!("{n_errors} errors\n"));
+        stream::print_message(&format!("{n_errors} errors\n"));
     }
 }
 

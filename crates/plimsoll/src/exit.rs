@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use units::system_text;
 
 use crate::fill::fill;
-use crate::stream::{self, AlreadyTold};
+use crate::stream::{self, AlreadyReported};
 
 /// What the exit code says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Failure {
     /// Prints the message and its hints, and returns the code to end with.
     pub(crate) fn report(self) -> ExitCode {
         if !self.message.is_empty() {
-            stream::tell(&self.text(stream::stderr_columns()));
+            stream::print_message(&self.text(stream::stderr_columns()));
         }
         self.exit.code()
     }
@@ -127,7 +127,7 @@ impl From<io::Error> for Failure {
             return Failure::silent(Exit::Fine);
         }
         let cause: Option<&(dyn Error + Send + Sync)> = error.get_ref();
-        if cause.is_some_and(<dyn Error + Send + Sync>::is::<AlreadyTold>) {
+        if cause.is_some_and(<dyn Error + Send + Sync>::is::<AlreadyReported>) {
             return Failure::silent(Exit::RunFailed);
         }
         let message = format!("cannot write the result: {}", system_text(&error));

@@ -51,7 +51,7 @@ impl Loader for HostLoader {
         fs::metadata(path).is_ok_and(|facts| facts.is_file())
     }
 
-    fn look(&self, path: &str) -> Lun {
+    fn lun(&self, path: &str) -> Lun {
         match fs::metadata(path) {
             Ok(found) if found.is_file() => Lun::File(found.len()),
             Ok(_) => Lun::Device,

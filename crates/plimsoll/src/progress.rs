@@ -24,11 +24,11 @@ const ERASE: &str = "\r\x1b[2K";
 
 /// When progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum ProgressMode {
     /// A live line on a terminal, plain lines elsewhere.
     Auto,
     /// Plain lines.
-    Plain,
+    PlainForm,
     /// Never. Notes are still shown.
     Never,
 }
@@ -52,11 +52,11 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Starts. `interval_ms` is the time between plain lines, 5 s where there is none.
-    pub(crate) fn new(when: When, interval_ms: Option<u64>) -> Self {
-        let is_live = when == When::Auto && io::stderr().is_terminal();
+    pub(crate) fn new(when: ProgressMode, interval_ms: Option<u64>) -> Self {
+        let is_live = when == ProgressMode::Auto && io::stderr().is_terminal();
         Progress {
             is_live,
-            is_plain: when == When::Plain || (when == When::Auto && !is_live),
+            is_plain: when == ProgressMode::Plain || (when == ProgressMode::Auto && !is_live),
             interval_ms: interval_ms.unwrap_or(PLAIN_INTERVAL_MS),
             clock: Stopwatch::start(),
             shown_ms: None,
@@ -71,7 +71,7 @@ impl Progress {
         match event {
             RunEvent::Note(note) => {
                 if self.notes.insert(note.message.clone()) {
-                    self.tell_note(note);
+                    self.print_note(note);
                 }
             }
             RunEvent::Layout { path, done_bytes, total_bytes, is_last, .. } => {
@@ -93,7 +93,7 @@ impl Progress {
             }
             RunEvent::CommandEnded { output, .. } => {
                 if !output.is_empty() {
-                    self.tell(output.trim_end());
+                    self.print(output.trim_end());
                 }
             }
             RunEvent::StepStarted { .. }
@@ -111,15 +111,15 @@ impl Progress {
     }
 
     /// Prints a text in place of the live line, which comes back below it.
-    pub(crate) fn tell(&self, text: &str) {
+    pub(crate) fn print(&self, text: &str) {
         self.erase();
-        stream::tell(text);
+        stream::print_message(text);
     }
 
     /// Does the same with a note.
-    pub(crate) fn tell_note(&self, note: &Note) {
+    pub(crate) fn print_note(&self, note: &Note) {
         self.erase();
-        diagnostics::tell_note(note.severity, &note.message);
+        diagnostics::print_note(note.severity, &note.message);
     }
 
     fn status(&mut self, status: &Status) {
@@ -134,21 +134,21 @@ impl Progress {
             if self.shown_ms.is_none_or(|shown_ms| now_ms >= shown_ms + FRAME_MS) {
                 self.shown_ms = Some(now_ms);
                 self.is_dirty.set(true);
-                stream::tell(&format!("{ERASE}{line}"));
+                stream::print_message(&format!("{ERASE}{line}"));
             }
         } else if self.is_plain {
             // The first line comes after an interval: short runs say nothing.
             let since_ms = now_ms - self.shown_ms.unwrap_or(0);
             if since_ms >= self.interval_ms || (is_last && now_ms >= self.interval_ms) {
                 self.shown_ms = Some(now_ms);
-                stream::tell(&format!("{line}\n"));
+                stream::print_message(&format!("{line}\n"));
             }
         }
     }
 
     fn erase(&self) {
         if self.is_dirty.replace(false) {
-            stream::tell(ERASE);
+            stream::print_message(ERASE);
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes to standard error. Where it is closed, there is no one to tell.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn print_message(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn stderr_columns() -> Option<usize> {
 /// Says something on standard error: in the columns of its terminal, with lines after the first
 /// below the text; on one line where there is none.
 pub(crate) fn remark(head: &str, text: &str) {
-    tell(&fill(head, text, stderr_columns().unwrap_or(usize::MAX)));
+    print_message(&fill(head, text, stderr_columns().unwrap_or(usize::MAX)));
 }
 
 /// Returns the columns of the terminal behind standard output, if there is one.
@@ -97,11 +97,11 @@ pub(crate) enum Sink {
 
 /// A result that could not be written where it was to be, of which a message was printed.
 #[derive(Debug)]
-pub(crate) struct AlreadyTold;
+pub(crate) struct AlreadyReported;
 
-impl std::error::Error for AlreadyTold {}
+impl std::error::Error for AlreadyReported {}
 
-impl std::fmt::Display for AlreadyTold {
+impl std::fmt::Display for AlreadyReported {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the result is not where it was to be")
     }
@@ -142,13 +142,13 @@ impl Sink {
             Sink::Stdout => print(text),
             Sink::File(file) => file.write(text.as_bytes()).or_else(|error| {
                 let path = file.path().display();
-                tell(&format!(
+                print_message(&format!(
                     "error: cannot write to `{path}`: {}; it follows here\n",
                     system_text(&error)
                 ));
                 print(text)?;
                 // Who looks for the file must not take its absence for success.
-                Err(io::Error::other(AlreadyTold))
+                Err(io::Error::other(AlreadyReported))
             }),
         }
     }

@@ -11,7 +11,8 @@ mod common;
 use std::collections::BTreeMap;
 
 use against::{
-    Line, NEWER, Said, both, drop_options_without_value, jobs, quantile, real_fio, shape, tally,
+    Line, NEWER, ProgramOutput, both, drop_options_without_value, jobs, quantile, real_fio, shape,
+    tally,
 };
 use common::Sandbox;
 use serde_json::Value;
@@ -23,7 +24,7 @@ const LOG: [&str; 2] = ["--write_lat_log={logs}", "--log_offset=1"];
 
 /// Runs a job of these words, which get a file and the log of all I/Os.
 #[track_caller]
-fn logged(sandbox: &Sandbox, words: &str) -> Option<[Said; 2]> {
+fn logged(sandbox: &Sandbox, words: &str) -> Option<[ProgramOutput; 2]> {
     let mut args = vec!["--name=a", "--filename=f"];
     args.extend(LOG);
     let words: Vec<String> = words.split_whitespace().map(|word| format!("--{word}")).collect();
@@ -32,7 +33,7 @@ fn logged(sandbox: &Sandbox, words: &str) -> Option<[Said; 2]> {
 }
 
 /// Returns direction, offset and size of each I/O, sorted.
-fn places(said: &Said) -> Vec<(u64, u64, u64)> {
+fn places(said: &ProgramOutput) -> Vec<(u64, u64, u64)> {
     let mut places: Vec<_> =
         said.log("lat").iter().map(|line| (line.dir, line.offset, line.size_bytes)).collect();
     places.sort_unstable();
@@ -144,7 +145,7 @@ fn close(what: &str, value: f64, wanted: f64, bound: f64) {
     assert!((value - wanted).abs() <= bound, "{what}: {value}, wanted {wanted} within {bound}");
 }
 
-fn share_of_reads(said: &Said) -> f64 {
+fn share_of_reads(said: &ProgramOutput) -> f64 {
     let reads = said.number("/read/total_ios");
     reads / (reads + said.number("/write/total_ios"))
 }
@@ -187,7 +188,7 @@ fn sizes_and_mixes_have_the_same_shares() {
 }
 
 /// Returns which share of the I/Os the hottest 1, 10, 51, 102, 256 and 512 of 1024 blocks get.
-fn hit_shares(said: &Said) -> Vec<f64> {
+fn hit_shares(said: &ProgramOutput) -> Vec<f64> {
     let lines = said.log("lat");
     let mut counts: Vec<u64> =
         tally(lines.iter().map(|line| line.offset / 4096)).into_values().collect();
@@ -415,7 +416,7 @@ fn json_stays_json_whatever_is_said_beside_it() {
 }
 
 /// Returns class, level and number of I/Os of each priority of a direction.
-fn priorities(said: &Said, dir: &str, latency: &str) -> Vec<(u64, u64, u64)> {
+fn priorities(said: &ProgramOutput, dir: &str, latency: &str) -> Vec<(u64, u64, u64)> {
     let all = said.page["jobs"][0][dir]["prios"].as_array();
     let number = |value: &Value| value.as_u64().expect("a whole number");
     let of = |of: &Value| {

@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use against::{Said, both, quantile, real_fio, signal, tally};
+use against::{ProgramOutput, both, quantile, real_fio, signal, tally};
 use common::Sandbox;
 use serde_json::Value;
 use slow_device::SlowDevice;
@@ -67,13 +67,13 @@ fn slow_at_times(offset: u64) -> Duration {
 }
 
 /// Exact quantiles of the total latencies that a run logged.
-fn logged_quantiles_ns(said: &Said) -> [u64; 2] {
+fn logged_quantiles_ns(said: &ProgramOutput) -> [u64; 2] {
     let counts = tally(said.log("lat").iter().map(|line| line.latency_ns));
     [50.0, 99.0].map(|share| quantile(&counts, share))
 }
 
 /// Checks that a run reports the quantiles that its log has.
-fn reports_what_it_logged(said: &Said, logged_ns: [u64; 2]) -> Result<(), String> {
+fn reports_what_it_logged(said: &ProgramOutput, logged_ns: [u64; 2]) -> Result<(), String> {
     for (key, exact) in ["50.000000", "99.000000"].into_iter().zip(logged_ns) {
         let reported = said.number(&format!("/read/lat_ns/percentile/{key}"));
         // Half a bucket of fio's histogram.
@@ -257,7 +257,7 @@ fn a_completion_is_never_faster_than_the_device() {
     sandbox.write("f", vec![1; 4 << 20]);
     let more = [&CACHED[..], &["--io_size=1g", "--percentile_list=50"]].concat();
     let Some([fio, ours]) = both(&sandbox, &more) else { return };
-    let p50 = |said: &Said| said.number("/read/clat_ns/percentile/50.000000");
+    let p50 = |said: &ProgramOutput| said.number("/read/clat_ns/percentile/50.000000");
     eprintln!("clat p50 of a cached read: fio {} ns, ours {} ns", p50(&fio), p50(&ours));
     assert!(p50(&ours) >= 200.0, "no read of 4 KiB takes {} ns", p50(&ours));
     assert!(ours.number("/read/clat_ns/min") >= 100.0, "{}", ours.number("/read/clat_ns/min"));

@@ -102,8 +102,8 @@ fn pages(sandbox: &Sandbox) -> Vec<String> {
 fn a_page_of_charts_is_left_behind() {
     let sandbox = sandbox();
     let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress", "--scale", "0.2"];
-    let told = sandbox.plimsoll(&args);
-    let [page] = &pages(&sandbox)[..] else { panic!("one page: {}", told.stderr) };
+    let reported = sandbox.plimsoll(&args);
+    let [page] = &pages(&sandbox)[..] else { panic!("one page: {}", reported.stderr) };
     assert!(page.starts_with("plimsoll-quick-"), "{page}");
     let text = fs::read_to_string(sandbox.path(page)).expect("it is there");
     assert!(text.contains("a first look") && text.contains("random mix 8k"));
@@ -401,16 +401,16 @@ fn an_interrupted_bench_says_what_it_has_and_tidies_up() {
 #[track_caller]
 fn check_refused(args: &[&str], expected: &[&str]) {
     let sandbox = sandbox();
-    let told = sandbox.plimsoll(&[&["bench"], args].concat()).mistake();
-    assert!(told.ends_with("exit code 2\n"), "{told}");
+    let reported = sandbox.plimsoll(&[&["bench"], args].concat()).mistake();
+    assert!(reported.ends_with("exit code 2\n"), "{reported}");
     for part in expected {
-        assert!(told.contains(part), "`{part}` is missing: {told}");
+        assert!(reported.contains(part), "`{part}` is missing: {reported}");
     }
     assert_eq!(fs::read_dir(sandbox.path("volume")).expect("it is there").count(), 0);
 }
 
 #[test]
-fn what_cannot_be_measured_is_told() {
+fn what_cannot_be_measured_is_reported() {
     check_refused(&[], &["nothing is named to measure", "plimsoll bench DIR"]);
     check_refused(&["nowhere"], &["`nowhere`: No such file or directory"]);
     check_refused(&["volume", "--suite", "quik"], &["no suite `quik`", "did you mean `quick`?"]);
@@ -427,9 +427,12 @@ fn what_cannot_be_measured_is_told() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_to_is_told() {
-    let told = sandbox().plimsoll(&["bench", "/proc"]).mistake();
-    assert!(told.contains("cannot write to `/proc`") && told.contains("exit code 2"), "{told}");
+fn a_folder_that_may_not_be_written_to_is_reported() {
+    let reported = sandbox().plimsoll(&["bench", "/proc"]).mistake();
+    assert!(
+        reported.contains("cannot write to `/proc`") && reported.contains("exit code 2"),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -459,13 +462,13 @@ fn suites_are_listed_shown_and_begun() {
 }
 
 #[test]
-fn mistakes_in_a_suite_are_told_with_their_place() {
+fn mistakes_in_a_suite_are_reported_with_their_place() {
     let sandbox = sandbox();
     let text =
         "schema = \"plimsoll.suite/1\"\nname = \"mine\"\n[[part]]\nname = \"a\"\nrw = \"red\"\n";
     sandbox.write("mine.toml", text);
-    let told = sandbox.plimsoll(&["bench", "volume", "--suite", "mine.toml"]).mistake();
-    assert!(told.contains("mine.toml:5") && told.contains("`rw` is `red`"), "{told}");
+    let reported = sandbox.plimsoll(&["bench", "volume", "--suite", "mine.toml"]).mistake();
+    assert!(reported.contains("mine.toml:5") && reported.contains("`rw` is `red`"), "{reported}");
 }
 
 #[test]
@@ -519,7 +522,7 @@ fn check_need(need: &str, more: &[&str], expected: (i32, &str, u32), kept: &[Opt
 
 /// A P30 does 5,000 I/Os and 200 MB a second, each in a millisecond.
 #[test]
-fn a_need_is_met_not_met_or_cannot_be_told() {
+fn a_need_is_met_not_met_or_undecided() {
     let kept = [Some(true), Some(true)];
     check_need("iops=3000,p99<5ms", &[], (0, "met", 1), &kept);
     check_need("iops=3000,p99<5ms,bs=16k,read=70", &[], (0, "met", 1), &kept);
@@ -563,7 +566,7 @@ fn answers_to_needs_are_printed_kept_and_on_the_page() {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_runs() {
+fn mistakes_are_reported_before_anything_runs() {
     let sandbox = sandbox();
     sandbox.write("old", vec![0_u8; 1 << 20]);
     for (args, expected) in [

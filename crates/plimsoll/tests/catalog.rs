@@ -319,7 +319,7 @@ fn a_published_page_becomes_a_catalogue_of_ones_own() {
 }
 
 #[test]
-fn what_is_hard_to_believe_is_told_and_taken_only_when_accepted() {
+fn what_is_hard_to_believe_is_reported_and_taken_only_when_accepted() {
     let sandbox = Sandbox::new();
     sandbox.write("sizes.csv", "name,vcpus,uncached_iops\nStandard_D2s_v9,2,900000000\n");
     let import = ["catalog", "import", "sizes.csv"];
@@ -379,7 +379,7 @@ fn prices_are_compared_with_known_ones_and_written() {
 }
 
 #[test]
-fn what_is_no_table_is_told() {
+fn what_is_not_a_table_is_reported() {
     let sandbox = Sandbox::new();
     sandbox.write("notes.txt", "no table here");
     assert_snapshot!(sandbox.plimsoll(&["catalog", "import", "notes.txt"]).mistake(), @r#"
@@ -557,45 +557,45 @@ fn a_price_that_is_not_known_is_one_error_with_what_is() {
     let sandbox = Sandbox::new();
     let current = COST_CASE.replace("2018", "current");
     sandbox.write("a.toml", &current);
-    let told = |args: &[&str]| {
+    let reported = |args: &[&str]| {
         let outcome = sandbox.plimsoll(&[&["catalog", "price", "a.toml"], args].concat());
         outcome.mistake()
     };
-    assert_snapshot!(told(&["--region", "eastsu"]), @r#"
+    assert_snapshot!(reported(&["--region", "eastsu"]), @r#"
     error: no prices of region `eastsu` of Microsoft Azure
 
     hint: known: eastus, eastus2
     exit code 2
     "#);
-    assert_snapshot!(told(&["--region", "uksouth"]), @r#"
+    assert_snapshot!(reported(&["--region", "uksouth"]), @r#"
     error: no price of `P30` in uksouth
 
     hint: it has one in eastus, westeurope
     exit code 2
     "#);
-    assert_snapshot!(told(&["--region", "eastus", "--term", "1y"]), @r#"
+    assert_snapshot!(reported(&["--region", "eastus", "--term", "1y"]), @r#"
     error: no price of `Standard_DS13` in eastus, reserved for 1 year
 
     hint: no source gives one; `plimsoll catalog import` takes a table of your own
     exit code 2
     "#);
-    assert_snapshot!(told(&["--region", "eastus", "--term", "2y"]), @r#"
+    assert_snapshot!(reported(&["--region", "eastus", "--term", "2y"]), @r#"
     error: invalid value '2y' for '--term <TERM>': unknown term `2y`, expected on-demand, 1y, 3y
 
     For more information, try '--help'.
     exit code 2
     "#);
-    assert_snapshot!(told(&["--region", "eastus", "--hours", "800"]), @r#"
+    assert_snapshot!(reported(&["--region", "eastus", "--hours", "800"]), @r#"
     error: 800 hours: a month has 1 to 744
     exit code 2
     "#);
-    let unnamed = told(&[]);
+    let unnamed = reported(&[]);
     for part in ["no price of `Standard_DS13` without a region\n", "with --region: australiaeast, "]
     {
         assert!(unnamed.contains(part), "{unnamed}");
     }
     sandbox.write("a.toml", current.replace("cache", "burst = \"on-demand\"\ncache"));
-    assert_snapshot!(told(&["--region", "eastus"]), @r#"
+    assert_snapshot!(reported(&["--region", "eastus"]), @r#"
     error: on-demand bursting of `P30` has no price in the catalogue
     exit code 2
     "#);

@@ -153,9 +153,9 @@ fn the_reference_is_what_the_program_says() {
     sandbox.plimsoll(&["reference", "--dir", "."]).success();
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     for page in ["parameters.md", "commands.md", "environment.md"] {
-        let told = std::fs::read_to_string(sandbox.path(page)).expect("it was written");
+        let reported = std::fs::read_to_string(sandbox.path(page)).expect("it was written");
         let kept = std::fs::read_to_string(dir.join(page)).unwrap_or_default();
-        let is_current = told == kept;
+        let is_current = reported == kept;
         assert!(is_current, "run `cargo run -p plimsoll -- reference --dir docs/reference`");
     }
 }

@@ -151,7 +151,7 @@ fn one_run_each_is_compared_by_its_seconds_and_says_so() {
 }
 
 #[test]
-fn nothing_told_passes_unless_it_shall_fail() {
+fn cannot_tell_passes_unless_it_is_to_fail() {
     let sandbox = Sandbox::new();
     let short = |seed| {
         let mut run = record(5000, seed);
@@ -172,7 +172,7 @@ fn nothing_told_passes_unless_it_shall_fail() {
 }
 
 #[test]
-fn unlike_runs_are_refused_unless_told() {
+fn unlike_runs_are_refused_unless_allowed() {
     let sandbox = Sandbox::new();
     let mut other = record(5000, 2);
     other.jobs[0].options = vec![("bs".to_owned(), "8k".to_owned())];
@@ -210,12 +210,13 @@ fn sets_are_named_by_name_tag_and_numbers() {
         let found = sandbox.plimsoll_keeping(&["compare", sets[0], sets[1]]);
         assert_eq!(found.stdout, whole.stdout, "{sets:?}");
     }
-    let told = sandbox.plimsoll_keeping(&["compare", "befor", "after"]).mistake();
-    assert!(told.contains("no run is called `befor`, but there is `before`"), "{told}");
-    let told = sandbox.plimsoll_keeping(&["compare", "1", "2", "--metric", "p98"]).mistake();
-    assert!(told.contains("`p98` is no figure; there are iops, mib/s, "), "{told}");
-    let told = sandbox.plimsoll_keeping(&["compare", "1", "2", "--fail-if-worse", "x"]).mistake();
-    assert!(told.contains("expected a percentage"), "{told}");
+    let reported = sandbox.plimsoll_keeping(&["compare", "befor", "after"]).mistake();
+    assert!(reported.contains("no run is called `befor`, but there is `before`"), "{reported}");
+    let reported = sandbox.plimsoll_keeping(&["compare", "1", "2", "--metric", "p98"]).mistake();
+    assert!(reported.contains("`p98` is no figure; there are iops, mib/s, "), "{reported}");
+    let reported =
+        sandbox.plimsoll_keeping(&["compare", "1", "2", "--fail-if-worse", "x"]).mistake();
+    assert!(reported.contains("expected a percentage"), "{reported}");
 }
 
 /// The real thing: a volume that got slower, in virtual time.
@@ -237,8 +238,8 @@ fn a_volume_that_got_slower_is_found() {
         let args = ["run", &file, "--on", design, "--virtual", "--no-progress", "--name", name];
         sandbox.plimsoll_keeping(&args).success();
     }
-    let told = sandbox.plimsoll_keeping(&["compare", "deep", "flat"]).mistake();
-    assert!(told.contains("iodepth: 64 -> 1"), "{told}");
+    let reported = sandbox.plimsoll_keeping(&["compare", "deep", "flat"]).mistake();
+    assert!(reported.contains("iodepth: 64 -> 1"), "{reported}");
     let args = ["compare", "deep", "flat", "--anyway", "--fail-if-worse", "5%", "--metric", "iops"];
     let found = sandbox.plimsoll_keeping(&args);
     assert_eq!(found.code, 4, "{}", found.stdout);
@@ -280,32 +281,32 @@ fn both_sides_are_measured_in_turn() {
 }
 
 #[test]
-fn a_side_that_cannot_run_is_told_before_anything_runs() {
+fn a_side_that_cannot_run_is_reported_before_anything_runs() {
     let sandbox = Sandbox::new();
     sandbox.write("good.fio", "[a]\nioengine=null\nrw=read\nsize=1m\n");
     sandbox.write("bad.fio", "[a]\nioengine=null\nrw=raed\nsize=1m\n");
-    let told = |side: &str| {
+    let reported = |side: &str| {
         let args = ["compare", "--interleave", "2", "--", "good.fio", side];
         let found = sandbox.plimsoll_keeping(&args);
         assert_eq!(found.code, 2, "{}", found.stdout);
         assert!(!found.stderr.contains("pair 1"), "{}", found.stderr);
         found.stderr
     };
-    assert!(told("bad.fio").contains("raed"));
-    assert!(told("'good.fio").contains("a quote (') is not closed"));
-    assert!(told("good.fio --nonsense").contains("what `plimsoll run` takes"));
-    assert!(told("good.fio --no-store").contains("is not for one side"));
-    assert!(told("missing.fio").contains("missing.fio"));
-    assert!(told("-").contains("standard input"));
+    assert!(reported("bad.fio").contains("raed"));
+    assert!(reported("'good.fio").contains("a quote (') is not closed"));
+    assert!(reported("good.fio --nonsense").contains("what `plimsoll run` takes"));
+    assert!(reported("good.fio --no-store").contains("is not for one side"));
+    assert!(reported("missing.fio").contains("missing.fio"));
+    assert!(reported("-").contains("standard input"));
     // What is known only with the files, the host and the permissions.
     sandbox.write("commands.fio", "[a]\nioengine=null\nrw=read\nsize=1m\nexec_prerun=true\n");
     sandbox.write("reads.fio", "[a]\nioengine=psync\nrw=read\nsize=1m\nfilename=data\n");
-    assert!(told("commands.fio").contains("--allow-commands"));
-    assert!(told("commands.fio --readonly --allow-commands").contains("read-only-run"));
-    assert!(told("reads.fio --readonly").contains("read-only-layout"));
+    assert!(reported("commands.fio").contains("--allow-commands"));
+    assert!(reported("commands.fio --readonly --allow-commands").contains("read-only-run"));
+    assert!(reported("reads.fio --readonly").contains("read-only-layout"));
     assert!(!sandbox.path("data").exists());
-    assert!(told("good.fio --output good.fio").contains("is what this command reads"));
-    assert!(told("good.fio --output missing/x.json").contains("missing/x.json"));
+    assert!(reported("good.fio --output good.fio").contains("is what this command reads"));
+    assert!(reported("good.fio --output missing/x.json").contains("missing/x.json"));
     let runs = sandbox.plimsoll_keeping(&["runs"]);
     assert!(!runs.stdout.contains("pairs-"), "{}", runs.stdout);
 }

@@ -107,7 +107,7 @@ fn check_reason(outcome: &Outcome, code: i32, part: &str) {
 }
 
 #[test]
-fn what_does_not_tell_says_why() {
+fn what_does_not_says_says_why() {
     let shallow = confirm(&run_on(BEST, &closed(4)), &["--json"]);
     check_reason(&shallow, 3, "4 in flight carry");
     let alone = confirm(&run_on(BEST, &closed(64)), &["--json"]);

@@ -121,18 +121,18 @@ fn a_closed_sweep_begins_with_the_best_latency() {
 
 /// Four workers hold 4, 8, 12 in flight: the 5 that carry 5,000 at 1 ms cannot be measured.
 #[test]
-fn steps_of_several_in_flight_are_told() {
+fn steps_of_several_in_flight_are_reported() {
     let args = ["curve", "--on", "p30.toml", "--virtual", "--closed", "--time", "2s"];
     let more = ["--points", "4", "--no-progress", "--no-store"];
-    let told = |more: &[&str]| {
+    let reported = |more: &[&str]| {
         let outcome = sandbox().plimsoll(&[&args[..], more].concat());
         outcome.success().split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let coarse = told(&[&more[..], &["--workers", "4"]].concat());
+    let coarse = reported(&[&more[..], &["--workers", "4"]].concat());
     let expected = "1 ms: 4.00 k IOPS, 31.3 MiB/s (8 in flight, the next load measured, carry \
                     5.00 k at 1.60 ms)";
     assert!(coarse.contains(expected), "{coarse}");
-    let fine = told(&more);
+    let fine = reported(&more);
     assert!(fine.contains("1 ms: 5.00 k IOPS, 39.1 MiB/s;"), "{fine}");
     assert!(!fine.contains("the next load"), "{fine}");
 }

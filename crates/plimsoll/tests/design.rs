@@ -208,7 +208,7 @@ fn clouds_stand_side_by_side() {
 }
 
 #[test]
-fn headroom_costs_and_the_reasons_are_told() {
+fn headroom_costs_and_the_reasons_are_reported() {
     let needs = needs("capacity_gib = 500\nworking_set_gib = 50", &iops(16_000, 8));
     let place = ["--region", "eastus"];
     let outcome = design(&needs, &[&place[..], &["--pareto"]].concat());

@@ -101,7 +101,7 @@ fn an_engine_that_is_not_built_in_names_the_nearest() {
 }
 
 #[test]
-fn several_mistakes_are_told_at_once() {
+fn several_mistakes_are_reported_at_once() {
     let job = "[global]\nnumjobs=none\n[a]\nsize=1m\nrw=randred\n[b]\niodeph=8\nbs=\n";
     assert_snapshot!(mistake(job), @r#"
     error[bad-value]: value `none` of `numjobs` is not valid: `none` is not a number
@@ -208,7 +208,7 @@ fn a_binary_file_is_no_job_file() {
 }
 
 #[test]
-fn a_file_of_another_tool_is_told() {
+fn a_file_of_another_tool_is_reported() {
     assert_snapshot!(mistake("Version 1.1.0\n'TEST PLAN\n"), @r#"
     error[option-outside-section]: option `Version 1.1.0` stands before the first
                                    section
@@ -255,7 +255,7 @@ fn a_parameter_file_is_read_as_one_whatever_its_name() {
 }
 
 #[test]
-fn a_missing_job_file_is_told() {
+fn a_missing_job_file_is_reported() {
     assert_snapshot!(Sandbox::new().plimsoll(&["run", "nosuch.fio"]).mistake(), @r#"
     error[file-unreadable]: cannot read job file `nosuch.fio`: no such file
      |
@@ -293,7 +293,7 @@ fn a_large_file_of_mistakes_ends_in_few_words() {
 }
 
 #[test]
-fn a_missing_target_is_told() {
+fn a_missing_target_is_reported() {
     assert_snapshot!(mistake("[a]\nsize=1m\nfilename=data\nallow_file_create=0\n"), @r#"
     error[target-missing]: job `a` needs `data`, which does not exist
      |
@@ -304,7 +304,7 @@ fn a_missing_target_is_told() {
 }
 
 #[test]
-fn a_missing_folder_is_told() {
+fn a_missing_folder_is_reported() {
     assert_snapshot!(mistake("[a]\nsize=1m\ndirectory=nosuch\n"), @r#"
     error[target-unreadable]: cannot find `nosuch/a.0.0`: No such file or directory
      |
@@ -326,7 +326,7 @@ fn a_folder_is_no_target() {
 }
 
 #[test]
-fn a_target_without_size_is_told() {
+fn a_target_without_size_is_reported() {
     assert_snapshot!(mistake("[a]\nrw=read\n"), @r#"
     error[size-unknown]: job `a` gives no size, and `a.0.0` does not exist or is
                          empty
@@ -338,7 +338,7 @@ fn a_target_without_size_is_told() {
 }
 
 #[test]
-fn a_size_below_one_block_is_told() {
+fn a_size_below_one_block_is_reported() {
     assert_snapshot!(mistake("[a]\nsize=1k\nbs=4k\n"), @r#"
     error[size-too-small]: job `a` has a size of 1024 B, less than its smallest
                            block of 4096 B
@@ -363,7 +363,7 @@ fn direct_io_takes_whole_blocks_of_the_device_only() {
 }
 
 #[test]
-fn a_file_system_that_refuses_direct_io_is_told() {
+fn a_file_system_that_refuses_direct_io_is_reported() {
     // Files of sysfs have a size, and take no direct I/O on any kernel.
     let target = "/sys/kernel/uevent_seqnum";
     let job = format!("[a]\nfilename={target}\nsize=4k\nrw=read\ndirect=1\n");
@@ -384,14 +384,14 @@ fn failure(outcome: &Outcome) -> String {
 }
 
 #[test]
-fn a_size_beyond_the_device_is_told() {
+fn a_size_beyond_the_device_is_reported() {
     let Some(device) = readable_block_device() else {
         testing::skipped!("no block device that this user may read");
         return;
     };
     let outcome = Sandbox::new().run(&format!("[a]\nfilename={device}\nsize=4000t\nrw=read\n"));
-    let told = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains(&format!("but `{device}` holds")), "{told}");
+    let reported = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(reported.contains(&format!("but `{device}` holds")), "{reported}");
     assert_eq!(outcome.code, 2);
 }
 
@@ -405,13 +405,13 @@ fn readable_block_device() -> Option<String> {
 }
 
 #[test]
-fn a_target_without_permission_is_told() {
+fn a_target_without_permission_is_reported() {
     let sandbox = Sandbox::new();
     sandbox.write("job.fio", "[a]\nfilename=data\nsize=1m\nrw=randwrite\n");
     sandbox.write("data", vec![0; 1 << 20]);
     let forbidden = std::fs::Permissions::from_mode(0o000);
     std::fs::set_permissions(sandbox.path("data"), forbidden).expect("the file is ours");
-    let mut command = match as_nobody(&sandbox) {
+    let mut command = match as_unprivileged_user(&sandbox) {
         Some(command) => command,
         None if std::fs::File::open(sandbox.path("data")).is_err() => {
             sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")))
@@ -429,7 +429,7 @@ fn a_target_without_permission_is_told() {
 }
 
 /// Returns a command of a user without rights, where this one may become such a user.
-fn as_nobody(sandbox: &Sandbox) -> Option<Command> {
+fn as_unprivileged_user(sandbox: &Sandbox) -> Option<Command> {
     let readable = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(sandbox.path("."), readable).ok()?;
     let program = sandbox.path("plimsoll");
@@ -456,7 +456,7 @@ fn a_job_runs_without_io_uring_and_says_so() {
 }
 
 #[test]
-fn wrong_arguments_are_told() {
+fn wrong_arguments_are_reported() {
     let sandbox = Sandbox::new();
     assert_snapshot!(sandbox.plimsoll(&["run", "--remap", "x", "job.fio"]).mistake(), @r#"
     error: invalid value 'x' for '--remap <A=B>': write OLD=NEW, for example /mnt/data=./scratch
@@ -479,7 +479,7 @@ fn wrong_arguments_are_told() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_told_before_the_run() {
+fn an_output_that_cannot_be_written_is_reported_before_the_run() {
     let sandbox = Sandbox::new();
     sandbox.write("job.fio", "[a]\nsize=64k\nioengine=null\n");
     let outcome = sandbox.plimsoll(&["run", "job.fio", "--output", "nosuch/result.json"]);
@@ -492,7 +492,7 @@ fn an_output_that_cannot_be_written_is_told_before_the_run() {
 }
 
 #[test]
-fn fio_mode_tells_mistakes_with_fios_exit_code() {
+fn fio_mode_says_mistakes_with_fios_exit_code() {
     let sandbox = Sandbox::new();
     assert_snapshot!(sandbox.fio(&["--name=a", "--size=1m", "--iodeph=8"]).mistake(), @r#"
     error[unknown-option]: unknown option `--iodeph`
@@ -605,17 +605,17 @@ fn files_of_other_tools_are_known_wherever_jobs_may_stand() {
         ("wide.cmd", "lines of diskspd"),
         ("wide.fio", "is text in UTF-16, not in UTF-8"),
     ] {
-        let told = |outcome: Outcome| {
+        let reported = |outcome: Outcome| {
             assert_eq!(outcome.code, 2, "{}", outcome.stdout);
             assert!(outcome.stderr.starts_with("error[foreign-file]"), "{}", outcome.stderr);
             assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
             assert_eq!(outcome.stderr.matches("error").count(), 1, "{}", outcome.stderr);
         };
         for command in ["check", "run", "curve"] {
-            told(sandbox.plimsoll(&[command, name]));
+            reported(sandbox.plimsoll(&[command, name]));
             let mut piped = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
             let text = File::open(sandbox.path(name)).expect("it was written");
-            told(outcome(piped.args([command, "-"]).stdin(text)));
+            reported(outcome(piped.args([command, "-"]).stdin(text)));
         }
         let measured = sandbox.plimsoll(&["bench", name]);
         assert_eq!(measured.code, 2, "{}", measured.stdout);

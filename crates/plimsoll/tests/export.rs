@@ -62,10 +62,10 @@ fn records_go_out_and_come_in_again() {
         sandbox.plimsoll_keeping(&args).success().to_owned()
     };
     assert_eq!(shown(&["--store", other]), shown(&[]));
-    let told = sandbox.plimsoll_keeping(&["export", "one,two", "--format", "json"]).mistake();
-    assert!(told.contains("2 runs do not fit into one JSON text"), "{told}");
-    let told = sandbox.plimsoll_keeping(&["export", "one"]).mistake();
-    assert!(told.contains("give --format csv, parquet, md, json or fio-json"), "{told}");
+    let reported = sandbox.plimsoll_keeping(&["export", "one,two", "--format", "json"]).mistake();
+    assert!(reported.contains("2 runs do not fit into one JSON text"), "{reported}");
+    let reported = sandbox.plimsoll_keeping(&["export", "one"]).mistake();
+    assert!(reported.contains("give --format csv, parquet, md, json or fio-json"), "{reported}");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn missing_folders_above_a_file_are_made_but_not_the_jobs_directory() {
 }
 
 #[test]
-fn debug_output_tells_the_seeds() {
+fn debug_output_says_the_seeds() {
     let sandbox = Sandbox::new();
     let seeds = |seed: &str| {
         let job = ["--debug=random", "--name=a", "--ioengine=null", "--size=64k"];

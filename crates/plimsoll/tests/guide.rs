@@ -7,14 +7,14 @@ use common::Sandbox;
 
 /// Runs a command that is wrong, and returns what its user sees.
 #[track_caller]
-fn told(args: &[&str]) -> String {
+fn reported(args: &[&str]) -> String {
     Sandbox::new().plimsoll(args).mistake()
 }
 
 #[test]
 fn options_of_other_tools_are_answered_with_ours() {
     let check = |args: &[&str], option: &str, hint: &str| {
-        let found = told(args);
+        let found = reported(args);
         let command = args[0];
         let head = format!("error: `plimsoll {command}` has no option `--{option}`\n");
         assert!(found.starts_with(&head), "{found}");
@@ -52,7 +52,7 @@ fn what_is_too_much_is_named() {
         (&["bench", ".", "--scale", "-1"], "invalid value '-1' for '--scale <F>'", "share above"),
         (&["bench", ".", "--seed", "-1"], "invalid value '-1' for '--seed <N>'", "-1"),
     ] {
-        let found = told(args);
+        let found = reported(args);
         assert!(found.starts_with(&format!("error: {error}")), "{args:?}: {found}");
         assert!(found.contains(hint) && !found.contains("-- -"), "{args:?}: {found}");
     }
@@ -120,7 +120,7 @@ fn a_disk_of_the_catalogue_stands_for_a_design() {
 
 #[test]
 fn what_is_to_be_listed_is_named() {
-    let found = told(&["catalog", "list"]);
+    let found = reported(&["catalog", "list"]);
     assert!(found.contains("hint: disks, vms, volumes or prices: plimsoll catalog list disks\n"));
 }
 
@@ -149,7 +149,7 @@ fn all_files_of_a_folder_are_checked() {
 }
 
 #[test]
-fn a_benchmark_is_told_before_it_runs_what_is_wrong() {
+fn mistakes_of_a_benchmark_are_reported_before_it_runs() {
     let sandbox = Sandbox::new();
     sandbox.write("tiny", "abc");
     std::fs::create_dir(sandbox.path("vol")).unwrap();

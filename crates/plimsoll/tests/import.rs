@@ -111,15 +111,18 @@ fn what_cannot_be_read_adds_nothing() {
     let sandbox = Sandbox::new();
     sandbox.write("good.json", listed(1000));
     sandbox.write("other.json", "{\"a\": 1}");
-    let told = sandbox.plimsoll_keeping(&["import", "good.json", "other.json"]).mistake();
-    assert!(told.starts_with("error: cannot read other.json: not a record"), "{told}");
-    assert!(told.contains("hint: records of ours (`--json`) and fio's JSON are read"), "{told}");
+    let reported = sandbox.plimsoll_keeping(&["import", "good.json", "other.json"]).mistake();
+    assert!(reported.starts_with("error: cannot read other.json: not a record"), "{reported}");
+    assert!(
+        reported.contains("hint: records of ours (`--json`) and fio's JSON are read"),
+        "{reported}"
+    );
     assert!(!sandbox.path("runs.db").exists(), "nothing was added");
-    let told = sandbox.plimsoll_keeping(&["import", "none.json"]).mistake();
-    assert!(told.contains("cannot read none.json: No such file"), "{told}");
+    let reported = sandbox.plimsoll_keeping(&["import", "none.json"]).mistake();
+    assert!(reported.contains("cannot read none.json: No such file"), "{reported}");
     std::fs::create_dir(sandbox.path("empty")).unwrap();
-    let told = sandbox.plimsoll_keeping(&["import", "empty"]).mistake();
-    assert!(told.contains("no file in empty ends in .json"), "{told}");
+    let reported = sandbox.plimsoll_keeping(&["import", "empty"]).mistake();
+    assert!(reported.contains("no file in empty ends in .json"), "{reported}");
 }
 
 /// Where fio is installed, its own output goes the whole way.

@@ -300,7 +300,7 @@ fn json_has_every_cap_with_its_origin() {
 }
 
 #[test]
-fn errata_are_told_without_a_design() {
+fn errata_are_reported_without_a_design() {
     let sandbox = Sandbox::new();
     let outcome = sandbox.plimsoll(&["limits", "--errata"]);
     let text = outcome.success();
@@ -344,7 +344,7 @@ const ANF_2019: &str = "edition = '2019'\n[[volume]]\nmount = '/a'\nservice = 'P
                         quota = '70.3125TiB'\n";
 
 #[test]
-fn what_is_unknown_of_a_network_volume_is_held_or_told() {
+fn what_is_unknown_of_a_network_volume_is_held_or_reported() {
     let args = ["--json", "--size", "8k", "--read", "100,50,0"];
     let outcome = limits(ANF_2019, &args);
     assert!(outcome.stderr.contains("unknown-figure"), "{}", outcome.stderr);
@@ -464,7 +464,7 @@ fn needs_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn bursts_of_aws_machines_are_told() {
+fn bursts_of_aws_machines_are_reported() {
     let text = "[vm]\nsize='m5.large'\n[[volume]]\nmount='/a'\ndisk='gp3'\nsize='1TiB'\n";
     let outcome = limits(text, &["--burst", "--size", "8k", "--read", "100"]);
     let page = outcome.success();
@@ -475,7 +475,7 @@ fn bursts_of_aws_machines_are_told() {
 }
 
 #[test]
-fn a_mistake_is_told_once() {
+fn a_mistake_is_reported_once() {
     for (text, code) in [
         ("[[volume]]\nmount='/d'\ndisk={size='1 parsec', iops=5000}\n", "bad-value"),
         ("[[volume]\nmount='/d'\ndisk='P30'\n", "syntax"),
@@ -489,7 +489,7 @@ fn a_mistake_is_told_once() {
 }
 
 #[test]
-fn what_is_no_design_is_told_once() {
+fn what_is_not_a_design_is_reported_once() {
     let job = "[a]\nfilename=/tmp/x\nrw=read\nsize=1m\n";
     refused(job, &[], &["is a job file of fio, not a design"]);
     refused("a = \"\0\"", &[], &["is not text"]);

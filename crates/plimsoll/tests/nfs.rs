@@ -182,7 +182,7 @@ fn a_job_writes_verifies_and_reads_through_an_export() {
 }
 
 #[test]
-fn status_tells_where_an_export_is_and_who_is_there() {
+fn status_says_where_an_export_is_and_who_is_there() {
     let sandbox = Sandbox::new();
     let design = format!("{NETWORK}[[client]]\nname = \"near\"\n");
     let export = Export::start(&sandbox, &design);

@@ -221,7 +221,7 @@ fn check_mistake(job: &str, args: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_runs() {
+fn mistakes_are_reported_before_anything_runs() {
     let job = "[j]\nfilename=/data/f\nsize=1g\nrw=randread\n";
     let on_p30 = ["--on", "P30", "--virtual"];
     check_mistake(job, &on_p30, &["target-on-no-volume", "`/mnt/p30`", "--remap /data=/mnt/p30"]);
@@ -257,8 +257,8 @@ fn unknown_ceilings_of_a_network_volume_stand_in_the_record() {
     sandbox.write("mix.fio", job);
     let outcome = sandbox.plimsoll(&["run", "mix.fio", "--on", "anf.toml", "--virtual", "--json"]);
     let record = record(&outcome);
-    let told = record.notes.iter().filter(|note| note.code == "unknown-figure").count();
-    assert_eq!(told, 2, "{:?}", record.notes);
+    let reported = record.notes.iter().filter(|note| note.code == "unknown-figure").count();
+    assert_eq!(reported, 2, "{:?}", record.notes);
     assert!(iops(&record.jobs[0]) <= 300_000.0 * 1.02, "{}", iops(&record.jobs[0]));
 }
 
@@ -307,7 +307,7 @@ fn job_on_d(options: &str) -> String {
 }
 
 #[test]
-fn a_design_that_takes_over_is_in_the_record_and_what_cannot_is_told_before() {
+fn a_design_that_takes_over_is_in_the_record_and_what_cannot_is_reported_before() {
     let sandbox = Sandbox::new();
     let disk = |disk: &str| format!("[[volume]]\nmount='/d'\ndisk='{disk}'\ncache='None'\n");
     sandbox.write("p20.toml", disk("P20"));

@@ -108,7 +108,7 @@ fn a_killed_server_leaves_a_stale_mount_and_all_data() {
 }
 
 #[test]
-fn a_stopped_server_is_told_and_can_be_left() {
+fn a_stopped_server_is_reported_and_can_be_left() {
     let Some(rehearsal) = Rehearsal::mount(P30) else { return };
     fs::write(rehearsal.0.path("mnt/f"), b"kept").unwrap();
     let server = rehearsal.server();
@@ -359,7 +359,7 @@ latency = \"1ms\"
 latency = \"1ms\"\n";
 
 #[test]
-fn status_tells_for_each_volume_what_holds_it_and_no_cap_that_nothing_meets() {
+fn status_says_for_each_volume_what_holds_it_and_no_cap_that_nothing_meets() {
     let Some(rehearsal) = Rehearsal::mount(SLOW_AND_FAST) else { return };
     let ended = AtomicBool::new(false);
     let write = |name: &str| {
@@ -633,7 +633,7 @@ fn without_the_helper_there_is_one_error_with_a_next_step() {
 /// The real disk under the data is full: the writer gets the error, `status` says so, and what was
 /// there stays.
 #[test]
-fn a_full_disk_under_the_data_is_told_and_harms_nothing() {
+fn a_full_disk_under_the_data_is_reported_and_harms_nothing() {
     for cache in ["None", "ReadWrite"] {
         let sandbox = Sandbox::new();
         for dir in ["mnt", "disk"] {

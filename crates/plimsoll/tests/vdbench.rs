@@ -162,7 +162,7 @@ fn results_of_parts_add_up() {
 }
 
 #[test]
-fn both_layouts_are_told_apart() {
+fn both_layouts_are_kept_apart() {
     let sandbox = with_one_file("iorate=100,elapsed=2");
     run_one_file(&sandbox, &["--vdbench-layout", "503", "-mb"]).success();
     let summary = page(&sandbox, "out/summary.html");
@@ -478,10 +478,10 @@ fn rows_and_columns_of_a_flatfile_are_chosen() {
         let args: Vec<&str> = args.split(' ').collect();
         assert_eq!(vdbench(&sandbox, &args).success().trim_end().replace('\n', "|"), table);
     }
-    for (more, told) in [("", "4 lines written to `x.csv`\n"), (" -q", "")] {
+    for (more, reported) in [("", "4 lines written to `x.csv`\n"), (" -q", "")] {
         let args = format!("parse -i out -o x.csv{more}");
         let answer = vdbench(&sandbox, &args.split(' ').collect::<Vec<_>>());
-        assert_eq!((answer.success(), answer.stderr.as_str()), ("", told));
+        assert_eq!((answer.success(), answer.stderr.as_str()), ("", reported));
     }
 }
 

@@ -231,7 +231,7 @@ fn check_failure(text: &str, expected: &str) {
 }
 
 #[test]
-fn mistakes_are_told_in_the_words_of_the_file() {
+fn mistakes_are_reported_in_the_words_of_the_file() {
     let rest = "wd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
     let raw = |sd: &str| format!("* a comment\n{sd}\n{rest}");
     check_failure(&raw("sd=sd1,lun=missing"), "sd=sd1: `missing` is not there");
@@ -312,7 +312,7 @@ fn a_run_whose_work_is_done_from_the_start_ends_well() {
 }
 
 #[test]
-fn what_is_made_and_found_is_told_as_it_is() {
+fn what_is_made_and_found_is_reported_as_it_is() {
     let sandbox = Sandbox::new();
     let text = "fsd=fsd1,anchor=tree,depth=2,width=2,files=3,size=4k\n\
                 fwd=fwd1,fsd=fsd1,operation=read,threads=3\n\
@@ -346,7 +346,7 @@ fn what_is_made_and_found_is_told_as_it_is() {
 }
 
 #[test]
-fn why_a_run_ends_is_told_once() {
+fn why_a_run_ends_is_reported_once() {
     let sandbox = Sandbox::new();
     sandbox.write("tree", "a file");
     let text = "fsd=fsd1,anchor=tree,depth=1,width=1,files=2,size=4k\n\
@@ -364,7 +364,7 @@ fn why_a_run_ends_is_told_once() {
 }
 
 #[test]
-fn a_kind_of_error_is_told_once_with_a_count() {
+fn a_kind_of_error_is_reported_once_with_a_count() {
     let sandbox = Sandbox::new();
     symlink("/dev/full", sandbox.path("f")).expect("a link");
     let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,rdpct=0\n\

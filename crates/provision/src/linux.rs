@@ -146,7 +146,7 @@ fn volume_lines(volume: &DiskVolume<'_>) -> String {
         let chunk = volume.chunk_kib();
         let _ = write!(
             text,
-            ", {chunk} KiB on one before the next one's turn (mdadm takes 512 unless told)\n\
+            ", {chunk} KiB on one before the next one's turn (the default of mdadm is 512)\n\
              # shellcheck disable=SC2086 # a list\nset -- ${name}\n\
              [ $# = {n} ] || {{ echo \"{name} names $# devices, not {n}\" >&2; exit 1; }}\n\
              empty \"$@\"\n\

@@ -20,7 +20,7 @@ fn filling(lasts_s: f64, bytes_per_s: f64) {
 }
 
 #[test]
-fn a_wrong_cap_is_told() {
+fn a_wrong_cap_panics() {
     let pool = cap("pool");
     let used = |used_share| CapRecord { used_share, ..pool.clone() };
     let busy = |busiest_used_share| CapRecord { busiest_used_share, ..pool.clone() };
@@ -52,7 +52,7 @@ fn of_step(step_idx: u32) -> JobRecord {
 }
 
 #[test]
-fn who_merges_what_does_not_belong_together_is_told() {
+fn merging_unrelated_records_panics() {
     let reads = SeriesRecord { part: "p".into(), op: "read".into(), ..SeriesRecord::default() };
     let writes = SeriesRecord { op: "write".into(), ..reads.clone() };
     let listed = ListedLatency::default();

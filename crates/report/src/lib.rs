@@ -39,8 +39,8 @@ mod words;
 pub use document::{Document, DocumentSection, document, document_markdown};
 pub use page::{charts, json, page};
 pub use spec::{
-    Axis, Cells, ChartSpec, Colour, Dash, Marker, Quantity, Rule, Scale, Series, Span, SpanKind,
-    Thinned, Tick,
+    Axis, Cells, ChartSpec, Colour, DashStyle, Marker, Quantity, Rule, Scale, Series, Span,
+    SpanKind, Thinned, Tick,
 };
 pub use subject::{Reference, Runs, Set, Subject};
 pub use table::{Cell, Column, Table};

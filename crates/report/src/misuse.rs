@@ -1,7 +1,7 @@
 //! What a wrong caller meets: each check that stays on in release, failed on purpose.
 
 use crate::sections::{Contents, Section};
-use crate::spec::{Axis, Cells, ChartSpec, Colour, Dash, Rule, Scale, Series, Thinned};
+use crate::spec::{Axis, Cells, ChartSpec, Colour, DashStyle, Rule, Scale, Series, Thinned};
 use crate::table::{Cell, Table};
 use crate::{Subject, charts};
 
@@ -41,7 +41,7 @@ fn cells() -> Cells {
 }
 
 #[test]
-fn a_chart_that_cannot_be_drawn_is_told() {
+fn a_chart_that_cannot_be_drawn_is_reported() {
     let with = |change: &dyn Fn(&mut ChartSpec)| {
         let mut chart = chart();
         change(&mut chart);
@@ -58,8 +58,13 @@ fn a_chart_that_cannot_be_drawn_is_told() {
             }
         });
     };
-    let rule =
-        |colour| Rule { is_across: true, at: 1.0, text: String::new(), colour, dash: Dash::Dot };
+    let rule = |colour| Rule {
+        is_across: true,
+        at: 1.0,
+        text: String::new(),
+        colour,
+        dash: DashStyle::Dot,
+    };
     let thinned = |n_samples, n_points| Some(Thinned { n_samples, n_points });
     testing::check_wrong_calls(&[
         ("no id", "a chart has the id ``", &|| with(&|it| it.id.clear())),
@@ -86,7 +91,7 @@ fn a_chart_that_cannot_be_drawn_is_told() {
 }
 
 #[test]
-fn lines_and_cells_that_do_not_fit_are_told() {
+fn lines_and_cells_that_do_not_fit_are_reported() {
     let lines = |change: &dyn Fn(&mut Series)| {
         let mut line = line();
         change(&mut line);
@@ -128,7 +133,7 @@ fn lines_and_cells_that_do_not_fit_are_told() {
 }
 
 #[test]
-fn a_page_on_which_links_lead_astray_is_told() {
+fn a_page_on_which_links_lead_astray_is_reported() {
     let section = |id: &str, charts| Section { id: id.to_owned(), charts, ..Section::default() };
     let page = |sections: Vec<Section>| {
         Contents { sections, ..Contents::of(&Subject::default()) }.must_be_whole();

@@ -123,7 +123,7 @@ pub struct Series {
     /// Its colour.
     pub colour: Colour,
     /// Its stroke, beside the colour.
-    pub dash: Dash,
+    pub dash: DashStyle,
     /// Its points, beside the colour; none where the line is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marker: Option<Marker>,
@@ -209,12 +209,12 @@ impl Serialize for Colour {
 /// A stroke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Dash {
+pub enum DashStyle {
     /// Unbroken.
     #[default]
     Solid,
     /// Long strokes.
-    Dash,
+    DashStyle,
     /// Dots.
     Dot,
     /// Both.
@@ -288,7 +288,7 @@ pub struct Rule {
     /// Its colour.
     pub colour: Colour,
     /// Its stroke.
-    pub dash: Dash,
+    pub dash: DashStyle,
 }
 
 /// Coloured cells.

@@ -378,7 +378,7 @@ fn a_failed_run_says_why() {
 }
 
 #[test]
-fn coarse_steps_of_a_closed_sweep_are_told() {
+fn coarse_steps_of_a_closed_sweep_are_reported() {
     let mut run = of_curve(&[(4.0, 4000.0, 1_000_000), (8.0, 5000.0, 1_600_000)], 1);
     let curve = run.record.curve.as_mut().unwrap();
     curve.lever = record::Lever::QueueDepth;
@@ -394,11 +394,11 @@ fn coarse_steps_of_a_closed_sweep_are_told() {
     let mut fine = run.clone();
     let expected = "Between 4 and 8 in flight nothing was measured: what is carried at a mean of \
                     1 ms is known no finer than between 4.00 k and 5.00 k IOPS";
-    let told = |run| chart(&charts_of(run), "r1-curve").notes.join(" ");
-    let notes = told(run);
+    let reported = |run| chart(&charts_of(run), "r1-curve").notes.join(" ");
+    let notes = reported(run);
     assert!(notes.contains(expected), "{notes}");
     fine.record.curve.as_mut().unwrap().points[1].load = 5.0;
-    let notes = told(fine);
+    let notes = reported(fine);
     assert!(!notes.contains("no finer"), "{notes}");
 }
 
@@ -493,9 +493,9 @@ fn a_comparison_shows_ratios_with_their_intervals() {
     let (low, high) = better.ends[point].unwrap();
     assert!(low > 95.0 && low <= better.x[point] && better.x[point] <= high, "{low} {high}");
     let drawn: usize = ratios.series.iter().map(|series| series.x.len()).sum();
-    let told =
+    let reported =
         ratios.table.rows.iter().filter(|row| matches!(row[4], report::Cell::Number(..))).count();
-    assert_eq!(drawn, told, "every ratio of the table is drawn");
+    assert_eq!(drawn, reported, "every ratio of the table is drawn");
     let (left, right) = ratios.x.range.expect("an axis of its own");
     assert!(left < 0.0 && right > high, "no difference and the largest have room");
     assert_eq!(chart(&charts, "compared-rates").series.len(), 2);
@@ -505,12 +505,12 @@ fn a_comparison_shows_ratios_with_their_intervals() {
 fn too_few_runs_have_a_ratio_without_an_interval() {
     let charts = charts(&Subject::of_sets(vec![set("before", 1, 2), set("after", 2, 2)]));
     let ratios = chart(&charts, "ratios");
-    let untold = series(ratios, "cannot tell");
-    assert!(!untold.ends.is_empty() && untold.ends.iter().all(Option::is_none));
+    let undecided = series(ratios, "cannot tell");
+    assert!(!undecided.ends.is_empty() && undecided.ends.iter().all(Option::is_none));
 }
 
 #[test]
-fn runs_of_other_io_are_told_first() {
+fn runs_of_other_io_are_reported_first() {
     let mut after = set("after", 2, 6);
     for run in &mut after.runs {
         run.record.jobs[0].options = vec![("bs".to_owned(), "64k".to_owned())];

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hypervisors_took_is_told_apart() {
+    fn what_hypervisors_took_is_kept_apart() {
         let ticks = |text: &str| Ticks::parse(text).expect("a line of processors");
         let before = ticks("cpu  100 10 200 1000 50 5 5 7 0 0\n");
         let after = ticks("cpu  115 15 220 1040 60 10 10 32 0 0\n");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ours_is_told_from_what_is_others() {
+    fn our_processor_time_is_separated_from_that_of_others() {
         let (busy_share, user_share) = (0.9, 0.6);
         let (steal_share, own_share, others_user_share) = (0.0, 0.0, 0.0);
         let load = HostLoad { busy_share, user_share, steal_share, own_share, others_user_share };

@@ -18,7 +18,7 @@ pub(crate) struct ErrorDump {
     in_flight: Vec<Option<Op>>,
     paths: Vec<PathBuf>,
     job: String,
-    n_told: u32,
+    n_reported: u32,
     events: Sender<WorkerEvent>,
 }
 
@@ -32,14 +32,14 @@ impl ErrorDump {
         events: Sender<WorkerEvent>,
     ) -> Self {
         let in_flight = vec![None; queue_depth as usize];
-        ErrorDump { engine, in_flight, paths, job, n_told: 0, events }
+        ErrorDump { engine, in_flight, paths, job, n_reported: 0, events }
     }
 
     #[cold]
-    fn tell(&mut self, completion: Completion) {
+    fn report(&mut self, completion: Completion) {
         let op = self.in_flight.get(completion.slot as usize).copied().flatten();
-        let Some(op) = op.filter(|_| self.n_told < ERRORS_MAX) else { return };
-        self.n_told += 1;
+        let Some(op) = op.filter(|_| self.n_reported < ERRORS_MAX) else { return };
+        self.n_reported += 1;
         let what = op.kind.direction().map_or("sync", plan::Direction::name);
         let target = self.paths.get(op.file.0 as usize);
         let target = target.map_or_else(String::new, |path| path.display().to_string());
@@ -76,7 +76,7 @@ impl Layer for ErrorDump {
         self.engine.exchange(ops, wait, done)?;
         for completion in &done[n_before..] {
             if completion.result < 0 {
-                self.tell(*completion);
+                self.report(*completion);
             }
         }
         Ok(())

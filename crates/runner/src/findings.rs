@@ -15,12 +15,12 @@ pub(crate) struct Findings {
     shown: Vec<Diagnostic>,
     messages: HashSet<String>,
     /// By job and code.
-    of_files: HashMap<(String, &'static str), OfFiles>,
+    of_files: HashMap<(String, &'static str), FileFindings>,
 }
 
 /// Findings of one kind about the files of one job.
 #[derive(Debug, Default)]
-struct OfFiles {
+struct FileFindings {
     n_shown: usize,
     /// Position of the last one.
     last_idx: usize,

@@ -43,7 +43,7 @@ const SPARED_BYTES: u64 = 64 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Need {
     /// What takes it, in words, and what would take less.
-    what: What,
+    what: MemoryUse,
     /// Pages that are touched, bytes.
     used_bytes: u64,
     /// Addresses that are taken, bytes: what `ulimit -v` counts.
@@ -52,21 +52,21 @@ struct Need {
 
 /// What of a job takes memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum MemoryUse {
     Workers,
     Files,
     Queues,
     Buffers,
 }
 
-impl What {
+impl MemoryUse {
     /// Says what would take less.
     fn remedy(self) -> &'static str {
         match self {
-            What::Workers => "lower `numjobs`",
-            What::Files => "lower `nrfiles` or `numjobs`",
-            What::Queues => "lower `iodepth` or `numjobs`",
-            What::Buffers => "lower `iodepth`, `bs` or `numjobs`",
+            MemoryUse::Workers => "lower `numjobs`",
+            MemoryUse::Files => "lower `nrfiles` or `numjobs`",
+            MemoryUse::Queues => "lower `iodepth` or `numjobs`",
+            MemoryUse::Buffers => "lower `iodepth`, `bs` or `numjobs`",
         }
     }
 }
@@ -101,7 +101,7 @@ fn check(plan: &Plan, is_virtual: bool, limits: &[Limit]) -> Option<Diagnostic> 
         let bytes = |(_, need): &(&Job, Need)| {
             if limit.is_of_addresses { need.mapped_bytes } else { need.used_bytes }
         };
-        let lasts = |it: &&(&Job, Need)| it.1.what == What::Files;
+        let lasts = |it: &&(&Job, Need)| it.1.what == MemoryUse::Files;
         let sum = |needs: &mut dyn Iterator<Item = &(&Job, Need)>| {
             needs.map(bytes).fold(0, u64::saturating_add)
         };
@@ -126,10 +126,10 @@ fn finding((job, need): &(&Job, Need), bytes: u64, all_bytes: u64, limit: &Limit
     let n_files = u64::from(job.files.n_files.max(1)) * n_workers;
     let n_slots = u64::from(job.load.queue_depth.max(1)) * n_workers;
     let what = match need.what {
-        What::Workers => format!("{n_workers} workers"),
-        What::Files => format!("{n_files} files"),
-        What::Queues => format!("queues for {n_slots} I/Os"),
-        What::Buffers => format!("{n_slots} buffers of {} B", job.block_size_max()),
+        MemoryUse::Workers => format!("{n_workers} workers"),
+        MemoryUse::Files => format!("{n_files} files"),
+        MemoryUse::Queues => format!("queues for {n_slots} I/Os"),
+        MemoryUse::Buffers => format!("{n_slots} buffers of {} B", job.block_size_max()),
     };
     let message = format!(
         "the plan takes about {} of memory, {} of them for {what} of job `{}`, but this process \
@@ -168,13 +168,13 @@ fn needs(job: &Job, is_virtual: bool) -> [Need; 4] {
     let buffer_bytes = if has_buffers { u64::from(job.block_size_max()) } else { 0 };
     [
         Need {
-            what: What::Workers,
+            what: MemoryUse::Workers,
             used_bytes: WORKER_BYTES.saturating_mul(n_threads),
             mapped_bytes: WORKER_MAPPED_BYTES.saturating_mul(n_threads),
         },
-        need(What::Files, file_bytes, n_files),
-        need(What::Queues, SLOT_BYTES, n_slots),
-        need(What::Buffers, buffer_bytes, n_slots),
+        need(MemoryUse::Files, file_bytes, n_files),
+        need(MemoryUse::Queues, SLOT_BYTES, n_slots),
+        need(MemoryUse::Buffers, buffer_bytes, n_slots),
     ]
 }
 

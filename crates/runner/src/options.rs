@@ -44,12 +44,12 @@ pub struct RunOptions {
     pub bandwidth_log: Option<String>,
     /// Makes the engines in place of the real ones.
     #[cfg(test)]
-    pub(crate) double: Option<Double>,
+    pub(crate) double: Option<MakeTestEngine>,
 }
 
 /// What makes an engine for a job in a test.
 #[cfg(test)]
-pub(crate) type Double =
+pub(crate) type MakeTestEngine =
     fn(&plan::Job, engine::FileTable, engine::Arena) -> Box<dyn engine::Engine>;
 
 impl RunOptions {

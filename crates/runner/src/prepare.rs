@@ -357,7 +357,7 @@ pub(crate) struct EngineBuilder {
     claims: Arc<Claims>,
     job: Arc<Job>,
     #[cfg(test)]
-    double: Option<crate::options::Double>,
+    double: Option<crate::options::MakeTestEngine>,
 }
 
 impl EngineBuilder {

@@ -171,7 +171,7 @@ impl Running<'_> {
     }
 
     /// Tells of operations that have failed since the last call.
-    pub(crate) fn tell_errors(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+    pub(crate) fn report_errors(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         for error in &self.io_errors[self.n_errors_told..] {
             on_event(RunEvent::IoError(error));
         }
@@ -340,7 +340,7 @@ impl Running<'_> {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> u64 {
         if let Some(interval) = cuts.tick(now_ns, self.ends_ns()) {
-            self.tell_interval(interval, cuts.so_far().as_ref(), now_ns, on_event);
+            self.report_interval(interval, cuts.so_far().as_ref(), now_ns, on_event);
         }
         cuts.next_ns()
     }
@@ -364,7 +364,7 @@ impl Running<'_> {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
         if let Some(interval) = cuts.last(now_ns) {
-            self.tell_interval(interval, cuts.so_far().as_ref(), now_ns, on_event);
+            self.report_interval(interval, cuts.so_far().as_ref(), now_ns, on_event);
         }
     }
 
@@ -384,7 +384,7 @@ impl Running<'_> {
     }
 
     /// Takes an interval into the record, and tells of it.
-    pub(crate) fn tell_interval(
+    pub(crate) fn report_interval(
         &mut self,
         interval: Interval,
         so_far: Option<&SeriesSoFar<'_>>,

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_a_number_has_it_up_to_the_processors() {
+    fn a_number_that_is_asked_for_is_given_up_to_the_processors() {
         let most = |n| {
             move |job: &mut Job| {
                 job.load.spread_workers_max = Some(n);

@@ -35,7 +35,7 @@ pub(crate) fn run_step(
     };
     assert_eq!(setup.len(), step.workers.len(), "each worker is prepared, or has failed to be");
     let mut trees = StepTrees::prepare(step, context.control);
-    trees.tell(true, on_event);
+    trees.report(true, on_event);
     let (sender, events) = channel();
     let mut flows = flow_groups(step);
     let locks = FileLocks::new(step);
@@ -79,15 +79,15 @@ pub(crate) fn run_step(
     let mut each_turn = || trees.let_formats_make();
     watch(&mut running, &events, &mut each_turn, &mut |event| {
         if matches!(event, RunEvent::Status(_) | RunEvent::Interval(_)) {
-            formats.tell(on_event);
+            formats.report(on_event);
         }
         on_event(event);
     });
     running.notes.extend(logs.into_iter().flat_map(LogWriter::finish));
     join_threads(&mut running);
     trees.let_formats_make();
-    formats.tell(on_event);
-    trees.tell(false, on_event);
+    formats.report(on_event);
+    trees.report(false, on_event);
     running.notes.extend(trees.close());
     note_caps(&mut running);
     running.into_outcome(context.clock.now_ns())

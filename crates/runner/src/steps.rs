@@ -107,7 +107,7 @@ pub(crate) enum Point {
 
 /// What has been done so far.
 #[derive(Clone, Copy)]
-pub(crate) struct Done<'a> {
+pub(crate) struct JobsDone<'a> {
     /// Steps that have ended or were left out.
     pub(crate) steps: &'a [StepRecord],
     /// Their results.
@@ -117,7 +117,7 @@ pub(crate) struct Done<'a> {
 }
 
 /// Decides on a step that refers to another one. `steps` are the plan's.
-pub(crate) fn point(rate_of: &RateOf, steps: &[Step], done: Done<'_>) -> Point {
+pub(crate) fn point(rate_of: &RateOf, steps: &[Step], done: JobsDone<'_>) -> Point {
     let name = |step_idx: u32| steps.get(step_idx as usize).map_or("", |it| it.name.as_str());
     let is_of_same = |record: &&StepRecord| {
         let other = steps.get(record.step_idx as usize).and_then(|step| step.rate_of);
@@ -167,7 +167,7 @@ struct Achieved {
     latency_ns_mean: Option<f64>,
 }
 
-impl Done<'_> {
+impl JobsDone<'_> {
     /// Returns what a step achieved, without the first `after_ns` of its measured time, if more
     /// was measured.
     fn achieved(&self, steps: &[Step], step_idx: u32, after_ns: u64) -> Achieved {
@@ -346,7 +346,7 @@ mod tests {
             step("p0", Some(rate_of(0.5))),
         ];
         let decide = |idx: usize, done: &[StepRecord], jobs: &[JobRecord]| {
-            let done = Done { steps: done, jobs, intervals: &[] };
+            let done = JobsDone { steps: done, jobs, intervals: &[] };
             point(&steps[idx].rate_of.expect("a point"), &steps, done)
         };
         let max = [result(0, 3000, 1_000_000), result(0, 1000, 1_000_000)];
@@ -355,7 +355,7 @@ mod tests {
         let below = "0.5 % of the 2000 I/Os per second of `max` are below 11";
         let mut least = rate_of(0.5);
         least.rate_min_iops = 11;
-        let so_far = Done { steps: &done, jobs: &max, intervals: &[] };
+        let so_far = JobsDone { steps: &done, jobs: &max, intervals: &[] };
         assert_eq!(point(&least, &steps, so_far), Point::Skipped(below.to_owned()));
         // One point was too slow: the rest is left out.
         let done = [record(0, "max", None), record(1, "p50", None)];
@@ -387,7 +387,7 @@ mod tests {
     fn a_start_that_is_left_out_counts_neither_in_rates_nor_in_latencies() {
         let jobs = [result(0, 4000, 1_000_000)];
         let achieved = |intervals: &[Interval]| {
-            let done = Done { steps: &[], jobs: &jobs, intervals };
+            let done = JobsDone { steps: &[], jobs: &jobs, intervals };
             let got = done.achieved(&[], 0, 1_000_000_000);
             (got.rate_iops, got.latency_ns_mean)
         };
@@ -474,7 +474,7 @@ mod tests {
         };
         let intervals = [second(4000, 9000), second(100, 2000), second(300, 6000)];
         let jobs = [result(0, 4400, 8000)];
-        let done = Done { steps: &[], jobs: &jobs, intervals: &intervals };
+        let done = JobsDone { steps: &[], jobs: &jobs, intervals: &intervals };
         let got = done.achieved(&steps, 0, 1_000_000_000);
         assert_eq!((got.rate_iops, got.latency_ns_mean), (200.0, Some(5000.0)));
         let whole = done.achieved(&steps, 0, 0);

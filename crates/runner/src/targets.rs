@@ -33,14 +33,14 @@ pub(crate) fn probe(
     exports::probe(plan, control, &mut facts, &mut findings);
     let mut unknown: HashSet<PathBuf> = HashSet::new();
     // Who only reads holds nothing: others may format or mount the device at this moment.
-    for (changes, look) in [(true, engine::probe as fn(&Path) -> _), (false, engine::look)] {
+    for (changes, inspect) in [(true, engine::probe as fn(&Path) -> _), (false, engine::inspect)] {
         let jobs = here().filter(|job| change::changes_targets(job) == changes);
         let paths = jobs.flat_map(|job| bind::job_paths(job).map(move |path| (job, path)));
         for (job, path) in paths.take_while(|_| !control.is_stopped()) {
             if facts.get(&path).is_some() || unknown.contains(&path) {
                 continue;
             }
-            let error = match look(&path) {
+            let error = match inspect(&path) {
                 Ok(of_path) => {
                     facts.insert(path, of_path);
                     continue;

@@ -51,11 +51,11 @@ impl ThreadContext {
         let (_locked_memory, mut engine) = match prepared {
             Ok((locked, engine)) => (locked, self.watch_errors(engine)),
             Err(error) => {
-                return self.tell(WorkerEvent::Ready { idx: self.idx, error: Some(error) });
+                return self.send(WorkerEvent::Ready { idx: self.idx, error: Some(error) });
             }
         };
         self.filler.fill_all(engine.as_mut());
-        self.tell(WorkerEvent::Ready { idx: self.idx, error: None });
+        self.send(WorkerEvent::Ready { idx: self.idx, error: None });
         while !self.signals.go.load(Acquire) {
             std::thread::park();
         }
@@ -109,7 +109,7 @@ impl ThreadContext {
         result.engine_error = result.engine_error.or(error);
         result.remarks = remarks;
         result.remarks.extend(self.nothing_left());
-        self.tell(WorkerEvent::Ended { idx: self.idx, result: Box::new(result) });
+        self.send(WorkerEvent::Ended { idx: self.idx, result: Box::new(result) });
     }
 
     /// Says why work on a tree had nothing to do from the start.
@@ -131,7 +131,7 @@ impl ThreadContext {
         Box::new(ErrorDump::new(engine, depth, paths, job.name.clone(), events))
     }
 
-    fn tell(&self, event: WorkerEvent) {
+    fn send(&self, event: WorkerEvent) {
         // The step outlives its threads; if it is gone, no receiver is left.
         let _gone = self.events.send(event);
     }
@@ -201,7 +201,7 @@ fn drive<S: DataSource>(
         now_ns = clock.now_ns();
         worker.complete(now_ns, ops.len(), &done, &mut source.over(engine));
         if !worker.io_errors().is_empty() {
-            context.tell_errors(worker);
+            context.report_errors(worker);
         }
     }
 }
@@ -224,7 +224,7 @@ impl DriveContext {
 
     /// Tells of failed operations.
     #[cold]
-    fn tell_errors(&self, worker: &mut Worker) {
+    fn report_errors(&self, worker: &mut Worker) {
         for error in worker.io_errors().drain(..) {
             // The step outlives its threads; if it is gone, no receiver is left.
             let _gone = self.events.send(WorkerEvent::IoError { idx: self.idx, error });

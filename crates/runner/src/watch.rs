@@ -71,7 +71,7 @@ pub(crate) fn watch(
             measuring.turn(running, on_event);
         }
     }
-    running.tell_errors(on_event);
+    running.report_errors(on_event);
     if let Phase::Measuring(measuring) = phase {
         measuring.finish(running, on_event);
     }
@@ -169,7 +169,7 @@ impl Measuring {
         self.intervals.tick(running, now_ns, on_event);
         running.check_steady(now_ns);
         running.check_ends(now_ns);
-        running.tell_errors(on_event);
+        running.report_errors(on_event);
         if now_ns >= self.next_status_ns {
             let status = running.status(&self.live.sample(now_ns, 0, 0), now_ns);
             on_event(RunEvent::Status(&status));
@@ -235,7 +235,7 @@ impl Intervals {
             Intervals::Cutter(cutter) => {
                 cutter.set_end(running.ends_ns());
                 while let Some((interval, ended_ns)) = cutter.take() {
-                    running.tell_interval(interval, cutter.so_far().as_ref(), ended_ns, on_event);
+                    running.report_interval(interval, cutter.so_far().as_ref(), ended_ns, on_event);
                 }
             }
             Intervals::Own(cuts) => {
@@ -257,7 +257,7 @@ impl Intervals {
         };
         for (interval, cut_ns) in intervals {
             let so_far = cuts.as_ref().and_then(Cuts::so_far);
-            running.tell_interval(interval, so_far.as_ref(), cut_ns, on_event);
+            running.report_interval(interval, so_far.as_ref(), cut_ns, on_event);
         }
         if let Some(cuts) = cuts {
             running.end_last_interval(cuts, ended_ns, on_event);

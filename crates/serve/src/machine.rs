@@ -320,13 +320,13 @@ impl Machine {
     }
 
     /// Returns what the model says now.
-    pub(crate) fn look(&self) -> ModelState {
-        self.pacer.look()
+    pub(crate) fn snapshot(&self) -> ModelState {
+        self.pacer.snapshot()
     }
 
     /// Describes the machine, which is served at a place.
     pub fn report(&self, place: &str) -> Report {
-        let look = self.look();
+        let look = self.snapshot();
         let design = self.in_force().design;
         let waits = status::waits(&self.recent, &look);
         let modelled = look.status.volumes.iter().zip(waits);
@@ -691,7 +691,7 @@ fn watch(machine: &Arc<Machine>) -> std::io::Result<()> {
     let watched: Weak<Machine> = Arc::downgrade(machine);
     let watch = move || {
         while let Some(machine) = watched.upgrade() {
-            machine.recent.keep(machine.look());
+            machine.recent.keep(machine.snapshot());
             machine.note_clean();
             drop(machine);
             std::thread::sleep(status::RECENT);

@@ -305,8 +305,8 @@ fn raise_file_limit() {
 
 impl Mount {
     /// Returns what tells the kernel to forget what it remembers of a machine's files.
-    pub fn forgetter(&self) -> Forgetter {
-        Forgetter { notifier: self.session.notifier() }
+    pub fn forgetter(&self) -> CacheInvalidator {
+        CacheInvalidator { notifier: self.session.notifier() }
     }
 
     /// Waits until it is unmounted.
@@ -321,11 +321,11 @@ impl Mount {
 
 /// Tells the kernel to forget.
 #[derive(Clone, Debug)]
-pub struct Forgetter {
+pub struct CacheInvalidator {
     notifier: Notifier,
 }
 
-impl Forgetter {
+impl CacheInvalidator {
     /// Makes the kernel ask again for the contents and attributes of all files.
     pub fn forget(&self, machine: &Machine) {
         forget_cached(machine, &self.notifier);
@@ -336,7 +336,7 @@ impl Forgetter {
 #[derive(Debug)]
 pub struct MountPoint {
     path: PathBuf,
-    forgetter: Forgetter,
+    forgetter: CacheInvalidator,
 }
 
 impl MountPoint {

@@ -319,13 +319,13 @@ impl Pacer {
 
     /// Looks at the caps and at what the volumes' I/Os have waited for them, all that were
     /// answered until now.
-    pub(crate) fn look(&self) -> ModelState {
+    pub(crate) fn snapshot(&self) -> ModelState {
         let mut undo = lock(&self.shared.undo);
         let mut queue = lock(&self.shared.queue);
         let ended = queue.collect(&mut undo, 0);
         let time_ns = queue.advance(now_ns());
         let (status, waits) = (queue.system.status(time_ns), queue.waits.clone());
-        let look = ModelState { status, waits, lateness: queue.lateness };
+        let state = ModelState { status, waits, lateness: queue.lateness };
         self.shared.plan(&queue);
         drop(queue);
         drop(undo);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_wait_of_late_is_told() {
+    fn the_longest_wait_of_late_is_reported() {
         let mut waits = Waits::default();
         let done = |cap, held_ns, at_ns| Done {
             id: 0,

@@ -255,7 +255,7 @@ fn open_files_fail_until_the_restart_and_then_go_on() {
 }
 
 #[test]
-fn who_goes_on_after_a_crash_is_told_once_that_it_took_something() {
+fn who_goes_on_after_a_crash_is_reported_once_that_it_took_something() {
     let Some(mounted) = Mounted::new(fast(64 << 20, CacheMode::ReadWrite)) else { return };
     let open = |name: &str| File::create(mounted.join(name)).unwrap();
     let [lost, synced] = ["lost", "synced"].map(open);

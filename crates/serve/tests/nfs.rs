@@ -18,7 +18,7 @@ use nfs_common::{MOUNT, PLENTY, Served, client, design, free_volume, limit, volu
 use plan::op::{Completion, Op, OpKind};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use serve::clock::now_ns;
-use serve::nfs::{Export, Limits, Trust};
+use serve::nfs::{Export, Limits, RootAccess};
 use volume::design::{Backing, Client, Design, Latency, Pool, PoolBuild, Volume};
 
 #[test]
@@ -74,7 +74,7 @@ fn a_full_volume_refuses_writes_and_says_how_much_is_free() {
 /// An export beside the usual one, with limits of its own.
 fn limited(served: &Served, limits: Limits) -> Export {
     let machine = Arc::clone(&served.machine);
-    Export::limited(machine, nfs_common::anywhere(), Trust::Root, limits).expect("an export")
+    Export::limited(machine, nfs_common::anywhere(), RootAccess::Root, limits).expect("an export")
 }
 
 fn connected(export: &Export) -> TcpStream {
@@ -128,7 +128,7 @@ fn connections_in_use_make_no_room() {
 /// Starts the export of a machine again, at the port where it was.
 fn start_again(served: &Served, address: std::net::SocketAddr) -> Export {
     for _ in 0..100 {
-        if let Ok(export) = Export::start(Arc::clone(&served.machine), address, Trust::Root) {
+        if let Ok(export) = Export::start(Arc::clone(&served.machine), address, RootAccess::Root) {
             return export;
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -155,8 +155,9 @@ fn calls_survive_a_server_that_is_killed_and_started_again() {
     }
     engine.exchange(&[], Wait { min: 4, timeout_ns: None }, &mut done).expect("some are done");
     assert!(done.len() < N as usize, "the server is killed in the middle");
-    served.export = Export::start(Arc::clone(&served.machine), nfs_common::anywhere(), Trust::Root)
-        .expect("elsewhere meanwhile");
+    served.export =
+        Export::start(Arc::clone(&served.machine), nfs_common::anywhere(), RootAccess::Root)
+            .expect("elsewhere meanwhile");
     served.export = start_again(&served, address);
     while done.len() < N as usize {
         let wait = Wait { min: 1, timeout_ns: Some(20_000_000_000) };
@@ -387,7 +388,7 @@ fn coming_from(source: Ipv4Addr, export: SocketAddr) -> u16 {
 }
 
 #[test]
-fn clients_are_told_apart_by_their_addresses() {
+fn clients_are_kept_apart_by_their_addresses() {
     const FAR_NS: u64 = 200_000_000;
     let (near, far) = (Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2));
     let at = |address: Ipv4Addr, round_trip_ns| Client {
@@ -475,7 +476,7 @@ fn root_of_a_client_is_nobody_and_lends_no_rights() {
     std::fs::create_dir(&backing).expect("a folder");
     let open = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&backing, open).expect("ours");
-    let served = Served::trusting(free_volume(), scratch, Trust::Squashed);
+    let served = Served::trusting(free_volume(), scratch, RootAccess::Squashed);
     let closed = std::fs::metadata(&backing).expect("it is there").permissions().mode();
     assert_eq!(closed & 0o777, 0o700);
     let handle = created(&served, b"lent", 0o6755);

@@ -4,7 +4,7 @@ mod nfs_common;
 
 use std::io::Write;
 
-use engine::nfs::xdr::Flaw;
+use engine::nfs::xdr::XdrError;
 use nfs_common::raw::{MOUNT_PROGRAM, NFS, answer, ask, call, connect, opaque, root, send, words};
 use nfs_common::{MOUNT, Served, free_volume};
 use serve::nfs::{Decoded, Refusal, decode_call, read_record};
@@ -115,7 +115,7 @@ fn calls_are_read_to_their_last_word_without_a_server() {
         let cut = decode_call(&message[..message.len() - 1]).expect("a call");
         assert_eq!(cut.refusal, Some(Refusal::Arguments));
     }
-    assert_eq!(decode_call(&[0; 7]), Err(Flaw::Incomplete));
+    assert_eq!(decode_call(&[0; 7]), Err(XdrError::Incomplete));
     let mut stream: &[u8] = b"\0\0\0\x02ab\0\0\0\0\x80\0\0\x01c\xff\xff\xff\xff";
     assert_eq!(read_record(&mut stream).expect("a record"), b"abc");
     assert!(read_record(&mut stream).is_err(), "longer than any");

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use record::{Interval, JobRecord, PerDirRecord, Record};
-use store::{Begin, Filter, Several, Store};
+use store::{Begin, Filter, RunsSelector, Store};
 
 const N_RUNS: usize = 10_000;
 const N_ROUNDS: usize = 9;
@@ -24,9 +24,9 @@ fn main() {
     best("list 20", || store.runs(&Filter { n_max: 20, ..Filter::default() }));
     let tagged = Filter { tags: vec!["nightly".to_owned()], ..Filter::default() };
     best("list by tag", || store.runs(&tagged));
-    let Ok(named) = "run-99*".parse::<Several>();
+    let Ok(named) = "run-99*".parse::<RunsSelector>();
     best("find by pattern", || store.find_several(&named));
-    let Ok(one) = "run-77".parse::<Several>();
+    let Ok(one) = "run-77".parse::<RunsSelector>();
     best("find by name", || store.find_several(&one));
 }
 

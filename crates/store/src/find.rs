@@ -2,11 +2,11 @@
 
 use std::str::FromStr;
 
-use crate::{Filter, RunRow, Several, Store, StoreError};
+use crate::{Filter, RunRow, RunsSelector, Store, StoreError};
 
 /// Which run is meant: `last`, `last~2` (the second before the last), a number, or a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum RunSelector {
     /// So many before the last.
     Last(u32),
     /// By its number.
@@ -15,15 +15,15 @@ pub enum Which {
     Name(String),
 }
 
-impl FromStr for Which {
+impl FromStr for RunSelector {
     type Err = std::convert::Infallible;
 
-    fn from_str(text: &str) -> Result<Which, Self::Err> {
+    fn from_str(text: &str) -> Result<RunSelector, Self::Err> {
         let back = text.strip_prefix("last");
         Ok(match back.map(|rest| rest.strip_prefix('~').map(u32::from_str)) {
-            Some(Some(Ok(n_before))) => Which::Last(n_before),
-            _ if text == "last" => Which::Last(0),
-            _ => text.parse().map_or_else(|_| Which::Name(text.to_owned()), Which::Id),
+            Some(Some(Ok(n_before))) => RunSelector::Last(n_before),
+            _ if text == "last" => RunSelector::Last(0),
+            _ => text.parse().map_or_else(|_| RunSelector::Name(text.to_owned()), RunSelector::Id),
         })
     }
 }
@@ -32,7 +32,7 @@ impl FromStr for Which {
 /// or a tag. A pattern finds its own name first.
 pub fn can_be_found(name: &str) -> bool {
     let Ok(several) = name.parse();
-    matches!(several, Several::Named(_)) && !name.is_empty()
+    matches!(several, RunsSelector::Named(_)) && !name.is_empty()
 }
 
 /// Says whether a text can name a run, or be a tag: whether a command would take it for a name, and
@@ -95,10 +95,10 @@ fn did_you_mean(nearest: &[String]) -> String {
 
 impl Store {
     /// Finds one run.
-    pub fn find(&self, which: &Which) -> Result<RunRow, FindError> {
+    pub fn find(&self, which: &RunSelector) -> Result<RunRow, FindError> {
         let runs = |n_max| self.runs(&Filter { n_max, ..Filter::default() });
         match which {
-            Which::Last(asked) => {
+            RunSelector::Last(asked) => {
                 let found = runs(asked.saturating_add(1))?;
                 match found.get(*asked as usize) {
                     Some(run) => Ok(run.clone()),
@@ -108,8 +108,8 @@ impl Store {
                     None => Err(FindError::TooFew { n_runs: found.len(), asked: *asked }),
                 }
             }
-            Which::Id(id) => self.run(*id)?.ok_or(FindError::NoId { id: *id }),
-            Which::Name(name) => {
+            RunSelector::Id(id) => self.run(*id)?.ok_or(FindError::NoId { id: *id }),
+            RunSelector::Name(name) => {
                 let all = runs(0)?;
                 if let Some(run) = all.iter().find(|run| run.name == *name) {
                     return Ok(run.clone());

@@ -23,10 +23,10 @@ mod schema;
 mod select;
 mod series;
 
-pub use find::{FindError, Which, can_be_found, is_name};
+pub use find::{FindError, RunSelector, can_be_found, is_name};
 pub use live::{Begin, Imported, Live};
 pub use runs::{Figures, Filter, RunRow, STEPS_MAX, Source, State, StepFigures, Totals};
-pub use select::Several;
+pub use select::RunsSelector;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

@@ -9,13 +9,13 @@ use crate::series::Tail;
 use crate::{Begin, Live, Source, Store};
 
 /// A store in a folder of its own, which lasts as long as this.
-struct Kept {
+struct TempStore {
     folder: tempfile::TempDir,
 }
 
-impl Kept {
+impl TempStore {
     fn new() -> Self {
-        Kept { folder: tempfile::tempdir().expect("a folder") }
+        TempStore { folder: tempfile::tempdir().expect("a folder") }
     }
 
     fn store(&self) -> Store {
@@ -36,7 +36,7 @@ fn called(name: &str, tag: &str) -> Begin {
 
 #[test]
 fn a_run_that_no_command_would_find_is_not_kept() {
-    let kept = Kept::new();
+    let kept = TempStore::new();
     let hash = "0123456789abcdef".repeat(4);
     testing::check_wrong_calls(&[
         ("a name that is a number", "no command finds a run called `12`", &|| {
@@ -66,7 +66,7 @@ fn a_run_that_no_command_would_find_is_not_kept() {
 
 #[test]
 fn intervals_are_of_a_run_that_goes_on_and_follow_each_other() {
-    let kept = Kept::new();
+    let kept = TempStore::new();
     let live: RefCell<Live> = RefCell::new(kept.store().begin(&called("a", "")).expect("a run"));
     let interval = |end_ms, length_ms| {
         let interval = Interval { end_ms, length_ms, ..Interval::default() };

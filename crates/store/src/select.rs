@@ -2,13 +2,13 @@
 
 use std::str::FromStr;
 
-use crate::{FindError, RunRow, Store, Which};
+use crate::{FindError, RunRow, RunSelector, Store};
 
 /// Which runs are meant by a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Several {
+pub enum RunsSelector {
     /// One: `last`, `last~2`, a number.
-    One(Which),
+    One(RunSelector),
     /// All from one number to another, `12..17`.
     Range(i64, i64),
     /// All with a tag, `tag:nightly`.
@@ -17,44 +17,44 @@ pub enum Several {
     Named(String),
 }
 
-impl FromStr for Several {
+impl FromStr for RunsSelector {
     type Err = std::convert::Infallible;
 
-    fn from_str(text: &str) -> Result<Several, Self::Err> {
+    fn from_str(text: &str) -> Result<RunsSelector, Self::Err> {
         if let Some(tag) = text.strip_prefix("tag:") {
-            return Ok(Several::Tagged(tag.to_owned()));
+            return Ok(RunsSelector::Tagged(tag.to_owned()));
         }
         if let Some((from, to)) = text.split_once("..")
             && let (Ok(from), Ok(to)) = (from.parse(), to.parse())
         {
-            return Ok(Several::Range(from, to));
+            return Ok(RunsSelector::Range(from, to));
         }
         let Ok(which) = text.parse();
         Ok(match which {
-            Which::Name(name) => Several::Named(name),
-            which => Several::One(which),
+            RunSelector::Name(name) => RunsSelector::Named(name),
+            which => RunsSelector::One(which),
         })
     }
 }
 
 impl Store {
     /// Finds runs, the oldest first; at least one.
-    pub fn find_several(&self, several: &Several) -> Result<Vec<RunRow>, FindError> {
+    pub fn find_several(&self, several: &RunsSelector) -> Result<Vec<RunRow>, FindError> {
         let (found, what) = match several {
-            Several::One(which) => return Ok(vec![self.find(which)?]),
-            Several::Range(from, to) => {
+            RunsSelector::One(which) => return Ok(vec![self.find(which)?]),
+            RunsSelector::Range(from, to) => {
                 (self.runs_where("id BETWEEN ?1 AND ?2", [from, to])?, format!("{from}..{to}"))
             }
-            Several::Tagged(tag) => {
+            RunsSelector::Tagged(tag) => {
                 let condition = "id IN (SELECT run_id FROM tags WHERE tag = ?1)";
                 (self.runs_where(condition, [tag])?, format!("tag:{tag}"))
             }
-            Several::Named(name) => {
+            RunsSelector::Named(name) => {
                 let found = self.runs_where("name = ?1", [name])?;
                 let is_pattern = found.is_empty() && name.contains(['*', '?']);
                 if !is_pattern && found.is_empty() {
                     // Tells names like it.
-                    return Ok(vec![self.find(&Which::Name(name.clone()))?]);
+                    return Ok(vec![self.find(&RunSelector::Name(name.clone()))?]);
                 }
                 let found =
                     if is_pattern { self.runs_where("name GLOB ?1", [name])? } else { found };

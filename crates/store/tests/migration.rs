@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, params};
-use store::{Filter, Several, State, Store};
+use store::{Filter, RunsSelector, State, Store};
 
 /// The layout of version 1, as it was shipped. Never changed.
 const VERSION_1: &str = "
@@ -96,7 +96,7 @@ fn version_1_opens_with_all_that_is_in_it() {
     let record = store.record(1).unwrap().unwrap();
     assert_eq!((record.host.name.as_str(), record.intervals[0].dirs.read.n_ios), ("h", 5));
     assert_eq!(store.record(4).unwrap(), None);
-    let Ok(named) = "old".parse::<Several>();
+    let Ok(named) = "old".parse::<RunsSelector>();
     assert_eq!(store.find_several(&named).unwrap().len(), 3);
     // What belongs to a run still goes with it, and numbers stay used.
     store.delete(1).unwrap();

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use record::{Interval, JobRecord, Outcome, PerDirRecord, Record};
 use store::{
-    Begin, Filter, FindError, Imported, Several, Source, State, Store, StoreError, Totals, Which,
-    is_name,
+    Begin, Filter, FindError, Imported, RunSelector, RunsSelector, Source, State, Store,
+    StoreError, Totals, is_name,
 };
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -142,11 +142,11 @@ fn runs_are_found_by_name_number_and_place() {
     for (which, id) in [("last", 4), ("last~0", 4), ("last~3", 1), ("2", 2), ("one", 3)] {
         assert_eq!(find(&store, which).unwrap().id, id, "{which}");
     }
-    let told = |which| find(&store, which).unwrap_err().to_string();
-    assert!(told("last~4").starts_with("the store holds 4 runs"), "{}", told("last~4"));
-    assert!(told("17").starts_with("no run has the number 17"));
-    assert!(told("onee").starts_with("no run is called `onee`, but there is `one`"));
-    assert_eq!("last~x".parse(), Ok(Which::Name("last~x".to_owned())));
+    let reported = |which| find(&store, which).unwrap_err().to_string();
+    assert!(reported("last~4").starts_with("the store holds 4 runs"), "{}", reported("last~4"));
+    assert!(reported("17").starts_with("no run has the number 17"));
+    assert!(reported("onee").starts_with("no run is called `onee`, but there is `one`"));
+    assert_eq!("last~x".parse(), Ok(RunSelector::Name("last~x".to_owned())));
     let listed = |filter: Filter| -> Vec<i64> {
         store.runs(&filter).unwrap().iter().map(|run| run.id).collect()
     };
@@ -187,8 +187,8 @@ fn what_is_no_store_is_left_alone() {
     let db = rusqlite::Connection::open(&other).unwrap();
     db.execute_batch("CREATE TABLE theirs (x); PRAGMA user_version = 7").unwrap();
     let before = std::fs::read(&other).unwrap();
-    let told = Store::open(&other).unwrap_err().to_string();
-    assert!(told.ends_with("is not a run store: it is another program's"), "{told}");
+    let reported = Store::open(&other).unwrap_err().to_string();
+    assert!(reported.ends_with("is not a run store: it is another program's"), "{reported}");
     assert_eq!(std::fs::read(&other).unwrap(), before);
     let newer = folder.path().join("newer.db");
     drop(Store::open(&newer).unwrap());
@@ -235,8 +235,8 @@ fn a_list_reads_no_records() {
     let db = rusqlite::Connection::open(&path).unwrap();
     db.execute_batch("UPDATE records SET record = zeroblob(4)").unwrap();
     assert_eq!(store.runs(&Filter::default()).unwrap().len(), 50);
-    let told = store.record(1).unwrap_err().to_string();
-    assert!(told.starts_with("run 1 in the store is damaged: "), "{told}");
+    let reported = store.record(1).unwrap_err().to_string();
+    assert!(reported.starts_with("run 1 in the store is damaged: "), "{reported}");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn sets_of_runs_are_found_by_name_pattern_tag_and_numbers() {
         store.add(&begin(name, tags), &record(1)).unwrap();
     }
     let find = |text: &str| {
-        let Ok(several) = text.parse::<Several>();
+        let Ok(several) = text.parse::<RunsSelector>();
         store.find_several(&several).map(|runs| runs.iter().map(|run| run.id).collect::<Vec<_>>())
     };
     for (text, ids) in [
@@ -276,7 +276,7 @@ fn sets_of_runs_are_found_by_name_pattern_tag_and_numbers() {
     ] {
         assert_eq!(find(text).unwrap(), ids, "{text}");
     }
-    for (text, told) in [
+    for (text, reported) in [
         ("onee", "no run is called `onee`, but there is `on"),
         ("z*", "no run is meant by `z*`"),
         ("tag:y", "no run is meant by `tag:y`"),
@@ -284,7 +284,7 @@ fn sets_of_runs_are_found_by_name_pattern_tag_and_numbers() {
         ("9", "no run has the number 9"),
     ] {
         let found = find(text).unwrap_err().to_string();
-        assert!(found.starts_with(told), "{found}");
+        assert!(found.starts_with(reported), "{found}");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{nearest_of, plural};
 
 #[test]
-fn a_wrong_caller_is_told() {
+fn a_wrong_call_panics() {
     let candidates = || [("Queue-Depth", "queuedepth")].into_iter();
     testing::check_wrong_calls(&[
         ("a count below 0", "a number of `worker` below 0", &|| _ = plural(-1, "worker")),

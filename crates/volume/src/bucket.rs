@@ -16,9 +16,9 @@ const PER_S_MAX: u64 = 1 << 61;
 #[derive(Clone, Debug)]
 pub(crate) enum Bucket {
     /// Where all that it holds and is owed fits into 64 bits: nearly always, and half as costly.
-    Narrow(Narrow),
+    NarrowBucket(NarrowBucket),
     /// Elsewhere.
-    Wide(Wide),
+    WideBucket(WideBucket),
 }
 
 impl Bucket {
@@ -27,21 +27,21 @@ impl Bucket {
         let per_s = per_s.clamp(1, PER_S_MAX);
         // What a rounded-up wait brings in must find room, or the rate would fall short.
         let full = i128::from(per_s) * i128::from(window_ns.max(1));
-        Bucket::new(Wide { level: 0, full, per_s, at_ns: now_ns })
+        Bucket::new(WideBucket { level: 0, full, per_s, at_ns: now_ns })
     }
 
     /// A bucket of credits: full, and `tokens` large.
     pub(crate) fn of_credits(per_s: u64, tokens: u64, now_ns: u64) -> Bucket {
         let per_s = per_s.clamp(1, PER_S_MAX);
         let full = (i128::from(tokens) * i128::from(PARTS)).max(i128::from(per_s));
-        Bucket::new(Wide { level: full, full, per_s, at_ns: now_ns })
+        Bucket::new(WideBucket { level: full, full, per_s, at_ns: now_ns })
     }
 
-    fn new(wide: Wide) -> Bucket {
-        Narrow::of(&wide).map_or(Bucket::Wide(wide), Bucket::Narrow)
+    fn new(wide: WideBucket) -> Bucket {
+        NarrowBucket::of(&wide).map_or(Bucket::Wide(wide), Bucket::Narrow)
     }
 
-    fn to_wide(&self) -> Wide {
+    fn to_wide(&self) -> WideBucket {
         match self {
             Bucket::Narrow(narrow) => narrow.to_wide(),
             Bucket::Wide(wide) => wide.clone(),
@@ -49,7 +49,7 @@ impl Bucket {
     }
 
     /// Returns what it is at a time that is not before its last one.
-    fn refilled(&self, now_ns: u64) -> Wide {
+    fn refilled(&self, now_ns: u64) -> WideBucket {
         let mut wide = self.to_wide();
         let at_ns = wide.at_ns;
         assert!(now_ns >= at_ns, "a bucket of {at_ns} ns is asked what it held at {now_ns} ns");
@@ -119,7 +119,7 @@ impl Bucket {
 
 /// A bucket of any size.
 #[derive(Clone, Debug)]
-pub(crate) struct Wide {
+pub(crate) struct WideBucket {
     /// Parts, at `at_ns`.
     level: i128,
     /// Parts that it holds at most.
@@ -129,7 +129,7 @@ pub(crate) struct Wide {
     at_ns: u64,
 }
 
-impl Wide {
+impl WideBucket {
     /// Brings the level up to date.
     fn refill(&mut self, now_ns: u64) {
         let gain = u128::from(now_ns - self.at_ns) * u128::from(self.per_s);
@@ -151,26 +151,27 @@ impl Wide {
     }
 }
 
-/// A bucket in 64 bits: level and limit stay within twice [`Narrow::BOUND`], so that what lies
+/// A bucket in 64 bits: level and limit stay within twice [`NarrowBucket::BOUND`], so that what lies
 /// between them fits as well.
 #[derive(Clone, Debug)]
-pub(crate) struct Narrow {
+pub(crate) struct NarrowBucket {
     level: i64,
     full: i64,
     per_s: u64,
     at_ns: u64,
 }
 
-impl Narrow {
+impl NarrowBucket {
     /// Of the limit, and of the level, below zero as well, before anything is taken out.
     const BOUND: i64 = 1 << 61;
     /// So many tokens take the level no lower than twice the bound.
-    const TOKENS_MAX: u64 = Narrow::BOUND as u64 / PARTS;
+    const TOKENS_MAX: u64 = NarrowBucket::BOUND as u64 / PARTS;
 
     /// Returns the same bucket in 64 bits; `None` if it does not fit.
-    fn of(wide: &Wide) -> Option<Narrow> {
-        let fits = wide.level >= -i128::from(Narrow::BOUND) && wide.full <= Narrow::BOUND.into();
-        fits.then_some(Narrow {
+    fn of(wide: &WideBucket) -> Option<NarrowBucket> {
+        let fits = wide.level >= -i128::from(NarrowBucket::BOUND)
+            && wide.full <= NarrowBucket::BOUND.into();
+        fits.then_some(NarrowBucket {
             level: wide.level as i64,
             full: wide.full as i64,
             per_s: wide.per_s,
@@ -178,9 +179,9 @@ impl Narrow {
         })
     }
 
-    fn to_wide(&self) -> Wide {
-        let Narrow { level, full, per_s, at_ns } = *self;
-        Wide { level: level.into(), full: full.into(), per_s, at_ns }
+    fn to_wide(&self) -> WideBucket {
+        let NarrowBucket { level, full, per_s, at_ns } = *self;
+        WideBucket { level: level.into(), full: full.into(), per_s, at_ns }
     }
 
     #[inline]
@@ -194,7 +195,7 @@ impl Narrow {
     /// Takes tokens out. Returns false, and changes nothing, where the result may not fit.
     #[inline]
     fn take(&mut self, tokens: u64, now_ns: u64) -> bool {
-        if tokens > Narrow::TOKENS_MAX || self.level < -Narrow::BOUND {
+        if tokens > NarrowBucket::TOKENS_MAX || self.level < -NarrowBucket::BOUND {
             return false;
         }
         // What comes in beyond 64 bits is more than there ever is room for.

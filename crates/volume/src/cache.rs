@@ -65,12 +65,12 @@ pub(crate) struct BlockCache {
     /// Whether a block that was never asked for counts as held, as long as there is room.
     is_warm: bool,
     /// Where each volume's blocks lie.
-    homes: Vec<Home>,
+    homes: Vec<BlockHome>,
 }
 
 /// Where a volume's blocks lie.
 #[derive(Clone, Copy, Debug)]
-struct Home {
+struct BlockHome {
     volume: u16,
     /// Changes when the blocks are dropped, so that what is left of them is not found.
     generation: u32,
@@ -85,17 +85,17 @@ struct Start {
     tag: u64,
 }
 
-impl Home {
-    fn new(volume: u16, generation: u32, n_sets: u64) -> Home {
-        let first = Home::start_of(volume, generation, 0, n_sets);
-        Home { volume, generation, first }
+impl BlockHome {
+    fn new(volume: u16, generation: u32, n_sets: u64) -> BlockHome {
+        let first = BlockHome::start_of(volume, generation, 0, n_sets);
+        BlockHome { volume, generation, first }
     }
 
     #[inline]
     fn start(&self, region: u64, n_sets: u64) -> Start {
         match region {
             0 => self.first,
-            _ => Home::start_of(self.volume, self.generation, region, n_sets),
+            _ => BlockHome::start_of(self.volume, self.generation, region, n_sets),
         }
     }
 
@@ -108,15 +108,15 @@ impl Home {
 /// Where the blocks of a range stand that lies in one group. Found for a read, it serves again when
 /// what was read comes in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct GroupSpot {
     set: u32,
     tag: u16,
     /// The blocks, of those of the group; 0 if nothing is known.
     wanted: u16,
 }
 
-impl Spot {
-    pub(crate) const UNKNOWN: Spot = Spot { set: 0, tag: 0, wanted: 0 };
+impl GroupSpot {
+    pub(crate) const UNKNOWN: GroupSpot = GroupSpot { set: 0, tag: 0, wanted: 0 };
 }
 
 /// What a read did not find.
@@ -125,7 +125,7 @@ pub(crate) struct Miss {
     /// From the first byte that is not held to the last one.
     pub(crate) len_bytes: u32,
     /// Where it will be held.
-    pub(crate) spot: Spot,
+    pub(crate) spot: GroupSpot,
 }
 
 /// Where neighbouring groups lie.
@@ -154,7 +154,7 @@ impl BlockCache {
             n_hits: 0,
             n_misses: 0,
             is_warm,
-            homes: (0..n_volumes).map(|volume| Home::new(volume as u16, 0, n_sets)).collect(),
+            homes: (0..n_volumes).map(|volume| BlockHome::new(volume as u16, 0, n_sets)).collect(),
         };
         cache.clear();
         cache.is_warm = is_warm;
@@ -165,12 +165,12 @@ impl BlockCache {
     #[inline]
     pub(crate) fn read(&mut self, volume: u16, offset: u64, len: u32) -> Option<Miss> {
         if self.n_sets == 0 {
-            return Some(Miss { len_bytes: len, spot: Spot::UNKNOWN });
+            return Some(Miss { len_bytes: len, spot: GroupSpot::UNKNOWN });
         }
         let end = offset.saturating_add(u64::from(len));
         let (first_block, last_block) = self.blocks(offset, end);
         let group = first_block >> GROUP_SHIFT;
-        let mut spot = Spot::UNKNOWN;
+        let mut spot = GroupSpot::UNKNOWN;
         let missing = if group == last_block >> GROUP_SHIFT {
             spot = self.spot(volume, first_block, last_block);
             let missing = self.look_at(spot);
@@ -195,8 +195,8 @@ impl BlockCache {
 
     /// Returns which blocks of one group are not held, and notes the use.
     #[inline]
-    fn look_at(&mut self, spot: Spot) -> u16 {
-        let Spot { set: set_idx, tag, wanted } = spot;
+    fn look_at(&mut self, spot: GroupSpot) -> u16 {
+        let GroupSpot { set: set_idx, tag, wanted } = spot;
         let set = set(&mut self.words, self.skip, set_idx as usize);
         let held = find(set, tag).map_or(0, |place| used(set, place));
         let missing = wanted & !held;
@@ -259,7 +259,7 @@ impl BlockCache {
 
     /// Holds what a read missed from now on: as [`BlockCache::insert`] of the range.
     #[inline]
-    pub(crate) fn fill(&mut self, spot: Spot, volume: u16, offset: u64, len: u32) {
+    pub(crate) fn fill(&mut self, spot: GroupSpot, volume: u16, offset: u64, len: u32) {
         if spot.wanted == 0 {
             self.insert(volume, offset, u64::from(len));
         } else {
@@ -269,8 +269,8 @@ impl BlockCache {
 
     /// Holds blocks of one group from now on.
     #[inline]
-    fn hold_at(&mut self, spot: Spot) {
-        let Spot { set: set_idx, tag, wanted } = spot;
+    fn hold_at(&mut self, spot: GroupSpot) {
+        let GroupSpot { set: set_idx, tag, wanted } = spot;
         let set = set(&mut self.words, self.skip, set_idx as usize);
         if find(set, tag).is_none() {
             self.bring_in(set_idx as usize, tag, wanted);
@@ -296,7 +296,7 @@ impl BlockCache {
     /// where its blocks stand no longer holds.
     pub(crate) fn forget(&mut self, volume: u16) {
         let home = &mut self.homes[usize::from(volume)];
-        *home = Home::new(volume, home.generation.wrapping_add(1), self.n_sets);
+        *home = BlockHome::new(volume, home.generation.wrapping_add(1), self.n_sets);
     }
 
     /// Says whether it began warm and was not cleared since.
@@ -362,12 +362,12 @@ impl BlockCache {
 
     /// Returns where blocks of one group stand.
     #[inline]
-    fn spot(&self, volume: u16, first_block: u64, last_block: u64) -> Spot {
+    fn spot(&self, volume: u16, first_block: u64, last_block: u64) -> GroupSpot {
         let group = first_block >> GROUP_SHIFT;
         let (set, tag) = self.place(volume, group);
         let within = |block: u64| block & ((1 << GROUP_SHIFT) - 1);
         let wanted = (u16::MAX << within(first_block)) & (u16::MAX >> (15 - within(last_block)));
-        Spot { set: set as u32, tag, wanted }
+        GroupSpot { set: set as u32, tag, wanted }
     }
 
     /// Returns the set of a group, and its tag there.

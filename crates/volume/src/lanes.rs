@@ -100,7 +100,7 @@ enum State {
 
 /// What became of a piece that joined a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joined {
+pub(crate) enum LaneResult {
     /// It is past the lane and its gate.
     Passed(Role),
     /// It is the first in the lane. Call `leave` for the lane's gate next.
@@ -224,19 +224,19 @@ impl Lanes {
 
     /// Takes a piece in: past all caps, if nothing holds it, else at the end of the lane.
     #[inline]
-    pub(crate) fn join(&mut self, lane_idx: u32, piece: u32, now_ns: u64) -> Joined {
+    pub(crate) fn join(&mut self, lane_idx: u32, piece: u32, now_ns: u64) -> LaneResult {
         let lane = &mut self.all[lane_idx];
         self.pieces[piece].since_ns = now_ns;
         if lane.state == State::Empty {
             return self.join_empty(lane_idx, piece, now_ns);
         }
         lane.waiting.push(&mut self.pieces, piece);
-        Joined::Behind
+        LaneResult::Behind
     }
 
     /// Takes a piece into a lane in which nothing waits.
     #[inline(never)]
-    fn join_empty(&mut self, lane_idx: u32, piece: u32, now_ns: u64) -> Joined {
+    fn join_empty(&mut self, lane_idx: u32, piece: u32, now_ns: u64) -> LaneResult {
         let lane = &mut self.all[lane_idx];
         let demand = self.pieces[piece].demand;
         let gate = &mut self.gates[lane.gate as usize];
@@ -246,11 +246,11 @@ impl Lanes {
         {
             self.caps.take(&mut gate.shared, demand, now_ns);
             self.caps.take(&mut lane.own, demand, now_ns);
-            return Joined::Passed(lane.role);
+            return LaneResult::Passed(lane.role);
         }
         lane.waiting.push(&mut self.pieces, piece);
         self.step_up(lane_idx, now_ns);
-        Joined::First
+        LaneResult::First
     }
 
     /// Handles the timer that is due at `now_ns`, if there is one. Returns the gate at which

@@ -231,12 +231,12 @@ fn a_mix_is_held_to_what_was_measured_of_its_load() {
 }
 
 #[test]
-fn a_cache_that_is_not_stated_is_told_of_once() {
-    let told = |text: &str| lines(text).matches("cache-default").count();
+fn a_cache_that_is_not_stated_is_reported_of_once() {
+    let reported = |text: &str| lines(text).matches("cache-default").count();
     let volume = |rest: &str| format!("[[volume]]\nmount = \"/{}\"\n{rest}\n", rest.len());
     let two = volume("disk = \"P30\"") + &volume("disk = \"P30\"\ncount = 2");
-    assert_eq!(told(&two), 1);
-    assert_eq!(told(&format!("edition = \"2018\"\n{two}")), 1);
+    assert_eq!(reported(&two), 1);
+    assert_eq!(reported(&format!("edition = \"2018\"\n{two}")), 1);
     for rest in [
         "disk = \"P30\"\ncache = \"None\"",
         "disk = \"P80\"",
@@ -244,7 +244,7 @@ fn a_cache_that_is_not_stated_is_told_of_once() {
         "disk = \"gp3\"\nsize = \"1TiB\"",
         "disk = { size = \"1TiB\", iops = 5000 }",
     ] {
-        assert_eq!(told(&volume(rest)), 0, "{rest}");
+        assert_eq!(reported(&volume(rest)), 0, "{rest}");
     }
 }
 
@@ -484,15 +484,15 @@ fn unknown(text: &str) -> Vec<String> {
 
 #[track_caller]
 fn check_unknown(text: &str, parts: &[&str]) {
-    let told = unknown(text);
-    assert_eq!(told.len(), parts.len(), "{told:?}");
-    for (told, part) in told.iter().zip(parts) {
-        assert!(told.contains(part), "no `{part}` in {told}");
+    let reported = unknown(text);
+    assert_eq!(reported.len(), parts.len(), "{reported:?}");
+    for (reported, part) in reported.iter().zip(parts) {
+        assert!(reported.contains(part), "no `{part}` in {reported}");
     }
 }
 
 #[test]
-fn unknown_ceilings_of_network_volumes_are_told() {
+fn unknown_ceilings_of_network_volumes_are_reported() {
     let of = |edition: &str, more: &str| {
         format!(
             "edition = \"{edition}\"\n[[volume]]\nmount = \"/a\"\nservice = \"Ultra\"\n\
@@ -586,10 +586,10 @@ fn a_rate_needs_its_unit() {
 }
 
 #[test]
-fn one_mistake_is_told_once() {
+fn one_mistake_is_reported_once() {
     let text = "[vm]\nsize=\"DS14\"\n[[volume]]\nmount=\"/a\"\ndisk=\"P30\"\ncount=99999999999\n";
-    let told = lines(text);
-    assert_eq!(told.lines().count(), 1, "{told}");
+    let reported = lines(text);
+    assert_eq!(reported.lines().count(), 1, "{reported}");
     let unknown = lines("[[volume]]\nmount=\"/a\"\ndisk=\"nothing\"\n");
     assert!(unknown.contains("`plimsoll catalog list disks`"), "{unknown}");
 }
@@ -637,8 +637,8 @@ fn a_design_has_as_many_disks_as_can_be_numbered() {
 fn check_remote(vm: &str, disk: &str, caps: (Option<u64>, Option<u64>), expected: &[&str]) {
     let text = format!("[vm]\n{vm}\n[[volume]]\nmount = \"/a\"\n{disk}\ncache = \"None\"\n");
     let (design, findings) = volume::design::parse(&text);
-    let told: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
-    assert_eq!(told, expected);
+    let reported: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(reported, expected);
     let uncached = design.expect("a design").vm.expect("a machine").uncached;
     let per_s = |limit: &Option<volume::design::Limit>| limit.as_ref().map(|limit| limit.per_s);
     assert_eq!((per_s(&uncached.iops), per_s(&uncached.bytes)), caps);

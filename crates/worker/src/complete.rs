@@ -9,7 +9,7 @@ use crate::log::LoggedIo;
 use crate::meters::{add, batch_class, depth_class};
 use crate::paths::Complete;
 use crate::slots::Slot;
-use crate::source::Chosen;
+use crate::source::ChosenOp;
 use crate::worker::{Phase, Worker};
 use crate::{pending, series};
 
@@ -317,7 +317,7 @@ impl Worker {
                 let (file_idx, len) = (slot.op.file.0, slot.whole_len());
                 // Writes come after reads in the series of a part, trims after writes.
                 let series = slot.series.saturating_sub(1);
-                let write = Chosen::new(OpKind::Write, file_idx, slot.first_offset, len, series);
+                let write = ChosenOp::new(OpKind::Write, file_idx, slot.first_offset, len, series);
                 self.waiting.queued.push(write);
             }
             OpKind::Read if self.verifying.is_on() => self.verify(slot, data),

@@ -10,7 +10,7 @@ use crate::flow::FlowGroup;
 use crate::gate::Pass;
 use crate::occupancy::LATE_NS;
 use crate::paths::Issue;
-use crate::source::{BATCH_MAX, Chosen, UntimedOp};
+use crate::source::{BATCH_MAX, ChosenOp, UntimedOp};
 use crate::verifying::Replay;
 use crate::worker::Worker;
 
@@ -181,7 +181,7 @@ impl Worker {
 
     /// Chooses the next operation of the workload, or says why there is none now.
     #[inline]
-    fn choose(&mut self, now: u64) -> Result<Chosen, Filled> {
+    fn choose(&mut self, now: u64) -> Result<ChosenOp, Filled> {
         if self.tree.is_some() {
             return self.choose_of_tree(now);
         }
@@ -230,7 +230,7 @@ impl Worker {
             flow.advance();
         }
         let Some(untimed) = self.source.take(dir) else { return Err(Filled::EndOfPhase) };
-        let chosen = Chosen { intended_ns, ..untimed.into() };
+        let chosen = ChosenOp { intended_ns, ..untimed.into() };
         if asks {
             self.gate.issued(dir, chosen.len);
         }
@@ -248,7 +248,7 @@ impl Worker {
     /// Says whether an operation waits for those in flight: it overlaps one of them, or is the last
     /// of the pass and waits for all others.
     #[inline]
-    fn must_wait(&self, chosen: &Chosen) -> bool {
+    fn must_wait(&self, chosen: &ChosenOp) -> bool {
         let (file, offset, len) = (FileIdx(chosen.file_idx), chosen.offset, chosen.len);
         let excludes = self.serializes() || self.verifying.excludes(chosen.kind);
         (excludes && self.slots.overlaps(file, offset, len))
@@ -311,7 +311,7 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn issue<D: Data>(
         &mut self,
-        chosen: Chosen,
+        chosen: ChosenOp,
         now: u64,
         ops: &mut Vec<Op>,
         data: &mut D,
@@ -383,7 +383,7 @@ impl Worker {
 
     /// Notes what else than a write is issued while written blocks are remembered.
     #[inline(never)]
-    fn issue_verifying(&mut self, chosen: &Chosen, slot_idx: u32) {
+    fn issue_verifying(&mut self, chosen: &ChosenOp, slot_idx: u32) {
         self.slots.get_mut(slot_idx).write_number =
             chosen.check.map_or(u64::MAX, |check| check.number);
         if self.is_whole_sync(chosen.kind) {
@@ -419,7 +419,7 @@ impl Worker {
                 *n_since += 1;
                 if *n_since == every {
                     *n_since = 0;
-                    self.waiting.queued.push(Chosen::sync(kind, file_idx));
+                    self.waiting.queued.push(ChosenOp::sync(kind, file_idx));
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::meters::{Meters, SampleUnit, Sampler};
 use crate::occupancy::ArrivalCounts;
 use crate::pending::Pending;
 use crate::series::{Series, SeriesRuns, series_of};
-use crate::source::Chosen;
+use crate::source::ChosenOp;
 use crate::tree::Stuck;
 
 /// Failed operations kept until they are taken: more than come in a batch.
@@ -50,9 +50,9 @@ impl Times {
 #[derive(Debug)]
 pub(crate) struct Waiting {
     /// An operation that was chosen but must wait for an overlapping one.
-    pub(crate) held: Option<Chosen>,
+    pub(crate) held: Option<ChosenOp>,
     /// Syncs and follow-up writes.
-    pub(crate) queued: Vec<Chosen>,
+    pub(crate) queued: Vec<ChosenOp>,
     /// Slots whose operation goes on with the rest of a short transfer.
     pub(crate) retries: Vec<u32>,
 }

@@ -57,5 +57,7 @@ pub use spec::{FileRegion, WorkerSpec};
 pub use swap::Swap;
 pub use together::SharedWalks;
 pub use touched::Touched;
-pub use tree::{DoneOf, FileFlags, FormatStatus, MadeWhole, Stuck, There, TreeJob, TreeState};
+pub use tree::{
+    CompleteParts, DoneOf, FileFlags, FormatStatus, Stuck, TreeCounts, TreeJob, TreeState,
+};
 pub use worker::{Decision, Phase, Worker};

@@ -3,7 +3,7 @@
 //! There is one way that every job can take, operation by operation ([`Issue::General`],
 //! [`Complete::General`]), and there are short ones for what most jobs ask. Which ones a worker
 //! takes is decided here, once, when it starts, from one description of all that its job asks for
-//! ([`Asks`]). The description is taken apart without a rest in [`Paths::of`], and so is what the
+//! ([`JobFeatures`]). The description is taken apart without a rest in [`Paths::of`], and so is what the
 //! plan says of load and durability where it is made: what is new there does not compile before it
 //! is decided whether a short way serves it, too.
 //!
@@ -17,7 +17,7 @@ use crate::worker::Worker;
 
 /// What the job of a worker asks for, as far as it decides which way its operations take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asks {
+pub(crate) struct JobFeatures {
     /// How the next operations are chosen.
     pub(crate) choice: Choice,
     /// A rate holds operations back.
@@ -29,7 +29,7 @@ pub(crate) struct Asks {
     /// Keeps pace with other workers.
     pub(crate) is_in_flow: bool,
     /// What it does in a tree of files.
-    pub(crate) in_tree: InTree,
+    pub(crate) in_tree: TreeUse,
     /// What is read is checked, and what is written remembered.
     pub(crate) verifies: bool,
     /// I/O that overlaps one in flight is held back.
@@ -60,7 +60,7 @@ pub(crate) struct Asks {
 
 /// What a job does in a tree of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InTree {
+pub(crate) enum TreeUse {
     /// It is on no tree.
     Nothing,
     /// One task, which reads or writes files: most of its operations are on a file that is open.
@@ -121,8 +121,8 @@ impl Paths {
     };
 
     /// Chooses the shortest ways that give what is asked for.
-    pub(crate) fn of(asks: &Asks) -> Self {
-        let &Asks {
+    pub(crate) fn of(asks: &JobFeatures) -> Self {
+        let &JobFeatures {
             choice,
             has_rate,
             is_timed,
@@ -147,20 +147,20 @@ impl Paths {
         let is_issued_plainly = !(waits || is_timed || serializes || last_io_waits || syncs);
         let is_counted_only =
             !(waits || is_timed || writes_after_trims || searches_depth || watches);
-        let is_on_tree = in_tree != InTree::Nothing;
+        let is_on_tree = in_tree != TreeUse::Nothing;
         let issue = match (in_tree, choice) {
             _ if !is_issued_plainly => Issue::General,
-            (InTree::FileIo, _) if !is_in_flow => Issue::FileIo,
-            (InTree::FileIo | InTree::Other, _) => Issue::General,
-            (InTree::Nothing, Choice::Batches) if !is_in_flow => Issue::Batches,
-            (InTree::Nothing, Choice::Turns) => Issue::Turns,
-            (InTree::Nothing, Choice::Batches | Choice::OneByOne) => Issue::OneByOne,
+            (TreeUse::FileIo, _) if !is_in_flow => Issue::FileIo,
+            (TreeUse::FileIo | TreeUse::Other, _) => Issue::General,
+            (TreeUse::Nothing, Choice::Batches) if !is_in_flow => Issue::Batches,
+            (TreeUse::Nothing, Choice::Turns) => Issue::Turns,
+            (TreeUse::Nothing, Choice::Batches | Choice::OneByOne) => Issue::OneByOne,
         };
         let complete = match in_tree {
             _ if !is_counted_only => Complete::General,
-            InTree::Nothing => Complete::Counts,
-            InTree::FileIo => Complete::FileIo,
-            InTree::Other => Complete::General,
+            TreeUse::Nothing => Complete::Counts,
+            TreeUse::FileIo => Complete::FileIo,
+            TreeUse::Other => Complete::General,
         };
         let is_alike = !(raises || counts_series || counts_touched);
         Paths {
@@ -179,7 +179,7 @@ impl Paths {
 
     /// Takes the ways that every job can take, whatever is asked for.
     #[cfg(test)]
-    pub(crate) fn general(asks: &Asks) -> Self {
+    pub(crate) fn general(asks: &JobFeatures) -> Self {
         let (issue, complete) = (Issue::General, Complete::General);
         Paths { issue, complete, swaps: false, ..Paths::of(asks) }
     }
@@ -188,7 +188,7 @@ impl Paths {
 impl Worker {
     /// Describes what the worker is asked for. All that a job says of its load and of durability is
     /// decided here; what else there is has its own part of the worker, which is asked.
-    pub(crate) fn asks(&self) -> Asks {
+    pub(crate) fn asks(&self) -> JobFeatures {
         let job = &self.job;
         let &Load {
             // How much is in flight and by whom; what is handed over and taken at once.
@@ -231,13 +231,13 @@ impl Worker {
             end_syncfs: _,
         } = &job.durability;
         let syncs = [fsync_every, fdatasync_every, sync_file_range_every, barrier_every];
-        Asks {
+        JobFeatures {
             choice: self.source.choice(),
             has_rate: self.gate.has_rate(),
             is_timed: self.source.is_timed(),
             thinks: self.gate.has_think_time(),
             is_in_flow: self.flow.is_some(),
-            in_tree: self.tree.as_ref().map_or(InTree::Nothing, |hand| hand.work()),
+            in_tree: self.tree.as_ref().map_or(TreeUse::Nothing, |hand| hand.work()),
             verifies: self.verifying.is_on(),
             serializes: serialize_overlap,
             last_io_waits,

@@ -9,7 +9,7 @@ use plan::replay::{RecordedOp, Recording};
 use plan::workload::Workload;
 
 use crate::series::{NO_SERIES, series_of};
-use crate::source::{Chosen, UntimedOp};
+use crate::source::{ChosenOp, UntimedOp};
 
 /// A recording and how far it has been replayed.
 #[derive(Debug)]
@@ -91,8 +91,8 @@ impl Replaying {
 
     /// Takes the next operation if it is a sync.
     #[inline]
-    pub(crate) fn take_sync(&mut self) -> Option<Chosen> {
+    pub(crate) fn take_sync(&mut self) -> Option<ChosenOp> {
         let next = self.recording.ops.get(self.next_idx)?;
-        if next.kind.is_sync() { self.take().map(Chosen::from) } else { None }
+        if next.kind.is_sync() { self.take().map(ChosenOp::from) } else { None }
     }
 }

@@ -19,7 +19,7 @@ use crate::spec::{FileRegion, WorkerSpec};
 
 /// An operation without slot and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenOp {
     pub(crate) kind: OpKind,
     pub(crate) file_idx: u32,
     pub(crate) offset: u64,
@@ -47,7 +47,7 @@ pub(crate) struct UntimedOp {
     pub(crate) kind: OpKind,
     pub(crate) file_idx: u32,
     pub(crate) extent: Extent,
-    /// See [`Chosen::series`].
+    /// See [`ChosenOp::series`].
     pub(crate) series: u16,
 }
 
@@ -61,15 +61,15 @@ impl UntimedOp {
     };
 }
 
-impl From<UntimedOp> for Chosen {
+impl From<UntimedOp> for ChosenOp {
     #[inline]
     fn from(untimed: UntimedOp) -> Self {
         let UntimedOp { kind, file_idx, extent: Extent { offset, len }, series } = untimed;
-        Chosen { kind, file_idx, offset, len, intended_ns: None, check: None, series }
+        ChosenOp { kind, file_idx, offset, len, intended_ns: None, check: None, series }
     }
 }
 
-impl Chosen {
+impl ChosenOp {
     /// Makes an operation of the workload.
     #[inline]
     pub(crate) fn new(kind: OpKind, file_idx: u32, offset: u64, len: u32, series: u16) -> Self {
@@ -78,7 +78,7 @@ impl Chosen {
 
     /// Makes a sync of a whole file.
     pub(crate) fn sync(kind: OpKind, file_idx: u32) -> Self {
-        Chosen::new(kind, file_idx, 0, 0, NO_SERIES)
+        ChosenOp::new(kind, file_idx, 0, 0, NO_SERIES)
     }
 }
 
@@ -324,7 +324,7 @@ impl Source {
 
     /// Takes the next operation if it is a recorded sync, which belongs to no direction.
     #[inline]
-    pub(crate) fn take_sync(&mut self) -> Option<Chosen> {
+    pub(crate) fn take_sync(&mut self) -> Option<ChosenOp> {
         match &mut self.files {
             Files::Replay(replaying) => replaying.take_sync(),
             Files::One(_)

@@ -12,7 +12,7 @@ use crate::issue::Filled;
 use crate::meters::add;
 use crate::series::{NO_SERIES, series_of};
 use crate::slots::{Slot, Slots};
-use crate::source::{BlockCheck, Chosen};
+use crate::source::{BlockCheck, ChosenOp};
 use crate::trimming::{NextTrim, Trims};
 use crate::worker::Worker;
 
@@ -196,13 +196,13 @@ impl Verifying {
     }
 
     /// Returns the next block to read back at the end of a pass.
-    pub(crate) fn next_read(&mut self) -> Option<Chosen> {
+    pub(crate) fn next_read(&mut self) -> Option<ChosenOp> {
         self.log.take(|_| false).map(|record| block(OpKind::Read, &record))
     }
 
     /// Returns the next block to trim, `Err` when it must wait for writes in flight. `flush` says
     /// that the pass writes no more.
-    fn next_trim(&mut self, slots: &Slots, flush: bool) -> Option<Result<Chosen, Filled>> {
+    fn next_trim(&mut self, slots: &Slots, flush: bool) -> Option<Result<ChosenOp, Filled>> {
         let trims = self.trims.as_mut()?;
         match trims.next(&mut self.log, |number| slots.is_changing(number), flush) {
             NextTrim::None => None,
@@ -212,7 +212,7 @@ impl Verifying {
     }
 
     /// Returns the next block of the backlog, `Err` when it must wait for writes in flight.
-    fn next_of_backlog(&mut self, slots: &Slots) -> Option<Result<Chosen, Filled>> {
+    fn next_of_backlog(&mut self, slots: &Slots) -> Option<Result<ChosenOp, Filled>> {
         if self.backlog == 0 || !self.reads_back {
             return None;
         }
@@ -286,8 +286,8 @@ impl Verifying {
 }
 
 /// Makes an operation on a block that was written.
-fn block(kind: OpKind, record: &WriteRecord) -> Chosen {
-    Chosen {
+fn block(kind: OpKind, record: &WriteRecord) -> ChosenOp {
+    ChosenOp {
         kind,
         file_idx: record.file.0,
         offset: record.offset,
@@ -323,21 +323,21 @@ impl Worker {
     }
 
     /// Chooses a block of the trim or verify backlog, if it is time for one.
-    pub(crate) fn choose_backlog(&mut self) -> Option<Result<Chosen, Filled>> {
+    pub(crate) fn choose_backlog(&mut self) -> Option<Result<ChosenOp, Filled>> {
         let flush = self.source.is_done() || self.verifying.is_exhausted();
         let trim = self.verifying.next_trim(&self.slots, flush);
         trim.or_else(|| self.verifying.next_of_backlog(&self.slots))
     }
 
     /// Says whether an operation is issued at all by a job that verifies an earlier run.
-    pub(crate) fn replay(&mut self, chosen: &Chosen) -> Replay {
+    pub(crate) fn replay(&mut self, chosen: &ChosenOp) -> Replay {
         let dry_run = self.verifying.is_dry_run();
         match chosen.kind {
             OpKind::Write if dry_run => {
                 let number_io = self.writes.n;
                 self.writes.n += 1;
                 let file = FileIdx(chosen.file_idx);
-                let Chosen { offset, len, .. } = *chosen;
+                let ChosenOp { offset, len, .. } = *chosen;
                 let record = WriteRecord { offset, number_io, len, file, trimmed: false };
                 let replay = self.verifying.replay_write(record);
                 if replay == Replay::Skip {

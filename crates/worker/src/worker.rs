@@ -19,14 +19,14 @@ use crate::log::LogSender;
 use crate::meters::{Meters, add};
 use crate::occupancy::{ArrivalCounts, Occupancy};
 use crate::pace::Pace;
-use crate::paths::{Asks, Complete, Paths};
+use crate::paths::{Complete, JobFeatures, Paths};
 use crate::raising::Raising;
 use crate::slots::Slots;
-use crate::source::{Chosen, Source};
+use crate::source::{ChosenOp, Source};
 use crate::spec::WorkerSpec;
 use crate::together::SharedWalks;
 use crate::touched::Touched;
-use crate::tree::{Hand, Stuck, series_of_io};
+use crate::tree::{Stuck, TreeWorker, series_of_io};
 use crate::verifying::Verifying;
 
 /// What the driver of a worker does next.
@@ -81,11 +81,11 @@ pub struct Worker {
     pub(crate) search: Option<DepthSearch>,
     pub(crate) verifying: Verifying,
     /// Of a job on a tree of files: what the worker does there.
-    pub(crate) tree: Option<Box<Hand>>,
+    pub(crate) tree: Option<Box<TreeWorker>>,
     pub(crate) raising: Option<Raising>,
     /// Which way operations take, from the start on, and who chooses it.
     pub(crate) paths: Paths,
-    pub(crate) choose_paths: fn(&Asks) -> Paths,
+    pub(crate) choose_paths: fn(&JobFeatures) -> Paths,
     // The queue.
     pub(crate) slots: Slots,
     pub(crate) waiting: Waiting,
@@ -668,7 +668,7 @@ impl Worker {
         }
         if self.job.durability.end_fsync && self.job.access().write && !is_dry_run {
             for file_idx in 0..self.source.n_files() {
-                self.waiting.queued.push(Chosen::sync(OpKind::Fsync, file_idx));
+                self.waiting.queued.push(ChosenOp::sync(OpKind::Fsync, file_idx));
             }
         }
         Phase::EndOfPass

@@ -28,17 +28,17 @@ const OPEN_MS_MAX: f64 = 30_000.0;
 const SIZE_MAX: u64 = 6_000_000;
 
 /// A way to look at a page.
-struct Look {
+struct Viewport {
     name: &'static str,
     width: u32,
     is_dark: bool,
 }
 
-const LOOKS: [Look; 4] = [
-    Look { name: "wide-light", width: 1280, is_dark: false },
-    Look { name: "wide-dark", width: 1280, is_dark: true },
-    Look { name: "narrow-light", width: 400, is_dark: false },
-    Look { name: "narrow-dark", width: 400, is_dark: true },
+const VIEWPORTS: [Viewport; 4] = [
+    Viewport { name: "wide-light", width: 1280, is_dark: false },
+    Viewport { name: "wide-dark", width: 1280, is_dark: true },
+    Viewport { name: "narrow-light", width: 400, is_dark: false },
+    Viewport { name: "narrow-dark", width: 400, is_dark: true },
 ];
 
 /// Says why this machine cannot do it; none where it can.
@@ -103,14 +103,14 @@ fn check(browser: &mut Browser, page: &Page, folder: &Path) -> Result<Vec<String
     if size > SIZE_MAX {
         mistakes.push(format!("the page has {size} bytes, more than {SIZE_MAX}"));
     }
-    show(browser, &LOOKS[0])?;
+    show(browser, &VIEWPORTS[0])?;
     let opened = open(browser, &page.html)?;
     let charts = page.report["charts"].as_array().context("a report has charts")?;
     for chart in charts {
         mistakes.extend(drawn(browser, chart)?);
     }
     mistakes.extend(usable(browser)?);
-    for look in &LOOKS {
+    for look in &VIEWPORTS {
         show(browser, look)?;
         let name = format!("{}-{}.png", page.name, look.name);
         mistakes.extend(picture(browser, &folder.join(name), look)?);
@@ -164,7 +164,7 @@ fn wait_drawn(browser: &mut Browser) -> Result<()> {
     )
 }
 
-fn show(browser: &mut Browser, look: &Look) -> Result<()> {
+fn show(browser: &mut Browser, look: &Viewport) -> Result<()> {
     let size = json!({
         "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": look.width < 600,
     });
@@ -274,7 +274,7 @@ fn usable(browser: &mut Browser) -> Result<Vec<String>> {
 }
 
 /// Takes a picture of the whole page; says where it is wider than the screen.
-fn picture(browser: &mut Browser, path: &Path, look: &Look) -> Result<Vec<String>> {
+fn picture(browser: &mut Browser, path: &Path, look: &Viewport) -> Result<Vec<String>> {
     // Charts follow the width with a delay.
     let is_fitting = "[...document.querySelectorAll('[data-chart]')].every((of) => \
                       Math.abs(of._fullLayout.width - of.clientWidth) < 2)";
@@ -368,8 +368,8 @@ mod tests {
     fn differences_name_their_place() {
         let list = |text: &str| serde_json::from_str::<Vec<Value>>(text).unwrap();
         assert_eq!(difference(&list("[1, null, 2.0]"), &list("[1.0, null, 2]")), None);
-        let told = difference(&list("[1, null]"), &list("[1, 0]"));
-        assert_eq!(told.as_deref(), Some("value 1 is null, drawn is 0"));
+        let reported = difference(&list("[1, null]"), &list("[1, 0]"));
+        assert_eq!(reported.as_deref(), Some("value 1 is null, drawn is 0"));
         assert!(difference(&list("[1]"), &list("[]")).is_some());
     }
 

@@ -11,7 +11,7 @@ use super::program::{Answer, Program, path_text};
 use super::stops::{Busy, stopped_once};
 
 /// Runs that must be found.
-const N_TOLD_MIN: usize = 36;
+const N_REPORTED_MIN: usize = 36;
 
 const CLOSED: &str = "rw=randread\nbs=4k\niodepth=4";
 const OPEN: &str = "rw=randread\nbs=4k\niodepth=16\nrate_iops=500";
@@ -20,7 +20,7 @@ const OPEN: &str = "rw=randread\nbs=4k\niodepth=16\nrate_iops=500";
 #[derive(Default)]
 struct Seen {
     n_runs: usize,
-    n_told: usize,
+    n_reported: usize,
 }
 
 impl Seen {
@@ -29,7 +29,7 @@ impl Seen {
         if answer.alarms().is_empty() {
             println!("  not found: {what}");
         } else {
-            self.n_told += 1;
+            self.n_reported += 1;
         }
     }
 }
@@ -47,12 +47,12 @@ pub(crate) fn run(program: &Program, options: &Options) -> Result<Vec<Row>> {
     overload(program, data, &mut seen)?;
     std::fs::remove_file(&file)?;
     virtual_volumes(program, &mut seen)?;
-    let Seen { n_runs, n_told } = seen;
+    let Seen { n_runs, n_reported } = seen;
     Ok(vec![Row::new(
         format!("{n_runs} spoiled runs"),
-        format!("{n_told} found"),
+        format!("{n_reported} found"),
         "at least 36 of 40",
-        n_told >= N_TOLD_MIN,
+        n_reported >= N_REPORTED_MIN,
     )])
 }
 

@@ -26,7 +26,7 @@ pub fn compare_series(
     options: &CompareOptions,
 ) -> Comparison {
     options.must_be_options();
-    let mut result = Comparison::untold(1, 1);
+    let mut result = Comparison::undecided(1, 1);
     let is_known = |side: &Sampled| side.mean.is_finite() && !side.samples.is_empty();
     if !is_known(baseline) || !is_known(candidate) {
         NO_RUN.clone_into(&mut result.reason);

@@ -93,7 +93,7 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     let run_s = inputs.iops.len() as f64 * inputs.sample_s;
     match inputs.knowledge {
         BurstKnowledge::Known { baseline_iops, credit_ios } => {
-            let account = Account { baseline_iops, credit_ios, scale, run_s };
+            let account = CreditAccount { baseline_iops, credit_ios, scale, run_s };
             account.judge(inputs, mean_iops, levels.last())
         }
         BurstKnowledge::Unknown { lasts_s_max } if run_s < lasts_s_max => {
@@ -110,7 +110,7 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
 }
 
 /// An account of credits whose figures are known, and what drew on it.
-struct Account {
+struct CreditAccount {
     baseline_iops: f64,
     credit_ios: f64,
     /// What drew on it, over what the samples count.
@@ -119,10 +119,10 @@ struct Account {
     run_s: f64,
 }
 
-impl Account {
+impl CreditAccount {
     /// Judges by what was drawn on average, and by the level at the end, where there were several.
     fn judge(&self, inputs: &CreditInputs<'_>, mean_iops: f64, last: Option<&Change>) -> Gate {
-        let Account { baseline_iops, credit_ios, scale, run_s } = *self;
+        let CreditAccount { baseline_iops, credit_ios, scale, run_s } = *self;
         let (name, unit) = (GateName::Credits, inputs.unit);
         let counted_per_s = mean_iops * scale;
         let is_as_many = (scale - 1.0).abs() <= ABOVE_MIN;

@@ -61,7 +61,7 @@ const NEAR: f64 = 0.03;
 const N_KINDS: usize = TROUBLES.len() * SOFTNESS.len();
 
 /// Mass by kind, without trouble and in one.
-type Mass = [[f64; 2]; N_KINDS];
+type KindMass = [[f64; 2]; N_KINDS];
 
 /// Where the line may be: cells in ascending order over the logarithm of the load. The first one is
 /// all below the smallest load, the last one all from the largest load on.
@@ -70,7 +70,7 @@ pub(super) struct Belief {
     /// Lower ends of the cells, but for the first, and the upper end of the last but one.
     edges: Vec<f64>,
     /// One more than edges.
-    masses: Vec<Mass>,
+    masses: Vec<KindMass>,
     /// Widest cell near a probe.
     cell_near: f64,
     /// Logarithm of the probability of all answers so far.
@@ -142,7 +142,7 @@ impl Belief {
 
     /// Returns the probability that every third probe or more fails whatever the load.
     pub(super) fn in_chaos(&self) -> f64 {
-        let of_kind = |mass: &Mass| -> f64 {
+        let of_kind = |mass: &KindMass| -> f64 {
             let kinds = mass.iter().skip(CHAOS * SOFTNESS.len()).take(SOFTNESS.len());
             kinds.flatten().sum()
         };
@@ -205,7 +205,7 @@ impl Belief {
 }
 
 /// Shares a probability out over the kinds.
-fn mass(share: f64) -> Mass {
+fn mass(share: f64) -> KindMass {
     let mut mass = [[0.0; 2]; N_KINDS];
     for (idx, kind) in mass.iter_mut().enumerate() {
         let (trouble, softness) = (TROUBLES[idx / SOFTNESS.len()], SOFTNESS[idx % SOFTNESS.len()]);
@@ -218,12 +218,12 @@ fn mass(share: f64) -> Mass {
     mass
 }
 
-fn total(mass: &Mass) -> f64 {
+fn total(mass: &KindMass) -> f64 {
     mass.iter().flatten().sum()
 }
 
 /// Multiplies a cell by how probable an answer is there. Returns what is left.
-fn answer(mass: &mut Mass, distance: f64, is_carried: bool) -> f64 {
+fn answer(mass: &mut KindMass, distance: f64, is_carried: bool) -> f64 {
     let carries = SOFTNESS.map(|(softness, _)| match distance / (softness * 0.6) {
         far if far < -20.0 => 0.0,
         far if far > 20.0 => 1.0,

@@ -54,12 +54,12 @@ pub struct LoadLine {
     /// failures in a row the first one counts.
     pub n_failed_below: (usize, usize),
     /// Which way the limit moved meanwhile, if it did.
-    pub drift: Option<Drift>,
+    pub drift: Option<LimitMove>,
 }
 
 /// Which way a limit moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drift {
+pub enum LimitMove {
     /// More is carried now.
     Up,
     /// Less is.
@@ -279,7 +279,7 @@ impl Search {
 
     /// Returns which way the limit moved, where that explains the answers so many times better
     /// than one that stands still.
-    pub(super) fn drift(&self, odds_min: f64) -> Option<Drift> {
+    pub(super) fn drift(&self, odds_min: f64) -> Option<LimitMove> {
         let of = |is_seen: fn(&Tally) -> bool| {
             self.tallies.iter().filter(move |(_, tally)| is_seen(tally)).map(|(units, _)| *units)
         };
@@ -300,7 +300,7 @@ impl Search {
         if !has_moved(steady) || !has_moved(steady + sum(&self.evidence_of(&SWINGS))) {
             return None;
         }
-        Some(if up > down { Drift::Up } else { Drift::Down })
+        Some(if up > down { LimitMove::Up } else { LimitMove::Down })
     }
 
     /// Returns how well each movement explains the answers, as logarithms of one measure.

@@ -4,7 +4,7 @@ use super::belief::Belief;
 use super::{Answer, ProbeResult, Search, SearchOptions};
 
 #[test]
-fn who_searches_where_nothing_is_is_told() {
+fn a_search_of_an_empty_range_panics() {
     let options = SearchOptions::rate(100.0);
     let belief = || Belief::new(&options);
     let result = ProbeResult { answer: Answer::Failed, achieved: None, pressure: None };

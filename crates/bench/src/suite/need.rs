@@ -6,7 +6,7 @@
 use std::fmt;
 
 use analysis::gates::worst_backlog;
-use analysis::thin::Thin;
+use analysis::thin::ThinPercentile;
 use analysis::{LatencyFigure, Limit, Limits, Point};
 use hist::Histogram;
 use plan::Plan;
@@ -238,7 +238,7 @@ impl Need {
     pub fn time_ns(&self) -> u64 {
         let needed_s = |condition: &Condition| match condition {
             Condition::Latency { figure: LatencyFigure::Percentile(percentile), .. } => {
-                let thin = Thin::of(0, *percentile);
+                let thin = ThinPercentile::of(0, *percentile);
                 thin.map_or(0.0, |thin| 1.5 * thin.n_ios_needed as f64 / self.iops)
             }
             Condition::Latency { figure: LatencyFigure::Mean | LatencyFigure::Max, .. }
@@ -398,14 +398,14 @@ pub fn plan(need: &Need, plan: &Plan, attempt: u32, (time_ns, ramp_ns): (u64, u6
 /// What a measurement says of a question.
 #[derive(Clone, Debug, PartialEq)]
 struct Attempt {
-    said: Said,
+    said: AttemptVerdict,
     /// Why it failed or says nothing; empty where it passed.
     reason: String,
     conditions: Vec<NeedConditionRecord>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
+enum AttemptVerdict {
     Passed,
     /// Everything was kept, at a level that is known not to last.
     Borrowed,
@@ -413,7 +413,7 @@ enum Said {
     /// The generator, the host or a signal spoiled it.
     Spoiled,
     /// Too few operations: another one as long would say no more.
-    Thin,
+    ThinPercentile,
 }
 
 impl Question {
@@ -427,26 +427,33 @@ impl Question {
         let attempts = self.attempts(record, steps);
         let said = decide(&attempts);
         let shown = match said {
-            Some(Said::Failed) => attempts.iter().rfind(|it| it.said == Said::Failed),
-            Some(Said::Passed) => attempts.iter().rfind(|it| it.said == Said::Passed),
-            Some(Said::Borrowed) => attempts.iter().rfind(|it| it.said == Said::Borrowed),
-            Some(Said::Spoiled | Said::Thin) | None => attempts.last(),
+            Some(AttemptVerdict::Failed) => {
+                attempts.iter().rfind(|it| it.said == AttemptVerdict::Failed)
+            }
+            Some(AttemptVerdict::Passed) => {
+                attempts.iter().rfind(|it| it.said == AttemptVerdict::Passed)
+            }
+            Some(AttemptVerdict::Borrowed) => {
+                attempts.iter().rfind(|it| it.said == AttemptVerdict::Borrowed)
+            }
+            Some(AttemptVerdict::Spoiled | AttemptVerdict::Thin) | None => attempts.last(),
         };
         let verdict = match said {
-            Some(Said::Passed) => MET,
-            Some(Said::Failed) => "not met",
-            Some(Said::Borrowed | Said::Spoiled | Said::Thin) | None => "cannot tell",
+            Some(AttemptVerdict::Passed) => MET,
+            Some(AttemptVerdict::Failed) => "not met",
+            Some(AttemptVerdict::Borrowed | AttemptVerdict::Spoiled | AttemptVerdict::Thin)
+            | None => "cannot tell",
         };
         let mut conditions = shown.map_or_else(Vec::new, |it| it.conditions.clone());
-        if matches!(said, Some(Said::Spoiled) | None) {
+        if matches!(said, Some(AttemptVerdict::Spoiled) | None) {
             // What a spoiled measurement shows decides nothing, nor does one that is alone.
             for condition in &mut conditions {
                 condition.is_kept = None;
             }
         }
         let mut reason = shown.map_or("nothing was measured".to_owned(), |it| it.reason.clone());
-        let n_failed = attempts.iter().filter(|it| it.said == Said::Failed).count();
-        if said == Some(Said::Passed) && n_failed > 0 {
+        let n_failed = attempts.iter().filter(|it| it.said == AttemptVerdict::Failed).count();
+        if said == Some(AttemptVerdict::Passed) && n_failed > 0 {
             reason = format!("{n_failed} of {} measurements broke it", attempts.len());
         } else if said.is_none() && n_failed > 0 {
             reason = format!("{reason}; it was not measured again");
@@ -486,9 +493,12 @@ impl Question {
         broken.extend(backlog.and_then(grown_backlog));
         let (said, reason) = self.said(record, step_idx, &checks, point.as_ref(), (broken, thin));
         let reason = match said {
-            Said::Failed => held_by(record, step_idx)
+            AttemptVerdict::Failed => held_by(record, step_idx)
                 .map_or(reason.clone(), |cap| format!("{reason}; held back by {cap}")),
-            Said::Passed | Said::Borrowed | Said::Spoiled | Said::Thin => reason,
+            AttemptVerdict::Passed
+            | AttemptVerdict::Borrowed
+            | AttemptVerdict::Spoiled
+            | AttemptVerdict::Thin => reason,
         };
         Attempt { said, reason, conditions }
     }
@@ -501,38 +511,39 @@ impl Question {
         checks: &[Check],
         point: Option<&Point>,
         (broken, thin): (Vec<String>, Option<String>),
-    ) -> (Said, String) {
+    ) -> (AttemptVerdict, String) {
         let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
         if let Some(job) = jobs.find(|job| job.error_errno != 0) {
-            return (Said::Failed, format!("an operation failed: {}", job.error_message));
+            return (AttemptVerdict::Failed, format!("an operation failed: {}", job.error_message));
         }
         let is_last = record.jobs.iter().map(|job| job.step_idx).max() == Some(step_idx);
         if record.outcome == Outcome::Interrupted && is_last {
-            return (Said::Spoiled, "it was interrupted".to_owned());
+            return (AttemptVerdict::Spoiled, "it was interrupted".to_owned());
         }
         let is_kept = point.is_some() && broken.is_empty() && thin.is_none();
         let stands = |check: &&Check| is_kept && only_slows(check) && self.only_worsens();
         let mut spoiling = checks.iter().filter(|check| spoils(check, self.offered_iops.is_some()));
         if let Some(check) = spoiling.find(|check| !stands(check)) {
-            return (Said::Spoiled, check.reason().to_owned());
+            return (AttemptVerdict::Spoiled, check.reason().to_owned());
         }
         if self.offered_iops == Some(0.0) {
             let thin = "too few operations were due in the time; measure longer \
                         (`--set time=...`, without `--scale`)";
-            return (Said::Thin, thin.to_owned());
+            return (AttemptVerdict::Thin, thin.to_owned());
         }
         let Some(point) = point else {
-            return (Said::Failed, "nothing was completed".to_owned());
+            return (AttemptVerdict::Failed, "nothing was completed".to_owned());
         };
         match (broken.is_empty(), thin) {
-            (_, Some(thin)) => (Said::Thin, thin),
+            (_, Some(thin)) => (AttemptVerdict::Thin, thin),
             (true, None) => match borrowed(checks, self.asked_share(point)) {
-                Some(check) => {
-                    (Said::Borrowed, format!("it was kept, but may not last: {}", check.reason()))
-                }
-                None => (Said::Passed, String::new()),
+                Some(check) => (
+                    AttemptVerdict::Borrowed,
+                    format!("it was kept, but may not last: {}", check.reason()),
+                ),
+                None => (AttemptVerdict::Passed, String::new()),
             },
-            (false, None) => (Said::Failed, broken.join("; ")),
+            (false, None) => (AttemptVerdict::Failed, broken.join("; ")),
         }
     }
 
@@ -563,15 +574,19 @@ impl Question {
 /// Decides from all measurements; none where another one is wanted. A failure counts when it came
 /// twice, and one success is enough where nothing failed; of several none may be at a level that
 /// does not last.
-fn decide(attempts: &[Attempt]) -> Option<Said> {
-    let n = |said: Said| attempts.iter().filter(|it| it.said == said).count();
-    let kept = if n(Said::Borrowed) > 0 { Said::Borrowed } else { Said::Passed };
-    match (n(Said::Passed) + n(Said::Borrowed), n(Said::Failed)) {
+fn decide(attempts: &[Attempt]) -> Option<AttemptVerdict> {
+    let n = |said: AttemptVerdict| attempts.iter().filter(|it| it.said == said).count();
+    let kept = if n(AttemptVerdict::Borrowed) > 0 {
+        AttemptVerdict::Borrowed
+    } else {
+        AttemptVerdict::Passed
+    };
+    match (n(AttemptVerdict::Passed) + n(AttemptVerdict::Borrowed), n(AttemptVerdict::Failed)) {
         (passed, 0) if passed > 0 => Some(kept),
         (passed, failed) if passed >= 2 && passed >= failed => Some(kept),
-        (_, failed) if failed >= 2 => Some(Said::Failed),
-        _ if n(Said::Thin) > 0 => Some(Said::Thin),
-        _ if n(Said::Spoiled) >= SPOILED_MAX => Some(Said::Spoiled),
+        (_, failed) if failed >= 2 => Some(AttemptVerdict::Failed),
+        _ if n(AttemptVerdict::Thin) > 0 => Some(AttemptVerdict::Thin),
+        _ if n(AttemptVerdict::Spoiled) >= SPOILED_MAX => Some(AttemptVerdict::Spoiled),
         _ => None,
     }
 }
@@ -633,7 +648,7 @@ fn latency_seen(
 ) -> Seen {
     let n_ios = latency.map_or(0, Histogram::count);
     let thin = match figure {
-        LatencyFigure::Percentile(percentile) => Thin::of(n_ios, percentile),
+        LatencyFigure::Percentile(percentile) => ThinPercentile::of(n_ios, percentile),
         LatencyFigure::Mean | LatencyFigure::Max => None,
     };
     if let (Some(thin), Some(_)) = (thin, value) {

@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use crate::cloud::{Grid, document};
+use crate::cloud::{MetricGrid, document};
 use crate::context::{Context, quote};
 use crate::lines::ReadError;
 use crate::read::WHOLE_HOST;
@@ -72,7 +72,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
     let metrics = answer["value"].as_array();
     let metrics = metrics.ok_or_else(|| ReadError::whole("there is no list `value` of metrics"))?;
     context.put(Event::Clock(ClockKind::Utc));
-    let mut grid = Grid::default();
+    let mut grid = MetricGrid::default();
     let mut unknown = BTreeSet::new();
     let (mut n_unnamed, mut n_without_moment, mut is_of_peaks) = (0, 0, false);
     for of in metrics {
@@ -146,7 +146,13 @@ fn value(point: &Value, metric: Metric) -> Option<(f64, bool)> {
     }
 }
 
-fn put(grid: &mut Grid, device: &str, metric: Metric, value: f64, (end_ns, span_ns): (i64, u64)) {
+fn put(
+    grid: &mut MetricGrid,
+    device: &str,
+    metric: Metric,
+    value: f64,
+    (end_ns, span_ns): (i64, u64),
+) {
     let span_s = span_ns as f64 / NS_PER_S as f64;
     match metric {
         Metric::ReadIops => grid.device(device, end_ns).read.iops = Some(value),

@@ -8,7 +8,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use crate::cloud::{Grid, document};
+use crate::cloud::{MetricGrid, document};
 use crate::context::{Context, quote};
 use crate::lines::ReadError;
 use crate::sample::{ClockKind, Event, NS_PER_S, Rates};
@@ -83,7 +83,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
         period_ns / NS_PER_S
     );
     context.remark(None, text);
-    let mut grid = Grid::default();
+    let mut grid = MetricGrid::default();
     let (mut unknown, mut n_unnamed) = (BTreeSet::new(), 0);
     let mut seen = BTreeSet::new();
     // Times are divided by the counts, which must be there by then.
@@ -163,7 +163,13 @@ fn moments(result: &Value) -> impl Iterator<Item = Option<i64>> {
 }
 
 /// Puts the points of a result where they belong, and returns how many have no moment or no value.
-fn put_all(grid: &mut Grid, device: &str, metric: Metric, result: &Value, period_ns: u64) -> u64 {
+fn put_all(
+    grid: &mut MetricGrid,
+    device: &str,
+    metric: Metric,
+    result: &Value,
+    period_ns: u64,
+) -> u64 {
     let values: &[Value] = result["Values"].as_array().map_or(&[], Vec::as_slice);
     let period_s = period_ns as f64 / NS_PER_S as f64;
     let n_moments = moments(result).count();

@@ -29,12 +29,12 @@ fn document(input: &mut dyn BufRead) -> Result<Value, ReadError> {
 
 /// Figures by device and moment, as metrics come one after the other.
 #[derive(Default)]
-struct Grid {
+struct MetricGrid {
     devices: BTreeMap<String, BTreeMap<i64, Rates>>,
     host: BTreeMap<i64, HostSample>,
 }
 
-impl Grid {
+impl MetricGrid {
     fn device(&mut self, name: &str, end_ns: i64) -> &mut Rates {
         self.devices.entry(name.to_owned()).or_default().entry(end_ns).or_default()
     }

@@ -27,7 +27,7 @@ struct Line {
 }
 
 /// Reads, writes, bytes read and written of a control group.
-type Own = [u64; 4];
+type GroupCounters = [u64; 4];
 
 /// The block devices.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Disks {
             };
             let mut sample = sample(&grown, line.n_fields, end_ns, span.length_ns);
             if let Some(own) = &own {
-                let none = Own::default();
+                let none = GroupCounters::default();
                 let before = self.last_own.get(number).unwrap_or(&none);
                 let Some(own) = deltas(before, own.get(number).unwrap_or(&none)) else { continue };
                 let n_all = sample.n_ios().unwrap_or(0.0);
@@ -264,7 +264,7 @@ fn of_cgroup(cgroup: Cgroup<'_>) -> Table<Number, 4> {
         let number = number.split_once(':');
         let number = number.and_then(|(one, two)| Some((one.parse().ok()?, two.parse().ok()?)));
         if let (Some(number), Ok(value)) = (number, value.parse()) {
-            table.entry(number).or_insert(Own::default())[idx] = value;
+            table.entry(number).or_insert(GroupCounters::default())[idx] = value;
         }
     };
     match cgroup {
@@ -301,7 +301,7 @@ fn of_cgroup(cgroup: Cgroup<'_>) -> Table<Number, 4> {
 }
 
 /// Leaves of a sample what the control group did. Waiting and queue are shared out by I/Os.
-fn narrow(sample: &mut Sample, own: &Own) {
+fn narrow(sample: &mut Sample, own: &GroupCounters) {
     let [n_reads, n_writes, read_bytes, write_bytes] = own.map(|count| count as f64);
     let n_all = sample.n_ios().unwrap_or(0.0);
     for (flow, n_ios, bytes) in

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
-use crate::read::sysstat_names::{What, is_busy_cpu, put, what};
+use crate::read::sysstat_names::{DeviceFigure, is_busy_cpu, put, what};
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
 use crate::time::Stamps;
 
@@ -23,7 +23,7 @@ struct State {
     spans: Spans,
     leaves_out_first: bool,
     /// Meaning of the columns of the table of devices, and which one names them.
-    columns: Vec<Option<(What, f64)>>,
+    columns: Vec<Option<(DeviceFigure, f64)>>,
     name_idx: usize,
     /// Which columns of the table of processors are time in use.
     cpu_columns: Vec<bool>,

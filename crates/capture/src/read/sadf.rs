@@ -6,7 +6,7 @@ use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
 use crate::read::WHOLE_HOST;
-use crate::read::sysstat_names::{What, is_busy_cpu, put, what};
+use crate::read::sysstat_names::{DeviceFigure, is_busy_cpu, put, what};
 use crate::sample::{Event, HostSample, NS_PER_S, Rates};
 use crate::time::Stamps;
 
@@ -14,7 +14,7 @@ use crate::time::Stamps;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Meaning {
     /// Of a device: what, and how much a unit is.
-    Device(What, f64),
+    Device(DeviceFigure, f64),
     Busy,
     MemoryKib,
     MemoryPercent,

@@ -27,7 +27,7 @@ pub(super) fn read(
         is_clock_told: false,
     };
     let mut json = serde_json::Deserializer::from_reader(input);
-    let read = Level { kind: Kind::Root, state: &mut state }.deserialize(&mut json);
+    let read = Level { kind: JsonSection::Root, state: &mut state }.deserialize(&mut json);
     // One document after another: iostat that was started again with the same file.
     let Err(error) = read.and_then(|()| json.end()) else { return Ok(()) };
     let line = error.line() as u64;
@@ -58,7 +58,7 @@ struct State<'a, 'b> {
 
 /// Where in the document a value stands.
 #[derive(Clone, Copy)]
-enum Kind {
+enum JsonSection {
     Root,
     Sysstat,
     Hosts,
@@ -67,7 +67,7 @@ enum Kind {
 }
 
 struct Level<'s, 'a, 'b> {
-    kind: Kind,
+    kind: JsonSection,
     state: &'s mut State<'a, 'b>,
 }
 
@@ -76,8 +76,10 @@ impl<'de> DeserializeSeed<'de> for Level<'_, '_, '_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         match self.kind {
-            Kind::Root | Kind::Sysstat | Kind::Host => deserializer.deserialize_map(self),
-            Kind::Hosts | Kind::Reports => deserializer.deserialize_seq(self),
+            JsonSection::Root | JsonSection::Sysstat | JsonSection::Host => {
+                deserializer.deserialize_map(self)
+            }
+            JsonSection::Hosts | JsonSection::Reports => deserializer.deserialize_seq(self),
         }
     }
 }
@@ -87,21 +89,21 @@ impl<'de> Visitor<'de> for Level<'_, '_, '_> {
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.kind {
-            Kind::Root => "an object with `sysstat`",
-            Kind::Sysstat => "an object with `hosts`",
-            Kind::Hosts => "a list of hosts",
-            Kind::Host => "a host with `statistics`",
-            Kind::Reports => "a list of reports",
+            JsonSection::Root => "an object with `sysstat`",
+            JsonSection::Sysstat => "an object with `hosts`",
+            JsonSection::Hosts => "a list of hosts",
+            JsonSection::Host => "a host with `statistics`",
+            JsonSection::Reports => "a list of reports",
         })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             let kind = match (self.kind, key.as_str()) {
-                (Kind::Root, "sysstat") => Kind::Sysstat,
-                (Kind::Sysstat, "hosts") => Kind::Hosts,
-                (Kind::Host, "statistics") => Kind::Reports,
-                (Kind::Host, "number-of-cpus") => {
+                (JsonSection::Root, "sysstat") => JsonSection::Sysstat,
+                (JsonSection::Sysstat, "hosts") => JsonSection::Hosts,
+                (JsonSection::Host, "statistics") => JsonSection::Reports,
+                (JsonSection::Host, "number-of-cpus") => {
                     if let Some(n_cpus) = map.next_value::<Value>()?.as_u64() {
                         let n_cpus = u32::try_from(n_cpus).unwrap_or(u32::MAX);
                         self.state.context.put(Event::Machine { n_cpus });
@@ -119,11 +121,11 @@ impl<'de> Visitor<'de> for Level<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        if let Kind::Hosts = self.kind {
+        if let JsonSection::Hosts = self.kind {
             let mut next = || {
                 self.state.n_reports = 0;
                 self.state.spans.restart();
-                list.next_element_seed(Level { kind: Kind::Host, state: &mut *self.state })
+                list.next_element_seed(Level { kind: JsonSection::Host, state: &mut *self.state })
             };
             while next()?.is_some() {}
             return Ok(());
@@ -190,10 +192,10 @@ impl State<'_, '_> {
             _ => (String::new(), None),
         };
         let Some(stamp) = self.stamps.stamp(&text) else {
-            self.tell_clock(ClockKind::Absent);
+            self.note_clock(ClockKind::Absent);
             return (self.n_all * NS_PER_S as i64, stated_ns.unwrap_or(0));
         };
-        self.tell_clock(stamp.clock);
+        self.note_clock(stamp.clock);
         let (span_ns, note) = self.spans.next(stamp.unix_ns, stated_ns);
         if let Some(note) = note {
             self.context.remark(None, note);
@@ -201,7 +203,7 @@ impl State<'_, '_> {
         (stamp.unix_ns, span_ns)
     }
 
-    fn tell_clock(&mut self, clock: ClockKind) {
+    fn note_clock(&mut self, clock: ClockKind) {
         if !self.is_clock_told {
             self.is_clock_told = true;
             self.context.put(Event::Clock(clock));

@@ -28,7 +28,7 @@ struct Pending {
 }
 
 /// A device, a direction and a first sector.
-type Place = (usize, Direction, u64);
+type RequestKey = (usize, Direction, u64);
 
 /// One event of the trace.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ enum Action {
 
 struct State {
     meter: Meter,
-    pending: Table<Place, Pending>,
+    pending: Table<RequestKey, Pending>,
     /// Whether a device issues, by its place in the meter.
     issues: Vec<bool>,
     /// Whether its I/Os are what arrives.
@@ -213,7 +213,7 @@ impl State {
 
     fn count(
         &mut self,
-        (device, direction, sector): Place,
+        (device, direction, sector): RequestKey,
         pending: &mut Pending,
         at_ns: u64,
         context: &mut Context<'_>,
@@ -230,7 +230,7 @@ impl State {
         self.meter.arrival(&arrival, context);
     }
 
-    fn complete(&mut self, place: Place, at_ns: u64, context: &mut Context<'_>) {
+    fn complete(&mut self, place: RequestKey, at_ns: u64, context: &mut Context<'_>) {
         let (device, direction, _) = place;
         let Some(mut pending) = self.pending.remove(&place) else {
             self.n_lost += 1;
@@ -255,7 +255,7 @@ impl State {
 
     fn finish(mut self, context: &mut Context<'_>) {
         // What a device that does not issue had in flight at the end.
-        let left: Vec<Place> = self.pending.keys().copied().collect();
+        let left: Vec<RequestKey> = self.pending.keys().copied().collect();
         for place in left {
             if self.is_by_queue[place.0]
                 && let Some(mut pending) = self.pending.remove(&place)

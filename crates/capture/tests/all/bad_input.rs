@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::common::{captured, notes, try_capture, volume};
 
 #[test]
-fn lines_that_make_no_sense_are_told_with_their_number() {
+fn lines_that_make_no_sense_are_reported_with_their_number() {
     let text = "Linux 6.1.0 (h) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
                 Device tps kB_read/s kB_wrtn/s\nsda 1.0 1.0 1.0\n\n\
                 Device tps kB_read/s kB_wrtn/s\nsda 5.0 x 1.0\nsdb 5.0 1.0\nsdc 5.0 8.0 1.0\n\n";

@@ -100,7 +100,7 @@ fn basic_iostat_counts_transfers_together() {
 
 /// Two runs into one file, a gap, a clock that is set back, and a report that stands twice.
 #[test]
-fn odd_times_are_told() {
+fn odd_times_are_reported() {
     let busy = |iops: u32| format!("{iops} 800 0 2 0 0 0 0 0 0 0.1 1");
     let text = [
         HEADER.to_owned(),

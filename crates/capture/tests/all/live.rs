@@ -110,7 +110,7 @@ fn renames_restarts_and_devices_that_go() {
 
 /// 40 of the 100 I/Os of a second are of the control group.
 #[test]
-fn others_are_told_apart_by_their_control_group() {
+fn others_are_kept_apart_by_their_control_group() {
     let v2 = [
         "8:0 rbytes=0 wbytes=0 rios=0 wios=0 dbytes=0 dios=0\n",
         "8:0 rbytes=122880 wbytes=40960 rios=30 wios=10 dbytes=0 dios=0\n",

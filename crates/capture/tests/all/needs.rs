@@ -85,7 +85,7 @@ fn phases_have_figures_of_their_own() {
 }
 
 #[test]
-fn what_counters_do_not_tell_is_labelled() {
+fn what_counters_do_not_says_is_labelled() {
     // sadf: no reads and writes apart; large requests.
     let text = "# hostname;interval;timestamp;DEV;\
                 tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util\n\

@@ -13,7 +13,7 @@ const BIOSNOOP: &str =
 
 /// Two processes read the disk in turn, each in order: per process all but the first I/O follow.
 #[test]
-fn streams_are_told_apart() {
+fn streams_are_kept_apart() {
     let mut text = BIOSNOOP.to_owned();
     for idx in 0..10_u64 {
         for (pid, name, base) in [(10, "kworker/u8:2 x", 0), (20, "dd", 1 << 20)] {

@@ -188,10 +188,10 @@ pub(super) fn compare_fact(
     diff: &mut TableDiff,
 ) {
     let name = row.name.clone();
-    let told = |why: String| RejectedRow { line: row.line, name: name.clone(), why };
+    let reported = |why: String| RejectedRow { line: row.line, name: name.clone(), why };
     let own = row.cells.remove("edition").filter(|own| own != edition.info.name);
     if let Some(own) = own {
-        diff.left_out.push(told(format!("of edition {own}, not {}", edition.info.name)));
+        diff.left_out.push(reported(format!("of edition {own}, not {}", edition.info.name)));
         return;
     }
     let cell = |name: &str| row.cells.get(name).cloned().unwrap_or_default();
@@ -202,12 +202,12 @@ pub(super) fn compare_fact(
     });
     let after = match figure {
         _ if parameter.is_empty() => {
-            diff.rejected.push(told("no parameter".to_owned()));
+            diff.rejected.push(reported("no parameter".to_owned()));
             return;
         }
         Ok(after) => after,
         Err(why) => {
-            diff.rejected.push(told(format!("{parameter}: {why}")));
+            diff.rejected.push(reported(format!("{parameter}: {why}")));
             return;
         }
     };
@@ -225,7 +225,7 @@ pub(super) fn compare_fact(
     } else {
         if let Some(reason) = disagrees(before, &after).filter(|_| !accept) {
             let why = format!("{parameter} is {after}, known is {before} {reason}");
-            diff.rejected.push(told(why));
+            diff.rejected.push(reported(why));
             return;
         }
         let before = Some(before.clone());

@@ -47,8 +47,8 @@ pub(super) fn choose(
         match verdict {
             Ok(()) => kept.push(row),
             Err((is_other, why)) => {
-                let told = RejectedRow { line: row.line, name: row.name, why };
-                if is_other { diff.left_out.push(told) } else { diff.rejected.push(told) }
+                let reported = RejectedRow { line: row.line, name: row.name, why };
+                if is_other { diff.left_out.push(reported) } else { diff.rejected.push(reported) }
             }
         }
     }

@@ -87,9 +87,9 @@ impl List {
     pub(super) fn line(&self, record: &csv::StringRecord, line: u64, read: &mut ReadTable) {
         let text = |idx: usize| record.get(idx).unwrap_or("").trim();
         let name = text(self.name).to_owned();
-        let told = |why: &str| RejectedRow { line, name: name.clone(), why: why.to_owned() };
+        let reported = |why: &str| RejectedRow { line, name: name.clone(), why: why.to_owned() };
         if name.is_empty() {
-            read.rejected.push(told("no name"));
+            read.rejected.push(reported("no name"));
             return;
         }
         let mut cells: BTreeMap<&'static str, String> = self
@@ -101,14 +101,14 @@ impl List {
         if self.kind == TableKind::Prices {
             match cells.get("usd").map_or(Ok(None), |usd| cell::number(usd)) {
                 // A price of nothing is how lists say that they have none.
-                Ok(None) => read.left_out.push(told("no price")),
-                Err(why) => read.rejected.push(told(&why)),
+                Ok(None) => read.left_out.push(reported("no price")),
+                Err(why) => read.rejected.push(reported(&why)),
                 Ok(Some(usd)) => {
                     let usd = match self.quantity.map(|idx| of_one(&usd, text(idx))) {
                         None => usd,
                         Some(Some(of_one)) => of_one,
                         Some(None) => {
-                            read.left_out.push(told("nothing says how many it is for"));
+                            read.left_out.push(reported("nothing says how many it is for"));
                             return;
                         }
                     };
@@ -122,7 +122,7 @@ impl List {
                     if cells.contains_key("per") {
                         read.rows.push(TableRow { line, kind: self.kind, name, cells });
                     } else {
-                        read.rejected.push(told("nothing says for how long or how much it is"));
+                        read.rejected.push(reported("nothing says for how long or how much it is"));
                     }
                 }
             }

@@ -28,7 +28,7 @@ const WAREHOUSE_BYTES: u64 = 256 << 10;
 const TRANSACTION_BYTES: u64 = 2 * OLTP_IO_BYTES;
 
 /// A volume of disks with what is asked of it.
-pub(super) struct Look<'a> {
+pub(super) struct DiskAdvisor<'a> {
     pub(super) design: &'a Design,
     pub(super) judged: &'a Judged,
     /// Position of the volume.
@@ -38,7 +38,7 @@ pub(super) struct Look<'a> {
     pub(super) asked: &'a VolumeNeed,
 }
 
-impl Look<'_> {
+impl DiskAdvisor<'_> {
     /// Adds all rules that apply.
     pub(super) fn all(&self, list: &mut List) {
         let Some(busiest) = self.busiest() else { return };

@@ -31,5 +31,5 @@ pub use make::{parse, toml};
 pub use rank::{ChosenPool, ChosenVolume, Qos, Ranked};
 pub use reject::rejected;
 pub use search::{
-    Found, MACHINES_MAX, Machines, NetworkError, Options, VOLUMES_MAX, nearest, search,
+    MACHINES_MAX, Machines, NetworkError, Options, SearchResult, VOLUMES_MAX, nearest, search,
 };

@@ -23,7 +23,7 @@ const N_STEPS: usize = 80;
 
 /// One way to have a volume.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct VolumeOption {
     /// Position of the level.
     pub(super) level: usize,
     pub(super) qos: Qos,
@@ -48,16 +48,16 @@ pub(super) struct Pools<'m, 'e> {
 
 /// Volumes that share a pool.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct PoolSum {
     n_volumes: u32,
     quota_gib: u64,
     mib_s: u64,
 }
 
-impl Sum {
+impl PoolSum {
     /// Adds a volume.
-    pub(super) fn with(self, way: &Way) -> Sum {
-        Sum {
+    pub(super) fn with(self, way: &VolumeOption) -> PoolSum {
+        PoolSum {
             n_volumes: self.n_volumes + 1,
             quota_gib: self.quota_gib.saturating_add(way.quota_gib.0),
             mib_s: self.mib_s.saturating_add(way.mib_s.0),
@@ -75,7 +75,13 @@ impl<'m, 'e> Pools<'m, 'e> {
     }
 
     /// Returns every way to have a volume of a level and kind that asks for so much.
-    pub(super) fn ways(&self, level: usize, kind: VolumeKind, ask: &Ask, gib: f64) -> Vec<Way> {
+    pub(super) fn ways(
+        &self,
+        level: usize,
+        kind: VolumeKind,
+        ask: &Ask,
+        gib: f64,
+    ) -> Vec<VolumeOption> {
         let edition = self.market.edition;
         let range = sizes(edition, Sized::Volume(kind));
         let quota_max = *range.end() / GIB;
@@ -84,7 +90,7 @@ impl<'m, 'e> Pools<'m, 'e> {
         let assignable = assignable(edition);
         let mut ways = Vec::new();
         for qos in Qos::ALL {
-            let mut way = Way {
+            let mut way = VolumeOption {
                 level,
                 qos,
                 is_large: kind == VolumeKind::Large,
@@ -121,7 +127,7 @@ impl<'m, 'e> Pools<'m, 'e> {
     /// Returns the least quota, GiB, with which a volume has so many times what it asks for by its
     /// quota, and holds what it must; `None` where throughput does not follow from the quota, or
     /// none is large enough.
-    fn quota(&self, way: &Way, factor: f64) -> Option<u64> {
+    fn quota(&self, way: &VolumeOption, factor: f64) -> Option<u64> {
         let of = |gib: u64| self.throughput(way.level, gib * GIB);
         let wanted = way.throughput * factor * (1.0 - ROUNDING);
         let per_gib = of(1024)? as f64 / 1024.0;
@@ -137,7 +143,7 @@ impl<'m, 'e> Pools<'m, 'e> {
 
     /// Returns the least size of a pool, TiB, and its throughput, MiB/s, where that is bought
     /// apart. `None` where none is large enough.
-    fn least(&self, level: usize, qos: Qos, sum: Sum) -> Option<(u64, Option<u64>)> {
+    fn least(&self, level: usize, qos: Qos, sum: PoolSum) -> Option<(u64, Option<u64>)> {
         let edition = self.market.edition;
         let range = sizes(edition, Sized::Pool);
         let mut tib = (sum.quota_gib.div_ceil(1024)).max(range.start().div_ceil(TIB));
@@ -162,7 +168,7 @@ impl<'m, 'e> Pools<'m, 'e> {
 
     /// Returns the pool that is bought for volumes: the least, and where throughput is bought apart
     /// all of it that costs no more.
-    pub(super) fn bought(&mut self, level: usize, qos: Qos, sum: Sum) -> Option<ChosenPool> {
+    pub(super) fn bought(&mut self, level: usize, qos: Qos, sum: PoolSum) -> Option<ChosenPool> {
         let (size_tib, mut throughput_mib_s) = self.least(level, qos, sum)?;
         let price = self.price(level, size_tib, throughput_mib_s);
         if let Some(mut low) = throughput_mib_s {
@@ -204,7 +210,7 @@ impl<'m, 'e> Pools<'m, 'e> {
     /// Gives a pool's throughput out so that the volume with the least beyond what it asks for has
     /// most. Returns how often the tightest has what it asks for, and of each volume the quota,
     /// GiB, and what is assigned, MiB/s.
-    pub(super) fn give(&self, pool: &ChosenPool, ways: &[&Way]) -> (f64, Vec<(u64, u64)>) {
+    pub(super) fn give(&self, pool: &ChosenPool, ways: &[&VolumeOption]) -> (f64, Vec<(u64, u64)>) {
         let level = self.levels.iter().position(|name| *name == pool.level);
         let level = level.expect("a pool is of a level");
         let bytes = pool.size_tib * TIB;
@@ -213,7 +219,7 @@ impl<'m, 'e> Pools<'m, 'e> {
         let has_mib_s = has_mib_s.unwrap_or(0);
         // What a factor takes, quotas and by hand; `None` where a volume cannot have it.
         let taken = |factor: f64| -> Option<Vec<(u64, u64)>> {
-            let of = |way: &&Way| match pool.qos {
+            let of = |way: &&VolumeOption| match pool.qos {
                 Qos::Auto => Some((self.quota(way, factor)?, 0)),
                 Qos::Manual => {
                     let wanted = way.throughput * factor * (1.0 - ROUNDING) / MIB as f64;
@@ -239,7 +245,7 @@ impl<'m, 'e> Pools<'m, 'e> {
                 }
             }
         }
-        let own = |(way, (gib, mib_s)): (&&Way, &(u64, u64))| {
+        let own = |(way, (gib, mib_s)): (&&VolumeOption, &(u64, u64))| {
             let per_s = match pool.qos {
                 Qos::Auto => self.throughput(level, gib * GIB).unwrap_or(0),
                 Qos::Manual => mib_s * MIB,

@@ -108,14 +108,14 @@ impl Ranked {
 
 /// The best designs so far, in order; of each machine and levels the best.
 #[derive(Debug)]
-pub(super) struct Best {
+pub(super) struct BestDesigns {
     n_kept: usize,
     pub(super) designs: Vec<Ranked>,
 }
 
-impl Best {
+impl BestDesigns {
     pub(super) fn new(n_kept: usize) -> Self {
-        Best { n_kept, designs: Vec::new() }
+        BestDesigns { n_kept, designs: Vec::new() }
     }
 
     /// Says whether no design of this price, or a higher one, is among the best any more.

@@ -4,8 +4,8 @@ use catalog::{Cloud, VolumeKind};
 
 use super::ask::{Ask, ask};
 use super::machines::{Fleet, Traffic, fleets};
-use super::pools::{Pools, Sum, Way};
-use super::rank::{Best, ChosenPool, ChosenVolume, Qos, Ranked};
+use super::pools::{PoolSum, Pools, VolumeOption};
+use super::rank::{BestDesigns, ChosenPool, ChosenVolume, Qos, Ranked};
 use crate::market::Market;
 use crate::need::{Need, NeedError};
 use crate::price::Price;
@@ -80,7 +80,7 @@ pub enum NetworkError {
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// The best designs, each the best of its machine and levels, in order.
     pub designs: Vec<Ranked>,
     /// Machine sizes that carry the traffic, in the number that they may be.
@@ -90,7 +90,11 @@ pub struct Found {
 }
 
 /// Searches the best designs for a need, all of whose volumes are network volumes.
-pub fn search(market: &Market<'_>, need: &Need, options: &Options) -> Result<Found, NetworkError> {
+pub fn search(
+    market: &Market<'_>,
+    need: &Need,
+    options: &Options,
+) -> Result<SearchResult, NetworkError> {
     check(market, need)?;
     let asked = need.times(1.0 + options.headroom);
     let mut pools = Pools::new(market);
@@ -103,7 +107,7 @@ pub fn search(market: &Market<'_>, need: &Need, options: &Options) -> Result<Fou
     for volume in 0..asked.volumes.len() {
         let (first, of_volume) = ways_of(market, &asked, volume, &pools);
         let Some(first) = first.filter(|_| !of_volume.is_empty()) else {
-            return Ok(Found { n_levels, ..Found::default() });
+            return Ok(SearchResult { n_levels, ..SearchResult::default() });
         };
         asks.push(first);
         ways.push(of_volume);
@@ -112,14 +116,14 @@ pub fn search(market: &Market<'_>, need: &Need, options: &Options) -> Result<Fou
     let fleets = fleets(market, &asked, &traffic, options.machines);
     let n_machines = fleets.len();
     let classes = classes(fleets);
-    let best = Best::new(options.n_kept.max(1));
+    let best = BestDesigns::new(options.n_kept.max(1));
     let mut walk = Walk { pools: &mut pools, ways: &ways, traffic, classes, best };
-    walk.from(&mut Vec::new(), &vec![Sum::default(); n_levels * Qos::ALL.len()]);
+    walk.from(&mut Vec::new(), &vec![PoolSum::default(); n_levels * Qos::ALL.len()]);
     let mut designs = walk.best.designs;
     for design in &mut designs {
         design.headroom = (design.headroom + 1.0) * (1.0 + options.headroom) - 1.0;
     }
-    Ok(Found { designs, n_machines, n_levels })
+    Ok(SearchResult { designs, n_machines, n_levels })
 }
 
 fn check(market: &Market<'_>, need: &Need) -> Result<(), NetworkError> {
@@ -140,7 +144,7 @@ fn ways_of(
     need: &Need,
     volume: usize,
     pools: &Pools<'_, '_>,
-) -> (Option<Ask>, Vec<Way>) {
+) -> (Option<Ask>, Vec<VolumeOption>) {
     let mut first = None;
     let mut ways = Vec::new();
     for (idx, level) in pools.levels.iter().enumerate() {
@@ -173,15 +177,15 @@ fn classes(fleets: Vec<Fleet<'_>>) -> Vec<Vec<Fleet<'_>>> {
 /// Goes through the ways of all volumes.
 struct Walk<'a, 'm, 'e> {
     pools: &'a mut Pools<'m, 'e>,
-    ways: &'a [Vec<Way>],
+    ways: &'a [Vec<VolumeOption>],
     traffic: Traffic,
     classes: Vec<Vec<Fleet<'m>>>,
-    best: Best,
+    best: BestDesigns,
 }
 
 impl<'a> Walk<'a, '_, '_> {
     /// Tries every way of the next volume and of those behind it.
-    fn from(&mut self, taken: &mut Vec<&'a Way>, sums: &[Sum]) {
+    fn from(&mut self, taken: &mut Vec<&'a VolumeOption>, sums: &[PoolSum]) {
         let ways = self.ways;
         let Some(next) = ways.get(taken.len()) else {
             self.offer(taken, sums);
@@ -203,7 +207,7 @@ impl<'a> Walk<'a, '_, '_> {
     }
 
     /// Returns what all pools cost; `None` where one would be too large.
-    fn price(&mut self, sums: &[Sum]) -> Option<Price> {
+    fn price(&mut self, sums: &[PoolSum]) -> Option<Price> {
         let mut price = Price::default();
         for (place, sum) in sums.iter().enumerate().filter(|(_, sum)| !sum.is_empty()) {
             let (level, qos) = level_of(place);
@@ -221,7 +225,7 @@ impl<'a> Walk<'a, '_, '_> {
     }
 
     /// Offers the machines that are cheap enough with these volumes.
-    fn offer(&mut self, taken: &[&Way], sums: &[Sum]) {
+    fn offer(&mut self, taken: &[&VolumeOption], sums: &[PoolSum]) {
         let Some((pools, volumes, net_times)) = self.pools(taken, sums) else { return };
         let pools_price = pools.iter().fold(Price::default(), |sum, pool| sum + pool.price);
         for class in &self.classes {
@@ -251,8 +255,8 @@ impl<'a> Walk<'a, '_, '_> {
     /// Returns the pools and volumes, and how often the tightest of them holds what is asked.
     fn pools(
         &mut self,
-        taken: &[&Way],
-        sums: &[Sum],
+        taken: &[&VolumeOption],
+        sums: &[PoolSum],
     ) -> Option<(Vec<ChosenPool>, Vec<ChosenVolume>, f64)> {
         let mut pools: Vec<ChosenPool> = Vec::new();
         let none = ChosenVolume { pool: 0, quota_gib: 0, is_large: false, throughput_mib_s: None };
@@ -263,7 +267,7 @@ impl<'a> Walk<'a, '_, '_> {
             let pool = self.pools.bought(level, qos, *sum)?;
             let members = (0..taken.len()).filter(|idx| place(taken[*idx]) == at);
             let members: Vec<usize> = members.collect();
-            let ways: Vec<&Way> = members.iter().map(|idx| taken[*idx]).collect();
+            let ways: Vec<&VolumeOption> = members.iter().map(|idx| taken[*idx]).collect();
             let (times, given) = self.pools.give(&pool, &ways);
             least = least.min(times);
             for (idx, (quota_gib, mib_s)) in members.into_iter().zip(given) {
@@ -281,7 +285,7 @@ impl<'a> Walk<'a, '_, '_> {
 }
 
 /// Returns the position of a way's pool.
-fn place(way: &Way) -> usize {
+fn place(way: &VolumeOption) -> usize {
     way.level * Qos::ALL.len() + way.qos as usize
 }
 

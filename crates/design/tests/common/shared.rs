@@ -232,7 +232,7 @@ fn need(dice: &mut Dice, n_volumes: u64) -> Need {
 
 /// One volume as it is tried.
 #[derive(Clone, Copy, Debug)]
-struct Tried<'a> {
+struct TriedVolume<'a> {
     level: &'a str,
     qos: Qos,
     is_large: bool,
@@ -241,25 +241,25 @@ struct Tried<'a> {
 }
 
 /// Every design of a catalogue.
-pub(crate) struct Every<'a> {
+pub(crate) struct EveryDesign<'a> {
     case: &'a Shared,
     /// Prices by what is bought.
-    prices: RefCell<HashMap<String, Option<Plain>>>,
+    prices: RefCell<HashMap<String, Option<PriceFacts>>>,
 }
 
 /// Whether something is not known, whether something has no price, and what is priced, millionths
 /// of a US dollar.
-type Plain = (bool, bool, u64);
+type PriceFacts = (bool, bool, u64);
 
 /// A price without what is not priced, which only the search puts into an order.
-fn plain(price: Price) -> Plain {
+fn plain(price: Price) -> PriceFacts {
     (price.is_open, price.is_unpriced, price.micro_usd)
 }
 
 /// What a design is: its price, headroom and parts, and whether it carries the need.
 #[derive(Clone, Debug)]
-pub(crate) struct Looked {
-    price: Plain,
+pub(crate) struct DesignFacts {
+    price: PriceFacts,
     headroom: f64,
     n_parts: u32,
     pub(crate) is_carried: bool,
@@ -274,9 +274,9 @@ fn has_all_of(design: &Ranked, other: &Ranked) -> bool {
         })
 }
 
-impl<'a> Every<'a> {
+impl<'a> EveryDesign<'a> {
     pub(crate) fn of(case: &'a Shared) -> Self {
-        Every { case, prices: RefCell::default() }
+        EveryDesign { case, prices: RefCell::default() }
     }
 
     /// Returns a design that is better than what was found; none is, if that is right. What was
@@ -349,14 +349,14 @@ impl<'a> Every<'a> {
     }
 
     /// Judges one design as a user would have written it; `None` where it is none.
-    pub(crate) fn look(&self, text: &str) -> Option<Looked> {
+    pub(crate) fn look(&self, text: &str) -> Option<DesignFacts> {
         let case = self.case;
         let (design, _) = volume::design::parse_with(text, &case.catalog);
         let design = design?;
         let judged = judge(&design, &case.need);
         let has_reserve = judged.headroom() >= case.headroom - 1e-9;
         let n_parts = design.clients.len() + design.pools.len() + design.volumes.len();
-        Some(Looked {
+        Some(DesignFacts {
             price: self.price(&design),
             headroom: judged.headroom(),
             n_parts: n_parts as u32,
@@ -364,17 +364,18 @@ impl<'a> Every<'a> {
         })
     }
 
-    fn price(&self, design: &Design) -> Plain {
+    fn price(&self, design: &Design) -> PriceFacts {
         let edition = self.case.catalog.edition("2018").expect("an edition");
         let order = bill::order(design, None, 0.0).expect("an order");
         let is_open = design.clients.iter().any(|client| client.egress.is_none());
         let mut sum = (is_open, false, 0);
-        let none = cost::Order { machines: Vec::new(), storage: Vec::new(), ..order.clone() };
+        let none = cost::Purchase { machines: Vec::new(), storage: Vec::new(), ..order.clone() };
         let machines = order.machines.iter();
         let machines =
-            machines.map(|it| cost::Order { machines: vec![it.clone()], ..none.clone() });
+            machines.map(|it| cost::Purchase { machines: vec![it.clone()], ..none.clone() });
         let storage = order.storage.iter();
-        let storage = storage.map(|it| cost::Order { storage: vec![it.clone()], ..none.clone() });
+        let storage =
+            storage.map(|it| cost::Purchase { storage: vec![it.clone()], ..none.clone() });
         for part in machines.chain(storage) {
             match cost::cost(edition, &part) {
                 Ok(cost) => sum.2 += (cost.usd() * 1e6).round() as u64,
@@ -386,7 +387,7 @@ impl<'a> Every<'a> {
 
     /// Goes through every design; those with machines that differ in their number and connections
     /// only are written one after the other.
-    fn each(&self, taken: &mut Vec<Tried<'a>>, put: &mut dyn FnMut(&Ranked, Plain)) {
+    fn each(&self, taken: &mut Vec<TriedVolume<'a>>, put: &mut dyn FnMut(&Ranked, PriceFacts)) {
         let case = self.case;
         if taken.len() == case.need.volumes.len() {
             self.pools(taken, put);
@@ -396,7 +397,7 @@ impl<'a> Every<'a> {
         for level in &case.levels {
             for qos in Qos::ALL {
                 for is_large in [false, true] {
-                    let tried = Tried { level, qos, is_large, quota_gib: 0, mib_s: 0 };
+                    let tried = TriedVolume { level, qos, is_large, quota_gib: 0, mib_s: 0 };
                     match qos {
                         Qos::Auto if level == "flexible" => {}
                         Qos::Auto => {
@@ -406,7 +407,7 @@ impl<'a> Every<'a> {
                                 if quota_gib < asked {
                                     continue;
                                 }
-                                taken.push(Tried { quota_gib, ..tried });
+                                taken.push(TriedVolume { quota_gib, ..tried });
                                 self.each(taken, put);
                                 taken.pop();
                             }
@@ -420,7 +421,7 @@ impl<'a> Every<'a> {
                                     continue;
                                 }
                                 for mib_s in 1..=case.mib_s_max {
-                                    taken.push(Tried { quota_gib, mib_s, ..tried });
+                                    taken.push(TriedVolume { quota_gib, mib_s, ..tried });
                                     self.each(taken, put);
                                     taken.pop();
                                 }
@@ -433,7 +434,7 @@ impl<'a> Every<'a> {
     }
 
     /// Goes through the pools and machines of volumes.
-    fn pools(&self, taken: &[Tried<'a>], put: &mut dyn FnMut(&Ranked, Plain)) {
+    fn pools(&self, taken: &[TriedVolume<'a>], put: &mut dyn FnMut(&Ranked, PriceFacts)) {
         let case = self.case;
         let mut kinds: Vec<(&str, Qos)> = Vec::new();
         for tried in taken {
@@ -486,7 +487,7 @@ impl<'a> Every<'a> {
         &self,
         pools: &[ChosenPool],
         volumes: &[ChosenVolume],
-        put: &mut dyn FnMut(&Ranked, Plain),
+        put: &mut dyn FnMut(&Ranked, PriceFacts),
     ) {
         let case = self.case;
         for machine in &case.machines {

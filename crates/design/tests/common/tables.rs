@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use catalog::cost::{self, Order};
+use catalog::cost::{self, Purchase};
 use catalog::{Catalog, Cloud};
 use design::series::{Demand, Period};
 use design::{
-    CHUNKS_BYTES, Chosen, Market, Need, Options, PhaseNeed, Price, Ranked, Terms, VolumeNeed,
+    CHUNKS_BYTES, ChosenDisks, Market, Need, Options, PhaseNeed, Price, Ranked, Terms, VolumeNeed,
     VolumeUse, bill, judge, search,
 };
 use volume::{CacheMode, Design};
@@ -253,7 +253,7 @@ fn phase(dice: &mut Dice, draw: Draw, name: &str) -> PhaseNeed {
 }
 
 /// Every design of a catalogue that carries its need.
-pub(crate) struct Every<'a> {
+pub(crate) struct EveryDesign<'a> {
     case: &'a Case,
     carried: Vec<Ranked>,
     /// How many were written.
@@ -262,11 +262,11 @@ pub(crate) struct Every<'a> {
     pub(crate) rejected: Vec<(Price, Design)>,
 }
 
-impl<'a> Every<'a> {
+impl<'a> EveryDesign<'a> {
     pub(crate) fn of(case: &'a Case) -> Self {
-        let mut every = Every { case, carried: Vec::new(), n_tried: 0, rejected: Vec::new() };
+        let mut every = EveryDesign { case, carried: Vec::new(), n_tried: 0, rejected: Vec::new() };
         for machine in &case.machines {
-            let options: Vec<Vec<Chosen>> =
+            let options: Vec<Vec<ChosenDisks>> =
                 case.need.volumes.iter().map(|need| every.options(machine, need)).collect();
             every.combine(machine, &options, &mut Vec::new());
         }
@@ -293,7 +293,7 @@ impl<'a> Every<'a> {
     }
 
     /// Returns every way to make a volume.
-    fn options(&self, machine: &MachineRow, need: &VolumeNeed) -> Vec<Chosen> {
+    fn options(&self, machine: &MachineRow, need: &VolumeNeed) -> Vec<ChosenDisks> {
         let mut all = Vec::new();
         for disk in &self.case.disks {
             let may_cache = disk.can_cache
@@ -314,12 +314,12 @@ impl<'a> Every<'a> {
         all
     }
 
-    fn of_disk(&self, disk: &DiskRow, n_disks: u32, cache: CacheMode, all: &mut Vec<Chosen>) {
+    fn of_disk(&self, disk: &DiskRow, n_disks: u32, cache: CacheMode, all: &mut Vec<ChosenDisks>) {
         // Both stripe units where it does not take too long.
         let chunks: &[u64] =
             if self.case.need.volumes.len() == 1 { &CHUNKS_BYTES } else { &CHUNKS_BYTES[1..] };
         let chunks = if n_disks > 1 { chunks } else { &chunks[..1] };
-        let one = |size_gib: u64, chosen: Option<(u64, u64)>, chunk_bytes: u64| Chosen {
+        let one = |size_gib: u64, chosen: Option<(u64, u64)>, chunk_bytes: u64| ChosenDisks {
             disk: disk.name.clone(),
             n_disks,
             cache,
@@ -344,7 +344,12 @@ impl<'a> Every<'a> {
         }
     }
 
-    fn combine(&mut self, machine: &MachineRow, options: &[Vec<Chosen>], taken: &mut Vec<Chosen>) {
+    fn combine(
+        &mut self,
+        machine: &MachineRow,
+        options: &[Vec<ChosenDisks>],
+        taken: &mut Vec<ChosenDisks>,
+    ) {
         let Some((first, rest)) = options.split_first() else {
             self.n_tried += 1;
             match self.tried(machine, taken) {
@@ -366,7 +371,11 @@ impl<'a> Every<'a> {
 
     /// Judges one design as a user would have written it: whether it carries the need. `None` where
     /// it is no design, or is too small in what no run shows.
-    fn tried(&self, machine: &MachineRow, volumes: &[Chosen]) -> Option<(Ranked, Design, bool)> {
+    fn tried(
+        &self,
+        machine: &MachineRow,
+        volumes: &[ChosenDisks],
+    ) -> Option<(Ranked, Design, bool)> {
         let case = self.case;
         let mut ranked = Ranked {
             machine: machine.name.clone(),
@@ -400,16 +409,16 @@ impl<'a> Every<'a> {
 }
 
 /// Returns an order for each machine and each volume.
-fn parts(order: &Order) -> Vec<Order> {
-    let none = Order { machines: Vec::new(), storage: Vec::new(), ..order.clone() };
+fn parts(order: &Purchase) -> Vec<Purchase> {
+    let none = Purchase { machines: Vec::new(), storage: Vec::new(), ..order.clone() };
     let machines = order.machines.iter();
-    let machines = machines.map(|it| Order { machines: vec![it.clone()], ..none.clone() });
+    let machines = machines.map(|it| Purchase { machines: vec![it.clone()], ..none.clone() });
     let storage = order.storage.iter();
-    let storage = storage.map(|it| Order { storage: vec![it.clone()], ..none.clone() });
+    let storage = storage.map(|it| Purchase { storage: vec![it.clone()], ..none.clone() });
     machines.chain(storage).collect()
 }
 
-fn of_part(catalog: &Catalog, order: &Order) -> Price {
+fn of_part(catalog: &Catalog, order: &Purchase) -> Price {
     let edition = catalog.edition("2018").expect("an edition");
     if let Ok(cost) = cost::cost(edition, order) {
         let micro_usd = (cost.usd() * 1e6).round() as u64;

@@ -8,7 +8,7 @@ use plan::{Diagnostic, Direction, Job, PriorityShare, Span};
 
 /// Where a job and its options were written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Site {
+pub(super) struct OptionSites {
     pub(super) section: Span,
     /// `none` or `strided`, where given.
     pub(super) zone_mode: Option<&'static str>,
@@ -16,7 +16,7 @@ pub(super) struct Site {
     options: Vec<(&'static str, Span)>,
 }
 
-impl Site {
+impl OptionSites {
     /// Remembers where a parameter was given.
     pub(super) fn note(&mut self, name: &'static str, span: &Span) {
         match self.options.iter_mut().find(|(noted, _)| *noted == name) {
@@ -38,7 +38,7 @@ impl Site {
 }
 
 /// Finds contradictions; errors stop a run, warnings do not.
-pub(super) fn check(job: &Job, site: &Site, findings: &mut Vec<Diagnostic>) {
+pub(super) fn check(job: &Job, site: &OptionSites, findings: &mut Vec<Diagnostic>) {
     let mut report = |finding: Diagnostic, name: &str| findings.push(finding.at(site.place(name)));
     targets(job, &mut report);
     rates(job, site, &mut report);
@@ -58,7 +58,7 @@ pub(super) fn wait_for(
     job: &Job,
     earlier: &str,
     names: &[String],
-    site: &Site,
+    site: &OptionSites,
 ) -> Option<Diagnostic> {
     let problem = if job.name == earlier {
         "itself".to_owned()
@@ -88,7 +88,7 @@ fn targets(job: &Job, report: &mut Report<'_>) {
     }
 }
 
-fn rates(job: &Job, site: &Site, report: &mut Report<'_>) {
+fn rates(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
     let load = &job.load;
     if site.has("rate") && site.has("rate_iops") {
         let text = format!("job `{}` has both `rate` and `rate_iops`", job.name);
@@ -122,7 +122,7 @@ fn rates(job: &Job, site: &Site, report: &mut Report<'_>) {
     }
 }
 
-fn sizes(job: &Job, site: &Site, report: &mut Report<'_>) {
+fn sizes(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
     let block_bytes = job.block_size_min();
     if let Some(Size::Bytes(size_bytes)) = job.files.size
         && size_bytes > 0
@@ -167,7 +167,7 @@ pub(super) fn zones_not_supported(option: &str) -> Diagnostic {
     finding.help("write bytes; zoned devices are not supported yet")
 }
 
-fn zones(job: &Job, site: &Site, report: &mut Report<'_>) {
+fn zones(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
     let files = &job.files;
     let counted = [
         ("size", files.size),
@@ -206,7 +206,7 @@ fn issue_times(job: &Job, report: &mut Report<'_>) {
     }
 }
 
-fn verification(job: &Job, site: &Site, report: &mut Report<'_>) {
+fn verification(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
     let verify = &job.verify;
     let Some(method) = verify.method else { return };
     header(job, method, site, report);
@@ -227,7 +227,7 @@ fn verification(job: &Job, site: &Site, report: &mut Report<'_>) {
 }
 
 /// Checks that the header and at least one byte of contents fit; fio asks for the same.
-fn header(job: &Job, method: VerifyMethod, site: &Site, report: &mut Report<'_>) {
+fn header(job: &Job, method: VerifyMethod, site: &OptionSites, report: &mut Report<'_>) {
     let header_bytes = method.header_bytes();
     if header_bytes == 0 {
         return;
@@ -262,7 +262,7 @@ fn header(job: &Job, method: VerifyMethod, site: &Site, report: &mut Report<'_>)
 }
 
 /// Returns the parameter that gave the block sizes.
-fn block_size_name(site: &Site) -> &'static str {
+fn block_size_name(site: &OptionSites) -> &'static str {
     let name = ["block_size_split", "block_size_range"].into_iter().find(|name| site.has(name));
     name.unwrap_or("block_size_bytes")
 }
@@ -287,7 +287,7 @@ fn contents(job: &Job, report: &mut Report<'_>) {
     }
 }
 
-fn priorities(job: &Job, site: &Site, report: &mut Report<'_>) {
+fn priorities(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
     let engine = &job.engine;
     let dirs = [Direction::Read, Direction::Write];
     let has_pct = dirs.iter().any(|dir| engine.priority_pct[*dir] > 0);

@@ -44,7 +44,7 @@ const PROFILE_OPTIONS: &[&str] = &[
 
 /// What a user wants besides what is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wishes<'a> {
+pub struct LowerOptions<'a> {
     /// Sections of job files to run; empty is all.
     pub sections: &'a [String],
     /// Jobs that write or trim are mistakes.
@@ -55,7 +55,7 @@ pub struct Wishes<'a> {
 
 impl Input {
     /// Gives the sections their meaning.
-    pub fn lower(mut self, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+    pub fn lower(mut self, wishes: &LowerOptions<'_>, loader: &dyn Loader) -> Parsed {
         let parts = std::mem::take(&mut self.parts);
         let plan = Plan { sources: std::mem::take(&mut self.sources), ..Plan::default() };
         let mut lowering = Lowering {
@@ -97,7 +97,7 @@ struct Draft {
 }
 
 struct Lowering<'a> {
-    wishes: &'a Wishes<'a>,
+    wishes: &'a LowerOptions<'a>,
     loader: &'a dyn Loader,
     input: Input,
     plan: Plan,

@@ -30,7 +30,7 @@ pub mod result;
 pub use args::read_args;
 pub use engines::enghelp;
 pub use input::Input;
-pub use lower::Wishes;
+pub use lower::LowerOptions;
 pub use overrides::Overrides;
 pub use showcmd::usage;
 pub use sniff::sniff;
@@ -39,7 +39,7 @@ pub use write::write;
 
 use plan::{Plan, Severity};
 
-use crate::{Dialect, Likeness, Loader, Parsed, Request, Translation, Understood};
+use crate::{Dialect, Likeness, Loader, Parsed, ReadPlan, Request, Translation};
 
 /// The language of fio's job files.
 #[derive(Clone, Copy, Debug)]
@@ -70,8 +70,8 @@ impl Dialect for Fio {
         Likeness::of_pct(sniff(text))
     }
 
-    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {
-        let mut parsed = parse_files(request.files, &Wishes::of(request), loader);
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
+        let mut parsed = parse_files(request.files, &LowerOptions::of(request), loader);
         for finding in &mut parsed.diagnostics {
             // fio takes an unset variable for nothing, which turns `${DIR}/f` into `/f`.
             if finding.code == "undefined-variable" {
@@ -79,7 +79,7 @@ impl Dialect for Fio {
                 finding.help.push("one that shall be empty must be set, to nothing".to_owned());
             }
         }
-        Understood::of(parsed)
+        ReadPlan::of(parsed)
     }
 
     fn write(&self, plan: &Plan) -> Translation {
@@ -87,11 +87,11 @@ impl Dialect for Fio {
     }
 }
 
-impl<'a> Wishes<'a> {
+impl<'a> LowerOptions<'a> {
     /// Returns what a request asks for.
     pub(crate) fn of(request: &Request<'a>) -> Self {
         let overrides = Some(request.overrides);
-        Wishes { sections: request.sections, readonly: false, overrides }
+        LowerOptions { sections: request.sections, readonly: false, overrides }
     }
 }
 
@@ -111,18 +111,22 @@ pub fn parse_args(args: &[String], loader: &dyn Loader) -> CommandLine {
     let (switches, input) = read_args(args, loader);
     let showcmd = if switches.showcmd { input.showcmd(&switches.sections) } else { String::new() };
     let wishes =
-        Wishes { sections: &switches.sections, readonly: switches.readonly, overrides: None };
+        LowerOptions { sections: &switches.sections, readonly: switches.readonly, overrides: None };
     let parsed = input.lower(&wishes, loader);
     CommandLine { switches, parsed, showcmd }
 }
 
 /// Parses one job file; the path `-` is the standard input.
-pub fn parse_file(path: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+pub fn parse_file(path: &str, wishes: &LowerOptions<'_>, loader: &dyn Loader) -> Parsed {
     parse_files(&[path], wishes, loader)
 }
 
 /// Parses job files that run one after another, each with defaults of its own.
-pub fn parse_files<P: AsRef<str>>(paths: &[P], wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+pub fn parse_files<P: AsRef<str>>(
+    paths: &[P],
+    wishes: &LowerOptions<'_>,
+    loader: &dyn Loader,
+) -> Parsed {
     let mut input = Input::default();
     for path in paths {
         read::read_job_file(path.as_ref(), &mut input, loader);
@@ -131,7 +135,12 @@ pub fn parse_files<P: AsRef<str>>(paths: &[P], wishes: &Wishes<'_>, loader: &dyn
 }
 
 /// Parses a job file that is already in memory; `name` stands for its path.
-pub fn parse_text(name: &str, text: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+pub fn parse_text(
+    name: &str,
+    text: &str,
+    wishes: &LowerOptions<'_>,
+    loader: &dyn Loader,
+) -> Parsed {
     let mut input = Input::default();
     read::read_job_text(name, text.to_owned(), &mut input, loader);
     input.lower(wishes, loader)

@@ -106,7 +106,7 @@ pub fn read_result(text: &str) -> Result<FioResult, ResultError> {
         jobs.push(job::job(entry, path.clone(), &copies, &globals)?);
         elapsed_s = Fields::new(entry, path)?.count::<u64>("elapsed")?.max(elapsed_s);
     }
-    steps::tell(&mut jobs, &globals, elapsed_s);
+    steps::set_steps(&mut jobs, &globals, elapsed_s);
     let reported_ms: u64 = whole.count("timestamp_ms")?;
     let started = jobs.iter().map(|job| job.started_unix_ms).filter(|ms| *ms > 0).min();
     let is_failed = jobs.iter().any(|job| job.error_errno != 0 && !job.print.continue_on_error);

@@ -28,7 +28,7 @@ pub(super) fn lines(source_idx: u32, text: &str) -> impl Iterator<Item = Scanned
     let mut start = 0;
     let lines = text.split_inclusive('\n').enumerate();
     lines.filter_map(move |(line_idx, raw)| {
-        let at = At { source_idx, line: line_idx as u32 + 1, start, raw };
+        let at = LinePosition { source_idx, line: line_idx as u32 + 1, start, raw };
         start += raw.len();
         at.scan()
     })
@@ -45,14 +45,14 @@ pub(super) struct ScannedLine<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct At<'a> {
+struct LinePosition<'a> {
     source_idx: u32,
     line: u32,
     start: usize,
     raw: &'a str,
 }
 
-impl<'a> At<'a> {
+impl<'a> LinePosition<'a> {
     fn scan(self) -> Option<ScannedLine<'a>> {
         let raw = self.raw.strip_prefix('\u{feff}').unwrap_or(self.raw);
         let before = raw.split(';').next().unwrap_or_default();

@@ -21,7 +21,7 @@ pub use write::write;
 
 use plan::Plan;
 
-use crate::{Dialect, Likeness, Loader, Request, Translation, Understood, Wishes};
+use crate::{Dialect, Likeness, Loader, ReadPlan, Request, Translation, Wishes};
 
 /// The language of our own plans.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +52,8 @@ impl Dialect for Native {
         if declares(text) { Likeness::Declared } else { Likeness::None }
     }
 
-    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {
-        Understood::of(parse_files(request.files, &Wishes::of(request), loader))
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
+        ReadPlan::of(parse_files(request.files, &Wishes::of(request), loader))
     }
 
     fn write(&self, plan: &Plan) -> Translation {

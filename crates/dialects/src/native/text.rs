@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use plan::keys::At;
+use plan::keys::Located;
 
 /// A value that was read, without its place.
-pub(super) fn value<T>(found: Option<At<T>>) -> Option<T> {
+pub(super) fn value<T>(found: Option<Located<T>>) -> Option<T> {
     found.map(|(value, _)| value)
 }
 

@@ -18,7 +18,7 @@ use ::needs::{Needs, PhaseName, Requirements, requirements};
 
 use crate::fio::input::{Input, Part, Section};
 use crate::{
-    Dialect, Likeness, LoadError, Loader, Parsed, Request, Translation, Understood, Wishes, native,
+    Dialect, Likeness, LoadError, Loader, Parsed, ReadPlan, Request, Translation, Wishes, native,
 };
 
 /// The section that stands for the samples beside a file of needs.
@@ -53,12 +53,12 @@ impl Dialect for NeedsFile {
         if ::needs::declares(text) { Likeness::Declared } else { Likeness::None }
     }
 
-    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
         let mut all = Parsed::default();
         for path in request.files {
             native::join(&mut all, parse_file(path, &Wishes::of(request), loader));
         }
-        Understood::of(all)
+        ReadPlan::of(all)
     }
 
     fn can_write(&self) -> bool {

@@ -10,7 +10,7 @@ use super::parsed::Parsed;
 use super::read::{parse_files, parse_text, sd_format};
 use super::run::{Rate, Run};
 use super::{luns, simulation, sniff, write};
-use crate::dialect::{self, Dialect, Plain, Request, Understood};
+use crate::dialect::{self, Dialect, PlainForm, ReadPlan, Request};
 use crate::{Likeness, Loader, NO_HOST, Translation};
 
 /// The language of Vdbench's parameter files.
@@ -42,7 +42,7 @@ impl Dialect for Vdbench {
         Likeness::of_pct(sniff(text))
     }
 
-    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
         let (substitutions, files) = request.variables(loader);
         let options = Options {
             set: request.overrides.set.clone(),
@@ -63,12 +63,12 @@ impl Dialect for Vdbench {
 /// which may have the folder too, and devices, whose I/O is taken for direct.
 const OF_RUNS: [&str; 3] = ["remote-hosts", "missing-folder", "device-without-direct"];
 
-fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -> Understood {
-    let format = is_to_run.then(|| sd_format(&parsed, &|sd| loader.look(&sd.lun))).flatten();
+fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -> ReadPlan {
+    let format = is_to_run.then(|| sd_format(&parsed, &|sd| loader.lun(&sd.lun))).flatten();
     let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
     let mut refusals = parsed.refusals.clone();
     refusals.extend(parsed.remote_finding());
-    refusals.extend(luns::unsized_luns(&parsed, &|sd| loader.look(&sd.lun)));
+    refusals.extend(luns::unsized_luns(&parsed, &|sd| loader.lun(&sd.lun)));
     let listing = simulation(&parsed);
     let (mut plan, findings) = plan_of(&runs, &parsed, loader);
     refusals.extend(findings);
@@ -80,9 +80,9 @@ fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -> Understoo
     }
     let losses = if is_to_run { Vec::new() } else { kinder_forms(&parsed.plain, &listing, &plan) };
     let translation = Translation { text: parsed.plain, losses, ..Translation::default() };
-    let plain = Plain { language: Vdbench.name(), translation };
+    let plain = PlainForm { language: Vdbench.name(), translation };
     let parsed = dialect::Parsed { plan, diagnostics: parsed.diagnostics, refusals };
-    Understood { parsed, listing: Some(listing), plain: Some(plain), draws_anew: true }
+    ReadPlan { parsed, listing: Some(listing), plain: Some(plain), draws_anew: true }
 }
 
 /// Returns the plan of these runs, one step each, and what stands against it.

@@ -49,7 +49,7 @@ struct Lowering<'a> {
 }
 
 /// One workload definition on one target.
-struct Use<'a> {
+struct WorkloadOnTarget<'a> {
     wd: &'a Wd,
     /// Share of the run's I/Os, of 1.
     share: f64,
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         let seats = slaves::seats(work);
         let mut n_seats = vec![0; work.wds.len()];
         seats.iter().flat_map(|seat| &seat.wds).for_each(|wd| n_seats[*wd] += 1);
-        let mut groups: Vec<(Target, Vec<Use<'_>>)> = Vec::new();
+        let mut groups: Vec<(Target, Vec<WorkloadOnTarget<'_>>)> = Vec::new();
         for seat in &seats {
             let wds = || seat.wds.iter().filter_map(|idx| work.wds.get(*idx));
             let volume = wds().find(|wd| wd.concatenate);
@@ -110,10 +110,14 @@ impl Lowering<'_> {
     }
 
     /// Returns what a workload definition does on each of `n_targets`.
-    fn use_of<'a>(&self, wd: &'a Wd, wds: &[Wd], n_targets: usize) -> Use<'a> {
+    fn use_of<'a>(&self, wd: &'a Wd, wds: &[Wd], n_targets: usize) -> WorkloadOnTarget<'a> {
         let n_targets = n_targets.max(1) as f64;
         let share = share_of(self.run.rate, wd, wds);
-        Use { wd, share: share / n_targets, rate_iops: wd.iorate_iops.map(|rate| rate / n_targets) }
+        WorkloadOnTarget {
+            wd,
+            share: share / n_targets,
+            rate_iops: wd.iorate_iops.map(|rate| rate / n_targets),
+        }
     }
 
     /// Divides the run's rate, or its progress, among its jobs.

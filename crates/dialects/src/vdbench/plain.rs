@@ -10,8 +10,8 @@ const READ_BY_NAME: &[&str] = &["fileselect", "host", "system", "histogram", "re
 
 /// What was taken, in the order of the sections.
 #[derive(Debug, Default)]
-pub(super) struct Plain {
-    params: Vec<Taken>,
+pub(super) struct PlainForm {
+    params: Vec<SeenKeys>,
     /// Positions of those that begin a definition.
     starts: Vec<usize>,
     /// The section that is being read has ended.
@@ -19,23 +19,23 @@ pub(super) struct Plain {
 }
 
 #[derive(Debug)]
-struct Taken {
+struct SeenKeys {
     key: String,
     key_place: SourceRange,
     value: String,
 }
 
-impl Taken {
+impl SeenKeys {
     fn of(param: &Param) -> Self {
-        Taken { key: param.key.clone(), key_place: param.key_place, value: param.text.clone() }
+        SeenKeys { key: param.key.clone(), key_place: param.key_place, value: param.text.clone() }
     }
 }
 
-impl Plain {
+impl PlainForm {
     /// Takes a parameter of a section.
     pub(super) fn take(&mut self, param: &Param) {
         self.is_section_over = false;
-        self.params.push(Taken::of(param));
+        self.params.push(SeenKeys::of(param));
     }
 
     /// Notes that what was taken last begins a definition.
@@ -51,7 +51,7 @@ impl Plain {
     /// Adds a parameter to the definition that is complete now: the next may have begun.
     pub(super) fn set(&mut self, param: &Param) {
         let n_begun = usize::from(!self.is_section_over).min(self.params.len());
-        self.params.insert(self.params.len() - n_begun, Taken::of(param));
+        self.params.insert(self.params.len() - n_begun, SeenKeys::of(param));
     }
 
     /// Writes what was taken last with its keyword in full, if it has one.
@@ -77,7 +77,7 @@ impl Plain {
     pub(super) fn text(&self, mut path: impl FnMut(&str) -> String) -> String {
         let mut text = String::new();
         let n_general = self.starts.first().copied().unwrap_or(self.params.len());
-        for (idx, Taken { key, value, .. }) in self.params.iter().enumerate() {
+        for (idx, SeenKeys { key, value, .. }) in self.params.iter().enumerate() {
             let begins = self.starts.binary_search(&idx).is_ok();
             if idx > 0 {
                 text.push(if begins || idx < n_general { '\n' } else { ',' });

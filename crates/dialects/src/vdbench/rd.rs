@@ -15,8 +15,8 @@ use super::section::Meaning::{Begin, Long, Number, Own, Same, Words};
 use super::section::Name::{Any, Full, Stem};
 use super::section::{self, Definition, Head, Section};
 use super::sense::{
-    ABOVE_ZERO, BYTES, COUNT, DURATION, FREE, PERCENT, RATE, RATE_OF_LIST, RATIO, SECONDS, SEEK,
-    Sense, THREADS, XFERSIZE,
+    ABOVE_ZERO, BYTES, COUNT, DURATION, FREE, NumberRule, PERCENT, RATE, RATE_OF_LIST, RATIO,
+    SECONDS, SEEK, THREADS, XFERSIZE,
 };
 use super::values;
 use super::values::{CURVE_CODE, CURVE_RATE, MAX_CODE, MAX_RATE, NS_PER_S};
@@ -515,7 +515,7 @@ impl RdEntry {
 }
 
 /// Returns what the values of a loop must be.
-fn sense_of(kind: LoopKind) -> Option<Sense> {
+fn sense_of(kind: LoopKind) -> Option<NumberRule> {
     Some(match kind {
         LoopKind::Threads => THREADS,
         LoopKind::Depth | LoopKind::Width | LoopKind::Files => COUNT,

@@ -7,9 +7,9 @@ use super::known::Known;
 use super::lines::Line;
 use super::options::Options;
 use super::params::{DEFINITIONS, Param, Params};
-use super::plain::Plain;
+use super::plain::PlainForm;
 use super::section::Head;
-use super::sense::Sense;
+use super::sense::NumberRule;
 use crate::Loader;
 use crate::fio::overrides::rest_below;
 
@@ -22,7 +22,7 @@ pub(super) struct Scan<'a> {
     pub(super) options: &'a Options,
     pub(super) loader: &'a dyn Loader,
     pub(super) findings: Findings,
-    pub(super) plain: Plain,
+    pub(super) plain: PlainForm,
     pub(super) known: Known,
     params: Params,
     /// The next parameter, which ended the section before.
@@ -50,7 +50,7 @@ impl<'a> Scan<'a> {
             options,
             loader,
             findings,
-            plain: Plain::default(),
+            plain: PlainForm::default(),
             known: Known::default(),
             params: Params::new(lines, &options.rd_additions, options.is_kind()),
             ahead: None,
@@ -152,20 +152,25 @@ impl<'a> Scan<'a> {
 
     /// Says whether a number makes sense; reports one that does not, in the kind mode, or that no
     /// mode takes.
-    pub(super) fn makes_sense(&mut self, param: &Param, number: f64, sense: Sense) -> bool {
+    pub(super) fn makes_sense(&mut self, param: &Param, number: f64, sense: NumberRule) -> bool {
         let Some(instead) = sense.instead_of(number, self.is_kind()) else { return true };
         self.wrong(param, &instead);
         false
     }
 
     /// The same for the first number of a parameter.
-    pub(super) fn first_makes_sense(&mut self, param: &Param, sense: Sense) -> bool {
+    pub(super) fn first_makes_sense(&mut self, param: &Param, sense: NumberRule) -> bool {
         let first = param.values.numbers.first().copied();
         first.is_none_or(|number| self.makes_sense(param, number, sense))
     }
 
     /// The same for all numbers; the first that makes none is reported.
-    pub(super) fn all_make_sense(&mut self, param: &Param, numbers: &[f64], sense: Sense) -> bool {
+    pub(super) fn all_make_sense(
+        &mut self,
+        param: &Param,
+        numbers: &[f64],
+        sense: NumberRule,
+    ) -> bool {
         numbers.iter().all(|number| self.makes_sense(param, *number, sense))
     }
 

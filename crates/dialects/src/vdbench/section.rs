@@ -4,7 +4,7 @@
 use super::findings::SourceRange;
 use super::params::{DEFINITIONS, Param};
 use super::scan::Scan;
-use super::sense::{FREE, Sense};
+use super::sense::{FREE, NumberRule};
 
 /// A section: general parameters, or the definitions of one kind.
 pub(super) struct Section<T: 'static> {
@@ -72,17 +72,17 @@ pub(super) enum Meaning<T> {
     /// Another name of a keyword of the section.
     Same(&'static str),
     /// The first number, without its fraction, as 32 bits.
-    Int(Sense, fn(&mut T, i64)),
+    Int(NumberRule, fn(&mut T, i64)),
     /// The same as 64 bits.
-    Long(Sense, fn(&mut T, i64)),
+    Long(NumberRule, fn(&mut T, i64)),
     /// The first number.
-    Number(Sense, fn(&mut T, f64)),
+    Number(NumberRule, fn(&mut T, f64)),
     /// The first word.
     Word(fn(&mut T, &str)),
     /// All words.
     Words(fn(&mut T, &[String])),
     /// A value of a grammar of its own, whose first number must make sense.
-    Own(Sense, fn(&mut T, &Param, &mut Scan<'_>)),
+    Own(NumberRule, fn(&mut T, &Param, &mut Scan<'_>)),
 }
 
 /// What `--set` changes.

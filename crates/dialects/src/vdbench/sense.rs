@@ -2,7 +2,7 @@
 
 /// What a number must be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sense {
+pub(super) struct NumberRule {
     min: f64,
     max: f64,
     is_whole: bool,
@@ -14,7 +14,7 @@ pub(super) struct Sense {
     wanted: &'static str,
 }
 
-const ANY: Sense = Sense {
+const ANY: NumberRule = NumberRule {
     min: 0.0,
     max: f64::MAX,
     is_whole: false,
@@ -24,7 +24,7 @@ const ANY: Sense = Sense {
 };
 
 /// Whatever it is.
-pub(super) const FREE: Sense = Sense { min: f64::MIN, ..ANY };
+pub(super) const FREE: NumberRule = NumberRule { min: f64::MIN, ..ANY };
 
 /// What signed integers of 32 bits hold.
 const INT_LIMIT: (f64, &str) = (2_147_483_647.0, "2147483647");
@@ -33,17 +33,21 @@ const INT_LIMIT: (f64, &str) = (2_147_483_647.0, "2147483647");
 pub(super) const TIME_MAX_S: u64 = 315_360_000;
 const TIME_LIMIT: (f64, &str) = (TIME_MAX_S as f64, "315360000 seconds (ten years)");
 
-pub(super) const PERCENT: Sense =
-    Sense { max: 100.0, wanted: "a percentage, from 0 to 100", ..ANY };
-pub(super) const SEEK: Sense = Sense {
+pub(super) const PERCENT: NumberRule =
+    NumberRule { max: 100.0, wanted: "a percentage, from 0 to 100", ..ANY };
+pub(super) const SEEK: NumberRule = NumberRule {
     min: -1.0,
     max: 100.0,
     wanted: "a percentage, from 0 (sequential) to 100 (random), or -1 for eof",
     ..ANY
 };
-pub(super) const COMPRESSION: Sense =
-    Sense { min: f64::MIN_POSITIVE, max: 100.0, wanted: "a percentage above 0, up to 100", ..ANY };
-pub(super) const COUNT: Sense = Sense {
+pub(super) const COMPRESSION: NumberRule = NumberRule {
+    min: f64::MIN_POSITIVE,
+    max: 100.0,
+    wanted: "a percentage above 0, up to 100",
+    ..ANY
+};
+pub(super) const COUNT: NumberRule = NumberRule {
     min: 1.0,
     is_whole: true,
     limit: INT_LIMIT,
@@ -51,38 +55,39 @@ pub(super) const COUNT: Sense = Sense {
     ..ANY
 };
 /// Each has memory and a turn of its own: a hundred thousand are far more than any device takes.
-pub(super) const THREADS: Sense = Sense { limit: (THREADS_MAX as f64, "100000"), ..COUNT };
+pub(super) const THREADS: NumberRule =
+    NumberRule { limit: (THREADS_MAX as f64, "100000"), ..COUNT };
 /// The most that one definition, and that all of a run together may have.
 pub(super) const THREADS_MAX: u64 = 100_000;
-pub(super) const SECONDS: Sense = Sense {
+pub(super) const SECONDS: NumberRule = NumberRule {
     is_whole: true,
     limit: TIME_LIMIT,
     wanted: "whole seconds; `m` behind it makes them minutes, `h` hours",
     ..ANY
 };
 /// A time that must be above 0.
-pub(super) const DURATION: Sense = Sense { min: 1.0, ..SECONDS };
-pub(super) const BYTES: Sense =
-    Sense { wanted: "bytes, with k, m, g or t behind the number", ..ANY };
-pub(super) const SIZE: Sense =
-    Sense { min: 1.0, wanted: "bytes above 0, with k, m, g or t behind the number", ..ANY };
-pub(super) const XFERSIZE: Sense = Sense { limit: INT_LIMIT, ..SIZE };
-pub(super) const SECTORS: Sense = Sense {
+pub(super) const DURATION: NumberRule = NumberRule { min: 1.0, ..SECONDS };
+pub(super) const BYTES: NumberRule =
+    NumberRule { wanted: "bytes, with k, m, g or t behind the number", ..ANY };
+pub(super) const SIZE: NumberRule =
+    NumberRule { min: 1.0, wanted: "bytes above 0, with k, m, g or t behind the number", ..ANY };
+pub(super) const XFERSIZE: NumberRule = NumberRule { limit: INT_LIMIT, ..SIZE };
+pub(super) const SECTORS: NumberRule = NumberRule {
     min: 512.0,
     multiple_of: 512.0,
     limit: INT_LIMIT,
     wanted: "a multiple of 512 bytes, such as 4k",
     ..ANY
 };
-pub(super) const ABOVE_ZERO: Sense =
-    Sense { min: f64::MIN_POSITIVE, wanted: "a number above 0", ..ANY };
-pub(super) const RATE: Sense =
-    Sense { limit: INT_LIMIT, wanted: "a number above 0, or max", ..ABOVE_ZERO };
+pub(super) const ABOVE_ZERO: NumberRule =
+    NumberRule { min: f64::MIN_POSITIVE, wanted: "a number above 0", ..ANY };
+pub(super) const RATE: NumberRule =
+    NumberRule { limit: INT_LIMIT, wanted: "a number above 0, or max", ..ABOVE_ZERO };
 /// A rate of a list, which may be a share of another, or seconds.
-pub(super) const RATE_OF_LIST: Sense = Sense { min: f64::MIN, ..RATE };
-pub(super) const RATIO: Sense = Sense { min: 1.0, wanted: "a ratio, 1 or more", ..ANY };
+pub(super) const RATE_OF_LIST: NumberRule = NumberRule { min: f64::MIN, ..RATE };
+pub(super) const RATIO: NumberRule = NumberRule { min: 1.0, wanted: "a ratio, 1 or more", ..ANY };
 
-impl Sense {
+impl NumberRule {
     fn holds(&self, number: f64) -> bool {
         number >= self.min
             && number <= self.max

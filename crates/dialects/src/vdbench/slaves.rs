@@ -32,12 +32,12 @@ pub(super) struct Seat {
 }
 
 /// How many workloads each slave has, by host and number.
-type Given<'a> = BTreeMap<(&'a str, u32), u32>;
+type SlaveCounts<'a> = BTreeMap<(&'a str, u32), u32>;
 
 /// Returns who does what in a run: by storage definition, or with `concatenatesds` by workload, and
 /// then by slave.
 pub(super) fn seats(work: &RawWork) -> Vec<Seat> {
-    let mut given = Given::new();
+    let mut given = SlaveCounts::new();
     if is_of_volumes(work) {
         let of_volume = |(idx, wd): (usize, &Wd)| volume_seats(work, idx, wd, &mut given);
         return work.wds.iter().enumerate().flat_map(of_volume).collect();
@@ -99,7 +99,12 @@ fn whole_slaves(sds: &[Sd]) -> Vec<Option<u32>> {
 }
 
 /// Returns who works on the volume of a workload definition.
-fn volume_seats<'a>(work: &'a RawWork, idx: usize, wd: &Wd, given: &mut Given<'a>) -> Vec<Seat> {
+fn volume_seats<'a>(
+    work: &'a RawWork,
+    idx: usize,
+    wd: &Wd,
+    given: &mut SlaveCounts<'a>,
+) -> Vec<Seat> {
     let members = || wd.sds.iter().filter_map(|idx| work.sds.get(*idx));
     let Some(first) = members().next() else { return Vec::new() };
     let sum = members().fold(0, |sum: u32, sd| sum.saturating_add(sd.threads));
@@ -116,7 +121,7 @@ fn volume_seats<'a>(work: &'a RawWork, idx: usize, wd: &Wd, given: &mut Given<'a
 
 /// Returns the slave of each storage definition that is formatted, which is sequential work.
 pub(super) fn format_slaves<'a>(work: &'a SdFormat) -> Vec<u32> {
-    let mut given = Given::new();
+    let mut given = SlaveCounts::new();
     let of_sd = |sd: &'a Sd| {
         let all: Vec<u32> = (0..sd.n_slaves.max(1)).collect();
         let slave = least_busy(&given, &sd.host, &all);
@@ -129,7 +134,7 @@ pub(super) fn format_slaves<'a>(work: &'a SdFormat) -> Vec<u32> {
 /// Returns the slave of each workload on files: of what is done in a structure, the one with the
 /// fewest workloads.
 pub(super) fn file_slaves(work: &FileWork) -> Vec<u32> {
-    let mut given = Given::new();
+    let mut given = SlaveCounts::new();
     let mut slaves = vec![0; work.fwds.len()];
     for fsd in 0..work.fsds.len() {
         let users = || work.fwds.iter().enumerate().filter(|(_, fwd)| fwd.fsd == fsd);
@@ -161,7 +166,7 @@ fn stays_together(wd: &Wd) -> bool {
 }
 
 /// Returns the slave with the fewest workloads, the first of several.
-fn least_busy(given: &Given<'_>, host: &str, among: &[u32]) -> u32 {
+fn least_busy(given: &SlaveCounts<'_>, host: &str, among: &[u32]) -> u32 {
     let n_given = |slave: &&u32| given.get(&(host, **slave)).copied().unwrap_or(0);
     among.iter().min_by_key(n_given).copied().unwrap_or(0)
 }

@@ -14,7 +14,7 @@ use plan::job::EngineSpec;
 use plan::op::{Op, OpKind};
 use rustix::fs::SeekFrom;
 
-use crate::one_by_one::CarryOut;
+use crate::one_by_one::ExecuteOne;
 use crate::{Arena, BuildOptions, EngineError, FileTable, call};
 
 /// Bytes of a window where a file cannot be mapped whole: few enough for 32-bit machines and
@@ -127,7 +127,7 @@ impl Mapped {
     }
 }
 
-impl CarryOut for Mapped {
+impl ExecuteOne for Mapped {
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> i32 {
         self.forget_replaced(files);
         let result = match op.kind {

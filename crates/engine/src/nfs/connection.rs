@@ -14,7 +14,7 @@ use super::encode::{self, Caller, HEAD_BYTES_MAX};
 use super::opened::Opened;
 use super::record::Records;
 use super::reply::{self, Answer, Question};
-use super::xdr::{Flaw, padding};
+use super::xdr::{XdrError, padding};
 use crate::Arena;
 
 /// Calls gathered into one system call: each is up to three pieces, and more than this gains
@@ -30,7 +30,7 @@ const DIRECT_BYTES: usize = 16 << 10;
 
 /// Why a connection cannot be used any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum ConnectionFault {
     /// The server closed it.
     Closed,
     /// The network failed.
@@ -39,21 +39,21 @@ pub(super) enum Broken {
     Nonsense(&'static str),
 }
 
-impl std::fmt::Display for Broken {
+impl std::fmt::Display for ConnectionFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Broken::Closed => f.write_str("the server closed it"),
-            Broken::Failed(errno) => f.write_str(&system_text(errno)),
-            Broken::Nonsense(what) => write!(f, "the server sent a bad reply ({what})"),
+            ConnectionFault::Closed => f.write_str("the server closed it"),
+            ConnectionFault::Failed(errno) => f.write_str(&system_text(errno)),
+            ConnectionFault::Nonsense(what) => write!(f, "the server sent a bad reply ({what})"),
         }
     }
 }
 
-impl From<Flaw> for Broken {
-    fn from(flaw: Flaw) -> Self {
+impl From<XdrError> for ConnectionFault {
+    fn from(flaw: XdrError) -> Self {
         match flaw {
-            Flaw::Incomplete => Broken::Nonsense("end of a reply"),
-            Flaw::Malformed(what) => Broken::Nonsense(what),
+            XdrError::Incomplete => ConnectionFault::Nonsense("end of a reply"),
+            XdrError::Malformed(what) => ConnectionFault::Nonsense(what),
         }
     }
 }
@@ -172,14 +172,14 @@ impl Connection {
     }
 
     /// Sends what the socket takes.
-    pub(super) fn send(&mut self, shared: &Shared) -> Result<(), Broken> {
+    pub(super) fn send(&mut self, shared: &Shared) -> Result<(), ConnectionFault> {
         while !self.queue.is_empty() {
             let n_sent = match self.send_some(shared) {
                 Ok(n_sent) => n_sent,
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => return Ok(()),
-                Err(Errno::PIPE | Errno::CONNRESET) => return Err(Broken::Closed),
-                Err(errno) => return Err(Broken::Failed(errno)),
+                Err(Errno::PIPE | Errno::CONNRESET) => return Err(ConnectionFault::Closed),
+                Err(errno) => return Err(ConnectionFault::Failed(errno)),
             };
             self.take_sent(n_sent, shared);
         }
@@ -231,7 +231,7 @@ impl Connection {
     }
 
     /// Receives what is there. Returns without waiting when there is nothing more.
-    pub(super) fn receive(&mut self, shared: &mut Shared) -> Result<(), Broken> {
+    pub(super) fn receive(&mut self, shared: &mut Shared) -> Result<(), ConnectionFault> {
         loop {
             if let State::Data { index, at, count, eof } = self.state {
                 let run = self.records.run_bytes().min((count - at) as usize);
@@ -258,7 +258,7 @@ impl Connection {
     }
 
     /// Takes the first `n` bytes of the input apart.
-    fn take(&mut self, n: usize, shared: &mut Shared) -> Result<(), Broken> {
+    fn take(&mut self, n: usize, shared: &mut Shared) -> Result<(), ConnectionFault> {
         let input = std::mem::take(&mut self.input);
         let mut rest = &input[..n];
         let mut result = Ok(());
@@ -277,7 +277,7 @@ impl Connection {
     }
 
     /// Takes a part of a record.
-    fn part(&mut self, mut bytes: &[u8], shared: &mut Shared) -> Result<(), Broken> {
+    fn part(&mut self, mut bytes: &[u8], shared: &mut Shared) -> Result<(), ConnectionFault> {
         while !bytes.is_empty() {
             match self.state {
                 State::Head => bytes = self.more_head(bytes, shared)?,
@@ -297,14 +297,18 @@ impl Connection {
     }
 
     /// Adds to the head of a reply. Returns the bytes behind it.
-    fn more_head<'a>(&mut self, bytes: &'a [u8], shared: &mut Shared) -> Result<&'a [u8], Broken> {
+    fn more_head<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        shared: &mut Shared,
+    ) -> Result<&'a [u8], ConnectionFault> {
         let n = bytes.len().min(self.head.len() - self.n_head);
         self.head[self.n_head..self.n_head + n].copy_from_slice(&bytes[..n]);
         self.n_head += n;
         let head = &self.head[..self.n_head];
         let is_full = self.n_head == self.head.len();
         let xid = match reply::xid(head) {
-            Err(Flaw::Incomplete) => return Ok(&[]),
+            Err(XdrError::Incomplete) => return Ok(&[]),
             other => other?,
         };
         let Some(index) = shared.calls.find(xid) else {
@@ -313,7 +317,7 @@ impl Connection {
             return Ok(&[]);
         };
         let found = match reply::decode(shared.calls.get(index).question, head) {
-            Err(Flaw::Incomplete) if !is_full => return Ok(&[]),
+            Err(XdrError::Incomplete) if !is_full => return Ok(&[]),
             other => other?,
         };
         let n_behind = self.n_head - found.len;
@@ -348,11 +352,11 @@ impl Connection {
         }
     }
 
-    fn end_of_record(&mut self) -> Result<(), Broken> {
+    fn end_of_record(&mut self) -> Result<(), ConnectionFault> {
         let is_whole = matches!(self.state, State::Skip);
         self.state = State::Head;
         self.n_head = 0;
-        if is_whole { Ok(()) } else { Err(Broken::Nonsense("end of a reply")) }
+        if is_whole { Ok(()) } else { Err(ConnectionFault::Nonsense("end of a reply")) }
     }
 }
 
@@ -381,14 +385,14 @@ fn arena_range(arena: &mut Arena, buf: BufId, start: u32, len: u32) -> &mut [u8]
 }
 
 /// Receives into `to`. `None` when nothing is there.
-fn received(fd: impl AsFd, to: &mut [u8]) -> Result<Option<usize>, Broken> {
+fn received(fd: impl AsFd, to: &mut [u8]) -> Result<Option<usize>, ConnectionFault> {
     loop {
         match rustix::net::recv(&fd, &mut *to, RecvFlags::DONTWAIT) {
-            Ok((0, _)) | Err(Errno::CONNRESET) => return Err(Broken::Closed),
+            Ok((0, _)) | Err(Errno::CONNRESET) => return Err(ConnectionFault::Closed),
             Ok((n_received, _)) => return Ok(Some(n_received)),
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return Ok(None),
-            Err(errno) => return Err(Broken::Failed(errno)),
+            Err(errno) => return Err(ConnectionFault::Failed(errno)),
         }
     }
 }

@@ -37,7 +37,7 @@ use plan::nfs::NfsUrl;
 use plan::op::{Completion, FileIdx, Op, OpClass, OpKind, SyncScope};
 
 use calls::{CALLS_MAX, Calls};
-use connection::{Broken, Connection, Shared};
+use connection::{Connection, ConnectionFault, Shared};
 use encode::Handle;
 use opened::Opened;
 use rpc::RpcError;
@@ -192,7 +192,7 @@ impl Nfs {
     /// Makes a broken connection again, and queues what had no answer. A server that takes
     /// connections and answers nothing is given up, too.
     #[cold]
-    fn connect_again(&mut self, number: usize, broken: Broken) -> Result<(), EngineError> {
+    fn connect_again(&mut self, number: usize, broken: ConnectionFault) -> Result<(), EngineError> {
         let mut reason = broken.to_string();
         let mut errno = libc::ECONNRESET;
         while let Some(pause_ms) = RECONNECT_PAUSES_MS.get(self.connections[number].n_attempts) {

@@ -3,7 +3,7 @@
 //! A record is one message, cut into fragments; each has its length in front, and the last one says
 //! so. Nothing is gathered here: the caller is shown each part where it lies.
 
-use super::xdr::Flaw;
+use super::xdr::XdrError;
 
 /// Most bytes of one record: the largest transfer of any server we know (1 MiB), and room for what
 /// is around it. A length above it is a sign of a lost place in the stream.
@@ -37,7 +37,7 @@ impl Records {
     ///
     /// # Errors
     /// `Malformed` for a record that is too long.
-    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Part<'a>>, Flaw> {
+    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Part<'a>>, XdrError> {
         while self.left_bytes == 0 {
             let n_taken = input.len().min(4 - self.n_mark);
             let (mark, rest) = input.split_at(n_taken);
@@ -53,7 +53,7 @@ impl Records {
             self.left_bytes = mark & !LAST;
             self.record_bytes = self.record_bytes.saturating_add(self.left_bytes);
             if self.record_bytes > RECORD_BYTES_MAX {
-                return Err(Flaw::Malformed("length of a record"));
+                return Err(XdrError::Malformed("length of a record"));
             }
             if self.left_bytes == 0 && self.is_last {
                 self.record_bytes = 0;
@@ -138,6 +138,6 @@ mod tests {
     fn a_record_beyond_the_limit_is_refused() {
         let mut records = Records::default();
         let mut input: &[u8] = b"\xff\xff\xff\xff";
-        assert_eq!(records.next(&mut input), Err(Flaw::Malformed("length of a record")));
+        assert_eq!(records.next(&mut input), Err(XdrError::Malformed("length of a record")));
     }
 }

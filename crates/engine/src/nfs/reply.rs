@@ -4,7 +4,7 @@
 //! the call ([`xid`]), then the rest by what was asked ([`decode`]). The data of a read are no part
 //! of it: they follow where the head ends, and go straight to where they belong.
 
-use super::xdr::{Flaw, Reader};
+use super::xdr::{Reader, XdrError};
 
 /// Longest head of a reply in bytes: verifier and attributes at their largest, rounded up.
 pub const HEAD_BYTES_MAX: usize = 1024;
@@ -82,7 +82,7 @@ pub struct Head {
 ///
 /// # Errors
 /// `Incomplete` below four bytes.
-pub fn xid(bytes: &[u8]) -> Result<u32, Flaw> {
+pub fn xid(bytes: &[u8]) -> Result<u32, XdrError> {
     Reader::new(bytes).u32()
 }
 
@@ -90,21 +90,21 @@ pub fn xid(bytes: &[u8]) -> Result<u32, Flaw> {
 ///
 /// # Errors
 /// `Incomplete` when more bytes are needed; `Malformed` for what no reply may say.
-pub fn decode(question: Question, bytes: &[u8]) -> Result<Head, Flaw> {
+pub fn decode(question: Question, bytes: &[u8]) -> Result<Head, XdrError> {
     let mut reader = Reader::new(bytes);
     let answer = body(question, &mut reader)?;
     Ok(Head { len: bytes.len() - reader.rest().len(), answer })
 }
 
-fn body(question: Question, reader: &mut Reader<'_>) -> Result<Answer, Flaw> {
+fn body(question: Question, reader: &mut Reader<'_>) -> Result<Answer, XdrError> {
     let _xid = reader.u32()?;
     if reader.u32()? != 1 {
-        return Err(Flaw::Malformed("a call where a reply is due"));
+        return Err(XdrError::Malformed("a call where a reply is due"));
     }
     match reader.u32()? {
         0 => {}
         1 => return denied(reader),
-        _ => return Err(Flaw::Malformed("status of a reply")),
+        _ => return Err(XdrError::Malformed("status of a reply")),
     }
     let _flavor = reader.u32()?;
     reader.opaque(AUTH_BYTES_MAX, "verifier of a reply")?;
@@ -119,7 +119,7 @@ fn body(question: Question, reader: &mut Reader<'_>) -> Result<Answer, Flaw> {
         }
         4 => return Ok(Answer::Refused { errno: libc::EINVAL }),
         5 => return Ok(Answer::Refused { errno: libc::EIO }),
-        _ => return Err(Flaw::Malformed("status of an accepted call")),
+        _ => return Err(XdrError::Malformed("status of an accepted call")),
     }
     let status = reader.u32()?;
     if status != 0 {
@@ -132,7 +132,7 @@ fn body(question: Question, reader: &mut Reader<'_>) -> Result<Answer, Flaw> {
             let count = reader.u32()?;
             let eof = reader.bool("end of file")?;
             if reader.u32()? != count {
-                return Err(Flaw::Malformed("count of bytes read"));
+                return Err(XdrError::Malformed("count of bytes read"));
             }
             Answer::Read { count, eof }
         }
@@ -142,7 +142,7 @@ fn body(question: Question, reader: &mut Reader<'_>) -> Result<Answer, Flaw> {
             let is_unstable = match reader.u32()? {
                 0 => true,
                 1 | 2 => false,
-                _ => return Err(Flaw::Malformed("stability of a write")),
+                _ => return Err(XdrError::Malformed("stability of a write")),
             };
             Answer::Write { count, is_unstable, verifier: reader.u64()? }
         }
@@ -157,7 +157,7 @@ fn body(question: Question, reader: &mut Reader<'_>) -> Result<Answer, Flaw> {
     })
 }
 
-fn denied(reader: &mut Reader<'_>) -> Result<Answer, Flaw> {
+fn denied(reader: &mut Reader<'_>) -> Result<Answer, XdrError> {
     match reader.u32()? {
         0 => {
             reader.bytes(8)?;
@@ -167,12 +167,12 @@ fn denied(reader: &mut Reader<'_>) -> Result<Answer, Flaw> {
             reader.u32()?;
             Ok(Answer::Refused { errno: libc::EACCES })
         }
-        _ => Err(Flaw::Malformed("reason of a refusal")),
+        _ => Err(XdrError::Malformed("reason of a refusal")),
     }
 }
 
 /// Reads attributes that may be absent. Returns the size of the file.
-pub(super) fn attributes_after(reader: &mut Reader<'_>) -> Result<Option<u64>, Flaw> {
+pub(super) fn attributes_after(reader: &mut Reader<'_>) -> Result<Option<u64>, XdrError> {
     if !reader.bool("attributes follow")? {
         return Ok(None);
     }
@@ -180,7 +180,7 @@ pub(super) fn attributes_after(reader: &mut Reader<'_>) -> Result<Option<u64>, F
 }
 
 /// Reads the attributes before and after a change.
-fn changes(reader: &mut Reader<'_>) -> Result<(), Flaw> {
+fn changes(reader: &mut Reader<'_>) -> Result<(), XdrError> {
     if reader.bool("attributes before follow")? {
         reader.bytes(BEFORE_BYTES)?;
     }
@@ -233,7 +233,7 @@ mod tests {
         let head = decode(question, bytes).expect("a reply");
         assert_eq!(head, Head { len: bytes.len(), answer: expected });
         for len in 0..bytes.len() {
-            assert_eq!(decode(question, &bytes[..len]), Err(Flaw::Incomplete), "at {len}");
+            assert_eq!(decode(question, &bytes[..len]), Err(XdrError::Incomplete), "at {len}");
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn nonsense() {
         let check = |words_: &[u32], what| {
-            assert_eq!(decode(Question::Read, &words(words_)), Err(Flaw::Malformed(what)));
+            assert_eq!(decode(Question::Read, &words(words_)), Err(XdrError::Malformed(what)));
         };
         check(&[7, 0], "a call where a reply is due");
         check(&[7, 1, 2], "status of a reply");

@@ -11,7 +11,7 @@ use super::encode::{Caller, HEAD_BYTES_MAX, call_head};
 use super::record::{self, Records};
 use super::reply::{self, Answer, Question};
 use super::socket;
-use super::xdr::{Flaw, Reader, Writer};
+use super::xdr::{Reader, Writer, XdrError};
 
 /// How long a server has for one call. A paced one may be slow, a dead one is noticed by TCP.
 const CALL_S: u64 = 60;
@@ -55,11 +55,11 @@ impl From<io::Error> for RpcError {
     }
 }
 
-impl From<Flaw> for RpcError {
-    fn from(flaw: Flaw) -> Self {
+impl From<XdrError> for RpcError {
+    fn from(flaw: XdrError) -> Self {
         match flaw {
-            Flaw::Incomplete => RpcError::Nonsense("end of a reply"),
-            Flaw::Malformed(what) => RpcError::Nonsense(what),
+            XdrError::Incomplete => RpcError::Nonsense("end of a reply"),
+            XdrError::Malformed(what) => RpcError::Nonsense(what),
         }
     }
 }

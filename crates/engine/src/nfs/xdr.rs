@@ -3,7 +3,7 @@
 
 /// Why bytes could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub enum XdrError {
     /// They end too early; more of them may help.
     Incomplete,
     /// They say what no reply may say; the name of the field.
@@ -28,37 +28,37 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `len` bytes as they are, without padding.
-    pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], Flaw> {
-        let (taken, rest) = self.rest.split_at_checked(len).ok_or(Flaw::Incomplete)?;
+    pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], XdrError> {
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or(XdrError::Incomplete)?;
         self.rest = rest;
         Ok(taken)
     }
 
     /// Reads a 32-bit number.
-    pub fn u32(&mut self) -> Result<u32, Flaw> {
+    pub fn u32(&mut self) -> Result<u32, XdrError> {
         let bytes = self.bytes(4)?;
         Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     /// Reads a 64-bit number.
-    pub fn u64(&mut self) -> Result<u64, Flaw> {
+    pub fn u64(&mut self) -> Result<u64, XdrError> {
         Ok(u64::from(self.u32()?) << 32 | u64::from(self.u32()?))
     }
 
     /// Reads a truth value; `what` names it where it is neither 0 nor 1.
-    pub fn bool(&mut self, what: &'static str) -> Result<bool, Flaw> {
+    pub fn bool(&mut self, what: &'static str) -> Result<bool, XdrError> {
         match self.u32()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(Flaw::Malformed(what)),
+            _ => Err(XdrError::Malformed(what)),
         }
     }
 
     /// Reads bytes with their length in front, at most `len_max` of them, and the padding.
-    pub fn opaque(&mut self, len_max: usize, what: &'static str) -> Result<&'a [u8], Flaw> {
+    pub fn opaque(&mut self, len_max: usize, what: &'static str) -> Result<&'a [u8], XdrError> {
         let len = self.u32()? as usize;
         if len > len_max {
-            return Err(Flaw::Malformed(what));
+            return Err(XdrError::Malformed(what));
         }
         let bytes = self.bytes(len)?;
         self.bytes(padding(len))?;

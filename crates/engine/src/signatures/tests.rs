@@ -57,7 +57,7 @@ fn every_mark_is_found_wherever_it_may_lie() {
 }
 
 #[test]
-fn marks_of_their_own_are_told_by_name() {
+fn marks_of_their_own_are_reported_by_name() {
     for (offset, magic, name) in [
         (0, &b"XFSB"[..], "XFS"),
         (1 << 20, b"\x0d\xd0\x01\xc0", "VMFS volume"),

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use plan::op::{Op, OpKind};
 
 use super::OnTree;
-use crate::named::{self, Manner, open};
+use crate::named::{self, NameOptions, open};
 use crate::{Arena, call};
 
 impl OnTree {
@@ -88,7 +88,7 @@ impl OnTree {
         match self.copy(op, arena) {
             0 => {
                 let from = self.first.at(false, op.file.0, &mut self.path);
-                named::carry_out(OpKind::Delete, from, Manner::IN_TREE)
+                named::carry_out(OpKind::Delete, from, NameOptions::IN_TREE)
             }
             failed => failed,
         }

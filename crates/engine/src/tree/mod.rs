@@ -13,8 +13,8 @@ use plan::op::{Op, OpKind};
 use plan::tree::{IN_TARGET, TreeOpen};
 use rustix::fs::{Mode, OFlags};
 
-use crate::named::{self, At, Manner, open};
-use crate::one_by_one::{CarryOut, OneByOne};
+use crate::named::{self, NameAt, NameOptions, open};
+use crate::one_by_one::{ExecuteOne, SerialEngine};
 use crate::{Arena, Engine, EngineError, FileTable, TablePolicy, call};
 
 /// A tree and the folder that holds it.
@@ -96,7 +96,7 @@ pub fn on_tree(
         other_path: Vec::with_capacity(libc::PATH_MAX as usize),
         opened: Vec::with_capacity(4),
     };
-    Ok(Box::new(OneByOne::new(how, name, files, arena)))
+    Ok(Box::new(SerialEngine::new(how, name, files, arena)))
 }
 
 /// Carries out the operations of one worker.
@@ -112,7 +112,7 @@ struct OnTree {
 
 impl Anchored {
     /// Writes a path into the buffer. Returns where it is.
-    fn at(&self, is_folder: bool, number: u32, path: &mut Vec<u8>) -> At {
+    fn at(&self, is_folder: bool, number: u32, path: &mut Vec<u8>) -> NameAt {
         path.clear();
         if is_folder {
             self.tree.push_folder_path(number, path);
@@ -120,11 +120,11 @@ impl Anchored {
             self.tree.push_file_path(number, path);
         }
         path.push(0);
-        At { folder: self.anchor.as_raw_fd(), path: path.as_ptr().cast() }
+        NameAt { folder: self.anchor.as_raw_fd(), path: path.as_ptr().cast() }
     }
 }
 
-impl CarryOut for OnTree {
+impl ExecuteOne for OnTree {
     fn carry_out(&mut self, op: &Op, _files: &mut FileTable, arena: &Arena) -> i32 {
         match op.kind {
             OpKind::Read | OpKind::Write => self.io(op, arena),
@@ -187,7 +187,7 @@ impl OnTree {
                             0
                         },
                     ),
-                    kind => named::carry_out(kind, at, Manner::IN_TREE),
+                    kind => named::carry_out(kind, at, NameOptions::IN_TREE),
                 }
             }
             None => -libc::EBADF,

@@ -66,7 +66,7 @@ struct Seat {
 
 /// What a worker's I/Os waited for, and what the caps gave meanwhile.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Account {
+pub struct WaitAccount {
     /// What the measured I/Os waited for.
     pub tally: Tally,
     /// The caps at the first of them.
@@ -150,11 +150,11 @@ impl Volumes {
     }
 
     /// Returns what the I/Os of worker `number` waited for; `None` if none was measured.
-    pub fn account(&self, number: u32) -> Option<Account> {
+    pub fn account(&self, number: u32) -> Option<WaitAccount> {
         let state = self.lock();
         let seat = state.members.iter().find(|seat| seat.number == number)?;
         let to = UsageMark::of(&state.system, (self.now_ns)());
-        Some(Account { tally: seat.tally.clone(), from: seat.mark.clone()?, to })
+        Some(WaitAccount { tally: seat.tally.clone(), from: seat.mark.clone()?, to })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -8,7 +8,7 @@ mod engine;
 mod host;
 
 pub use engine::VolumeEngine;
-pub use host::{Account, Member, ReadClock, Volumes};
+pub use host::{Member, ReadClock, Volumes, WaitAccount};
 
 use plan::Direction;
 use plan::op::{Op, OpClass, SyncScope};

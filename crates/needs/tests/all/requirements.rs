@@ -31,7 +31,7 @@ fn check(amount: Option<&Amount>, value: f64, label: Label, reason: &str) {
 }
 
 #[test]
-fn a_peak_that_nobody_states_is_twice_the_normal_load() {
+fn a_peak_that_is_not_stated_is_twice_the_normal_load() {
     let counted = "iops = { p50 = 800, p99 = 1000, label = 'measured', source = 'iostat.log' }";
     let found = of("", "", "normal", counted);
     check(

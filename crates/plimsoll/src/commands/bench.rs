@@ -18,7 +18,7 @@ use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::existing;
 use super::on::OnArgs;
 use super::subject;
-use super::suite::{self, ChangeArgs, Chosen};
+use super::suite::{self, ChangeArgs, ChosenSuite};
 use crate::exit::{Exit, Failure};
 use crate::inputs;
 use crate::stream::{self, Sink};
@@ -169,14 +169,14 @@ fn note_targets(targets: &[String]) {
 fn note_left_out(driver: &mut Driver<'_>, n_left_out: usize) {
     let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
     let message = format!("{n_left_out} {steps} left out: {}", existing::READ_ONLY);
-    driver.tell_note(NoteSeverity::Info, "reads-only", message);
-    driver.session.tell("hint: --overwrite measures them too\n");
+    driver.add_note(NoteSeverity::Info, "reads-only", message);
+    driver.session.print("hint: --overwrite measures them too\n");
 }
 
 /// Returns what is measured: a suite, or needs.
 fn running(args: &Args) -> Result<Running, Failure> {
     if args.need.is_empty() {
-        let Chosen { suite, changes, order, .. } = suite::choose(&args.suite, &args.changes)?;
+        let ChosenSuite { suite, changes, order, .. } = suite::choose(&args.suite, &args.changes)?;
         return Ok(Running::new(suite, changes, order));
     }
     let (changes, order) = args.changes.parts();
@@ -281,7 +281,7 @@ fn remove_exports(sites: &Sites, options: &RunOptions) {
             runner::run(&plan, options, &std::sync::Arc::new(Control::new()), &mut |_| {}).ok()
         });
         if removed.is_none() {
-            stream::tell(&format!("warning: `{}` is left on {url}\n", site.file));
+            stream::print_message(&format!("warning: `{}` is left on {url}\n", site.file));
         }
     }
 }

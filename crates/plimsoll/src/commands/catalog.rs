@@ -49,7 +49,7 @@ const OWN_MACHINE: &str = "a design takes figures of its own, such as `[vm] unca
 
 /// Which catalogue is asked.
 #[derive(Debug, clap::Args)]
-struct Which {
+struct CatalogChoice {
     /// Edition: current, 2018, 2019, 2023 or 2024.
     #[arg(long, default_value = "current")]
     edition: String,
@@ -58,7 +58,7 @@ struct Which {
     catalog: CatalogArgs,
 }
 
-impl Which {
+impl CatalogChoice {
     /// Reads the catalogue.
     fn load(&self) -> Result<Arc<Catalog>, Failure> {
         self.catalog.load()

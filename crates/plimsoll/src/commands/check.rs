@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dialects::{Foreign, Loader, Understood, likeliest};
+use dialects::{Foreign, Loader, ReadPlan, likeliest};
 use plan::Severity;
 use units::system_text;
 
@@ -38,13 +38,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.input.files.iter().any(|name| Path::new(name).is_dir()) {
         return each(args);
     }
-    let Understood { parsed, listing, .. } = args.input.parse(false);
+    let ReadPlan { parsed, listing, .. } = args.input.parse(false);
     if args.json {
         stream::print(&plan_json::page(&parsed))?;
-        return input::tell(&parsed).map(|()| Exit::Fine);
+        return input::print_findings(&parsed).map(|()| Exit::Fine);
     }
     // A plan with a hole in it would mislead: after an error only the findings are shown.
-    input::tell(&parsed)?;
+    input::print_findings(&parsed)?;
     if let Some(listing) = listing {
         stream::print(&format!("{}\n", plan_text::folded(&listing)))?;
     }
@@ -119,7 +119,7 @@ fn one(args: &Args, file: &str) -> Found {
     let read = loader::with_files(&[file.to_owned()]);
     let bytes = read.read(file).unwrap_or_default();
     let is_named = args.input.dialect.is_some();
-    if let Some(foreign) = Foreign::tell(&bytes).filter(|_| !is_named) {
+    if let Some(foreign) = Foreign::recognise(&bytes).filter(|_| !is_named) {
         return Found::Other(format!("it {}", foreign.what()));
     }
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
@@ -137,6 +137,6 @@ fn one(args: &Args, file: &str) -> Found {
     let is_wrong =
         input::findings(&parsed).iter().any(|finding| finding.severity == Severity::Error);
     // All of it is printed, and only errors make it wrong.
-    let _ = input::tell(&parsed);
+    let _ = input::print_findings(&parsed);
     if is_wrong { Found::Wrong } else { Found::Fine(parsed.plan.jobs().count()) }
 }

@@ -232,12 +232,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let how = if args.sweep.closed { "closed, " } else { "" };
     let about = format!("{}, {how}{}", subject.about(), args.sweep.limit);
     let mut session = Session::begin_series(subject.plan(), &options, &args.result, &about);
-    session.tell_progress(&format!("the load line for {}\n", sweep.limits()));
+    session.print_progress(&format!("the load line for {}\n", sweep.limits()));
     while let Some(next) = sweep.next_point() {
         let record = session.measure(&next.plan, &options)?;
         let outcome = record.outcome;
         let Some(point) = sweep.take(record) else { break };
-        session.tell_progress(&summary::point_line(&point));
+        session.print_progress(&summary::point_line(&point));
         if session.is_due()
             && let Some(record) = sweep.record()
         {

@@ -71,14 +71,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         ("runtime".to_owned(), format!("{}us", args.runtime.as_micros())),
     ];
     if !scratch.takes_direct() {
-        stream::tell(
+        stream::print_message(
             "note: the file system refuses direct I/O: these numbers are those of the page cache\n\
              hint: name a folder on a disk: plimsoll demo --dir DIR\n",
         );
         set.push(("direct".to_owned(), "0".to_owned()));
     }
     let total = units::format_duration(args.runtime * N_JOBS);
-    stream::tell(&format!(
+    stream::print_message(&format!(
         "demo: {N_JOBS} jobs on a scratch file of {} in {}, {total} in all\n",
         units::format_bytes(args.size),
         scratch.dir().display()
@@ -86,6 +86,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let overrides = Overrides { set, remap: Vec::new() };
     let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
     let parsed = fio::parse_text("demo.fio", JOB_FILE, &wishes, &HostLoader);
-    input::tell(&parsed)?;
+    input::print_findings(&parsed)?;
     execute::run(&parsed.plan, None, &args.result, SafetyArgs::default())
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use ::catalog::cost::{MONTH_HOURS, find_region};
 use ::catalog::{Catalog, Cloud, Term};
 use ::design::{
-    Asked, Found, Market, MarketError, Nearest, Need, Options, Ranked, Terms, asked, judge,
+    Found, Market, MarketError, Nearest, Need, Options, Ranked, SearchInput, Terms, asked, judge,
     nearest, parse, promises, search, toml,
 };
 use plan::job::Source;
@@ -175,7 +175,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// One cloud with what was found there.
-struct Answer<'e> {
+struct CloudAnswer<'e> {
     market: Market<'e>,
     found: Found,
     /// What comes nearest, where nothing carries the need.
@@ -236,15 +236,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Returns the design at a position: of the first cloud, or where several stand side by side, of
 /// the cheapest.
 fn best<'a, 'e>(
-    answers: &'a [Answer<'e>],
+    answers: &'a [CloudAnswer<'e>],
     position: usize,
-) -> Option<(&'a Answer<'e>, &'a Ranked)> {
-    let of = |answer: &'a Answer<'e>| Some((answer, answer.found.designs.get(position)?));
+) -> Option<(&'a CloudAnswer<'e>, &'a Ranked)> {
+    let of = |answer: &'a CloudAnswer<'e>| Some((answer, answer.found.designs.get(position)?));
     answers.iter().filter_map(of).min_by_key(|(_, ranked)| ranked.price)
 }
 
 /// Reads a file of needs. Mistakes are printed and end the command.
-fn read_needs(name: &str) -> Result<Asked, Failure> {
+fn read_needs(name: &str) -> Result<SearchInput, Failure> {
     let text = if name == "-" {
         limited::read_text(std::path::Path::new("/dev/stdin"), TABLE_BYTES_MAX)
     } else {
@@ -256,7 +256,7 @@ fn read_needs(name: &str) -> Result<Asked, Failure> {
     let (needs, findings) = ::needs::parse(&text);
     let sources = [Source { name: name.to_owned(), text }];
     let shown: Vec<&Diagnostic> = findings.iter().collect();
-    diagnostics::tell(&shown, Texts { sources: &sources, command_line: "" });
+    diagnostics::print_all(&shown, Texts { sources: &sources, command_line: "" });
     let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
     let Some(needs) = needs.filter(|_| !is_wrong) else {
         return Err(Failure::silent(Exit::WrongUse));
@@ -329,7 +329,7 @@ fn answer<'e>(
     need: &Need,
     terms: Terms,
     catalog: &'e Arc<Catalog>,
-) -> Result<Answer<'e>, Failure> {
+) -> Result<CloudAnswer<'e>, Failure> {
     let wrong = |error: ::design::NeedError| Failure::wrong_use(error.to_string());
     let options = options(args);
     let market = Market::new(catalog, terms).map_err(|error| failure(&error))?;
@@ -354,7 +354,7 @@ fn answer<'e>(
     };
     let own = kind(found.designs.first());
     readings.retain(|(_, best)| kind(best.as_ref()) != own);
-    Ok(Answer { market, found, nearest, readings })
+    Ok(CloudAnswer { market, found, nearest, readings })
 }
 
 /// Most names that an error lists.
@@ -391,7 +391,12 @@ fn failure(error: &MarketError) -> Failure {
 }
 
 /// Writes a design with its promises.
-fn write(path: &str, answer: &Answer<'_>, need: &Need, ranked: &Ranked) -> Result<(), Failure> {
+fn write(
+    path: &str,
+    answer: &CloudAnswer<'_>,
+    need: &Need,
+    ranked: &Ranked,
+) -> Result<(), Failure> {
     let market = &answer.market;
     let place = market.terms.region.as_deref().unwrap_or("no region");
     let name = format!("{} in {place}", ranked.machine.trim_start_matches("Standard_"));

@@ -15,7 +15,7 @@ use super::keep::{KeepArgs, Keeper};
 use crate::clock::Stopwatch;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
-use crate::progress::{Progress, When};
+use crate::progress::{Progress, ProgressMode};
 use crate::signals::Signals;
 use crate::stream::Sink;
 use crate::{clock, env, stream, summary};
@@ -117,8 +117,8 @@ pub(super) fn check(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> R
 
 /// Tells why a plan was refused.
 fn refused(plan: &Plan, findings: &[Diagnostic]) -> Failure {
-    let told: Vec<_> = findings.iter().collect();
-    diagnostics::tell(&told, Texts { sources: &plan.sources, command_line: "" });
+    let reported: Vec<_> = findings.iter().collect();
+    diagnostics::print_all(&reported, Texts { sources: &plan.sources, command_line: "" });
     // The same plan would run on a larger host.
     let lacks_memory = findings.iter().any(|finding| finding.code == NO_MEMORY);
     Failure::silent(if lacks_memory { Exit::RunFailed } else { Exit::WrongUse })
@@ -231,9 +231,9 @@ impl Session {
         about: &str,
     ) -> Self {
         let when = match (result.no_progress, result.progress) {
-            (true, _) => When::Never,
-            (_, true) => When::Plain,
-            _ => When::Auto,
+            (true, _) => ProgressMode::Never,
+            (_, true) => ProgressMode::Plain,
+            _ => ProgressMode::Auto,
         };
         let control = Arc::new(Control::new());
         Session {
@@ -268,20 +268,20 @@ impl Session {
         let outcome = runner::run(plan, options, control, &mut |event| {
             if signals.last().is_some() && !*has_said_stopping {
                 *has_said_stopping = true;
-                progress.tell("stopping; a second signal stops at once\n");
+                progress.print("stopping; a second signal stops at once\n");
             }
             progress.event(&event);
             if let RunEvent::StatusAsked(record) = &event {
-                progress.tell(&summary::summary(record));
+                progress.print(&summary::summary(record));
             }
             if *is_followed {
                 kept.event(&event);
             }
             match also(&event) {
                 EventReply::Nothing => {}
-                EventReply::Tell(text) => progress.tell(&text),
+                EventReply::Tell(text) => progress.print(&text),
                 EventReply::EndWith(text) => {
-                    progress.tell(&text);
+                    progress.print(&text);
                     control.request_end_after_step();
                 }
                 EventReply::Keep(record) => kept.event(&RunEvent::Report(&record)),
@@ -294,7 +294,7 @@ impl Session {
             }
             Err(RunError::Refused(findings)) => findings,
         };
-        progress.tell("");
+        progress.print("");
         if self.kept_last.is_none() {
             std::mem::take(kept).forget();
         }
@@ -307,19 +307,19 @@ impl Session {
     }
 
     /// Says something between two runs.
-    pub(super) fn tell(&self, text: &str) {
-        self.progress.tell(text);
+    pub(super) fn print(&self, text: &str) {
+        self.progress.print(text);
     }
 
     /// Says a note of the record at once.
-    pub(super) fn tell_note(&self, note: &Note) {
-        self.progress.tell_note(note);
+    pub(super) fn print_note(&self, note: &Note) {
+        self.progress.print_note(note);
     }
 
     /// Says how far a series has come between two of its runs, unless no progress is wanted.
-    pub(super) fn tell_progress(&self, text: &str) {
+    pub(super) fn print_progress(&self, text: &str) {
         if self.shows_progress {
-            self.progress.tell(text);
+            self.progress.print(text);
         }
     }
 

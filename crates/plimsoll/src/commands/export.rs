@@ -132,7 +132,7 @@ fn one_each(
     }
     let n_files =
         if runs.len() == 1 { "1 file".to_owned() } else { format!("{} files", runs.len()) };
-    stream::tell(&format!("wrote {n_files} into {}\n", folder.display()));
+    stream::print_message(&format!("wrote {n_files} into {}\n", folder.display()));
     Ok(Exit::Fine)
 }
 
@@ -151,6 +151,6 @@ fn write(output: Option<&str>, bytes: &[u8]) -> Result<Exit, Failure> {
     inputs::refuse(Path::new(path))?;
     let written = result_file::write(Path::new(path), bytes);
     written.map_err(|error| not_written(Path::new(path), &error))?;
-    stream::tell(&format!("wrote {path} ({})\n", units::format_bytes(bytes.len() as u64)));
+    stream::print_message(&format!("wrote {path} ({})\n", units::format_bytes(bytes.len() as u64)));
     Ok(Exit::Fine)
 }

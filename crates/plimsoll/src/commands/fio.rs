@@ -66,7 +66,7 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
     let joined = args.join(" ");
     let texts = Texts { sources: &parsed.plan.sources, command_line: &joined };
     if is_wrong(&parsed.diagnostics, &switches) {
-        tell_wrong(&parsed.diagnostics, texts);
+        print_mistakes(&parsed.diagnostics, texts);
         return Ok(FAILED);
     }
     if switches.parse_only {
@@ -79,15 +79,15 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
     if parsed.plan.jobs().next().is_none() && parsed.refusals.iter().any(|it| it.code == "no-jobs")
     {
         stream::print(&help())?;
-        stream::tell("No job(s) defined\n");
+        stream::print_message("No job(s) defined\n");
         return Ok(FAILED);
     }
     if is_wrong(&parsed.refusals, &switches) {
-        tell_wrong(&parsed.refusals, texts);
+        print_mistakes(&parsed.refusals, texts);
         return Ok(FAILED);
     }
     if let Some(finding) = unknown_size(&parsed.plan) {
-        tell_wrong(&[finding], texts);
+        print_mistakes(&[finding], texts);
         return Ok(FAILED);
     }
     measure(&switches, &parsed, texts)
@@ -154,7 +154,7 @@ fn inflate(path: &str) -> Result<Exit, Failure> {
     match unread.map_or(unpacked, Err) {
         Ok(()) => Exit::Fio(0).once(written),
         Err(error) => {
-            stream::tell(&format!("fio: log `{path}`: {error}\n"));
+            stream::print_message(&format!("fio: log `{path}`: {error}\n"));
             Ok(FAILED)
         }
     }
@@ -170,10 +170,10 @@ fn is_wrong(findings: &[Diagnostic], switches: &Switches) -> bool {
 }
 
 /// Tells mistakes; mere notes would only hide them.
-fn tell_wrong(findings: &[Diagnostic], texts: Texts<'_>) {
+fn print_mistakes(findings: &[Diagnostic], texts: Texts<'_>) {
     let wrong: Vec<&Diagnostic> =
         findings.iter().filter(|finding| finding.severity > Severity::Note).collect();
-    diagnostics::tell(&wrong, texts);
+    diagnostics::print_all(&wrong, texts);
 }
 
 fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exit, Failure> {
@@ -221,9 +221,9 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
         }
         Err(RunError::Refused(findings)) => {
             if findings.iter().any(|finding| finding.code == READ_ONLY_LAYOUT) {
-                stream::tell("fio: refusing extend of file due to read-only\n");
+                stream::print_message("fio: refusing extend of file due to read-only\n");
             }
-            tell_wrong(&findings, texts);
+            print_mistakes(&findings, texts);
             return Ok(FAILED);
         }
     };

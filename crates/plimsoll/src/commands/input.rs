@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dialects::{
-    DIALECTS, Dialect, Foreign, Likeness, Loader, Overrides, Parsed, Request, Understood,
+    DIALECTS, Dialect, Foreign, Likeness, Loader, Overrides, Parsed, ReadPlan, Request,
     find_dialect, likeliest,
 };
 use plan::job::Source;
@@ -63,15 +63,15 @@ pub(super) fn setting(text: &str) -> Result<(String, String), String> {
 
 impl InputArgs {
     /// Parses the files, to be looked at or to be run.
-    pub(super) fn parse(&self, is_to_run: bool) -> Understood {
+    pub(super) fn parse(&self, is_to_run: bool) -> ReadPlan {
         self.parse_read(&loader::with_files(&self.files), is_to_run)
     }
 
     /// Parses files that were read.
-    pub(super) fn parse_read(&self, loader: &WithFiles, is_to_run: bool) -> Understood {
+    pub(super) fn parse_read(&self, loader: &WithFiles, is_to_run: bool) -> ReadPlan {
         let mistakes = self.foreign_files(loader);
         if !mistakes.is_empty() {
-            return Understood::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
+            return ReadPlan::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
         }
         let overrides = Overrides { set: self.set.clone(), remap: self.remap.clone() };
         let request = Request {
@@ -132,7 +132,7 @@ impl InputArgs {
 
 /// Returns the mistake that a file is which is in no language of jobs, by what it holds.
 pub(super) fn foreign(name: &str, bytes: &[u8]) -> Option<Diagnostic> {
-    let foreign = Foreign::tell(bytes).map(|it| it.mistake(name));
+    let foreign = Foreign::recognise(bytes).map(|it| it.mistake(name));
     foreign.or_else(|| on::design_in_place_of_a_job(name, &String::from_utf8_lossy(bytes)))
 }
 
@@ -149,10 +149,10 @@ pub(super) fn writer_parser() -> PossibleValuesParser {
 }
 
 /// Shows everything that is to be said about the files. An error ends the command with code 2.
-pub(super) fn tell(parsed: &Parsed) -> Result<(), Failure> {
+pub(super) fn print_findings(parsed: &Parsed) -> Result<(), Failure> {
     let texts = Texts { sources: &parsed.plan.sources, command_line: "" };
     let findings = findings(parsed);
-    diagnostics::tell(&findings, texts);
+    diagnostics::print_all(&findings, texts);
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(Failure::silent(Exit::WrongUse));
     }

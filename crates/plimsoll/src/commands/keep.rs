@@ -212,7 +212,7 @@ fn write(mut live: Live, mail: &Mail) -> Written {
             });
             if let Err(error) = kept {
                 is_failing = true;
-                stream::tell(&format!(
+                stream::print_message(&format!(
                     "warning: the run goes on and is not kept for now: {error}\n\
                      hint: at its end that is tried once more\n"
                 ));
@@ -250,7 +250,7 @@ impl Keeper {
         match thread.spawn(move || write(live, &to_write)) {
             Ok(thread) => Keeper { writer: Some(Writer { mail, thread }), is_asked },
             Err(error) => {
-                stream::tell(&format!(
+                stream::print_message(&format!(
                     "warning: the run is not kept: no thread: {}\n",
                     system_text(&error)
                 ));
@@ -284,7 +284,7 @@ impl Keeper {
         let Written { live, is_failing } = self.writer.take()?.end()?;
         let id = Self::or_warn(live.finish(record))?;
         if is_failing {
-            stream::tell(&format!("the run is kept after all, as run {id}\n"));
+            stream::print_message(&format!("the run is kept after all, as run {id}\n"));
         }
         Some(id)
     }
@@ -298,7 +298,7 @@ impl Keeper {
 
     fn or_warn<T>(outcome: Result<T, StoreError>) -> Option<T> {
         let tell = |error| {
-            stream::tell(&format!(
+            stream::print_message(&format!(
                 "warning: the run is not kept: {error}\n\
                  hint: --store FILE keeps it elsewhere, --no-store says that it need not be\n"
             ));

@@ -126,7 +126,7 @@ pub(super) fn read(name: &str) -> Result<Needs, Failure> {
     let (needs, findings) = ::needs::parse(&text);
     let sources = [Source { name: name.to_owned(), text }];
     let shown: Vec<&plan::Diagnostic> = findings.iter().collect();
-    diagnostics::tell(&shown, Texts { sources: &sources, command_line: "" });
+    diagnostics::print_all(&shown, Texts { sources: &sources, command_line: "" });
     needs.ok_or_else(|| Failure::silent(Exit::WrongUse))
 }
 
@@ -155,14 +155,14 @@ fn job(name: &str, language: &str, args: &Args) -> Result<Exit, Failure> {
 /// Asks for needs on the terminal, and writes them.
 fn new(output: Option<&str>) -> Result<Exit, Failure> {
     if !io::stdin().is_terminal() {
-        stream::tell(&format!("{}\n", interview::TEMPLATE));
+        stream::print_message(&format!("{}\n", interview::TEMPLATE));
         let text = "`--new` asks on a terminal, and standard input is none";
         return Err(Failure::wrong_use(text)
             .hint("write the file above by hand: `plimsoll needs --template > needs.toml` is it"));
     }
     let stdin = io::stdin();
     let mut ask = |question: &str| {
-        stream::tell(question);
+        stream::print_message(question);
         let mut line = String::new();
         match stdin.read_line(&mut line) {
             Ok(0) | Err(_) => None,
@@ -175,6 +175,6 @@ fn new(output: Option<&str>) -> Result<Exit, Failure> {
     let path = output.unwrap_or("needs.toml");
     let written = result_file::write_new(path.as_ref(), answers.to_toml().as_bytes());
     written.map_err(|error| not_written(path.as_ref(), &error))?;
-    stream::tell(&format!("{path} is written: `plimsoll needs {path}` shows it\n"));
+    stream::print_message(&format!("{path} is written: `plimsoll needs {path}` shows it\n"));
     Ok(Exit::Fine)
 }

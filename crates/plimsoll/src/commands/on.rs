@@ -87,7 +87,7 @@ impl OnArgs {
         let Some(name) = &self.on else { return Ok(None) };
         let catalog = self.catalog.load()?;
         let Read { design, text, findings } = read(name, &catalog)?;
-        tell_of_nothing_to_warm(&design, self.cache == CacheState::Warm);
+        warn_of_nothing_to_warm(&design, self.cache == CacheState::Warm);
         let time = match (self.is_virtual, self.time_scale) {
             (true, _) => EmulatedTime::Virtual,
             (false, scale) => EmulatedTime::Real(scale.unwrap_or(1.0)),
@@ -118,7 +118,7 @@ impl OnArgs {
 }
 
 /// Says that a warm start was asked for where no disk has a host cache.
-pub(super) fn tell_of_nothing_to_warm(design: &volume::Design, is_warm: bool) {
+pub(super) fn warn_of_nothing_to_warm(design: &volume::Design, is_warm: bool) {
     if is_warm && !design.volumes.iter().any(is_cached) {
         let text = "`--cache warm` changes nothing: no disk of the design has a host cache; give \
                     one `cache = \"ReadOnly\"`";
@@ -167,15 +167,15 @@ pub(super) fn read_again(
     catalog: &Arc<Catalog>,
 ) -> Result<(volume::Design, String), Failure> {
     let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
-    read_telling(name, catalog, is_error).map(|read| (read.design, read.text))
+    read_and_print(name, catalog, is_error).map(|read| (read.design, read.text))
 }
 
 /// Reads a design. Mistakes are printed and end the command.
 pub(super) fn read(name: &str, catalog: &Arc<Catalog>) -> Result<Read, Failure> {
-    read_telling(name, catalog, |_| true)
+    read_and_print(name, catalog, |_| true)
 }
 
-fn read_telling(
+fn read_and_print(
     name: &str,
     catalog: &Arc<Catalog>,
     is_shown: impl Fn(&Diagnostic) -> bool,
@@ -206,7 +206,7 @@ fn read_telling(
     let (design, findings) = volume::design::parse_with(&text, catalog);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
     let shown: Vec<&Diagnostic> = findings.iter().filter(|finding| is_shown(finding)).collect();
-    diagnostics::tell(&shown, Texts { sources: &sources, command_line: "" });
+    diagnostics::print_all(&shown, Texts { sources: &sources, command_line: "" });
     let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
     match design.filter(|_| !is_wrong) {
         Some(mut design) => {

@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Some(path) = &args.output else { return Exit::Fine.once(stream::print(&text)) };
     inputs::refuse(path)?;
     result_file::write(path, text.as_bytes()).map_err(|error| not_written(path, &error))?;
-    stream::tell(&format!("wrote {}\n", path.display()));
+    stream::print_message(&format!("wrote {}\n", path.display()));
     Ok(Exit::Fine)
 }
 

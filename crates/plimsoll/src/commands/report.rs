@@ -99,7 +99,7 @@ pub(super) fn write(path: &Path, page: &str) -> Result<(), Failure> {
     inputs::refuse(path)?;
     result_file::write(path, page.as_bytes()).map_err(|error| not_written(path, &error))?;
     let size = units::format_bytes(page.len() as u64);
-    stream::tell(&format!("wrote {} ({size})\n", path.display()));
+    stream::print_message(&format!("wrote {} ({size})\n", path.display()));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `plimsoll run`: runs job files.
 
-use dialects::Understood;
+use dialects::ReadPlan;
 use plan::Plan;
 use runner::RunOptions;
 
@@ -49,7 +49,7 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
 }
 
 /// Reads the files. On emulated volumes no file is touched, so no folder needs to be there.
-fn parse(args: &Args) -> Understood {
+fn parse(args: &Args) -> ReadPlan {
     let mut input = args.input.parse(true);
     if args.on.is_given() {
         input.parsed.refusals.retain(|finding| finding.code != "missing-folder");
@@ -65,8 +65,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Returns what is to be run, and how.
 fn prepared(args: &Args) -> Result<(Plan, RunOptions), Failure> {
-    let Understood { mut parsed, draws_anew, .. } = parse(args);
-    input::tell(&parsed)?;
+    let ReadPlan { mut parsed, draws_anew, .. } = parse(args);
+    input::print_findings(&parsed)?;
     if let Some(seed) = args.seed.or_else(|| draws_anew.then(seed::drawn)) {
         seed::set(&mut parsed.plan, seed);
     }

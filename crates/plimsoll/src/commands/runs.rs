@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use analysis::assess::Standing;
 use record::Figure;
-use store::{Figures, Filter, FindError, RunRow, State, StepFigures, Totals, Which};
+use store::{Figures, Filter, FindError, RunRow, RunSelector, State, StepFigures, Totals};
 
 use super::keep::{self, StoreArgs, failure};
 use crate::exit::{Exit, Failure};
@@ -65,7 +65,7 @@ enum Action {
 #[derive(Debug, clap::Args)]
 struct ChangeArgs {
     /// The run: its number, its name, `last`, or `last~N`.
-    run: Which,
+    run: RunSelector,
     /// What to give it.
     text: String,
     #[command(flatten)]
@@ -76,7 +76,7 @@ struct ChangeArgs {
 struct DeleteArgs {
     /// The runs: numbers, names, `last`, or `last~N`.
     #[arg(required = true)]
-    runs: Vec<Which>,
+    runs: Vec<RunSelector>,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -113,7 +113,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         Some(Action::Untag(args)) => change(args, |store, run, text| {
             if !store.untag(run.id, text)? {
-                stream::tell(&format!("run {} has no tag `{text}`\n", run.id));
+                stream::print_message(&format!("run {} has no tag `{text}`\n", run.id));
             }
             Ok(())
         }),
@@ -130,7 +130,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         return Exit::Fine.once(stream::print(&format!("{text}\n")));
     }
     if runs.is_empty() {
-        stream::tell("no runs\n");
+        stream::print_message("no runs\n");
         return Ok(Exit::Fine);
     }
     Exit::Fine.once(stream::print(&table(&runs, stream::stdout_columns())))
@@ -301,7 +301,7 @@ fn delete(args: &DeleteArgs) -> Result<Exit, Failure> {
         store.delete(run.id).map_err(failure)?;
         let label = label(&run);
         let what = if label.is_empty() { String::new() } else { format!(" ({label})") };
-        stream::tell(&format!("deleted run {}{what}\n", run.id));
+        stream::print_message(&format!("deleted run {}{what}\n", run.id));
     }
     Ok(Exit::Fine)
 }

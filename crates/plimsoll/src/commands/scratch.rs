@@ -47,7 +47,7 @@ impl Scratch {
     pub(super) fn make(places: &[PathBuf], purpose: Purpose) -> Result<Self, Failure> {
         let name = format!("{}{}", purpose.prefix(), std::process::id());
         for dir in places.iter().flat_map(|place| leftovers(place, purpose)) {
-            tell_leftover(&dir, purpose);
+            print_leftover(&dir, purpose);
         }
         let mut problem = String::new();
         for place in places {
@@ -176,9 +176,9 @@ fn leftovers(place: &Path, purpose: Purpose) -> Vec<PathBuf> {
 
 /// Says how to remove what a killed command left. It is never removed unasked: the number of a
 /// process on another host says nothing here.
-fn tell_leftover(dir: &Path, purpose: Purpose) {
+fn print_leftover(dir: &Path, purpose: Purpose) {
     let (dir, command) = (dir.display(), purpose.command);
-    stream::tell(&format!(
+    stream::print_message(&format!(
         "note: `{dir}` is left from a {command} that was killed\nhint: remove it: rm -r '{dir}'\n"
     ));
 }
@@ -227,7 +227,7 @@ mod tests {
             fs::create_dir(dir).expect("it is ours");
         }
         assert_eq!(leftovers(place.path(), DEMO), std::slice::from_ref(&left));
-        tell_leftover(&left, DEMO);
+        print_leftover(&left, DEMO);
         assert!(left.exists(), "nothing is removed unasked");
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use export::Run;
 use record::Record;
-use store::{Several, Store};
+use store::{RunsSelector, Store};
 use units::system_text;
 
 use super::keep::{StoreArgs, failure};
@@ -64,7 +64,7 @@ fn is_file(word: &str) -> bool {
 }
 
 fn of_store(word: &str, store: &Store) -> Result<Vec<Run>, Failure> {
-    let Ok(several) = word.parse::<Several>();
+    let Ok(several) = word.parse::<RunsSelector>();
     let mut runs = Vec::new();
     for row in store.find_several(&several).map_err(not_found)? {
         let Some(record) = store.record(row.id).map_err(failure)? else {

@@ -1,7 +1,7 @@
 //! `plimsoll show`: one run from the store, as it was printed when it ended.
 
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
-use store::{State, Which};
+use store::{RunSelector, State};
 
 use super::keep::{StoreArgs, failure};
 use super::runs::not_found;
@@ -14,7 +14,7 @@ use crate::{clock, stream, summary};
 pub(super) struct Args {
     /// The run: its number, its name, `last`, or `last~N` for the Nth before the last.
     #[arg(default_value = "last")]
-    run: Which,
+    run: RunSelector,
 
     /// Print the record as JSON (`plimsoll.record/1`).
     #[arg(long, conflicts_with_all = ["fio_json", "plan"])]

@@ -140,7 +140,7 @@ impl Subject {
                 ..InputArgs::default()
             };
             let parsed = input.parse_read(&read, true).parsed;
-            input::tell(&parsed)?;
+            input::print_findings(&parsed)?;
             let file = Path::new(target).file_name().unwrap_or(target.as_ref());
             let about = file.to_string_lossy().into_owned();
             return Ok(Subject { plan: parsed.plan, about, _scratch: None });
@@ -218,7 +218,7 @@ impl SubjectArgs {
         scratch.check_space(size_bytes, 1)?;
         let is_direct = scratch.takes_direct();
         if !is_direct {
-            stream::tell(
+            stream::print_message(
                 "note: the file system refuses direct I/O: these numbers are those of the page \
                  cache\n",
             );
@@ -255,7 +255,7 @@ impl SubjectArgs {
             text.push_str(&format!("size={bytes}\n"));
         }
         let mut parsed = fio::parse_text("<curve>", &text, &Wishes::default(), &HostLoader);
-        input::tell(&parsed)?;
+        input::print_findings(&parsed)?;
         parsed.plan.engines_give_way();
         Ok(parsed.plan)
     }

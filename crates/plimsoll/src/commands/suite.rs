@@ -8,7 +8,7 @@ use bench::suite::change::Changes;
 use bench::suite::jobs::{self, Site};
 use bench::suite::steps::Order;
 use bench::suite::{BUILT_IN, End, Size, Step, Suite, built_in, labels, need, parse, steps};
-use dialects::{Loader, Understood, Wishes, find_dialect};
+use dialects::{Loader, ReadPlan, Wishes, find_dialect};
 use plan::Severity;
 use plan::job::Source;
 use units::system_text;
@@ -117,7 +117,7 @@ fn scale(text: &str) -> Result<f64, String> {
 }
 
 /// A suite with what is changed of it.
-pub(super) struct Chosen {
+pub(super) struct ChosenSuite {
     pub(super) suite: Suite,
     pub(super) changes: Changes,
     pub(super) order: Order,
@@ -134,11 +134,11 @@ impl ChangeArgs {
 }
 
 /// Finds a suite by its name or file, and changes it.
-pub(super) fn choose(name: &str, args: &ChangeArgs) -> Result<Chosen, Failure> {
+pub(super) fn choose(name: &str, args: &ChangeArgs) -> Result<ChosenSuite, Failure> {
     let (suite, text) = read(name)?;
     let (changes, order) = args.parts();
     let suite = changes.apply(suite).map_err(|error| Failure::wrong_use(error.to_string()))?;
-    Ok(Chosen { suite, changes, order, text })
+    Ok(ChosenSuite { suite, changes, order, text })
 }
 
 /// Reads a suite. Mistakes are printed and end the command.
@@ -150,7 +150,7 @@ fn read(name: &str) -> Result<(Suite, String), Failure> {
     let (suite, findings) = parse(&text);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
     let shown: Vec<&plan::Diagnostic> = findings.iter().collect();
-    diagnostics::tell(&shown, Texts { sources: &sources, command_line: "" });
+    diagnostics::print_all(&shown, Texts { sources: &sources, command_line: "" });
     let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
     match suite.filter(|_| !is_wrong) {
         Some(suite) => Ok((suite, text)),
@@ -210,7 +210,7 @@ fn duration(ns: u64) -> String {
 }
 
 fn show(args: &ShowArgs) -> Result<String, Failure> {
-    let Chosen { suite, order, text, .. } = choose(&args.suite, &args.changes)?;
+    let ChosenSuite { suite, order, text, .. } = choose(&args.suite, &args.changes)?;
     let all = steps(&suite, &order);
     if args.toml {
         return Ok(text);
@@ -223,7 +223,7 @@ fn show(args: &ShowArgs) -> Result<String, Failure> {
 
 /// Prints the steps in the words of a tool.
 fn show_as(args: &ShowArgs) -> Result<Exit, Failure> {
-    let Chosen { suite, order, .. } = choose(&args.suite, &args.changes)?;
+    let ChosenSuite { suite, order, .. } = choose(&args.suite, &args.changes)?;
     let all = steps(&suite, &order);
     let named = args.form.as_deref().and_then(find_dialect);
     let to = named.ok_or_else(|| Failure::wrong_use("no such language"))?;
@@ -236,7 +236,7 @@ fn show_as(args: &ShowArgs) -> Result<Exit, Failure> {
         return Exit::Fine.once(stream::print(&text));
     }
     let parsed = dialects::fio::parse_text(&suite.name, &text, &Wishes::default(), &HostLoader);
-    translate::write(Understood::of(parsed), to, None)
+    translate::write(ReadPlan::of(parsed), to, None)
 }
 
 fn fio(suite: &Suite, all: &[Step]) -> String {
@@ -428,6 +428,9 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
     let path = format!("{}.toml", args.name);
     let written = result_file::write_new(Path::new(&path), text.as_bytes());
     written.map_err(|error| not_written(Path::new(&path), &error))?;
-    stream::tell(&format!("{path} begins as `{}`: plimsoll bench DIR --suite {path}\n", args.from));
+    stream::print_message(&format!(
+        "{path} begins as `{}`: plimsoll bench DIR --suite {path}\n",
+        args.from
+    ));
     Ok(Exit::Fine)
 }

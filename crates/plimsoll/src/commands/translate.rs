@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dialects::{Dialect, Translation, Understood, find_dialect};
+use dialects::{Dialect, ReadPlan, Translation, find_dialect};
 use plan::Diagnostic;
 use plan::job::Source;
 
@@ -50,15 +50,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Writes what was read in the words of a tool, with what is lost.
 pub(super) fn write(
-    understood: Understood,
+    understood: ReadPlan,
     to: &dyn Dialect,
     output: Option<&str>,
 ) -> Result<Exit, Failure> {
-    let Understood { mut parsed, plain, .. } = understood;
+    let ReadPlan { mut parsed, plain, .. } = understood;
     parsed.refusals.retain(|finding| !OF_THIS_MACHINE.contains(&finding.code));
     let left_out = parsed.refusals.extract_if(.., |finding| LEFT_OUT.contains(&finding.code));
     let left_out: Vec<Diagnostic> = left_out.collect();
-    input::tell(&parsed)?;
+    input::print_findings(&parsed)?;
     // What is written in the files' own language needs no plan between.
     let plain = plain.filter(|it| it.language == to.name()).map(|it| it.translation);
     let is_plain = plain.is_some();
@@ -75,7 +75,7 @@ pub(super) fn write(
     let mut sink = Sink::open(output)?;
     let written = sink.write(&with_losses(&translation, to.comment()));
     for loss in &translation.losses {
-        stream::tell(&format!("lost: {loss}\n"));
+        stream::print_message(&format!("lost: {loss}\n"));
     }
     Exit::Fine.once(written)
 }

@@ -121,7 +121,7 @@ const SIGNALLED: Exit = Exit::Vdbench(130);
 
 /// What this program adds to Vdbench's command line.
 #[derive(Clone, Debug, Default)]
-struct Ours {
+struct OwnOptions {
     help: bool,
     version: bool,
     layout: Layout,
@@ -142,7 +142,7 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
 }
 
 fn vdbench(args: &[String]) -> Result<Exit, Failure> {
-    let (ours, args) = Ours::take(args)?;
+    let (ours, args) = OwnOptions::take(args)?;
     if ours.help || args.is_empty() && !ours.version {
         stream::print(HELP)?;
         return Ok(if ours.help { Exit::Fine } else { FAILED });
@@ -163,7 +163,7 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
     }
     let joined = args.join(" ");
     let texts = Texts { sources: &line.parsed.sources, command_line: &joined };
-    diagnostics::tell(&line.parsed.diagnostics.iter().collect::<Vec<_>>(), texts);
+    diagnostics::print_all(&line.parsed.diagnostics.iter().collect::<Vec<_>>(), texts);
     if line.parsed.has_errors() {
         return Ok(FAILED);
     }
@@ -184,17 +184,17 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
         refusals.extend(unwanted_command(&line.parsed));
     }
     refusals.extend(findings);
-    diagnostics::tell(&refusals.iter().collect::<Vec<_>>(), texts);
+    diagnostics::print_all(&refusals.iter().collect::<Vec<_>>(), texts);
     if refusals.iter().any(|finding| finding.severity == Severity::Error) {
         return Ok(FAILED);
     }
     measure(&line, &ours, &runs, plan)
 }
 
-impl Ours {
+impl OwnOptions {
     /// Takes the options of this program out of a command line.
     fn take(args: &[String]) -> Result<(Self, Vec<String>), Failure> {
-        let mut ours = Ours::default();
+        let mut ours = OwnOptions::default();
         let mut rest = Vec::new();
         let mut words = args.iter();
         while let Some(word) = words.next() {
@@ -274,7 +274,7 @@ fn unwanted_command(parsed: &Parsed) -> Option<Diagnostic> {
     Some(Diagnostic::error("commands", message).help(help))
 }
 
-fn session(line: &CommandLine, ours: &Ours, runs: &[Run]) -> Result<Session, Failure> {
+fn session(line: &CommandLine, ours: &OwnOptions, runs: &[Run]) -> Result<Session, Failure> {
     let now = clock::moment();
     let folder = Folder::make(&line.output_dir, &now, !line.is_simulation)?;
     let settings = &line.parsed.settings;
@@ -301,12 +301,12 @@ fn session(line: &CommandLine, ours: &Ours, runs: &[Run]) -> Result<Session, Fai
     let mut session = Session::new(report, folder, runs.to_vec(), words);
     session.print_records(ours.json);
     session.open(line.is_simulation);
-    session.tell(&format!("{}\n", program()), false);
+    session.print(&format!("{}\n", program()), false);
     if let Some(created) = created {
-        session.tell(&created, false);
+        session.print(&created, false);
     }
     for argument in &line.arguments {
-        session.tell(&format!("input argument scanned: '{argument}'\n"), false);
+        session.print(&format!("input argument scanned: '{argument}'\n"), false);
     }
     Ok(session)
 }
@@ -320,7 +320,7 @@ fn setup_host(host: &Host) -> SetupHost {
 }
 
 /// Lists the runs.
-fn simulate(line: &CommandLine, ours: &Ours) -> Result<Exit, Failure> {
+fn simulate(line: &CommandLine, ours: &OwnOptions) -> Result<Exit, Failure> {
     let mut session = session(line, ours, &[])?;
     session.simulation(&vdbench::simulation(&line.parsed));
     let ending = session.unless_broken(Ending::Simulated);
@@ -329,7 +329,12 @@ fn simulate(line: &CommandLine, ours: &Ours) -> Result<Exit, Failure> {
 }
 
 /// Runs everything, as often as asked for.
-fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Result<Exit, Failure> {
+fn measure(
+    line: &CommandLine,
+    ours: &OwnOptions,
+    runs: &[Run],
+    mut plan: Plan,
+) -> Result<Exit, Failure> {
     let n_formats = runs.len() - line.parsed.runs.len();
     let control = Arc::new(Control::new());
     let monitor = line.parsed.settings.monitor.as_deref().map(Monitor::watch).transpose()?;
@@ -367,7 +372,7 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
         let mut outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
             if signals.last().is_some() && !is_told {
                 is_told = true;
-                session.tell("CTRL-C or SIGTERM: shutting down; results are kept", false);
+                session.print("CTRL-C or SIGTERM: shutting down; results are kept", false);
             }
             session.event(&event);
             kept.event(&event);
@@ -437,7 +442,7 @@ fn refused(session: &mut Session, findings: &[Diagnostic]) -> Ending {
         lines.extend(finding.help.iter().map(|help| format!("  {}", session.in_its_words(help))));
         why.get_or_insert(message);
     }
-    session.tell(&lines.join("\n"), true);
+    session.print(&lines.join("\n"), true);
     Ending::Aborted(why.unwrap_or_default())
 }
 

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_tells_what_is_done_of_how_much() {
+    fn a_format_says_what_is_done_of_how_much() {
         let done = "dirs 1365/1365  files 12345/100000  1.20 GiB of 9.50 GiB";
         check_format(|_| {}, 200, &format!("step 2/4  formatting  {done}  813 MiB/s  1:24 left"));
         check_format(|_| {}, 80, &format!("formatting  {done}  1:24 left"));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn layout_tells_share_and_time_left() {
+    fn layout_says_share_and_time_left() {
         let line = layout(Path::new("/mnt/a"), 1 << 30, 4 << 30, Some(3723), 80);
         assert_eq!(line, "laying out  25 % of 4.00 GiB  1:02:03 left  /mnt/a");
         assert_eq!(layout(Path::new("a"), 0, 0, None, 80), "laying out 100 % of 0 B  a");

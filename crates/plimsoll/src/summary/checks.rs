@@ -9,7 +9,7 @@ use super::{COLUMNS, step_title, wrap};
 
 /// What the steps' checks of one name said.
 #[derive(Default)]
-struct Said<'a> {
+struct CheckResults<'a> {
     /// Those that failed, with their steps.
     failed: Vec<(u32, &'a GateRecord)>,
     is_passed: bool,
@@ -54,8 +54,8 @@ pub(super) fn put_checks(text: &mut String, record: &Record) {
     text.push('\n');
 }
 
-fn said(record: &Record) -> BTreeMap<&str, Said<'_>> {
-    let mut all: BTreeMap<&str, Said<'_>> = BTreeMap::new();
+fn said(record: &Record) -> BTreeMap<&str, CheckResults<'_>> {
+    let mut all: BTreeMap<&str, CheckResults<'_>> = BTreeMap::new();
     for step in &record.validity {
         for gate in &step.gates {
             let said = all.entry(gate.name.as_str()).or_default();
@@ -102,8 +102,8 @@ fn put_until_steady(text: &mut String, record: &Record) {
 }
 
 /// Returns one line of names.
-fn short(all: &BTreeMap<&str, Said<'_>>) -> String {
-    let names = |which: fn(&Said<'_>) -> bool| {
+fn short(all: &BTreeMap<&str, CheckResults<'_>>) -> String {
+    let names = |which: fn(&CheckResults<'_>) -> bool| {
         let names = GateName::ALL.iter().map(|name| name.as_str());
         let names = names.filter(|name| all.get(name).is_some_and(which));
         names.collect::<Vec<_>>().join(", ")

@@ -13,7 +13,7 @@ use crate::common::{Sandbox, outcome};
 const FIO: &str = "/usr/bin/fio";
 
 /// What one of the two programs said and logged.
-pub(crate) struct Said {
+pub(crate) struct ProgramOutput {
     /// Its name in messages.
     pub(crate) who: &'static str,
     /// Its JSON.
@@ -46,7 +46,7 @@ pub(crate) fn real_fio() -> Option<&'static Path> {
 ///
 /// `{logs}` in an argument becomes a prefix of log files, another one for each program.
 #[track_caller]
-pub(crate) fn both(sandbox: &Sandbox, args: &[&str]) -> Option<[Said; 2]> {
+pub(crate) fn both(sandbox: &Sandbox, args: &[&str]) -> Option<[ProgramOutput; 2]> {
     let fio = real_fio()?;
     Some([said(sandbox, "fio", fio, args), said(sandbox, "plimsoll", &ours(sandbox), args)])
 }
@@ -63,7 +63,7 @@ pub(crate) fn ours(sandbox: &Sandbox) -> PathBuf {
 }
 
 #[track_caller]
-fn said(sandbox: &Sandbox, who: &'static str, program: &Path, args: &[&str]) -> Said {
+fn said(sandbox: &Sandbox, who: &'static str, program: &Path, args: &[&str]) -> ProgramOutput {
     let args: Vec<String> = args.iter().map(|arg| arg.replace("{logs}", who)).collect();
     let mut command = sandbox.command(program);
     command.arg("--output-format=json+").args(&args);
@@ -71,10 +71,10 @@ fn said(sandbox: &Sandbox, who: &'static str, program: &Path, args: &[&str]) -> 
     let page = serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| {
         panic!("{who} {args:?}: {error}\n{}{}", outcome.stdout, outcome.stderr)
     });
-    Said { who, page, logs: sandbox.path(who) }
+    ProgramOutput { who, page, logs: sandbox.path(who) }
 }
 
-impl Said {
+impl ProgramOutput {
     /// Returns a value of the first job, such as `/read/total_ios`; zero where there is none.
     pub(crate) fn number(&self, pointer: &str) -> f64 {
         self.page["jobs"][0].pointer(pointer).and_then(Value::as_f64).unwrap_or(0.0)

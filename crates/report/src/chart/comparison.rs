@@ -7,7 +7,7 @@ use record::CurveRecord;
 
 use super::percentiles;
 use crate::axis;
-use crate::spec::{ChartSpec, Colour, Dash, Marker, Quantity, Rule, Series};
+use crate::spec::{ChartSpec, Colour, DashStyle, Marker, Quantity, Rule, Series};
 use crate::subject::Set;
 use crate::table::{Cell, Table};
 use crate::thin::{self, POINTS_MAX, Seconds, total};
@@ -15,7 +15,7 @@ use crate::view::steps;
 use crate::words::difference;
 
 /// A candidate against the baseline.
-pub(crate) struct Against<'a> {
+pub(crate) struct CandidateSide<'a> {
     pub(crate) candidate: &'a Set,
     pub(crate) found: SetComparison,
 }
@@ -27,7 +27,7 @@ const ROWS_MAX: usize = 30;
 const CANDIDATES_MAX: usize = 5;
 
 /// Draws the ratio of each figure, as a difference in percent, with its interval.
-pub(crate) fn ratios(against: &[Against<'_>]) -> Option<ChartSpec> {
+pub(crate) fn ratios(against: &[CandidateSide<'_>]) -> Option<ChartSpec> {
     let first = against.first()?;
     let mut keys: Vec<String> =
         labelled(&first.found).into_iter().map(|(label, _)| label).collect();
@@ -77,7 +77,7 @@ pub(crate) fn ratios(against: &[Against<'_>]) -> Option<ChartSpec> {
             at: 0.0,
             text: String::new(),
             colour: Colour::Plain,
-            dash: Dash::Solid,
+            dash: DashStyle::Solid,
         }],
         cells: None,
         notes: vec![
@@ -140,7 +140,7 @@ fn label(row: &Row, has_place: bool) -> String {
 }
 
 fn points(
-    one: &Against<'_>,
+    one: &CandidateSide<'_>,
     keys: &[String],
     name: &str,
     colour: Colour,
@@ -161,7 +161,7 @@ fn points(
     series
 }
 
-fn table(against: &[Against<'_>]) -> Table {
+fn table(against: &[CandidateSide<'_>]) -> Table {
     let mut table = Table::new(&[
         ("figure", "figure"),
         ("candidate", "candidate"),
@@ -229,7 +229,14 @@ pub(crate) fn distributions(sets: &[Set]) -> Option<ChartSpec> {
 
 /// Draws the rate of the first run of each set over its own time.
 pub(crate) fn rates(sets: &[Set]) -> Option<ChartSpec> {
-    let dashes = [Dash::Solid, Dash::Dash, Dash::Dot, Dash::DashDot, Dash::Dash, Dash::Dot];
+    let dashes = [
+        DashStyle::Solid,
+        DashStyle::Dash,
+        DashStyle::Dot,
+        DashStyle::DashDot,
+        DashStyle::Dash,
+        DashStyle::Dot,
+    ];
     let mut series = Vec::new();
     let mut table = Table::new(&[("run", "run"), ("time", "end_s"), ("IOPS", "iops")]);
     let (mut start_s, mut end_s) = (f64::INFINITY, 0.0_f64);
@@ -311,7 +318,7 @@ pub(crate) fn curves(sets: &[Set]) -> Option<ChartSpec> {
             at,
             text: String::new(),
             colour: Colour::Of(idx as u8),
-            dash: Dash::Dot,
+            dash: DashStyle::Dot,
         }));
     }
     let values: Vec<f64> = series.iter().flat_map(|it| it.y.iter().flatten().copied()).collect();
@@ -352,7 +359,7 @@ fn one_curve(idx: usize, name: &str, curve: &CurveRecord, table: &mut Table) -> 
     Series {
         name: name.to_owned(),
         colour: Colour::Of(idx as u8),
-        dash: [Dash::Solid, Dash::Dash, Dash::Dot, Dash::DashDot][idx % 4],
+        dash: [DashStyle::Solid, DashStyle::Dash, DashStyle::Dot, DashStyle::DashDot][idx % 4],
         marker: Some(Marker::ALL[idx]),
         is_line: true,
         x: points.iter().map(|point| point.achieved_iops).collect(),

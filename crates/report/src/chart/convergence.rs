@@ -8,7 +8,7 @@ use units::format_iops;
 
 use super::over_time::Source;
 use crate::axis;
-use crate::spec::{ChartSpec, Colour, Dash, Marker, Rule, Series, Span, SpanKind};
+use crate::spec::{ChartSpec, Colour, DashStyle, Marker, Rule, Series, Span, SpanKind};
 use crate::table::{Cell, Table};
 use crate::thin::{Seconds, start_s, total};
 
@@ -218,9 +218,9 @@ fn limits(test: &WindowTest) -> Vec<Rule> {
         dash,
     };
     vec![
-        rule(1.1, "mean + 10 %", Dash::Dot),
-        rule(1.0, "mean", Dash::Dash),
-        rule(0.9, "mean − 10 %", Dash::Dot),
+        rule(1.1, "mean + 10 %", DashStyle::Dot),
+        rule(1.0, "mean", DashStyle::Dash),
+        rule(0.9, "mean − 10 %", DashStyle::Dot),
     ]
 }
 
@@ -234,7 +234,7 @@ fn fit(rounds: &Rounds, test: &WindowTest) -> Series {
     Series {
         name: "fitted line".to_owned(),
         colour: Colour::Of(1),
-        dash: Dash::Dash,
+        dash: DashStyle::Dash,
         is_line: true,
         x: ends.iter().map(|idx| (rounds.window.start + idx + 1) as f64).collect(),
         y: ends.iter().map(at).collect(),

@@ -11,7 +11,7 @@ use units::format_iops;
 
 use super::over_time::Source;
 use crate::axis;
-use crate::spec::{Axis, ChartSpec, Colour, Dash, Marker, Rule, Series, Span, SpanKind};
+use crate::spec::{Axis, ChartSpec, Colour, DashStyle, Marker, Rule, Series, Span, SpanKind};
 use crate::table::{Cell, Table};
 use crate::words::round_latency;
 
@@ -22,22 +22,22 @@ struct Probe<'a> {
 }
 
 /// A line of the chart: its name, colour, stroke, marker, and the figure of a point.
-type Line = (&'static str, Colour, Dash, Marker, fn(&Probe<'_>) -> Option<f64>);
+type Line = (&'static str, Colour, DashStyle, Marker, fn(&Probe<'_>) -> Option<f64>);
 
 const LINES: [Line; 5] = [
-    ("mean", Colour::Of(1), Dash::DashDot, Marker::Diamond, |probe| {
+    ("mean", Colour::Of(1), DashStyle::DashDot, Marker::Diamond, |probe| {
         Some(probe.point.latency_mean_ns)
     }),
-    ("p50", Colour::Shade(0, 0), Dash::Dot, Marker::TriangleUp, |probe| {
+    ("p50", Colour::Shade(0, 0), DashStyle::Dot, Marker::TriangleUp, |probe| {
         Some(probe.point.latency_p50_ns as f64)
     }),
-    ("p99", Colour::Shade(0, 1), Dash::Solid, Marker::Circle, |probe| {
+    ("p99", Colour::Shade(0, 1), DashStyle::Solid, Marker::Circle, |probe| {
         Some(probe.point.latency_p99_ns as f64)
     }),
-    ("p99.9", Colour::Shade(0, 2), Dash::Dash, Marker::Square, |probe| {
+    ("p99.9", Colour::Shade(0, 2), DashStyle::Dash, Marker::Square, |probe| {
         probe.p99_9_ns.map(|ns| ns as f64)
     }),
-    ("max", Colour::Shade(0, 3), Dash::Dot, Marker::TriangleDown, |probe| {
+    ("max", Colour::Shade(0, 3), DashStyle::Dot, Marker::TriangleDown, |probe| {
         Some(probe.point.latency_max_ns as f64)
     }),
 ];
@@ -240,7 +240,7 @@ fn by_little(law: &ScalabilityRecord, probes: &[Probe<'_>]) -> Series {
     Series {
         name: "scalability law".to_owned(),
         colour: Colour::Of(2),
-        dash: Dash::Dash,
+        dash: DashStyle::Dash,
         is_line: true,
         x: points.iter().map(|(_, rate)| round3(*rate)).collect(),
         y: points.iter().map(|(depth, rate)| Some((depth / rate * 1e9).round())).collect(),
@@ -271,7 +271,7 @@ fn limit_rules(curve: &CurveRecord) -> Vec<Rule> {
             at: *ns_max as f64,
             text: format!("{figure} < {}", round_latency(*ns_max as f64)),
             colour: Colour::Bad,
-            dash: Dash::Solid,
+            dash: DashStyle::Solid,
         }),
         Limit::Achieved { .. } => None,
     };
@@ -289,11 +289,11 @@ fn line_rules(curve: &CurveRecord) -> Vec<Rule> {
     };
     let mut rules = Vec::new();
     if let Some((iops, rate)) = curve.line_iops().zip(curve.rate_words()) {
-        rules.push(upright(iops, format!("load line {rate}"), Colour::Good, Dash::Solid));
+        rules.push(upright(iops, format!("load line {rate}"), Colour::Good, DashStyle::Solid));
     }
     for (idx, rate) in curve.knees.iter().flat_map(|it| &it.rates_iops).enumerate() {
         let text = if idx == 0 { "knee".to_owned() } else { String::new() };
-        rules.push(upright(*rate, text, Colour::Plain, Dash::Dot));
+        rules.push(upright(*rate, text, Colour::Plain, DashStyle::Dot));
     }
     rules
 }
@@ -404,7 +404,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
         series.push(Series {
             name: "scalability law".to_owned(),
             colour: Colour::Of(2),
-            dash: Dash::Dash,
+            dash: DashStyle::Dash,
             is_line: true,
             x: points.iter().map(|(depth, _)| round3(*depth)).collect(),
             y: points.iter().map(|(_, rate)| Some(round3(*rate))).collect(),

@@ -5,7 +5,7 @@ use record::{Interval, IntervalDir, Record, Verdict};
 use units::plural;
 
 use crate::axis;
-use crate::spec::{ChartSpec, Colour, Dash, Rule, Series, Span, SpanKind, Thinned};
+use crate::spec::{ChartSpec, Colour, DashStyle, Rule, Series, Span, SpanKind, Thinned};
 use crate::table::{Cell, Table};
 use crate::thin::{Level, POINTS_MAX, Seconds, end_s, start_s};
 use crate::view::{Step, preparations, step_name};
@@ -84,8 +84,8 @@ fn rate(source: &Source<'_>, seconds: &Seconds<'_>, kind: &RateKind) -> ChartSpe
             *level = scaled(*level, kind.scale);
         }
         let levels: Vec<Option<Level>> = levels.into_iter().map(Some).collect();
-        let stroke = [Dash::Solid, Dash::Dash, Dash::Dot][idx];
-        let line = Stroke { colour: Colour::Of(idx as u8), dash: stroke, has_band: true };
+        let stroke = [DashStyle::Solid, DashStyle::Dash, DashStyle::Dot][idx];
+        let line = LineStroke { colour: Colour::Of(idx as u8), dash: stroke, has_band: true };
         series.push(joined(seconds, format!("{name}s"), &line, &levels));
         add_columns(&mut table, seconds, name, kind.column);
         columns.push(levels);
@@ -161,12 +161,12 @@ impl Waited {
 }
 
 /// The latencies of a second: how they are named, drawn and taken.
-type Figure = (&'static str, &'static str, Dash, fn(&IntervalDir) -> Option<u64>);
+type Figure = (&'static str, &'static str, DashStyle, fn(&IntervalDir) -> Option<u64>);
 
 const FIGURES: [Figure; 3] = [
-    ("p50", "p50_ns", Dash::Dot, IntervalDir::waited_ns_p50),
-    ("p99", "p99_ns", Dash::Solid, IntervalDir::waited_ns_p99),
-    ("max", "max_ns", Dash::Dash, IntervalDir::waited_ns_max),
+    ("p50", "p50_ns", DashStyle::Dot, IntervalDir::waited_ns_p50),
+    ("p99", "p99_ns", DashStyle::Solid, IntervalDir::waited_ns_p99),
+    ("max", "max_ns", DashStyle::Dash, IntervalDir::waited_ns_max),
 ];
 
 fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
@@ -188,7 +188,7 @@ fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
                 }
             }
             let colour = Colour::Shade(idx as u8, shade as u8 + 1);
-            let line = Stroke { colour, dash, has_band: figure == "p99" };
+            let line = LineStroke { colour, dash, has_band: figure == "p99" };
             series.push(joined(seconds, format!("{name} {figure}"), &line, &levels));
             add_columns(&mut table, seconds, &format!("{name} {figure}"), column);
             columns.push(levels);
@@ -221,9 +221,9 @@ fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
 }
 
 /// How a line is drawn.
-struct Stroke {
+struct LineStroke {
     colour: Colour,
-    dash: Dash,
+    dash: DashStyle,
     has_band: bool,
 }
 
@@ -231,11 +231,11 @@ struct Stroke {
 fn joined(
     seconds: &Seconds<'_>,
     name: String,
-    stroke: &Stroke,
+    stroke: &LineStroke,
     levels: &[Option<Level>],
 ) -> Series {
     let has_band = stroke.has_band && seconds.is_thinned();
-    let Stroke { colour, dash, .. } = *stroke;
+    let LineStroke { colour, dash, .. } = *stroke;
     let mut series = Series { name, colour, dash, is_line: true, ..Series::default() };
     let mut put = |x: f64, level: Option<Level>| {
         series.x.push(x);
@@ -362,7 +362,7 @@ fn marks(source: &Source<'_>, seconds: &Seconds<'_>) -> Vec<Rule> {
     let mark = |step: &Step<'_>| {
         let first = seconds.intervals.iter().find(|it| it.step_idx == step.idx)?;
         let (at, text) = (start_s(first), step.name.clone());
-        Some(Rule { is_across: false, at, text, colour: Colour::Plain, dash: Dash::Dot })
+        Some(Rule { is_across: false, at, text, colour: Colour::Plain, dash: DashStyle::Dot })
     };
     source.steps.iter().filter_map(mark).collect()
 }

@@ -6,7 +6,7 @@ use record::DirRecord;
 
 use super::over_time::Source;
 use crate::axis;
-use crate::spec::{ChartSpec, Colour, Dash, Marker, Series};
+use crate::spec::{ChartSpec, Colour, DashStyle, Marker, Series};
 use crate::table::{Cell, Table};
 use crate::view::Step;
 
@@ -18,18 +18,18 @@ pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) latencies: Histogram,
     pub(crate) colour: Colour,
-    pub(crate) dash: Dash,
+    pub(crate) dash: DashStyle,
 }
 
 /// Percentiles that the table lists.
 const LISTED: [f64; 9] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 0.99999];
 
 /// What is drawn of a direction: its name, where it is, and its stroke.
-type LatencyKind = (&'static str, fn(&DirRecord) -> Option<&Histogram>, Dash);
+type LatencyKind = (&'static str, fn(&DirRecord) -> Option<&Histogram>, DashStyle);
 
 const KINDS: [LatencyKind; 2] = [
-    ("service time", |dir| Some(&dir.clat), Dash::Solid),
-    ("response time", |dir| dir.response.as_ref(), Dash::Dash),
+    ("service time", |dir| Some(&dir.clat), DashStyle::Solid),
+    ("response time", |dir| dir.response.as_ref(), DashStyle::Dash),
 ];
 
 /// Draws one step: service and response time of each direction.
@@ -50,7 +50,7 @@ pub(crate) fn of_step(source: &Source<'_>, step: &Step<'_>) -> Option<ChartSpec>
     step.jobs.iter().for_each(|job| latencies.merge(&job.sync));
     let has_syncs = !latencies.is_empty();
     if has_syncs {
-        let (name, colour, dash) = ("sync".to_owned(), Colour::Of(3), Dash::DashDot);
+        let (name, colour, dash) = ("sync".to_owned(), Colour::Of(3), DashStyle::DashDot);
         lines.push(Line { name, latencies, colour, dash });
     }
     let mut chart = chart(&lines)?;
@@ -153,7 +153,14 @@ fn table(lines: &[Line]) -> Table {
 
 /// Draws several runs over each other, in the colours of the page.
 pub(crate) fn overlay(named: &[(String, Histogram)]) -> Option<ChartSpec> {
-    let dashes = [Dash::Solid, Dash::Dash, Dash::Dot, Dash::DashDot, Dash::Dash, Dash::Dot];
+    let dashes = [
+        DashStyle::Solid,
+        DashStyle::Dash,
+        DashStyle::Dot,
+        DashStyle::DashDot,
+        DashStyle::Dash,
+        DashStyle::Dot,
+    ];
     let line = |(idx, (name, latencies)): (usize, &(String, Histogram))| Line {
         name: name.clone(),
         latencies: latencies.clone(),

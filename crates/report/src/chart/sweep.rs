@@ -5,7 +5,7 @@ use record::{Figure, Figures, Record, SuiteRowRecord};
 use units::{format_iops, format_mib_s, plural};
 
 use crate::axis;
-use crate::spec::{Cells, ChartSpec, Colour, Dash, Marker, Series};
+use crate::spec::{Cells, ChartSpec, Colour, DashStyle, Marker, Series};
 use crate::table::{Cell, Table};
 use crate::view::{Step, results, steps};
 use crate::words::round_bytes;
@@ -402,7 +402,14 @@ fn depths(shapes: &[&Shape], order: &str) -> Option<ChartSpec> {
 
 /// Makes a chart of rates over a quantity. Values that were not measured are gaps.
 fn lines(head: &str, name: &str, x: &[f64], lines: &[(String, Vec<Option<f64>>)]) -> ChartSpec {
-    let dashes = [Dash::Solid, Dash::Dash, Dash::Dot, Dash::DashDot, Dash::Solid, Dash::Dash];
+    let dashes = [
+        DashStyle::Solid,
+        DashStyle::Dash,
+        DashStyle::Dot,
+        DashStyle::DashDot,
+        DashStyle::Solid,
+        DashStyle::Dash,
+    ];
     let mut table = Table::new(&[(head, name)]);
     let mut series = Vec::new();
     for (idx, (line, y)) in lines.iter().enumerate() {

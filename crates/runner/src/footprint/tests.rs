@@ -71,7 +71,7 @@ fn what_is_drawn_at_random_comes_back() {
 }
 
 #[test]
-fn what_a_plan_does_not_tell_is_unknown() {
+fn what_a_plan_does_not_says_is_unknown() {
     let mut zipf = job(true, false);
     zipf.workload.distribution = PerDir::all(Distribution::Zipf { theta: 1.2, centre: None });
     check(&zipf, &[((0, 8 * MIB), MIB)], 8 * MIB, None);
@@ -84,7 +84,7 @@ fn what_a_plan_does_not_tell_is_unknown() {
 }
 
 #[test]
-fn what_a_plan_does_not_tell_is_counted() {
+fn what_a_plan_does_not_says_is_counted() {
     let mut zipf = job(true, false);
     zipf.workload.distribution = PerDir::all(Distribution::Zipf { theta: 1.2, centre: None });
     let counts = |job: &Job| {

@@ -320,7 +320,7 @@ fn a_worker_without_logs_has_no_channel() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_ends_nothing() {
+fn a_full_disk_is_reported_and_ends_nothing() {
     let mut step = Step::new();
     let target = step.folder.path().join("x_bw.1.log");
     std::os::unix::fs::symlink("/dev/full", target).unwrap();

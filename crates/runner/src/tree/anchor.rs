@@ -8,10 +8,10 @@ use pattern::tree::Tree;
 use plan::op::OpKind;
 use plan::tree::{Activity, FileIo, Format, TreeSpec, TreeWork};
 use units::system_text;
-use worker::{There, TreeState};
+use worker::{TreeCounts, TreeState};
 
 use super::control::{self as control_file, Found};
-use super::former::{Former, look};
+use super::former::{PreviousTree, look};
 use super::refusal::{below, of_io, refused};
 use super::scan;
 use crate::control::Control;
@@ -71,7 +71,7 @@ pub(super) struct Anchor {
     /// The folder was made for this step.
     pub(super) is_new: bool,
     /// What is there of another structure, which a format removes first.
-    pub(super) former: Option<Former>,
+    pub(super) former: Option<PreviousTree>,
     /// The control file is ours to write.
     pub(super) is_ours: bool,
     /// Things by other names that lie in the anchor.
@@ -82,7 +82,7 @@ pub(super) struct Anchor {
 
 impl Anchor {
     /// Returns what is there and not gone yet of another structure.
-    pub(super) fn former(&self) -> Option<&Former> {
+    pub(super) fn former(&self) -> Option<&PreviousTree> {
         self.former.as_ref().filter(|former| !former.is_replaced)
     }
 
@@ -135,7 +135,7 @@ impl Anchor {
                 if purpose.operates {
                     return Err(shared_with_others(&path, spec));
                 }
-                former = Former::find(&path, &there, spec, control)?;
+                former = PreviousTree::find(&path, &there, spec, control)?;
             }
             Found::Ours(known) => {
                 // A format repairs what another program has changed.
@@ -211,7 +211,7 @@ fn incomplete(
     purpose: Purpose,
     is_ours: bool,
 ) -> Option<String> {
-    let There { n_files, n_full, .. } = state.there();
+    let TreeCounts { n_files, n_full, .. } = state.there();
     let expected = u64::from(state.tree().n_files());
     // How many files a limited size comes to shows in the files themselves.
     let is_part_wanted = spec.total_bytes > 0 || spec.share.1 > 1;

@@ -18,7 +18,7 @@ use crate::setup_error::SetupError;
 ///
 /// The control file describes it until all of it is gone, so that whoever comes after a kill knows
 /// what lies there; only then is anything of the new structure made.
-pub(super) struct Former {
+pub(super) struct PreviousTree {
     /// The structure, with name and anchor of the one that is asked for.
     pub(super) spec: TreeSpec,
     pub(super) state: Arc<TreeState>,
@@ -28,14 +28,14 @@ pub(super) struct Former {
     pub(super) trouble: Option<String>,
 }
 
-impl Former {
+impl PreviousTree {
     /// Looks at what is there of a structure; `None` where nothing is.
     pub(super) fn find(
         anchor: &Path,
         structure: &TreeSpec,
         asked: &TreeSpec,
         control: &Control,
-    ) -> Result<Option<Former>, SetupError> {
+    ) -> Result<Option<PreviousTree>, SetupError> {
         let invalid = |error: pattern::tree::TreeError| refused(libc::EINVAL, error.to_string());
         let tree = Tree::new(structure).map_err(invalid)?;
         let state = TreeState::new(tree.clone());
@@ -45,7 +45,7 @@ impl Former {
         }
         let (name, place) = (asked.name.clone(), asked.anchor.clone());
         let spec = TreeSpec { name, anchor: place, ..structure.clone() };
-        Ok(Some(Former { spec, state: Arc::new(state), is_replaced: false, trouble: None }))
+        Ok(Some(PreviousTree { spec, state: Arc::new(state), is_replaced: false, trouble: None }))
     }
 }
 

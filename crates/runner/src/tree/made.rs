@@ -7,17 +7,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use plan::tree::Activity;
-use worker::{MadeWhole, TreeJob};
+use worker::{CompleteParts, TreeJob};
 
 use super::StepTrees;
 use super::anchor::Anchor;
-use super::former::Former;
+use super::former::PreviousTree;
 use crate::event::{RunEvent, TreePart};
 
 /// The formats of a step, and what was said of them.
 pub(crate) struct Formats {
     /// In the order of their anchors.
-    jobs: Vec<(Arc<TreeJob>, MadeWhole)>,
+    jobs: Vec<(Arc<TreeJob>, CompleteParts)>,
 }
 
 impl StepTrees {
@@ -60,7 +60,7 @@ impl StepTrees {
         }
         for (path, job) in self.by_anchor() {
             let Some(anchor) = self.anchors.get_mut(&path) else { continue };
-            let is_due = |former: &Former| former.trouble.is_none() && job.has_removed();
+            let is_due = |former: &PreviousTree| former.trouble.is_none() && job.has_removed();
             if !anchor.former().is_some_and(is_due) {
                 continue;
             }
@@ -91,13 +91,13 @@ impl StepTrees {
     /// Returns the formats of the step.
     pub(crate) fn formats(&self) -> Formats {
         let jobs = self.by_anchor().into_values();
-        Formats { jobs: jobs.map(|job| (job, MadeWhole::default())).collect() }
+        Formats { jobs: jobs.map(|job| (job, CompleteParts::default())).collect() }
     }
 }
 
 impl Formats {
     /// Tells what was made since the last time.
-    pub(crate) fn tell(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+    pub(crate) fn report(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         for (job, reported) in &mut self.jobs {
             if reported.files {
                 continue;

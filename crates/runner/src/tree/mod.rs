@@ -175,7 +175,7 @@ impl StepTrees {
     }
 
     /// Tells what is there.
-    pub(crate) fn tell(&self, is_start: bool, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+    pub(crate) fn report(&self, is_start: bool, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         for anchor in self.anchors.values() {
             if is_start && anchor.is_new {
                 let (anchor, part) = (anchor.spec.anchor.as_str(), TreePart::Anchor);

@@ -56,7 +56,7 @@ struct Timers {
 }
 
 /// What is shown while the wall's time passes.
-struct Show {
+struct ProgressView {
     live: IntervalSampler,
     next_wall_ns: u64,
 }
@@ -87,7 +87,8 @@ impl<'w> Driver<'w> {
         let wall_ns = running.context.clock.now_ns();
         let status_ns = running.context.options.status_interval_ns();
         let seconds = running.first_interval(now_ns);
-        let mut show = Show { live: running.sampler(now_ns), next_wall_ns: wall_ns + status_ns };
+        let mut show =
+            ProgressView { live: running.sampler(now_ns), next_wall_ns: wall_ns + status_ns };
         let mut timers = Timers { seconds, second_ns: 0, steady_ns: 0, logs_ns: 0, next_ns: 0 };
         self.tick(running, &mut timers, logs, on_event);
         self.start_waiting(running);
@@ -313,7 +314,7 @@ impl<'w> Driver<'w> {
     fn look(
         &mut self,
         running: &mut Running<'_>,
-        show: &mut Show,
+        show: &mut ProgressView,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> bool {
         self.n_rounds = 0;

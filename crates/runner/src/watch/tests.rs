@@ -10,14 +10,14 @@ use record::{JobRecord, Outcome, Record};
 use crate::{Control, RunOptions, run};
 
 /// Completes every operation at once, and panics at one of its calls.
-struct Double {
+struct TestEngine {
     arena: Arena,
     files: FileTable,
     /// Calls until then; `u32::MAX` for none.
     n_calls_left: u32,
 }
 
-impl Engine for Double {
+impl Engine for TestEngine {
     fn exchange(
         &mut self,
         ops: &[Op],
@@ -58,7 +58,7 @@ fn double(job: &Job, files: FileTable, arena: Arena) -> Box<dyn Engine> {
         "measured" => 1_000,
         _ => u32::MAX,
     };
-    Box::new(Double { arena, files, n_calls_left })
+    Box::new(TestEngine { arena, files, n_calls_left })
 }
 
 /// Runs a job of a name beside one that would go on for an hour, and before a second step.

@@ -189,18 +189,18 @@ fn a_file_that_is_mounted_by_a_loop_device_is_refused() {
 }
 
 /// A shell in a mount namespace of its own, which nothing of what it mounts leaves.
-struct Elsewhere(Child);
+struct OtherNamespace(Child);
 
-impl Elsewhere {
+impl OtherNamespace {
     /// Runs a script, and waits until it has said what there is to know. `None`, and a word about
     /// it, where this user may not.
-    fn new(script: &str) -> Option<(Elsewhere, String)> {
+    fn new(script: &str) -> Option<(OtherNamespace, String)> {
         let shell = format!("set -e; {{ {script}; }} >&2; echo \"$said\"; read wait");
         let mut command = Command::new("unshare");
         command.args(["--mount", "--propagation", "private", "sh", "-c", &shell]);
         let (stdin, stdout) = (Stdio::piped(), Stdio::piped());
         let shell = command.stdin(stdin).stdout(stdout).stderr(Stdio::null()).spawn();
-        let mut shell = Elsewhere(shell.ok()?);
+        let mut shell = OtherNamespace(shell.ok()?);
         let mut said = String::new();
         BufReader::new(shell.0.stdout.take()?).read_line(&mut said).ok()?;
         if said.is_empty() {
@@ -211,7 +211,7 @@ impl Elsewhere {
     }
 }
 
-impl Drop for Elsewhere {
+impl Drop for OtherNamespace {
     fn drop(&mut self) {
         // It waits for the end of its input.
         drop(self.0.stdin.take());
@@ -229,7 +229,7 @@ fn what_another_mount_namespace_has_mounted_is_refused() {
     std::fs::create_dir(&at).expect("ours");
     let (device, at) = (device.path(), at.to_str().expect("text"));
     let script = format!("mkfs.ext4 -q {device}; mount {device} {at}; said=yes");
-    let Some((elsewhere, _)) = Elsewhere::new(&script) else { return };
+    let Some((elsewhere, _)) = OtherNamespace::new(&script) else { return };
     let image = bench.path("image");
     let refused = [device, image.to_str().expect("text")].map(|name| refused(&bench, name, false));
     let pid = elsewhere.0.id();
@@ -254,7 +254,7 @@ fn a_device_below_one_of_another_mount_namespace_is_in_use() {
         "mount -t tmpfs none {hidden}; cp -a {below} {hidden}/disk; \
          said=$(losetup --find --show {hidden}/disk)"
     );
-    let Some((elsewhere, over)) = Elsewhere::new(&script) else { return };
+    let Some((elsewhere, over)) = OtherNamespace::new(&script) else { return };
     let over = LoopDevice(PathBuf::from(over));
     let message = refused(&bench, below, true);
     drop(elsewhere);

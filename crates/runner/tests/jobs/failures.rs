@@ -106,8 +106,8 @@ fn a_device_that_fails_ends_its_job_and_no_other() {
     }
     let record = bench
         .run(&format!("[a]\nfilename={}\ndirect=1\nignore_error=EIO\nerror_dump=1\n", device.0));
-    let told = record.notes.iter().filter(|note| note.code == "io-error").count() as u64;
-    assert_eq!(told, record.jobs[0].n_errors.min(1000), "each is reported");
+    let reported = record.notes.iter().filter(|note| note.code == "io-error").count() as u64;
+    assert_eq!(reported, record.jobs[0].n_errors.min(1000), "each is reported");
     let note = record.notes.iter().find(|note| note.code == "io-error").expect("some");
     assert!(note.message.contains("read of 4096 B at offset 1048576 of"), "{note:?}");
     assert_eq!((record.outcome, record.jobs[0].n_errors > 0), (Outcome::Complete, true));

@@ -83,16 +83,16 @@ fn points_of_a_curve_run_at_their_share_of_the_maximum() {
             RateOf { step_idx: 0, pct, round_up, rate_min_iops, stop_above_ns, after_ns: 0 };
         plan.steps[idx].rate_of = Some(rate_of);
     }
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let record = bench.run_plan(&plan, |_| {}, &mut |event| match event {
         RunEvent::StepStarted { name, rate_iops, .. } => {
-            told.push((name.to_owned(), rate_iops.is_some()));
+            reported.push((name.to_owned(), rate_iops.is_some()));
         }
-        RunEvent::StepSkipped { name, .. } => told.push((format!("not {name}"), false)),
+        RunEvent::StepSkipped { name, .. } => reported.push((format!("not {name}"), false)),
         _ => {}
     });
     let expected = [("max", false), ("p10", true), ("not p0", false), ("not p20", false)];
-    assert_eq!(told, expected.map(|(name, rated)| (name.to_owned(), rated)));
+    assert_eq!(reported, expected.map(|(name, rated)| (name.to_owned(), rated)));
     let names: Vec<_> =
         record.steps.iter().map(|it| (it.name.as_str(), it.skipped.is_some())).collect();
     assert_eq!(names, [("max", false), ("p10", false), ("p0", true), ("p20", true)]);
@@ -150,14 +150,14 @@ fn detailed_intervals_add_up_to_what_the_step_did() {
     plan.steps[0].jobs[0].n_workers = 2;
     let detailed = DetailedIntervals { interval_ns: 100_000_000, cpu: true };
     let set = |options: &mut runner::RunOptions| options.detailed_intervals = Some(detailed);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let record = bench.run_plan(&plan, set, &mut |event| match event {
-        RunEvent::SeriesSoFar(so_far) => told.push(so_far.records()),
-        RunEvent::Interval(_) => assert!(!told.is_empty(), "told before"),
+        RunEvent::SeriesSoFar(so_far) => reported.push(so_far.records()),
+        RunEvent::Interval(_) => assert!(!reported.is_empty(), "reported before"),
         _ => {}
     });
     let n_intervals = record.intervals.len();
-    assert_eq!(told.len(), n_intervals);
+    assert_eq!(reported.len(), n_intervals);
     assert!((1..=5).contains(&n_intervals), "{n_intervals}");
     for (part, op) in [("wd1", "read"), ("wd2", "write")] {
         let rows = record.intervals.iter().flat_map(|it| &it.series);
@@ -178,9 +178,10 @@ fn detailed_intervals_add_up_to_what_the_step_did() {
         assert_eq!(rows.iter().map(|row| u128::from(row.latency_ns_sum)).sum::<u128>(), sum_ns);
         assert_eq!(rows.iter().map(|row| row.latency_ns_max).max(), Some(max_ns));
         assert!(n_ios > 0);
-        let told: Vec<_> = told.iter().flatten().filter(|(_, it)| it.part == part).collect();
-        assert!(told.is_sorted_by_key(|(_, it)| it.lat.count()));
-        let (job, last) = told.last().expect("told");
+        let reported: Vec<_> =
+            reported.iter().flatten().filter(|(_, it)| it.part == part).collect();
+        assert!(reported.is_sorted_by_key(|(_, it)| it.lat.count()));
+        let (job, last) = reported.last().expect("listed");
         let seen = (job.as_str(), last.op.as_str(), last.n_ios, last.io_bytes, last.lat.sum_ns());
         assert_eq!(seen, ("sd1", op, n_ios, bytes, sum_ns));
     }
@@ -196,7 +197,7 @@ fn a_step_goes_on_after_errors_until_they_are_too_many() {
         let mut plan = steps(&bench, &["rd1", "rd2"], 400);
         plan.jobs_mut().for_each(|job| job.errors.n_errors_max = Some(n_errors_max));
         plan.jobs_mut().for_each(|job| job.load.rate_total_iops = Some(1000.0));
-        let mut n_told = 0;
+        let mut n_reported = 0;
         let record = bench.run_plan(&plan, |_| {}, &mut |event| match event {
             RunEvent::Status(_) => {
                 let file = std::fs::File::options().write(true).open(&path).expect("ours");
@@ -204,18 +205,18 @@ fn a_step_goes_on_after_errors_until_they_are_too_many() {
             }
             RunEvent::IoError(error) => {
                 assert_eq!((error.job.as_str(), error.len), ("sd1", 4096));
-                n_told += 1;
+                n_reported += 1;
             }
             _ => {}
         });
-        (record, n_told)
+        (record, n_reported)
     };
-    let (record, n_told) = run(5);
+    let (record, n_reported) = run(5);
     assert_eq!((record.outcome, record.steps.len()), (Outcome::Failed, 1));
-    assert_eq!((record.steps[0].io_errors.len(), n_told), (5, 5));
-    let (record, n_told) = run(1 << 40);
+    assert_eq!((record.steps[0].io_errors.len(), n_reported), (5, 5));
+    let (record, n_reported) = run(1 << 40);
     assert_eq!((record.outcome, record.steps.len()), (Outcome::Complete, 2));
-    assert!(n_told > 5 && record.jobs[0].n_errors > 5, "{n_told}");
+    assert!(n_reported > 5 && record.jobs[0].n_errors > 5, "{n_reported}");
     assert!(record.jobs[0].series[0].n_failed == record.jobs[0].n_errors);
 }
 
@@ -229,10 +230,10 @@ fn a_late_reporter_loses_no_interval() {
     let set = |options: &mut runner::RunOptions| options.detailed_intervals = Some(detailed);
     let blocked = std::time::Duration::from_secs(1);
     let mut is_first = true;
-    let mut n_told = 0;
+    let mut n_reported = 0;
     let record = bench.run_plan(&plan, set, &mut |event| {
         if let RunEvent::Interval(_) = event {
-            n_told += 1;
+            n_reported += 1;
             if std::mem::take(&mut is_first) {
                 std::thread::sleep(blocked);
             }
@@ -240,7 +241,7 @@ fn a_late_reporter_loses_no_interval() {
     });
     let longest_ms = record.intervals.iter().map(|it| it.length_ms).max();
     assert!(longest_ms.is_some_and(|ms| ms < 1000), "{:?}", record.intervals);
-    assert_eq!(record.intervals.len(), n_told);
+    assert_eq!(record.intervals.len(), n_reported);
     let counted: u64 = record.intervals.iter().map(|it| it.dirs.read.n_ios).sum();
     assert_eq!(counted, n_ios(&record.jobs[0]));
 }

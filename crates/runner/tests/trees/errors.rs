@@ -79,8 +79,8 @@ fn a_run_ends_when_the_last_error_is_long_ago() {
     other.limits.runtime_ns = Some(3600 * 1_000_000_000);
     let record = run(vec![first, other]).unwrap();
     assert_eq!(record.outcome, Outcome::Failed);
-    let told = record.notes.iter().any(|note| note.message.contains("the last more than"));
-    assert!(told, "{:?}", record.notes);
+    let reported = record.notes.iter().any(|note| note.message.contains("the last more than"));
+    assert!(reported, "{:?}", record.notes);
 }
 
 #[test]

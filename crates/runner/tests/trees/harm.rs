@@ -17,7 +17,7 @@ fn refused(bench: &Bench, format: Format, words: &str) {
 }
 
 #[test]
-fn what_is_not_of_the_tree_is_left_alone_and_told() {
+fn what_is_not_of_the_tree_is_left_alone_and_reported() {
     let bench = Bench::new();
     fine(&bench.format(FORMAT));
     let kept = [bench.anchor().join("mine.txt"), bench.anchor().join("vdb.1_1.dir/other")];
@@ -63,8 +63,11 @@ fn a_part_without_a_control_file_is_not_said_to_be_completed_by_a_format() {
     };
     assert!(remark().contains("(format=restart) completes it"), "{}", remark());
     std::fs::remove_file(bench.anchor().join("vdb_control.file")).unwrap();
-    let told = remark();
-    assert!(told.contains("no format touches them") && !told.contains("restart"), "{told}");
+    let reported = remark();
+    assert!(
+        reported.contains("no format touches them") && !reported.contains("restart"),
+        "{reported}"
+    );
     refused(&bench, Format { clean: false, ..FORMAT }, "says that they were made for it");
 }
 
@@ -106,7 +109,7 @@ fn a_link_in_place_of_a_folder_leads_nowhere() {
 }
 
 #[test]
-fn a_damaged_control_file_is_told() {
+fn a_damaged_control_file_is_reported() {
     let bench = Bench::new();
     fine(&bench.format(FORMAT));
     let control = bench.anchor().join("vdb_control.file");
@@ -140,7 +143,7 @@ fn work_without_files_says_what_is_missing() {
 /// A file system of one MiB fills up: the run fails with the file's name, and what was made is
 /// removed by the next format.
 #[test]
-fn a_full_disk_is_told_and_cleaned() {
+fn a_full_disk_is_reported_and_cleaned() {
     let bench = Bench::new();
     std::fs::create_dir(bench.anchor()).unwrap();
     let mounted = std::process::Command::new("mount")
@@ -153,7 +156,7 @@ fn a_full_disk_is_told_and_cleaned() {
     let _unmount = Unmount(&bench.spec.anchor);
     let mut made = Vec::new();
     let job = bench.job("format", 3, Activity::Format(FORMAT));
-    let record = told(&plan(vec![job]), &mut |part| made.push(part));
+    let record = reported(&plan(vec![job]), &mut |part| made.push(part));
     // Not all could be written, but all could be made.
     assert_eq!(made, [TreePart::Folders, TreePart::Files]);
     let is_early = |note: &record::Note| {
@@ -179,7 +182,7 @@ fn a_full_disk_is_told_and_cleaned() {
 }
 
 /// Runs a plan, and hands on which parts of trees are reported to be there.
-fn told(plan: &Plan, made: &mut dyn FnMut(TreePart)) -> Record {
+fn reported(plan: &Plan, made: &mut dyn FnMut(TreePart)) -> Record {
     runner::run(plan, &RunOptions::default(), &Control::new(), &mut |event| {
         if let RunEvent::TreeMade { part, .. } = event {
             made(part);
@@ -189,12 +192,12 @@ fn told(plan: &Plan, made: &mut dyn FnMut(TreePart)) -> Record {
 }
 
 #[test]
-fn a_format_tells_each_part_once() {
+fn a_format_says_each_part_once() {
     let bench = Bench::new();
     let parts = |format: Format| {
         let mut made = Vec::new();
         let job = bench.job("format", 3, Activity::Format(format));
-        fine(&told(&plan(vec![job]), &mut |part| made.push(part)));
+        fine(&reported(&plan(vec![job]), &mut |part| made.push(part)));
         made
     };
     let restart = Format { clean: false, ..FORMAT };

@@ -188,7 +188,7 @@ fn the_ceilings_of_a_volume_stay_apart() {
 }
 
 #[test]
-fn a_client_without_a_job_is_told() {
+fn a_client_without_a_job_is_reported() {
     let record = run(vec![client("a", 0, &[]), client("b", 0, &["fare*"]), client("c", 0, &[])]);
     let expected = [
         "client `b` of the design runs no job: no job on a network volume is named `fare*`, or an \

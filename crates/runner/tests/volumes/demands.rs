@@ -294,7 +294,7 @@ const TRIALS: [Trial; 4] = [
 ];
 
 /// Looks at one design; returns whether it stood clear of every corner, or what differs.
-fn look(seed: u64) -> Result<bool, String> {
+fn check_seed(seed: u64) -> Result<bool, String> {
     let case = Case::new(seed);
     let said = case.said(1.0);
     let is_other = |factor| case.said(factor) != said;
@@ -349,7 +349,7 @@ fn several_needs_are_judged_as_a_run_judges_them() {
     let n_cases = seeds.end - seeds.start;
     let (mut n_clear, mut wrong) = (0, Vec::new());
     for seed in seeds {
-        match look(seed) {
+        match check_seed(seed) {
             Ok(is_clear) => n_clear += u64::from(is_clear),
             Err(why) => wrong.push(why),
         }

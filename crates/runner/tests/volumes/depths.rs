@@ -104,7 +104,7 @@ fn is_near_corner(case: &Case, row: &AtDepth) -> bool {
     [depth / CORNER, depth * CORNER].into_iter().any(|depth| of(depth).binds != row.binds)
 }
 
-fn look(seed: u64) -> Vec<String> {
+fn check_seed(seed: u64) -> Vec<String> {
     let case = case(seed);
     let mut wrong = Vec::new();
     for row in by_depth(&case.design, &[case.flow], 0) {

@@ -111,7 +111,7 @@ fn case(seed: u64) -> Case {
 
 /// Runs one search's design and the cheaper ones; returns how many of these were run, or what
 /// differs.
-fn look(seed: u64) -> Result<Option<usize>, String> {
+fn check_seed(seed: u64) -> Result<Option<usize>, String> {
     let case = case(seed);
     let found = case.search(1);
     let Some(best) = found.first() else { return Ok(None) };
@@ -142,7 +142,7 @@ fn what_was_chosen_carries_the_need_and_nothing_cheaper_does() {
     let n_cases = seeds.end - seeds.start;
     let (mut n_chosen, mut n_cheaper, mut wrong) = (0, 0, Vec::new());
     for seed in seeds {
-        match look(seed) {
+        match check_seed(seed) {
             Ok(Some(n_run)) => (n_chosen, n_cheaper) = (n_chosen + 1, n_cheaper + n_run),
             Ok(None) => {}
             Err(why) => wrong.push(why),

@@ -116,7 +116,7 @@ struct Ran {
 }
 
 /// Runs one search's design and the cheaper ones; says what differs.
-fn look(seed: u64) -> Result<Option<Ran>, String> {
+fn check_seed(seed: u64) -> Result<Option<Ran>, String> {
     let case = Shared::of_runs(&mut Dice(seed));
     let Some(best) = case.search() else { return Ok(None) };
     let read = |text: &str| {
@@ -152,7 +152,7 @@ fn network_volumes_that_were_chosen_carry_the_need_and_nothing_cheaper_does() {
     let n_cases = seeds.end - seeds.start;
     let (mut ran, mut wrong) = (Vec::new(), Vec::new());
     for seed in seeds {
-        match look(seed) {
+        match check_seed(seed) {
             Ok(it) => ran.extend(it),
             Err(why) => wrong.push(why),
         }

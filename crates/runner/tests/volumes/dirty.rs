@@ -103,7 +103,7 @@ impl Case {
 }
 
 /// Returns what is wrong about what is said of one design, if it says something.
-fn look(seed: u64) -> Result<bool, String> {
+fn check_seed(seed: u64) -> Result<bool, String> {
     let case = Case::new(seed);
     let (fast, lasts_s) = case.run(4);
     let Some(lasts_s) = lasts_s else {
@@ -138,7 +138,7 @@ fn a_rate_falls_when_it_is_said_to() {
     let n_cases = seeds.end - seeds.start;
     let (mut n_said, mut wrong) = (0, String::new());
     for seed in seeds {
-        match look(seed) {
+        match check_seed(seed) {
             Ok(is_said) => n_said += u64::from(is_said),
             Err(why) => wrong.push_str(&why),
         }

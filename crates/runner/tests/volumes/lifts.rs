@@ -235,7 +235,7 @@ impl Lifts {
 }
 
 /// Returns what is wrong about what one design says, if anything is.
-fn look(seed: u64) -> Result<(), String> {
+fn check_seed(seed: u64) -> Result<(), String> {
     let [short, long] = TIMES;
     look_for(seed, short).or_else(|_| look_for(seed, long))
 }
@@ -279,6 +279,6 @@ fn describe(lifts: &Lifts, job: usize) -> String {
 fn a_cap_that_is_named_is_one_whose_lifting_changes_the_result() {
     let seeds = seeds(N_CASES, N_CASES_LONG);
     let all = seeds.clone().chain(KNOWN);
-    let wrong: Vec<String> = all.filter_map(|seed| look(seed).err()).collect();
+    let wrong: Vec<String> = all.filter_map(|seed| check_seed(seed).err()).collect();
     assert!(wrong.is_empty(), "{} of {seeds:?} are wrong:\n{}", wrong.len(), wrong.concat());
 }

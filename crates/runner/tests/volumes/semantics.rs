@@ -177,7 +177,7 @@ fn every_io_is_logged_however_many_complete_together() {
 }
 
 #[test]
-fn a_volume_that_takes_no_time_is_told() {
+fn a_volume_that_takes_no_time_is_reported() {
     let mut design = one_p30();
     let volume = &mut design.volumes[0];
     volume.latency.mean_ns = 0;

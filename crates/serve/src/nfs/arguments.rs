@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use engine::nfs::xdr::{Flaw, Reader};
+use engine::nfs::xdr::{Reader, XdrError};
 use nfs3_types::nfs3::{NFS_PROGRAM, stable_how};
 use rustix::fs::{FileType, Timespec, UTIME_NOW};
 
@@ -25,7 +25,7 @@ pub(super) struct EntryName<'a> {
 }
 
 impl<'a> EntryName<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<EntryName<'a>, Flaw> {
+    fn read(reader: &mut Reader<'a>) -> Result<EntryName<'a>, XdrError> {
         let folder = handle(reader)?;
         let name = reader.opaque(PATH_BYTES_MAX, "name")?;
         Ok(EntryName { folder, name: OsStr::from_bytes(name) })
@@ -41,7 +41,7 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// Reads them (`sattr3`).
-    fn read(reader: &mut Reader<'_>) -> Result<Wanted, Flaw> {
+    fn read(reader: &mut Reader<'_>) -> Result<Wanted, XdrError> {
         let optional = |reader: &mut Reader<'_>| {
             Ok(if reader.bool("attribute follows")? { Some(reader.u32()?) } else { None })
         };
@@ -62,13 +62,13 @@ pub(super) enum CreateMode {
 }
 
 impl CreateMode {
-    fn read(reader: &mut Reader<'_>) -> Result<CreateMode, Flaw> {
+    fn read(reader: &mut Reader<'_>) -> Result<CreateMode, XdrError> {
         let seconds = |seconds: u32| Timespec { tv_sec: i64::from(seconds), tv_nsec: 0 };
         Ok(match reader.u32()? {
             0 => CreateMode::Unchecked(Wanted::read(reader)?),
             1 => CreateMode::Guarded(Wanted::read(reader)?),
             2 => CreateMode::Exclusive(seconds(reader.u32()?), seconds(reader.u32()?)),
-            _ => return Err(Flaw::Malformed("how a file is made")),
+            _ => return Err(XdrError::Malformed("how a file is made")),
         })
     }
 }
@@ -85,7 +85,7 @@ pub(super) enum Special {
 }
 
 impl Special {
-    fn read(reader: &mut Reader<'_>) -> Result<Special, Flaw> {
+    fn read(reader: &mut Reader<'_>) -> Result<Special, XdrError> {
         const BLOCK: u32 = 3;
         const CHARACTER: u32 = 4;
         const SOCKET: u32 = 6;
@@ -166,7 +166,7 @@ impl<'a> NfsRequest<'a> {
     pub(super) fn read(
         procedure: NFS_PROGRAM,
         reader: &mut Reader<'a>,
-    ) -> Result<NfsRequest<'a>, Flaw> {
+    ) -> Result<NfsRequest<'a>, XdrError> {
         use NFS_PROGRAM as P;
         Ok(match procedure {
             P::NFSPROC3_NULL => NfsRequest::Null,
@@ -239,39 +239,39 @@ impl<'a> NfsRequest<'a> {
     }
 }
 
-fn handle<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Flaw> {
+fn handle<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], XdrError> {
     reader.opaque(HANDLE_BYTES_MAX, "handle")
 }
 
-fn setattr<'a>(reader: &mut Reader<'a>) -> Result<NfsRequest<'a>, Flaw> {
+fn setattr<'a>(reader: &mut Reader<'a>) -> Result<NfsRequest<'a>, XdrError> {
     let (file, wanted) = (handle(reader)?, Wanted::read(reader)?);
     let is_guarded = reader.bool("guard follows")?;
     let guard = if is_guarded { Some((reader.u32()?, reader.u32()?)) } else { None };
     Ok(NfsRequest::Setattr { file, wanted, guard })
 }
 
-fn write<'a>(reader: &mut Reader<'a>) -> Result<NfsRequest<'a>, Flaw> {
+fn write<'a>(reader: &mut Reader<'a>) -> Result<NfsRequest<'a>, XdrError> {
     let (file, offset) = (handle(reader)?, reader.u64()?);
     let (count, stable) = (reader.u32()?, reader.u32()?);
     let data = reader.opaque(TRANSFER_BYTES_MAX as usize, "data")?;
     if stable > stable_how::FILE_SYNC as u32 {
-        return Err(Flaw::Malformed("stability"));
+        return Err(XdrError::Malformed("stability"));
     }
-    let data = data.get(..count as usize).ok_or(Flaw::Malformed("count"))?;
+    let data = data.get(..count as usize).ok_or(XdrError::Malformed("count"))?;
     Ok(NfsRequest::Write { file, offset, stable, data })
 }
 
-fn time(reader: &mut Reader<'_>) -> Result<Option<Timespec>, Flaw> {
+fn time(reader: &mut Reader<'_>) -> Result<Option<Timespec>, XdrError> {
     Ok(match reader.u32()? {
         0 => None,
         1 => Some(Timespec { tv_sec: 0, tv_nsec: UTIME_NOW }),
         2 => {
             let (seconds, nseconds) = (reader.u32()?, reader.u32()?);
             if nseconds >= 1_000_000_000 {
-                return Err(Flaw::Malformed("nanoseconds"));
+                return Err(XdrError::Malformed("nanoseconds"));
             }
             Some(Timespec { tv_sec: i64::from(seconds), tv_nsec: i64::from(nseconds) as _ })
         }
-        _ => return Err(Flaw::Malformed("how a time is set")),
+        _ => return Err(XdrError::Malformed("how a time is set")),
     })
 }

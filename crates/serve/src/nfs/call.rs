@@ -1,6 +1,6 @@
 //! What a call says before its arguments, and the head of its answer.
 
-use engine::nfs::xdr::{Flaw, Reader};
+use engine::nfs::xdr::{Reader, XdrError};
 use nfs3_types::rpc::RPC_VERSION_2;
 use nfs3_types::{mount as mount_types, nfs3, portmap};
 
@@ -33,11 +33,11 @@ pub(super) struct Call<'a> {
 ///
 /// # Errors
 /// When the bytes are no call: then there is no one to answer.
-pub(super) fn read(message: &[u8]) -> Result<Call<'_>, Flaw> {
+pub(super) fn read(message: &[u8]) -> Result<Call<'_>, XdrError> {
     let mut reader = Reader::new(message);
     let xid = reader.u32()?;
     if reader.u32()? != 0 {
-        return Err(Flaw::Malformed("a reply where a call is due"));
+        return Err(XdrError::Malformed("a reply where a call is due"));
     }
     let [rpc_version, program, version, procedure, flavor] = [(); 5].map(|()| reader.u32());
     let credential = reader.opaque(AUTH_BYTES_MAX, "credential")?;
@@ -54,14 +54,14 @@ pub(super) fn read(message: &[u8]) -> Result<Call<'_>, Flaw> {
     })
 }
 
-fn caller(credential: &[u8]) -> Result<Caller, Flaw> {
+fn caller(credential: &[u8]) -> Result<Caller, XdrError> {
     let mut reader = Reader::new(credential);
     let _stamp = reader.u32()?;
     reader.opaque(MACHINE_BYTES_MAX, "name of a machine")?;
     let (uid, gid) = (reader.u32()?, reader.u32()?);
     let n_groups = reader.u32()? as usize;
     let mut caller = Caller { uid, gid, groups: [gid; GROUPS_MAX] };
-    for group in caller.groups.get_mut(..n_groups).ok_or(Flaw::Malformed("groups"))? {
+    for group in caller.groups.get_mut(..n_groups).ok_or(XdrError::Malformed("groups"))? {
         *group = reader.u32()?;
     }
     Ok(caller)

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use engine::nfs::xdr::Flaw;
+use engine::nfs::xdr::XdrError;
 
 use super::call;
 use super::record::record;
@@ -25,7 +25,7 @@ pub struct Decoded {
 ///
 /// # Errors
 /// When the message is no call at all: that ends its connection.
-pub fn decode_call(message: &[u8]) -> Result<Decoded, Flaw> {
+pub fn decode_call(message: &[u8]) -> Result<Decoded, XdrError> {
     let call = call::read(message)?;
     let mut arguments = call.arguments;
     Ok(match call.question(&mut arguments) {

@@ -114,7 +114,7 @@ fn answer(
     word(message, 0);
     let mut left = limit;
     let n_entries = entries.len();
-    let mut n_told = 0;
+    let mut n_reported = 0;
     for (place, entry) in entries {
         let name = entry.name.to_bytes();
         let len = ENTRY_BYTES + name.len() + padding(name.len()) + plus_bytes;
@@ -129,13 +129,13 @@ fn answer(
         message.extend_from_slice(&[0; 3][..padding(name.len())]);
         message.extend_from_slice(&place.to_be_bytes());
         plus(message, &entry)?;
-        n_told += 1;
+        n_reported += 1;
     }
-    if n_told == 0 && n_entries > 0 {
+    if n_reported == 0 && n_entries > 0 {
         return Err(Failure::Status(TOO_SMALL));
     }
     word(message, 0);
-    word(message, u32::from(n_told == n_entries));
+    word(message, u32::from(n_reported == n_entries));
     Ok(())
 }
 
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_told_apart_and_leave_room_for_the_first_two() {
+    fn places_are_kept_apart_and_leave_room_for_the_first_two() {
         assert_eq!((place_of(b"."), place_of(b"..")), (1, 2));
         let mut places: Vec<u64> =
             (0..100_000).map(|n| place_of(format!("file-{n}").as_bytes())).collect();

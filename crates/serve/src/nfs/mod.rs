@@ -55,7 +55,7 @@ use crate::status::{ClientReport, ExportReport};
 use crate::tree::Changes;
 pub use decode::{Decoded, decode_call, read_record};
 pub use refusal::Refusal;
-pub use server::{Limits, Trust};
+pub use server::{Limits, RootAccess};
 
 use files::Files;
 use server::{Opened, Server, VolumeFacts};
@@ -139,7 +139,7 @@ impl Export {
     pub fn start(
         machine: Arc<Machine>,
         address: SocketAddr,
-        trust: Trust,
+        trust: RootAccess,
     ) -> Result<Export, ExportError> {
         Export::over(machine, bind(address)?, trust)
     }
@@ -151,7 +151,7 @@ impl Export {
     pub fn limited(
         machine: Arc<Machine>,
         address: SocketAddr,
-        trust: Trust,
+        trust: RootAccess,
         limits: Limits,
     ) -> Result<Export, ExportError> {
         Export::serve(machine, bind(address)?, trust, limits)
@@ -164,7 +164,7 @@ impl Export {
     pub fn over(
         machine: Arc<Machine>,
         listener: TcpListener,
-        trust: Trust,
+        trust: RootAccess,
     ) -> Result<Export, ExportError> {
         Export::serve(machine, listener, trust, Limits::default())
     }
@@ -172,7 +172,7 @@ impl Export {
     fn serve(
         machine: Arc<Machine>,
         listener: TcpListener,
-        trust: Trust,
+        trust: RootAccess,
         limits: Limits,
     ) -> Result<Export, ExportError> {
         let design = machine.in_force().design;
@@ -188,7 +188,7 @@ impl Export {
             limits,
             is_stopped: AtomicBool::new(false),
         });
-        if trust == Trust::Squashed && rustix::process::geteuid().is_root() {
+        if trust == RootAccess::Squashed && rustix::process::geteuid().is_root() {
             server.open_new_volumes();
         }
         overhead::measure(&server);

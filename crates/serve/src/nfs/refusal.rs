@@ -1,6 +1,6 @@
 //! Why the procedure of a call is not carried out.
 
-use engine::nfs::xdr::Flaw;
+use engine::nfs::xdr::XdrError;
 
 /// Why the procedure of a call is not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub enum Refusal {
     Arguments,
 }
 
-impl From<Flaw> for Refusal {
-    fn from(_: Flaw) -> Self {
+impl From<XdrError> for Refusal {
+    fn from(_: XdrError) -> Self {
         Refusal::Arguments
     }
 }

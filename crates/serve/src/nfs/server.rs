@@ -51,7 +51,7 @@ impl Default for Limits {
 
 /// Who a client's users are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
+pub enum RootAccess {
     /// A caller who says that it is root is the user nobody, who can neither give files away nor
     /// lend rights by setuid and setgid: whoever reaches the port can claim to be any user.
     Squashed,
@@ -59,17 +59,17 @@ pub enum Trust {
     Root,
 }
 
-impl Trust {
+impl RootAccess {
     pub(super) fn taken_for(self, caller: Caller) -> Caller {
         match self {
-            Trust::Squashed => caller.squashed(),
-            Trust::Root => caller,
+            RootAccess::Squashed => caller.squashed(),
+            RootAccess::Root => caller,
         }
     }
 
     /// Returns the mode that a file is given of the one that is asked for.
     pub(super) fn mode(self, kind: FileType, mode: u32) -> u32 {
-        let is_lent = self == Trust::Squashed && kind != FileType::Directory;
+        let is_lent = self == RootAccess::Squashed && kind != FileType::Directory;
         if is_lent { mode & !LENT_RIGHTS } else { mode }
     }
 
@@ -81,7 +81,7 @@ impl Trust {
         caller: &Caller,
         asked: &Changes,
     ) -> Result<Changes, Errno> {
-        if self == Trust::Root {
+        if self == RootAccess::Root {
             return Ok(*asked);
         }
         let stat = node.stat()?;
@@ -153,7 +153,7 @@ pub(super) struct Server {
     pub(super) clients: Mutex<Vec<IpAddr>>,
     /// Open connections, to be closed at the end.
     pub(super) streams: Mutex<Vec<Arc<Opened>>>,
-    pub(super) trust: Trust,
+    pub(super) trust: RootAccess,
     pub(super) limits: Limits,
     pub(super) is_stopped: AtomicBool,
 }

@@ -48,7 +48,7 @@ pub(crate) struct Overwrite<'a> {
 
 /// How a block was kept before a write.
 #[derive(Debug)]
-pub(crate) struct Before {
+pub(crate) struct SavedBefore {
     /// Its address in blocks.
     number: u64,
     /// Its bytes that were dirty; `None` where it was not kept.
@@ -76,7 +76,7 @@ pub(crate) struct Undo {
     log_end: u64,
     /// By volume and address in blocks.
     blocks: BTreeMap<(u16, u64), Block>,
-    files: HashMap<(u16, Ino), Touched>,
+    files: HashMap<(u16, Ino), TouchedFile>,
     /// Addresses that were forgotten since they hold nothing any more, and that the model is to
     /// forget as well.
     cleared: Vec<(u16, Range<u64>)>,
@@ -98,7 +98,7 @@ struct Block {
 
 /// A file with blocks here.
 #[derive(Debug)]
-struct Touched {
+struct TouchedFile {
     file: Arc<File>,
     n_blocks: u64,
     /// All its blocks lie within, by address in blocks.
@@ -121,13 +121,13 @@ impl Undo {
     pub(crate) fn before_write(
         &mut self,
         write: &Overwrite<'_>,
-        before: &mut Vec<Before>,
+        before: &mut Vec<SavedBefore>,
     ) -> io::Result<()> {
         let (in_file, on_volume) = (write.offset % BLOCK_BYTES, write.address % BLOCK_BYTES);
         assert_eq!(in_file, on_volume, "a block of a file is a block of its volume");
         let first = write.address / BLOCK_BYTES;
         let end = (write.address + write.len).div_ceil(BLOCK_BYTES);
-        let touched = self.files.entry((write.volume, write.ino)).or_insert_with(|| Touched {
+        let touched = self.files.entry((write.volume, write.ino)).or_insert_with(|| TouchedFile {
             file: Arc::clone(write.file),
             n_blocks: 0,
             span: first..end,
@@ -143,14 +143,14 @@ impl Undo {
         &mut self,
         write: &Overwrite<'_>,
         number: u64,
-        before: &mut Vec<Before>,
+        before: &mut Vec<SavedBefore>,
     ) -> io::Result<()> {
         let offset = write.offset - write.offset % BLOCK_BYTES
             + (number - write.address / BLOCK_BYTES) * BLOCK_BYTES;
         let within = within(offset, &(write.offset..write.offset + write.len));
         let key = (write.volume, number);
         if let Some(block) = self.blocks.get_mut(&key) {
-            before.push(Before { number, dirty: Some(block.dirty.clone()) });
+            before.push(SavedBefore { number, dirty: Some(block.dirty.clone()) });
             block.dirty.add(within);
             return Ok(());
         }
@@ -160,7 +160,7 @@ impl Undo {
         let (at, len) = self.append(&contents[..len])?;
         let dirty = Ranges::of(within);
         self.blocks.insert(key, Block { ino: write.ino, offset, at, len, dirty });
-        before.push(Before { number, dirty: None });
+        before.push(SavedBefore { number, dirty: None });
         if let Some(touched) = self.files.get_mut(&(write.volume, write.ino)) {
             touched.n_blocks += 1;
         }
@@ -173,8 +173,8 @@ impl Undo {
     }
 
     /// Forgets a write that failed: what was dirty before it is what is dirty.
-    pub(crate) fn undo_before(&mut self, volume: u16, before: Vec<Before>) {
-        for Before { number, dirty } in before {
+    pub(crate) fn undo_before(&mut self, volume: u16, before: Vec<SavedBefore>) {
+        for SavedBefore { number, dirty } in before {
             let key = (volume, number);
             match (dirty, self.blocks.get_mut(&key)) {
                 (Some(dirty), Some(block)) => block.dirty = dirty,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serve::backing::Backing as Folder;
 use serve::machine::{Machine, MachineOptions};
-use serve::mount::{self, Forgetter, Mount, MountError, UnmountError};
+use serve::mount::{self, CacheInvalidator, Mount, MountError, UnmountError};
 use tempfile::TempDir;
 use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume, VolumeBuild};
 use volume::{CacheMode, Cap, Design, Limit};
@@ -80,7 +80,7 @@ pub(crate) fn fast(capacity_bytes: u64, cache: CacheMode) -> Design {
 /// A machine, mounted. Unmounted when dropped.
 pub(crate) struct Mounted {
     pub(crate) machine: Arc<Machine>,
-    pub(crate) forgetter: Forgetter,
+    pub(crate) forgetter: CacheInvalidator,
     mount: Option<Mount>,
     folder: Arc<TempDir>,
 }

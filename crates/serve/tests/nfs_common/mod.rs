@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serve::backing::Backing;
 use serve::machine::{Machine, MachineOptions};
-use serve::nfs::{Export, Trust};
+use serve::nfs::{Export, RootAccess};
 use tempfile::TempDir;
 use volume::design::{
     Backing as Medium, Ceiling, Client, Design, Latency, Limit, NetworkVolume, Pool, Volume,
@@ -86,11 +86,11 @@ impl Served {
 
     /// Serves the data of another.
     pub(crate) fn over(design: Design, scratch: TempDir) -> Served {
-        Served::trusting(design, scratch, Trust::Root)
+        Served::trusting(design, scratch, RootAccess::Root)
     }
 
     /// Serves to clients whose users are taken for who they say, or not.
-    pub(crate) fn trusting(design: Design, scratch: TempDir, trust: Trust) -> Served {
+    pub(crate) fn trusting(design: Design, scratch: TempDir, trust: RootAccess) -> Served {
         let backing = Backing::open(&scratch.path().join("backing")).expect("a backing");
         let options =
             MachineOptions { design_text: String::new(), design, only: None, is_cache_warm: false };

@@ -27,7 +27,7 @@ pub(super) fn ceiling(
     state(&mut ceiling, keys, parser);
     // Without a level all that can be said is that there is none.
     if level.is_some() && chosen.is_some() {
-        tell_unknown(&ceiling, kind, &keys.at, parser);
+        warn_unknown(&ceiling, kind, &keys.at, parser);
     }
     ceiling
 }
@@ -100,7 +100,7 @@ fn mixed(chosen: &[&Surface<'_>], surfaces: &[Surface<'_>]) -> Option<u64> {
 }
 
 /// Reports which ceilings were not measured in this edition, and what holds in their place.
-fn tell_unknown(
+fn warn_unknown(
     ceiling: &Ceiling,
     kind: VolumeKind,
     at: &Range<usize>,

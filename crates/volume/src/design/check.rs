@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use catalog::Cloud;
 use plan::Diagnostic;
-use plan::keys::At;
+use plan::keys::Located;
 
 use super::Backing;
 use super::network::ParsedPool;
@@ -13,7 +13,7 @@ use super::parser::{DiskUse, ParsedVolume, Parser};
 
 /// Checks one mount path and returns it without needless slashes.
 pub(super) fn mount(
-    (text, at): At<&str>,
+    (text, at): Located<&str>,
     parser: &mut Parser<'_, '_>,
 ) -> Option<(String, Range<usize>)> {
     let is_bad = |part: &str| matches!(part, "." | "..") || part.contains('\0');

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use catalog::{Cacheable, Disk as Sku, Figure};
 use plan::Diagnostic;
-use plan::keys::{At, Keys};
+use plan::keys::{Keys, Located};
 use toml::de::DeValue;
 
 use super::parser::{CACHE_DEFAULT, DiskUse, ParsedVolume, Parser};
@@ -30,8 +30,8 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let columns = columns(&mut keys, n_disks, parser);
     let is_local = keys.flag("local", parser.findings);
     let disk = match &source {
-        Some(Source { what: What::Sku(sku), .. }) => from_sku(sku, &mut keys, parser),
-        Some(Source { what: What::Own(own), .. }) => Some(own.as_ref().clone()),
+        Some(Source { what: DiskSource::Sku(sku), .. }) => from_sku(sku, &mut keys, parser),
+        Some(Source { what: DiskSource::Own(own), .. }) => Some(own.as_ref().clone()),
         None => {
             // Known keys, so that they are not called unknown on top of the mistake.
             for name in ["size", "iops", "throughput", "burst", "performance_plus"] {
@@ -80,13 +80,13 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
 
 /// Where a volume's disks come from.
 struct Source<'p> {
-    what: What<'p>,
+    what: DiskSource<'p>,
     at: Range<usize>,
     /// Number of disks where a list says it.
     n_listed: Option<u32>,
 }
 
-enum What<'p> {
+enum DiskSource<'p> {
     Sku(&'p Sku),
     Own(Box<Disk>),
 }
@@ -94,15 +94,15 @@ enum What<'p> {
 impl Source<'_> {
     fn family(&self) -> &str {
         match &self.what {
-            What::Sku(sku) => sku.family(),
-            What::Own(_) => "",
+            DiskSource::Sku(sku) => sku.family(),
+            DiskSource::Own(_) => "",
         }
     }
 
     fn cloud(&self) -> &str {
         match &self.what {
-            What::Sku(sku) => sku.cloud(),
-            What::Own(_) => "",
+            DiskSource::Sku(sku) => sku.cloud(),
+            DiskSource::Own(_) => "",
         }
     }
 }
@@ -126,11 +126,11 @@ fn source<'p>(keys: &mut Keys<'_>, parser: &mut Parser<'p, '_>) -> Option<Source
     let at = value.span();
     if value.get_ref().is_table() {
         let own = own(keys.table("disk", parser.findings)?, parser)?;
-        return Some(Source { what: What::Own(Box::new(own)), at, n_listed: None });
+        return Some(Source { what: DiskSource::Own(Box::new(own)), at, n_listed: None });
     }
     let (name, at) = keys.text("disk", parser.findings)?;
     let sku = sku(name, &at, parser)?;
-    Some(Source { what: What::Sku(sku), at, n_listed: None })
+    Some(Source { what: DiskSource::Sku(sku), at, n_listed: None })
 }
 
 fn sku<'p>(name: &str, at: &Range<usize>, parser: &mut Parser<'p, '_>) -> Option<&'p Sku> {
@@ -183,7 +183,11 @@ fn list<'p>(
         return None;
     }
     let n_listed = Some(names.len() as u32);
-    first.filter(|_| is_equal).map(|sku| Source { what: What::Sku(sku), at: at.clone(), n_listed })
+    first.filter(|_| is_equal).map(|sku| Source {
+        what: DiskSource::Sku(sku),
+        at: at.clone(),
+        n_listed,
+    })
 }
 
 /// Reads a disk that the design itself describes.
@@ -233,10 +237,10 @@ fn cache(
     keys: &mut Keys<'_>,
     source: Option<&Source<'_>>,
     parser: &mut Parser<'_, '_>,
-) -> Option<At<CacheMode>> {
+) -> Option<Located<CacheMode>> {
     let Some((text, at)) = keys.text("cache", parser.findings) else {
         if keys.get("cache").is_none() {
-            tell_of_cache(source, &keys.at, parser);
+            note_default_cache(source, &keys.at, parser);
         }
         return None;
     };
@@ -255,12 +259,12 @@ fn cache(
 
 /// Tells, once per design, that a disk which can have a host cache is taken to have none: its
 /// provider's own default is stated in several ways.
-fn tell_of_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &mut Parser<'_, '_>) {
+fn note_default_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &mut Parser<'_, '_>) {
     let Some(source) = source else { return };
     let is_2018 = parser.edition.info.name == "2018";
     let has_default = match &source.what {
-        What::Sku(sku) => sku.cacheable() != Cacheable::No && sku.cloud() == "Azure",
-        What::Own(_) => is_2018,
+        DiskSource::Sku(sku) => sku.cacheable() != Cacheable::No && sku.cloud() == "Azure",
+        DiskSource::Own(_) => is_2018,
     };
     if !has_default || parser.has_told_of_cache {
         return;
@@ -281,11 +285,11 @@ fn tell_of_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &mut Pa
 /// Returns where a host cache is asked for; tells of one on a disk that cannot have it.
 fn cacheable(
     source: &Source<'_>,
-    cache: Option<&At<CacheMode>>,
+    cache: Option<&Located<CacheMode>>,
     parser: &mut Parser<'_, '_>,
 ) -> Option<Range<usize>> {
     let (mode, at) = cache.filter(|(mode, _)| *mode != CacheMode::None)?;
-    let What::Sku(sku) = &source.what else { return Some(at.clone()) };
+    let DiskSource::Sku(sku) = &source.what else { return Some(at.clone()) };
     if sku.cacheable() != Cacheable::No {
         return Some(at.clone());
     }

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use catalog::{Disk as Sku, Edition, Figure};
 use plan::Diagnostic;
-use plan::keys::{At, Findings, Keys};
+use plan::keys::{Findings, Keys, Located};
 
 use super::parser::{Parser, per_s};
 use super::{Burst, Cap, Design, Limit, Merging};
@@ -197,16 +197,16 @@ impl Free<'_> {
 
     fn cap(
         &self,
-        iops: Option<At<u64>>,
-        bytes: Option<At<u64>>,
-        burst: Option<At<&str>>,
+        iops: Option<Located<u64>>,
+        bytes: Option<Located<u64>>,
+        burst: Option<Located<&str>>,
         parser: &mut Parser<'_, '_>,
     ) -> Cap {
         let iops = self.iops(iops, parser);
         let bytes = self.throughput(bytes, iops.as_ref(), parser);
         let iops = iops.or_else(|| self.iops_of_throughput(bytes.as_ref()));
         let cap = Cap { iops, bytes };
-        self.tell_unknown(&cap, parser);
+        self.warn_unknown(&cap, parser);
         self.burst(cap, burst, parser)
     }
 
@@ -247,7 +247,7 @@ impl Free<'_> {
         least.map_or(1, per_s).min(most)..=most
     }
 
-    fn iops(&self, asked: Option<At<u64>>, parser: &mut Parser<'_, '_>) -> Option<Limit> {
+    fn iops(&self, asked: Option<Located<u64>>, parser: &mut Parser<'_, '_>) -> Option<Limit> {
         let sku = self.sku;
         let per_gib = sku.iops_per_gib().or_else(|| self.each_way().map(|(read, _)| read));
         let of_size = per_gib.map(|figure| figure.value * self.size_gib);
@@ -277,7 +277,7 @@ impl Free<'_> {
 
     fn throughput(
         &self,
-        asked: Option<At<u64>>,
+        asked: Option<Located<u64>>,
         iops: Option<&Limit>,
         parser: &mut Parser<'_, '_>,
     ) -> Option<Limit> {
@@ -370,7 +370,12 @@ impl Free<'_> {
         Some(limit((figure.value * self.size_gib) as u64, &origin))
     }
 
-    fn burst(&self, mut cap: Cap, asked: Option<At<&str>>, parser: &mut Parser<'_, '_>) -> Cap {
+    fn burst(
+        &self,
+        mut cap: Cap,
+        asked: Option<Located<&str>>,
+        parser: &mut Parser<'_, '_>,
+    ) -> Cap {
         let sku = self.sku;
         let kind = asked.as_ref().map_or("credit", |(kind, _)| *kind);
         let credits = sku.figure("burst_credits_io").zip(sku.burst_iops());
@@ -399,7 +404,7 @@ impl Free<'_> {
         cap
     }
 
-    fn refuse(&self, what: &str, asked: Option<At<u64>>, parser: &mut Parser<'_, '_>) {
+    fn refuse(&self, what: &str, asked: Option<Located<u64>>, parser: &mut Parser<'_, '_>) {
         if let Some((_, at)) = asked {
             let text = format!("`{what}` of {} follows from its size", self.sku.name);
             let help = where_open(what, self.sku, parser);
@@ -409,7 +414,7 @@ impl Free<'_> {
 
     /// Tells of a limit that follows from the size by a rule which is not known. One that was to be
     /// chosen and is not there is a mistake that was reported already.
-    fn tell_unknown(&self, cap: &Cap, parser: &mut Parser<'_, '_>) {
+    fn warn_unknown(&self, cap: &Cap, parser: &mut Parser<'_, '_>) {
         for (what, word, limit) in
             [("IOPS", "iops", &cap.iops), ("throughput", "throughput", &cap.bytes)]
         {
@@ -483,7 +488,7 @@ impl ChosenUnit {
 /// Reports a limit that cannot be chosen: of what, in which unit, and perhaps what else to write.
 fn in_range(
     what: &str,
-    (per_s, at): At<u64>,
+    (per_s, at): Located<u64>,
     range: RangeInclusive<u64>,
     unit: ChosenUnit,
     help: Option<String>,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use catalog::{Figure, VolumeKind};
 use plan::Diagnostic;
-use plan::keys::{At, Keys};
+use plan::keys::{Keys, Located};
 
 use super::parser::{ParsedVolume, Parser};
 use super::service::{self, Sized};
@@ -82,7 +82,7 @@ fn pool(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<ParsedPool> {
 
 /// Reads the throughput of a pool whose throughput is bought apart from its size.
 fn flexible(
-    asked: Option<At<u64>>,
+    asked: Option<Located<u64>>,
     size_bytes: u64,
     at: &Range<usize>,
     parser: &mut Parser<'_, '_>,
@@ -198,7 +198,7 @@ fn pool_of(
 
 /// Returns what the volume may carry by its quota, or by hand.
 fn throughput(
-    assigned: Option<At<u64>>,
+    assigned: Option<Located<u64>>,
     manual: bool,
     quota_bytes: u64,
     level: &str,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use catalog::{Catalog, Cloud, Edition, Exactness, Figure};
-use plan::keys::{At, Findings, Keys};
+use plan::keys::{Findings, Keys, Located};
 use plan::{Diagnostic, Severity};
 use toml::de::DeTable;
 
@@ -389,7 +389,7 @@ fn edition<'p>(
 }
 
 /// Reads the cloud that a design is to be built in.
-fn cloud(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<At<Cloud>> {
+fn cloud(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<Located<Cloud>> {
     let (text, at) = keys.text("cloud", findings)?;
     let cloud = Cloud::from_text(text);
     if cloud.is_none() {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use plan::Diagnostic;
-use plan::keys::{At, Keys};
+use plan::keys::{Keys, Located};
 
 use super::check;
 use super::parser::{ParsedVolume, Parser};
@@ -203,7 +203,7 @@ fn within(
     name: &'static str,
     (above, most): (f64, f64),
     parser: &mut Parser<'_, '_>,
-) -> Option<At<f64>> {
+) -> Option<Located<f64>> {
     let (value, at) = keys.number(name, parser.findings)?;
     if value > above && value <= most {
         return Some((value, at));

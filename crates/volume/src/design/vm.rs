@@ -2,7 +2,7 @@
 
 use catalog::{Edition, Figure, Vm as Size};
 use plan::Diagnostic;
-use plan::keys::{At, Findings, Keys};
+use plan::keys::{Findings, Keys, Located};
 
 use super::parser::{DiskUse, Parser};
 use super::{Backing, Burst, Cap, Design, Limit, OWN_MACHINE, Vm, client};
@@ -85,7 +85,7 @@ fn of_catalog(
     size: &Size,
     at: &std::ops::Range<usize>,
     uses: &[&DiskUse],
-    (bursts, interface): (bool, Option<At<Interface>>),
+    (bursts, interface): (bool, Option<Located<Interface>>),
     parser: &mut Parser<'_, '_>,
 ) -> Vm {
     let attached = uses.iter().filter(|disks| !disks.is_local);
@@ -96,7 +96,7 @@ fn of_catalog(
     }
     let over = interface.map(|(wanted, _)| wanted);
     let vm = from_size(size, &disks, Choice { bursts, over }, parser);
-    tell_of_types(size, &disks, at, parser);
+    note_unknown_types(size, &disks, at, parser);
     if lacks_v2(size, &disks) {
         let text = format!(
             "the limits of {} for {} are unknown: those for older premium disks are taken",
@@ -220,7 +220,7 @@ impl Interface {
 }
 
 /// Reads `interface`.
-fn interface(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<At<Interface>> {
+fn interface(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Located<Interface>> {
     let (text, at) = keys.text("interface", parser.findings)?;
     let named = [Interface::Scsi, Interface::Nvme].into_iter();
     let found = named.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(text));
@@ -232,7 +232,7 @@ fn interface(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<At<Inte
 }
 
 /// Tells what the limits of a machine by type of disk leave open.
-fn tell_of_types(
+fn note_unknown_types(
     size: &Size,
     disks: &[Attached<'_>],
     at: &std::ops::Range<usize>,
@@ -241,12 +241,12 @@ fn tell_of_types(
     if size.cloud() != "GCP" {
         return;
     }
-    let mut told: Vec<&str> = Vec::new();
+    let mut reported: Vec<&str> = Vec::new();
     for disk in disks.iter().filter(|disk| !disk.family.is_empty()) {
-        if told.contains(&disk.name) {
+        if reported.contains(&disk.name) {
             continue;
         }
-        told.push(disk.name);
+        reported.push(disk.name);
         let sides = SIDES.map(|sides| sides.map(|side| size.limit_of(disk.name, side)));
         if sides.iter().flatten().all(Option::is_none) {
             let text = format!(

@@ -123,7 +123,7 @@ pub fn remedies_by(
 }
 
 /// What came of trying the changes one at a time.
-struct Singles {
+struct SingleChanges {
     found: Vec<Remedy>,
     cleared: Vec<Cleared>,
     /// A need is not met.
@@ -142,7 +142,7 @@ fn singles(
     flows: &[Flow],
     flow_idx: usize,
     price: Option<PriceOf<'_>>,
-) -> Singles {
+) -> SingleChanges {
     let before = together(design, flows);
     let rate = carried(&before[flow_idx]);
     let flow = &flows[flow_idx];
@@ -189,7 +189,7 @@ type Change = (String, Design);
 type Step = (String, Design, Vec<Flow>);
 
 /// What a change brings.
-struct Tried {
+struct TriedChange {
     /// The change, if it lifts the rate and leaves to the others what they have.
     remedy: Option<Remedy>,
     /// It takes nothing from the others, nor from the flow.
@@ -202,7 +202,7 @@ struct Tried {
     clears: bool,
 }
 
-impl Tried {
+impl TriedChange {
     /// Returns what the cap that had bound leaves then; 0 where something is taken for it.
     fn harmless_left(&self) -> f64 {
         if self.is_harmless { self.left } else { 0.0 }
@@ -215,13 +215,13 @@ impl Tried {
 }
 
 impl Tries<'_> {
-    fn all(mut self) -> Singles {
+    fn all(mut self) -> SingleChanges {
         match self.done().first().map(|cap| cap.bound) {
             None | Some(Bound::Nothing) => {}
             Some(Bound::QueueDepth) => self.queue_depth(),
             Some(Bound::Cap(kind)) => self.lift(kind),
         }
-        Singles { found: self.found, cleared: self.cleared, has_goal: self.goal.is_some() }
+        SingleChanges { found: self.found, cleared: self.cleared, has_goal: self.goal.is_some() }
     }
 
     fn lift(&mut self, kind: CapKind) {
@@ -282,7 +282,7 @@ impl Tries<'_> {
     }
 
     /// Applies a change and asks again.
-    fn tried(&self, change: &str, design: &Design, flows: &[Flow]) -> Tried {
+    fn tried(&self, change: &str, design: &Design, flows: &[Flow]) -> TriedChange {
         let all = together(design, flows);
         let after = &all[self.flow_idx];
         let iops = carried(after);
@@ -307,7 +307,7 @@ impl Tries<'_> {
         let left = left_by(&|other| Some(other) == bound);
         let disks = [CapKind::DiskIops, CapKind::DiskBytes].map(Bound::Cap);
         let is_harmless = !takes && iops >= self.rate * (1.0 - 1e-6);
-        Tried {
+        TriedChange {
             remedy: (lifts && !takes).then(remedy),
             is_harmless,
             left,
@@ -330,7 +330,8 @@ impl Tries<'_> {
         };
         if at_most.clears {
             let wanted = wanted.min(at_most.left);
-            let number = self.least_number((below, most), wanted, &change, Tried::harmless_left);
+            let number =
+                self.least_number((below, most), wanted, &change, TriedChange::harmless_left);
             let cleared = change(self, number);
             let cleared = cleared.map(|(change, design, flows)| Cleared { change, design, flows });
             self.cleared.extend(cleared);
@@ -339,7 +340,7 @@ impl Tries<'_> {
             return false;
         }
         let wanted = at_most.rate().min(wanted);
-        let number = self.least_number((below, most), wanted, &change, Tried::rate);
+        let number = self.least_number((below, most), wanted, &change, TriedChange::rate);
         let found = self.tried_number(number, &change).and_then(|tried| tried.remedy);
         self.found.extend(found.or(at_most.remedy));
         true
@@ -358,17 +359,22 @@ impl Tries<'_> {
         let lifts = at_most.remedy.is_some();
         if at_most.clears && (self.goal.is_some() || !lifts) {
             let wanted = wanted.min(at_most.left);
-            return Some(self.least_number((below, most), wanted, change, Tried::harmless_left));
+            return Some(self.least_number(
+                (below, most),
+                wanted,
+                change,
+                TriedChange::harmless_left,
+            ));
         }
         let wanted = wanted.min(at_most.rate());
-        lifts.then(|| self.least_number((below, most), wanted, change, Tried::rate))
+        lifts.then(|| self.least_number((below, most), wanted, change, TriedChange::rate))
     }
 
     fn tried_number(
         &self,
         number: u64,
         change: &impl Fn(&Self, u64) -> Option<Step>,
-    ) -> Option<Tried> {
+    ) -> Option<TriedChange> {
         let (text, design, flows) = change(self, number)?;
         Some(self.tried(&text, &design, &flows))
     }
@@ -380,7 +386,7 @@ impl Tries<'_> {
         (mut below, mut most): (u64, u64),
         wanted: f64,
         change: &impl Fn(&Self, u64) -> Option<Step>,
-        of: impl Fn(&Tried) -> f64,
+        of: impl Fn(&TriedChange) -> f64,
     ) -> u64 {
         while most - below > 1 {
             let middle = below.midpoint(most);
@@ -411,7 +417,7 @@ impl Tries<'_> {
         let mut first: Option<Remedy> = None;
         let mut has_cleared = false;
         for (change, design) in changes {
-            let Tried { remedy, clears, .. } = self.tried(&change, &design, self.flows);
+            let TriedChange { remedy, clears, .. } = self.tried(&change, &design, self.flows);
             if clears && !has_cleared {
                 has_cleared = true;
                 self.cleared.push(Cleared { change, design, flows: self.flows.to_vec() });

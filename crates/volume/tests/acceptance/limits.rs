@@ -215,7 +215,7 @@ fn changes(toml: &str, size_kib: u64) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn changes_are_tried_before_they_are_told() {
+fn changes_are_tried_before_they_are_reported() {
     let text = |vm: &str| {
         format!(
             "edition='2018'\n[vm]\nsize='{vm}'\n[[volume]]\nmount='/a'\ndisk='P30'\ncache='None'\n"
@@ -225,7 +225,7 @@ fn changes_are_tried_before_they_are_told() {
     let names: Vec<&str> = on_ds4.iter().map(|(change, _)| change.as_str()).collect();
     // The guide's own remedies: one more P30, or a P40.
     assert!(names.contains(&"one more P30") && names.contains(&"P40"), "{names:?}");
-    let p40 = on_ds4.iter().find(|(change, _)| change == "P40").expect("told");
+    let p40 = on_ds4.iter().find(|(change, _)| change == "P40").expect("listed");
     assert!((p40.1 * 65536.0 / 1e6 - 250.0).abs() < 1e-6, "{on_ds4:?}");
     let on_ds1 = changes(&text("DS1"), 8);
     assert!(on_ds1.iter().any(|(change, _)| change.starts_with("a larger machine")), "{on_ds1:?}");
@@ -292,7 +292,7 @@ fn throughput_that_operations_bound_takes_both_keys() {
 }
 
 #[test]
-fn a_need_is_told_the_smallest_change_that_meets_it() {
+fn the_smallest_change_that_meets_a_need_is_shown() {
     let found = for_needs(P30, &[(0, 30_000.0)]);
     let six = found.iter().find(|remedy| remedy.change == "6 x P30").expect("six of them");
     assert_eq!(six.is_enough, Some(true));
@@ -307,7 +307,7 @@ fn a_need_is_told_the_smallest_change_that_meets_it() {
 fn a_larger_tier_has_the_megabytes_of_the_design() {
     for (mb_bytes, expected) in [(1_000_000, 238.42), (1_024_000, 244.14), (1_048_576, 250.0)] {
         let found = changes(&format!("mb_bytes={mb_bytes}\n{P30}"), 1024);
-        let p40 = found.iter().find(|(change, _)| change == "P40").expect("told");
+        let p40 = found.iter().find(|(change, _)| change == "P40").expect("listed");
         assert!((p40.1 - expected).abs() < 0.01, "{mb_bytes}: {found:?}");
     }
     let text = "mb_bytes=1048576\n[[volume]]\nmount='/a'\ndisk='PremiumV2'\nsize='1TiB'\n";
@@ -330,7 +330,7 @@ fn where_no_change_alone_is_enough_pairs_are_tried() {
     // For a need, as much of both as it takes.
     let found = for_needs(TIED, &[(0, 60_000.0)]);
     let twelve = "both 12 x P30 and a larger machine: Standard_GS5";
-    let pair = found.iter().find(|remedy| remedy.change == twelve).expect("told");
+    let pair = found.iter().find(|remedy| remedy.change == twelve).expect("listed");
     assert_eq!((pair.iops.round(), pair.is_enough), (60_000.0, Some(true)));
     // One that is enough alone is named without pairs.
     let found = for_needs(P30, &[(0, 30_000.0)]);
@@ -338,7 +338,7 @@ fn where_no_change_alone_is_enough_pairs_are_tried() {
 }
 
 #[test]
-fn what_lifts_nothing_beside_the_other_needs_is_not_told() {
+fn what_lifts_nothing_beside_the_other_needs_is_not_reported() {
     let text = "edition='2018'\n[vm]\nsize='DS1'\n[[volume]]\nmount='/a'\ndisk='P20'\n\
                 cache='None'\n[[volume]]\nmount='/b'\ndisk='P30'\ncache='None'\n";
     // Alone, a second disk lifts it to what the machine has; beside the other, the machine binds.

@@ -64,7 +64,7 @@ fn a_wrong_answer_is_found() {
 }
 
 #[test]
-fn every_erratum_of_the_table_is_told() {
+fn every_erratum_of_the_table_is_reported() {
     let cases = table::read();
     for case in cases.iter().filter(|case| case.check == "erratum") {
         assert!(erratum_of(&case.id).is_some(), "{}: no erratum says why", case.id);

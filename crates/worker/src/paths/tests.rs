@@ -15,7 +15,7 @@ use plan::tree::{Activity, FileIo, FileSizes, StopAfter, TreeOpen, TreeSpec, Tre
 use plan::workload::{Access, BlockSize};
 use plan::{Direction, EngineKind, Job, PerDir};
 
-use super::{Asks, Complete, Issue, Paths};
+use super::{Complete, Issue, JobFeatures, Paths};
 use crate::spec::{FileRegion, WorkerSpec};
 use crate::touched::Touched;
 use crate::tree::{FileFlags, TreeJob, TreeState};
@@ -265,7 +265,7 @@ struct Seen {
 
 /// Drives a worker of a case to its end, by the ways that `choose` gives. Returns what came of it,
 /// and what it asked for.
-fn run(case: &Case, choose: fn(&Asks) -> Paths) -> (Seen, Asks) {
+fn run(case: &Case, choose: fn(&JobFeatures) -> Paths) -> (Seen, JobFeatures) {
     let job = Arc::new(case.job.clone());
     let mut meters = if case.is_detailed { Meters::detailed(&job) } else { Meters::of(&job) };
     if case.counts_touched {

@@ -140,15 +140,15 @@ impl FormatProgress {
         Some(status)
     }
 
-    pub(super) fn made_whole(&self, job: &TreeJob) -> MadeWhole {
-        let Activity::Format(format) = &job.work.activity else { return MadeWhole::default() };
+    pub(super) fn made_whole(&self, job: &TreeJob) -> CompleteParts {
+        let Activity::Format(format) = &job.work.activity else { return CompleteParts::default() };
         let is_through = |pass: Pass| {
             let is_done = self.done[pass as usize].load(Acquire) >= pass.n_entries(job);
             pass.is_part_of(*format) && is_done
         };
         // A pass is through with what failed, too.
         let (n_files, _, n_folders) = job.state.counts();
-        MadeWhole {
+        CompleteParts {
             folders: is_through(Pass::MakeFolders)
                 && n_folders >= u64::from(job.state.tree().n_folders()),
             files: is_through(Pass::MakeFiles) && n_files >= u64::from(job.in_use.len()),
@@ -158,7 +158,7 @@ impl FormatProgress {
 
 /// Which parts of a tree are there as a format was to make them. What it does not make is not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MadeWhole {
+pub struct CompleteParts {
     /// All folders.
     pub folders: bool,
     /// All files that are in use, written or not.
@@ -251,7 +251,7 @@ impl Pass {
 
 /// One worker's part in a format.
 #[derive(Debug)]
-pub(super) struct FormatHand {
+pub(super) struct FormatWorker {
     format: Format,
     pass_idx: usize,
     /// Entry that is being worked on or waits for its level.
@@ -269,9 +269,9 @@ enum Stage {
     Close,
 }
 
-impl FormatHand {
+impl FormatWorker {
     pub(super) fn new(format: Format) -> Self {
-        FormatHand { format, pass_idx: 0, entry: None, stage: Stage::Begin }
+        FormatWorker { format, pass_idx: 0, entry: None, stage: Stage::Begin }
     }
 
     /// Says whether the next operation only ends what was asked for.

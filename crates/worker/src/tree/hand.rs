@@ -6,22 +6,22 @@ use pattern::PatternError;
 use pattern::rng::{Rng, Stream};
 use plan::tree::Activity;
 
-use super::format::FormatHand;
+use super::format::FormatWorker;
 use super::shared::TreeJob;
 use super::state::effects;
 use super::task::Task;
-use super::{Leave, Next, TreeOp, Verdict};
-use crate::paths::InTree;
+use super::{Admission, Next, TreeOp, Verdict};
+use crate::paths::TreeUse;
 
 /// One worker's hand in a tree: at most one operation at a time.
 #[derive(Debug)]
-pub(crate) struct Hand {
+pub(crate) struct TreeWorker {
     job: Arc<TreeJob>,
-    work: HandWork,
+    work: TreeAssignment,
     /// The operation that was handed over.
     in_flight: Option<TreeOp>,
     /// What is asked for next has been let through by rates and flows.
-    admitted: Option<Leave>,
+    admitted: Option<Admission>,
     /// Nothing was free for what is due: it is handed on to others of the job.
     is_waiting: bool,
     /// It looks out for what others hand on.
@@ -35,8 +35,8 @@ pub(crate) struct Hand {
 }
 
 #[derive(Debug)]
-enum HandWork {
-    Format(FormatHand),
+enum TreeAssignment {
+    Format(FormatWorker),
     Tasks {
         tasks: Vec<Task>,
         /// The task that is being worked on.
@@ -55,7 +55,7 @@ const WAIT_NS: (u64, u64) = (20_000, 2_000_000);
 /// operations of a rate that one worker could not do in its sleep.
 const WATCH_NS: u64 = 500_000;
 
-impl Hand {
+impl TreeWorker {
     /// Makes the hand of a worker and counts it as at work.
     ///
     /// It ends after `n_asked_max` operations that are asked for.
@@ -65,7 +65,7 @@ impl Hand {
         n_asked_max: Option<u64>,
     ) -> Result<Self, PatternError> {
         let work = match &job.work.activity {
-            Activity::Format(format) => HandWork::Format(FormatHand::new(*format)),
+            Activity::Format(format) => TreeAssignment::Format(FormatWorker::new(*format)),
             Activity::Operations(specs) => {
                 let tasks: Result<Vec<Task>, PatternError> = (0..)
                     .zip(specs)
@@ -75,7 +75,7 @@ impl Hand {
                 if tasks.is_empty() {
                     return Err(PatternError::NoFiles);
                 }
-                HandWork::Tasks {
+                TreeAssignment::Tasks {
                     has_left: vec![false; tasks.len()],
                     tasks,
                     now_idx: usize::MAX,
@@ -83,7 +83,7 @@ impl Hand {
                 }
             }
         };
-        let hand = Hand {
+        let hand = TreeWorker {
             job,
             work,
             in_flight: None,
@@ -100,7 +100,7 @@ impl Hand {
     }
 
     fn count_at_work(&self, begins: bool) {
-        let HandWork::Tasks { tasks, .. } = &self.work else { return };
+        let TreeAssignment::Tasks { tasks, .. } = &self.work else { return };
         for task in tasks {
             self.job.state.count_at_work(effects(task.spec()), begins);
         }
@@ -118,8 +118,8 @@ impl Hand {
     /// Says whether the next operation must be let through first.
     pub(crate) fn asks_first(&self) -> bool {
         let is_ending = match &self.work {
-            HandWork::Format(format) => format.is_ending(),
-            HandWork::Tasks { tasks, now_idx, .. } => {
+            TreeAssignment::Format(format) => format.is_ending(),
+            TreeAssignment::Tasks { tasks, now_idx, .. } => {
                 tasks.get(*now_idx).is_some_and(Task::is_ending)
             }
         };
@@ -132,14 +132,14 @@ impl Hand {
     }
 
     /// Lets the next operation through.
-    pub(crate) fn admit(&mut self, leave: Leave) {
+    pub(crate) fn admit(&mut self, leave: Admission) {
         self.admitted = Some(leave);
     }
 
     /// Says whether what is due may be handed on: a single task, so that all that is asked for is
     /// alike.
     pub(crate) fn may_hand_on(&self) -> bool {
-        matches!(&self.work, HandWork::Tasks { tasks, .. } if tasks.len() == 1)
+        matches!(&self.work, TreeAssignment::Tasks { tasks, .. } if tasks.len() == 1)
     }
 
     /// Says whether what is due is handed on, because nothing is free for it.
@@ -161,14 +161,14 @@ impl Hand {
     }
 
     /// Takes what was let through and has not begun, to hand it on.
-    pub(crate) fn give_up(&mut self) -> Option<Leave> {
+    pub(crate) fn give_up(&mut self) -> Option<Admission> {
         self.admitted.take()
     }
 
     /// Looks for something free while what is due is handed on. Returns whether it was found, or
-    /// nothing can be any more, which [`Hand::next`] tells.
+    /// nothing can be any more, which [`TreeWorker::next`] tells.
     pub(crate) fn find_free(&mut self) -> bool {
-        let HandWork::Tasks { tasks, .. } = &mut self.work else { return true };
+        let TreeAssignment::Tasks { tasks, .. } = &mut self.work else { return true };
         let is_free =
             tasks.iter_mut().all(|task| !matches!(task.prepare(&self.job), Some(Next::Later)));
         if is_free {
@@ -181,14 +181,14 @@ impl Hand {
     }
 
     /// Takes what others of the job handed on.
-    pub(crate) fn take_over(&mut self) -> Option<Leave> {
+    pub(crate) fn take_over(&mut self) -> Option<Admission> {
         let due_ns = self.job.overdue.take()?;
-        Some(Leave { due_ns: Some(due_ns), is_counted: true })
+        Some(Admission { due_ns: Some(due_ns), is_counted: true })
     }
 
     /// Returns until when to sleep before the next turn of its own at `until_ns`.
     pub(crate) fn sleep_until(&mut self, until_ns: u64, now_ns: u64) -> u64 {
-        let has_file = matches!(&self.work, HandWork::Tasks { tasks, .. }
+        let has_file = matches!(&self.work, TreeAssignment::Tasks { tasks, .. }
             if tasks.first().is_some_and(Task::is_at_work));
         if !has_file || !self.job.overdue.is_anybody_waiting() {
             self.end_watch();
@@ -205,20 +205,20 @@ impl Hand {
     }
 
     /// Says what is worked at.
-    pub(crate) fn work(&self) -> InTree {
+    pub(crate) fn work(&self) -> TreeUse {
         match &self.work {
-            HandWork::Tasks { tasks, .. } if matches!(&tasks[..], [task] if task.does_io()) => {
-                InTree::FileIo
+            TreeAssignment::Tasks { tasks, .. } if matches!(&tasks[..], [task] if task.does_io()) => {
+                TreeUse::FileIo
             }
-            HandWork::Tasks { .. } | HandWork::Format(_) => InTree::Other,
+            TreeAssignment::Tasks { .. } | TreeAssignment::Format(_) => TreeUse::Other,
         }
     }
 
-    /// Returns what [`Hand::next`] would, where that is an operation on the open file of the only
+    /// Returns what [`TreeWorker::next`] would, where that is an operation on the open file of the only
     /// task. `None` leaves it to that. Only where no rate and no flow has to be asked.
     #[inline]
     pub(crate) fn next_io(&mut self) -> Option<TreeOp> {
-        let HandWork::Tasks { tasks, .. } = &mut self.work else { return None };
+        let TreeAssignment::Tasks { tasks, .. } = &mut self.work else { return None };
         let [task] = &mut tasks[..] else { return None };
         if self.n_asked >= self.n_asked_max || self.admitted.is_some() {
             return None;
@@ -232,8 +232,8 @@ impl Hand {
     /// Returns the next operation.
     pub(crate) fn next(&mut self) -> Next {
         let next = match &mut self.work {
-            HandWork::Format(format) => format.next(&self.job),
-            HandWork::Tasks { tasks, now_idx, has_left, rng } => {
+            TreeAssignment::Format(format) => format.next(&self.job),
+            TreeAssignment::Tasks { tasks, now_idx, has_left, rng } => {
                 next_of(&self.job, tasks, now_idx, has_left, rng)
             }
         };
@@ -250,7 +250,7 @@ impl Hand {
 
     /// Takes the leave for an operation that is asked for; any other needs none.
     #[inline]
-    pub(crate) fn take_leave(&mut self) -> Leave {
+    pub(crate) fn take_leave(&mut self) -> Admission {
         self.admitted.take().unwrap_or_default()
     }
 
@@ -269,8 +269,8 @@ impl Hand {
     pub(crate) fn completed(&mut self, errno: i32) -> Verdict {
         let Some(op) = self.in_flight.take() else { return Verdict::Done };
         match &mut self.work {
-            HandWork::Format(format) => format.completed(&self.job, &op, errno),
-            HandWork::Tasks { tasks, .. } => match tasks.get_mut(usize::from(op.task)) {
+            TreeAssignment::Format(format) => format.completed(&self.job, &op, errno),
+            TreeAssignment::Tasks { tasks, .. } => match tasks.get_mut(usize::from(op.task)) {
                 Some(task) => task.completed(&self.job, &op, errno),
                 None => Verdict::Done,
             },

@@ -8,13 +8,13 @@ use plan::Direction;
 use plan::op::OpKind;
 
 use super::shared::TreeJob;
-use super::{Hand, Leave, Next, Stuck, TreeOp, Verdict};
+use super::{Admission, Next, Stuck, TreeOp, TreeWorker, Verdict};
 use crate::errors::{EDEADLK, EIO, ENOENT, ENOSPC, Failure, FailureKind};
 use crate::gate::Pass;
 use crate::issue::Filled;
 use crate::meters::add;
 use crate::slots::Slot;
-use crate::source::Chosen;
+use crate::source::ChosenOp;
 use crate::worker::Worker;
 
 /// Pause while others of a flow have to catch up.
@@ -52,13 +52,13 @@ impl Worker {
         assert!(self.job.tree.is_some(), "a worker of `{name}` joins a tree, which is on none");
         assert!(self.tree.is_none(), "a worker of `{name}` joins two trees");
         let n_asked_max = self.job.limits.n_ios_max;
-        self.tree = Some(Box::new(Hand::new(job, self.seed, n_asked_max)?));
+        self.tree = Some(Box::new(TreeWorker::new(job, self.seed, n_asked_max)?));
         Ok(())
     }
 
     /// Chooses the next operation in the tree, or says why there is none now.
     #[inline]
-    pub(crate) fn choose_of_tree(&mut self, now: u64) -> Result<Chosen, Filled> {
+    pub(crate) fn choose_of_tree(&mut self, now: u64) -> Result<ChosenOp, Filled> {
         let Some(hand) = &self.tree else { return Err(Filled::EndOfPhase) };
         if hand.asks_first() {
             if hand.is_spent() {
@@ -84,7 +84,7 @@ impl Worker {
                     }
                 }
                 let series = series_of(op.task, op.kind);
-                let mut chosen = Chosen::new(op.kind, op.entry, op.offset, op.len, series);
+                let mut chosen = ChosenOp::new(op.kind, op.entry, op.offset, op.len, series);
                 chosen.intended_ns = due_ns;
                 Ok(chosen)
             }
@@ -147,7 +147,7 @@ impl Worker {
 
     /// Takes what others of the job handed on. One that waits for something free looks for it
     /// first.
-    fn take_over(&mut self, now: u64) -> Result<Option<Leave>, Filled> {
+    fn take_over(&mut self, now: u64) -> Result<Option<Admission>, Filled> {
         if !self.hands_on() {
             return Ok(None);
         }
@@ -162,7 +162,7 @@ impl Worker {
     }
 
     /// Asks rates, pauses and flows for leave to do what is asked for next.
-    fn ask_for_tree(&mut self, now: u64) -> Result<Leave, Filled> {
+    fn ask_for_tree(&mut self, now: u64) -> Result<Admission, Filled> {
         if let Some(leave) = self.take_over(now)? {
             return Ok(leave);
         }
@@ -183,7 +183,7 @@ impl Worker {
             let asked_ns = self.job.load.flow.map_or(0, |flow| flow.sleep_ns);
             return Err(Filled::Until(now + asked_ns.max(RETRY_NS)));
         }
-        Ok(Leave { due_ns, is_counted: false })
+        Ok(Admission { due_ns, is_counted: false })
     }
 
     fn fail_stuck(&mut self, stuck: Stuck) {

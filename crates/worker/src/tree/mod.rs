@@ -1,6 +1,6 @@
 //! Work on a tree of files: which operation comes next, on which file, and what it leaves behind.
 //!
-//! Each worker has a [`Hand`] that holds one file or folder at a time and walks it through what an
+//! Each worker has a [`TreeWorker`] that holds one file or folder at a time and walks it through what an
 //! operation takes: a read opens the file first and closes it in the end. What is there of the tree
 //! is in [`TreeState`], which all workers share.
 
@@ -12,11 +12,11 @@ mod shared;
 mod state;
 mod task;
 
-pub use format::{DoneOf, FormatStatus, MadeWhole};
+pub use format::{CompleteParts, DoneOf, FormatStatus};
 pub use shared::TreeJob;
 pub use state::{FileFlags, TreeState};
 
-pub(crate) use hand::Hand;
+pub(crate) use hand::TreeWorker;
 pub(crate) use hook::{series_of, series_of_io};
 #[cfg(test)]
 pub(crate) use state::Effect;
@@ -89,9 +89,9 @@ pub struct Stuck {
     /// So many files or folders were tried in a row; 0 where none that fits can exist.
     pub n_tried: u32,
     /// What is there of the tree.
-    pub there: There,
+    pub there: TreeCounts,
     /// What is there of the tree that files are copied or moved to.
-    pub target: Option<There>,
+    pub target: Option<TreeCounts>,
 }
 
 impl Stuck {
@@ -121,7 +121,7 @@ impl Stuck {
 
 /// What is there of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct There {
+pub struct TreeCounts {
     /// Files.
     pub n_files: u64,
     /// Files of their whole size.
@@ -132,7 +132,7 @@ pub struct There {
 
 /// Leave to do what is asked for next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Leave {
+pub(crate) struct Admission {
     /// Under a rate: when it was due.
     pub(crate) due_ns: Option<u64>,
     /// A schedule has counted it, that of whoever handed it on.

@@ -8,7 +8,7 @@ use pattern::tree::InUse;
 use plan::op::OpKind;
 use plan::tree::{Activity, FileIo, TreeTask, TreeWork};
 
-use super::format::{FormatProgress, FormatStatus, MadeWhole, bytes_to_make};
+use super::format::{CompleteParts, FormatProgress, FormatStatus, bytes_to_make};
 use super::overdue::Overdue;
 use super::state::TreeState;
 
@@ -104,7 +104,7 @@ impl TreeJob {
     }
 
     /// Returns which parts of its tree a format has made; none of a job that is no format.
-    pub fn made_whole(&self) -> MadeWhole {
+    pub fn made_whole(&self) -> CompleteParts {
         self.format.made_whole(self)
     }
 

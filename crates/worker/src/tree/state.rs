@@ -11,7 +11,7 @@ use pattern::tree::Tree;
 use plan::op::OpKind;
 use plan::tree::{FileIo, SelectFilter, TreeTask};
 
-use super::There;
+use super::TreeCounts;
 
 /// The file is there.
 const EXISTS: u16 = 1;
@@ -157,9 +157,9 @@ impl TreeState {
     }
 
     /// Returns what is there.
-    pub fn there(&self) -> There {
+    pub fn there(&self) -> TreeCounts {
         let (n_files, n_full, n_folders) = self.counts();
-        There { n_files, n_full, n_folders }
+        TreeCounts { n_files, n_full, n_folders }
     }
 
     /// Returns the bytes of the files that have their whole size. It looks at every file, unless
@@ -371,7 +371,7 @@ impl TreeState {
         filter: SelectFilter,
         makes_files: bool,
     ) -> bool {
-        let There { n_files, n_full, n_folders } = self.there();
+        let TreeCounts { n_files, n_full, n_folders } = self.there();
         // A file that the operation would make is empty.
         let has_missing = makes_files && n_files < u64::from(self.tree.n_files());
         let may_pass = match filter {

@@ -27,7 +27,7 @@ pub(super) struct Task {
     rng: Rng,
     stage: Stage,
     /// What is held.
-    held: Option<Held>,
+    held: Option<HeldEntry>,
     /// Position whose turn it was while another worker held its file.
     awaited: Option<u32>,
     /// Tried in a row without one that fits.
@@ -36,7 +36,7 @@ pub(super) struct Task {
 
 /// A file or folder that is held.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct HeldEntry {
     entry: u32,
     is_shared: bool,
     flags: FileFlags,
@@ -68,7 +68,7 @@ struct IoProgress {
 
 /// What picking came to.
 enum Picked {
-    Yes(Held),
+    Yes(HeldEntry),
     Later,
     Over,
     Stuck(Box<Stuck>),
@@ -241,7 +241,7 @@ impl Task {
     }
 
     /// Goes on after an operation that did nothing, or not all.
-    fn failed(&mut self, job: &TreeJob, op: &TreeOp, held: Held, errno: i32) -> Verdict {
+    fn failed(&mut self, job: &TreeJob, op: &TreeOp, held: HeldEntry, errno: i32) -> Verdict {
         // What a failed write left of the file is unknown.
         if op.kind == OpKind::Write && !held.flags.is_full {
             job.state.set_file(held.entry, FileFlags { has_data: true, ..held.flags });
@@ -263,7 +263,7 @@ impl Task {
     }
 
     /// Goes on after an operation without bytes.
-    fn after(&mut self, job: &TreeJob, kind: OpKind, mut held: Held) {
+    fn after(&mut self, job: &TreeJob, kind: OpKind, mut held: HeldEntry) {
         let state = &job.state;
         let is_write = self.spec.operation == OpKind::Write;
         let size_bytes = || state.tree().size_bytes(held.entry);
@@ -315,7 +315,7 @@ impl Task {
         }
     }
 
-    fn after_copy(job: &TreeJob, kind: OpKind, held: Held) {
+    fn after_copy(job: &TreeJob, kind: OpKind, held: HeldEntry) {
         if let (Some(second), Some(target)) = (&job.second, held.target) {
             let bytes = job.state.tree().size_bytes(held.entry);
             let whole_bytes = second.tree().size_bytes(target);
@@ -328,7 +328,7 @@ impl Task {
 
     /// Chooses where I/O on an opened file begins. As in Vdbench, one that is left before its end
     /// is gone on with the next time, and `seqnz` counts for files of their whole size alone.
-    fn start_place(&mut self, job: &TreeJob, held: Held, size_bytes: u64) -> IoProgress {
+    fn start_place(&mut self, job: &TreeJob, held: HeldEntry, size_bytes: u64) -> IoProgress {
         let nonzero = matches!(self.spec.io, FileIo::Sequential { nonzero: true, .. });
         let step = u64::from(self.spec.block_size.max().max(1));
         let next_byte = if nonzero && held.flags.is_full {
@@ -497,10 +497,10 @@ impl Task {
     }
 
     /// Holds what is at a position, if it fits.
-    fn hold(&self, job: &TreeJob, position: u32) -> Result<Held, Refused> {
+    fn hold(&self, job: &TreeJob, position: u32) -> Result<HeldEntry, Refused> {
         let state = &job.state;
         let no_file = FileFlags::of_size(None, 0);
-        let of_folder = Held {
+        let of_folder = HeldEntry {
             entry: position,
             is_shared: false,
             flags: no_file,
@@ -532,7 +532,7 @@ impl Task {
         }
         let is_shared = self.may_share();
         let flags = state.hold_file(entry, is_shared, |flags| self.fits(flags))?;
-        let mut held = Held { entry, is_shared, flags, is_pinned: false, target: None };
+        let mut held = HeldEntry { entry, is_shared, flags, is_pinned: false, target: None };
         if !flags.exists {
             if let Err(refused) = state.pin_folder(state.tree().folder_of(entry)) {
                 state.release_file(entry, is_shared);

@@ -66,7 +66,7 @@ fn a_stall_of_the_device_shows_in_full() {
 }
 
 #[test]
-fn a_stall_of_the_generator_shows_in_full_and_is_told_apart() {
+fn a_stall_of_the_generator_shows_in_full_and_is_kept_apart() {
     let (meters, worker) = with_stall(128, |sim| sim.frozen = Some((4 * S, 7 * S)));
     check_responses(&meters, &UNLIMITED, 0.45);
     let n_late = worker.kept().n_late;

@@ -94,14 +94,18 @@ fn a_rate_of_which_nothing_may_be_due_is_not_decided() {
     check_due("iops=5", 20_000_000_000, 5, ("met", Some(true)));
 }
 
-fn attempts(said: &[Said]) -> Vec<Attempt> {
-    let one = |said: &Said| Attempt { said: *said, reason: String::new(), conditions: Vec::new() };
+fn attempts(said: &[AttemptVerdict]) -> Vec<Attempt> {
+    let one = |said: &AttemptVerdict| Attempt {
+        said: *said,
+        reason: String::new(),
+        conditions: Vec::new(),
+    };
     said.iter().map(one).collect()
 }
 
 #[test]
 fn a_failure_is_believed_when_it_came_twice() {
-    use Said::{Borrowed, Failed, Passed, Spoiled, Thin};
+    use AttemptVerdict::{Borrowed, Failed, Passed, Spoiled, Thin};
     for (seen, expected) in [
         (&[][..], None),
         (&[Passed], Some(Passed)),

@@ -15,7 +15,7 @@ const ELAPSED_STEP_MS: f64 = 1000.0;
 
 /// Gives each job its step. `globals` hold for all jobs unless they say otherwise; `elapsed_s` is
 /// how long fio ran.
-pub(super) fn tell(jobs: &mut [JobRecord], globals: &[(String, String)], elapsed_s: u64) {
+pub(super) fn set_steps(jobs: &mut [JobRecord], globals: &[(String, String)], elapsed_s: u64) {
     let mut groups: Vec<u32> = jobs.iter().map(|job| job.group_id).collect();
     groups.sort_unstable();
     groups.dedup();

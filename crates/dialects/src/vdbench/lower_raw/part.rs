@@ -5,7 +5,7 @@ use plan::workload::{Access, BlockSize, Distribution, HitArea, Workload};
 use plan::{Diagnostic, PerDir};
 
 use super::super::run::{Seek, Span, Wd, Xfersize};
-use super::Use;
+use super::WorkloadOnTarget;
 use super::target::{Target, add};
 
 /// How much a hot band leans to its low end: its first tenth gets 46 % of the I/Os, its first
@@ -14,7 +14,11 @@ use super::target::{Target, add};
 pub(in crate::vdbench) const HOT_BAND_EXPONENT: f64 = 3.0;
 
 /// Returns what a workload definition does on a target.
-pub(super) fn part(it: &Use<'_>, target: &Target, findings: &mut Vec<Diagnostic>) -> Part {
+pub(super) fn part(
+    it: &WorkloadOnTarget<'_>,
+    target: &Target,
+    findings: &mut Vec<Diagnostic>,
+) -> Part {
     let wd = it.wd;
     Part {
         name: wd.name.clone(),

@@ -1,6 +1,6 @@
 //! What a run asked for, as far as a flatfile tells.
 
-use super::flatfile::{Asked, THREADS_DIFFER, reqrate};
+use super::flatfile::{RunSettings, THREADS_DIFFER, reqrate};
 use super::raw::Layout;
 use crate::vdbench::run::{Rate, RawWork, Run, Seek, Work, Xfersize};
 
@@ -10,23 +10,23 @@ pub(super) fn asked(
     layout: Layout,
     rate_iops: Option<f64>,
     lun_bytes: Option<u64>,
-) -> Asked {
+) -> RunSettings {
     let rate = match (run.rate, rate_iops) {
         (Rate::Iops(rate), _) | (Rate::CurvePoint { .. }, Some(rate)) => rate,
         (Rate::CurveMax | Rate::CurvePoint { .. }, _) => reqrate(layout, true),
         (Rate::Max, _) => reqrate(layout, false),
     };
-    let asked = Asked {
+    let asked = RunSettings {
         run: run.name.clone(),
         reqrate: rate,
         lun_bytes,
         compratio: Some(run.contents.compratio),
         dedupratio: Some(run.contents.dedupratio).filter(|ratio| *ratio > 1.0),
-        ..Asked::default()
+        ..RunSettings::default()
     };
     match &run.work {
         Work::Raw(raw) => asked_raw(raw, asked),
-        Work::SdFormat(format) => Asked {
+        Work::SdFormat(format) => RunSettings {
             xfersize: Some(format.xfersize_bytes.into()),
             threads: threads(format.sds.iter().map(|sd| sd.threads)),
             rdpct: Some(0.0),
@@ -37,12 +37,12 @@ pub(super) fn asked(
         // Known where a loop (forthreads=) sets them, as in Vdbench.
         Work::Files(_) | Work::Format(_) => {
             let of_loop = run.loops.iter().find(|(name, _)| name == "threads");
-            Asked { threads: of_loop.and_then(|(_, value)| value.parse().ok()), ..asked }
+            RunSettings { threads: of_loop.and_then(|(_, value)| value.parse().ok()), ..asked }
         }
     }
 }
 
-fn asked_raw(raw: &RawWork, asked: Asked) -> Asked {
+fn asked_raw(raw: &RawWork, asked: RunSettings) -> RunSettings {
     let xfersize = |size: &Xfersize| match size {
         Xfersize::Fixed(bytes) => Some(u64::from(*bytes)),
         Xfersize::Split(sizes) => sizes.first().map(|size| u64::from(size.0)),
@@ -53,7 +53,7 @@ fn asked_raw(raw: &RawWork, asked: Asked) -> Asked {
         Seek::Seq | Seek::SeqNz => Some(0.0),
         Seek::Eof | Seek::Poisson(_) => None,
     };
-    Asked {
+    RunSettings {
         // Of sizes by shares Vdbench takes the first.
         xfersize: same(raw.wds.iter().filter_map(|wd| xfersize(&wd.xfersize))),
         threads: threads(raw.sds.iter().map(|sd| sd.threads)),

@@ -16,7 +16,7 @@ pub(super) const THREADS_DIFFER: i64 = -1;
 
 /// What a run asked for, as far as columns show it; `None` where values are mixed or unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct RunSettings {
     /// Name of the run.
     pub run: String,
     /// The rate, with codes for rates without a number: see [`reqrate`].
@@ -77,7 +77,7 @@ enum Value {
 use Value::{Count, Number};
 
 /// A column of raw workloads: its name, what it means, and what stands there.
-type RawColumn = (&'static str, &'static str, fn(&Asked, &RawFigures) -> Value);
+type RawColumn = (&'static str, &'static str, fn(&RunSettings, &RawFigures) -> Value);
 
 /// Columns of raw workloads between those of all flatfiles.
 const RAW: [RawColumn; 25] = [
@@ -211,7 +211,7 @@ pub fn raw_flatfile_row(
     layout: Layout,
     now: &Moment,
     label: &str,
-    asked: &Asked,
+    asked: &RunSettings,
     figures: &RawFigures,
 ) -> String {
     let number: fn(f64) -> String = match layout {
@@ -270,7 +270,7 @@ fn line_503(words: &[&str]) -> String {
 pub fn file_flatfile_row(
     now: &Moment,
     label: &str,
-    asked: &Asked,
+    asked: &RunSettings,
     figures: &FileFigures,
 ) -> String {
     let mut values = vec![

@@ -35,7 +35,8 @@ pub use files::{
     file_spread_rows,
 };
 pub use flatfile::{
-    Asked, file_flatfile_head, file_flatfile_row, raw_flatfile_head, raw_flatfile_row, reqrate,
+    RunSettings, file_flatfile_head, file_flatfile_row, raw_flatfile_head, raw_flatfile_row,
+    reqrate,
 };
 pub use histogram::{HISTOGRAM_LIMITS_US, block, file_histogram, raw_histograms};
 pub use jobs::job_names;

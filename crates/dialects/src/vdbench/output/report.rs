@@ -15,7 +15,7 @@ use super::anchors;
 use super::asked::asked;
 use super::files::{FileFigures, file_columns, file_header, file_row, file_spread_rows};
 use super::flatfile::{
-    Asked, file_flatfile_head, file_flatfile_row, raw_flatfile_head, raw_flatfile_row,
+    RunSettings, file_flatfile_head, file_flatfile_row, raw_flatfile_head, raw_flatfile_row,
 };
 use super::histogram::{HISTOGRAM_LIMITS_US, file_histogram, raw_histograms};
 use super::jobs::{MemberKind, is_files, operations};
@@ -136,7 +136,7 @@ pub struct Report {
 struct Current {
     run_idx: usize,
     columns: Vec<FileOperation>,
-    asked: Asked,
+    asked: RunSettings,
     n_warmup: u32,
     /// Samples since the last row.
     gathered: Option<Interval>,
@@ -500,7 +500,7 @@ impl Report {
         label: &str,
         row: &RowStats,
         totals: Option<&Totals>,
-        asked: &Asked,
+        asked: &RunSettings,
     ) -> String {
         let megabyte = self.setup.megabyte;
         if !self.is_files {

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_that_do_not_follow_each_other_are_told() {
+    fn samples_that_do_not_follow_each_other_are_reported() {
         let sample = |step_idx, end_ms| Interval { step_idx, end_ms, ..Interval::default() };
         let join = |a: &Interval, b: &Interval| append(&mut a.clone(), b);
         testing::check_wrong_calls(&[

@@ -13,7 +13,7 @@ use crate::NO_HOST;
 
 /// Values that every job of a parameter file has.
 #[derive(Debug)]
-pub(super) struct Usual {
+pub(super) struct CommonValues {
     /// Of jobs on storage definitions.
     pub(super) of_storage: Vec<Setting>,
     /// Of jobs on structures of files.
@@ -33,9 +33,9 @@ const ON_TREES: [&str; 2] = [
      rd=r,fwd=v,fwdrate=7,elapsed=3,warmup=1,interval=1\n",
 ];
 
-impl Usual {
+impl CommonValues {
     pub(super) fn new() -> Self {
-        Usual { of_storage: shared(ON_STORAGE), of_trees: shared(ON_TREES) }
+        CommonValues { of_storage: shared(ON_STORAGE), of_trees: shared(ON_TREES) }
     }
 }
 

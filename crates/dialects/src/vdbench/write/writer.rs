@@ -6,13 +6,13 @@ use std::ops::Range;
 use plan::tree::TreeSpec;
 
 use super::super::fwd;
-use super::usual::Usual;
+use super::usual::CommonValues;
 use crate::translation::{Translation, Values};
 
 /// The sections of the file so far.
 #[derive(Debug)]
 pub(super) struct Writer {
-    pub(super) usual: Usual,
+    pub(super) usual: CommonValues,
     /// Values without an answer of all jobs of the step: one set for each workload of a job.
     pub(super) values: Vec<Values>,
     /// The sets that answers are for.
@@ -42,7 +42,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new() -> Self {
         Writer {
-            usual: Usual::new(),
+            usual: CommonValues::new(),
             values: Vec::new(),
             at: 0..0,
             to: Translation::default(),

@@ -49,7 +49,7 @@ pub(super) struct Driver<'a> {
 /// Returns the plan of a job file of ours.
 pub(super) fn parse(text: &str) -> Result<Plan, Failure> {
     let mut parsed = fio::parse_text("<suite>", text, &Wishes::default(), &HostLoader);
-    input::tell(&parsed)?;
+    input::print_findings(&parsed)?;
     parsed.plan.engines_give_way();
     Ok(parsed.plan)
 }
@@ -119,9 +119,9 @@ impl Driver<'_> {
     }
 
     /// Says something at once, and notes it.
-    pub(super) fn tell_note(&mut self, severity: NoteSeverity, code: &str, message: String) {
+    pub(super) fn add_note(&mut self, severity: NoteSeverity, code: &str, message: String) {
         let note = Note { severity, code: code.to_owned(), message };
-        self.session.tell_note(&note);
+        self.session.print_note(&note);
         self.notes.push(note);
     }
 
@@ -260,7 +260,7 @@ impl Driver<'_> {
     fn discard(&mut self, site: &Site) -> Result<(), Failure> {
         if takes_discards(&site.file) == Some(false) {
             let message = format!("not purged: `{}` takes no discards", site.file);
-            self.tell_note(NoteSeverity::Warning, "purge", message);
+            self.add_note(NoteSeverity::Warning, "purge", message);
             return Ok(());
         }
         let plan = parse(&jobs::purge(site))?;
@@ -326,7 +326,7 @@ impl Driver<'_> {
             "{n_left_out} steps with I/Os below 4 KiB are left out: direct I/O does not take them \
              here"
         );
-        self.tell_note(NoteSeverity::Warning, "small-blocks", message);
+        self.add_note(NoteSeverity::Warning, "small-blocks", message);
     }
 
     /// Runs the steps, once or in rounds until they are steady. All of it is one run, so that an
@@ -386,7 +386,7 @@ impl Driver<'_> {
             job.load.spreads = true;
             job.load.spread_workers_max = Some(n_parts);
         }
-        self.session.tell_progress(&format!(
+        self.session.print_progress(&format!(
             "{}: a core was the limit, measured again with more workers\n",
             step.label
         ));
@@ -404,12 +404,12 @@ impl Driver<'_> {
         let options = sweep_options(&curve);
         let mut sweep =
             Sweep::new(plan, options).map_err(|error| Failure::wrong_use(error.to_string()))?;
-        self.session.tell_progress(&format!("{}: {}\n", curve.name, sweep.limits()));
+        self.session.print_progress(&format!("{}: {}\n", curve.name, sweep.limits()));
         while let Some(next) = sweep.next_point() {
             let record = self.session.measure(&next.plan, self.options)?;
             let outcome = record.outcome;
             let Some(point) = sweep.take(record) else { break };
-            self.session.tell_progress(&summary::point_line(&point));
+            self.session.print_progress(&summary::point_line(&point));
             if self.session.is_due()
                 && let Some(record) = sweep.record()
             {

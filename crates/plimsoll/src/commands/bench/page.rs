@@ -34,8 +34,8 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
             let path = usual();
             let page = report::page(&subject(record, suite));
             match result_file::write(Path::new(&path), page.as_bytes()) {
-                Ok(()) => stream::tell(&format!("charts: {path}\n")),
-                Err(error) => stream::tell(&format!(
+                Ok(()) => stream::print_message(&format!("charts: {path}\n")),
+                Err(error) => stream::print_message(&format!(
                     "note: no charts: cannot write `{path}`: {}\n\
                      hint: --report FILE writes them elsewhere, --report none says that none are \
                      wanted\n",

@@ -160,7 +160,7 @@ impl Sites {
         scratch.check_space(size_bytes, n_places as u64)?;
         let takes_direct = scratch.takes_direct();
         if !takes_direct {
-            stream::tell(
+            stream::print_message(
                 "note: the file system refuses direct I/O: these numbers are those of the page \
                  cache\n",
             );
@@ -267,7 +267,9 @@ fn emulated(
     let size_bytes = wanted.min(volume.capacity_bytes >> 20 << 20);
     if size_bytes < wanted {
         let (size, wanted) = (units::format_bytes(size_bytes), units::format_bytes(wanted));
-        stream::tell(&format!("note: `{dir}` holds {size}, and not the suite's {wanted}\n"));
+        stream::print_message(&format!(
+            "note: `{dir}` holds {size}, and not the suite's {wanted}\n"
+        ));
     }
     Ok(Site {
         place: place.name.clone(),

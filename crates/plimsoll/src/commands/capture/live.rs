@@ -145,7 +145,7 @@ fn find_cgroup(named: &Path) -> Result<CgroupFiles, Failure> {
 }
 
 /// The texts of one look.
-struct Looked {
+struct CounterTexts {
     diskstats: String,
     stat: String,
     meminfo: String,
@@ -154,8 +154,8 @@ struct Looked {
     cgroup: Option<(String, Option<String>)>,
 }
 
-impl Looked {
-    fn take(scope: &Scope) -> Result<Looked, Failure> {
+impl CounterTexts {
+    fn take(scope: &Scope) -> Result<CounterTexts, Failure> {
         let diskstats = fs::read_to_string("/proc/diskstats").map_err(|error| {
             Failure::wrong_use(format!(
                 "cannot read /proc/diskstats: {}",
@@ -165,7 +165,7 @@ impl Looked {
         let of = |path: &str| fs::read_to_string(path).unwrap_or_default();
         // A control group goes with the last of its processes: its counters stay as they were.
         let group = |path: &Path| fs::read_to_string(path).unwrap_or_default();
-        Ok(Looked {
+        Ok(CounterTexts {
             diskstats,
             stat: of("/proc/stat"),
             meminfo: of("/proc/meminfo"),
@@ -220,7 +220,7 @@ pub(super) fn watch(
         let is_last = elapsed >= length || is_stopped;
         if elapsed >= due || is_last {
             let is_first = due.is_zero();
-            let looked = Looked::take(scope)?;
+            let looked = CounterTexts::take(scope)?;
             let monotonic_ns = clock.elapsed().as_nanos() as u64;
             let moment = Moment { local_ns: clock::local_ns(), monotonic_ns };
             let mut latest = Latest::default();

@@ -46,7 +46,9 @@ impl Shown {
     pub(super) fn begin(&self, length: Duration) {
         if !self.is_off {
             let length = units::format_duration(length);
-            stream::tell(&format!("watching for {length}; Ctrl-C ends it and keeps what came\n"));
+            stream::print_message(&format!(
+                "watching for {length}; Ctrl-C ends it and keeps what came\n"
+            ));
         }
     }
 
@@ -67,10 +69,10 @@ impl Shown {
         if self.is_live {
             let width = stream::stderr_width();
             let line: String = line().chars().take(width.saturating_sub(1)).collect();
-            stream::tell(&format!("{ERASE}{line}"));
+            stream::print_message(&format!("{ERASE}{line}"));
             self.is_dirty = true;
         } else {
-            stream::tell(&format!("{}\n", line()));
+            stream::print_message(&format!("{}\n", line()));
         }
     }
 }
@@ -78,7 +80,7 @@ impl Shown {
 impl Drop for Shown {
     fn drop(&mut self) {
         if self.is_dirty {
-            stream::tell(ERASE);
+            stream::print_message(ERASE);
         }
     }
 }

@@ -8,7 +8,7 @@ use ::catalog::import::{self, ImportError, RejectedRow, TableDiff, TableKind, Ta
 use serde_json::json;
 use units::system_text;
 
-use super::{Which, text};
+use super::{CatalogChoice, text};
 use crate::exit::{Exit, Failure};
 use crate::limited::{self, TABLE_BYTES_MAX};
 use crate::result_file::{self, not_written};
@@ -26,7 +26,7 @@ pub(super) struct Args {
     file: PathBuf,
 
     #[command(flatten)]
-    which: Which,
+    which: CatalogChoice,
 
     /// Folder that the rows are written to; use it with --catalog from then on.
     #[arg(long, value_name = "DIR", requires_all = ["source", "date"])]
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     if let Some(dir) = &args.write {
         let written = write(dir, args, &diff)?;
-        stream::tell(&format!("wrote {}\n", written.join(", ")));
+        stream::print_message(&format!("wrote {}\n", written.join(", ")));
     }
     let is_partial = !diff.rejected.is_empty();
     Ok(if is_partial { Exit::Invalid } else { Exit::Fine })
@@ -137,10 +137,10 @@ fn as_text(diff: &TableDiff, form: &str, ignored: &[String]) -> String {
     if !ignored.is_empty() {
         page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));
     }
-    let told = |row: &RejectedRow| {
+    let reported = |row: &RejectedRow| {
         text::wrapped(&format!("  line {}  {}  ", row.line, row.name), &row.why)
     };
-    put(&mut page, "rejected", diff.rejected.iter().map(told));
+    put(&mut page, "rejected", diff.rejected.iter().map(reported));
     let doubted = diff.doubted.iter().map(|doubt| {
         let head = format!("  line {}  {}  ", doubt.line, doubt.name);
         text::wrapped(&head, &format!("{}: {} {}", doubt.column, doubt.figure, doubt.why))
@@ -159,7 +159,7 @@ fn as_text(diff: &TableDiff, form: &str, ignored: &[String]) -> String {
         text::wrapped(&format!("  {}  ", it.name), &text)
     });
     put(&mut page, "prices changed", repriced);
-    put(&mut page, "left out", diff.left_out.iter().map(told));
+    put(&mut page, "left out", diff.left_out.iter().map(reported));
     let new = diff.new.iter().map(|row| {
         let figures = row.cells.iter().filter(|(column, _)| **column != "cloud");
         let cells: Vec<String> = figures.map(|(column, cell)| format!("{column} {cell}")).collect();
@@ -198,7 +198,7 @@ fn put(page: &mut String, title: &str, lines: impl ExactSizeIterator<Item = Stri
 }
 
 fn as_json(diff: &TableDiff, ignored: &[String]) -> String {
-    let told = |rows: &[RejectedRow]| -> Vec<_> {
+    let reported = |rows: &[RejectedRow]| -> Vec<_> {
         let row = |row: &RejectedRow| json!({ "line": row.line, "name": row.name, "why": row.why });
         rows.iter().map(row).collect()
     };
@@ -249,8 +249,8 @@ fn as_json(diff: &TableDiff, ignored: &[String]) -> String {
         "n_lines": diff.n_lines,
         "n_read": diff.n_read,
         "n_same": diff.n_same,
-        "rejected": told(&diff.rejected),
-        "left_out": told(&diff.left_out),
+        "rejected": reported(&diff.rejected),
+        "left_out": reported(&diff.left_out),
         "repriced": repriced,
         "warnings": warnings,
         "changed": changed,

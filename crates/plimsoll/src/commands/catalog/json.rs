@@ -1,6 +1,6 @@
 //! The catalogue as JSON.
 
-use ::catalog::{Cloud, Edition, Fact, Figure, Item, Price};
+use ::catalog::{Cloud, Edition, Figure, Item, NetworkFact, Price};
 use serde_json::{Map, Value, json};
 
 /// Name and version of the page.
@@ -16,7 +16,7 @@ pub(super) fn items<'e>(
 }
 
 /// Returns facts about network volumes.
-pub(super) fn facts<'e>(edition: &Edition, facts: impl Iterator<Item = &'e Fact>) -> String {
+pub(super) fn facts<'e>(edition: &Edition, facts: impl Iterator<Item = &'e NetworkFact>) -> String {
     let facts = facts.map(|fact| {
         json!({
             "scope": fact.scope,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ::catalog::{Cloud, Disk, Edition, Fact, Figure, Item, Price, Source, Vm};
+use ::catalog::{Cloud, Disk, Edition, Figure, Item, NetworkFact, Price, Source, Vm};
 use clap::ValueEnum;
 
-use super::{OWN_MACHINE, Which, json, prices, text};
+use super::{CatalogChoice, OWN_MACHINE, json, prices, text};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -14,14 +14,14 @@ use crate::stream;
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// What to list.
-    what: Option<What>,
+    what: Option<ListedTable>,
 
     /// Only lines with all of these words in name, kind, cloud, and of prices region, part or term.
     #[arg(value_name = "WORD")]
     filter: Vec<String>,
 
     #[command(flatten)]
-    which: Which,
+    which: CatalogChoice,
 
     /// Say where each line comes from.
     #[arg(long)]
@@ -48,7 +48,7 @@ Examples:
   plimsoll catalog list volumes --json | jq '.volumes[].scope'";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum What {
+enum ListedTable {
     /// Disk tiers and types.
     Disks,
     /// Machine sizes.
@@ -92,19 +92,23 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let prices = || edition.prices().iter().filter(of_price);
     if args.json {
         let page = match what {
-            What::Disks => json::items("disks", edition, disks.map(|disk| &**disk)),
-            What::Vms => json::items("vms", edition, vms.map(|vm| &**vm)),
-            What::Volumes => json::facts(edition, facts),
-            What::Prices => json::prices(edition, prices()),
+            ListedTable::Disks => json::items("disks", edition, disks.map(|disk| &**disk)),
+            ListedTable::Vms => json::items("vms", edition, vms.map(|vm| &**vm)),
+            ListedTable::Volumes => json::facts(edition, facts),
+            ListedTable::Prices => json::prices(edition, prices()),
         };
         stream::print(&page)?;
         return Ok(Exit::Fine);
     }
     let page = match what {
-        What::Disks => page(&DISKS, &DISK_NUMBERS, &disks.map(disk).collect::<Vec<_>>(), args),
-        What::Vms => page(&VMS, &VM_NUMBERS, &vms.map(vm).collect::<Vec<_>>(), args),
-        What::Volumes => page(&FACTS, &[false; 3], &facts.map(fact).collect::<Vec<_>>(), args),
-        What::Prices => priced(prices(), args),
+        ListedTable::Disks => {
+            page(&DISKS, &DISK_NUMBERS, &disks.map(disk).collect::<Vec<_>>(), args)
+        }
+        ListedTable::Vms => page(&VMS, &VM_NUMBERS, &vms.map(vm).collect::<Vec<_>>(), args),
+        ListedTable::Volumes => {
+            page(&FACTS, &[false; 3], &facts.map(fact).collect::<Vec<_>>(), args)
+        }
+        ListedTable::Prices => priced(prices(), args),
     };
     let Some(page) = page else { return Err(nothing(edition, args)) };
     stream::print(&page)?;
@@ -123,7 +127,7 @@ fn priced<'e>(prices: impl Iterator<Item = &'e Price>, args: &Args) -> Option<St
 
 const FACTS: [&str; 3] = ["about", "figure", "value"];
 
-fn fact(fact: &Fact) -> Line<'_> {
+fn fact(fact: &NetworkFact) -> Line<'_> {
     let cells = vec![
         fact.scope.strip_prefix("surface.").unwrap_or(&fact.scope).to_owned(),
         fact.parameter.clone(),
@@ -162,7 +166,7 @@ fn nothing(edition: &Edition, args: &Args) -> Failure {
     let lacks = |word: &String| {
         edition.lacks_machines_of(word).or_else(|| edition.lacks_machines_like(word))
     };
-    if args.what == Some(What::Vms)
+    if args.what == Some(ListedTable::Vms)
         && let Some(lack) = filter.iter().find_map(lacks)
     {
         return Failure::wrong_use(lack).hint(OWN_MACHINE);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ::catalog::cost::{self, Cost, CostError, MONTH_HOURS, Order};
+use ::catalog::cost::{self, Cost, CostError, MONTH_HOURS, Purchase};
 use ::catalog::{Part, Term};
 use ::design::bill;
 use serde_json::json;
@@ -79,10 +79,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Returns what a design is made of, on the terms that were asked for.
-fn order(design: &Design, args: &Args) -> Result<Order, Failure> {
+fn order(design: &Design, args: &Args) -> Result<Purchase, Failure> {
     let order = bill::order(design, args.region.as_deref(), args.operations as f64);
     let order = order.map_err(|error| Failure::wrong_use(error.to_string()))?;
-    Ok(Order {
+    Ok(Purchase {
         term: args.term,
         month_hours: args.hours,
         machine_hours: args.running.unwrap_or(args.hours),
@@ -126,7 +126,7 @@ fn failure(error: &CostError) -> Failure {
 /// Columns before an amount, and of it.
 const WIDTHS: (usize, usize) = (64, 14);
 
-fn as_text(design: &Design, order: &Order, cost: &Cost) -> String {
+fn as_text(design: &Design, order: &Purchase, cost: &Cost) -> String {
     let place = order.region.as_deref().unwrap_or("no region");
     let head = format!(
         "{} (edition {}, {place}, {}, {} h a month, machines run {} h)\n\n",
@@ -181,7 +181,7 @@ fn as_text(design: &Design, order: &Order, cost: &Cost) -> String {
     page
 }
 
-fn as_json(order: &Order, cost: &Cost) -> String {
+fn as_json(order: &Purchase, cost: &Cost) -> String {
     let line = |line: &cost::Line| {
         let price = &line.price;
         json!({

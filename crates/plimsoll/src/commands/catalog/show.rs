@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ::catalog::{Edition, Exactness, Figure, Item, Part, Unit};
 
-use super::{OWN_MACHINE, Which, json, prices, text};
+use super::{CatalogChoice, OWN_MACHINE, json, prices, text};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -17,7 +17,7 @@ pub(super) struct Args {
     names: Vec<String>,
 
     #[command(flatten)]
-    which: Which,
+    which: CatalogChoice,
 
     /// Print all figures as JSON (`plimsoll.catalog/1`).
     #[arg(long)]

@@ -49,7 +49,7 @@ struct Side {
 /// The words of a side, as `plimsoll run` takes them.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll run", no_binary_name = true)]
-struct Words {
+struct SideArguments {
     #[command(flatten)]
     run: run::Args,
 }
@@ -65,8 +65,13 @@ pub(super) fn measure(args: &Args, n_pairs: u32) -> Result<Pairs, Failure> {
     drop(args.store.open_or_make()?);
     let control = Arc::new(Control::new());
     let _signals = Signals::listen(&control);
-    let turns =
-        Turns { args, sides: &sides, n_pairs, control: &control, clock: Stopwatch::start() };
+    let turns = InterleavedRuns {
+        args,
+        sides: &sides,
+        n_pairs,
+        control: &control,
+        clock: Stopwatch::start(),
+    };
     stream::remark(
         "",
         &format!(
@@ -133,7 +138,7 @@ impl Side {
                 "`{option}` is not for one side: its runs are kept together"
             )));
         }
-        let parsed = match Words::try_parse_from(&words) {
+        let parsed = match SideArguments::try_parse_from(&words) {
             Ok(parsed) => parsed,
             Err(error) => {
                 let _ = error.print();
@@ -146,7 +151,7 @@ impl Side {
 }
 
 /// All runs, one after the other.
-struct Turns<'a> {
+struct InterleavedRuns<'a> {
     args: &'a Args,
     sides: &'a [Side; 2],
     n_pairs: u32,
@@ -154,7 +159,7 @@ struct Turns<'a> {
     clock: Stopwatch,
 }
 
-impl Turns<'_> {
+impl InterleavedRuns<'_> {
     fn all(&self) -> Result<(), Failure> {
         let chance = RandomState::new();
         for pair_idx in 0..self.n_pairs {
@@ -193,10 +198,10 @@ impl Turns<'_> {
         let is_stopped = self.control.stop() != Stop::No;
         match output.status.code() {
             // Doubts about a run are shown with the comparison.
-            Some(0 | 3) => self.tell_result(&place, side),
+            Some(0 | 3) => self.print_result(&place, side),
             _ if is_stopped => Ok(()),
             code => {
-                stream::tell(&String::from_utf8_lossy(&output.stderr));
+                stream::print_message(&String::from_utf8_lossy(&output.stderr));
                 let exit = if code == Some(2) { Exit::WrongUse } else { Exit::RunFailed };
                 Err(Failure::wrong_use(format!("{place}: the run failed")).with(exit))
             }
@@ -218,11 +223,11 @@ impl Turns<'_> {
             }
             if is_shown {
                 let line = format!("\r{place}: {} s{}", own.elapsed().as_secs(), self.left(n_done));
-                stream::tell(&format!("{line:<60}"));
+                stream::print_message(&format!("{line:<60}"));
             }
         }
         if is_shown {
-            stream::tell(&format!("\r{:<60}\r", ""));
+            stream::print_message(&format!("\r{:<60}\r", ""));
         }
         let output = reader.join().map_err(|_| Failure::wrong_use("a run was lost"))?;
         output.map_err(failure)
@@ -238,13 +243,13 @@ impl Turns<'_> {
         format!(", about {left} left")
     }
 
-    fn tell_result(&self, place: &str, side: &Side) -> Result<(), Failure> {
+    fn print_result(&self, place: &str, side: &Side) -> Result<(), Failure> {
         let filter = Filter { text: side.name.clone(), n_max: 1, ..Filter::default() };
         let rows = self.args.store.open()?.runs(&filter).map_err(failure)?;
         let rate = rows.first().and_then(|row| row.totals.figures.rate_iops);
         let rate =
             rate.map_or(String::new(), |iops| format!(": {} IOPS", units::format_iops(iops)));
-        stream::tell(&format!("{place}{rate}\n"));
+        stream::print_message(&format!("{place}{rate}\n"));
         Ok(())
     }
 

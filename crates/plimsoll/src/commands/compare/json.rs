@@ -1,7 +1,7 @@
 //! A comparison as JSON.
 
 use analysis::alike::DifferenceKind;
-use analysis::compare::{Better, Verdict};
+use analysis::compare::{BetterWhen, Verdict};
 use analysis::sets::{Basis, Row};
 use export::Run;
 use serde_json::{Value, json};
@@ -67,8 +67,8 @@ fn row(row: &Row) -> Value {
         "dir": row.dir,
         "figure": row.figure.name(),
         "better": match row.figure.better() {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
+            BetterWhen::Higher => "higher",
+            BetterWhen::Lower => "lower",
         },
         "basis": match row.basis {
             Basis::Runs => "runs",

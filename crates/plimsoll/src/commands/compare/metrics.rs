@@ -8,15 +8,15 @@ use record::Figure;
 
 /// A figure by the user's word for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct MetricChoice {
     dir: String,
     figure: Compared,
 }
 
-impl FromStr for Wanted {
+impl FromStr for MetricChoice {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Wanted, String> {
+    fn from_str(text: &str) -> Result<MetricChoice, String> {
         let lower = text.to_ascii_lowercase();
         let (dir, word) = lower.split_once(':').unwrap_or(("", &lower));
         if !matches!(dir, "" | "read" | "write" | "trim") {
@@ -29,11 +29,11 @@ impl FromStr for Wanted {
             let words: Vec<String> = Compared::all().map(|it| it.title().to_lowercase()).collect();
             format!("`{word}` is no figure; there are {}", words.join(", "))
         })?;
-        Ok(Wanted { dir: dir.to_owned(), figure })
+        Ok(MetricChoice { dir: dir.to_owned(), figure })
     }
 }
 
-impl Wanted {
+impl MetricChoice {
     /// Says whether a row is meant. Of one run on each side, the percentile of a second comes with
     /// that of the run.
     pub(super) fn is(&self, row: &Row) -> bool {
@@ -49,7 +49,10 @@ mod tests {
 
     #[track_caller]
     fn check(word: &str, expected: &str) {
-        assert_eq!(word.parse::<Wanted>().map(|it| it.figure.name()), Ok(expected.to_owned()));
+        assert_eq!(
+            word.parse::<MetricChoice>().map(|it| it.figure.name()),
+            Ok(expected.to_owned())
+        );
     }
 
     #[test]
@@ -70,7 +73,7 @@ mod tests {
         ] {
             check(word, expected);
         }
-        let unknown = "max".parse::<Wanted>().unwrap_err();
+        let unknown = "max".parse::<MetricChoice>().unwrap_err();
         let expected = "`max` is no figure; there are iops, mib/s, mean, p50, p95, p99, p99.9, \
                         p50/second, p99/second";
         assert_eq!(unknown, expected);

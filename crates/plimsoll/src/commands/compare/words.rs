@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_told() {
+    fn what_is_cut_off_is_reported() {
         assert_eq!(split("'a b").unwrap_err(), "a quote (') is not closed");
         assert_eq!(split("a\\").unwrap_err(), "a backslash ends it");
         assert_eq!(split("  ").unwrap_err(), "it is empty");

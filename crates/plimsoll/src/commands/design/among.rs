@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ::catalog::Catalog;
-use ::catalog::cost::{Line, Order, cost};
-use ::design::{Asked, Judged, Why, bill, judge};
+use ::catalog::cost::{Line, Purchase, cost};
+use ::design::{Judged, Rejection, SearchInput, bill, judge};
 use serde_json::json;
 use volume::design::{MB_READINGS, parse_in_mb};
 
@@ -16,10 +16,10 @@ use crate::fill::fill;
 use crate::stream;
 
 /// A design that was looked at.
-struct Looked {
+struct RankedDesign {
     name: String,
     judged: Judged,
-    why_not: Option<Why>,
+    why_not: Option<Rejection>,
     /// US dollars a month, or why there is no price.
     usd: Result<f64, String>,
     /// What the sources of its prices add.
@@ -29,13 +29,17 @@ struct Looked {
 }
 
 /// Ranks the designs that are named.
-pub(super) fn run(args: &Args, asked: &Asked, catalog: &Arc<Catalog>) -> Result<Exit, Failure> {
+pub(super) fn run(
+    args: &Args,
+    asked: &SearchInput,
+    catalog: &Arc<Catalog>,
+) -> Result<Exit, Failure> {
     let mut all = Vec::new();
     for name in &args.among {
-        all.push(look(args, asked, name, catalog)?);
+        all.push(rank_named(args, asked, name, catalog)?);
     }
     // What carries the need before what does not, a price before none, and less before more.
-    let rank = |it: &Looked| {
+    let rank = |it: &RankedDesign| {
         let usd = it.usd.as_ref().map_or(u64::MAX, |usd| (usd * 1e6).round() as u64);
         (it.why_not.is_some(), it.usd.is_err(), usd)
     };
@@ -46,7 +50,12 @@ pub(super) fn run(args: &Args, asked: &Asked, catalog: &Arc<Catalog>) -> Result<
     exit.once(stream::print(&page))
 }
 
-fn look(args: &Args, asked: &Asked, name: &str, catalog: &Arc<Catalog>) -> Result<Looked, Failure> {
+fn rank_named(
+    args: &Args,
+    asked: &SearchInput,
+    name: &str,
+    catalog: &Arc<Catalog>,
+) -> Result<RankedDesign, Failure> {
     let on::Read { design, text, .. } = on::read(name, catalog)?;
     let need = &asked.need;
     if design.volumes.len() != need.volumes.len() {
@@ -69,7 +78,7 @@ fn look(args: &Args, asked: &Asked, name: &str, catalog: &Arc<Catalog>) -> Resul
     let region = args.region.first().map(String::as_str).or(design.region.as_deref());
     let usd = bill::order(&design, region, 0.0).map_err(|error| error.to_string());
     let usd = usd.and_then(|order| {
-        let order = Order {
+        let order = Purchase {
             term: args.term,
             month_hours: args.hours,
             machine_hours: args.running.unwrap_or(args.hours),
@@ -84,10 +93,17 @@ fn look(args: &Args, asked: &Asked, name: &str, catalog: &Arc<Catalog>) -> Resul
     let price_notes = price_notes.filter(|line| !line.price.note.is_empty()).map(noted).collect();
     let usd = usd.map(|cost| cost.usd());
     let judged = judge(&design, need);
-    Ok(Looked { name: design.name.clone(), judged, why_not, usd, price_notes, other_readings })
+    Ok(RankedDesign {
+        name: design.name.clone(),
+        judged,
+        why_not,
+        usd,
+        price_notes,
+        other_readings,
+    })
 }
 
-fn as_text(args: &Args, asked: &Asked, all: &[Looked]) -> String {
+fn as_text(args: &Args, asked: &SearchInput, all: &[RankedDesign]) -> String {
     let mut page = head(args, asked);
     page.push_str(&format!("\n{} designs, {} h a month\n", all.len(), args.hours));
     for (idx, it) in all.iter().enumerate() {
@@ -121,8 +137,8 @@ fn as_text(args: &Args, asked: &Asked, all: &[Looked]) -> String {
     page
 }
 
-fn as_json(all: &[Looked]) -> String {
-    let one = |it: &Looked| {
+fn as_json(all: &[RankedDesign]) -> String {
+    let one = |it: &RankedDesign| {
         json!({
             "name": it.name,
             "usd": it.usd.as_ref().ok().map(|usd| (usd * 100.0).round() / 100.0),

@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 use ::catalog::Catalog;
-use ::design::estate::{Chosen, Outliers, Place, Totals, outliers, place, place_network};
-use ::design::{Asked, Market, Terms};
+use ::design::estate::{
+    ChosenDesign, CloudResult, Outliers, Totals, outliers, place, place_network,
+};
+use ::design::{Market, SearchInput, Terms};
 use ::provision::quote;
 use volume::design::MB_READINGS;
 
@@ -29,9 +31,9 @@ pub(super) struct Server {
     /// Name of the file without folder and ending; the whole where two have the same.
     name: String,
     file: String,
-    asked: Asked,
+    asked: SearchInput,
     /// By cloud, in the order in which they were named.
-    places: Vec<Place>,
+    places: Vec<CloudResult>,
 }
 
 /// All of them.
@@ -74,7 +76,7 @@ pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> 
         }
     }
     let places = {
-        let needs: Vec<&Asked> = asked.iter().map(|(_, asked)| asked).collect();
+        let needs: Vec<&SearchInput> = asked.iter().map(|(_, asked)| asked).collect();
         search_all(args, &needs, &markets, &others)
     };
     let mut servers = Vec::new();
@@ -107,10 +109,10 @@ pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> 
 /// error says why.
 fn search_all(
     args: &Args,
-    needs: &[&Asked],
+    needs: &[&SearchInput],
     markets: &[Market<'_>],
     others: &[Vec<Market<'_>>],
-) -> Vec<Result<Vec<Place>, String>> {
+) -> Vec<Result<Vec<CloudResult>, String>> {
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(needs.len());
     let next = AtomicUsize::new(0);
     let (send, received) = mpsc::channel();
@@ -124,10 +126,10 @@ fn search_all(
             let placed = place_network(market, others, &asked.need, &network::options(args, asked));
             placed.map_err(|error| error.to_string())
         };
-        markets.iter().zip(others).map(of).collect::<Result<Vec<Place>, String>>()
+        markets.iter().zip(others).map(of).collect::<Result<Vec<CloudResult>, String>>()
     };
     let mut progress = Progress::new(needs.len());
-    let mut all: Vec<Option<Result<Vec<Place>, String>>> = vec![None; needs.len()];
+    let mut all: Vec<Option<Result<Vec<CloudResult>, String>>> = vec![None; needs.len()];
     std::thread::scope(|scope| {
         for _ in 0..n_threads {
             let (send, next, search) = (send.clone(), &next, &search);
@@ -150,7 +152,7 @@ fn search_all(
 }
 
 /// Says whether needs are put on network volumes.
-fn is_network(args: &Args, asked: &Asked) -> bool {
+fn is_network(args: &Args, asked: &SearchInput) -> bool {
     args.network_volumes || args.clients.is_some() || asked.need.is_shared()
 }
 
@@ -171,15 +173,15 @@ impl<'a, 'e> Estate<'a, 'e> {
         wrong: Vec<String>,
     ) -> Self {
         let n_clouds = markets.len();
-        let places: Vec<Vec<Place>> = servers.iter().map(|it| it.places.clone()).collect();
+        let places: Vec<Vec<CloudResult>> = servers.iter().map(|it| it.places.clone()).collect();
         let of = |cloud: usize, is_common: bool| {
-            let is_in = |places: &&Vec<Place>| {
+            let is_in = |places: &&Vec<CloudResult>| {
                 !is_common || places.iter().all(|place| place.known().is_some())
             };
             Totals::of(places.iter().filter(is_in).filter_map(|it| it[cloud].design()))
         };
         let best = |it: &'_ Server| it.best().and_then(|cloud| it.places[cloud].design().cloned());
-        let best: Vec<Chosen> = servers.iter().filter_map(best).collect();
+        let best: Vec<ChosenDesign> = servers.iter().filter_map(best).collect();
         Estate {
             args,
             outliers: outliers(&places, DEAREST_MAX),

@@ -1,15 +1,15 @@
 //! Why this design, why not a cheaper one, and what would lift what binds.
 
-use ::catalog::cost::{Order, cost};
+use ::catalog::cost::{Purchase, cost};
 use ::design::advice::advice;
 use ::design::explain::{Change, changes, explain};
-use ::design::{Asked, Judged, PhaseJudged, Ranked, Terms, bill, judge, parse, rejected};
+use ::design::{Judged, PhaseJudged, Ranked, SearchInput, Terms, bill, judge, parse, rejected};
 use volume::Design;
 
 use super::text::{
     COLUMNS, binds, design as of_design, disks, dollars, head, number, size, unit_of, why_text,
 };
-use super::{Answer, Args, options};
+use super::{Args, CloudAnswer, options};
 use crate::commands::explained;
 use crate::fill::fill;
 
@@ -17,7 +17,12 @@ use crate::fill::fill;
 pub(super) const CHANGES_MAX: usize = 5;
 
 /// Returns the page.
-pub(super) fn page(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> String {
+pub(super) fn page(
+    args: &Args,
+    asked: &SearchInput,
+    answer: &CloudAnswer<'_>,
+    ranked: &Ranked,
+) -> String {
     let mut page = head(args, asked);
     page.push('\n');
     let idx = usize::from(args.explain.unwrap_or(1)) - 1;
@@ -45,7 +50,7 @@ pub(super) fn page(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ran
 pub(super) fn lines(terms: &Terms, design: &Design) -> String {
     let order = bill::order(design, terms.region.as_deref(), 0.0);
     let Some((order, edition)) = order.ok().zip(design.rows()) else { return String::new() };
-    let order = Order {
+    let order = Purchase {
         term: terms.term,
         month_hours: terms.month_hours,
         machine_hours: terms.machine_hours,
@@ -89,7 +94,7 @@ pub(super) fn caps(phase: &PhaseJudged) -> String {
     text
 }
 
-fn cheaper(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> String {
+fn cheaper(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> String {
     let mut text = fill(
         "  ",
         "Every machine, type, number of disks and cache mode was compared. Next to it, cheaper, \

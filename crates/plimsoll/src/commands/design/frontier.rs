@@ -1,6 +1,6 @@
 //! The cheapest designs for several amounts of headroom.
 
-use ::design::{Asked, Options, Ranked, search};
+use ::design::{Options, Ranked, SearchInput, search};
 
 use super::{Answer, Args, options};
 use crate::exit::Failure;
@@ -22,7 +22,7 @@ pub(super) struct Frontier {
 /// If the need is none.
 pub(super) fn frontier(
     args: &Args,
-    asked: &Asked,
+    asked: &SearchInput,
     answer: &Answer<'_>,
 ) -> Result<Frontier, Failure> {
     let mut frontier = Frontier { designs: Vec::new(), none_from_pct: None };

@@ -2,13 +2,13 @@
 
 use ::design::advice::advice;
 use ::design::explain::changes;
-use ::design::{Asked, Judged, Nearest, Price, Ranked, judge, parse, rejected, toml};
+use ::design::{Judged, Nearest, Price, Ranked, SearchInput, judge, parse, rejected, toml};
 use serde_json::{Value, json};
 use volume::limits::by_depth;
 
 use super::explain::{CHANGES_MAX, made_of, tightest_flow};
 use super::text::{notes, why_text};
-use super::{Answer, Args, options};
+use super::{Args, CloudAnswer, options};
 use crate::commands::explained::{changes_json, rows_json, rules_json};
 
 /// Name and version of the layout.
@@ -17,11 +17,11 @@ pub(super) const SCHEMA: &str = "plimsoll.design/1";
 /// Returns the page.
 pub(super) fn page(
     args: &Args,
-    asked: &Asked,
-    answers: &[Answer<'_>],
-    explained: Option<(&Answer<'_>, &Ranked)>,
+    asked: &SearchInput,
+    answers: &[CloudAnswer<'_>],
+    explained: Option<(&CloudAnswer<'_>, &Ranked)>,
 ) -> String {
-    let of_answer = |answer: &Answer<'_>| {
+    let of_answer = |answer: &CloudAnswer<'_>| {
         let terms = &answer.market.terms;
         let designs = answer.found.designs.iter().map(|ranked| design(asked, answer, ranked));
         json!({
@@ -55,7 +55,7 @@ fn price(price: Price) -> Value {
     })
 }
 
-fn design(asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Value {
+fn design(asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Value {
     let volumes = asked.need.volumes.iter().zip(&ranked.volumes).map(|(volume, chosen)| {
         json!({
             "mount": volume.mount,
@@ -107,7 +107,7 @@ fn nearest(nearest: &Nearest) -> Value {
     }
 }
 
-fn explain(args: &Args, asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Value {
+fn explain(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Value {
     let Some(design) = parse(&answer.market, &asked.need, ranked) else { return Value::Null };
     let judged = judge(&design, &asked.need);
     let phases = judged.phases.iter().map(|phase| {

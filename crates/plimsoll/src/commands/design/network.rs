@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use ::catalog::Catalog;
-use ::design::netapp::{self, Found, MACHINES_MAX, Machines, NetworkError, Options, Qos, Ranked};
-use ::design::{Asked, Market, Price, judge, promises};
+use ::design::netapp::{
+    self, MACHINES_MAX, Machines, NetworkError, Options, Qos, Ranked, SearchResult,
+};
+use ::design::{Market, Price, SearchInput, judge, promises};
 use serde_json::{Value, json};
 
 use super::form::Form;
@@ -16,14 +18,18 @@ use crate::fill::fill;
 use crate::stream;
 
 /// What was found, and what comes nearest where nothing was.
-struct Answer<'e> {
+struct NetworkAnswer<'e> {
     market: Market<'e>,
-    found: Found,
+    found: SearchResult,
     nearest: Option<(f64, Ranked)>,
 }
 
 /// Searches, and prints what was found.
-pub(super) fn run(args: &Args, asked: &Asked, catalog: &Arc<Catalog>) -> Result<Exit, Failure> {
+pub(super) fn run(
+    args: &Args,
+    asked: &SearchInput,
+    catalog: &Arc<Catalog>,
+) -> Result<Exit, Failure> {
     check(args)?;
     let [_] = args.cloud.as_slice() else {
         let text = "network volumes are searched of one cloud at a time";
@@ -44,7 +50,7 @@ pub(super) fn run(args: &Args, asked: &Asked, catalog: &Arc<Catalog>) -> Result<
     } else {
         None
     };
-    let answer = Answer { market, found, nearest };
+    let answer = NetworkAnswer { market, found, nearest };
     let idx = usize::from(args.explain.unwrap_or(1)) - 1;
     let chosen = answer.found.designs.get(idx);
     if args.explain.is_some() && chosen.is_none() && !answer.found.designs.is_empty() {
@@ -97,7 +103,7 @@ fn wrong(error: &NetworkError) -> Failure {
 }
 
 /// Returns how network volumes are searched.
-pub(super) fn options(args: &Args, asked: &Asked) -> Options {
+pub(super) fn options(args: &Args, asked: &SearchInput) -> Options {
     let open =
         if asked.need.is_shared() { Machines::AtMost(MACHINES_MAX) } else { Machines::Exactly(1) };
     Options {
@@ -108,7 +114,7 @@ pub(super) fn options(args: &Args, asked: &Asked) -> Options {
 }
 
 /// Returns the file of a design, with its promises.
-fn file(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> String {
+fn file(answer: &NetworkAnswer<'_>, asked: &SearchInput, ranked: &Ranked) -> String {
     let terms = &answer.market.terms;
     let place = terms.region.as_deref().unwrap_or("no region");
     let name = format!("{} in {place}", made_of(ranked));
@@ -124,7 +130,7 @@ pub(super) fn made_of(ranked: &Ranked) -> String {
     format!("{} and {} x {machine}", pools.join(" and "), ranked.n_machines)
 }
 
-fn page(args: &Args, asked: &Asked, answer: &Answer<'_>) -> String {
+fn page(args: &Args, asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
     let mut page = head(args, asked);
     page.push('\n');
     page.push_str(&place(answer));
@@ -140,7 +146,7 @@ fn page(args: &Args, asked: &Asked, answer: &Answer<'_>) -> String {
     page
 }
 
-fn place(answer: &Answer<'_>) -> String {
+fn place(answer: &NetworkAnswer<'_>) -> String {
     let terms = &answer.market.terms;
     let region = terms.region.as_deref().unwrap_or("no region");
     let text = format!(
@@ -171,7 +177,7 @@ fn price(price: Price) -> String {
 }
 
 /// Returns one design.
-fn design(asked: &Asked, answer: &Answer<'_>, idx: usize, ranked: &Ranked) -> String {
+fn design(asked: &SearchInput, answer: &NetworkAnswer<'_>, idx: usize, ranked: &Ranked) -> String {
     let machines = format!("{} x {}", ranked.n_machines, ranked.machine);
     let title = format!("{}: {machines}, nconnect={}", price(ranked.price), ranked.connections);
     let mut text = fill(&format!("{:>3}  ", idx + 1), &title, COLUMNS);
@@ -208,7 +214,7 @@ fn design(asked: &Asked, answer: &Answer<'_>, idx: usize, ranked: &Ranked) -> St
     text
 }
 
-fn nothing(asked: &Asked, answer: &Answer<'_>) -> String {
+fn nothing(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
     let Some((part, ranked)) = &answer.nearest else {
         return "nothing carries it, not even with few I/Os: no volume has the capacity or the \
                 latency, or no machine the processors or memory, that are asked"
@@ -226,7 +232,7 @@ fn nothing(asked: &Asked, answer: &Answer<'_>) -> String {
 }
 
 /// Returns what to know beside the designs.
-fn notes(asked: &Asked, answer: &Answer<'_>) -> Vec<String> {
+fn notes(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let others: Vec<&str> = asked
         .need
@@ -258,8 +264,8 @@ fn notes(asked: &Asked, answer: &Answer<'_>) -> Vec<String> {
 /// Returns why a design is chosen, and why not a cheaper one.
 fn explained(
     args: &Args,
-    asked: &Asked,
-    answer: &Answer<'_>,
+    asked: &SearchInput,
+    answer: &NetworkAnswer<'_>,
     idx: usize,
     ranked: &Ranked,
 ) -> String {
@@ -296,7 +302,7 @@ fn explained(
     page
 }
 
-fn as_json(args: &Args, asked: &Asked, answer: &Answer<'_>) -> String {
+fn as_json(args: &Args, asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
     let terms = &answer.market.terms;
     let designs: Vec<Value> =
         answer.found.designs.iter().map(|ranked| one_as_json(asked, answer, ranked)).collect();
@@ -333,7 +339,7 @@ fn as_json(args: &Args, asked: &Asked, answer: &Answer<'_>) -> String {
     format!("{page:#}\n")
 }
 
-fn one_as_json(asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Value {
+fn one_as_json(asked: &SearchInput, answer: &NetworkAnswer<'_>, ranked: &Ranked) -> Value {
     let price = |price: Price| {
         json!({
             "usd": (price.usd() * 100.0).round() / 100.0,

@@ -1,12 +1,12 @@
 //! Designs side by side as a page, as Markdown, CSV and JSON: the same tables.
 
-use ::design::{Asked, Judged, Ranked, judge, parse};
+use ::design::{Judged, Ranked, SearchInput, judge, parse};
 use report::{Cell, ChartSpec, Document, DocumentSection, Table};
 
 use super::form::Form;
 use super::frontier::{Frontier, frontier};
 use super::text::{disks, dollars, nearest_text, notes, price, size};
-use super::{Answer, Args, json, pictures, text};
+use super::{Args, CloudAnswer, json, pictures, text};
 use crate::exit::Failure;
 
 /// Returns designs in a form.
@@ -15,8 +15,8 @@ use crate::exit::Failure;
 /// If the need is none.
 pub(super) fn of(
     args: &Args,
-    asked: &Asked,
-    answers: &[Answer<'_>],
+    asked: &SearchInput,
+    answers: &[CloudAnswer<'_>],
     form: Form,
 ) -> Result<String, Failure> {
     Ok(match form {
@@ -34,7 +34,11 @@ pub(super) struct Shown {
     pub(super) judged: Judged,
 }
 
-fn document(args: &Args, asked: &Asked, answers: &[Answer<'_>]) -> Result<Document, Failure> {
+fn document(
+    args: &Args,
+    asked: &SearchInput,
+    answers: &[CloudAnswer<'_>],
+) -> Result<Document, Failure> {
     let mut sections = Vec::new();
     let frontiers = answers.iter().map(|answer| frontier(args, asked, answer));
     let frontiers = frontiers.collect::<Result<Vec<Frontier>, Failure>>()?;
@@ -96,8 +100,8 @@ fn document(args: &Args, asked: &Asked, answers: &[Answer<'_>]) -> Result<Docume
 }
 
 /// Returns the samples over time; none where there are none.
-fn captured(asked: &Asked, answers: &[Answer<'_>]) -> Option<DocumentSection> {
-    let chart = |(idx, answer): (usize, &Answer<'_>)| {
+fn captured(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Option<DocumentSection> {
+    let chart = |(idx, answer): (usize, &CloudAnswer<'_>)| {
         super::series::chart(idx, answer, asked, shown_design(answer)?)
     };
     let charts: Vec<ChartSpec> = answers.iter().enumerate().filter_map(chart).collect();
@@ -111,7 +115,7 @@ fn captured(asked: &Asked, answers: &[Answer<'_>]) -> Option<DocumentSection> {
 }
 
 /// Returns what a cloud and its region are called.
-pub(super) fn place(answer: &Answer<'_>) -> String {
+pub(super) fn place(answer: &CloudAnswer<'_>) -> String {
     let terms = &answer.market.terms;
     match &terms.region {
         Some(region) => format!("{} {region}", terms.cloud.as_str()),
@@ -120,7 +124,7 @@ pub(super) fn place(answer: &Answer<'_>) -> String {
 }
 
 /// Says in one sentence what is cheapest.
-fn sentence(answers: &[Answer<'_>]) -> String {
+fn sentence(answers: &[CloudAnswer<'_>]) -> String {
     match super::best(answers, 0) {
         None => {
             let places: Vec<String> = answers.iter().map(place).collect();
@@ -134,7 +138,7 @@ fn sentence(answers: &[Answer<'_>]) -> String {
 }
 
 /// Returns the best design, or what comes nearest.
-fn shown_design<'a>(answer: &'a Answer<'_>) -> Option<&'a Ranked> {
+fn shown_design<'a>(answer: &'a CloudAnswer<'_>) -> Option<&'a Ranked> {
     let nearest = answer.nearest.as_ref().and_then(|nearest| match nearest {
         ::design::Nearest::Part { design, .. } => Some(design.as_ref()),
         ::design::Nearest::Machine { .. } | ::design::Nearest::Nothing => None,
@@ -142,7 +146,7 @@ fn shown_design<'a>(answer: &'a Answer<'_>) -> Option<&'a Ranked> {
     answer.found.designs.first().or(nearest)
 }
 
-fn shown(asked: &Asked, answer: &Answer<'_>) -> Option<Shown> {
+fn shown(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Option<Shown> {
     let ranked = shown_design(answer)?;
     // A need that asks for no I/O uses no cap.
     let judged = judged(asked, answer, ranked).filter(|it| it.tightest().is_some())?;
@@ -150,13 +154,13 @@ fn shown(asked: &Asked, answer: &Answer<'_>) -> Option<Shown> {
     Some(Shown { cloud: format!("{}: {machine}", place(answer)), judged })
 }
 
-fn judged(asked: &Asked, answer: &Answer<'_>, ranked: &Ranked) -> Option<Judged> {
+fn judged(asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Option<Judged> {
     let design = parse(&answer.market, &asked.need, ranked)?;
     Some(judge(&design, &asked.need))
 }
 
 /// A row for each design.
-fn designs(asked: &Asked, answers: &[Answer<'_>]) -> Table {
+fn designs(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Table {
     let mut table = Table::new(&[
         ("rank", "rank"),
         ("cloud", "cloud"),
@@ -207,7 +211,7 @@ fn tight(judged: &Judged) -> String {
 }
 
 /// A row for each volume and phase.
-fn needs(asked: &Asked) -> Table {
+fn needs(asked: &SearchInput) -> Table {
     let mut table = Table::new(&[
         ("volume", "volume"),
         ("capacity, GiB", "capacity_gib"),

@@ -1,9 +1,11 @@
 //! The charts of a page of designs.
 
 use ::design::Ranked;
-use report::{Axis, Cell, ChartSpec, Colour, Dash, Marker, Quantity, Rule, Scale, Series, Table};
+use report::{
+    Axis, Cell, ChartSpec, Colour, DashStyle, Marker, Quantity, Rule, Scale, Series, Table,
+};
 
-use super::Answer;
+use super::CloudAnswer;
 use super::explain::made_of;
 use super::frontier::Frontier;
 use super::page::{Shown, place};
@@ -17,7 +19,7 @@ const ROW_PX: u32 = 26;
 
 /// Draws what more headroom costs; `None` where nothing carries the need.
 pub(super) fn price_against_headroom(
-    answers: &[Answer<'_>],
+    answers: &[CloudAnswer<'_>],
     frontiers: &[Frontier],
 ) -> Option<ChartSpec> {
     let mut series = Vec::new();
@@ -83,7 +85,7 @@ fn points(
     Series {
         name: name.to_owned(),
         colour,
-        dash: Dash::Solid,
+        dash: DashStyle::Solid,
         marker: Some(marker),
         is_line,
         x: designs.iter().map(|it| it.headroom * 100.0).collect(),
@@ -197,7 +199,7 @@ pub(super) fn utilisation(idx: usize, shown: &Shown) -> ChartSpec {
             at: 100.0,
             text: String::new(),
             colour: Colour::Plain,
-            dash: Dash::Dash,
+            dash: DashStyle::Dash,
         }],
         cells: None,
         notes: is_cut.then_some(cut).into_iter().collect(),

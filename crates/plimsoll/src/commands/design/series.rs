@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use ::design::series::{CapOverTime, Demand, demand, over_time};
-use ::design::{Asked, Ranked, parse};
+use ::design::{Ranked, SearchInput, parse};
 use ::needs::{Needs, Requirements, read_series, series_load, series_path};
-use report::{Axis, Cell, ChartSpec, Colour, Dash, Quantity, Rule, Scale, Series, Table, Thinned};
+use report::{
+    Axis, Cell, ChartSpec, Colour, DashStyle, Quantity, Rule, Scale, Series, Table, Thinned,
+};
 use serde_json::{Value, json};
 use units::system_text;
 
-use super::Answer;
+use super::CloudAnswer;
 use super::page::place;
 use crate::commands::catalog::grouped;
 use crate::limited::{self, TABLE_BYTES_MAX};
@@ -42,7 +44,11 @@ pub(super) fn read(
 }
 
 /// Returns every cap of a design over time; none without samples.
-fn caps(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Option<Vec<CapOverTime>> {
+fn caps(
+    answer: &CloudAnswer<'_>,
+    asked: &SearchInput,
+    ranked: &Ranked,
+) -> Option<Vec<CapOverTime>> {
     let demand = asked.need.series.as_ref()?;
     let design = parse(&answer.market, &asked.need, ranked)?;
     // Several volumes may be one there.
@@ -60,7 +66,11 @@ fn first_short(caps: &[CapOverTime]) -> Option<(&CapOverTime, usize)> {
 }
 
 /// Says what a design does with the samples; none where there are none.
-pub(super) fn words(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Option<String> {
+pub(super) fn words(
+    answer: &CloudAnswer<'_>,
+    asked: &SearchInput,
+    ranked: &Ranked,
+) -> Option<String> {
     let demand = asked.need.series.as_ref()?;
     let caps = caps(answer, asked, ranked)?;
     let what = |cap: &CapOverTime| format!("{} of {}", cap.cap.bound, cap.cap.name);
@@ -96,7 +106,7 @@ fn left_pct(cap: &CapOverTime) -> f64 {
 }
 
 /// Returns the same for programs.
-pub(super) fn json(answer: &Answer<'_>, asked: &Asked, ranked: &Ranked) -> Value {
+pub(super) fn json(answer: &CloudAnswer<'_>, asked: &SearchInput, ranked: &Ranked) -> Value {
     let Some((demand, caps)) = asked.need.series.as_ref().zip(caps(answer, asked, ranked)) else {
         return Value::Null;
     };
@@ -126,8 +136,8 @@ const POINTS_MAX: usize = 600;
 /// Draws the caps that are asked most of, and the credits of those that have some.
 pub(super) fn chart(
     idx: usize,
-    answer: &Answer<'_>,
-    asked: &Asked,
+    answer: &CloudAnswer<'_>,
+    asked: &SearchInput,
     ranked: &Ranked,
 ) -> Option<ChartSpec> {
     let demand = asked.need.series.as_ref()?;
@@ -148,13 +158,19 @@ pub(super) fn chart(
         let colour = Colour::Of(at as u8);
         let name = format!("{} of {}", cap.cap.bound, cap.cap.name);
         let most = |part: &[f64]| part.iter().copied().fold(0.0, f64::max) / cap.cap.per_s * 100.0;
-        series.push(line(&name, colour, Dash::Solid, &starts, cap.asked.chunks(step).map(most)));
+        series.push(line(
+            &name,
+            colour,
+            DashStyle::Solid,
+            &starts,
+            cap.asked.chunks(step).map(most),
+        ));
         let Some(credits) = cap.cap.credits else { continue };
         let least = |part: &[f64]| {
             part.iter().copied().fold(f64::INFINITY, f64::min) / credits.bucket * 100.0
         };
         let name = format!("{name}: credits left");
-        series.push(line(&name, colour, Dash::Dot, &starts, cap.left.chunks(step).map(least)));
+        series.push(line(&name, colour, DashStyle::Dot, &starts, cap.left.chunks(step).map(least)));
     }
     let machine = ranked.machine.trim_start_matches("Standard_");
     Some(ChartSpec {
@@ -178,7 +194,7 @@ pub(super) fn chart(
             at: 100.0,
             text: "sustained".to_owned(),
             colour: Colour::Bad,
-            dash: Dash::Dash,
+            dash: DashStyle::Dash,
         }],
         cells: None,
         notes: vec!["Credits are in percent of a full bucket, with which all begins.".to_owned()],
@@ -190,7 +206,7 @@ pub(super) fn chart(
 fn line(
     name: &str,
     colour: Colour,
-    dash: Dash,
+    dash: DashStyle,
     starts: &[f64],
     values: impl Iterator<Item = f64>,
 ) -> Series {

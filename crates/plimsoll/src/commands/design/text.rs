@@ -1,11 +1,13 @@
 //! Designs as text, 80 columns wide.
 
 use ::catalog::Cloud;
-use ::design::{Asked, Chosen, Judged, Nearest, PhaseNeed, Ranked, Why, judge, parse};
+use ::design::{
+    ChosenDesign, Judged, Nearest, PhaseNeed, Ranked, Rejection, SearchInput, judge, parse,
+};
 use volume::CacheMode;
 
 use super::frontier::frontier;
-use super::{Answer, Args};
+use super::{Args, CloudAnswer};
 use crate::commands::catalog::grouped;
 use crate::exit::Failure;
 use crate::fill::fill;
@@ -14,7 +16,7 @@ use crate::fill::fill;
 pub(super) const COLUMNS: usize = 80;
 
 /// Returns the page with the designs of each cloud.
-pub(super) fn page(args: &Args, asked: &Asked, answers: &[Answer<'_>]) -> String {
+pub(super) fn page(args: &Args, asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> String {
     let mut page = head(args, asked);
     for answer in answers {
         page.push('\n');
@@ -33,7 +35,7 @@ pub(super) fn page(args: &Args, asked: &Asked, answers: &[Answer<'_>]) -> String
 }
 
 /// Returns what is asked for.
-pub(super) fn head(args: &Args, asked: &Asked) -> String {
+pub(super) fn head(args: &Args, asked: &SearchInput) -> String {
     let mut page = String::new();
     for volume in &asked.need.volumes {
         let mut parts = vec![format!("{} GiB", number(volume.capacity_gib))];
@@ -69,7 +71,7 @@ fn phase(phase: &PhaseNeed) -> String {
     )
 }
 
-fn place(answer: &Answer<'_>) -> String {
+fn place(answer: &CloudAnswer<'_>) -> String {
     let terms = &answer.market.terms;
     let region = terms.region.as_deref().unwrap_or("no region");
     let mut text = format!(
@@ -88,7 +90,12 @@ fn place(answer: &Answer<'_>) -> String {
 }
 
 /// Returns one design.
-pub(super) fn design(answer: &Answer<'_>, asked: &Asked, idx: usize, ranked: &Ranked) -> String {
+pub(super) fn design(
+    answer: &CloudAnswer<'_>,
+    asked: &SearchInput,
+    idx: usize,
+    ranked: &Ranked,
+) -> String {
     let head = format!("{:>3}  ", idx + 1);
     let title = format!("{}: {}", price(ranked), ranked.machine);
     let mut text = fill(&head, &title, COLUMNS);
@@ -127,7 +134,7 @@ pub(super) fn dollars(usd: f64) -> String {
 }
 
 /// Prints the disks of a volume.
-pub(super) fn disks(chosen: &Chosen) -> String {
+pub(super) fn disks(chosen: &ChosenDesign) -> String {
     let mut text = match chosen.n_disks {
         1 => chosen.disk.clone(),
         n_disks => format!("{n_disks} x {}", chosen.disk),
@@ -162,13 +169,17 @@ pub(super) fn binds(judged: &Judged) -> String {
     )
 }
 
-fn of_nearest(asked: &Asked, answer: &Answer<'_>, nearest: &Nearest) -> String {
+fn of_nearest(asked: &SearchInput, answer: &CloudAnswer<'_>, nearest: &Nearest) -> String {
     let text = format!("nothing carries it{}", nearest_text(asked, answer, nearest));
     fill("  ", &text, COLUMNS)
 }
 
 /// Says what comes nearest, behind the words that nothing carries it.
-pub(super) fn nearest_text(asked: &Asked, answer: &Answer<'_>, nearest: &Nearest) -> String {
+pub(super) fn nearest_text(
+    asked: &SearchInput,
+    answer: &CloudAnswer<'_>,
+    nearest: &Nearest,
+) -> String {
     match nearest {
         Nearest::Part { part, design } => {
             let what: Vec<String> = asked
@@ -214,9 +225,9 @@ pub(super) fn unit_of(cap: &str) -> (&'static str, f64) {
 }
 
 /// Says what rejects a design.
-pub(super) fn why_text(why: &Why) -> String {
+pub(super) fn why_text(why: &Rejection) -> String {
     match why {
-        Why::Cap { phase, cap, whose, carries, asked } => {
+        Rejection::Cap { phase, cap, whose, carries, asked } => {
             let (unit, scale) = unit_of(cap);
             let short = (1.0 - carries / asked) * 100.0;
             format!(
@@ -225,22 +236,22 @@ pub(super) fn why_text(why: &Why) -> String {
                 number(asked / scale)
             )
         }
-        Why::Capacity { mount, has_gib, asked_gib } => {
+        Rejection::Capacity { mount, has_gib, asked_gib } => {
             format!("{mount} has {} of {} GiB", number(*has_gib), number(*asked_gib))
         }
-        Why::Latency { mount, has_ms, asked_ms } => {
+        Rejection::Latency { mount, has_ms, asked_ms } => {
             format!("{mount} takes {has_ms:.2} ms without load, at most {asked_ms:.2} are asked")
         }
-        Why::Vcpus { has } => format!("it has {} vCPUs", number(*has)),
-        Why::Memory { has_gib } => format!("it has {} GiB of memory", number(*has_gib)),
-        Why::Disks => {
+        Rejection::Vcpus { has } => format!("it has {} vCPUs", number(*has)),
+        Rejection::Memory { has_gib } => format!("it has {} GiB of memory", number(*has_gib)),
+        Rejection::Disks => {
             "it does not take these disks, or not as many, with this host cache".to_owned()
         }
     }
 }
 
 /// Returns what to know beside the designs.
-pub(super) fn notes(answer: &Answer<'_>) -> Vec<String> {
+pub(super) fn notes(answer: &CloudAnswer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let market = &answer.market;
     let unpriced = market.unpriced_disks();
@@ -280,8 +291,8 @@ pub(super) fn notes(answer: &Answer<'_>) -> Vec<String> {
 /// Returns the cheapest design for each amount of headroom, where more costs more.
 pub(super) fn pareto(
     args: &Args,
-    asked: &Asked,
-    answers: &[Answer<'_>],
+    asked: &SearchInput,
+    answers: &[CloudAnswer<'_>],
 ) -> Result<String, Failure> {
     let mut page = head(args, asked);
     for answer in answers {

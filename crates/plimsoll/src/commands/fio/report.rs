@@ -92,7 +92,7 @@ impl<'a> Session<'a> {
     pub(super) fn event(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Note(note) => match note.severity {
-                NoteSeverity::Error => stream::tell(&format!("fio: {}\n", note.message)),
+                NoteSeverity::Error => stream::print_message(&format!("fio: {}\n", note.message)),
                 NoteSeverity::Warning if self.is_normal() => {
                     self.write(&format!("fio: warning: {}\n", note.message));
                 }
@@ -146,7 +146,7 @@ impl<'a> Session<'a> {
                 note.severity == NoteSeverity::Error && note.message.contains(&job.error_message)
             });
             if !is_noted {
-                stream::tell(&format!("fio: {}: {}\n", job.name, job.error_message));
+                stream::print_message(&format!("fio: {}: {}\n", job.name, job.error_message));
             }
         }
         let asked = |kind: &str| self.switches.debug.iter().any(|word| word == kind);

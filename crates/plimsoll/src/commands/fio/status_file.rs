@@ -50,7 +50,7 @@ fn answer(path: &PathBuf, control: &Control) -> bool {
     }
     if let Err(error) = std::fs::remove_file(path) {
         let path = path.display();
-        stream::tell(&format!(
+        stream::print_message(&format!(
             "fio: `{path}` asks for the status no more: {}\n",
             system_text(&error)
         ));

@@ -44,7 +44,7 @@ pub(super) struct Row {
 
 /// One volume by itself.
 #[derive(Clone, Debug)]
-pub(super) struct OfVolume {
+pub(super) struct VolumeAnswer {
     pub(super) volume: u16,
     pub(super) has_cache: bool,
     pub(super) rows: Vec<Row>,
@@ -55,7 +55,7 @@ pub(super) struct OfVolume {
 
 /// A need and what comes of it.
 #[derive(Clone, Debug)]
-pub(super) struct OfDemand {
+pub(super) struct DemandAnswer {
     pub(super) volume: u16,
     pub(super) flow: Flow,
     pub(super) need: f64,
@@ -66,7 +66,7 @@ pub(super) struct OfDemand {
     pub(super) notes: Vec<String>,
 }
 
-impl OfDemand {
+impl DemandAnswer {
     /// Says whether the need is met.
     pub(super) fn is_met(&self) -> bool {
         meets(self.explained.done.iops, self.need)
@@ -80,24 +80,24 @@ pub(super) fn meets(iops: f64, need: f64) -> bool {
 
 /// The whole answer.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
-    pub(super) volumes: Vec<OfVolume>,
+pub(super) struct LimitsAnswer {
+    pub(super) volumes: Vec<VolumeAnswer>,
     /// All volumes at once, under the same load.
     pub(super) together: Vec<(Load, Vec<Done>)>,
-    pub(super) demands: Vec<OfDemand>,
+    pub(super) demands: Vec<DemandAnswer>,
     /// Rules that apply under the needs.
     pub(super) rules: Vec<Advice>,
 }
 
 /// Answers a question.
-pub(super) fn answer(design: &Design, question: &Question) -> Result<Answer, Failure> {
+pub(super) fn answer(design: &Design, question: &Question) -> Result<LimitsAnswer, Failure> {
     if !question.demands.is_empty() {
         let demands = of_demands(design, question)?;
         let rules = rules(design, &demands);
-        return Ok(Answer { volumes: Vec::new(), together: Vec::new(), demands, rules });
+        return Ok(LimitsAnswer { volumes: Vec::new(), together: Vec::new(), demands, rules });
     }
     let n_volumes = design.volumes.len() as u16;
-    let volumes: Vec<OfVolume> =
+    let volumes: Vec<VolumeAnswer> =
         (0..n_volumes).map(|volume| of_volume(design, volume, question)).collect();
     let has_cache = volumes.iter().any(|volume| volume.has_cache);
     let at_once = |load: Load| {
@@ -108,7 +108,7 @@ pub(super) fn answer(design: &Design, question: &Question) -> Result<Answer, Fai
     let several = n_volumes > 1;
     let loads = if several { loads(question, has_cache) } else { Vec::new() };
     let together = loads.into_iter().map(at_once).collect();
-    Ok(Answer { volumes, together, demands: Vec::new(), rules: Vec::new() })
+    Ok(LimitsAnswer { volumes, together, demands: Vec::new(), rules: Vec::new() })
 }
 
 /// Returns every load to ask for. Hits make a difference only to reads from a cache.
@@ -132,7 +132,7 @@ fn loads(question: &Question, has_cache: bool) -> Vec<Load> {
     loads
 }
 
-fn of_volume(design: &Design, volume: u16, question: &Question) -> OfVolume {
+fn of_volume(design: &Design, volume: u16, question: &Question) -> VolumeAnswer {
     let has_cache = has_cache(design, volume);
     let row = |load: Load| Row { load, done: alone(design, volume, &load) };
     let rows: Vec<Row> = loads(question, has_cache).into_iter().map(row).collect();
@@ -147,7 +147,7 @@ fn of_volume(design: &Design, volume: u16, question: &Question) -> OfVolume {
     let mut notes = notes::of_volume(design, volume);
     notes.extend(notes::of_depth(design, volume, question.queue_depth));
     notes.extend(notes::of_working_set(design, volume, question));
-    OfVolume { volume, has_cache, rows, lifts, notes }
+    VolumeAnswer { volume, has_cache, rows, lifts, notes }
 }
 
 /// Says whether a volume asks for the host cache.
@@ -166,7 +166,7 @@ fn some_of(mut remedies: Vec<Remedy>) -> Vec<Remedy> {
 }
 
 /// Asks for all needs at once.
-fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Failure> {
+fn of_demands(design: &Design, question: &Question) -> Result<Vec<DemandAnswer>, Failure> {
     let mut flows = Vec::new();
     for demand in &question.demands {
         let volume = find(design, demand.on.as_deref())?;
@@ -195,7 +195,7 @@ fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Fai
             }
             notes.extend(notes::of_readings(demand.iops, &readings));
             notes.extend(notes::of_depth(design, flow.volume, question.queue_depth));
-            OfDemand {
+            DemandAnswer {
                 volume: flow.volume,
                 flow: *flow,
                 need: demand.iops,
@@ -224,8 +224,8 @@ fn disputed(
 
 /// Returns the rules that apply to the volumes with needs. What a volume holds is not said here:
 /// data.
-fn rules(design: &Design, demands: &[OfDemand]) -> Vec<Advice> {
-    let phase = |of: &OfDemand| PhaseNeed {
+fn rules(design: &Design, demands: &[DemandAnswer]) -> Vec<Advice> {
+    let phase = |of: &DemandAnswer| PhaseNeed {
         iops: of.need,
         size_bytes: of.flow.load.size_bytes,
         read_share: of.flow.load.read_share,

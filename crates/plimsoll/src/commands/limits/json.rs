@@ -6,14 +6,14 @@ use volume::Design;
 use volume::limits::path::describe;
 use volume::limits::{Done, Load, Remedy};
 
-use super::answer::{Answer, meets};
+use super::answer::{LimitsAnswer, meets};
 use crate::commands::explained::{changes_json, rows_json, rules_json};
 
 /// Name and version of the layout.
 const SCHEMA: &str = "plimsoll.limits/1";
 
 /// Returns the page.
-pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) -> String {
+pub(super) fn page(design: &Design, answer: &LimitsAnswer, findings: &[Diagnostic]) -> String {
     let mount = |volume: u16| design.volumes[usize::from(volume)].mount.as_str();
     let volumes = answer.volumes.iter().map(|of| {
         let rows = of.rows.iter().enumerate().map(|(idx, row)| {

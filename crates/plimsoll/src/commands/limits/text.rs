@@ -8,7 +8,7 @@ use volume::limits::size::published_mb_s;
 use volume::limits::{Bound, Done, Load, Remedy};
 
 use super::Mb;
-use super::answer::{Answer, OfDemand, OfVolume};
+use super::answer::{DemandAnswer, LimitsAnswer, VolumeAnswer};
 use crate::commands::explained;
 use crate::fill::fill;
 
@@ -22,7 +22,7 @@ const TIE: f64 = 0.001;
 const FACTOR_MIN: f64 = 9.995;
 
 /// Returns the page.
-pub(super) fn page(design: &Design, answer: &Answer, mb: Mb) -> String {
+pub(super) fn page(design: &Design, answer: &LimitsAnswer, mb: Mb) -> String {
     let machine = match &design.vm {
         Some(vm) => format!(", {}", vm.size),
         None => ", no machine in front".to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn page(design: &Design, answer: &Answer, mb: Mb) -> String {
     page
 }
 
-fn of_volume(design: &Design, of: &OfVolume, mb: Mb) -> String {
+fn of_volume(design: &Design, of: &VolumeAnswer, mb: Mb) -> String {
     let volume = &design.volumes[usize::from(of.volume)];
     let mut text = format!("\n{}: {}\n", volume.mount, describe(volume));
     text.push_str(&head(of.has_cache, mb, "binds             next              margin"));
@@ -167,7 +167,7 @@ fn together_row(load: &Load, all: &[Done], has_cache: bool, mb: Mb) -> String {
     fill(&format!("{row}  "), &bounds.join(" + "), COLUMNS)
 }
 
-fn of_demand(design: &Design, of: &OfDemand, mb: Mb) -> String {
+fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb) -> String {
     let volume = &design.volumes[usize::from(of.volume)];
     // A published table's I/Os are of another MB than the limits: beside the need stand those that
     // are carried.

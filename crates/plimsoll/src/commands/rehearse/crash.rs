@@ -76,7 +76,7 @@ pub(super) fn crash(args: &CrashArgs) -> Result<Exit, Failure> {
             .with(Exit::RunFailed));
     }
     let path = args.path.display();
-    stream::tell(&format!("start it again: plimsoll rehearse restart {path}\n"));
+    stream::print_message(&format!("start it again: plimsoll rehearse restart {path}\n"));
     Ok(Exit::Fine)
 }
 

@@ -10,12 +10,12 @@ use std::path::Path;
 
 use serve::control::Refusal;
 use serve::machine::Machine;
-use serve::nfs::{self, Export, ExportError, Peers, Trust};
+use serve::nfs::{self, Export, ExportError, Peers, RootAccess};
 use serve::server::{self, Endpoint};
 use serve::status::ExportReport;
 use units::system_text;
 
-use super::serving::{ServingArgs, detach, on_signals, tell_of_commands, unable};
+use super::serving::{ServingArgs, detach, on_signals, print_next_commands, unable};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     options.extend(args.no_root_squash.then(|| "--no-root-squash".into()));
     let address = args.serving.start("export", &backing, &text, (options, None))?;
     stream::print(&format!("exported at {address}, data in {}\n", backing.display()))?;
-    tell_of_commands(&backing);
+    print_next_commands(&backing);
     Ok(Exit::Fine)
 }
 
@@ -117,13 +117,13 @@ fn serve(args: &Args, listener: TcpListener, backing: &Path) -> Result<Exit, Fai
     let machine = args.serving.machine(design, None, backing, &end)?;
     let dir = machine.backing().dir().display().to_string();
     let (mut ended, end) = on_signals().map_err(unable)?;
-    let trust = if args.no_root_squash { Trust::Root } else { Trust::Squashed };
+    let trust = if args.no_root_squash { RootAccess::Root } else { RootAccess::Squashed };
     let export = Export::over(machine.clone(), listener, trust).map_err(unexportable)?;
     let address = export.address();
     let place = Exported { name: dir.clone(), peers: export.peers(), end };
     server::obey(&machine, place).map_err(unable)?;
     if args.serving.keeps_terminal() {
-        stream::tell(&format!("exported at {address}, data in {dir}; Ctrl-C ends it\n"));
+        stream::print_message(&format!("exported at {address}, data in {dir}; Ctrl-C ends it\n"));
     } else {
         detach(&machine, &address.to_string())?;
     }

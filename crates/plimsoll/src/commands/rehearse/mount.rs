@@ -10,7 +10,7 @@ use serve::mount::{self, Mount, MountError, MountPoint};
 use serve::server;
 use units::system_text;
 
-use super::serving::{ServingArgs, broken, detach, on_signals, tell_of_commands, unable};
+use super::serving::{ServingArgs, broken, detach, on_signals, print_next_commands, unable};
 use super::{resolved, stale};
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     args.serving.start("mount", &backing, &text, (options, Some(&path)))?;
     stream::print(&format!("mounted at {}, data in {}\n", path.display(), backing.display()))?;
-    tell_of_commands(&path);
+    print_next_commands(&path);
     Ok(Exit::Fine)
 }
 
@@ -85,7 +85,7 @@ fn serve(args: &Args, path: &Path, backing: &Path) -> Result<Exit, Failure> {
     let shown = path.display();
     if args.serving.keeps_terminal() {
         let dir = machine.backing().dir().display();
-        stream::tell(&format!("mounted at {shown}, data in {dir}; Ctrl-C unmounts\n"));
+        stream::print_message(&format!("mounted at {shown}, data in {dir}; Ctrl-C unmounts\n"));
     }
     mount
         .wait()
@@ -111,7 +111,7 @@ fn unmount_on_signal(path: PathBuf) -> io::Result<()> {
                 Ok(()) => return,
                 Err(error) => {
                     let again = "once more takes it out of sight and leaves it to the programs";
-                    stream::tell(&format!("{error}; {again}\n"));
+                    stream::print_message(&format!("{error}; {again}\n"));
                 }
             }
             is_lazy = true;

@@ -19,7 +19,7 @@ use volume::Design;
 
 use super::{CacheState, check_place, unusable};
 use crate::commands::catalog::CatalogArgs;
-use crate::commands::on::{read_again, read_design, tell_of_nothing_to_warm};
+use crate::commands::on::{read_again, read_design, warn_of_nothing_to_warm};
 use crate::env;
 use crate::exit::{Exit, Failure};
 use crate::{signals, stream};
@@ -78,7 +78,7 @@ impl ServingArgs {
             return read_again(&self.design, &catalog);
         }
         let (design, text) = read_design(&self.design, &catalog)?;
-        tell_of_nothing_to_warm(&design, self.cache == CacheState::Warm);
+        warn_of_nothing_to_warm(&design, self.cache == CacheState::Warm);
         Ok((design, text))
     }
 
@@ -164,8 +164,8 @@ impl ServingArgs {
                 Failure::wrong_use(error.to_string())
             }
         })?;
-        tell_of_resumed_crash(&machine);
-        tell_of_shortage(&machine);
+        print_resumed_crash(&machine);
+        warn_of_shortage(&machine);
         Ok(machine)
     }
 }
@@ -198,9 +198,9 @@ pub(super) fn detach(machine: &Machine, said: &str) -> Result<(), Failure> {
 }
 
 /// Says where to see what holds the volumes back, and how to end what serves them.
-pub(super) fn tell_of_commands(place: &Path) {
+pub(super) fn print_next_commands(place: &Path) {
     let place = place.display();
-    stream::tell(&format!(
+    stream::print_message(&format!(
         "see what holds it back: plimsoll rehearse status {place}\n\
          end it, keep the data:  plimsoll rehearse unmount {place}\n"
     ));
@@ -217,7 +217,7 @@ pub(super) fn on_signals() -> io::Result<(UnixStream, UnixStream)> {
 }
 
 /// Says that the disk under the data is full before the volumes are.
-fn tell_of_shortage(machine: &Machine) {
+fn warn_of_shortage(machine: &Machine) {
     let Some(Shortage { provisioned_bytes, free_bytes }) = machine.shortage() else { return };
     let (left, free) = (format_bytes(provisioned_bytes), format_bytes(free_bytes));
     let dir = machine.backing().dir().display();
@@ -229,11 +229,11 @@ fn tell_of_shortage(machine: &Machine) {
 }
 
 /// Tells of a crash that a killed process had begun and that the start has finished.
-fn tell_of_resumed_crash(machine: &Machine) {
+fn print_resumed_crash(machine: &Machine) {
     if let Some(n_bytes) = machine.resumed_bytes() {
         let lost = format_bytes(n_bytes);
         let text = "the serving process was killed in a crash of the machine; it is finished now";
-        stream::tell(&format!("{text}: lost {lost}\n"));
+        stream::print_message(&format!("{text}: lost {lost}\n"));
     }
 }
 

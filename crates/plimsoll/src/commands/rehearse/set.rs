@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let designs = (parse_with(in_force, &before).0, parse_with(&text, &after).0);
     let tables = args.catalog.is_some().then(|| after.own_tables().to_vec());
     ask(&path, &Command::Change { design: text, tables })?;
-    tell(designs, &dropped)?;
+    print_changes(designs, &dropped)?;
     write_back(&path)?;
     Ok(Exit::Fine)
 }
@@ -115,7 +115,10 @@ fn tables_in_force(answer: &serde_json::Value) -> Result<Arc<Catalog>, Failure> 
 }
 
 /// Says what has changed, and what a provider would say to it.
-fn tell(designs: (Option<Design>, Option<Design>), dropped: &[&str]) -> Result<(), Failure> {
+fn print_changes(
+    designs: (Option<Design>, Option<Design>),
+    dropped: &[&str],
+) -> Result<(), Failure> {
     let (Some(old), Some(new)) = designs else {
         return Ok(stream::print("changed\n")?);
     };
@@ -130,10 +133,10 @@ fn tell(designs: (Option<Design>, Option<Design>), dropped: &[&str]) -> Result<(
     if !dropped.is_empty() {
         let keys = dropped.join(", ");
         let note = format!("{keys} of the earlier type dropped: the new type does not take it");
-        stream::tell(&fill("note: ", &note, COLUMNS));
+        stream::print_message(&fill("note: ", &note, COLUMNS));
     }
     for warning in warnings(&old, &new) {
-        stream::tell(&fill("warning: ", &warning, COLUMNS));
+        stream::print_message(&fill("warning: ", &warning, COLUMNS));
     }
     Ok(())
 }
@@ -154,7 +157,7 @@ fn write_back(path: &Path) -> Result<(), Failure> {
         if waiting.elapsed() >= next_said {
             let bytes = format_bytes(n_bytes);
             let text = format!("only the earlier cache has {bytes}: going to the disks\n");
-            stream::tell(&text);
+            stream::print_message(&text);
             next_said = waiting.elapsed() + TELL_EVERY;
         }
         std::thread::sleep(ASK_EVERY);
@@ -185,7 +188,7 @@ fn check(text: &str, catalog: &Arc<Catalog>) -> Result<(), Failure> {
         return Ok(());
     }
     let sources = [Source { name: "changed design".to_owned(), text: text.to_owned() }];
-    diagnostics::tell(&errors, Texts { sources: &sources, command_line: "" });
+    diagnostics::print_all(&errors, Texts { sources: &sources, command_line: "" });
     Err(Failure::silent(Exit::WrongUse))
 }
 

@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_fsync_waits_for_is_told_and_that_the_host_is_late() {
+    fn what_an_fsync_waits_for_is_reported_and_that_the_host_is_late() {
         let name = "disk /mnt/b[0] P30 bytes";
         let mut waiting = VolumeReport { recent_wait: None, ..volume("/mnt/b", name) };
         waiting.dirty_bytes = 1 << 30;
@@ -430,7 +430,7 @@ mod tests {
 
     /// A machine that holds a disk which is at its own limit is half of the truth.
     #[test]
-    fn a_volume_at_its_own_limit_is_told_beside_what_it_waits_for() {
+    fn a_volume_at_its_own_limit_is_reported_beside_what_it_waits_for() {
         let vm = "vm DS1 uncached iops";
         let disk = |at: u16, recent_per_s: f64| {
             let name = format!("disk /mnt/a[{at}] P30 iops");

@@ -27,7 +27,7 @@ struct FailureKind {
 
 /// What is to be said about a failed operation.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct FailureLines {
     pub(super) text: String,
     /// On the console and in the log, too.
     pub(super) is_first: bool,
@@ -35,7 +35,7 @@ pub(super) struct Said {
 
 impl Errors {
     /// Counts a failed operation; `None` if nothing more is said of it.
-    pub(super) fn count(&mut self, error: &IoErrorRecord, words: &Words) -> Option<Said> {
+    pub(super) fn count(&mut self, error: &IoErrorRecord, words: &Words) -> Option<FailureLines> {
         let IoErrorRecord { job, target, op, offset, len, errno, .. } = error;
         let is_same =
             |kind: &&mut FailureKind| (&kind.job, &kind.op, kind.errno) == (job, op, *errno);
@@ -56,14 +56,14 @@ impl Errors {
         self.n_listed += 1;
         if self.n_listed > LISTED_MAX && !is_first {
             let text = "further failed operations are counted, and not listed".to_owned();
-            return Some(Said { text, is_first });
+            return Some(FailureLines { text, is_first });
         }
         let (why, definition) = (reason(*errno), words.job(job));
         let what = match len {
             0 => format!("{op} of {target}"),
             len => format!("{op} of {len} bytes at {offset} of {target}"),
         };
-        Some(Said { text: format!("{definition}: {what} failed: {why}"), is_first })
+        Some(FailureLines { text: format!("{definition}: {what} failed: {why}"), is_first })
     }
 
     /// Forgets all of a run that has ended. Returns a line for each kind of which there were more
@@ -102,7 +102,7 @@ mod tests {
         };
         let first = errors.count(&error("write", 0), &words).expect("a line");
         let text = "sd1: write of 512 bytes at 0 of /f failed: No space left on device";
-        assert_eq!(first, Said { text: text.to_owned(), is_first: true });
+        assert_eq!(first, FailureLines { text: text.to_owned(), is_first: true });
         let of_reads = errors.count(&error("read", 0), &words);
         assert!(of_reads.is_some_and(|said| said.is_first));
         let n_said = (0..2 * LISTED_MAX).filter_map(|offset| {

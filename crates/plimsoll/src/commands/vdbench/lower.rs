@@ -15,12 +15,12 @@ use crate::loader::HostLoader;
 
 /// Returns the storage definitions that this machine cannot run as they are.
 pub(super) fn unsized_luns(parsed: &Parsed) -> Vec<Diagnostic> {
-    vdbench::unsized_luns(parsed, &|sd| HostLoader.look(&sd.lun))
+    vdbench::unsized_luns(parsed, &|sd| HostLoader.lun(&sd.lun))
 }
 
 /// Returns the run that writes files which are missing or short.
 pub(super) fn sd_format(parsed: &Parsed) -> Option<Run> {
-    vdbench::sd_format(parsed, &|sd| HostLoader.look(&sd.lun))
+    vdbench::sd_format(parsed, &|sd| HostLoader.lun(&sd.lun))
 }
 
 /// Returns what is there of every storage definition that a run uses, each once.

@@ -13,7 +13,7 @@ const LINE_BYTES_MAX: u64 = 256;
 
 /// What the file asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum MonitorRequest {
     /// The run that goes on is over.
     EndRun,
     /// Everything is over.
@@ -51,19 +51,19 @@ impl Monitor {
     }
 
     /// Returns what the file asks for, once: it is emptied then.
-    pub(super) fn wish(&self) -> Option<Wish> {
+    pub(super) fn wish(&self) -> Option<MonitorRequest> {
         let wish = self.read()?;
         // One that cannot be emptied ends everything: it would end every run otherwise.
-        Some(if self.clear().is_ok() { wish } else { Wish::EndAll })
+        Some(if self.clear().is_ok() { wish } else { MonitorRequest::EndAll })
     }
 
-    fn read(&self) -> Option<Wish> {
+    fn read(&self) -> Option<MonitorRequest> {
         let mut line = String::new();
         let file = File::open(&self.path).ok()?;
         BufReader::new(file.take(LINE_BYTES_MAX)).read_line(&mut line).ok()?;
         match line.trim().to_lowercase().as_str() {
-            "end_rd" | "shutdown" => Some(Wish::EndRun),
-            "end_vdbench" | "terminate" => Some(Wish::EndAll),
+            "end_rd" | "shutdown" => Some(MonitorRequest::EndRun),
+            "end_vdbench" | "terminate" => Some(MonitorRequest::EndAll),
             _ => None,
         }
     }

@@ -54,7 +54,7 @@ pub(super) fn run(args: &[String]) -> Result<(), Failure> {
     Sink::open(output)?.write(&table)?;
     if let Some(path) = output.filter(|_| !choice.quiet) {
         let n_lines = table.lines().count().saturating_sub(1);
-        stream::tell(&format!("{n_lines} lines written to `{path}`\n"));
+        stream::print_message(&format!("{n_lines} lines written to `{path}`\n"));
     }
     Ok(())
 }

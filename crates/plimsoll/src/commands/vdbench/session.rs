@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// Tells something on the console and in the log.
-    pub(super) fn tell(&mut self, text: &str, is_error: bool) {
+    pub(super) fn print(&mut self, text: &str, is_error: bool) {
         let output = self.report.message(&clock::moment(), text, is_error);
         self.write(&output);
     }
@@ -312,21 +312,21 @@ impl Session {
         let _ = self.folder.note(&name, &error);
         let path = self.folder.full_path();
         if self.prints_records {
-            stream::tell(&format!(
+            stream::print_message(&format!(
                 "error: cannot write `{path}/{name}`: {}\n",
                 system_text(&error)
             ));
             return Ok(());
         }
         if let Some(number) = stored {
-            stream::tell(&format!(
+            stream::print_message(&format!(
                 "error: cannot write `{path}/{name}`: {}; the record is in the run store: \
                  `plimsoll show {number} --json`\n",
                 system_text(&error)
             ));
             return Ok(());
         }
-        stream::tell(&format!(
+        stream::print_message(&format!(
             "error: cannot write `{path}/{name}`: {}; the record follows here\n",
             system_text(&error)
         ));
@@ -356,7 +356,7 @@ impl Session {
 
     fn write(&mut self, output: &Output) {
         if self.prints_records {
-            stream::tell(&output.console);
+            stream::print_message(&output.console);
         } else if !self.is_unread && !output.console.is_empty() {
             self.is_unread = stream::print(&output.console).is_err();
         }
@@ -366,7 +366,7 @@ impl Session {
         }
         let added = self.folder.add(&output.pages).or(self.folder.replace(&output.whole));
         if let Some(problem) = added {
-            stream::tell(&format!(
+            stream::print_message(&format!(
                 "error: {problem}\nhint: the run goes on, and the console shows its results\n"
             ));
         }

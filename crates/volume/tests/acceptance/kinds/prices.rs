@@ -1,6 +1,6 @@
 //! What things cost in a month, by the catalogue's own prices.
 
-use catalog::cost::{Cost, Machine, Order, Storage, cost};
+use catalog::cost::{Cost, Machine, Purchase, Storage, cost};
 use catalog::{Cloud, Part};
 
 use crate::answer::{Answer, Outcome};
@@ -9,7 +9,7 @@ use crate::table::Case;
 /// What a machine of the guide costs with so many of its disks.
 fn of_guide(machine: &str, disk: &str, count: u32) -> Cost {
     let edition = catalog::edition("2018").expect("the guide's edition");
-    let mut order = Order::new(Cloud::Azure, None);
+    let mut order = Purchase::new(Cloud::Azure, None);
     // The guide counts a month of 31 days.
     (order.month_hours, order.machine_hours) = (744.0, 744.0);
     order.machines.push(Machine { name: machine.to_owned(), count: 1, allows_ultra: false });
@@ -71,7 +71,7 @@ pub(crate) fn netapp(case: &Case) -> Outcome {
                 let is_priced = edition.prices_of(&name).any(is_it);
                 is_priced.then_some(name)
             });
-            let mut order = Order::new(Cloud::Azure, None);
+            let mut order = Purchase::new(Cloud::Azure, None);
             (order.month_hours, order.machine_hours) = (number("hours"), number("hours"));
             order.storage.push(Storage {
                 name: name.expect("a level has this rate"),

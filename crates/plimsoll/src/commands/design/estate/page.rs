@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ::design::Filled;
-use ::design::estate::{DiskTotal, Place, Totals};
+use ::design::estate::{CloudResult, DiskTotal, Totals};
 use report::{Cell, Document, DocumentSection, Table};
 use serde_json::{Value, json};
 use units::plural;
@@ -137,11 +137,11 @@ fn side_by_side(estate: &Estate<'_, '_>) -> Table {
             usd.map_or(Cell::Nothing, |usd| Cell::Number(usd, price(place)))
         }));
         match server.best().map(|best| &server.places[best]) {
-            Some(Place::Carried { design, filled, .. }) => {
+            Some(CloudResult::Carried { design, filled, .. }) => {
                 row.push(Cell::text(made_of(design)));
                 row.extend(used(filled.as_ref()));
             }
-            Some(Place::Missed { .. }) | None => {
+            Some(CloudResult::Missed { .. }) | None => {
                 row.extend([Cell::text("nothing carries it"), Cell::text(""), Cell::Nothing]);
             }
         }
@@ -194,12 +194,12 @@ fn servers(estate: &Estate<'_, '_>) -> Table {
     table
 }
 
-fn cells(server: &Server, place: &Place) -> Vec<Cell> {
+fn cells(server: &Server, place: &CloudResult) -> Vec<Cell> {
     let yes_no = |is: bool| Cell::text(if is { "yes" } else { "no" });
     let asked_gib: f64 = server.asked.need.volumes.iter().map(|it| it.capacity_gib).sum();
     let asked_gib = Cell::number(asked_gib, 0);
     match place {
-        Place::Carried { design, filled, .. } => {
+        CloudResult::Carried { design, filled, .. } => {
             let storage = design.storage();
             let capacity: u64 = storage.iter().map(|it| (it.count * it.size_bytes) >> 30).sum();
             let n_disks: u64 = storage.iter().filter(|it| !it.is_pool).map(|it| it.count).sum();
@@ -221,7 +221,7 @@ fn cells(server: &Server, place: &Place) -> Vec<Cell> {
             row.push(Cell::text(""));
             row
         }
-        Place::Missed { nearest, why } => {
+        CloudResult::Missed { nearest, why } => {
             let nothing = || Cell::Nothing;
             let mut row = vec![yes_no(false), nothing(), Cell::text(""), Cell::text("")];
             row.extend([

@@ -34,14 +34,14 @@ impl Progress {
             return;
         }
         self.shown = Some(now);
-        stream::tell(&format!("{ERASE}{}", line(self.n_done, self.n_all, now)));
+        stream::print_message(&format!("{ERASE}{}", line(self.n_done, self.n_all, now)));
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown.is_some() {
-            stream::tell(ERASE);
+            stream::print_message(ERASE);
         }
     }
 }

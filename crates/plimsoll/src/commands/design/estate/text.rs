@@ -1,8 +1,8 @@
 //! An estate as text, 80 columns wide.
 
 use ::catalog::Cloud;
-use ::design::estate::{Chosen, Near, Place, Totals};
-use ::design::{Nearest, Part, Price, Ranked, Why};
+use ::design::estate::{ChosenDesign, CloudResult, NearestDesign, Totals};
+use ::design::{Nearest, Part, Price, Ranked, Rejection};
 use units::plural;
 
 use super::super::network;
@@ -78,8 +78,8 @@ fn row(estate: &Estate<'_, '_>, server: &Server) -> String {
 }
 
 /// Prints what a place costs in a month.
-pub(super) fn price(place: &Place) -> String {
-    let of = |design: &Chosen| marked(design.price().usd(), design.price());
+pub(super) fn price(place: &CloudResult) -> String {
+    let of = |design: &ChosenDesign| marked(design.price().usd(), design.price());
     place.design().map_or("-".to_owned(), of)
 }
 
@@ -92,10 +92,10 @@ fn marked(usd: f64, price: Price) -> String {
 }
 
 /// Prints machines and disks, or pools, short.
-pub(super) fn made_of(design: &Chosen) -> String {
+pub(super) fn made_of(design: &ChosenDesign) -> String {
     match design {
-        Chosen::Disks(ranked) => with_disks(ranked),
-        Chosen::Network(ranked) => network::made_of(ranked),
+        ChosenDesign::Disks(ranked) => with_disks(ranked),
+        ChosenDesign::Network(ranked) => network::made_of(ranked),
     }
 }
 
@@ -211,7 +211,7 @@ pub(super) fn stand_out(estate: &Estate<'_, '_>) -> Vec<(String, Vec<String>)> {
     if !far.is_empty() {
         let line = |server: &Server| {
             let best = server.best().map(|best| &server.places[best]);
-            let Some(Place::Carried { design, filled: Some(filled), .. }) = best else {
+            let Some(CloudResult::Carried { design, filled: Some(filled), .. }) = best else {
                 return String::new();
             };
             format!(
@@ -248,44 +248,49 @@ pub(super) fn part(part: &Part) -> String {
 
 /// Says what comes nearest to a server that nothing carries, in the cloud that comes nearest.
 fn miss(server: &Server) -> String {
-    let part = |place: &Place| match place {
-        Place::Missed { nearest, .. } => match nearest.as_ref() {
-            Near::Disks(Nearest::Part { part, .. }) | Near::Network(Some((part, _))) => *part,
-            Near::Disks(Nearest::Machine { .. } | Nearest::Nothing)
-            | Near::Network(None)
-            | Near::OtherCloud => 0.0,
+    let part = |place: &CloudResult| match place {
+        CloudResult::Missed { nearest, .. } => match nearest.as_ref() {
+            NearestDesign::Disks(Nearest::Part { part, .. })
+            | NearestDesign::Network(Some((part, _))) => *part,
+            NearestDesign::Disks(Nearest::Machine { .. } | Nearest::Nothing)
+            | NearestDesign::Network(None)
+            | NearestDesign::OtherCloud => 0.0,
         },
-        Place::Carried { .. } => 1.0,
+        CloudResult::Carried { .. } => 1.0,
     };
     let best = server.places.iter().max_by(|a, b| part(a).total_cmp(&part(b)));
     let text = match best {
-        Some(Place::Missed { nearest, why }) => short(nearest, why.as_ref()),
+        Some(CloudResult::Missed { nearest, why }) => short(nearest, why.as_ref()),
         _ => String::new(),
     };
     format!("{}: {text}", server.name)
 }
 
 /// Says in one line what comes nearest to a need that nothing carries.
-pub(super) fn short(nearest: &Near, why: Option<&Why>) -> String {
+pub(super) fn short(nearest: &NearestDesign, why: Option<&Rejection>) -> String {
     let at_most = |part: f64, made_of: String| {
         let why = why.map_or(String::new(), |why| format!("; {}", why_text(why)));
         format!("at most {:.1} % of its I/Os, on {made_of}{why}", part * 100.0)
     };
     match nearest {
-        Near::Disks(Nearest::Part { part, design }) => at_most(*part, with_disks(design)),
-        Near::Network(Some((part, design))) => at_most(*part, network::made_of(design)),
-        Near::Disks(Nearest::Machine { vcpus_max, memory_gib_max }) => {
+        NearestDesign::Disks(Nearest::Part { part, design }) => at_most(*part, with_disks(design)),
+        NearestDesign::Network(Some((part, design))) => at_most(*part, network::made_of(design)),
+        NearestDesign::Disks(Nearest::Machine { vcpus_max, memory_gib_max }) => {
             let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), number);
             let (vcpus, memory) = (most(vcpus_max), most(memory_gib_max));
             format!("no machine is large enough: at most {vcpus} vCPUs, {memory} GiB of memory")
         }
-        Near::Disks(Nearest::Nothing) => {
+        NearestDesign::Disks(Nearest::Nothing) => {
             "no disks have the capacity, or the latency, that is asked".to_owned()
         }
-        Near::Network(None) => "no network volume has the capacity or the latency, or no machine \
+        NearestDesign::Network(None) => {
+            "no network volume has the capacity or the latency, or no machine \
                                 the processors or memory, that are asked"
-            .to_owned(),
-        Near::OtherCloud => "network volumes are searched of Azure NetApp Files only".to_owned(),
+                .to_owned()
+        }
+        NearestDesign::OtherCloud => {
+            "network volumes are searched of Azure NetApp Files only".to_owned()
+        }
     }
 }
 
@@ -323,7 +328,7 @@ pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
     }
     let is_reading = |server: &&Server| {
         let best = server.best().map(|best| &server.places[best]);
-        matches!(best, Some(Place::Carried { other_readings, .. }) if !other_readings.is_empty())
+        matches!(best, Some(CloudResult::Carried { other_readings, .. }) if !other_readings.is_empty())
     };
     let readings: Vec<&str> =
         estate.servers.iter().filter(is_reading).map(|it| it.name.as_str()).collect();
