@@ -27,8 +27,8 @@ mod item;
 mod kinds;
 mod near;
 mod network;
-mod per;
 mod price;
+mod price_per;
 mod table;
 
 pub use built_in::{Catalog, EDITIONS, EditionInfo, edition};

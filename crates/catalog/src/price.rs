@@ -9,7 +9,7 @@ use crate::cloud::Cloud;
 use crate::error::CatalogError;
 use crate::figure::{Exactness, Source};
 use crate::near;
-use crate::per::PricePer;
+use crate::price_per::PricePer;
 use crate::table::{self, Lines, Sources, TableFile, TableSchema};
 
 /// What of a thing a price is for: many things are billed by several meters.

@@ -4,10 +4,10 @@ use plan::Diagnostic;
 
 use super::findings::{Findings, SourceRange};
 use super::general::repeat;
+use super::number_rule::TIME_MAX_S;
 use super::options::{FormatOverride, Mode, Options};
 use super::parsed::{Parsed, Repeat};
 use super::read::{parse_files, parse_text};
-use super::sense::TIME_MAX_S;
 use crate::Loader;
 
 /// Nanoseconds of a second.

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use super::findings::{Findings, SourceRange};
 use super::known::Known;
 use super::loops::{LoopKind, Point};
+use super::number_rule::THREADS_MAX;
 use super::options::Options;
 use super::parsed::Settings;
 use super::rd::{CURVE_PCTS, NO_ELAPSED_S, RdEntry};
 use super::run::{Rate, Run, Work, curve_rate_iops};
 use super::sections::Sections;
-use super::sense::THREADS_MAX;
 use super::structures::Structures;
 use super::values::{CURVE_RATE, MAX_RATE, NS_PER_S};
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::findings::Findings;
 use super::general::begins_with_y;
+use super::number_rule::{BYTES, COUNT, FREE};
 use super::openflags::open_flags;
 use super::params::Param;
 use super::repeat;
@@ -12,7 +13,6 @@ use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Nothing, Own, Same};
 use super::section::Name::{Any, Full, Stem};
 use super::section::{self, Definition, Head, Section};
-use super::sense::{BYTES, COUNT, FREE};
 
 type Row = section::Row<FsdEntry>;
 

@@ -2,6 +2,7 @@
 
 use super::findings::Findings;
 use super::known::fits;
+use super::number_rule::{FREE, PERCENT, THREADS, XFERSIZE};
 use super::openflags::open_flags;
 use super::params::Param;
 use super::run::{FileOperation, OpenFlags, Select, SelectFilter, SelectOrder};
@@ -9,7 +10,6 @@ use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Number, Own, Same, Word, Words};
 use super::section::Name::{Any, Full};
 use super::section::{self, Definition, Head, Section};
-use super::sense::{FREE, PERCENT, THREADS, XFERSIZE};
 use super::values::java_number;
 
 type Row = section::Row<FwdEntry>;

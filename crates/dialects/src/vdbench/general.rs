@@ -4,6 +4,7 @@ use plan::verify::FlipFlop;
 
 use super::findings::SourceRange;
 use super::known::{Dedup, General};
+use super::number_rule::{COMPRESSION, FREE, RATIO, SECTORS};
 use super::params::Param;
 use super::parsed::Repeat;
 use super::run::{Command, CommandTime, SetCount};
@@ -11,7 +12,6 @@ use super::scan::Scan;
 use super::section::Meaning::{Int, Long, Nothing, Number, Own, Same, Word};
 use super::section::Name::{Any, Full, Line, Stem};
 use super::section::{Head, Section};
-use super::sense::{COMPRESSION, FREE, RATIO, SECTORS};
 
 type Row = super::section::Row<General>;
 

@@ -3,13 +3,13 @@
 use super::findings::{Findings, SourceRange};
 use super::known::{HostEntry, Known};
 use super::lines::Line;
+use super::number_rule::{COUNT, FREE};
 use super::params::Param;
 use super::parsed::few;
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Number, Own, Word};
 use super::section::Name::{Any, Full};
 use super::section::{self, Definition, Head, Section};
-use super::sense::{COUNT, FREE};
 
 type Row = section::Row<HostEntry>;
 

@@ -5,6 +5,10 @@ use super::format::Format;
 use super::fwd::{OPERATIONS, operation};
 use super::general::commands;
 use super::loops::{Loop, LoopKind};
+use super::number_rule::{
+    ABOVE_ZERO, BYTES, COUNT, DURATION, FREE, NumberRule, PERCENT, RATE, RATE_OF_LIST, RATIO,
+    SECONDS, SEEK, THREADS, XFERSIZE,
+};
 use super::openflags::open_flags;
 use super::params::Param;
 use super::run::{
@@ -14,10 +18,6 @@ use super::scan::Scan;
 use super::section::Meaning::{Begin, Long, Number, Own, Same, Words};
 use super::section::Name::{Any, Full, Stem};
 use super::section::{self, Definition, Head, Section};
-use super::sense::{
-    ABOVE_ZERO, BYTES, COUNT, DURATION, FREE, NumberRule, PERCENT, RATE, RATE_OF_LIST, RATIO,
-    SECONDS, SEEK, THREADS, XFERSIZE,
-};
 use super::values;
 use super::values::{CURVE_CODE, CURVE_RATE, MAX_CODE, MAX_RATE, NS_PER_S};
 

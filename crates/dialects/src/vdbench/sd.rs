@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::findings::{Findings, SourceRange};
 use super::hosts;
 use super::known::Dedup;
+use super::number_rule::{BYTES, FREE, SIZE, THREADS};
 use super::openflags::open_flags;
 use super::params::Param;
 use super::parsed::Host;
@@ -14,7 +15,6 @@ use super::scan::Scan;
 use super::section::Meaning::{Begin, Nothing, Own, Same, Words};
 use super::section::Name::{Any, Full, Stem};
 use super::section::{self, Definition, Head, Section};
-use super::sense::{BYTES, FREE, SIZE, THREADS};
 
 type Row = section::Row<SdEntry>;
 

@@ -2,9 +2,9 @@
 //! and what it means. One reader serves all kinds of definitions: [`Section::read`].
 
 use super::findings::SourceRange;
+use super::number_rule::{FREE, NumberRule};
 use super::params::{DEFINITIONS, Param};
 use super::scan::Scan;
-use super::sense::{FREE, NumberRule};
 
 /// A section: general parameters, or the definitions of one kind.
 pub(super) struct Section<T: 'static> {

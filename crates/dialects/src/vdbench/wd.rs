@@ -1,6 +1,7 @@
 //! Workload definitions.
 
 use super::findings::SourceRange;
+use super::number_rule::{FREE, PERCENT, RATE, SECTORS, SEEK, THREADS};
 use super::openflags::open_flags;
 use super::params::Param;
 use super::run::{OpenFlags, Seek, Xfersize};
@@ -8,7 +9,6 @@ use super::scan::Scan;
 use super::section::Meaning::{Begin, Number, Own, Same, Words};
 use super::section::Name::{Any, Full};
 use super::section::{self, Definition, Head, Section};
-use super::sense::{FREE, PERCENT, RATE, SECTORS, SEEK, THREADS};
 use super::values::java_number;
 
 type Row = section::Row<WdEntry>;

@@ -1,6 +1,7 @@
 //! A plan as a Vdbench parameter file.
 
 mod align;
+mod common_values;
 mod compression;
 mod left_out;
 mod of_run;
@@ -10,7 +11,6 @@ mod run_words;
 mod shares;
 mod structures;
 mod times;
-mod usual;
 mod words;
 mod writer;
 
@@ -53,7 +53,7 @@ pub fn write(plan: &Plan) -> Translation {
     if writer.n_runs > 0 {
         let sections = [writer.general, writer.targets, writer.workloads, writer.runs];
         to.text = sections.concat();
-        if let Some(why) = usual::why_refused(&to.text) {
+        if let Some(why) = common_values::why_refused(&to.text) {
             to.text.clear();
             to.lose(format!("Vdbench does not take it: {why}"));
         }

@@ -11,7 +11,7 @@ use units::system_text;
 use worker::{TreeCounts, TreeState};
 
 use super::control::{self as control_file, Found};
-use super::former::{PreviousTree, look};
+use super::previous::{PreviousTree, look};
 use super::refusal::{below, of_io, refused};
 use super::scan;
 use crate::control::Control;

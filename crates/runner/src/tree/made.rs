@@ -11,7 +11,7 @@ use worker::{CompleteParts, TreeJob};
 
 use super::StepTrees;
 use super::anchor::Anchor;
-use super::former::PreviousTree;
+use super::previous::PreviousTree;
 use crate::event::{RunEvent, TreePart};
 
 /// The formats of a step, and what was said of them.

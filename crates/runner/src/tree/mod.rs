@@ -6,8 +6,8 @@
 
 mod anchor;
 mod control;
-mod former;
 mod made;
+mod previous;
 mod refusal;
 mod scan;
 mod words;

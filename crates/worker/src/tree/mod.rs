@@ -5,21 +5,21 @@
 //! is in [`TreeState`], which all workers share.
 
 mod format;
-mod hand;
 mod hook;
 mod overdue;
 mod shared;
 mod state;
 mod task;
+mod tree_worker;
 
 pub use format::{CompleteParts, DoneOf, FormatStatus};
 pub use shared::TreeJob;
 pub use state::{FileFlags, TreeState};
 
-pub(crate) use hand::TreeWorker;
 pub(crate) use hook::{series_of, series_of_io};
 #[cfg(test)]
 pub(crate) use state::Effect;
+pub(crate) use tree_worker::TreeWorker;
 
 use plan::tree::{Activity, SelectFilter, TreeWork};
 

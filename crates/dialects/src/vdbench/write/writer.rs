@@ -6,7 +6,7 @@ use std::ops::Range;
 use plan::tree::TreeSpec;
 
 use super::super::fwd;
-use super::usual::CommonValues;
+use super::common_values::CommonValues;
 use crate::translation::{Translation, Values};
 
 /// The sections of the file so far.
