@@ -8,7 +8,8 @@ pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
         _ if gate.advice.is_some() => gate.advice,
         GateVerdict::Passed => None,
         GateVerdict::Failed if is_on_other_credits(gate) => {
-            Some("run until all credits have run out: the level after the fall draws on others")
+            Some("run until all credits have run out: the level after the fall still uses other \
+            credits")
         }
         GateVerdict::Failed => Some(after_failure(gate.name)),
         GateVerdict::Unknown => to_decide(gate.name),
@@ -23,18 +24,18 @@ fn is_on_other_credits(gate: &Gate) -> bool {
 fn after_failure(name: GateName) -> &'static str {
     match name {
         GateName::Errors => {
-            "repair what fails before trusting a figure: failed operations are no latencies"
+            "repair what fails before using a figure: failed operations have no latency"
         }
         GateName::Steady => "run longer, or with --until-steady; look for what changed meanwhile",
-        GateName::Credits => "take the level after the fall for what the volume carries",
-        GateName::WriteCache => "take the level of the full cache for what the volume carries",
+        GateName::Credits => "use the level after the fall as what the volume carries",
+        GateName::WriteCache => "use the level with a full cache as what the volume carries",
         GateName::Offered => "lower the rate, or allow more I/Os in flight (iodepth)",
         GateName::QueueDepth => {
             "use more workers (numjobs), or an engine that keeps several in flight"
         }
-        GateName::Generator => "repeat the run on a host that has nothing else to do",
+        GateName::Generator => "repeat the run on an idle host",
         GateName::Little => "repeat the run; a machine that was suspended or moved gives this",
-        GateName::Footprint => "enlarge what is touched (size) beyond the cache",
+        GateName::Footprint => "touch more data than the cache holds (size)",
         GateName::PageCache => "add direct=1, or touch at least twice the memory",
         GateName::SocketBuffers => "set the limit with sysctl, or mount with more nconnect",
         GateName::MountOptions => "mount without it to measure writes that last",
@@ -49,7 +50,7 @@ fn to_decide(name: GateName) -> Option<&'static str> {
         GateName::Generator | GateName::Offered | GateName::QueueDepth | GateName::Little => {
             Some("run longer")
         }
-        GateName::Footprint => Some("say what caches hold with --cache-size"),
+        GateName::Footprint => Some("give the size of the caches with --cache-size"),
         GateName::PageCache
         | GateName::Errors
         | GateName::SocketBuffers

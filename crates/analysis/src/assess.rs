@@ -192,7 +192,7 @@ impl<'a> Step<'a> {
         let length_s = window.samples.len() as f64 * self.series.sample_s;
         if rules.window_s.is_none() && length_s < STEADY_S_MIN {
             let mut reason = format!(
-                "{length_s:.0} s are too short to tell whether it was steady: {STEADY_S_MIN} s do"
+                "{length_s:.0} s are too short to judge whether it was steady: {STEADY_S_MIN} s do"
             );
             if let Some(text) = self.saved_text() {
                 reason = format!("{reason}; {text}");
@@ -222,8 +222,8 @@ impl<'a> Step<'a> {
         let above = paced.max_by(|a, b| a.used_share.total_cmp(&b.used_share))?;
         (above.used_share > 1.0 + LEVEL_SHARE_MIN).then(|| {
             format!(
-                "{} carried {:.0} % of its rate: what a cap keeps of an idle moment \
-                 (bucket_window_ms) is a part of so short a run",
+                "{} carried {:.0} % of its rate: in so short a run the operations that a cap lets \
+                pass after an idle moment (bucket_window_ms) count",
                 above.name,
                 above.used_share * 100.0
             )
@@ -255,7 +255,7 @@ impl<'a> Step<'a> {
             return gate;
         }
         let reason = format!(
-            "{} after a warm-up of {:.0} s, which the figures hold, too: the level then is \
+            "{} after a warm-up of {:.0} s, which the figures include; the level after it is \
              {later:.0} IOPS",
             gate.reason,
             n_cut as f64 * self.series.sample_s
@@ -294,7 +294,7 @@ fn beside_backlog(steady: Gate) -> Gate {
     if steady.verdict != GateVerdict::Passed {
         return steady;
     }
-    let reason = "more was offered than was carried: response times grow as long as that goes on";
+    let reason = "more was offered than carried: response times grow as long as this lasts";
     Gate { verdict: GateVerdict::Unknown, reason: reason.to_owned(), ..steady }
 }
 

@@ -115,8 +115,8 @@ impl Comparison {
         assert!(n_ios < n_ios_needed, "{n_ios} operations are too few, and {n_ios_needed} enough");
         let n_times = n_ios_needed.div_ceil(n_ios.max(1));
         let reason = format!(
-            "a run has {n_ios} operations, and it takes {n_ios_needed} for {N_BEYOND_MIN} of them \
-             to lie beyond this percentile: measure at least {n_times} times as long"
+            "a run has {n_ios} operations; {n_ios_needed} are needed for {N_BEYOND_MIN} of them \
+            to lie beyond this percentile: measure at least {n_times} times as long"
         );
         Comparison { reason, ..Comparison::undecided(n_baseline, n_candidate) }
     }
@@ -126,7 +126,7 @@ impl Comparison {
         let is_known = n_baseline > 0 && n_candidate > 0;
         assert!(!is_known, "{n_baseline} and {n_candidate} figures are unknown");
         let side = if n_baseline == 0 { "baseline" } else { "candidate" };
-        let reason = format!("the results of the {side} do not say it");
+        let reason = format!("the results of the {side} do not contain it");
         Comparison { reason, ..Comparison::undecided(n_baseline, n_candidate) }
     }
 
@@ -282,7 +282,8 @@ pub fn compare_intervals(
     result.detectable = detectable(&interval);
     if interval.coverage < options.coverage {
         result.reason = format!(
-            "both intervals together hold with {:.1} % only, and {} % are asked for: measure each \
+            "both intervals together have a probability of only {:.1} %, and {} % is asked for: \
+            measure each \
              end {} times",
             interval.coverage * 100.0,
             options.coverage * 100.0,
@@ -400,7 +401,7 @@ fn reason(result: &Comparison, interval: &Interval, options: &CompareOptions) ->
                 "the difference lies {range}; to find one of {effect_pct} %, take about {n} runs \
                  of each{drift}"
             ),
-            None => format!("the difference lies {range}, which is too wide to tell{drift}"),
+            None => format!("the difference lies {range}, which is too wide to decide{drift}"),
         },
     }
 }

@@ -287,7 +287,7 @@ fn listed_percentiles_are_compared_as_far_as_they_are_known() {
     let p99 = &row(&found.rows, "read", "p99_ns").comparison;
     assert_eq!(
         (p99.ratio, p99.reason.as_str()),
-        (None, "the results of the candidate do not say it")
+        (None, "the results of the candidate do not contain it")
     );
 }
 

@@ -24,7 +24,7 @@ pub enum Lever {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeverError {
     /// More than one step, or none.
-    #[error("a curve takes one step, and the jobs come to {n_steps}")]
+    #[error("a curve needs jobs of one step, and these have {n_steps}")]
     Steps {
         /// Steps there are.
         n_steps: usize,
@@ -39,8 +39,8 @@ pub enum LeverError {
     },
     /// A job without a rate beside jobs with one: its part of the whole is not known.
     #[error(
-        "job `{job}` has no rate and others have: give all of them one, which a curve turns up in \
-         proportion, or none, for equal parts"
+        "job `{job}` has no rate and others have one: give each job a rate, which the curve \
+        scales in proportion, or none, for equal parts"
     )]
     NoRate {
         /// Its name.

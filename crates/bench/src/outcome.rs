@@ -247,7 +247,8 @@ fn why_not(line: &LoadLine, search: &Search) -> String {
         Reason::NotOfLoad => {
             let (n_failed, n) = line.n_failed_below;
             if n_failed == 0 {
-                return format!("{words}: loads failed and were carried by turns");
+                return format!("{words}: the same loads sometimes failed and were sometimes \
+                carried");
             }
             format!(
                 "{words}: of {n} measurements well below the highest load that was carried \
@@ -255,8 +256,8 @@ fn why_not(line: &LoadLine, search: &Search) -> String {
             )
         }
         Reason::Unsteady => match line.drift {
-            Some(Drift::Up) => format!("{words}: more was carried at the end than at first"),
-            Some(Drift::Down) => format!("{words}: less was carried at the end than at first"),
+            Some(Drift::Up) => format!("{words}: more was carried at the end than at the start"),
+            Some(Drift::Down) => format!("{words}: less was carried at the end than at the start"),
             None => words.to_owned(),
         },
         Reason::Probes => format!("{words} after {n_taken} of them"),

@@ -66,7 +66,7 @@ pub enum SweepError {
     #[error(transparent)]
     Search(#[from] SearchError),
     /// A limit that no closed load can keep or break.
-    #[error("`{limits}` needs an open load: in a closed one nothing is offered")]
+    #[error("`{limits}` needs an open load: a closed one has no offered rate")]
     NeedsOffered {
         /// The limits.
         limits: String,
@@ -252,8 +252,8 @@ impl Sweep {
         let seen = seen(record, step_idx, gates, is_short)?;
         let counts = self.options.workers.take(&seen);
         (counts == Counts::No).then(|| match seen.n_workers {
-            1 => "one core was the limit: again with more".to_owned(),
-            n => format!("{n} cores were the limit: again with more"),
+            1 => "one core was the limit: measured again with more".to_owned(),
+            n => format!("{n} cores were the limit: measured again with more"),
         })
     }
 
@@ -277,7 +277,7 @@ impl Sweep {
         too_few: TooFew,
     ) -> (Option<Answer>, Option<String>) {
         let TooFew { figure, n_ios, n_ios_needed } = too_few;
-        let reason = format!("{n_ios} operations, and {figure} takes {n_ios_needed}");
+        let reason = format!("{n_ios} operations, and {figure} needs {n_ios_needed}");
         let lasted_ns = self.time(probe).measured_ns;
         let longest_ns = self.options.longest_ns();
         if lasted_ns >= longest_ns {
@@ -433,7 +433,7 @@ fn count_as_carried(record: &mut Record, step_idx: u32) {
     gate.verdict = Verdict::Passed;
     gate.next_step = None;
     let why = gate.reason.trim_start_matches("client-bound: ");
-    gate.reason = format!("the load was carried, though the generator had no room to spare: {why}");
+    gate.reason = format!("the load was carried, though the generator had no capacity left: {why}");
     let breaks = |gate: &GateRecord| {
         gate.verdict == Verdict::Failed && GateName::invalidates_by_name(&gate.name)
     };

@@ -219,7 +219,7 @@ impl Collector {
         let n_twice = n_before - series.samples.len();
         if n_twice > 0 {
             let n_twice = units::plural(n_twice as u64, "sample");
-            let text = format!("{}: {n_twice} stood twice and count once", series.name);
+            let text = format!("{}: {n_twice} appear twice and are counted once", series.name);
             let note = Note { kind: NoteKind::Remark, line: None, text };
             self.captured.notes.push(SourceNote { source, note });
         }
@@ -313,7 +313,7 @@ impl Collector {
         };
         tell(&idle, "no I/O");
         tell(&parts, "partitions, which their disks count as well");
-        tell(&stacked, "what they do their members count as well; `--device` takes them instead");
+        tell(&stacked, "their members count the same I/O; `--device` takes them instead");
         if dropped {
             tell(&[WHOLE_HOST], "other sources have them by device");
         }

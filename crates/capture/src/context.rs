@@ -87,7 +87,7 @@ impl Spans {
         let usual_ns = stated_ns.or(self.usual_ns).unwrap_or(0);
         if end_ns < last_ns {
             let text = format!(
-                "the clock goes back from {} to {}: samples are in the order of their moments",
+                "the clock goes back from {} to {}: samples are sorted by time",
                 time::iso(last_ns),
                 time::iso(end_ns)
             );

@@ -60,7 +60,7 @@ impl<'a> Lines<'a> {
                 self.line.pop();
             }
         } else if self.line.len() as u64 == LINE_BYTES_MAX {
-            let message = format!("longer than {} MiB: this is no log", LINE_BYTES_MAX >> 20);
+            let message = format!("longer than {} MiB: this is not a log", LINE_BYTES_MAX >> 20);
             return Err(ReadError::Line { line: self.n_read, message });
         } else {
             self.is_cut = true;

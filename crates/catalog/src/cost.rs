@@ -1,7 +1,8 @@
 //! What a design costs in a month: machines, disks and file services at list prices.
 //!
 //! Which parts of a thing are billed, and above which free quantity, stands in the tables
-//! ([`crate::Part`], [`crate::QuantityBand`]): here they are multiplied and added up. A price that is not
+//! ([`crate::Part`], [`crate::QuantityBand`]): here they are multiplied and added up. A price that
+//! is not
 //! known is an error that names it. Nothing is ever free because its price is missing.
 //!
 //! Prices are of one day each, in US dollars, without tax, traffic and discounts of contracts. A
@@ -161,7 +162,7 @@ pub enum CostError {
         per: String,
     },
     /// Processors are billed and nothing says how many there are.
-    #[error("how many vCPUs `{name}` has is unknown, and they are billed")]
+    #[error("the number of vCPUs of `{name}` is unknown, and each is billed")]
     UnknownVcpus {
         /// The machine.
         name: String,

@@ -113,7 +113,7 @@ impl QuantityBand {
             band.up_to = number(up_to)?;
         }
         if band.above >= band.up_to {
-            return Err(format!("from {} up to {} is nothing", band.above, band.up_to));
+            return Err(format!("the range from {} up to {} is empty", band.above, band.up_to));
         }
         Ok(band)
     }

@@ -282,8 +282,8 @@ fn prices_are_compared_by_amount_and_region() {
     assert_eq!(
         whys,
         [
-            "hard to believe: 1 USD, known are 495.57 per month",
-            "nothing says for how long or how much it is"
+            "implausible: 1 USD, known are 495.57 per month",
+            "its time or quantity is not stated"
         ]
     );
 }
@@ -347,7 +347,7 @@ fn of_rows_of_several_dates_the_newest_counts() {
         let diff =
             compare(&format!("name,usd,per,date\nZ1,3,month,{first}\nZ1,4,month,{second}\n"));
         assert!(diff.taken.is_empty(), "{dates:?}: {diff:?}");
-        let rest = "and no date says which counts: leave only the one that is meant";
+        let rest = "and there is no date to choose by: keep only the right one";
         let whys = [
             format!("2 Z1: 3 USD here and 4 in line 3, {rest}"),
             format!("3 Z1: 4 USD here and 3 in line 2, {rest}"),
@@ -536,7 +536,7 @@ fn printed_prices_are_of_so_many_for_a_month() {
     let edition = catalog::edition("2018").expect("an edition");
     let diff = import::compare(read(table), edition, false);
     assert_eq!((diff.n_same, diff.left_out.len(), diff.new.len()), (3, 1, 1), "{diff:?}");
-    assert_eq!(diff.left_out[0].why, "nothing says how many it is for");
+    assert_eq!(diff.left_out[0].why, "its quantity is not stated");
     assert_eq!(diff.new[0].name, "Standard_D14");
     let p30 = diff.taken.iter().find(|row| row.name == "P30").expect("taken");
     assert_eq!(p30.cells["usd"], "136.085");

@@ -39,7 +39,7 @@ pub enum NoPrice {
     #[error(transparent)]
     Cost(#[from] CostError),
     /// Figures of a machine of the design's own are no product.
-    #[error("a machine of own figures has no price")]
+    #[error("a machine with figures of your own has no price")]
     OwnMachine,
     /// What clients cost is no part of a design.
     #[error("clients are not priced")]

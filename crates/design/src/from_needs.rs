@@ -47,11 +47,11 @@ impl Reader {
         let value = |amount: &Option<needs::Amount>| amount.as_ref().map(|amount| amount.value);
         let name = &volume.name;
         if volume.capacity_gib.is_none() {
-            let text = format!("the capacity of {name} is not known, and any is taken");
+            let text = format!("the capacity of {name} is not known: any size is accepted");
             self.notes.push(format!("{text}: write `capacity_gib = ..`"));
         }
         if volume.loads.is_empty() {
-            let text = format!("no rate of {name} is known, and none is asked for");
+            let text = format!("no rate of {name} is known: no rate is required");
             self.notes.push(format!("{text}: write `iops = ..`"));
         }
         VolumeNeed {

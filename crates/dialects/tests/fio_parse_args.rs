@@ -148,9 +148,11 @@ fn mistakes() {
     );
     check_said(
         "--name=a --output-format=xml --terse-version=9 --eta=often --section=global",
-        "error bad-switch 1:26 value `xml` of `--output-format` is no format; write normal, json, \
+        "error bad-switch 1:26 value `xml` of `--output-format` is not a format; write normal, \
+        json, \
          json+ or terse\n\
-         error bad-switch 1:46 value `9` of `--terse-version` is no terse version; write 2, 3, 4 \
+         error bad-switch 1:46 value `9` of `--terse-version` is not a terse version; write 2, 3, \
+         4 \
          or \
          5\n\
          error bad-switch 1:54 value `often` of `--eta` is not known; write always, never or auto\n\

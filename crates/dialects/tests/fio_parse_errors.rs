@@ -264,9 +264,8 @@ fn doubtful_jobs_run_with_a_warning() {
     );
     check_warned(
         "direct=1\nbs=1000",
-        "warning block-size-unaligned 5:4 job `a` has direct=1 and a block size that is no \
-         multiple \
-         of 512 B, which devices refuse",
+        "warning block-size-unaligned 5:4 job `a` has direct=1 and a block size that is not a \
+        multiple of 512 B, which devices refuse",
     );
 }
 

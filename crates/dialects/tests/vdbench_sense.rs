@@ -565,7 +565,7 @@ fn what_is_written_is_not_missing() {
     let missing = |rate: &str| {
         format!(
             "error missing-rate 3:4 rd=r1: iorate= parameter is missing, as Vdbench says: `{rate}` \
-             is no rate above 0 | write `iorate=max`, `iorate=curve` or I/Os per second"
+             is not a rate above 0 | write `iorate=max`, `iorate=curve` or I/Os per second"
         )
     };
     let found = |rate: &str| all_shown(&compat(&rd(&format!("elapsed=4,{rate}"))).diagnostics);

@@ -39,7 +39,7 @@ impl PhaseName {
     /// Says what to write.
     pub fn parse(text: &str) -> Result<PhaseName, String> {
         let known = PhaseName::ALL.into_iter().find(|name| name.word() == text);
-        known.ok_or_else(|| format!("`{text}` is no phase: write normal, peak or off-peak"))
+        known.ok_or_else(|| format!("`{text}` is not a phase: write normal, peak or off-peak"))
     }
 }
 
@@ -71,7 +71,7 @@ impl Window {
     /// # Errors
     /// Says what to write.
     pub fn parse(text: &str) -> Result<Window, String> {
-        let bad = || format!("`{text}` is no part of a day: write one such as `09:00-17:00`");
+        let bad = || format!("`{text}` is not a part of a day: write one such as `09:00-17:00`");
         let (from, to) = text.split_once('-').ok_or_else(bad)?;
         let minute = |text: &str| -> Option<u32> {
             let (hour, minute) = text.trim().split_once(':').unwrap_or((text.trim(), "0"));

@@ -62,7 +62,7 @@ pub fn read_series(
     let mut lines = text.lines().enumerate();
     if lines.next().is_none_or(|(_, head)| head != SERIES_HEAD) {
         let help = format!("a series begins with `{SERIES_HEAD}`");
-        return Err(bad(1, "it is no series of samples").help(help));
+        return Err(bad(1, "it is not a series of samples").help(help));
     }
     let mut volumes: BTreeMap<String, Vec<SeriesSample>> = BTreeMap::new();
     for (idx, line) in lines {

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_message_fits_the_terminal_and_is_one_line_elsewhere() {
         let failure = Failure::wrong_use("`/mnt/a` is in use: a program has a file open there")
-            .hint("take it out of sight at once with --lazy");
+            .hint("detach it at once with --lazy");
         assert_eq!(
             failure.text(Some(40)),
             "error: `/mnt/a` is in use: a program has\n       a file open there\n\n\

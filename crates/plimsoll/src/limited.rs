@@ -56,7 +56,7 @@ pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 
 /// Reads text likewise.
 pub(crate) fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
-    String::from_utf8(read(path, bytes_max)?).map_err(|_| io::Error::other("it is no text"))
+    String::from_utf8(read(path, bytes_max)?).map_err(|_| io::Error::other("it is not text"))
 }
 
 #[cfg(test)]

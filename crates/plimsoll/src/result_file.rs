@@ -61,7 +61,7 @@ impl ResultFile {
         match fs::metadata(path) {
             Ok(facts) => {
                 if facts.file_type().is_block_device() {
-                    let why = "it is a block device, and what it holds would be lost";
+                    let why = "it is a block device, and its contents would be lost";
                     return Err(io::Error::other(why));
                 }
                 // Who may not write to it may not replace it, either.
@@ -171,7 +171,7 @@ pub(crate) fn not_written(path: &Path, error: &io::Error) -> Failure {
             (Exit::RunFailed, "make room there, or name a file on another disk")
         }
         ErrorKind::NotFound => (Exit::WrongUse, "make the folder, or name one that is there"),
-        ErrorKind::AlreadyExists => (Exit::WrongUse, "it is there already: name another file"),
+        ErrorKind::AlreadyExists => (Exit::WrongUse, "it exists already: name another file"),
         ErrorKind::NotADirectory => (Exit::WrongUse, "name a file in a folder"),
         ErrorKind::IsADirectory => (Exit::WrongUse, "it is a folder: name a file in it"),
         ErrorKind::PermissionDenied => {

@@ -103,7 +103,7 @@ impl std::error::Error for AlreadyReported {}
 
 impl std::fmt::Display for AlreadyReported {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the result is not where it was to be")
+        f.write_str("the result was not written to its file")
     }
 }
 

@@ -199,7 +199,7 @@ fn put_caps(text: &mut String, job: &JobRecord) {
             let slots = if caps.counts_slots() { ", with the slots it fills," } else { "" };
             format!("{words}{both}{slots} {share} of the I/O time")
         }
-        None => "no cap: queue depth and latency set the pace".to_owned(),
+        None => "no cap: queue depth and latency limit the rate".to_owned(),
     };
     if let (Some(cap), Some(away_share)) = (caps.next_cap(), caps.next_away_share) {
         let away = unbroken(&percent(away_share));

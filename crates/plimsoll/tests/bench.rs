@@ -411,7 +411,7 @@ fn check_refused(args: &[&str], expected: &[&str]) {
 
 #[test]
 fn what_cannot_be_measured_is_reported() {
-    check_refused(&[], &["nothing is named to measure", "plimsoll bench DIR"]);
+    check_refused(&[], &["no target is given", "plimsoll bench DIR"]);
     check_refused(&["nowhere"], &["`nowhere`: No such file or directory"]);
     check_refused(&["volume", "--suite", "quik"], &["no suite `quik`", "did you mean `quick`?"]);
     check_refused(&["volume", "--suite", "none.toml"], &["cannot read suite `none.toml`"]);
@@ -576,7 +576,7 @@ fn mistakes_are_reported_before_anything_runs() {
         (&["--need", "iops=5000", "--repeat", "3"], "`--repeat` is for suites"),
         (&["--need", "iops=5000,read=0"], "may not be written over"),
         (&["--suite", "etcd", "--scale", "0.001"], "suite `etcd` only writes, and the target"),
-        (&["--suite", "snia-iops"], "`--overwrite` lets it: what is there is lost"),
+        (&["--suite", "snia-iops"], "`--overwrite` allows it; the contents are lost"),
     ] {
         let outcome = sandbox.plimsoll(&[&["bench", "old"], args].concat());
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stdout);
@@ -681,7 +681,7 @@ fn few_arrivals_are_not_said_to_be_most_of_the_rate() {
     let condition = &suite(&record).needs[0].conditions[0];
     let (value, words) = (condition.value.expect("a rate"), condition.kept_words());
     assert_eq!((code, value < 0.95), (0, true), "{value}");
-    assert_eq!(words, "kept: so few random arrivals may be due, by three standard deviations");
+    assert_eq!(words, "kept: so few random arrivals are within three standard deviations");
     let (code, record) = ask(&["iops=0.5"], &["--set", "time=600s"]);
     let need = &suite(&record).needs[0];
     assert_eq!((code, need.verdict.as_str()), (0, "met"), "{need:?}");

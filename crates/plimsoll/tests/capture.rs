@@ -85,16 +85,16 @@ fn mistakes_say_what_to_do() {
         (&["--from", "first.log"], &["the average since the host started", "say `--keep-first`"]),
         (
             &["--from", "iostat.log", "--device", "sdb"],
-            &["no device is called `sdb`", "devices that are there: sda"],
+            &["no device is called `sdb`", "devices found: sda"],
         ),
         (
             &["--from", "iostat.log", "-o", "iostat.log"],
-            &["`iostat.log` is read from: needs would replace it", "another file"],
+            &["`iostat.log` is an input: the needs would replace it", "another file"],
         ),
         (&["--from", "iostat.log", "--phase", "busy=9-17"], &["write normal, peak or off-peak"]),
         (
             &["--for", "1s", "--cgroup", "no-such-group"],
-            &["`no-such-group` is no control group that counts I/O", "/sys/fs/cgroup"],
+            &["`no-such-group` is not a control group that counts I/O", "/sys/fs/cgroup"],
         ),
         (&["--for", "1s", "--device", "no-such-disk"], &["no device is called `no-such-disk`"]),
         (&[], &["--from"]),

@@ -155,7 +155,7 @@ fn what_no_source_gives_of_a_machine_is_said() {
       processors                 x86_64
 
     not known
-      the limits of its disks together: a design takes figures of its own, `[vm]
+      the limits of its disks together: a design accepts figures of your own, `[vm]
       uncached = { iops = 15000, throughput = "240MB/s" }`
       what its network card sends
     "#);
@@ -329,9 +329,9 @@ fn what_is_hard_to_believe_is_reported_and_taken_only_when_accepted() {
     1 row of CSV: 0 new, 0 as known, 1 rejected; 0 figures changed
 
     rejected
-      line 2  Standard_D2s_v9  hard to believe: uncached_iops
+      line 2  Standard_D2s_v9  implausible: uncached_iops
 
-    warnings: hard to believe
+    warnings: implausible
       line 2  Standard_D2s_v9  uncached_iops: 900,000,000 IOPS is more than 10 times
                                the most known, 1,440,000 IOPS
     "#);
@@ -360,7 +360,7 @@ fn prices_are_compared_with_known_ones_and_written() {
     5 rows of CSV: 1 new, 1 as known, 1 rejected; 1 figure changed
 
     rejected
-      line 4  Standard_DS13  hard to believe: 771 USD, known are 0.771 per hour
+      line 4  Standard_DS13  implausible: 771 USD, known are 0.771 per hour
 
     prices changed
       Standard_DS4  per hour, eastus: 0.616 -> 0.7 USD

@@ -183,7 +183,7 @@ fn unlike_runs_are_refused_unless_allowed() {
     let refused = sandbox.plimsoll_keeping(&args).mistake();
     let expected = "error: these runs did not do the same I/O, so a comparison says nothing about \
                     the storage: bs: 4k -> 8k; iodepth: 0 -> 32\n\n\
-                    hint: `--anyway` compares them all the same\nexit code 2\n";
+                    hint: `--anyway` compares them nevertheless\nexit code 2\n";
     assert_eq!(refused, expected);
     args.push("--anyway");
     let found = sandbox.plimsoll_keeping(&args);
@@ -213,7 +213,7 @@ fn sets_are_named_by_name_tag_and_numbers() {
     let reported = sandbox.plimsoll_keeping(&["compare", "befor", "after"]).mistake();
     assert!(reported.contains("no run is called `befor`, but there is `before`"), "{reported}");
     let reported = sandbox.plimsoll_keeping(&["compare", "1", "2", "--metric", "p98"]).mistake();
-    assert!(reported.contains("`p98` is no figure; there are iops, mib/s, "), "{reported}");
+    assert!(reported.contains("`p98` is not a figure; there are iops, mib/s, "), "{reported}");
     let reported =
         sandbox.plimsoll_keeping(&["compare", "1", "2", "--fail-if-worse", "x"]).mistake();
     assert!(reported.contains("expected a percentage"), "{reported}");

@@ -187,7 +187,7 @@ fn what_cannot_be_swept_says_why() {
     let precious = "precious".repeat(4096);
     sandbox.write("data", &precious);
     for (args, said) in [
-        (&["two.fio"][..], "a curve takes one step, and the jobs come to 2"),
+        (&["two.fio"][..], "a curve needs jobs of one step, and these have 2"),
         (&["data", "--rw", "randwrite"], "`data` is there, and would be written over"),
         (&["nothing"], "name a folder, a device or a file"),
         (&[".", "--limit", "p99 < 2"], "p99"),

@@ -159,11 +159,11 @@ fn each_mistake_is_one_clear_error() {
     check(&rehearsal, &inside, "is inside the mount point");
     assert!(!rehearsal.0.path("free/data").exists());
     let nested = ["mount", "design.toml", "free", "--backing", "mnt/sub/data"];
-    check(&rehearsal, &nested, "which is a rehearsal's mount itself");
+    check(&rehearsal, &nested, "which is itself the mount of a rehearsal");
     let among = ["mount", "design.toml", "free", "--backing", "data/data/sub"];
     check(&rehearsal, &among, "which holds the data of another rehearsal");
     let listen = ["export", "design.toml", "--listen", "127.0.0.1:0", "--backing", "mnt/data"];
-    check(&rehearsal, &listen, "which is a rehearsal's mount itself");
+    check(&rehearsal, &listen, "which is itself the mount of a rehearsal");
     let file = ["mount", "design.toml", "free", "--backing", "full/f"];
     check(&rehearsal, &file, "is not a folder");
     check(&rehearsal, &["unmount", "free"], "nothing to unmount");
@@ -174,7 +174,7 @@ fn each_mistake_is_one_clear_error() {
     rehearsal.rehearse(&["status", "mnt/inner"]).success();
     check(&rehearsal, &["status", "free"], "no emulated volume is mounted");
     check(&rehearsal, &["restart", "mnt"], "is running");
-    check(&rehearsal, &["restart", "mnt"], "hint: let it die first: plimsoll rehearse crash /");
+    check(&rehearsal, &["restart", "mnt"], "hint: crash it first: plimsoll rehearse crash /");
     for key in ["--iops=9k", "--throughput=300MB/s", "--size=2TiB"] {
         check(&rehearsal, &["set", "mnt", key], "a disk that leaves it open: PremiumV2,");
     }
@@ -311,7 +311,7 @@ fn a_cache_that_is_switched_off_loses_nothing_in_a_later_crash() {
     let crash = rehearsal.rehearse(&["crash", "mnt"]);
     assert_eq!(
         crash.success(),
-        "crashed; no cache of the volumes held anything that the disks had not\n"
+        "crashed; nothing was lost: the disks had all that the caches held\n"
     );
     rehearsal.rehearse(&["restart", "mnt"]).success();
     assert!(fs::read(rehearsal.0.path("mnt/f")).unwrap() == vec![7; 32 << 20]);

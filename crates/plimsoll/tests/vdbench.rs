@@ -569,7 +569,7 @@ fn a_full_disk_costs_pages_and_not_results() {
     // A record that the store has is not poured out.
     std::fs::remove_dir_all(sandbox.path("out")).expect("a folder");
     let (stdout, stderr) = run(&["--store", "kept.db"]);
-    let line = "plimsoll.json`: a file that no run has written is there, and is left alone; the \
+    let line = "plimsoll.json`: it holds a file that no run wrote, which is left alone; the \
                 record is in the run store: `plimsoll show 1 --json`\n";
     assert!(stderr.contains(line), "{stderr}");
     assert!(!stdout.contains("\"schema\""));

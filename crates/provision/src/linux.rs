@@ -100,7 +100,7 @@ const CHECK: &str = "\
 # A disk that holds anything is left alone.
 empty() {
     for disk in \"$@\"; do
-        [ -b \"$disk\" ] || { echo \"$disk is no block device\" >&2; exit 1; }
+        [ -b \"$disk\" ] || { echo \"$disk is not a block device\" >&2; exit 1; }
         if blkid -p \"$disk\" > /dev/null 2>&1; then
             echo \"$disk holds something: blkid -p $disk; wipefs --all $disk makes it empty\" >&2
             exit 1

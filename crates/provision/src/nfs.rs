@@ -82,7 +82,7 @@ fn slots(parts: &Parts<'_>) -> String {
 /// What helps some loads and is wrong for others.
 const ADVICE: &str = "
 # Not set, as it depends on the application:
-#   nocto,actimeo=600   many opens and look-ups of files that nobody changes meanwhile, as tools and
+#   nocto,actimeo=600   many opens and look-ups of files that do not change meanwhile: tools and
 #                       libraries of a build: two thirds fewer calls. Wrong where several machines
 #                       write what others read.
 #   read-ahead          newer kernels read 128 KiB ahead; sequential readers gain by 15 x rsize:

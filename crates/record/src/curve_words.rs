@@ -46,7 +46,7 @@ impl CurvePointRecord {
     /// Says what came of it: `carried`, what broke, or why it says nothing of its load.
     pub fn outcome_words(&self) -> String {
         match (&self.void, self.passed) {
-            (Some(reason), _) => format!("says nothing: {reason}"),
+            (Some(reason), _) => format!("not usable: {reason}"),
             (None, true) => "carried".to_owned(),
             (None, false) => self.broken.join("; "),
         }
@@ -181,7 +181,7 @@ impl CurveRecord {
         let is_over = self.line.verdict() != LineVerdict::Unfinished;
         let then = if is_over { " and were repeated" } else { "" };
         let (n, reasons) = (self.points.len(), reasons.join(", "));
-        Some(format!("{n_void} of {n} measurements say nothing{then}: {reasons}"))
+        Some(format!("{n_void} of {n} measurements are not usable{then}: {reasons}"))
     }
 
     fn dips_words(&self) -> Option<String> {

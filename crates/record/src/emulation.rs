@@ -102,7 +102,7 @@ pub struct BurstRecord {
 }
 
 /// Share of the I/O time from which on a cap counts as the one that binds. Below, queue depth and
-/// latency set the pace; a percent comes from single I/Os that met a full bucket.
+/// latency limit the rate; a percent comes from single I/Os that met a full bucket.
 pub const BINDING_SHARE_MIN: f64 = 0.01;
 
 /// Which caps of emulated volumes held the I/Os of a job in its measured time.

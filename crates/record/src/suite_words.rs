@@ -129,7 +129,7 @@ impl NeedConditionRecord {
         let is_few = share.is_some_and(|share| share < 0.95);
         match self.is_kept {
             Some(true) if is_few => {
-                "kept: so few random arrivals may be due, by three standard deviations"
+                "kept: so few random arrivals are within three standard deviations"
             }
             Some(true) if is_near => "kept: at least 95 % of it",
             Some(true) => "kept",

@@ -157,7 +157,7 @@ fn converse(
             Ok(value) => Answer::Ok(value),
             Err(refusal) => Answer::Refused(refusal),
         },
-        Err(error) => Answer::Refused(Refusal::new(format!("this is no command: {error}"))),
+        Err(error) => Answer::Refused(Refusal::new(format!("this is not a command: {error}"))),
     };
     write_line(stream, &answer)
 }
@@ -173,8 +173,8 @@ pub fn ask(backing: &Path, command: &Command) -> Result<Value, AskError> {
     let no_server = || AskError::NoServer { backing: backing.to_owned() };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let foreign = || {
-        let text = format!("the rehearsal in `{}` is another user's", backing.display());
-        Refusal::new(text).hint("ask as the user who started it, or as root")
+        let text = format!("the rehearsal in `{}` belongs to another user", backing.display());
+        Refusal::new(text).hint("run the command as the user who started it, or as root")
     };
     let held = match open(folder(backing), flags, Mode::empty()) {
         Ok(held) => held,

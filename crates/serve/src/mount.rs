@@ -76,7 +76,7 @@ pub enum MountError {
         path: PathBuf,
     },
     /// The kernel has no FUSE.
-    #[error("there is no FUSE here: `{DEVICE}` is missing, or is something else")]
+    #[error("FUSE is not available: `{DEVICE}` is missing, or is something else")]
     NoFuse,
     /// The user may not use FUSE.
     #[error("`{DEVICE}` cannot be opened: {}", system_text(.0))]
@@ -360,7 +360,7 @@ impl Endpoint for MountPoint {
                         [] => format!("see who: fuser -vm {}", path.display()),
                         found => format!("held by process {}", named(found)),
                     })
-                    .hint("take it out of sight at once with --lazy"),
+                    .hint("detach it at once with --lazy"),
                 UnmountError::Refused { .. } => refusal,
             }
         })

@@ -55,11 +55,11 @@ fn catalog_with(tables: Vec<(String, String)>) -> Result<Arc<Catalog>, Refusal> 
 fn unchanged(error: &ChangeError, machine: &Machine, place: &impl Endpoint) -> Refusal {
     let refusal = Refusal::new(error.to_string());
     let (name, backing) = (place.name(), machine.backing().dir().display().to_string());
-    let again = format!("to have it: plimsoll rehearse unmount {name}, then mount the new design");
+    let again = format!("to use it: plimsoll rehearse unmount {name}, then mount the new design");
     match error {
         ChangeError::Space { .. } => refusal.hint("delete files first, or name a larger size"),
         ChangeError::Shape(volume::ChangeError::Mount { .. }) => refusal
-            .hint("a design to change to has the same mount paths in the same order")
+            .hint("the new design must have the same mount paths in the same order")
             .hint(format!("{again} with another --backing: {backing} has these volumes")),
         ChangeError::Shape(_) => refusal.hint(format!("{again} with --backing {backing} --resize")),
     }
@@ -97,7 +97,7 @@ fn answer(machine: &Machine, place: &impl Endpoint, command: Command) -> Result<
         }
         Command::Restart => {
             if !machine.is_crashed() {
-                let crash = format!("let it die first: plimsoll rehearse crash {}", place.name());
+                let crash = format!("crash it first: plimsoll rehearse crash {}", place.name());
                 return Err(Refusal::new("the machine is running").hint(crash));
             }
             machine.restart();

@@ -76,7 +76,7 @@ pub enum FindError {
         nearest: Vec<String>,
     },
     /// No run has a tag, a number of a range, or a name of a pattern.
-    #[error("no run is meant by `{what}`; `plimsoll runs` lists them")]
+    #[error("no run matches `{what}`; `plimsoll runs` lists them")]
     None {
         /// What was asked for.
         what: String,

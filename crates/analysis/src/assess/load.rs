@@ -66,7 +66,8 @@ impl Step<'_> {
     fn emulated_credits(&self, emulation: &EmulationRecord) -> Gate {
         let name = GateName::Credits;
         if !emulation.changes.is_empty() {
-            let reason = "the design was changed on the way: whose credits were spent is not known";
+            let reason = "the design was changed during the run: whose credits were spent is not \
+            known";
             return Gate::unknown(name, reason);
         }
         let met = self.caps_with_credits();
@@ -89,7 +90,7 @@ impl Step<'_> {
         let sustained = sustained.reduce(f64::min);
         let mut gates = gates.into_iter();
         let Some(mut worst) = gates.next() else {
-            return Gate::passed(name, "no operation reached what has burst credits");
+            return Gate::passed(name, "no operation reached a cap with burst credits");
         };
         // The account that carries the least of the load decides how much of it lasts.
         for figure in worst.figures.iter_mut().filter(|it| it.name == SUSTAINED_SHARE) {
@@ -195,7 +196,7 @@ impl Step<'_> {
         let is_short = !self.is_virtual() && sum.window_s < S_MIN;
         if gate.verdict == GateVerdict::Failed && is_short && !self.is_far_below(&sum) {
             let reason = format!(
-                "{}; {:.1} s are too short to tell it from a moment's delay",
+                "{}; {:.1} s are too short to distinguish it from a short delay",
                 gate.reason, sum.window_s
             );
             return Some(Gate::unknown(GateName::Offered, reason));

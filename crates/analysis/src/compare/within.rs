@@ -140,5 +140,5 @@ fn longer(variance: f64, options: &CompareOptions) -> Option<String> {
     let z = normal_quantile(f64::midpoint(1.0, options.coverage))? + normal_quantile(POWER)?;
     let factor = (z * z * variance / options.effect_min.ln_1p().powi(2)).ceil();
     let is_useful = factor.is_finite() && (2.0..1e4).contains(&factor);
-    is_useful.then(|| format!("; runs {factor} times as long would tell"))
+    is_useful.then(|| format!("; runs {factor} times as long would decide it"))
 }

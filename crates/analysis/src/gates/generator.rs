@@ -178,12 +178,12 @@ impl Cause {
                  or its machine was"
             }
             Cause::Stolen => {
-                "use a machine whose processors are its own, or measure at another time"
+                "use a machine with dedicated processors, or measure at another time"
             }
-            Cause::Others => "end the other programs, or measure on a host of its own",
+            Cause::Others => "end the other programs, or measure on a dedicated host",
             Cause::Scheduler => {
-                "bind the workers to processors of their own (cpus_allowed), or measure on a host \
-                 that has nothing else to do"
+                "bind the workers to dedicated processors (cpus_allowed), or measure on an idle \
+                host"
             }
             Cause::OwnHost => {
                 "this job needs more processors: use a larger host, or load from several"
@@ -230,7 +230,7 @@ pub fn generator(inputs: &GeneratorInputs) -> Gate {
         let name = GateName::Generator;
         let gate = match inputs.window_s.filter(|_| is_short) {
             Some(s) => {
-                Gate::unknown(name, format!("{s:.1} s are too short to judge it by: 1 s do"))
+                Gate::unknown(name, format!("{s:.1} s are too short to judge it: 1 s is enough"))
             }
             None => Gate::passed(name, inputs.passed_reason()),
         };
@@ -283,7 +283,7 @@ impl GeneratorInputs {
             pauses.share > self.still_max() * times && n_still.round() as u64 >= N_STILL_MIN;
         is_broken.then(|| {
             format!(
-                "the process stood still for {} of the time, for up to {} at once",
+                "the process was paused for {} of the time, for up to {} at once",
                 pct(pauses.share),
                 time(pauses.longest_ns)
             )
@@ -436,11 +436,11 @@ impl GeneratorInputs {
     fn passed_reason(&self) -> String {
         match self.pauses.filter(|pauses| pauses.longest_ns >= PAUSE_NAMED_NS) {
             Some(pauses) => format!(
-                "the generator had room to spare, but the process stood still once for {}: \
+                "the generator had capacity left, but the process was paused once for {}: \
                  latencies of that length are not the storage's",
                 time(pauses.longest_ns)
             ),
-            None => "the generator had room to spare".to_owned(),
+            None => "the generator had capacity left".to_owned(),
         }
     }
 

@@ -83,7 +83,7 @@ pub fn queue_depth(asked: f64, n_workers: u32, inputs: &FlightInputs) -> Gate {
     let name = GateName::QueueDepth;
     let achieved = inputs.in_flight.or(inputs.by_law()).filter(|_| inputs.completed_iops > 0.0);
     let Some(achieved) = achieved else {
-        return Gate::unknown(name, "no operations to tell the queue depth by");
+        return Gate::unknown(name, "no operations to judge the queue depth by");
     };
     if asked.is_nan() || asked <= 0.0 {
         return Gate::unknown(name, "no queue depth was asked for");

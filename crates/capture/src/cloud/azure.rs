@@ -93,7 +93,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
                     continue;
                 };
                 let Some(stamp) = Stamps::default().stamp(text) else {
-                    context.unreadable(None, format!("{} is no moment", quote(text)));
+                    context.unreadable(None, format!("{} is not a time", quote(text)));
                     continue;
                 };
                 is_of_peaks |= is_peak;
@@ -112,7 +112,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
     }
     if n_without_moment > 0 {
         let points = units::plural(n_without_moment, "point");
-        context.unreadable(None, format!("{points} without a moment (`timeStamp`)"));
+        context.unreadable(None, format!("{points} without a time (`timeStamp`)"));
     }
     if !unknown.is_empty() {
         let names: Vec<String> = unknown.into_iter().collect();

@@ -77,7 +77,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
     }
     context.put(Event::Clock(ClockKind::Utc));
     let period_ns = period_ns(results)
-        .ok_or_else(|| ReadError::whole("fewer than two moments: the period is not known"))?;
+        .ok_or_else(|| ReadError::whole("fewer than two times: the period is not known"))?;
     let text = format!(
         "an answer does not say how it was asked: counts are taken as sums (statistic Sum) of {} s",
         period_ns / NS_PER_S
@@ -116,7 +116,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
             let n_left_out = put_all(&mut grid, device, metric, result, period_ns);
             if n_left_out > 0 {
                 let points = units::plural(n_left_out, "point");
-                let text = format!("{points} of {} without a moment or a value", quote(shown));
+                let text = format!("{points} of {} without a time or a value", quote(shown));
                 context.unreadable(None, text);
             }
         }

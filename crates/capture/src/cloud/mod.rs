@@ -22,7 +22,7 @@ fn document(input: &mut dyn BufRead) -> Result<Value, ReadError> {
         message: if error.is_eof() {
             "the file is cut off here".to_owned()
         } else {
-            format!("it is no JSON: {error}")
+            format!("it is not JSON: {error}")
         },
     })
 }

@@ -40,7 +40,7 @@ pub fn needs_of(captured: &Captured, name: &str, rules: &[PhaseRule]) -> Result<
         .collect();
     if !rules.is_empty() && !without.is_empty() {
         let names = without.join(", ");
-        notes.push(format!("{names}: the source has no times of day, so that no phase holds"));
+        notes.push(format!("{names}: the source has no times of day, so no phase applies"));
     }
     let mut found = Vec::new();
     for (idx, rule) in phases.rules().iter().enumerate() {
@@ -279,7 +279,7 @@ impl Load<'_> {
         };
         let measured = of(&by_ios).figure(Label::Measured, self.source(""));
         measured.or_else(|| {
-            let rule = "by bytes, since reads and writes are not counted apart";
+            let rule = "by bytes, because reads and writes are not counted separately";
             of(&by_bytes).figure(Label::Estimated, self.source(rule))
         })
     }
@@ -308,10 +308,10 @@ impl Load<'_> {
             return None;
         }
         if mean_bytes >= SEQUENTIAL_BYTES || n_merged / (n_merged + n_ios) >= SEQUENTIAL_MERGED {
-            let rule = "large or merged requests, so taken as sequential; a trace would tell";
+            let rule = "large or merged requests, so assumed sequential; a trace would show it";
             return Some(only_mean(0.0, Label::Estimated, self.source(rule)));
         }
-        let rule = "counters do not tell; random is the safer assumption, a trace would tell";
+        let rule = "counters do not show it; random is the safer assumption; a trace would show it";
         Some(only_mean(100.0, Label::Assumed, self.source(rule)))
     }
 
@@ -412,8 +412,8 @@ fn check_little(volume: &CapturedVolume, notes: &mut Vec<String>) {
     }
     let (queue, product) = (in_flight_ns / span_ns, wait_ns / span_ns);
     notes.push(format!(
-        "{}: the mean queue is {queue:.2}, IOPS x latency gives {product:.2}: one of the three is \
-         not what it seems (discards and flushes wait as well)",
+        "{}: the mean queue is {queue:.2}, IOPS x latency gives {product:.2}: one of the three \
+        counts something else (discards and flushes wait too)",
         volume.name
     ));
 }

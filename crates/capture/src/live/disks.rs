@@ -79,7 +79,7 @@ impl Disks {
             let (Some(span), Some(last)) = (span, self.last.get(number)) else { continue };
             let Some(grown) = grown(last, line) else {
                 let text =
-                    format!("the counters of {} began anew: one span is left out", line.name);
+                    format!("the counters of {} restarted: one sample is left out", line.name);
                 context.remark(None, text);
                 continue;
             };
@@ -139,7 +139,7 @@ impl Disks {
             return;
         }
         if !is_first {
-            context.remark(None, format!("{name} was not there from the beginning on"));
+            context.remark(None, format!("{name} was not there at the start"));
         }
         self.names.insert(number, name.to_owned());
     }
@@ -148,8 +148,7 @@ impl Disks {
         if !self.left_out.is_empty() {
             let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
             let text = format!(
-                "{} left out: what they do is done by their members as well; name them to have \
-                 them instead",
+                "{} left out: their members count the same I/O; name them to count them instead",
                 names.join(", ")
             );
             context.remark(None, text);
@@ -160,15 +159,14 @@ impl Disks {
                 if *n_all > 0.0 {
                     let percent = units::format_percent(others);
                     let text = format!(
-                        "{percent} of the I/Os of {name} were others', and are not in its figures; \
-                         latency and queue are those of the whole device"
+                        "{percent} of the I/Os of {name} came from other processes and are not in \
+                        its figures; latency and queue are those of the whole device"
                     );
                     context.remark(None, text);
                 }
             }
         } else if !self.names.is_empty() {
-            let text = "what other processes did to the devices is in the figures; `--cgroup` \
-                        tells it apart";
+            let text = "the figures include the I/O of other processes; `--cgroup` leaves it out";
             context.remark(None, text);
         }
     }
@@ -203,7 +201,7 @@ fn parse(text: &str, context: &mut Context<'_>) -> BTreeMap<Number, Line> {
             }
             None => context.unreadable(
                 Some(idx as u64 + 1),
-                format!("{} is no line of diskstats", crate::context::quote(line)),
+                format!("{} is not a line of diskstats", crate::context::quote(line)),
             ),
         }
     }

@@ -68,8 +68,8 @@ impl Host {
         let n_pages = self.last_swapped.saturating_sub(before);
         if n_pages > 0 {
             let text = format!(
-                "the host swapped {}: it needs more memory than the figures say, and some of the \
-                 I/O is for that",
+                "the host swapped {}: it needs more memory than the figures show, and some of the \
+                I/O is swapping",
                 units::plural(n_pages, "page")
             );
             context.remark(None, text);

@@ -40,13 +40,13 @@ impl Mounts {
         for name in &self.wanted {
             let Some(now) = mounts.get(name) else {
                 if self.gone.insert(name.clone()) {
-                    context.remark(None, format!("`{name}` is no mount of NFS now"));
+                    context.remark(None, format!("`{name}` is not an NFS mount now"));
                 }
                 continue;
             };
             let (Some(span), Some(last)) = (span, self.last.get(name)) else { continue };
             let Some(grown) = deltas(last, now) else {
-                let text = format!("`{name}` was mounted again: one span is left out");
+                let text = format!("`{name}` was mounted again: one sample is left out");
                 context.remark(None, text);
                 continue;
             };
@@ -57,8 +57,8 @@ impl Mounts {
 
     pub(super) fn finish(&self, context: &mut Context<'_>) {
         if !self.wanted.is_empty() {
-            let text = "of NFS, reads and writes that reach the server are counted; latency is \
-                        that of the whole call, waiting for a slot included";
+            let text = "on NFS mounts, reads and writes that reach the server are counted; \
+            latency is that of the whole call, including the wait for a slot";
             context.remark(None, text);
         }
     }

@@ -186,7 +186,7 @@ impl State {
 
     fn device(&self, words: &[&str], line: &str, context: &mut Context<'_>) -> Result<(), String> {
         if self.columns.is_empty() {
-            return Err(format!("{} is no line of iostat", quote(line)));
+            return Err(format!("{} is not a line of iostat", quote(line)));
         }
         if words.len() != self.columns.len() {
             let (n_found, n_due) = (words.len(), self.columns.len());
@@ -211,7 +211,7 @@ fn number(word: &str) -> Result<f64, String> {
         return Ok(number);
     }
     if word.ends_with(['k', 'M', 'G']) {
-        return Err(format!("{} is rounded for people: run iostat without `-h`", quote(word)));
+        return Err(format!("{} is rounded: run iostat without `-h`", quote(word)));
     }
     Err(format!("{} is no figure", quote(word)))
 }

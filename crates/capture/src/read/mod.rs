@@ -65,8 +65,8 @@ pub fn read(
 fn nothing_in(leaves_out_first: bool) -> &'static str {
     if leaves_out_first {
         "there is no sample in it: the first report is the average since the host started, and \
-         is left out. With `iostat -y`, which prints none, say `--keep-first`; else run it with \
-         an interval, as `iostat -xt 10`"
+         is left out. If it is from `iostat -y`, which does not print that report, add \
+         `--keep-first`; else run iostat with an interval, such as `iostat -xt 10`"
     } else {
         "there is no sample in it"
     }

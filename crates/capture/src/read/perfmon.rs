@@ -215,7 +215,7 @@ impl State {
             return Err(format!("{n_found} fields where the header has {n_due}"));
         }
         let stamp = self.stamps.stamp(&fields[0]);
-        let stamp = stamp.ok_or_else(|| format!("{} is no moment", quote(&fields[0])))?;
+        let stamp = stamp.ok_or_else(|| format!("{} is not a time", quote(&fields[0])))?;
         let (span_ns, note) = self.spans.next(stamp.unix_ns, None);
         if let Some(note) = note {
             context.remark(Some(number), note);

@@ -55,7 +55,7 @@ impl Moments {
             return Ok((*end_ns, *span_ns));
         }
         let stamp =
-            self.stamps.stamp(text).ok_or_else(|| format!("{} is no moment", quote(text)))?;
+            self.stamps.stamp(text).ok_or_else(|| format!("{} is not a time", quote(text)))?;
         let seconds: Option<u64> = interval_s.parse().ok().filter(|seconds| *seconds > 0);
         let stated_ns = seconds.and_then(|seconds| seconds.checked_mul(NS_PER_S));
         let (span_ns, note) = self.spans.next(stamp.unix_ns, stated_ns);

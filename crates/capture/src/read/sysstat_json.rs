@@ -34,13 +34,13 @@ pub(super) fn read(
     if context.n_samples() == 0 {
         return Err(ReadError::Line {
             line,
-            message: format!("it is no JSON of sysstat: {error}"),
+            message: format!("it is not JSON of sysstat: {error}"),
         });
     }
     if error.is_eof() {
         context.remark(Some(line), "the file is cut off here; what stands before it counts");
     } else {
-        context.unreadable(Some(line), format!("what follows is no JSON of sysstat: {error}"));
+        context.unreadable(Some(line), format!("what follows is not JSON of sysstat: {error}"));
     }
     Ok(())
 }

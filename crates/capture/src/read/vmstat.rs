@@ -60,7 +60,7 @@ impl State {
         // A moment takes two words below one name, its zone.
         let n_names = self.names.len();
         if n_names == 0 || !(words.len() == n_names || words.len() == n_names + 1) {
-            return Err(format!("{} is no line of vmstat", quote(line)));
+            return Err(format!("{} is not a line of vmstat", quote(line)));
         }
         self.n_lines += 1;
         let moment = self.moment(&words, number, context)?;
@@ -96,7 +96,7 @@ impl State {
         } else {
             let text = words[words.len() - 2..].join(" ");
             let stamp = self.stamps.stamp(&text);
-            let stamp = stamp.ok_or_else(|| format!("{} is no moment", quote(&text)))?;
+            let stamp = stamp.ok_or_else(|| format!("{} is not a time", quote(&text)))?;
             let (span_ns, note) = self.spans.next(stamp.unix_ns, None);
             if let Some(note) = note {
                 context.remark(Some(number), note);

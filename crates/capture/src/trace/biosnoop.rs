@@ -59,7 +59,7 @@ fn io(
     meter: &mut Meter,
     context: &mut Context<'_>,
 ) -> Result<(), String> {
-    let bad = || format!("{} is no line of biosnoop", quote(&String::from_utf8_lossy(line)));
+    let bad = || format!("{} is not a line of biosnoop", quote(&String::from_utf8_lossy(line)));
     let time = words(line).next().ok_or_else(bad)?;
     let mut last: [&[u8]; WORDS_MAX] = [b""; WORDS_MAX];
     let n_words = columns.n_after_name;

@@ -103,7 +103,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
 }
 
 fn bad(line: &[u8]) -> String {
-    format!("{} is no line of blkparse", quote(&String::from_utf8_lossy(line)))
+    format!("{} is not a line of blkparse", quote(&String::from_utf8_lossy(line)))
 }
 
 /// Returns whether a line is an event in the default form.
@@ -267,7 +267,8 @@ impl State {
         }
         if self.n_lost > 0 {
             let n_lost = units::plural(self.n_lost, "event");
-            let text = format!("{n_lost} without the other end of the I/O: no latency of them");
+            let text = format!("{n_lost} without the other end of the I/O: their latency is \
+            unknown");
             context.remark(None, text);
         }
         self.meter.finish(context);

@@ -33,7 +33,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
         }
     }
     if version == Version::Two {
-        let text = "version 2 has no moments: sizes and places are known, rates are not";
+        let text = "version 2 has no times: sizes and offsets are known, rates are not";
         context.remark(None, text);
     }
     meter.finish(context);

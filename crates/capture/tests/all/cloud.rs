@@ -87,7 +87,7 @@ fn parts_without_a_name_or_a_moment_are_counted() {
     assert_eq!(volume(&found, "lun 0").samples.len(), 1);
     let said = notes(&found);
     assert!(said.contains("1 metric without a name"), "{said}");
-    assert!(said.contains("1 point without a moment (`timeStamp`)"), "{said}");
+    assert!(said.contains("1 point without a time (`timeStamp`)"), "{said}");
 
     let whole = cloudwatch("vol-0abc VolumeReadOps", "[60000.0, 30000.0]");
     let no_moment = cloudwatch("vol-0def VolumeReadOps", "[60000.0, 30000.0, 7.0]")
@@ -96,7 +96,7 @@ fn parts_without_a_name_or_a_moment_are_counted() {
     let found = captured(&format!("{{\"MetricDataResults\": [{whole}, {no_moment}, {no_name}]}}"));
     let said = notes(&found);
     assert!(said.contains("1 result without a `Label` or `Id`"), "{said}");
-    let expected = "2 points of `vol-0def VolumeReadOps` without a moment or a value";
+    let expected = "2 points of `vol-0def VolumeReadOps` without a time or a value";
     assert!(said.contains(expected), "{said}");
     assert_eq!(volume(&found, "vol-0def").samples.len(), 1);
 }

@@ -100,7 +100,7 @@ fn renames_restarts_and_devices_that_go() {
     for part in [
         "sda (8:0) is called sdz now",
         "sdb is no longer there",
-        "sdc was not there from the beginning on",
+        "sdc was not there at the start",
         "the counters of sdz began anew",
         "the clock was set by +3600.0 s",
     ] {

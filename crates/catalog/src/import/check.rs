@@ -62,7 +62,7 @@ pub struct TableDiff {
 ///
 /// A row whose operations per second differ from what is known, or whose bytes per second differ by
 /// more than 5 %, is rejected; with `accept` it is taken as a change. So is one with an unknown
-/// figure that is hard to believe: nothing, more than 10 times the most
+/// figure that is implausible: nothing, more than 10 times the most
 /// or less than a tenth of the least that the edition has of the property, or operations and bytes
 /// per second that meet at less than 512 B or more than 4 MiB, and a price of more than 10 times or
 /// less than a tenth of the known one.
@@ -178,14 +178,14 @@ fn weigh(mut row: TableRow, known: &KnownItem<'_>, accept: bool) -> WeighedRow {
     let machine = Cloud::of_machine(&row.name).filter(|_| row.kind == TableKind::Disks);
     if let Some(cloud) = machine.filter(|_| item.is_none() && !accept) {
         why.get_or_insert(format!(
-            "it is named as machine sizes of {cloud} are, and the table is one of disks: of a \
-             machine write `uncached_iops` and `uncached_mb_s`"
+            "it is named as machine sizes of {cloud} are, but the table has disks: for a machine \
+            write `uncached_iops` and `uncached_mb_s`"
         ));
     }
     let doubted = doubts(&fresh, item, ranges);
     if !accept && !doubted.is_empty() {
         let columns: Vec<&str> = doubted.iter().map(|(column, ..)| *column).collect();
-        why.get_or_insert(format!("hard to believe: {}", columns.join(", ")));
+        why.get_or_insert(format!("implausible: {}", columns.join(", ")));
     }
     let doubted = doubted.into_iter().map(|(column, figure, why)| DoubtedFigure {
         line: row.line,

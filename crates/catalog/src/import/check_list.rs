@@ -60,8 +60,8 @@ pub(super) fn without_contradictions(
         match other {
             Some((other, line)) if !is_known(&row, edition) => {
                 let why = format!(
-                    "{usd} USD here and {other} in line {line}, and no date says which counts: \
-                     leave only the one that is meant"
+                    "{usd} USD here and {other} in line {line}, and there is no date to choose \
+                    by: keep only the right one"
                 );
                 rejected.push(RejectedRow { line: row.line, name: row.name, why });
             }
@@ -158,7 +158,7 @@ pub(super) fn compare_price(row: TableRow, edition: &Edition, accept: bool, diff
     } else {
         let share = after_usd / before_usd;
         if !accept && !(1.0 / REACH..=REACH).contains(&share) {
-            let why = format!("hard to believe: {after_usd} USD, known are {before_usd} per {per}");
+            let why = format!("implausible: {after_usd} USD, known are {before_usd} per {per}");
             diff.rejected.push(rejected(why));
             return;
         }

@@ -46,7 +46,7 @@ pub(super) fn newest(mut read: ReadTable) -> ReadTable {
         }
         let line = read.rows[*at].line;
         for (date, idx) in dates.iter().filter(|(date, _)| date != newest) {
-            older.insert(*idx, format!("of {date}; that of {newest} in line {line} counts"));
+            older.insert(*idx, format!("of {date}; the one of {newest} in line {line} is used"));
         }
     }
     let mut rows = Vec::new();

@@ -108,7 +108,7 @@ impl List {
                         None => usd,
                         Some(Some(of_one)) => of_one,
                         Some(None) => {
-                            read.left_out.push(reported("nothing says how many it is for"));
+                            read.left_out.push(reported("its quantity is not stated"));
                             return;
                         }
                     };
@@ -122,7 +122,7 @@ impl List {
                     if cells.contains_key("per") {
                         read.rows.push(TableRow { line, kind: self.kind, name, cells });
                     } else {
-                        read.rejected.push(reported("nothing says for how long or how much it is"));
+                        read.rejected.push(reported("its time or quantity is not stated"));
                     }
                 }
             }

@@ -74,7 +74,7 @@ impl DiskAdvisor<'_> {
         let off =
             if self.is_cached() { "set the host cache to None" } else { "no host cache (None)" };
         if self.asked.usage == VolumeUse::Log {
-            let reason = "a log is only written, so that no read could hit";
+            let reason = "a log is only written, so no read could hit the cache";
             return list.put(format!("{mount}: {off}"), reason, GUIDE);
         }
         let (reads, writes) = (busiest.read_share, 1.0 - busiest.read_share);
@@ -88,8 +88,8 @@ impl DiskAdvisor<'_> {
             list.put(
                 format!("{mount}: say how much is read at random places (`working_set_gib`)"),
                 format!(
-                    "{:.0} % are reads, which a ReadOnly host cache may serve; without the working \
-                     set none is counted on",
+                    "{:.0} % are reads, which a ReadOnly host cache may serve; without the \
+                     working set no hits are assumed",
                     reads * 100.0
                 ),
                 GUIDE,
@@ -108,8 +108,8 @@ impl DiskAdvisor<'_> {
                     "{mount}: warm the cache before it counts, after every start of the machine"
                 ),
                 format!(
-                    "it starts cold; the design counts on {:.0} % of reads at random places \
-                     hitting it",
+                    "it starts cold; the design assumes that {:.0} % of reads at random places \
+                     hit it",
                     hits * 100.0
                 ),
                 GUIDE,
@@ -230,13 +230,13 @@ impl DiskAdvisor<'_> {
         let is_small = busiest.size_bytes < self.disk.io_unit_bytes.unwrap_or(WAREHOUSE_BYTES);
         match tightest.cap.bound {
             Bound::Cap(CapKind::DiskIops | CapKind::VmUncachedIops) if is_small => {
-                let reason = "operations are the tightest; larger ones move more bytes for each";
+                let reason = "IOPS are the tightest limit; larger I/Os move more bytes each";
                 list.put(format!("{mount}: larger I/Os, where the application can"), reason, GUIDE);
             }
             Bound::Cap(CapKind::DiskBytes | CapKind::VmUncachedBytes)
                 if busiest.size_bytes > OLTP_IO_BYTES =>
             {
-                let reason = "bytes are the tightest; smaller I/Os leave more operations";
+                let reason = "throughput is the tightest limit; smaller I/Os allow more of them";
                 let rule = format!("{mount}: smaller I/Os, where the application can");
                 list.put(rule, reason, GUIDE);
             }

@@ -41,8 +41,8 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
         if is_manual {
             put(
                 format!("{mount}: set its throughput again when the load moves between volumes"),
-                "in a pool with throughput by hand it changes without the quota; what one volume \
-                 is given the others of the pool do not have"
+                "in a pool with manual QoS the throughput is set apart from the quota; what one \
+                 volume gets is taken from the others of the pool"
                     .to_owned(),
                 LEVELS,
             );
@@ -101,8 +101,8 @@ fn of_connections(
             ),
             format!(
                 "{asked:.0} calls are in flight at once; Linux would send up to 65,536 on a \
-                 connection, and the service takes {per_connection:.0}: the rest waits where \
-                 nothing shows it"
+                 connection, and the service takes {per_connection:.0}: the rest waits where no \
+                 counter shows it"
             ),
             SLOTS,
         );
@@ -160,7 +160,7 @@ fn of_attributes(
     let mount = &asked.mount;
     if at_work.all(|phase| phase.read_share >= READ_ONLY) {
         put(
-            format!("{mount}: mount with nocto,actimeo=600, if nobody changes the files meanwhile"),
+            format!("{mount}: mount with nocto,actimeo=600, if the files do not change meanwhile"),
             "it is only read: attributes are asked for once in 10 minutes and not at every open, \
              which saves two thirds of the calls that ask for them"
                 .to_owned(),

@@ -152,7 +152,7 @@ fn sizes(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
         });
     if unaligned && !job.engine.kind.is_of_names() {
         let text = format!(
-            "job `{}` has direct=1 and a block size that is no multiple of 512 B, which \
+            "job `{}` has direct=1 and a block size that is not a multiple of 512 B, which \
              devices refuse",
             job.name
         );

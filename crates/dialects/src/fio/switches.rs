@@ -299,7 +299,7 @@ fn output_format(to: &mut Switches, value: &str) -> Result<(), String> {
             "json" => Format::Json,
             "json+" => Format::JsonPlus,
             "terse" | "minimal" | "csv" => Format::Terse,
-            _ => return Err("is no format; write normal, json, json+ or terse".to_owned()),
+            _ => return Err("is not a format; write normal, json, json+ or terse".to_owned()),
         };
         if !formats.contains(&format) {
             formats.push(format);
@@ -318,7 +318,7 @@ fn terse_version(to: &mut Switches, value: &str) -> Result<(), String> {
         "3" => 3,
         "4" => 4,
         "5" => 5,
-        _ => return Err("is no terse version; write 2, 3, 4 or 5".to_owned()),
+        _ => return Err("is not a terse version; write 2, 3, 4 or 5".to_owned()),
     };
     Ok(())
 }

@@ -113,7 +113,7 @@ fn is_position(idx: f64, n: f64) -> bool {
 /// Checks that shares in percent are all there is.
 fn percentages(parts: Vec<(u64, f64)>) -> Result<Vec<(u64, f64)>, String> {
     if let Some((_, pct)) = parts.iter().find(|(_, pct)| !(0.0..=100.0).contains(pct)) {
-        return Err(format!("`{pct}` is no share from 0 to 100 percent"));
+        return Err(format!("`{pct}` is not a share from 0 to 100 percent"));
     }
     let sum: f64 = parts.iter().map(|(_, pct)| pct).sum();
     // Decimals beyond 100 count for nothing, as in Vdbench.
@@ -248,7 +248,7 @@ fn order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<SelectOrder
         (SelectOrder::Skewed(_), Some(midpoint)) => Some(SelectOrder::Skewed(midpoint)),
         (SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz, _) | (_, None) => {
             let text = format!(
-                "`select`: `{text}` is no order with a midpoint above 0, such as `poisson 3`"
+                "`select`: `{text}` is not an order with a midpoint above 0, such as `poisson 3`"
             );
             findings.error("bad-value", &at, text);
             None

@@ -159,7 +159,8 @@ impl Workload<'_> {
             self.series(needs, &required, loader);
         } else if needs.series.is_some() {
             let text =
-                "phases are run at one rate each: every sample of the capture is kept beside";
+                "each phase runs at one rate; the samples of the capture are in a file beside the \
+                 needs";
             let note = Diagnostic::note("series-beside", text);
             self.input.report(note.help(format!("`--section {SERIES}` replays them")));
         }

@@ -18,7 +18,7 @@ impl Expansion<'_> {
         if rd.iorate <= 0.0 && !rd.is_variable && !self.known().is_replay {
             let mut message = format!("rd={}: iorate= parameter is missing", rd.head.name);
             if rd.has_iorate() {
-                let _ = write!(message, ", as Vdbench says: `{}` is no rate above 0", rd.iorate);
+                let _ = write!(message, ", as Vdbench says: `{}` is not a rate above 0", rd.iorate);
             }
             let help = "write `iorate=max`, `iorate=curve` or I/Os per second";
             self.findings.error_help(rd.head.place, "missing-rate", message, help);

@@ -486,7 +486,7 @@ impl General {
             scan.findings.warning(param.place, "unnamed-histogram", message, help);
         }
         if scan.is_kind() && limits.last().is_some_and(|last| falls_back(&limits, last)) {
-            let message = "histogram= ends below its largest limit: the last number is no limit";
+            let message = "histogram= ends below its largest limit: the last number is not a limit";
             let help = "let limits rise; a smaller number between two is the step from one to the \
                         other";
             scan.findings.warning(param.place, "falling-limits", message, help);

@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
                 findings.error_help(
                     SourceRange::new(source_idx, from, from + 1),
                     "not-utf-8",
-                    "there are bytes here that are no UTF-8",
+                    "some bytes here are not UTF-8",
                     "save the file as UTF-8",
                 );
                 continue;

@@ -65,7 +65,7 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, verdict: Option<
     if suite.published.is_empty() {
         return;
     }
-    text.push_str("Published by others, for reference and no mark to pass:\n\n");
+    text.push_str("Published by others, for reference, not a pass mark:\n\n");
     text.push_str("| measurement | published | here | on |\n|---|---:|---:|---|\n");
     for it in &suite.published {
         let cells = [&it.label, &it.published_words(), &it.here_words(), &it.on];

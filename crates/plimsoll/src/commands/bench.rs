@@ -182,11 +182,11 @@ fn running(args: &Args) -> Result<Running, Failure> {
     let (changes, order) = args.changes.parts();
     if order.n_repeats > 1 {
         return Err(Failure::wrong_use("`--repeat` is for suites")
-            .hint("a need is measured again by itself, where one measurement does not decide"));
+            .hint("a need is measured again automatically where one measurement does not decide"));
     }
     if let Some((name, _)) = changes.set.iter().find(|it| !NEED_PARAMETERS.contains(&&*it.0)) {
         return Err(Failure::wrong_use(format!("`--set {name}=` does not go with `--need`"))
-            .hint("a need says its load itself; size, time, ramp and fill_time may be set"));
+            .hint("a need states its own load; size, time, ramp and fill_time may be set"));
     }
     Running::for_needs(&args.need, changes, order)
         .map_err(|error| Failure::wrong_use(error.to_string()))
@@ -200,9 +200,9 @@ fn refuse_writes(needs: &[Need]) -> Result<(), Failure> {
     match needs.iter().find(|need| need.writes()) {
         None => Ok(()),
         Some(need) => {
-            let message = format!("`{}` writes, and the target may not be written over", need.text);
+            let message = format!("`{}` writes, and the target may not be overwritten", need.text);
             Err(Failure::wrong_use(message)
-                .hint("`--overwrite` measures it too: what is there is lost")
+                .hint("`--overwrite` measures it too; the contents are lost")
                 .hint("a folder gets a scratch file of its own"))
         }
     }
@@ -216,7 +216,7 @@ fn refuse_nothing(running: &Running) -> Result<(), Failure> {
     let message =
         format!("suite `{}` only writes, and {}", running.suite.name, existing::READ_ONLY);
     Err(Failure::wrong_use(message)
-        .hint("`--overwrite` lets it: what is there is lost")
+        .hint("`--overwrite` allows it; the contents are lost")
         .hint("a folder gets a scratch file of its own"))
 }
 

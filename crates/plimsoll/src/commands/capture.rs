@@ -19,7 +19,7 @@ use crate::stream::{self, Sink};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A log, a trace or an export, told by its content; `-` is the standard input. May be
+    /// A log, a trace or an export, recognised by its content; `-` is the standard input. May be
     /// repeated.
     #[arg(long, value_name = "FILE", required_unless_present = "for", conflicts_with = "for")]
     from: Vec<String>,
@@ -133,7 +133,7 @@ fn check_names(captured: &Captured, wanted: &[String]) -> Result<(), Failure> {
     let names: Vec<&str> = captured.all_names.iter().map(String::as_str).collect();
     let hint = match names[..] {
         [] => "no device was seen".to_owned(),
-        _ => format!("devices that are there: {}", names.join(", ")),
+        _ => format!("devices found: {}", names.join(", ")),
     };
     Err(Failure::wrong_use(format!("no device is called `{missing}`")).hint(hint))
 }
@@ -158,7 +158,7 @@ impl Outputs {
         for path in [Path::new(output), &series] {
             let place = std::fs::canonicalize(path).ok();
             if place.is_some() && args.from.iter().any(|from| real(from) == place) {
-                let text = format!("`{}` is read from: needs would replace it", path.display());
+                let text = format!("`{}` is an input: the needs would replace it", path.display());
                 return Err(Failure::wrong_use(text).hint("name another file with `--output`"));
             }
         }

@@ -44,7 +44,7 @@ enum Command {
 }
 
 /// What to do about a machine that the catalogue does not have.
-const OWN_MACHINE: &str = "a design takes figures of its own, such as `[vm] uncached = { \
+const OWN_MACHINE: &str = "a design accepts figures of your own, such as `[vm] uncached = { \
      iops = 15000, throughput = \"240MB/s\" }`; `plimsoll catalog import` takes a table of them";
 
 /// Which catalogue is asked.

@@ -124,7 +124,7 @@ fn one(args: &Args, file: &str) -> Found {
     }
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     let Some(text) = text else {
-        return Found::Other("it is no text".to_owned());
+        return Found::Other("it is not text".to_owned());
     };
     if on::is_design(&text) {
         return Found::Other("it is a design; `plimsoll limits` checks it".to_owned());

@@ -9,7 +9,7 @@ use units::system_text;
 use crate::exit::Failure;
 
 /// What is said of a target that is only read.
-pub(super) const READ_ONLY: &str = "the target may not be written over";
+pub(super) const READ_ONLY: &str = "the target may not be overwritten";
 
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +77,8 @@ pub(super) fn check_overwrite(target: &str, overwrite: bool) -> Result<(), Failu
     if may_write(false, overwrite) {
         return Ok(());
     }
-    let message = format!("`{target}` is there, and would be written over");
+    let message = format!("`{target}` exists and would be overwritten");
     Err(Failure::wrong_use(message)
         .hint("name a folder: a scratch file is made in it")
-        .hint("or say so: --overwrite; what is in it is lost"))
+        .hint("or allow it with --overwrite; its contents are lost"))
 }

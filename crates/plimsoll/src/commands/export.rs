@@ -72,7 +72,7 @@ const JUDGE: Judge = Judge {
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let output = args.output.as_deref();
     let Some(format) = args.format.or_else(|| output.and_then(by_ending)) else {
-        return Err(Failure::wrong_use("which form is meant is not clear")
+        return Err(Failure::wrong_use("the format is not clear")
             .hint("give --format csv, parquet, md, json or fio-json"));
     };
     let mut runs = Vec::new();
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         Format::Csv => csv(&table(&runs)).into_bytes(),
         Format::Md => markdown(&runs, &JUDGE).into_bytes(),
         Format::Parquet if output.is_none() && stream::stdout_columns().is_some() => {
-            return Err(Failure::wrong_use("Parquet is nothing for a terminal")
+            return Err(Failure::wrong_use("Parquet cannot be printed on a terminal")
                 .hint("write it to a file: --output FILE"));
         }
         Format::Parquet => parquet(&table(&runs)),

@@ -129,12 +129,12 @@ fn of_curve(name: &str, value: Option<&str>) -> Option<String> {
         "numjobs" | "jobs" => "workers",
         "rwmixread" => "read-pct",
         "iodepth" | "queue_depth" => {
-            return Some("`--closed` turns the queue depth up in place of the rate".to_owned());
+            return Some("`--closed` raises the queue depth instead of the rate".to_owned());
         }
         _ => return None,
     };
     let value = value.map_or("VALUE".to_owned(), |value| with_unit(word, value));
-    Some(format!("it is `--{word} {value}` here"))
+    Some(format!("write `--{word} {value}`"))
 }
 
 /// Returns `name=value` as `--set` takes it.

@@ -122,8 +122,8 @@ pub(super) fn label(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err(format!(
-        "`{text}` cannot name a run: commands take `last`, numbers, `1..6`, `tag:` and `*` to mean \
-         others; a name begins with a letter, such as `before-{}`",
+        "`{text}` cannot name a run: in commands `last`, numbers, `1..6`, `tag:` and `*` stand \
+         for other runs; begin the name with a letter, such as `before-{}`",
         text.trim_matches(|c: char| !c.is_ascii_alphanumeric())
     ))
 }
@@ -214,7 +214,7 @@ fn write(mut live: Live, mail: &Mail) -> Written {
                 is_failing = true;
                 stream::print_message(&format!(
                     "warning: the run goes on and is not kept for now: {error}\n\
-                     hint: at its end that is tried once more\n"
+                     hint: it is tried again when the run ends\n"
                 ));
             }
         }
@@ -300,7 +300,7 @@ impl Keeper {
         let tell = |error| {
             stream::print_message(&format!(
                 "warning: the run is not kept: {error}\n\
-                 hint: --store FILE keeps it elsewhere, --no-store says that it need not be\n"
+                 hint: --store FILE keeps it elsewhere, --no-store turns this off\n"
             ));
         };
         outcome.map_err(tell).ok()

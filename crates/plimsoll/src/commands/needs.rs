@@ -156,7 +156,7 @@ fn job(name: &str, language: &str, args: &Args) -> Result<Exit, Failure> {
 fn new(output: Option<&str>) -> Result<Exit, Failure> {
     if !io::stdin().is_terminal() {
         stream::print_message(&format!("{}\n", interview::TEMPLATE));
-        let text = "`--new` asks on a terminal, and standard input is none";
+        let text = "`--new` asks questions on a terminal, and standard input is not one";
         return Err(Failure::wrong_use(text)
             .hint("write the file above by hand: `plimsoll needs --template > needs.toml` is it"));
     }
@@ -170,7 +170,7 @@ fn new(output: Option<&str>) -> Result<Exit, Failure> {
         }
     };
     let Some(answers) = interview::interview(&mut ask) else {
-        return Err(Failure::wrong_use("the questions were not answered to their end"));
+        return Err(Failure::wrong_use("not all questions were answered"));
     };
     let path = output.unwrap_or("needs.toml");
     let written = result_file::write_new(path.as_ref(), answers.to_toml().as_bytes());

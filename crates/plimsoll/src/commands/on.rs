@@ -239,7 +239,7 @@ fn of_disk(name: &str, catalog: &Arc<Catalog>) -> Result<Option<(Read, String)>,
     let (design, findings) = volume::design::parse_with(&text, catalog);
     let Some(mut design) = design else {
         let why: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
-        let message = format!("`{}` alone is no design: {}", disk.name, why.join("; "));
+        let message = format!("`{}` alone is not a design: {}", disk.name, why.join("; "));
         return Err(Failure::wrong_use(message).hint("write a design: docs/rehearse.md has some"));
     };
     disk.name.clone_into(&mut design.name);

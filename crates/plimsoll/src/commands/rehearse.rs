@@ -96,7 +96,7 @@ fn rate_as_published(bytes_per_s: f64, origin: &str) -> String {
 /// Returns a path without links, whether a server answers or not.
 fn resolved(path: &Path) -> Result<PathBuf, Failure> {
     resolve(path).map_err(|error| {
-        Failure::wrong_use(format!("`{}` is no path: {}", path.display(), system_text(&error)))
+        Failure::wrong_use(format!("`{}` is not a path: {}", path.display(), system_text(&error)))
     })
 }
 
@@ -157,7 +157,7 @@ fn check_place(dir: &Path) -> Result<(), Failure> {
         if mounted.is_some_and(|mounted| mounted.backing().is_some()) {
             let (dir, above) = (dir.display(), above.display());
             return Err(Failure::wrong_use(format!(
-                "`{dir}` is inside `{above}`, which is a rehearsal's mount itself"
+                "`{dir}` is inside `{above}`, which is itself the mount of a rehearsal"
             ))
             .hint("keep the data on a disk of this machine: --backing DIR"));
         }
@@ -182,7 +182,7 @@ fn unusable(error: &BackingError, end: &str) -> Failure {
     let failure = Failure::wrong_use(error.to_string());
     match error {
         BackingError::InUse { .. } => failure
-            .hint(format!("end what serves it: {end}"))
+            .hint(format!("stop the serving process: {end}"))
             .hint("or keep the data elsewhere: --backing DIR"),
         BackingError::Foreign { .. } => failure.hint("name an empty or new folder with --backing"),
         BackingError::Full { .. } => {
@@ -221,7 +221,7 @@ fn silent(path: &Path, backing: &Path) -> Failure {
 }
 
 fn lazily(path: &Path) -> String {
-    format!("take it out of sight: plimsoll rehearse unmount {} --lazy", path.display())
+    format!("detach it: plimsoll rehearse unmount {} --lazy", path.display())
 }
 
 /// Gives a command to the process that serves a path.

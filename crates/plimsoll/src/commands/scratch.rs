@@ -179,7 +179,8 @@ fn leftovers(place: &Path, purpose: Purpose) -> Vec<PathBuf> {
 fn print_leftover(dir: &Path, purpose: Purpose) {
     let (dir, command) = (dir.display(), purpose.command);
     stream::print_message(&format!(
-        "note: `{dir}` is left from a {command} that was killed\nhint: remove it: rm -r '{dir}'\n"
+        "note: `{dir}` is left over from a {command} that was killed\nhint: remove it: rm -r \
+         '{dir}'\n"
     ));
 }
 

@@ -116,7 +116,7 @@ pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
         Failure::wrong_use(format!("cannot read {}: {}", path.display(), system_text(error)))
     };
     let bytes = limited::read(path, RESULT_BYTES_MAX).map_err(|error| failed(&error))?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| failed(&"it is no text"))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| failed(&"it is not text"))?;
     if dialects::fio::result::is_result(text) {
         let result = dialects::fio::result::read_result(text).map_err(|error| failed(&error))?;
         let dialects::fio::result::FioResult { record, version, job_file } = result;

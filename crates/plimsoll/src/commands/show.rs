@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let plan = store.plan(run.id).map_err(failure)?;
         if plan.is_empty() {
             let message =
-                format!("run {} was imported, and its file does not say its plan", run.id);
+                format!("run {} was imported, and its file does not contain its plan", run.id);
             return Err(Failure::wrong_use(message));
         }
         return Exit::Fine.once(stream::print(&plan));

@@ -410,12 +410,12 @@ fn load_json(load: &bench::suite::StepLoad) -> serde_json::Value {
 fn new(args: &NewArgs) -> Result<Exit, Failure> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if args.name.is_empty() || !args.name.chars().all(is_plain) {
-        let message = format!("`{}` is no name: letters, digits, - and _ make one", args.name);
+        let message = format!("`{}` is not a valid name: use letters, digits, - and _", args.name);
         return Err(Failure::wrong_use(message));
     }
     if built_in(&args.name).is_some() {
-        let message = format!("`{}` is the name of a suite that is there", args.name);
-        return Err(Failure::wrong_use(message).hint("give yours another"));
+        let message = format!("`{}` is the name of an existing suite", args.name);
+        return Err(Failure::wrong_use(message).hint("choose another name"));
     }
     let (_, text) = read(&args.from)?;
     let mut is_named = false;

@@ -69,7 +69,7 @@ pub(super) fn write(
         translation.losses.splice(0..0, losses);
     }
     if translation.is_empty() {
-        let failure = Failure::wrong_use("nothing of this can be said in that language");
+        let failure = Failure::wrong_use("nothing of this can be written in that language");
         return Err(translation.losses.iter().fold(failure, Failure::hint));
     }
     let mut sink = Sink::open(output)?;

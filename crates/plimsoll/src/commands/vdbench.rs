@@ -251,7 +251,7 @@ fn run_utility(utility: Utility, args: &[String]) -> Result<Exit, Failure> {
     let (name, instead) = match utility {
         Utility::ParseFlat => return parse::run(args).map(|()| Exit::Fine),
         Utility::Compare => return compare::run(args).map(|()| Exit::Fine),
-        Utility::Edit => ("edit", "use an editor of your own"),
+        Utility::Edit => ("edit", "use your own editor"),
         Utility::Csim => ("csim", "it only simulates compression of files"),
         Utility::Dsim => ("dsim", "it only simulates deduplication of files"),
         Utility::Jstack => ("jstack", "there is no Java here"),

@@ -140,7 +140,7 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
     if suite.published.is_empty() {
         return;
     }
-    text.push_str("\npublished, for reference: other machines and volumes, no mark to pass\n");
+    text.push_str("\npublished, for reference: other machines and volumes, not a pass mark\n");
     let _ = writeln!(text, "{:<LABEL$}{:>24}{:>16}", "", "published", "here");
     let mut last = "";
     for published in &suite.published {

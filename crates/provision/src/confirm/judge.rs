@@ -214,7 +214,7 @@ fn kept(
     let absent = absent(subject, promised, measured, record);
     if !absent.is_empty() {
         return Judged::cannot_tell(format!(
-            "it was kept alone; in its phase {} is to be carried at the same time, over caps that \
+            "it was kept alone; its phase also promises {} at the same time, through caps that \
              both share",
             absent.join(" and ")
         ));

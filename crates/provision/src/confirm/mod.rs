@@ -134,7 +134,7 @@ fn notes(subject: &Subject<'_>, records: &[&Record]) -> Vec<String> {
     for emulation in records.iter().filter_map(|record| record.emulation.as_ref()) {
         let name = &emulation.design;
         let note = if emulation.design_hash == subject.design_hash {
-            format!("measured on emulated volumes of `{name}`: nothing is said of real ones")
+            format!("measured on emulated volumes of `{name}`: this says nothing about real ones")
         } else {
             format!("measured on emulated volumes of another design, `{name}` with other text")
         };

@@ -76,7 +76,7 @@ pub(crate) fn facts(plan: &Plan, design: &Design, control: &Control) -> (Facts, 
 fn on_no_volume(path: &Path, design: &Design) -> Diagnostic {
     let mounts: Vec<_> = design.volumes.iter().map(|v| format!("`{}`", v.mount)).collect();
     let text = format!(
-        "`{}` is on no volume of the design, whose mounts are {}",
+        "`{}` is not on a volume of the design, whose mounts are {}",
         path.display(),
         mounts.join(", ")
     );

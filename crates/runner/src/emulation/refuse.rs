@@ -42,7 +42,7 @@ fn engine(job: &Job) -> Option<Diagnostic> {
         EngineWork::Nothing => "completes at once and never reaches a volume",
         EngineWork::MappedBytes => "works on the page cache, which is not emulated",
         EngineWork::Space(_) => "works on a file system, not on blocks",
-        EngineWork::ServerBytes => "goes to a server, and nothing here is one",
+        EngineWork::ServerBytes => "needs a server, and an emulated volume is not one",
         EngineWork::Names(_) => "works on whole files, and a volume has only blocks",
         EngineWork::Bytes => return None,
     };

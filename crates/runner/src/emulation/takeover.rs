@@ -8,7 +8,7 @@ const SMALLEST: SystemOptions = SystemOptions { n_waiting_max: 1, start: Start::
 /// Puts another design in force, with caps of the same kinds. Returns why it cannot be.
 pub(crate) fn change(system: &mut System, now_ns: u64, design: &Design) -> Result<(), String> {
     if System::new(design, &SMALLEST).caps().len() != system.caps().len() {
-        return Err("it has other caps, not others of the same kind".to_owned());
+        return Err("its caps are of other kinds".to_owned());
     }
     system.change(now_ns, design).map_err(|error| error.to_string())
 }

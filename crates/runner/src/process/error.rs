@@ -15,7 +15,7 @@ pub(crate) enum ProcessError {
     Cpus { cpus: Vec<u32>, source: io::Error },
     #[error("there is no memory node {node}: {}", system_text(source))]
     NoNode { node: u32, source: io::Error },
-    #[error("`{text}` is no memory policy")]
+    #[error("`{text}` is not a memory policy")]
     PolicyText { text: String },
     #[error("cannot take memory by the policy `{text}`: {}", system_text(source))]
     Policy { text: String, source: io::Error },
@@ -51,9 +51,9 @@ impl ProcessError {
                 "write `default`, `local`, `prefer:0`, `bind:0-1` or `interleave:0,1`".into()
             }
             ProcessError::Policy { .. } => {
-                "name nodes that have memory (`numactl -H`); some kernels know none".into()
+                "name nodes that have memory (`numactl -H`); some kernels have none".into()
             }
-            ProcessError::Nice { .. } => "below the present value only root may go".into(),
+            ProcessError::Nice { .. } => "only root may go below the present value".into(),
             ProcessError::Priority { .. } => {
                 "class 1 (real time) is for root, 2 and 3 are for everyone; hints need Linux 6.5"
                     .into()

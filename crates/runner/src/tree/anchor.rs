@@ -227,7 +227,7 @@ fn incomplete(
         "a format that keeps what is there (format=restart) completes it".to_owned()
     } else {
         format!(
-            "no {} of ours says that they were made for it, so that no format touches them: remove \
+            "no {} of Plimsoll says that they were made for it, so no format touches them: remove \
              them yourself, or name another anchor",
             control_file::NAME
         )

@@ -82,7 +82,7 @@ fn folders_there(
             Entry::Nothing => false,
             Entry::File(_) | Entry::Other => {
                 return Err(unsafe_name(format!(
-                    "`{}` below the anchor is not a folder, and nothing is done through it",
+                    "`{}` below the anchor is not a folder, and is not followed",
                     shown(&path)
                 )));
             }
@@ -127,7 +127,7 @@ pub(super) fn scan(
                 Entry::Nothing => None,
                 Entry::Folder | Entry::Other => {
                     return Err(unsafe_name(format!(
-                        "`{}` below the anchor is not a file, and nothing is done with it",
+                        "`{}` below the anchor is not a file, and is left alone",
                         shown(&path)
                     )));
                 }

@@ -94,7 +94,7 @@ fn memory_is_taken_by_the_policy() {
     }
     let record = bench.run(&format!("[numa]\n{WAITS}numa_mem_policy=nearest:0\n"));
     let message = &record.jobs[0].error_message;
-    assert!(message.contains("`nearest:0` is no memory policy; write `default`"), "{message}");
+    assert!(message.contains("`nearest:0` is not a memory policy; write `default`"), "{message}");
 }
 
 #[test]

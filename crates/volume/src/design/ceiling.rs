@@ -69,7 +69,7 @@ fn state(ceiling: &mut Ceiling, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>
         findings.error("missing-key", &own.at, text);
     }
     for (_, at) in counts.iter().chain(&rates).flatten().filter(|(per_s, _)| *per_s == 0) {
-        findings.error("out-of-range", at, "a ceiling of nothing: leave it out for no ceiling");
+        findings.error("out-of-range", at, "a ceiling of 0: leave it out for no ceiling");
     }
     let [read_iops, write_iops] = counts;
     let [read, write, mixed] = rates;

@@ -197,7 +197,8 @@ fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
     let cap = vm::limits_of(&mut keys, parser);
     let io_unit = keys.bytes("io_unit", parser.findings);
     if size.is_none() && keys.get("size").is_none() {
-        parser.findings.error("missing-key", &keys.at, "a disk of its own needs `size`");
+        parser.findings.error("missing-key", &keys.at, "a disk with figures of your own needs \
+         `size`");
     }
     if let Some((0, at)) = &io_unit {
         parser.findings.error("out-of-range", at, "`io_unit` is zero");
@@ -205,7 +206,7 @@ fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
     keys.finish(parser.findings);
     let (size_bytes, at) = size?;
     if size_bytes == 0 {
-        parser.findings.error("out-of-range", &at, "a disk of no size");
+        parser.findings.error("out-of-range", &at, "a disk of size 0");
     }
     let io_unit_bytes = io_unit.map(|(bytes, _)| bytes);
     let (merging, cache, write_iops) = (Merging::None, CacheMode::None, None);

@@ -75,7 +75,7 @@ pub(super) fn where_open(key: &str, sku: &Sku, parser: &Parser<'_, '_>) -> Strin
         parser.edition.disks().iter().filter(is_open).map(|open| &*open.name).collect();
     let leave = format!("leave `{key}` out");
     match open.as_slice() {
-        [] => format!("{leave}, or give a disk with figures of its own"),
+        [] => format!("{leave}, or give a disk figures of your own"),
         _ => format!("{leave}, or take a disk that leaves it open: {}", open.join(", ")),
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn vm(
     let own_cached = own_cap(&mut keys, "cached", parser);
     let own_write = own_cap(&mut keys, "cached_write", parser);
     if named.is_none() && own_uncached.is_none() && own_cached.is_none() {
-        let text = "[vm] needs `size`, or figures of its own in `uncached` and `cached`";
+        let text = "[vm] needs `size`, or figures of your own in `uncached` and `cached`";
         parser.findings.error("missing-key", &at, text);
     }
     vm.interface = over;
@@ -99,7 +99,7 @@ fn of_catalog(
     note_unknown_types(size, &disks, at, parser);
     if lacks_v2(size, &disks) {
         let text = format!(
-            "the limits of {} for {} are unknown: those for older premium disks are taken",
+            "the limits of {} for {} are unknown: those for older premium disks are used",
             size.name,
             V2_FAMILIES.join(" and ")
         );
@@ -415,7 +415,7 @@ pub(super) fn limits_of(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap
             return None;
         };
         if base == 0 {
-            findings.error("out-of-range", &at, "a limit of nothing: leave it out for no limit");
+            findings.error("out-of-range", &at, "a limit of 0: leave it out for no limit");
         }
         let credit = burst.and_then(|(burst, at)| {
             let credit = credits(base, burst, seconds);

@@ -224,8 +224,8 @@ impl Driver<'_> {
                     let purged = folder.map(|it| it.purge(&site.place, site.size_bytes));
                     let message = match purged {
                         Some(Ok(())) => {
-                            "purged: the blocks of the scratch file were reserved and given back; \
-                             what the volume below makes of that depends on its mount options"
+                            "purged: the blocks of the scratch file were reserved and released; \
+                             whether the volume below discards them depends on its mount options"
                                 .to_owned()
                         }
                         Some(Err(error)) => format!("not purged: {}", system_text(error)),
@@ -239,11 +239,11 @@ impl Driver<'_> {
                 kind => {
                     let why = match kind {
                         SiteKind::Device if self.sites.is_read_only => "it is only read",
-                        SiteKind::Device => "`--discard` gives its blocks back",
+                        SiteKind::Device => "`--discard` discards its blocks",
                         SiteKind::Scratch
                         | SiteKind::File
                         | SiteKind::Export
-                        | SiteKind::Emulated => "only devices and files of our own are",
+                        | SiteKind::Emulated => "only devices and our own scratch files are purged",
                     };
                     let message = format!("not purged: `{}`: {why}", site.file);
                     self.note(NoteSeverity::Warning, "purge", message);

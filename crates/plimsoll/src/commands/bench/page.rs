@@ -37,8 +37,7 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
                 Ok(()) => stream::print_message(&format!("charts: {path}\n")),
                 Err(error) => stream::print_message(&format!(
                     "note: no charts: cannot write `{path}`: {}\n\
-                     hint: --report FILE writes them elsewhere, --report none says that none are \
-                     wanted\n",
+                     hint: --report FILE writes them elsewhere, --report none turns them off\n",
                     system_text(&error)
                 )),
             }

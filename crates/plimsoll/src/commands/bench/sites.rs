@@ -76,7 +76,7 @@ impl Sites {
                 ),
                 (None, Some(target)) => found.on_this_host(suite, place, &target, places.len())?,
                 (None, None) => {
-                    let failure = Failure::wrong_use("nothing is named to measure");
+                    let failure = Failure::wrong_use("no target is given");
                     return Err(failure
                         .hint("name a folder, a device or a file: plimsoll bench DIR")
                         .hint("or an emulated volume: plimsoll bench --on DESIGN --virtual"));
@@ -197,7 +197,7 @@ fn targets(
             n => format!("{n} targets"),
         };
         let message = format!("`{extra}` is one too many: suite `{suite}` takes {takes}");
-        return Err(Failure::wrong_use(message).hint("measure the others by commands of their own"));
+        return Err(Failure::wrong_use(message).hint("measure the others with separate commands"));
     }
     let mut next = plain.iter();
     let only = plain.first().filter(|_| plain.len() == 1);
@@ -254,7 +254,7 @@ fn emulated(
         Some(target) if named.is_some() => target.trim_end_matches('/').to_owned(),
         Some(target) => {
             let mounts: Vec<&str> = design.volumes.iter().map(|it| it.mount.as_str()).collect();
-            let message = format!("`{target}` is on no volume of `{}`", design.name);
+            let message = format!("`{target}` is not on a volume of `{}`", design.name);
             return Err(Failure::wrong_use(message)
                 .hint(format!("its volumes are at {}", mounts.join(", "))));
         }
@@ -268,7 +268,7 @@ fn emulated(
     if size_bytes < wanted {
         let (size, wanted) = (units::format_bytes(size_bytes), units::format_bytes(wanted));
         stream::print_message(&format!(
-            "note: `{dir}` holds {size}, and not the suite's {wanted}\n"
+            "note: `{dir}` has {size} instead of the suite's {wanted}\n"
         ));
     }
     Ok(Site {

@@ -68,7 +68,7 @@ impl Scope {
         let facts = fs::read_to_string(format!("/sys/class/block/{name}/size"));
         let Ok(sectors) = facts else {
             let there = disks();
-            let hint = format!("devices that are there: {}", there.join(", "));
+            let hint = format!("devices found: {}", there.join(", "));
             let text = format!("no device is called `{named}`");
             return Err(Failure::wrong_use(text).hint(hint));
         };
@@ -137,7 +137,7 @@ fn find_cgroup(named: &Path) -> Result<CgroupFiles, Failure> {
             return Ok(CgroupFiles::V1(bytes, ios));
         }
     }
-    let text = format!("`{}` is no control group that counts I/O", named.display());
+    let text = format!("`{}` is not a control group that counts I/O", named.display());
     Err(Failure::wrong_use(text).hint(
         "name a folder below /sys/fs/cgroup; there must be an io.stat in it, for which its parent \
          has `io` in cgroup.subtree_control",

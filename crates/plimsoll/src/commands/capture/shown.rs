@@ -47,7 +47,7 @@ impl Shown {
         if !self.is_off {
             let length = units::format_duration(length);
             stream::print_message(&format!(
-                "watching for {length}; Ctrl-C ends it and keeps what came\n"
+                "capturing for {length}; Ctrl-C ends it and keeps what was captured\n"
             ));
         }
     }

@@ -51,7 +51,7 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "\
 A row is rejected where it contradicts what is known: other IOPS, or a throughput more than 5 % off.
-So is one with an unknown figure that is hard to believe: more than 10 times the most or less than a
+So is one with an unknown figure that is implausible: more than 10 times the most or less than a
 tenth of the least that others have, or IOPS and throughput that meet below 512 B or above 4 MiB.
 So is a price of more than 10 times, or less than a tenth of, the known one.
 CSV is of disks or machine sizes, of prices (`name`, `usd`, `per`, perhaps `region`), or of network
@@ -132,7 +132,7 @@ fn as_text(diff: &TableDiff, form: &str, ignored: &[String]) -> String {
     );
     let n_merged = diff.n_lines.saturating_sub(diff.n_read + diff.left_out.len());
     if n_merged > 0 {
-        let _ = writeln!(page, "{} of a name that others speak of, too", counted(n_merged, "row"));
+        let _ = writeln!(page, "{} with a name that other rows have, too", counted(n_merged, "row"));
     }
     if !ignored.is_empty() {
         page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));
@@ -145,7 +145,7 @@ fn as_text(diff: &TableDiff, form: &str, ignored: &[String]) -> String {
         let head = format!("  line {}  {}  ", doubt.line, doubt.name);
         text::wrapped(&head, &format!("{}: {} {}", doubt.column, doubt.figure, doubt.why))
     });
-    put(&mut page, "warnings: hard to believe", doubted);
+    put(&mut page, "warnings: implausible", doubted);
     let changed = diff.changed.iter().map(|change| {
         let before = change.before.as_ref().map_or("unknown".to_owned(), ToString::to_string);
         let what = change.property.replace('_', " ");
@@ -279,7 +279,7 @@ fn write(dir: &Path, args: &Args, diff: &TableDiff) -> Result<Vec<String>, Failu
         }
     }
     if written.is_empty() {
-        return Err(Failure::wrong_use("no row was taken, so nothing is written"));
+        return Err(Failure::wrong_use("no row was accepted, so nothing is written"));
     }
     let path = dir.join("sources.csv");
     let before = fs::read_to_string(&path).unwrap_or_default();

@@ -65,7 +65,7 @@ type Line<'e> = (Vec<String>, Vec<&'e Arc<Source>>);
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let what = args.what.ok_or_else(|| {
-        Failure::wrong_use("say what to list")
+        Failure::wrong_use("what to list is missing")
             .hint("disks, vms, volumes or prices: plimsoll catalog list disks")
     })?;
     let catalog = args.which.load()?;

@@ -149,8 +149,8 @@ fn lacks(item: &Item, edition: &Edition, has_no_price: bool) -> Vec<&'static str
         lacks.extend(
             [
                 (!has_limits).then_some(
-                    "the limits of its disks together: a design takes figures of its own, \
-                 `[vm] uncached = { iops = 15000, throughput = \"240MB/s\" }`",
+                    "the limits of its disks together: a design accepts figures of your own, \
+                     `[vm] uncached = { iops = 15000, throughput = \"240MB/s\" }`",
                 ),
                 (is_cached && !has("cached_iops")).then_some("the limits of disks with host cache"),
                 (!has("max_data_disks")).then_some("how many disks it takes"),

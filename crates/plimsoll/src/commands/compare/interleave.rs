@@ -123,7 +123,7 @@ impl Side {
         };
         let words = split(text).map_err(&wrong)?;
         if words.iter().any(|word| word == "-") {
-            let why = "each of its runs would read the standard input: write it to a file";
+            let why = "each of its runs would need the standard input again: write it to a file";
             return Err(wrong(why.to_owned()));
         }
         let kept = ["--store", "--no-store", "--name", "--json", "--fio-json"];
@@ -135,14 +135,14 @@ impl Side {
         };
         if let Some(option) = words.iter().find(is_kept) {
             return Err(wrong(format!(
-                "`{option}` is not for one side: its runs are kept together"
+                "`{option}` cannot be given for one side: the runs of both are kept together"
             )));
         }
         let parsed = match SideArguments::try_parse_from(&words) {
             Ok(parsed) => parsed,
             Err(error) => {
                 let _ = error.print();
-                return Err(wrong("it is not what `plimsoll run` takes".to_owned()));
+                return Err(wrong("`plimsoll run` does not accept it".to_owned()));
             }
         };
         run::check(&parsed.run)?;

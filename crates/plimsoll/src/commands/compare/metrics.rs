@@ -20,14 +20,14 @@ impl FromStr for MetricChoice {
         let lower = text.to_ascii_lowercase();
         let (dir, word) = lower.split_once(':').unwrap_or(("", &lower));
         if !matches!(dir, "" | "read" | "write" | "trim") {
-            return Err(format!("`{dir}` is no direction: read, write or trim"));
+            return Err(format!("`{dir}` is not a direction: write read, write or trim"));
         }
         let of_run = || Figure::of_word(word).map(Compared::OfRun);
         let is_it =
             |it: &Compared| it.title() == word || it.name() == word || Some(*it) == of_run();
         let figure = Compared::all().find(is_it).ok_or_else(|| {
             let words: Vec<String> = Compared::all().map(|it| it.title().to_lowercase()).collect();
-            format!("`{word}` is no figure; there are {}", words.join(", "))
+            format!("`{word}` is not a figure; there are {}", words.join(", "))
         })?;
         Ok(MetricChoice { dir: dir.to_owned(), figure })
     }
@@ -74,7 +74,7 @@ mod tests {
             check(word, expected);
         }
         let unknown = "max".parse::<MetricChoice>().unwrap_err();
-        let expected = "`max` is no figure; there are iops, mib/s, mean, p50, p95, p99, p99.9, \
+        let expected = "`max` is not a figure; there are iops, mib/s, mean, p50, p95, p99, p99.9, \
                         p50/second, p99/second";
         assert_eq!(unknown, expected);
     }

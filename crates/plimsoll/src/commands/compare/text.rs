@@ -72,7 +72,7 @@ pub(super) fn unlike(found: &SetComparison) -> Failure {
         "these runs did not do the same I/O, so a comparison says nothing about the storage: {}",
         list.join("; ")
     ))
-    .hint("`--anyway` compares them all the same")
+    .hint("`--anyway` compares them nevertheless")
 }
 
 fn words(difference: &Difference) -> String {
@@ -194,8 +194,8 @@ fn name(row: &Row) -> String {
 /// Puts where the intervals come from, and what would be needed where nothing can be said.
 fn put_remarks(lines: &mut Vec<Line>, judged: &Judged) {
     if judged.found.rows.iter().any(|row| row.basis == Basis::Seconds) {
-        let line = "one run on each side: intervals come from its seconds (batch means), and \
-                    tell whether these two runs differ, not whether the next ones will";
+        let line = "one run on each side: intervals come from its seconds (batch means), and show \
+                    whether these two runs differ, not whether the next ones will";
         lines.push(("note", line.to_owned()));
     }
     for (word, runs) in [("baseline", &judged.baseline), ("candidate", &judged.candidate)] {

@@ -62,7 +62,8 @@ fn rank_named(
         let (has, asks) = (design.volumes.len(), need.volumes.len());
         let text = format!("design `{name}` has {has} volumes, and {asks} are asked for");
         return Err(
-            Failure::wrong_use(text).hint("give it one for each, in the order of the needs")
+            Failure::wrong_use(text).hint("give it one volume for each of the needs, in the same \
+                                           order")
         );
     }
     let mut scaled = need.clone();
@@ -127,7 +128,8 @@ fn as_text(args: &Args, asked: &SearchInput, all: &[RankedDesign]) -> String {
         if !it.other_readings.is_empty() {
             let bytes: Vec<String> = it.other_readings.iter().map(u64::to_string).collect();
             let text = format!(
-                "the verdict hangs on what a published MB means, which is not stated: of {} bytes \
+                "the verdict depends on how many bytes a published MB has, which is not stated: \
+                 of {} bytes \
                  it is the other one",
                 bytes.join(" or ")
             );

@@ -243,13 +243,13 @@ fn notes(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> Vec<String> {
         .collect();
     if !others.is_empty() {
         notes.push(format!(
-            "{} is not shared, and put on a network volume with the others: disks beside network \
-             volumes are not searched",
+            "{} is not shared, but is put on a network volume with the others: designs with both \
+             disks and network volumes are not searched",
             others.join(", ")
         ));
     }
     if answer.found.designs.iter().any(|ranked| ranked.n_machines > 1) {
-        notes.push("each machine is taken to do an equal part of the load".to_owned());
+        notes.push("each machine is assumed to do an equal part of the load".to_owned());
     }
     if answer.found.designs.iter().any(|ranked| ranked.price.is_open) {
         notes.push(

@@ -273,7 +273,8 @@ pub(super) fn notes(answer: &CloudAnswer<'_>) -> Vec<String> {
             format!("the best is {} with {}, {}", best.machine, disks.join(" and "), price(best))
         });
         notes.push(format!(
-            "the verdict hangs on what a published MB means, which is not stated: of {} bytes \
+            "the verdict depends on how many bytes a published MB has, which is not stated: of {} \
+             bytes \
              {what}",
             grouped(*mb_bytes)
         ));

@@ -51,7 +51,7 @@ fn answer(path: &PathBuf, control: &Control) -> bool {
     if let Err(error) = std::fs::remove_file(path) {
         let path = path.display();
         stream::print_message(&format!(
-            "fio: `{path}` asks for the status no more: {}\n",
+            "fio: the status file `{path}` is no longer watched: {}\n",
             system_text(&error)
         ));
         return false;

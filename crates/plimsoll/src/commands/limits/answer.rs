@@ -191,7 +191,7 @@ fn of_demands(design: &Design, question: &Question) -> Result<Vec<DemandAnswer>,
             let readings = disputed(demand.iops, done, idx, &all_readings);
             let mut notes = Vec::new();
             if demand.is_without_cache(has_cache(design, flow.volume)) {
-                notes.push("`hit=` counts for nothing: the volume has no host cache".to_owned());
+                notes.push("`hit=` has no effect: the volume has no host cache".to_owned());
             }
             notes.extend(notes::of_readings(demand.iops, &readings));
             notes.extend(notes::of_depth(design, flow.volume, question.queue_depth));

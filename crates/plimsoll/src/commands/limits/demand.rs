@@ -96,7 +96,8 @@ fn stray(part: &str, before: Option<&&str>) -> String {
     let is_digits = !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     match before {
         Some(_) if is_digits => {
-            format!("`{part}`: a comma begins the next key; write numbers without: 16000 or 16k")
+            format!("`{part}`: a comma begins the next key; write numbers without commas: 16000 \
+                     or 16k")
         }
         _ => usage(part),
     }
@@ -106,7 +107,7 @@ fn usage(part: &str) -> String {
     let hint = "write iops=N, mb_s=N, mib_s=N or rate=RATE, and bs=SIZE, read=PERCENT, hit=SHARE, \
                 on=MOUNT";
     match part.split_once(['<', '>']) {
-        Some(_) => format!("`{part}`: `limits` knows no percentiles of latency; {hint}"),
+        Some(_) => format!("`{part}`: `limits` has no percentiles of latency; {hint}"),
         None => format!("`{part}`: {hint}"),
     }
 }

@@ -56,8 +56,8 @@ pub(super) fn of_depth(design: &Design, volume: u16, queue_depth: Option<u32>) -
     let mut notes = Vec::new();
     if let Some(latency) = constant(of.latency) {
         notes.push(format!(
-            "the latency without load is assumed constant, {latency}: rates at a depth are no \
-             better known than it is; `latency` in the design states another"
+            "the latency without load is assumed constant, {latency}: rates at a depth are only \
+             as accurate as it; `latency` in the design changes it"
         ));
     }
     if let Backing::Disks(stripe) = &of.backing {
@@ -94,7 +94,8 @@ pub(super) fn of_readings(need: f64, readings: &[(u64, f64)]) -> Option<String> 
     };
     let all: Vec<String> = readings.iter().map(one).collect();
     Some(format!(
-        "the verdict hangs on what a published MB means, which is not stated. Of {}; `mb_bytes` in \
+        "the verdict depends on how many bytes a published MB has, which is not stated. Of {}; \
+         `mb_bytes` in \
          the design says which",
         all.join("; of ")
     ))
@@ -119,8 +120,8 @@ fn of_aws(design: &Design, vm: &Vm, notes: &mut Vec<String>) {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
         notes.push(format!(
-            "{} bursts to {}; for how long is not published, so no burst of it is counted, with \
-             `--burst` neither",
+            "{} bursts to {}; the duration is not published, so this burst is not counted, not \
+             even with `--burst`",
             vm.size,
             parts.join(" and ")
         ));
@@ -232,7 +233,7 @@ fn of_burst(whose: &str, unit: &str, scale: f64, limit: Option<&Limit>, notes: &
     let per_s = burst.per_s as f64;
     let rate = format!("{whose} bursts to {} {unit}", grouped(per_s / scale));
     let Some(bucket) = burst.bucket else {
-        notes.push(format!("{rate} for as long as is paid for, which is counted above"));
+        notes.push(format!("{rate} for as long as it is paid for; counted above"));
         return;
     };
     let credits = Credits { base: limit.per_s as f64, burst: per_s, bucket: bucket as f64 };

@@ -102,8 +102,8 @@ fn brings(lift: &Remedy, (load, mb): (&Load, Mb)) -> String {
 
 fn no_change(done: &Done) -> String {
     match done.next().filter(|(_, margin)| *margin < TIE) {
-        Some((next, _)) => format!("no change alone: {} binds at the same rate", next.bound),
-        None => "no change that is known".to_owned(),
+        Some((next, _)) => format!("no single change: {} binds at the same rate", next.bound),
+        None => "no known change".to_owned(),
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) const TEMPLATE: &str = include_str!("template.toml");
 /// `ask` shows a text and returns the line that was typed; nothing is the default.
 pub(super) fn interview(ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<Needs> {
     let mut needs = Needs {
-        name: words(ask, "What are these needs of?", "application", "any name")?,
+        name: words(ask, "Which application are these needs for?", "application", "any name")?,
         ..Needs::default()
     };
     let mut phase = NeedPhase { name: PhaseName::Normal, ..NeedPhase::default() };
@@ -21,7 +21,8 @@ pub(super) fn interview(ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<N
         let (volume, load) = volume(ask, needs.volumes.len(), &needs.volumes)?;
         needs.volumes.push(volume);
         phase.volumes.push(load);
-        let more = words(ask, "Another volume?", "no", "yes, if logs or other data lie apart")?;
+        let more = words(ask, "Another volume?", "no", "yes, if logs or other data have their own \
+         volume")?;
         if !more.to_lowercase().starts_with('y') {
             break;
         }
@@ -30,7 +31,7 @@ pub(super) fn interview(ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<N
     let why = "a peak is at least twice the normal load; 1 if what you wrote is the peak";
     let peak = number(ask, "Peak, times the normal load?", Some(PEAK_FACTOR), 1.0..=100.0, why)?;
     needs.peak_factor = peak;
-    let why = "1 is none, 1.5 half as much again: of what is held and of what is asked for";
+    let why = "1 is no growth, 1.5 is half as much again; of capacity and of load";
     let growth = number(ask, "Growth, as a factor?", Some(1.0), 0.01..=100.0, why)?;
     needs.growth = growth.map(|factor| Growth { capacity: factor, load: factor });
     let why = "empty: any number of processors";
@@ -53,7 +54,7 @@ fn volume(
         if before.iter().all(|known| known.name != name) {
             break name;
         }
-        ask_again(ask, &format!("`{name}` is there already"))?;
+        ask_again(ask, &format!("`{name}` exists already"))?;
     };
     let usage = loop {
         let why = "data, log or temp: what it is for decides about caches";
@@ -80,7 +81,7 @@ fn volume(
     let read = number(ask, "Reads, percent?", None, 0.0..=100.0, why)?;
     let why = "100 is the safer side where you do not know";
     let random = number(ask, "Random, percent?", Some(100.0), 0.0..=100.0, why)?;
-    let why = "longest that you want; empty: as it comes";
+    let why = "the longest that is acceptable; empty: no limit";
     let latency = number(ask, "Latency, ms?", None, any, why)?;
     let volume = NeedVolume {
         name: name.clone(),

@@ -60,19 +60,19 @@ pub(super) fn crash(args: &CrashArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     let report: CrashReport = serde_json::from_value(value).map_err(|error| {
-        Failure::wrong_use(format!("the answer makes no sense: {error}")).with(Exit::RunFailed)
+        Failure::wrong_use(format!("the answer cannot be read: {error}")).with(Exit::RunFailed)
     })?;
     let n_bytes: u64 = report.lost.iter().map(|range| range.len).sum();
     let n_files =
         report.lost.iter().map(|range| (range.volume, range.ino)).collect::<BTreeSet<_>>().len();
     let files = if n_files == 1 { "file" } else { "files" };
     let text = match n_bytes {
-        0 => "crashed; no cache of the volumes held anything that the disks had not\n".to_owned(),
+        0 => "crashed; nothing was lost: the disks had all that the caches held\n".to_owned(),
         _ => format!("crashed; lost {} in {n_files} {files}\n", format_bytes(n_bytes)),
     };
     stream::print(&text)?;
     if let Some(error) = report.error {
-        return Err(Failure::wrong_use(format!("not all could be taken back: {error}"))
+        return Err(Failure::wrong_use(format!("not everything could be undone: {error}"))
             .with(Exit::RunFailed));
     }
     let path = args.path.display();

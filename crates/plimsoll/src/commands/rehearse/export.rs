@@ -59,10 +59,10 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         return Err(format!("an address and a port are needed: {EXAMPLES}"));
     };
     if port.parse::<u16>().is_err() {
-        return Err(format!("`{port}` is no port, which is a number up to 65535: {EXAMPLES}"));
+        return Err(format!("`{port}` is not a port, which is a number up to 65535: {EXAMPLES}"));
     }
     let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
-    found.ok_or_else(|| format!("`{host}` is no address: {EXAMPLES}"))
+    found.ok_or_else(|| format!("`{host}` is not an address: {EXAMPLES}"))
 }
 
 /// Runs the command.

@@ -110,7 +110,7 @@ fn unmount_on_signal(path: PathBuf) -> io::Result<()> {
             match mount::unmount(&path, is_lazy) {
                 Ok(()) => return,
                 Err(error) => {
-                    let again = "once more takes it out of sight and leaves it to the programs";
+                    let again = "once more detaches it and leaves it to the programs";
                     stream::print_message(&format!("{error}; {again}\n"));
                 }
             }

@@ -86,7 +86,7 @@ impl ServingArgs {
     pub(super) fn backing_dir(&self, name: &str) -> Result<PathBuf, Failure> {
         if let Some(dir) = &self.backing {
             let dir = std::path::absolute(dir).map_err(|error| {
-                Failure::wrong_use(format!("`--backing` is no path: {}", system_text(&error)))
+                Failure::wrong_use(format!("`--backing` is not a path: {}", system_text(&error)))
             })?;
             check_place(&dir)?;
             return Ok(dir);
@@ -94,7 +94,7 @@ impl ServingArgs {
         let state = env::XDG_STATE_HOME.get().filter(|dir| dir.starts_with('/'));
         let state = state.or_else(|| Some(format!("{}/.local/state", env::HOME.get()?)));
         let Some(state) = state else {
-            return Err(Failure::wrong_use("there is no home to keep the data in")
+            return Err(Failure::wrong_use("HOME is not set, so there is no folder for the data")
                 .hint("name a folder with --backing"));
         };
         Ok(PathBuf::from(state).join("plimsoll/rehearse").join(name))

@@ -127,7 +127,7 @@ fn print_changes(
         text.push_str(&fill("changed ", &change, COLUMNS));
     }
     if text.is_empty() {
-        "nothing changed: this is what is in force\n".clone_into(&mut text);
+        "nothing changed: the design has these values already\n".clone_into(&mut text);
     }
     stream::print(&text)?;
     if !dropped.is_empty() {

@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     let report = serde_json::from_value(value).map_err(|error| {
-        Failure::wrong_use(format!("the answer makes no sense: {error}")).with(Exit::RunFailed)
+        Failure::wrong_use(format!("the answer cannot be read: {error}")).with(Exit::RunFailed)
     })?;
     stream::print(&table::page(&report))?;
     Ok(Exit::Fine)

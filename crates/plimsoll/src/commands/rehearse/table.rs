@@ -37,7 +37,7 @@ pub(super) fn page(report: &Report) -> String {
     // A path is kept whole, to be copied.
     let _ = writeln!(text, "data in   {}", report.backing);
     if let Some(hash) = &report.catalog_hash {
-        let _ = writeln!(text, "own tables count before the catalogue's ({hash})");
+        let _ = writeln!(text, "tables of your own come before the catalogue's ({hash})");
     }
     text.push_str(&exported(report.export.as_ref()));
     if report.is_crashed {
@@ -262,7 +262,7 @@ fn verdict(report: &Report) -> String {
             (format_latency_ns(*wait_ns_mean), format_latency_ns(*latency_ns_mean));
         let _ = writeln!(text, "{mount:<24} {wait:>9} {latency:>10}  {name}");
         for own in own_at_limit(report, idx, cap) {
-            let _ = writeln!(text, "{:<46}{} gives all it has, too", "", label(own, Some(volume)));
+            let _ = writeln!(text, "{:<46}{} is at its limit, too", "", label(own, Some(volume)));
         }
     }
     if text.is_empty() {
@@ -270,7 +270,7 @@ fn verdict(report: &Report) -> String {
         let text = if is_waited_for { "" } else { "\nno cap holds the programs back\n" };
         return text.to_owned();
     }
-    let head = format!("{:<24} {:>9} {:>10}  {}", "held back of late", "waits", "latency", "for");
+    let head = format!("{:<24} {:>9} {:>10}  {}", "held back recently", "waits", "latency", "for");
     format!("\n{head}\n{text}")
 }
 
@@ -440,7 +440,7 @@ mod tests {
             let caps = vec![disk(0, first), disk(1, second), cap(vm, "vm_uncached_iops", None)];
             page(&report(vec![volume("/mnt/a", vm)], caps))
         };
-        let own = format!("vm DS1 uncached iops\n{:46}disk iops gives all it has, too\n", "");
+        let own = format!("vm DS1 uncached iops\n{:46}disk iops is at its limit, too\n", "");
         assert!(shown(5_000.0, 4_950.0).contains(&own), "{}", shown(5_000.0, 4_950.0));
         assert!(!shown(5_000.0, 2_500.0).contains("all it has"));
     }

@@ -176,7 +176,7 @@ fn file_name(page: &str) -> String {
 fn foreign(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            io::Error::other("a file that no run has written is there, and is left alone")
+            io::Error::other("it holds a file that no run wrote, which is left alone")
         }
         _ => error,
     }
@@ -204,7 +204,7 @@ fn refuse_others(path: &Path, has_record: bool) -> Result<(), Failure> {
     for name in names {
         let other = path.join(name);
         if other.symlink_metadata().is_ok() {
-            let message = format!("`{}` is there, and no run has written it", other.display());
+            let message = format!("`{}` exists, and no run wrote it", other.display());
             return Err(
                 Failure::wrong_use(message).hint("move it away, or name another one: -o DIR")
             );

@@ -35,7 +35,7 @@ impl Monitor {
             Ok(facts) if facts.len() == 0 => Ok(()),
             // Whatever else is in there is not ours to throw away.
             Ok(_) if monitor.read().is_none() => {
-                Err(io::Error::other("it holds something else than `end_rd` or `end_vdbench`"))
+                Err(io::Error::other("it holds something other than `end_rd` or `end_vdbench`"))
             }
             Ok(_) => monitor.clear(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => monitor.clear(),

@@ -113,7 +113,7 @@ fn next_value<'a>(
 /// Returns the lines and columns chosen, with a heading.
 fn chosen(text: &str, choice: &Choice) -> Result<String, Failure> {
     let table = Table::read(text)
-        .ok_or_else(|| Failure::wrong_use("this is no flatfile: it has no heading"))?;
+        .ok_or_else(|| Failure::wrong_use("this is not a flatfile: it has no heading"))?;
     let idx_of = |name: &String| {
         table.idx_of(name).ok_or_else(|| {
             let names = table.names.join(" ");

@@ -334,8 +334,8 @@ pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
         estate.servers.iter().filter(is_reading).map(|it| it.name.as_str()).collect();
     if !readings.is_empty() {
         notes.push(format!(
-            "whether the design carries it hangs on what a published MB means, which is not \
-             stated: {}",
+            "whether the design carries it depends on how many bytes a published MB has, which is \
+             not stated: {}",
             readings.join(", ")
         ));
     }
