@@ -38,7 +38,7 @@ pub struct Rules {
     pub warm_up_s: Option<f64>,
     /// Share of failed operations that is accepted.
     pub error_share_max: f64,
-    /// What caches between this host and the media hold; none if unknown.
+    /// Size of the caches between this host and the media; none if unknown.
     pub cache_bytes: Option<u64>,
 }
 

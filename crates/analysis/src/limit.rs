@@ -1,4 +1,4 @@
-//! What a load must keep to count as carried: `p99 < 2ms and achieved > 95%`.
+//! The limits that a load must keep to count as carried: `p99 < 2ms and achieved > 95%`.
 //!
 //! One limit is a figure, a comparison and a value; several are joined by `and` or a comma. `<` and
 //! `<=` mean the same, and so do `>` and `>=`: a histogram does not tell them apart.

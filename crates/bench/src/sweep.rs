@@ -22,7 +22,8 @@ use crate::workers::{Counts, Seen, Workers};
 pub struct SweepOptions {
     /// What is turned up.
     pub lever: Lever,
-    /// What a load must keep to count as carried. Of an open load the usual share of the offered
+    /// The limits that a load must keep to count as carried. Of an open load the usual share of the
+    /// offered
     /// rate is added, and that its backlog does not grow, unless there is one on that share.
     pub limits: Limits,
     /// Loads and their order, in the unit of the lever.

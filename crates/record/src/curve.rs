@@ -16,7 +16,8 @@ pub struct CurveRecord {
     /// Workers that issued the load, the most of the points that count; `None` where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_workers: Option<u32>,
-    /// What a load must keep to count as carried, such as `p99 < 2ms and achieved > 0.95`.
+    /// The limits that a load must keep to count as carried, such as `p99 < 2ms and achieved >
+    /// 0.95`.
     pub limits: String,
     /// The points in the order in which they were measured; each says which step it is.
     pub points: Vec<CurvePointRecord>,

@@ -37,7 +37,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "SUITE", default_value = "quick", conflicts_with = "need")]
     suite: String,
 
-    /// Answer whether it is good enough, in place of a suite: a rate (iops=N or mb_s=N), and what
+    /// Answer whether the volume is good enough, in place of a suite: a rate (iops=N or mb_s=N),
+    /// and what
     /// must hold while it is offered (p99<2ms, p99.9<10ms, mean<1ms). I/Os are reads of 8 KiB
     /// anywhere unless given: bs=16k, read=70 (percent), seq (64 KiB unless bs= says). Each need is
     /// measured by itself, for 20 s or as long as its percentile takes; may be repeated.
@@ -47,8 +48,8 @@ pub(super) struct Args {
     #[command(flatten)]
     changes: ChangeArgs,
 
-    /// Write to a file or device that was there before. What is in it is lost. Without it, only
-    /// what reads is measured there.
+    /// Write to an existing file or device. Its contents are lost. Without this option, only reads
+    /// are measured there.
     #[arg(long)]
     overwrite: bool,
 
@@ -85,7 +86,7 @@ With needs, or a suite with published targets, the exit code is 0 if all are
 met, 4 if one is not, else 3 if one cannot be decided.
 
 `plimsoll suite show NAME` prints what a suite would do, `plimsoll suite new`
-begins one of your own.";
+creates one of your own.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

@@ -24,11 +24,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", required_unless_present = "for", conflicts_with = "for")]
     from: Vec<String>,
 
-    /// Watch this host for so long, as `1h`. Ctrl-C ends it and keeps what was captured.
+    /// Capture on this host for this long, such as `1h`. Ctrl-C ends it and keeps what was
+    /// captured.
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     r#for: Option<Duration>,
 
-    /// Time between two looks at the host.
+    /// Time between two samples.
     #[arg(long, value_name = "TIME", value_parser = interval, default_value = "1s")]
     #[arg(conflicts_with = "from")]
     every: Duration,
@@ -50,12 +51,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME=HOURS", value_parser = PhaseRule::parse)]
     phase: Vec<PhaseRule>,
 
-    /// The first report of iostat is a sample as the others: it was run with `-y`.
+    /// Count the first report of iostat too: it was run with `-y`.
     #[arg(long, conflicts_with = "for")]
     keep_first: bool,
 
-    /// The file of needs (TOML). Every sample goes beside it, into a file of the same name that
-    /// ends in .series.csv. Without it, needs go to standard output.
+    /// The file of needs (TOML). All samples go into a file beside it, with the same name and the
+    /// ending .series.csv. Without it, needs go to standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
 

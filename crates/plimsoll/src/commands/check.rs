@@ -11,7 +11,7 @@ use super::on;
 use crate::exit::{Exit, Failure};
 use crate::{loader, plan_json, plan_text, stream};
 
-/// Say what job files mean, and every mistake in them with line and column
+/// Check job files: show what they mean, and every mistake with line and column
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -24,8 +24,8 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-Nothing is run, and no target is opened. The exit code is 2 if there is an error.
-Of a folder, all files in it are checked, each by itself.
+Nothing is run, and no target is opened. The exit code is 2 if there is an
+error. Of a folder, all files in it are checked, each by itself.
 
 Examples:
   plimsoll check fiowrite.ini

@@ -24,25 +24,25 @@ use crate::stream;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// What was before: a run or several. With --interleave, what `plimsoll run` takes.
+    /// The runs before the change: one or several. With --interleave, the arguments of `plimsoll
+    /// run`.
     baseline: String,
 
-    /// What came after, likewise.
+    /// The runs after the change, in the same form.
     candidate: String,
 
-    /// Measure first: run both in turn, in PAIRS pairs whose order is left to chance, and compare
-    /// them pair by pair. Ten pairs find a change of 5 % where runs vary by 2 %; below six there
+    /// Measure first: run both in turn, in PAIRS pairs in random order, and compare them pair by
+    /// pair. Ten pairs find a change of 5 % where runs vary by 2 %; below six there
     /// is no comparison by pairs.
     #[arg(long, value_name = "PAIRS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=interleave::PAIRS_MAX))]
     interleave: Option<u32>,
 
-    /// With --interleave: what to call the runs, NAME-baseline and NAME-candidate.
+    /// With --interleave: name of the runs, as NAME-baseline and NAME-candidate.
     #[arg(long, value_name = "NAME", requires = "interleave", value_parser = super::keep::label)]
     name: Option<String>,
 
-    /// End with code 4 where a figure is shown to be worse, and not shown to be worse by less than
-    /// PCT.
+    /// Exit with code 4 if a figure is shown to be worse, and may be worse by PCT or more.
     #[arg(long, value_name = "PCT", value_parser = share)]
     fail_if_worse: Option<f64>,
 
@@ -71,7 +71,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PCT", default_value = "95%", value_parser = probability)]
     confidence: f64,
 
-    /// Compare although other I/O was done.
+    /// Compare although the runs did different I/O.
     #[arg(long)]
     anyway: bool,
 
@@ -90,9 +90,9 @@ pub(super) struct Args {
 /// How a comparison ends in CI that can tell nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Undecided {
-    /// With code 0: nothing is known to be worse.
+    /// With code 0: nothing is shown to be worse.
     Pass,
-    /// With code 3: nothing is known to be as good, either.
+    /// With code 3: nothing is shown to be as good.
     Fail,
 }
 
@@ -108,17 +108,17 @@ Examples:
   plimsoll compare --interleave 10 --fail-if-worse 5% -- \\
     'job.fio --remap /mnt=/mnt/old' 'job.fio --remap /mnt=/mnt/new'
 
-Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or their
-name: all runs of that name, or of a pattern as 'night*'. A file may stand for a
-run: a record (`--json`), fio's JSON, or a folder of them. Several are joined by
-commas: `3,5,tag:night`.
+Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
+their name: all runs of that name, or of a pattern as 'night*'. A file may
+stand for a run: a record (`--json`), fio's JSON, or a folder of them. Several
+are joined by commas: `3,5,tag:night`.
 
-With --interleave each side is what `plimsoll run` takes, in quotes where it has
-options. All runs are kept; Ctrl-C compares the pairs that are complete.
+With --interleave each side is what `plimsoll run` takes, in quotes where it
+has options. All runs are kept; Ctrl-C compares the pairs that are complete.
 
 Exit codes: 0 nothing is shown to be worse by what --fail-if-worse says, 4
-something is, 3 nothing could be judged and --cannot-tell is `fail`, 2 wrong use,
-or other I/O was done, 1 a run of --interleave failed, 130 interrupted.";
+something is, 3 nothing could be judged and --cannot-tell is `fail`, 2 wrong
+use, or other I/O was done, 1 a run of --interleave failed, 130 interrupted.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

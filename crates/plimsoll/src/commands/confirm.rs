@@ -15,7 +15,8 @@ use super::{input, on, several};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
-/// Say for each promise of a design whether a run kept it, and which cap explains it if not
+/// Check for each promise of a design whether a run kept it, and name the cap that explains it if
+/// not
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -23,12 +24,11 @@ pub(super) struct Args {
     #[arg(value_name = "DESIGN")]
     design: String,
 
-    /// The run, or several, each of which counts as a measurement.
+    /// The run, or several; each counts as a measurement.
     #[arg(long, value_name = "RUN", default_value = "last")]
     run: String,
 
-    /// Where a mount of the design is in the run, such as /mnt/data=/dev/md0; may be given several
-    /// times.
+    /// Where a mount of the design is in the run, such as /mnt/data=/dev/md0; may be repeated.
     #[arg(long, value_name = "MOUNT=PATH", value_parser = input::pair)]
     remap: Vec<(String, String)>,
 
@@ -48,9 +48,10 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-A promise is met from 95 % of its rate on, and its latency is a mean. Only a load of
-the same volume, size and mix is held against it; what was run instead is named.
-Promises of one phase that share a cap must have been offered at the same time.
+A promise is met from 95 % of its rate on, and its latency is a mean. Only a
+load of the same volume, size and mix is compared with it; if there is none,
+the loads that were run are listed. Promises of one phase that share a cap must
+have been offered at the same time.
 
 Examples:
   plimsoll provision best.toml --as job > promised.fio

@@ -43,39 +43,40 @@ Examples:
   plimsoll curve job.fio --on ds14.toml --virtual --limit 'p99.9 < 20ms'
   plimsoll curve --on p30.toml --virtual --arrivals fixed
 
-An open load offers a rate whatever completes, and counts latency from when each
-I/O was due: a stall shows in full. A closed one (--closed) keeps so many I/Os
-in flight. A limit is a figure, `<` and a time: p50, p99, p99.9, median, mean,
-max; or `achieved > 95%` of the offered rate. Several are joined by `and`.";
+An open load offers a rate whatever completes, and counts latency from when
+each I/O was due: a stall shows in full. A closed one (--closed) keeps so many
+I/Os in flight. A limit is a figure, `<` and a time: p50, p99, p99.9, median,
+mean, max; or `achieved > 95%` of the offered rate. Several are joined by
+`and`.";
 
 /// How the load is turned up.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "The sweep")]
 struct SweepArgs {
-    /// What a load must keep to count as carried.
+    /// The limits that a load must keep to count as carried.
     #[arg(long, value_name = "LIMIT", default_value = "p99 < 10ms", value_parser = limits)]
     limit: Limits,
 
-    /// Turn up the I/Os in flight instead of the rate, from one per worker up.
+    /// Raise the I/Os in flight instead of the rate, starting with one per worker.
     #[arg(long)]
     closed: bool,
 
-    /// Spacing of the I/Os of an open load.
+    /// How the I/Os of an open load are spaced.
     #[arg(long, value_enum, default_value = "poisson", conflicts_with = "closed")]
     arrivals: Spacing,
 
-    /// I/Os in flight at most under an open load, per worker; what is due beyond waits, and its
-    /// wait counts.
+    /// Most I/Os in flight per worker under an open load; those due beyond it wait, and the wait
+    /// counts.
     #[arg(long, value_name = "N", default_value_t = 256, conflicts_with = "closed")]
     #[arg(value_parser = clap::value_parser!(u32).range(IN_FLIGHT))]
     in_flight: u32,
 
-    /// I/Os in flight at most per worker in a closed sweep.
+    /// Most I/Os in flight per worker in a closed sweep.
     #[arg(long, value_name = "N", default_value_t = 256, requires = "closed")]
     #[arg(value_parser = clap::value_parser!(u32).range(IN_FLIGHT))]
     depth_max: u32,
 
-    /// Say how many I/Os in flight this rate takes at the best latency: rate x latency.
+    /// Print how many I/Os in flight this rate takes at the best latency: rate x latency.
     #[arg(long, value_name = "IOPS", requires = "closed", value_parser = rate)]
     target_iops: Option<u64>,
 
@@ -109,11 +110,11 @@ struct SweepArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = tolerance)]
     tolerance: f64,
 
-    /// Order of the curve's points: what heats or fills up follows it.
+    /// Order of the curve's points; it matters where something heats up or fills.
     #[arg(long, value_enum, default_value = "ascending")]
     order: Order,
 
-    /// Most measurements to find the line; those of the curve and its controls come on top.
+    /// Most measurements to find the line; those of the curve and its controls are extra.
     #[arg(long, value_name = "N", default_value_t = 60)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     probes_max: u32,
@@ -122,9 +123,9 @@ struct SweepArgs {
 /// Spacing of intended starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Spacing {
-    /// Evenly: the gentlest load of its rate.
+    /// Evenly: the gentlest load at this rate.
     Fixed,
-    /// At random, as many users do it.
+    /// At random, as many independent users do.
     Poisson,
 }
 
@@ -135,7 +136,7 @@ enum Order {
     Ascending,
     /// From the line down.
     Descending,
-    /// Mixed, the same way each time.
+    /// Mixed, in the same order each time.
     Shuffled,
 }
 

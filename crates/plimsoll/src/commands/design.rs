@@ -31,7 +31,7 @@ use crate::exit::{Exit, Failure};
 use crate::limited::{self, TABLE_BYTES_MAX};
 use crate::stream;
 
-/// Find the cheapest machine, disks and host cache that carry a need, and say what binds and why
+/// Find the cheapest machine, disks and host cache that carry a need, and show what binds and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -48,8 +48,8 @@ pub(super) struct Args {
     #[arg(value_parser = cloud)]
     cloud: Vec<Cloud>,
 
-    /// Regions of the clouds, such as westeurope,eu-west-1,europe-west1; several of one cloud
-    /// stand side by side.
+    /// Regions of the clouds, such as westeurope,eu-west-1,europe-west1; several of one cloud are
+    /// shown side by side.
     #[arg(long, value_name = "REGIONS", value_delimiter = ',')]
     region: Vec<String>,
 
@@ -66,12 +66,13 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["explain", "among"])]
     pareto: bool,
 
-    /// Say of design N why it is chosen, why not a cheaper one, and what lifts what binds.
+    /// Explain design N: why it is chosen, why no cheaper one is, and what lifts the caps that
+    /// bind.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     explain: Option<u16>,
 
-    /// Write the best design, or the one that is explained, as a file that `limits`, `run --on`
-    /// and `rehearse` take; of a name that ends in .html, .md, .csv or .json, a page or table.
+    /// Write the best design, or the one that is explained, as a file for `limits`, `run --on` and
+    /// `rehearse`; if the name ends in .html, .md, .csv or .json, as a page or table.
     #[arg(short, long, value_name = "FILE", conflicts_with = "among")]
     output: Option<String>,
 
@@ -92,13 +93,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     disk: Vec<String>,
 
-    /// Put all volumes on network volumes (Azure NetApp Files), as where a volume of the needs is
-    /// `shared`.
+    /// Put all volumes on network volumes (Azure NetApp Files), as is done if a volume of the needs
+    /// is `shared`.
     #[arg(long, conflicts_with_all = ["pareto", "disk", "write_back", "form", "among"])]
     network_volumes: bool,
 
-    /// How many machines reach network volumes, each with its part of the load. Without it as few
-    /// as carry a shared volume, and one where none is shared.
+    /// How many machines reach network volumes, each with its part of the load. Default: as few as
+    /// carry a shared volume, or one if none is shared.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     clients: Option<u32>,
 
@@ -106,7 +107,7 @@ pub(super) struct Args {
     #[arg(long)]
     arm: bool,
 
-    /// Let the host cache hold what was written: a crash loses what was not flushed.
+    /// Let the host cache hold writes: a crash loses what was not flushed.
     #[arg(long)]
     write_back: bool,
 
@@ -122,7 +123,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "H", default_value_t = MONTH_HOURS)]
     hours: f64,
 
-    /// Hours of it in which the machine runs; all unless given.
+    /// Hours of the month in which the machine runs; all unless given.
     #[arg(long, value_name = "H")]
     running: Option<f64>,
 
@@ -136,12 +137,12 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-The search is exact: of all machines, types and numbers of disks (at most three families
-of them in one design) and host cache modes, nothing cheaper carries the need. Limits are
-sustained ones; burst credits of disks count where a captured series fits them. Not
-searched: local disks, on-demand bursting, performance plus, network volumes beside disks.
-A design of which a price or a limit is not known stands behind the others, and says so.
-Exit code 4 if nothing carries the need.
+The search is exact: of all machines, types and numbers of disks (at most three
+families of them in one design) and host cache modes, nothing cheaper carries
+the need. Limits are sustained ones; burst credits of disks count where a
+captured series fits them. Not searched: local disks, on-demand bursting,
+performance plus, network volumes beside disks. A design with an unknown price
+or limit comes last, and is marked. Exit code 4 if nothing carries the need.
 
 Examples:
   plimsoll design needs.toml --region westeurope
@@ -156,8 +157,8 @@ Examples:
   plimsoll design estate/*.toml --region westeurope -o estate.html
   plimsoll design estate/*.toml --cloud azure,aws --region westeurope,eu-west-1 --as csv
 
-Of several files of needs each gets a design. One with a mistake is left out, the others
-go on, and the exit code is 2.";
+Of several files of needs each gets a design. One with a mistake is left out,
+the others go on, and the exit code is 2.";
 
 fn cloud(text: &str) -> Result<Cloud, String> {
     let names = || Cloud::ALL.map(|cloud| cloud.as_str().to_lowercase()).join(", ");

@@ -54,21 +54,20 @@ pub(super) struct ResultArgs {
 /// Permissions to do harm.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct SafetyArgs {
-    /// Write to block devices that are mounted. What is on them is lost.
+    /// Write to block devices that are mounted. Their contents are lost.
     #[arg(long)]
     pub(super) allow_mounted_write: bool,
 
-    /// Write to block devices that hold a partition table or file system. It is lost.
+    /// Write to block devices that hold a partition table or file system. The contents are lost.
     #[arg(long)]
     pub(super) overwrite_filesystem: bool,
 
-    /// Refuse whatever changes anything: jobs that write, trim, make, extend or remove, commands,
-    /// settings of the host.
+    /// Refuse everything that changes something: jobs that write, trim, create, extend or remove
+    /// files; commands; settings of the host.
     #[arg(long)]
     pub(super) readonly: bool,
 
-    /// Run the commands that files want to run, such as exec_prerun= of fio and startcmd= of
-    /// Vdbench.
+    /// Run the commands in files, such as exec_prerun= of fio and startcmd= of Vdbench.
     #[arg(long)]
     pub(super) allow_commands: bool,
 }

@@ -58,9 +58,9 @@ Examples:
   plimsoll export 12..17 --format csv | head
   plimsoll export 'before*' --format json --output records/
 
-Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or their
-name: all runs of that name, or of a pattern as 'night*'. A file may stand for a
-run: a record (`--json`), fio's JSON, or a folder of them.";
+Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
+their name: all runs of that name, or of a pattern as 'night*'. A file may
+stand for a run: a record (`--json`), fio's JSON, or a folder of them.";
 
 /// What Markdown asks of a run's checks.
 const JUDGE: Judge = Judge {

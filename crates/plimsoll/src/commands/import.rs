@@ -12,7 +12,7 @@ use super::several::{FromFile, files, read};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
-/// Add results of fio, or records from elsewhere, to the runs that are kept
+/// Add results of fio, or records from elsewhere, to the stored runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

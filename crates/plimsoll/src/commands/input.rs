@@ -17,11 +17,11 @@ use crate::loader::{self, WithFiles};
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct InputArgs {
     /// Job files; `-` is the standard input. Each further file starts when the one before has
-    /// ended. With Vdbench's files, NAME=VALUE is what `$NAME` stands for.
+    /// ended. With Vdbench's files, NAME=VALUE sets `$NAME`.
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<String>,
 
-    /// Replace the path prefix A by B in every job; may be repeated, the first that fits counts.
+    /// Replace the path prefix A by B in every job; may be repeated; the first match applies.
     #[arg(long, value_name = "A=B", value_parser = pair)]
     pub(super) remap: Vec<(String, String)>,
 
@@ -37,7 +37,7 @@ pub(super) struct InputArgs {
     #[arg(long, value_parser = dialect_parser())]
     pub(super) dialect: Option<String>,
 
-    /// Of Vdbench's files: every host is this one.
+    /// Run everything in Vdbench's files on this host.
     #[arg(long)]
     pub(super) all_hosts_local: bool,
 }

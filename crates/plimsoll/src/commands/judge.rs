@@ -18,8 +18,8 @@ pub(super) struct JudgeArgs {
     #[arg(default_missing_value = "30m", value_parser = units::parse_duration)]
     until_steady: Option<Duration>,
 
-    /// Length of the stretch at the end that must be steady; all after the warm-up unless given,
-    /// and 1m with --until-steady.
+    /// Length of the period at the end that must be steady. Default: all after the warm-up, or 1m
+    /// with --until-steady.
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
     steady_window: Option<Duration>,
 
@@ -40,7 +40,7 @@ pub(super) struct JudgeArgs {
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
     warm_up: Option<Duration>,
 
-    /// What caches between this host and the media hold.
+    /// Size of the caches between this host and the media.
     #[arg(long, value_name = "SIZE", value_parser = units::parse_bytes)]
     cache_size: Option<u64>,
 }

@@ -27,15 +27,15 @@ pub(super) struct KeepArgs {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Keep nothing of the run.
+    /// Do not store the run.
     #[arg(long, conflicts_with_all = ["store", "name", "tag"])]
     no_store: bool,
 
-    /// What to call the run: `plimsoll show NAME` finds it again.
+    /// Name of the run: `plimsoll show NAME` shows it.
     #[arg(long, value_name = "NAME", value_parser = label)]
     name: Option<String>,
 
-    /// A word to find the run by; may be given several times.
+    /// A word to find the run by; may be repeated.
     #[arg(long, value_name = "TAG", value_parser = label)]
     tag: Vec<String>,
 }

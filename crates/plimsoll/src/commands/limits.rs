@@ -26,7 +26,7 @@ pub(super) use text::grouped;
 use answer::Question;
 use demand::Demand;
 
-/// Say what a design can do per I/O size and mix, which cap binds, and what lifts it
+/// Show what a design can do per I/O size and mix, which cap binds, and what lifts it
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -93,7 +93,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Tell where the source documents contradict themselves, and which figure is used.
+    /// List where the source documents contradict themselves, and which figure is used.
     #[arg(long)]
     errata: bool,
 }
@@ -112,11 +112,11 @@ pub(super) enum Mb {
 }
 
 const EXAMPLES: &str = "\
-A design names a machine and volumes; docs/designs has some. Limits are sustained
-ones; --burst takes those that hold while credits last. What lifts a cap was tried
-on the design: settings first, then more of the same. With --demand each change has its
-price, the cheapest first; also what throttling does, by queue depth, and the exit code is 4
-if a need is not met.
+A design names a machine and volumes; docs/designs has some. Limits are
+sustained ones; --burst uses those that hold while credits last. Each change
+that lifts a cap was tried on the design: settings first, then more of the
+same. With --demand each change has its price, the cheapest first; also what
+throttling does, by queue depth, and the exit code is 4 if a need is not met.
 
 Examples:
   plimsoll limits p30x4.toml

@@ -17,7 +17,7 @@ use crate::loader::HostLoader;
 use crate::result_file::{self, not_written};
 use crate::stream::{self, Sink};
 
-/// Show what an application asks for as a checklist, write it as a job, or begin a file of it
+/// Show what an application asks for as a checklist, write it as a job, or create a file of needs
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -46,7 +46,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["form", "new", "template"])]
     json: bool,
 
-    /// Write to this file instead of the standard output; `--new` asks for none then.
+    /// Write to this file instead of the standard output; `--new` then does not ask for one.
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
 }
@@ -62,7 +62,7 @@ enum Form {
     Plan,
     /// The checklist in Markdown.
     Markdown,
-    /// The checklist as a page that holds all that it shows.
+    /// The checklist as a self-contained page.
     Html,
 }
 
@@ -79,10 +79,11 @@ impl Form {
 }
 
 const EXAMPLES: &str = "\
-Rows are those of the checklist for application performance: 15, at the 50th, 90th
-and 99th percentile. What was not counted is `-`; how sure a figure is stands beside
-it. Jobs run at the rates that a design must carry: the percentile that the file
-names, with growth, and a peak of twice the normal load where no peak is stated.
+The rows are the 15 of the checklist for application performance, at the 50th,
+90th and 99th percentile. `-` was not counted; how sure a figure is stands
+beside it. Jobs run at the rates that a design must carry: the percentile that
+the file names, with growth, and a peak of twice the normal load where no peak
+is stated.
 
 Examples:
   plimsoll needs needs.toml

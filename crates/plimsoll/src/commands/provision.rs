@@ -45,8 +45,9 @@ Forms:
   suite           a suite that measures each promise: plimsoll bench --suite
   job             a job that offers all that is promised at once: plimsoll run
 
-What the design does not say (who administers the machine, its network, its image)
-is a variable at the top of the text. Each text says how far it was checked.
+What the design does not say (who administers the machine, its network, its
+image) is a variable at the top of the text. Each text says how far it was
+checked.
 
 Examples:
   plimsoll provision best.toml --as terraform -o main.tf

@@ -12,7 +12,7 @@ use crate::inputs;
 use crate::result_file::{self, not_written};
 use crate::{clock, stream};
 
-/// Make a page of charts: one file that holds all it shows
+/// Make a page of charts: one file that needs no other
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -49,10 +49,10 @@ Examples:
   plimsoll report 12,13,14 --title 'Three patterns'
   plimsoll report result.json --json | jq '.charts[].title'
 
-Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or their
-name: all runs of that name, or of a pattern as 'night*'. A file may stand for a
-run: a record (`--json`), fio's JSON, or a folder of them. What is joined by
-commas stands on one page, run after run; what is apart is compared.";
+Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
+their name: all runs of that name, or of a pattern as 'night*'. A file may
+stand for a run: a record (`--json`), fio's JSON, or a folder of them. What is
+joined by commas stands on one page, run after run; what is apart is compared.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

@@ -18,7 +18,7 @@ pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// Seed of all draws. Vdbench's files draw a new one for each run, which its record has; it
-    /// repeats that run. Jobs of fio have one of their own in `randseed`.
+    /// repeats that run. Jobs of fio set theirs with `randseed`.
     #[arg(long, value_name = "N", value_parser = units::parse_count)]
     seed: Option<u64>,
 

@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::summary::Columns;
 use crate::{clock, stream};
 
-/// List the runs that were kept, or name, tag, annotate and delete them
+/// List the stored runs, or name, tag, annotate and delete them
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
@@ -52,7 +52,7 @@ struct ListArgs {
 enum Action {
     /// Give a run a name
     Name(ChangeArgs),
-    /// Write a note about a run, in place of the one that it has
+    /// Write a note about a run; it replaces the present one
     Note(ChangeArgs),
     /// Add a tag to a run
     Tag(ChangeArgs),
@@ -89,10 +89,9 @@ Examples:
   plimsoll runs tag 12 nightly
   plimsoll runs --all --json
 
-Before a name stands what became of a run that is not simply complete, what
-speaks against its figures (`invalid`, `cannot tell` or `caution`), and whether
-the needs of a bench are met (`met`, `not met` or `cannot tell`).
-`plimsoll show N` says why.";
+The word before a name says how the run ended if it is not complete, what its
+checks found (`invalid`, `cannot tell` or `caution`), or whether the needs of a
+bench are met (`met`, `not met` or `cannot tell`). `plimsoll show N` says why.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

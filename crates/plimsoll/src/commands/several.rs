@@ -15,10 +15,10 @@ use crate::limited::{self, RESULT_BYTES_MAX};
 
 /// How runs are named, for help.
 pub(super) const HOW: &str = "\
-Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or their
-name: all runs of that name, or of a pattern as 'night*'. A file may stand for a
-run: a record (`--json`), fio's JSON, or a folder of them. Several are joined by
-commas: `3,5,tag:night`.";
+Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
+their name: all runs of that name, or of a pattern as 'night*'. A file may
+stand for a run: a record (`--json`), fio's JSON, or a folder of them. Several
+are joined by commas: `3,5,tag:night`.";
 
 /// Finds the runs that a text names, each once, in the order in which they were taken.
 pub(super) fn find(text: &str, args: &StoreArgs) -> Result<Vec<Run>, Failure> {

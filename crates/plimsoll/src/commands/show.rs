@@ -8,7 +8,7 @@ use super::runs::not_found;
 use crate::exit::{Exit, Failure};
 use crate::{clock, stream, summary};
 
-/// Show a run that was kept
+/// Show a stored run
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

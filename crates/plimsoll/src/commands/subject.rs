@@ -48,7 +48,7 @@ pub(super) struct SubjectArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
 
-    /// Write to a file or device that was there before. What is in it is lost.
+    /// Write to an existing file or device. Its contents are lost.
     #[arg(long)]
     overwrite: bool,
 

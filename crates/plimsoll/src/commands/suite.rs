@@ -22,7 +22,7 @@ use crate::result_file::{self, not_written};
 use crate::stream;
 use crate::summary::{fit, wrap};
 
-/// List, show or begin benchmark procedures
+/// List, show or create benchmark procedures
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -32,11 +32,11 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// List the suites there are
+    /// List all suites
     List,
     /// Print what a suite would do: every step, its settings, and the total time
     Show(ShowArgs),
-    /// Write a suite of one's own, from one that is there
+    /// Write a suite of your own, starting from an existing one
     New(NewArgs),
 }
 
@@ -72,7 +72,7 @@ struct NewArgs {
     /// Its name; the file is NAME.toml.
     name: String,
 
-    /// The suite to begin with.
+    /// The suite to start from.
     #[arg(long, value_name = "SUITE", default_value = "quick")]
     from: String,
 }
@@ -99,7 +99,7 @@ pub(super) struct ChangeArgs {
     #[arg(long, value_name = "F", value_parser = scale)]
     scale: Option<f64>,
 
-    /// Measure each step so often, in mixed order; six and more have an interval of 95 %.
+    /// Measure each step N times, in mixed order; from six on there is an interval of 95 %.
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,

@@ -27,9 +27,10 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-What the other language cannot say stands in comments at the top of the text,
-and on standard error. Vdbench's files to vdbench are written in plain form: a
-definition per line and keywords in full, with nothing to include or substitute.
+What the other language cannot express is listed in comments at the top of the
+text, and on standard error. Vdbench's files to vdbench are written in plain
+form: a definition per line and keywords in full, with nothing to include or
+substitute.
 
 Examples:
   plimsoll translate fioread.ini --to vdbench -o fioread.parm

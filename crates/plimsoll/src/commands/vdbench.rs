@@ -48,8 +48,8 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-A link named `vdbench` to this program does the same. The exit code is 0, or 157
-for any failure, as Vdbench's; 130 after a signal.
+A link named `vdbench` to this program does the same. The exit code is 0, or
+157 for any failure, as Vdbench's; 130 after a signal.
 
 Examples:
   plimsoll vdbench -f parmfile -o out

@@ -19,7 +19,7 @@ const MAKE: &str = "`plimsoll catalog import FILE --write DIR` makes such a fold
 /// Tables of the user's own: the argument of every command that looks something up.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct CatalogArgs {
-    /// Folder with tables of your own, which count before the built-in ones.
+    /// Folder with tables of your own, which take precedence over the built-in ones.
     #[arg(long, value_name = "DIR")]
     pub(crate) catalog: Option<PathBuf>,
 }

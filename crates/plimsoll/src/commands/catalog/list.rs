@@ -33,10 +33,10 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-MB/s are 10^6 bytes per second here; `plimsoll catalog show` has every figure as published.
-The last column of machines is what the network card sends.
-Machines of Google Cloud have limits by type of disk: reads of pd-ssd stand here.
-Of a price `~` says about, `=` derived as the note below it says.
+MB/s are 10^6 bytes per second here; `plimsoll catalog show` has every figure
+as published. The last column of machines is what the network card sends.
+Machines of Google Cloud have limits by type of disk: reads of pd-ssd stand
+here. Of a price `~` says about, `=` derived as the note below it says.
 
 Examples:
   plimsoll catalog list disks premium

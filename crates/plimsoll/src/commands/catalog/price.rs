@@ -39,7 +39,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "H", default_value_t = MONTH_HOURS)]
     hours: f64,
 
-    /// Hours of it in which the machine runs; all unless given. Disks are paid for all of it.
+    /// Hours of the month in which the machine runs; all unless given. Disks are paid for all of
+    /// it.
     #[arg(long, value_name = "H")]
     running: Option<f64>,
 
@@ -58,8 +59,9 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-List prices in US dollars for Linux, without tax, traffic and discounts of a contract. A price that
-is not known is an error, and never nothing. Of a price `~` says about, `=` derived.
+List prices in US dollars for Linux, without tax, traffic and discounts of a
+contract. A price that is not known is an error, never zero. Of a price `~`
+says about, `=` derived.
 
 Examples:
   plimsoll catalog price p30x4.toml --region eastus

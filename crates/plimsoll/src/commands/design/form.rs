@@ -16,7 +16,7 @@ pub(super) enum Form {
     Markdown,
     /// A row for each design, separated by commas.
     Csv,
-    /// A page that holds all that it shows.
+    /// A self-contained page.
     Html,
     /// JSON, as `--json` prints it.
     Json,

@@ -11,7 +11,7 @@ use super::ask;
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
-/// Let the machine die: what only a ReadWrite host cache had is gone
+/// Crash the machine: data that only a ReadWrite host cache had is lost
 #[derive(Debug, clap::Args)]
 #[command(after_help = CRASH_HELP)]
 pub(super) struct CrashArgs {
@@ -25,20 +25,23 @@ pub(super) struct CrashArgs {
 }
 
 const CRASH_HELP: &str = "\
-What an fsync had returned for is never lost, and names and lengths set without a write neither. \
-Until `plimsoll rehearse restart` every access fails with EIO, by open files as well.
+Data that an fsync returned for is never lost, nor are names and lengths that
+were set without a write. Until `plimsoll rehearse restart` every access fails
+with EIO, by open files as well.
 
-The machine's programs die with it: end those that have files of the volumes open or mapped before \
-the restart. One that lives on keeps what it has in memory, and loses pages that it had mapped.
+The machine's programs die with it: end those that have files of the volumes
+open or mapped before the restart. One that keeps running keeps its memory, and
+loses the pages that it had mapped.
 
 Examples:
   plimsoll rehearse crash /mnt/p30
   plimsoll rehearse restart /mnt/p30";
 
 const RESTART_HELP: &str = "\
-What the crash took stays lost. End the programs that had files of the volumes open or mapped \
-first, as the machine's crash would have: files that are still open go on, and a program that uses \
-them relies on what it has in memory, of which a crash leaves nothing.
+What the crash took stays lost. End the programs that had files of the volumes
+open or mapped first, as the machine's crash would have: files that are still
+open stay usable, and a program that uses them relies on data in its memory,
+which a real crash would have erased.
 
 Example:
   plimsoll rehearse restart /mnt/p30";

@@ -32,12 +32,14 @@ pub(super) struct Args {
 }
 
 const HELP: &str = "\
-A design with one volume is mounted at MOUNTPOINT, one with several at folders below it that are \
-named as in the design: /mnt/data is at MOUNTPOINT/mnt/data. The data are kept: mount again to go \
-on with them. Mounted by root, it is open to all users, as their permissions allow.
+A design with one volume is mounted at MOUNTPOINT, one with several at folders
+below it that are named as in the design: /mnt/data is at MOUNTPOINT/mnt/data.
+The data are kept: mount again to go on with them. Mounted by root, it is open
+to all users, as their permissions allow.
 
-What the machine's page cache would do is left out: every read and write meets the caps. Names and \
-attributes take no time. fsync is what reaches the emulated disk; the real one is not waited for.
+The page cache of the machine is not emulated: every read and write meets the
+caps. Names and attributes take no time. fsync waits for the emulated disk, not
+for the real one.
 
 Examples:
   plimsoll rehearse mount docs/designs/p30.toml /mnt/p30

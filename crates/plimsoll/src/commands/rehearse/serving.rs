@@ -43,7 +43,7 @@ pub(super) struct ServingArgs {
     #[arg(long, value_name = "STATE", value_enum, default_value = "cold")]
     cache: CacheState,
 
-    /// Go on with data that were written to volumes of other sizes.
+    /// Continue with data that were written to volumes of other sizes.
     #[arg(long)]
     resize: bool,
 

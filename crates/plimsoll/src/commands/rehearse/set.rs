@@ -41,17 +41,19 @@ pub(super) struct Args {
     #[arg(long, value_name = "DESIGN", conflicts_with_all = Edit::NAMES)]
     design: Option<String>,
 
-    /// Folder with tables of your own, which count before the built-in ones; those that the volumes
+    /// Folder with tables of your own, which take precedence over the built-in ones; those that the
+    /// volumes
     /// were begun with unless given.
     #[arg(long, value_name = "DIR")]
     catalog: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
-I/Os that wait go on under the new caps. Where a cache changes, what only the earlier one had goes \
-to the disks at once, and the command waits for it. What a volume is made of stays: the number of \
-disks, their columns and chunks. The disks of a stripe are equal, so --disk, --size, --iops and \
---throughput are of each, and change all of them.
+I/Os that wait go on under the new caps. Where a cache changes, what only the
+earlier one had goes to the disks at once, and the command waits for it. What a
+volume is made of stays: the number of disks, their columns and chunks. The
+disks of a stripe are equal, so --disk, --size, --iops and --throughput are of
+each, and change all of them.
 
 Examples:
   plimsoll rehearse set /mnt/p30 --disk P40

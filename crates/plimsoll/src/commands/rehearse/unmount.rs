@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(value_name = "MOUNT")]
     path: PathBuf,
 
-    /// Take it out of sight at once, and away when the last program has left it.
+    /// Detach it at once; it ends when the last program has left it.
     #[arg(long)]
     lazy: bool,
 }
