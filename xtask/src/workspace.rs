@@ -64,7 +64,7 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
     Ok(packages)
 }
 
-/// Says whether only tests use it: they may look at the product from above.
+/// Returns whether only tests use it: they may look at the product from above.
 fn is_for_tests(dependency: &Value) -> bool {
     dependency["kind"] == "dev"
 }

@@ -16,7 +16,7 @@ pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
     }
 }
 
-/// Says whether one account of credits has ended, and another one is still drawn on.
+/// Returns whether one account of credits has ended, and another one is still drawn on.
 fn is_on_other_credits(gate: &Gate) -> bool {
     gate.name == GateName::Credits && gate.figure("lasts_s").is_some()
 }

@@ -155,7 +155,7 @@ fn default_of(name: &str) -> Option<String> {
     known.map(|(_, value)| (*value).to_owned())
 }
 
-/// Says whether two values of an option mean the same.
+/// Returns whether two values of an option mean the same.
 fn is_same(name: &str, from: &str, to: &str) -> bool {
     if from.eq_ignore_ascii_case(to) {
         return true;

@@ -59,8 +59,8 @@ pub fn assess(record: &Record, rules: &Rules) -> Vec<StepValidity> {
     steps.into_iter().map(|step_idx| Step::of(record, step_idx).assess(rules)).collect()
 }
 
-/// Says whether a run is what was asked for: no step has a check that says otherwise, and none was
-/// to run until it was steady and did not become so. Of a curve its load line, see
+/// Returns whether a run is what was asked for: no step has a check that says otherwise, and none
+/// was to run until it was steady and did not become so. Of a curve its load line, see
 /// [`has_valid_line`].
 pub fn is_valid(record: &Record) -> bool {
     if record.curve.is_some() {
@@ -70,8 +70,9 @@ pub fn is_valid(record: &Record) -> bool {
     record.validity.iter().all(|step| step.is_valid) && record.conditions.iter().all(is_steady)
 }
 
-/// Says whether a curve has an answer, be it that no load is carried, or that all are, and whether
-/// the measurement that stands for it is what was asked for; true of a record without a curve.
+/// Returns whether a curve has an answer, be it that no load is carried, or that all are, and
+/// whether the measurement that stands for it is what was asked for; true of a record without a
+/// curve.
 pub fn has_valid_line(record: &Record) -> bool {
     let Some(curve) = &record.curve else { return true };
     match curve.line.verdict() {
@@ -214,8 +215,8 @@ impl<'a> Step<'a> {
         if is_found { self.with_warm_up(gate, rules, window) } else { gate }
     }
 
-    /// Says that a cap without credits carried more than its rate, if one did: what it kept of an
-    /// idle moment is a part of a short run.
+    /// Reports that a cap without credits carried more than its rate, if one did: what it kept of
+    /// an idle moment is a part of a short run.
     fn saved_text(&self) -> Option<String> {
         let caps = self.jobs.iter().filter_map(|job| job.caps.as_ref()).flat_map(|it| &it.caps);
         let paced = caps.filter(|cap| cap.credit == 0 && cap.burst_per_s <= cap.per_s);
@@ -263,12 +264,12 @@ impl<'a> Step<'a> {
         Gate { reason, ..gate }.with(&[("n_remarks", 1.0)])
     }
 
-    /// Says whether time was that of emulated volumes.
+    /// Returns whether time was that of emulated volumes.
     fn is_virtual(&self) -> bool {
         self.record.emulation.as_ref().is_some_and(|emulation| emulation.time == "virtual")
     }
 
-    /// Says whether nothing but the load generator was at work.
+    /// Returns whether nothing but the load generator was at work.
     fn is_null(&self) -> bool {
         self.jobs.iter().all(|job| job.engine_used == "null" || job.engine == "null")
     }

@@ -123,8 +123,8 @@ impl GateName {
         GateName::ALL.iter().any(|it| it.as_str() == name && it.invalidates())
     }
 
-    /// Says whether a run that fails the check did not measure what was asked for. The others limit
-    /// what follows from its figures.
+    /// Returns whether a run that fails the check did not measure what was asked for. The others
+    /// limit what follows from its figures.
     pub fn invalidates(self) -> bool {
         matches!(
             self,

@@ -44,7 +44,7 @@ impl Compared {
         }
     }
 
-    /// Says which way is better: rates up, latencies down.
+    /// Returns which way is better: rates up, latencies down.
     pub fn better(self) -> BetterWhen {
         if self.figure().is_rate() { BetterWhen::Higher } else { BetterWhen::Lower }
     }
@@ -150,7 +150,7 @@ fn latency(dirs: &[&DirRecord], waited: Waited) -> Histogram {
     merged
 }
 
-/// Tells from the starts of runs, each set in the order it stands in, how two sets were taken: in
+/// Finds from the starts of runs, each set in the order it stands in, how two sets were taken: in
 /// pairs of one run of each, mixed otherwise (from one run to the next, the set changes at least
 /// every fourth time), or one set after the other.
 pub fn run_order(baseline_started: &[u64], candidate_started: &[u64]) -> RunOrder {

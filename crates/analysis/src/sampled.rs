@@ -26,7 +26,7 @@ pub fn measured(record: &Record, step_idx: u32) -> Vec<&Interval> {
     intervals
 }
 
-/// Says whether the last of the intervals of one step was cut off by its end.
+/// Returns whether the last of the intervals of one step was cut off by its end.
 pub fn is_last_cut_off(intervals: &[&Interval]) -> bool {
     let usual_ms = usual_ms(intervals.iter().map(|it| it.length_ms)) as f64;
     let last = intervals.last().filter(|_| intervals.len() > 1);

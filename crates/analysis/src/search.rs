@@ -336,7 +336,7 @@ impl Search {
         self.taken.iter().filter(|(probe, _)| is_of_curve(probe.purpose)).count()
     }
 
-    /// Says whether as many probes were made to find the line as may be. Those of the curve are
+    /// Returns whether as many probes were made to find the line as may be. Those of the curve are
     /// none of them; controls are, where the search goes on after them.
     fn is_out_of_probes(&self) -> bool {
         self.taken.len() - self.n_of_curve() >= self.options.n_probes_max as usize
@@ -375,8 +375,8 @@ impl Search {
         None
     }
 
-    /// Says whether what was measured after the search says that the line is elsewhere, and there
-    /// are probes left to find it.
+    /// Returns whether what was measured after the search says that the line is elsewhere, and
+    /// there are probes left to find it.
     fn is_overturned(&self) -> bool {
         let is_line = |found: &Found| found.ends.is_some() && found.drift.is_none();
         let may_go_on = !self.is_out_of_probes();
@@ -497,13 +497,13 @@ impl Search {
         self.tallies.range(..low).next_back().map_or(low, |(units, _)| *units)
     }
 
-    /// Says whether a load below the line has failed, or one above it was carried.
+    /// Returns whether a load below the line has failed, or one above it was carried.
     fn is_contradicted(&self, low: u64, high: u64) -> bool {
         self.tallies.range(..=low).any(|(_, tally)| tally.n_failed > 0)
             || self.tallies.range(high..).any(|(_, tally)| tally.n_carried > 0)
     }
 
-    /// Says whether the line has been probed often, and is known as well as it can be.
+    /// Returns whether the line has been probed often, and is known as well as it can be.
     fn is_soft(&self) -> bool {
         let (low, high) = (self.belief.quantile(0.05), self.belief.quantile(0.95));
         let width = SOFT_WIDTH * self.options.tolerance;
@@ -520,7 +520,7 @@ impl Search {
         }
     }
 
-    /// Says why a search that had to end has no line.
+    /// Returns why a search that had to end has no line.
     fn why_not(&self) -> Reason {
         let of = |answer| self.taken.iter().filter(move |(_, it)| it.answer == answer).count();
         let n_host = of(Answer::HostAtFault);
@@ -633,7 +633,7 @@ impl Search {
         Some((moved.unwrap_or(if n.is_multiple_of(2) { low } else { high }), Purpose::Control))
     }
 
-    /// Says whether the limit is suspected to move, and was already some probes ago.
+    /// Returns whether the limit is suspected to move, and was already some probes ago.
     fn has_drifted(&mut self) -> bool {
         let n = self.taken.len();
         self.suspected_at =

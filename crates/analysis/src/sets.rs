@@ -109,7 +109,7 @@ pub fn compare_sets<R: Borrow<Record>>(
     SetComparison { differences: found, remarks: Vec::new(), rows: sides.rows() }
 }
 
-/// Says that latencies of both sets count from different moments, and which ones are compared.
+/// Reports that latencies of both sets count from different moments, and which ones are compared.
 fn counted_from(baseline: &[&Record], candidate: &[&Record]) -> Option<Difference> {
     let is_due = |set: &[&Record]| {
         set.iter()

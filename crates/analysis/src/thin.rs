@@ -10,7 +10,7 @@ pub struct ThinPercentile {
 }
 
 impl ThinPercentile {
-    /// Says whether a percentile of so many operations has too few beyond it.
+    /// Returns whether a percentile of so many operations has too few beyond it.
     ///
     /// # Panics
     /// If the percentile is below 0, or none lies beyond it.

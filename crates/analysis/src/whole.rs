@@ -67,7 +67,7 @@ fn is_copy(record: &Record, other: &Record) -> bool {
         && record.jobs.iter().zip(&other.jobs).all(|(job, other)| is_same_job(job, other))
 }
 
-/// Says whether two jobs are one and the same, seed and all, but for the moment of their start.
+/// Returns whether two jobs are one and the same, seed and all, but for the moment of their start.
 fn is_same_job(job: &JobRecord, other: &JobRecord) -> bool {
     let started = |it: &JobRecord| JobRecord { started_unix_ms: 0, pid: 0, ..it.clone() };
     job.name == other.name
@@ -76,7 +76,7 @@ fn is_same_job(job: &JobRecord, other: &JobRecord) -> bool {
         && started(job) == started(other)
 }
 
-/// Says which records are copies, within a side or of one on the other.
+/// Returns which records are copies, within a side or of one on the other.
 fn copies(
     (baseline, from): (&[&Record], &[&Record]),
     (candidate, to): (&[&Record], &[&Record]),
@@ -119,7 +119,7 @@ fn runs(record: &Record) -> Vec<Cow<'_, Record>> {
     }
 }
 
-/// Says whether there are figures beside those of a curve.
+/// Returns whether there are figures beside those of a curve.
 fn has_steps(record: &Record) -> bool {
     record.suite.is_some() || record.curve.is_none()
 }

@@ -9,7 +9,7 @@ const USED_MIN: f64 = 0.9;
 /// Times of the service over the best ones up to which a volume is not busy: it would take more.
 const SLOWER_MAX: f64 = 1.1;
 
-/// Says that an open load line is what the I/Os in flight come to (Little: their number over the
+/// Reports that an open load line is what the I/Os in flight come to (Little: their number over the
 /// time of each): all are in use at the line or where it broke, and none of them takes longer than
 /// under little load. None where more in flight would only wait in the volume.
 pub(crate) fn bound(record: &Record, curve: &CurveRecord) -> Option<String> {

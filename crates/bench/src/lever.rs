@@ -70,7 +70,7 @@ impl Lever {
         if is_one_by_one { Lever::Workers } else { Lever::QueueDepth }
     }
 
-    /// Says whether the load does not wait for completions.
+    /// Returns whether the load does not wait for completions.
     pub fn is_open(self) -> bool {
         matches!(self, Lever::Rate { .. })
     }

@@ -53,7 +53,7 @@ pub(crate) fn point(
     }
 }
 
-/// Says what a point has where a limit is broken, such as `p99 12.4ms, not < 10ms`.
+/// Returns what a point has where a limit is broken, such as `p99 12.4ms, not < 10ms`.
 pub(crate) fn broken_limit(limit: &Limit, point: &Point) -> String {
     let figure = limit.figure(&point.measured());
     match (limit, figure) {
@@ -67,7 +67,7 @@ pub(crate) fn broken_limit(limit: &Limit, point: &Point) -> String {
     }
 }
 
-/// Says that a load was not carried because ever more of it waited; none where it did not.
+/// Reports that a load was not carried because ever more of it waited; none where it did not.
 pub(crate) fn grown_backlog(backlog: Backlog) -> Option<String> {
     let Backlog { start, end, .. } = backlog;
     let is_grown = backlog.pressure() > 1.0;
@@ -234,7 +234,7 @@ fn reason_of(reason: Reason) -> CannotTell {
     }
 }
 
-/// Says why there is no line; empty where there is one.
+/// Returns why there is no line; empty where there is one.
 fn why_not(line: &LoadLine, search: &Search) -> String {
     let LineEnd::CannotTell(reason) = line.end else { return String::new() };
     let n_taken = search.taken().len();

@@ -193,17 +193,17 @@ impl Access {
         Self::ALL.iter().find(|(_, access)| *access == self).map_or("", |(name, _)| name)
     }
 
-    /// Says whether it is sequential.
+    /// Returns whether it is sequential.
     pub fn is_sequential(self) -> bool {
         matches!(self, Access::Read | Access::Write | Access::ReadWrite)
     }
 
-    /// Says whether it only reads.
+    /// Returns whether it only reads.
     pub fn is_read(self) -> bool {
         matches!(self, Access::Read | Access::RandRead)
     }
 
-    /// Says whether it reads and writes.
+    /// Returns whether it reads and writes.
     pub fn is_mixed(self) -> bool {
         matches!(self, Access::ReadWrite | Access::RandReadWrite)
     }

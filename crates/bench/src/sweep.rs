@@ -245,8 +245,8 @@ impl Sweep {
         Some(point)
     }
 
-    /// Says why a point says nothing, where its workers and not the device were the limit: the next
-    /// one has more.
+    /// Returns why a point says nothing, where its workers and not the device were the limit: the
+    /// next one has more.
     fn too_few_workers(&mut self, step_idx: u32, gates: &[Gate], passed: bool) -> Option<String> {
         let record = self.record.as_ref()?;
         let is_short = !passed || !self.options.lever.is_open();
@@ -334,7 +334,7 @@ impl Sweep {
         }
     }
 
-    /// Says what a point breaks, the limits in their order first.
+    /// Returns what a point breaks, the limits in their order first.
     fn broken(&self, point: Option<&Point>, gates: &[Gate], failed: bool) -> Vec<String> {
         let Some(point) = point else { return vec!["nothing was completed".to_owned()] };
         let limits = self.options.limits.broken(&point.measured());
@@ -448,7 +448,7 @@ fn generator(record: &Record, step_idx: u32) -> Option<&GateRecord> {
     (gate.verdict == Verdict::Failed).then_some(gate)
 }
 
-/// Says that what ends the line is the generator itself, and not the volume: it was the limit of
+/// Reports that what ends the line is the generator itself, and not the volume: it was the limit of
 /// the lowest load that was not carried, whenever that was measured.
 fn generator_bound(record: &Record, curve: &record::CurveRecord) -> Option<String> {
     let first_fail = curve.line.load.and(curve.line.first_fail)?;

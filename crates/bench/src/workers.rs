@@ -102,7 +102,7 @@ impl Workers {
         Some(if self.n_in_vain > 0 { trial.n_before } else { trial.n_after })
     }
 
-    /// Says how many workers issued something, and why, where more than at first were tried.
+    /// Returns how many workers issued something, and why, where more than at first were tried.
     pub fn note(&self, what: &str) -> Option<Note> {
         let Trial { n_before, before_iops, n_after, after_iops } = self.last?;
         let workers = |n: u32| if n == 1 { "1 worker".to_owned() } else { format!("{n} workers") };
@@ -124,7 +124,7 @@ impl Workers {
         Some(Note { severity: NoteSeverity::Info, code: "workers".to_owned(), message })
     }
 
-    /// Says whether the next measurement is to show if more workers carry more. Where others
+    /// Returns whether the next measurement is to show if more workers carry more. Where others
     /// disturb it, it does not, and must not be taken.
     pub fn is_trying(&self) -> bool {
         self.before.is_some()

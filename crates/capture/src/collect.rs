@@ -225,7 +225,7 @@ impl Collector {
         }
     }
 
-    /// Tells which devices came and went within a source.
+    /// Notes which devices appeared and disappeared within a source.
     fn note_changes(&mut self, all: &[Series]) {
         let mut texts = Vec::new();
         for (source_idx, source) in self.captured.sources.iter().enumerate() {
@@ -363,7 +363,7 @@ impl Collector {
 /// Notes that are kept: a log of nothing but gaps says so often enough.
 const NOTES_MAX: usize = 200;
 
-/// Says how much a series tells: reads apart from writes, latencies, times of day.
+/// Returns how much a series tells: reads apart from writes, latencies, times of day.
 fn detail(series: &Series) -> usize {
     let Some(sample) = series.samples.last() else { return 0 };
     let tells = [

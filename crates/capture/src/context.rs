@@ -31,7 +31,7 @@ impl<'a> Context<'a> {
         self.put(Event::Note(Note { kind: NoteKind::Remark, line, text: text.into() }));
     }
 
-    /// Says that a part could not be read.
+    /// Reports that a part could not be read.
     pub(crate) fn unreadable(&mut self, line: Option<u64>, text: impl Into<String>) {
         self.n_unreadable += 1;
         if self.n_unreadable <= UNREADABLE_SHOWN {
@@ -39,7 +39,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Says how much more could not be read.
+    /// Reports how much more could not be read.
     pub(crate) fn finish(&mut self) {
         if self.n_unreadable > UNREADABLE_SHOWN {
             let n_more = self.n_unreadable - UNREADABLE_SHOWN;

@@ -65,8 +65,8 @@ impl Format {
         }
     }
 
-    /// Says whether its first report is the average since the host started, where it was not told
-    /// to print none.
+    /// Returns whether its first report is the average since the host started, where it was not
+    /// told to print none.
     pub(crate) fn begins_with_average(self) -> bool {
         match self {
             Format::Iostat | Format::SysstatJson | Format::Vmstat => true,
@@ -81,7 +81,7 @@ impl Format {
         }
     }
 
-    /// Says whether it lists single I/Os.
+    /// Returns whether it lists single I/Os.
     pub fn is_trace(self) -> bool {
         match self {
             Format::Biosnoop | Format::Blkparse | Format::Iolog => true,
@@ -136,7 +136,7 @@ const PACKED: [(&[u8], &str, &str); 6] = [
     (b"\xfe\xff", "it is UTF-16", "save it as UTF-8"),
 ];
 
-/// Tells the form of a source from its beginning; 64 KiB are enough.
+/// Determines the form of a source from its beginning; 64 KiB are enough.
 pub fn recognise(head: &[u8]) -> Result<Format, UnknownFormat> {
     let head = &head[..head.len().min(HEAD_BYTES)];
     for (magic, what, instead) in PACKED {
@@ -179,7 +179,7 @@ fn json_format(text: &str) -> Result<Format, UnknownFormat> {
     found.map(|(_, format)| format).ok_or(UnknownFormat::Unknown)
 }
 
-/// Tells the form from one line, if it says.
+/// Determines the form from one line, if it says.
 fn line_format(line: &str) -> Option<Format> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);

@@ -73,7 +73,7 @@ impl<'a> Lines<'a> {
         self.n_read
     }
 
-    /// Says whether the last line of the stream has no end: it may have been cut off.
+    /// Returns whether the last line of the stream has no end: it may have been cut off.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }

@@ -204,7 +204,7 @@ impl Sample {
         apart.or(self.all.wait_ns)
     }
 
-    /// Says whether nothing was done.
+    /// Returns whether nothing was done.
     pub fn is_idle(&self) -> bool {
         [&self.read, &self.write, &self.all].into_iter().all(Flow::is_idle)
     }

@@ -38,7 +38,7 @@ pub const EDITIONS: [EditionInfo; 5] = [
 ];
 
 impl EditionInfo {
-    /// Says whether this is its name, or the other name for it.
+    /// Returns whether this is its name, or the other name for it.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.alias == Some(name)
     }

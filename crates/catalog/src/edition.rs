@@ -75,13 +75,13 @@ impl Edition {
         self.vm_idx.get(&near::key(name)).map(|idx| &self.vms[*idx])
     }
 
-    /// Says that no machines are known of the cloud whose sizes are named so: `the catalogue has no
-    /// machines of Google Cloud`. `None` where there are some, or the name is of no known form.
+    /// Reports that no machines are known of the cloud whose sizes are named so: `the catalogue has
+    /// no machines of Google Cloud`. `None` where there are some, or the name is of no known form.
     pub fn lacks_machines_like(&self, name: &str) -> Option<String> {
         self.lacks_machines_of(Cloud::of_machine(name)?.as_str())
     }
 
-    /// Says that no machines of a cloud are known, by what people call it: `gcp`, `Google`.
+    /// Reports that no machines of a cloud are known, by what people call it: `gcp`, `Google`.
     pub fn lacks_machines_of(&self, cloud: &str) -> Option<String> {
         let cloud = Cloud::from_text(cloud)?;
         let is_known = self.vms.iter().any(|vm| vm.cloud() == cloud.as_str());

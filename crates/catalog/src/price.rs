@@ -197,7 +197,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Says whether another price is for the same part of a thing.
+    /// Returns whether another price is for the same part of a thing.
     pub fn is_of_same_meter(&self, other: &Price) -> bool {
         (self.part, self.band, self.term) == (other.part, other.band, other.term)
     }

@@ -92,7 +92,7 @@ impl PricePer {
         }
     }
 
-    /// Says whether so much of a part can be counted in this measure.
+    /// Returns whether so much of a part can be counted in this measure.
     pub(crate) fn counts(self, part: Part) -> bool {
         match part {
             Part::Pool => self.measure == Measure::Gib,

@@ -40,7 +40,7 @@ impl TableSchema {
     pub(crate) const EXPECTED: &str = "a table is named disks-, vms-, network-, prices-, hourly-, \
                                        reserved- or sustained-SOMETHING.csv";
 
-    /// Tells a table's kind from its file name.
+    /// Determines a table's kind from its file name.
     pub(crate) fn of(file_name: &str) -> Option<Self> {
         match file_name.split('-').next()? {
             "disks" => Some(TableSchema::Disks),
@@ -53,7 +53,7 @@ impl TableSchema {
         }
     }
 
-    /// Says whether it is read for prices only.
+    /// Returns whether it is read for prices only.
     pub(crate) fn is_of_prices(self) -> bool {
         match self {
             TableSchema::Prices | TableSchema::ByRegion | TableSchema::Sustained => true,

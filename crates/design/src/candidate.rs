@@ -39,7 +39,7 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// Says whether nothing speaks for another one of the same type and cache mode.
+    /// Returns whether nothing speaks for another one of the same type and cache mode.
     fn beats(&self, other: &Candidate) -> bool {
         let rank = |it: &Candidate| (it.price.is_open, it.price.is_unpriced);
         let is_as_cheap = rank(self) == rank(other) && self.price <= other.price;
@@ -191,7 +191,7 @@ impl VolumeContext<'_> {
     }
 }
 
-/// Says whether I/Os cost the same of two types' caps.
+/// Returns whether I/Os cost the same of two types' caps.
 fn counts_alike(a: &Disk, b: &Disk) -> bool {
     let key = |disk: &Disk| {
         let known = [&disk.cap.iops, &disk.cap.bytes, &disk.write_iops].map(Option::is_some);

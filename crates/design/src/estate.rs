@@ -220,7 +220,7 @@ pub fn place_network(
     })
 }
 
-/// Says what rejects a design; one that cannot be read is none of disks that are sold.
+/// Returns what rejects a design; one that cannot be read is none of disks that are sold.
 fn why_not(asked: &Need, parsed: Option<Design>) -> Option<Rejection> {
     match parsed {
         None => Some(Rejection::Disks),

@@ -47,7 +47,7 @@ pub enum NoPrice {
 }
 
 impl NoPrice {
-    /// Says what to do about it, where something can be done.
+    /// Returns what to do about it, where something can be done.
     pub fn hint(&self) -> Option<String> {
         match self {
             NoPrice::Cost(CostError::NoPrice { region: None, known_in, .. })

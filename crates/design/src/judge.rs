@@ -43,7 +43,7 @@ pub struct PhaseJudged {
 }
 
 impl PhaseJudged {
-    /// Says whether all of it is carried.
+    /// Returns whether all of it is carried.
     pub fn is_met(&self) -> bool {
         let mut pairs = self.flows.iter().zip(&self.done);
         pairs.all(|(flow, done)| done.iops >= flow.demand.unwrap_or(0.0) * (1.0 - ROUNDING))
@@ -64,7 +64,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Says whether the design carries the need.
+    /// Returns whether the design carries the need.
     pub fn is_met(&self) -> bool {
         let is_large_and_fast = self.too_small.is_empty() && self.too_slow.is_empty();
         is_large_and_fast && self.phases.iter().all(PhaseJudged::is_met)
@@ -83,7 +83,7 @@ impl Judged {
     }
 }
 
-/// Says what a design does with a need whose volumes it has, in the same order.
+/// Returns what a design does with a need whose volumes it has, in the same order.
 ///
 /// # Panics
 /// If it has not as many volumes.

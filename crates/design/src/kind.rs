@@ -60,7 +60,7 @@ impl<'e> DiskKind<'e> {
         Some(DiskKind { sku, frame, disk, class, may_cache, needs_premium })
     }
 
-    /// Says whether all its limits are known that hold an I/O back.
+    /// Returns whether all its limits are known that hold an I/O back.
     pub(crate) fn is_known(&self) -> bool {
         let is_counted_in_bytes = self.disk.merging == volume::design::Merging::Units;
         (self.disk.cap.iops.is_some() || is_counted_in_bytes) && self.disk.cap.bytes.is_some()

@@ -53,7 +53,7 @@ pub fn nearest(market: &Market<'_>, need: &Need, options: &Options) -> Result<Ne
     Ok(Nearest::Part { part, design: Box::new(design) })
 }
 
-/// Says whether it is the machine that is missing.
+/// Returns whether it is the machine that is missing.
 fn without_machine(
     market: &Market<'_>,
     need: &Need,

@@ -85,7 +85,8 @@ impl Default for PhaseNeed {
 }
 
 impl VolumeNeed {
-    /// Says whether something is known of what a host cache would do for it, and it may have one.
+    /// Returns whether something is known of what a host cache would do for it, and it may have
+    /// one.
     pub(crate) fn may_cache(&self) -> bool {
         let is_known = |figure: Option<f64>| figure.is_some_and(|figure| figure > 0.0);
         let is_of_use = is_known(self.working_set_gib) || is_known(self.hit_share);
@@ -151,7 +152,7 @@ pub enum NeedError {
 }
 
 impl Need {
-    /// Says whether several machines work on one of its volumes.
+    /// Returns whether several machines work on one of its volumes.
     pub fn is_shared(&self) -> bool {
         self.volumes.iter().any(|volume| volume.is_shared)
     }

@@ -96,7 +96,7 @@ impl Ranked {
         (self.price, Reverse(steps), self.n_parts, &self.machine, disks.collect())
     }
 
-    /// Says whether another one has the same machine and types of disk.
+    /// Returns whether another one has the same machine and types of disk.
     pub(crate) fn is_of_same_kind(&self, other: &Ranked) -> bool {
         let names = |it: &Ranked| it.volumes.iter().map(|it| it.disk.clone()).collect::<Vec<_>>();
         self.machine == other.machine && names(self) == names(other)

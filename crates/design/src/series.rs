@@ -90,7 +90,7 @@ const PERIOD_MIN_S: f64 = 1e-6;
 const COVERED: f64 = 0.01;
 
 impl Demand {
-    /// Says whether the series knows when a volume asks for so many I/Os per second: it does so
+    /// Returns whether the series knows when a volume asks for so many I/Os per second: it does so
     /// itself at some time.
     pub(crate) fn covers(&self, volume: usize, iops: f64) -> bool {
         let most = self.periods.iter().map(|period| period.iops[volume]).fold(0.0, f64::max);
@@ -130,7 +130,7 @@ impl BurstCap<'_> {
         periods.all(|period| levels.pass(asked(period.iops[self.volume]), period.span_s))
     }
 
-    /// Says whether credits carry what is asked.
+    /// Returns whether credits carry what is asked.
     pub(crate) fn holds(&self) -> bool {
         self.times_max() >= 1.0 - ROUNDING && self.carries_series(1.0)
     }
@@ -169,7 +169,7 @@ impl CapOverTime {
         self.asked.iter().copied().fold(0.0, f64::max) / self.cap.per_s
     }
 
-    /// Says whether it spends credits.
+    /// Returns whether it spends credits.
     pub fn spends(&self) -> bool {
         self.cap.credits.is_some() && self.most() > 1.0 + ROUNDING
     }

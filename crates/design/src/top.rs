@@ -15,7 +15,7 @@ impl TopDesigns {
         TopDesigns { n_kept, designs: Vec::new() }
     }
 
-    /// Says whether no design of this price, or a higher one, is among the best any more.
+    /// Returns whether no design of this price, or a higher one, is among the best any more.
     pub(crate) fn is_beyond(&self, price: Price) -> bool {
         self.designs.len() >= self.n_kept
             && self.designs.last().is_some_and(|worst| price > worst.price)

@@ -10,25 +10,25 @@ pub trait Dialect: Sync + Send {
     /// Returns the word that chooses it on a command line.
     fn name(&self) -> &'static str;
 
-    /// Says what its files are, as a sentence without its stop: `Job files of fio`.
+    /// Returns what its files are, as a sentence without its stop: `Job files of fio`.
     fn about(&self) -> &'static str;
 
-    /// Says what one of its files is, within a sentence: `a job file of fio`.
+    /// Returns what one of its files is, within a sentence: `a job file of fio`.
     fn file(&self) -> &'static str;
 
-    /// Says what a user sees its files by.
+    /// Returns what a user sees its files by.
     fn signs(&self) -> &'static str;
 
     /// Returns what a line begins with that means nothing.
     fn comment(&self) -> char;
 
-    /// Says how much a text looks like one of its own.
+    /// Returns how much a text looks like one of its own.
     fn likeness(&self, text: &str) -> Likeness;
 
     /// Reads files that run one after another.
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan;
 
-    /// Says whether plans are written in it.
+    /// Returns whether plans are written in it.
     fn can_write(&self) -> bool {
         true
     }
@@ -84,7 +84,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Tells variables from files; what exists is a file.
+    /// Distinguishes variables from files; what exists is a file.
     pub(crate) fn variables(&self, loader: &dyn Loader) -> (Vec<(String, String)>, Vec<String>) {
         let (mut variables, mut files) = (Vec::new(), Vec::new());
         for word in self.files {
@@ -104,7 +104,7 @@ impl Request<'_> {
     }
 }
 
-/// Says whether a variable may have this name.
+/// Returns whether a variable may have this name.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
@@ -123,7 +123,7 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Says whether the text itself holds an error.
+    /// Returns whether the text itself holds an error.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
     }

@@ -22,7 +22,8 @@ pub enum Foreign {
 }
 
 impl Foreign {
-    /// Says whether these are the contents of such a file, in UTF-8 or, with its mark, in UTF-16.
+    /// Returns whether these are the contents of such a file, in UTF-8 or, with its mark, in
+    /// UTF-16.
     pub fn recognise(bytes: &[u8]) -> Option<Foreign> {
         let wide = wide_text(bytes);
         let of_text = Self::of_text(wide.as_deref().unwrap_or(&String::from_utf8_lossy(bytes)));
@@ -45,7 +46,7 @@ impl Foreign {
         lines().any(is_diskspd_command).then_some(Foreign::DiskspdCommands)
     }
 
-    /// Says what such a file is or holds, behind its name.
+    /// Returns what such a file is or holds, behind its name.
     pub fn what(self) -> &'static str {
         match self {
             Foreign::IometerConfiguration => "is a test configuration of Iometer",
@@ -111,7 +112,7 @@ fn wide_text(bytes: &[u8]) -> Option<String> {
     Some(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
-/// Says whether a line calls diskspd with an option, by whatever path.
+/// Returns whether a line calls diskspd with an option, by whatever path.
 fn is_diskspd_command(line: &str) -> bool {
     let line = line.trim_start_matches(['&', '@', '>', '$', ' ']);
     let (program, rest) = match line.strip_prefix('"') {

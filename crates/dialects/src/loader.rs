@@ -39,12 +39,12 @@ pub trait Loader {
     /// Returns the contents of the file; the path `-` is the standard input.
     fn read(&self, path: &str) -> Result<Vec<u8>, LoadError>;
 
-    /// Says whether the path leads to a regular file.
+    /// Returns whether the path leads to a regular file.
     fn is_file(&self, path: &str) -> bool {
         self.read(path).is_ok()
     }
 
-    /// Says what is at a path.
+    /// Returns what is at a path.
     fn lun(&self, path: &str) -> Lun {
         self.read(path).map_or(Lun::Missing, |bytes| Lun::File(bytes.len() as u64))
     }
@@ -55,7 +55,7 @@ pub trait Loader {
         plain_path(path)
     }
 
-    /// Says whether a host's name or address can be resolved.
+    /// Returns whether a host's name or address can be resolved.
     fn host_exists(&self, _name: &str) -> bool {
         true
     }

@@ -18,7 +18,7 @@ pub struct Translation {
 }
 
 impl Translation {
-    /// Says whether nothing could be said: the text has comments at most.
+    /// Returns whether nothing could be said: the text has comments at most.
     pub fn is_empty(&self) -> bool {
         self.text.lines().all(|line| line.is_empty() || line.starts_with(['#', '*']))
     }
@@ -61,7 +61,7 @@ impl Values {
         }
     }
 
-    /// Says whether a value has no answer yet.
+    /// Returns whether a value has no answer yet.
     pub(crate) fn is_open(&self, name: &str) -> bool {
         must_be_parameters(&[name]);
         self.open.contains_key(name)

@@ -139,7 +139,7 @@ fn with(access: &str, values: &[(&'static Param, Value)]) -> (Job, Vec<&'static 
     (job, set)
 }
 
-/// Says whether the values make a job, which then has been checked.
+/// Returns whether the values make a job, which then has been checked.
 fn check(access: &str, values: &[(&'static Param, Value)]) -> bool {
     let (job, set) = with(access, values);
     let Some(job) = check_native(&job, &set).filter(|_| !set.is_empty()) else { return false };

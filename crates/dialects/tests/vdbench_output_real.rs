@@ -263,7 +263,7 @@ fn averages_are_those_of_the_intervals() {
     assert!(n_averages >= 3, "{n_averages}");
 }
 
-/// Says whether there was an average.
+/// Returns whether there was an average.
 fn check_average(lines: &[FlatLine<'_>], n_warmup: u32) -> bool {
     let (line, intervals) = lines.split_last().expect("a run has lines");
     let mut totals = Totals::new(n_warmup > 0);

@@ -226,7 +226,7 @@ impl FileTable {
         self.specs.len()
     }
 
-    /// Says whether there are no files.
+    /// Returns whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.specs.is_empty()
     }
@@ -249,12 +249,12 @@ impl FileTable {
         self.kinds.get(file.0 as usize).copied().unwrap_or(FileKind::Missing)
     }
 
-    /// Says whether all files are open, so that their descriptors stay what they are.
+    /// Returns whether all files are open, so that their descriptors stay what they are.
     pub fn is_complete(&self) -> bool {
         self.policy.n_open.is_none() && self.fds.iter().all(Option::is_some)
     }
 
-    /// Says whether files are closed to stay within a limit.
+    /// Returns whether files are closed to stay within a limit.
     pub(crate) fn is_limited(&self) -> bool {
         self.policy.n_open.is_some()
     }
@@ -290,8 +290,8 @@ impl FileTable {
         }
     }
 
-    /// Says whether [`fd`](Self::fd) would close another file. An engine then hands over first what
-    /// it has prepared with that file's descriptor.
+    /// Returns whether [`fd`](Self::fd) would close another file. An engine then hands over first
+    /// what it has prepared with that file's descriptor.
     #[inline]
     pub(crate) fn would_evict(&self, file: FileIdx) -> bool {
         self.is_limited()
@@ -313,8 +313,8 @@ impl FileTable {
         })
     }
 
-    /// Says whether direct I/O to one of the open files may wait inside the call that submits it:
-    /// the kernel cannot promise it otherwise, and io_uring then hands each I/O to a thread.
+    /// Returns whether direct I/O to one of the open files may wait inside the call that submits
+    /// it: the kernel cannot promise it otherwise, and io_uring then hands each I/O to a thread.
     pub(crate) fn waits_in_calls(&self) -> bool {
         let is_direct = self.specs.iter().all(|spec| spec.open.direct);
         let mut open = self.fds.iter().zip(&self.specs);
@@ -641,7 +641,7 @@ fn open_path(name: &CStr, open: OpenFlags) -> rustix::io::Result<OwnedFd> {
 /// of every block, so that nothing is read.
 const BEHIND_ALL: i64 = 1 << 62;
 
-/// Says whether a file refuses I/O that must not wait. Nothing is read.
+/// Returns whether a file refuses I/O that must not wait. Nothing is read.
 fn refuses_nowait(fd: BorrowedFd<'_>) -> bool {
     let mut block = Block([0; 4096]);
     let memory = libc::iovec { iov_base: block.0.as_mut_ptr().cast(), iov_len: block.0.len() };

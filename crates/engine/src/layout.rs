@@ -110,8 +110,8 @@ fn check_space(path: &Path, spec: &LayoutSpec) -> Result<bool, EngineError> {
     Ok(fits)
 }
 
-/// Says whether the folder of a file has room for so many bytes: one call, where all that there is
-/// to know about the file takes several.
+/// Returns whether the folder of a file has room for so many bytes: one call, where all that there
+/// is to know about the file takes several.
 fn has_room(path: &Path, size_bytes: u64) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let facts = rustix::fs::statvfs(folder.unwrap_or(Path::new(".")));

@@ -140,8 +140,8 @@ fn id_of(folder: &Path) -> Result<Option<PathBuf>, UnreadTable> {
     of_process(std::fs::read_link(&path), &path)
 }
 
-/// Tells a process that has ended, or that this user may not look at, from a file that cannot be
-/// read.
+/// Distinguishes a process that has ended, or that this user may not look at, from a file that
+/// cannot be read.
 fn of_process<T>(result: io::Result<T>, path: &Path) -> Result<Option<T>, UnreadTable> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -246,7 +246,7 @@ fn written_bytes(path: &Path, size_bytes: u64) -> u64 {
     written_bytes + size_bytes.saturating_sub(at)
 }
 
-/// Tells about the directory that a missing file would be in.
+/// Describes the directory that a missing file would be in.
 fn probe_missing(path: &Path) -> Result<TargetFacts, EngineError> {
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -357,7 +357,7 @@ fn contents(device: &File, size_bytes: u64) -> Contents {
     signatures::identify(size_bytes, &mut |offset, bytes| device.read_at(bytes, offset))
 }
 
-/// Tells what a device holds that lies over another. `None` where it cannot be opened: one that
+/// Returns what a device holds that lies over another. `None` where it cannot be opened: one that
 /// has just gone, or that is not ready.
 fn contents_over(device: DeviceNumber) -> Option<Contents> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

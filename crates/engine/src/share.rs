@@ -14,7 +14,7 @@ impl Share {
         Share { pct: pct.min(100), sum: 0 }
     }
 
-    /// Says whether the next operation is one of the share.
+    /// Returns whether the next operation is one of the share.
     #[inline]
     pub(crate) fn take(&mut self) -> bool {
         if self.pct == 0 {

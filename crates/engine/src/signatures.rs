@@ -116,7 +116,8 @@ pub(crate) struct Test {
     pub(crate) bytes: Range<u64>,
     /// They are counted from the mark, else from the start of the device.
     pub(crate) from_mark: bool,
-    /// Says whether they, as many as asked for, fit the format on a device of this size in bytes.
+    /// Returns whether they, as many as asked for, fit the format on a device of this size in
+    /// bytes.
     pub(crate) holds: fn(&[u8], u64) -> bool,
 }
 

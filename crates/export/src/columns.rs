@@ -18,7 +18,7 @@ pub enum ColumnKind {
 }
 
 impl Value {
-    /// Says whether it can stand in a column of this kind; nothing can in all.
+    /// Returns whether it can stand in a column of this kind; nothing can in all.
     pub(crate) fn fits(&self, kind: ColumnKind) -> bool {
         match self {
             Value::None => true,

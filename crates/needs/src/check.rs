@@ -31,7 +31,7 @@ fn check_number(key: &str, what: &str, value: f64) -> Result<(), String> {
 /// Checks a figure: its numbers are in range, and no percentile is above a later one.
 ///
 /// # Errors
-/// Says what contradicts what.
+/// Returns what contradicts what.
 pub fn check_figure(key: &str, figure: &Figure) -> Result<(), String> {
     let known = figure.values().into_iter().filter_map(|(name, value)| Some((name, value?)));
     let known: Vec<(&str, f64)> = known.collect();
@@ -78,7 +78,7 @@ pub fn check_figure(key: &str, figure: &Figure) -> Result<(), String> {
 /// Checks an amount: it is in range.
 ///
 /// # Errors
-/// Says what it is, and what is expected.
+/// Returns what it is, and what is expected.
 pub fn check_amount(key: &str, amount: &Amount) -> Result<(), String> {
     check_number(key, "", amount.value)
 }

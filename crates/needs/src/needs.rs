@@ -85,7 +85,7 @@ pub struct MachineNeed {
 }
 
 impl MachineNeed {
-    /// Says whether nothing is wanted.
+    /// Returns whether nothing is wanted.
     pub fn is_empty(&self) -> bool {
         self.amounts().iter().all(|(_, amount)| amount.is_none())
     }

@@ -36,7 +36,7 @@ impl PhaseName {
     /// Reads its word.
     ///
     /// # Errors
-    /// Says what to write.
+    /// Returns what to write.
     pub fn parse(text: &str) -> Result<PhaseName, String> {
         let known = PhaseName::ALL.into_iter().find(|name| name.word() == text);
         known.ok_or_else(|| format!("`{text}` is not a phase: write normal, peak or off-peak"))
@@ -69,7 +69,7 @@ impl Window {
     /// Reads `09:00-17:00`, `9-17` or `22:00-06:00`.
     ///
     /// # Errors
-    /// Says what to write.
+    /// Returns what to write.
     pub fn parse(text: &str) -> Result<Window, String> {
         let bad = || format!("`{text}` is not a part of a day: write one such as `09:00-17:00`");
         let (from, to) = text.split_once('-').ok_or_else(bad)?;
@@ -87,7 +87,7 @@ impl Window {
         Ok(Window { from_min, to_min })
     }
 
-    /// Says whether a minute of the day lies in it.
+    /// Returns whether a minute of the day lies in it.
     pub fn holds(self, minute: u32) -> bool {
         if self.from_min < self.to_min {
             (self.from_min..self.to_min).contains(&minute)
@@ -108,7 +108,7 @@ impl PhaseRule {
     /// Reads `peak=09:00-17:00`, with several parts of the day set apart by commas.
     ///
     /// # Errors
-    /// Says what to write.
+    /// Returns what to write.
     pub fn parse(text: &str) -> Result<PhaseRule, String> {
         let (name, windows) = text
             .split_once('=')
@@ -122,7 +122,7 @@ impl PhaseRule {
 /// Makes sure that no minute of the day is of two phases.
 ///
 /// # Errors
-/// Says which minute it is, and which phases.
+/// Returns which minute it is, and which phases.
 pub fn check_hours(rules: &[PhaseRule]) -> Result<(), String> {
     for minute in 0..MINUTES_PER_DAY {
         let of = |rule: &&PhaseRule| rule.windows.iter().any(|window| window.holds(minute));

@@ -18,7 +18,7 @@ use crate::{
 /// Most volumes and phases: more are no file of a person or a capture.
 const PARTS_MAX: usize = 10_000;
 
-/// Says whether a text is a file of needs: by its schema, or by a phase, which nothing else has.
+/// Returns whether a text is a file of needs: by its schema, or by a phase, which nothing else has.
 pub fn declares(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim);
     let has_phase = lines.any(|line| line.starts_with("[[phase]]"));

@@ -145,7 +145,7 @@ impl Contents {
         Contents { fill, refresh, seed: spec.worker_seed }
     }
 
-    /// Says what each write needs.
+    /// Returns what each write needs.
     #[inline]
     pub fn refresh(&self) -> Refresh {
         self.refresh

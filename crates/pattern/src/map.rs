@@ -70,7 +70,7 @@ impl BlockMap {
         self.levels.iter().map(|words| words.len() as u64 * 8).sum()
     }
 
-    /// Says whether `block` was visited. Blocks past the end count as visited.
+    /// Returns whether `block` was visited. Blocks past the end count as visited.
     #[inline]
     pub fn is_visited(&self, block: u64) -> bool {
         block >= self.n || self.levels[0][(block / WORD) as usize] >> (block % WORD) & 1 == 1

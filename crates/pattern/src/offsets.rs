@@ -266,7 +266,7 @@ impl Offsets {
     }
 }
 
-/// Says whether every block is visited once per pass.
+/// Returns whether every block is visited once per pass.
 fn is_once(workload: &Workload) -> bool {
     let is_uniform =
         dirs(workload).all(|dir| matches!(workload.distribution[dir], Distribution::Uniform));
@@ -277,7 +277,7 @@ fn is_once(workload: &Workload) -> bool {
     asked && is_uniform && is_aligned_to_size && workload.skip_bytes.is_none()
 }
 
-/// Says whether each I/O is drawn by itself, wherever those before it went.
+/// Returns whether each I/O is drawn by itself, wherever those before it went.
 fn is_plain_random(workload: &Workload) -> bool {
     workload.access.random
         && !workload.access.trim_then_write

@@ -303,7 +303,7 @@ impl Verifier {
         self.interval.unwrap_or(block_bytes).min(block_bytes).max(1)
     }
 
-    /// Says whether a header and at least one byte of contents fit.
+    /// Returns whether a header and at least one byte of contents fit.
     fn has_room(&self, interval_bytes: usize, header_bytes: usize) -> bool {
         interval_bytes > header_bytes && interval_bytes - header_bytes >= self.header_offset
     }

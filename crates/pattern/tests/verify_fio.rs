@@ -115,7 +115,7 @@ fn verifier(case: &Case) -> Verifier {
     Verifier::new(&case.verify, facts).unwrap().with_layout(HeaderLayout::Compact)
 }
 
-/// Says whether the method proves the contents; a header alone does not.
+/// Returns whether the method proves the contents; a header alone does not.
 fn proves(case: &Case) -> bool {
     case.verify.method != Some(VerifyMethod::Meta)
 }

@@ -99,7 +99,7 @@ pub fn changes(job: &Job) -> Vec<Change> {
     of_io.into_iter().chain(around).flatten().flatten().collect()
 }
 
-/// Says whether the job changes its files, devices or trees, whatever is there before it.
+/// Returns whether the job changes its files, devices or trees, whatever is there before it.
 pub fn changes_targets(job: &Job) -> bool {
     changes(job).iter().any(|change| change.scope != Scope::Host)
 }

@@ -65,7 +65,7 @@ impl NameOp {
         }
     }
 
-    /// Says whether the names are those of directories.
+    /// Returns whether the names are those of directories.
     pub fn is_of_directories(self) -> bool {
         match self {
             NameOp::DirCreate | NameOp::DirStat | NameOp::DirDelete => true,
@@ -73,7 +73,7 @@ impl NameOp {
         }
     }
 
-    /// Says whether the name must be there before; otherwise it must not.
+    /// Returns whether the name must be there before; otherwise it must not.
     pub fn needs_existing(self) -> bool {
         match self {
             NameOp::FileStat | NameOp::FileDelete | NameOp::DirStat | NameOp::DirDelete => true,
@@ -138,34 +138,34 @@ impl EngineKind {
         EngineTraits { work, queue }
     }
 
-    /// Says whether the engine holds one operation at a time whatever the queue depth.
+    /// Returns whether the engine holds one operation at a time whatever the queue depth.
     pub fn is_synchronous(self) -> bool {
         self.traits().queue == EngineQueue::OneByOne
     }
 
-    /// Says whether each operation of the engine can carry a priority.
+    /// Returns whether each operation of the engine can carry a priority.
     pub fn has_priorities(self) -> bool {
         self.traits().queue == EngineQueue::Kernel
     }
 
-    /// Says whether the engine's files are on a server that it reaches by itself, and not in this
-    /// host's folders.
+    /// Returns whether the engine's files are on a server that it reaches by itself, and not in
+    /// this host's folders.
     pub fn is_remote(self) -> bool {
         self.traits().work == EngineWork::ServerBytes
     }
 
-    /// Says whether the engine opens no file and moves nothing.
+    /// Returns whether the engine opens no file and moves nothing.
     pub fn is_idle(self) -> bool {
         self.traits().work == EngineWork::Nothing
     }
 
-    /// Says whether the engine works on names of files or directories rather than on files.
+    /// Returns whether the engine works on names of files or directories rather than on files.
     pub fn is_of_names(self) -> bool {
         matches!(self.traits().work, EngineWork::Names(_))
     }
 
-    /// Says whether the engine works on files of this host, rather than on their names, on a server
-    /// or on nothing.
+    /// Returns whether the engine works on files of this host, rather than on their names, on a
+    /// server or on nothing.
     pub fn opens_files_here(self) -> bool {
         match self.traits().work {
             EngineWork::Bytes | EngineWork::MappedBytes | EngineWork::Space(_) => true,

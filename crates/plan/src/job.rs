@@ -423,7 +423,7 @@ impl Default for Job {
 }
 
 impl Job {
-    /// Says whether one I/O ends before the next is issued, whatever the queue depth.
+    /// Returns whether one I/O ends before the next is issued, whatever the queue depth.
     pub fn issues_one_at_a_time(&self) -> bool {
         self.tree.is_some() || (self.engine.kind.is_synchronous() && !self.load.offload)
     }
@@ -494,19 +494,19 @@ impl Job {
         shares
     }
 
-    /// Says whether submission is a step of its own, with a latency: not where one call submits and
-    /// completes, as at the null engine with one I/O in flight, too.
+    /// Returns whether submission is a step of its own, with a latency: not where one call submits
+    /// and completes, as at the null engine with one I/O in flight, too.
     pub fn has_submission_latency(&self) -> bool {
         let kind = self.engine.kind;
         !(kind.is_synchronous() || (kind.is_idle() && self.load.queue_depth <= 1))
     }
 
-    /// Says whether the job starts over until its time is over.
+    /// Returns whether the job starts over until its time is over.
     pub fn repeats_for_a_time(&self) -> bool {
         self.limits.time_based && self.limits.runtime_ns.is_some()
     }
 
-    /// Says whether a job that verifies what it writes never comes to it: as in fio, one that
+    /// Returns whether a job that verifies what it writes never comes to it: as in fio, one that
     /// issues one I/O at a time writes until its time is over. With a queue each pass is read back
     /// before the next one, and `verify_backlog` does so in between.
     pub fn never_reads_back(&self) -> bool {
@@ -519,7 +519,7 @@ impl Job {
             && self.issues_one_at_a_time()
     }
 
-    /// Says whether the job changes its targets.
+    /// Returns whether the job changes its targets.
     pub fn modifies(&self) -> bool {
         if let Some(work) = &self.tree {
             return work.modifies();

@@ -282,7 +282,7 @@ impl<'a> Keys<'a> {
         tables
     }
 
-    /// Says whether the table has no key at all.
+    /// Returns whether the table has no key at all.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }

@@ -159,7 +159,7 @@ impl OpKind {
         }
     }
 
-    /// Says whether the operation changes what is stored. A sync does not: it writes back what
+    /// Returns whether the operation changes what is stored. A sync does not: it writes back what
     /// others have written.
     pub fn modifies(self) -> bool {
         match self {
@@ -183,7 +183,7 @@ impl OpKind {
         }
     }
 
-    /// Says whether the operation makes earlier writes durable.
+    /// Returns whether the operation makes earlier writes durable.
     #[inline]
     pub fn is_sync(self) -> bool {
         matches!(self.class(), OpClass::Sync(_))
@@ -228,7 +228,7 @@ impl Completion {
         Completion { slot: op.slot, result: op.len.min(i32::MAX as u32) as i32 }
     }
 
-    /// Says whether `op` did all it should.
+    /// Returns whether `op` did all it should.
     #[inline]
     pub fn is_whole(&self, op: &Op) -> bool {
         self.result >= 0 && self.result as u32 == op.len.min(i32::MAX as u32)

@@ -307,7 +307,7 @@ pub struct Format {
 }
 
 impl TreeWork {
-    /// Says whether the work changes anything below the anchor.
+    /// Returns whether the work changes anything below the anchor.
     pub fn modifies(&self) -> bool {
         match &self.activity {
             Activity::Format(_) => true,
@@ -327,12 +327,12 @@ impl TreeWork {
 }
 
 impl TreeTask {
-    /// Says whether the task changes anything below the anchor.
+    /// Returns whether the task changes anything below the anchor.
     pub fn modifies(&self) -> bool {
         self.operation.modifies() || self.read_pct.is_some_and(|pct| pct < 100.0)
     }
 
-    /// Says whether the task moves bytes of files.
+    /// Returns whether the task moves bytes of files.
     pub fn moves_bytes(&self) -> bool {
         matches!(self.operation, OpKind::Read | OpKind::Write)
     }

@@ -70,7 +70,7 @@ impl VerifyMethod {
         VerifyMethod::Null,
     ];
 
-    /// Says whether blocks carry a header.
+    /// Returns whether blocks carry a header.
     pub fn has_header(self) -> bool {
         !matches!(self, VerifyMethod::Pattern | VerifyMethod::Null)
     }

@@ -25,7 +25,7 @@ impl Access {
     pub const READ: Access =
         Access { read: true, write: false, trim: false, random: false, trim_then_write: false };
 
-    /// Says whether both reads and writes are issued in a set proportion.
+    /// Returns whether both reads and writes are issued in a set proportion.
     pub fn is_mixed(self) -> bool {
         self.read && self.write
     }

@@ -631,7 +631,7 @@ fn aliases_defaults_and_words_are_those_of_the_installed_fio() {
 
 // --- Values to try ------------------------------------------------------------------------------
 
-/// Says whether a default of fio's means ours.
+/// Returns whether a default of fio's means ours.
 fn same_default(param: &Param, theirs: &str) -> bool {
     let (ours, kind) = (param.default, param.kind);
     let is_off = |text: &str| matches!(text, "" | "0" | "none");

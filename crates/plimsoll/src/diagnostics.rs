@@ -29,8 +29,8 @@ pub(crate) struct Texts<'a> {
 /// Messages that were printed until now.
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Says whether a diagnostic or note with this message was printed where standard output is read,
-/// too.
+/// Returns whether a diagnostic or note with this message was printed where standard output is
+/// read, too.
 pub(crate) fn was_printed_there(message: &str) -> bool {
     let printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
     stream::are_one_place() && printed.iter().any(|it| it == message)

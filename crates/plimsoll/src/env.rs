@@ -79,7 +79,7 @@ impl Variable {
         std::env::var(self.name).ok()
     }
 
-    /// Says whether it is set to anything but nothing.
+    /// Returns whether it is set to anything but nothing.
     pub(crate) fn is_set(&self) -> bool {
         std::env::var_os(self.name).is_some_and(|value| !value.is_empty())
     }

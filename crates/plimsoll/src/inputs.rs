@@ -33,7 +33,7 @@ pub(crate) fn refuse(output: &Path) -> Result<(), Failure> {
     Err(Failure::wrong_use(message).hint("name another file for the result"))
 }
 
-/// Says whether two paths lead to one file or device, or will once it is there.
+/// Returns whether two paths lead to one file or device, or will once it is there.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     match (std::fs::metadata(one), std::fs::metadata(other)) {
         (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),

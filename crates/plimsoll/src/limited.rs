@@ -17,7 +17,7 @@ pub(crate) const TABLE_BYTES_MAX: u64 = 1 << 30;
 /// Opens a file, pipe or, as `-`, the standard input. Returns its size, too, where that is known.
 ///
 /// # Errors
-/// Says what the system says; that a device is no file.
+/// Returns what the system says; that a device is no file.
 pub(crate) fn open(path: &Path) -> io::Result<(Box<dyn Read>, Option<u64>)> {
     if path == Path::new("-") {
         return Ok((Box::new(io::stdin().lock()), None));

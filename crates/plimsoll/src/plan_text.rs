@@ -69,7 +69,7 @@ pub(crate) fn n_generated(job: &Job) -> u64 {
     if is_named { 0 } else { u64::from(job.n_workers) * u64::from(job.files.n_files) }
 }
 
-/// Says whether a job issues recorded operations.
+/// Returns whether a job issues recorded operations.
 fn replays(job: &Job) -> bool {
     !job.logs.read_replay.is_empty()
 }
@@ -396,7 +396,7 @@ fn size_words(size: Size) -> String {
 /// Periods of a rate that are listed at most.
 const PERIODS_SHOWN: usize = 6;
 
-/// Says how a rate changes over time.
+/// Returns how a rate changes over time.
 fn period_facts(periods: &RatePeriods, total: Option<f64>) -> String {
     let (listed, rate_max) = (&periods.periods, periods.rate_max());
     let rate = |it: &RatePeriod| it.rate / rate_max * total.unwrap_or(rate_max);

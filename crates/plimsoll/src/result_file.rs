@@ -30,7 +30,7 @@ pub(crate) struct ResultFile {
 /// Writes a result into a file, whole or not at all.
 ///
 /// # Errors
-/// Says what the system says, or that the path is a block device; see [`not_written`].
+/// Returns what the system says, or that the path is a block device; see [`not_written`].
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     ResultFile::open(path)?.write(bytes)
 }
@@ -163,8 +163,8 @@ fn place_of(path: &Path) -> (PathBuf, bool) {
     (place, false)
 }
 
-/// Says that a result could not be written, and what to do about it. A name that cannot be written
-/// to is wrong use; a disk that is full, or fails, is a failure.
+/// Reports that a result could not be written, and what to do about it. A name that cannot be
+/// written to is wrong use; a disk that is full, or fails, is a failure.
 pub(crate) fn not_written(path: &Path, error: &io::Error) -> Failure {
     let (exit, hint) = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {

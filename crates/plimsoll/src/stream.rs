@@ -33,8 +33,8 @@ pub(crate) fn print_message(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Says whether standard output and standard error are read in one place: a terminal, or one file
-/// or pipe (`2>&1`).
+/// Returns whether standard output and standard error are read in one place: a terminal, or one
+/// file or pipe (`2>&1`).
 pub(crate) fn are_one_place() -> bool {
     let id = |stream: BorrowedFd<'_>| {
         rustix::fs::fstat(stream).ok().map(|facts| (facts.st_dev, facts.st_ino))
@@ -44,7 +44,7 @@ pub(crate) fn are_one_place() -> bool {
     are_terminals || id(stdout.as_fd()).is_some_and(|own| id(stderr.as_fd()) == Some(own))
 }
 
-/// Says whether text on standard error may be coloured: a terminal, and `NO_COLOR` is not set.
+/// Returns whether text on standard error may be coloured: a terminal, and `NO_COLOR` is not set.
 pub(crate) fn stderr_has_colour() -> bool {
     io::stderr().is_terminal()
         && !env::NO_COLOR.is_set()
@@ -131,7 +131,7 @@ impl Sink {
         Sink::open(path)
     }
 
-    /// Says whether the result goes to standard output.
+    /// Returns whether the result goes to standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self, Sink::Stdout)
     }

@@ -467,7 +467,7 @@ fn cli_networks(parts: &Parts<'_>) -> String {
     text
 }
 
-/// Says what follows on the machine, as comments.
+/// Returns what follows on the machine, as comments.
 pub(crate) fn after(mark: &str, parts: &Parts<'_>) -> String {
     let mut text = String::new();
     let mut say = |line: String| {

@@ -83,7 +83,7 @@ impl Form {
         }
     }
 
-    /// Says how far what it prints is checked, as a sentence that stands in the text.
+    /// Returns how far what it prints is checked, as a sentence that stands in the text.
     pub fn checked(self) -> &'static str {
         match self {
             Form::Bicep | Form::StorageSpaces => {
@@ -178,7 +178,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Says what to do instead.
+    /// Returns what to do instead.
     pub fn help(&self) -> String {
         match self {
             Refusal::OtherCloud { design, .. } => {

@@ -52,7 +52,7 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// Says how many connections each machine has, where they have not all as many.
+/// Returns how many connections each machine has, where they have not all as many.
 fn unlike(parts: &Parts<'_>) -> String {
     let clients = &parts.design.clients;
     if clients.windows(2).all(|pair| pair[0].connections == pair[1].connections) {

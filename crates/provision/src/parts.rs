@@ -140,12 +140,12 @@ impl<'d> Parts<'d> {
         clients
     }
 
-    /// Says whether the text makes a machine: the design's own, or those that reach its volumes.
+    /// Returns whether the text makes a machine: the design's own, or those that reach its volumes.
     pub(crate) fn makes_machines(&self) -> bool {
         self.has_machine() || !self.clients().is_empty()
     }
 
-    /// Says whether the design has a machine, of whatever figures.
+    /// Returns whether the design has a machine, of whatever figures.
     pub(crate) fn has_machine(&self) -> bool {
         self.design.vm.is_some()
     }
@@ -170,7 +170,7 @@ impl<'d> Parts<'d> {
         local.map(|volume| volume.volume.mount.as_str()).collect()
     }
 
-    /// Says whether a machine reaches its disks as NVMe devices.
+    /// Returns whether a machine reaches its disks as NVMe devices.
     pub(crate) fn is_nvme(&self) -> bool {
         let vm = self.design.vm.as_ref();
         vm.is_some_and(|vm| match vm.interface {
@@ -179,7 +179,7 @@ impl<'d> Parts<'d> {
         })
     }
 
-    /// Says whether a zone must be named: disks of the newer types are of one.
+    /// Returns whether a zone must be named: disks of the newer types are of one.
     pub(crate) fn needs_zone(&self) -> Result<bool, Refusal> {
         for volume in self.attached() {
             let bought = volume.bought()?;

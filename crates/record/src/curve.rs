@@ -65,9 +65,9 @@ impl CurveRecord {
         (n, self.points.iter().filter(at).filter(|it| !it.passed).count())
     }
 
-    /// Says whether a point stands: it says something of its load, and the other measurements and
-    /// the line do not contradict it. One that failed below the line, where the load was carried or
-    /// only tried once, was a hiccup.
+    /// Returns whether a point stands: it says something of its load, and the other measurements
+    /// and the line do not contradict it. One that failed below the line, where the load was
+    /// carried or only tried once, was a hiccup.
     pub fn stands(&self, point: &CurvePointRecord) -> bool {
         if point.void.is_some() {
             return false;

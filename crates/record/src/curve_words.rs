@@ -43,7 +43,7 @@ impl Lever {
 }
 
 impl CurvePointRecord {
-    /// Says what came of it: `carried`, what broke, or why it says nothing of its load.
+    /// Returns what came of it: `carried`, what broke, or why it says nothing of its load.
     pub fn outcome_words(&self) -> String {
         match (&self.void, self.passed) {
             (Some(reason), _) => format!("not usable: {reason}"),
@@ -114,7 +114,7 @@ impl CurveRecord {
         Some(text)
     }
 
-    /// Says where above the line limits were kept in some measurements, and broken in others.
+    /// Returns where above the line limits were kept in some measurements, and broken in others.
     pub fn by_turns_words(&self) -> Option<String> {
         let (first_fail, highest) = self.by_turns()?;
         let (from, unit) = (load_words(first_fail), self.lever.unit());
@@ -148,7 +148,7 @@ impl CurveRecord {
         sentences.into_iter().flatten().collect()
     }
 
-    /// Says where the line lies and how many loads were tried for it, where it is not what was
+    /// Returns where the line lies and how many loads were tried for it, where it is not what was
     /// tried that is the answer.
     fn search_words(&self) -> Option<String> {
         let line = &self.line;
@@ -162,7 +162,7 @@ impl CurveRecord {
         }
     }
 
-    /// Says how many measurements say nothing, and why.
+    /// Returns how many measurements say nothing, and why.
     fn void_words(&self) -> Option<String> {
         let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
         for reason in self.points.iter().filter_map(|point| point.void.as_deref()) {
@@ -212,7 +212,7 @@ impl CurveRecord {
         }
     }
 
-    /// Says what the next load carried, where the load could be turned up in steps only.
+    /// Returns what the next load carried, where the load could be turned up in steps only.
     fn coarse_step_words(&self, carried: &CarriedRecord) -> Option<String> {
         let [_, over] = self.coarse_step(carried.latency_mean_ns)?;
         Some(format!(

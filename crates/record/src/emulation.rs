@@ -61,8 +61,8 @@ pub struct DesignChangeRecord {
 }
 
 impl EmulationRecord {
-    /// Says that latencies are assumed constant, where they are: as a sentence that stands beside
-    /// percentiles.
+    /// Reports that latencies are assumed constant, where they are: as a sentence that stands
+    /// beside percentiles.
     pub fn constant_latency(&self) -> Option<String> {
         let whose = match self.constant_latency_mounts.as_slice() {
             [] => return None,
@@ -344,7 +344,7 @@ fn taken_of(worker: &JobRecord, cap: &CapRecord) -> f64 {
 }
 
 impl CapRecord {
-    /// Says whether both are one cap. Names alone do not tell: they end with a mount, whose name
+    /// Returns whether both are one cap. Names alone do not tell: they end with a mount, whose name
     /// users choose.
     fn is_of(&self, other: &CapRecord) -> bool {
         self.name == other.name && self.mount == other.mount
@@ -355,8 +355,8 @@ impl CapRecord {
         self.used_share.max(self.busiest_used_share)
     }
 
-    /// Says whether the job can have no more of it: because I/Os waited for it long, or because a
-    /// hundredth of it is left at most. Of the latter kind is none that may
+    /// Returns whether the job can have no more of it: because I/Os waited for it long, or because
+    /// a hundredth of it is left at most. Of the latter kind is none that may
     /// burst, none of which others have more than the job, and none that holds only what a cache
     /// wrote behind the job's back.
     fn is_at_limit(&self) -> bool {
@@ -365,7 +365,7 @@ impl CapRecord {
             && (self.is_used_up() || (is_waited_for && self.fullest_share() >= WAITED_FOR_USED_MIN))
     }
 
-    /// Says whether nothing is left of it that the job could have.
+    /// Returns whether nothing is left of it that the job could have.
     fn is_used_up(&self) -> bool {
         let may_burst = self.burst_per_s > self.per_s;
         let is_own = self.mount.is_some() || self.part >= PART_FULL_MIN;
@@ -377,7 +377,7 @@ impl CapRecord {
         self.kind == "nfs_slots"
     }
 
-    /// Says whether calls that wait for the cap keep the slots full.
+    /// Returns whether calls that wait for the cap keep the slots full.
     fn fills_slots(&self) -> bool {
         let is_among = self.part >= PART_MIN;
         !self.is_slots() && is_among && self.fullest_share() >= USED_UP_SHARE_MIN
@@ -443,7 +443,7 @@ impl CapsRecord {
         record
     }
 
-    /// Says whether a write-back cache has no room for a fifth more than was written.
+    /// Returns whether a write-back cache has no room for a fifth more than was written.
     #[must_use]
     pub fn with_full_cache(mut self, has_full_cache: bool) -> Self {
         self.has_full_cache = has_full_cache;
@@ -481,8 +481,8 @@ impl CapsRecord {
         first.held_share + others.map(|cap| cap.held_share).sum::<f64>()
     }
 
-    /// Says whether that share has time in it that I/Os waited for slots which the cap that binds
-    /// keeps full.
+    /// Returns whether that share has time in it that I/Os waited for slots which the cap that
+    /// binds keeps full.
     pub fn counts_slots(&self) -> bool {
         let Some(first) = self.binding_cap() else { return false };
         let held_share = |cap: &CapRecord| if cap.is_slots() { cap.held_share } else { 0.0 };
@@ -573,13 +573,13 @@ impl CapsRecord {
         }
     }
 
-    /// Says whether the job can have no more of a cap, of which it has its part.
+    /// Returns whether the job can have no more of a cap, of which it has its part.
     fn is_at_limit(&self, cap: &CapRecord) -> bool {
         let is_at_limit = cap.is_at_limit() || self.holds_the_cache(cap) || self.holds_reads(cap);
         is_at_limit && !self.gives_way(cap) && !self.is_passed_in_turn(cap)
     }
 
-    /// Says whether reads that wait behind a write-back cache find nothing left of a cap there,
+    /// Returns whether reads that wait behind a write-back cache find nothing left of a cap there,
     /// though most of their time counts for another: each waits for the last of several.
     fn holds_reads(&self, cap: &CapRecord) -> bool {
         let is_own = cap.mount.is_some() || cap.part >= PART_FULL_MIN;
@@ -595,17 +595,17 @@ impl CapsRecord {
             && longest.is_some_and(is_behind)
     }
 
-    /// Says whether reads wait for a cap behind a write-back cache that fills, and a cap in front
-    /// of the cache is at its limit: with that lifted more reads wait behind the cache, and what it
-    /// writes gives way to them.
+    /// Returns whether reads wait for a cap behind a write-back cache that fills, and a cap in
+    /// front of the cache is at its limit: with that lifted more reads wait behind the cache, and
+    /// what it writes gives way to them.
     fn gives_way(&self, cap: &CapRecord) -> bool {
         let is_in_front =
             |other: &CapRecord| other.kind.starts_with("vm_cached") && other.is_at_limit();
         self.filling.is_some() && cap.is_behind_cache && self.caps.iter().any(is_in_front)
     }
 
-    /// Says whether a cap holds what a write-back cache sends to the disks, and the cache can take
-    /// no more than that: what is written waits for it in the end.
+    /// Returns whether a cap holds what a write-back cache sends to the disks, and the cache can
+    /// take no more than that: what is written waits for it in the end.
     fn holds_the_cache(&self, cap: &CapRecord) -> bool {
         let is_own = cap.mount.is_some() || cap.part >= PART_FULL_MIN;
         cap.is_behind_cache
@@ -615,7 +615,7 @@ impl CapsRecord {
             && cap.fullest_share() >= AT_LIMIT_SHARE_MIN
     }
 
-    /// Says whether I/Os only wait for their turn at a cap that would give the job more, did not
+    /// Returns whether I/Os only wait for their turn at a cap that would give the job more, did not
     /// another one give all it has: one of its own volume, or a common one of which it has a larger
     /// part. Of common caps a job is held by that of which it has most (bottleneck max fairness, as
     /// `limits` shares them).
@@ -639,13 +639,13 @@ impl CapsRecord {
             })
     }
 
-    /// Says whether a cache takes what is written, so that only reads wait for the cap.
+    /// Returns whether a cache takes what is written, so that only reads wait for the cap.
     fn is_passed_by_writes(&self, cap: &CapRecord) -> bool {
         cap.is_behind_cache && (self.filling.is_some() || !self.has_full_cache)
     }
 
-    /// Says whether a cap gives all that it has, to whoever it is. One that holds only what a cache
-    /// wrote behind the job's back does not count while the cache takes more than that.
+    /// Returns whether a cap gives all that it has, to whoever it is. One that holds only what a
+    /// cache wrote behind the job's back does not count while the cache takes more than that.
     fn gives_all(&self, cap: &CapRecord) -> bool {
         let may_burst = cap.burst_per_s > cap.per_s;
         let is_behind = self.is_passed_by_writes(cap)

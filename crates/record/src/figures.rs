@@ -128,7 +128,7 @@ impl Figure {
         }
     }
 
-    /// Says whether it is a rate; the others are latencies.
+    /// Returns whether it is a rate; the others are latencies.
     pub fn is_rate(self) -> bool {
         matches!(self, Iops | BytesPerS)
     }

@@ -150,7 +150,7 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Says whether anything was measured: an operation that counts, of a job or, where the run
+    /// Returns whether anything was measured: an operation that counts, of a job or, where the run
     /// was cut off before its totals were written, of a period that is no ramp.
     pub fn has_measured(&self) -> bool {
         let of_job = |job: &JobRecord| {

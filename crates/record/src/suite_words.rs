@@ -19,7 +19,7 @@ impl SuiteRecord {
         if self.indicative && row.is_fine() { "indicative" } else { &row.verdict }
     }
 
-    /// Says how it was run, sentence by sentence: in what it differs from the suite as it is
+    /// Returns how it was run, sentence by sentence: in what it differs from the suite as it is
     /// written, how often it was measured, and whether it became steady.
     pub fn run_words(&self) -> Vec<String> {
         let mut sentences = Vec::new();
@@ -55,7 +55,7 @@ impl SuiteRecord {
 }
 
 impl SuiteRowRecord {
-    /// Says whether nothing is known against it.
+    /// Returns whether nothing is known against it.
     pub fn is_fine(&self) -> bool {
         matches!(self.verdict.as_str(), "valid" | "not assessed")
     }
@@ -68,7 +68,7 @@ impl SuiteRowRecord {
 }
 
 impl NeedRecord {
-    /// Says what was asked, and the answer: `need p99 < 2ms: met`.
+    /// Returns what was asked, and the answer: `need p99 < 2ms: met`.
     pub fn headline(&self) -> String {
         let NeedRecord { need, label, verdict, source, .. } = self;
         if source.is_empty() {
@@ -78,8 +78,8 @@ impl NeedRecord {
         }
     }
 
-    /// Says what the answer rests on, sentence by sentence: each condition with what was measured,
-    /// why, and how often it was measured.
+    /// Returns what the answer rests on, sentence by sentence: each condition with what was
+    /// measured, why, and how often it was measured.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences: Vec<String> =
             self.conditions.iter().map(NeedConditionRecord::words).collect();
@@ -105,7 +105,7 @@ impl NeedRecord {
 }
 
 impl NeedConditionRecord {
-    /// Says what must hold, what was measured, and whether it holds.
+    /// Returns what must hold, what was measured, and whether it holds.
     fn words(&self) -> String {
         let shown = self.shown().unwrap_or("nothing".to_owned());
         format!("{}: {shown}, {}", self.condition, self.kept_words())
@@ -121,7 +121,7 @@ impl NeedConditionRecord {
         })
     }
 
-    /// Says whether it holds, in words.
+    /// Returns whether it holds, in words.
     pub fn kept_words(&self) -> &'static str {
         let share = self.value.filter(|_| self.unit != "ns").map(|value| value / self.bound);
         let is_near = share.is_some_and(|share| share < 1.0);

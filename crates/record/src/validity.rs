@@ -232,7 +232,7 @@ impl GateRecord {
         self.figures.get(name).copied()
     }
 
-    /// Says whether the level is known not to last: for how long it does (`lasts_s`) is known.
+    /// Returns whether the level is known not to last: for how long it does (`lasts_s`) is known.
     pub fn is_borrowed(&self) -> bool {
         self.verdict == Verdict::NotAssessed && self.figure("lasts_s").is_some()
     }

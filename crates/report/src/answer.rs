@@ -216,7 +216,7 @@ fn of_steps(record: &Record) -> (String, Vec<Figure>) {
     }
 }
 
-/// Says that there are no figures, and why.
+/// Reports that there are no figures, and why.
 fn nothing_measured(record: &Record) -> String {
     match validity::failures(record).first() {
         Some(why) => format!("Nothing was measured: {why}."),

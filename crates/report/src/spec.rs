@@ -184,7 +184,7 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// Says whether the script has it.
+    /// Returns whether the script has it.
     fn is_known(self) -> bool {
         match self {
             Colour::Of(idx) => idx < 6,

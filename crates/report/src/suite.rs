@@ -9,7 +9,7 @@ use crate::spec::{Axis, ChartSpec, Colour, Marker, Scale, Series};
 use crate::table::{Cell, Table};
 use crate::words::sentence_case;
 
-/// Says how the suite was run.
+/// Returns how the suite was run.
 pub(crate) fn lead(suite: &SuiteRecord) -> String {
     let title = suite.title.trim_end_matches('.');
     let stop = if title.ends_with('?') { "" } else { "." };

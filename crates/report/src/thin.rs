@@ -182,7 +182,7 @@ pub(crate) fn start_s(interval: &Interval) -> f64 {
     interval.end_ms.saturating_sub(interval.length_ms) as f64 / 1000.0
 }
 
-/// Says whether an interval is much longer than those around it.
+/// Returns whether an interval is much longer than those around it.
 fn is_long(intervals: &[&Interval], at: usize) -> bool {
     let around = at.saturating_sub(N_AROUND)..(at + N_AROUND + 1).min(intervals.len());
     let usual_ms = usual_ms(intervals[around].iter().map(|it| it.length_ms));

@@ -147,7 +147,7 @@ fn complete(record: &Record, checks: &[Check], has_warning: bool) -> (State, Str
     (state, verdict)
 }
 
-/// Says that a step was to run until it was steady, and did not become so.
+/// Reports that a step was to run until it was steady, and did not become so.
 fn never_steady(asked: Option<UntilSteadyRecord>) -> Option<String> {
     let limit_s = asked.filter(|it| it.attained_ms.is_none())?.limit_ms as f64 / 1e3;
     Some(format!("it did not become steady in {limit_s:.0} s"))

@@ -103,7 +103,7 @@ fn name(record: &Record, idx: u32, jobs: &[&JobRecord]) -> String {
 }
 
 impl<'a> Step<'a> {
-    /// Says whether it only made the files that the others work on.
+    /// Returns whether it only made the files that the others work on.
     fn is_format(&self) -> bool {
         self.name.starts_with("format_for_") && self.jobs.iter().all(|job| job.name == "format")
     }

@@ -99,7 +99,7 @@ pub fn paths(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     plan.jobs().flat_map(job_paths).filter(move |path| seen.insert(path.clone()))
 }
 
-/// Says that the plan has more workers than a run takes. To be asked before anything is made for
+/// Reports that the plan has more workers than a run takes. To be asked before anything is made for
 /// each of them.
 pub(crate) fn too_many_workers(plan: &Plan) -> Option<Diagnostic> {
     let n_workers: u64 = plan.jobs().map(|job| u64::from(job.n_workers)).sum();
@@ -517,8 +517,8 @@ impl Binder<'_> {
         .help("set `size=`, for example `size=1g`, or name an existing file or device"))
     }
 
-    /// Says whether the target has no size of its own and needs none: the null engine, a character
-    /// device, or a device that is to be filled.
+    /// Returns whether the target has no size of its own and needs none: the null engine, a
+    /// character device, or a device that is to be filled.
     fn is_endless(&self, kind: FileKind) -> bool {
         (self.job.engine.kind.is_idle() && kind == FileKind::Missing)
             || kind == FileKind::Character

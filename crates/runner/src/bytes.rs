@@ -85,7 +85,7 @@ impl Filler {
         })
     }
 
-    /// Says whether operations need this filler at all once the buffers are filled.
+    /// Returns whether operations need this filler at all once the buffers are filled.
     pub(crate) fn is_needed(&self) -> bool {
         self.checker.is_some() || (self.job.access().write && self.refresh != Refresh::Never)
     }

@@ -137,7 +137,7 @@ fn ticks() -> u64 {
     monotonic_ns()
 }
 
-/// Says whether the kernel itself keeps time by the counter.
+/// Returns whether the kernel itself keeps time by the counter.
 fn tsc_is_trusted() -> bool {
     cfg!(target_arch = "x86_64")
         && std::fs::read_to_string(

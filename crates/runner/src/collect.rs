@@ -158,7 +158,7 @@ fn start_delay_ns(dirs: &PerDirRecord<DirRecord>) -> Option<f64> {
     (n_ios > 0).then(|| delay_ns.max(0.0) / n_ios as f64)
 }
 
-/// Says whether I/O went past this host's page cache; `None` for what moves no bytes.
+/// Returns whether I/O went past this host's page cache; `None` for what moves no bytes.
 fn is_direct(ended: &Ended<'_>) -> Option<bool> {
     let job = &ended.bound.job;
     match job.engine.kind.traits().work {

@@ -73,7 +73,7 @@ impl Control {
         u32::from(self.stop.load(Relaxed))
     }
 
-    /// Says whether an end was asked for. What may take long before anything is measured asks at
+    /// Returns whether an end was asked for. What may take long before anything is measured asks at
     /// every turn.
     #[inline]
     pub fn is_stopped(&self) -> bool {

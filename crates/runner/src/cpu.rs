@@ -81,7 +81,7 @@ impl CpuSampler {
 }
 
 impl HostLoad {
-    /// Tells this process's own shares in user mode and in the kernel from those of others. The
+    /// Separates this process's own shares in user mode and in the kernel from those of others. The
     /// kernel counts both in its own ways, so that they may differ by a little.
     fn beside(self, user_share: f64, system_share: f64) -> Self {
         HostLoad {

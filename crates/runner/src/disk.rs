@@ -175,7 +175,7 @@ impl BlockStat {
     }
 }
 
-/// Says whether a job's devices are to be reported. Operations on names are not what a device
+/// Returns whether a job's devices are to be reported. Operations on names are not what a device
 /// counts.
 fn uses_disks(job: &Job) -> bool {
     job.reporting.disk_util && job.engine.kind.opens_files_here()

@@ -56,7 +56,7 @@ impl Folders {
         Folders { names: names.collect() }
     }
 
-    /// Says whether there is certainly no such file. Where that is not known: no.
+    /// Returns whether there is certainly no such file. Where that is not known: no.
     pub(crate) fn lack(&self, path: &Path) -> bool {
         if self.names.is_empty() {
             return false;

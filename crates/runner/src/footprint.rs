@@ -46,7 +46,7 @@ struct Group<'a> {
     counted: Vec<&'a Touched>,
 }
 
-/// Tells the footprint of a step's workers, ramps included.
+/// Returns the footprint of a step's workers, ramps included.
 pub(crate) fn of_step<'a>(
     workers: impl Iterator<Item = (&'a BoundWorker, &'a Meters)> + Clone,
 ) -> Footprint {
@@ -190,13 +190,13 @@ fn walk(workload: &Workload) -> Option<Walk> {
     Some(if workload.no_repeats { Walk::EachOnce } else { Walk::Drawn })
 }
 
-/// Says whether a job comes to a block again only when it has been to all of its region.
+/// Returns whether a job comes to a block again only when it has been to all of its region.
 pub(crate) fn goes_in_passes(job: &Job) -> bool {
     let is_one = job.parts.is_empty() && job.workload.recordings.is_empty();
     is_one && matches!(walk(&job.workload), Some(Walk::InOrder | Walk::EachOnce))
 }
 
-/// Says whether operations of a job move bytes of its files.
+/// Returns whether operations of a job move bytes of its files.
 fn moves_bytes(job: &Job) -> bool {
     match job.engine.kind.traits().work {
         EngineWork::Nothing

@@ -66,7 +66,7 @@ impl Schedule {
         }
     }
 
-    /// Says whether an interval ends now, if the workers' time is over at `ends_ns`. If it does,
+    /// Returns whether an interval ends now, if the workers' time is over at `ends_ns`. If it does,
     /// the next one has begun: from the schedule, so that intervals do not drift.
     fn ends(&mut self, now_ns: u64, ends_ns: Option<u64>) -> bool {
         assert!(now_ns >= self.since_ns, "no interval ends before it has begun");
@@ -86,8 +86,8 @@ impl Schedule {
         true
     }
 
-    /// Says whether what is left when the workers have ended is an interval: not if it is too short
-    /// to say anything. Detailed ones add up to what the step did.
+    /// Returns whether what is left when the workers have ended is an interval: not if it is too
+    /// short to say anything. Detailed ones add up to what the step did.
     fn is_last(&self, now_ns: u64) -> bool {
         let from_ns = self.next_ns.saturating_sub(self.length_ns);
         let is_long = now_ns > from_ns.saturating_add(self.length_ns / 10);
@@ -222,7 +222,7 @@ impl Cutter {
         }
     }
 
-    /// Says when the workers' time is over, as far as is known now.
+    /// Reports when the workers' time is over, as far as is known now.
     pub(crate) fn set_end(&self, ends_ns: Option<u64>) {
         self.shared.ends_ns.store(ends_ns.unwrap_or(u64::MAX), Relaxed);
     }

@@ -60,7 +60,7 @@ enum MemoryUse {
 }
 
 impl MemoryUse {
-    /// Says what would take less.
+    /// Returns what would take less.
     fn remedy(self) -> &'static str {
         match self {
             MemoryUse::Workers => "lower `numjobs`",
@@ -82,8 +82,8 @@ struct Limit {
     name: String,
 }
 
-/// Says that the plan takes more memory than this process can have. To be asked before anything is
-/// made for its workers and files. In virtual time no worker has a thread, an engine or buffers.
+/// Reports that the plan takes more memory than this process can have. To be asked before anything
+/// is made for its workers and files. In virtual time no worker has a thread, an engine or buffers.
 pub(crate) fn too_little(plan: &Plan, is_virtual: bool) -> Option<Diagnostic> {
     check(plan, is_virtual, &limits())
 }

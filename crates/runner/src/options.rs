@@ -53,7 +53,7 @@ pub(crate) type MakeTestEngine =
     fn(&plan::Job, engine::FileTable, engine::Arena) -> Box<dyn engine::Engine>;
 
 impl RunOptions {
-    /// Says whether time is that of emulated volumes.
+    /// Returns whether time is that of emulated volumes.
     pub(crate) fn is_virtual(&self) -> bool {
         self.emulation.as_ref().is_some_and(Emulation::is_virtual)
     }

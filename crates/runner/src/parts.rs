@@ -43,7 +43,7 @@ fn mixable(job: &Job) -> Option<Diagnostic> {
     Some(Diagnostic::error("parts-cannot", text).help("make a job of its own of each workload"))
 }
 
-/// Says that a part's region of a file holds less than one of its blocks.
+/// Reports that a part's region of a file holds less than one of its blocks.
 pub(crate) fn too_small(job: &Job, path: &Path, file: FileRegion) -> Option<Diagnostic> {
     let room = |part: &&Part| {
         let block_bytes = part.workload.block_size_max();

@@ -151,7 +151,7 @@ fn watch(shared: &Shared, run_clock: Clock, from_ns: u64) -> LongestPauses {
     kept
 }
 
-/// Says whether a delay is one in which the process stood still: waits for a processor explain
+/// Returns whether a delay is one in which the process stood still: waits for a processor explain
 /// less than half of it.
 fn is_still(late_ns: u64, waited_ns: u64) -> bool {
     late_ns >= ASKED_NS && waited_ns < late_ns / 2

@@ -108,7 +108,7 @@ pub(crate) fn of_zeros(bound: &BoundPlan) -> Vec<String> {
     zeros.map(say).collect()
 }
 
-/// Says whether blocks spread over a device are all zero. What cannot be read is not.
+/// Returns whether blocks spread over a device are all zero. What cannot be read is not.
 fn holds_zeros(path: &Path) -> bool {
     use std::io::{Seek, SeekFrom};
     use std::os::unix::fs::FileExt;

@@ -25,7 +25,8 @@ impl Portions {
         }
     }
 
-    /// Says whether `min` completions wait for their turn, so that an exchange waits for nothing.
+    /// Returns whether `min` completions wait for their turn, so that an exchange waits for
+    /// nothing.
     #[inline]
     pub(crate) fn has(&self, min: u32) -> bool {
         self.kept.len() >= min as usize

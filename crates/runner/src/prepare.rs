@@ -231,8 +231,8 @@ pub(crate) fn layout_of<'a>(
     })
 }
 
-/// Says whether a job writes through a mapping, which ends where the file does, and lays files out
-/// in a way that leaves them empty: then they are written, as fio does.
+/// Returns whether a job writes through a mapping, which ends where the file does, and lays files
+/// out in a way that leaves them empty: then they are written, as fio does.
 fn maps_without_size(job: &Job) -> bool {
     let is_empty = matches!(job.files.fallocate, Fallocate::None | Fallocate::KeepSize);
     job.engine.kind.traits().work == EngineWork::MappedBytes && is_empty

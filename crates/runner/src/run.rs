@@ -41,7 +41,7 @@ pub enum RunError {
 /// Looks whether a plan can run, as [`run`] does before it begins, and changes nothing.
 ///
 /// # Errors
-/// Says why it cannot.
+/// Returns why it cannot.
 pub fn check(plan: &Plan, options: &RunOptions) -> Result<(), RunError> {
     Ready::new(plan, options, &Control::new(), unix_ms()).map(drop)
 }
@@ -178,7 +178,7 @@ const BETWEEN_STEPS_MS: u64 = 1000;
 const PAUSE_TICK_NS: u64 = 50_000_000;
 
 impl RunSoFar<'_> {
-    /// Tells between two steps how the run stands, if that was long ago.
+    /// Reports between two steps how the run stands, if that was long ago.
     fn report(&self, now_ns: u64, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         let Some(interval_ms) = self.options.report_interval_ms else { return };
         let interval_ms = interval_ms.clamp(1, BETWEEN_STEPS_MS);

@@ -170,7 +170,7 @@ impl Running<'_> {
         of_amount.min(self.errors.next_ns())
     }
 
-    /// Tells of operations that have failed since the last call.
+    /// Reports of operations that have failed since the last call.
     pub(crate) fn report_errors(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         for error in &self.io_errors[self.n_errors_told..] {
             on_event(RunEvent::IoError(error));
@@ -296,7 +296,7 @@ impl Running<'_> {
         }
     }
 
-    /// Says whether a worker waits for a job that has not ended.
+    /// Returns whether a worker waits for a job that has not ended.
     fn is_held_back(&self, idx: usize) -> bool {
         let Some(awaited) = &self.seats[idx].bound.job.wait_for else { return false };
         self.seats
@@ -413,7 +413,7 @@ impl Running<'_> {
         }
     }
 
-    /// Says whether reads still fill the host cache of an emulated machine that began cold: the
+    /// Returns whether reads still fill the host cache of an emulated machine that began cold: the
     /// level now, however even, is not the one that comes when it is full.
     fn fills_cache(&self) -> bool {
         let Some(emulation) = &self.context.options.emulation else { return false };
@@ -431,7 +431,7 @@ impl Running<'_> {
         (touched as f64) < addressed.min(cache_bytes) as f64 * full
     }
 
-    /// Says whether workers may be stopped when an interval ends.
+    /// Returns whether workers may be stopped when an interval ends.
     pub(crate) fn ends_with_intervals(&self) -> bool {
         self.context.options.until_steady.is_some()
     }
@@ -463,7 +463,7 @@ impl Running<'_> {
         }
     }
 
-    /// Tells the workers that they shall end, and how urgently: it ends their commands, too.
+    /// Asks the workers to end, and how urgently: it ends their commands, too.
     fn interrupt_seats(&self) {
         let n_interrupts = self.context.control.n_requests();
         for seat in &self.seats {

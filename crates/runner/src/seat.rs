@@ -236,7 +236,7 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// Says whether the worker failed.
+    /// Returns whether the worker failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.setup_error.is_some()
             || self

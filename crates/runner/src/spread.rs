@@ -100,13 +100,14 @@ fn n_workers(job: &Job, n_cpus: u32) -> u32 {
     if even * 4 >= most * 3 { even } else { most }
 }
 
-/// Says whether the queue of a job's workers can be divided among more of them, with the same work.
+/// Returns whether the queue of a job's workers can be divided among more of them, with the same
+/// work.
 pub fn may_spread(job: &Job) -> bool {
     job.load.queue_depth > 1 && is_divisible(job)
 }
 
-/// Says whether two workers with half of the depth each do what one does. Of several workers each
-/// must do the same already, and they must be reported as one.
+/// Returns whether two workers with half of the depth each do what one does. Of several workers
+/// each must do the same already, and they must be reported as one.
 fn is_divisible(job: &Job) -> bool {
     let load = &job.load;
     let is_plain_load = Direction::ALL.iter().all(|dir| load.rate[*dir].is_none())
@@ -147,12 +148,12 @@ fn is_divisible(job: &Job) -> bool {
         && (!walks_together(job) || is_one_walk(job))
 }
 
-/// Says whether workers among which the job is divided have to go on from where the others are.
+/// Returns whether workers among which the job is divided have to go on from where the others are.
 fn walks_together(job: &Job) -> bool {
     job.workloads().any(|it| Division::of(it) == Some(Division::Together))
 }
 
-/// Says whether a job's walks are those of one worker, over one target or several as one.
+/// Returns whether a job's walks are those of one worker, over one target or several as one.
 fn is_one_walk(job: &Job) -> bool {
     job.n_workers == 1 && (job.files.names.len() == 1 || job.files.concatenate)
 }

@@ -127,7 +127,7 @@ fn criterion_text(spec: &SteadyState) -> String {
     format!("{metric}{slope}:{}{unit}", spec.limit)
 }
 
-/// Says whether the last intervals of a step are steady by SNIA's two tests over rounds, on IOPS
+/// Returns whether the last intervals of a step are steady by SNIA's two tests over rounds, on IOPS
 /// and on the 99th percentile of latency of each direction that was busy in all of them: of the
 /// response time under a rate, since what waits may grow while the target does the same.
 pub(crate) fn is_steady(intervals: &[Interval], until: &UntilSteady) -> bool {

@@ -17,8 +17,8 @@ use crate::shell::{self, Ended};
 /// Longest output of a command that is kept.
 const OUTPUT_MAX: usize = 64 << 10;
 
-/// Says that the plan runs commands, unless that is allowed: those around steps, and those around
-/// the jobs of a step.
+/// Reports that the plan runs commands, unless that is allowed: those around steps, and those
+/// around the jobs of a step.
 pub(crate) fn check_commands(plan: &Plan, allowed: bool, is_virtual: bool) -> Option<Diagnostic> {
     let of_step = |step: &Step| step.exec_before.iter().chain(&step.exec_after).next().cloned();
     if is_virtual {
@@ -224,7 +224,7 @@ impl JobsDone<'_> {
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// Says whether the operations of a series are of a kind that its job was asked for.
+/// Returns whether the operations of a series are of a kind that its job was asked for.
 fn is_asked(jobs: &[plan::Job], series: &IntervalSeries) -> bool {
     let of_tree = jobs.iter().find(|job| job.name == series.job).and_then(|job| job.tree.as_ref());
     match of_tree.map(|work| &work.activity) {

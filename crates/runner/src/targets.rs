@@ -61,7 +61,8 @@ pub(crate) fn probe(
     (facts, findings.into_shown())
 }
 
-/// Says whether a target is missing together with folders above it. The folders that a job gives as
+/// Returns whether a target is missing together with folders above it. The folders that a job gives
+/// as
 /// `directory` are not made: fio wants them to exist, too.
 fn lacks_only_parents(plan: &Plan, path: &Path, error: &EngineError) -> bool {
     let EngineError::File { source, .. } = error else { return false };
@@ -70,8 +71,8 @@ fn lacks_only_parents(plan: &Plan, path: &Path, error: &EngineError) -> bool {
         && !directories.any(|directory| path.starts_with(directory) && !directory.is_dir())
 }
 
-/// Says what forbids the bound plan to run here. Each target and reason once, however many workers
-/// share it; not all of them once the run is to end.
+/// Returns what forbids the bound plan to run here. Each target and reason once, however many
+/// workers share it; not all of them once the run is to end.
 pub(crate) fn check(
     bound: &BoundPlan,
     facts: &Facts,
@@ -208,7 +209,7 @@ fn check_image(
     Some(in_use(message, "unmount it, or name another target"))
 }
 
-/// Says that a target may be mounted, since the kernel's tables cannot be read.
+/// Reports that a target may be mounted, since the kernel's tables cannot be read.
 fn mounts_unknown(writes_to: &str, UnreadTable { path, errno }: &UnreadTable) -> Diagnostic {
     let why = system_text(std::io::Error::from_raw_os_error(*errno));
     let message = format!(
@@ -219,7 +220,7 @@ fn mounts_unknown(writes_to: &str, UnreadTable { path, errno }: &UnreadTable) ->
     in_use(message, remedy)
 }
 
-/// Says what a device holds, in words for who does not know the format.
+/// Returns what a device holds, in words for who does not know the format.
 fn contents_text(name: &str, kind: ContentsKind) -> String {
     match kind {
         ContentsKind::FileSystem => format!("{name}, a file system"),

@@ -112,7 +112,7 @@ impl ThreadContext {
         self.send(WorkerEvent::Ended { idx: self.idx, result: Box::new(result) });
     }
 
-    /// Says why work on a tree had nothing to do from the start.
+    /// Returns why work on a tree had nothing to do from the start.
     fn nothing_left(&self) -> Option<String> {
         let job = &self.surroundings.job;
         let (work, stuck) = (job.tree.as_ref()?, self.worker.nothing_left()?);
@@ -216,13 +216,13 @@ struct DriveContext {
 }
 
 impl DriveContext {
-    /// Says whether the step has moved all that it may.
+    /// Returns whether the step has moved all that it may.
     #[inline]
     fn is_enough(&mut self) -> bool {
         self.amount.as_mut().is_some_and(AmountShare::is_reached)
     }
 
-    /// Tells of failed operations.
+    /// Reports of failed operations.
     #[cold]
     fn report_errors(&self, worker: &mut Worker) {
         for error in worker.io_errors().drain(..) {

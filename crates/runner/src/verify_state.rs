@@ -55,8 +55,8 @@ impl StateFileError {
     }
 }
 
-/// Says whether a job verifies only what its state says was written. A job that writes itself knows
-/// better.
+/// Returns whether a job verifies only what its state says was written. A job that writes itself
+/// knows better.
 pub(crate) fn is_wanted(job: &Job) -> bool {
     let verify = &job.verify;
     let verifies_earlier_run = verify.verify_only || !job.workload.access.write;

@@ -105,8 +105,8 @@ impl Phase {
         }
     }
 
-    /// Says whether a step that is to be left at once waits a little yet: a command that a worker
-    /// prepares with must have ended before this process does; it would run on otherwise.
+    /// Returns whether a step that is to be left at once waits a little yet: a command that a
+    /// worker prepares with must have ended before this process does; it would run on otherwise.
     fn waits(&mut self, running: &Running<'_>) -> bool {
         let Phase::Preparing { leaves_at_ns } = self else { return false };
         let has_command = |seat: &Seat<'_>| {
@@ -193,7 +193,7 @@ impl Measuring {
         }
     }
 
-    /// Tells of what is left when the step has ended.
+    /// Reports of what is left when the step has ended.
     fn finish(self, running: &mut Running<'_>, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         let ended_ns = running.work_ended_ns().unwrap_or_else(|| running.context.clock.now_ns());
         self.intervals.finish(running, ended_ns, on_event);
@@ -224,7 +224,7 @@ impl Intervals {
         }
     }
 
-    /// Tells of the intervals that are over.
+    /// Reports of the intervals that are over.
     fn tick(
         &mut self,
         running: &mut Running<'_>,
@@ -244,7 +244,7 @@ impl Intervals {
         }
     }
 
-    /// Tells of what is left when the step has ended.
+    /// Reports of what is left when the step has ended.
     fn finish(
         self,
         running: &mut Running<'_>,

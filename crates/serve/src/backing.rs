@@ -161,7 +161,7 @@ impl Backing {
         Ok(())
     }
 
-    /// Says whether a process serves from a folder now.
+    /// Returns whether a process serves from a folder now.
     pub fn is_in_use(dir: &Path) -> bool {
         let lock = File::open(dir.join("lock"));
         lock.is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockShared).is_err())

@@ -665,7 +665,7 @@ pub(crate) fn measure_way(machine: &Machine, mount: &Path) {
         .measure(|| getxattr(mount, OVERHEAD_NAME, &mut value).ok().map(drop));
 }
 
-/// Tells the kernel to ask again for what it remembers of all files.
+/// Makes the kernel drop what it has cached of all files.
 pub(crate) fn forget_cached(machine: &Machine, notifier: &fuser::Notifier) {
     for number in machine.tree().numbers() {
         // A file that the kernel has let go meanwhile needs no telling.

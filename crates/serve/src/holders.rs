@@ -50,7 +50,7 @@ fn holds(process: &Path, mount: &Path) -> bool {
         || maps(process, mount)
 }
 
-/// Says whether a file of the mount is mapped (proc_pid_maps(5): the path is the last field).
+/// Returns whether a file of the mount is mapped (proc_pid_maps(5): the path is the last field).
 fn maps(process: &Path, mount: &Path) -> bool {
     let maps = fs::read(process.join("maps")).unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);

@@ -198,7 +198,7 @@ impl Machine {
         self.resumed_bytes
     }
 
-    /// Says whether the disk under the backing is full before the volumes are.
+    /// Returns whether the disk under the backing is full before the volumes are.
     pub fn shortage(&self) -> Option<Shortage> {
         let left = |store: &Store| store.space.capacity().saturating_sub(store.space.used());
         let shown = self.stores.iter().enumerate().filter(|(idx, _)| self.shows(*idx));
@@ -208,7 +208,7 @@ impl Machine {
         (free_bytes < provisioned_bytes).then_some(Shortage { provisioned_bytes, free_bytes })
     }
 
-    /// Says whether a volume is shown, by position.
+    /// Returns whether a volume is shown, by position.
     fn shows(&self, volume: usize) -> bool {
         self.only.is_none_or(|only| only == volume)
     }
@@ -228,7 +228,7 @@ impl Machine {
         self.in_force.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
-    /// Says whether the machine has crashed and not been started again.
+    /// Returns whether the machine has crashed and not been started again.
     pub fn is_crashed(&self) -> bool {
         self.is_crashed.load(Acquire)
     }
@@ -549,7 +549,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Tells the model that blocks hold nothing any more. No program waits for it.
+    /// Notes in the model that blocks hold nothing any more. No program waits for it.
     fn trim(&self, store: &Store, node: &Node, offset: u64, len: u64) {
         let Some(volume) = node.volume else { return };
         let now_ns = crate::clock::now_ns();
@@ -624,7 +624,7 @@ impl Machine {
         drop(undo);
     }
 
-    /// Says whether a disk under the backing was found full.
+    /// Returns whether a disk under the backing was found full.
     pub fn is_disk_full(&self) -> bool {
         self.stores.iter().any(|store| store.is_disk_full.load(Relaxed))
     }

@@ -251,7 +251,7 @@ const NO_ENTRY: i32 = Errno::NOENT.raw_os_error();
 const NO_DEVICE: i32 = Errno::NODEV.raw_os_error();
 const NO_DRIVER: i32 = Errno::NXIO.raw_os_error();
 
-/// Says whether an open file is the kernel's door. Containers put other devices in its place.
+/// Returns whether an open file is the kernel's door. Containers put other devices in its place.
 fn is_fuse(device: &fs::File) -> bool {
     let numbers = |found: fs::Metadata| (major(found.rdev()), minor(found.rdev()));
     device.metadata().is_ok_and(|found| numbers(found) == DEVICE_NUMBERS)
@@ -319,7 +319,7 @@ impl Mount {
     }
 }
 
-/// Tells the kernel to forget.
+/// Drops what the kernel has cached.
 #[derive(Clone, Debug)]
 pub struct CacheInvalidator {
     notifier: Notifier,

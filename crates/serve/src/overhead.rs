@@ -41,7 +41,7 @@ impl Overhead {
         now_ns().saturating_sub(self.length_ns())
     }
 
-    /// Says whether the overhead is being measured.
+    /// Returns whether the overhead is being measured.
     pub(crate) fn is_being_measured(&self) -> bool {
         self.is_being_measured.load(Relaxed)
     }

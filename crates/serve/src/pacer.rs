@@ -280,7 +280,7 @@ impl Pacer {
         clean
     }
 
-    /// Tells the model what `undo` has forgotten since files no longer have it. No time passes.
+    /// Passes to the model what `undo` has forgotten since files no longer have it. No time passes.
     pub(crate) fn discard(&self, undo: &mut Undo) {
         let cleared = undo.take_cleared();
         if cleared.is_empty() {

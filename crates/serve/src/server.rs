@@ -51,7 +51,7 @@ fn catalog_with(tables: Vec<(String, String)>) -> Result<Arc<Catalog>, Refusal> 
     })
 }
 
-/// Says why a design does not take the place of another, and what to do.
+/// Returns why a design does not take the place of another, and what to do.
 fn unchanged(error: &ChangeError, machine: &Machine, place: &impl Endpoint) -> Refusal {
     let refusal = Refusal::new(error.to_string());
     let (name, backing) = (place.name(), machine.backing().dir().display().to_string());

@@ -204,7 +204,7 @@ impl Recent {
     }
 }
 
-/// Says what each volume's I/Os have waited for since the look before the last.
+/// Returns what each volume's I/Os have waited for since the look before the last.
 pub(crate) fn waits(recent: &Recent, now: &ModelState) -> Vec<Option<WaitReport>> {
     let looks = lock(&recent.looks);
     let before = looks.iter().flatten().next();
@@ -222,7 +222,7 @@ pub(crate) fn waits(recent: &Recent, now: &ModelState) -> Vec<Option<WaitReport>
     now.waits.iter().enumerate().map(wait).collect()
 }
 
-/// Says how late the answers since the look before the last were.
+/// Returns how late the answers since the look before the last were.
 pub(crate) fn lateness(recent: &Recent, now: &ModelState) -> LatenessReport {
     let looks = lock(&recent.looks);
     let before = looks.iter().flatten().next().map(|look| look.lateness);
@@ -230,8 +230,8 @@ pub(crate) fn lateness(recent: &Recent, now: &ModelState) -> LatenessReport {
     LatenessReport { n_answers, n_late, late_ns_mean: late_ns.checked_div(n_late).unwrap_or(0) }
 }
 
-/// Says whether a design has anything that can meet a cap of a kind: its machine may have caps for
-/// disks, caches or network volumes that are not there.
+/// Returns whether a design has anything that can meet a cap of a kind: its machine may have caps
+/// for disks, caches or network volumes that are not there.
 fn is_met(kind: CapKind, design: &Design) -> bool {
     let mut media = design.volumes.iter().map(|volume| &volume.backing);
     match kind {

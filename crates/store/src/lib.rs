@@ -179,7 +179,7 @@ impl StoreError {
     }
 }
 
-/// Says whether a file lies where nothing can be written: an archive, a snapshot.
+/// Returns whether a file lies where nothing can be written: an archive, a snapshot.
 fn is_on_read_only(path: &Path) -> bool {
     let flag = rustix::fs::StatVfsMountFlags::RDONLY;
     rustix::fs::statvfs(path).is_ok_and(|found| found.f_flag.contains(flag))

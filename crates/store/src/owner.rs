@@ -8,7 +8,7 @@ pub(crate) fn this() -> String {
     format!("{} {pid} {}", boot(), start(pid).unwrap_or_default())
 }
 
-/// Says whether a process that [`this`] named is still there.
+/// Returns whether a process that [`this`] named is still there.
 pub(crate) fn is_alive(owner: &str) -> bool {
     let mut words = owner.split(' ');
     let (Some(booted), Some(pid), Some(started)) = (words.next(), words.next(), words.next())

@@ -20,7 +20,7 @@ pub const CORPUS: &str = "PLIMSOLL_CORPUS";
 /// beside the checkout counts where it exists.
 pub const SOURCES: &str = "PLIMSOLL_SOURCES";
 
-/// Says that a test, or a part of it, cannot run here, and why. Takes what `format!` takes.
+/// Reports that a test, or a part of it, cannot run here, and why. Takes what `format!` takes.
 #[macro_export]
 macro_rules! skipped {
     ($($words:tt)*) => { $crate::note_skipped(format_args!($($words)*)) };

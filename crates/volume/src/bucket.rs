@@ -151,8 +151,8 @@ impl WideBucket {
     }
 }
 
-/// A bucket in 64 bits: level and limit stay within twice [`NarrowBucket::BOUND`], so that what lies
-/// between them fits as well.
+/// A bucket in 64 bits: level and limit stay within twice [`NarrowBucket::BOUND`], so that what
+/// lies between them fits as well.
 #[derive(Clone, Debug)]
 pub(crate) struct NarrowBucket {
     level: i64,

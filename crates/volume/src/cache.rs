@@ -299,7 +299,7 @@ impl BlockCache {
         *home = BlockHome::new(volume, home.generation.wrapping_add(1), self.n_sets);
     }
 
-    /// Says whether it began warm and was not cleared since.
+    /// Returns whether it began warm and was not cleared since.
     pub(crate) fn is_warm(&self) -> bool {
         self.is_warm
     }

@@ -95,7 +95,7 @@ pub struct Limit {
     pub origin: String,
 }
 
-/// Says whether a limit's figure is in MB/s where it comes from; others are printed in MiB/s.
+/// Returns whether a limit's figure is in MB/s where it comes from; others are printed in MiB/s.
 /// `origin` is that of a [`Limit`].
 pub fn is_in_mb(origin: &str) -> bool {
     origin.contains("MB/s") && !origin.contains("taken as 1,048,576")

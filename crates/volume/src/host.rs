@@ -219,8 +219,8 @@ impl System {
         [self.host.blocks.memory(), self.host.dirty.memory()]
     }
 
-    /// Says where an operation will probably be submitted next: what the host cache notes about the
-    /// place is then fetched from memory in time. Changes nothing but how long that submission
+    /// Reports where an operation will probably be submitted next: what the host cache notes about
+    /// the place is then fetched from memory in time. Changes nothing but how long that submission
     /// takes to compute.
     #[inline]
     pub fn expect(&self, volume: u16, offset_bytes: u64) {
@@ -288,14 +288,14 @@ impl System {
         self.host.dirty.gaps(volume, range)
     }
 
-    /// Says whether any of a range is in a write-back cache and not yet on its disks, which is
+    /// Returns whether any of a range is in a write-back cache and not yet on its disks, which is
     /// when [`System::take_flushed`] will name it.
     pub fn is_dirty(&self, volume: u16, range: &Range<u64>) -> bool {
         self.host.dirty.touches(volume, range)
     }
 
-    /// Says what is to be done about a piece on a disk whose cache takes no writes. What an earlier
-    /// cache still has of the range is dirty together with it until it is on the disk.
+    /// Returns what is to be done about a piece on a disk whose cache takes no writes. What an
+    /// earlier cache still has of the range is dirty together with it until it is on the disk.
     pub(crate) fn task_uncached(&mut self, io: &Io, offset: u64, len: u32, op: u32) -> Task {
         if io.kind == IoKind::Read || io.kind == IoKind::Trim || self.host.dirty.n_bytes() == 0 {
             return Task::Plain;
@@ -310,7 +310,7 @@ impl System {
         Task::Through
     }
 
-    /// Says what is to be done about a piece on a cached disk.
+    /// Returns what is to be done about a piece on a cached disk.
     pub(crate) fn task(&mut self, io: &Io, offset: u64, len: u32, operation: u32) -> Task {
         if io.kind == IoKind::Read || io.kind == IoKind::Trim {
             return Task::Plain;

@@ -282,7 +282,7 @@ impl Lanes {
         Some((gate_idx, None))
     }
 
-    /// Says whether lanes stand at a gate.
+    /// Returns whether lanes stand at a gate.
     #[inline]
     pub(crate) fn has_waiting(&self, gate_idx: u32) -> bool {
         self.gates[gate_idx as usize].lanes.first().is_some()

@@ -40,7 +40,7 @@ pub enum ChangeError {
     },
 }
 
-/// Says which volume is another one.
+/// Returns which volume is another one.
 fn moved(position: usize, old: Option<&String>, new: Option<&String>) -> String {
     let number = position + 1;
     match (old, new) {
@@ -58,12 +58,12 @@ fn there(n: usize, what: &str) -> String {
     if n == 1 { format!("is 1 {what}") } else { format!("are {n} {what}s") }
 }
 
-/// Says how many there are of something.
+/// Returns how many there are of something.
 fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// Says what a volume is made of, as far as it must stay.
+/// Returns what a volume is made of, as far as it must stay.
 fn shape(backing: &Backing) -> String {
     match backing {
         Backing::Disks(stripe) => format!(

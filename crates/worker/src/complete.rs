@@ -226,7 +226,7 @@ impl Worker {
         }
     }
 
-    /// Says whether completions of any direction are looked at one by one.
+    /// Returns whether completions of any direction are looked at one by one.
     pub(crate) fn watches_any(&self) -> bool {
         Direction::ALL.iter().any(|dir| self.watches(*dir))
     }
@@ -425,8 +425,9 @@ impl Worker {
         self.fail(Failure { kind, errno, op: Some(slot.op) });
     }
 
-    /// Says whether the worker goes on after an error, `goes_on` where it may by its number. With a
-    /// limit it does whatever the number, until all workers of the step together have reached it.
+    /// Returns whether the worker goes on after an error, `goes_on` where it may by its number.
+    /// With a limit it does whatever the number, until all workers of the step together have
+    /// reached it.
     fn survives(&mut self, slot: &Slot, errno: i32, goes_on: bool) -> bool {
         let Some(n_errors_max) = self.job.errors.n_errors_max else { return goes_on };
         if self.faults.io_errors.len() < self.faults.io_errors.capacity() {

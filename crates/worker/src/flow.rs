@@ -59,7 +59,7 @@ impl FlowGroup {
         flows.iter().enumerate().map(member).collect()
     }
 
-    /// Says whether this worker is further ahead of another one than it may be.
+    /// Returns whether this worker is further ahead of another one than it may be.
     ///
     /// The others are looked at only when what is known of them does not say so any more: with a
     /// slack of 2000 hardly ever.

@@ -121,12 +121,12 @@ impl Gate {
         }
     }
 
-    /// Says whether a rate is set for a direction that the job issues.
+    /// Returns whether a rate is set for a direction that the job issues.
     pub(crate) fn has_rate(&self) -> bool {
         self.any_rate
     }
 
-    /// Says whether the job pauses.
+    /// Returns whether the job pauses.
     pub(crate) fn has_think_time(&self) -> bool {
         self.think.is_some()
     }
@@ -141,13 +141,13 @@ impl Gate {
         rates.filter_map(|(rate, _)| rate.as_ref()).map(|rate| n_due(rate, after_ns, len)).sum()
     }
 
-    /// Says whether anything at all may hold operations back.
+    /// Returns whether anything at all may hold operations back.
     pub(crate) fn is_open(&self) -> bool {
         !self.any_rate && self.think.is_none()
     }
 
-    /// Says whether one schedule of operations, of whatever size and direction, is all that holds
-    /// them back: then any worker can do what is due by it.
+    /// Returns whether one schedule of operations, of whatever size and direction, is all that
+    /// holds them back: then any worker can do what is due by it.
     pub(crate) fn is_one_schedule(&self) -> bool {
         self.total.is_some() && self.think.is_none() && self.rates.iter().all(Option::is_none)
     }
@@ -255,7 +255,7 @@ impl Gate {
 /// billionths of an operation also a rate with a fraction is exact for longer than a run lasts.
 const UNITS_PER_IO: u32 = 1_000_000_000;
 
-/// Tells the random gaps of a job's total rate from those of its directions.
+/// Separates the random gaps of a job's total rate from those of its directions.
 const TOTAL_IDX: u64 = 3;
 
 /// When the operations of one worker are due under a rate that the workers of its job share.
@@ -363,8 +363,8 @@ fn shared_rate_iops(job: &Job) -> Option<f64> {
     (shares && leaves_rest(job)).then_some(total - own)
 }
 
-/// Says whether the rates of a job's parts leave anything of its total to those without one. What
-/// rounding leaves is nothing.
+/// Returns whether the rates of a job's parts leave anything of its total to those without one.
+/// What rounding leaves is nothing.
 pub(crate) fn leaves_rest(job: &Job) -> bool {
     let own: f64 = job.parts.iter().filter_map(|part| part.rate_iops).sum();
     let leaves = |total: f64| own == 0.0 || total - own > 1e-6 * total;

@@ -80,7 +80,8 @@ impl Worker {
         self.batch_full(self.depth() as usize)
     }
 
-    /// Says what a full batch leaves to do: more batches, or to wait, if the queue is full with it.
+    /// Returns what a full batch leaves to do: more batches, or to wait, if the queue is full with
+    /// it.
     ///
     /// It is handed over and waited for in one call then; at depth 1 that is half of the calls.
     #[inline]
@@ -245,8 +246,8 @@ impl Worker {
         Ok(chosen)
     }
 
-    /// Says whether an operation waits for those in flight: it overlaps one of them, or is the last
-    /// of the pass and waits for all others.
+    /// Returns whether an operation waits for those in flight: it overlaps one of them, or is the
+    /// last of the pass and waits for all others.
     #[inline]
     fn must_wait(&self, chosen: &ChosenOp) -> bool {
         let (file, offset, len) = (FileIdx(chosen.file_idx), chosen.offset, chosen.len);
@@ -276,14 +277,14 @@ impl Worker {
         self.late.kept.n_late += u64::from(own_ns > LATE_NS && now >= self.times.measured_ns);
     }
 
-    /// Says whether the worker itself holds back what overlaps. Threads that issue for it do so
+    /// Returns whether the worker itself holds back what overlaps. Threads that issue for it do so
     /// without holding back the rest.
     #[inline]
     fn serializes(&self) -> bool {
         self.job.load.serialize_overlap && !self.job.load.offload
     }
 
-    /// Says whether a finished pass is followed by the next without a pause.
+    /// Returns whether a finished pass is followed by the next without a pause.
     fn restarts_at_once(&self) -> bool {
         self.job.repeats_for_a_time()
             && !self.verifying.reads_passes_back()
@@ -375,8 +376,8 @@ impl Worker {
         op
     }
 
-    /// Says whether an operation makes all writes durable that have completed. With several files
-    /// no single one does.
+    /// Returns whether an operation makes all writes durable that have completed. With several
+    /// files no single one does.
     pub(crate) fn is_whole_sync(&self, kind: OpKind) -> bool {
         matches!(kind, OpKind::Fsync | OpKind::Fdatasync) && self.source.n_files() == 1
     }

@@ -155,7 +155,7 @@ impl Meters {
         self.priorities.as_ref().map_or(&[], |dirs| &dirs[dir as usize])
     }
 
-    /// Says whether any direction counts by priority.
+    /// Returns whether any direction counts by priority.
     #[inline]
     pub(crate) fn has_priorities(&self) -> bool {
         self.priorities.is_some()

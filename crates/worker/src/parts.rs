@@ -61,7 +61,7 @@ pub(crate) fn place(part: &Part, part_idx: u16, spec: &WorkerSpec) -> (Vec<FileR
     (files, derive(spec.seed, Stream::Part, u64::from(part_idx)))
 }
 
-/// Says whether a region ends behind the end of the file's, and so goes on at its start.
+/// Returns whether a region ends behind the end of the file's, and so goes on at its start.
 fn goes_on_at_start(region: PartRegion) -> bool {
     matches!(region, PartRegion::Pct(_, to_pct) if to_pct > 100.0)
 }
@@ -99,7 +99,7 @@ impl Parts {
         }
     }
 
-    /// Says whether every part has done its work for good.
+    /// Returns whether every part has done its work for good.
     pub(crate) fn is_over(&self) -> bool {
         self.members.iter().all(|member| member.has_left)
     }
@@ -169,12 +169,12 @@ impl Parts {
         if self.is_over() || !self.turns.any_left() { None } else { self.take(dir) }
     }
 
-    /// Says whether any part has a rate of its own.
+    /// Returns whether any part has a rate of its own.
     pub(crate) fn has_rates(&self) -> bool {
         !self.rated.is_empty()
     }
 
-    /// Says whether the next operation is one that was due by the rate of its part.
+    /// Returns whether the next operation is one that was due by the rate of its part.
     #[inline]
     pub(crate) fn is_by_own_rate(&self) -> bool {
         self.due_idx.is_some()
@@ -344,7 +344,7 @@ impl Turns {
         }
     }
 
-    /// Says whether any part has a share.
+    /// Returns whether any part has a share.
     fn any_left(&self) -> bool {
         self.n_left > 0
     }

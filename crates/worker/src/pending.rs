@@ -54,7 +54,7 @@ impl Pending {
         &self.runs[..self.n_runs]
     }
 
-    /// Says whether there is no room for another operation.
+    /// Returns whether there is no room for another operation.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.n_runs == N_RUNS_MAX

@@ -138,7 +138,7 @@ impl Series {
         all.filter_map(|(name, meters)| Some((name.as_ref()?, meters)))
     }
 
-    /// Says whether the operations of this job, counted by series, are kept apart by more than
+    /// Returns whether the operations of this job, counted by series, are kept apart by more than
     /// their direction.
     pub(crate) fn differ(job: &Job) -> bool {
         job.parts.len() > 1 || job.tree.is_some()

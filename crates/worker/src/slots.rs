@@ -100,7 +100,7 @@ impl Slots {
         self.entries.len()
     }
 
-    /// Says whether the worker's write of this number, or the trim of its block, is in flight.
+    /// Returns whether the worker's write of this number, or the trim of its block, is in flight.
     pub(crate) fn is_changing(&self, number: u64) -> bool {
         self.entries.iter().any(|slot| {
             slot.busy
@@ -160,8 +160,8 @@ impl Slots {
         assert!(sum == n_slots * (n_slots - 1) / 2, "each slot is free once");
     }
 
-    /// Says whether an operation in flight touches the bytes. Linear in the depth; used only where
-    /// overlaps are to be avoided.
+    /// Returns whether an operation in flight touches the bytes. Linear in the depth; used only
+    /// where overlaps are to be avoided.
     pub(crate) fn overlaps(&self, file: FileIdx, offset: u64, len: u32) -> bool {
         let end = offset + u64::from(len);
         self.entries.iter().any(|slot| {

@@ -250,7 +250,7 @@ impl Source {
         }
     }
 
-    /// Says whether the work is done for good: another pass would find none.
+    /// Returns whether the work is done for good: another pass would find none.
     pub(crate) fn is_over(&self) -> bool {
         match &self.files {
             Files::Parts(parts) => parts.is_over(),
@@ -273,7 +273,7 @@ impl Source {
         }
     }
 
-    /// Says whether operations are due at recorded times, or at those of rates of parts.
+    /// Returns whether operations are due at recorded times, or at those of rates of parts.
     pub(crate) fn is_timed(&self) -> bool {
         match &self.files {
             Files::Replay(replaying) => replaying.is_timed(),
@@ -282,7 +282,7 @@ impl Source {
         }
     }
 
-    /// Says whether the next operation is of a part with a rate of its own.
+    /// Returns whether the next operation is of a part with a rate of its own.
     #[inline]
     pub(crate) fn is_by_own_rate(&self) -> bool {
         matches!(&self.files, Files::Parts(parts) if parts.is_by_own_rate())
@@ -335,7 +335,7 @@ impl Source {
         }
     }
 
-    /// Says whether the pass has chosen all its I/O.
+    /// Returns whether the pass has chosen all its I/O.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         match &self.files {
@@ -472,7 +472,7 @@ impl Source {
         (first < end).then(|| self.batch[first].offset)
     }
 
-    /// Says whether the next operation is known already, and the one after it too.
+    /// Returns whether the next operation is known already, and the one after it too.
     #[inline]
     pub(crate) fn knows_two(&self) -> bool {
         let (first, end) = self.ahead;
@@ -644,7 +644,7 @@ impl Source {
         }
     }
 
-    /// Says whether operations in this direction are issued.
+    /// Returns whether operations in this direction are issued.
     pub(crate) fn issues(&self, dir: Direction) -> bool {
         self.issued[dir as usize]
     }

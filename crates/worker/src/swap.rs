@@ -48,7 +48,7 @@ impl Worker {
         Some(Swap { op, min: self.await_min() })
     }
 
-    /// Says whether nothing is due at `now_ns` but that one operation takes another's place: the
+    /// Returns whether nothing is due at `now_ns` but that one operation takes another's place: the
     /// queue is full, no limit is near, and what comes next is known.
     #[inline]
     fn is_quiet(&self, now_ns: u64) -> bool {

@@ -91,29 +91,29 @@ impl Verifying {
         self.on
     }
 
-    /// Says whether writes are only remembered, as if an earlier run had made them.
+    /// Returns whether writes are only remembered, as if an earlier run had made them.
     #[inline]
     pub(crate) fn is_dry_run(&self) -> bool {
         self.dry_run
     }
 
-    /// Says whether checks may be put off to other threads.
+    /// Returns whether checks may be put off to other threads.
     #[inline]
     pub(crate) fn is_late(&self) -> bool {
         self.is_late
     }
 
-    /// Says whether each pass is read back before the next one.
+    /// Returns whether each pass is read back before the next one.
     pub(crate) fn reads_passes_back(&self) -> bool {
         self.reads_back && self.backlog == 0
     }
 
-    /// Says whether there is something to read back.
+    /// Returns whether there is something to read back.
     pub(crate) fn has_work(&self) -> bool {
         self.reads_back && !self.log.is_empty()
     }
 
-    /// Says whether operations in flight must not touch the same bytes: a block that is verified
+    /// Returns whether operations in flight must not touch the same bytes: a block that is verified
     /// while it is written, or written twice at the same time, may hold either.
     #[inline]
     pub(crate) fn excludes(&self, kind: OpKind) -> bool {
@@ -121,7 +121,7 @@ impl Verifying {
         self.on && changes && (self.checks.may_overwrite || self.backlog > 0)
     }
 
-    /// Says whether an earlier run's work has been gone through before the job's own amount.
+    /// Returns whether an earlier run's work has been gone through before the job's own amount.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.restriction.as_ref().is_some_and(|restriction| restriction.exhausted)
     }
@@ -249,7 +249,7 @@ impl Verifying {
         })
     }
 
-    /// Says what becomes of the read of a job that verifies what an earlier run wrote.
+    /// Returns what becomes of the read of a job that verifies what an earlier run wrote.
     fn replay_read(&mut self) -> Replay {
         let Some(restriction) = &mut self.restriction else { return Replay::Issue };
         let number = restriction.n_reads;
@@ -329,7 +329,7 @@ impl Worker {
         trim.or_else(|| self.verifying.next_of_backlog(&self.slots))
     }
 
-    /// Says whether an operation is issued at all by a job that verifies an earlier run.
+    /// Returns whether an operation is issued at all by a job that verifies an earlier run.
     pub(crate) fn replay(&mut self, chosen: &ChosenOp) -> Replay {
         let dry_run = self.verifying.is_dry_run();
         match chosen.kind {

@@ -358,13 +358,13 @@ impl Worker {
         self.source.peek().map(|offset| (FileIdx(0), offset))
     }
 
-    /// Tells the worker that the call which follows waits for nothing: completions are at hand.
+    /// Notes for the worker that the call which follows waits for nothing: completions are at hand.
     #[inline]
     pub fn waits_for_nothing(&mut self) {
         self.goes_on_at_once = true;
     }
 
-    /// Tells the worker when the operations of the last [`Worker::next`] were handed over.
+    /// Notes for the worker when the operations of the last [`Worker::next`] were handed over.
     #[inline]
     pub fn submitted(&mut self, at_ns: u64, ops: &[Op]) {
         assert!(ops.len() <= self.slots.n_in_flight(), "what goes over has a slot each");
@@ -628,7 +628,7 @@ impl Worker {
         self.passes.drops_cache = self.phase == Phase::Verify && self.reads_past_cache();
     }
 
-    /// Says whether what was written is read back from the target and not from the page cache.
+    /// Returns whether what was written is read back from the target and not from the page cache.
     fn reads_past_cache(&self) -> bool {
         let files = &self.job.files;
         let is_cached = self.job.engine.kind.traits().work == EngineWork::Bytes && !files.direct;

@@ -41,7 +41,7 @@ const VIEWPORTS: [Viewport; 4] = [
     Viewport { name: "narrow-dark", width: 400, is_dark: true },
 ];
 
-/// Says why this machine cannot do it; none where it can.
+/// Returns why this machine cannot do it; none where it can.
 pub(crate) fn missing() -> Option<&'static str> {
     browser::program().is_none().then_some("no Chromium on PATH (`apt-get install chromium`)")
 }
@@ -233,7 +233,7 @@ fn drawn(browser: &mut Browser, chart: &Value) -> Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// Says where two lists of numbers differ. A value that is missing is null in both.
+/// Returns where two lists of numbers differ. A value that is missing is null in both.
 fn difference(wanted: &[Value], got: &[Value]) -> Option<String> {
     if wanted.len() != got.len() {
         return Some(format!("{} values, drawn are {}", wanted.len(), got.len()));

@@ -71,7 +71,7 @@ pub(crate) fn prepare(target: &Path, state: State, zram_bytes: Option<u64>) -> R
     }
 }
 
-/// Says whether a zram device holds no data.
+/// Returns whether a zram device holds no data.
 fn is_new_zram(target: &Path) -> bool {
     fs::read_to_string(sysfs(target, "mm_stat"))
         .is_ok_and(|text| text.split_whitespace().next() == Some("0"))

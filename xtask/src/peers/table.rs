@@ -38,7 +38,7 @@ impl Line {
         self.pairs.iter().map(|pair| pair.0 / pair.1).collect()
     }
 
-    /// Says whether the row's target is met.
+    /// Returns whether the row's target is met.
     pub(crate) fn is_met(&self) -> bool {
         let ratio = median(self.ratios());
         match self.row.target {

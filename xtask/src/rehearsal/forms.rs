@@ -43,7 +43,7 @@ pub(crate) enum Service {
 }
 
 impl Form {
-    /// Says what this machine lacks for it.
+    /// Returns what this machine lacks for it.
     pub(crate) fn lacks(&self) -> Option<&'static str> {
         let is_mount = self.kind == FormKind::Mounted;
         if is_mount && !Path::new("/dev/fuse").exists() {

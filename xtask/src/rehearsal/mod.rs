@@ -90,7 +90,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Says whether programs may be started with a real-time priority.
+/// Returns whether programs may be started with a real-time priority.
 fn can_be_first() -> bool {
     let tried = Command::new(FIRST[0]).args(&FIRST[1..]).arg("true").stderr(Stdio::null()).status();
     tried.is_ok_and(|status| status.success())

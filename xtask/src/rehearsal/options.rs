@@ -47,7 +47,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Says whether a form is asked for.
+    /// Returns whether a form is asked for.
     pub(crate) fn takes(&self, form: &Form) -> bool {
         self.forms.is_empty() || self.forms.iter().any(|name| name == form.name)
     }

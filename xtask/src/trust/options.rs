@@ -61,7 +61,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Says whether a group is asked for.
+    /// Returns whether a group is asked for.
     pub(crate) fn takes(&self, group: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|name| name == group)
     }

@@ -100,7 +100,7 @@ impl Answer {
         self.record["curve"]["line"]["load"].as_f64()
     }
 
-    /// Says whether it admits that it cannot tell.
+    /// Returns whether it admits that it cannot tell.
     pub(crate) fn cannot_tell(&self) -> bool {
         self.code == Some(3)
     }

@@ -29,7 +29,7 @@ const CLOUD_DISKS: [&str; 4] =
 /// Bytes of a MiB.
 const MIB: f64 = 1_048_576.0;
 
-/// Says whether a cap is one of bytes, not of operations.
+/// Returns whether a cap is one of bytes, not of operations.
 fn counts_bytes(cap: &CapRecord) -> bool {
     cap.kind.ends_with("_bytes")
 }
@@ -204,8 +204,8 @@ impl Step<'_> {
         Some(gate)
     }
 
-    /// Says whether less was done in a short time than a moment's delay and what was in flight at
-    /// the end explain.
+    /// Returns whether less was done in a short time than a moment's delay and what was in flight
+    /// at the end explain.
     fn is_far_below(&self, sum: &OfferedInputs) -> bool {
         let latency_s = self.latency_ns_mean().unwrap_or(0.0) / 1e9;
         let moment_s = (MOMENT_S + latency_s).min(sum.window_s / 2.0);
@@ -266,7 +266,7 @@ impl Step<'_> {
     }
 }
 
-/// Says what keeps the depth, by what the jobs that missed it use.
+/// Returns what keeps the depth, by what the jobs that missed it use.
 fn refill_advice(jobs: &[&JobRecord]) -> &'static str {
     let used = |job: &JobRecord| {
         // With the reason, where it is not the one that was asked for. An emulated volume takes as

@@ -40,7 +40,7 @@ impl Step<'_> {
         Some(footprint(&FootprintInputs { touched_bytes, caches: &caches }))
     }
 
-    /// Says whether a job works on a volume that uses the host cache, as far as that is known.
+    /// Returns whether a job works on a volume that uses the host cache, as far as that is known.
     fn is_cached(&self, emulation: &EmulationRecord) -> bool {
         let mut targets = self.jobs.iter().flat_map(|job| &job.targets).peekable();
         let is_below = |target: &str, mount: &str| {
@@ -95,8 +95,8 @@ impl Step<'_> {
         })
     }
 
-    /// Says what mount options cost. Only those fail that make writes look durable which are not:
-    /// of all others the cost is part of what was measured.
+    /// Returns what mount options cost. Only those fail that make writes look durable which are
+    /// not: of all others the cost is part of what was measured.
     pub(super) fn mount_options(&self) -> Option<Gate> {
         let mounted = |place: &&PlaceRecord| !place.mount_options.is_empty();
         let mut places = self.record.places.iter().filter(mounted).peekable();

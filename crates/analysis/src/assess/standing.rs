@@ -78,7 +78,7 @@ fn rows(record: &Record) -> impl Iterator<Item = &SuiteRowRecord> {
     rows.filter(|row| !row.preparation)
 }
 
-/// Says whether a row of a suite did not measure what was asked for.
+/// Returns whether a row of a suite did not measure what was asked for.
 pub fn is_invalid_row(row: &SuiteRowRecord) -> bool {
     let mut gates = GateName::ALL.into_iter().filter(|name| name.invalidates());
     gates.any(|name| name.row_verdict() == Some(&row.verdict))

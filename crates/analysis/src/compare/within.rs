@@ -135,7 +135,7 @@ impl Error {
     }
 }
 
-/// Says how much longer both runs would have to be for a difference that matters.
+/// Returns how much longer both runs would have to be for a difference that matters.
 fn longer(variance: f64, options: &CompareOptions) -> Option<String> {
     let z = normal_quantile(f64::midpoint(1.0, options.coverage))? + normal_quantile(POWER)?;
     let factor = (z * z * variance / options.effect_min.ln_1p().powi(2)).ceil();

@@ -171,7 +171,7 @@ impl CreditAccount {
     }
 }
 
-/// Says whether a part of a load is carried without credits, where so much of the load is
+/// Returns whether a part of a load is carried without credits, where so much of the load is
 /// ([`record::GateRecord::sustained_share`]): as of a whole load, what is less than rounding and
 /// noise above the baseline counts as within it.
 pub fn is_sustained(part: f64, sustained_share: f64) -> bool {
@@ -198,7 +198,7 @@ fn rule(inputs: &CreditInputs<'_>) -> ChangeRule {
     }
 }
 
-/// Says whether a change can be the end of credits: a fall, and where the baseline is known one
+/// Returns whether a change can be the end of credits: a fall, and where the baseline is known one
 /// from above it to no more than it. What the samples count is the account's own by `scale`.
 fn is_end(change: &Change, scale: f64, inputs: &CreditInputs<'_>) -> bool {
     if change.after >= change.before {

@@ -170,7 +170,7 @@ enum Cause {
 }
 
 impl Cause {
-    /// Says what to do about it.
+    /// Returns what to do about it.
     fn advice(self) -> &'static str {
         match self {
             Cause::Stopped => {
@@ -196,7 +196,7 @@ impl Cause {
         }
     }
 
-    /// Says whether it may be gone when the measurement is repeated.
+    /// Returns whether it may be gone when the measurement is repeated.
     fn passes(self) -> bool {
         match self {
             Cause::Stopped | Cause::Stolen | Cause::Others | Cause::Scheduler => true,
@@ -265,7 +265,7 @@ impl GeneratorInputs {
         known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// Says what exceeds its limit by so many times.
+    /// Returns what exceeds its limit by so many times.
     fn broken(&self, times: f64) -> Vec<String> {
         let all = [
             self.broken_pauses(times),
@@ -290,8 +290,8 @@ impl GeneratorInputs {
         })
     }
 
-    /// Says whether shares of processors mean something: in a shorter time a single wait may be all
-    /// there is.
+    /// Returns whether shares of processors mean something: in a shorter time a single wait may be
+    /// all there is.
     fn is_judged(&self, times: f64) -> bool {
         times <= 1.0 || self.window_s.is_some_and(|s| s >= S_MIN / 3.0)
     }
@@ -332,8 +332,8 @@ impl GeneratorInputs {
         })
     }
 
-    /// Says which processors have nothing to spare. None can be so by ten times: these limits are
-    /// the same at any length.
+    /// Returns which processors have nothing to spare. None can be so by ten times: these limits
+    /// are the same at any length.
     fn broken_processors(&self, times: f64) -> Option<String> {
         let mut broken = Vec::new();
         let limit = |share: f64| format!("{} (limit {})", pct(share), pct(WORKER_CPU_MAX));
@@ -407,7 +407,7 @@ impl GeneratorInputs {
         host.others_user.unwrap_or_else(|| (host.busy - host.own.unwrap_or(host.busy)).max(0.0))
     }
 
-    /// Says who had the processor.
+    /// Returns who had the processor.
     fn who(&self, cause: Cause) -> Option<String> {
         let host = self.host.unwrap_or_default();
         match cause {

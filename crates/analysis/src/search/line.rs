@@ -235,7 +235,7 @@ impl Search {
         (low, self.load(high).max(self.belief.quantile(1.0 - outside)))
     }
 
-    /// Says whether a line is known well enough to be given.
+    /// Returns whether a line is known well enough to be given.
     pub(super) fn is_narrow(&self, low: u64, high: u64) -> bool {
         self.options.is_close(low, high) || {
             let (low, high) = self.widened(low, high, WIDTH_SHARE);
@@ -265,8 +265,8 @@ impl Search {
         (n_failed, n)
     }
 
-    /// Says whether failures are no matter of the load: more often than by chance loads well below
-    /// the line failed, or loads well above it were carried.
+    /// Returns whether failures are no matter of the load: more often than by chance loads well
+    /// below the line failed, or loads well above it were carried.
     pub(super) fn is_out_of_order(&self) -> bool {
         let (low, high) = self.ends();
         let (n_failed, n) = self.failed_below(low.unwrap_or(0));
@@ -323,8 +323,8 @@ impl Search {
         movements.iter().map(evidence_of).collect()
     }
 
-    /// Says whether the limits are pressed less at a far higher load than at the lowest one: where
-    /// nothing is carried, the load is then not what breaks them.
+    /// Returns whether the limits are pressed less at a far higher load than at the lowest one:
+    /// where nothing is carried, the load is then not what breaks them.
     pub(super) fn falls_with_load(&self) -> bool {
         let Some((lowest, tally)) = self.tallies.first_key_value() else { return false };
         let Some(pressure) = tally.pressure else { return false };

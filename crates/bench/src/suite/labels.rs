@@ -41,7 +41,7 @@ pub fn settings(step: &Step) -> String {
     loads.join(" + ")
 }
 
-/// Says when what is written is made durable; none where the system decides.
+/// Returns when what is written is made durable; none where the system decides.
 pub fn durable(durable: Durable) -> Option<String> {
     Some(match durable {
         Durable::Whenever => return None,

@@ -45,7 +45,7 @@ impl Condition {
         text.split(',').map(|part| Self::parse(part.trim())).collect()
     }
 
-    /// Says whether both limit the same figure of the latency.
+    /// Returns whether both limit the same figure of the latency.
     fn is_of_figure_of(&self, other: &Condition) -> bool {
         match (self, other) {
             (
@@ -258,7 +258,7 @@ impl Need {
         (n - 3.0 * n.sqrt()).max(0.0) / seconds
     }
 
-    /// Says whether it writes.
+    /// Returns whether it writes.
     pub fn writes(&self) -> bool {
         self.read_pct < 100.0
     }
@@ -417,7 +417,7 @@ enum AttemptVerdict {
 }
 
 impl Question {
-    /// Says whether the steps so far leave it open, so that another measurement is wanted.
+    /// Returns whether the steps so far leave it open, so that another measurement is wanted.
     pub fn wants_more(&self, record: &Record, steps: &[u32]) -> bool {
         decide(&self.attempts(record, steps)).is_none()
     }
@@ -559,9 +559,9 @@ impl Question {
         rates.reduce(f64::max).filter(|_| self.only_worsens())
     }
 
-    /// Says whether a slow generator can only make it look worse. It can where the rate is offered,
-    /// and where nothing but a rate is asked for. In a closed loop it may spare the disk, so that
-    /// latencies fall.
+    /// Returns whether a slow generator can only make it look worse. It can where the rate is
+    /// offered, and where nothing but a rate is asked for. In a closed loop it may spare the disk,
+    /// so that latencies fall.
     fn only_worsens(&self) -> bool {
         let is_rate = |it: &Condition| match it {
             Condition::Iops(_) | Condition::BytesPerS(_) => true,

@@ -26,7 +26,7 @@ pub fn recorded(suite: &Suite, steps: &[Step], rows: &[SuiteRowRecord]) -> Vec<P
     all
 }
 
-/// Says whether a figure was published for a step: what it does not say is any.
+/// Returns whether a figure was published for a step: what it does not say is any.
 fn is_of(published: &Published, step: &Step) -> bool {
     let Published { block_bytes, read_pct, depth, connections, .. } = published;
     let at = &step.at;

@@ -252,7 +252,7 @@ impl Check {
     }
 }
 
-/// Says whether a check found that the generator, its clocks or the page cache made the figures,
+/// Returns whether a check found that the generator, its clocks or the page cache made the figures,
 /// and not the disk. Of a suite's part the page cache may be meant.
 pub(super) fn spoils(check: &Check, is_of_need: bool) -> bool {
     let names = [GateName::Generator, GateName::Little, GateName::PageCache];
@@ -260,8 +260,8 @@ pub(super) fn spoils(check: &Check, is_of_need: bool) -> bool {
     check.verdict == Verdict::Failed && names.iter().any(|name| check.name == name.as_str())
 }
 
-/// Says whether a check that spoils found no more than that the generator or its host were slow: a
-/// disk is no better for that.
+/// Returns whether a check that spoils found no more than that the generator or its host were slow:
+/// a disk is no better for that.
 pub(super) fn only_slows(check: &Check) -> bool {
     check.name == GateName::Generator.as_str()
 }
@@ -346,7 +346,7 @@ pub(super) fn held_by(record: &Record, step_idx: u32) -> Option<String> {
     caps.binding_cap().map(|cap| cap.name.clone())
 }
 
-/// Says whether a step wrote only, and made every write durable by a call.
+/// Returns whether a step wrote only, and made every write durable by a call.
 fn makes_all_durable(record: &Record, step_idx: u32) -> bool {
     let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
     jobs.all(|job| {

@@ -100,7 +100,7 @@ impl Step {
         self.ramp_ns.saturating_add(self.time_ns)
     }
 
-    /// Says whether it writes.
+    /// Returns whether it writes.
     pub fn writes(&self) -> bool {
         self.loads.iter().any(|load| !load.access.is_read())
     }

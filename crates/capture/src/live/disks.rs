@@ -107,7 +107,7 @@ impl Disks {
         self.last_own = own.unwrap_or_default();
     }
 
-    /// Says whether a device is asked about.
+    /// Returns whether a device is asked about.
     fn is_wanted(&mut self, number: Number, name: &str, all: &BTreeSet<&str>) -> bool {
         if self.names.contains_key(&number) {
             return true;
@@ -185,7 +185,7 @@ pub fn is_partition<'a>(name: &str, mut all: impl Iterator<Item = &'a str>) -> b
     !disk.is_empty() && all.any(|other| other == disk)
 }
 
-/// Says whether a device hands its I/O on to others, which count it as well.
+/// Returns whether a device hands its I/O on to others, which count it as well.
 pub(crate) fn repeats_others(name: &str) -> bool {
     let is_numbered = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
     ["dm-", "md"].iter().any(|prefix| name.strip_prefix(prefix).is_some_and(is_numbered))

@@ -104,7 +104,7 @@ impl Live {
         self.mounts.take(span, moment.local_ns, texts.mountstats, &mut context);
     }
 
-    /// Says what is to be known of the whole of it, once at the end.
+    /// Reports what is to be known of the whole of it, once at the end.
     pub fn finish(&self, sink: &mut dyn FnMut(Event<'_>)) {
         let mut context = Context::new(sink);
         self.disks.finish(&mut context);

@@ -158,7 +158,7 @@ impl State {
         self.end_ns.unwrap_or(self.n_all * NS_PER_S as i64)
     }
 
-    /// Says whether the report is the average since the host started.
+    /// Returns whether the report is the average since the host started.
     fn is_since_boot(&self) -> bool {
         self.n_reports <= 1 && self.leaves_out_first
     }

@@ -61,7 +61,7 @@ pub fn read(
     Ok(())
 }
 
-/// Says why a source may have no sample.
+/// Returns why a source may have no sample.
 fn nothing_in(leaves_out_first: bool) -> &'static str {
     if leaves_out_first {
         "there is no sample in it: the first report is the average since the host started, and \

@@ -158,7 +158,7 @@ impl Meter {
         }
     }
 
-    /// Says whether an I/O begins where the one before of its stream ended.
+    /// Returns whether an I/O begins where the one before of its stream ended.
     fn follows(&mut self, io: &Arrival) -> bool {
         if self.streams.len() >= STREAMS_MAX {
             self.streams.clear();

@@ -269,7 +269,7 @@ fn settle_unit(after: &mut Figure, cell: &mut String, known: &[Figure], source: 
     }
 }
 
-/// Says why two figures cannot both be right.
+/// Returns why two figures cannot both be right.
 pub(super) fn disagrees(before: &Figure, after: &Figure) -> Option<String> {
     let origin = format!("({}, {})", before.source.key, before.date());
     if before.unit == Unit::Iops {
@@ -330,7 +330,7 @@ pub fn with_source(before: &str, key: &str, title: &str, date: &str) -> String {
     String::from_utf8(bytes).expect("it was made of text")
 }
 
-/// Tells clouds apart by how they spell machine sizes: `m5.large`, `n2-standard-16`. What has no
+/// Distinguishes clouds by how they spell machine sizes: `m5.large`, `n2-standard-16`. What has no
 /// such name is Azure's.
 fn cloud(name: &str, kind: TableKind) -> Cloud {
     match kind {

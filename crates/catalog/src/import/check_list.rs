@@ -33,7 +33,7 @@ pub struct PriceChange {
 /// Hours of a month as price lists count them: 31 days, and the twelfth of a year.
 const HOURS_PER_MONTH: [f64; 2] = [744.0, 730.0];
 
-/// Says whether a price per month, in whole cents, is that of one per hour.
+/// Returns whether a price per month, in whole cents, is that of one per hour.
 fn is_month_of(usd_per_hour: f64, usd_per_month: f64) -> bool {
     let month = |hours: f64| (usd_per_hour * hours - usd_per_month).abs() <= 0.005 + 1e-9;
     HOURS_PER_MONTH.into_iter().any(month)
@@ -76,7 +76,7 @@ fn is_same_price(usd: &str, other: &str) -> bool {
     usd == other || usd.parse::<f64>().ok() == other.parse::<f64>().ok()
 }
 
-/// Says whether an edition has this price of this thing.
+/// Returns whether an edition has this price of this thing.
 fn is_known(row: &TableRow, edition: &Edition) -> bool {
     let Ok(usd) = row.cells.get("usd").map_or("", String::as_str).parse::<f64>() else {
         return false;
@@ -108,7 +108,7 @@ impl<'r> PriceKey<'r> {
         })
     }
 
-    /// Says whether a price is for the same. Only one that says above what it counts is held
+    /// Returns whether a price is for the same. Only one that says above what it counts is held
     /// against another that does.
     fn is_of(&self, price: &Price) -> bool {
         (price.part, price.term) == (self.part, self.term)

@@ -91,7 +91,7 @@ pub(super) fn read(text: &str) -> Result<ReadTable, ImportError> {
     Ok(read)
 }
 
-/// Says what a table is of by its columns: machines where one is a figure of machines.
+/// Returns what a table is of by its columns: machines where one is a figure of machines.
 fn kind(names: &csv::StringRecord, targets: &[ColumnTarget]) -> Result<TableKind, ImportError> {
     let owner = |target: &ColumnTarget| match target {
         ColumnTarget::One(column) => super::column(column).map(|column| column.of),

@@ -58,7 +58,7 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// Says what is hard to believe of a row's figures. `fresh` are those of properties that were
+/// Returns what is hard to believe of a row's figures. `fresh` are those of properties that were
 /// unknown; the others are in `known`.
 pub(super) fn doubts(
     fresh: &[(&'static Column, Figure)],
@@ -116,7 +116,7 @@ fn partner(property: &str) -> Option<String> {
     other("iops", "throughput").or_else(|| other("throughput", "iops"))
 }
 
-/// Says why two caps cannot be of one disk or machine.
+/// Returns why two caps cannot be of one disk or machine.
 fn odd_pair(column: &Column, figure: &Figure, other: &Figure) -> Option<String> {
     let is_iops = column.property.contains("iops");
     let (iops, bytes) = if is_iops { (figure, other) } else { (other, figure) };

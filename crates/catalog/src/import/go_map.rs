@@ -22,7 +22,7 @@ const DISK: [(&str, &str); 6] = [
     ("MaxBurstBwMbps", "burst_mb_s"),
 ];
 
-/// Says whether a text has such literals.
+/// Returns whether a text has such literals.
 pub(super) fn fits(text: &str) -> bool {
     ["SkuName", "DiskSize"].iter().any(|field| {
         text.match_indices(field)
@@ -66,12 +66,12 @@ pub(super) fn read(text: &str) -> ReadTable {
     read
 }
 
-/// Says whether disks of an account type have limits that are chosen.
+/// Returns whether disks of an account type have limits that are chosen.
 pub(super) fn is_chosen(account: &str) -> bool {
     account.contains("V2") || account.contains("Ultra")
 }
 
-/// Says why a row of such a type is left out: it has rules instead of tiers.
+/// Returns why a row of such a type is left out: it has rules instead of tiers.
 pub(super) fn chosen(line: u64, account: &str, tier: &str) -> RejectedRow {
     let why = "its size and limits are chosen freely: the catalogue has its rules, not \
                tiers".to_owned();

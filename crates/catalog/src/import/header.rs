@@ -43,7 +43,7 @@ const ALIASES: [(&str, &str); 19] = [
 /// What CSV files call the column of names.
 pub(super) const NAMES: [&str; 4] = ["name", "tier", "type", "instance_type"];
 
-/// Says what a column of a CSV file means.
+/// Returns what a column of a CSV file means.
 pub(super) fn of_csv(name: &str) -> ColumnTarget {
     if NAMES.contains(&name) {
         return ColumnTarget::Name;
@@ -53,7 +53,8 @@ pub(super) fn of_csv(name: &str) -> ColumnTarget {
     column.map_or(ColumnTarget::Nothing, |column| ColumnTarget::One(column.name))
 }
 
-/// Says what a column of a series page means. Pages vary: the words are looked for, not the text.
+/// Returns what a column of a series page means. Pages vary: the words are looked for, not the
+/// text.
 pub(super) fn of_page(name: &str) -> ColumnTarget {
     let plain = cell::without_tags(name).to_lowercase();
     let has = |word: &str| plain.contains(word);

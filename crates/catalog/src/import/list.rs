@@ -75,7 +75,7 @@ impl List {
         Some(List { kind, name, columns, per, is_in_usd, quantity, edition })
     }
 
-    /// Says whether a column of the table has a place in the catalogue.
+    /// Returns whether a column of the table has a place in the catalogue.
     pub(super) fn keeps(&self, idx: usize) -> bool {
         idx == self.name
             || Some(idx) == self.edition

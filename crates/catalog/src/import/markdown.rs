@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::header::{self, ColumnTarget};
 use super::{ReadTable, RejectedRow, TableForm, TableKind, TableRow, cell};
 
-/// Says whether a text has a Markdown table with a column of sizes.
+/// Returns whether a text has a Markdown table with a column of sizes.
 pub(super) fn fits(text: &str) -> bool {
     let lines: Vec<&str> = text.lines().collect();
     lines.windows(2).any(|pair| is_rule(pair[1]) && targets(pair[0]).contains(&ColumnTarget::Name))
@@ -49,7 +49,7 @@ pub(super) fn read(text: &str) -> ReadTable {
     read
 }
 
-/// Says whether a line is the rule under a table's names: `|---|:--:|`.
+/// Returns whether a line is the rule under a table's names: `|---|:--:|`.
 fn is_rule(line: &str) -> bool {
     line.contains('-')
         && line.contains('|')

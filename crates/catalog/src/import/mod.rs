@@ -92,7 +92,7 @@ pub struct TableRow {
 }
 
 impl TableRow {
-    /// Says whether it is of a list: a price or a fact.
+    /// Returns whether it is of a list: a price or a fact.
     fn is_of_a_list(&self) -> bool {
         matches!(self.kind, TableKind::Prices | TableKind::Network)
     }

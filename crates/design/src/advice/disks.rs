@@ -59,7 +59,7 @@ impl DiskAdvisor<'_> {
         self.disk.cache != CacheMode::None
     }
 
-    /// Says whether the disks can have a host cache, and the machine has one.
+    /// Returns whether the disks can have a host cache, and the machine has one.
     fn may_cache(&self) -> bool {
         let sku = self.design.rows().and_then(|edition| edition.disk(&self.disk.sku));
         let has_cache = self.design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0);
@@ -98,7 +98,7 @@ impl DiskAdvisor<'_> {
         self.at_work(list);
     }
 
-    /// Says what a cache that is on takes.
+    /// Reports what a cache that is on takes.
     fn at_work(&self, list: &mut List) {
         let mount = &self.asked.mount;
         let hits = self.judged.hit_ratios.get(self.idx).copied().unwrap_or(0.0);
@@ -173,7 +173,7 @@ impl DiskAdvisor<'_> {
         (in_flight, in_flight / phase.iops)
     }
 
-    /// Says whether what is asked of the volume in a phase is carried.
+    /// Returns whether what is asked of the volume in a phase is carried.
     fn is_met(&self, asked: &PhaseNeed) -> bool {
         let phase = self.judged.phases.iter().find(|phase| phase.phase == asked.phase);
         phase.is_some_and(|phase| {
@@ -213,7 +213,8 @@ impl DiskAdvisor<'_> {
         list.put(rule, all, GUIDE);
     }
 
-    /// Says what another size of I/Os would do where one of the volume's own caps is the tightest.
+    /// Reports what another size of I/Os would do where one of the volume's own caps is the
+    /// tightest.
     fn size(&self, busiest: &PhaseNeed, list: &mut List) {
         let mount = &self.asked.mount;
         if self.disk.merging != Merging::None && busiest.random_share > 0.0 {
@@ -244,7 +245,7 @@ impl DiskAdvisor<'_> {
         }
     }
 
-    /// Says what databases have settings for.
+    /// Reports what databases have settings for.
     fn application(&self, busiest: &PhaseNeed, list: &mut List) {
         if self.asked.usage != VolumeUse::Data {
             return;

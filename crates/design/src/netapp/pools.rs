@@ -115,7 +115,7 @@ impl<'m, 'e> Pools<'m, 'e> {
         ways
     }
 
-    /// Says whether something tells what throughput pools of a level have.
+    /// Returns whether something tells what throughput pools of a level have.
     fn is_known(&self, level: usize) -> bool {
         self.levels[level] == FLEXIBLE || self.throughput(level, TIB).is_some()
     }

@@ -100,7 +100,7 @@ impl Ranked {
         (self.price, Reverse(steps), self.n_parts, self.connections, &self.machine, ways)
     }
 
-    /// Says whether another one has the same machine and levels.
+    /// Returns whether another one has the same machine and levels.
     fn is_of_same_kind(&self, other: &Ranked) -> bool {
         self.machine == other.machine && self.levels() == other.levels()
     }
@@ -118,7 +118,7 @@ impl BestDesigns {
         BestDesigns { n_kept, designs: Vec::new() }
     }
 
-    /// Says whether no design of this price, or a higher one, is among the best any more.
+    /// Returns whether no design of this price, or a higher one, is among the best any more.
     pub(super) fn is_beyond(&self, price: Price) -> bool {
         self.designs.len() >= self.n_kept
             && self.designs.last().is_some_and(|worst| price > worst.price)

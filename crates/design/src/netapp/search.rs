@@ -216,7 +216,7 @@ impl<'a> Walk<'a, '_, '_> {
         Some(price)
     }
 
-    /// Says whether no design with pools of this price, or dearer ones, is among the best.
+    /// Returns whether no design with pools of this price, or dearer ones, is among the best.
     fn is_beyond(&self, pools: Price) -> bool {
         let cheapest = |class: &Vec<Fleet<'_>>| {
             class.iter().map(|fleet| fleet.price).reduce(Price::floor).unwrap_or_default()

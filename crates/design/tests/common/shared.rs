@@ -265,7 +265,7 @@ pub(crate) struct DesignFacts {
     pub(crate) is_carried: bool,
 }
 
-/// Says whether a design has at least as much of everything as another one of its kind.
+/// Returns whether a design has at least as much of everything as another one of its kind.
 fn has_all_of(design: &Ranked, other: &Ranked) -> bool {
     let mut volumes = design.volumes.iter().zip(&other.volumes);
     design.connections >= other.connections

@@ -25,7 +25,7 @@ impl OptionSites {
         }
     }
 
-    /// Says whether the parameter was given.
+    /// Returns whether the parameter was given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.options.iter().any(|(noted, _)| *noted == name)
     }
@@ -160,7 +160,7 @@ fn sizes(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
     }
 }
 
-/// Says that a size may not count zones here.
+/// Reports that a size may not count zones here.
 pub(super) fn zones_not_supported(option: &str) -> Diagnostic {
     let text = format!("option `{option}` counts zones, but the job's target has none");
     let finding = Diagnostic::error("no-zones", text);

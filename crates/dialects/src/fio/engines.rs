@@ -44,7 +44,7 @@ pub(super) fn engine(name: &str) -> Engine {
     }
 }
 
-/// Says what `--enghelp=WHAT` prints: all engines, an engine's options, or one of them.
+/// Returns what `--enghelp=WHAT` prints: all engines, an engine's options, or one of them.
 ///
 /// The error is a message: the engine, or its option, is not known.
 pub fn enghelp(what: &str) -> Result<String, String> {

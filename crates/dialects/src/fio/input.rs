@@ -60,12 +60,12 @@ impl Input {
         }
     }
 
-    /// Says whether so many mistakes were found that looking for more is of no use.
+    /// Returns whether so many mistakes were found that looking for more is of no use.
     pub(super) fn is_hopeless(&self) -> bool {
         self.n_dropped > 0
     }
 
-    /// Says whether an error was found.
+    /// Returns whether an error was found.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
     }

@@ -198,7 +198,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// Tells the version of a record from its first line.
+    /// Determines the version of a record from its first line.
     ///
     /// # Errors
     /// Where it is not that of a record that is read.

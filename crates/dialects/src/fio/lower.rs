@@ -297,7 +297,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Says what does not work, or not yet.
+    /// Reports what does not work, or not yet.
     fn support(&mut self, param: &'static Param, option: &RawOption) {
         let key = option.key.as_str();
         let is_default = option.value.as_deref() == Some(param.default);
@@ -468,7 +468,7 @@ impl Lowering<'_> {
         self.n_jobs += 1;
     }
 
-    /// Says which remaps found nothing to change: a mistyped one would leave the real target in.
+    /// Reports which remaps found nothing to change: a mistyped one would leave the real target in.
     fn unused_remaps(&mut self) {
         let pairs = self.wishes.overrides.map_or(&[][..], |overrides| &overrides.remap);
         for ((from, to), _) in pairs.iter().zip(&self.n_remapped).filter(|(_, count)| **count == 0)

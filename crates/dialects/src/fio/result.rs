@@ -75,7 +75,7 @@ pub enum ResultError {
     },
 }
 
-/// Says whether a text looks like fio's JSON.
+/// Returns whether a text looks like fio's JSON.
 pub fn is_result(text: &str) -> bool {
     text.contains("\"fio version\"")
 }

@@ -5,7 +5,7 @@ use plan::param::find_fio;
 use super::scan::{Line, lines};
 use crate::likeness::{LINES_MAX, pct};
 
-/// Says how much a text looks like a fio job file, 0..=100 on the scale of all dialects.
+/// Returns how much a text looks like a fio job file, 0..=100 on the scale of all dialects.
 ///
 /// It counts the lines that fio would know: `[section]` headers, includes and known options. A text
 /// without a section is none.

@@ -64,7 +64,7 @@ impl Dialect for Native {
 /// Name and version of the form; the first key of every file.
 pub const SCHEMA: &str = "plimsoll.plan/1";
 
-/// Says whether a text names itself a plan of our own: with its first key.
+/// Returns whether a text names itself a plan of our own: with its first key.
 pub fn declares(text: &str) -> bool {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
     line.is_some_and(|line| line.starts_with("schema") && line.contains("plimsoll.plan"))

@@ -269,7 +269,7 @@ impl Reader<'_> {
     }
 }
 
-/// Says whether a parameter describes the I/O itself, of which each part has its own.
+/// Returns whether a parameter describes the I/O itself, of which each part has its own.
 fn is_of_workload(key: &str) -> bool {
     param::find(key).is_some_and(|param| param.category() == Category::Workload)
 }

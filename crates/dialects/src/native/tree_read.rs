@@ -104,7 +104,7 @@ fn sizes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<FileSizes> 
     or_report("sizes", sizes, &at, findings)
 }
 
-/// Says whether this is a position, from 0, among so many.
+/// Returns whether this is a position, from 0, among so many.
 fn is_position(idx: f64, n: f64) -> bool {
     let is_count = |it: f64| it.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&it);
     is_count(idx) && is_count(n) && idx < n

@@ -50,7 +50,7 @@ pub(super) fn expand(
     runs
 }
 
-/// Says whether runs are looked at beside the mistakes that were found.
+/// Returns whether runs are looked at beside the mistakes that were found.
 fn may_look_on(options: &Options, findings: &Findings) -> bool {
     let is_too_much = findings.diagnostics.iter().any(|it| it.code.starts_with("too-"));
     options.is_kind() && !is_too_much && options.restart_rd.is_none()

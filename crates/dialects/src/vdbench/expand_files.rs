@@ -340,8 +340,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// Says whether the structures of a run may lie there, after all formats before it; reports it
-    /// if not. Vdbench finds it when it gets there.
+    /// Returns whether the structures of a run may lie there, after all formats before it; reports
+    /// it if not. Vdbench finds it when it gets there.
     fn may_be_there(&mut self, rd: &RdEntry, work: &Work) -> bool {
         if !self.is_kind() || self.known().hosts.iter().any(|entry| !entry.host.is_local) {
             return true;
@@ -603,7 +603,7 @@ fn file_sizes(sizes: &[f64]) -> FileSizes {
     }
 }
 
-/// Says why a structure cannot be.
+/// Returns why a structure cannot be.
 fn structure_mistake(fsd: &Fsd) -> Option<String> {
     let (depth, width) = (f64::from(fsd.depth), f64::from(fsd.width));
     let n_bottom = width.powf(depth);

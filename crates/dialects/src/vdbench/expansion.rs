@@ -61,12 +61,12 @@ impl<'a> Expansion<'a> {
         &self.sections.known.general.settings
     }
 
-    /// Says whether something is to be reported, which is so once.
+    /// Returns whether something is to be reported, which is so once.
     pub(super) fn is_first_report(&mut self, of: String) -> bool {
         self.reported.insert(of)
     }
 
-    /// Says whether so many runs with so many definitions each are not too much.
+    /// Returns whether so many runs with so many definitions each are not too much.
     pub(super) fn has_room(&mut self, place: SourceRange, n_runs: usize, n_each: usize) -> bool {
         self.n_entries = self.n_entries.saturating_add(n_runs.saturating_mul(n_each));
         if self.n_entries > ENTRIES_MAX {

@@ -28,7 +28,7 @@ impl SourceRange {
         SourceRange { source_idx, start: start as u32, end: end.max(start) as u32 }
     }
 
-    /// Says whether both stand in the same file, this one later.
+    /// Returns whether both stand in the same file, this one later.
     pub(super) fn is_behind(self, other: SourceRange) -> bool {
         self.source_idx == other.source_idx && self.start >= other.start
     }
@@ -166,7 +166,8 @@ impl Findings {
         }
     }
 
-    /// Says whether there is an error from this place up to another, or to the end of its source.
+    /// Returns whether there is an error from this place up to another, or to the end of its
+    /// source.
     pub(super) fn has_error_within(&self, from: SourceRange, to: Option<SourceRange>) -> bool {
         let end = to.map_or(u32::MAX, |to| to.start) as usize;
         let is_within = |span: &Span| {
@@ -190,7 +191,7 @@ impl Findings {
         }
     }
 
-    /// Says whether so much is wrong that looking on is of no use.
+    /// Returns whether so much is wrong that looking on is of no use.
     pub(super) fn is_hopeless(&self) -> bool {
         self.n_errors >= FINDINGS_MAX
     }

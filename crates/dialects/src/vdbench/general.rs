@@ -308,7 +308,7 @@ pub(super) fn read(scan: &mut Scan<'_>) -> General {
     general
 }
 
-/// Says whether a keyword stands for a general parameter.
+/// Returns whether a keyword stands for a general parameter.
 pub(super) fn knows(key: &str) -> bool {
     key.len() >= 2 && (SECTION.find(key).is_some() || SECTION.has(key))
 }
@@ -607,7 +607,7 @@ pub(super) fn repeat(written: &str) -> Option<Repeat> {
     written.parse().ok().map(Repeat::Times)
 }
 
-/// Says whether the last number of a list is behind a larger one, and so the step to nothing.
+/// Returns whether the last number of a list is behind a larger one, and so the step to nothing.
 fn falls_back(words: &[&str], last: &str) -> bool {
     let largest = words.iter().filter_map(|word| limit_us(word)).max();
     limit_us(last) < largest

@@ -82,7 +82,7 @@ impl Known {
     }
 }
 
-/// Says whether a pattern that may end in `*` fits a name.
+/// Returns whether a pattern that may end in `*` fits a name.
 pub(super) fn fits(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(stem) => name.starts_with(stem),

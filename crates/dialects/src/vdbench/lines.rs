@@ -44,7 +44,7 @@ impl Line {
         (self.source_idx, piece.source_at + if piece.is_verbatim { at - piece.at } else { 0 })
     }
 
-    /// Says whether parts of the text stand elsewhere, or nowhere, in the source.
+    /// Returns whether parts of the text stand elsewhere, or nowhere, in the source.
     pub(super) fn is_patched(&self) -> bool {
         self.pieces.len() > 1
     }
@@ -94,13 +94,13 @@ fn with_newlines(text: String) -> String {
     parts.join("\r\n")
 }
 
-/// Says whether bytes are text of two bytes per character.
+/// Returns whether bytes are text of two bytes per character.
 fn is_utf_16(bytes: &[u8]) -> bool {
     matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
         || matches!(bytes, [first, second, ..] if (*first == 0) != (*second == 0))
 }
 
-/// Says which characters Vdbench takes off both ends of a line.
+/// Returns which characters Vdbench takes off both ends of a line.
 pub(super) fn is_blank(c: char) -> bool {
     c <= ' '
 }
@@ -382,7 +382,7 @@ fn is_too_large(text: &str, path: &str, place: SourceRange, findings: &mut Findi
     is_too_large
 }
 
-/// Says whether two paths are written for the same file.
+/// Returns whether two paths are written for the same file.
 fn is_same(path: &str, other: &str) -> bool {
     let plain = |path: &str| path.trim_start_matches("./").replace("/./", "/");
     plain(path) == plain(other)

@@ -29,7 +29,7 @@ pub(super) enum LoopKind {
 const N_KINDS: usize = LoopKind::WorkingSet as usize + 1;
 
 impl LoopKind {
-    /// Says whether it changes structures of files, or how much of them is used.
+    /// Returns whether it changes structures of files, or how much of them is used.
     pub(super) fn is_of_structures(self) -> bool {
         matches!(
             self,

@@ -116,7 +116,8 @@ fn job(run: &Run, threads: u32) -> Job {
     job
 }
 
-/// Says which directions a job issues and how large its I/Os are, for all that is not the tree's.
+/// Reports which directions a job issues and how large its I/Os are, for all that is not the
+/// tree's.
 fn set_access(job: &mut Job, sizes: &BlockSize, (read, write): (bool, bool)) {
     job.workload.access = Access { read, write, trim: false, random: true, trim_then_write: false };
     job.workload.block_size = PerDir::all(sizes.clone());

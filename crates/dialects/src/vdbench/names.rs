@@ -38,7 +38,7 @@ pub(super) fn check<'a>(
     }
 }
 
-/// Says whether a definition of this name would write into a page that is not its own.
+/// Returns whether a definition of this name would write into a page that is not its own.
 fn is_other_page(name: &str) -> bool {
     PAGES.iter().chain(&OTHER_PAGES).any(|page| page.strip_suffix(".html") == Some(name))
 }

@@ -63,7 +63,7 @@ impl Options {
         Options { mode: Mode::Compat, ..Options::default() }
     }
 
-    /// Says whether what was plainly meant is read so.
+    /// Returns whether what was plainly meant is read so.
     pub fn is_kind(&self) -> bool {
         self.mode == Mode::Kind
     }

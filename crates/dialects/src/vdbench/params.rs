@@ -70,7 +70,7 @@ impl Param {
     }
 }
 
-/// Says what the number of a keyword, which may be abbreviated, is.
+/// Returns what the number of a keyword, which may be abbreviated, is.
 fn number_help(key: &str) -> &'static str {
     let is = |names: &[&str]| names.iter().any(|name| name.starts_with(key));
     let is_time = ["el", "in", "wa", "pa"].iter().any(|time| key.starts_with(time));
@@ -409,7 +409,7 @@ fn flat(text: &str) -> String {
     format!("({})", values::unquoted(&values.collect::<Vec<_>>().join(",")))
 }
 
-/// Says whether a text begins with a keyword and its sign.
+/// Returns whether a text begins with a keyword and its sign.
 fn starts_param(text: &str) -> bool {
     let key = text.split('=').next().unwrap_or_default();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';

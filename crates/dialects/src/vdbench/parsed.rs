@@ -34,7 +34,7 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Says whether a mistake was found.
+    /// Returns whether a mistake was found.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
     }
@@ -44,7 +44,7 @@ impl Parsed {
         self.hosts.iter().filter(|host| !host.is_local)
     }
 
-    /// Says that runs need other hosts, which nothing here can reach; `None` where all are this
+    /// Reports that runs need other hosts, which nothing here can reach; `None` where all are this
     /// one.
     pub fn remote_finding(&self) -> Option<Diagnostic> {
         let labels: Vec<&str> = self.remote_hosts().map(|host| host.label.as_str()).collect();

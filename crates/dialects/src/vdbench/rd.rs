@@ -97,7 +97,7 @@ impl RdEntry {
         Some(self.loop_of(kind)?.values.iter().copied().fold(0.0, f64::max))
     }
 
-    /// Says whether a rate is written, be it one that cannot be.
+    /// Returns whether a rate is written, be it one that cannot be.
     pub(super) fn has_iorate(&self) -> bool {
         self.iorate != 0.0 || self.head.has("iorate")
     }
@@ -696,7 +696,7 @@ fn format(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
     }
 }
 
-/// Says whether a list of sizes is sizes and percentages that add up to 100.
+/// Returns whether a list of sizes is sizes and percentages that add up to 100.
 fn looks_like_distribution(values: &[f64]) -> bool {
     let pcts = values.iter().skip(1).step_by(2);
     values.len() >= 2 && values.len().is_multiple_of(2) && (pcts.sum::<f64>() - 100.0).abs() < 0.5

@@ -70,7 +70,7 @@ impl<'a> Scan<'a> {
         self.ahead = self.params.next(&mut self.findings);
     }
 
-    /// Says whether there is no further parameter.
+    /// Returns whether there is no further parameter.
     pub(super) fn is_at_end(&self) -> bool {
         self.ahead.is_none()
     }
@@ -145,13 +145,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Says whether a name is new among those of a kind.
+    /// Returns whether a name is new among those of a kind.
     pub(super) fn is_new(&mut self, kind: &'static str, name: &str) -> bool {
         self.names.insert((kind, name.to_owned()))
     }
 
-    /// Says whether a number makes sense; reports one that does not, in the kind mode, or that no
-    /// mode takes.
+    /// Returns whether a number makes sense; reports one that does not, in the kind mode, or that
+    /// no mode takes.
     pub(super) fn makes_sense(&mut self, param: &Param, number: f64, sense: NumberRule) -> bool {
         let Some(instead) = sense.instead_of(number, self.is_kind()) else { return true };
         self.wrong(param, &instead);

@@ -98,7 +98,7 @@ impl<T> Row<T> {
         Row { name, meaning, set: Set::Everywhere, values: "", text: "", example: "" }
     }
 
-    /// Says which values it takes and what it means, with an example.
+    /// Returns which values it takes and what it means, with an example.
     pub(super) const fn doc(
         mut self,
         values: &'static str,
@@ -126,7 +126,7 @@ impl<T> Row<T> {
         self.name.text()
     }
 
-    /// Says whether `--set` changes it in a definition that begins so.
+    /// Returns whether `--set` changes it in a definition that begins so.
     pub(super) fn is_set(&self, head: &Head) -> bool {
         match self.set {
             Set::Everywhere => true,
@@ -199,7 +199,7 @@ impl Head {
         self.name == "default"
     }
 
-    /// Says whether a keyword is written in the definition.
+    /// Returns whether a keyword is written in the definition.
     pub(super) fn has(&self, key: &str) -> bool {
         self.written.contains(&key)
     }
@@ -220,7 +220,7 @@ pub(super) trait Definition: Clone + Default + 'static {
         other
     }
 
-    /// Says whether `--set` changes a keyword of it.
+    /// Returns whether `--set` changes a keyword of it.
     fn is_set(&mut self, row: &Row<Self>, _is_files: bool) -> bool {
         row.is_set(self.head())
     }
@@ -332,7 +332,7 @@ impl<T> Section<T> {
         self.rows.iter().find(|row| row.key() == other).unwrap_or(row)
     }
 
-    /// Says whether the section has a keyword, written in full.
+    /// Returns whether the section has a keyword, written in full.
     pub(super) fn has(&self, name: &str) -> bool {
         self.rows.iter().any(|row| row.key() == name && row.is_explained())
     }

@@ -155,12 +155,12 @@ pub(super) fn file_slaves(work: &FileWork) -> Vec<u32> {
     slaves
 }
 
-/// Says whether storage definitions form volumes (`concatenatesds`).
+/// Returns whether storage definitions form volumes (`concatenatesds`).
 pub(super) fn is_of_volumes(work: &RawWork) -> bool {
     work.wds.iter().any(|wd| wd.concatenate)
 }
 
-/// Says whether a workload must not run on two slaves.
+/// Returns whether a workload must not run on two slaves.
 fn stays_together(wd: &Wd) -> bool {
     wd.streams.is_some() || matches!(wd.seek, Seek::Seq | Seek::SeqNz | Seek::Eof)
 }

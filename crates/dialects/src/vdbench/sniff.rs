@@ -5,7 +5,7 @@ use super::lines::is_blank;
 use super::params::DEFINITIONS;
 use crate::likeness::{LINES_MAX, pct};
 
-/// Says how much a text looks like a parameter file, 0..=100 on the scale of all dialects.
+/// Returns how much a text looks like a parameter file, 0..=100 on the scale of all dialects.
 ///
 /// It counts the lines that begin as Vdbench's do: a definition, a general parameter, or the
 /// continuation of one. A text without a definition is none.

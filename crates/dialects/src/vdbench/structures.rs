@@ -72,7 +72,7 @@ fn anchor_of(fsd: &Fsd) -> String {
     fsd.anchor.trim_end_matches('/').to_owned()
 }
 
-/// Says whether two definitions name the same folders and files of the same sizes.
+/// Returns whether two definitions name the same folders and files of the same sizes.
 fn is_same(one: &Fsd, other: &Fsd) -> bool {
     let (one, other) = (tree_spec(one), tree_spec(other));
     (one.depth, one.width, one.files, one.bottom_only)

@@ -166,7 +166,7 @@ fn tokens<'a>(key: &str, text: &'a str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// Tells words and numbers apart. A unit makes a number of a word; nothing else may stand among
+/// Distinguishes words and numbers. A unit makes a number of a word; nothing else may stand among
 /// numbers.
 fn value(key: &str, text: &str, among_numbers: bool) -> Result<Value, ValueError> {
     let is_text = key == "replay" || key == "histogram" || key.starts_with("misc");
@@ -313,7 +313,7 @@ fn expand_numbers(key: &str, slots: &[Value]) -> Result<Vec<f64>, ValueError> {
     Ok(numbers)
 }
 
-/// Says whether a range goes down without halving: nothing comes of it but its first value.
+/// Returns whether a range goes down without halving: nothing comes of it but its first value.
 fn falls(slots: &[Value]) -> bool {
     slots.windows(3).enumerate().any(|(idx, three)| match three {
         [Value::Number(start), Value::Dash, Value::Number(end)] => {

@@ -183,7 +183,7 @@ impl WdEntry {
         }
     }
 
-    /// Says that a parameter takes the place of another one that the definition has as well, as
+    /// Reports that a parameter takes the place of another one that the definition has as well, as
     /// one of `--set` is meant to.
     fn replaces(&self, rival: &str, param: &Param, scan: &mut Scan<'_>) {
         let is_set = param.key_place == SourceRange::NONE;
@@ -336,7 +336,7 @@ fn seekpct(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
     }
 }
 
-/// Says what a percentage of seeks means.
+/// Returns what a percentage of seeks means.
 pub(super) fn seek_of(pct: f64) -> Seek {
     if pct < 0.0 {
         Seek::Eof

@@ -181,7 +181,7 @@ impl<'a> FlatLine<'a> {
         row.split_whitespace().nth(idx).expect("a word")
     }
 
-    /// Says whether nothing was measured.
+    /// Returns whether nothing was measured.
     pub(crate) fn is_void(&self) -> bool {
         self.words.contains(&"NaN")
     }

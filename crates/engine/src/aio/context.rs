@@ -77,7 +77,7 @@ impl Context {
         Ok(context)
     }
 
-    /// Says whether completions can be taken without a system call.
+    /// Returns whether completions can be taken without a system call.
     #[inline]
     pub(super) fn is_readable(&self) -> bool {
         self.n_ring_events.is_some()

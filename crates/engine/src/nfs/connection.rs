@@ -149,7 +149,7 @@ impl Connection {
         self.fd.as_raw_fd()
     }
 
-    /// Says whether calls wait to be sent.
+    /// Returns whether calls wait to be sent.
     pub(super) fn wants_to_send(&self) -> bool {
         !self.queue.is_empty()
     }

@@ -566,20 +566,20 @@ pub(super) const SIGNATURES: &[Signature] = &[
     ),
 ];
 
-/// Says whether a field in big-endian order is a whole number of sectors.
+/// Returns whether a field in big-endian order is a whole number of sectors.
 fn is_sectors(field: &[u8]) -> bool {
     let [a, b, c, d] = *field else { return false };
     let bytes = u32::from_be_bytes([a, b, c, d]);
     bytes > 0 && bytes.is_multiple_of(512)
 }
 
-/// Says whether there are inodes, a map of them, and zones of one block, in either byte order.
+/// Returns whether there are inodes, a map of them, and zones of one block, in either byte order.
 fn is_minix(n_inodes: &[u8], n_map_blocks: &[u8], log_zone: &[u8]) -> bool {
     let is_some = |field: &[u8]| field.iter().any(|byte| *byte != 0);
     is_some(n_inodes) && is_some(n_map_blocks) && !is_some(log_zone)
 }
 
-/// Says whether the block of parameters of a boot sector is one of FAT: sectors of 512 bytes to
+/// Returns whether the block of parameters of a boot sector is one of FAT: sectors of 512 bytes to
 /// 4 KiB, clusters of a power of two, some reserved sectors, tables, and a known medium.
 fn is_fat(sector: &[u8], _: u64) -> bool {
     let word = |at: usize| u16::from_le_bytes([sector[at], sector[at + 1]]);
@@ -592,7 +592,7 @@ fn is_fat(sector: &[u8], _: u64) -> bool {
         && (media >= 0xf8 || media == 0xf0)
 }
 
-/// Says whether an Atari root sector has a number of sectors that the device holds, a list
+/// Returns whether an Atari root sector has a number of sectors that the device holds, a list
 /// of bad ones that lies within them, and an entry that does with a name of letters and digits.
 fn is_atari(sector: &[u8], size_bytes: u64) -> bool {
     let number = |at: usize| {

@@ -204,7 +204,7 @@ impl Ring {
         self.uring.completion().len() as u32
     }
 
-    /// Says whether the kernel has taken all entries of the queue.
+    /// Returns whether the kernel has taken all entries of the queue.
     pub(super) fn is_submitted(&mut self) -> bool {
         if self.sq_poll { self.uring.submission().is_empty() } else { self.n_unsubmitted == 0 }
     }

@@ -157,7 +157,7 @@ impl General {
         self.goes_on_from_one
     }
 
-    /// Says whether the walk is over at the end of its region.
+    /// Returns whether the walk is over at the end of its region.
     pub(super) fn ends_with_region(&self) -> bool {
         self.ends_with_region
     }

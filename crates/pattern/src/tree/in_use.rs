@@ -79,7 +79,7 @@ impl InUse {
         self.n as u32
     }
 
-    /// Says whether no file is in use.
+    /// Returns whether no file is in use.
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }

@@ -78,12 +78,12 @@ impl Selector {
         self.n
     }
 
-    /// Says whether there is no position.
+    /// Returns whether there is no position.
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }
 
-    /// Says whether positions come in turns, which the workers of a job share.
+    /// Returns whether positions come in turns, which the workers of a job share.
     pub fn takes_turns(&self) -> bool {
         self.order.is_some() || self.law == Law::InTurn
     }

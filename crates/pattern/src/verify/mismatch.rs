@@ -96,7 +96,7 @@ pub enum MismatchKind {
 }
 
 impl Mismatch {
-    /// Says whether the header is at fault, so that the contents were not looked at.
+    /// Returns whether the header is at fault, so that the contents were not looked at.
     pub fn is_in_header(&self) -> bool {
         use MismatchKind::{Checksum, NotZero, Pattern};
         !matches!(self.kind, Checksum { .. } | Pattern { .. } | NotZero { .. })

@@ -98,7 +98,7 @@ pub fn state_file_name(job_name: &str, worker_idx: u64) -> String {
 }
 
 impl VerifyState {
-    /// Tells what became of a write.
+    /// Reports what became of a write.
     ///
     /// A later run repeats the sequence of writes, puts those that are `Written` and `Unknown` into
     /// the [`WriteLog`](super::WriteLog), forgets the `Unknown` ones again, and stops at `Never`.

@@ -108,7 +108,7 @@ impl WriteLog {
         }
     }
 
-    /// Says whether nothing is to be read back.
+    /// Returns whether nothing is to be read back.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -74,7 +74,7 @@ pub enum ValueError {
 }
 
 impl ValueError {
-    /// Says that a part of a value makes no sense in its place.
+    /// Reports that a part of a value makes no sense in its place.
     pub(super) fn unfit(
         found: &impl ToString,
         place: &'static str,

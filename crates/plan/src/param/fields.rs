@@ -99,7 +99,7 @@ pub(crate) fn meaning_of<T: Copy>(words: &[Word<T>], name: &str) -> Result<T, Va
     found.ok_or_else(|| unknown_word(name, words.iter().map(|word| word.choice.name)))
 }
 
-/// Says that a word is none of these.
+/// Reports that a word is none of these.
 pub(crate) fn unknown_word(
     word: &str,
     known: impl IntoIterator<Item = &'static str>,
@@ -500,7 +500,7 @@ pub(crate) fn number<T: std::str::FromStr>(text: &str) -> Result<T, ValueError> 
     text.trim().parse().map_err(|_| ValueError::NotANumber { text: text.to_owned() })
 }
 
-/// Says that a value's variant does not fit the entry's kind.
+/// Reports that a value's variant does not fit the entry's kind.
 pub(crate) fn mismatch(expected: &'static str, value: &Value) -> ValueError {
     ValueError::WrongKind { expected, found: format!("{value:?}") }
 }

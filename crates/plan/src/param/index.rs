@@ -77,8 +77,8 @@ impl Param {
         self.table().category
     }
 
-    /// Says whether its value tells which files or bytes a job touches, or whether it does: without
-    /// it, a job would work elsewhere.
+    /// Returns whether its value tells which files or bytes a job touches, or whether it does:
+    /// without it, a job would work elsewhere.
     pub fn says_where(&self) -> bool {
         self.table().says_where
     }

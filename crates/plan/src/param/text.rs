@@ -327,7 +327,7 @@ fn spellings(choice: &Choice) -> (Vec<&'static str>, &'static str) {
 }
 
 impl ValueKind {
-    /// Says what a value looks like, to be read behind "write" or "takes", and gives an example
+    /// Returns what a value looks like, to be read behind "write" or "takes", and gives an example
     /// where there is one.
     pub fn form(self) -> (&'static str, &'static str) {
         match self {

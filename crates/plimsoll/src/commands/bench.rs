@@ -166,7 +166,7 @@ fn note_targets(targets: &[String]) {
     }
 }
 
-/// Says how many steps are left out because they write.
+/// Prints how many steps are left out because they write.
 fn note_left_out(driver: &mut Driver<'_>, n_left_out: usize) {
     let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
     let message = format!("{n_left_out} {steps} left out: {}", existing::READ_ONLY);
@@ -241,7 +241,7 @@ fn finish(
     }
 }
 
-/// Says what will be done.
+/// Returns what will be done.
 fn headline(running: &Running, sites: &Sites) -> String {
     let once = steps(&running.suite, &running.order).len().min(running.steps.len());
     let time = suite::total(&running.suite, &running.steps);
@@ -259,7 +259,7 @@ fn headline(running: &Running, sites: &Sites) -> String {
     format!("{}: {once} step{s}{curve} on {}; {time}\n", running.suite.name, places.join(" and "))
 }
 
-/// Says what is measured, for a list of runs.
+/// Returns what is measured, for a list of runs.
 fn about(suite: &str, targets: &[String], sites: &Sites) -> String {
     let mut all: Vec<String> = targets.iter().map(|target| subject::shown(target)).collect();
     if all.is_empty() {

@@ -114,7 +114,7 @@ pub(super) fn check(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> R
     runner::check(plan, options).map_err(|RunError::Refused(findings)| refused(plan, &findings))
 }
 
-/// Tells why a plan was refused.
+/// Reports why a plan was refused.
 fn refused(plan: &Plan, findings: &[Diagnostic]) -> Failure {
     let reported: Vec<_> = findings.iter().collect();
     diagnostics::print_all(&reported, Texts { sources: &plan.sources, command_line: "" });
@@ -300,7 +300,7 @@ impl Session {
         Err(refused(plan, &findings))
     }
 
-    /// Says whether a signal asked for the end.
+    /// Returns whether a signal asked for the end.
     pub(super) fn is_stopped(&self) -> bool {
         self.control.stop() != runner::Stop::No
     }
@@ -315,15 +315,15 @@ impl Session {
         self.progress.print_note(note);
     }
 
-    /// Says how far a series has come between two of its runs, unless no progress is wanted.
+    /// Prints how far a series has come between two of its runs, unless no progress is wanted.
     pub(super) fn print_progress(&self, text: &str) {
         if self.shows_progress {
             self.progress.print(text);
         }
     }
 
-    /// Says whether it is time to keep what there is: a long series is not written anew for every
-    /// one of its measurements.
+    /// Returns whether it is time to keep what there is: a long series is not written anew for
+    /// every one of its measurements.
     pub(super) fn is_due(&self) -> bool {
         let is_old = |last: Stopwatch| last.elapsed() >= KEEP_INTERVAL;
         self.keeps_series && self.kept_last.is_none_or(is_old)
@@ -361,7 +361,7 @@ pub(super) fn command() -> Vec<String> {
     std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 
-/// Says whether the environment forbids `io_uring`.
+/// Returns whether the environment forbids `io_uring`.
 pub(super) fn forbids_uring() -> bool {
     env::FORBID_URING.get().is_some_and(|value| value != "0" && !value.is_empty())
 }

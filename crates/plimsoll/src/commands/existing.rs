@@ -66,8 +66,8 @@ fn size_of(path: &str) -> std::io::Result<u64> {
     fs::File::open(path)?.seek(SeekFrom::End(0))
 }
 
-/// Says whether a target may be written to. `is_ours` is one that the command makes itself, such as
-/// a scratch file; files and devices that were there before hold something.
+/// Returns whether a target may be written to. `is_ours` is one that the command makes itself, such
+/// as a scratch file; files and devices that were there before hold something.
 pub(super) fn may_write(is_ours: bool, overwrite: bool) -> bool {
     is_ours || overwrite
 }

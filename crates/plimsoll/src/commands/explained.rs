@@ -18,7 +18,7 @@ const TIE: f64 = 0.001;
 
 const NS_PER_S: f64 = 1e9;
 
-/// Says what holds a load and what comes next; of a need that is not met, to which part of it.
+/// Returns what holds a load and what comes next; of a need that is not met, to which part of it.
 pub(super) fn held(indent: &str, explained: &Explained, flow: &Flow) -> String {
     let Some((first, left)) = explained.done.caps.first() else { return String::new() };
     let need = flow.demand.unwrap_or(0.0);

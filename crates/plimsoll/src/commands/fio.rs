@@ -169,7 +169,7 @@ fn is_wrong(findings: &[Diagnostic], switches: &Switches) -> bool {
     findings.iter().any(|finding| finding.severity >= fatal)
 }
 
-/// Tells mistakes; mere notes would only hide them.
+/// Prints mistakes only; notes would hide them.
 fn print_mistakes(findings: &[Diagnostic], texts: Texts<'_>) {
     let wrong: Vec<&Diagnostic> =
         findings.iter().filter(|finding| finding.severity > Severity::Note).collect();

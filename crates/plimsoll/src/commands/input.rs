@@ -111,7 +111,7 @@ impl InputArgs {
         self.named_language().or_else(by_look).unwrap_or(DIALECTS[0])
     }
 
-    /// Says which of the files do not look like their language at all, which explains their
+    /// Returns which of the files do not look like their language at all, which explains their
     /// mistakes.
     fn unlike(&self, dialect: &dyn Dialect, sources: &[Source]) -> Vec<Diagnostic> {
         let is_unlike = |source: &&Source| {

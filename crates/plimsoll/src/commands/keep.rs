@@ -133,7 +133,7 @@ fn no_store() -> Failure {
         .hint("name one: --store FILE, or set PLIMSOLL_STORE to its path")
 }
 
-/// Tells what is wrong with a store.
+/// Reports what is wrong with a store.
 pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
     Failure::wrong_use(error.to_string())
 }
@@ -259,7 +259,7 @@ impl Keeper {
         }
     }
 
-    /// Says whether the command line asks for the run to be kept.
+    /// Returns whether the command line asks for the run to be kept.
     pub(super) fn is_asked(&self) -> bool {
         self.is_asked
     }

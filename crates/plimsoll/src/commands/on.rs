@@ -77,7 +77,7 @@ fn then(text: &str) -> Result<(std::time::Duration, String), String> {
 }
 
 impl OnArgs {
-    /// Says whether volumes of a design stand in for this machine's files.
+    /// Returns whether volumes of a design stand in for this machine's files.
     pub(super) fn is_given(&self) -> bool {
         self.on.is_some()
     }
@@ -117,7 +117,7 @@ impl OnArgs {
     }
 }
 
-/// Says that a warm start was asked for where no disk has a host cache.
+/// Reports that a warm start was asked for where no disk has a host cache.
 pub(super) fn warn_of_nothing_to_warm(design: &volume::Design, is_warm: bool) {
     if is_warm && !design.volumes.iter().any(is_cached) {
         let text = "`--cache warm` changes nothing: no disk of the design has a host cache; give \
@@ -270,8 +270,8 @@ fn foreign(text: &str) -> Option<&'static str> {
     likeliest(text).map(Dialect::file)
 }
 
-/// Says whether a text looks like a design: by the tables that only a design has. `[volume]` may be
-/// a job of fio's, too, but TOML that fio would not understand is none.
+/// Returns whether a text looks like a design: by the tables that only a design has. `[volume]` may
+/// be a job of fio's, too, but TOML that fio would not understand is none.
 pub(super) fn is_design(text: &str) -> bool {
     let heads = ["[[volume]]", "[[pool]]", "[[client]]"];
     let has_head =

@@ -138,7 +138,7 @@ fn mount_above(path: &Path) -> PathBuf {
     ours.map_or(path, |(above, _)| above).to_owned()
 }
 
-/// Says that a mount has lost its server, and what clears it.
+/// Reports that a mount has lost its server, and what clears it.
 fn stale(path: &Path) -> Failure {
     let path = path.display();
     Failure::wrong_use(format!("`{path}` is a mount whose server is gone"))
@@ -176,7 +176,7 @@ fn check_place(dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says why a folder cannot keep the data, and what to do. `end` is the command that ends what
+/// Returns why a folder cannot keep the data, and what to do. `end` is the command that ends what
 /// serves from it.
 fn unusable(error: &BackingError, end: &str) -> Failure {
     let failure = Failure::wrong_use(error.to_string());
@@ -206,7 +206,7 @@ fn unusable(error: &BackingError, end: &str) -> Failure {
     }
 }
 
-/// Says that the serving process is there and says nothing.
+/// Reports that the serving process is there and says nothing.
 fn silent(path: &Path, backing: &Path) -> Failure {
     let servers = Backing::servers(backing);
     let who = if servers.is_empty() { "another user's".to_owned() } else { named(&servers) };

@@ -195,8 +195,8 @@ fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     }
 }
 
-/// Says what became of a run that did not just complete, or that it was imported; and what speaks
-/// against its figures.
+/// Returns what became of a run that did not just complete, or that it was imported; and what
+/// speaks against its figures.
 fn state(run: &RunRow) -> String {
     let sound = Standing::Sound.word();
     match (run.state, run.totals.standing.as_str()) {
@@ -220,7 +220,7 @@ fn is_met(step: &StepFigures) -> bool {
     step.verdict == record::MET
 }
 
-/// Says what the figures are of, where it is not the one step of a run. Neither rates nor
+/// Returns what the figures are of, where it is not the one step of a run. Neither rates nor
 /// percentiles of steps have a mean.
 fn what(run: &RunRow) -> String {
     let Totals { figures, n_steps, steps, .. } = &run.totals;
@@ -234,12 +234,12 @@ fn what(run: &RunRow) -> String {
     }
 }
 
-/// Says whether these are needs, and not steps.
+/// Returns whether these are needs, and not steps.
 fn has_needs(steps: &[StepFigures]) -> bool {
     steps.iter().any(|step| !step.verdict.is_empty())
 }
 
-/// Says how many needs a run answers.
+/// Returns how many needs a run answers.
 fn needs(n: usize) -> String {
     if n == 1 { "1 need: ".to_owned() } else { format!("{n} needs: ") }
 }
@@ -305,7 +305,7 @@ fn delete(args: &DeleteArgs) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Tells why a run was not found.
+/// Reports why a run was not found.
 pub(super) fn not_found(error: FindError) -> Failure {
     failure(error)
 }

@@ -124,7 +124,7 @@ impl Scratch {
         })
     }
 
-    /// Says whether a file here can be opened for direct I/O.
+    /// Returns whether a file here can be opened for direct I/O.
     pub(super) fn takes_direct(&self) -> bool {
         let path = self.dir.join(self.purpose.file_name);
         let flags = OFlags::CREATE | OFlags::RDWR | OFlags::DIRECT;
@@ -141,8 +141,8 @@ fn smaller(free_bytes: u64, n_files: u64) -> Option<String> {
     (each >= PROPOSED_BYTES_MIN).then(|| format!("{}m", 1_u64 << (each >> 20).ilog2()))
 }
 
-/// Says whether direct I/O takes blocks of 512 bytes here; where that cannot be tried, a run finds
-/// out.
+/// Returns whether direct I/O takes blocks of 512 bytes here; where that cannot be tried, a run
+/// finds out.
 pub(super) fn takes_512(file: &str) -> bool {
     let Ok(file) = rustix::fs::open(file, OFlags::RDONLY | OFlags::DIRECT, Mode::empty()) else {
         return true;
@@ -174,7 +174,7 @@ fn leftovers(place: &Path, purpose: Purpose) -> Vec<PathBuf> {
     entries.flatten().filter(is_left).map(|entry| entry.path()).collect()
 }
 
-/// Says how to remove what a killed command left. It is never removed unasked: the number of a
+/// Prints how to remove what a killed command left. It is never removed unasked: the number of a
 /// process on another host says nothing here.
 fn print_leftover(dir: &Path, purpose: Purpose) {
     let (dir, command) = (dir.display(), purpose.command);

@@ -162,7 +162,7 @@ impl Subject {
         args.on_this_host(target, is_read_only)
     }
 
-    /// Says what is measured, and with which I/O, for a list of runs.
+    /// Returns what is measured, and with which I/O, for a list of runs.
     pub(super) fn about(&self) -> &str {
         &self.about
     }

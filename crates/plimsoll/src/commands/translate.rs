@@ -81,7 +81,7 @@ pub(super) fn write(
     Exit::Fine.once(written)
 }
 
-/// Says what is left out, and where it stands.
+/// Returns what is left out, and where it stands.
 fn loss(finding: &Diagnostic, sources: &[Source]) -> String {
     let place = finding.span.as_ref().and_then(|span| {
         let source = sources.get(span.source_idx? as usize)?;

@@ -431,7 +431,7 @@ fn ended(
     })
 }
 
-/// Says why nothing can run here.
+/// Returns why nothing can run here.
 fn refused(session: &mut Session, findings: &[Diagnostic]) -> Ending {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     let mut lines = Vec::new();
@@ -446,7 +446,7 @@ fn refused(session: &mut Session, findings: &[Diagnostic]) -> Ending {
     Ending::Aborted(why.unwrap_or_default())
 }
 
-/// Says whether all runs are to be made once more.
+/// Returns whether all runs are to be made once more.
 fn is_due(repeat: &Repeat, n_passes: u64, elapsed: Duration) -> bool {
     match repeat {
         Repeat::Once => false,

@@ -8,7 +8,7 @@ use units::{format_bytes, plural};
 
 use super::{block_words, exact_bytes};
 
-/// Says which folders and files there are.
+/// Returns which folders and files there are.
 pub(super) fn structure(tree: &TreeSpec) -> Vec<String> {
     let mut facts = Vec::new();
     if !tree.name.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn structure(tree: &TreeSpec) -> Vec<String> {
     facts
 }
 
-/// Says how files are opened.
+/// Returns how files are opened.
 pub(super) fn open(work: &TreeWork) -> Vec<String> {
     let open = &work.open;
     let flags = [
@@ -64,7 +64,7 @@ pub(super) fn open(work: &TreeWork) -> Vec<String> {
     facts
 }
 
-/// Says what is done, one entry for each operation.
+/// Returns what is done, one entry for each operation.
 pub(super) fn activity(work: &TreeWork) -> Vec<String> {
     match &work.activity {
         Activity::Format(format) => {

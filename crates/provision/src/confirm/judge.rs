@@ -80,14 +80,14 @@ fn gates(record: &Record, step_idx: u32) -> impl Iterator<Item = &GateRecord> {
     of_step.flat_map(|step| &step.gates)
 }
 
-/// Says which operation failed, if one did: what fails is not carried.
+/// Returns which operation failed, if one did: what fails is not carried.
 fn failed(measured: &Measured, record: &Record) -> Option<String> {
     let mut jobs = record.jobs.iter().filter(|job| job.step_idx == measured.step_idx);
     let job = jobs.find(|job| job.error_errno != 0 && measured.jobs.contains(&job.name))?;
     Some(format!("an operation failed: {}", job.error_message))
 }
 
-/// Says why a measurement says nothing whatever its figures are.
+/// Returns why a measurement says nothing whatever its figures are.
 fn says_nothing(promised: &Promised, measured: &Measured, record: &Record) -> Option<String> {
     let is_last = record.jobs.iter().map(|job| job.step_idx).max() == Some(measured.step_idx);
     if record.outcome == Outcome::Interrupted && is_last {
@@ -139,8 +139,8 @@ fn rate(subject: &Subject<'_>, promised: &Promised, measured: &Measured) -> Part
     Part::Broken(missed())
 }
 
-/// Says that a closed load had too few I/Os in flight for the rate, if it had: by the design's own
-/// latencies, or by the one that was promised.
+/// Reports that a closed load had too few I/Os in flight for the rate, if it had: by the design's
+/// own latencies, or by the one that was promised.
 fn too_few_in_flight(
     subject: &Subject<'_>,
     promised: &Promised,
@@ -247,7 +247,7 @@ fn absent(
     absent
 }
 
-/// Says whether two promises go over a common cap.
+/// Returns whether two promises go over a common cap.
 fn share_caps(subject: &Subject<'_>, one: &Promised, other: &Promised) -> bool {
     let flow = |promised: &Promised| -> Option<Flow> {
         Some(promised.flow(subject.position(&promised.volume)?))

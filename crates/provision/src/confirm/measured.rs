@@ -196,7 +196,7 @@ impl Measured {
         self.bytes_per_s / self.iops
     }
 
-    /// Says whether it is the load of a promise, at whatever rate.
+    /// Returns whether it is the load of a promise, at whatever rate.
     pub(super) fn is_of(&self, promised: &Promised) -> bool {
         let sizes = self.io_size_bytes() / promised.io_size_bytes - 1.0;
         // Which I/O reads is drawn: three standard deviations are chance.

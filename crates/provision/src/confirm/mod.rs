@@ -128,7 +128,7 @@ pub fn confirm(subject: &Subject<'_>, records: &[&Record]) -> Confirmation {
     Confirmation { answers, notes: notes(subject, records) }
 }
 
-/// Says what is odd about the runs for this design.
+/// Returns what is odd about the runs for this design.
 fn notes(subject: &Subject<'_>, records: &[&Record]) -> Vec<String> {
     let mut notes = Vec::new();
     for emulation in records.iter().filter_map(|record| record.emulation.as_ref()) {

@@ -163,8 +163,8 @@ impl Frame {
         ns <= self.ns_max
     }
 
-    /// Says whether a point is in the picture with all its latencies but the largest, which is one
-    /// operation.
+    /// Returns whether a point is in the picture with all its latencies but the largest, which is
+    /// one operation.
     fn holds(&self, probe: &Probe<'_>) -> bool {
         self.holds_iops(probe.point.achieved_iops)
             && self.holds_ns(probe.p99_9_ns.unwrap_or(probe.point.latency_p99_ns) as f64)
@@ -347,8 +347,8 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
     notes
 }
 
-/// Says where a closed load was turned up in steps so coarse that they show in what is carried at
-/// round latencies.
+/// Returns where a closed load was turned up in steps so coarse that they show in what is carried
+/// at round latencies.
 fn coarse_steps(curve: &CurveRecord) -> impl Iterator<Item = String> {
     curve.carried.iter().filter(|it| it.state == "reached").filter_map(|it| {
         let [under, over] = curve.coarse_step(it.latency_mean_ns)?;

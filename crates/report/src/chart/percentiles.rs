@@ -65,7 +65,7 @@ pub(crate) fn of_step(source: &Source<'_>, step: &Step<'_>) -> Option<ChartSpec>
     Some(chart)
 }
 
-/// Says which of the measurements of one name a step is; nothing where it is the only one.
+/// Returns which of the measurements of one name a step is; nothing where it is the only one.
 fn which(source: &Source<'_>, step: &Step<'_>) -> String {
     let mut same = source.steps.iter().filter(|other| other.name == step.name);
     let n = same.clone().count();

@@ -165,7 +165,7 @@ impl CapTable {
         CapsRecord::new(tally.io_time_ns(), caps, filling).with_full_cache(has_full_cache)
     }
 
-    /// Says whether what these volumes write to a write-back cache goes to a cap later.
+    /// Returns whether what these volumes write to a write-back cache goes to a cap later.
     fn is_behind_cache(&self, group: &Group, volumes: &BTreeSet<u16>) -> bool {
         let is_at_disks = matches!(
             group.kind,
@@ -181,7 +181,7 @@ impl CapTable {
         is_at_disks && paths.any(|path| path.writes_behind)
     }
 
-    /// Says whether more comes into the cache than goes on to the disks behind it.
+    /// Returns whether more comes into the cache than goes on to the disks behind it.
     fn filling(caps: &[CapRecord], growth: &DirtyGrowth) -> Option<FillingRecord> {
         let behind = caps.iter().filter(|cap| cap.is_behind_cache);
         let fullest = behind.max_by(|a, b| a.used_share.total_cmp(&b.used_share))?;
@@ -197,7 +197,7 @@ impl CapTable {
         })
     }
 
-    /// Says whether I/Os on these volumes meet a cap.
+    /// Returns whether I/Os on these volumes meet a cap.
     fn is_met(&self, group: &Group, volumes: &BTreeSet<u16>) -> bool {
         if let Some(volume) = group.volume {
             return volumes.contains(&volume);
@@ -268,7 +268,7 @@ impl Group {
     }
 }
 
-/// Says whether a cap is one of a disk, of which a volume may have many.
+/// Returns whether a cap is one of a disk, of which a volume may have many.
 fn is_of_disk(kind: CapKind) -> bool {
     matches!(kind, CapKind::DiskIops | CapKind::DiskBytes)
 }
@@ -291,7 +291,7 @@ fn name(cap: &CapInfo, mount: Option<&str>, caps: &[CapInfo]) -> String {
     }
 }
 
-/// Says whether the machine has a cache that disks can use.
+/// Returns whether the machine has a cache that disks can use.
 fn has_cache(design: &Design) -> bool {
     design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0)
 }

@@ -220,7 +220,7 @@ fn needs(bound: &BoundPlan) -> HashMap<&Path, Need> {
     needs
 }
 
-/// Says whether a worker writes until its volume is full.
+/// Returns whether a worker writes until its volume is full.
 fn fills(worker: &BoundWorker) -> bool {
     let files = &worker.job.files;
     files.fill_device && !matches!(files.size, Some(plan::files::Size::Bytes(1..)))

@@ -59,7 +59,7 @@ impl Emulation {
         Ok(())
     }
 
-    /// Says whether time is that of the volumes, not of a clock.
+    /// Returns whether time is that of the volumes, not of a clock.
     pub fn is_virtual(&self) -> bool {
         self.time == EmulatedTime::Virtual
     }

@@ -13,7 +13,7 @@ pub(crate) fn change(system: &mut System, now_ns: u64, design: &Design) -> Resul
     system.change(now_ns, design).map_err(|error| error.to_string())
 }
 
-/// Says why a design cannot take another one's place during a run, if it cannot.
+/// Returns why a design cannot take another one's place during a run, if it cannot.
 pub(super) fn refuse_change(old: &Design, new: &Design) -> Result<(), String> {
     change(&mut System::new(old, &SMALLEST), 0, new)
 }

@@ -201,8 +201,8 @@ impl Anchor {
     }
 }
 
-/// Says that a step works on a part of a tree that no step completes: of an interrupted format, or
-/// of a larger structure. Where files are only made, or nothing is there, other messages say so.
+/// Reports that a step works on a part of a tree that no step completes: of an interrupted format,
+/// or of a larger structure. Where files are only made, or nothing is there, other messages say so.
 ///
 /// A format keeps only what a control file says is ours.
 fn incomplete(

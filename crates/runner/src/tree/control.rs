@@ -236,7 +236,7 @@ fn parse_names<'a>(words: impl Iterator<Item = &'a str>, structure: &mut TreeSpe
 }
 
 impl Control {
-    /// Says whether a tree of this structure is the one that is described.
+    /// Returns whether a tree of this structure is the one that is described.
     pub(super) fn fits(&self, asked: &TreeSpec) -> bool {
         let listed = TreeSpec {
             sizes: sizes_listed(&listed_sizes(&asked.sizes)).unwrap_or(asked.sizes.clone()),

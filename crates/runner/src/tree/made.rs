@@ -96,7 +96,7 @@ impl StepTrees {
 }
 
 impl Formats {
-    /// Tells what was made since the last time.
+    /// Reports what was made since the last time.
     pub(crate) fn report(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         for (job, reported) in &mut self.jobs {
             if reported.files {

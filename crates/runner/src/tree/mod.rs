@@ -174,7 +174,7 @@ impl StepTrees {
         }
     }
 
-    /// Tells what is there.
+    /// Reports what is there.
     pub(crate) fn report(&self, is_start: bool, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         for anchor in self.anchors.values() {
             if is_start && anchor.is_new {

@@ -57,7 +57,7 @@ fn goes_on(control: &Control) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Says which of the folders are there. Anything else by a folder's name is refused: a symbolic
+/// Returns which of the folders are there. Anything else by a folder's name is refused: a symbolic
 /// link would lead out of the anchor.
 fn folders_there(
     tree: &Tree,
@@ -93,7 +93,7 @@ fn folders_there(
     Ok(())
 }
 
-/// Says whether the folders are there that the state says, and no links in their place.
+/// Returns whether the folders are there that the state says, and no links in their place.
 pub(super) fn folders_agree(
     state: &TreeState,
     anchor: impl AsFd,

@@ -5,7 +5,7 @@ use plan::tree::{Activity, IN_TARGET, SelectFilter, TreeWork};
 use units::system_text;
 use worker::{Failure, FailureKind, Stuck};
 
-/// Says why a worker on a tree failed.
+/// Returns why a worker on a tree failed.
 pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
     let reason = system_text(std::io::Error::from_raw_os_error(failure.errno));
     let FailureKind::Stuck(stuck) = failure.kind else {
@@ -41,7 +41,7 @@ pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
     stuck_text(work, stuck)
 }
 
-/// Says why work on a tree found nothing to do.
+/// Returns why work on a tree found nothing to do.
 pub(crate) fn stuck_text(work: &TreeWork, stuck: Stuck) -> String {
     let name = stuck.operation.name();
     if stuck.n_tried > 0 {
@@ -50,7 +50,7 @@ pub(crate) fn stuck_text(work: &TreeWork, stuck: Stuck) -> String {
     format!("{name}: {}", nothing_text(work, stuck))
 }
 
-/// Says why none that fits can exist.
+/// Returns why none that fits can exist.
 fn nothing_text(work: &TreeWork, stuck: Stuck) -> String {
     let (tree, there) = (&work.tree.name, stuck.there);
     let n_folders = work.tree.n_folders().unwrap_or(0);
@@ -80,7 +80,7 @@ fn nothing_text(work: &TreeWork, stuck: Stuck) -> String {
     }
 }
 
-/// Says what was tried in vain.
+/// Returns what was tried in vain.
 fn unlucky_text(work: &TreeWork, stuck: Stuck) -> String {
     let (tree, name, n) = (&work.tree.name, stuck.operation.name(), stuck.n_tried);
     let has = has(stuck, work.tree.n_files().unwrap_or(0));

@@ -224,7 +224,7 @@ impl Lane {
         }
     }
 
-    /// Says where the next operation will be, as far as that is known.
+    /// Reports where the next operation will be, as far as that is known.
     #[inline]
     fn announce(&self, system: &System) {
         if self.announces

@@ -61,7 +61,7 @@ fn periods(dice: &mut Dice, design: &Design) -> Vec<(f64, u64)> {
     (0..n_periods).map(one).collect()
 }
 
-/// Says whether the recursion carries so many times a demand.
+/// Returns whether the recursion carries so many times a demand.
 fn is_carried(design: &Design, periods: &[(f64, u64)], factor: f64) -> bool {
     let load = PhaseNeed {
         size_bytes: SIZE_BYTES,

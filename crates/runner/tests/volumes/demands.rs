@@ -151,8 +151,8 @@ impl Case {
         all.iter().zip(&flows).map(|(done, flow)| is_met(done, flow)).collect()
     }
 
-    /// Says whether both what a machine's path carries of I/Os and of bytes are used up: how unlike
-    /// flows share them then hangs on who comes when.
+    /// Returns whether both what a machine's path carries of I/Os and of bytes are used up: how
+    /// unlike flows share them then hangs on who comes when.
     fn is_at_two_caps(&self) -> bool {
         let all = together(&self.design, &self.flows);
         let holds = |kind| all.iter().any(|done| done.binds == Bound::Cap(kind));

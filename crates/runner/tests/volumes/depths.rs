@@ -97,7 +97,7 @@ fn run(case: &Case, queue_depth: u32, (ramp_s, time_s): (u32, u32)) -> (f64, f64
     (iops(job), total_ns / n_done / 1e9)
 }
 
-/// Says whether another depth not far from it is held by something else.
+/// Returns whether another depth not far from it is held by something else.
 fn is_near_corner(case: &Case, row: &AtDepth) -> bool {
     let of = |depth: f64| at_depth(&case.design, &[case.flow], 0, (depth.round() as u32).max(1));
     let depth = f64::from(row.queue_depth);

@@ -37,7 +37,7 @@ const TRIALS: [(u64, u64, u64); 3] = [(3, 4, 32), (40, 40, 256), (100, 100, 1024
 /// What is read at random places, where that is known: GiB, less than the smallest cache.
 const WORKING_SET_GIB: f64 = 1.0 / 16.0;
 
-/// Says whether a run carries so many times the need, in the trials until one says what is
+/// Returns whether a run carries so many times the need, in the trials until one says what is
 /// expected.
 fn carries(design: &Design, need: &Need, factor: f64, expected: bool) -> bool {
     let hit_ratios = judge(design, need).hit_ratios;

@@ -33,8 +33,8 @@ const CORNER: f64 = 0.01;
 /// How a run goes: seconds before and while it is counted, and what is in flight beyond the rate.
 const TRIALS: [(u64, u64, u64); 2] = [(3, 4, 64), (40, 40, 512)];
 
-/// Says whether runs carry so many times each phase of the need, in the trials until one says what
-/// is expected.
+/// Returns whether runs carry so many times each phase of the need, in the trials until one says
+/// what is expected.
 fn carries(design: &Design, need: &Need, factor: f64, expected: bool) -> bool {
     need.phases().iter().all(|phase| {
         for trial in TRIALS {

@@ -187,7 +187,7 @@ impl Lifts {
         (0..self.before.len()).filter(shares).map(of).fold(of(job), f64::max)
     }
 
-    /// Says whether what a job gains is what others lose of a common cap that is named for it.
+    /// Returns whether what a job gains is what others lose of a common cap that is named for it.
     fn is_taken_from_others(&self, job: usize, rates: &[f64]) -> bool {
         let is_exchange = |name: &&String| {
             let amount = |other: usize, rate: f64| {

@@ -222,7 +222,7 @@ impl<'a> NfsRequest<'a> {
         })
     }
 
-    /// Says whether the call must not happen twice.
+    /// Returns whether the call must not happen twice.
     pub(super) fn is_once(&self) -> bool {
         matches!(
             self,

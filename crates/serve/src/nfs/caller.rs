@@ -33,7 +33,7 @@ impl Caller {
         self
     }
 
-    /// Says whether the caller is in a group.
+    /// Returns whether the caller is in a group.
     pub(super) fn is_in(&self, gid: u32) -> bool {
         self.gid == gid || self.groups.contains(&gid)
     }

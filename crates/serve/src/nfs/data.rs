@@ -17,7 +17,7 @@ use crate::pacer::{Outcome, Request};
 use crate::store::Opened;
 use crate::tree::Node;
 
-/// Tells clients whether the server lost writes that were not yet durable. A killed process loses
+/// Shows clients whether the server lost writes that were not yet durable. A killed process loses
 /// none, since they are in the backing; so it changes only with a crash of the emulated machine,
 /// however many processes have served it since.
 const VERIFIER: u64 = 0x706c_696d_736f_6c00;

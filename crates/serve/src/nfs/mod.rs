@@ -89,7 +89,7 @@ pub fn bind(address: SocketAddr) -> Result<TcpListener, ExportError> {
     TcpListener::bind(address).map_err(|source| ExportError::Listen { address, source })
 }
 
-/// Tells who is connected to an export.
+/// Returns who is connected to an export.
 #[derive(Clone)]
 pub struct Peers {
     server: Arc<Server>,

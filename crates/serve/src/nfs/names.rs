@@ -163,7 +163,7 @@ impl Server {
         node.stat().ok().map(|stat| self.attributes(node, &stat))
     }
 
-    /// Tells of a file that was made in a folder.
+    /// Writes the answer for a file that was made in a folder.
     fn made(&self, message: &mut Vec<u8>, child: &Child, folder: &Node) -> Result<(), Failure> {
         let handle = self.files.keep(child)?;
         ok(message);

@@ -121,12 +121,12 @@ pub(super) fn pack(answer: &mut Vec<u8>, results: &impl Pack) {
     results.pack(answer).expect("a vector takes all");
 }
 
-/// Says that it was done.
+/// Reports that it was done.
 pub(super) fn ok(message: &mut Vec<u8>) {
     word(message, 0);
 }
 
-/// Tells the attributes of a file, where they are known.
+/// Writes the attributes of a file, where they are known.
 pub(super) fn attributes_after(message: &mut Vec<u8>, attributes: Option<&fattr3>) {
     word(message, u32::from(attributes.is_some()));
     if let Some(attributes) = attributes {
@@ -134,7 +134,7 @@ pub(super) fn attributes_after(message: &mut Vec<u8>, attributes: Option<&fattr3
     }
 }
 
-/// Tells the attributes of a file that a call changed. Those from before are left out: others may
+/// Writes the attributes of a file that a call changed. Those from before are left out: others may
 /// change the file at the same time.
 pub(super) fn changes(message: &mut Vec<u8>, after: Option<&fattr3>) {
     word(message, 0);

@@ -41,7 +41,7 @@ impl Ranges {
         self.0 = left;
     }
 
-    /// Says whether there is none.
+    /// Returns whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

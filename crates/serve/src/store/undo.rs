@@ -167,7 +167,7 @@ impl Undo {
         Ok(())
     }
 
-    /// Says whether anything of a file would be taken back.
+    /// Returns whether anything of a file would be taken back.
     pub(crate) fn touches(&self, volume: u16, ino: Ino) -> bool {
         self.files.contains_key(&(volume, ino))
     }

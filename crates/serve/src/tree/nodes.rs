@@ -67,7 +67,8 @@ impl Node {
         openat(CWD, self.path(), flags, Mode::empty()).map(File::from)
     }
 
-    /// Says whether it is a file with neither a name nor a reader left, so that its data are gone.
+    /// Returns whether it is a file with neither a name nor a reader left, so that its data are
+    /// gone.
     pub(crate) fn is_gone(&self) -> bool {
         self.kind == FileType::RegularFile
             && self.n_open.load(Relaxed) == 0
@@ -137,7 +138,7 @@ impl Tree {
         self.stores.get(usize::from(volume)).ok_or(Errno::ROFS)
     }
 
-    /// Says whether a folder is that of a volume.
+    /// Returns whether a folder is that of a volume.
     pub(super) fn is_volume_dir(&self, ino: Ino) -> bool {
         self.volume_dirs.contains_key(&ino)
     }

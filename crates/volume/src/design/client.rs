@@ -131,7 +131,7 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
     }
 }
 
-/// Says that a machine's network card is left out, as its limit is unknown.
+/// Reports that a machine's network card is left out, as its limit is unknown.
 pub(super) fn unknown_egress(size: &Size) -> String {
     format!("the network limit of {} is unknown, so it has none", size.name)
 }

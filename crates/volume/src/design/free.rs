@@ -190,7 +190,7 @@ struct Free<'p> {
 }
 
 impl Free<'_> {
-    /// Says who decides over a limit: the user, or the size.
+    /// Returns who decides over a limit: the user, or the size.
     fn is_chosen(&self, what: &str) -> bool {
         self.sku.word("limits").is_some_and(|word| word == "chosen" || word == what)
     }
@@ -303,8 +303,8 @@ impl Free<'_> {
         }
     }
 
-    /// Says what bounds the throughput that can be chosen, and, where that is the operations, how
-    /// many of them allow so much.
+    /// Returns what bounds the throughput that can be chosen, and, where that is the operations,
+    /// how many of them allow so much.
     fn throughput_bound(
         &self,
         per_s: u64,
@@ -412,8 +412,8 @@ impl Free<'_> {
         }
     }
 
-    /// Tells of a limit that follows from the size by a rule which is not known. One that was to be
-    /// chosen and is not there is a mistake that was reported already.
+    /// Reports of a limit that follows from the size by a rule which is not known. One that was to
+    /// be chosen and is not there is a mistake that was reported already.
     fn warn_unknown(&self, cap: &Cap, parser: &mut Parser<'_, '_>) {
         for (what, word, limit) in
             [("IOPS", "iops", &cap.iops), ("throughput", "throughput", &cap.bytes)]

@@ -314,7 +314,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         Latency { mean_ns, spread }
     }
 
-    /// Tells of a name that the catalogue does not have, with those that look like it.
+    /// Reports of a name that the catalogue does not have, with those that look like it.
     pub(super) fn unknown<'n>(
         &mut self,
         what: &str,

@@ -231,7 +231,7 @@ fn interface(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Located
     found.map(|found| (found, at))
 }
 
-/// Tells what the limits of a machine by type of disk leave open.
+/// Notes what the limits of a machine by type of disk leave open.
 fn note_unknown_types(
     size: &Size,
     disks: &[Attached<'_>],
@@ -349,8 +349,8 @@ fn remote_figures(size: &Size, is_v2: bool, over: Option<Interface>) -> [Option<
     }
 }
 
-/// Says whether a size has limits of its own for the disks of newer types, as those of Azure from
-/// the sixth generation on, which are not known.
+/// Returns whether a size has limits of its own for the disks of newer types, as those of Azure
+/// from the sixth generation on, which are not known.
 fn lacks_v2(size: &Size, disks: &[Attached<'_>]) -> bool {
     const GENERATION: u32 = 6;
     let generation = size.name.rsplit_once("_v").and_then(|(_, number)| number.parse().ok());
@@ -432,8 +432,8 @@ pub(super) fn limits_of(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap
     }
 }
 
-/// Says which machine takes so many disks: the one with the fewest places among those of the same
-/// provider, or the one with the most.
+/// Returns which machine takes so many disks: the one with the fewest places among those of the
+/// same provider, or the one with the most.
 fn who_takes(n_disks: u64, size: Option<&Size>, parser: &Parser<'_, '_>) -> String {
     let places = |other: &Size| other.max_data_disks().map_or(0, |most| most.per_s);
     let is_like = |other: &&Size| size.is_none_or(|size| size.cloud() == other.cloud());
@@ -454,7 +454,7 @@ fn who_takes(n_disks: u64, size: Option<&Size>, parser: &Parser<'_, '_>) -> Stri
     }
 }
 
-/// Says whether disks of a family need a machine that takes premium disks.
+/// Returns whether disks of a family need a machine that takes premium disks.
 pub fn needs_premium(family: &str) -> bool {
     family.starts_with("Premium") || family == "Ultra Disk"
 }

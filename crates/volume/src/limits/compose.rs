@@ -84,7 +84,7 @@ impl CapUse {
         self.per_s / self.per_io
     }
 
-    /// Says whether it is the same cap, seen by another flow.
+    /// Returns whether it is the same cap, seen by another flow.
     fn is_same(&self, other: &CapUse) -> bool {
         (self.bound, self.scope, &self.name) == (other.bound, other.scope, &other.name)
     }

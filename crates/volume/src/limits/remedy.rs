@@ -495,7 +495,7 @@ impl Tries<'_> {
         self.keep(change, self.with_stripe(set));
     }
 
-    /// Says whether the machine has a cache with a known cap, and the disks may use it.
+    /// Returns whether the machine has a cache with a known cap, and the disks may use it.
     fn may_cache(&self, stripe: &Stripe) -> bool {
         let has_cache = self.design.vm.as_ref().is_some_and(|vm| {
             vm.cache_bytes.is_some() && (vm.cached.iops.is_some() || vm.cached.bytes.is_some())

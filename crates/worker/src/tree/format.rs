@@ -237,7 +237,7 @@ impl Pass {
         }
     }
 
-    /// Says whether anything is to be done for the entry.
+    /// Returns whether anything is to be done for the entry.
     fn concerns(self, state: &TreeState, entry: u32) -> bool {
         match self {
             Pass::RemoveFiles => state.file(entry).exists,
@@ -274,7 +274,7 @@ impl FormatWorker {
         FormatWorker { format, pass_idx: 0, entry: None, stage: Stage::Begin }
     }
 
-    /// Says whether the next operation only ends what was asked for.
+    /// Returns whether the next operation only ends what was asked for.
     pub(super) fn is_ending(&self) -> bool {
         self.stage == Stage::Close
     }

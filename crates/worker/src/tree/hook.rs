@@ -112,8 +112,8 @@ impl Worker {
         }
     }
 
-    /// Says whether the worker may hand on what is due to others of its job, and do what they have
-    /// nothing free for.
+    /// Returns whether the worker may hand on what is due to others of its job, and do what they
+    /// have nothing free for.
     fn hands_on(&self) -> bool {
         self.gate.is_one_schedule()
             && self.flow.is_none()
@@ -235,7 +235,7 @@ impl Worker {
         }
     }
 
-    /// Says that the worker is no longer at work in its tree.
+    /// Reports that the worker is no longer at work in its tree.
     pub(crate) fn leave_tree(&mut self) {
         if let Some(hand) = &mut self.tree {
             hand.end();

@@ -101,7 +101,7 @@ impl Overdue {
         count(&self.n_waiting, waits);
     }
 
-    /// Says whether any worker has no file.
+    /// Returns whether any worker has no file.
     pub(super) fn is_anybody_waiting(&self) -> bool {
         self.n_waiting.load(Acquire) > 0
     }

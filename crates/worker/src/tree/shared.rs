@@ -108,7 +108,7 @@ impl TreeJob {
         self.format.made_whole(self)
     }
 
-    /// Says whether a format has removed all files that it was to remove, and looked at all
+    /// Returns whether a format has removed all files that it was to remove, and looked at all
     /// folders.
     pub fn has_removed(&self) -> bool {
         self.format.has_removed(self)

@@ -132,7 +132,7 @@ impl TreeState {
         FileFlags::from_bits(self.files[file as usize].load(Acquire))
     }
 
-    /// Says whether a folder is there.
+    /// Returns whether a folder is there.
     #[inline]
     pub fn has_folder(&self, folder: u32) -> bool {
         self.folders[folder as usize].load(Acquire) & FOLDER_EXISTS != 0
@@ -350,7 +350,7 @@ impl TreeState {
         assert!(n_before > 0, "a folder is kept before it is let go");
     }
 
-    /// Says that a worker begins or ends work with these effects.
+    /// Reports that a worker begins or ends work with these effects.
     pub(crate) fn count_at_work(&self, effects: &[Effect], begins: bool) {
         for effect in effects {
             let n = &self.n_at_work[*effect as usize];
@@ -359,12 +359,12 @@ impl TreeState {
         }
     }
 
-    /// Says whether any worker may bring what an operation waits for.
+    /// Returns whether any worker may bring what an operation waits for.
     pub(crate) fn is_awaited(&self, effects: &[Effect]) -> bool {
         effects.iter().any(|effect| self.n_at_work[*effect as usize].load(Acquire) > 0)
     }
 
-    /// Says whether anything is there that the operation could work on, as far as counts show.
+    /// Returns whether anything is there that the operation could work on, as far as counts show.
     pub(crate) fn has_work(
         &self,
         operation: OpKind,

@@ -128,7 +128,7 @@ impl Task {
         &self.spec
     }
 
-    /// Says whether the next operation only ends what was asked for: it waits for no rate.
+    /// Returns whether the next operation only ends what was asked for: it waits for no rate.
     pub(super) fn is_ending(&self) -> bool {
         match (self.stage, self.spec.operation) {
             (Stage::Do(OpKind::Open), OpKind::Create) => true,
@@ -137,7 +137,7 @@ impl Task {
         }
     }
 
-    /// Says whether a file or folder is held.
+    /// Returns whether a file or folder is held.
     pub(super) fn is_at_work(&self) -> bool {
         self.held.is_some()
     }
@@ -160,7 +160,7 @@ impl Task {
         }
     }
 
-    /// Says whether it reads or writes files.
+    /// Returns whether it reads or writes files.
     pub(super) fn does_io(&self) -> bool {
         self.spec.moves_bytes()
     }
@@ -200,8 +200,8 @@ impl Task {
         }
     }
 
-    /// Says whether a file is removed before it is written: as in Vdbench, one that was left before
-    /// its end is gone on with instead.
+    /// Returns whether a file is removed before it is written: as in Vdbench, one that was left
+    /// before its end is gone on with instead.
     fn removes_first(&self, flags: FileFlags) -> bool {
         matches!(self.spec.io, FileIo::Sequential { delete: true, .. })
             && (flags.is_full || self.spec.stop_after == Some(StopAfter::Ios(0)))
@@ -363,7 +363,7 @@ impl Task {
         self.stage = if is_over { Stage::Do(OpKind::Close) } else { Stage::Io(place) };
     }
 
-    /// Says whether a file is left for the next.
+    /// Returns whether a file is left for the next.
     fn is_enough(&self, place: &IoProgress) -> bool {
         match self.spec.stop_after {
             Some(StopAfter::Ios(n_ios)) => n_ios > 0 && place.n_ios >= n_ios,
@@ -445,7 +445,7 @@ impl Task {
         Picked::Later
     }
 
-    /// Says that nothing can be done, and what there is.
+    /// Reports that nothing can be done, and what there is.
     fn stuck(&self, job: &TreeJob, n_tried: u32) -> Picked {
         Picked::Stuck(Box::new(Stuck {
             operation: self.spec.operation,
@@ -472,7 +472,7 @@ impl Task {
         (!self.spec.select.once || turn < self.selector.len()).then(|| self.selector.at_turn(turn))
     }
 
-    /// Says whether others may work on the same file: never where it comes or goes.
+    /// Returns whether others may work on the same file: never where it comes or goes.
     fn may_share(&self) -> bool {
         let stays = match self.spec.operation {
             OpKind::Read
@@ -552,7 +552,7 @@ impl Task {
         Ok(held)
     }
 
-    /// Says whether an operation can be done on such a file.
+    /// Returns whether an operation can be done on such a file.
     fn fits(&self, flags: FileFlags) -> bool {
         let FileFlags { exists, has_data, is_full } = flags;
         let is_mixed = self.spec.read_pct.is_some_and(|pct| pct > 0.0);

@@ -115,7 +115,7 @@ impl TreeWorker {
         }
     }
 
-    /// Says whether the next operation must be let through first.
+    /// Returns whether the next operation must be let through first.
     pub(crate) fn asks_first(&self) -> bool {
         let is_ending = match &self.work {
             TreeAssignment::Format(format) => format.is_ending(),
@@ -126,7 +126,7 @@ impl TreeWorker {
         self.admitted.is_none() && !is_ending
     }
 
-    /// Says whether all that may be asked for has been.
+    /// Returns whether all that may be asked for has been.
     pub(crate) fn is_spent(&self) -> bool {
         self.n_asked >= self.n_asked_max
     }
@@ -136,13 +136,13 @@ impl TreeWorker {
         self.admitted = Some(leave);
     }
 
-    /// Says whether what is due may be handed on: a single task, so that all that is asked for is
-    /// alike.
+    /// Returns whether what is due may be handed on: a single task, so that all that is asked for
+    /// is alike.
     pub(crate) fn may_hand_on(&self) -> bool {
         matches!(&self.work, TreeAssignment::Tasks { tasks, .. } if tasks.len() == 1)
     }
 
-    /// Says whether what is due is handed on, because nothing is free for it.
+    /// Returns whether what is due is handed on, because nothing is free for it.
     pub(crate) fn is_waiting(&self) -> bool {
         self.is_waiting
     }
@@ -204,7 +204,7 @@ impl TreeWorker {
         }
     }
 
-    /// Says what is worked at.
+    /// Returns what is worked at.
     pub(crate) fn work(&self) -> TreeUse {
         match &self.work {
             TreeAssignment::Tasks { tasks, .. } if matches!(&tasks[..], [task] if task.does_io()) => {
@@ -214,8 +214,8 @@ impl TreeWorker {
         }
     }
 
-    /// Returns what [`TreeWorker::next`] would, where that is an operation on the open file of the only
-    /// task. `None` leaves it to that. Only where no rate and no flow has to be asked.
+    /// Returns what [`TreeWorker::next`] would, where that is an operation on the open file of the
+    /// only task. `None` leaves it to that. Only where no rate and no flow has to be asked.
     #[inline]
     pub(crate) fn next_io(&mut self) -> Option<TreeOp> {
         let TreeAssignment::Tasks { tasks, .. } = &mut self.work else { return None };

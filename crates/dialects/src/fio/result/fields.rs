@@ -32,7 +32,7 @@ impl<'a> Fields<'a> {
         self.of.as_object().into_iter().flatten()
     }
 
-    /// Says whether a field has a value.
+    /// Returns whether a field has a value.
     pub(super) fn has(&self, key: &str) -> bool {
         !self.of[key].is_null()
     }
@@ -90,7 +90,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Tells that a field, or with no key the whole, is not what it should be.
+    /// Reports that a field, or with no key the whole, is not what it should be.
     pub(super) fn wrong(&self, key: &str, wanted: &str) -> ResultError {
         let value = if key.is_empty() { self.of } else { &self.of[key] };
         let found = match value {

@@ -38,7 +38,7 @@ pub(super) fn set_steps(jobs: &mut [JobRecord], globals: &[(String, String)], el
     }
 }
 
-/// Says whether a group waited for the one before; none where neither options nor starts tell.
+/// Returns whether a group waited for the one before; none where neither options nor starts tell.
 fn waits(
     jobs: &[JobRecord],
     globals: &[(String, String)],

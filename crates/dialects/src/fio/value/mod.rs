@@ -94,7 +94,7 @@ pub(super) fn duration_ns(text: &str, unit: TimeUnit) -> Result<u64, String> {
     number::time_ns(text, unit, SizeRules::default()).map(|parsed| parsed.value)
 }
 
-/// Says what a value of this kind looks like.
+/// Returns what a value of this kind looks like.
 pub(super) fn expected(kind: ValueKind) -> String {
     match (kind, kind.form()) {
         (ValueKind::Enum(choices), _) => format!("write one of {}", text::choice_names(choices)),

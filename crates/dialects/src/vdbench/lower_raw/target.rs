@@ -171,7 +171,7 @@ fn plain_files() -> Fileset {
     Fileset { invalidate: false, fadvise: Fadvise::None, allow_create: false, ..Fileset::default() }
 }
 
-/// Says whether a path names a device, as Vdbench tells: by where it lies.
+/// Returns whether a path names a device, as Vdbench tells: by where it lies.
 pub(super) fn is_device(lun: &str) -> bool {
     lun.starts_with("/dev/") && !lun.starts_with("/dev/shm/")
 }

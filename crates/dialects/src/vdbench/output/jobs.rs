@@ -198,7 +198,7 @@ fn of_fsd(name: &str, anchor: &str) -> Storage {
     Storage { kind: StorageKind::Fsd, name: name.to_owned(), path: anchor.to_owned() }
 }
 
-/// Says whether a run works on files.
+/// Returns whether a run works on files.
 pub(super) fn is_files(run: &Run) -> bool {
     matches!(run.work, Work::Files(_) | Work::Format(_))
 }

@@ -389,8 +389,8 @@ impl Report {
         format!("\n{header}")
     }
 
-    /// Says whether what happens now belongs to an interval that averages leave out: the first of
-    /// a run without a warmup. Then [`Report::leave_out`] is to be called before each sample.
+    /// Returns whether what happens now belongs to an interval that averages leave out: the first
+    /// of a run without a warmup. Then [`Report::leave_out`] is to be called before each sample.
     pub fn leaves_out_this(&self) -> bool {
         let is_first = self.members.all[0].totals.n_intervals() == 0;
         self.current.as_ref().is_some_and(|current| current.n_warmup == 0) && is_first
@@ -514,8 +514,8 @@ impl Report {
         file_flatfile_row(now, label, asked, &figures)
     }
 
-    /// Says how the run stands: the averages until now, on the console and in the log alone. Pages
-    /// of results stay as they would be without the question.
+    /// Returns how the run stands: the averages until now, on the console and in the log alone.
+    /// Pages of results stay as they would be without the question.
     pub fn so_far(&self, now: &Moment) -> Output {
         let mut output = Output::default();
         let Some(current) = &self.current else { return output };

@@ -263,7 +263,7 @@ impl Totals {
         (self.first > 0).then(|| format!("{}-{}", self.first, self.n_intervals))
     }
 
-    /// Says whether the first interval counts in no average, though it was no warmup.
+    /// Returns whether the first interval counts in no average, though it was no warmup.
     pub fn leaves_first_out(&self) -> bool {
         !self.has_warmup && self.first > 1
     }

@@ -112,7 +112,7 @@ impl Words {
         }
     }
 
-    /// Says whether a message names a definition already.
+    /// Returns whether a message names a definition already.
     fn names_one(&self, theirs: &str) -> bool {
         theirs.match_indices('=').any(|(at, _)| {
             let keyword = theirs[..at].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();

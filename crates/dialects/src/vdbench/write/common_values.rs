@@ -60,7 +60,7 @@ fn context(curve_step_idx: Option<u32>) -> Context<'static> {
     Context { curve_step_idx, first_group_id: 0, loader: &NO_HOST, sources: &[] }
 }
 
-/// Says why a text is no parameter file, or none that can run; `None` where it is one.
+/// Returns why a text is no parameter file, or none that can run; `None` where it is one.
 pub(super) fn why_refused(text: &str) -> Option<String> {
     let parsed = parse_text("text", text, &Options::default(), &NO_HOST);
     let mut findings = parsed.diagnostics;

@@ -16,7 +16,7 @@ const RATIO: [&str; 2] = ["compress_pct", "compress_ratio"];
 const DIFFERS: &str = "compression that differs between jobs: `compratio` counts for all";
 
 impl Writer {
-    /// Says how the data of these jobs compresses, whose values lie there.
+    /// Reports how the data of these jobs compresses, whose values lie there.
     pub(super) fn compression(&mut self, step: &Step, ranges: &[Range<usize>]) {
         let writes = |job: &&plan::Job| job.access().write;
         let ratio = step.jobs.iter().filter(writes).find_map(compress_ratio);

@@ -94,7 +94,7 @@ fn elsewhere(job: &Job, it: &Setting) -> String {
     )
 }
 
-/// Says why a job is left out whatever its values; `None` where it is written.
+/// Returns why a job is left out whatever its values; `None` where it is written.
 fn why_left_out(job: &Job) -> Option<String> {
     let name = &job.name;
     if let Some(work) = &job.tree {
@@ -136,7 +136,7 @@ fn unsayable_path(name: &str, path: &str) -> String {
     format!("`{name}` is left out: Vdbench has no way to write quotes or line ends in {path:?}")
 }
 
-/// Says what an engine does that is no I/O on files and devices as Vdbench does it; `None` for
+/// Returns what an engine does that is no I/O on files and devices as Vdbench does it; `None` for
 /// those that read and write.
 fn not_real(kind: EngineKind) -> Option<&'static str> {
     match kind.traits().work {

@@ -104,7 +104,7 @@ impl Writer {
     }
 }
 
-/// Says whether Vdbench keeps the definitions of a run in step.
+/// Returns whether Vdbench keeps the definitions of a run in step.
 fn keeps_in_step(words: &RunWords<'_>, total_iops: Option<f64>) -> bool {
     if words.is_tree {
         return total_iops.is_none() && words.workloads.len() > 1;

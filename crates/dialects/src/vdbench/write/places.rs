@@ -167,7 +167,7 @@ pub(super) fn range_pct(job: &Job) -> Option<(u8, u8)> {
     }
 }
 
-/// Says whether a storage definition tells where a job works in each of its files.
+/// Returns whether a storage definition tells where a job works in each of its files.
 pub(super) fn is_region_said(job: &Job) -> bool {
     let files = &job.files;
     let is_one_size =

@@ -19,7 +19,7 @@ pub(super) fn joined(jobs: &[Job]) -> (Vec<Job>, usize) {
     (joined.into_iter().map(|(job, _)| job).collect(), n_max)
 }
 
-/// Says whether two jobs differ in their threads and rates alone.
+/// Returns whether two jobs differ in their threads and rates alone.
 fn is_alike(job: &Job, other: &Job) -> bool {
     let names = |job: &Job| job.parts.iter().map(|part| part.name.clone()).collect::<Vec<_>>();
     !job.parts.is_empty()

@@ -71,7 +71,7 @@ pub(super) fn compress_ratio(job: &Job) -> Option<f64> {
     ratio.filter(|ratio| *ratio >= 1.005)
 }
 
-/// Says whether two rates or shares are as near as two decimals can say.
+/// Returns whether two rates or shares are as near as two decimals can say.
 pub(super) fn is_near(was: f64, is: f64) -> bool {
     (was - is).abs() <= (was.abs() * 2e-3).max(0.011)
 }

@@ -131,7 +131,7 @@ impl Writer {
         self.said(&["runtime", "time_based", "ramp_time"]);
     }
 
-    /// Says what is run before or after a run.
+    /// Reports what is run before or after a run.
     fn command(&mut self, key: &str, name: &'static str, commands: &[String], line: &mut String) {
         let command = commands.join("; ");
         if !is_sayable(&command) {

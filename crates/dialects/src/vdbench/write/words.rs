@@ -121,12 +121,12 @@ pub(super) fn rate_words(iops: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Says whether a text can stand within quotes.
+/// Returns whether a text can stand within quotes.
 pub(super) fn is_sayable(text: &str) -> bool {
     !text.contains('"') && !text.contains(char::is_control)
 }
 
-/// Says whether two decimals say a number exactly.
+/// Returns whether two decimals say a number exactly.
 pub(super) fn is_exact(number: f64) -> bool {
     rounded(number).parse() == Ok(number)
 }

@@ -500,7 +500,7 @@ fn label(what: &str, place: &str) -> String {
     if place.is_empty() { what.to_owned() } else { format!("{what} {place}") }
 }
 
-/// Says whether a device takes discards; none where the kernel does not tell.
+/// Returns whether a device takes discards; none where the kernel does not tell.
 fn takes_discards(path: &str) -> Option<bool> {
     use std::os::unix::fs::MetadataExt;
     let number = std::fs::metadata(path).ok()?.rdev();

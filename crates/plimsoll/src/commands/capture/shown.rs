@@ -42,7 +42,7 @@ impl Shown {
         });
     }
 
-    /// Says that the host is watched from now on.
+    /// Reports that the host is watched from now on.
     pub(super) fn begin(&self, length: Duration) {
         if !self.is_off {
             let length = units::format_duration(length);

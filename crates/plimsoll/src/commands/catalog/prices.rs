@@ -65,7 +65,7 @@ pub(super) fn page<'e>(
     page
 }
 
-/// Says what a price is for: `USD per month`, `iops above 3000, USD per IOPS-month`.
+/// Returns what a price is for: `USD per month`, `iops above 3000, USD per IOPS-month`.
 pub(super) fn meter(price: &Price) -> String {
     let mut words = match price.part {
         Part::Whole => String::new(),

@@ -139,7 +139,7 @@ const WORDS: [(&str, &str); 8] = [
     ("accelerator", "accelerator"),
 ];
 
-/// Says what of an item matters and no source gives.
+/// Returns what of an item matters and no source gives.
 fn lacks(item: &Item, edition: &Edition, has_no_price: bool) -> Vec<&'static str> {
     let mut lacks = Vec::new();
     if let Some(vm) = edition.vm(&item.name).filter(|_| edition.disk(&item.name).is_none()) {

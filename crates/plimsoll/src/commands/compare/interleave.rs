@@ -233,7 +233,7 @@ impl InterleavedRuns<'_> {
         output.map_err(failure)
     }
 
-    /// Says how long the runs still take, by those that are done.
+    /// Returns how long the runs still take, by those that are done.
     fn left(&self, n_done: u32) -> String {
         if n_done == 0 {
             return String::new();
@@ -253,7 +253,7 @@ impl InterleavedRuns<'_> {
         Ok(())
     }
 
-    /// Says how to compare what was measured, if there is something of both.
+    /// Returns how to compare what was measured, if there is something of both.
     fn how_to_go_on(&self) -> Option<String> {
         let [baseline, candidate] = self.sides;
         let is_there = |side| complete(self.args, side).is_ok_and(|runs| !runs.is_empty());

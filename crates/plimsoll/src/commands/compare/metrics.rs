@@ -34,8 +34,8 @@ impl FromStr for MetricChoice {
 }
 
 impl MetricChoice {
-    /// Says whether a row is meant. Of one run on each side, the percentile of a second comes with
-    /// that of the run.
+    /// Returns whether a row is meant. Of one run on each side, the percentile of a second comes
+    /// with that of the run.
     pub(super) fn is(&self, row: &Row) -> bool {
         let is_figure =
             row.figure == self.figure || self.figure == Compared::OfRun(row.figure.figure());

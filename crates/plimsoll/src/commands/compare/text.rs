@@ -64,7 +64,7 @@ pub(super) fn after(judged: &Judged) -> Vec<Line> {
     lines
 }
 
-/// Tells that two sets are not alike.
+/// Reports that two sets are not alike.
 pub(super) fn unlike(found: &SetComparison) -> Failure {
     let workload = found.differences.iter().filter(|it| it.kind == DifferenceKind::Workload);
     let list: Vec<String> = workload.map(words).collect();
@@ -251,7 +251,7 @@ fn put_verdict(lines: &mut Vec<Line>, judged: &Judged) {
     lines.push((word, line));
 }
 
-/// Says which changes these runs would have found: a pass means no more than that.
+/// Prints which changes these runs would have found: a pass means no more than that.
 fn put_detectable(lines: &mut Vec<Line>, judged: &Judged) {
     let known = judged.found.rows.iter().filter_map(|row| Some((row, row.comparison.detectable?)));
     let mut known: Vec<(&Row, f64)> = known.collect();

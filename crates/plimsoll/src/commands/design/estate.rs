@@ -151,7 +151,7 @@ fn search_all(
     all.into_iter().map(|it| it.expect("each position was taken by one thread")).collect()
 }
 
-/// Says whether needs are put on network volumes.
+/// Returns whether needs are put on network volumes.
 fn is_network(args: &Args, asked: &SearchInput) -> bool {
     args.network_volumes || args.clients.is_some() || asked.need.is_shared()
 }

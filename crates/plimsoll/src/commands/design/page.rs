@@ -203,7 +203,7 @@ fn designs(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Table {
     table
 }
 
-/// Says which cap is the tightest.
+/// Returns which cap is the tightest.
 fn tight(judged: &Judged) -> String {
     judged.tightest().map_or("nothing is asked".to_owned(), |(phase, cap)| {
         format!("{} of {}, {}", cap.cap.bound, cap.cap.name, phase.phase)

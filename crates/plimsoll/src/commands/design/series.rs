@@ -65,7 +65,7 @@ fn first_short(caps: &[CapOverTime]) -> Option<(&CapOverTime, usize)> {
     caps.iter().filter_map(|cap| Some((cap, cap.short_at?))).min_by_key(|(_, at)| *at)
 }
 
-/// Says what a design does with the samples; none where there are none.
+/// Returns what a design does with the samples; none where there are none.
 pub(super) fn words(
     answer: &CloudAnswer<'_>,
     asked: &SearchInput,

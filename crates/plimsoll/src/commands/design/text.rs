@@ -159,7 +159,7 @@ pub(super) fn disks(chosen: &ChosenDesign) -> String {
     text
 }
 
-/// Says which cap is the tightest and how much is left of it.
+/// Returns which cap is the tightest and how much is left of it.
 pub(super) fn binds(judged: &Judged) -> String {
     let Some((phase, cap)) = judged.tightest() else { return "nothing is asked".to_owned() };
     let headroom = cap.headroom() * 100.0;
@@ -174,7 +174,7 @@ fn of_nearest(asked: &SearchInput, answer: &CloudAnswer<'_>, nearest: &Nearest) 
     fill("  ", &text, COLUMNS)
 }
 
-/// Says what comes nearest, behind the words that nothing carries it.
+/// Returns what comes nearest, behind the words that nothing carries it.
 pub(super) fn nearest_text(
     asked: &SearchInput,
     answer: &CloudAnswer<'_>,
@@ -224,7 +224,7 @@ pub(super) fn unit_of(cap: &str) -> (&'static str, f64) {
     }
 }
 
-/// Says what rejects a design.
+/// Returns what rejects a design.
 pub(super) fn why_text(why: &Rejection) -> String {
     match why {
         Rejection::Cap { phase, cap, whose, carries, asked } => {

@@ -25,7 +25,7 @@ pub(super) struct Eta<'a> {
 }
 
 impl<'a> Eta<'a> {
-    /// Says whether the line is shown: on a terminal or where it is wanted, and never where it
+    /// Returns whether the line is shown: on a terminal or where it is wanted, and never where it
     /// would stand in data (`is_safe` is false).
     pub(super) fn wanted(switches: &Switches, is_safe: bool) -> bool {
         let shown = match switches.eta {

@@ -79,7 +79,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Tells a signal, once.
+    /// Reports a signal, once.
     pub(super) fn signal(&mut self, signal: Option<i32>) {
         let Some(signal) = signal.filter(|_| !self.has_said_signal) else { return };
         self.has_said_signal = true;

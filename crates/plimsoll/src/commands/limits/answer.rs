@@ -67,13 +67,13 @@ pub(super) struct DemandAnswer {
 }
 
 impl DemandAnswer {
-    /// Says whether the need is met.
+    /// Returns whether the need is met.
     pub(super) fn is_met(&self) -> bool {
         meets(self.explained.done.iops, self.need)
     }
 }
 
-/// Says whether a rate meets a need, but for rounding.
+/// Returns whether a rate meets a need, but for rounding.
 pub(super) fn meets(iops: f64, need: f64) -> bool {
     iops >= need * (1.0 - 1e-9)
 }
@@ -150,7 +150,7 @@ fn of_volume(design: &Design, volume: u16, question: &Question) -> VolumeAnswer 
     VolumeAnswer { volume, has_cache, rows, lifts, notes }
 }
 
-/// Says whether a volume asks for the host cache.
+/// Returns whether a volume asks for the host cache.
 fn has_cache(design: &Design, volume: u16) -> bool {
     match &design.volumes[usize::from(volume)].backing {
         Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),

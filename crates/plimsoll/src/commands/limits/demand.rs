@@ -18,7 +18,7 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// Says whether hits were given for a volume that has no cache.
+    /// Returns whether hits were given for a volume that has no cache.
     pub(super) fn is_without_cache(&self, has_cache: bool) -> bool {
         self.has_hits && !has_cache
     }
@@ -80,7 +80,7 @@ pub(super) fn parse(text: &str) -> Result<Demand, String> {
     Ok(demand)
 }
 
-/// Says why a key may stand once.
+/// Returns why a key may stand once.
 fn twice(role: &str) -> String {
     match role {
         "iops" => {

@@ -28,7 +28,7 @@ pub(super) fn of_volume(design: &Design, volume: u16) -> Vec<String> {
     notes
 }
 
-/// Says what the host cache makes of a working set.
+/// Returns what the host cache makes of a working set.
 pub(super) fn of_working_set(design: &Design, volume: u16, question: &Question) -> Option<String> {
     let bytes = question.working_set?;
     let size_bytes = question.sizes.iter().copied().max()?;
@@ -48,7 +48,7 @@ pub(super) fn of_working_set(design: &Design, volume: u16, question: &Question) 
     ))
 }
 
-/// Says what a queue depth means: the latency it is reckoned with, and the disks that it keeps
+/// Returns what a queue depth means: the latency it is reckoned with, and the disks that it keeps
 /// busy.
 pub(super) fn of_depth(design: &Design, volume: u16, queue_depth: Option<u32>) -> Vec<String> {
     let Some(queue_depth) = queue_depth else { return Vec::new() };

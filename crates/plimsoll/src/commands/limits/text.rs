@@ -84,7 +84,7 @@ fn changes(lifts: &[Remedy], asked: (&Load, Mb), done: &Done) -> String {
     if all.is_empty() { no_change(done) } else { all.join("; or ") }
 }
 
-/// Says what a change brings, and what binds then.
+/// Returns what a change brings, and what binds then.
 fn brings(lift: &Remedy, (load, mb): (&Load, Mb)) -> String {
     // Beside a need that is not met, it matters whether this is enough.
     let is_short = lift.is_enough == Some(false);

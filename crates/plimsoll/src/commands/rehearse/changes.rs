@@ -30,7 +30,7 @@ pub(super) fn changes(old: &Design, new: &Design) -> Vec<String> {
     lines
 }
 
-/// Says whether more differs than what a design is called.
+/// Returns whether more differs than what a design is called.
 fn is_other(old: &Design, new: &Design) -> bool {
     *old != Design { name: old.name.clone(), ..new.clone() }
 }

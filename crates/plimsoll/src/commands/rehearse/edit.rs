@@ -48,7 +48,7 @@ impl Edit {
     pub(super) const NAMES: [&'static str; 8] =
         ["disk", "size", "iops", "throughput", "cache_mode", "level", "quota", "vm"];
 
-    /// Says whether nothing is to be changed.
+    /// Returns whether nothing is to be changed.
     pub(super) fn is_empty(&self) -> bool {
         self.vm.is_none() && self.of_volume().is_empty()
     }

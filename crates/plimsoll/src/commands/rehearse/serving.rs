@@ -60,12 +60,12 @@ pub(super) struct ServingArgs {
 const READY: &str = "ready";
 
 impl ServingArgs {
-    /// Says whether this process is to serve.
+    /// Returns whether this process is to serve.
     pub(super) fn is_server(&self) -> bool {
         self.foreground || self.serving
     }
 
-    /// Says whether the serving process keeps its terminal.
+    /// Returns whether the serving process keeps its terminal.
     pub(super) fn keeps_terminal(&self) -> bool {
         !self.serving
     }
@@ -178,7 +178,7 @@ fn spawn(words: Vec<OsString>) -> io::Result<Child> {
     std::os::unix::process::CommandExt::process_group(&mut command, 0).spawn()
 }
 
-/// Tells the process that started this one that it is ready, with what else there is to say, and
+/// Reports to the parent process that this one is ready, with what else there is to say, and
 /// lets go of the terminal.
 pub(super) fn detach(machine: &Machine, said: &str) -> Result<(), Failure> {
     let detach = || -> io::Result<()> {
@@ -197,7 +197,7 @@ pub(super) fn detach(machine: &Machine, said: &str) -> Result<(), Failure> {
     detach().map_err(unable)
 }
 
-/// Says where to see what holds the volumes back, and how to end what serves them.
+/// Prints where to see what holds the volumes back, and how to end what serves them.
 pub(super) fn print_next_commands(place: &Path) {
     let place = place.display();
     stream::print_message(&format!(
@@ -216,7 +216,7 @@ pub(super) fn on_signals() -> io::Result<(UnixStream, UnixStream)> {
     Ok((signals, sender))
 }
 
-/// Says that the disk under the data is full before the volumes are.
+/// Reports that the disk under the data is full before the volumes are.
 fn warn_of_shortage(machine: &Machine) {
     let Some(Shortage { provisioned_bytes, free_bytes }) = machine.shortage() else { return };
     let (left, free) = (format_bytes(provisioned_bytes), format_bytes(free_bytes));
@@ -228,7 +228,7 @@ fn warn_of_shortage(machine: &Machine) {
     stream::remark("note: ", &text);
 }
 
-/// Tells of a crash that a killed process had begun and that the start has finished.
+/// Reports of a crash that a killed process had begun and that the start has finished.
 fn print_resumed_crash(machine: &Machine) {
     if let Some(n_bytes) = machine.resumed_bytes() {
         let lost = format_bytes(n_bytes);
@@ -237,7 +237,7 @@ fn print_resumed_crash(machine: &Machine) {
     }
 }
 
-/// Says why volumes cannot be served, or are not any more.
+/// Returns why volumes cannot be served, or are not any more.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
 pub(super) fn unable(error: io::Error) -> Failure {
     broken(&format!("cannot serve: {}", system_text(&error)))

@@ -116,7 +116,7 @@ fn tables_in_force(answer: &serde_json::Value) -> Result<Arc<Catalog>, Failure> 
     }
 }
 
-/// Says what has changed, and what a provider would say to it.
+/// Returns what has changed, and what a provider would say to it.
 fn print_changes(
     designs: (Option<Design>, Option<Design>),
     dropped: &[&str],

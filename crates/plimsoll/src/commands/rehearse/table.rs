@@ -118,7 +118,7 @@ fn unwritten(report: &Report) -> String {
     format!("\nnot on the disks yet\n{text}")
 }
 
-/// Says that this host is late, if it is.
+/// Reports that this host is late, if it is.
 fn lateness(late: LatenessReport) -> String {
     let LatenessReport { n_answers, n_late, late_ns_mean } = late;
     if n_late * LATE_PER < n_answers || n_late == 0 {
@@ -245,7 +245,7 @@ fn cut(text: &str, n_columns: usize) -> String {
     format!("…{end}")
 }
 
-/// Says what holds each volume back.
+/// Returns what holds each volume back.
 fn verdict(report: &Report) -> String {
     let mut text = String::new();
     for (idx, volume) in report.volumes.iter().enumerate() {

@@ -245,7 +245,7 @@ fn remove_pages(folder: &Path) -> io::Result<()> {
     pages.iter().chain(&records).try_for_each(fs::remove_file)
 }
 
-/// Says whether a file is named as a record: `plimsoll.json`, `plimsoll-002.json`.
+/// Returns whether a file is named as a record: `plimsoll.json`, `plimsoll-002.json`.
 fn is_record(name: &str) -> bool {
     let number = name.strip_prefix(RECORD).and_then(|rest| rest.strip_suffix(".json"));
     number.is_some_and(|number| {

@@ -154,7 +154,7 @@ fn chosen(text: &str, choice: &Choice) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Says what no row of a flatfile fits.
+/// Returns what no row of a flatfile fits.
 fn nothing_fits(choice: &Choice) -> Failure {
     let rows = if choice.averages { "row of averages" } else { "row of an interval" };
     let filters: Vec<String> =

@@ -74,7 +74,7 @@ impl Session {
         self.abort_reason.clone()
     }
 
-    /// Says whether the monitored file ended everything.
+    /// Returns whether the monitored file ended everything.
     pub(super) fn is_ended_by_user(&self) -> bool {
         self.is_ended_by_user
     }
@@ -95,31 +95,31 @@ impl Session {
         self.write(&output);
     }
 
-    /// Says that everything is ready to run.
+    /// Reports that everything is ready to run.
     pub(super) fn connected(&mut self) {
         let output = self.report.connected(&clock::moment());
         self.write(&output);
     }
 
-    /// Tells something on the console and in the log.
+    /// Prints a text on the console and in the log.
     pub(super) fn print(&mut self, text: &str, is_error: bool) {
         let output = self.report.message(&clock::moment(), text, is_error);
         self.write(&output);
     }
 
-    /// Tells something in the log alone.
+    /// Writes a text to the log only.
     pub(super) fn log(&mut self, text: &str) {
         let output = self.report.log_line(&clock::moment(), text);
         self.write(&output);
     }
 
-    /// Tells the log of errors why everything ends; the console has it in its last line.
+    /// Writes to the log of errors why everything ends; the console has it in its last line.
     pub(super) fn log_error(&mut self, text: &str) {
         let output = self.report.error_line(&clock::moment(), text);
         self.write(&output);
     }
 
-    /// Tells what was found of storage definitions.
+    /// Reports what was found of storage definitions.
     pub(super) fn luns(&mut self, luns: &[LunSeen]) {
         let output = self.report.luns(&clock::moment(), luns);
         self.write(&output);
@@ -215,7 +215,7 @@ impl Session {
         }
     }
 
-    /// Tells what is there of a tree.
+    /// Reports what is there of a tree.
     fn tree(&mut self, event: &RunEvent<'_>) -> Output {
         let RunEvent::Tree {
             anchor,
@@ -240,7 +240,7 @@ impl Session {
         self.report.tree(anchor, &seen, *is_start)
     }
 
-    /// Tells of a failed operation: all of them in the log of errors, the first of each kind
+    /// Reports of a failed operation: all of them in the log of errors, the first of each kind
     /// everywhere.
     fn failed(&mut self, now: &Moment, error: &IoErrorRecord) -> Output {
         self.report.count_error();

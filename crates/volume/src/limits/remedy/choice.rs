@@ -35,7 +35,7 @@ struct Choices<'t, 'd> {
 }
 
 impl Tries<'_> {
-    /// Says whether the disks of the volume are of a type whose size or limits are chosen.
+    /// Returns whether the disks of the volume are of a type whose size or limits are chosen.
     pub(super) fn is_chosen(&self) -> bool {
         let disk = self.stripe().and_then(|stripe| stripe.disks.first().cloned());
         disk.is_some_and(|disk| Provisioned::new(self.design, &disk.sku).is_some())

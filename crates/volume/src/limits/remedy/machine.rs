@@ -224,7 +224,7 @@ fn larger_machines(design: &Design, vm: &Vm) -> Vec<Vm> {
     larger.into_iter().map(|(_, other)| replaced(design, vm, other)).collect()
 }
 
-/// Says whether a machine takes what is attached to another one.
+/// Returns whether a machine takes what is attached to another one.
 fn takes(design: &Design, own: &Size, other: &Size, n_disks: u64) -> bool {
     let is_cached = design.volumes.iter().any(|volume| match &volume.backing {
         Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),

@@ -171,7 +171,7 @@ impl Report {
         self.open_page(output, &format!("{}.html", part.name), &head);
     }
 
-    /// Says whether a member has a page of rows that is its alone.
+    /// Returns whether a member has a page of rows that is its alone.
     pub(super) fn has_page(&self, member: &Member) -> bool {
         match member.kind {
             MemberKind::Total => false,
@@ -185,7 +185,7 @@ impl Report {
         }
     }
 
-    /// Says whether it has a page of histograms, too.
+    /// Returns whether it has a page of histograms, too.
     pub(super) fn has_histogram(&self, member: &Member) -> bool {
         match member.kind {
             MemberKind::Host => self.setup.detail.host_detail,

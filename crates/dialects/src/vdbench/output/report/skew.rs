@@ -294,7 +294,7 @@ struct Share {
     rate: f64,
 }
 
-/// Says whether the shares of a run are kept.
+/// Returns whether the shares of a run are kept.
 fn is_shared(run: &Run) -> bool {
     if let (Work::Raw(raw), Rate::Max | Rate::CurveMax) = (&run.work, run.rate) {
         let n_rated = raw.wds.iter().filter(|wd| wd.iorate_iops.is_some()).count();

@@ -236,7 +236,7 @@ fn more(lines: &mut Vec<String>, n_all: usize) {
     }
 }
 
-/// Says which part of a design is used most.
+/// Returns which part of a design is used most.
 pub(super) fn part(part: &Part) -> String {
     match part {
         Part::Cap { cap, whose } => format!("{cap} of {whose}"),
@@ -246,7 +246,7 @@ pub(super) fn part(part: &Part) -> String {
     }
 }
 
-/// Says what comes nearest to a server that nothing carries, in the cloud that comes nearest.
+/// Returns what comes nearest to a server that nothing carries, in the cloud that comes nearest.
 fn miss(server: &Server) -> String {
     let part = |place: &CloudResult| match place {
         CloudResult::Missed { nearest, .. } => match nearest.as_ref() {
