@@ -402,8 +402,8 @@ fn a_limit_that_goes_to_and_fro_a_little_has_a_line() {
     assert!(n_near >= 185 && n_near + n_unsteady >= 196, "{n_near} near, {n_unsteady} unsteady");
 }
 
-/// Response times of a queue with one server and log-normal service: a line that is not told to
-/// the search, from points of finite length, and a limit on a percentile.
+/// Response times of a queue with one server and log-normal service: a line that the search does
+/// not know, from points of finite length, and a limit on a percentile.
 fn queue_carries(load: f64, noise: &mut Noise, percentile: f64, limit_s: f64) -> (bool, f64) {
     let (n, mut wait_s) = (20_000, 0.0_f64);
     let mut latencies: Vec<f64> = (0..n)

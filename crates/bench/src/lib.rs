@@ -1,7 +1,7 @@
 //! Answers that take many runs: a load curve and its load line, and suites of benchmarks.
 //!
 //! [`Sweep`] says which plan to run next and takes the record of what came out, until it has the
-//! answer. Who runs the plans, on files or on emulated volumes, it does not know. One
+//! answer. It is independent of what runs the plans, on files or on emulated volumes. One
 //! record holds the whole sweep: a step per point, and [`record::CurveRecord`] beside them.
 //!
 //! [`lever`] puts a load onto a plan: a rate with intended starts, or I/Os in flight.

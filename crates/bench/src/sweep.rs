@@ -30,7 +30,7 @@ pub struct SweepOptions {
     pub search: SearchOptions,
     /// How long a point is measured.
     pub time: Time,
-    /// Who issues the load.
+    /// The workers that issue the load.
     pub workers: Workers,
 }
 
@@ -216,7 +216,7 @@ impl Sweep {
         let too_few = measured.as_ref().filter(|_| is_of_limits);
         let too_few = too_few.and_then(|it| self.options.limits.too_few(&it.measured()));
         let mut point = outcome::point(step_idx, load, purpose(probe), measured.as_ref(), broken);
-        // Who had all of a core was not kept from his work, whatever else went on.
+        // A worker that had all of a core was not disturbed, whatever else ran.
         let is_judged = is_whole && (disturbed.is_none() || !self.options.workers.is_trying());
         let core_bound =
             if is_judged { self.too_few_workers(step_idx, &gates, point.passed) } else { None };

@@ -12,7 +12,7 @@ use crate::trace::TraceFacts;
 /// neighbours are joined, so that a capture of any length takes about 250 MiB.
 pub const SAMPLES_MAX: usize = 1 << 20;
 
-/// Spans that a device may miss at either end before that is told.
+/// Spans that a device may miss at either end before that is noted.
 const MISSING_SPANS: u64 = 3;
 
 /// Where samples came from.
@@ -59,7 +59,7 @@ pub struct CapturedVolume {
     pub name: String,
     /// In the order of time. Every one has a span.
     pub samples: Vec<Sample>,
-    /// What a trace told.
+    /// What a trace reported.
     pub trace: Option<TraceFacts>,
     /// How much it holds.
     pub capacity: Option<Capacity>,

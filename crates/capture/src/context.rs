@@ -3,7 +3,7 @@
 use crate::sample::{Event, NS_PER_S, Note, NoteKind};
 use crate::time;
 
-/// Lines that could not be read and are told one by one. The rest is counted.
+/// Lines that could not be read and are listed one by one. The rest is counted.
 const UNREADABLE_SHOWN: u64 = 5;
 
 /// Where a reader's events go.

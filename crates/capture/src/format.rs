@@ -1,4 +1,4 @@
-//! Which form a source has, told by its content.
+//! Which form a source has, recognised by its content.
 
 use std::fmt;
 
@@ -65,8 +65,8 @@ impl Format {
         }
     }
 
-    /// Returns whether its first report is the average since the host started, where it was not
-    /// told to print none.
+    /// Returns whether its first report is the average since the host started, unless an option
+    /// left it out.
     pub(crate) fn begins_with_average(self) -> bool {
         match self {
             Format::Iostat | Format::SysstatJson | Format::Vmstat => true,

@@ -30,7 +30,7 @@ pub enum Event<'a> {
         /// As the operating system counts them.
         n_cpus: u32,
     },
-    /// What a trace told about a device, once at its end.
+    /// What a trace reported about a device, once at its end.
     Trace {
         /// As the source calls the device.
         name: &'a str,
@@ -186,7 +186,7 @@ impl Sample {
         self.span_ns = span_ns;
     }
 
-    /// Returns reads and writes together, or all operations where they are not told apart.
+    /// Returns reads and writes together, or all operations where they are counted together.
     pub fn n_ios(&self) -> Option<f64> {
         self.read.n_ios.zip(self.write.n_ios).map(|(read, write)| read + write).or(self.all.n_ios)
     }

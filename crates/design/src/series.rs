@@ -107,7 +107,8 @@ pub(crate) struct BurstCap<'a> {
     pub(crate) volume: usize,
     /// What an I/O of the series takes of it.
     pub(crate) per_io: f64,
-    /// What each phase asks per second, and whether the series covers it. Of another nobody says
+    /// What each phase asks per second, and whether the series covers it. For other loads it is not
+    /// known
     /// how long it lasts: it is carried at the sustained rate.
     pub(crate) phases: Vec<(f64, bool)>,
 }

@@ -1,7 +1,7 @@
 //! What a load takes of every cap, as numbers that add up.
 //!
-//! The rules are those of [`volume::limits::path`]: it is asked about a design with one volume
-//! whose limits each have a number of their own, by which each answer is told.
+//! The rules are those of [`volume::limits::path`]: it is called with a design of one volume whose
+//! limits all have different numbers, by which the limits are recognised in the answer.
 
 use volume::design::{Backing, Cap, Disk, Limit, Stripe, Vm, Volume};
 use volume::limits::{Flow, Scope, path};

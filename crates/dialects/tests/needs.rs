@@ -104,7 +104,7 @@ fn a_step_per_phase_and_a_job_per_volume() {
     };
     let mean = log.workload.block_size.write.mean();
     assert_eq!((sizes[0].0, sizes[1].0, mean.round()), (4096, 4608, 4300.0));
-    // Nobody wrote how many are in flight: there is room for a slower volume.
+    // The number in flight is not written: there is room for a slower volume.
     assert_eq!(log.load.queue_depth, 32);
     assert_eq!(jobs[2].1.load.rate_total_iops, Some(6000.0));
     let notes: Vec<&str> = found.parsed.diagnostics.iter().map(|it| it.code).collect();

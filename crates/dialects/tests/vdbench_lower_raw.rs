@@ -200,7 +200,7 @@ fn the_rate_of_a_run_bounds_those_of_its_workloads() {
     assert_eq!(rates(&first("1000")), [Some(300.0), Some(100.0), Some(600.0)]);
     assert_eq!(rates(&first("350")), [Some(300.0), Some(50.0), idle]);
     assert_eq!(rates(&first("200")), [Some(200.0), idle, idle]);
-    // Who has its own rate, or nothing to do, does not wait, and others do not wait for it.
+    // A worker with its own rate, or without work, does not wait, and others do not wait for it.
     assert_eq!(weights(&first("200")), [Some(1000), None, None]);
     assert_eq!(weights(&first("max")), [None, None, Some(1000)]);
 }

@@ -404,7 +404,7 @@ impl FileTable {
     /// # Errors
     /// The last failure; the others are removed all the same.
     pub fn unlink_all(&mut self) -> Result<(), EngineError> {
-        // Who shares the table may have open what is closed here.
+        // Another user of the table may have open what is closed here.
         self.generation += 1;
         let mut result = Ok(());
         for index in 0..self.len() {

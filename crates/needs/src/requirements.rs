@@ -6,7 +6,8 @@ use crate::{
     Amount, Figure, Label, NeedLoad, NeedPhase, NeedVolume, Needs, Percentile, PhaseName, VolumeUse,
 };
 
-/// How many times the normal load a peak is where nobody says. Azure's guide to premium storage
+/// How many times the normal load a peak is where the needs do not say. Azure's guide to premium
+/// storage
 /// (2018): a peak may ask for two or more times the normal load.
 pub const PEAK_FACTOR: f64 = 2.0;
 
@@ -59,7 +60,7 @@ pub struct VolumeRequirement {
     /// By how much its load grows: what samples of it are multiplied by.
     pub load_growth: f64,
     /// What it is asked for in each phase in which anything is: stated ones in the order of the
-    /// file, then a peak that nobody stated. Phases are at different times.
+    /// file, then a peak that was not stated. Phases are at different times.
     pub loads: Vec<LoadRequirement>,
 }
 
@@ -76,7 +77,7 @@ pub struct LoadRequirement {
     pub io_size_bytes: Option<Amount>,
     /// Reads among I/Os, 0 to 1.
     pub read_share: Option<Amount>,
-    /// I/Os at random places, 0 to 1; 1 where nobody says, which is the safer side.
+    /// I/Os at random places, 0 to 1; 1 where it is not stated, which is the safer side.
     pub random_share: Option<Amount>,
     /// I/Os in flight.
     pub queue_depth: Option<Amount>,

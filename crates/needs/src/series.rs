@@ -36,7 +36,7 @@ pub struct SeriesLoad {
     pub size_bytes: f64,
     /// Reads among I/Os, 0 to 1.
     pub read_share: f64,
-    /// I/Os at random places, 0 to 1; 1 where nobody says.
+    /// I/Os at random places, 0 to 1; 1 where it is not stated.
     pub random_share: f64,
 }
 

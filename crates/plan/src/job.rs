@@ -94,7 +94,8 @@ pub struct Part {
     /// A rate of its own, I/Os per second, before what the others get; shared equally by its
     /// workers.
     pub rate_iops: Option<f64>,
-    /// Who goes first when the queue has room for one and several are due: the smallest.
+    /// Order in which operations go when the queue has room for one and several are due: the
+    /// smallest first.
     pub priority: u32,
     /// What its I/O looks like.
     pub workload: Workload,

@@ -64,7 +64,7 @@ impl ResultFile {
                     let why = "it is a block device, and its contents would be lost";
                     return Err(io::Error::other(why));
                 }
-                // Who may not write to it may not replace it, either.
+                // A user who may not write to it may not replace it, either.
                 let there = File::options().write(true).open(path)?;
                 let is_alone = facts.is_file() && facts.nlink() == 1;
                 if !(is_replaceable && is_alone && part_of(&place, Some(&facts)).is_ok()) {

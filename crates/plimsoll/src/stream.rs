@@ -147,7 +147,7 @@ impl Sink {
                     system_text(&error)
                 ));
                 print(text)?;
-                // Who looks for the file must not take its absence for success.
+                // A script that looks for the file must not read its absence as success.
                 Err(io::Error::other(AlreadyReported))
             }),
         }

@@ -183,8 +183,8 @@ struct Load {
 }
 
 impl Load {
-    /// Adds up the samples of a volume beside a file of needs. I/Os that are not told apart count
-    /// as reads.
+    /// Adds up the samples of a volume beside a file of needs. I/Os without a direction count as
+    /// reads.
     fn captured(sandbox: &Sandbox, name: &str, volume: &str) -> Load {
         let text = std::fs::read_to_string(sandbox.path(name)).expect("it was written");
         let mut load = Load { n_reads: 0.0, n_writes: 0.0, read_bytes: 0.0, write_bytes: 0.0 };

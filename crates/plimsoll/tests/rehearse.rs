@@ -604,7 +604,7 @@ fn without_fuse_there_is_one_error_with_a_next_step() {
     }
 }
 
-/// Who is not root needs the helper. The user 65534 is `nobody` nearly everywhere.
+/// Users other than root need the helper. The user 65534 is `nobody` nearly everywhere.
 #[test]
 fn without_the_helper_there_is_one_error_with_a_next_step() {
     let sandbox = Sandbox::new();

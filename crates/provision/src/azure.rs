@@ -193,7 +193,7 @@ fn bicep_machine(parts: &Parts<'_>, needs_zone: bool) -> Result<String, Refusal>
     ))
 }
 
-/// Returns what a machine's system is told, for an expression of its name.
+/// Returns the set-up of a machine's system, for an expression of its name.
 fn bicep_system(name: &str) -> String {
     format!(
         "    osProfile: {{\n      computerName: {name}\n      adminUsername: admin_username\n      \

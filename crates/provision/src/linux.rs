@@ -159,7 +159,7 @@ fn volume_lines(volume: &DiskVolume<'_>) -> String {
     text
 }
 
-/// Returns the line that formats a volume: the file system is told of the stripe.
+/// Returns the line that formats a volume: the file system gets the size of the stripe.
 fn mkfs(volume: &DiskVolume<'_>, device: &str) -> String {
     let n = volume.n_disks() as u64;
     let label = |len: usize| volume.slug[..volume.slug.len().min(len)].trim_end_matches('-');
@@ -234,7 +234,7 @@ pub(crate) fn fstab(parts: &Parts<'_>) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// Returns when fsck looks at a file system: XFS mends itself when it is mounted.
+/// Returns when fsck looks at a file system: XFS repairs itself when it is mounted.
 fn check_pass(system: FileSystem) -> u8 {
     match system {
         FileSystem::Ext4 => 2,

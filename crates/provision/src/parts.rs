@@ -75,7 +75,7 @@ pub(crate) struct Bought<'d> {
     /// Bursting on demand is switched on.
     pub(crate) bursts_on_demand: bool,
     pub(crate) has_performance_plus: bool,
-    /// The newer types of Azure, which need a zone and have sectors of 4 KiB unless told.
+    /// The newer types of Azure, which need a zone and have sectors of 4 KiB by default.
     pub(crate) is_v2: bool,
     pub(crate) is_ultra: bool,
 }

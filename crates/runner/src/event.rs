@@ -1,4 +1,4 @@
-//! What happens during a run, as its caller is told.
+//! Events of a run, for its caller.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub enum RunEvent<'a> {
         /// The file is complete.
         is_last: bool,
     },
-    /// Nothing happens before a step. Told several times a second.
+    /// A pause before a step. Sent several times a second.
     Paused {
         /// Step, from 0.
         step_idx: u32,
@@ -107,7 +107,7 @@ pub enum RunEvent<'a> {
     },
     /// How it looks now.
     Status(&'a Status),
-    /// What was done until the end of the next [`RunEvent::Interval`], which follows at once. Told
+    /// What was done until the end of the next [`RunEvent::Interval`], which follows at once. Sent
     /// only with [`crate::RunOptions::detailed_intervals`].
     SeriesSoFar(&'a SeriesSoFar<'a>),
     /// One second of the run, or as long as [`crate::RunOptions::detailed_intervals`] says.

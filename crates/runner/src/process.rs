@@ -147,7 +147,8 @@ fn become_user(uid: Option<u32>, gid: Option<u32>) -> Result<(), ProcessError> {
     let refused =
         |what, id| ProcessError::Identity { what, id, source: io::Error::last_os_error() };
     if uid.is_some() || gid.is_some() {
-        // Other groups would leave rights behind. Who may not drop them has none to drop.
+        // Other groups would leave rights behind. A process that may not drop them has none to
+        // drop.
         // SAFETY: the empty list is never read.
         unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>()) };
     }

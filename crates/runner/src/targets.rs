@@ -32,7 +32,7 @@ pub(crate) fn probe(
     let mut facts = Facts::in_folders(folders);
     exports::probe(plan, control, &mut facts, &mut findings);
     let mut unknown: HashSet<PathBuf> = HashSet::new();
-    // Who only reads holds nothing: others may format or mount the device at this moment.
+    // A job that only reads holds nothing: others may format or mount the device at this moment.
     for (changes, inspect) in [(true, engine::probe as fn(&Path) -> _), (false, engine::inspect)] {
         let jobs = here().filter(|job| change::changes_targets(job) == changes);
         let paths = jobs.flat_map(|job| bind::job_paths(job).map(move |path| (job, path)));

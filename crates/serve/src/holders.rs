@@ -1,4 +1,4 @@
-//! Who keeps a mount busy.
+//! Processes that keep a mount busy.
 
 use std::fs;
 use std::path::{Path, PathBuf};

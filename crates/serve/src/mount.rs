@@ -81,7 +81,7 @@ pub enum MountError {
     /// The user may not use FUSE.
     #[error("`{DEVICE}` cannot be opened: {}", system_text(.0))]
     Denied(io::Error),
-    /// Who is not root mounts with the help of a program.
+    /// Users other than root mount with the help of a program.
     #[error("`fusermount3` is missing, which mounts for users other than root")]
     NoHelper,
     /// The kernel or the helper refused.

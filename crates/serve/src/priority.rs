@@ -27,7 +27,7 @@ fn set(policy: i32, priority: i32) {
     // Not by the C library's function: musl has it refuse always.
     // SAFETY: the call reads one `int` from `param`, which lives until it returns.
     unsafe {
-        // Who may not is served as the kernel likes.
+        // Without the right to do so the kernel's default stays.
         libc::syscall(libc::SYS_sched_setscheduler, CALLING_THREAD, policy, param.as_ptr());
     }
 }

@@ -268,7 +268,7 @@ fn who_goes_on_after_a_crash_is_reported_once_that_it_took_something() {
     synced.sync_all().unwrap();
     assert_eq!(lost.sync_all().unwrap_err().raw_os_error(), Some(5));
     lost.sync_all().unwrap();
-    // Who opens it now knows what there is.
+    // A process that opens it now sees what there is.
     OpenOptions::new().write(true).open(mounted.join("lost")).unwrap().sync_all().unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Who writes a run: a process, distinct from a later one with the same number.
+//! The process that writes a run, distinct from a later one with the same number.
 
 use std::fs;
 

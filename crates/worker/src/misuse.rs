@@ -262,7 +262,7 @@ fn what_is_let_go_in_a_tree_was_held() {
             state().count_at_work(&[Effect::CreatesFiles], false);
         }),
     ]);
-    // Who does it right is let alone.
+    // A right call does not panic.
     let state = state();
     state.set_folder(0, true);
     state.set_file(0, FileFlags { exists: true, has_data: false, is_full: false });

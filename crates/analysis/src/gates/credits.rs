@@ -188,7 +188,7 @@ fn sustained(baseline_iops: f64, counted_per_s: f64) -> (&'static str, f64) {
 const LEVEL_PART_MIN: usize = 100;
 
 /// Returns what counts as a change of the level. Where the baseline is known even a small one is: a
-/// rate little above it lives on credits as well.
+/// rate little above it uses credits as well.
 fn rule(inputs: &CreditInputs<'_>) -> ChangeRule {
     let is_known = matches!(inputs.knowledge, BurstKnowledge::Known { .. });
     let segment_len_min = inputs.iops.len() / LEVEL_PART_MIN;

@@ -58,7 +58,7 @@ pub fn parameter_file(layout: &Layout, prepare: &Prepare, steps: &[Step]) -> Str
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Longest fill where the suite names no time, seconds: a month, which Vdbench needs to be told.
+/// Longest fill where the suite names no time, seconds: a month: Vdbench needs an elapsed time.
 const FILL_S_MAX: u64 = 30 * 86_400;
 
 fn workload(load: &StepLoad) -> String {

@@ -1,7 +1,7 @@
 //! Answers of `aws cloudwatch get-metric-data`.
 //!
 //! An answer names neither its statistic nor its period. Counts are taken as sums, which is how
-//! EBS is to be asked; the period is the shortest time between two moments. Both are told.
+//! EBS should be queried; the period is the shortest time between two samples. Both are noted.
 
 use std::collections::BTreeSet;
 use std::io::BufRead;

@@ -418,7 +418,7 @@ fn check_little(volume: &CapturedVolume, notes: &mut Vec<String>) {
     ));
 }
 
-/// Samples from which on a plateau can be told.
+/// Samples from which on a plateau can be recognised.
 const PLATEAU_SAMPLES_MIN: usize = 20;
 /// Share of samples that lie within 1 % of the largest.
 const PLATEAU_SHARE: f64 = 0.2;

@@ -7,13 +7,13 @@ use crate::trace::{Bursts, Direction, TraceFacts};
 
 /// Forward gap that still counts as sequential: a page or two that were in memory already.
 const GAP_BYTES: u64 = 8 << 10;
-/// Streams that are told apart at a time. A host has fewer processes that do I/O.
+/// Streams that are distinguished at a time. A host has fewer processes that do I/O.
 const STREAMS_MAX: usize = 1 << 16;
 /// Devices of a trace.
 const DEVICES_MAX: usize = 1 << 12;
 /// Length of the slots in which bursts are counted.
 const SLOT_NS: u64 = 100_000_000;
-/// Seconds without I/O that are told one by one; longer pauses are one sample.
+/// Seconds without I/O that are kept one by one; longer pauses are one sample.
 const IDLE_SAMPLES_MAX: u64 = 600;
 
 /// One I/O.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// Multiples of a sector up to here are counted in a table.
 const TABLE_BYTES: u64 = 2 << 20;
 const SECTOR_BYTES: u64 = 512;
-/// Other sizes that are told apart; more are counted as the next power of two.
+/// Other sizes that are distinguished; more are counted as the next power of two.
 const OTHERS_MAX: usize = 1 << 14;
 
 /// How many I/Os had which size.

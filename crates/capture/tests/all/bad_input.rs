@@ -1,4 +1,4 @@
-//! Input that is broken: told with its place, and never a panic.
+//! Broken input is reported with its place, and never causes a panic.
 
 use capture::{Collector, Format, Options};
 use proptest::prelude::*;

@@ -12,7 +12,7 @@ const PHASE_S: u64 = 60;
 /// What a volume holds where nothing says it, bytes.
 const SIZE_BYTES: u64 = 8 << 30;
 
-/// I/Os that fit into flight at least where nobody wrote how many there are: what was in flight on
+/// I/Os that fit into flight at least where their number is not written: what was in flight on
 /// the captured host was at its latency, and a slower volume has more of them.
 const DEPTH_MIN: f64 = 32.0;
 /// Latency that there is room for then, milliseconds: clouds promise single digits.
@@ -34,7 +34,7 @@ const PERCENT: u32 = 10_000;
 /// they go to, seconds of such reads.
 const HITS_S: f64 = 0.05;
 
-/// Throughput that exceeds IOPS x size by more than this is told.
+/// Throughput that exceeds IOPS x size by more than this is noted.
 const TOLERANCE: f64 = 0.05;
 
 /// A job, and what is to be known of it.

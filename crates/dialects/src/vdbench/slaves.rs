@@ -171,7 +171,7 @@ fn least_busy(given: &SlaveCounts<'_>, host: &str, among: &[u32]) -> u32 {
     among.iter().min_by_key(n_given).copied().unwrap_or(0)
 }
 
-/// Deals threads out in turn. Who gets none is left out.
+/// Deals threads out in turn. Those that get none are left out.
 fn deal(threads: u32, users: &[u32]) -> Vec<(u32, u32)> {
     let n_users = (users.len() as u32).max(1);
     let part = |idx: u32| threads / n_users + u32::from(idx < threads % n_users);

@@ -44,7 +44,7 @@ impl Handle {
     }
 }
 
-/// Who calls (`AUTH_SYS`).
+/// The caller (`AUTH_SYS`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Caller {
     pub(super) uid: u32,

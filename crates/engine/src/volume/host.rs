@@ -42,7 +42,7 @@ pub struct Volumes {
 struct State {
     system: System,
     members: Vec<Seat>,
-    /// Who drives the system while all wait.
+    /// The worker that drives the system while all wait.
     leader: Option<usize>,
     /// Reused by every poll.
     done: Vec<Done>,

@@ -69,7 +69,7 @@ fn growth_is_of_capacity_and_of_load() {
     let load = load(&found, PhaseName::Peak);
     check(load.iops.as_ref(), 150.0, Label::Assumed, "by hand, p50; x 1.5: growth");
     check(load.queue_depth.as_ref(), 6.0, Label::Assumed, "by hand, p50; x 1.5: growth");
-    // A volume of its own factor; space in use stands for a capacity that nobody wrote.
+    // A volume of its own factor; space in use stands for a capacity that is not written.
     let found = of(head, "used_gib = 100\ngrowth = 3", "peak", "iops = 100");
     check(found.volumes[0].capacity_gib.as_ref(), 300.0, Label::Assumed, "by hand; x 3: growth");
 }

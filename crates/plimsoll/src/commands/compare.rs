@@ -142,7 +142,7 @@ fn judge(args: &Args, baseline: Vec<Run>, candidate: Vec<Run>) -> Result<Exit, F
         effect_min: effect_min.unwrap_or(defaults.effect_min),
     };
     let mut found = compare_all(&baseline, &candidate, &options);
-    // Who has both measured in turn wants them compared; what differs is printed.
+    // With --interleave both sides are compared whatever differs; the differences are printed.
     if !found.is_alike() && !args.anyway && args.interleave.is_none() {
         return Err(text::unlike(&found));
     }

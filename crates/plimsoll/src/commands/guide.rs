@@ -1,6 +1,6 @@
 //! Options and commands that there are not, answered with what does what they mean.
 //!
-//! Who comes from fio types `--iodepth=32`, and who comes from another command types its options.
+//! Users of fio type `--iodepth=32`, and users of another command type its options.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

@@ -88,7 +88,7 @@ fn commands(job: &Job) -> Option<Diagnostic> {
 /// Jobs that a note names; of the others it says how many there are.
 const NAMED_MAX: usize = 3;
 
-/// Buffered I/O mostly ends in the page cache, which is the host's and not the volume's. Told once
+/// Buffered I/O mostly ends in the page cache, which is the host's and not the volume's. Noted once
 /// for all jobs.
 fn page_cache(plan: &Plan) -> Option<Diagnostic> {
     let is_buffered = |job: &&Job| {

@@ -148,12 +148,12 @@ fn a_shared_device_is_asked_about_and_not_held() {
     let options = RunOptions { shares_devices: true, ..RunOptions::default() };
     let refused = runner::run(&plan, &options, &Control::new(), &mut |_| {});
     assert!(matches!(refused, Err(RunError::Refused(_))), "{refused:?}");
-    // Who reads needs no hold, also not for a moment.
+    // A job that only reads needs no hold, not even for a moment.
     let reads = bench.run(&text.replace("randwrite", "randread"));
     assert_eq!(reads.outcome, Outcome::Complete, "{:?}", reads.jobs[0].error_message);
 }
 
-/// Who writes to the file writes into the file system, below the kernel that has it mounted.
+/// A write to the file changes the file system below the kernel that has it mounted.
 #[test]
 fn a_file_that_is_mounted_by_a_loop_device_is_refused() {
     let bench = Bench::new();

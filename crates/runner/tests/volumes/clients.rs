@@ -57,7 +57,7 @@ fn run(clients: Vec<Client>) -> Record {
 
 #[test]
 fn slots_that_a_neighbour_fills_bind_who_does_not_get_to_the_cap() {
-    // The card carries 100 MB/s. Who writes 256 KiB fills the slots with calls that wait for it;
+    // The card carries 100 MB/s. Writes of 256 KiB fill the slots with calls that wait for it;
     // who writes 8 KiB waits for a slot, and then hardly at all.
     let limit = Limit { per_s: 100_000_000, burst: None, origin: "a test".to_owned() };
     let near = Client {

@@ -159,7 +159,7 @@ fn a_footprint_that_a_cache_holds() {
     let cached = design(Some(ds14()), vec![p30("/mnt/p30", 1, CacheMode::ReadOnly)]);
     let mut record = Bench::new(cached).run(&reads("rate_iops=1000"));
     check(&record, &Rules::default(), &["footprint"], "the host cache holds 576 GiB");
-    // Who asks for a warm one asks for its figures.
+    // With a warm cache its figures are wanted.
     if let Some(emulation) = &mut record.emulation {
         emulation.cache = "warm".to_owned();
     }

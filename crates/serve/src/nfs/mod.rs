@@ -80,7 +80,7 @@ pub enum ExportError {
     Io(#[from] io::Error),
 }
 
-/// Takes an address to export at; port 0 is any that is free. Who connects waits until it is
+/// Takes an address to export at; port 0 is any that is free. Clients that connect wait until it is
 /// served.
 ///
 /// # Errors

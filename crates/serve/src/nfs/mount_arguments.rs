@@ -16,7 +16,7 @@ pub(super) enum MountAsked<'a> {
     Nothing,
     /// The handle of a folder.
     Mount(&'a [u8]),
-    /// Who has mounted what.
+    /// Clients and what they have mounted.
     Dump,
     /// What can be mounted.
     Exports,

@@ -1,4 +1,4 @@
-//! Records: how calls and answers are told apart on a connection (RFC 5531, section 11).
+//! Records: how calls and answers are separated on a connection (RFC 5531, section 11).
 
 use std::io::{self, Read};
 

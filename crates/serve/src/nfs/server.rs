@@ -49,7 +49,7 @@ impl Default for Limits {
     }
 }
 
-/// Who a client's users are taken for.
+/// As which users the users of a client act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootAccess {
     /// A caller who says that it is root is the user nobody, who can neither give files away nor

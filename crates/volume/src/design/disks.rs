@@ -41,7 +41,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
         }
     };
     let family = source.as_ref().map_or("", |source| source.family());
-    // Who cannot have it was told so where the limits were looked up.
+    // Disks that cannot have it were reported where the limits were looked up.
     let has_performance_plus =
         keys.get("performance_plus").is_some_and(|value| value.get_ref().as_bool() == Some(true));
     let latency = parser.latency(&mut keys, "latency", medium_latency(family).latency);

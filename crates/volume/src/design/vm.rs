@@ -499,7 +499,7 @@ fn fits(
     }
     // What a design leaves out of its own figures is without a limit, and meant to be.
     let of_size = [("IOPS", &vm.uncached.iops), ("throughput", &vm.uncached.bytes)];
-    // Of Google's machines it was told by type of disk.
+    // For Google's machines it was noted by type of disk.
     for (what, limit) in of_size.iter().filter(|_| size.is_some_and(|it| it.cloud() != "GCP")) {
         if limit.is_none() {
             let text = format!(

@@ -67,7 +67,7 @@ impl Target {
             ..plain_files()
         };
         open_flags(sd.open, &mut files);
-        // Who only looks at the runs, or writes them in other words, gets what would run.
+        // Commands that only list or translate the runs get what would run.
         files.direct |= is_device;
         let unknown = sd.open.raw_bits & !O_KNOWN;
         if unknown != 0 {

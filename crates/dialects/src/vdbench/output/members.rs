@@ -1,4 +1,4 @@
-//! Who has rows and histograms of their own: the whole run, hosts, slaves, storage, workloads.
+//! What has its own rows and histograms: the whole run, hosts, slaves, storage, workloads.
 
 use std::collections::BTreeMap;
 

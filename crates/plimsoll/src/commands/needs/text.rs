@@ -110,7 +110,7 @@ fn required_row(name: &str, load: &LoadRequirement) -> Vec<String> {
     ]
 }
 
-/// Returns the reasons of what nobody counted: rates with a factor, each once.
+/// Returns the reasons of figures that were not counted: rates with a factor, each once.
 pub(super) fn reasons(required: &Requirements) -> Vec<String> {
     let mut reasons = Vec::new();
     for volume in &required.volumes {
