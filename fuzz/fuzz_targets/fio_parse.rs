@@ -5,9 +5,9 @@
 mod common;
 
 use common::{FILE_NAME, OneFile, check};
-use dialects::fio::{Wishes, parse_file};
+use dialects::fio::{LowerOptions, parse_file};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    check(&parse_file(FILE_NAME, &Wishes::default(), &OneFile(bytes)));
+    check(&parse_file(FILE_NAME, &LowerOptions::default(), &OneFile(bytes)));
 });

@@ -7,10 +7,10 @@ pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
     match gate.verdict {
         _ if gate.advice.is_some() => gate.advice,
         GateVerdict::Passed => None,
-        GateVerdict::Failed if is_on_other_credits(gate) => {
-            Some("run until all credits have run out: the level after the fall still uses other \
-            credits")
-        }
+        GateVerdict::Failed if is_on_other_credits(gate) => Some(
+            "run until all credits have run out: the level after the fall still uses other \
+            credits",
+        ),
         GateVerdict::Failed => Some(after_failure(gate.name)),
         GateVerdict::Unknown => to_decide(gate.name),
     }

@@ -70,7 +70,7 @@ impl CompareOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The interval excludes 1, on the good side.
-    BetterWhen,
+    Better,
     /// The interval excludes 1, on the bad side.
     Worse,
     /// The interval includes 1, and excludes every difference that matters.

@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use crate::random::shuffle;
 
 use belief::Belief;
-pub use line::{Drift, LineEnd, LoadLine, Reason};
+pub use line::{LimitMove, LineEnd, LoadLine, Reason};
 pub use options::{PointOrder, SearchError, SearchOptions};
 
 /// A load to try.
@@ -155,7 +155,7 @@ struct Found {
     /// Probes taken when the curve began.
     n_taken: usize,
     /// Which way the limit has moved, if it has; found out when all is measured.
-    drift: Option<Drift>,
+    drift: Option<LimitMove>,
 }
 
 /// The probes of one load that said something.

@@ -3,7 +3,7 @@
 use analysis::curve::{LoadAt, UslFit, knees, overall_response_time};
 use analysis::gates::Backlog;
 use analysis::limit::LatencyFigure;
-use analysis::search::{Drift, LineEnd, LoadLine, Reason, Search};
+use analysis::search::{LimitMove, LineEnd, LoadLine, Reason, Search};
 use analysis::{Limit, Limits, Point, series, stats};
 use hist::Histogram;
 use plan::load::Arrivals;
@@ -247,8 +247,10 @@ fn why_not(line: &LoadLine, search: &Search) -> String {
         Reason::NotOfLoad => {
             let (n_failed, n) = line.n_failed_below;
             if n_failed == 0 {
-                return format!("{words}: the same loads sometimes failed and were sometimes \
-                carried");
+                return format!(
+                    "{words}: the same loads sometimes failed and were sometimes \
+                carried"
+                );
             }
             format!(
                 "{words}: of {n} measurements well below the highest load that was carried \
@@ -256,8 +258,12 @@ fn why_not(line: &LoadLine, search: &Search) -> String {
             )
         }
         Reason::Unsteady => match line.drift {
-            Some(Drift::Up) => format!("{words}: more was carried at the end than at the start"),
-            Some(Drift::Down) => format!("{words}: less was carried at the end than at the start"),
+            Some(LimitMove::Up) => {
+                format!("{words}: more was carried at the end than at the start")
+            }
+            Some(LimitMove::Down) => {
+                format!("{words}: less was carried at the end than at the start")
+            }
             None => words.to_owned(),
         },
         Reason::Probes => format!("{words} after {n_taken} of them"),

@@ -41,5 +41,5 @@ pub use item::{Item, Note};
 pub use kinds::{Arch, Cacheable, Disk, Vm};
 pub use near::nearest;
 pub use network::{NetworkFact, Surface, VolumeKind};
-pub use price::{Band, Part, Price, Term};
+pub use price::{Part, Price, QuantityBand, Term};
 pub use table::TableFile;

@@ -281,10 +281,7 @@ fn prices_are_compared_by_amount_and_region() {
     let whys: Vec<&str> = diff.rejected.iter().map(|row| row.why.as_str()).collect();
     assert_eq!(
         whys,
-        [
-            "implausible: 1 USD, known are 495.57 per month",
-            "its time or quantity is not stated"
-        ]
+        ["implausible: 1 USD, known are 495.57 per month", "its time or quantity is not stated"]
     );
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use catalog::{Catalog, Cloud};
 use common::dice::Dice;
-use common::tables::{Case, Draw, Every};
+use common::tables::{Case, Draw, EveryDesign};
 use design::{Market, Need, Options, PhaseNeed, Terms, VolumeNeed, search};
 
 const PLACES: [(Cloud, &str); 3] =
@@ -45,7 +45,7 @@ fn main() {
     let draw = Draw { scale: 1, chosen_percent: 25, has_mixes: true };
     let cases: Vec<Case> = (0..20).map(|seed| Case::new(&mut Dice(seed), draw)).collect();
     let (n_tried, every) =
-        timed(|| cases.iter().map(|case| Every::of(case).n_tried).sum::<usize>());
+        timed(|| cases.iter().map(|case| EveryDesign::of(case).n_tried).sum::<usize>());
     let (_, found) = timed(|| cases.iter().map(|case| case.search(1).len()).sum::<usize>());
     println!(
         "20 small catalogues: {every:.2?} for {n_tried} designs one by one, {found:.2?} searched"

@@ -24,7 +24,7 @@ pub mod translation;
 pub mod vdbench;
 
 pub use dialect::{DIALECTS, Dialect, Parsed, ReadPlan, Request, find_dialect, likeliest};
-pub use fio::{Overrides, Wishes};
+pub use fio::{LowerOptions, Overrides};
 pub use foreign::Foreign;
 pub use likeness::Likeness;
 pub use loader::{FilesOnly, LoadError, Loader, NO_HOST};

@@ -3,7 +3,7 @@
 
 mod support;
 
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 use dialects::{
     DIALECTS, Dialect, FilesOnly, Likeness, LoadError, Overrides, ReadPlan, Request, find_dialect,
     likeliest,
@@ -14,7 +14,7 @@ use support::{MapHost, all_shown};
 fn plan() -> Plan {
     let text = "[j]\nfilename=/mnt/a/f\nsize=64m\nbs=8k\nrw=randread\nnorandommap\ndirect=1\n\
                 ioengine=io_uring\niodepth=4\ntime_based\nruntime=5\n";
-    parse_text("t", text, &Wishes::default(), &MapHost::default()).plan
+    parse_text("t", text, &LowerOptions::default(), &MapHost::default()).plan
 }
 
 /// Reads a text, to be looked at.

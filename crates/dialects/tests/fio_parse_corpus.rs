@@ -3,7 +3,7 @@
 
 mod support;
 
-use dialects::fio::{Wishes, parse_file, parse_text, write};
+use dialects::fio::{LowerOptions, parse_file, parse_text, write};
 use dialects::native;
 use plan::{Job, Plan, Step};
 use support::{FolderHost, MapHost, all_shown, difference, rows};
@@ -18,7 +18,7 @@ fn verdicts_agree_with_fio() {
     for columns in rows(&corpus.path, "index.tsv") {
         let (file, verdict) = (columns[0].as_str(), columns[1].as_str());
         let n_jobs: usize = columns[2].parse().unwrap();
-        let parsed = parse_file(file, &Wishes::default(), &corpus);
+        let parsed = parse_file(file, &LowerOptions::default(), &corpus);
         let accepted = !parsed.has_errors();
         if verdict == "ok" {
             n_accept += 1;
@@ -44,7 +44,7 @@ fn verdicts_agree_with_fio() {
 #[track_caller]
 fn check_written(file: &str, plan: &Plan, corpus: &FolderHost) {
     let written = write(plan);
-    let read = parse_text(file, &written.text, &Wishes::default(), corpus);
+    let read = parse_text(file, &written.text, &LowerOptions::default(), corpus);
     assert!(!read.has_errors(), "{file}:\n{}\n{}", written.text, all_shown(&read.diagnostics));
     for (before, after) in plan.jobs().zip(read.plan.jobs()) {
         let after = Job { options: before.options.clone(), ..after.clone() };
@@ -58,7 +58,7 @@ fn check_written(file: &str, plan: &Plan, corpus: &FolderHost) {
 #[track_caller]
 fn check_native(file: &str, plan: &Plan, corpus: &FolderHost) {
     let text = native::write(plan).text;
-    let read = native::parse_text(file, &text, &Wishes::default(), corpus);
+    let read = native::parse_text(file, &text, &LowerOptions::default(), corpus);
     assert!(!read.has_errors(), "{file}:\n{text}\n{}", all_shown(&read.diagnostics));
     let plain = |plan: &Plan| Plan {
         sources: Vec::new(),

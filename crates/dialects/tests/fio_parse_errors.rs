@@ -2,7 +2,7 @@
 
 mod support;
 
-use dialects::fio::{Wishes, parse_file};
+use dialects::fio::{LowerOptions, parse_file};
 use plan::Diagnostic;
 use support::fio::parse;
 use support::{MapHost, all_shown};
@@ -137,7 +137,7 @@ fn files_that_are_no_job_files() {
     host.files.insert("elf".to_owned(), b"\x7fELF\x02\x01\x00\x00".to_vec());
     host.files.insert("latin.fio".to_owned(), b"[a]\n; gr\xfc\xdfe\nbs=8k\n".to_vec());
     let said = |path: &str| {
-        let parsed = parse_file(path, &Wishes::default(), &host);
+        let parsed = parse_file(path, &LowerOptions::default(), &host);
         all_shown(&parsed.diagnostics) + "\n" + &all_shown(&parsed.refusals)
     };
     let no_jobs = "error no-jobs - no job is defined | a job file defines one by `[name]`, a \

@@ -3,7 +3,7 @@
 mod support;
 
 use dialects::Parsed;
-use dialects::fio::{Overrides, Wishes, parse_args, parse_file, parse_text};
+use dialects::fio::{LowerOptions, Overrides, parse_args, parse_file, parse_text};
 use plan::EngineKind;
 use plan::workload::BlockSize;
 use support::fio::parse;
@@ -12,7 +12,7 @@ use support::{MapHost, all_shown};
 /// Parses `main.fio` of the host and returns its findings.
 #[track_caller]
 fn file(host: &MapHost) -> Parsed {
-    parse_file("main.fio", &Wishes::default(), host)
+    parse_file("main.fio", &LowerOptions::default(), host)
 }
 
 #[track_caller]
@@ -167,7 +167,7 @@ fn includes_are_found_beside_the_including_file() {
         &[("jobs/main.fio", "[a]\ninclude inc.fio\n"), ("jobs/inc.fio", "bs=8k\n")],
         &[],
     );
-    check_block_sizes(&parse_file("jobs/main.fio", &Wishes::default(), &host), &[8192]);
+    check_block_sizes(&parse_file("jobs/main.fio", &LowerOptions::default(), &host), &[8192]);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn include_mistakes() {
 #[test]
 fn variables() {
     let host = MapHost::with(&[], &[("SIZE", "8"), ("UNIT", "k"), ("EMPTY", "")]);
-    let sizes = |text: &str| parse_text("v.fio", text, &Wishes::default(), &host);
+    let sizes = |text: &str| parse_text("v.fio", text, &LowerOptions::default(), &host);
     check_block_sizes(&sizes("[a]\nbs=${SIZE}${UNIT}\n"), &[8192]);
     check_block_sizes(&sizes("[a]\nbs=1${SIZE}k\n"), &[18 << 10]);
     check_block_sizes(&sizes("[a]\nbs=${EMPTY}8k\n"), &[8192]);
@@ -267,10 +267,10 @@ fn several_files_start_afresh_after_a_stonewall() {
 fn sections_can_be_picked() {
     let text = "[a]\nbad=1\n[global]\nbs=8k\n[b]\n[c]\n";
     let wanted = ["b".to_owned()];
-    let wishes = Wishes { sections: &wanted, ..Wishes::default() };
+    let wishes = LowerOptions { sections: &wanted, ..LowerOptions::default() };
     check_block_sizes(&parse_text("t", text, &wishes, &MapHost::default()), &[8192]);
     let wanted = ["x".to_owned()];
-    let wishes = Wishes { sections: &wanted, ..Wishes::default() };
+    let wishes = LowerOptions { sections: &wanted, ..LowerOptions::default() };
     let parsed = parse_text("t", text, &wishes, &MapHost::default());
     assert_eq!(
         all_shown(&parsed.refusals),
@@ -318,7 +318,7 @@ fn a_folder_is_remapped_to_the_root() {
     fn check(to: &str, expected: &str) {
         let remap = vec![("/mnt".to_owned(), to.to_owned())];
         let overrides = Overrides { set: Vec::new(), remap };
-        let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
+        let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
         let text = "[a]\nsize=1m\ndirectory=/mnt\nfilename=/mnt/f\n";
         let parsed = parse_text("t", text, &wishes, &MapHost::default());
         let files = &parsed.plan.jobs().next().unwrap().files;
@@ -339,7 +339,7 @@ fn overrides() {
         set: vec![pair("bs", "16k"), pair("queue_depth", "9"), pair("runtime", "10s")],
         remap: vec![pair("/mnt/nocache/", "./scratch"), pair("/data", "/tmp/x")],
     };
-    let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
+    let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
     let text = "[global]\nbs=8k\ndirectory=/mnt/nocache\n[a]\n\
                 filename=/data/f:/data2/f:/mnt/nocache/g\n\
                 [b]\nbs=1k\n";
@@ -351,7 +351,7 @@ fn overrides() {
     assert_eq!(job.load.queue_depth, 9);
     assert_eq!(job.limits.runtime_ns, Some(10_000_000_000));
     let overrides = Overrides { set: vec![pair("runtme", "10s")], remap: vec![pair("/mtn", "x")] };
-    let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
+    let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
     let parsed = parse_text("t", text, &wishes, &MapHost::default());
     assert_eq!(
         all_shown(&parsed.diagnostics),
@@ -367,7 +367,7 @@ fn the_file_of_an_external_engine_must_be_there() {
     let host = MapHost::with(&[("mine.so", "")], &[]);
     let parsed = |engine: &str| {
         let text = format!("[a]\nioengine={engine}\n");
-        parse_text("test.fio", &text, &Wishes::default(), &host)
+        parse_text("test.fio", &text, &LowerOptions::default(), &host)
     };
     for missing in ["external:/x/y.so", "external:", "external: other.so"] {
         let parsed = parsed(missing);
@@ -384,14 +384,14 @@ fn the_file_of_an_external_engine_must_be_there() {
 #[test]
 fn each_filename_adds_to_those_before() {
     let text = "[global]\nsize=1m\nfilename=a\nfilename=b\n[j]\n[k]\nfilename=c:d\n";
-    let names = |wishes: &Wishes<'_>| -> Vec<Vec<String>> {
+    let names = |wishes: &LowerOptions<'_>| -> Vec<Vec<String>> {
         let parsed = parse_text("t", text, wishes, &MapHost::default());
         parsed.plan.jobs().map(|job| job.files.names.clone()).collect()
     };
-    assert_eq!(names(&Wishes::default()), [vec!["a", "b"], vec!["a", "b", "c", "d"]]);
+    assert_eq!(names(&LowerOptions::default()), [vec!["a", "b"], vec!["a", "b", "c", "d"]]);
     // What is asked for from outside replaces them.
     let set = vec![("filename".to_owned(), "x".to_owned())];
     let overrides = Overrides { set, remap: Vec::new() };
-    let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
+    let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
     assert_eq!(names(&wishes), [["x"], ["x"]]);
 }

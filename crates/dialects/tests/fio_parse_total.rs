@@ -2,7 +2,7 @@
 
 mod support;
 
-use dialects::fio::{Wishes, parse_args, parse_file, parse_text, sniff};
+use dialects::fio::{LowerOptions, parse_args, parse_file, parse_text, sniff};
 use proptest::prelude::*;
 use support::MapHost;
 use support::fio::parse;
@@ -62,7 +62,7 @@ fn word() -> impl Strategy<Value = String> {
 fn check(bytes: &[u8]) {
     let mut host = MapHost::with(&[], &[("A", "1")]);
     host.files.insert("self".to_owned(), bytes.to_vec());
-    let parsed = parse_file("self", &Wishes::default(), &host);
+    let parsed = parse_file("self", &LowerOptions::default(), &host);
     for finding in parsed.diagnostics.iter().chain(&parsed.refusals) {
         assert!(!finding.message.is_empty());
         let Some(span) = &finding.span else { continue };
@@ -115,7 +115,7 @@ fn ten_megabytes_parse() {
     let options = "rw=randread\nbs=4k\niodepth=32\nfilename=/dev/sdb\n";
     let section = format!("[job]\n{options}description={about}\n; {about}\n");
     let text = section.repeat(10_000_000 / section.len());
-    let parsed = parse_text("large", &text, &Wishes::default(), &MapHost::default());
+    let parsed = parse_text("large", &text, &LowerOptions::default(), &MapHost::default());
     assert!(!parsed.has_errors());
     assert_eq!(parsed.plan.jobs().count(), text.len() / section.len());
 }
@@ -128,7 +128,7 @@ fn a_megabyte_of_mistakes_ends_early() {
         let mut host = MapHost::default();
         let text = "[first]\n".to_owned() + &line.repeat(1_000_000 / line.len());
         host.files.insert("self".to_owned(), text.into_bytes());
-        let parsed = parse_file("self", &Wishes::default(), &host);
+        let parsed = parse_file("self", &LowerOptions::default(), &host);
         assert!(parsed.diagnostics.len() <= 201);
         assert!(parsed.refusals.len() <= 200);
     }
@@ -157,5 +157,5 @@ fn include_bombs_are_refused() {
     for (path, text) in files {
         host.files.insert(path, text.into_bytes());
     }
-    assert!(parse_file("main", &Wishes::default(), &host).has_errors());
+    assert!(parse_file("main", &LowerOptions::default(), &host).has_errors());
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 use plan::files::Size;
 use plan::load::Rate;
 use plan::verify::PatternPart;
@@ -205,7 +205,7 @@ fn patterns() {
     let host = MapHost::with(&[("seed.bin", "xyz")], &[]);
     let pattern = |key: &str, text: &str| {
         let text = format!("[a]\n{key}={text}\n");
-        let parsed = parse_text("t", &text, &Wishes::default(), &host);
+        let parsed = parse_text("t", &text, &LowerOptions::default(), &host);
         assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
         let job = parsed.plan.jobs().next().unwrap().clone();
         if key == "buffer_pattern" { job.buffers.pattern } else { job.verify.pattern }

@@ -5,7 +5,7 @@ use std::process::Command;
 use dialects::NO_HOST;
 use dialects::fio::output::{self, JsonOptions, ReportTime};
 use dialects::fio::result::{FioResult, ResultError, is_result, read_result};
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 use record::{Latency, Outcome};
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ fn what_the_file_says_is_in_the_record() {
     assert_eq!(job.dirs.write.n_ios, 0);
     let text = "[global]\nfilename=/dev/sdx\nioengine=libaio\n[a]\nbs=4k\nnumjobs=2\nrw=randread\n";
     assert_eq!(result.job_file, text);
-    let parsed = parse_text("imported", &result.job_file, &Wishes::default(), &NO_HOST);
+    let parsed = parse_text("imported", &result.job_file, &LowerOptions::default(), &NO_HOST);
     assert_eq!(parsed.plan.steps.len(), 1);
 }
 
@@ -127,7 +127,7 @@ fn groups_that_ran_one_after_another_are_steps() {
     let nothing = |_: usize, _: &mut Value| {};
     let (steps, result) = steps_of(7, nothing);
     assert_eq!(steps, [0, 1, 2]);
-    let parsed = parse_text("imported", &result.job_file, &Wishes::default(), &NO_HOST);
+    let parsed = parse_text("imported", &result.job_file, &LowerOptions::default(), &NO_HOST);
     assert_eq!(parsed.plan.steps.len(), 3, "{}", result.job_file);
     // No more time than one of them takes: they ran together.
     assert_eq!(steps_of(3, nothing).0, [0, 0, 0]);

@@ -2,7 +2,7 @@
 
 mod support;
 
-use dialects::fio::{Wishes, parse_text, write};
+use dialects::fio::{LowerOptions, parse_text, write};
 use plan::job::{Part, PartRegion};
 use plan::load::{Rate, RatePeriod, RatePeriods};
 use plan::{Job, Plan, Step};
@@ -17,10 +17,10 @@ fn meaning(plan: &Plan) -> Vec<Vec<Job>> {
 #[track_caller]
 fn check_round_trip(text: &str) {
     let host = MapHost::default();
-    let first = parse_text("job.fio", text, &Wishes::default(), &host);
+    let first = parse_text("job.fio", text, &LowerOptions::default(), &host);
     assert!(!first.has_errors(), "{}", all_shown(&first.diagnostics));
     let written = write(&first.plan);
-    let second = parse_text("written.fio", &written.text, &Wishes::default(), &host);
+    let second = parse_text("written.fio", &written.text, &LowerOptions::default(), &host);
     assert!(!second.has_errors(), "{}\n{}", written.text, all_shown(&second.diagnostics));
     let (after, before) = (meaning(&second.plan), meaning(&first.plan));
     assert!(after == before, "{}\n{}", written.text, difference(&before, &after));
@@ -68,7 +68,8 @@ fn each_step_has_flows_of_its_own() {
     let next = |name: &str, id: u32| flow(name, id).replace("size", "stonewall\nsize");
     let steps = [flow("a", 1), flow("b", 1), next("c", 1), flow("d", 1), next("e", 2)];
     let text = {
-        let read = parse_text("job.fio", &steps.concat(), &Wishes::default(), &MapHost::default());
+        let read =
+            parse_text("job.fio", &steps.concat(), &LowerOptions::default(), &MapHost::default());
         write(&read.plan).text
     };
     let ids: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("flow_id=")).collect();
@@ -93,7 +94,7 @@ fn mixed_workloads_become_jobs_and_are_reported() {
     let step = Step { jobs: vec![job], pause_ns: 2_000_000_000, ..Step::default() };
     let written = write(&Plan { steps: vec![step], ..Plan::default() });
     let host = MapHost::default();
-    let read = parse_text("written.fio", &written.text, &Wishes::default(), &host);
+    let read = parse_text("written.fio", &written.text, &LowerOptions::default(), &host);
     let jobs: Vec<&Job> = read.plan.jobs().collect();
     let [a, b] = jobs[..] else { panic!("{}", written.text) };
     assert_eq!((a.name.as_str(), a.load.queue_depth), ("sd1-a", 6));

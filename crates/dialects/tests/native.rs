@@ -3,7 +3,7 @@
 mod support;
 
 use dialects::native::{SCHEMA, declares, parse_text, write};
-use dialects::{Parsed, Wishes};
+use dialects::{LowerOptions, Parsed};
 use plan::job::{AmountMax, Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Flow, RatePeriod, RatePeriods};
 use plan::op::OpKind;
@@ -17,7 +17,7 @@ use plan::{EngineSpec, Job, PerDir, Plan, Step};
 use support::{MapHost, all_shown, difference};
 
 fn parse(text: &str) -> Parsed {
-    parse_text("plan.toml", text, &Wishes::default(), &MapHost::default())
+    parse_text("plan.toml", text, &LowerOptions::default(), &MapHost::default())
 }
 
 #[track_caller]

@@ -4,7 +4,7 @@
 
 mod support;
 
-use dialects::fio::{self, Wishes};
+use dialects::fio::{self, LowerOptions};
 use dialects::vdbench::{Options, parse_files, simulation};
 use dialects::{FilesOnly, LoadError, Loader, Overrides, ReadPlan, Request, find_dialect, native};
 use plan::Severity;
@@ -70,13 +70,13 @@ fn check(file: &str, loader: &dyn Loader) -> usize {
     for options in [Options::default(), Options::compat()] {
         assert_eq!(simulation(&parse_files(&["plain"], &options, &host)), runs, "{file}");
     }
-    let own = native::parse_text("t", &native::write(plan).text, &Wishes::default(), &host);
+    let own = native::parse_text("t", &native::write(plan).text, &LowerOptions::default(), &host);
     assert!(!own.has_errors(), "{file}: {}", all_shown(&own.diagnostics));
     assert_eq!(own.plan.jobs().count(), plan.jobs().count(), "{file}");
     let of_fio = fio::write(plan);
     let has_files_only = plan.jobs().all(|job| job.tree.is_some());
     assert_eq!(of_fio.is_empty(), has_files_only, "{file}: {:?}", of_fio.losses);
-    let jobs = fio::parse_text("t", &of_fio.text, &Wishes::default(), &host);
+    let jobs = fio::parse_text("t", &of_fio.text, &LowerOptions::default(), &host);
     assert!(has_files_only || !jobs.has_errors(), "{file}: {}", all_shown(&jobs.diagnostics));
     // Nothing of this makes a run less careful.
     let refused = errors(&read(file, true, loader));

@@ -7,9 +7,9 @@ mod vdbench_output_support;
 use std::path::Path;
 
 use dialects::vdbench::output::{
-    Asked, FileFigures, HISTOGRAM_LIMITS_US, Layout, Megabyte, Moment, OpStats, RowStats, Skew,
-    Totals, block, file_columns, file_flatfile_head, file_flatfile_row, file_header, file_row,
-    file_skew_header, file_skew_row, file_spread_rows, misc_line, raw_flatfile_head,
+    FileFigures, HISTOGRAM_LIMITS_US, Layout, Megabyte, Moment, OpStats, RowStats, RunSettings,
+    Skew, Totals, block, file_columns, file_flatfile_head, file_flatfile_row, file_header,
+    file_row, file_skew_header, file_skew_row, file_spread_rows, misc_line, raw_flatfile_head,
     raw_flatfile_row, raw_header, raw_row, raw_skew_header, raw_skew_row,
 };
 use dialects::vdbench::run::FileOperation;
@@ -119,8 +119,8 @@ fn standard_deviations_and_maxima_are_printed_again() {
     assert!(n_runs >= 3, "{n_runs}");
 }
 
-fn asked(line: &FlatLine<'_>) -> Asked {
-    Asked {
+fn asked(line: &FlatLine<'_>) -> RunSettings {
+    RunSettings {
         run: line.word("Run").to_owned(),
         reqrate: line.number("reqrate"),
         xfersize: line.known("xfersize").map(|size| size as u64),
@@ -164,12 +164,12 @@ fn every_line_of_flatfiles_is_printed_again() {
         assert_eq!(flat.lines().find(|line| line.contains(" tod ")), head.lines().last());
         for line in flat_lines(&flat).iter().filter(|line| !line.is_void()) {
             n_lines += 1;
-            let asked = Asked {
+            let asked = RunSettings {
                 run: line.word("Run").to_owned(),
                 reqrate: line.number("Reqrate"),
                 threads: line.known("Threads").map(|threads| threads as i64),
                 compratio: line.known("Compratio"),
-                ..Asked::default()
+                ..RunSettings::default()
             };
             let label = line.word("Interval");
             let row = file_flatfile_row(&time_of(line), label, &asked, &line.files());

@@ -4,7 +4,7 @@
 
 mod support;
 
-use dialects::fio::{self, Wishes};
+use dialects::fio::{self, LowerOptions};
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::run::Rate;
 use dialects::vdbench::{self, Options, Parsed, parse_files, parse_text};
@@ -54,7 +54,8 @@ fn each(check: impl Fn(&str, &Parsed, &Plan)) -> usize {
 fn plans_of_our_own_are_the_same_plan() {
     let n_files = each(|file, _, plan| {
         let text = native::write(plan).text;
-        let mut read = native::parse_text("t", &text, &Wishes::default(), &MapHost::default());
+        let mut read =
+            native::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
         assert!(!read.has_errors(), "{file}: {text}\n{}", all_shown(&read.diagnostics));
         read.plan.jobs_mut().for_each(|job| job.options.clear());
         read.plan.sources.clear();
@@ -71,7 +72,8 @@ fn job_files_of_fio_are_accepted_or_nothing_is_said() {
             assert!(!written.losses.is_empty(), "{file}");
             return;
         }
-        let read = fio::parse_text("t", &written.text, &Wishes::default(), &MapHost::default());
+        let read =
+            fio::parse_text("t", &written.text, &LowerOptions::default(), &MapHost::default());
         let found = all_shown(&read.diagnostics);
         assert!(!read.has_errors(), "{file}: {}\n{found}", written.text);
         let has_curve = plan.steps.iter().any(|step| step.rate_of.is_some());
@@ -103,7 +105,7 @@ fn threads_are_the_ios_that_a_job_has_in_flight() {
             "[j]\nfilename=/mnt/a/f\nsize=1g\nrw=randread\nbs=4k\niodepth=32\nnumjobs=2\n\
              ioengine={engine}\nnorandommap={no_map}\ntime_based\nruntime=5\n"
         );
-        let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
+        let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
         assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
         let written = vdbench::write(&read.plan);
         assert!(written.text.contains(&format!(",threads={threads},")), "{}", written.text);
@@ -286,7 +288,7 @@ fn check_words_of(target: &str, (jobs, said, unsaid, lost): &Case<'_>) {
         "[global]\nfilename={target}\nsize=1g\nioengine=io_uring\nnorandommap\ntime_based\n\
          runtime=5\ndirect=1\n{jobs}"
     );
-    let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
+    let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
     assert!(!read.has_errors(), "{jobs}: {}", all_shown(&read.diagnostics));
     let written = vdbench::write(&read.plan);
     let text = &written.text;
@@ -328,7 +330,7 @@ fn check_return(text: &str, said: &[&str]) -> String {
     let parsed = parse(text);
     assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
     let own = native::write(&plan_of(&parsed, &MapHost::default()).0).text;
-    let read = native::parse_text("t", &own, &Wishes::default(), &MapHost::default());
+    let read = native::parse_text("t", &own, &LowerOptions::default(), &MapHost::default());
     let written = vdbench::write(&read.plan);
     let words = ["hit_area", "rate_total", "block_align", "compress", "format", "randseed", "flow"];
     for word in words.into_iter().chain(["an end by amount"]) {
@@ -365,7 +367,7 @@ fn no_share_takes_what_the_rounding_of_others_leaves() {
         text +=
             &format!("[j{idx}]\nfilename=/mnt/a/f{idx}\nsize=1g\nrw=randread\nflow=1\nflow_id=1\n");
     }
-    let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
+    let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
     let written = vdbench::write(&read.plan);
     let skews = written.text.lines().filter_map(|line| line.split_once("skew=")?.1.parse().ok());
     let skews: Vec<f64> = skews.collect();
@@ -379,7 +381,7 @@ fn hot_bands_and_even_gaps_come_back() {
                 rd=rd1,wd=wd1,iorate=50,elapsed=5,interval=1,distribution=uniform\n";
     let parsed = parse_text("t", text, &Options::default(), &MapHost::default());
     let own = native::write(&plan_of(&parsed, &MapHost::default()).0).text;
-    let read = native::parse_text("t", &own, &Wishes::default(), &MapHost::default());
+    let read = native::parse_text("t", &own, &LowerOptions::default(), &MapHost::default());
     let written = vdbench::write(&read.plan);
     for part in [",hotband=(10,30)", ",distribution=uniform"] {
         assert!(written.text.contains(part), "{part}: {}", written.text);
@@ -399,7 +401,7 @@ fn ratios_of_contents_become_shares() {
     assert!(written.text.contains("dedupe_percentage=50\n"), "no more than is left");
     let unsaid = |loss: &&String| loss.contains("_ratio=");
     assert_eq!(written.losses.iter().find(unsaid), None);
-    let read = fio::parse_text("t", &written.text, &Wishes::default(), &MapHost::default());
+    let read = fio::parse_text("t", &written.text, &LowerOptions::default(), &MapHost::default());
     assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
 }
 
@@ -456,7 +458,7 @@ fn what_the_written_file_does_otherwise_is_listed() {
 #[test]
 fn a_job_on_too_many_files_is_left_out() {
     let text = "[j]\ndirectory=/mnt/a\nrw=read\nbs=64k\nfilesize=64k\nnrfiles=20000\nnumjobs=50\n";
-    let read = fio::parse_text("t", text, &Wishes::default(), &MapHost::default());
+    let read = fio::parse_text("t", text, &LowerOptions::default(), &MapHost::default());
     let written = vdbench::write(&read.plan);
     assert!(written.is_empty(), "{}", written.text);
     let [loss] = &written.losses[..] else { panic!("{:?}", written.losses) };

@@ -28,7 +28,7 @@ pub(crate) enum ProgressMode {
     /// A live line on a terminal, plain lines elsewhere.
     Auto,
     /// Plain lines.
-    PlainForm,
+    Plain,
     /// Never. Notes are still shown.
     Never,
 }

@@ -9,7 +9,7 @@ use record::{
 };
 use units::{format_iops, format_latency_ns, format_mib_s, plural};
 
-use crate::chart::comparison::{Against, labelled};
+use crate::chart::comparison::{CandidateSide, labelled};
 use crate::suite;
 use crate::validity::{self, State};
 use crate::view::{Step, results};
@@ -277,7 +277,7 @@ fn change(row: &Row) -> String {
 }
 
 /// Answers for a comparison: what is shown, of the first candidate.
-pub(crate) fn of_comparison(against: &[Against<'_>], baseline: &str) -> Answer {
+pub(crate) fn of_comparison(against: &[CandidateSide<'_>], baseline: &str) -> Answer {
     let Some(first) = against.first() else {
         return Answer {
             sentence: "There is nothing to compare.".to_owned(),

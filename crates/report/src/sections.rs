@@ -13,7 +13,7 @@ use record::{Figure, Figures, Latency, Record, load_words};
 use units::{format_percent, plural};
 
 use crate::answer::{self, Answer};
-use crate::chart::comparison::{self, Against};
+use crate::chart::comparison::{self, CandidateSide};
 use crate::chart::over_time::Source;
 use crate::chart::{convergence, curve, heat, operations, over_time, percentiles, sweep};
 use crate::html::Download;
@@ -416,11 +416,11 @@ fn of_sets(sets: &[Set]) -> Contents {
         None => (Set::default(), [].as_slice()),
     };
     let before = records(&baseline);
-    let against = |candidate| Against {
+    let against = |candidate| CandidateSide {
         candidate,
         found: compare_records(&before, &records(candidate), &SetOptions::default()),
     };
-    let against: Vec<Against<'_>> = candidates.iter().map(against).collect();
+    let against: Vec<CandidateSide<'_>> = candidates.iter().map(against).collect();
     let answer = answer::of_comparison(&against, &baseline.name);
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     let title = names.join(" and ");
@@ -491,7 +491,7 @@ fn validities_of_set(set: &Set) -> Vec<ValidityView> {
     std::iter::once(whole).chain(shown).collect()
 }
 
-fn differences_table(against: &[Against<'_>]) -> Option<(String, Table)> {
+fn differences_table(against: &[CandidateSide<'_>]) -> Option<(String, Table)> {
     let mut table = Table::new(&[
         ("candidate", "candidate"),
         ("what", "what"),

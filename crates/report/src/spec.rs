@@ -214,7 +214,7 @@ pub enum DashStyle {
     #[default]
     Solid,
     /// Long strokes.
-    DashStyle,
+    Dash,
     /// Dots.
     Dot,
     /// Both.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dialects::NO_HOST;
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 use engine::Usage;
 use record::Record;
 use runner::{Control, EmulatedTime, Emulation, RunOptions};
@@ -206,7 +206,7 @@ fn round(design: &str, jobs: &str, is_warm: bool) -> Round {
 fn run(design: &str, jobs: &str, is_warm: bool, time: EmulatedTime) -> Record {
     let (design, findings) = volume::design::parse(design);
     let design = design.unwrap_or_else(|| panic!("{findings:?}"));
-    let plan = parse_text("bench.fio", jobs, &Wishes::default(), &NO_HOST).plan;
+    let plan = parse_text("bench.fio", jobs, &LowerOptions::default(), &NO_HOST).plan;
     let emulation = Emulation {
         changes: Vec::new(),
         design: Arc::new(design),

@@ -136,8 +136,11 @@ fn run_one(
     let mut record = StepRecord { step_idx, name: planned.name.clone(), ..StepRecord::default() };
     let mut step = Cow::Borrowed(step);
     if let Some(rate_of) = &planned.rate_of {
-        let done =
-            steps::Done { steps: &so_far.steps, jobs: &so_far.jobs, intervals: &so_far.intervals };
+        let done = steps::JobsDone {
+            steps: &so_far.steps,
+            jobs: &so_far.jobs,
+            intervals: &so_far.intervals,
+        };
         match steps::point(rate_of, &plan.steps, done) {
             Point::At(rate_iops) => {
                 record.rate_iops = Some(rate_iops as f64);

@@ -227,8 +227,13 @@ impl Backing {
             read => read,
         };
         let parse = |text: String| {
-            let no_number = |_| io::Error::new(io::ErrorKind::InvalidData, "it does not hold a \
-             number");
+            let no_number = |_| {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "it does not hold a \
+             number",
+                )
+            };
             text.trim().parse().map_err(no_number)
         };
         read.and_then(parse).map_err(|source| classify(&path, source))

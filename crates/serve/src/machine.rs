@@ -22,7 +22,7 @@ use crate::extent::Extent;
 use crate::lock::lock;
 use crate::pacer::{Arrival, Crashed, ModelState, Outcome, Pacer, Request};
 use crate::status::{self, Recent, Report, VolumeReport};
-use crate::store::undo::{Before, Lost, Overwrite, Undo};
+use crate::store::undo::{Lost, Overwrite, SavedBefore, Undo};
 use crate::store::{Opened, Store, write_whole};
 use crate::tree::{Node, Tree};
 
@@ -639,7 +639,7 @@ fn keep(
     node: &Node,
     opened: &Opened,
     (mut offset, extents): (u64, &[Extent]),
-    before: &mut Vec<Before>,
+    before: &mut Vec<SavedBefore>,
 ) -> io::Result<()> {
     let size = opened.file.metadata()?.len();
     for extent in extents {

@@ -16,9 +16,9 @@ const PER_S_MAX: u64 = 1 << 61;
 #[derive(Clone, Debug)]
 pub(crate) enum Bucket {
     /// Where all that it holds and is owed fits into 64 bits: nearly always, and half as costly.
-    NarrowBucket(NarrowBucket),
+    Narrow(NarrowBucket),
     /// Elsewhere.
-    WideBucket(WideBucket),
+    Wide(WideBucket),
 }
 
 impl Bucket {

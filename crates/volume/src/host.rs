@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::cache::{BlockCache, Miss, Spot};
+use crate::cache::{BlockCache, GroupSpot, Miss};
 use crate::cap::Demand;
 use crate::design::{Backing, CacheMode, Design};
 use crate::extents::{Dirtied, Extents};
@@ -459,7 +459,7 @@ impl System {
             disk,
             volume,
             task: Task::Leave,
-            spot: Spot::UNKNOWN,
+            spot: GroupSpot::UNKNOWN,
         });
         self.join(lane, piece);
     }

@@ -11,7 +11,7 @@
 //! operation starts where its last one ended, in time of the cap, but not before the one that left
 //! last; the earliest start is next, and of equal ones who came first.
 
-use crate::cache::Spot;
+use crate::cache::GroupSpot;
 use crate::cap::Demand;
 use crate::caps::{CapSet, Caps};
 use crate::io::{CapId, Stations};
@@ -46,7 +46,7 @@ pub(crate) struct Piece {
     pub(crate) volume: u16,
     pub(crate) task: Task,
     /// Where the cache will hold what a read missed.
-    pub(crate) spot: Spot,
+    pub(crate) spot: GroupSpot,
 }
 
 /// What is to be done about a piece beyond completing it.

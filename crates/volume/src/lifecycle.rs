@@ -1,6 +1,6 @@
 //! The machine dies and starts again, and what was bought changes.
 
-use crate::cache::Spot;
+use crate::cache::GroupSpot;
 use crate::design::{Backing, Design};
 use crate::host::Host;
 use crate::system::{self, Start, System};
@@ -151,7 +151,7 @@ impl System {
             }
         }
         // The blocks of what is under way may stand elsewhere now.
-        self.lanes.pieces.iter_mut().for_each(|piece| piece.spot = Spot::UNKNOWN);
+        self.lanes.pieces.iter_mut().for_each(|piece| piece.spot = GroupSpot::UNKNOWN);
         self.design = new.clone();
         self.lanes.look_again(self.now_ns);
         for gate in 0..self.lanes.gates.len() as u32 {

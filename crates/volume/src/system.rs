@@ -6,12 +6,12 @@
 
 use units::mix64;
 
-use crate::cache::Spot;
+use crate::cache::GroupSpot;
 use crate::cap::{CapInfo, CapUsage, Demand};
 use crate::design::{Backing, CacheMode, Design, Latency, Stripe};
 use crate::host::Host;
 use crate::io::{CapId, Done, Io, IoKind, Stations};
-use crate::lanes::{Joined, Lanes, Piece, Role, Task, WHOLE};
+use crate::lanes::{LaneResult, Lanes, Piece, Role, Task, WHOLE};
 use crate::latency::Sampler;
 use crate::layout::{Layout, VolumePlace};
 use crate::network::SlotTable;
@@ -413,7 +413,7 @@ impl System {
             disk: route.disk,
             volume: io.volume,
             task,
-            spot: Spot::UNKNOWN,
+            spot: GroupSpot::UNKNOWN,
         });
         if route.station == Stations::NETWORK {
             self.send(piece);
@@ -487,9 +487,9 @@ impl System {
     #[inline]
     pub(crate) fn join(&mut self, lane: u32, piece: u32) {
         match self.lanes.join(lane, piece, self.now_ns) {
-            Joined::Passed(role) => self.passed(piece, role),
-            Joined::First => self.open(self.lanes.all[lane].gate),
-            Joined::Behind => {}
+            LaneResult::Passed(role) => self.passed(piece, role),
+            LaneResult::First => self.open(self.lanes.all[lane].gate),
+            LaneResult::Behind => {}
         }
     }
 
@@ -633,7 +633,7 @@ impl System {
             disk: client,
             volume,
             task: if is_call { Task::Commit } else { Task::Plain },
-            spot: Spot::UNKNOWN,
+            spot: GroupSpot::UNKNOWN,
         });
         self.widen_promise(operation);
         self.settle_promise(operation, 0);

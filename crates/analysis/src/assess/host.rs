@@ -25,8 +25,13 @@ impl Step<'_> {
         if self.is_virtual() {
             let name = GateName::Generator;
             let passes = !self.is_null();
-            return passes.then(|| Gate::passed(name, "in virtual time the generator takes no \
-            time"));
+            return passes.then(|| {
+                Gate::passed(
+                    name,
+                    "in virtual time the generator takes no \
+            time",
+                )
+            });
         }
         if self.jobs.iter().all(|job| job.runtime_ns == 0) {
             return Some(Gate::unknown(GateName::Generator, "nothing was measured"));

@@ -177,9 +177,7 @@ impl Cause {
                 "repeat the run: the process was stopped (Ctrl-Z, a debugger, a frozen container), \
                  or its machine was"
             }
-            Cause::Stolen => {
-                "use a machine with dedicated processors, or measure at another time"
-            }
+            Cause::Stolen => "use a machine with dedicated processors, or measure at another time",
             Cause::Others => "end the other programs, or measure on a dedicated host",
             Cause::Scheduler => {
                 "bind the workers to dedicated processors (cpus_allowed), or measure on an idle \

@@ -413,7 +413,7 @@ enum AttemptVerdict {
     /// The generator, the host or a signal spoiled it.
     Spoiled,
     /// Too few operations: another one as long would say no more.
-    ThinPercentile,
+    Thin,
 }
 
 impl Question {

@@ -91,8 +91,10 @@ impl Live {
         let span = last.map(|last| Span::between(last, moment));
         if let Some(Span { stepped_ns: Some(stepped_ns), .. }) = span {
             let seconds = stepped_ns as f64 / 1e9;
-            let text = format!("the clock was set by {seconds:+.1} s; the lengths of the samples \
-            are not affected");
+            let text = format!(
+                "the clock was set by {seconds:+.1} s; the lengths of the samples \
+            are not affected"
+            );
             context.remark(None, text);
         }
         let span = span.filter(|span| span.length_ns > 0);

@@ -267,8 +267,10 @@ impl State {
         }
         if self.n_lost > 0 {
             let n_lost = units::plural(self.n_lost, "event");
-            let text = format!("{n_lost} without the other end of the I/O: their latency is \
-            unknown");
+            let text = format!(
+                "{n_lost} without the other end of the I/O: their latency is \
+            unknown"
+            );
             context.remark(None, text);
         }
         self.meter.finish(context);

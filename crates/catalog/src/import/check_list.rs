@@ -9,7 +9,7 @@ use super::{RejectedRow, TableKind, TableRow};
 use crate::column::Unit;
 use crate::edition::Edition;
 use crate::figure::{Figure, Source};
-use crate::price::{Band, Part, Price, Term};
+use crate::price::{Part, Price, QuantityBand, Term};
 
 /// How many times a known price, or which part of it, is believed: a price per hour taken for one
 /// per month is off by more than 700.
@@ -89,7 +89,7 @@ fn is_known(row: &TableRow, edition: &Edition) -> bool {
 /// What a row is the price of, beside the name.
 struct PriceKey<'r> {
     part: Part,
-    band: Band,
+    band: QuantityBand,
     term: Term,
     per: &'r str,
     region: &'r str,
@@ -101,7 +101,7 @@ impl<'r> PriceKey<'r> {
         let per = cell("per").unwrap_or("");
         Ok(PriceKey {
             part: Part::read(cell("part").unwrap_or(""), per)?,
-            band: Band::read(cell("above"), cell("up_to"))?,
+            band: QuantityBand::read(cell("above"), cell("up_to"))?,
             term: cell("term").map_or(Ok(Term::OnDemand), Term::from_text)?,
             per,
             region: cell("region").unwrap_or(""),
@@ -112,7 +112,7 @@ impl<'r> PriceKey<'r> {
     /// against another that does.
     fn is_of(&self, price: &Price) -> bool {
         (price.part, price.term) == (self.part, self.term)
-            && (self.band == Band::ALL || price.band == self.band)
+            && (self.band == QuantityBand::ALL || price.band == self.band)
             && *price.per == *self.per
             && price.region.as_deref().unwrap_or("") == self.region
     }

@@ -74,7 +74,8 @@ pub(super) fn is_chosen(account: &str) -> bool {
 /// Returns why a row of such a type is left out: it has rules instead of tiers.
 pub(super) fn chosen(line: u64, account: &str, tier: &str) -> RejectedRow {
     let why = "its size and limits are chosen freely: the catalogue has its rules, not \
-               tiers".to_owned();
+               tiers"
+        .to_owned();
     RejectedRow { line, name: format!("{account} {tier}"), why }
 }
 

@@ -4,7 +4,7 @@ use plan::files::Size;
 use plan::param::{self, Names, Param, Support, Value, apply_rank, find_fio};
 use plan::{Diagnostic, EngineKind, Job, Plan, Severity, Span, Step};
 
-use super::cross::{self, Site};
+use super::cross::{self, OptionSites};
 use super::engines::{Engine, engine};
 use super::input::{Input, RawOption, Section};
 use super::overrides::Overrides;
@@ -93,7 +93,7 @@ struct Draft {
     job: Job,
     stonewall: bool,
     new_group: bool,
-    site: Site,
+    site: OptionSites,
 }
 
 struct Lowering<'a> {

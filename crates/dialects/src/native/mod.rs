@@ -21,7 +21,7 @@ pub use write::write;
 
 use plan::Plan;
 
-use crate::{Dialect, Likeness, Loader, ReadPlan, Request, Translation, Wishes};
+use crate::{Dialect, Likeness, Loader, LowerOptions, ReadPlan, Request, Translation};
 
 /// The language of our own plans.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl Dialect for Native {
     }
 
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
-        ReadPlan::of(parse_files(request.files, &Wishes::of(request), loader))
+        ReadPlan::of(parse_files(request.files, &LowerOptions::of(request), loader))
     }
 
     fn write(&self, plan: &Plan) -> Translation {

@@ -10,10 +10,14 @@ use toml::de::{DeTable, DeValue};
 
 use super::{SCHEMA, steps, tree_read};
 use crate::fio::input::{Input, RawOption, Section};
-use crate::{LoadError, Loader, Parsed, Wishes};
+use crate::{LoadError, Loader, LowerOptions, Parsed};
 
 /// Parses plans of ours that run one after another.
-pub fn parse_files<P: AsRef<str>>(paths: &[P], wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+pub fn parse_files<P: AsRef<str>>(
+    paths: &[P],
+    wishes: &LowerOptions<'_>,
+    loader: &dyn Loader,
+) -> Parsed {
     let mut all = Parsed::default();
     for path in paths {
         join(&mut all, parse_file(path.as_ref(), wishes, loader));
@@ -46,7 +50,7 @@ pub(crate) fn join(all: &mut Parsed, next: Parsed) {
 }
 
 /// Parses a plan of ours; the path `-` is the standard input.
-pub fn parse_file(path: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+pub fn parse_file(path: &str, wishes: &LowerOptions<'_>, loader: &dyn Loader) -> Parsed {
     let text = loader.read(path).and_then(|bytes| {
         String::from_utf8(bytes).map_err(|_| LoadError::Failed("it is not UTF-8".to_owned()))
     });
@@ -62,7 +66,12 @@ pub fn parse_file(path: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parse
 }
 
 /// Parses a plan that is already in memory; `name` stands for its path.
-pub fn parse_text(name: &str, text: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+pub fn parse_text(
+    name: &str,
+    text: &str,
+    wishes: &LowerOptions<'_>,
+    loader: &dyn Loader,
+) -> Parsed {
     let mut findings = Findings::new(text);
     let (root, errors) = DeTable::parse_recoverable(text);
     for error in errors {

@@ -18,7 +18,8 @@ use ::needs::{Needs, PhaseName, Requirements, requirements};
 
 use crate::fio::input::{Input, Part, Section};
 use crate::{
-    Dialect, Likeness, LoadError, Loader, Parsed, ReadPlan, Request, Translation, Wishes, native,
+    Dialect, Likeness, LoadError, Loader, LowerOptions, Parsed, ReadPlan, Request, Translation,
+    native,
 };
 
 /// The section that stands for the samples beside a file of needs.
@@ -56,7 +57,7 @@ impl Dialect for NeedsFile {
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
         let mut all = Parsed::default();
         for path in request.files {
-            native::join(&mut all, parse_file(path, &Wishes::of(request), loader));
+            native::join(&mut all, parse_file(path, &LowerOptions::of(request), loader));
         }
         ReadPlan::of(all)
     }
@@ -76,7 +77,7 @@ impl Dialect for NeedsFile {
 }
 
 /// Reads a file of needs as a plan; the path `-` is the standard input.
-pub fn parse_file(path: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+pub fn parse_file(path: &str, wishes: &LowerOptions<'_>, loader: &dyn Loader) -> Parsed {
     let text = loader.read(path).and_then(|bytes| {
         String::from_utf8(bytes).map_err(|_| LoadError::Failed("it is not UTF-8".to_owned()))
     });
@@ -92,7 +93,12 @@ pub fn parse_file(path: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parse
 }
 
 /// Reads needs that are already in memory; `name` stands for their path.
-pub fn parse_text(name: &str, text: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+pub fn parse_text(
+    name: &str,
+    text: &str,
+    wishes: &LowerOptions<'_>,
+    loader: &dyn Loader,
+) -> Parsed {
     let (needs, findings) = ::needs::parse(text);
     let mut input = Input::default();
     input.sources.push(Source { name: name.to_owned(), text: text.to_owned() });
@@ -112,7 +118,7 @@ pub fn parse_text(name: &str, text: &str, wishes: &Wishes<'_>, loader: &dyn Load
     }
     let sections = steps.iter().flat_map(|step| step.sections.iter().cloned()).collect();
     input.parts.push(Part { is_file: true, sections });
-    let mut parsed = input.lower(&Wishes { sections: &[], ..*wishes }, loader);
+    let mut parsed = input.lower(&LowerOptions { sections: &[], ..*wishes }, loader);
     if parsed.plan.steps.len() == steps.len() {
         for (step, of) in parsed.plan.steps.iter_mut().zip(&steps) {
             step.name.clone_from(&of.name);
@@ -158,8 +164,7 @@ impl Workload<'_> {
         if wanted.iter().any(|name| name == SERIES) {
             self.series(needs, &required, loader);
         } else if needs.series.is_some() {
-            let text =
-                "each phase runs at one rate; the samples of the capture are in a file beside the \
+            let text = "each phase runs at one rate; the samples of the capture are in a file beside the \
                  needs";
             let note = Diagnostic::note("series-beside", text);
             self.input.report(note.help(format!("`--section {SERIES}` replays them")));

@@ -1,11 +1,11 @@
 //! fio's language.
 
 use dialects::Parsed;
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 
 use super::MapHost;
 
 /// Parses a job file on an empty host.
 pub(crate) fn parse(text: &str) -> Parsed {
-    parse_text("test.fio", text, &Wishes::default(), &MapHost::default())
+    parse_text("test.fio", text, &LowerOptions::default(), &MapHost::default())
 }

@@ -14,7 +14,7 @@ use export::Run;
 use record::Record;
 
 use self::interleave::Pairs;
-use self::metrics::Wanted;
+use self::metrics::MetricChoice;
 use super::keep::StoreArgs;
 use super::several;
 use crate::exit::{Exit, Failure};
@@ -60,7 +60,7 @@ pub(super) struct Args {
     /// Only this figure: iops, mib/s, mean, p50, p95, p99 or p99.9, of one direction as
     /// `read:p99`; may be given several times.
     #[arg(long, value_name = "FIGURE")]
-    metric: Vec<Wanted>,
+    metric: Vec<MetricChoice>,
 
     /// Smallest difference that matters; 5%, or what --fail-if-worse says. With less than that
     /// "no difference" is distinguished from "cannot tell".

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dialects::fio::{self, Overrides, Wishes};
+use dialects::fio::{self, LowerOptions, Overrides};
 
 use super::execute::{self, ResultArgs, SafetyArgs};
 use super::input;
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         scratch.dir().display()
     ));
     let overrides = Overrides { set, remap: Vec::new() };
-    let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
+    let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
     let parsed = fio::parse_text("demo.fio", JOB_FILE, &wishes, &HostLoader);
     input::print_findings(&parsed)?;
     execute::run(&parsed.plan, None, &args.result, SafetyArgs::default())

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 use dialects::{NO_HOST, native};
 use sha2::{Digest, Sha256};
 use store::{Begin, Imported, Source, Store};
@@ -92,7 +92,7 @@ fn plan(job_file: &str, tool: &str) -> String {
     if job_file.is_empty() {
         return String::new();
     }
-    let parsed = parse_text("imported", job_file, &Wishes::default(), &NO_HOST);
+    let parsed = parse_text("imported", job_file, &LowerOptions::default(), &NO_HOST);
     let is_bad = |found: &plan::Diagnostic| found.severity == plan::Severity::Error;
     if parsed.diagnostics.iter().any(is_bad) {
         return String::new();

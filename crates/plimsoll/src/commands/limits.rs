@@ -192,7 +192,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     } else {
         text::page(&design, &answer, args.mb)
     };
-    let is_met = answer.demands.iter().all(answer::OfDemand::is_met);
+    let is_met = answer.demands.iter().all(answer::DemandAnswer::is_met);
     let exit = if is_met { Exit::Fine } else { Exit::Missed };
     exit.once(stream::print(&page))
 }

@@ -52,7 +52,7 @@ mod tests {
 
     /// Returns files and workers of the one job.
     fn fitted(text: &str, design: &str) -> (Vec<String>, u32) {
-        let wishes = dialects::Wishes::default();
+        let wishes = dialects::LowerOptions::default();
         let parsed = if ::needs::declares(text) {
             dialects::needs::parse_text("a file", text, &wishes, &dialects::NO_HOST)
         } else {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bench::workers::Workers;
 use clap::ValueEnum;
-use dialects::fio::{self, Wishes};
+use dialects::fio::{self, LowerOptions};
 use dialects::{Loader, likeliest};
 use plan::Plan;
 use runner::Emulation;
@@ -254,7 +254,7 @@ impl SubjectArgs {
         if bytes > 0 {
             text.push_str(&format!("size={bytes}\n"));
         }
-        let mut parsed = fio::parse_text("<curve>", &text, &Wishes::default(), &HostLoader);
+        let mut parsed = fio::parse_text("<curve>", &text, &LowerOptions::default(), &HostLoader);
         input::print_findings(&parsed)?;
         parsed.plan.engines_give_way();
         Ok(parsed.plan)

@@ -8,7 +8,7 @@ use bench::suite::change::Changes;
 use bench::suite::jobs::{self, Site};
 use bench::suite::steps::Order;
 use bench::suite::{BUILT_IN, End, Size, Step, Suite, built_in, labels, need, parse, steps};
-use dialects::{Loader, ReadPlan, Wishes, find_dialect};
+use dialects::{Loader, LowerOptions, ReadPlan, find_dialect};
 use plan::Severity;
 use plan::job::Source;
 use units::system_text;
@@ -235,7 +235,8 @@ fn show_as(args: &ShowArgs) -> Result<Exit, Failure> {
     if to.name() == "fio" {
         return Exit::Fine.once(stream::print(&text));
     }
-    let parsed = dialects::fio::parse_text(&suite.name, &text, &Wishes::default(), &HostLoader);
+    let parsed =
+        dialects::fio::parse_text(&suite.name, &text, &LowerOptions::default(), &HostLoader);
     translate::write(ReadPlan::of(parsed), to, None)
 }
 

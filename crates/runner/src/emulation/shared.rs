@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use engine::volume::{Account, VolumeEngine, VolumeRange, Volumes};
+use engine::volume::{VolumeEngine, VolumeRange, Volumes, WaitAccount};
 use engine::{Arena, ArenaSpec, Engine, EngineError, FileTable, TablePolicy};
 use plan::files::SyncMode;
 use record::CapsRecord;
@@ -65,7 +65,7 @@ impl SharedVolumes {
     /// Returns which caps held a worker, and by which share its latencies are too long because this
     /// host was late; `None` if its measured time has not begun.
     pub(crate) fn caps_of(&self, bound: &BoundWorker, number: u32) -> Option<(CapsRecord, f64)> {
-        let Account { tally, from, to } = self.volumes.account(number)?;
+        let WaitAccount { tally, from, to } = self.volumes.account(number)?;
         let places = self.placement.of(bound);
         Some((self.caps.record(&tally, &from, &to, &self.placement, &places), tally.late_share()))
     }

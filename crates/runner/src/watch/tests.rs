@@ -1,7 +1,7 @@
 //! A worker whose engine has a fault, in either phase of a step.
 
 use dialects::NO_HOST;
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 use engine::{Arena, Engine, EngineError, FileTable, Wait};
 use plan::Job;
 use plan::op::{Completion, Op};
@@ -65,7 +65,7 @@ fn double(job: &Job, files: FileTable, arena: Arena) -> Box<dyn Engine> {
 fn run_beside_an_endless_one(name: &str) -> Record {
     let endless = "ioengine=null\nsize=1g\nruntime=3600\ntime_based\nthinktime=100us\n";
     let text = format!("[{name}]\n{endless}[fine]\n{endless}[after]\nstonewall\n{endless}");
-    let parsed = parse_text("test.fio", &text, &Wishes::default(), &NO_HOST);
+    let parsed = parse_text("test.fio", &text, &LowerOptions::default(), &NO_HOST);
     assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
     let options = RunOptions { double: Some(double), ..RunOptions::default() };
     run(&parsed.plan, &options, &Control::new(), &mut |_| {}).expect("it can run")

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dialects::NO_HOST;
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
 use runner::{Control, RunError, RunEvent, RunOptions};
@@ -41,7 +41,7 @@ impl Bench {
     #[track_caller]
     pub(crate) fn plan(&self, text: &str) -> Plan {
         let text = text.replace('@', self.folder.path().to_str().expect("text"));
-        let parsed = parse_text("test.fio", &text, &Wishes::default(), &NO_HOST);
+        let parsed = parse_text("test.fio", &text, &LowerOptions::default(), &NO_HOST);
         assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
         parsed.plan
     }

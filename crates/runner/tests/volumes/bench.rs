@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dialects::NO_HOST;
-use dialects::fio::{Wishes, parse_text};
+use dialects::fio::{LowerOptions, parse_text};
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
 use runner::{Control, DesignChange, EmulatedTime, Emulation, RunError, RunOptions};
@@ -14,7 +14,7 @@ const GIB: u64 = 1 << 30;
 
 #[track_caller]
 pub(crate) fn plan(text: &str) -> Plan {
-    let parsed = parse_text("test.fio", text, &Wishes::default(), &NO_HOST);
+    let parsed = parse_text("test.fio", text, &LowerOptions::default(), &NO_HOST);
     assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
     parsed.plan
 }

@@ -11,7 +11,7 @@ pub(crate) mod small;
 
 use design::{Need, judge};
 use small::dice::{Dice, seeds};
-use small::tables::{Case, Draw, Every};
+use small::tables::{Case, Draw, EveryDesign};
 use volume::Design;
 
 use crate::bench::{Bench, iops};
@@ -123,7 +123,7 @@ fn check_seed(seed: u64) -> Result<Option<usize>, String> {
             "seed {seed}: the run does not carry what was chosen\n{text}\n{case:?}"
         ));
     }
-    let every = Every::of(&case);
+    let every = EveryDesign::of(&case);
     let mut n_run = 0;
     for (price, design) in every.rejected.iter().filter(|(price, _)| *price < best.price) {
         n_run += 1;

@@ -13,7 +13,7 @@ use volume::Design;
 use crate::bench::{Bench, iops};
 use crate::designs::small as common;
 use common::dice::{Dice, seeds};
-use shared::{Every, Shared};
+use shared::{EveryDesign, Shared};
 
 /// Searches that an ordinary test run looks at.
 const N_CASES: u64 = 8;
@@ -129,7 +129,7 @@ fn check_seed(seed: u64) -> Result<Option<Ran>, String> {
             "seed {seed}: the run does not carry what was chosen\n{text}\n{case:?}"
         ));
     }
-    let cheaper = Every::of(&case).cheaper_than(&best);
+    let cheaper = EveryDesign::of(&case).cheaper_than(&best);
     let step = cheaper.len().div_ceil(N_CHEAPER_MAX).max(1);
     let mut n_cheaper = 0;
     for text in cheaper.iter().step_by(step) {

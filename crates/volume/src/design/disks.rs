@@ -197,8 +197,12 @@ fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
     let cap = vm::limits_of(&mut keys, parser);
     let io_unit = keys.bytes("io_unit", parser.findings);
     if size.is_none() && keys.get("size").is_none() {
-        parser.findings.error("missing-key", &keys.at, "a disk with figures of your own needs \
-         `size`");
+        parser.findings.error(
+            "missing-key",
+            &keys.at,
+            "a disk with figures of your own needs \
+         `size`",
+        );
     }
     if let Some((0, at)) = &io_unit {
         parser.findings.error("out-of-range", at, "`io_unit` is zero");

@@ -10,7 +10,7 @@ use bench::suite::rows::Running;
 use bench::suite::{CurvePart, Step};
 use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions, append};
-use dialects::fio::{self, Wishes};
+use dialects::fio::{self, LowerOptions};
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{Note, NoteSeverity, Outcome, Record};
@@ -48,7 +48,7 @@ pub(super) struct Driver<'a> {
 
 /// Returns the plan of a job file of ours.
 pub(super) fn parse(text: &str) -> Result<Plan, Failure> {
-    let mut parsed = fio::parse_text("<suite>", text, &Wishes::default(), &HostLoader);
+    let mut parsed = fio::parse_text("<suite>", text, &LowerOptions::default(), &HostLoader);
     input::print_findings(&parsed)?;
     parsed.plan.engines_give_way();
     Ok(parsed.plan)

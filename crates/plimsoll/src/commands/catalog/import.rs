@@ -134,7 +134,8 @@ fn as_text(diff: &TableDiff, form: &str, ignored: &[String]) -> String {
     );
     let n_merged = diff.n_lines.saturating_sub(diff.n_read + diff.left_out.len());
     if n_merged > 0 {
-        let _ = writeln!(page, "{} with a name that other rows have, too", counted(n_merged, "row"));
+        let _ =
+            writeln!(page, "{} with a name that other rows have, too", counted(n_merged, "row"));
     }
     if !ignored.is_empty() {
         page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));

@@ -61,10 +61,10 @@ fn rank_named(
     if design.volumes.len() != need.volumes.len() {
         let (has, asks) = (design.volumes.len(), need.volumes.len());
         let text = format!("design `{name}` has {has} volumes, and {asks} are asked for");
-        return Err(
-            Failure::wrong_use(text).hint("give it one volume for each of the needs, in the same \
-                                           order")
-        );
+        return Err(Failure::wrong_use(text).hint(
+            "give it one volume for each of the needs, in the same \
+                                           order",
+        ));
     }
     let mut scaled = need.clone();
     for phase in scaled.volumes.iter_mut().flat_map(|volume| &mut volume.phases) {

@@ -2,7 +2,7 @@
 
 use ::design::{Options, Ranked, SearchInput, search};
 
-use super::{Answer, Args, options};
+use super::{Args, CloudAnswer, options};
 use crate::exit::Failure;
 
 /// Amounts of headroom that are looked at, percent.
@@ -23,7 +23,7 @@ pub(super) struct Frontier {
 pub(super) fn frontier(
     args: &Args,
     asked: &SearchInput,
-    answer: &Answer<'_>,
+    answer: &CloudAnswer<'_>,
 ) -> Result<Frontier, Failure> {
     let mut frontier = Frontier { designs: Vec::new(), none_from_pct: None };
     for headroom_pct in HEADROOMS_PCT {

@@ -96,8 +96,10 @@ fn stray(part: &str, before: Option<&&str>) -> String {
     let is_digits = !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     match before {
         Some(_) if is_digits => {
-            format!("`{part}`: a comma begins the next key; write numbers without commas: 16000 \
-                     or 16k")
+            format!(
+                "`{part}`: a comma begins the next key; write numbers without commas: 16000 \
+                     or 16k"
+            )
         }
         _ => usage(part),
     }

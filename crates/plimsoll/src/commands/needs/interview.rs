@@ -21,8 +21,13 @@ pub(super) fn interview(ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<N
         let (volume, load) = volume(ask, needs.volumes.len(), &needs.volumes)?;
         needs.volumes.push(volume);
         phase.volumes.push(load);
-        let more = words(ask, "Another volume?", "no", "yes, if logs or other data have their own \
-         volume")?;
+        let more = words(
+            ask,
+            "Another volume?",
+            "no",
+            "yes, if logs or other data have their own \
+         volume",
+        )?;
         if !more.to_lowercase().starts_with('y') {
             break;
         }

@@ -85,8 +85,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     stream::print(&format!("unmounted {}\n", path.display()))?;
     if !holders.is_empty() {
         let who = named(&holders);
-        stream::remark("note: ", &format!("still held by process {who}: served until that process \
-         leaves"));
+        stream::remark(
+            "note: ",
+            &format!(
+                "still held by process {who}: served until that process \
+         leaves"
+            ),
+        );
     }
     Ok(Exit::Fine)
 }

@@ -14,7 +14,7 @@ use units::system_text;
 
 use super::errors::Errors;
 use super::folder::{Folder, RECORD};
-use super::monitor::{Monitor, Wish};
+use super::monitor::{Monitor, MonitorRequest};
 use crate::{clock, stream};
 
 /// What is printed, and where.
@@ -255,11 +255,11 @@ impl Session {
     fn look(&mut self) {
         let Some(wish) = self.monitor.as_ref().and_then(Monitor::wish) else { return };
         let text = match wish {
-            Wish::EndRun => {
+            MonitorRequest::EndRun => {
                 self.control.request_step_end();
                 "User requested early shutdown of this run."
             }
-            Wish::EndAll => {
+            MonitorRequest::EndAll => {
                 self.is_ended_by_user = true;
                 self.control.request_stop();
                 "User requested early Vdbench termination."

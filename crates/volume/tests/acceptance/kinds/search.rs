@@ -2,7 +2,8 @@
 
 use catalog::{Catalog, Cloud};
 use design::{
-    Market, Need, Options, PhaseNeed, Ranked, Terms, VolumeNeed, Why, advice, judge, parse, search,
+    Market, Need, Options, PhaseNeed, Ranked, Rejection, Terms, VolumeNeed, advice, judge, parse,
+    search,
 };
 use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
 
@@ -75,7 +76,7 @@ pub(crate) fn optimise(case: &Case) -> Outcome {
     let (rate, is_small) = cheapest(&both, &need(iops, OLTP_IO_BYTES, 0.0), |market, ranked| {
         let design = parse(market, &wanted, ranked).expect("a design");
         let why = judge(&design, &wanted).why_not(&wanted);
-        (words(ranked), matches!(why, Some(Why::Capacity { .. })))
+        (words(ranked), matches!(why, Some(Rejection::Capacity { .. })))
     });
     let rejected: Vec<String> = is_small.then_some(rate).into_iter().collect();
     let answer = Answer { binds: Vec::new(), ..chosen }
