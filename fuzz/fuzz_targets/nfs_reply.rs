@@ -27,7 +27,7 @@ fn records(stream: &[u8], n: usize) -> (Vec<Vec<u8>>, Option<XdrError>) {
                 Err(flaw) => return (found, Some(flaw)),
             }
         }
-        assert!(input.is_empty(), "what is no part is kept for nobody");
+        assert!(input.is_empty(), "every byte belongs to a part");
     }
     (found, None)
 }

@@ -391,13 +391,13 @@ fn mistakes_of_a_folder_are_reported_with_their_lines() {
         let errors = Catalog::with(table(path, text)).expect_err("mistakes");
         errors.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    let text = "name,uncached_iops,colour,source\nX,ten,red,csi\nY,1,red,nobody\nZ,1\n";
+    let text = "name,uncached_iops,colour,source\nX,ten,red,csi\nY,1,red,unlisted\nZ,1\n";
     assert_eq!(
         mistakes("current/vms-mine.csv", text),
         [
             "current/vms-mine.csv:1: unknown column `colour`",
             "current/vms-mine.csv:2: `X`, uncached_iops: `ten` is not a number from 0 to 10^15",
-            "current/vms-mine.csv:3: source `nobody` is not in sources.csv",
+            "current/vms-mine.csv:3: source `unlisted` is not in sources.csv",
             "current/vms-mine.csv:4: 2 cells, expected 4",
         ]
     );

@@ -13,7 +13,7 @@ use crate::need::{Need, NeedError};
 use crate::netapp::{self, NetworkError};
 use crate::price::Price;
 use crate::reject::Rejection;
-use crate::search::{ChosenDesign as Disks, Options, Ranked, search};
+use crate::search::{ChosenDisks as Disks, Options, Ranked, search};
 
 /// A design of an estate.
 #[derive(Clone, Debug, PartialEq)]

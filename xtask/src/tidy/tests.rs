@@ -188,6 +188,15 @@ fn words_of_the_workshop_are_refused_everywhere() {
 }
 
 #[test]
+fn riddles_are_refused() {
+    for text in [concat!("as it is to", "ld"), concat!("No", "body says"), concat!("it me", "nds it")] {
+        assert_eq!(words::check(&file("docs/x.md", text)).len(), 1, "{text}");
+    }
+    let names = "the user nobody; NOBODY; `nobody`; amend and recommend; a threshold";
+    assert!(words::check(&file("docs/x.md", names)).is_empty());
+}
+
+#[test]
 fn dependencies_come_from_the_public_registry() {
     let public = "source = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
     assert!(words::check_lock("Cargo.lock", public).is_empty());
