@@ -66,7 +66,7 @@ fn an_unknown_figure_panics() {
         ("beyond the last", "beyond the percentile 100", &|| _ = n_beyond(5, 100.0)),
         ("as many as nothing takes", "beyond the percentile -1", &|| _ = n_ios_for(-1.0)),
         ("too few for nothing", "beyond the percentile NaN", &|| {
-            _ = ThinPercentile::of(5, f64::NAN)
+            _ = ThinPercentile::of(5, f64::NAN);
         }),
         ("knees everywhere", "with the sensitivity 0", &|| _ = knees(&points, 0.0)),
         ("levels of a sample", "a level of 1 samples", &|| changed(1, 5.0)),

@@ -332,7 +332,7 @@ impl Pacer {
         for reply in ended {
             reply(Outcome::Done);
         }
-        look
+        state
     }
 
     /// Changes the design under the requests that wait.
