@@ -41,21 +41,21 @@ pub(crate) const TMPDIR: Variable = Variable {
 /// The user's folder.
 pub(crate) const HOME: Variable = Variable {
     name: "HOME",
-    doc: "Where runs are kept, in .local/share, where XDG_DATA_HOME is not set, and what \
+    doc: "Where runs are stored, in .local/share, where XDG_DATA_HOME is not set, and what \
           `plimsoll rehearse` keeps, in .local/state, where XDG_STATE_HOME is not set.",
 };
 
 /// The run store.
 pub(crate) const STORE: Variable = Variable {
     name: "PLIMSOLL_STORE",
-    doc: "The file that runs are kept in where `--store` names none. Set to nothing, no run is \
-          kept.",
+    doc: "The file that runs are stored in where `--store` names none. Set to nothing, no run is \
+          stored.",
 };
 
 /// The user's folder for data.
 pub(crate) const XDG_DATA_HOME: Variable = Variable {
     name: "XDG_DATA_HOME",
-    doc: "Runs are kept in plimsoll/runs.db below it where PLIMSOLL_STORE is not set.",
+    doc: "Runs are stored in plimsoll/runs.db below it where PLIMSOLL_STORE is not set.",
 };
 
 /// The user's folder for what programs keep.

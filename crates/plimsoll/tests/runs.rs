@@ -78,7 +78,7 @@ fn a_store_that_was_asked_for_and_fails_ends_with_1_after_the_figures() {
     let args = ["run", "--no-progress", "--store", text.to_str().unwrap(), "quick.fio"];
     let run = plimsoll(&sandbox, &args);
     assert_eq!(run.code, 1);
-    assert!(run.stderr.starts_with("warning: the run is not kept: "), "{}", run.stderr);
+    assert!(run.stderr.starts_with("warning: the run is not stored: "), "{}", run.stderr);
     assert!(run.stdout.contains("quick"), "{}", run.stdout);
 }
 
@@ -114,7 +114,7 @@ fn a_store_on_a_full_disk_loses_nothing() {
     let lines: Vec<&str> = stderr.lines().collect();
     let full = "the disk of the run store disk/runs.db is full: make room there \
                 (what was kept before is still there)";
-    assert_eq!(lines[0], format!("warning: the run is not kept: {full}"), "{stderr}");
+    assert_eq!(lines[0], format!("warning: the run is not stored: {full}"), "{stderr}");
     assert_eq!(lines.last(), Some(&format!("error: {full}").as_str()), "{stderr}");
 }
 

@@ -114,7 +114,7 @@ stand for a run: a record (`--json`), fio's JSON, or a folder of them. Several
 are joined by commas: `3,5,tag:night`.
 
 With --interleave each side is what `plimsoll run` takes, in quotes where it
-has options. All runs are kept; Ctrl-C compares the pairs that are complete.
+has options. All runs are stored; Ctrl-C compares the pairs that are complete.
 
 Exit codes: 0 nothing is shown to be worse by what --fail-if-worse says, 4
 something is, 3 nothing could be judged and --cannot-tell is `fail`, 2 wrong

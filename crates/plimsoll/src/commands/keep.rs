@@ -75,7 +75,7 @@ impl StoreArgs {
         let store = Store::open_existing(&path).map_err(failure)?;
         store.ok_or_else(|| {
             Failure::wrong_use(format!("there is no run store at {}", path.display()))
-                .hint("`plimsoll run FILE` makes one and keeps the run")
+                .hint("`plimsoll run FILE` makes one and stores the run")
         })
     }
 }
@@ -213,7 +213,7 @@ fn write(mut live: Live, mail: &Mail) -> Written {
             if let Err(error) = kept {
                 is_failing = true;
                 stream::print_message(&format!(
-                    "warning: the run goes on and is not kept for now: {error}\n\
+                    "warning: the run goes on and is not stored for now: {error}\n\
                      hint: it is tried again when the run ends\n"
                 ));
             }
@@ -251,7 +251,7 @@ impl Keeper {
             Ok(thread) => Keeper { writer: Some(Writer { mail, thread }), is_asked },
             Err(error) => {
                 stream::print_message(&format!(
-                    "warning: the run is not kept: no thread: {}\n",
+                    "warning: the run is not stored: no thread: {}\n",
                     system_text(&error)
                 ));
                 Keeper { writer: None, is_asked }
@@ -284,7 +284,7 @@ impl Keeper {
         let Written { live, is_failing } = self.writer.take()?.end()?;
         let id = Self::or_warn(live.finish(record))?;
         if is_failing {
-            stream::print_message(&format!("the run is kept after all, as run {id}\n"));
+            stream::print_message(&format!("the run is stored after all, as run {id}\n"));
         }
         Some(id)
     }
@@ -299,8 +299,8 @@ impl Keeper {
     fn or_warn<T>(outcome: Result<T, StoreError>) -> Option<T> {
         let tell = |error| {
             stream::print_message(&format!(
-                "warning: the run is not kept: {error}\n\
-                 hint: --store FILE keeps it elsewhere, --no-store turns this off\n"
+                "warning: the run is not stored: {error}\n\
+                 hint: --store FILE stores it elsewhere, --no-store turns this off\n"
             ));
         };
         outcome.map_err(tell).ok()

@@ -36,7 +36,8 @@ const EXAMPLES: &str = "\
 MB/s are 10^6 bytes per second here; `plimsoll catalog show` has every figure
 as published. The last column of machines is what the network card sends.
 Machines of Google Cloud have limits by type of disk: reads of pd-ssd stand
-here. Of a price `~` says about, `=` derived as the note below it says.
+here. `~` marks an approximate price, `=` one that is derived as the note below
+it says.
 
 Examples:
   plimsoll catalog list disks premium

@@ -60,8 +60,8 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "\
 List prices in US dollars for Linux, without tax, traffic and discounts of a
-contract. A price that is not known is an error, never zero. Of a price `~`
-says about, `=` derived.
+contract. A price that is not known is an error, never zero. `~` marks an
+approximate price, `=` a derived one.
 
 Examples:
   plimsoll catalog price p30x4.toml --region eastus

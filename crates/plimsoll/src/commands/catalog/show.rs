@@ -27,8 +27,8 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Figures stand as published. Where a published MB may mean three things, the
 line below says how many bytes per second it can be. Prices are of the date
-that stands beside them; `~` says about, `=` derived as the note below it says.
-What no source gives stands under `not known`.
+that stands beside them; `~` means approximate, `=` derived as the note below
+it says. What no source gives stands under `not known`.
 
 Examples:
   plimsoll catalog show P30

@@ -75,7 +75,7 @@ pub(super) fn measure(args: &Args, n_pairs: u32) -> Result<Pairs, Failure> {
     stream::remark(
         "",
         &format!(
-            "{n_pairs} pairs of runs, kept as `{}` and `{}`; Ctrl-C compares what is measured",
+            "{n_pairs} pairs of runs, stored as `{}` and `{}`; Ctrl-C compares what is measured",
             sides[0].name, sides[1].name
         ),
     );
@@ -135,7 +135,7 @@ impl Side {
         };
         if let Some(option) = words.iter().find(is_kept) {
             return Err(wrong(format!(
-                "`{option}` cannot be given for one side: the runs of both are kept together"
+                "`{option}` cannot be given for one side: the runs of both are stored together"
             )));
         }
         let parsed = match SideArguments::try_parse_from(&words) {
@@ -259,7 +259,7 @@ impl InterleavedRuns<'_> {
         let is_there = |side| complete(self.args, side).is_ok_and(|runs| !runs.is_empty());
         (is_there(baseline) && is_there(candidate)).then(|| {
             format!(
-                "runs that were measured are kept: `plimsoll compare {} {}`",
+                "runs that were measured are stored: `plimsoll compare {} {}`",
                 baseline.name, candidate.name
             )
         })
