@@ -189,7 +189,9 @@ fn words_of_the_workshop_are_refused_everywhere() {
 
 #[test]
 fn riddles_are_refused() {
-    for text in [concat!("as it is to", "ld"), concat!("No", "body says"), concat!("it me", "nds it")] {
+    for text in
+        [concat!("as it is to", "ld"), concat!("No", "body says"), concat!("it me", "nds it")]
+    {
         assert_eq!(words::check(&file("docs/x.md", text)).len(), 1, "{text}");
     }
     let names = "the user nobody; NOBODY; `nobody`; amend and recommend; a threshold";

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use ::catalog::cost::{MONTH_HOURS, find_region};
 use ::catalog::{Catalog, Cloud, Term};
 use ::design::{
-    Found, Market, MarketError, Nearest, Need, Options, Ranked, SearchInput, Terms, asked, judge,
-    nearest, parse, promises, search, toml,
+    Market, MarketError, Nearest, Need, Options, Ranked, SearchInput, SearchResult, Terms, asked,
+    judge, nearest, parse, promises, search, toml,
 };
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
@@ -178,7 +178,7 @@ fn percent(text: &str) -> Result<f64, String> {
 /// One cloud with what was found there.
 struct CloudAnswer<'e> {
     market: Market<'e>,
-    found: Found,
+    found: SearchResult,
     /// What comes nearest, where nothing carries the need.
     nearest: Option<Nearest>,
     /// Designs that another reading of a published MB would give, by its bytes.

@@ -2,7 +2,7 @@
 
 use ::catalog::Cloud;
 use ::design::{
-    ChosenDesign, Judged, Nearest, PhaseNeed, Ranked, Rejection, SearchInput, judge, parse,
+    ChosenDisks, Judged, Nearest, PhaseNeed, Ranked, Rejection, SearchInput, judge, parse,
 };
 use volume::CacheMode;
 
@@ -134,7 +134,7 @@ pub(super) fn dollars(usd: f64) -> String {
 }
 
 /// Prints the disks of a volume.
-pub(super) fn disks(chosen: &ChosenDesign) -> String {
+pub(super) fn disks(chosen: &ChosenDisks) -> String {
     let mut text = match chosen.n_disks {
         1 => chosen.disk.clone(),
         n_disks => format!("{n_disks} x {}", chosen.disk),
