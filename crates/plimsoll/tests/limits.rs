@@ -261,7 +261,8 @@ fn a_queue_depth_and_credits() {
             fills in 15m39s
       note: the disk bursts to 170 MB/s for 30m from full credits, which idle time
             fills in 4m
-      note: the latency without load is assumed constant, 1.00 ms: rates at a depth are only as accurate as it; `latency` in the design changes it
+      note: the latency without load is assumed constant, 1.00 ms: rates at
+            a depth are only as accurate as it; `latency` in the design changes it
     "#);
 }
 

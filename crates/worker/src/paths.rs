@@ -3,7 +3,7 @@
 //! There is one way that every job can take, operation by operation ([`Issue::General`],
 //! [`Complete::General`]), and there are short ones for what most jobs ask. Which ones a worker
 //! takes is decided here, once, when it starts, from one description of all that its job asks for
-//! ([`JobFeatures`]). The description is taken apart without a rest in [`Paths::of`], and so is what the
+//! ([`JobFeatures`]). [`Paths::of`] destructures the description completely, and so is what the
 //! plan says of load and durability where it is made: what is new there does not compile before it
 //! is decided whether a short way serves it, too.
 //!

@@ -53,8 +53,8 @@ fn starts_afresh(line: &str, at: usize) -> bool {
     !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '.')
 }
 
-/// Returns whether a word at an offset belongs to a sentence: not to a name in quotes, a constant or
-/// the name of a user.
+/// Returns whether a word at an offset belongs to a sentence: not to a name in quotes, a constant
+/// or the name of a user.
 fn is_prose(line: &str, at: usize) -> bool {
     let (before, word) = line.split_at(at);
     let is_name = before.ends_with(['`', '"', '_', '/']) || before.ends_with("user ");

@@ -164,8 +164,8 @@ impl Workload<'_> {
         if wanted.iter().any(|name| name == SERIES) {
             self.series(needs, &required, loader);
         } else if needs.series.is_some() {
-            let text = "each phase runs at one rate; the samples of the capture are in a file beside the \
-                 needs";
+            let text = "each phase runs at one rate; the samples of the capture are in a file \
+                        beside the needs";
             let note = Diagnostic::note("series-beside", text);
             self.input.report(note.help(format!("`--section {SERIES}` replays them")));
         }

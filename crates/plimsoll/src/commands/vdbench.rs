@@ -345,17 +345,7 @@ fn measure(
         session.log(&format!("warning: {}", finding.message));
     }
     session.luns(&lower::luns_seen(&line.parsed, runs));
-    let options = RunOptions {
-        command: execute::command(),
-        allow_mounted: ours.allow_mounted_write,
-        overwrite_filesystem: ours.overwrite_filesystem,
-        read_only: ours.readonly,
-        forbid_uring: execute::forbids_uring(),
-        allow_commands: ours.allow_commands,
-        detailed_intervals: Some(DetailedIntervals { interval_ns: SAMPLE_NS, cpu: true }),
-        report_interval_ms: ours.keep.report_interval_ms(None),
-        ..RunOptions::default()
-    };
+    let options = run_options(ours);
     let signals = Signals::listen(&control);
     let stopwatch = Stopwatch::start();
     let mut n_passes = 0;
@@ -367,11 +357,11 @@ fn measure(
         let first = if n_passes == 0 { 0 } else { n_formats };
         lower::add_commands(&mut plan, &line.parsed.settings.commands, &session.folder_path());
         session.begin(first, n_passes);
-        let mut is_told = false;
+        let mut is_reported = false;
         let mut kept = Keeper::begin(&ours.keep, &options, &plan, "");
         let mut outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
-            if signals.last().is_some() && !is_told {
-                is_told = true;
+            if signals.last().is_some() && !is_reported {
+                is_reported = true;
                 session.print("CTRL-C or SIGTERM: shutting down; results are kept", false);
             }
             session.event(&event);
@@ -402,6 +392,20 @@ fn measure(
         _ if session.broken().is_some() => FAILED,
         Ending::Complete | Ending::Simulated => Exit::Fine,
     })
+}
+
+fn run_options(ours: &OwnOptions) -> RunOptions {
+    RunOptions {
+        command: execute::command(),
+        allow_mounted: ours.allow_mounted_write,
+        overwrite_filesystem: ours.overwrite_filesystem,
+        read_only: ours.readonly,
+        forbid_uring: execute::forbids_uring(),
+        allow_commands: ours.allow_commands,
+        detailed_intervals: Some(DetailedIntervals { interval_ns: SAMPLE_NS, cpu: true }),
+        report_interval_ms: ours.keep.report_interval_ms(None),
+        ..RunOptions::default()
+    }
 }
 
 /// Keeps the record of a pass, which the store has under a number, and says how it ended.

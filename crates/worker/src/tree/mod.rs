@@ -1,7 +1,7 @@
 //! Work on a tree of files: which operation comes next, on which file, and what it leaves behind.
 //!
-//! Each worker has a [`TreeWorker`] that holds one file or folder at a time and walks it through what an
-//! operation takes: a read opens the file first and closes it in the end. What is there of the tree
+//! Each worker has a [`TreeWorker`] that holds one file or folder at a time and takes it through the
+//! steps of an operation: a read opens the file first and closes it in the end. What is there of the tree
 //! is in [`TreeState`], which all workers share.
 
 mod format;

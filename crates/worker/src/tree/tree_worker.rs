@@ -207,10 +207,11 @@ impl TreeWorker {
     /// Returns what is worked at.
     pub(crate) fn work(&self) -> TreeUse {
         match &self.work {
-            TreeAssignment::Tasks { tasks, .. } if matches!(&tasks[..], [task] if task.does_io()) => {
-                TreeUse::FileIo
-            }
-            TreeAssignment::Tasks { .. } | TreeAssignment::Format(_) => TreeUse::Other,
+            TreeAssignment::Tasks { tasks, .. } => match &tasks[..] {
+                [task] if task.does_io() => TreeUse::FileIo,
+                _ => TreeUse::Other,
+            },
+            TreeAssignment::Format(_) => TreeUse::Other,
         }
     }
 

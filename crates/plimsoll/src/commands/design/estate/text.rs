@@ -328,7 +328,8 @@ pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
     }
     let is_reading = |server: &&Server| {
         let best = server.best().map(|best| &server.places[best]);
-        matches!(best, Some(CloudResult::Carried { other_readings, .. }) if !other_readings.is_empty())
+        let Some(CloudResult::Carried { other_readings, .. }) = best else { return false };
+        !other_readings.is_empty()
     };
     let readings: Vec<&str> =
         estate.servers.iter().filter(is_reading).map(|it| it.name.as_str()).collect();
