@@ -150,7 +150,7 @@ impl Lever {
                 job.load.complete_max = None;
                 job.load.queue_depth_low = None;
             }
-            // The volume is asked how much it carries, not one processor.
+            // The curve measures the volume, not one processor.
             if n_parts.is_some() {
                 job.load.spreads = true;
                 job.load.spread_workers_max = n_parts;

@@ -107,7 +107,7 @@ pub fn n_workers(record: &Record, step_idx: u32) -> u32 {
     jobs.map(|job| job.n_workers).fold(0, u32::saturating_add)
 }
 
-/// Returns what a step says of the workers that issued its load.
+/// Returns what a step shows about the workers that issued its load.
 pub fn seen(record: &Record, step_idx: u32, gates: &[Gate], is_short: bool) -> Option<Seen> {
     let point = Point::of_closed(record, step_idx)?;
     let generator = gates.iter().find(|gate| gate.name == GateName::Generator);
@@ -130,7 +130,7 @@ const STRETCH: f64 = 1.2;
 /// How much higher than asked for the first rate may be, so that a point has enough operations.
 const START_RAISED_MAX: f64 = 32.0;
 
-/// Most loads to measure between others: a few for each latency that is asked about.
+/// Most loads to measure between others: a few for each latency in question.
 const BETWEEN_MAX: u32 = 12;
 
 impl Sweep {

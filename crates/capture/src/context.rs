@@ -79,7 +79,7 @@ impl Spans {
 
     /// Returns the span of a sample that ends here, 0 where it is not known; and what is odd.
     ///
-    /// `stated_ns` is what the source itself says of it.
+    /// `stated_ns` is the value that the source itself states.
     pub(crate) fn next(&mut self, end_ns: i64, stated_ns: Option<u64>) -> (u64, Option<String>) {
         let Some(last_ns) = self.last_end_ns.replace(end_ns) else {
             return (stated_ns.or(self.usual_ns).unwrap_or(0), None);

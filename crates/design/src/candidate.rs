@@ -18,7 +18,7 @@ use crate::price::Price;
 use crate::series::BurstCap;
 use crate::uses::{CapUses, N_MACHINE, N_OWN, Probe, ROUNDING, times};
 
-/// Disks that carry what is asked of a volume.
+/// Disks that carry the load of a volume.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     /// Position of the type in the market.
@@ -55,7 +55,7 @@ impl Candidate {
 /// How a volume is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VolumeContext<'a> {
-    /// What is asked of all volumes; for names of phases.
+    /// The load of all volumes; for names of phases.
     pub(crate) need: &'a Need,
     /// Position of the volume.
     pub(crate) volume: usize,
@@ -90,7 +90,7 @@ impl Month {
     }
 }
 
-/// What is asked of one disk type: loads by phase, for a disk alone and for one of several.
+/// The load of one disk type: loads by phase, for a disk alone and for one of several.
 struct DiskLoads {
     alone: Vec<CapUses>,
     striped: Vec<CapUses>,
@@ -242,7 +242,7 @@ impl CandidateMaker<'_, '_> {
         if n_disks > 1 { &self.asked.striped } else { &self.asked.alone }
     }
 
-    /// Returns how often so many disks hold what is asked of them.
+    /// Returns how many times their load so many disks carry.
     fn times(&self, disk: &Disk, n_disks: u32) -> f64 {
         let of_cap = |(sustained, on_credits): (f64, Option<BurstCap<'_>>)| {
             on_credits.map_or(sustained, |it| it.times().max(sustained))
@@ -347,7 +347,7 @@ impl CandidateMaker<'_, '_> {
         Some(self.candidate(&disk(size_bytes, iops, throughput)?, n_disks, iops, throughput))
     }
 
-    /// Returns the most that is asked of each of so many disks of one of their own caps.
+    /// Returns the largest load on one of their own caps for each of so many disks.
     fn share(&self, cap_idx: usize, n_disks: u32) -> u64 {
         let most = self.uses(n_disks).iter().map(|uses| uses.own[cap_idx]).fold(0.0, f64::max);
         (most * (1.0 - ROUNDING) / f64::from(n_disks)).ceil() as u64

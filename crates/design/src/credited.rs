@@ -69,7 +69,7 @@ impl Credited {
         credited
     }
 
-    /// Returns how often the credits of a cap carry what is asked of it; `None` without any.
+    /// Returns how many times its load the credits of a cap carry; `None` without any.
     pub(crate) fn times(&self, cap: &CapUse) -> Option<f64> {
         let mut caps = self.caps.iter();
         let key = (cap.bound, cap.scope, &cap.name);

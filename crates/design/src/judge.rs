@@ -9,7 +9,7 @@ use crate::need::{Need, VolumeNeed};
 use crate::search::hit_ratio;
 use crate::uses::{ROUNDING, times};
 
-/// A cap with what is asked of it in one phase.
+/// A cap with the load on it in one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapAsked {
     /// The cap.
@@ -38,7 +38,7 @@ pub struct PhaseJudged {
     pub flows: Vec<Flow>,
     /// What comes of it, by flow.
     pub done: Vec<Done>,
-    /// Every cap that something is asked of, the tightest first.
+    /// Every cap with a load, the tightest first.
     pub caps: Vec<CapAsked>,
 }
 
@@ -76,7 +76,7 @@ impl Judged {
         all.min_by(|(_, a), (_, b)| a.headroom().total_cmp(&b.headroom()))
     }
 
-    /// Returns by how much the tightest cap is larger than what is asked of it; infinite where
+    /// Returns by how much the tightest cap is larger than the load on it; infinite where
     /// nothing is asked.
     pub fn headroom(&self) -> f64 {
         self.tightest().map_or(f64::INFINITY, |(_, cap)| cap.headroom())

@@ -73,7 +73,7 @@ pub(crate) fn class_of(sku: &Sku) -> &str {
     if sku.cloud() == "GCP" { &sku.name } else { sku.family() }
 }
 
-/// Returns the stripe unit for what is asked of a volume: the smallest that cuts none of its I/Os,
+/// Returns the stripe unit for the load of a volume: the smallest that cuts none of its I/Os,
 /// or the largest.
 pub(crate) fn chunk_bytes(need: &VolumeNeed) -> u64 {
     let largest = need.phases.iter().map(|phase| phase.size_bytes).max().unwrap_or(0);

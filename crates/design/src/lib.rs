@@ -1,13 +1,14 @@
 //! The cheapest designs that carry a need: machine, disks, stripe and host cache, by exact search.
 //!
-//! A [`Need`] says what is asked of each volume in each phase. A [`Market`] is what a region sells:
+//! A [`Need`] has the load of each volume in each phase. A [`Market`] is what a region sells:
 //! machines in groups of equal limits, and disk types. [`search()`] returns the best designs, each
 //! the best of its machine and types of disk: lowest price first, then most headroom, then fewest
-//! parts. [`judge()`] says of any design what it does with a need, [`explain`] why and what lifts
-//! it at which price, [`bill`] makes it an order.
+//! parts. [`judge()`] returns what any design does with a need, [`explain`] why and what lifts it
+//! at which price, [`bill`] makes it an order.
 //!
-//! No limit is known here. What an I/O costs of which cap is asked of [`volume::limits::path`] on
-//! a design of one volume; a machine's caps are those that a design file with its name gets. The
+//! No limit is defined here. How much of each cap an I/O uses comes from [`volume::limits::path`]
+//! for a design of one volume; a machine's caps are those that a design file with its name gets.
+//! The
 //! search adds and compares these numbers.
 //!
 //! Never here: reading files, a clock, printing, and a second copy of any rule of limits or prices.

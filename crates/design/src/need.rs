@@ -32,7 +32,7 @@ pub enum VolumeUse {
     Temp,
 }
 
-/// What is asked of one volume.
+/// The load of one volume.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VolumeNeed {
     /// Folder it is mounted at.
@@ -54,7 +54,7 @@ pub struct VolumeNeed {
     pub phases: Vec<PhaseNeed>,
 }
 
-/// What is asked of a volume in one phase.
+/// The load of a volume in one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseNeed {
     /// Name of the phase; volumes are at work together in phases of one name.

@@ -12,7 +12,7 @@ use crate::uses::ROUNDING;
 /// What rejects a design.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rejection {
-    /// A cap carries less than what is asked of it.
+    /// A cap carries less than the load on it.
     Cap {
         /// Phase.
         phase: String,
@@ -22,7 +22,7 @@ pub enum Rejection {
         whose: String,
         /// What it carries per second.
         carries: f64,
-        /// What is asked of it per second.
+        /// The load on it per second.
         asked: f64,
     },
     /// A volume is too small.

@@ -77,7 +77,7 @@ pub struct Ranked {
     pub volumes: Vec<ChosenDisks>,
     /// What all of it costs.
     pub price: Price,
-    /// By how much the tightest cap is larger than what is asked of it: 0.25 is a quarter.
+    /// By how much the tightest cap is larger than the load on it: 0.25 is a quarter.
     pub headroom: f64,
     /// Machines and disks.
     pub n_parts: u32,

@@ -14,7 +14,7 @@ use crate::judge::hit_ratios;
 use crate::need::{Need, PhaseNeed};
 use crate::uses::{ROUNDING, times};
 
-/// What is asked of a need's volumes over time.
+/// The load of a need's volumes over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
     /// What an I/O of each volume is; its rate is that of the periods. None where nothing is asked.
@@ -156,7 +156,7 @@ impl BurstCap<'_> {
 pub struct CapOverTime {
     /// The cap, at its sustained rate.
     pub cap: CapUse,
-    /// What is asked of it per second, by period.
+    /// The load on it per second, by period.
     pub asked: Vec<f64>,
     /// What is left of its credits at the end of each period; empty where it has none.
     pub left: Vec<f64>,
@@ -165,7 +165,7 @@ pub struct CapOverTime {
 }
 
 impl CapOverTime {
-    /// Returns the most that is asked of it, as a share of its sustained rate.
+    /// Returns the largest load on it, as a share of its sustained rate.
     pub fn most(&self) -> f64 {
         self.asked.iter().copied().fold(0.0, f64::max) / self.cap.per_s
     }

@@ -124,7 +124,7 @@ fn uring_works_with_each_of_its_switches() {
     }
 }
 
-/// The kernel knows no class 7: that it refuses one shows that it was asked.
+/// The kernel has no class 7: its refusal shows that it was called.
 #[test]
 fn an_operations_priority_reaches_the_kernel() {
     for kind in [EngineKind::Uring, EngineKind::Aio] {

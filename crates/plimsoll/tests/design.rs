@@ -221,7 +221,7 @@ fn headroom_costs_and_the_reasons_are_reported() {
     let parts = [
         "20 % more than that",
         "What it costs",
-        "What is asked of each cap",
+        "Load on each cap",
         "Why not a cheaper one",
         "What lifts what binds",
         "Rules that apply",
@@ -557,7 +557,7 @@ fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
     let parts = ["carried on credits: disk_iops of P20, 99 % left at least"];
     says(&of(3_500), 0, &parts);
     // 100 a second above the burst, of 350 that 100 ms without load leave.
-    let parts = ["from 23 s on more is asked of disk_iops of P20 than its burst of 3,500"];
+    let parts = ["from 23 s on the load on disk_iops of P20 is more than its burst of 3,500"];
     says(&of(3_600), 0, &parts);
     let sandbox = captured(3_500, 10);
     let outcome = sandbox.plimsoll(&[&["design", "needs.toml", "--as", "html"], &P20[..]].concat());

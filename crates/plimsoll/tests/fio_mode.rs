@@ -15,7 +15,7 @@ const JOB: [&str; 6] =
 
 #[track_caller]
 fn json(outcome: &Outcome) -> Value {
-    assert_eq!(outcome.stderr, "", "scripts take a word here for a failure");
+    assert_eq!(outcome.stderr, "", "scripts treat any text here as a failure");
     serde_json::from_str(outcome.success()).expect("JSON and nothing else")
 }
 

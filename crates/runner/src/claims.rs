@@ -4,7 +4,7 @@
 //! Between the start of a run and the start of a step another program may have made a file system
 //! on a device, or mounted it. While it is held (`O_EXCL`), no other program can. A device is held
 //! once, not once per worker; commands around the step find it free. Where programs share devices,
-//! as several of fio on purpose do, it is asked about and let go.
+//! as several of fio on purpose do, it is checked and released.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;

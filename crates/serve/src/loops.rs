@@ -1,4 +1,4 @@
-//! Programs that ask again once they are answered: when their next request counts as made.
+//! Programs that send the next request when one is answered: when that request counts as made.
 //!
 //! Of a request is known when it was read. The overhead that it took ([`crate::overhead`]) is one
 //! figure for what differs from request to request; but a program that keeps a number of requests

@@ -8,7 +8,7 @@ const LOWEST_REAL_TIME: i32 = 1;
 ///
 /// Such a thread must not compute for long: while it does, ordinary ones have a processor less.
 /// The kernel leaves those 5 % even then. Where there is only one processor nothing changes: who
-/// waits for an answer would have none to ask again on.
+/// waits for an answer would have none left for its next request.
 pub(crate) fn go_ahead() {
     if std::thread::available_parallelism().is_ok_and(|n_cores| n_cores.get() > 1) {
         set(libc::SCHED_FIFO, LOWEST_REAL_TIME);

@@ -24,7 +24,7 @@ pub trait Endpoint: Send + 'static {
     /// Ends the service. The process ends when nothing is served any more.
     fn close(&self, is_lazy: bool) -> Result<(), Refusal>;
 
-    /// Makes clients ask again for what they remember: a crash took some of it back.
+    /// Makes clients drop what they have cached: a crash undid some of it.
     fn forget(&self, machine: &Machine);
 }
 

@@ -336,7 +336,7 @@ proptest! {
     }
 }
 
-/// The property says nothing of a type without advice: each has some.
+/// The property needs advice for each type: each has some.
 #[test]
 fn every_type_has_advice_that_is_enough() {
     for (edition, sku) in types() {

@@ -29,7 +29,7 @@ pub(crate) enum Filled {
     EndOfPhase,
 }
 
-/// A pause without a set end: the worker asks again after this when others hold it back.
+/// A pause without a set end: the worker is called again after this when others hold it back.
 const RETRY_NS: u64 = 50_000;
 
 /// Operations passed over at once, so that a request to stop is heard within a millisecond.

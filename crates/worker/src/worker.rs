@@ -42,10 +42,10 @@ pub enum Decision {
         /// Latest return; `None` sets no limit.
         until_ns: Option<u64>,
     },
-    /// Remove the files, then ask again: a pass has ended and the next one makes them anew
+    /// Remove the files, then call again: a pass has ended and the next one makes them anew
     /// (`unlink_each_loop`). Nothing is in flight.
     RemoveFiles,
-    /// Write back what the page cache holds of the files and drop it, then ask again: what was
+    /// Write back what the page cache holds of the files and drop it, then call again: what was
     /// written is read back from the target. Nothing is in flight.
     DropCache,
     /// The worker has ended; nothing is in flight.

@@ -1,4 +1,4 @@
-//! Reports in a browser: what is drawn is what the records hold, nothing is asked of anybody, and
+//! Reports in a browser: what is drawn is what the records hold, no request is made, and
 //! no error is reported.
 //!
 //! Makes runs on an emulated disk in virtual time (a load curve, an hour, two to compare, a matrix

@@ -56,7 +56,7 @@ impl Bench {
     pub(crate) fn run_ours(&self, row: &Row) -> Result<Outcome> {
         match row.peer {
             Peer::JobFile(_) => {
-                // Vdbench knows no variables of the environment.
+                // Vdbench reads no environment variables.
                 self.run_for_record(&format!("{}.parm", row.name), &self.put_in(row.job))
             }
             Peer::Fio | Peer::Bare(..) => {

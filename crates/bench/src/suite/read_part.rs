@@ -51,7 +51,7 @@ impl Default for Defaults {
 const TIME_NS: RangeInclusive<u64> = 10_000_000..=30 * 86_400_000_000_000;
 
 impl Defaults {
-    /// Reads what a table says of them.
+    /// Reads the rules of a table.
     pub(super) fn read(&self, keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Self {
         let counts = |keys: &mut Keys<'_>, name, max, usual: &[u32], f: &mut Findings<'_>| {
             counts(keys, name, 1..=max, f)

@@ -36,7 +36,7 @@ pub struct Running {
     pub taken: Vec<SuiteStepRecord>,
     /// What the watched step of each round came to.
     pub tracked_iops: Vec<f64>,
-    /// What is asked of the steps: needs, and targets of the suite.
+    /// What the steps must answer: needs, and targets of the suite.
     pub questions: Vec<Question>,
 }
 

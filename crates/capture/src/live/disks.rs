@@ -107,7 +107,7 @@ impl Disks {
         self.last_own = own.unwrap_or_default();
     }
 
-    /// Returns whether a device is asked about.
+    /// Returns whether a device is to be captured.
     fn is_wanted(&mut self, number: Number, name: &str, all: &BTreeSet<&str>) -> bool {
         if self.names.contains_key(&number) {
             return true;

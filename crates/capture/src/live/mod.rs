@@ -27,7 +27,7 @@ pub struct Texts<'a> {
     pub meminfo: &'a str,
     /// /proc/vmstat.
     pub vmstat: &'a str,
-    /// /proc/self/mountstats, where NFS is asked about.
+    /// /proc/self/mountstats, where NFS is captured.
     pub mountstats: &'a str,
     /// What the processes that are asked about did.
     pub cgroup: Option<Cgroup<'a>>,

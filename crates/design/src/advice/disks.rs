@@ -27,7 +27,7 @@ const WAREHOUSE_BYTES: u64 = 256 << 10;
 /// Largest I/Os of transactions: twice the 8 KiB that the guide names, as some databases have.
 const TRANSACTION_BYTES: u64 = 2 * OLTP_IO_BYTES;
 
-/// A volume of disks with what is asked of it.
+/// A volume of disks with its load.
 pub(super) struct DiskAdvisor<'a> {
     pub(super) design: &'a Design,
     pub(super) judged: &'a Judged,
@@ -173,7 +173,7 @@ impl DiskAdvisor<'_> {
         (in_flight, in_flight / phase.iops)
     }
 
-    /// Returns whether what is asked of the volume in a phase is carried.
+    /// Returns whether the load of the volume in a phase is carried.
     fn is_met(&self, asked: &PhaseNeed) -> bool {
         let phase = self.judged.phases.iter().find(|phase| phase.phase == asked.phase);
         phase.is_some_and(|phase| {

@@ -6,7 +6,8 @@
 //! Volumes of one level and way to give throughput share one pool. The rank is that of disks:
 //! price, then headroom, then fewer parts.
 //!
-//! What an I/O costs of which cap is asked of `judge` on a design of one volume; what a size may be
+//! How much of each cap an I/O uses comes from `judge` for a design of one volume; what a size may
+//! be
 //! and what throughput it has is [`volume::design::service`]'s word.
 //!
 //! Why it is exact: a pool is bought in whole TiB and its price rises with its size, so that the

@@ -71,7 +71,7 @@ pub struct Ranked {
     pub volumes: Vec<ChosenVolume>,
     /// What all of it costs.
     pub price: Price,
-    /// By how much the tightest cap is larger than what is asked of it: 0.25 is a quarter.
+    /// By how much the tightest cap is larger than the load on it: 0.25 is a quarter.
     pub headroom: f64,
     /// Machines, pools and volumes.
     pub n_parts: u32,

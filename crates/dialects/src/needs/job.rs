@@ -122,7 +122,7 @@ pub(super) fn section(
     Ok(Job { section: make_section(name, options), notes })
 }
 
-/// Returns what the file says of a volume in a phase, or in the one that a peak was made of.
+/// Returns the entry of the file for a volume in a phase, or in the one that a peak was made of.
 fn written<'a>(needs: &'a Needs, volume: &str, phase: PhaseName) -> Option<&'a ::needs::NeedLoad> {
     let phases = [phase, PhaseName::Normal, PhaseName::OffPeak];
     let found = phases.into_iter().find_map(|name| needs.phase(name));

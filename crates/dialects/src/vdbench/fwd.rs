@@ -268,7 +268,7 @@ fn set_operation(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
     }
 }
 
-/// Vdbench knows no wildcards here.
+/// Vdbench has no wildcards here.
 fn host(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
     for name in &param.values.words {
         if scan.known.hosts.iter().any(|host| host.host.label == *name) {

@@ -227,7 +227,7 @@ pub(super) fn share_of(rate: Rate, wd: &Wd, wds: &[Wd]) -> f64 {
     }
 }
 
-/// Returns what a job with parts says of itself as a whole: what it issues, and its seed.
+/// Returns what holds for a job with parts as a whole: what it issues, and its seed.
 fn summary(job: &Job, target: &Target) -> Workload {
     let access = job.access();
     let first = job.parts.first().map(|part| part.workload.clone()).unwrap_or_default();

@@ -388,7 +388,7 @@ impl Statement {
 }
 
 fn warn_of_quoted(place: SourceRange, findings: &mut Findings) {
-    let message = "Vdbench takes a parenthesis within a list for its own, quoted or not";
+    let message = "Vdbench treats a parenthesis within a list as its own, quoted or not";
     let help = "leave the parentheses out for Vdbench to read the same";
     findings.warning(place, "quoted-parenthesis", message, help);
 }

@@ -579,7 +579,7 @@ fn rate_of(param: &Param, written: f64, scan: &mut Scan<'_>) -> f64 {
     if !scan.is_kind() {
         return meant;
     }
-    let message = format!("Vdbench takes the rate {written} for the word `{word}`");
+    let message = format!("Vdbench reads the rate {written} as the word `{word}`");
     let help = format!("write another number, or `{word}` where that is meant");
     scan.findings.warning(param.place, "rate-code", message, help);
     written

@@ -387,7 +387,7 @@ impl Writer {
     }
 }
 
-/// Returns whether Vdbench takes a path for a device: by where it lies.
+/// Returns whether Vdbench treats a path as a device: by where it lies.
 fn is_device(lun: &str) -> bool {
     lun.starts_with("/dev/")
 }

@@ -71,7 +71,7 @@ impl Shared {
         self.files.get(file.0 as usize)
     }
 
-    /// Takes an answer: notes what it says of the file, then ends or continues the call.
+    /// Takes an answer: notes its facts about the file, then ends or continues the call.
     fn answer(&mut self, index: u32, answer: Answer) -> Next {
         let call = *self.calls.get(index);
         let too_much = match answer {

@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Checks files one by one, those of folders among them, and says of each what came of it.
+/// Checks files one by one, those of folders among them, and reports the result of each.
 fn each(args: &Args) -> Result<Exit, Failure> {
     if args.json {
         let message = "`--json` prints one plan, and a folder has several";

@@ -2,7 +2,7 @@
 //!
 //! What belongs to the report goes to the output, which a script reads: only reports in the formats
 //! asked for, and in the normal format what fio itself prints there. Standard error stays empty
-//! unless something is wrong, because scripts take a word there for a failure.
+//! unless something is wrong, because scripts treat any text there as a failure.
 
 mod eta;
 mod report;
@@ -93,7 +93,7 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
     measure(&switches, &parsed, texts)
 }
 
-/// Returns what fio says of a job that moves nothing without an end: `run` takes it, by its time.
+/// Returns fio's message for a job that moves nothing without an end: `run` takes it, by its time.
 fn unknown_size(plan: &Plan) -> Option<Diagnostic> {
     let has_size = |job: &Job| {
         let files = &job.files;

@@ -166,7 +166,8 @@ fn definition() -> clap::Command {
     with_negative_numbers(Cli::command())
 }
 
-/// Lets every command take `-1` for a value, so that what reads the value says what is wrong with
+/// Lets every command take `-1` for a value, so that the reader of the value reports what is wrong
+/// with
 /// it.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command.allow_negative_numbers(true).mut_subcommands(with_negative_numbers)

@@ -49,7 +49,7 @@ fn unsafe_name(message: String) -> SetupError {
 }
 
 /// Ends a look at a tree, which may have millions of files, when the run is to end. What was seen
-/// until then says nothing of the rest.
+/// until then does not apply to the rest.
 fn goes_on(control: &Control) -> Result<(), SetupError> {
     if control.is_stopped() {
         return Err(refused(libc::ECANCELED, "interrupted while its files were listed".to_owned()));

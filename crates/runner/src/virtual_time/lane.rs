@@ -178,7 +178,7 @@ impl Lane {
     fn waits_until(&self, now_ns: u64, until_ns: u64) -> u64 {
         let until_ns =
             if self.done.is_empty() { until_ns } else { until_ns.min(now_ns + AT_ONCE_NS) };
-        // One that asks again at once would hold the time.
+        // One that sends its next request at once would stop the time.
         until_ns.max(now_ns + 1)
     }
 

@@ -123,7 +123,8 @@ fn a_device_is_held_while_a_step_writes_to_it_and_free_before_and_behind() {
     assert_eq!(seen, [true, false], "who only reads leaves it free");
 }
 
-/// What is to be shared is asked about, and not held; one that another program holds is refused.
+/// A device that is to be shared is checked, and not held; one that another program holds is
+/// refused.
 #[test]
 fn a_shared_device_is_asked_about_and_not_held() {
     let bench = Bench::new();

@@ -88,9 +88,9 @@ fn memory_is_taken_by_the_policy() {
         |folder: &str| std::fs::read_to_string(format!("{folder}/numa_maps")).unwrap_or_default();
     let seen = threads(&bench, &format!("[numa]\n{WAITS}numa_mem_policy=bind:0\n"), policy);
     match seen.get("0") {
-        Some(maps) if maps.is_empty() => testing::skipped!("this kernel knows no memory nodes"),
+        Some(maps) if maps.is_empty() => testing::skipped!("this kernel has no memory nodes"),
         Some(maps) => assert!(maps.contains(" bind"), "{maps}"),
-        None => testing::skipped!("this kernel knows no memory nodes"),
+        None => testing::skipped!("this kernel has no memory nodes"),
     }
     let record = bench.run(&format!("[numa]\n{WAITS}numa_mem_policy=nearest:0\n"));
     let message = &record.jobs[0].error_message;

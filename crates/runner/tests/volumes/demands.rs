@@ -66,7 +66,7 @@ impl Dice {
     }
 }
 
-/// A design, and what is asked of it.
+/// A design, and its load.
 struct Case {
     design: Design,
     is_warm: bool,

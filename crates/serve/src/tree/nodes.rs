@@ -171,7 +171,7 @@ impl Tree {
         Ok((Arc::clone(&entry.node), stat))
     }
 
-    /// Takes lookups back; a file that the kernel knows no more is let go. Returns it then.
+    /// Takes lookups back; a file that the kernel no longer refers to is released and returned.
     pub(crate) fn forget(&self, number: u64, n_lookups: u64) -> Option<Arc<Node>> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let entry = known.get_mut(&number)?;

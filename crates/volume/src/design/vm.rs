@@ -79,7 +79,8 @@ pub(super) fn vm(
     vm
 }
 
-/// Returns what the catalogue says of a size for the disks of a design, and tells what it leaves
+/// Returns the figures in the catalogue of a size for the disks of a design, and tells what it
+/// leaves
 /// open.
 fn of_catalog(
     size: &Size,
@@ -120,7 +121,7 @@ fn bursts(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> bool {
     }
 }
 
-/// Returns what the catalogue says of a size for the disks of a design, with bursts if its own
+/// Returns the figures in the catalogue of a size for the disks of a design, with bursts if its own
 /// machine has any; `None` for an edition that there is not.
 pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
     let edition = design.rows()?;
@@ -138,7 +139,7 @@ pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
     Some(machine_with(edition, design.mb_bytes, size, &disks, bursts))
 }
 
-/// Returns what the catalogue says of a size with remote disks of these types, named as the
+/// Returns the figures in the catalogue of a size with remote disks of these types, named as the
 /// catalogue does; `has_bursts` takes credits where the size has some.
 ///
 /// What is not known is `None`, as where a design leaves it out.

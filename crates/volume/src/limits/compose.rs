@@ -11,7 +11,7 @@ use super::queue;
 use crate::cap::CapKind;
 use crate::design::Design;
 
-/// What is asked of a volume: I/Os of one size and mix.
+/// The load of a volume: I/Os of one size and mix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Bytes per I/O, at least 1.

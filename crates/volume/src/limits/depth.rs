@@ -29,7 +29,7 @@ pub struct AtDepth {
 }
 
 /// Returns what one of several loads does with so many I/Os in flight and no other bound on its
-/// rate, beside what is asked of the others.
+/// rate, beside the load of the others.
 ///
 /// # Panics
 /// If there is no such flow, none is in flight, or a flow names a volume that is not there.

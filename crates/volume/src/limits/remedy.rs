@@ -51,7 +51,7 @@ const FIRSTS_MAX: usize = 4;
 pub struct Remedy {
     /// What to change: `one more P30`, `both one more P30 and a larger machine: Standard_GS5`.
     pub change: String,
-    /// I/Os per second that the volume carries then, beside what is asked of the others.
+    /// I/Os per second that the volume carries then, beside the load of the others.
     pub iops: f64,
     /// Whether that meets the need; `None` without one.
     pub is_enough: Option<bool>,
@@ -281,7 +281,7 @@ impl Tries<'_> {
         self.goal.or_else(next).unwrap_or(self.rate * 2.0)
     }
 
-    /// Applies a change and asks again.
+    /// Applies a change and computes again.
     fn tried(&self, change: &str, design: &Design, flows: &[Flow]) -> TriedChange {
         let all = together(design, flows);
         let after = &all[self.flow_idx];

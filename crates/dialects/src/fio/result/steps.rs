@@ -58,7 +58,7 @@ fn waits(
     Some(apart_ms >= BEHIND * (time_ms(jobs, before) + ramp_ms(jobs, globals, before)))
 }
 
-/// Returns what a job says of an option, or else what holds for all.
+/// Returns the value that a job gives to an option, or else the one that holds for all.
 fn option<'a>(
     job: &'a JobRecord,
     globals: &'a [(String, String)],

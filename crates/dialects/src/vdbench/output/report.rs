@@ -1,6 +1,6 @@
 //! The output directory and the console of a whole run, written event by event.
 //!
-//! A [`Report`] knows no file: each event comes back as an [`Output`], text for the console and
+//! A [`Report`] opens no file: each event comes back as an [`Output`], text for the console and
 //! for the ends of pages. Whatever was handed out is final, so a run that is killed leaves all
 //! that was measured until then.
 

@@ -27,7 +27,7 @@ use crate::summary;
 /// Distance of the seeds of two steps; odd and large, so that no two jobs' seeds meet.
 const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Measurements of a step at most to answer what is asked of it.
+/// Most measurements of a step to answer its needs.
 const ATTEMPTS_MAX: u32 = 8;
 
 /// A suite at work.

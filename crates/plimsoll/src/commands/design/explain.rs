@@ -31,7 +31,7 @@ pub(super) fn page(
     let judged = judge(&design, &asked.need);
     page.push_str("\nWhat it costs\n");
     page.push_str(&lines(&answer.market.terms, &design));
-    page.push_str("\nWhat is asked of each cap\n");
+    page.push_str("\nLoad on each cap\n");
     for phase in &judged.phases {
         page.push_str(&caps(phase));
     }

@@ -276,7 +276,7 @@ fn explained(
     let judged = judge(&parsed, &asked.need);
     page.push_str("\nWhat it costs\n");
     page.push_str(&explain::lines(&answer.market.terms, &parsed));
-    page.push_str("\nWhat is asked of each cap\n");
+    page.push_str("\nLoad on each cap\n");
     for phase in &judged.phases {
         page.push_str(&explain::caps(phase));
     }

@@ -65,7 +65,7 @@ fn document(
     let shown: Vec<Shown> = answers.iter().filter_map(|it| shown(asked, it)).collect();
     if !shown.is_empty() {
         sections.push(DocumentSection {
-            title: "What is asked of each cap".to_owned(),
+            title: "Load on each cap".to_owned(),
             lead: "Of the best design of each cloud; where nothing carries the need, of what \
                    comes nearest."
                 .to_owned(),

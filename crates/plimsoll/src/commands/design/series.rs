@@ -82,7 +82,7 @@ pub(super) fn words(
                 format!("the credits of {} run out {at_s:.0} s after its start", what(cap))
             }
             Some(credits) => format!(
-                "from {at_s:.0} s on more is asked of {} than its burst of {}",
+                "from {at_s:.0} s on the load on {} is more than its burst of {}",
                 what(cap),
                 grouped(credits.burst.round() as u64)
             ),

@@ -1,4 +1,4 @@
-//! What is asked of a design, and the answer as numbers.
+//! The questions about a design, and the answer as numbers.
 
 use ::design::advice::{Advice, advice};
 use ::design::explain::{Change, Explained, changes, explain};

@@ -109,7 +109,7 @@ impl Endpoint for Exported {
         })
     }
 
-    /// Clients of NFS ask again by themselves.
+    /// Clients of NFS repeat their requests.
     fn forget(&self, _: &Machine) {}
 }
 

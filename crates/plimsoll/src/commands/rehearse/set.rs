@@ -175,7 +175,7 @@ fn write_back(path: &Path) -> Result<(), Failure> {
 /// Columns of what is said.
 const COLUMNS: usize = 80;
 
-/// How often it is asked how much is left.
+/// How often the remaining amount is queried.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
 /// How often it is said.

@@ -237,7 +237,7 @@ fn takes(design: &Design, own: &Size, other: &Size, n_disks: u64) -> bool {
         && (!is_cached || has_cache)
 }
 
-/// Returns a machine with what the catalogue says of another size. What it does not say does not
+/// Returns a machine with the figures of another size. What it does not say does not
 /// lift anything.
 fn replaced(design: &Design, vm: &Vm, other: &Size) -> Vm {
     let mut larger = machine_of(design, vm, other).unwrap_or_else(|| vm.clone());

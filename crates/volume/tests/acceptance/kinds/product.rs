@@ -1,4 +1,4 @@
-//! Designs as a user writes them, and what the product says of them.
+//! Designs as a user writes them, and what the product answers.
 
 use volume::CapKind;
 use volume::limits::{Bound, CapUse, Done, Flow, Load, alone, remedies_among, together};

@@ -127,7 +127,7 @@ fn bench_layout(case: &Case) -> Answer {
         .with("read_only", cached)
 }
 
-/// A short run shows what a P30 sustains: with credits `limits` says of it what it says without.
+/// A short run shows what a P30 sustains: with credits `limits` answers as it does without.
 fn bench_runtime() -> Answer {
     let job = include_str!("../../../../../docs/designs/ds14-write.fio");
     let seconds = job.lines().find_map(|line| line.strip_prefix("runtime="));
