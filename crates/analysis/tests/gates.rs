@@ -382,7 +382,7 @@ fn a_generator_that_others_disturb() {
     trips(stolen, "the hypervisor took the processor (steal 9.0 %)", "its own");
     trips(GeneratorInputs { host: Some(host(0.3, 0.2, 0.0, 0.2)), ..EASY }, "20.0 %", "its own");
     let stopped = GeneratorInputs { pauses: Some(still(0.12, 400_000_000)), ..EASY };
-    trips(stopped, "stood still for 12.0 % of the time, for up to 400 ms at once", "was stopped");
+    trips(stopped, "was paused for 12.0 % of the time, for up to 400 ms at once", "was stopped");
     trips(GeneratorInputs { is_open: false, ..stopped }, "the process was stopped", "repeat");
     let gate = generator(&stopped);
     assert_eq!(gate.figure(IS_TRANSIENT), Some(1.0));
@@ -403,7 +403,7 @@ fn waits_that_are_short_against_the_latency_spoil_nothing() {
     };
     let of = |waits| GeneratorInputs { is_open: false, waits: Some(waits), ..EASY };
     check(&generator(&of(short)), GateName::Generator, Passed, "");
-    let advice = "processors of their own";
+    let advice = "dedicated processors";
     trips(of(WaitInputs { long_share: Some(0.05), ..short }), "for 7.0 %", advice);
     trips(of(WaitInputs { long_share: None, ..short }), "on a host that was 30.0 % busy", advice);
     // One in flight: it is the one that waits.
@@ -552,7 +552,7 @@ fn a_long_pause_is_reported_in_a_valid_run() {
     let once =
         GeneratorInputs { pauses: Some(still(0.005, 1_500_000_000)), is_open: false, ..EASY };
     let gate = generator(&once);
-    check(&gate, GateName::Generator, Passed, "stood still once for 1.5s");
+    check(&gate, GateName::Generator, Passed, "was paused once for 1.5s");
     assert_eq!(gate.figure("n_remarks"), Some(1.0));
 }
 

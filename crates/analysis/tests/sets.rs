@@ -112,7 +112,7 @@ fn a_percentile_of_too_few_operations_is_undecided() {
         assert_eq!((thin.verdict, thin.ratio, thin.n_baseline), (Verdict::CannotTell, None, 6));
         let fewest = short.iter().map(|run| run.jobs[0].dirs.read.n_ios).min().unwrap();
         let expected = format!(
-            "a run has {fewest} operations, and it takes 10000 for 10 of them to lie beyond this \
+            "a run has {fewest} operations; 10000 are needed for 10 of them to lie beyond this \
              percentile: measure at least 4 times as long"
         );
         assert_eq!(thin.reason, expected);

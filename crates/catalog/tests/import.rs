@@ -520,8 +520,8 @@ fn an_edition_that_is_ours_is_followed_and_an_unclear_one_is_reported() {
     assert_eq!(diff.left_out[0].why, "of edition current, not 2023");
     let diff = gp3_of("current", "gp9,a,3000,16000,1000\ngp9,b,3000,80000,2000\n");
     assert_eq!((diff.new.len(), diff.rejected.len()), (0, 2), "{diff:?}");
-    let why = "the table has it of `a` and `b`, and none is what edition current has: leave only \
-               the one that is meant";
+    let why = "the table has it of `a` and `b`, and none is what edition current has: keep only \
+               the right one";
     assert_eq!(diff.rejected[0].why, why);
 }
 

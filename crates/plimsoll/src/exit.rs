@@ -142,11 +142,11 @@ mod tests {
     #[test]
     fn a_message_fits_the_terminal_and_is_one_line_elsewhere() {
         let failure = Failure::wrong_use("`/mnt/a` is in use: a program has a file open there")
-            .hint("detach it at once with --lazy");
+            .hint("detach it at once with --lazy, or end it");
         assert_eq!(
             failure.text(Some(40)),
             "error: `/mnt/a` is in use: a program has\n       a file open there\n\n\
-             hint: take it out of sight at once with\n      --lazy\n"
+             hint: detach it at once with --lazy, or\n      end it\n"
         );
         assert_eq!(failure.text(None).lines().count(), 3);
         let lines = Failure::wrong_use("first line\nsecond line").text(Some(80));

@@ -574,7 +574,7 @@ fn mistakes_are_reported_before_anything_runs() {
         (&["--need", "iops=5000", "--suite", "etcd"], "--suite"),
         (&["--need", "iops=5000", "--set", "bs=4k"], "`--set bs=` does not go with `--need`"),
         (&["--need", "iops=5000", "--repeat", "3"], "`--repeat` is for suites"),
-        (&["--need", "iops=5000,read=0"], "may not be written over"),
+        (&["--need", "iops=5000,read=0"], "may not be overwritten"),
         (&["--suite", "etcd", "--scale", "0.001"], "suite `etcd` only writes, and the target"),
         (&["--suite", "snia-iops"], "`--overwrite` allows it; the contents are lost"),
     ] {

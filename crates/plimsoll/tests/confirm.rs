@@ -111,7 +111,7 @@ fn what_does_not_says_says_why() {
     let shallow = confirm(&run_on(BEST, &closed(4)), &["--json"]);
     check_reason(&shallow, 3, "4 in flight carry");
     let alone = confirm(&run_on(BEST, &closed(64)), &["--json"]);
-    check_reason(&alone, 3, "/mnt/log is to be carried at the same time");
+    check_reason(&alone, 3, "its phase also promises /mnt/log at the same time");
     let deep = confirm(&run_on(BEST, &closed(512)), &["--json"]);
     check_reason(&deep, 3, "512 in flight and no rate");
     let half = promised_job().replace("rate_iops=11200,4800", "rate_iops=5600,2400");

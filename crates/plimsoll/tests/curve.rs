@@ -188,7 +188,7 @@ fn what_cannot_be_swept_says_why() {
     sandbox.write("data", &precious);
     for (args, said) in [
         (&["two.fio"][..], "a curve needs jobs of one step, and these have 2"),
-        (&["data", "--rw", "randwrite"], "`data` is there, and would be written over"),
+        (&["data", "--rw", "randwrite"], "`data` exists and would be overwritten"),
         (&["nothing"], "name a folder, a device or a file"),
         (&[".", "--limit", "p99 < 2"], "p99"),
         (&[".", "--closed", "--limit", "achieved > 95%"], "needs an open load"),

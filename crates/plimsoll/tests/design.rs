@@ -102,7 +102,7 @@ fn a_verdict_that_hangs_on_what_a_published_mb_is_says_so() {
     let parts = [
         "nothing carries it. Nearest, 97.7 % of all I/Os",
         "vm_uncached_bytes of Standard_DS4 carries 256 of the 262.1 MB/s of phase peak",
-        "the verdict hangs on what a published MB means",
+        "the verdict depends on how many bytes a published MB has",
         "of 1,024,000 bytes the best is Standard_DS4 with 4 x P30",
     ];
     says(&of_16k, 4, &parts);

@@ -203,8 +203,9 @@ fn rules_of_the_guides_stand_below_the_needs() {
           for high performance, 2018)
       /mnt/readcache: warm the cache before it counts, after every start of the
       machine
-          it starts cold; the design counts on 100 % of reads at random places
-          hitting it (Azure Premium Storage: design for high performance, 2018)
+          it starts cold; the design assumes that 100 % of reads at random
+          places hit it (Azure Premium Storage: design for high performance,
+          2018)
       /mnt/readcache: file system barriers may be off
           under None and ReadOnly every write goes to the disk (Azure documentation,
           premium storage performance, 2021-06-29)
@@ -376,7 +377,7 @@ fn a_need_that_is_not_met_has_a_code_and_what_meets_it() {
     }
     assert_eq!(limits(P30, &["--demand", "iops=5000,size=8k"]).code, 0);
     let outcome = limits(P30, &["--demand", "iops=5000,hit=0.9"]);
-    assert!(outcome.success().contains("`hit=` counts for nothing"), "{}", outcome.stdout);
+    assert!(outcome.success().contains("`hit=` has no effect"), "{}", outcome.stdout);
 }
 
 /// 5,000 of 6,000 IOPS, and prices of East US: a P40 instead is 259.05 less 135.17.
@@ -428,7 +429,7 @@ fn rows_and_words_round_alike() {
 #[test]
 fn a_verdict_that_hangs_on_the_bytes_of_a_mb_says_so() {
     let need = ["--demand", "iops=3200,size=64k"];
-    let hangs = "the verdict hangs on what a published MB means";
+    let hangs = "the verdict depends on how many bytes a published MB has";
     for more in [&[][..], &["--mb", "published"]] {
         let outcome = limits(P30, &[&need, more].concat());
         assert_eq!(outcome.code, 4, "{}", outcome.stderr);

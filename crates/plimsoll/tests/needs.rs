@@ -101,7 +101,7 @@ fn a_file_begins_from_the_template() {
     let new = sandbox.plimsoll(&["needs", "--new"]);
     assert_eq!(new.code, 2);
     assert!(new.stderr.starts_with(template.success()), "{}", new.stderr);
-    assert!(new.stderr.contains("error: `--new` asks on a terminal"), "{}", new.stderr);
+    assert!(new.stderr.contains("error: `--new` asks questions on a terminal"), "{}", new.stderr);
     assert!(!sandbox.path("needs.toml.new").exists());
 }
 

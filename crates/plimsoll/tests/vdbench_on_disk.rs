@@ -426,7 +426,7 @@ fn what_no_run_has_written_is_left_alone() {
         make(&sandbox.path(name));
         let found = vdbench(&sandbox, SHORT);
         assert_eq!(found.code, 157, "{name}: {}", found.stderr);
-        assert!(found.stderr.contains("no run has written"), "{name}: {}", found.stderr);
+        assert!(found.stderr.contains("no run wrote"), "{name}: {}", found.stderr);
         assert_eq!(page(&sandbox, name), "mine");
         assert_eq!(page(&sandbox, "mine"), "mine");
     };

@@ -151,7 +151,7 @@ fn devices_come_and_go() {
         "sdb has no samples after 2026-11-21 09:05:00",
         "sdc has no samples before 2026-11-21 09:06:00: it may be sdb under another name",
         "sda1 left out: partitions",
-        "dm-0, md127 left out: what they do their members count",
+        "dm-0, md127 left out: their members count",
     ] {
         assert!(notes.contains(part), "{part}: {notes}");
     }

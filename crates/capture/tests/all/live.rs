@@ -77,7 +77,7 @@ fn differences_of_diskstats() {
     assert_eq!(capture::iso(sample.end_ns), "2026-11-21 09:00:01");
     let notes = notes(&captured);
     assert!(notes.contains("dm-0 left out"), "{notes}");
-    assert!(notes.contains("what other processes did to the devices is in the figures"), "{notes}");
+    assert!(notes.contains("the figures include the I/O of other processes"), "{notes}");
 }
 
 #[test]

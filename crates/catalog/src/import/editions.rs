@@ -59,7 +59,7 @@ fn several(all: &[usize], own: &[Option<String>], edition: &Edition) -> String {
     let names: Vec<String> =
         all.iter().filter_map(|at| own[*at].as_ref()).map(|name| format!("`{name}`")).collect();
     format!(
-        "the table has it of {}, and none is what edition {} has: leave only the one that is meant",
+        "the table has it of {}, and none is what edition {} has: keep only the right one",
         names.join(" and "),
         edition.info.name
     )

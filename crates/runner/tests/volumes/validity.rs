@@ -230,7 +230,7 @@ fn credits_of_one_volume_are_not_anothers() {
     let changed = Bench { changes: vec![change], ..Bench::new(two) };
     let changed = credits(&changed.run(&jobs(60)));
     assert_eq!(changed.verdict, Verdict::NotAssessed);
-    assert!(changed.reason.contains("changed on the way"), "{}", changed.reason);
+    assert!(changed.reason.contains("changed during the run"), "{}", changed.reason);
 }
 
 #[test]

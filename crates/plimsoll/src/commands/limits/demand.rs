@@ -142,10 +142,10 @@ mod tests {
             ("iops=1,hit=2", "0 to 1"),
             ("iops=16k,mb_s=3", "one of iops=, mb_s=, mib_s= and rate="),
             ("iops=16k,bs=4k,size=8k", "one of bs= and size="),
-            ("iops=16k,p99<2ms", "knows no percentiles of latency"),
+            ("iops=16k,p99<2ms", "has no percentiles of latency"),
             ("iops=1,iops=50000", "its own `--demand`"),
             ("iops=1,read=1,read=2", "read= stands twice"),
-            ("iops=1,000", "without: 16000 or 16k"),
+            ("iops=1,000", "without commas: 16000 or 16k"),
         ] {
             let error = parse(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
