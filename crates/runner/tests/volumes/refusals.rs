@@ -16,10 +16,8 @@ fn check(options: &str, expected: &[&str]) {
 fn a_path_on_no_volume_names_the_mounts() {
     check(
         "filename=/mnt/other/f\nsize=1g\n",
-        &[
-            "target-on-no-volume: `/mnt/other/f` is not on a volume of the design, whose \
-             mounts are `/mnt/p30`",
-        ],
+        &["target-on-no-volume: `/mnt/other/f` is not on a volume of the design, whose \
+             mounts are `/mnt/p30`"],
     );
     check(
         "filename=/mnt/p300/f\nsize=1g\n",
