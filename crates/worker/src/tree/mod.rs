@@ -1,8 +1,8 @@
 //! Work on a tree of files: which operation comes next, on which file, and what it leaves behind.
 //!
-//! Each worker has a [`TreeWorker`] that holds one file or folder at a time and takes it through the
-//! steps of an operation: a read opens the file first and closes it in the end. What is there of the tree
-//! is in [`TreeState`], which all workers share.
+//! Each worker has a [`TreeWorker`] that holds one file or folder at a time and takes it through
+//! the steps of an operation: a read opens the file first and closes it in the end. What is there
+//! of the tree is in [`TreeState`], which all workers share.
 
 mod format;
 mod hook;
