@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::process;
-use crate::workspace::{self, Graph};
+use crate::workspace::Graph;
 
 /// Where cargo-deny keeps the lists of advisories that it fetched, below cargo's own folder.
 const ADVISORIES: &str = "advisory-dbs";
@@ -58,7 +58,7 @@ fn check_licences() -> Result<()> {
 
 /// Reads the licences that the policy allows.
 fn allowed() -> Result<Vec<String>> {
-    let path = workspace::root().join("deny.toml");
+    let path = process::root().join("deny.toml");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let policy: toml::Table = text.parse().context("deny.toml")?;
     let list = policy.get("licenses").and_then(|licences| licences.get("allow")?.as_array());

@@ -17,7 +17,7 @@ const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICEN
 
 /// Builds, checks and packs. Prints where the archive lies and how large the binary is.
 pub(crate) fn run() -> Result<()> {
-    if let Some(missing) = DOCUMENTS.iter().find(|name| !workspace::root().join(name).is_file()) {
+    if let Some(missing) = DOCUMENTS.iter().find(|name| !process::root().join(name).is_file()) {
         bail!("no {missing}, which belongs into the archive");
     }
     let binary = build()?;
@@ -25,7 +25,7 @@ pub(crate) fn run() -> Result<()> {
     ensure!(is_static(&image)?, "{} needs libraries of its host", binary.display());
 
     let name = format!("plimsoll-{}-x86_64-linux", workspace::version());
-    let dist = workspace::root().join("dist");
+    let dist = process::root().join("dist");
     let folder = dist.join(&name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result<()> {
     fs::copy(&binary, folder.join("plimsoll"))?;
     symlink("plimsoll", folder.join("fio"))?;
     for document in DOCUMENTS {
-        fs::copy(workspace::root().join(document), folder.join(document))
+        fs::copy(process::root().join(document), folder.join(document))
             .with_context(|| format!("cannot copy `{document}`"))?;
     }
     write_completions(&binary, &folder.join("completions"))?;

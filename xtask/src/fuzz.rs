@@ -25,7 +25,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         }
         _ => bail!("usage: cargo xtask fuzz TARGET [--minutes N]"),
     };
-    let root = workspace::root();
+    let root = process::root();
     if !root.join(format!("fuzz/fuzz_targets/{target}.rs")).is_file() {
         bail!("no such target: `{target}`; they are the files in fuzz/fuzz_targets/");
     }
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
 
 /// Writes the words of fio's language for libFuzzer, which would need hours to find them.
 fn write_words(dir: &Path) -> Result<PathBuf> {
-    let reference = workspace::root().join("docs/reference/parameters.md");
+    let reference = process::root().join("docs/reference/parameters.md");
     let page = fs::read_to_string(&reference)
         .with_context(|| format!("cannot read {}", reference.display()))?;
     let mut words = String::new();

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{process, workspace};
+use crate::process;
 
 /// Jobs when none are asked for: some two minutes.
 const N_JOBS: u64 = 200;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     println!("{n_jobs} jobs from seed {seed} on");
     let mut test = Command::new("cargo");
     test.args(["test", "-q", "-p", "plimsoll", "--test", "fuzz_fio", "--", "--nocapture"]);
-    test.current_dir(workspace::root());
+    test.current_dir(process::root());
     test.env("PLIMSOLL_FUZZ_SEED", seed.to_string());
     test.env("PLIMSOLL_FUZZ_JOBS", n_jobs.to_string());
     process::run(&mut test).context("--seed N --jobs 1 repeats one of them")

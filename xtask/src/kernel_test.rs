@@ -154,7 +154,7 @@ fn add_modules(archive: &mut Archive, modules: &[PathBuf]) -> Result<()> {
 
 /// Compiles the program that mounts.
 fn mount_program(cache: &Path) -> Result<PathBuf> {
-    let source = workspace::root().join("xtask/src/kernel_test/mount_nfs.rs");
+    let source = process::root().join("xtask/src/kernel_test/mount_nfs.rs");
     let program = cache.join("mount_nfs");
     let mut rustc = Command::new("rustc");
     rustc.args(["--edition", "2024", "-O", "-C", "target-feature=+crt-static", "-o"]);

@@ -2,15 +2,21 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+
+/// Returns the folder that holds the workspace's Cargo.toml.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace root")
+}
 
 /// Returns a command for the cargo that runs this program, in the workspace root.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
-    command.args(args).current_dir(crate::workspace::root());
+    command.args(args).current_dir(root());
     command
 }
 
@@ -43,7 +49,7 @@ pub(crate) fn on_path(program: &str) -> bool {
 
 /// Returns the command as a user would type it: the program's file name, then its arguments.
 pub(crate) fn command_line(command: &Command) -> String {
-    let program = std::path::Path::new(command.get_program());
+    let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(OsStr::new("?"));
     let mut line = name.to_string_lossy().into_owned();
     for arg in command.get_args() {

@@ -12,7 +12,7 @@ const DIR: &str = "docs/reference";
 
 /// Writes every page.
 pub(crate) fn run() -> Result<()> {
-    write(&workspace::root().join(DIR))
+    write(&process::root().join(DIR))
 }
 
 /// Checks that every page is what the code makes of it.
@@ -22,7 +22,7 @@ pub(crate) fn check() -> Result<()> {
         fs::remove_dir_all(&fresh_dir)?;
     }
     write(&fresh_dir)?;
-    let committed_dir = workspace::root().join(DIR);
+    let committed_dir = process::root().join(DIR);
     let fresh = read(&fresh_dir)?;
     let committed = read(&committed_dir)?;
     for (name, text) in &fresh {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::process;
 use crate::workspace::{self, Graph};
 
 /// Folders and files of a package in which code lies.
@@ -19,7 +20,7 @@ pub(crate) fn check() -> Result<()> {
     for package in workspace::packages()? {
         let mut code = String::new();
         for place in CODE_PLACES {
-            read_code(&workspace::root().join(&package.dir).join(place), &mut code)?;
+            read_code(&process::root().join(&package.dir).join(place), &mut code)?;
         }
         for import in graph.imports(&package.name) {
             if !names(&code, &import.crate_name) {

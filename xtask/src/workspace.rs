@@ -5,12 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::process;
-
-/// Returns the folder that holds the workspace's Cargo.toml.
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace root")
-}
+use crate::process::{self, root};
 
 /// A package of this workspace, from its manifest alone.
 #[derive(Debug, Clone, PartialEq, Eq)]

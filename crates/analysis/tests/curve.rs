@@ -2,9 +2,7 @@
 
 mod common;
 
-use analysis::curve::{
-    LoadAt, Point, Usl, UslError, UslFit, depth_for, knees, load_at, overall_response_time,
-};
+use analysis::curve::{Point, Usl, UslError, UslFit, depth_for, knees, overall_response_time};
 use analysis::limit::LatencyFigure;
 use common::Noise;
 use hist::Histogram;
@@ -106,23 +104,6 @@ fn a_knee_comes_with_its_doubts() {
         (1..=10).map(|idx| (f64::from(idx), 1.0 + 0.01 * f64::from(idx * 7 % 5))).collect();
     assert_eq!(knees(&noisy, 1.0), None);
     assert_eq!(knees(&A90[..2], 1.0), None);
-}
-
-#[test]
-fn the_load_at_a_latency() {
-    let reached = |load, comes_back| LoadAt::Reached { load, comes_back };
-    assert_eq!(load_at(&A90, 1.1), reached(5670.0, false));
-    match load_at(&A90, 2.0) {
-        LoadAt::Reached { load, comes_back: false } => {
-            assert!((load - (6480.0 + 810.0 * 0.5 / 1.1)).abs() < 1e-9, "{load}");
-        }
-        other => panic!("{other:?}"),
-    }
-    assert_eq!(load_at(&A90, 5.0), LoadAt::Above(8100.0));
-    assert_eq!(load_at(&A90, 0.3), LoadAt::Below(810.0));
-    assert!(matches!(load_at(&BT, 0.46), LoadAt::Reached { comes_back: true, .. }));
-    assert_eq!(load_at(&[], 1.0), LoadAt::Unknown);
-    assert_eq!(load_at(&[(1.0, 1.0), (1.0, 2.0)], 1.0), LoadAt::Unknown);
 }
 
 const USL: Usl = Usl { of_one: 50_000.0, contention: 0.05, coherency: 0.0004 };
@@ -231,9 +212,6 @@ proptest! {
         let high = latencies.iter().copied().fold(0.0, f64::max);
         let ort = overall_response_time(&points).unwrap();
         prop_assert!(low - 1e-9 <= ort && ort <= high + 1e-9);
-        if let LoadAt::Reached { load, .. } = load_at(&points, f64::midpoint(low, high)) {
-            prop_assert!(points[0].0 <= load && load <= points[points.len() - 1].0);
-        }
         if let Some(found) = knees(&points, 1.0) {
             let inner = &points[1..points.len() - 1];
             for knee in found.loads() {
@@ -246,7 +224,7 @@ proptest! {
     fn no_points_panic(
         points in prop::collection::vec((prop::num::f64::ANY, prop::num::f64::ANY), 0..12),
     ) {
-        let _ = (overall_response_time(&points), load_at(&points, 1.0), knees(&points, 1.0));
+        let _ = (overall_response_time(&points), knees(&points, 1.0));
         let _ = UslFit::of(&points);
     }
 }

@@ -1,6 +1,6 @@
 //! What the points of a sweep come to.
 
-use analysis::curve::{LoadAt, UslFit, knees, overall_response_time};
+use analysis::curve::{UslFit, knees, overall_response_time};
 use analysis::gates::Backlog;
 use analysis::limit::LatencyFigure;
 use analysis::search::{LimitMove, LineEnd, LoadLine, Reason, Search};
@@ -336,11 +336,14 @@ fn isotonic(values: &[f64]) -> Vec<f64> {
     pools.into_iter().flat_map(|(mean, n)| std::iter::repeat_n(mean, n)).collect()
 }
 
-/// Returns the rate at which there is a mean latency: between the two loads of which the first one
-/// keeps it. A rate that no longer ascends is no obstacle: what is more only waits.
-fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
+/// Returns the rate at which there is a mean latency, and how it is known: between the two loads of
+/// which the first one keeps it. A rate that no longer ascends is no obstacle: what is more only
+/// waits.
+fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> (&'static str, Option<f64>) {
     let highest = by_load.iter().map(|point| point.0).reduce(f64::max);
-    let (Some(highest), Some(first)) = (highest, by_load.first()) else { return LoadAt::Unknown };
+    let (Some(highest), Some(first)) = (highest, by_load.first()) else {
+        return ("unknown", None);
+    };
     // Rates of a real volume go up and down a little: what was measured at no more is carried.
     let kept = by_load.iter().filter(|point| point.1 <= latency_ns).map(|point| point.0);
     let kept = kept.fold(0.0, f64::max);
@@ -349,18 +352,17 @@ fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
     let pooled = by_load.iter().zip(means).map(|(point, mean)| (point.0, mean));
     let by_load = &*pooled.collect::<Vec<(f64, f64)>>();
     let Some(over) = by_load.iter().position(|point| point.1 > latency_ns) else {
-        return LoadAt::Above(highest);
+        return ("above", Some(highest));
     };
     let Some(under) = over.checked_sub(1) else {
         if kept > 0.0 {
-            return LoadAt::Reached { load: kept, comes_back: true };
+            return ("reached", Some(kept));
         }
-        return LoadAt::Below(first.0);
+        return ("below", Some(first.0));
     };
     let (low, high) = (by_load[under], by_load[over]);
     let part = (latency_ns - low.1) / (high.1 - low.1);
-    let comes_back = by_load[over..].iter().any(|point| point.1 <= latency_ns);
-    LoadAt::Reached { load: (low.0 + part * (high.0 - low.0)).max(kept), comes_back }
+    ("reached", Some((low.0 + part * (high.0 - low.0)).max(kept)))
 }
 
 /// Returns (achieved rate, mean latency) per load in ascending order: the median of a load's
@@ -391,12 +393,7 @@ fn is_same(load: f64, other: f64) -> bool {
 }
 
 fn carried(measured: &[&Measured], latency_ns: u64) -> CarriedRecord {
-    let (state, rate_iops) = match rate_at(&by_load(measured, |_| true), latency_ns as f64) {
-        LoadAt::Reached { load, .. } => ("reached", Some(load)),
-        LoadAt::Above(load) => ("above", Some(load)),
-        LoadAt::Below(load) => ("below", Some(load)),
-        LoadAt::Unknown => ("unknown", None),
-    };
+    let (state, rate_iops) = rate_at(&by_load(measured, |_| true), latency_ns as f64);
     // The same mix at every load: bytes are in proportion to operations.
     let per_io = measured.iter().find(|it| it.point.achieved_iops > 0.0);
     let io_bytes = per_io.map(|it| it.point.bytes_per_s / it.point.achieved_iops);

@@ -7,6 +7,8 @@
 //! which of them want more workers.
 
 pub mod change;
+mod check;
+pub mod condition;
 pub mod dividing;
 pub mod jobs;
 pub mod labels;
@@ -30,6 +32,9 @@ use crate::lever::Time;
 
 /// Name and version of the form; the first key of every file.
 pub const SCHEMA: &str = "plimsoll.suite/1";
+
+/// Largest size of anything, bytes: an exbibyte.
+pub(super) const BYTES_MAX: u64 = 1 << 60;
 
 /// The suites of the project: name and text. The first is the usual one.
 pub const BUILT_IN: [(&str, &str); 13] = [
@@ -251,6 +256,21 @@ pub struct Part {
     pub targets: Vec<Target>,
 }
 
+/// A choice of each of a part's lists.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Bytes per I/O.
+    pub block_bytes: u64,
+    /// Share of reads, percent.
+    pub read_pct: f64,
+    /// I/Os in flight per worker.
+    pub depth: u32,
+    /// Workers.
+    pub workers: u32,
+    /// Connections.
+    pub connections: Option<u32>,
+}
+
 /// When what is written is made durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durable {
@@ -271,7 +291,7 @@ pub enum Durable {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// What must hold.
-    pub conditions: Vec<need::Condition>,
+    pub conditions: Vec<condition::Condition>,
     /// The document, by its id.
     pub source: String,
 }
@@ -448,18 +468,5 @@ impl Suite {
     /// Returns the name of the place that a part means.
     pub fn place_of<'a>(&'a self, name: &'a str) -> &'a str {
         if name.is_empty() { self.places.first().map_or("", |place| &place.name) } else { name }
-    }
-
-    /// Returns the longest time of everything but what is not known: a fill without a limit.
-    pub fn time_max_ns(&self, steps: &[Step]) -> u64 {
-        let steps_ns = steps.iter().map(Step::time_max_ns).fold(0, u64::saturating_add);
-        let n_rounds = self.rounds.as_ref().map_or(1, |rounds| u64::from(rounds.n_max));
-        let curve_ns = self.curve.as_ref().map_or(0, CurvePart::time_max_ns);
-        let fill_ns = self.prepare.fill_time_ns.filter(|_| self.prepare.n_fills > 0).unwrap_or(0);
-        let n_places = self.places.len().max(1) as u64;
-        steps_ns
-            .saturating_mul(n_rounds)
-            .saturating_add(curve_ns)
-            .saturating_add(fill_ns.saturating_mul(n_places))
     }
 }

@@ -5,7 +5,7 @@ use bench::suite::change::Changes;
 use bench::suite::jobs::{self, Site};
 use bench::suite::rounds::{Verdict, judge};
 use bench::suite::steps::{Order, steps};
-use bench::suite::{BUILT_IN, PublishedFigure, Rounds, Size, Suite, built_in, labels, parse};
+use bench::suite::{BUILT_IN, PublishedFigure, Rounds, Size, Step, Suite, built_in, parse};
 
 const S: u64 = 1_000_000_000;
 
@@ -70,7 +70,7 @@ fn the_quick_suite_takes_three_minutes_at_most() {
     let all = steps(&suite, &Order::default());
     assert!(suite.time_max_ns(&all) <= 180 * S, "{}", suite.time_max_ns(&all) / S);
     assert!(suite.is_indicative);
-    let patterns: Vec<String> = all.iter().map(labels::settings).collect();
+    let patterns: Vec<String> = all.iter().map(Step::in_words).collect();
     assert_eq!(
         patterns,
         [

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::live::is_partition;
-use crate::read::WHOLE_HOST;
-use crate::sample::{Capacity, ClockKind, Event, HostSample, NS_PER_S, Note, NoteKind, Sample};
+use crate::sample::{
+    Capacity, ClockKind, Event, HostSample, NS_PER_S, Note, NoteKind, Sample, WHOLE_HOST,
+};
 use crate::time;
 use crate::trace::TraceFacts;
 

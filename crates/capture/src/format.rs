@@ -80,21 +80,6 @@ impl Format {
             | Format::CloudWatch => false,
         }
     }
-
-    /// Returns whether it lists single I/Os.
-    pub fn is_trace(self) -> bool {
-        match self {
-            Format::Biosnoop | Format::Blkparse | Format::Iolog => true,
-            Format::Iostat
-            | Format::SysstatJson
-            | Format::SadfTable
-            | Format::SadfPairs
-            | Format::Vmstat
-            | Format::Perfmon
-            | Format::AzureMonitor
-            | Format::CloudWatch => false,
-        }
-    }
 }
 
 impl fmt::Display for Format {
@@ -195,10 +180,10 @@ fn line_format(line: &str) -> Option<Format> {
     if has("swpd") && has("bi") && has("bo") {
         return Some(Format::Vmstat);
     }
-    if words.first() == Some(&"avg-cpu:") || crate::read::is_iostat_header(&words) {
+    if words.first() == Some(&"avg-cpu:") || crate::read::iostat::is_header(&words) {
         return Some(Format::Iostat);
     }
-    if crate::trace::is_blkparse_line(line.as_bytes()) {
+    if crate::trace::blkparse::is_line(line.as_bytes()) {
         return Some(Format::Blkparse);
     }
     None

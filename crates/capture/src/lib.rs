@@ -30,5 +30,5 @@ pub use format::{Format, UnknownFormat, recognise};
 pub use lines::{ReadError, Watched};
 pub use read::{Options, read};
 pub use sample::{Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample};
-pub use time::{hour_of_day, iso};
+pub use time::iso;
 pub use trace::{Bursts, DirectionFacts, SizeCounts, TraceFacts};

@@ -5,6 +5,9 @@ use crate::trace::TraceFacts;
 /// Nanoseconds of a second.
 pub const NS_PER_S: u64 = 1_000_000_000;
 
+/// The device that is all of the host's together: what `vmstat` and `sar -b` count.
+pub(crate) const WHOLE_HOST: &str = "whole host";
+
 /// What a reader found, one at a time.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "handed over at once, never kept: a box costs more")]

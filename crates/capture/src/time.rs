@@ -147,11 +147,6 @@ pub(crate) fn minute_of_day(unix_ns: i64) -> u32 {
     (seconds / 60) as u32
 }
 
-/// Prints the time of day of a moment, `01:20:27`.
-pub fn hour_of_day(unix_ns: i64) -> String {
-    iso(unix_ns).split_off(11)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,8 +15,8 @@ use crate::cloud::Cloud;
 use crate::edition::Edition;
 use crate::kinds::Vm;
 use crate::near;
-use crate::price::{Part, Price, QuantityBand, Term};
-use crate::price_per::{Measure, PricePer};
+use crate::price::{Price, QuantityBand, Term};
+use crate::price_per::{Measure, Part, PricePer};
 
 /// Hours of a month as the calculators of all three clouds count them: a twelfth of a year.
 pub const MONTH_HOURS: f64 = 730.0;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::built_in::{self, EditionInfo, OwnTables};
 use crate::cloud::Cloud;
 use crate::error::CatalogError;
 use crate::figure::Figure;
@@ -11,6 +10,7 @@ use crate::item::Item;
 use crate::kinds::{Disk, Vm};
 use crate::near;
 use crate::network::{self, NetworkFact, Surface, VolumeKind};
+use crate::packed::{self, EditionInfo, OwnTables};
 use crate::price::{Price, Prices};
 use crate::table::{self, Sources, TableSchema};
 
@@ -123,7 +123,7 @@ impl Edition {
         own: &OwnTables,
         errors: &mut Vec<CatalogError>,
     ) -> Self {
-        let sources = built_in::sources(own, errors);
+        let sources = packed::sources(own, errors);
         let mut read = Tables::default();
         read.read(info.name, own, &sources, errors);
         if let Some(base) = info.based_on {
@@ -164,7 +164,7 @@ impl Tables {
         errors: &mut Vec<CatalogError>,
     ) {
         let is_wanted = |kind: TableSchema| !kind.is_of_prices();
-        built_in::each_table(own, edition, is_wanted, |kind, file| match kind {
+        packed::each_table(own, edition, is_wanted, |kind, file| match kind {
             TableSchema::Disks => self.disks.extend(table::items(file, sources, errors)),
             TableSchema::Vms => self.vms.extend(table::items(file, sources, errors)),
             TableSchema::Network => self.facts.extend(network::facts(file, sources, errors)),

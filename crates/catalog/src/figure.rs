@@ -152,19 +152,7 @@ impl fmt::Display for Figure {
 
 /// Prints a number with commas between thousands.
 fn grouped(value: f64) -> String {
-    let text = format!("{value}");
-    let (whole, fraction) =
-        text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
-    let mut grouped = String::new();
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i) % 3 == 0 {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        grouped.push('.');
-        grouped.push_str(fraction);
-    }
-    grouped
+    let text = value.to_string();
+    let fraction = text.find('.').map_or("", |at| &text[at..]);
+    format!("{}{fraction}", units::format_count(value as u64))
 }

@@ -4,75 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::built_in::{self, EditionInfo, OwnTables};
 use crate::cloud::Cloud;
 use crate::error::CatalogError;
 use crate::figure::{Exactness, Source};
 use crate::near;
-use crate::price_per::PricePer;
+use crate::packed::{self, EditionInfo, OwnTables};
+use crate::price_per::Part;
 use crate::table::{self, Lines, Sources, TableFile, TableSchema};
-
-/// What of a thing a price is for: many things are billed by several meters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    /// The machine, the tier, or the capacity.
-    Whole,
-    /// Operations per second that are provisioned.
-    Iops,
-    /// Throughput that is provisioned.
-    Throughput,
-    /// Operations done.
-    Operations,
-    /// Capacity of the second, slower tier of a file service.
-    Pool,
-    /// Reads from that tier.
-    PoolReads,
-    /// Writes to that tier.
-    PoolWrites,
-    /// Processors of a machine that may have Ultra Disk and has none.
-    Vcpus,
-}
-
-const PARTS: [(Part, &str); 8] = [
-    (Part::Whole, "capacity"),
-    (Part::Iops, "iops"),
-    (Part::Throughput, "throughput"),
-    (Part::Operations, "operations"),
-    (Part::Pool, "pool"),
-    (Part::PoolReads, "pool reads"),
-    (Part::PoolWrites, "pool writes"),
-    (Part::Vcpus, "vcpus"),
-];
-
-impl Part {
-    /// Returns its word in tables.
-    pub fn as_str(self) -> &'static str {
-        let row = PARTS.iter().find(|(part, _)| *part == self);
-        row.expect("every part is in the table").1
-    }
-
-    /// Reads the cells `part` and `per`. An empty part is what the price is per: of `IOPS-month`
-    /// the operations, of `month` the whole.
-    pub(crate) fn read(part: &str, per: &str) -> Result<Self, String> {
-        let counted = PricePer::read(per);
-        if part.is_empty() {
-            return Ok(counted.map_or(Part::Whole, PricePer::part));
-        }
-        let part = Part::from_text(part)?;
-        if counted.is_some_and(|per| !per.counts(part)) {
-            return Err(format!("a price of {} cannot be per `{per}`", part.as_str()));
-        }
-        Ok(part)
-    }
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        let known = PARTS.iter().find(|(_, word)| *word == text).map(|row| row.0);
-        known.ok_or_else(|| {
-            let words: Vec<&str> = PARTS.iter().map(|row| row.1).collect();
-            format!("unknown part `{text}`, expected {}", words.join(", "))
-        })
-    }
-}
 
 /// Which of a part's quantity a price is for, in the unit of the price.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,13 +134,6 @@ pub struct Price {
     pub note: Arc<str>,
 }
 
-impl Price {
-    /// Returns whether another price is for the same part of a thing.
-    pub fn is_of_same_meter(&self, other: &Price) -> bool {
-        (self.part, self.band, self.term) == (other.part, other.band, other.term)
-    }
-}
-
 /// A part of a thing that is billed, at a price that no source gives.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unpriced {
@@ -239,26 +170,21 @@ impl Prices {
         own: &OwnTables,
         errors: &mut Vec<CatalogError>,
     ) -> Self {
-        let sources = built_in::sources(own, errors);
+        let sources = packed::sources(own, errors);
         let mut prices = Prices::default();
         for edition in std::iter::once(info.name).chain(info.based_on) {
-            built_in::each_table(
-                own,
-                edition,
-                TableSchema::is_of_prices,
-                |kind, file| match kind {
-                    TableSchema::Prices => {
-                        let (priced, unpriced) = listed(file, &sources, errors);
-                        prices.all.extend(priced);
-                        prices.unpriced.extend(unpriced);
-                    }
-                    TableSchema::ByRegion => prices.all.extend(by_region(file, &sources, errors)),
-                    TableSchema::Sustained => {
-                        prices.sustained.extend(sustained(file, &sources, errors));
-                    }
-                    TableSchema::Disks | TableSchema::Vms | TableSchema::Network => {}
-                },
-            );
+            packed::each_table(own, edition, TableSchema::is_of_prices, |kind, file| match kind {
+                TableSchema::Prices => {
+                    let (priced, unpriced) = listed(file, &sources, errors);
+                    prices.all.extend(priced);
+                    prices.unpriced.extend(unpriced);
+                }
+                TableSchema::ByRegion => prices.all.extend(by_region(file, &sources, errors)),
+                TableSchema::Sustained => {
+                    prices.sustained.extend(sustained(file, &sources, errors));
+                }
+                TableSchema::Disks | TableSchema::Vms | TableSchema::Network => {}
+            });
         }
         prices.index();
         prices

@@ -1,6 +1,66 @@
-//! What prices are per: `hour`, `GiB-month`, `10000 operations`.
+//! What prices are for and per: a part of a thing; `hour`, `GiB-month`, `10000 operations`.
 
-use crate::price::Part;
+/// What of a thing a price is for: many things are billed by several meters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The machine, the tier, or the capacity.
+    Whole,
+    /// Operations per second that are provisioned.
+    Iops,
+    /// Throughput that is provisioned.
+    Throughput,
+    /// Operations done.
+    Operations,
+    /// Capacity of the second, slower tier of a file service.
+    Pool,
+    /// Reads from that tier.
+    PoolReads,
+    /// Writes to that tier.
+    PoolWrites,
+    /// Processors of a machine that may have Ultra Disk and has none.
+    Vcpus,
+}
+
+const PARTS: [(Part, &str); 8] = [
+    (Part::Whole, "capacity"),
+    (Part::Iops, "iops"),
+    (Part::Throughput, "throughput"),
+    (Part::Operations, "operations"),
+    (Part::Pool, "pool"),
+    (Part::PoolReads, "pool reads"),
+    (Part::PoolWrites, "pool writes"),
+    (Part::Vcpus, "vcpus"),
+];
+
+impl Part {
+    /// Returns its word in tables.
+    pub fn as_str(self) -> &'static str {
+        let row = PARTS.iter().find(|(part, _)| *part == self);
+        row.expect("every part is in the table").1
+    }
+
+    /// Reads the cells `part` and `per`. An empty part is what the price is per: of `IOPS-month`
+    /// the operations, of `month` the whole.
+    pub(crate) fn read(part: &str, per: &str) -> Result<Self, String> {
+        let counted = PricePer::read(per);
+        if part.is_empty() {
+            return Ok(counted.map_or(Part::Whole, PricePer::part));
+        }
+        let part = Part::from_text(part)?;
+        if counted.is_some_and(|per| !per.counts(part)) {
+            return Err(format!("a price of {} cannot be per `{per}`", part.as_str()));
+        }
+        Ok(part)
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let known = PARTS.iter().find(|(_, word)| *word == text).map(|row| row.0);
+        known.ok_or_else(|| {
+            let words: Vec<&str> = PARTS.iter().map(|row| row.1).collect();
+            format!("unknown part `{text}`, expected {}", words.join(", "))
+        })
+    }
+}
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use crate::column::{self, Column};
 use crate::error::CatalogError;
 use crate::figure::{Figure, Source};
 use crate::item::{Item, Note};
-use crate::{network, price};
 
 /// A table's text, with the path that says what it holds: `EDITION/KIND-REST.csv`.
 #[derive(Clone, Copy, Debug)]
@@ -135,22 +134,6 @@ pub(crate) fn source_of<'a>(
 ) -> Result<&'a Arc<Source>, String> {
     let key = read.cell(cells, "source").ok_or("no source")?;
     sources.get(key).ok_or_else(|| format!("source `{key}` is not in sources.csv"))
-}
-
-/// Reads a table for its mistakes.
-pub(crate) fn check(
-    kind: TableSchema,
-    file: TableFile<'_>,
-    sources: &Sources,
-    errors: &mut Vec<CatalogError>,
-) {
-    match kind {
-        TableSchema::Disks | TableSchema::Vms => drop(items(file, sources, errors)),
-        TableSchema::Network => drop(network::facts(file, sources, errors)),
-        TableSchema::Prices => drop(price::listed(file, sources, errors)),
-        TableSchema::ByRegion => drop(price::by_region(file, sources, errors)),
-        TableSchema::Sustained => drop(price::sustained(file, sources, errors)),
-    }
 }
 
 /// What a column of a table of items is.

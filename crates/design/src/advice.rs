@@ -1,6 +1,7 @@
 //! Rules of thumb that apply to a design, each with its reason and where it stands.
 
 mod disks;
+mod list;
 
 use volume::Design;
 use volume::design::{Backing, CacheMode};
@@ -8,22 +9,9 @@ use volume::design::{Backing, CacheMode};
 use crate::judge::Judged;
 use crate::need::Need;
 use disks::DiskAdvisor;
+use list::{GUIDE, List};
 
-/// One rule that applies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Advice {
-    /// What to do.
-    pub rule: String,
-    /// Why.
-    pub reason: String,
-    /// Who says so.
-    pub source: &'static str,
-}
-
-const GUIDE: &str = "Azure Premium Storage: design for high performance, 2018";
-const GUIDE_2021: &str = "Azure documentation, premium storage performance, 2021-06-29";
-const LITTLE: &str = "Little's law: in flight = rate x latency";
-const EBS: &str = "Amazon EC2 user guide, EBS volumes";
+pub use list::Advice;
 
 /// Returns the rules that apply to a design under a need.
 ///
@@ -49,13 +37,4 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
         );
     }
     list.0
-}
-
-struct List(Vec<Advice>);
-
-impl List {
-    fn put(&mut self, rule: impl Into<String>, reason: impl Into<String>, source: &'static str) {
-        let (rule, reason) = (rule.into(), reason.into());
-        self.0.push(Advice { rule, reason, source });
-    }
 }

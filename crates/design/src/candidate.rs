@@ -11,11 +11,11 @@ use volume::design::{Disk, Provisioned};
 use volume::limits::{Flow, path};
 
 use crate::bill;
+use crate::credited::BurstCap;
 use crate::kind::{DiskKind, chunk_bytes};
 use crate::market::Market;
 use crate::need::{Need, PhaseNeed, VolumeNeed};
 use crate::price::Price;
-use crate::series::BurstCap;
 use crate::uses::{CapUses, N_MACHINE, N_OWN, Probe, ROUNDING, times};
 
 /// Disks that carry the load of a volume.

@@ -3,12 +3,12 @@
 //! Those are caps of disks. Credits of machines, which several volumes share, are not counted.
 
 use volume::design::{Backing, Burst, Limit};
+use volume::limits::credit::{Credits, Levels};
 use volume::limits::{Bound, CapUse, Done, Flow, Scope, path, together};
 use volume::{CapKind, Design};
 
-use crate::need::{Need, PhaseNeed};
-use crate::series::BurstCap;
-use crate::uses::ROUNDING;
+use crate::need::{Demand, Need, PhaseNeed};
+use crate::uses::{ROUNDING, times};
 
 /// What credits do for a need.
 #[derive(Clone, Debug, Default)]
@@ -145,4 +145,57 @@ fn sums(design: &Design, idx: usize, loads: &[PhaseNeed], hit_ratio: f64) -> Vec
         }
     }
     all
+}
+
+/// A cap with credits that one volume alone uses.
+#[derive(Clone, Debug)]
+pub(crate) struct BurstCap<'a> {
+    pub(crate) credits: Credits,
+    pub(crate) window_s: f64,
+    pub(crate) demand: &'a Demand,
+    pub(crate) volume: usize,
+    /// What an I/O of the series takes of it.
+    pub(crate) per_io: f64,
+    /// What each phase asks per second, and whether the series covers it. For other loads it is not
+    /// known
+    /// how long it lasts: it is carried at the sustained rate.
+    pub(crate) phases: Vec<(f64, bool)>,
+}
+
+/// Halvings in which a factor is found: it is as exact as a number can be.
+const N_HALVINGS: usize = 60;
+
+impl BurstCap<'_> {
+    /// Returns how many times all that is asked the rates carry, however long credits last.
+    fn times_max(&self) -> f64 {
+        let Credits { base, burst, .. } = self.credits;
+        let of = |(used, covered): &(f64, bool)| times(if *covered { burst } else { base }, *used);
+        self.phases.iter().map(of).fold(f64::INFINITY, f64::min)
+    }
+
+    fn carries_series(&self, factor: f64) -> bool {
+        let mut levels = Levels::new(self.credits.base, Some(self.credits), self.window_s);
+        let asked = |iops: f64| iops * factor * self.per_io;
+        let mut periods = self.demand.periods.iter();
+        periods.all(|period| levels.pass(asked(period.iops[self.volume]), period.span_s))
+    }
+
+    /// Returns whether credits carry what is asked.
+    pub(crate) fn holds(&self) -> bool {
+        self.times_max() >= 1.0 - ROUNDING && self.carries_series(1.0)
+    }
+
+    /// Returns the most times that what is asked is carried on credits.
+    pub(crate) fn times(&self) -> f64 {
+        let most = self.times_max();
+        if most.is_infinite() || self.carries_series(most) {
+            return most;
+        }
+        let (mut low, mut high) = (0.0, most);
+        for _ in 0..N_HALVINGS {
+            let middle = f64::midpoint(low, high);
+            *(if self.carries_series(middle) { &mut low } else { &mut high }) = middle;
+        }
+        low
+    }
 }

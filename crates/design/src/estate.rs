@@ -12,8 +12,9 @@ use crate::nearest::{Nearest, nearest};
 use crate::need::{Need, NeedError};
 use crate::netapp::{self, NetworkError};
 use crate::price::Price;
+use crate::rank::{ChosenDisks as Disks, Ranked};
 use crate::reject::Rejection;
-use crate::search::{ChosenDisks as Disks, Options, Ranked, search};
+use crate::search::{Options, search};
 
 /// A design of an estate.
 #[derive(Clone, Debug, PartialEq)]

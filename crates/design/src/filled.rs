@@ -4,7 +4,7 @@ use crate::judge::Judged;
 use crate::market::Market;
 use crate::need::Need;
 use crate::netapp;
-use crate::search::Ranked;
+use crate::rank::Ranked;
 
 /// What a need takes of a design.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,7 @@ use volume::design::{Backing, CacheMode};
 use volume::limits::{CapUse, Done, Flow, path};
 
 use crate::credited::Credited;
-use crate::need::{Need, VolumeNeed};
-use crate::search::hit_ratio;
+use crate::need::{Need, VolumeNeed, hit_ratio};
 use crate::uses::{ROUNDING, times};
 
 /// A cap with the load on it in one phase.

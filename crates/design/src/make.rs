@@ -8,7 +8,7 @@ use volume::{CacheMode, Design};
 
 use crate::market::{Market, Terms};
 use crate::need::Need;
-use crate::search::{ChosenDisks, Ranked};
+use crate::rank::{ChosenDisks, Ranked};
 
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;

@@ -2,7 +2,8 @@
 
 use crate::market::Market;
 use crate::need::{Need, NeedError};
-use crate::search::{Options, Ranked, search};
+use crate::rank::Ranked;
+use crate::search::{Options, search};
 
 /// Least part of a need that is looked for.
 const PART_MIN: f64 = 1e-6;

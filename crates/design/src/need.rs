@@ -2,8 +2,6 @@
 
 use volume::limits::{Flow, Load};
 
-use crate::series::Demand;
-
 /// Most volumes of one need: the search tries every set of them that the host cache could serve.
 pub(crate) const VOLUMES_MAX: usize = 16;
 
@@ -117,6 +115,44 @@ impl PhaseNeed {
         let flow = |(share, load)| Flow { volume, load, demand: Some(self.iops * share) };
         parts.into_iter().filter(is_asked).map(flow).collect()
     }
+}
+
+/// The load of a need's volumes over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Demand {
+    /// What an I/O of each volume is; its rate is that of the periods. None where nothing is asked.
+    pub loads: Vec<Option<PhaseNeed>>,
+    /// One after the other.
+    pub periods: Vec<Period>,
+}
+
+/// A time in which demand is even.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Period {
+    /// How long it lasts, seconds.
+    pub span_s: f64,
+    /// I/Os per second by volume.
+    pub iops: Vec<f64>,
+}
+
+/// Part by which a phase may be above all of a series and still be in it: figures of needs are
+/// written with fewer digits than samples.
+const COVERED: f64 = 0.01;
+
+impl Demand {
+    /// Returns whether the series knows when a volume asks for so many I/Os per second: it does so
+    /// itself at some time.
+    pub(crate) fn covers(&self, volume: usize, iops: f64) -> bool {
+        let most = self.periods.iter().map(|period| period.iops[volume]).fold(0.0, f64::max);
+        iops <= most * (1.0 + COVERED)
+    }
+}
+
+/// Returns the share of reads at random places that a cache serves in the end; volumes share it by
+/// the size of their working sets.
+pub(crate) fn hit_ratio(cache_bytes: Option<u64>, working_sets_gib: f64) -> f64 {
+    let Some(cache_bytes) = cache_bytes.filter(|_| working_sets_gib > 0.0) else { return 0.0 };
+    (cache_bytes as f64 / (working_sets_gib * f64::from(1 << 30))).min(1.0)
 }
 
 /// Why a need is none.

@@ -6,7 +6,8 @@ use crate::make;
 use crate::market::Market;
 use crate::need::Need;
 use crate::price::Price;
-use crate::search::{ChosenDisks, Options, Ranked};
+use crate::rank::{ChosenDisks, Ranked};
+use crate::search::Options;
 use crate::uses::ROUNDING;
 
 /// What rejects a design.

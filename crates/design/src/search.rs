@@ -5,7 +5,6 @@
 //! one after the other. A branch is left where the least that the rest costs makes it dearer than
 //! the worst design that is kept, or the least that the rest takes is more than the machine has.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -14,9 +13,9 @@ use volume::CacheMode;
 use crate::candidate::{Candidate, Month, VolumeContext};
 use crate::group::{Caps, Classes, Group, MachineSize};
 use crate::market::Market;
-use crate::need::{Need, NeedError};
+use crate::need::{Need, NeedError, hit_ratio};
 use crate::price::Price;
-use crate::top::TopDesigns;
+use crate::rank::{ChosenDisks, Ranked, TopDesigns};
 use crate::uses::{N_MACHINE, ROUNDING, times};
 
 /// How to search.
@@ -33,73 +32,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options { headroom: 0.0, n_kept: 10, allows_write_back: false }
-    }
-}
-
-/// Disks that were chosen for a volume.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChosenDisks {
-    /// Tier or type.
-    pub disk: String,
-    /// How many, side by side.
-    pub n_disks: u32,
-    /// Host cache.
-    pub cache: CacheMode,
-    /// Stripe unit.
-    pub chunk_bytes: u64,
-    /// Size of each.
-    pub size_bytes: u64,
-    /// The type leaves the size open.
-    pub is_sized: bool,
-    /// Operations of each, where they are chosen.
-    pub iops: Option<u64>,
-    /// Bytes per second of each, where they are chosen.
-    pub throughput: Option<u64>,
-    /// What they cost.
-    pub price: Price,
-}
-
-impl ChosenDisks {
-    /// Returns what all of them hold.
-    pub fn capacity_bytes(&self) -> u64 {
-        self.size_bytes * u64::from(self.n_disks)
-    }
-}
-
-/// A design that carries a need.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ranked {
-    /// Machine size.
-    pub machine: String,
-    /// What it costs.
-    pub machine_price: Price,
-    /// Disks by volume.
-    pub volumes: Vec<ChosenDisks>,
-    /// What all of it costs.
-    pub price: Price,
-    /// By how much the tightest cap is larger than the load on it: 0.25 is a quarter.
-    pub headroom: f64,
-    /// Machines and disks.
-    pub n_parts: u32,
-}
-
-/// Steps of headroom that count as one: below is rounding.
-const HEADROOM_STEP: f64 = 1e-9;
-
-impl Ranked {
-    /// Returns what it is ranked by, and then by name.
-    #[expect(clippy::type_complexity, reason = "the order of a ranking, part by part")]
-    pub fn rank(&self) -> (Price, Reverse<i64>, u32, &str, Vec<(&str, u32, bool)>) {
-        let steps = (self.headroom / HEADROOM_STEP).round().min(1e18) as i64;
-        let name = |it: &ChosenDisks| it.cache != CacheMode::None;
-        let disks = self.volumes.iter().map(|it| (it.disk.as_str(), it.n_disks, name(it)));
-        (self.price, Reverse(steps), self.n_parts, &self.machine, disks.collect())
-    }
-
-    /// Returns whether another one has the same machine and types of disk.
-    pub(crate) fn is_of_same_kind(&self, other: &Ranked) -> bool {
-        let names = |it: &Ranked| it.volumes.iter().map(|it| it.disk.clone()).collect::<Vec<_>>();
-        self.machine == other.machine && names(self) == names(other)
     }
 }
 
@@ -256,13 +188,6 @@ impl<'e> Search<'_, 'e> {
         self.known.insert(key, Rc::clone(&list));
         list
     }
-}
-
-/// Returns the share of reads at random places that a cache serves in the end; volumes share it by
-/// the size of their working sets.
-pub(crate) fn hit_ratio(cache_bytes: Option<u64>, working_sets_gib: f64) -> f64 {
-    let Some(cache_bytes) = cache_bytes.filter(|_| working_sets_gib > 0.0) else { return 0.0 };
-    (cache_bytes as f64 / (working_sets_gib * f64::from(1 << 30))).min(1.0)
 }
 
 fn joined(lists: &[List]) -> List {

@@ -7,30 +7,12 @@ use std::collections::BTreeMap;
 
 use needs::{Requirements, SeriesLoad, SeriesSample};
 use volume::Design;
-use volume::limits::credit::{Credits, Levels};
+use volume::limits::credit::Levels;
 use volume::limits::{CapUse, path};
 
 use crate::judge::hit_ratios;
-use crate::need::{Need, PhaseNeed};
-use crate::uses::{ROUNDING, times};
-
-/// The load of a need's volumes over time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Demand {
-    /// What an I/O of each volume is; its rate is that of the periods. None where nothing is asked.
-    pub loads: Vec<Option<PhaseNeed>>,
-    /// One after the other.
-    pub periods: Vec<Period>,
-}
-
-/// A time in which demand is even.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Period {
-    /// How long it lasts, seconds.
-    pub span_s: f64,
-    /// I/Os per second by volume.
-    pub iops: Vec<f64>,
-}
+use crate::need::{Demand, Need, Period, PhaseNeed};
+use crate::uses::ROUNDING;
 
 /// Makes a demand of samples by volume name, with what an I/O of each is, for the volumes of
 /// requirements in their order; with the growth of their loads.
@@ -84,72 +66,6 @@ pub fn demand(
 
 /// Periods shorter than this are rounding of their ends, seconds.
 const PERIOD_MIN_S: f64 = 1e-6;
-
-/// Part by which a phase may be above all of a series and still be in it: figures of needs are
-/// written with fewer digits than samples.
-const COVERED: f64 = 0.01;
-
-impl Demand {
-    /// Returns whether the series knows when a volume asks for so many I/Os per second: it does so
-    /// itself at some time.
-    pub(crate) fn covers(&self, volume: usize, iops: f64) -> bool {
-        let most = self.periods.iter().map(|period| period.iops[volume]).fold(0.0, f64::max);
-        iops <= most * (1.0 + COVERED)
-    }
-}
-
-/// A cap with credits that one volume alone uses.
-#[derive(Clone, Debug)]
-pub(crate) struct BurstCap<'a> {
-    pub(crate) credits: Credits,
-    pub(crate) window_s: f64,
-    pub(crate) demand: &'a Demand,
-    pub(crate) volume: usize,
-    /// What an I/O of the series takes of it.
-    pub(crate) per_io: f64,
-    /// What each phase asks per second, and whether the series covers it. For other loads it is not
-    /// known
-    /// how long it lasts: it is carried at the sustained rate.
-    pub(crate) phases: Vec<(f64, bool)>,
-}
-
-/// Halvings in which a factor is found: it is as exact as a number can be.
-const N_HALVINGS: usize = 60;
-
-impl BurstCap<'_> {
-    /// Returns how many times all that is asked the rates carry, however long credits last.
-    fn times_max(&self) -> f64 {
-        let Credits { base, burst, .. } = self.credits;
-        let of = |(used, covered): &(f64, bool)| times(if *covered { burst } else { base }, *used);
-        self.phases.iter().map(of).fold(f64::INFINITY, f64::min)
-    }
-
-    fn carries_series(&self, factor: f64) -> bool {
-        let mut levels = Levels::new(self.credits.base, Some(self.credits), self.window_s);
-        let asked = |iops: f64| iops * factor * self.per_io;
-        let mut periods = self.demand.periods.iter();
-        periods.all(|period| levels.pass(asked(period.iops[self.volume]), period.span_s))
-    }
-
-    /// Returns whether credits carry what is asked.
-    pub(crate) fn holds(&self) -> bool {
-        self.times_max() >= 1.0 - ROUNDING && self.carries_series(1.0)
-    }
-
-    /// Returns the most times that what is asked is carried on credits.
-    pub(crate) fn times(&self) -> f64 {
-        let most = self.times_max();
-        if most.is_infinite() || self.carries_series(most) {
-            return most;
-        }
-        let (mut low, mut high) = (0.0, most);
-        for _ in 0..N_HALVINGS {
-            let middle = f64::midpoint(low, high);
-            *(if self.carries_series(middle) { &mut low } else { &mut high }) = middle;
-        }
-        low
-    }
-}
 
 /// A cap over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,6 +143,7 @@ fn walk(it: &mut CapOverTime, periods: &[Period], window_s: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use volume::limits::credit::Credits;
     use volume::limits::{Bound, Scope};
 
     #[test]

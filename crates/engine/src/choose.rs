@@ -1,6 +1,5 @@
 //! From an [`EngineSpec`] to the engine that runs.
 
-use plan::IoPriority;
 use plan::{EngineKind, EngineSpec};
 
 use crate::aio::Aio;
@@ -9,26 +8,11 @@ use crate::mapped::Mapped;
 use crate::nfs::Nfs;
 use crate::null::Null;
 use crate::one_by_one::SerialEngine;
+use crate::options::{BuildOptions, rwf_flags};
 use crate::space::Space;
 use crate::sync::{Calls, OneCall};
 use crate::uring::Uring;
 use crate::{Arena, Engine, EngineError, FileTable};
-
-/// What an engine has to know besides its switches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct BuildOptions {
-    /// Operations in flight at most, at least 1; slots are below it.
-    pub queue_depth: u32,
-    /// Behave as if the kernel had no io_uring.
-    pub forbid_uring: bool,
-    /// Writes are all or nothing (`RWF_ATOMIC`).
-    pub atomic_writes: bool,
-    /// Flags of `sync_file_range(2)`.
-    pub sync_file_range_flags: u32,
-    /// Priority of operations that have none of their own. For engines whose operations may be
-    /// issued by a thread of the kernel, which does not have that of the worker.
-    pub priority: IoPriority,
-}
 
 /// Makes the engine that the job asks for. Any thread may call it; the thread that first calls
 /// [`Engine::exchange`] is then the only one that may. An exchange of nothing with [`Wait::POLL`]
@@ -130,16 +114,4 @@ fn aio_instead(
 ) -> Result<Box<dyn Engine>, EngineError> {
     let name = format!("libaio (in place of io_uring: {reason})");
     Ok(Box::new(Aio::new(spec, name, files, arena, options)?))
-}
-
-/// Returns the `RWF_` flags of reads and writes.
-pub(crate) fn rwf_flags(spec: &EngineSpec, options: &BuildOptions) -> (i32, i32) {
-    let mut common = 0;
-    if spec.uncached {
-        common |= libc::RWF_DONTCACHE;
-    }
-    if spec.nowait {
-        common |= libc::RWF_NOWAIT;
-    }
-    (common, common | if options.atomic_writes { libc::RWF_ATOMIC } else { 0 })
 }

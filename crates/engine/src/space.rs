@@ -4,6 +4,7 @@ use plan::SpaceCall;
 use plan::op::{Op, OpKind};
 
 use crate::one_by_one::ExecuteOne;
+use crate::without_data::without_data;
 use crate::{Arena, FileTable, call};
 
 /// Moves borders, not bytes.
@@ -16,7 +17,7 @@ pub(crate) struct Space {
 impl ExecuteOne for Space {
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, _arena: &Arena) -> i32 {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
-            return call::without_data(files, op, self.sync_flags);
+            return without_data(files, op, self.sync_flags);
         }
         let fd = match files.fd(op.file) {
             Ok(fd) => fd,

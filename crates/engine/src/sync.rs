@@ -6,6 +6,7 @@ use plan::op::{Op, OpKind};
 
 use crate::one_by_one::ExecuteOne;
 use crate::share::Share;
+use crate::without_data::without_data;
 use crate::{Arena, BuildOptions, FileTable, call};
 
 /// Which pair of system calls moves the bytes.
@@ -46,7 +47,7 @@ impl ExecuteOne for OneCall {
     #[inline]
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> i32 {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
-            return call::without_data(files, op, self.sync_file_range_flags);
+            return without_data(files, op, self.sync_file_range_flags);
         }
         let fd = match files.fd(op.file) {
             Ok(fd) => fd,

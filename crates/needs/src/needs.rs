@@ -283,11 +283,6 @@ pub fn mount(volume: &str) -> String {
 }
 
 impl Needs {
-    /// Prints them as a file that [`crate::parse`] reads.
-    pub fn to_toml(&self) -> String {
-        crate::write::print(self)
-    }
-
     /// Returns a phase by its name.
     pub fn phase(&self, name: PhaseName) -> Option<&NeedPhase> {
         self.phases.iter().find(|phase| phase.name == name)

@@ -8,57 +8,59 @@ const HEADER: &str = "\
 # One number in place of { .. } is a figure as well: iops = 5000.
 ";
 
-/// Prints needs.
-pub(crate) fn print(needs: &Needs) -> String {
-    let mut text = String::from(HEADER);
-    put_head(&mut text, needs);
-    if !needs.machine.is_empty() {
-        text.push_str("\n[machine]\n");
-        for (key, amount) in needs.machine.amounts() {
-            put_amount(&mut text, key, amount);
-        }
-    }
-    for source in &needs.sources {
-        let (name, form, clock) = (quoted(&source.name), quoted(&source.form), &source.clock);
-        text.push_str(&format!("\n[[source]]\nname = {name}\nform = {form}\n"));
-        text.push_str(&format!("clock = {}\n", quoted(clock)));
-    }
-    for volume in &needs.volumes {
-        text.push_str(&format!("\n[[volume]]\nname = {}\n", quoted(&volume.name)));
-        if let Some(usage) = volume.usage {
-            text.push_str(&format!("use = {}\n", quoted(usage.word())));
-        }
-        for (key, amount) in volume.amounts() {
-            put_amount(&mut text, key, amount);
-        }
-        if volume.is_shared {
-            text.push_str("shared = true\n");
-        }
-        put_growth(&mut text, volume.growth);
-    }
-    for phase in &needs.phases {
-        text.push_str(&format!("\n[[phase]]\nname = {}\n", quoted(phase.name.word())));
-        if !phase.hours.is_empty() {
-            let hours: Vec<String> = phase.hours.iter().map(|hours| quoted(hours)).collect();
-            text.push_str(&format!("hours = [{}]\n", hours.join(", ")));
-        }
-        if let Some(captured_s) = phase.captured_s {
-            text.push_str(&format!("captured_s = {}\n", number(captured_s)));
-        }
-        for (key, figure) in phase.figures() {
-            put_figure(&mut text, key, figure);
-        }
-        for load in &phase.volumes {
-            text.push_str(&format!("\n[[phase.volume]]\nname = {}\n", quoted(&load.name)));
-            for (key, figure) in load.figures() {
-                put_figure(&mut text, key, figure);
-            }
-            for (key, amount) in load.amounts() {
+impl Needs {
+    /// Prints them as a file that [`crate::parse`] reads.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::from(HEADER);
+        put_head(&mut text, self);
+        if !self.machine.is_empty() {
+            text.push_str("\n[machine]\n");
+            for (key, amount) in self.machine.amounts() {
                 put_amount(&mut text, key, amount);
             }
         }
+        for source in &self.sources {
+            let (name, form, clock) = (quoted(&source.name), quoted(&source.form), &source.clock);
+            text.push_str(&format!("\n[[source]]\nname = {name}\nform = {form}\n"));
+            text.push_str(&format!("clock = {}\n", quoted(clock)));
+        }
+        for volume in &self.volumes {
+            text.push_str(&format!("\n[[volume]]\nname = {}\n", quoted(&volume.name)));
+            if let Some(usage) = volume.usage {
+                text.push_str(&format!("use = {}\n", quoted(usage.word())));
+            }
+            for (key, amount) in volume.amounts() {
+                put_amount(&mut text, key, amount);
+            }
+            if volume.is_shared {
+                text.push_str("shared = true\n");
+            }
+            put_growth(&mut text, volume.growth);
+        }
+        for phase in &self.phases {
+            text.push_str(&format!("\n[[phase]]\nname = {}\n", quoted(phase.name.word())));
+            if !phase.hours.is_empty() {
+                let hours: Vec<String> = phase.hours.iter().map(|hours| quoted(hours)).collect();
+                text.push_str(&format!("hours = [{}]\n", hours.join(", ")));
+            }
+            if let Some(captured_s) = phase.captured_s {
+                text.push_str(&format!("captured_s = {}\n", number(captured_s)));
+            }
+            for (key, figure) in phase.figures() {
+                put_figure(&mut text, key, figure);
+            }
+            for load in &phase.volumes {
+                text.push_str(&format!("\n[[phase.volume]]\nname = {}\n", quoted(&load.name)));
+                for (key, figure) in load.figures() {
+                    put_figure(&mut text, key, figure);
+                }
+                for (key, amount) in load.amounts() {
+                    put_amount(&mut text, key, amount);
+                }
+            }
+        }
+        text
     }
-    text
 }
 
 fn put_head(text: &mut String, needs: &Needs) {

@@ -27,7 +27,8 @@ use general::General;
 use lengths::ByLength;
 use shared::Shared;
 
-pub use shared::{Cursor, Division};
+pub use general::Division;
+pub use shared::Cursor;
 
 /// One I/O's place: `len` bytes at `offset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

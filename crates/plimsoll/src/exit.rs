@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use units::system_text;
 
 use crate::fill::fill;
-use crate::stream::{self, AlreadyReported};
+use crate::stream;
 
 /// What the exit code says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +117,18 @@ impl Failure {
             text.push_str(&fill("hint: ", hint, columns));
         }
         text
+    }
+}
+
+/// A result that could not be written where it was to be, of which a message was printed.
+#[derive(Debug)]
+pub(crate) struct AlreadyReported;
+
+impl std::error::Error for AlreadyReported {}
+
+impl std::fmt::Display for AlreadyReported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the result was not written to its file")
     }
 }
 

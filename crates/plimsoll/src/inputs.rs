@@ -1,7 +1,7 @@
 //! What this command reads: no result may replace it.
 //!
 //! Files that users name pass one of two readers, the [loader](crate::loader) and
-//! [`crate::limited`], which note them here; results are opened as a [sink](crate::stream::Sink),
+//! [`crate::limited`], which note them here; results are opened as a [sink](crate::sink::Sink),
 //! which asks. So a command need not say which of its arguments are files.
 
 use std::os::unix::fs::MetadataExt;

@@ -27,6 +27,7 @@ mod plan_text;
 mod progress;
 mod result_file;
 mod signals;
+mod sink;
 mod stream;
 mod summary;
 

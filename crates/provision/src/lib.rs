@@ -28,8 +28,10 @@ mod parts;
 pub mod quote;
 mod suite;
 mod terraform;
+mod text;
 mod variable;
 mod windows;
 
-pub use form::{Form, Refusal, text};
+pub use form::{Form, Refusal};
 pub use job::WORKER_IOPS;
+pub use text::text;

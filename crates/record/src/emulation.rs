@@ -1,11 +1,8 @@
 //! Runs on emulated volumes: on what, and which of its caps held a job.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-
-use crate::JobRecord;
 
 /// What stood in for the targets of a run.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -175,14 +172,6 @@ impl FillingRecord {
     }
 }
 
-impl JobRecord {
-    /// Says for how long the job's rates hold, where that is only until a write-back cache is
-    /// dirty.
-    pub fn rates_last(&self) -> Option<String> {
-        self.caps.as_ref()?.filling.as_ref()?.words()
-    }
-}
-
 /// Share of a cap's capacity from which on it counts as used up. It leaves room for the start and
 /// the end of the measured time.
 pub const USED_UP_SHARE_MIN: f64 = 0.98;
@@ -268,81 +257,6 @@ const PART_FULL_MIN: f64 = 0.95;
 /// How much larger a job's part of one common cap is than of another where the first holds it.
 const LARGER_PART_MIN: f64 = 1.1;
 
-/// Notes in the entries of one step's workers what each had of the caps that several met.
-///
-/// # Panics
-/// If they are not of one step.
-pub fn compare_parts(workers: &mut [JobRecord]) {
-    if let Some((first, others)) = workers.split_first() {
-        let (one, other) = (first.step_idx, others.iter().find(|it| it.step_idx != first.step_idx));
-        let other = other.map(|it| it.step_idx);
-        assert!(other.is_none(), "workers of the steps {one} and {other:?} share no cap");
-    }
-    let mut all: BTreeMap<String, BTreeMap<String, Turns>> = BTreeMap::new();
-    for worker in &*workers {
-        let Some(caps) = &worker.caps else { continue };
-        for cap in &caps.caps {
-            let of_cap = all.entry(cap.name.clone()).or_default();
-            let turns = of_cap.entry(caps.mounts()).or_default();
-            turns.n_workers += 1.0;
-            turns.taken += taken_of(worker, cap);
-            turns.n_lanes = caps.n_lanes();
-            turns.at_disks = caps.at_disks(cap);
-        }
-    }
-    for worker in workers {
-        let Some(mut caps) = worker.caps.take() else { continue };
-        let mounts = caps.mounts();
-        let part = |cap: &CapRecord| {
-            let of_cap = all.get(&cap.name)?;
-            let own = of_cap.get(&mounts)?;
-            let is_at_disks = of_cap.values().all(|turns| turns.at_disks.is_some());
-            let amount =
-                |turns: &Turns| turns.at_disks.filter(|_| is_at_disks).unwrap_or(turns.taken);
-            let total: f64 = of_cap.values().map(amount).sum();
-            let n_lanes: f64 = of_cap.values().map(|turns| turns.n_lanes).sum();
-            let of_volume = amount(own) / own.n_lanes * n_lanes / total;
-            let within = taken_of(worker, cap) * own.n_workers / own.taken;
-            Some(of_volume * within).filter(|part| part.is_finite())
-        };
-        let parts: Vec<f64> = caps.caps.iter().map(|cap| part(cap).unwrap_or(1.0)).collect();
-        let has_written = worker.dirs.write.n_ios > 0;
-        for (cap, part) in caps.caps.iter_mut().zip(parts) {
-            cap.part = part;
-            cap.is_behind_cache &= has_written;
-        }
-        caps.settle();
-        worker.caps = Some(caps);
-    }
-}
-
-/// What the workers on one volume, or on the same volumes, had of a cap.
-#[derive(Default)]
-struct Turns {
-    n_workers: f64,
-    /// I/Os or bytes that they took by themselves.
-    taken: f64,
-    /// What goes to the volume's disks per second, where the cap is of what goes there: that is
-    /// other than what was taken where a cache stands before them.
-    at_disks: Option<f64>,
-    /// Lines in which I/Os wait for their turn, each of which gets as much as the others: one per
-    /// disk.
-    n_lanes: f64,
-}
-
-/// Returns what a worker took of a cap, in I/Os or bytes.
-fn taken_of(worker: &JobRecord, cap: &CapRecord) -> f64 {
-    let crate::PerDirRecord { read, write, trim } = &worker.dirs;
-    let dirs: &[&crate::DirRecord] = match &*cap.kind {
-        "vm_egress" => &[write],
-        _ if cap.name.ends_with(" reads") => &[read],
-        _ if cap.name.ends_with(" writes") => &[write],
-        _ => &[read, write, trim],
-    };
-    let counts_ios = cap.kind.ends_with("_iops") || cap.is_slots();
-    dirs.iter().map(|dir| if counts_ios { dir.n_ios } else { dir.io_bytes } as f64).sum()
-}
-
 impl CapRecord {
     /// Returns whether both are one cap. Names alone do not tell: they end with a mount, whose name
     /// users choose.
@@ -373,7 +287,7 @@ impl CapRecord {
         !self.is_slots() && self.fullest_share() >= AT_LIMIT_SHARE_MIN && !may_have_more
     }
 
-    fn is_slots(&self) -> bool {
+    pub(crate) fn is_slots(&self) -> bool {
         self.kind == "nfs_slots"
     }
 
@@ -386,7 +300,7 @@ impl CapRecord {
 
 impl CapsRecord {
     /// Returns the mounts of the volumes whose caps the job met, as one text.
-    fn mounts(&self) -> String {
+    pub(crate) fn mounts(&self) -> String {
         let mut mounts: Vec<&str> =
             self.caps.iter().filter_map(|cap| cap.mount.as_deref()).collect();
         mounts.sort_unstable();
@@ -395,7 +309,7 @@ impl CapsRecord {
     }
 
     /// Returns how many disks, or network volumes, the job's I/Os reached.
-    fn n_lanes(&self) -> f64 {
+    pub(crate) fn n_lanes(&self) -> f64 {
         let n_disks = |mount: &str| {
             let of_mount = self.caps.iter().filter(|cap| cap.mount.as_deref() == Some(mount));
             of_mount.map(|cap| cap.n_disks).max().unwrap_or(0).max(1)
@@ -406,7 +320,7 @@ impl CapsRecord {
 
     /// Returns what went to the disks of the job's volumes per second, in what a cap counts; `None`
     /// for caps that are not of what goes to disks, and where no cap of the disks counts it.
-    fn at_disks(&self, cap: &CapRecord) -> Option<f64> {
+    pub(crate) fn at_disks(&self, cap: &CapRecord) -> Option<f64> {
         let of_disks = match &*cap.kind {
             "vm_uncached_iops" => "disk_iops",
             "vm_uncached_bytes" => "disk_bytes",
@@ -533,7 +447,7 @@ impl CapsRecord {
     }
 
     /// Derives what follows from the sums.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         for cap in &mut self.caps {
             cap.held_share = match self.io_time_ns {
                 0 => 0.0,

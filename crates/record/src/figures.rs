@@ -6,7 +6,7 @@
 
 use units::{format_iops, format_latency_ns, format_mib_s};
 
-use crate::{CurvePointRecord, DirRecord, Latency, SuiteRowRecord};
+use crate::{CurvePointRecord, DirRecord, JobRecord, Latency, SuiteRowRecord};
 
 /// A figure that tables have as a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,6 +228,17 @@ impl From<&SuiteRowRecord> for Figures {
             .with(BytesPerS, row.bytes_per_s.median)
             .with(P50, row.latency_p50_ns.median)
             .with(P99, row.latency_p99_ns.median)
+    }
+}
+
+impl JobRecord {
+    /// Returns the calls per second of fsync and its like, and their latencies; none where there
+    /// were none.
+    pub fn sync_figures(&self) -> Option<Figures> {
+        let sync = self.sync_latency();
+        let runtime_ns = self.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
+        let calls = DirRecord { n_ios: sync.count(), runtime_ns, ..DirRecord::default() };
+        (!sync.is_empty()).then(|| Figures::of(&sync).with(Figure::Iops, calls.rate_iops()))
     }
 }
 

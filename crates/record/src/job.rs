@@ -6,7 +6,7 @@ use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::emulation::CapsRecord;
-use crate::listed::{ListedLatencies, ListedLatency};
+use crate::listed::{Latency, ListedLatencies, ListedLatency};
 
 /// One value per data direction.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -354,4 +354,49 @@ pub struct DisabledRecord {
     pub bandwidth: bool,
     /// Disk statistics.
     pub disk_util: bool,
+}
+
+impl DirRecord {
+    /// Returns the total latency, from the choice of an operation to its completion.
+    pub fn total_latency(&self) -> Latency<'_> {
+        known(&self.lat, self.listed.as_ref().and_then(|listed| listed.lat.as_ref()))
+    }
+
+    /// Returns the service time, from submission to completion.
+    pub fn service_latency(&self) -> Latency<'_> {
+        known(&self.clat, self.listed.as_ref().and_then(|listed| listed.clat.as_ref()))
+    }
+
+    /// Returns the latency to show, and whether it is the total one: fio lists percentiles of the
+    /// service time only, which then says more.
+    pub fn shown_latency(&self) -> (bool, Latency<'_>) {
+        let (total, service) = (self.total_latency(), self.service_latency());
+        let is_total = total.has_percentiles() || !service.has_percentiles() && !total.is_empty();
+        (is_total, if is_total { total } else { service })
+    }
+
+    /// Returns the submission latency.
+    pub fn submit_latency(&self) -> Latency<'_> {
+        known(&self.slat, self.listed.as_ref().and_then(|listed| listed.slat.as_ref()))
+    }
+}
+
+impl JobRecord {
+    /// Returns the latency of fsync and its like.
+    pub fn sync_latency(&self) -> Latency<'_> {
+        known(&self.sync, self.sync_listed.as_ref())
+    }
+
+    /// Says for how long the job's rates hold, where that is only until a write-back cache is
+    /// dirty.
+    pub fn rates_last(&self) -> Option<String> {
+        self.caps.as_ref()?.filling.as_ref()?.words()
+    }
+}
+
+fn known<'a>(hist: &'a Histogram, listed: Option<&'a ListedLatency>) -> Latency<'a> {
+    match listed {
+        Some(listed) if hist.is_empty() => Latency::Listed(listed),
+        _ => Latency::Measured(hist),
+    }
 }

@@ -3,8 +3,6 @@
 use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::{DirRecord, Figure, Figures, JobRecord};
-
 /// A distribution that came without its histogram: its moments, and values at some percentiles.
 ///
 /// Nothing else may be derived from it: a percentile that is not listed is not known.
@@ -116,54 +114,6 @@ impl Latency<'_> {
     /// Returns whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
-    }
-}
-
-impl DirRecord {
-    /// Returns the total latency, from the choice of an operation to its completion.
-    pub fn total_latency(&self) -> Latency<'_> {
-        known(&self.lat, self.listed.as_ref().and_then(|listed| listed.lat.as_ref()))
-    }
-
-    /// Returns the service time, from submission to completion.
-    pub fn service_latency(&self) -> Latency<'_> {
-        known(&self.clat, self.listed.as_ref().and_then(|listed| listed.clat.as_ref()))
-    }
-
-    /// Returns the latency to show, and whether it is the total one: fio lists percentiles of the
-    /// service time only, which then says more.
-    pub fn shown_latency(&self) -> (bool, Latency<'_>) {
-        let (total, service) = (self.total_latency(), self.service_latency());
-        let is_total = total.has_percentiles() || !service.has_percentiles() && !total.is_empty();
-        (is_total, if is_total { total } else { service })
-    }
-
-    /// Returns the submission latency.
-    pub fn submit_latency(&self) -> Latency<'_> {
-        known(&self.slat, self.listed.as_ref().and_then(|listed| listed.slat.as_ref()))
-    }
-}
-
-impl JobRecord {
-    /// Returns the latency of fsync and its like.
-    pub fn sync_latency(&self) -> Latency<'_> {
-        known(&self.sync, self.sync_listed.as_ref())
-    }
-
-    /// Returns the calls per second of fsync and its like, and their latencies; none where there
-    /// were none.
-    pub fn sync_figures(&self) -> Option<Figures> {
-        let sync = self.sync_latency();
-        let runtime_ns = self.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
-        let calls = DirRecord { n_ios: sync.count(), runtime_ns, ..DirRecord::default() };
-        (!sync.is_empty()).then(|| Figures::of(&sync).with(Figure::Iops, calls.rate_iops()))
-    }
-}
-
-fn known<'a>(hist: &'a Histogram, listed: Option<&'a ListedLatency>) -> Latency<'a> {
-    match listed {
-        Some(listed) if hist.is_empty() => Latency::Listed(listed),
-        _ => Latency::Measured(hist),
     }
 }
 

@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::{Interval, Record};
-
 /// Under which conditions a step was measured.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct StepConditions {
@@ -179,35 +177,6 @@ impl Verdict {
             Verdict::Failed => "failed",
             Verdict::NotAssessed => "not assessed",
         }
-    }
-}
-
-impl Record {
-    /// Returns when the warm-up ended that was found, by step, as milliseconds after the start of
-    /// the run. Steps of which that could not be found out are not in it.
-    pub fn warm_up_ends_ms(&self) -> BTreeMap<u32, u64> {
-        let end_ms = |step: &StepValidity| {
-            let is_first = |it: &&Interval| it.step_idx == step.step_idx && !it.ramp;
-            let first = self.intervals.iter().find(is_first)?;
-            let start_ms = first.end_ms.saturating_sub(first.length_ms);
-            Some((step.step_idx, start_ms.saturating_add(step.warm_up_ms?)))
-        };
-        self.validity.iter().filter_map(end_ms).collect()
-    }
-}
-
-impl Record {
-    /// Returns the checks of the measurement that stands for the load line: those of a curve's
-    /// answer. All its other points were measured on the way, most of them to overload the volume.
-    pub fn line_validity(&self) -> Option<&StepValidity> {
-        let of = |step_idx: u32| self.validity.iter().find(|it| it.step_idx == step_idx);
-        let n_failed = |step_idx: u32| {
-            let weigh = |it: &StepValidity| {
-                it.with(Verdict::Failed).count() + if it.is_valid { 0 } else { it.gates.len() }
-            };
-            of(step_idx).map_or(0, weigh)
-        };
-        of(self.curve.as_ref()?.line_step(n_failed)?)
     }
 }
 

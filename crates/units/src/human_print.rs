@@ -49,6 +49,35 @@ pub fn plural(count: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
+/// Prints a whole number with commas between thousands: `1,268,464`.
+pub fn format_count(count: u64) -> String {
+    let digits = count.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<&str> =
+        groups.map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
+    groups.join(",")
+}
+
+/// Prints a number with commas between thousands; below 1,000 with one decimal if it has any:
+/// `16,384`, `12.5`.
+pub fn format_number(value: f64) -> String {
+    if value < 1000.0 {
+        let text = format!("{value:.1}");
+        return text.strip_suffix(".0").map_or(text.clone(), ToOwned::to_owned);
+    }
+    format_count(value.round() as u64)
+}
+
+/// Prints a number with three digits, or all before the point: `0.125`, `12.5`, `16384`.
+pub fn format_short(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.0995 || size == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
 /// Prints a rate in MB/s of 10^6 bytes, with three digits, for what is published so.
 ///
 /// Not a number and negative rates print as zero.

@@ -4,7 +4,15 @@ use serde::Serialize;
 
 use crate::bucket::Bucket;
 use crate::design::Limit;
-use crate::io::CapId;
+
+/// One cap of a design: position in the list that `System::caps` returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub struct CapId(pub u16);
+
+impl CapId {
+    /// No cap: only the volume's own latency.
+    pub const NONE: CapId = CapId(u16::MAX);
+}
 
 /// What a cap limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

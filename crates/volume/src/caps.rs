@@ -3,8 +3,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::cap::{Cap, Demand};
-use crate::io::CapId;
+use crate::cap::{Cap, CapId, Demand};
 
 /// A few caps: those of one lane, or of one gate.
 #[derive(Clone, Copy, Debug)]

@@ -17,6 +17,7 @@ mod medium;
 mod network;
 mod parser;
 mod promised;
+mod read;
 pub mod service;
 mod vm;
 
@@ -27,10 +28,9 @@ pub(crate) use vm::machine_of;
 pub use catalog::{Catalog, Cloud};
 pub use free::Provisioned;
 pub use medium::{MEDIA, MediumLatency, medium_latency};
-pub use parser::{
-    BUCKET_WINDOW_NS_DEFAULT, MB_BYTES_DEFAULT, MB_READINGS, parse, parse_in_mb, parse_with,
-};
+pub use parser::{MB_BYTES_DEFAULT, MB_READINGS};
 pub use promised::Promised;
+pub use read::{BUCKET_WINDOW_NS_DEFAULT, parse, parse_in_mb, parse_with};
 pub use vm::{Interface, machine_with, needs_premium};
 
 /// What a disk of figures in the design is called where it has no name.

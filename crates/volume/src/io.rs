@@ -1,6 +1,6 @@
 //! What goes into an emulated volume and what comes out.
 
-use crate::cap::CapKind;
+use crate::cap::{CapId, CapKind};
 
 /// What an operation does to a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,13 +86,4 @@ impl Stations {
         };
         self.0 & station.0 != 0
     }
-}
-
-/// One cap of a design: position in the list that `System::caps` returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
-pub struct CapId(pub u16);
-
-impl CapId {
-    /// No cap: only the volume's own latency.
-    pub const NONE: CapId = CapId(u16::MAX);
 }

@@ -12,9 +12,9 @@
 //! last; the earliest start is next, and of equal ones who came first.
 
 use crate::cache::GroupSpot;
-use crate::cap::Demand;
+use crate::cap::{CapId, Demand};
 use crate::caps::{CapSet, Caps};
-use crate::io::{CapId, Stations};
+use crate::io::Stations;
 use crate::queue::TimeQueue;
 use crate::slab::{Fifo, Linked, NIL, Slab};
 

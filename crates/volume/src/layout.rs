@@ -3,12 +3,11 @@
 //! What there is (volumes, disks, clients, pools) is laid out once; what it carries may be set
 //! again at any time ([`Layout::apply`]). A cap keeps its position for the life of the system.
 
-use crate::cap::{Cap, CapDirection, CapInfo, CapKind, Measure};
+use crate::cap::{Cap, CapDirection, CapId, CapInfo, CapKind, Measure};
 use crate::caps::CapSet;
 use crate::design::{
     Backing, CacheMode, Client, Design, Limit, Merging, NetworkVolume, Stripe, Volume,
 };
-use crate::io::CapId;
 use crate::lanes::{Gate, Lane, Lanes, Role};
 use crate::stripe::StripeMap;
 use crate::unit::Streams;

@@ -19,19 +19,14 @@ mod cache;
 mod cap;
 mod caps;
 mod extents;
-mod host;
 mod lanes;
 mod latency;
 mod layout;
-mod lifecycle;
 #[cfg(test)]
 mod misuse;
 mod network;
-mod operation;
-mod promise;
 mod queue;
 mod slab;
-mod status;
 mod stripe;
 mod system;
 mod unit;
@@ -41,11 +36,10 @@ pub mod errata;
 pub mod io;
 pub mod limits;
 
-pub use cap::{CapDirection, CapInfo, CapKind, CapUsage, Credits};
+pub use cap::{CapDirection, CapId, CapInfo, CapKind, CapUsage, Credits};
 pub use design::{CacheMode, Cap, Design, Limit};
-pub use host::DirtyLevel;
-pub use io::{CapId, Done, Io, IoKind, Stations};
-pub use lifecycle::ChangeError;
-pub use promise::Promise;
-pub use status::{CacheStatus, CapStatus, Status, VolumeStatus};
-pub use system::{Start, System, SystemOptions};
+pub use io::{Done, Io, IoKind, Stations};
+pub use system::{
+    CacheStatus, CapStatus, ChangeError, DirtyLevel, Promise, Start, Status, System, SystemOptions,
+    VolumeStatus,
+};

@@ -17,6 +17,7 @@ pub mod cache;
 pub mod compose;
 pub mod credit;
 mod depth;
+mod flow;
 mod network;
 pub mod path;
 mod queue;
@@ -25,6 +26,7 @@ pub mod size;
 pub mod stripe;
 
 pub use bound::Bound;
-pub use compose::{CapUse, Done, Flow, Load, Scope, alone, together};
+pub use compose::{alone, together};
 pub use depth::{AtDepth, at_depth, by_depth};
+pub use flow::{CapUse, Done, Flow, Load, Scope};
 pub use remedy::{PriceOf, Remedy, remedies, remedies_among, remedies_by};

@@ -2,10 +2,10 @@
 //! `tests/system/contracts.rs`.
 
 use crate::design::{self, Backing, Design};
-use crate::host::Host;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::system::Start;
+use crate::system::host::Host;
 
 /// Returns a design of one volume of disks.
 fn of_disks(text: &str) -> Design {

@@ -1,6 +1,6 @@
 //! Calls in flight: each client of a network volume has so many slots, and no more.
 
-use crate::io::CapId;
+use crate::cap::CapId;
 use crate::lanes::Lanes;
 use crate::layout::ClientPlace;
 use crate::slab::Fifo;

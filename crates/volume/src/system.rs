@@ -4,22 +4,33 @@
 //! until the caps before it let it go, then takes the latency of its medium. The operation is done
 //! when its last piece is.
 
+pub(crate) mod host;
+mod lifecycle;
+mod operation;
+mod promise;
+mod status;
+
 use units::mix64;
 
 use crate::cache::GroupSpot;
-use crate::cap::{CapInfo, CapUsage, Demand};
+use crate::cap::{CapId, CapInfo, CapUsage, Demand};
 use crate::design::{Backing, CacheMode, Design, Latency, Stripe};
-use crate::host::Host;
-use crate::io::{CapId, Done, Io, IoKind, Stations};
+use crate::io::{Done, Io, IoKind, Stations};
 use crate::lanes::{LaneResult, Lanes, Piece, Role, Task, WHOLE};
 use crate::latency::Sampler;
 use crate::layout::{Layout, VolumePlace};
 use crate::network::SlotTable;
-use crate::operation::{Operation, Order};
-use crate::promise::Promises;
 use crate::queue::TimeQueue;
 use crate::slab::{NIL, Slab};
 use crate::unit::units;
+use host::Host;
+use operation::{Operation, Order};
+use promise::Promises;
+
+pub use host::DirtyLevel;
+pub use lifecycle::ChangeError;
+pub use promise::Promise;
+pub use status::{CacheStatus, CapStatus, Status, VolumeStatus};
 
 /// Pieces for which memory is reserved beyond one per operation. More of them, of large operations
 /// over small chunks, grow it once.

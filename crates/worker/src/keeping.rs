@@ -3,12 +3,12 @@
 
 use plan::{Direction, Job};
 
+use crate::chosen::ChosenOp;
 use crate::errors::{ErrorBudget, ErrorsSeen, Failure, IoError};
 use crate::meters::{Meters, SampleUnit, Sampler};
 use crate::occupancy::ArrivalCounts;
 use crate::pending::Pending;
 use crate::series::{Series, SeriesRuns, series_of};
-use crate::source::ChosenOp;
 use crate::tree::Stuck;
 
 /// Failed operations kept until they are taken: more than come in a batch.

@@ -8,19 +8,17 @@
 //! Never here: a clock, a system call, a buffer's bytes (those go through [`Data`]), and between
 //! start and end an allocation or a lock.
 //!
-//! The way in: [`Worker::next`] (`worker.rs`, `issue.rs`) and [`Worker::complete`] (`complete.rs`);
-//! `source.rs` chooses the operations, `gate.rs` says when, `paths.rs` by which way, `keeping.rs`
-//! holds what is known of the course so far, `meters.rs` counts.
+//! The way in: [`Worker::next`] and [`Worker::complete`] (`worker.rs`, and the folder of that
+//! name); `source.rs` chooses the operations, `gate.rs` says when, `paths.rs` by which way,
+//! `keeping.rs` holds what is known of the course so far, `meters.rs` counts.
 //!
 //! Tests: `tests/`, which drive a worker in virtual time.
 
-mod complete;
+mod chosen;
 mod data;
 mod errors;
 mod flow;
 mod gate;
-mod issue;
-mod joined;
 mod keeping;
 mod latency_target;
 mod log;
@@ -29,16 +27,13 @@ mod meters;
 mod misuse;
 mod occupancy;
 mod pace;
-mod parts;
 mod paths;
 mod pending;
 mod raising;
-mod replaying;
 mod series;
 mod slots;
 mod source;
 mod spec;
-mod swap;
 mod together;
 mod touched;
 mod tree;
@@ -54,10 +49,9 @@ pub use meters::{DirMeters, Meters, PriorityMeters};
 pub use occupancy::{ArrivalCounts, LATE_NS, offered_iops};
 pub use series::{Series, SeriesMeters, SeriesName};
 pub use spec::{FileRegion, WorkerSpec};
-pub use swap::Swap;
 pub use together::SharedWalks;
 pub use touched::Touched;
 pub use tree::{
     CompleteParts, DoneOf, FileFlags, FormatStatus, Stuck, TreeCounts, TreeJob, TreeState,
 };
-pub use worker::{Decision, Phase, Worker};
+pub use worker::{Decision, Phase, Swap, Worker};

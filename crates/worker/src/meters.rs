@@ -167,12 +167,6 @@ impl Meters {
     }
 }
 
-/// Adds to a counter that only this thread writes: a plain load and store, no locked addition.
-#[inline]
-pub(crate) fn add(counter: &AtomicU64, n: u64) {
-    counter.store(counter.load(Relaxed).wrapping_add(n), Relaxed);
-}
-
 /// Class of a batch size in [`Meters::submit_batches`].
 #[inline]
 pub(crate) fn batch_class(n: usize) -> usize {

@@ -16,8 +16,8 @@ use plan::verify::VerifyMethod;
 use plan::workload::Workload;
 
 use crate::latency_target::DepthSearch;
-use crate::replaying::Replaying;
 use crate::slots::Slots;
+use crate::source::replaying::Replaying;
 use crate::touched::Touched;
 use crate::tree::Effect;
 use crate::trimming::Trims;

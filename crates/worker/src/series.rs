@@ -5,9 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hist::{LiveHistogram, Zeroed};
 use plan::op::OpKind;
+use plan::tree::{Activity, TreeWork};
 use plan::{Direction, Job};
-
-use crate::meters::add;
 
 /// Series of each part of a job that reads and writes: one per direction.
 const N_DIRS: usize = Direction::ALL.len();
@@ -21,10 +20,31 @@ pub(crate) fn series_of(part_idx: u16, dir: Direction) -> u16 {
     part_idx * N_DIRS as u16 + dir as u16
 }
 
+/// Returns the series of an operation: per task one for each kind of operation.
+pub(crate) fn series_of_task(task: u16, kind: OpKind) -> u16 {
+    let kind_idx = OpKind::ALL.iter().position(|it| *it == kind).unwrap_or(0);
+    task * OpKind::ALL.len() as u16 + kind_idx as u16
+}
+
+/// Returns the series of the reads and writes of an only task, by direction.
+pub(crate) fn series_of_io() -> [Option<u16>; Direction::ALL.len()] {
+    let mut of_dirs = [None; Direction::ALL.len()];
+    for (dir, kind) in [(Direction::Read, OpKind::Read), (Direction::Write, OpKind::Write)] {
+        of_dirs[dir as usize] = Some(series_of_task(0, kind));
+    }
+    of_dirs
+}
+
 /// Returns the direction of a series of parts.
 #[inline]
 pub(crate) fn direction_of(series: u16) -> Direction {
     Direction::ALL[usize::from(series) % N_DIRS]
+}
+
+/// Adds to a counter that only this thread writes: a plain load and store, no locked addition.
+#[inline]
+pub(crate) fn add(counter: &AtomicU64, n: u64) {
+    counter.store(counter.load(Relaxed).wrapping_add(n), Relaxed);
 }
 
 /// What a series counts.
@@ -109,7 +129,7 @@ impl Series {
     /// Makes the series of a job's parts, or of its directions where it has no parts.
     pub(crate) fn of(job: &Job) -> Self {
         if let Some(work) = &job.tree {
-            let names = crate::tree::series_names(work);
+            let names = names_of_tree(work);
             let meters = SeriesMeters::zeroed_slice(names.len());
             return Series { names, meters };
         }
@@ -228,4 +248,14 @@ impl SeriesRuns {
     pub(crate) fn take(&mut self, series: u16) -> Run {
         std::mem::take(&mut self.runs[usize::from(series)])
     }
+}
+
+/// Returns the series of a job on a tree: of each task, one for each kind of operation.
+fn names_of_tree(work: &TreeWork) -> Box<[Option<SeriesName>]> {
+    let parts: Vec<&str> = match &work.activity {
+        Activity::Format(_) => vec![""],
+        Activity::Operations(tasks) => tasks.iter().map(|task| task.name.as_str()).collect(),
+    };
+    let of_part = |part: &str| OpKind::ALL.map(|op| Some(SeriesName { part: part.to_owned(), op }));
+    parts.into_iter().flat_map(of_part).collect()
 }

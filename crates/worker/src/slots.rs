@@ -3,8 +3,8 @@
 use plan::IoPriority;
 use plan::op::{BufId, FileIdx, Op, OpKind};
 
+use crate::chosen::BlockCheck;
 use crate::series::NO_SERIES;
-use crate::source::BlockCheck;
 
 /// What is known about one operation in flight. Two cache lines.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,9 @@
 //! Which operation comes next: direction, file, place and length.
 
+mod joined;
+mod parts;
+pub(crate) mod replaying;
+
 use std::sync::Arc;
 
 use pattern::PatternError;
@@ -11,76 +15,12 @@ use plan::op::OpKind;
 use plan::workload::Workload;
 use plan::{Direction, EngineWork};
 
-use crate::joined::Joined;
-use crate::parts::{self, Parts};
-use crate::replaying::Replaying;
+use crate::chosen::{ChosenOp, UntimedOp};
 use crate::series::{NO_SERIES, series_of};
 use crate::spec::{FileRegion, WorkerSpec};
-
-/// An operation without slot and time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChosenOp {
-    pub(crate) kind: OpKind,
-    pub(crate) file_idx: u32,
-    pub(crate) offset: u64,
-    pub(crate) len: u32,
-    /// When it was due, under a rate.
-    pub(crate) intended_ns: Option<u64>,
-    /// Of a read that verifies: what it must find.
-    pub(crate) check: Option<BlockCheck>,
-    /// Series that counts it; see [`crate::series`].
-    pub(crate) series: u16,
-}
-
-/// What a block must hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlockCheck {
-    /// Number of the write that put it there.
-    pub(crate) number: u64,
-    /// It was trimmed since.
-    pub(crate) trimmed: bool,
-}
-
-/// An operation of a workload, before anything is known of its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct UntimedOp {
-    pub(crate) kind: OpKind,
-    pub(crate) file_idx: u32,
-    pub(crate) extent: Extent,
-    /// See [`ChosenOp::series`].
-    pub(crate) series: u16,
-}
-
-impl UntimedOp {
-    /// Room for one.
-    const NONE: UntimedOp = UntimedOp {
-        kind: OpKind::Read,
-        file_idx: 0,
-        extent: Extent { offset: 0, len: 0 },
-        series: NO_SERIES,
-    };
-}
-
-impl From<UntimedOp> for ChosenOp {
-    #[inline]
-    fn from(untimed: UntimedOp) -> Self {
-        let UntimedOp { kind, file_idx, extent: Extent { offset, len }, series } = untimed;
-        ChosenOp { kind, file_idx, offset, len, intended_ns: None, check: None, series }
-    }
-}
-
-impl ChosenOp {
-    /// Makes an operation of the workload.
-    #[inline]
-    pub(crate) fn new(kind: OpKind, file_idx: u32, offset: u64, len: u32, series: u16) -> Self {
-        UntimedOp { kind, file_idx, extent: Extent { offset, len }, series }.into()
-    }
-
-    /// Makes a sync of a whole file.
-    pub(crate) fn sync(kind: OpKind, file_idx: u32) -> Self {
-        ChosenOp::new(kind, file_idx, 0, 0, NO_SERIES)
-    }
-}
+use joined::Joined;
+use parts::Parts;
+use replaying::Replaying;
 
 /// How a source chooses several operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,17 +4,14 @@ use pattern::verify::{
     Checks, VerifyState, WriteFate, WriteLog, WriteProgress, WriteRecord, effective_checks,
     write_seed,
 };
-use plan::op::{FileIdx, Op, OpKind};
-use plan::{Direction, Job};
+use plan::Job;
+use plan::op::{Op, OpKind};
 
+use crate::chosen::{BlockCheck, ChosenOp, Filled};
 use crate::data::ReadFacts;
-use crate::issue::Filled;
-use crate::meters::add;
 use crate::series::{NO_SERIES, series_of};
 use crate::slots::{Slot, Slots};
-use crate::source::{BlockCheck, ChosenOp};
 use crate::trimming::{NextTrim, Trims};
-use crate::worker::Worker;
 
 /// The verification of one worker.
 #[derive(Debug)]
@@ -202,7 +199,11 @@ impl Verifying {
 
     /// Returns the next block to trim, `Err` when it must wait for writes in flight. `flush` says
     /// that the pass writes no more.
-    fn next_trim(&mut self, slots: &Slots, flush: bool) -> Option<Result<ChosenOp, Filled>> {
+    pub(crate) fn next_trim(
+        &mut self,
+        slots: &Slots,
+        flush: bool,
+    ) -> Option<Result<ChosenOp, Filled>> {
         let trims = self.trims.as_mut()?;
         match trims.next(&mut self.log, |number| slots.is_changing(number), flush) {
             NextTrim::None => None,
@@ -212,7 +213,7 @@ impl Verifying {
     }
 
     /// Returns the next block of the backlog, `Err` when it must wait for writes in flight.
-    fn next_of_backlog(&mut self, slots: &Slots) -> Option<Result<ChosenOp, Filled>> {
+    pub(crate) fn next_of_backlog(&mut self, slots: &Slots) -> Option<Result<ChosenOp, Filled>> {
         if self.backlog == 0 || !self.reads_back {
             return None;
         }
@@ -250,7 +251,7 @@ impl Verifying {
     }
 
     /// Returns what becomes of the read of a job that verifies what an earlier run wrote.
-    fn replay_read(&mut self) -> Replay {
+    pub(crate) fn replay_read(&mut self) -> Replay {
         let Some(restriction) = &mut self.restriction else { return Replay::Issue };
         let number = restriction.n_reads;
         restriction.n_reads += 1;
@@ -265,7 +266,7 @@ impl Verifying {
     }
 
     /// Remembers a write that an earlier run made, as far as it did.
-    fn replay_write(&mut self, record: WriteRecord) -> Replay {
+    pub(crate) fn replay_write(&mut self, record: WriteRecord) -> Replay {
         let fate = self.restriction.as_ref().map(|known| known.state.fate(record.number_io));
         match fate {
             Some(WriteFate::Never) => {
@@ -283,6 +284,23 @@ impl Verifying {
         }
         Replay::Skip
     }
+
+    /// Restricts it to what an earlier run of a job had written.
+    pub(crate) fn restrict_to(&mut self, state: VerifyState, name: &str) {
+        assert!(self.on, "what `{name}` wrote is said, which verifies nothing");
+        assert!(self.restriction.is_none(), "what `{name}` wrote is said twice");
+        self.restriction = Some(Restriction { state, n_reads: 0, exhausted: false });
+    }
+
+    /// Returns how far writing is, if a later run is to verify it.
+    pub(crate) fn progress(&self) -> Option<&WriteProgress> {
+        self.progress.as_ref()
+    }
+
+    /// Returns the number of blocks that were written and should have been read back.
+    pub(crate) fn n_unverified(&self) -> usize {
+        if self.reads_back { self.log.len() } else { 0 }
+    }
 }
 
 /// Makes an operation on a block that was written.
@@ -295,76 +313,5 @@ fn block(kind: OpKind, record: &WriteRecord) -> ChosenOp {
         intended_ns: None,
         check: Some(BlockCheck { number: record.number_io, trimmed: record.trimmed }),
         series: kind.direction().map_or(NO_SERIES, |dir| series_of(0, dir)),
-    }
-}
-
-impl Worker {
-    /// Restricts verification to what an earlier run had written. Before the start.
-    pub fn restrict_to(&mut self, state: VerifyState) {
-        self.must_be_new("what was written is said");
-        let name = &self.job.name;
-        assert!(self.verifying.on, "what `{name}` wrote is said, which verifies nothing");
-        assert!(self.verifying.restriction.is_none(), "what `{name}` wrote is said twice");
-        self.verifying.restriction = Some(Restriction { state, n_reads: 0, exhausted: false });
-    }
-
-    /// Returns what was written, for a later run to verify; `None` if the job does not ask for it.
-    ///
-    /// `worker_number` counts over all workers of the run.
-    pub fn verify_state(&self, worker_number: u64) -> Option<VerifyState> {
-        let progress = self.verifying.progress.as_ref()?;
-        let job = &self.job;
-        Some(progress.state(job.verify.policy, &job.name, worker_number, self.seed))
-    }
-
-    /// Returns the number of blocks that were written and should have been read back.
-    pub fn n_unverified(&self) -> usize {
-        if self.verifying.reads_back { self.verifying.log.len() } else { 0 }
-    }
-
-    /// Chooses a block of the trim or verify backlog, if it is time for one.
-    pub(crate) fn choose_backlog(&mut self) -> Option<Result<ChosenOp, Filled>> {
-        let flush = self.source.is_done() || self.verifying.is_exhausted();
-        let trim = self.verifying.next_trim(&self.slots, flush);
-        trim.or_else(|| self.verifying.next_of_backlog(&self.slots))
-    }
-
-    /// Returns whether an operation is issued at all by a job that verifies an earlier run.
-    pub(crate) fn replay(&mut self, chosen: &ChosenOp) -> Replay {
-        let dry_run = self.verifying.is_dry_run();
-        match chosen.kind {
-            OpKind::Write if dry_run => {
-                let number_io = self.writes.n;
-                self.writes.n += 1;
-                let file = FileIdx(chosen.file_idx);
-                let ChosenOp { offset, len, .. } = *chosen;
-                let record = WriteRecord { offset, number_io, len, file, trimmed: false };
-                let replay = self.verifying.replay_write(record);
-                if replay == Replay::Skip {
-                    // As in fio: the writes that were gone through are counted, without bytes.
-                    add(&self.meters.dir(Direction::Write).n_ios, 1);
-                }
-                replay
-            }
-            OpKind::Trim | OpKind::Read if dry_run => Replay::Skip,
-            OpKind::Read if !self.job.workload.access.write => self.verifying.replay_read(),
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => Replay::Issue,
-        }
     }
 }

@@ -1,6 +1,14 @@
 //! The state machine: phases of a worker, and when it asks for what.
 //!
-//! Issue lives in `issue.rs`, completion in `complete.rs`; both are methods of [`Worker`].
+//! Issue lives in `issue.rs`, completion in `complete.rs` of the folder beside: all methods of
+//! [`Worker`] do.
+
+mod asks;
+mod complete;
+mod issue;
+mod swap;
+mod tree;
+mod verify;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,26 +16,30 @@ use std::sync::atomic::Ordering::Relaxed;
 use plan::op::{FileIdx, Op, OpKind};
 use plan::{Direction, EngineWork, Job};
 
+use crate::chosen::{ChosenOp, Filled};
 use crate::data::Data;
 use crate::errors::{EIO, ETIMEDOUT, ErrorBudget, ErrorsSeen, Failure, FailureKind, IoError};
 use crate::flow::FlowGroup;
 use crate::gate::Gate;
-use crate::issue::Filled;
 use crate::keeping::{Faults, Lateness, Passes, Tally, Times, Waiting, Writes};
 use crate::latency_target::{DepthSearch, Trial};
 use crate::log::LogSender;
-use crate::meters::{Meters, add};
+use crate::meters::Meters;
 use crate::occupancy::{ArrivalCounts, Occupancy};
 use crate::pace::Pace;
 use crate::paths::{Complete, JobFeatures, Paths};
 use crate::raising::Raising;
+use crate::series::add;
+use crate::series::series_of_io;
 use crate::slots::Slots;
-use crate::source::{ChosenOp, Source};
+use crate::source::Source;
 use crate::spec::WorkerSpec;
 use crate::together::SharedWalks;
 use crate::touched::Touched;
-use crate::tree::{Stuck, TreeWorker, series_of_io};
+use crate::tree::{Stuck, TreeWorker};
 use crate::verifying::Verifying;
+
+pub use swap::Swap;
 
 /// What the driver of a worker does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

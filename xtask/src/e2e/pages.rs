@@ -68,7 +68,7 @@ fn matrix() -> String {
 
 /// Makes all pages in a folder.
 pub(super) fn make(folder: &Path) -> Result<Vec<Page>> {
-    let design = workspace::root().join(DESIGN);
+    let design = process::root().join(DESIGN);
     let design = design.to_str().context("the folder has a plain name")?.to_owned();
     let emulated = ["--on", design.as_str(), "--virtual"];
     let make = Maker { folder };

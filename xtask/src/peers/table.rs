@@ -9,7 +9,7 @@ use super::device::State;
 use super::options::Options;
 use super::rows::{Measure, Peer, Row, Target};
 use super::tool::Bench;
-use crate::workspace;
+use crate::process;
 
 /// The document, relative to the workspace root. The table stands between the two marks.
 const DOCUMENT: &str = "docs/performance.md";
@@ -106,7 +106,7 @@ fn aligned(cells: &[&str; 7]) -> String {
 
 /// Puts the table and the facts of the machine into the document.
 pub(crate) fn write(lines: &[Line], bench: &Bench, options: &Options) -> Result<()> {
-    let path = workspace::root().join(DOCUMENT);
+    let path = process::root().join(DOCUMENT);
     let document = fs::read_to_string(&path).with_context(|| format!("cannot read {DOCUMENT}"))?;
     let (before, rest) = document.split_once(BEGIN).context("no begin mark in the document")?;
     let (_, after) = rest.split_once(END).context("no end mark in the document")?;
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_document_has_room_for_the_table() {
-        let text = fs::read_to_string(workspace::root().join(DOCUMENT)).expect("the document");
+        let text = fs::read_to_string(process::root().join(DOCUMENT)).expect("the document");
         assert!(text.contains(BEGIN) && text.contains(END));
     }
 }

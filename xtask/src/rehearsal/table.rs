@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::Bench;
 use super::cases::Case;
 use super::forms::{FORMS, Form};
-use crate::{process, workspace};
+use crate::process;
 
 /// The document, relative to the workspace root. The table stands between the two marks.
 const DOCUMENT: &str = "docs/rehearse.md";
@@ -99,7 +99,7 @@ pub(crate) fn text(forms: &[&Form], lines: &[Line]) -> String {
 /// Puts the table and the facts of the machine into the document.
 pub(crate) fn write(forms: &[&Form], lines: &[Line], bench: &Bench) -> Result<()> {
     anyhow::ensure!(forms.len() == FORMS.len(), "not all forms were measured: nothing is written");
-    let path = workspace::root().join(DOCUMENT);
+    let path = process::root().join(DOCUMENT);
     let document = fs::read_to_string(&path).with_context(|| format!("cannot read {DOCUMENT}"))?;
     let (before, rest) = document.split_once(BEGIN).context("no begin mark in the document")?;
     let (_, after) = rest.split_once(END).context("no end mark in the document")?;
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_document_has_room_for_the_table() {
-        let text = fs::read_to_string(workspace::root().join(DOCUMENT)).unwrap();
+        let text = fs::read_to_string(process::root().join(DOCUMENT)).unwrap();
         let begin = text.find(BEGIN).expect("a begin mark");
         assert!(text.find(END).is_some_and(|end| end > begin));
     }

@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::{self, Package};
+use crate::process;
+use crate::workspace::Package;
 
 use super::{File, Violation, words};
 
@@ -24,7 +25,7 @@ pub(super) fn check(packages: &[Package], files: &[File]) -> Vec<Violation> {
         }),
     }
     for lock in ["Cargo.lock", "fuzz/Cargo.lock"] {
-        let text = std::fs::read_to_string(workspace::root().join(lock)).unwrap_or_default();
+        let text = std::fs::read_to_string(process::root().join(lock)).unwrap_or_default();
         violations.extend(words::check_lock(lock, &text));
     }
     violations
@@ -50,7 +51,7 @@ fn check_links(file: &File) -> Vec<Violation> {
                 continue; // a heading of the same page, or another site
             }
             let target = normal(&file.path.with_file_name(link));
-            if !workspace::root().join(&target).exists() {
+            if !process::root().join(&target).exists() {
                 let message = format!("link to `{link}`, which does not exist");
                 violations.push(file.violation(line_idx + 1, message));
             }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::process;
 use crate::workspace::{self, Package};
 pub(crate) use layers::pure_crates;
 use scanner::Source;
@@ -117,13 +118,13 @@ fn violations() -> Result<Vec<Violation>> {
 /// Reads every text file of the tree, in the order of their paths.
 fn read_tree(packages: &[Package]) -> Result<Vec<File>> {
     let mut paths = Vec::new();
-    collect(workspace::root(), &mut paths)?;
+    collect(process::root(), &mut paths)?;
     paths.sort();
     let mut files = Vec::new();
     for path in paths {
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read `{}`", path.display()))?;
-        let relative = path.strip_prefix(workspace::root()).context("a path below the root")?;
+        let relative = path.strip_prefix(process::root()).context("a path below the root")?;
         files.push(File::new(relative, text, packages));
     }
     mark_test_modules(&mut files);

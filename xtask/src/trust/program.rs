@@ -32,7 +32,7 @@ impl Program {
             path.clone()
         } else {
             process::run(&mut process::cargo(&["build", "--release", "-q", "-p", "plimsoll"]))?;
-            crate::workspace::root().join("target/release/plimsoll")
+            crate::process::root().join("target/release/plimsoll")
         };
         ensure!(path.is_file(), "there is no program `{}`", path.display());
         let scratch = std::env::temp_dir().join(format!("plimsoll-trust-{}", std::process::id()));

@@ -3,14 +3,12 @@
 //! The functions take pairs (load, latency) in ascending order of load, in any units. Each returns
 //! none rather than a figure that the points do not carry, and none extrapolates.
 
-mod at;
 mod depth;
 mod knee;
 mod point;
 mod response;
 mod usl;
 
-pub use at::{LoadAt, load_at};
 pub use depth::depth_for;
 pub use knee::{Knees, knees};
 pub use point::Point;

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use analysis::Limits;
 
-use super::read::BYTES_MAX;
-use super::{End, Size, Suite};
+use super::{BYTES_MAX, End, Size, Suite};
 use crate::lever::IN_FLIGHT_MAX;
 
 /// Why a change cannot be made.

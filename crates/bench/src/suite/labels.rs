@@ -1,7 +1,6 @@
 //! What steps are called: the name of their part, and what tells them apart in it.
 
-use super::steps::Settings;
-use super::{Durable, Part, Step};
+use super::{Durable, Part, Settings};
 
 /// Returns the label of a step: unique in its suite, and fit for a column.
 pub fn label(part: &Part, at: &Settings) -> String {
@@ -35,12 +34,6 @@ pub fn block(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// Returns what a step does in words, such as `randrw 8k, 75% read, 4 jobs x depth 32`.
-pub fn settings(step: &Step) -> String {
-    let loads: Vec<String> = step.loads.iter().map(load).collect();
-    loads.join(" + ")
-}
-
 /// Returns when what is written is made durable; none where the system decides.
 pub fn durable(durable: Durable) -> Option<String> {
     Some(match durable {
@@ -52,26 +45,4 @@ pub fn durable(durable: Durable) -> Option<String> {
         Durable::EachWhole => "O_SYNC".to_owned(),
         Durable::Each => "O_DSYNC".to_owned(),
     })
-}
-
-fn load(load: &super::StepLoad) -> String {
-    let mut text = format!("{} {}", load.access.as_str(), block(load.block_bytes));
-    if load.access.is_mixed() {
-        text.push_str(&format!(", {}% read", load.read_pct));
-    }
-    text.push_str(&format!(", {} x {}", load.workers, load.depth));
-    if let Some(rate) = load.rate_iops {
-        text.push_str(&format!(", {rate}/s each"));
-    }
-    if let Some(n) = load.connections {
-        text.push_str(&format!(", {n} connections"));
-    }
-    if !load.is_direct {
-        text.push_str(", buffered");
-    }
-    if let Some(durable) = durable(load.durable) {
-        text.push_str(", ");
-        text.push_str(&durable);
-    }
-    text
 }

@@ -3,105 +3,19 @@
 //! A measurement that keeps all conditions answers a need; one that breaks some is repeated before
 //! it is believed, and one that the generator or the host spoiled says nothing.
 
-use std::fmt;
-
 use analysis::gates::worst_backlog;
 use analysis::thin::ThinPercentile;
-use analysis::{LatencyFigure, Limit, Limits, Point};
+use analysis::{LatencyFigure, Limits, Point};
 use hist::Histogram;
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{MET, NeedConditionRecord, NeedRecord, Outcome, Record};
 
-use super::rows::{Check, borrowed, checks, held_by, latency, only_slows, spoils};
+use super::check::{Check, borrowed, checks, held_by, latency, only_slows, spoils};
+use super::condition::{Condition, positive, trimmed};
 use super::{Access, Durable, End, Part, Prepare, Step, Suite};
 use crate::lever::{Lever, Time};
 use crate::outcome::grown_backlog;
-
-/// One thing that must hold.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Condition {
-    /// A figure of the latency is below this.
-    Latency {
-        /// Which one: under a rate of the response time, else of the service time.
-        figure: LatencyFigure,
-        /// Nanoseconds.
-        ns_max: u64,
-        /// Of what makes writes durable (`fsync`, `fdatasync`), and not of the I/Os.
-        is_of_sync: bool,
-    },
-    /// So many I/Os per second at least.
-    Iops(f64),
-    /// So many bytes per second at least.
-    BytesPerS(f64),
-}
-
-impl Condition {
-    /// Reads conditions with commas between, such as `sync p99 < 10ms, iops > 50`.
-    ///
-    /// # Errors
-    /// With what is wrong and what to write instead.
-    pub fn parse_all(text: &str) -> Result<Vec<Condition>, String> {
-        text.split(',').map(|part| Self::parse(part.trim())).collect()
-    }
-
-    /// Returns whether both limit the same figure of the latency.
-    fn is_of_figure_of(&self, other: &Condition) -> bool {
-        match (self, other) {
-            (
-                Condition::Latency { figure, is_of_sync, .. },
-                Condition::Latency { figure: other, is_of_sync: of_sync, .. },
-            ) => figure == other && is_of_sync == of_sync,
-            (Condition::Latency { .. } | Condition::Iops(_) | Condition::BytesPerS(_), _) => false,
-        }
-    }
-
-    fn parse(text: &str) -> Result<Condition, String> {
-        let rate = |least: &str| {
-            positive(least.trim_start_matches('=').trim())
-                .ok_or_else(|| format!("`{text}`: expected a number above 0 behind `>`"))
-        };
-        if let Some((name, least)) = text.split_once('>') {
-            return match name.trim() {
-                "iops" => rate(least).map(Condition::Iops),
-                "mb_s" => rate(least).map(|mb_s| Condition::BytesPerS(mb_s * 1e6)),
-                _ => Err(format!("`{text}`: `iops` and `mb_s` may be more than a number")),
-            };
-        }
-        let (is_of_sync, limit) = match text.strip_prefix("sync ") {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let limits = limit.parse::<Limits>().map_err(|errors| {
-            errors.first().map_or(String::new(), |error| format!("`{text}`: {}", error.mistake))
-        })?;
-        match limits.all.as_slice() {
-            [Limit::Latency { figure, ns_max }] => {
-                Ok(Condition::Latency { figure: *figure, ns_max: *ns_max, is_of_sync })
-            }
-            _ => Err(format!("`{text}`: write a latency such as `p99 < 2ms`")),
-        }
-    }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Condition::Latency { figure, ns_max, is_of_sync } => {
-                let of = if *is_of_sync { "sync " } else { "" };
-                write!(f, "{of}{}", Limit::Latency { figure: *figure, ns_max: *ns_max })
-            }
-            Condition::Iops(least) => write!(f, "IOPS >= {}", trimmed(*least)),
-            Condition::BytesPerS(least) => write!(f, "MB/s >= {}", trimmed(least / 1e6)),
-        }
-    }
-}
-
-/// Prints a number with two decimals at most.
-fn trimmed(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
 
 /// A load, and what must hold under it.
 #[derive(Clone, Debug, PartialEq)]
@@ -524,7 +438,7 @@ impl Question {
         let stands = |check: &&Check| is_kept && only_slows(check) && self.only_worsens();
         let mut spoiling = checks.iter().filter(|check| spoils(check, self.offered_iops.is_some()));
         if let Some(check) = spoiling.find(|check| !stands(check)) {
-            return (AttemptVerdict::Spoiled, check.reason().to_owned());
+            return (AttemptVerdict::Spoiled, check.reason.clone());
         }
         if self.offered_iops == Some(0.0) {
             let thin = "too few operations were due in the time; measure longer \
@@ -539,7 +453,7 @@ impl Question {
             (true, None) => match borrowed(checks, self.asked_share(point)) {
                 Some(check) => (
                     AttemptVerdict::Borrowed,
-                    format!("it was kept, but may not last: {}", check.reason()),
+                    format!("it was kept, but may not last: {}", check.reason),
                 ),
                 None => (AttemptVerdict::Passed, String::new()),
             },
@@ -633,7 +547,7 @@ fn seen(
             format!("{} MB/s, not {}", trimmed(value / 1e6), trimmed(least / 1e6))
         }
         Condition::Iops(_) | Condition::Latency { .. } => {
-            format!("{value:.0} IOPS, not {}", trimmed(bound_of(condition)))
+            format!("{value:.0} IOPS, not {}", trimmed(condition.bound()))
         }
     });
     let record = condition_record(condition, unit, value, is_kept);
@@ -682,23 +596,10 @@ fn condition_record(
     NeedConditionRecord {
         condition: condition.to_string(),
         unit: unit.to_owned(),
-        bound: bound_of(condition),
+        bound: condition.bound(),
         value,
         is_kept,
     }
-}
-
-/// Returns what is asked, in the unit of the record.
-fn bound_of(condition: &Condition) -> f64 {
-    match condition {
-        Condition::Latency { ns_max, .. } => *ns_max as f64,
-        Condition::Iops(least) | Condition::BytesPerS(least) => *least,
-    }
-}
-
-/// Reads a number above 0.
-fn positive(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
 }
 
 #[cfg(test)]

@@ -7,11 +7,8 @@ use plan::Diagnostic;
 use plan::keys::{Findings, Keys};
 use toml::de::{DeTable, DeValue};
 
-use super::read_part::{self, Defaults};
-use super::{Layout, Prepare, Rounds, SCHEMA, Size, Source, Suite, SuitePlace, steps};
-
-/// Largest size of anything, bytes: an exbibyte.
-pub(super) const BYTES_MAX: u64 = 1 << 60;
+use super::read_part::{self, Defaults, required, text, within};
+use super::{BYTES_MAX, Layout, Prepare, Rounds, SCHEMA, Size, Source, Suite, SuitePlace, steps};
 
 /// Most steps of a suite, repeats and rounds not counted: more are a slip of the pen.
 pub(super) const STEPS_MAX: usize = 10_000;
@@ -167,22 +164,6 @@ fn check_steps(suite: &Suite, at: &Spans, findings: &mut Findings<'_>) {
     }
 }
 
-pub(super) fn required(
-    keys: &mut Keys<'_>,
-    name: &'static str,
-    findings: &mut Findings<'_>,
-) -> String {
-    let found = keys.text(name, findings).map(|(text, _)| text.trim().to_owned());
-    if keys.get(name).is_none() || found.as_ref().is_some_and(String::is_empty) {
-        findings.error("missing-key", &keys.at.clone(), format!("`{name}` is missing"));
-    }
-    found.unwrap_or_default()
-}
-
-pub(super) fn text(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> String {
-    keys.text(name, findings).map_or(String::new(), |(text, _)| text.to_owned())
-}
-
 fn source(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Source {
     let source = Source {
         id: required(&mut keys, "id", findings),
@@ -277,20 +258,4 @@ fn rounds(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Rounds {
     };
     keys.finish(findings);
     rounds
-}
-
-/// Returns a value that lies in its range; else tells, and returns the nearest end.
-pub(super) fn within(
-    value: u64,
-    range: std::ops::RangeInclusive<u64>,
-    name: &str,
-    expected: &str,
-    at: &Range<usize>,
-    findings: &mut Findings<'_>,
-) -> u64 {
-    if !range.contains(&value) {
-        let text = format!("`{name}` is {value}, expected {expected}");
-        findings.error("out-of-range", at, text);
-    }
-    value.clamp(*range.start(), *range.end())
 }

@@ -1,13 +1,12 @@
 //! Parts and the curve of a suite, out of TOML.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use analysis::Limits;
 use plan::keys::{Findings, Keys};
 use toml::de::DeValue;
 
-use super::need::Condition;
-use super::read::{required, text, within};
+use super::condition::Condition;
 use super::{
     Access, Bound, CurvePart, Durable, End, Part, PartLoad, Published, PublishedFigure, Target,
 };
@@ -363,4 +362,36 @@ pub(super) fn curve(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> CurvePar
 fn own_in_flight(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> u32 {
     let list = counts(keys, "in_flight", 1..=u64::from(IN_FLIGHT_MAX), findings);
     list.map_or(256, |list| list[0] as u32)
+}
+
+pub(super) fn required(
+    keys: &mut Keys<'_>,
+    name: &'static str,
+    findings: &mut Findings<'_>,
+) -> String {
+    let found = keys.text(name, findings).map(|(text, _)| text.trim().to_owned());
+    if keys.get(name).is_none() || found.as_ref().is_some_and(String::is_empty) {
+        findings.error("missing-key", &keys.at.clone(), format!("`{name}` is missing"));
+    }
+    found.unwrap_or_default()
+}
+
+pub(super) fn text(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> String {
+    keys.text(name, findings).map_or(String::new(), |(text, _)| text.to_owned())
+}
+
+/// Returns a value that lies in its range; else tells, and returns the nearest end.
+pub(super) fn within(
+    value: u64,
+    range: RangeInclusive<u64>,
+    name: &str,
+    expected: &str,
+    at: &Range<usize>,
+    findings: &mut Findings<'_>,
+) -> u64 {
+    if !range.contains(&value) {
+        let text = format!("`{name}` is {value}, expected {expected}");
+        findings.error("out-of-range", at, text);
+    }
+    value.clamp(*range.start(), *range.end())
 }

@@ -1,9 +1,7 @@
 //! The record of a suite: a row per step, the median of its repeats, and what others published.
 
-use analysis::gates::{is_sustained, of_step};
 use analysis::stats::median_interval;
-use analysis::steady::SteadyRule;
-use analysis::{GateName, GateVerdict, Point, series};
+use analysis::{GateName, Point, series};
 use hist::Histogram;
 use record::{
     IntervalRecord, Record, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
@@ -11,6 +9,7 @@ use record::{
 };
 
 use super::change::{ChangeError, Changes};
+use super::check::{Check, checks};
 use super::need::{self, Need, Question};
 use super::steps::Order;
 use super::{Rounds, Source, Step, Suite, published, rounds};
@@ -235,52 +234,6 @@ fn figure_of(values: &[f64]) -> SuiteFigureRecord {
     SuiteFigureRecord { median: series::median(values).unwrap_or(0.0), interval }
 }
 
-/// A check that a row's verdict looks at.
-pub(super) struct Check {
-    name: String,
-    verdict: Verdict,
-    reason: String,
-    /// The level is known not to last: it is one of burst credits, or of a cache that fills.
-    is_borrowed: bool,
-    /// Share of the load that is carried without credits, where that is known.
-    sustained_share: Option<f64>,
-}
-
-impl Check {
-    pub(super) fn reason(&self) -> &str {
-        &self.reason
-    }
-}
-
-/// Returns whether a check found that the generator, its clocks or the page cache made the figures,
-/// and not the disk. Of a suite's part the page cache may be meant.
-pub(super) fn spoils(check: &Check, is_of_need: bool) -> bool {
-    let names = [GateName::Generator, GateName::Little, GateName::PageCache];
-    let names = &names[..if is_of_need { 3 } else { 2 }];
-    check.verdict == Verdict::Failed && names.iter().any(|name| check.name == name.as_str())
-}
-
-/// Returns whether a check that spoils found no more than that the generator or its host were slow:
-/// a disk is no better for that.
-pub(super) fn only_slows(check: &Check) -> bool {
-    check.name == GateName::Generator.as_str()
-}
-
-/// Returns why the level of a step is known not to last, if it is: credits that ran out on the way
-/// carried a part of it, too. Where only a share of the load is asked for, credits do not matter if
-/// that share is carried without them.
-pub(super) fn borrowed(checks: &[Check], asked_share: Option<f64>) -> Option<&Check> {
-    let has_ended = |check: &&Check| {
-        check.verdict == Verdict::Failed && check.name == GateName::Credits.as_str()
-    };
-    let is_needed = |it: &&Check| {
-        let shares = asked_share.zip(it.sustained_share);
-        shares.is_none_or(|(asked, sustained)| !is_sustained(asked, sustained))
-    };
-    let needed = || checks.iter().filter(is_needed);
-    needed().find(has_ended).or_else(|| needed().find(|check| check.is_borrowed))
-}
-
 /// Checks that spoil a result, the weightiest first. Others are shown with the run.
 const WEIGHTY: [GateName; 8] = [
     GateName::Errors,
@@ -292,59 +245,6 @@ const WEIGHTY: [GateName; 8] = [
     GateName::Credits,
     GateName::Steady,
 ];
-
-/// Returns the checks of a step: those that were made when it ended, else what its record allows.
-pub(super) fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
-    if let Some(judged) = record.validity.iter().find(|it| it.step_idx == step_idx) {
-        let checks = judged.gates.iter().map(|gate| Check {
-            name: gate.name.clone(),
-            verdict: gate.verdict,
-            reason: gate.reason.clone(),
-            is_borrowed: gate.is_borrowed(),
-            sustained_share: gate.sustained_share(),
-        });
-        return checks.collect();
-    }
-    let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
-    let is_closed = jobs.all(|job| job.dirs.iter().all(|(_, dir)| dir.response.is_none()));
-    let gates = of_step(record, step_idx, is_closed, &SteadyRule::default());
-    let checks = gates.into_iter().map(|gate| Check {
-        name: gate.name.to_string(),
-        verdict: match gate.verdict {
-            GateVerdict::Passed => Verdict::Passed,
-            GateVerdict::Failed => Verdict::Failed,
-            GateVerdict::Unknown => Verdict::NotAssessed,
-        },
-        reason: gate.reason,
-        is_borrowed: false,
-        sustained_share: None,
-    });
-    checks.collect()
-}
-
-/// Returns the latencies of a step's point, or of what made its writes durable.
-pub(super) fn latency(
-    record: &Record,
-    step_idx: u32,
-    point: Option<&Point>,
-    is_of_sync: bool,
-) -> Option<Histogram> {
-    if !is_of_sync {
-        return point.map(|it| it.latency.clone());
-    }
-    let mut all = Histogram::new();
-    for job in record.jobs.iter().filter(|job| job.step_idx == step_idx) {
-        all.merge(&job.sync);
-    }
-    (!all.is_empty()).then_some(all)
-}
-
-/// Names the cap of an emulated volume that held a step.
-pub(super) fn held_by(record: &Record, step_idx: u32) -> Option<String> {
-    let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
-    let caps = jobs.find_map(|job| job.caps.as_ref())?;
-    caps.binding_cap().map(|cap| cap.name.clone())
-}
 
 /// Returns whether a step wrote only, and made every write durable by a call.
 fn makes_all_durable(record: &Record, step_idx: u32) -> bool {

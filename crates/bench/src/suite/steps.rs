@@ -1,7 +1,7 @@
 //! The steps of a suite: lists multiply, repeats are mixed.
 
-use super::labels::label;
-use super::{Access, Durable, End, Part, Suite};
+use super::labels::{block, durable, label};
+use super::{Access, CurvePart, Durable, End, Part, Settings, Suite};
 
 /// One measured period.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,21 +62,28 @@ impl StepLoad {
             (false, false) => 0.0,
         }
     }
-}
 
-/// A choice of each of a part's lists.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// Bytes per I/O.
-    pub block_bytes: u64,
-    /// Share of reads, percent.
-    pub read_pct: f64,
-    /// I/Os in flight per worker.
-    pub depth: u32,
-    /// Workers.
-    pub workers: u32,
-    /// Connections.
-    pub connections: Option<u32>,
+    fn in_words(&self) -> String {
+        let mut text = format!("{} {}", self.access.as_str(), block(self.block_bytes));
+        if self.access.is_mixed() {
+            text.push_str(&format!(", {}% read", self.read_pct));
+        }
+        text.push_str(&format!(", {} x {}", self.workers, self.depth));
+        if let Some(rate) = self.rate_iops {
+            text.push_str(&format!(", {rate}/s each"));
+        }
+        if let Some(n) = self.connections {
+            text.push_str(&format!(", {n} connections"));
+        }
+        if !self.is_direct {
+            text.push_str(", buffered");
+        }
+        if let Some(durable) = durable(self.durable) {
+            text.push_str(", ");
+            text.push_str(&durable);
+        }
+        text
+    }
 }
 
 /// How often steps are taken, and in which order.
@@ -103,6 +110,27 @@ impl Step {
     /// Returns whether it writes.
     pub fn writes(&self) -> bool {
         self.loads.iter().any(|load| !load.access.is_read())
+    }
+
+    /// Returns what it does in words, such as `randrw 8k, 75% read, 4 jobs x depth 32`.
+    pub fn in_words(&self) -> String {
+        let loads: Vec<String> = self.loads.iter().map(StepLoad::in_words).collect();
+        loads.join(" + ")
+    }
+}
+
+impl Suite {
+    /// Returns the longest time of everything but what is not known: a fill without a limit.
+    pub fn time_max_ns(&self, steps: &[Step]) -> u64 {
+        let steps_ns = steps.iter().map(Step::time_max_ns).fold(0, u64::saturating_add);
+        let n_rounds = self.rounds.as_ref().map_or(1, |rounds| u64::from(rounds.n_max));
+        let curve_ns = self.curve.as_ref().map_or(0, CurvePart::time_max_ns);
+        let fill_ns = self.prepare.fill_time_ns.filter(|_| self.prepare.n_fills > 0).unwrap_or(0);
+        let n_places = self.places.len().max(1) as u64;
+        steps_ns
+            .saturating_mul(n_rounds)
+            .saturating_add(curve_ns)
+            .saturating_add(fill_ns.saturating_mul(n_places))
     }
 }
 

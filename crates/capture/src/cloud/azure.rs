@@ -8,8 +8,7 @@ use serde_json::Value;
 use crate::cloud::{MetricGrid, document};
 use crate::context::{Context, quote};
 use crate::lines::ReadError;
-use crate::read::WHOLE_HOST;
-use crate::sample::{ClockKind, Event, NS_PER_S};
+use crate::sample::{ClockKind, Event, NS_PER_S, WHOLE_HOST};
 use crate::time::Stamps;
 
 /// What a metric is of.

@@ -1,6 +1,6 @@
 //! Readers of counters: each takes a stream and gives samples one at a time.
 
-mod iostat;
+pub(crate) mod iostat;
 mod perfmon;
 mod perfmon_names;
 mod sadf;
@@ -15,9 +15,6 @@ use crate::format::Format;
 use crate::lines::ReadError;
 use crate::sample::Event;
 use crate::{cloud, trace};
-
-pub(crate) use iostat::is_header as is_iostat_header;
-pub(crate) use vmstat::WHOLE_HOST;
 
 /// What a source does not say of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

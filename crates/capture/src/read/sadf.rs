@@ -5,9 +5,8 @@ use std::io::BufRead;
 use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
-use crate::read::WHOLE_HOST;
 use crate::read::sysstat_names::{DeviceFigure, is_busy_cpu, put, what};
-use crate::sample::{Event, HostSample, NS_PER_S, Rates};
+use crate::sample::{Event, HostSample, NS_PER_S, Rates, WHOLE_HOST};
 use crate::time::Stamps;
 
 /// What a figure of a line is.

@@ -5,11 +5,8 @@ use std::io::BufRead;
 use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
-use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
+use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates, WHOLE_HOST};
 use crate::time::Stamps;
-
-/// The device that is all of the host's together: what `vmstat` and `sar -b` count.
-pub(crate) const WHOLE_HOST: &str = "whole host";
 
 /// vmstat counts blocks of 1,024 bytes.
 const BLOCK_BYTES: f64 = 1024.0;

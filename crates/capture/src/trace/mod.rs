@@ -12,7 +12,6 @@ mod table;
 
 use hist::Histogram;
 
-pub(crate) use blkparse::is_line as is_blkparse_line;
 pub use sizes::SizeCounts;
 
 /// What a trace tells about a device beyond its samples.

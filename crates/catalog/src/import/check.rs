@@ -3,60 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::check_list::{PriceChange, compare_fact, compare_price, without_contradictions};
+use super::check_list::{compare_fact, compare_price, without_contradictions};
+use super::diff::{FigureChange, TableDiff, disagrees};
 use super::doubt::{DoubtedFigure, Ranges, doubts};
 use super::{CLOUD, ReadTable, RejectedRow, TableKind, TableRow, editions};
 use crate::cloud::Cloud;
-use crate::column::{Column, Unit};
+use crate::column::Column;
 use crate::edition::Edition;
 use crate::figure::{Exactness, Figure, Source};
 use crate::item::Item;
 
-/// How far bytes per second may be off before a row is not believed: "MB" may be up to 4.9 % more
-/// than 10^6 bytes, and maps cut off fractions.
-const BYTES_TOLERANCE: f64 = 0.05;
-
 /// Bytes that a published MB may have.
 const MB_BYTES: [u64; 3] = [1_000_000, 1_024_000, 1 << 20];
-
-/// One figure that differs from what is known, or was unknown.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FigureChange {
-    /// Name of the tier or size.
-    pub name: String,
-    /// What it is a figure of.
-    pub property: String,
-    /// What was known.
-    pub before: Option<Figure>,
-    /// What the table says.
-    pub after: Figure,
-}
-
-/// In what a published table differs from an edition of the catalogue, and what of it is taken.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TableDiff {
-    /// Lines read.
-    pub n_lines: usize,
-    /// Rows read: of disks and machines one per name.
-    pub n_read: usize,
-    /// Rows that say nothing else than what is known.
-    pub n_same: usize,
-    /// Rows not taken, with the reason.
-    pub rejected: Vec<RejectedRow>,
-    /// Rows that say nothing the catalogue has a place for.
-    pub left_out: Vec<RejectedRow>,
-    /// Names, prices and facts that the catalogue does not have.
-    pub new: Vec<TableRow>,
-    /// Figures that differ, or that were unknown.
-    pub changed: Vec<FigureChange>,
-    /// Prices that differ.
-    pub repriced: Vec<PriceChange>,
-    /// Figures that were unknown and are hard to believe. Their rows are taken only if that was
-    /// asked for.
-    pub doubted: Vec<DoubtedFigure>,
-    /// All rows that were taken.
-    pub taken: Vec<TableRow>,
-}
 
 /// Compares rows with an edition.
 ///
@@ -267,26 +225,6 @@ fn settle_unit(after: &mut Figure, cell: &mut String, known: &[Figure], source: 
             return;
         }
     }
-}
-
-/// Returns why two figures cannot both be right.
-pub(super) fn disagrees(before: &Figure, after: &Figure) -> Option<String> {
-    let origin = format!("({}, {})", before.source.key, before.date());
-    if before.unit == Unit::Iops {
-        return (before.per_s != after.per_s).then_some(origin);
-    }
-    let is_rate = matches!(
-        before.unit,
-        Unit::MbPerS | Unit::MibPerS | Unit::MibPerSRoundedDown | Unit::BytesPerS
-    );
-    let (low, high) = before.range().into_inner();
-    let off = if after.per_s < low {
-        1.0 - after.per_s as f64 / low as f64
-    } else {
-        after.per_s as f64 / high as f64 - 1.0
-    };
-    let is_off = is_rate && off > BYTES_TOLERANCE;
-    is_off.then(|| format!("{origin}: more than 5 % apart"))
 }
 
 /// Writes rows of one kind as a table of the catalogue, with `source` as their source's key.

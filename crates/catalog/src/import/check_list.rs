@@ -3,32 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::check::{FigureChange, TableDiff, disagrees};
 use super::dates::{ItemKey, item_key};
+use super::diff::{FigureChange, PriceChange, TableDiff, disagrees};
 use super::{RejectedRow, TableKind, TableRow};
 use crate::column::Unit;
 use crate::edition::Edition;
 use crate::figure::{Figure, Source};
-use crate::price::{Part, Price, QuantityBand, Term};
+use crate::price::{Price, QuantityBand, Term};
+use crate::price_per::Part;
 
 /// How many times a known price, or which part of it, is believed: a price per hour taken for one
 /// per month is off by more than 700.
 const REACH: f64 = 10.0;
-
-/// A price that differs from what is known.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PriceChange {
-    /// What is bought.
-    pub name: String,
-    /// For how long or how much, such as `month`.
-    pub per: String,
-    /// Region; empty where none is stated.
-    pub region: String,
-    /// What was known, US dollars.
-    pub before_usd: f64,
-    /// What the table says, US dollars.
-    pub after_usd: f64,
-}
 
 /// Hours of a month as price lists count them: 31 days, and the twelfth of a year.
 const HOURS_PER_MONTH: [f64; 2] = [744.0, 730.0];

@@ -1,9 +1,9 @@
 //! Tables that have rows of several editions, of which one is that of the catalogue.
 
-use super::check::TableDiff;
+use super::diff::TableDiff;
 use super::{EDITION, RejectedRow, TableRow};
-use crate::built_in::EDITIONS;
 use crate::edition::Edition;
+use crate::packed::EDITIONS;
 
 /// Keeps the rows that are of the edition asked for, and says why the others are not.
 ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::header::{self, ColumnTarget};
 use super::{ReadTable, RejectedRow, TableKind, TableRow, cell};
-use crate::built_in::EDITIONS;
+use crate::packed::EDITIONS;
 
 /// Columns of a price as other lists call them: how much it is for, where the name says so.
 const PRICES: [(&str, &str); 9] = [

@@ -10,6 +10,7 @@ mod check;
 mod check_list;
 mod csv_form;
 mod dates;
+mod diff;
 mod doubt;
 mod editions;
 mod go_map;
@@ -22,8 +23,8 @@ use std::fmt;
 
 use crate::column::Column;
 
-pub use check::{FigureChange, TableDiff, compare, table, with_source};
-pub use check_list::PriceChange;
+pub use check::{compare, table, with_source};
+pub use diff::{FigureChange, PriceChange, TableDiff};
 pub use doubt::DoubtedFigure;
 
 /// Cell of a row that says which edition it is of; the catalogue keeps editions apart by folders.

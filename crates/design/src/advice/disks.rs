@@ -9,7 +9,7 @@ use volume::limits::size::OLTP_IO_BYTES;
 use volume::limits::stripe::DIALOG_COLUMNS_MAX;
 use volume::{CapKind, Design};
 
-use super::{EBS, GUIDE, GUIDE_2021, LITTLE, List};
+use super::list::{EBS, GUIDE, GUIDE_2021, LITTLE, List};
 use crate::judge::Judged;
 use crate::kind::chunk_bytes;
 use crate::need::{PhaseNeed, VolumeNeed, VolumeUse};

@@ -3,7 +3,6 @@
 use volume::design::service::connections_max;
 
 use super::ask::Ask;
-use super::search::Machines;
 use crate::group::MachineSize;
 use crate::market::Market;
 use crate::need::Need;
@@ -16,6 +15,25 @@ const CONNECTIONS_USUAL: u32 = 8;
 
 /// Most connections, where no source says.
 const CONNECTIONS_MAX: u32 = 16;
+
+/// How many machines reach the volumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machines {
+    /// So many.
+    Exactly(u32),
+    /// As few as carry the need, and no more than this.
+    AtMost(u32),
+}
+
+impl Machines {
+    /// Returns the numbers to try, fewest first.
+    fn numbers(self) -> std::ops::RangeInclusive<u32> {
+        match self {
+            Machines::Exactly(number) => number.max(1)..=number.max(1),
+            Machines::AtMost(most) => 1..=most.max(1),
+        }
+    }
+}
 
 /// Machines of one size, as few as carry the need.
 #[derive(Clone, Debug)]

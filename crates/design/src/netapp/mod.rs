@@ -28,9 +28,8 @@ mod reject;
 mod search;
 
 pub use advice::advice;
+pub use machines::Machines;
 pub use make::{parse, toml};
 pub use rank::{ChosenPool, ChosenVolume, Qos, Ranked};
 pub use reject::rejected;
-pub use search::{
-    MACHINES_MAX, Machines, NetworkError, Options, SearchResult, VOLUMES_MAX, nearest, search,
-};
+pub use search::{MACHINES_MAX, NetworkError, Options, SearchResult, VOLUMES_MAX, nearest, search};

@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 
+use super::machines::Machines;
 use super::make::parse;
 use super::rank::Ranked;
-use super::search::{Machines, Options};
+use super::search::Options;
 use crate::judge::judge;
 use crate::market::Market;
 use crate::need::Need;

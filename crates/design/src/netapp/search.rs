@@ -3,7 +3,7 @@
 use catalog::{Cloud, VolumeKind};
 
 use super::ask::{Ask, ask};
-use super::machines::{Fleet, Traffic, fleets};
+use super::machines::{Fleet, Machines, Traffic, fleets};
 use super::pools::{PoolSum, Pools, VolumeOption};
 use super::rank::{BestDesigns, ChosenPool, ChosenVolume, Qos, Ranked};
 use crate::market::Market;
@@ -15,25 +15,6 @@ pub const VOLUMES_MAX: usize = 8;
 
 /// Most machines that are tried where their number is open.
 pub const MACHINES_MAX: u32 = 64;
-
-/// How many machines reach the volumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Machines {
-    /// So many.
-    Exactly(u32),
-    /// As few as carry the need, and no more than this.
-    AtMost(u32),
-}
-
-impl Machines {
-    /// Returns the numbers to try, fewest first.
-    pub(super) fn numbers(self) -> std::ops::RangeInclusive<u32> {
-        match self {
-            Machines::Exactly(number) => number.max(1)..=number.max(1),
-            Machines::AtMost(most) => 1..=most.max(1),
-        }
-    }
-}
 
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq)]

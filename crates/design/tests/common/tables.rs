@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use catalog::cost::{self, Purchase};
 use catalog::{Catalog, Cloud};
-use design::series::{Demand, Period};
 use design::{
-    CHUNKS_BYTES, ChosenDisks, Market, Need, Options, PhaseNeed, Price, Ranked, Terms, VolumeNeed,
-    VolumeUse, bill, judge, search,
+    CHUNKS_BYTES, ChosenDisks, Demand, Market, Need, Options, Period, PhaseNeed, Price, Ranked,
+    Terms, VolumeNeed, VolumeUse, bill, judge, search,
 };
 use volume::{CacheMode, Design};
 

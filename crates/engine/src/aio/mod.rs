@@ -9,6 +9,7 @@ use plan::IoPriority;
 use plan::job::EngineSpec;
 use plan::op::{Completion, Op, OpKind};
 
+use crate::without_data::without_data;
 use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call, rwf_flags};
 use context::{Context, ControlBlock, Event};
 
@@ -77,7 +78,7 @@ impl Aio {
             OpKind::Fdatasync => (COMMAND_FDATASYNC, 0),
             _ => {
                 let flags = self.options.sync_file_range_flags;
-                return Some(call::without_data(&mut self.files, op, flags));
+                return Some(without_data(&mut self.files, op, flags));
             }
         };
         let fd = match self.files.fd(op.file) {

@@ -15,6 +15,7 @@ use plan::op::{Op, OpKind};
 use rustix::fs::SeekFrom;
 
 use crate::one_by_one::ExecuteOne;
+use crate::without_data::without_data;
 use crate::{Arena, BuildOptions, EngineError, FileTable, call};
 
 /// Bytes of a window where a file cannot be mapped whole: few enough for 32-bit machines and
@@ -136,9 +137,9 @@ impl ExecuteOne for Mapped {
             }
             OpKind::Fsync | OpKind::Fdatasync => match self.window_of(op) {
                 Some(window) => window.sync(),
-                None => call::without_data(files, op, self.sync_flags),
+                None => without_data(files, op, self.sync_flags),
             },
-            _ => call::without_data(files, op, self.sync_flags),
+            _ => without_data(files, op, self.sync_flags),
         };
         self.files_generation = files.generation();
         result

@@ -4,12 +4,13 @@ use std::os::fd::RawFd;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{opcode, types};
-use plan::IoPriority;
 use plan::job::EngineSpec;
-use plan::op::{Op, OpKind};
+use plan::op::{Op, OpClass, OpKind, SyncScope};
+use plan::{Direction, IoPriority};
 
 use crate::files::FileKind;
-use crate::{Arena, BuildOptions, FileTable, call};
+use crate::without_data::without_data;
+use crate::{Arena, BuildOptions, FileTable};
 
 /// `BLOCK_URING_CMD_DISCARD` of `linux/blkdev.h`, `_IO(0x12, 0)`. Linux 6.12.
 const BLOCK_DISCARD: u32 = 0x1200;
@@ -119,28 +120,33 @@ impl Encoder {
         let can_trim =
             kind == FileKind::Regular || (kind == FileKind::Block && self.discard_command);
         let through_ring = !self.polls
-            && match op.kind {
-                OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => true,
-                OpKind::Trim => can_trim,
-                _ => false,
+            && match op.kind.class() {
+                OpClass::Sync(_) => true,
+                OpClass::Bytes(Direction::Trim) => can_trim,
+                OpClass::Bytes(Direction::Read | Direction::Write) | OpClass::File => false,
             };
         if !through_ring {
-            let result = call::without_data(&mut self.files, op, self.sync_file_range_flags);
+            let result = without_data(&mut self.files, op, self.sync_file_range_flags);
             return Encoded::Done(result);
         }
         let fd = match self.descriptor(op) {
             Ok(fd) => types::Fd(fd),
             Err(result) => return Encoded::Done(result),
         };
-        let entry = match op.kind {
-            OpKind::Fsync => opcode::Fsync::new(fd).build(),
-            OpKind::Fdatasync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
-            OpKind::SyncFileRange => opcode::SyncFileRange::new(fd, op.len)
+        let entry = match op.kind.class() {
+            OpClass::Sync(SyncScope::All) => opcode::Fsync::new(fd).build(),
+            OpClass::Sync(SyncScope::Data) => {
+                opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build()
+            }
+            OpClass::Sync(SyncScope::Range) => opcode::SyncFileRange::new(fd, op.len)
                 .offset(op.offset)
                 .flags(self.sync_file_range_flags)
                 .build(),
-            _ if kind == FileKind::Block => discard(fd, op.offset, u64::from(op.len)),
-            _ => opcode::Fallocate::new(fd, u64::from(op.len))
+            // Trims; nothing else came this far.
+            OpClass::Bytes(_) | OpClass::File if kind == FileKind::Block => {
+                discard(fd, op.offset, u64::from(op.len))
+            }
+            OpClass::Bytes(_) | OpClass::File => opcode::Fallocate::new(fd, u64::from(op.len))
                 .offset(op.offset)
                 .mode(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE)
                 .build(),

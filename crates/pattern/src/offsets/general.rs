@@ -4,7 +4,7 @@ use plan::workload::{Sequencer, Strided, Workload};
 use plan::{Direction, PerDir};
 
 use super::order::{Order, n_places};
-use super::{Division, Extent, Region, dirs, random_size};
+use super::{Extent, Region, dirs, is_once, random_size};
 use crate::error::PatternError;
 use crate::rng::{Chance, Rng, Stream};
 use crate::sizes::Sizes;
@@ -406,5 +406,37 @@ impl Zones {
         let start_bytes = current.start_bytes.saturating_add(self.stride_bytes);
         let has_room = start_bytes.saturating_add(u64::from(min_bytes)) <= self.region.end_bytes();
         Some(if has_room { self.window_at(start_bytes) } else { self.first_window() })
+    }
+}
+
+/// How several workers can do the work of one, each with a part of the I/Os in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Each I/O is drawn by itself: each worker draws its own.
+    Apart,
+    /// An I/O goes on where the one before it ended: the workers share a [`Cursor`](super::Cursor)
+    /// ([`super::Offsets::share`]).
+    Together,
+}
+
+impl Division {
+    /// Returns how a workload can be divided; `None` where an I/O follows from more than where the
+    /// one before it ended.
+    pub fn of(workload: &Workload) -> Option<Self> {
+        let is_simple = !workload.access.trim_then_write
+            && workload.ios_per_draw <= 1
+            && workload.strided.is_none()
+            && (workload.trim_pct, workload.trim_backlog) == (0, 0)
+            && workload.recordings.is_empty();
+        if !is_simple {
+            return None;
+        }
+        let draws_all = dirs(workload).all(|dir| workload.random_pct[dir] >= 100.0);
+        if workload.access.random && draws_all && workload.skip_bytes.is_none() {
+            return Some(Division::Apart);
+        }
+        let goes_on_from_one = workload.one_cursor || dirs(workload).count() == 1;
+        let remembers = workload.access.random && is_once(workload);
+        (goes_on_from_one && !remembers).then_some(Division::Together)
     }
 }

@@ -17,42 +17,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plan::Direction;
-use plan::workload::Workload;
 
+use super::Extent;
 use super::general::General;
-use super::{Extent, dirs, is_once};
-
-/// How several workers can do the work of one, each with a part of the I/Os in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Division {
-    /// Each I/O is drawn by itself: each worker draws its own.
-    Apart,
-    /// An I/O goes on where the one before it ended: the workers share a [`Cursor`]
-    /// ([`super::Offsets::share`]).
-    Together,
-}
-
-impl Division {
-    /// Returns how a workload can be divided; `None` where an I/O follows from more than where the
-    /// one before it ended.
-    pub fn of(workload: &Workload) -> Option<Self> {
-        let is_simple = !workload.access.trim_then_write
-            && workload.ios_per_draw <= 1
-            && workload.strided.is_none()
-            && (workload.trim_pct, workload.trim_backlog) == (0, 0)
-            && workload.recordings.is_empty();
-        if !is_simple {
-            return None;
-        }
-        let draws_all = dirs(workload).all(|dir| workload.random_pct[dir] >= 100.0);
-        if workload.access.random && draws_all && workload.skip_bytes.is_none() {
-            return Some(Division::Apart);
-        }
-        let goes_on_from_one = workload.one_cursor || dirs(workload).count() == 1;
-        let remembers = workload.access.random && is_once(workload);
-        (goes_on_from_one && !remembers).then_some(Division::Together)
-    }
-}
 
 /// Marks a walk that has not begun. No I/O ends there: regions end below 2^63.
 const NOT_BEGUN: u64 = u64::MAX;

@@ -21,7 +21,8 @@ use super::subject;
 use super::suite::{self, ChangeArgs, ChosenSuite};
 use crate::exit::{Exit, Failure};
 use crate::inputs;
-use crate::stream::{self, Sink};
+use crate::sink::Sink;
+use crate::stream;
 
 /// Find out how much a volume carries: patterns, verdicts, a load line; three minutes
 #[derive(Debug, clap::Args)]

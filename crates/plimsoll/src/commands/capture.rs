@@ -13,7 +13,8 @@ use ::needs::{Needs, PhaseRule};
 
 use crate::exit::{Exit, Failure};
 use crate::result_file::{ResultFile, not_written};
-use crate::stream::{self, Sink};
+use crate::sink::Sink;
+use crate::stream;
 
 /// Capture what an application asks of its storage: live, or from logs, traces and exports
 #[derive(Debug, clap::Args)]

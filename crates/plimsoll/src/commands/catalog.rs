@@ -17,7 +17,7 @@ use clap::Subcommand;
 use crate::exit::{Exit, Failure};
 
 pub(crate) use folder::CatalogArgs;
-pub(super) use text::{grouped, table};
+pub(super) use text::table;
 
 /// Show disks, machine sizes, network volumes and prices, with source and date; price designs;
 /// import tables

@@ -16,7 +16,7 @@ use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::on::OnArgs;
 use super::subject::{Subject, SubjectArgs};
 use crate::exit::{Exit, Failure};
-use crate::stream::Sink;
+use crate::sink::Sink;
 use crate::summary;
 
 /// Find the load line: the most I/O a volume carries before latency breaks a limit

@@ -185,6 +185,17 @@ struct CloudAnswer<'e> {
     readings: Vec<(u64, Option<Ranked>)>,
 }
 
+impl CloudAnswer<'_> {
+    /// Returns what the cloud and its region are called.
+    fn place(&self) -> String {
+        let terms = &self.market.terms;
+        match &terms.region {
+            Some(region) => format!("{} {region}", terms.cloud.as_str()),
+            None => terms.cloud.as_str().to_owned(),
+        }
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let [needs] = args.needs.as_slice() else {

@@ -17,7 +17,7 @@ use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::progress::{Progress, ProgressMode};
 use crate::signals::Signals;
-use crate::stream::Sink;
+use crate::sink::Sink;
 use crate::{clock, env, stream, summary};
 
 /// What is printed, and where.

@@ -3,11 +3,10 @@
 use ::design::advice::Advice;
 use ::design::explain::{Change, Explained};
 use serde_json::{Value, json};
-use units::format_latency_ns;
+use units::{format_count, format_latency_ns, format_number};
 use volume::limits::bound::headroom;
 use volume::limits::{AtDepth, Bound, Flow};
 
-use super::limits::grouped;
 use crate::fill::fill;
 
 /// Columns of the text.
@@ -28,11 +27,11 @@ pub(super) fn held(indent: &str, explained: &Explained, flow: &Flow) -> String {
             "the first cap in the way is {} ({}), at {} IOPS",
             first.bound,
             first.name,
-            grouped(*left)
+            format_number(*left)
         )
     } else {
         let part = (explained.done.iops / need * 100.0).floor();
-        let rate = grouped(explained.done.iops);
+        let rate = format_number(explained.done.iops);
         format!(
             "{} ({}) throttles it to {rate} IOPS, {part:.0} % of the need",
             first.bound, first.name
@@ -42,7 +41,7 @@ pub(super) fn held(indent: &str, explained: &Explained, flow: &Flow) -> String {
         let margin = headroom(*next, *left);
         let how_far = match margin {
             margin if margin < TIE => "at the same rate".to_owned(),
-            _ => format!("at {} IOPS", grouped(*next)),
+            _ => format!("at {} IOPS", format_number(*next)),
         };
         format!("; the next is {} ({}), {how_far}", cap.bound, cap.name)
     });
@@ -55,8 +54,8 @@ pub(super) fn table(indent: &str, explained: &Explained, flow: &Flow) -> String 
     for row in &explained.by_depth {
         text.push_str(&format!(
             "{indent}{:>9} {:>12} {:>10}  {}\n",
-            grouped(f64::from(row.queue_depth)),
-            grouped(row.iops),
+            format_number(f64::from(row.queue_depth)),
+            format_number(row.iops),
             latency(row.latency_s),
             row.binds
         ));
@@ -79,11 +78,11 @@ fn meaning(explained: &Explained, flow: &Flow) -> String {
     let shortest = latency(explained.latency_s);
     let mut text = format!(
         "up to {} in flight take {shortest}, the latency without load; each more only waits longer",
-        grouped(corner)
+        format_number(corner)
     );
     let need = flow.demand.filter(|need| *need <= most * (1.0 + 1e-9));
     if let Some(need) = need {
-        let in_flight = grouped(need * explained.latency_s);
+        let in_flight = format_number(need * explained.latency_s);
         text.push_str(&format!("; the need takes {in_flight} in flight on average"));
     }
     text
@@ -126,7 +125,7 @@ fn price(change: &Change) -> String {
 
 fn dollars(usd: f64) -> String {
     let cents = (usd * 100.0).round() as u64;
-    format!("{}.{:02}", super::catalog::grouped(cents / 100), cents % 100)
+    format!("{}.{:02}", format_count(cents / 100), cents % 100)
 }
 
 /// Lists rules that apply, each with its reason and source.

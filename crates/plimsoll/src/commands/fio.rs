@@ -28,7 +28,8 @@ use crate::exit::{Exit, Failure};
 use crate::limited;
 use crate::loader::HostLoader;
 use crate::signals::Signals;
-use crate::stream::{self, Sink};
+use crate::sink::Sink;
+use crate::stream;
 
 use report::Session;
 use status_file::StatusFile;

@@ -21,10 +21,7 @@ use super::on;
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
-pub(super) use text::grouped;
-
-use answer::Question;
-use demand::Demand;
+use demand::{Demand, Question};
 
 /// Show what a design can do per I/O size and mix, which cap binds, and what lifts it
 #[derive(Debug, clap::Args)]

@@ -15,7 +15,8 @@ use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
 use crate::result_file::{self, not_written};
-use crate::stream::{self, Sink};
+use crate::sink::Sink;
+use crate::stream;
 
 /// Show what an application asks for as a checklist, write it as a job, or create a file of needs
 #[derive(Debug, clap::Args)]

@@ -290,7 +290,7 @@ fn plan_text(suite: &Suite, all: &[Step]) -> String {
             ns => format!("{} + ", duration(ns)),
         };
         let _ = writeln!(text, "{:>4}  {:<30} {ramp}{ends}{kind}", idx + 1, fit(&step.label, 30));
-        text.push_str(&wrap(&format!("      {}", labels::settings(step)), 8, COLUMNS));
+        text.push_str(&wrap(&format!("      {}", step.in_words()), 8, COLUMNS));
         for question in asked.iter().filter(|it| it.label == step.label) {
             let line = format!("      target: {} ({})", question.text, question.source);
             text.push_str(&wrap(&line, 8, COLUMNS));

@@ -8,7 +8,8 @@ use plan::job::Source;
 
 use super::input::{self, InputArgs};
 use crate::exit::{Exit, Failure};
-use crate::stream::{self, Sink};
+use crate::sink::Sink;
+use crate::stream;
 
 /// Write workload files in the words of another tool, and list what it cannot say
 #[derive(Debug, clap::Args)]

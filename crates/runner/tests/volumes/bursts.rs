@@ -8,8 +8,8 @@ use plan::load::{RatePeriod, RatePeriods};
 use volume::CacheMode;
 use volume::design::{Backing, Burst, Design};
 
-use design::series::{Demand, Period, over_time};
-use design::{Need, PhaseNeed, VolumeNeed};
+use design::series::over_time;
+use design::{Demand, Need, Period, PhaseNeed, VolumeNeed};
 
 use crate::bench::{Bench, design as design_of, p30, plan};
 use crate::demands::{Dice, seeds};

@@ -138,7 +138,7 @@ fn warn_unknown(
 }
 
 fn thousands(per_s: u64) -> String {
-    super::parser::units_of_thousand(per_s)
+    units::format_count(per_s)
 }
 
 fn mib_s(bytes_per_s: u64) -> String {

@@ -3,7 +3,6 @@
 use core::net::IpAddr;
 use core::ops::Range;
 
-use catalog::Vm as Size;
 use plan::keys::{Findings, Keys};
 
 use super::check::NETWORK_CLOUD;
@@ -110,7 +109,7 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
             of_size.clone_from(&vm.name);
             let known = vm.egress().map(|figure| parser.limit(&vm.name, figure, None));
             if known.is_none() && egress.is_none() {
-                parser.findings.warn("unknown-figure", &at, unknown_egress(vm));
+                parser.findings.warn("unknown-figure", &at, vm::unknown_egress(vm));
             }
             egress = egress.or(known);
         } else {
@@ -129,11 +128,6 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
         jobs,
         address,
     }
-}
-
-/// Reports that a machine's network card is left out, as its limit is unknown.
-pub(super) fn unknown_egress(size: &Size) -> String {
-    format!("the network limit of {} is unknown, so it has none", size.name)
 }
 
 /// Reads `jobs`: a pattern, or a list of them.

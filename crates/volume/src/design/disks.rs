@@ -345,20 +345,10 @@ fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Opti
     } else {
         free::disk(sku, keys, parser)?
     };
-    let merging = merging(sku);
+    let merging = free::merging(sku);
     let cache = CacheMode::None;
     let sku = sku.name.clone();
     Some(Disk { sku, cap, write_iops, io_unit_bytes, merging, size_bytes, cache })
-}
-
-/// Returns what a disk makes of I/Os that follow each other: where there is no limit of operations,
-/// throughput is what counts them.
-pub(super) fn merging(sku: &Sku) -> Merging {
-    match sku.word("merges") {
-        Some("yes") if sku.iops_max().is_none() && sku.iops().is_none() => Merging::Units,
-        Some("yes") => Merging::Operations,
-        _ => Merging::None,
-    }
 }
 
 fn tier_cap(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap {

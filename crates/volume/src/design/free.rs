@@ -418,8 +418,7 @@ impl Free<'_> {
         for (what, word, limit) in
             [("IOPS", "iops", &cap.iops), ("throughput", "throughput", &cap.bytes)]
         {
-            let is_counted_in_bytes =
-                what == "IOPS" && super::disks::merging(self.sku) == Merging::Units;
+            let is_counted_in_bytes = what == "IOPS" && merging(self.sku) == Merging::Units;
             if limit.is_none() && !self.is_chosen(word) && !is_counted_in_bytes {
                 let (name, edition) = (&self.sku.name, parser.edition.info.name);
                 let text = format!(
@@ -517,4 +516,14 @@ fn in_range(
 
 fn limit(per_s: u64, origin: &str) -> Limit {
     Limit { per_s: per_s.max(1), burst: None, origin: origin.to_owned() }
+}
+
+/// Returns what a disk makes of I/Os that follow each other: where there is no limit of operations,
+/// throughput is what counts them.
+pub(super) fn merging(sku: &Sku) -> Merging {
+    match sku.word("merges") {
+        Some("yes") if sku.iops_max().is_none() && sku.iops().is_none() => Merging::Units,
+        Some("yes") => Merging::Operations,
+        _ => Merging::None,
+    }
 }

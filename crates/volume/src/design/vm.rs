@@ -5,7 +5,7 @@ use plan::Diagnostic;
 use plan::keys::{Findings, Keys, Located};
 
 use super::parser::{DiskUse, Parser};
-use super::{Backing, Burst, Cap, Design, Limit, OWN_MACHINE, Vm, client};
+use super::{Backing, Burst, Cap, Design, Limit, OWN_MACHINE, Vm};
 
 /// A full bucket of a machine's credits lasts this long at the burst rate, seconds. Derived, as for
 /// disks: published is that bursting lasts at most 30 minutes.
@@ -65,7 +65,7 @@ pub(super) fn vm(
     if let (Some(size), Some((_, name_at)), None) = (size, &named, &vm.egress)
         && has_network
     {
-        let text = client::unknown_egress(size);
+        let text = unknown_egress(size);
         parser.findings.warn("unknown-figure", name_at, text);
     }
     if let Some((n_disks, _)) = keys.count("max_data_disks", parser.findings) {
@@ -509,4 +509,9 @@ fn fits(
             parser.findings.warn("unknown-figure", at, text);
         }
     }
+}
+
+/// Reports that a machine's network card is left out, as its limit is unknown.
+pub(super) fn unknown_egress(size: &Size) -> String {
+    format!("the network limit of {} is unknown, so it has none", size.name)
 }

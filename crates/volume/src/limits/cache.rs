@@ -1,17 +1,9 @@
 //! The host cache in closed form: hits, the disk behind it, warm-up.
 
-use super::compose::{Load, alone};
+use super::compose::alone;
+use super::flow::Load;
 use super::path;
 use crate::design::{Backing, CacheMode, Design};
-
-/// Returns the share of I/Os on a cached disk that reach the disk: misses and writes.
-///
-/// Under ReadWrite writes come later: at the rate of the flush, which is at most theirs; with every
-/// block written once it is theirs, and that is returned.
-pub(super) fn disk_share(read_share: f64, hit_ratio: f64, mode: CacheMode) -> f64 {
-    let hit_ratio = if mode == CacheMode::None { 0.0 } else { hit_ratio };
-    read_share * (1.0 - hit_ratio) + (1.0 - read_share)
-}
 
 /// What the host cache makes of reads at random places of a working set.
 #[derive(Clone, Copy, Debug, PartialEq)]

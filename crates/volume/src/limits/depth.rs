@@ -6,7 +6,8 @@
 //! spread evenly: for some seconds at random places eight slow disks carry up to 4 % less.
 
 use super::bound::Bound;
-use super::compose::{Flow, together};
+use super::compose::together;
+use super::flow::Flow;
 use crate::design::Design;
 
 /// Most I/Os in flight that a table goes up to.

@@ -10,9 +10,8 @@
 //! Disks count units (256 KiB) of what a stripe splits an I/O into; the cached path counts I/Os.
 
 use super::bound::Bound;
-use super::cache;
-use super::compose::{CapUse, Load, Scope};
 use super::credit::Credits;
+use super::flow::{CapUse, Load, Scope};
 use super::network;
 use super::queue;
 use super::stripe::{self, Split};
@@ -184,7 +183,7 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
     let split = split(stripe, load);
     let mode = mode_at_work(design, stripe);
     let size = load.size_bytes as f64;
-    let share = cache::disk_share(load.read_share, load.hit_ratio, mode);
+    let share = disk_share(load.read_share, load.hit_ratio, mode);
     let name = disks_name(stripe);
     let n_disks = stripe.disks.len() as f64;
     let scope = Scope::Volume(volume_idx);
@@ -341,4 +340,13 @@ fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64
 fn mean_round_trip_s(clients: &[Client]) -> f64 {
     let sum: f64 = clients.iter().map(|client| client.round_trip_ns as f64 / NS_PER_S).sum();
     sum / clients.len().max(1) as f64
+}
+
+/// Returns the share of I/Os on a cached disk that reach the disk: misses and writes.
+///
+/// Under ReadWrite writes come later: at the rate of the flush, which is at most theirs; with every
+/// block written once it is theirs, and that is returned.
+fn disk_share(read_share: f64, hit_ratio: f64, mode: CacheMode) -> f64 {
+    let hit_ratio = if mode == CacheMode::None { 0.0 } else { hit_ratio };
+    read_share * (1.0 - hit_ratio) + (1.0 - read_share)
 }

@@ -14,7 +14,8 @@ mod provisioned;
 mod quota;
 
 use super::bound::Bound;
-use super::compose::{Done, Flow, Load, together};
+use super::compose::together;
+use super::flow::{Done, Flow, Load};
 use super::path;
 use crate::cap::CapKind;
 use crate::design::{

@@ -4,41 +4,24 @@
 //! the steps of an operation: a read opens the file first and closes it in the end. What is there
 //! of the tree is in [`TreeState`], which all workers share.
 
-mod format;
-mod hook;
 mod overdue;
 mod shared;
 mod state;
 mod task;
 mod tree_worker;
 
-pub use format::{CompleteParts, DoneOf, FormatStatus};
-pub use shared::TreeJob;
+pub use shared::{CompleteParts, DoneOf, FormatStatus, TreeJob};
 pub use state::{FileFlags, TreeState};
 
-pub(crate) use hook::{series_of, series_of_io};
 #[cfg(test)]
 pub(crate) use state::Effect;
 pub(crate) use tree_worker::TreeWorker;
 
-use plan::tree::{Activity, SelectFilter, TreeWork};
-
-use crate::series::SeriesName;
-
 use plan::op::OpKind;
+use plan::tree::SelectFilter;
 
 /// A folder holds something (Linux).
 pub(crate) const ENOTEMPTY: i32 = 39;
-
-/// Returns the series of a job on a tree: of each task, one for each kind of operation.
-pub(crate) fn series_names(work: &TreeWork) -> Box<[Option<SeriesName>]> {
-    let parts: Vec<&str> = match &work.activity {
-        Activity::Format(_) => vec![""],
-        Activity::Operations(tasks) => tasks.iter().map(|task| task.name.as_str()).collect(),
-    };
-    let of_part = |part: &str| OpKind::ALL.map(|op| Some(SeriesName { part: part.to_owned(), op }));
-    parts.into_iter().flat_map(of_part).collect()
-}
 
 /// One operation of a hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! What the workers of a job share: the tree, turns, and how far a format is.
 
+mod format;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,9 +10,12 @@ use pattern::tree::InUse;
 use plan::op::OpKind;
 use plan::tree::{Activity, FileIo, TreeTask, TreeWork};
 
-use super::format::{CompleteParts, FormatProgress, FormatStatus, bytes_to_make};
 use super::overdue::Overdue;
 use super::state::TreeState;
+use format::{FormatProgress, bytes_to_make};
+
+pub(super) use format::FormatWorker;
+pub use format::{CompleteParts, DoneOf, FormatStatus};
 
 /// One job on a tree, as its workers share it.
 #[derive(Debug)]

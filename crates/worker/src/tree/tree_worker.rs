@@ -6,7 +6,7 @@ use pattern::PatternError;
 use pattern::rng::{Rng, Stream};
 use plan::tree::Activity;
 
-use super::format::FormatWorker;
+use super::shared::FormatWorker;
 use super::shared::TreeJob;
 use super::state::effects;
 use super::task::Task;

@@ -447,7 +447,7 @@ impl Driver<'_> {
             place,
             rate_iops: None,
         };
-        let at = bench::suite::steps::Settings {
+        let at = bench::suite::Settings {
             block_bytes: curve.block_bytes,
             read_pct: curve.read_pct,
             depth: 1,

@@ -9,7 +9,7 @@ use units::system_text;
 
 use super::super::report as command;
 use crate::exit::{Exit, Failure};
-use crate::stream::Sink;
+use crate::sink::Sink;
 use crate::{clock, result_file, stream};
 
 /// Writes the page to the file that is named, or to one with the suite's name and the time. Where

@@ -1,6 +1,7 @@
 //! Needs as a table for people, and as JSON.
 
 use ::needs::{Figure, NeedPhase, Needs};
+use units::format_short;
 
 use crate::commands::catalog::table;
 
@@ -65,7 +66,7 @@ fn row(key: &str, figure: Option<&Figure>) -> Option<Vec<String>> {
     let figure = figure?;
     let values = [figure.p50, figure.p90, figure.p99, figure.mean, figure.min, figure.max];
     let mut row = vec![format!("  {}", words(key))];
-    row.extend(values.map(|value| value.map_or("-".to_owned(), number)));
+    row.extend(values.map(|value| value.map_or("-".to_owned(), format_short)));
     row.push(figure.label.word().to_owned());
     Some(row)
 }
@@ -84,15 +85,5 @@ fn words(key: &str) -> &str {
         "memory_gib" => "memory, GiB",
         "memory_percent" => "memory, %",
         other => other,
-    }
-}
-
-/// Prints a number with three digits, or all before the point.
-fn number(value: f64) -> String {
-    match value.abs() {
-        size if size >= 99.95 => format!("{value:.0}"),
-        size if size >= 9.995 => format!("{value:.1}"),
-        size if size >= 0.0995 || size == 0.0 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ::catalog::{Edition, Exactness, Figure, Item, Part, Unit};
+use units::format_count;
 
 use super::{CatalogChoice, OWN_MACHINE, json, prices, text};
 use crate::exit::{Exit, Failure};
@@ -202,9 +203,9 @@ fn row(label: &str, figure: &Figure) -> String {
     if is_rate {
         let (low, high) = figure.range().into_inner();
         let bytes = if low == high {
-            format!("{} B/s", text::grouped(low))
+            format!("{} B/s", format_count(low))
         } else {
-            format!("{} to {} B/s", text::grouped(low), text::grouped(high))
+            format!("{} to {} B/s", format_count(low), format_count(high))
         };
         let _ = writeln!(row, "  {:<27}= {bytes}", "");
     }

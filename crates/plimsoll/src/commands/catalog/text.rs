@@ -73,15 +73,6 @@ pub(super) fn collect<'a>(known: &mut Vec<&'a Arc<Source>>, more: Vec<&'a Arc<So
     }
 }
 
-/// Prints a whole number with commas between thousands.
-pub(in crate::commands) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<&str> =
-        groups.map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
-    groups.join(",")
-}
-
 /// Prints a figure's bytes per second as MB/s of 10^6 bytes.
 pub(super) fn mb_s(figure: Option<&Figure>) -> String {
     figure.map_or("-".to_owned(), |figure| {

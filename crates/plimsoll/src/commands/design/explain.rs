@@ -4,10 +4,11 @@ use ::catalog::cost::{Purchase, cost};
 use ::design::advice::advice;
 use ::design::explain::{Change, changes, explain};
 use ::design::{Judged, PhaseJudged, Ranked, SearchInput, Terms, bill, judge, parse, rejected};
+use units::format_number;
 use volume::Design;
 
 use super::text::{
-    COLUMNS, binds, design as of_design, disks, dollars, head, number, size, unit_of, why_text,
+    COLUMNS, binds, design as of_design, disks, dollars, head, size, unit_of, why_text,
 };
 use super::{Args, CloudAnswer, options};
 use crate::commands::explained;
@@ -86,8 +87,8 @@ pub(super) fn caps(phase: &PhaseJudged) -> String {
         text.push_str(&format!(
             "    {:<17} {:>10} {:>10} {used:>5} {headroom:>8}  {}\n",
             cap.cap.bound,
-            number(cap.cap.per_s / scale),
-            number(cap.used / scale),
+            format_number(cap.cap.per_s / scale),
+            format_number(cap.used / scale),
             cap.cap.name.trim_start_matches("Standard_")
         ));
     }
@@ -146,7 +147,7 @@ pub(super) fn depths(design: &Design, judged: &Judged) -> String {
         let what = format!(
             "phase {}: {} IOPS of {} {places}, {:.0} % reads",
             phase.phase,
-            number(flow.demand.unwrap_or(0.0)),
+            format_number(flow.demand.unwrap_or(0.0)),
             size(load.size_bytes),
             load.read_share * 100.0
         );
@@ -175,7 +176,7 @@ pub(super) fn lifts(design: &Design, judged: &Judged, terms: &Terms) -> String {
     let Some((phase, flow_idx)) = tightest_flow(judged) else { return text };
     let mut changes = changes(design, &phase.flows, flow_idx, terms);
     changes.truncate(CHANGES_MAX);
-    let then = |change: &Change| format!("{} IOPS of that load", number(change.remedy.iops));
+    let then = |change: &Change| format!("{} IOPS of that load", format_number(change.remedy.iops));
     text.push_str(&explained::list("  ", &changes, then));
     text
 }

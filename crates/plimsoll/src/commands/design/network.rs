@@ -8,11 +8,11 @@ use ::design::netapp::{
 };
 use ::design::{Market, Price, SearchInput, judge, promises};
 use serde_json::{Value, json};
+use units::format_count;
 
 use super::form::Form;
 use super::text::{COLUMNS, binds, dollars, head, why_text};
 use super::{Args, explain, failure, terms, write_text};
-use crate::commands::catalog::grouped;
 use crate::exit::{Exit, Failure};
 use crate::fill::fill;
 use crate::stream;
@@ -186,11 +186,11 @@ fn design(asked: &SearchInput, answer: &NetworkAnswer<'_>, idx: usize, ranked: &
             Qos::Auto => "throughput by quota",
             Qos::Manual => "throughput by hand",
         };
-        let bought = pool.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", grouped(mib_s)));
+        let bought = pool.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", format_count(mib_s)));
         let line = format!(
             "{} pool of {} TiB, {qos}{}: {}",
             pool.title(),
-            grouped(pool.size_tib),
+            format_count(pool.size_tib),
             bought.unwrap_or_default(),
             price(pool.price)
         );
@@ -199,11 +199,11 @@ fn design(asked: &SearchInput, answer: &NetworkAnswer<'_>, idx: usize, ranked: &
     for (volume, chosen) in asked.need.volumes.iter().zip(&ranked.volumes) {
         let pool = &ranked.pools[chosen.pool];
         let kind = if chosen.is_large { "large volume" } else { "regular volume" };
-        let given = chosen.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", grouped(mib_s)));
+        let given = chosen.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", format_count(mib_s)));
         let line = format!(
             "{} {kind} of {} GiB{}",
             pool.title(),
-            grouped(chosen.quota_gib),
+            format_count(chosen.quota_gib),
             given.unwrap_or_default()
         );
         text.push_str(&fill(&format!("     {}  ", volume.mount), &line, COLUMNS));

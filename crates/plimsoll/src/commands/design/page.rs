@@ -5,6 +5,7 @@ use report::{Cell, ChartSpec, Document, DocumentSection, Table};
 
 use super::form::Form;
 use super::frontier::{Frontier, frontier};
+use super::pictures::Shown;
 use super::text::{disks, dollars, nearest_text, notes, price, size};
 use super::{Args, CloudAnswer, json, pictures, text};
 use crate::exit::Failure;
@@ -28,12 +29,6 @@ pub(super) fn of(
     })
 }
 
-/// A design that is shown in detail: the best of a cloud, or what comes nearest.
-pub(super) struct Shown {
-    pub(super) cloud: String,
-    pub(super) judged: Judged,
-}
-
 fn document(
     args: &Args,
     asked: &SearchInput,
@@ -47,7 +42,7 @@ fn document(
         let Some(nearest) = &answer.nearest else { continue };
         let text = nearest_text(asked, answer, nearest);
         sections.push(DocumentSection {
-            title: format!("Nothing carries it in {}", place(answer)),
+            title: format!("Nothing carries it in {}", answer.place()),
             lead: text.trim_start_matches(['.', ':', ',', ' ']).to_owned(),
             ..DocumentSection::default()
         });
@@ -85,7 +80,7 @@ fn document(
     });
     let mut all_notes = asked.notes.clone();
     for answer in answers {
-        let head = if answers.len() > 1 { format!("{}: ", place(answer)) } else { String::new() };
+        let head = if answers.len() > 1 { format!("{}: ", answer.place()) } else { String::new() };
         all_notes.extend(notes(answer).iter().map(|note| format!("{head}{note}")));
     }
     if args.headroom > 0.0 {
@@ -114,25 +109,16 @@ fn captured(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Option<Document
     })
 }
 
-/// Returns what a cloud and its region are called.
-pub(super) fn place(answer: &CloudAnswer<'_>) -> String {
-    let terms = &answer.market.terms;
-    match &terms.region {
-        Some(region) => format!("{} {region}", terms.cloud.as_str()),
-        None => terms.cloud.as_str().to_owned(),
-    }
-}
-
 /// Says in one sentence what is cheapest.
 fn sentence(answers: &[CloudAnswer<'_>]) -> String {
     match super::best(answers, 0) {
         None => {
-            let places: Vec<String> = answers.iter().map(place).collect();
+            let places: Vec<String> = answers.iter().map(CloudAnswer::place).collect();
             format!("Nothing carries it in {}.", places.join(", "))
         }
         Some((answer, ranked)) => {
             let machine = ranked.machine.trim_start_matches("Standard_");
-            format!("{} with a {machine} in {} carries it.", price(ranked), place(answer))
+            format!("{} with a {machine} in {} carries it.", price(ranked), answer.place())
         }
     }
 }
@@ -151,7 +137,7 @@ fn shown(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Option<Shown> {
     // A need that asks for no I/O uses no cap.
     let judged = judged(asked, answer, ranked).filter(|it| it.tightest().is_some())?;
     let machine = ranked.machine.trim_start_matches("Standard_");
-    Some(Shown { cloud: format!("{}: {machine}", place(answer)), judged })
+    Some(Shown { cloud: format!("{}: {machine}", answer.place()), judged })
 }
 
 fn judged(asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Option<Judged> {

@@ -1,15 +1,21 @@
 //! The charts of a page of designs.
 
-use ::design::Ranked;
+use ::design::{Judged, Ranked};
 use report::{
     Axis, Cell, ChartSpec, Colour, DashStyle, Marker, Quantity, Rule, Scale, Series, Table,
 };
+use units::format_number;
 
 use super::CloudAnswer;
 use super::explain::made_of;
 use super::frontier::Frontier;
-use super::page::{Shown, place};
-use super::text::{dollars, number};
+use super::text::dollars;
+
+/// A design that is shown in detail: the best of a cloud, or what comes nearest.
+pub(super) struct Shown {
+    pub(super) cloud: String,
+    pub(super) judged: Judged,
+}
 
 /// Most caps in one chart; its table has all.
 const CAPS_MAX: usize = 16;
@@ -35,7 +41,7 @@ pub(super) fn price_against_headroom(
         for ranked in &own {
             let (pct, usd) = (ranked.headroom * 100.0, ranked.price.usd());
             table.rows.push(vec![
-                Cell::text(place(answer)),
+                Cell::text(answer.place()),
                 Cell::number(pct, 0),
                 Cell::Number((usd * 100.0).round() / 100.0, dollars(usd)),
                 Cell::text(made_of(ranked)),
@@ -43,7 +49,7 @@ pub(super) fn price_against_headroom(
         }
         let others: Vec<&Ranked> = answer.found.designs.iter().filter(is_drawn).collect();
         let colour = Colour::Of((idx % 6) as u8);
-        let name = place(answer);
+        let name = answer.place();
         series.push(points(&own, &name, colour, Marker::Circle, true));
         series.push(points(&others, &name, colour, Marker::Cross, false));
     }
@@ -135,8 +141,8 @@ fn cap_table(rows: &[CapRow]) -> Table {
         vec![
             Cell::text(&*it.name),
             Cell::number(it.used_pct, 1),
-            Cell::Number(it.asked, number(it.asked)),
-            Cell::Number(it.carries, number(it.carries)),
+            Cell::Number(it.asked, format_number(it.asked)),
+            Cell::Number(it.carries, format_number(it.carries)),
         ]
     };
     table.rows = rows.iter().map(row).collect();
@@ -147,7 +153,8 @@ fn cap_table(rows: &[CapRow]) -> Table {
 fn bars(rows: &[CapRow], name: &str, colour: Colour, is_in: fn(f64) -> bool) -> Series {
     let own = rows.iter().enumerate().filter(|(_, row)| is_in(row.used_pct));
     let own: Vec<(usize, &CapRow)> = own.collect();
-    let text = |row: &CapRow| format!("{} of {}", number(row.asked), number(row.carries));
+    let text =
+        |row: &CapRow| format!("{} of {}", format_number(row.asked), format_number(row.carries));
     Series {
         name: name.to_owned(),
         colour,

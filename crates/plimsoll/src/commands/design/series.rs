@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use ::design::series::{CapOverTime, Demand, demand, over_time};
-use ::design::{Ranked, SearchInput, parse};
+use ::design::series::{CapOverTime, demand, over_time};
+use ::design::{Demand, Ranked, SearchInput, parse};
 use ::needs::{Needs, Requirements, read_series, series_load, series_path};
 use report::{
     Axis, Cell, ChartSpec, Colour, DashStyle, Quantity, Rule, Scale, Series, Table, Thinned,
 };
 use serde_json::{Value, json};
-use units::system_text;
+use units::{format_count, system_text};
 
 use super::CloudAnswer;
-use super::page::place;
-use crate::commands::catalog::grouped;
 use crate::limited::{self, TABLE_BYTES_MAX};
 
 /// Reads the samples; none where the file names none.
@@ -84,7 +82,7 @@ pub(super) fn words(
             Some(credits) => format!(
                 "from {at_s:.0} s on the load on {} is more than its burst of {}",
                 what(cap),
-                grouped(credits.burst.round() as u64)
+                format_count(credits.burst.round() as u64)
             ),
         };
         return Some(format!("what was captured, with growth: {short}"));
@@ -175,7 +173,7 @@ pub(super) fn chart(
     let machine = ranked.machine.trim_start_matches("Standard_");
     Some(ChartSpec {
         id: format!("captured-{idx}"),
-        title: format!("{}: {machine}", place(answer)),
+        title: format!("{}: {machine}", answer.place()),
         about: words(answer, asked, ranked).unwrap_or_default(),
         height_px: 360,
         x: Axis {

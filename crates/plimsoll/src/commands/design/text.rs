@@ -4,11 +4,11 @@ use ::catalog::Cloud;
 use ::design::{
     ChosenDisks, Judged, Nearest, PhaseNeed, Ranked, Rejection, SearchInput, judge, parse,
 };
+use units::{format_count, format_number};
 use volume::CacheMode;
 
 use super::frontier::frontier;
 use super::{Args, CloudAnswer};
-use crate::commands::catalog::grouped;
 use crate::exit::Failure;
 use crate::fill::fill;
 
@@ -38,14 +38,14 @@ pub(super) fn page(args: &Args, asked: &SearchInput, answers: &[CloudAnswer<'_>]
 pub(super) fn head(args: &Args, asked: &SearchInput) -> String {
     let mut page = String::new();
     for volume in &asked.need.volumes {
-        let mut parts = vec![format!("{} GiB", number(volume.capacity_gib))];
+        let mut parts = vec![format!("{} GiB", format_number(volume.capacity_gib))];
         parts.extend(volume.phases.iter().map(phase));
         page.push_str(&fill(&format!("{}: ", volume.mount), &parts.join("; "), COLUMNS));
     }
     let machine = [(asked.need.vcpus, "vCPUs"), (asked.need.memory_gib, "GiB of memory")];
     let machine: Vec<String> = machine
         .into_iter()
-        .filter_map(|(least, what)| Some(format!("{} {what}", number(least?))))
+        .filter_map(|(least, what)| Some(format!("{} {what}", format_number(least?))))
         .collect();
     if !machine.is_empty() {
         page.push_str(&fill("machine: ", &format!("at least {}", machine.join(", ")), COLUMNS));
@@ -64,7 +64,7 @@ fn phase(phase: &PhaseNeed) -> String {
     format!(
         "{} {} IOPS of {}, {:.0} % reads, {:.0} % random",
         phase.phase,
-        number(phase.iops),
+        format_number(phase.iops),
         size(phase.size_bytes),
         phase.read_share * 100.0,
         phase.random_share * 100.0
@@ -130,7 +130,7 @@ pub(super) fn price(ranked: &Ranked) -> String {
 /// Prints an amount with two digits behind the point and commas between thousands.
 pub(super) fn dollars(usd: f64) -> String {
     let cents = (usd * 100.0).round() as u64;
-    format!("{}.{:02}", grouped(cents / 100), cents % 100)
+    format!("{}.{:02}", format_count(cents / 100), cents % 100)
 }
 
 /// Prints the disks of a volume.
@@ -140,13 +140,13 @@ pub(super) fn disks(chosen: &ChosenDisks) -> String {
         n_disks => format!("{n_disks} x {}", chosen.disk),
     };
     if chosen.is_sized {
-        text.push_str(&format!(" of {} GiB", grouped(chosen.size_bytes >> 30)));
+        text.push_str(&format!(" of {} GiB", format_count(chosen.size_bytes >> 30)));
     }
     if let Some(iops) = chosen.iops {
-        text.push_str(&format!(", {} IOPS", grouped(iops)));
+        text.push_str(&format!(", {} IOPS", format_count(iops)));
     }
     if let Some(bytes) = chosen.throughput {
-        text.push_str(&format!(", {} MB/s", number(bytes as f64 / 1e6)));
+        text.push_str(&format!(", {} MB/s", format_number(bytes as f64 / 1e6)));
     }
     text.push_str(match chosen.cache {
         CacheMode::None => "",
@@ -201,7 +201,7 @@ pub(super) fn nearest_text(
             )
         }
         Nearest::Machine { vcpus_max, memory_gib_max } => {
-            let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), number);
+            let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), format_number);
             format!(
                 ": no machine is large enough. The largest have {} vCPUs and, of \
                  those whose memory is known, {} GiB",
@@ -232,18 +232,20 @@ pub(super) fn why_text(why: &Rejection) -> String {
             let short = (1.0 - carries / asked) * 100.0;
             format!(
                 "{cap} of {whose} carries {} of the {} {unit} of phase {phase}, {short:.1} % short",
-                number(carries / scale),
-                number(asked / scale)
+                format_number(carries / scale),
+                format_number(asked / scale)
             )
         }
         Rejection::Capacity { mount, has_gib, asked_gib } => {
-            format!("{mount} has {} of {} GiB", number(*has_gib), number(*asked_gib))
+            format!("{mount} has {} of {} GiB", format_number(*has_gib), format_number(*asked_gib))
         }
         Rejection::Latency { mount, has_ms, asked_ms } => {
             format!("{mount} takes {has_ms:.2} ms without load, at most {asked_ms:.2} are asked")
         }
-        Rejection::Vcpus { has } => format!("it has {} vCPUs", number(*has)),
-        Rejection::Memory { has_gib } => format!("it has {} GiB of memory", number(*has_gib)),
+        Rejection::Vcpus { has } => format!("it has {} vCPUs", format_number(*has)),
+        Rejection::Memory { has_gib } => {
+            format!("it has {} GiB of memory", format_number(*has_gib))
+        }
         Rejection::Disks => {
             "it does not take these disks, or not as many, with this host cache".to_owned()
         }
@@ -276,7 +278,7 @@ pub(super) fn notes(answer: &CloudAnswer<'_>) -> Vec<String> {
             "the verdict depends on how many bytes a published MB has, which is not stated: of {} \
              bytes \
              {what}",
-            grouped(*mb_bytes)
+            format_count(*mb_bytes)
         ));
     }
     if market.terms.cloud == Cloud::Gcp {
@@ -312,21 +314,12 @@ pub(super) fn pareto(
     Ok(page)
 }
 
-/// Prints a number with commas between thousands, and a digit behind the point where it is small.
-pub(super) fn number(value: f64) -> String {
-    if value < 1000.0 {
-        let text = format!("{value:.1}");
-        return text.strip_suffix(".0").map_or(text.clone(), ToOwned::to_owned);
-    }
-    grouped(value.round() as u64)
-}
-
 /// Prints the size of an I/O.
 pub(super) fn size(bytes: u64) -> String {
     let (kib, mib) = (1 << 10, 1 << 20);
     match bytes {
         bytes if bytes.is_multiple_of(mib) => format!("{} MiB", bytes / mib),
         bytes if bytes.is_multiple_of(kib) => format!("{} KiB", bytes / kib),
-        bytes => format!("{} B", grouped(bytes)),
+        bytes => format!("{} B", format_count(bytes)),
     }
 }

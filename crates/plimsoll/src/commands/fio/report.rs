@@ -16,7 +16,8 @@ use runner::RunEvent;
 use super::eta::Eta;
 use crate::clock;
 use crate::diagnostics::{self, Texts};
-use crate::stream::{self, Sink};
+use crate::sink::Sink;
+use crate::stream;
 
 /// A run under fio's name.
 pub(super) struct Session<'a> {

@@ -2,12 +2,12 @@
 
 use ::design::advice::{Advice, advice};
 use ::design::explain::{Change, Explained, changes, explain};
-use ::design::{Need, PhaseNeed, Terms, VolumeNeed, judge};
+use ::design::{Need, PhaseNeed, VolumeNeed, judge};
 use volume::Design;
 use volume::design::{Backing, CacheMode};
 use volume::limits::{Bound, Done, Flow, Load, Remedy, alone, remedies, together};
 
-use super::demand::Demand;
+use super::demand::{Question, meets};
 use super::notes;
 use crate::exit::Failure;
 
@@ -16,24 +16,6 @@ const REMEDIES_MAX: usize = 3;
 
 /// Most changes that are proposed for a need, with their prices.
 const CHANGES_MAX: usize = 5;
-
-/// What is asked.
-#[derive(Clone, Debug)]
-pub(super) struct Question {
-    pub(super) sizes: Vec<u64>,
-    pub(super) read_shares: Vec<f64>,
-    pub(super) hit_ratios: Vec<f64>,
-    /// Bytes that are read at random places, where they say what hits.
-    pub(super) working_set: Option<u64>,
-    pub(super) queue_depth: Option<u32>,
-    pub(super) with_credits: bool,
-    pub(super) is_sequential: bool,
-    pub(super) demands: Vec<Demand>,
-    /// Where and on which terms changes are priced.
-    pub(super) terms: Terms,
-    /// The design by the ways to read a published MB whose bytes the source does not state.
-    pub(super) readings: Vec<Design>,
-}
 
 /// One load and what comes of it.
 #[derive(Clone, Debug)]
@@ -71,11 +53,6 @@ impl DemandAnswer {
     pub(super) fn is_met(&self) -> bool {
         meets(self.explained.done.iops, self.need)
     }
-}
-
-/// Returns whether a rate meets a need, but for rounding.
-pub(super) fn meets(iops: f64, need: f64) -> bool {
-    iops >= need * (1.0 - 1e-9)
 }
 
 /// The whole answer.

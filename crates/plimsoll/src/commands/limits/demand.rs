@@ -1,5 +1,7 @@
 //! A need, as `--demand` takes it.
 
+use ::design::Terms;
+use volume::Design;
 use volume::limits::Load;
 
 use super::{percent, share, size};
@@ -112,6 +114,29 @@ fn usage(part: &str) -> String {
         Some(_) => format!("`{part}`: `limits` has no percentiles of latency; {hint}"),
         None => format!("`{part}`: {hint}"),
     }
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) sizes: Vec<u64>,
+    pub(super) read_shares: Vec<f64>,
+    pub(super) hit_ratios: Vec<f64>,
+    /// Bytes that are read at random places, where they say what hits.
+    pub(super) working_set: Option<u64>,
+    pub(super) queue_depth: Option<u32>,
+    pub(super) with_credits: bool,
+    pub(super) is_sequential: bool,
+    pub(super) demands: Vec<Demand>,
+    /// Where and on which terms changes are priced.
+    pub(super) terms: Terms,
+    /// The design by the ways to read a published MB whose bytes the source does not state.
+    pub(super) readings: Vec<Design>,
+}
+
+/// Returns whether a rate meets a need, but for rounding.
+pub(super) fn meets(iops: f64, need: f64) -> bool {
+    iops >= need * (1.0 - 1e-9)
 }
 
 #[cfg(test)]

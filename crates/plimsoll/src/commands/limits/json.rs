@@ -6,7 +6,8 @@ use volume::Design;
 use volume::limits::path::describe;
 use volume::limits::{Done, Load, Remedy};
 
-use super::answer::{LimitsAnswer, meets};
+use super::answer::LimitsAnswer;
+use super::demand::meets;
 use crate::commands::explained::{changes_json, rows_json, rules_json};
 
 /// Name and version of the layout.

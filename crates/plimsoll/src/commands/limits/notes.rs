@@ -1,6 +1,7 @@
 //! What to know beside the figures: credits, unknown caps, streams over fewer disks.
 
 use catalog::Figure;
+use units::format_number;
 use volume::Design;
 use volume::design::{Backing, CacheMode, Disk, Latency, Limit, Merging, Stripe, Vm};
 use volume::limits::Load;
@@ -8,8 +9,7 @@ use volume::limits::cache::WorkingSet;
 use volume::limits::credit::Credits;
 use volume::limits::stripe::{DIALOG_COLUMNS_MAX, busy_expected, busy_max};
 
-use super::answer::{Question, meets};
-use super::text::grouped;
+use super::demand::{Question, meets};
 
 /// Returns what is to be said about a volume.
 pub(super) fn of_volume(design: &Design, volume: u16) -> Vec<String> {
@@ -67,7 +67,7 @@ pub(super) fn of_depth(design: &Design, volume: u16, queue_depth: Option<u32>) -
             notes.push(format!(
                 "a depth of {queue_depth} keeps {busy} of {n_disks} disks busy at most, at random \
                  places {} on average",
-                grouped(busy_expected(n_disks, queue_depth))
+                format_number(busy_expected(n_disks, queue_depth))
             ));
         }
     }
@@ -90,7 +90,11 @@ pub(super) fn of_readings(need: f64, readings: &[(u64, f64)]) -> Option<String> 
     }
     let one = |(mb_bytes, iops): &(u64, f64)| {
         let verdict = if meets(*iops, need) { "met" } else { "not met" };
-        format!("{} bytes: {verdict}, {} IOPS", grouped(*mb_bytes as f64), grouped(*iops))
+        format!(
+            "{} bytes: {verdict}, {} IOPS",
+            format_number(*mb_bytes as f64),
+            format_number(*iops)
+        )
     };
     let all: Vec<String> = readings.iter().map(one).collect();
     Some(format!(
@@ -111,7 +115,7 @@ fn of_aws(design: &Design, vm: &Vm, notes: &mut Vec<String>) {
         return;
     }
     let part = |figure: Option<&Figure>, unit: &str, scale: f64| {
-        figure.map(|figure| format!("{} {unit}", grouped(figure.per_s as f64 / scale)))
+        figure.map(|figure| format!("{} {unit}", format_number(figure.per_s as f64 / scale)))
     };
     let parts = [
         part(size.uncached_burst_iops(), "IOPS", 1.0),
@@ -144,7 +148,7 @@ fn of_machine_base(design: &Design, disk: &Disk, notes: &mut Vec<String>) {
     let Some(sku) = design.rows().and_then(|edition| edition.disk(&disk.sku)) else { return };
     let part = |property: &str, unit: &str, scale: f64| {
         let figure = sku.figure(property)?;
-        Some(format!("{} {unit}", grouped(figure.per_s as f64 / scale)))
+        Some(format!("{} {unit}", format_number(figure.per_s as f64 / scale)))
     };
     let parts = [
         part("iops_base_per_machine", "IOPS", 1.0),
@@ -191,13 +195,13 @@ fn of_columns(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     notes.push(format!(
         "{columns} columns of {n_disks} disks: the first {} GiB lie on {columns} disks, the next \
          on the next; a file within them, and a sequential stream, gets {columns} disks' share",
-        grouped((set_bytes >> 30) as f64)
+        format_number((set_bytes >> 30) as f64)
     ));
 }
 
 fn of_merging(disk: &Disk, notes: &mut Vec<String>) {
     let Some(unit_bytes) = disk.io_unit_bytes else { return };
-    let unit = grouped((unit_bytes >> 10) as f64);
+    let unit = format_number((unit_bytes >> 10) as f64);
     let sku = &disk.sku;
     match disk.merging {
         Merging::None => {}
@@ -231,7 +235,7 @@ fn of_burst(whose: &str, unit: &str, scale: f64, limit: Option<&Limit>, notes: &
     let Some(limit) = limit else { return };
     let Some(burst) = limit.burst else { return };
     let per_s = burst.per_s as f64;
-    let rate = format!("{whose} bursts to {} {unit}", grouped(per_s / scale));
+    let rate = format!("{whose} bursts to {} {unit}", format_number(per_s / scale));
     let Some(bucket) = burst.bucket else {
         notes.push(format!("{rate} for as long as it is paid for; counted above"));
         return;

@@ -1,6 +1,7 @@
 //! The answer as tables, 80 columns wide.
 
 use ::design::explain::Change;
+use units::format_number;
 use volume::Design;
 use volume::limits::bound::headroom;
 use volume::limits::path::describe;
@@ -97,7 +98,7 @@ fn brings(lift: &Remedy, (load, mb): (&Load, Mb)) -> String {
         _ => lift.iops,
     };
     let then = lift.after.first().map(|cap| format!(", where {} binds", cap.bound));
-    format!("{} IOPS{enough}{}", grouped(iops), then.unwrap_or_default())
+    format!("{} IOPS{enough}{}", format_number(iops), then.unwrap_or_default())
 }
 
 fn no_change(done: &Done) -> String {
@@ -130,7 +131,12 @@ fn figures(load: &Load, done: &Done, has_cache: bool, mb: Mb) -> String {
         (true, true) => format!(" {:>4}", trimmed(load.hit_ratio)),
     };
     let read = format!("{:.0}%", load.read_share * 100.0);
-    format!("{:>7} {read:>4}{hit} {:>9} {:>8}", size(load), grouped(iops), grouped(mb_s))
+    format!(
+        "{:>7} {read:>4}{hit} {:>9} {:>8}",
+        size(load),
+        format_number(iops),
+        format_number(mb_s)
+    )
 }
 
 /// Returns I/Os and megabytes per second as they shall be printed.
@@ -163,7 +169,12 @@ fn together_row(load: &Load, all: &[Done], has_cache: bool, mb: Mb) -> String {
         (true, false) => format!(" {:>4}", "-"),
         (true, true) => format!(" {:>4}", trimmed(load.hit_ratio)),
     };
-    let row = format!("{:>7} {read:>4}{hit} {:>9} {:>8}", size(load), grouped(iops), grouped(mb_s));
+    let row = format!(
+        "{:>7} {read:>4}{hit} {:>9} {:>8}",
+        size(load),
+        format_number(iops),
+        format_number(mb_s)
+    );
     fill(&format!("{row}  "), &bounds.join(" + "), COLUMNS)
 }
 
@@ -176,13 +187,13 @@ fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb) -> String {
     let verdict = if of.is_met() {
         "met".to_owned()
     } else {
-        format!("not met: {} IOPS, {} {}", grouped(done.iops), grouped(mb_s), unit(mb))
+        format!("not met: {} IOPS, {} {}", format_number(done.iops), format_number(mb_s), unit(mb))
     };
     let mut text = format!(
         "\n{}: {}\nneeds {} IOPS of {}, {:.0} % reads: {verdict}\n",
         volume.mount,
         describe(volume),
-        grouped(of.need),
+        format_number(of.need),
         size(load),
         load.read_share * 100.0,
     );
@@ -192,7 +203,7 @@ fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb) -> String {
         let line = format!(
             "  {:<25} {:>13} {used:>6}  {:>8}  {}",
             cap.bound,
-            grouped(*left),
+            format_number(*left),
             more(headroom(*left, of.need)),
             cap.name
         );
@@ -240,22 +251,4 @@ fn size(load: &Load) -> String {
         bytes if bytes.is_multiple_of(kib) => format!("{} KiB", bytes / kib),
         bytes => format!("{bytes} B"),
     }
-}
-
-/// Prints a rate with commas between thousands; below 1,000 with one decimal if it has any.
-pub(in crate::commands) fn grouped(value: f64) -> String {
-    let text = format!("{value:.1}");
-    let (whole, decimal) = text.split_once('.').unwrap_or((&text, "0"));
-    if value < 1000.0 {
-        return if decimal == "0" { whole.to_owned() } else { text };
-    }
-    let whole = format!("{value:.0}");
-    let mut grouped = String::new();
-    for (idx, digit) in whole.chars().enumerate() {
-        if idx > 0 && (whole.len() - idx).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ::needs::{Amount, Checklist, ChecklistRow, LoadRequirement, Needs, Requirements};
+use units::format_short;
 
 use crate::commands::catalog::table;
 use crate::summary::wrap;
@@ -50,7 +51,7 @@ pub(super) fn title(list: &Checklist) -> String {
 
 /// Returns the cells of a row: figures, what the last one is, and how sure they are.
 pub(super) fn cells(row: &ChecklistRow, nothing: &str) -> Vec<String> {
-    let figure = |value: Option<f64>| value.map_or(nothing.to_owned(), number);
+    let figure = |value: Option<f64>| value.map_or(nothing.to_owned(), format_short);
     let name = match row.unit {
         "" => row.requirement.to_owned(),
         unit => format!("{}, {unit}", row.requirement),
@@ -67,16 +68,6 @@ pub(super) fn cells(row: &ChecklistRow, nothing: &str) -> Vec<String> {
     ]
 }
 
-/// Prints a number with three digits, or all before the point.
-pub(super) fn number(value: f64) -> String {
-    match value.abs() {
-        size if size >= 99.95 => format!("{value:.0}"),
-        size if size >= 9.995 => format!("{value:.1}"),
-        size if size >= 0.0995 || size == 0.0 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
-}
-
 /// Returns what a design must carry, a row per volume and phase.
 pub(super) fn required_rows(required: &Requirements) -> Vec<Vec<String>> {
     let heads = ["volume", "phase", "IOPS", "MB/s", "KiB", "reads", "depth", ""];
@@ -91,7 +82,7 @@ pub(super) fn required_rows(required: &Requirements) -> Vec<Vec<String>> {
 
 fn required_row(name: &str, load: &LoadRequirement) -> Vec<String> {
     let figure = |amount: &Option<Amount>, unit: f64| {
-        amount.as_ref().map_or("-".to_owned(), |amount| number(amount.value / unit))
+        amount.as_ref().map_or("-".to_owned(), |amount| format_short(amount.value / unit))
     };
     let reads = load.read_share.as_ref();
     let labels = load.amounts().into_iter().filter_map(|(_, amount)| Some(amount?.label));
@@ -104,7 +95,7 @@ fn required_row(name: &str, load: &LoadRequirement) -> Vec<String> {
         figure(&load.iops, 1.0),
         figure(&load.throughput_bytes_per_s, 1e6),
         figure(&load.io_size_bytes, 1024.0),
-        reads.map_or("-".to_owned(), |share| format!("{}%", number(share.value * 100.0))),
+        reads.map_or("-".to_owned(), |share| format!("{}%", format_short(share.value * 100.0))),
         figure(&load.queue_depth, 1.0),
         label.map_or(String::new(), |label| label.word().to_owned()),
     ]

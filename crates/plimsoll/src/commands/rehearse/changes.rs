@@ -1,11 +1,10 @@
 //! What tells two designs apart, in words.
 
-use units::{format_bytes, format_latency_ns};
+use units::{format_bytes, format_count, format_latency_ns};
 use volume::design::{Backing, Disk, NetworkVolume, Stripe, Vm, Volume};
 use volume::{Cap, Design, Limit};
 
 use super::rate_as_published;
-use crate::commands::catalog::grouped;
 
 /// A line for each part that changed: `/mnt/p30: P30 -> P40: 5,000 -> 7,500 IOPS`. Both designs
 /// have the same volumes.
@@ -126,7 +125,7 @@ fn of_cap(parts: &mut Vec<String>, what: &str, old: &Cap, new: &Cap) {
 }
 
 fn iops(limit: Option<&Limit>) -> String {
-    limit.map_or("unlimited".to_owned(), |limit| format!("{} IOPS", grouped(limit.per_s)))
+    limit.map_or("unlimited".to_owned(), |limit| format!("{} IOPS", format_count(limit.per_s)))
 }
 
 fn rate(limit: Option<&Limit>) -> String {

@@ -7,7 +7,8 @@ use units::system_text;
 
 use crate::exit::Failure;
 use crate::inputs;
-use crate::stream::{self, Sink};
+use crate::sink::Sink;
+use crate::stream;
 
 const USAGE: &str = "plimsoll vdbench parse -i flatfile.html|DIR [-c columns..|all] \
                      [-f column value ..] [-a] [-t] [-q] [-o file.csv]";

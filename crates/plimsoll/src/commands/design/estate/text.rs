@@ -3,12 +3,11 @@
 use ::catalog::Cloud;
 use ::design::estate::{ChosenDesign, CloudResult, NearestDesign, Totals};
 use ::design::{Nearest, Part, Price, Ranked, Rejection};
-use units::plural;
+use units::{format_count, format_number, plural};
 
 use super::super::network;
-use super::super::text::{COLUMNS, dollars, number, why_text};
+use super::super::text::{COLUMNS, dollars, why_text};
 use super::{Estate, Server};
-use crate::commands::catalog::grouped;
 use crate::fill::{fill, fill_below};
 
 /// Columns of a server's name.
@@ -102,7 +101,7 @@ pub(super) fn made_of(design: &ChosenDesign) -> String {
 fn with_disks(ranked: &Ranked) -> String {
     let disks = ranked.volumes.iter().map(|chosen| {
         let size = if chosen.is_sized {
-            format!(" of {} GiB", grouped(chosen.size_bytes >> 30))
+            format!(" of {} GiB", format_count(chosen.size_bytes >> 30))
         } else {
             String::new()
         };
@@ -149,14 +148,14 @@ pub(super) fn total_rows(estate: &Estate<'_, '_>) -> Vec<(&'static str, Vec<Stri
         ("carried", of(&estate.totals, |totals| totals.n_designs.to_string())),
         ("USD a month", of(&estate.totals, usd)),
         ("  machines", of(&estate.totals, |totals| dollars(totals.machine_price.usd()))),
-        ("disks", of(&estate.totals, |totals| grouped(totals.n_disks()))),
+        ("disks", of(&estate.totals, |totals| format_count(totals.n_disks()))),
     ];
     if estate.totals.iter().any(|totals| totals.n_pools() > 0) {
-        rows.push(("capacity pools", of(&estate.totals, |totals| grouped(totals.n_pools()))));
+        rows.push(("capacity pools", of(&estate.totals, |totals| format_count(totals.n_pools()))));
     }
     rows.extend([(
         "capacity, GiB",
-        of(&estate.totals, |totals| grouped(totals.capacity_bytes() >> 30)),
+        of(&estate.totals, |totals| format_count(totals.capacity_bytes() >> 30)),
     )]);
     let n_common = estate.common.first().map_or(0, |totals| totals.n_designs);
     let is_all = estate.totals.iter().all(|totals| totals.n_designs == n_common);
@@ -276,7 +275,7 @@ pub(super) fn short(nearest: &NearestDesign, why: Option<&Rejection>) -> String 
         NearestDesign::Disks(Nearest::Part { part, design }) => at_most(*part, with_disks(design)),
         NearestDesign::Network(Some((part, design))) => at_most(*part, network::made_of(design)),
         NearestDesign::Disks(Nearest::Machine { vcpus_max, memory_gib_max }) => {
-            let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), number);
+            let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), format_number);
             let (vcpus, memory) = (most(vcpus_max), most(memory_gib_max));
             format!("no machine is large enough: at most {vcpus} vCPUs, {memory} GiB of memory")
         }

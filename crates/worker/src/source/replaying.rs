@@ -8,8 +8,8 @@ use plan::Direction;
 use plan::replay::{RecordedOp, Recording};
 use plan::workload::Workload;
 
+use crate::chosen::{ChosenOp, UntimedOp};
 use crate::series::{NO_SERIES, series_of};
-use crate::source::{ChosenOp, UntimedOp};
 
 /// A recording and how far it has been replayed.
 #[derive(Debug)]

@@ -5,29 +5,16 @@ use pattern::verify::write_seed;
 use plan::op::{BufId, FileIdx, Op, OpKind};
 use plan::{Direction, IoPriority};
 
+use super::Worker;
+use crate::chosen::{ChosenOp, Filled, UntimedOp};
 use crate::data::{Data, WriteFacts};
 use crate::flow::FlowGroup;
 use crate::gate::Pass;
 use crate::occupancy::LATE_NS;
 use crate::paths::Issue;
-use crate::source::{BATCH_MAX, ChosenOp, UntimedOp};
+use crate::series::series_of_task;
+use crate::source::BATCH_MAX;
 use crate::verifying::Replay;
-use crate::worker::Worker;
-
-/// Why filling a batch stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Filled {
-    /// The batch is as large as one submission may be; more may follow at once.
-    BatchFull,
-    /// As many operations are in flight as the depth allows.
-    QueueFull,
-    /// Nothing more before this time.
-    Until(u64),
-    /// Nothing more before all in flight has completed.
-    Drain,
-    /// The phase has issued all it will.
-    EndOfPhase,
-}
 
 /// A pause without a set end: the worker is called again after this when others hold it back.
 const RETRY_NS: u64 = 50_000;
@@ -117,7 +104,7 @@ impl Worker {
     fn fill_with_file_io<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) {
         let Some(op) = self.tree.as_mut().and_then(|hand| hand.next_io()) else { return };
         let extent = Extent { offset: op.offset, len: op.len };
-        let series = crate::tree::series_of(op.task, op.kind);
+        let series = series_of_task(op.task, op.kind);
         let untimed = UntimedOp { kind: op.kind, file_idx: op.entry, extent, series };
         self.issue_plain(untimed, now, ops, data);
         self.n_issued += 1;

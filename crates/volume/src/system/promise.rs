@@ -5,9 +5,9 @@
 //! an end ahead of it and lets its model stay behind the clock by as much, so that what is
 //! submitted in answer finds the model where it belongs.
 
+use super::System;
 use crate::design::CacheMode;
 use crate::slab::NIL;
-use crate::system::System;
 
 /// When an operation will complete, whatever is submitted meanwhile. Only a crash undoes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

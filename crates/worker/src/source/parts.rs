@@ -7,8 +7,9 @@ use pattern::{PatternError, Stream, derive};
 use plan::job::{Part, PartRegion};
 use plan::{Direction, Job};
 
+use super::Source;
+use crate::chosen::UntimedOp;
 use crate::gate::{IopsSchedule, leaves_rest};
-use crate::source::{Source, UntimedOp};
 use crate::spec::{FileRegion, WorkerSpec};
 
 /// The parts of a worker's job and whose turn it is.

@@ -1,8 +1,9 @@
 //! Operations under way, and the order of writes that a flush waits for.
 
-use crate::io::{CapId, Io, IoKind, Stations};
+use super::System;
+use crate::cap::CapId;
+use crate::io::{Io, IoKind, Stations};
 use crate::slab::{Fifo, Linked, NIL};
-use crate::system::System;
 
 /// An operation that was submitted and is not done.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 
 use plan::op::{Completion, Op};
 
+use super::{Phase, Worker};
 use crate::data::Data;
-use crate::worker::{Phase, Worker};
 
 /// What takes the place of an operation that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,14 +3,15 @@
 use plan::op::{Completion, Op, OpKind};
 use plan::{Direction, IoPriority};
 
+use super::{Phase, Worker};
+use crate::chosen::ChosenOp;
 use crate::data::Data;
 use crate::errors::{EDQUOT, EILSEQ, EIO, ENOSPC, ETIMEDOUT, Failure, FailureKind, IoError};
 use crate::log::LoggedIo;
-use crate::meters::{add, batch_class, depth_class};
+use crate::meters::{batch_class, depth_class};
 use crate::paths::Complete;
+use crate::series::add;
 use crate::slots::Slot;
-use crate::source::ChosenOp;
-use crate::worker::{Phase, Worker};
 use crate::{pending, series};
 
 /// What became of a completion.

@@ -1,9 +1,9 @@
 //! The machine dies and starts again, and what was bought changes.
 
+use super::host::Host;
+use super::{Start, System};
 use crate::cache::GroupSpot;
 use crate::design::{Backing, Design};
-use crate::host::Host;
-use crate::system::{self, Start, System};
 
 /// Why a running system cannot become another design.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -126,7 +126,7 @@ impl System {
     /// If `now_ns` is before a time given earlier, or as for [`System::new`].
     pub fn change(&mut self, now_ns: u64, new: &Design) -> Result<(), ChangeError> {
         check(&self.design, new)?;
-        system::check(new);
+        super::check(new);
         self.must_not_go_back(now_ns);
         self.advance(now_ns);
         let modes: Vec<_> = self.layout.disks.iter().map(|disk| disk.cache).collect();

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::cap::{CapInfo, CapKind, CapUsage};
-use crate::io::CapId;
-use crate::system::System;
+use super::System;
+use crate::cap::{CapId, CapInfo, CapKind, CapUsage};
 
 /// A look at a system.
 #[derive(Clone, Debug, Serialize)]

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
+use super::{Start, System, TIMER};
 use crate::cache::{BlockCache, GroupSpot, Miss};
-use crate::cap::Demand;
+use crate::cap::{CapId, Demand};
 use crate::design::{Backing, CacheMode, Design};
 use crate::extents::{Dirtied, Extents};
-use crate::io::{CapId, Io, IoKind, Stations};
+use crate::io::{Io, IoKind, Stations};
 use crate::lanes::{Piece, Task};
 use crate::layout::VolumePlace;
 use crate::slab::NIL;
-use crate::system::{Start, System, TIMER};
 use crate::unit::units;
 
 /// How long data stays in a write-back cache only, unless a flush asks for it. What the provider

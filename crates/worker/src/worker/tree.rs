@@ -7,36 +7,19 @@ use pattern::PatternError;
 use plan::Direction;
 use plan::op::OpKind;
 
-use super::shared::TreeJob;
-use super::{Admission, Next, Stuck, TreeOp, TreeWorker, Verdict};
+use super::Worker;
+use crate::chosen::{ChosenOp, Filled};
 use crate::errors::{EDEADLK, EIO, ENOENT, ENOSPC, Failure, FailureKind};
 use crate::gate::Pass;
-use crate::issue::Filled;
-use crate::meters::add;
+use crate::series::{add, series_of_task};
 use crate::slots::Slot;
-use crate::source::ChosenOp;
-use crate::worker::Worker;
+use crate::tree::{Admission, Next, Stuck, TreeJob, TreeOp, TreeWorker, Verdict};
 
 /// Pause while others of a flow have to catch up.
 const RETRY_NS: u64 = 50_000;
 
 /// Operations that are handed on at once, so that a request to stop is heard.
 const N_HANDED_ON_MAX: usize = 64;
-
-/// Returns the series of an operation: per task one for each kind of operation.
-pub(crate) fn series_of(task: u16, kind: OpKind) -> u16 {
-    let kind_idx = OpKind::ALL.iter().position(|it| *it == kind).unwrap_or(0);
-    task * OpKind::ALL.len() as u16 + kind_idx as u16
-}
-
-/// Returns the series of the reads and writes of an only task, by direction.
-pub(crate) fn series_of_io() -> [Option<u16>; Direction::ALL.len()] {
-    let mut of_dirs = [None; Direction::ALL.len()];
-    for (dir, kind) in [(Direction::Read, OpKind::Read), (Direction::Write, OpKind::Write)] {
-        of_dirs[dir as usize] = Some(series_of(0, kind));
-    }
-    of_dirs
-}
 
 impl Worker {
     /// Gives the worker of a job on a tree its part of it. Before the start.
@@ -83,7 +66,7 @@ impl Worker {
                         flow.advance();
                     }
                 }
-                let series = series_of(op.task, op.kind);
+                let series = series_of_task(op.task, op.kind);
                 let mut chosen = ChosenOp::new(op.kind, op.entry, op.offset, op.len, series);
                 chosen.intended_ns = due_ns;
                 Ok(chosen)
@@ -245,7 +228,7 @@ impl Worker {
     /// Returns how many operations of a kind have been done; for tests and progress.
     pub fn n_done(&self, task: u16, kind: OpKind) -> u64 {
         let all = self.meters.series();
-        all.and_then(|all| all.get(series_of(task, kind)))
+        all.and_then(|all| all.get(series_of_task(task, kind)))
             .map_or(0, |meters| meters.n_ios_live.load(Relaxed))
     }
 }

@@ -16,9 +16,9 @@ use plan::tree::{Activity, Format, IN_TARGET};
 
 use pattern::tree::InUse;
 
-use super::shared::TreeJob;
-use super::state::{FileFlags, TreeState};
-use super::{ENOTEMPTY, Next, TreeOp, Verdict};
+use super::TreeJob;
+use crate::tree::state::{FileFlags, TreeState};
+use crate::tree::{ENOTEMPTY, Next, TreeOp, Verdict};
 
 /// Entries passed over at once, so that a request to stop is heard within a millisecond.
 const N_SKIPPED_MAX: u32 = 4096;
@@ -41,7 +41,7 @@ const PASSES: [Pass; 5] =
 
 /// How far the passes are.
 #[derive(Debug, Default)]
-pub(super) struct FormatProgress {
+pub(crate) struct FormatProgress {
     taken: [AtomicU64; PASSES.len()],
     done: [AtomicU64; PASSES.len()],
     /// Bytes of files that are as they shall be, and that all shall have.
@@ -86,7 +86,7 @@ impl FormatStatus {
 }
 
 impl FormatProgress {
-    pub(super) fn new(total_bytes: u64, replaces_another: bool) -> Self {
+    pub(crate) fn new(total_bytes: u64, replaces_another: bool) -> Self {
         let may_make = if replaces_another { NOT_YET } else { 0 };
         FormatProgress {
             total_bytes,
@@ -95,7 +95,7 @@ impl FormatProgress {
         }
     }
 
-    pub(super) fn has_removed(&self, job: &TreeJob) -> bool {
+    pub(crate) fn has_removed(&self, job: &TreeJob) -> bool {
         let removals = [Pass::RemoveFiles, Pass::RemoveFolders];
         let is_through =
             |pass: &Pass| self.done[*pass as usize].load(Acquire) >= pass.n_entries(job);
@@ -104,7 +104,7 @@ impl FormatProgress {
         removals.iter().all(is_through) && n_files == 0
     }
 
-    pub(super) fn let_make(&self, errno: i32) {
+    pub(crate) fn let_make(&self, errno: i32) {
         assert!(errno >= 0, "a format is refused for error {errno}");
         let before = self.may_make.swap(errno, Release);
         assert_eq!(before, NOT_YET, "a format that waits for no leave is given one");
@@ -121,7 +121,7 @@ impl FormatProgress {
         }
     }
 
-    pub(super) fn status(&self, job: &TreeJob) -> Option<FormatStatus> {
+    pub(crate) fn status(&self, job: &TreeJob) -> Option<FormatStatus> {
         let Activity::Format(format) = &job.work.activity else { return None };
         let mut status = FormatStatus::default();
         for pass in PASSES.iter().filter(|pass| pass.is_part_of(*format)) {
@@ -140,7 +140,7 @@ impl FormatProgress {
         Some(status)
     }
 
-    pub(super) fn made_whole(&self, job: &TreeJob) -> CompleteParts {
+    pub(crate) fn made_whole(&self, job: &TreeJob) -> CompleteParts {
         let Activity::Format(format) = &job.work.activity else { return CompleteParts::default() };
         let is_through = |pass: Pass| {
             let is_done = self.done[pass as usize].load(Acquire) >= pass.n_entries(job);
@@ -166,7 +166,7 @@ pub struct CompleteParts {
 }
 
 /// Returns the bytes that a job's format leaves in files.
-pub(super) fn bytes_to_make(activity: &Activity, state: &TreeState, in_use: &InUse) -> u64 {
+pub(crate) fn bytes_to_make(activity: &Activity, state: &TreeState, in_use: &InUse) -> u64 {
     match activity {
         Activity::Format(format) if Pass::WriteFiles.is_part_of(*format) => {
             let sizes = (0..in_use.len()).map(|place| state.tree().size_bytes(in_use.file(place)));
@@ -251,7 +251,7 @@ impl Pass {
 
 /// One worker's part in a format.
 #[derive(Debug)]
-pub(super) struct FormatWorker {
+pub(crate) struct FormatWorker {
     format: Format,
     pass_idx: usize,
     /// Entry that is being worked on or waits for its level.
@@ -270,16 +270,16 @@ enum Stage {
 }
 
 impl FormatWorker {
-    pub(super) fn new(format: Format) -> Self {
+    pub(crate) fn new(format: Format) -> Self {
         FormatWorker { format, pass_idx: 0, entry: None, stage: Stage::Begin }
     }
 
     /// Returns whether the next operation only ends what was asked for.
-    pub(super) fn is_ending(&self) -> bool {
+    pub(crate) fn is_ending(&self) -> bool {
         self.stage == Stage::Close
     }
 
-    pub(super) fn next(&mut self, job: &TreeJob) -> Next {
+    pub(crate) fn next(&mut self, job: &TreeJob) -> Next {
         for _ in 0..N_SKIPPED_MAX {
             let Some(&pass) = PASSES.get(self.pass_idx) else { return Next::Done };
             if !pass.is_part_of(self.format) {
@@ -343,7 +343,7 @@ impl FormatWorker {
         }
     }
 
-    pub(super) fn completed(&mut self, job: &TreeJob, op: &TreeOp, errno: i32) -> Verdict {
+    pub(crate) fn completed(&mut self, job: &TreeJob, op: &TreeOp, errno: i32) -> Verdict {
         let (Some(&pass), Some(entry)) = (PASSES.get(self.pass_idx), self.entry) else {
             return Verdict::Done;
         };

@@ -1,0 +1,77 @@
+//! What a worker is asked for.
+
+use plan::files::Durability;
+use plan::load::Load;
+
+use super::Worker;
+use crate::paths::{JobFeatures, TreeUse};
+
+impl Worker {
+    /// Describes what the worker is asked for. All that a job says of its load and of durability is
+    /// decided here; what else there is has its own part of the worker, which is asked.
+    pub(crate) fn asks(&self) -> JobFeatures {
+        let job = &self.job;
+        let &Load {
+            // How much is in flight and by whom; what is handed over and taken at once.
+            queue_depth: _,
+            spreads: _,
+            spread_workers_max: _,
+            n_deeper: _,
+            walks_together: _,
+            submit_batch: _,
+            complete_min,
+            complete_max: _,
+            queue_depth_low,
+            // The gate knows of rates and pauses.
+            rate: _,
+            rate_total_iops: _,
+            rate_periods: _,
+            arrivals: _,
+            rate_ignores_think_time: _,
+            think: _,
+            // Looked at now and then, not for each operation.
+            rate_min: _,
+            rate_cycle_ns: _,
+            // The search, the flow and what watches know of theirs.
+            latency_target: _,
+            latency_max_ns: _,
+            flow: _,
+            // Somebody else carries out what the worker issues as ever.
+            offload: _,
+            serialize_overlap,
+            last_io_waits,
+        } = &job.load;
+        let &Durability {
+            fsync_every,
+            fdatasync_every,
+            sync_file_range_every,
+            sync_file_range_flags: _,
+            barrier_every,
+            // At the end of a pass, which is a phase of its own.
+            end_fsync: _,
+            end_syncfs: _,
+        } = &job.durability;
+        let syncs = [fsync_every, fdatasync_every, sync_file_range_every, barrier_every];
+        JobFeatures {
+            choice: self.source.choice(),
+            has_rate: self.gate.has_rate(),
+            is_timed: self.source.is_timed(),
+            thinks: self.gate.has_think_time(),
+            is_in_flow: self.flow.is_some(),
+            in_tree: self.tree.as_ref().map_or(TreeUse::Nothing, |hand| hand.work()),
+            verifies: self.verifying.is_on(),
+            serializes: serialize_overlap,
+            last_io_waits,
+            refills_low: queue_depth_low.is_some(),
+            polls: complete_min == Some(0),
+            syncs: syncs.iter().any(|every| *every > 0),
+            writes_after_trims: job.workload.access.trim_then_write,
+            searches_depth: self.search.is_some(),
+            watches: self.watches_any(),
+            raises: self.raising.is_some(),
+            counts_series: self.tally.counts_series,
+            counts_touched: self.meters.touched().is_some(),
+            defers_meters: self.tally.gathers_ns == u64::MAX,
+        }
+    }
+}
