@@ -344,7 +344,7 @@ impl Binder<'_> {
             None => match (self.job.files.file_size_bytes, self.job.files.size) {
                 // With sizes per file, `size` limits the amount alone.
                 (Some(_), Some(Size::Bytes(bytes))) if bytes > 0 => whole.min(bytes),
-                _ => whole,
+                (_, Some(Size::Bytes(_) | Size::Percent(_) | Size::Zones(_)) | None) => whole,
             },
         };
         Some(BoundWorker {

@@ -60,9 +60,24 @@ impl Body {
             NfsRequest::Null | NfsRequest::Getattr(_) => Body::Empty,
             NfsRequest::Rename { .. } => Body::TwoChanges,
             NfsRequest::Link { .. } => Body::AttributesAndChanges,
-            NfsRequest::Write { .. } | NfsRequest::Commit(_) => Body::Changes,
-            once if once.is_once() => Body::Changes,
-            _ => Body::Attributes,
+            NfsRequest::Setattr { .. }
+            | NfsRequest::Write { .. }
+            | NfsRequest::Create(..)
+            | NfsRequest::Mkdir(..)
+            | NfsRequest::Symlink(..)
+            | NfsRequest::Mknod(..)
+            | NfsRequest::Remove(_)
+            | NfsRequest::Rmdir(_)
+            | NfsRequest::Commit(_) => Body::Changes,
+            NfsRequest::Lookup(_)
+            | NfsRequest::Access { .. }
+            | NfsRequest::Readlink(_)
+            | NfsRequest::Read { .. }
+            | NfsRequest::Readdir { .. }
+            | NfsRequest::Readdirplus { .. }
+            | NfsRequest::Fsstat(_)
+            | NfsRequest::Fsinfo(_)
+            | NfsRequest::Pathconf(_) => Body::Attributes,
         }
     }
 }
