@@ -45,12 +45,27 @@ impl Translation {
 #[derive(Debug, Default)]
 pub(crate) struct Values {
     open: BTreeMap<&'static str, Setting>,
+    /// What the other tool has, of parameters that the job leaves as usual here.
+    others: BTreeMap<&'static str, Setting>,
 }
 
 impl Values {
     /// Returns all values of a job that are not as usual, none of them answered for.
     pub(crate) fn of(job: &Job) -> Self {
-        Values { open: settings(job).into_iter().map(|it| (it.param.name, it)).collect() }
+        let open = settings(job).into_iter().map(|it| (it.param.name, it)).collect();
+        Values { open, others: BTreeMap::new() }
+    }
+
+    /// Adds the values that all jobs have in the other tool, written or not. A value of the job
+    /// that is the same is settled; where the job has none, that of the other tool is open.
+    pub(crate) fn beside(&mut self, usual: &[Setting]) {
+        for it in usual {
+            if self.open.contains_key(it.param.name) {
+                self.written(it);
+            } else {
+                self.others.insert(it.param.name, it.clone());
+            }
+        }
     }
 
     /// Notes that the text says this, which answers for a value that is the same.
@@ -73,6 +88,7 @@ impl Values {
         must_be_parameters(names);
         for name in names {
             self.open.remove(name);
+            self.others.remove(name);
         }
     }
 
@@ -81,9 +97,21 @@ impl Values {
         self.open.values()
     }
 
+    /// Settles a value of the other tool that changes nothing. Returns whether there is one.
+    pub(crate) fn accept_other(&mut self, name: &str) -> bool {
+        must_be_parameters(&[name]);
+        self.others.remove(name).is_some()
+    }
+
+    /// Iterates over the values of the other tool without an answer.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Setting> {
+        self.others.values()
+    }
+
     /// Asks for no answer for the values of other parameters than these.
     pub(crate) fn retain(&mut self, is_asked: impl Fn(&Param) -> bool) {
         self.open.retain(|_, it| is_asked(it.param));
+        self.others.retain(|_, it| is_asked(it.param));
     }
 
     /// Lists the values without an answer, each with a reason.

@@ -114,13 +114,15 @@ fn read_native(text: &str) -> Option<Job> {
     Some(job)
 }
 
-/// Returns the parameters whose values neither came back nor are among the lost.
+/// Returns the parameters whose values neither came back, or came where there was none, nor are
+/// among the lost.
 fn silent(was: &Job, back: Option<&Job>, lost: &BTreeSet<&'static str>) -> Vec<&'static str> {
     let was = settings(was);
     let is = back.map(settings).unwrap_or_default();
     let value = |it: Option<&Setting>| it.map(|it| it.value.clone());
     let differs = |name: &&&'static str| value(was.get(*name)) != value(is.get(*name));
-    was.keys().filter(differs).copied().filter(|name| !lost.contains(name)).collect()
+    let names: BTreeSet<&'static str> = was.keys().chain(is.keys()).copied().collect();
+    names.iter().filter(differs).copied().filter(|name| !lost.contains(name)).collect()
 }
 
 /// Lowers values into a job, but for those that it does not take or that change nothing. Returns
@@ -174,6 +176,9 @@ fn check_vdbench(job: &Job, set: &[&str]) {
         let back = read_vdbench(&text);
         let mut silent = silent(job, back.first(), &lost);
         silent.retain(|name| !REWORDED.contains(name));
+        // Files are made where they have a size, and seeds follow from names.
+        let was = settings(job);
+        silent.retain(|name| was.contains_key(name) || !["allow_create", "seed"].contains(name));
         // On a sequential walk no place is drawn, and none repeats.
         let draws = job.workload.access.random;
         silent.retain(|name| *name != "repeats_allowed" || draws);
@@ -199,7 +204,7 @@ fn check_fio(job: &Job, set: &[&str]) {
         (Some(is), Some(was)) => (is - was).abs() <= 2e-3 * was,
         (is, was) => is == was,
     };
-    silent.retain(|name| *name != "rate_total_iops" || !is_same_rate);
+    silent.retain(|name| !["rate_total_iops", "rate_iops"].contains(name) || !is_same_rate);
     // Alone, a share of progress is all of it; one stream is none.
     let is_one = job.workload.n_streams <= 1;
     silent.retain(|name| *name != "flow_weight" && (*name != "n_streams" || !is_one));

@@ -282,8 +282,15 @@ fn check_words(case: &Case<'_>) {
     check_words_of("/mnt/a/f", case);
 }
 
+/// Checks a job that ends everything when it fails, as in Vdbench.
 #[track_caller]
 fn check_words_of(target: &str, (jobs, said, unsaid, lost): &Case<'_>) {
+    let jobs = format!("exitall_on_error=1\n{jobs}");
+    check_words_alone(target, &(&jobs, said, unsaid, lost));
+}
+
+#[track_caller]
+fn check_words_alone(target: &str, (jobs, said, unsaid, lost): &Case<'_>) {
     let text = format!(
         "[global]\nfilename={target}\nsize=1g\nioengine=io_uring\nnorandommap\ntime_based\n\
          runtime=5\ndirect=1\n{jobs}"
@@ -414,7 +421,7 @@ fn what_the_written_file_does_otherwise_is_listed() {
             "[b]\nrw=randread\nbs=4k\ndirect=0\n",
             &["seekpct=100"],
             &[],
-            &["pages of the files are dropped from the cache first"],
+            &["pages of the files are dropped from the cache first", "advice to the kernel"],
         ),
         (
             "[e]\nrw=randread\nbs=4k\nioengine=libaio\n",
@@ -451,6 +458,61 @@ fn what_the_written_file_does_otherwise_is_listed() {
     ];
     for case in cases {
         check_words(case);
+    }
+}
+
+/// What happens at a failed I/O is another thing in each tool, also where a job says nothing of it.
+#[test]
+fn what_becomes_of_failed_ios_is_said_or_listed() {
+    const OTHERS: &str = "jobs that go on when another has failed";
+    const RUNS: &str = "jobs that have met failed I/Os and are as good as others";
+    const DIFFER: &str = "how many failed I/Os each job survives";
+    let cases: &[Case<'_>] = &[
+        ("[a]\nrw=randread\n", &["data_errors=1\n"], &[], &[]),
+        ("[a]\nrw=randread\nnumjobs=2\n", &["data_errors=1\n"], &[], &[OTHERS]),
+        ("[a]\nrw=randread\nnumjobs=2\nexitall_on_error=1\n", &["data_errors=1\n"], &[], &[]),
+        ("[a]\nrw=randread\ncontinue_on_error=read\n", &["data_errors=2147483647\n"], &[], &[RUNS]),
+        ("[a]\nrw=randrw\ncontinue_on_error=all\n", &["data_errors=2147483647\n"], &[], &[RUNS]),
+        (
+            "[a]\nrw=randrw\ncontinue_on_error=read\n",
+            &["data_errors=1\n"],
+            &[],
+            &["failed reads that are survived and writes that are not"],
+        ),
+        (
+            "[a]\nrw=randread\n[b]\nrw=randread\nbs=8k\ncontinue_on_error=all\n",
+            &["data_errors=1\n"],
+            &[],
+            &[OTHERS, DIFFER],
+        ),
+    ];
+    for case in cases {
+        check_words_alone("/mnt/a/f", case);
+    }
+}
+
+/// `data_errors=` comes back, and fio has none for one that ends a job.
+#[test]
+fn data_errors_come_back_and_end_jobs_of_fio() {
+    for (line, of_fio) in [
+        ("", "continue_on_error=io"),
+        ("data_errors=7\n", "continue_on_error=io"),
+        ("data_errors=(7,3)\n", "continue_on_error=io"),
+        ("data_errors=1\n", "exitall_on_error=1"),
+    ] {
+        let text = format!(
+            "{line}sd=sd1,lun=/mnt/a/f,size=1g\nwd=wd1,sd=sd1\n\
+             rd=rd1,wd=wd1,iorate=max,elapsed=5,interval=1\n"
+        );
+        let back = check_return(&text, &[line]);
+        assert_eq!(back.contains("data_errors"), !line.is_empty(), "{back}");
+        let parsed = parse_text("t", &text, &Options::default(), &MapHost::default());
+        let written = fio::write(&plan_of(&parsed, &MapHost::default()).0);
+        assert!(written.text.contains(of_fio), "{line}{}", written.text);
+        let goes_on = line != "data_errors=1\n";
+        assert_eq!(written.text.contains("continue_on_error"), goes_on, "{}", written.text);
+        let is_lost = written.losses.iter().any(|loss| loss.starts_with("an end after so many"));
+        assert_eq!(is_lost, goes_on, "{:?}", written.losses);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use plan::job::{Part, PartRegion};
+use plan::job::{ErrorPolicy, Part, PartRegion};
 use plan::load::{Arrivals, Rate};
 use plan::param;
 use plan::verify::Buffers;
@@ -237,16 +237,16 @@ impl Writer {
 
     /// Replaces shares, spreads and sizes that are finer than fio's.
     fn plain_shares(&mut self, workload: &mut Workload) {
-        for pct in std::iter::once(&mut workload.read_pct).chain(workload.random_pct.iter_mut()) {
+        let mut round = |pct: &mut f64, names: [&'static str; 2]| {
             if pct.fract() != 0.0 {
                 // Not none and not all: a mix stays one.
                 *pct = pct.round().clamp(1.0, 99.0);
-                self.lose(
-                    &["read_share_pct", "random_share_pct"],
-                    "fractions of a percent in a mix: whole percents",
-                );
+                self.lose(&names, "fractions of a percent in a mix: whole percents");
             }
-        }
+        };
+        round(&mut workload.read_pct, ["read_share_pct", "read_pct"]);
+        let random_pct = workload.random_pct.iter_mut();
+        random_pct.for_each(|pct| round(pct, ["random_share_pct", "random_pct"]));
         for spread in workload.distribution.iter_mut() {
             let text = match spread {
                 Distribution::Exponential { .. } => "exponentially",
@@ -270,14 +270,14 @@ impl Writer {
                 BlockSize::Stepped { min, max, .. } => {
                     *size = BlockSize::Range { min: *min, max: *max };
                     self.lose(
-                        &["block_size_step_bytes"],
+                        &["block_size_step_bytes", "block_size_range"],
                         "sizes in steps that are not their smallest: a range of them",
                     );
                 }
                 BlockSize::Weighted(parts) => {
                     *size = BlockSize::Split(percents(parts));
                     self.lose(
-                        &["block_size_weights"],
+                        &["block_size_weights", "block_size_split"],
                         "shares of sizes finer than a percent: whole percents",
                     );
                 }
@@ -312,7 +312,7 @@ impl Writer {
                 let whole = of_dir.round().max(1.0);
                 if (whole - of_dir).abs() > 1e-3 * of_dir {
                     let loss = format!("a rate of {of_dir:.3} I/Os per second: {whole} is written");
-                    self.lose(&["rate_total_iops"], loss);
+                    self.lose(&["rate_total_iops", "rate_iops"], loss);
                 }
                 job.load.rate[dir] = Some(Rate::Iops(whole as u64));
             }
@@ -331,10 +331,11 @@ impl Writer {
         self.plain(&mut job.workload);
         self.rate_total(&mut job, share);
         self.contents(&mut job.buffers);
+        self.errors(&mut job.errors);
         if job.load.arrivals == Arrivals::Uniform {
             job.load.arrivals = Arrivals::Poisson;
             self.lose(
-                &["even_gaps"],
+                &["even_gaps", "arrivals"],
                 "gaps spread evenly between none and twice the mean: written as poisson",
             );
         }
@@ -387,6 +388,19 @@ impl Writer {
             }
         }
         std::mem::take(&mut self.values).close("fio has no option for it", &mut self.to);
+    }
+
+    /// Writes how many failed I/Os a job survives with the options that fio has.
+    fn errors(&mut self, errors: &mut ErrorPolicy) {
+        let Some(n_max) = errors.n_errors_max else { return };
+        let goes_on = n_max > 1;
+        (errors.continue_read, errors.continue_write) = (goes_on, goes_on);
+        // The number alone decides.
+        self.values.answered(&["continue_on_error"]);
+        self.to.lost.insert("continue_on_error");
+        if !goes_on {
+            self.is_the_same("n_errors_max");
+        }
     }
 
     /// Notes that the I/O is the same without this value.

@@ -3,6 +3,7 @@
 mod align;
 mod common_values;
 mod compression;
+mod errors;
 mod left_out;
 mod of_run;
 mod places;
@@ -16,7 +17,7 @@ mod writer;
 
 use std::fmt::Write;
 
-use plan::files::Size;
+use plan::files::{Fadvise, Fileset, Size};
 use plan::job::{Part, PartRegion, RateOf};
 use plan::load::Rate;
 use plan::workload::{BlockSize, Distribution, HitArea, Workload};
@@ -35,7 +36,7 @@ use crate::translation::Translation;
 /// and workload definitions. Each value is answered for where it is written; what has no answer in
 /// the end is lost.
 pub fn write(plan: &Plan) -> Translation {
-    let mut writer = Writer::new();
+    let mut writer = Writer::new(plan);
     for (idx, step) in plan.steps.iter().enumerate() {
         // Points of a curve belong to the step that looks for its maximum.
         if step.rate_of.is_none() {
@@ -46,6 +47,7 @@ pub fn write(plan: &Plan) -> Translation {
     }
     writer.lone_format();
     writer.close_compression();
+    writer.close_errors();
     if writer.n_processes > 1 {
         let _ = writeln!(writer.general, "hd=localhost,jvms={}", writer.n_processes);
     }
@@ -100,6 +102,7 @@ impl Writer {
         for (job, range) in step.jobs.iter().zip(ranges) {
             self.at = range;
             words.is_shared |= job.load.flow.is_some();
+            self.errors(job);
             match &job.tree {
                 Some(work) => self.tree_job(job, work, &mut words),
                 None => self.raw_job(job, &mut words),
@@ -154,11 +157,8 @@ impl Writer {
                 ),
             );
         }
-        if job.files.invalidate && !job.files.direct && access.read {
-            self.lose(
-                &["invalidate"],
-                "pages of the files are dropped from the cache first: Vdbench keeps them",
-            );
+        if !job.files.direct && access.read {
+            self.cached_reads(&job.files);
         }
         let targets = self.storage(job);
         let mut workloads = Vec::new();
@@ -187,6 +187,23 @@ impl Writer {
             );
         }
         words.written.push(WrittenJob { job, at, storage: targets, workloads });
+    }
+
+    /// Notes what is done for reads by way of the page cache, and is not in Vdbench.
+    fn cached_reads(&mut self, files: &Fileset) {
+        if files.invalidate {
+            self.lose(
+                &["invalidate"],
+                "pages of the files are dropped from the cache first: Vdbench keeps them",
+            );
+        }
+        if files.fadvise == Fadvise::ByAccess {
+            self.lose(
+                &["fadvise"],
+                "advice to the kernel whether buffered reads are sequential or random: Vdbench \
+                 gives none",
+            );
+        }
     }
 
     /// Adds the workload definition of a part and returns its position.

@@ -9,7 +9,7 @@ use super::run::{Contents, Run, Work};
 use crate::Loader;
 
 /// Failed operations after which everything ends, unless `data_errors=` says otherwise.
-const DATA_ERRORS_MAX: u64 = 50;
+pub(super) const DATA_ERRORS_MAX: u64 = 50;
 
 const NS_PER_S: u64 = 1_000_000_000;
 

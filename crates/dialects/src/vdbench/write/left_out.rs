@@ -3,7 +3,7 @@
 
 use plan::param::{Category, Setting};
 use plan::tree::Activity;
-use plan::workload::Workload;
+use plan::workload::{Distribution, Workload};
 use plan::{EngineKind, EngineWork, Job};
 
 use super::alone;
@@ -40,21 +40,26 @@ impl Writer {
 
     fn values_of_tree(&self, job: &Job) -> Values {
         let mut values = Values::of(&alone(job, None));
+        values.beside(&self.usual.of_trees);
         // What the job as a whole says of its I/O is a summary of its tasks.
         values.retain(|param| param.category() != Category::Workload && param.name != "engine");
-        self.usual.of_trees.iter().for_each(|it| values.written(it));
         values
     }
 
-    fn values_of_storage(&self, job: &Job) -> Vec<Values> {
+    fn values_of_storage(&mut self, job: &Job) -> Vec<Values> {
         let own = job.parts.is_empty().then_some(None);
         let parts = own.into_iter().chain(job.parts.iter().map(Some));
         let mut sets: Vec<Values> = Vec::new();
         for part in parts {
             let alone = alone(job, part);
             let mut values = Values::of(&alone);
-            self.usual.of_storage.iter().for_each(|it| values.written(it));
+            values.beside(&self.usual.of_storage);
             answer_places(&mut values, job, &alone.workload);
+            for (name, is_same) in without_effect(job, &alone.workload) {
+                if is_same && values.accept_other(name) {
+                    self.to.lost.insert(name);
+                }
+            }
             if !sets.is_empty() {
                 values.retain(|param| param.category() == Category::Workload);
             }
@@ -80,6 +85,26 @@ fn answer_places(values: &mut Values, job: &Job, workload: &Workload) {
     if luns_are_devices(job) {
         values.answered(&["spare_first_block"]);
     }
+}
+
+/// Returns values that all jobs on storage definitions have, and whether the I/O of this one is the
+/// same with them.
+fn without_effect(job: &Job, workload: &Workload) -> [(&'static str, bool); 7] {
+    let access = workload.access;
+    let is_even = workload.distribution.iter().all(|(_, it)| *it == Distribution::Uniform);
+    let draws_once = access.random && is_even && !workload.ends_with_region;
+    let is_cached = !job.files.direct && access.read;
+    [
+        // Each thread waits for its I/O, however that is issued.
+        ("engine", true),
+        ("engine_gives_way", true),
+        ("spread_workers", true),
+        // Where sizes differ, `align=` says the multiple.
+        ("aligned_to_length", true),
+        ("repeats_allowed", !draws_once),
+        ("invalidate", !is_cached),
+        ("fadvise", !is_cached),
+    ]
 }
 
 fn luns_are_devices(job: &Job) -> bool {

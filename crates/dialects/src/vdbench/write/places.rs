@@ -52,7 +52,7 @@ impl Writer {
                 "a place of its own that each of reads and writes goes on from",
             );
         }
-        self.said(&["one_cursor"]);
+        self.is_the_same(&["one_cursor"]);
         let dirs: Vec<Direction> = workload.drawn().issued().collect();
         let n_per_draw = f64::from(workload.ios_per_draw.max(1));
         let pct = workload.random_pct[dir] / n_per_draw;

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use plan::Plan;
 use plan::tree::TreeSpec;
 
 use super::super::fwd;
 use super::common_values::CommonValues;
+use super::errors::DataErrors;
 use crate::translation::{Translation, Values};
 
 /// The sections of the file so far.
@@ -37,10 +39,11 @@ pub(super) struct Writer {
     pub(super) compress_ratio: Option<f64>,
     /// Some job writes data that compresses in no such way.
     pub(super) writes_plainly: bool,
+    pub(super) data_errors: DataErrors,
 }
 
 impl Writer {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(plan: &Plan) -> Self {
         Writer {
             usual: CommonValues::new(),
             values: Vec::new(),
@@ -58,6 +61,7 @@ impl Writer {
             format_workload: None,
             compress_ratio: None,
             writes_plainly: false,
+            data_errors: DataErrors::of(plan),
         }
     }
 
@@ -66,6 +70,13 @@ impl Writer {
         for values in &mut self.values[self.at.clone()] {
             values.answered(names);
         }
+    }
+
+    /// Notes that the I/O is the same without the values of these parameters, or with those that
+    /// Vdbench has.
+    pub(super) fn is_the_same(&mut self, names: &[&'static str]) {
+        self.said(names);
+        self.to.lost.extend(names);
     }
 
     /// Notes a loss, which stands for all that becomes otherwise of these parameters.
@@ -80,6 +91,11 @@ impl Writer {
             for it in values.open() {
                 let key = it.param.fio.first().unwrap_or(&it.param.name);
                 let loss = format!("{} (`{key}={}`)", it.param.short, it.text);
+                self.to.lose_values(&[it.param.name], loss);
+            }
+            for it in values.others() {
+                let key = it.param.fio.first().unwrap_or(&it.param.name);
+                let loss = format!("no `{key}`, {}: Vdbench has {}", it.param.short, it.text);
                 self.to.lose_values(&[it.param.name], loss);
             }
         }
