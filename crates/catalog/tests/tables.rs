@@ -257,7 +257,7 @@ fn what_sources_disagree_on_stays_visible() {
     assert!(throughputs[1].range().contains(&throughputs[0].per_s), "{throughputs:?}");
 }
 
-/// Where sources of a machine contradict one another, and data/README.md says which counts.
+/// Where sources of a machine contradict one another, and data/README.md says which one is used.
 const DECIDED: [(&str, &str); 4] = [
     ("Standard_E2bs_v5", "uncached_iops"),
     ("Standard_E2bds_v5", "uncached_iops"),
