@@ -420,7 +420,7 @@ fn what_cannot_be_measured_is_reported() {
     let too_large = ["volume", "--set", "size=999999t"];
     check_refused(&too_large, &["are free", "--set size="]);
     let other = ["/mnt/x", "--on", "p30.toml", "--virtual"];
-    check_refused(&other, &["`/mnt/x` is on no volume of", "/mnt/p30"]);
+    check_refused(&other, &["`/mnt/x` is not on a volume of", "/mnt/p30"]);
     let one_kind = ["--on", "p30.toml", "--virtual", "--suite", "premium-storage"];
     check_refused(&one_kind, &["has no volume for `cached`", "cached=/mnt/a"]);
     check_refused(&["volume", "--readonly"], &["has to be written before it is read"]);

@@ -82,7 +82,7 @@ fn mistakes_say_what_to_do() {
         (&["--from", "empty"][..], &["`empty`: it is empty"][..]),
         (&["--from", "other"], &["`other`: its content is of no known form: iostat, "]),
         (&["--from", "absent"], &["`absent`: No such file"]),
-        (&["--from", "first.log"], &["the average since the host started", "say `--keep-first`"]),
+        (&["--from", "first.log"], &["the average since the host started", "add `--keep-first`"]),
         (
             &["--from", "iostat.log", "--device", "sdb"],
             &["no device is called `sdb`", "devices found: sda"],
@@ -256,7 +256,7 @@ fn logged(sandbox: &Sandbox, device: &LoopDevice, run: impl Fn() -> common::Outc
     let mut said = BufReader::new(live.stderr.take().expect("it is a pipe"));
     let mut line = String::new();
     said.read_line(&mut line).expect("it says that it began");
-    assert!(line.contains("watching for 10m"), "{line}");
+    assert!(line.contains("capturing for 10m"), "{line}");
     let iostat_log = sandbox.path("iostat.json");
     await_reports(&iostat_log, "timestamp", 1);
     await_reports(&sandbox.path("vmstat.txt"), "\n", 3);

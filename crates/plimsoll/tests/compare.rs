@@ -295,7 +295,7 @@ fn a_side_that_cannot_run_is_reported_before_anything_runs() {
     assert!(reported("bad.fio").contains("raed"));
     assert!(reported("'good.fio").contains("a quote (') is not closed"));
     assert!(reported("good.fio --nonsense").contains("`plimsoll run` does not accept it"));
-    assert!(reported("good.fio --no-store").contains("is not for one side"));
+    assert!(reported("good.fio --no-store").contains("cannot be given for one side"));
     assert!(reported("missing.fio").contains("missing.fio"));
     assert!(reported("-").contains("standard input"));
     // What is known only with the files, the host and the permissions.

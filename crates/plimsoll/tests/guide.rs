@@ -27,7 +27,7 @@ fn options_of_other_tools_are_answered_with_ours() {
     check(&["bench", ".", "--size", "1g"], "size", &format!("`--set size=1g` {in_steps}"));
     check(&["bench", ".", "--runtime", "10s"], "runtime", &format!("`--set time=10s` {in_steps}"));
     check(&["bench", ".", "--bs"], "bs", &format!("`--set bs=VALUE` {in_steps}"));
-    check(&["curve", ".", "--runtime", "10"], "runtime", "it is `--time 10s` here");
+    check(&["curve", ".", "--runtime", "10"], "runtime", "write `--time 10s`");
     let in_help = "`plimsoll help run` lists its options";
     check(&["run", "x.fio", "--nonsense"], "nonsense", in_help);
     check(&["run", "x.fio", "--remp", "a=b"], "remp", "did you mean `--remap`?");

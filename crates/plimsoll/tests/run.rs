@@ -364,7 +364,7 @@ fn a_store_that_is_named_and_cannot_keep_the_run_is_a_failure() {
     let outcome = sandbox.plimsoll(&["run", "--store", "nostore/runs.db", "job.fio"]);
     // 3 where the host is too busy for the figures to count, which goes before.
     assert!(matches!(outcome.code, 1 | 3), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("the run is not kept"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("the run is not stored"), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("one: 1 worker"), "{}", outcome.stdout);
     let usual = sandbox
         .command(Path::new(env!("CARGO_BIN_EXE_plimsoll")))

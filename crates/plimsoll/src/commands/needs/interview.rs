@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn answers_become_a_file_that_reads_again() {
         let needs = answered(&[
-            ("What", "shop"),
+            ("Which", "shop"),
             ("Name", ""),
             ("Use", ""),
             ("Capacity", "500"),
@@ -180,7 +180,7 @@ mod tests {
             ("Latency", "5"),
             ("Another", "yes"),
             ("Name", "data"),
-            ("`data` is there", ""),
+            ("`data` exists", ""),
             ("Name", ""),
             ("Use", "swap"),
             ("write data, log", ""),
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_of_half_an_interview() {
-        assert_eq!(answered(&[("What", "shop"), ("Name", "data")]), None);
+        assert_eq!(answered(&[("Which", "shop"), ("Name", "data")]), None);
     }
 
     #[test]

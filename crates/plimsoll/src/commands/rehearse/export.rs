@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(address("[::1]:2051").map(|found| found.port()), Ok(2051));
         check(":2051", "an address and a port are needed");
         check("127.0.0.1", "an address and a port are needed");
-        check("127.0.0.1:70000", "`70000` is no port");
-        check("1.2.3:2051x", "`2051x` is no port");
+        check("127.0.0.1:70000", "`70000` is not a port");
+        check("1.2.3:2051x", "`2051x` is not a port");
     }
 }
