@@ -599,7 +599,7 @@ fn without_fuse_there_is_one_error_with_a_next_step() {
         let said = outcome.mistake();
         assert_eq!(outcome.code, 2, "{said}");
         assert_eq!(said.matches("error").count(), 1, "{said}");
-        assert!(said.contains("there is no FUSE here") && said.contains("modprobe fuse"), "{said}");
+        assert!(said.contains("FUSE is not available") && said.contains("modprobe fuse"), "{said}");
         assert!(!sandbox.path("data").exists(), "nothing is made for a mount that cannot be");
     }
 }
