@@ -1,5 +1,5 @@
 //! A language of workload files: how one is recognised, read and written. Programs go through
-//! [`DIALECTS`] and need not know which there are.
+//! [`DIALECTS`](crate::DIALECTS) and need not know which there are.
 
 use plan::{Diagnostic, Plan, Severity};
 
@@ -48,23 +48,6 @@ impl PartialEq for dyn Dialect {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
     }
-}
-
-/// All languages. What looks like several of them equally is taken for the first of these; what
-/// names one of them is that one's, wherever it stands ([`Likeness::Declared`]).
-pub static DIALECTS: &[&dyn Dialect] =
-    &[&crate::fio::Fio, &crate::vdbench::Vdbench, &crate::native::Native, &crate::needs::NeedsFile];
-
-/// Finds a language by the word that chooses it.
-pub fn find_dialect(name: &str) -> Option<&'static dyn Dialect> {
-    DIALECTS.iter().copied().find(|it| it.name() == name)
-}
-
-/// Returns the language that a text looks most like; `None` where it looks like none.
-pub fn likeliest(text: &str) -> Option<&'static dyn Dialect> {
-    let likeness = DIALECTS.iter().map(|it| (it.likeness(text), *it));
-    let best = likeness.reduce(|best, it| if it.0 > best.0 { it } else { best });
-    best.filter(|(likeness, _)| *likeness > Likeness::None).map(|(_, it)| it)
 }
 
 /// What is to be read, and what changes it.

@@ -14,6 +14,7 @@
 pub mod dialect;
 pub mod fio;
 pub mod foreign;
+mod languages;
 mod likeness;
 pub mod loader;
 #[cfg(test)]
@@ -23,9 +24,10 @@ pub mod needs;
 pub mod translation;
 pub mod vdbench;
 
-pub use dialect::{DIALECTS, Dialect, Parsed, ReadPlan, Request, find_dialect, likeliest};
+pub use dialect::{Dialect, Parsed, ReadPlan, Request};
 pub use fio::{LowerOptions, Overrides};
 pub use foreign::Foreign;
+pub use languages::{DIALECTS, find_dialect, likeliest};
 pub use likeness::Likeness;
 pub use loader::{FilesOnly, LoadError, Loader, NO_HOST};
 pub use translation::Translation;

@@ -1,6 +1,6 @@
 //! Checking that what is read is what was written.
 
-use crate::Job;
+use crate::workload::Workload;
 
 /// Bytes of the header that is written into verified blocks, without the method's checksum: the
 /// layout of fio from 3.41 on.
@@ -117,9 +117,8 @@ pub struct BlockFacts {
 }
 
 impl BlockFacts {
-    /// Returns the facts of a job.
-    pub fn of(job: &Job) -> Self {
-        let workload = &job.workload;
+    /// Returns the facts of a job's workload.
+    pub fn of(workload: &Workload) -> Self {
         BlockFacts {
             write_min_bytes: workload.block_size.write.min(),
             write_max_bytes: workload.block_size.write.max(),

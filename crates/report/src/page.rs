@@ -10,7 +10,7 @@ use crate::script;
 use crate::sections::{Contents, Section};
 use crate::spec::ChartSpec;
 use crate::subject::{Reference, Runs, Subject};
-use crate::validity::Check;
+use crate::validity::ValidityView;
 use crate::words::unbroken;
 
 /// The template's fields.
@@ -46,18 +46,6 @@ struct SectionView<'a> {
     tables: Vec<(String, TableView)>,
     charts: Vec<ChartView>,
     downloads: &'a [(String, crate::html::Download)],
-}
-
-/// What is known of the validity of a run.
-#[derive(Clone, Debug)]
-pub(crate) struct ValidityView {
-    pub(crate) name: String,
-    pub(crate) verdict: String,
-    pub(crate) class: &'static str,
-    pub(crate) sign: &'static str,
-    pub(crate) checks: Vec<Check>,
-    /// (class, sign, text).
-    pub(crate) remarks: Vec<(&'static str, &'static str, String)>,
 }
 
 /// Returns the page of a subject as one HTML file of about 2 MB: it holds all that it needs.

@@ -17,14 +17,13 @@ use crate::chart::comparison::{self, CandidateSide};
 use crate::chart::over_time::Source;
 use crate::chart::{convergence, curve, heat, operations, over_time, percentiles, sweep};
 use crate::html::Download;
-use crate::page::ValidityView;
 use crate::provenance::{self, Facts};
 use crate::spec::ChartSpec;
 use crate::subject::{Runs, Set, Subject, called};
 use crate::suite;
 use crate::table::{Cell, Table};
 use crate::thin::end_s;
-use crate::validity;
+use crate::validity::{self, ValidityView};
 use crate::view::{results, steps};
 use crate::words::{round_latency, sentence_case};
 

@@ -42,6 +42,18 @@ impl State {
     }
 }
 
+/// What is known of the validity of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct ValidityView {
+    pub(crate) name: String,
+    pub(crate) verdict: String,
+    pub(crate) class: &'static str,
+    pub(crate) sign: &'static str,
+    pub(crate) checks: Vec<Check>,
+    /// (class, sign, text).
+    pub(crate) remarks: Vec<(&'static str, &'static str, String)>,
+}
+
 /// One check over all steps of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Check {

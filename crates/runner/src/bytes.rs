@@ -63,7 +63,7 @@ impl Filler {
         let mut checker = None;
         let mut pool = None;
         if verify.method.is_some() {
-            let verifier = Verifier::new(verify, BlockFacts::of(job))?;
+            let verifier = Verifier::new(verify, BlockFacts::of(&job.workload))?;
             let dump_dir = verify.dump.then_some(dump_dir);
             let shared = Arc::new(Checker::new(verifier, targets, dump_dir));
             if verify.n_threads > 0 {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{Filter, RunRow, RunsSelector, Store, StoreError};
+use crate::{Filter, RunRow, Store, StoreError};
 
 /// Which run is meant: `last`, `last~2` (the second before the last), a number, or a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,22 +26,6 @@ impl FromStr for RunSelector {
             _ => text.parse().map_or_else(|_| RunSelector::Name(text.to_owned()), RunSelector::Id),
         })
     }
-}
-
-/// Returns whether commands find a run by this name, and do not take it for `last`, a number, a
-/// range or a tag. A pattern finds its own name first.
-pub fn can_be_found(name: &str) -> bool {
-    let Ok(several) = name.parse();
-    matches!(several, RunsSelector::Named(_)) && !name.is_empty()
-}
-
-/// Returns whether a text can name a run, or be a tag: whether a command would take it for a name,
-/// and not for `last`, a number, a range, a tag, or a pattern.
-pub fn is_name(text: &str) -> bool {
-    can_be_found(text)
-        && !text.trim().is_empty()
-        && text.trim() == text
-        && !text.contains(|c: char| matches!(c, '*' | '?') || c.is_control())
 }
 
 /// Why no run was found.

@@ -23,10 +23,10 @@ mod schema;
 mod select;
 mod series;
 
-pub use find::{FindError, RunSelector, can_be_found, is_name};
+pub use find::{FindError, RunSelector};
 pub use live::{Begin, Imported, Live};
 pub use runs::{Figures, Filter, RunRow, STEPS_MAX, Source, State, StepFigures, Totals};
-pub use select::RunsSelector;
+pub use select::{RunsSelector, can_be_found, is_name};
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

@@ -37,6 +37,22 @@ impl FromStr for RunsSelector {
     }
 }
 
+/// Returns whether commands find a run by this name, and do not take it for `last`, a number, a
+/// range or a tag. A pattern finds its own name first.
+pub fn can_be_found(name: &str) -> bool {
+    let Ok(several) = name.parse();
+    matches!(several, RunsSelector::Named(_)) && !name.is_empty()
+}
+
+/// Returns whether a text can name a run, or be a tag: whether a command would take it for a name,
+/// and not for `last`, a number, a range, a tag, or a pattern.
+pub fn is_name(text: &str) -> bool {
+    can_be_found(text)
+        && !text.trim().is_empty()
+        && text.trim() == text
+        && !text.contains(|c: char| matches!(c, '*' | '?') || c.is_control())
+}
+
 impl Store {
     /// Finds runs, the oldest first; at least one.
     pub fn find_several(&self, several: &RunsSelector) -> Result<Vec<RunRow>, FindError> {

@@ -5,6 +5,7 @@
 //! together take well under a second. They also run as the test `the_tree_is_tidy`.
 
 mod calls;
+mod circles;
 mod documents;
 mod layers;
 mod scanner;
@@ -110,6 +111,7 @@ fn violations() -> Result<Vec<Violation>> {
         violations.extend(words::check(file));
         violations.extend(calls::check(file));
     }
+    violations.extend(circles::check(&files));
     violations.extend(documents::check(&packages, &files));
     violations.sort();
     Ok(violations)

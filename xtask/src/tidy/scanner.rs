@@ -39,7 +39,6 @@ impl Source {
     }
 
     /// Returns the code, without comments and literals.
-    #[cfg(test)]
     pub(super) fn code(&self) -> &str {
         &self.code
     }
@@ -165,12 +164,12 @@ pub(super) fn whole_words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Ite
     })
 }
 
-fn is_identifier(c: char) -> bool {
+pub(super) fn is_identifier(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
 /// Returns the identifier a text starts with, which may be empty.
-fn identifier(text: &str) -> &str {
+pub(super) fn identifier(text: &str) -> &str {
     &text[..text.find(|c| !is_identifier(c)).unwrap_or(text.len())]
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::scanner::{Function, Source};
-use super::{File, calls, sizes, violations, words};
+use super::{File, calls, circles, sizes, violations, words};
 use crate::workspace::Package;
 
 #[test]
@@ -162,6 +162,53 @@ fn a_test_module_in_its_own_file_is_a_test() {
     ];
     super::mark_test_modules(&mut files);
     assert!(files[1].is_test && !files[0].is_test);
+}
+
+#[track_caller]
+fn check_circles(files: &[(&str, &str)], expected: &[&str]) {
+    let files: Vec<File> =
+        files.iter().map(|(path, text)| file(&format!("crates/plan/src/{path}"), text)).collect();
+    let found: Vec<String> = circles::check(&files).iter().map(ToString::to_string).collect();
+    let heads = found.iter().map(|text| text.split(": move").next().unwrap_or_default());
+    assert_eq!(heads.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn files_import_in_one_direction() {
+    let lib = ("lib.rs", "mod a;\nmod b;");
+    let b = ("b.rs", "use crate::a::A;\nstruct B;");
+    let named = "crates/plan/src/a.rs:2: imports `crates/plan/src/b.rs`, which imports it";
+    check_circles(&[lib, ("a.rs", "struct A;\nuse super::b::B;"), b], &[named]);
+    check_circles(&[lib, ("a.rs", "struct A;\nfn f() { crate::b::g() }"), b], &[named]);
+    check_circles(&[lib, ("a.rs", "struct A;\nuse crate::{c::D, b::{self, B}};"), b], &[named]);
+    check_circles(
+        &[lib, ("a.rs", "struct A; // crate::b::B\nfn f() { \"crate::b::B\"; }"), b],
+        &[],
+    );
+    check_circles(
+        &[lib, ("a.rs", "struct A;\n#[cfg(test)]\nmod tests { use crate::b::B; }"), b],
+        &[],
+    );
+}
+
+#[test]
+fn names_that_are_handed_on_come_from_where_they_are_defined() {
+    let lib = ("lib.rs", "mod a;\nmod b;\npub use a::A;\npub use b::B as Other;");
+    let a = ("a.rs", "use crate::Other;\nstruct A;");
+    check_circles(&[lib, a, ("b.rs", "struct B;")], &[]);
+    let found = "crates/plan/src/a.rs:1: imports `crates/plan/src/b.rs`, which imports it";
+    check_circles(&[lib, a, ("b.rs", "use crate::A;\nstruct B;")], &[found]);
+}
+
+#[test]
+fn a_module_may_use_what_lies_in_its_folder() {
+    let lib = ("lib.rs", "mod a;");
+    let folder = [("a.rs", "mod b;\nuse b::B;\nstruct A;"), ("a/b.rs", "use super::A;\nstruct B;")];
+    check_circles(&[lib, folder[0], folder[1]], &[]);
+    let three =
+        [folder[0], ("a/b.rs", "use super::A;\nuse super::c::C;"), ("a/c.rs", "use super::b::B;")];
+    let found = "crates/plan/src/a/b.rs:2: imports `crates/plan/src/a/c.rs`, which imports it";
+    check_circles(&three, &[found]);
 }
 
 #[test]

@@ -234,7 +234,8 @@ fn header(job: &Job, method: VerifyMethod, site: &OptionSites, report: &mut Repo
     }
     let verify = &job.verify;
     let block_bytes = job.block_size_min();
-    let interval_bytes = BlockFacts::of(job).interval_bytes(verify.interval_bytes).min(block_bytes);
+    let interval_bytes =
+        BlockFacts::of(&job.workload).interval_bytes(verify.interval_bytes).min(block_bytes);
     if interval_bytes <= header_bytes {
         let (parts, name) = if interval_bytes < block_bytes && site.has("verify_interval_bytes") {
             ("intervals", "verify_interval_bytes")

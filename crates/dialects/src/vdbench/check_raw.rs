@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::expansion::Expansion;
+use super::head::Head;
 use super::loops::{Loop, LoopKind};
 use super::pick_raw::{Picked, PickedWd};
 use super::rd::{CURVE_PCTS, RdEntry};
 use super::run::{Sd, Xfersize};
-use super::section::Head;
 use super::values::{CURVE_RATE, MAX_RATE, NS_PER_S};
 
 impl Expansion<'_> {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::findings::Findings;
 use super::general::begins_with_y;
+use super::head::Head;
 use super::number_rule::{BYTES, COUNT, FREE};
 use super::openflags::open_flags;
 use super::params::Param;
@@ -12,7 +13,7 @@ use super::run::OpenFlags;
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Nothing, Own, Same};
 use super::section::Name::{Any, Full, Stem};
-use super::section::{self, Definition, Head, Section};
+use super::section::{self, Definition, Section};
 
 type Row = section::Row<FsdEntry>;
 

@@ -1,6 +1,7 @@
 //! File system workload definitions.
 
 use super::findings::Findings;
+use super::head::Head;
 use super::known::fits;
 use super::number_rule::{FREE, PERCENT, THREADS, XFERSIZE};
 use super::openflags::open_flags;
@@ -9,7 +10,7 @@ use super::run::{FileOperation, OpenFlags, Select, SelectFilter, SelectOrder};
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Number, Own, Same, Word, Words};
 use super::section::Name::{Any, Full};
-use super::section::{self, Definition, Head, Section};
+use super::section::{self, Definition, Section};
 use super::values::java_number;
 
 type Row = section::Row<FwdEntry>;

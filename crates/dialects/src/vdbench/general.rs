@@ -3,6 +3,7 @@
 use plan::verify::FlipFlop;
 
 use super::findings::SourceRange;
+use super::head::Head;
 use super::known::{Dedup, General};
 use super::number_rule::{COMPRESSION, FREE, RATIO, SECTORS};
 use super::params::Param;
@@ -11,7 +12,7 @@ use super::run::{Command, CommandTime, SetCount};
 use super::scan::Scan;
 use super::section::Meaning::{Int, Long, Nothing, Number, Own, Same, Word};
 use super::section::Name::{Any, Full, Line, Stem};
-use super::section::{Head, Section};
+use super::section::Section;
 
 type Row = super::section::Row<General>;
 

@@ -1,6 +1,7 @@
 //! Host definitions, replay groups, and definitions repeated for every host.
 
 use super::findings::{Findings, SourceRange};
+use super::head::Head;
 use super::known::{HostEntry, Known};
 use super::lines::Line;
 use super::number_rule::{COUNT, FREE};
@@ -9,7 +10,7 @@ use super::parsed::few;
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Number, Own, Word};
 use super::section::Name::{Any, Full};
-use super::section::{self, Definition, Head, Section};
+use super::section::{self, Definition, Section};
 
 type Row = section::Row<HostEntry>;
 

@@ -3,9 +3,9 @@
 use plan::verify::{DedupeSets, FlipFlop};
 
 use super::findings::SourceRange;
+use super::head::Head;
 use super::parsed::{Host, Settings};
 use super::run::SetCount;
-use super::section::Head;
 use super::written;
 
 /// What is known once general parameters and hosts are read; later sections add to the flags.

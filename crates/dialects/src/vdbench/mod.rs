@@ -38,6 +38,7 @@ mod format;
 mod fsd;
 mod fwd;
 mod general;
+mod head;
 mod hosts;
 mod known;
 mod lines;

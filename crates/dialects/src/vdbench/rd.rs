@@ -4,6 +4,7 @@ use super::findings::SourceRange;
 use super::format::Format;
 use super::fwd::{OPERATIONS, operation};
 use super::general::commands;
+use super::head::Head;
 use super::loops::{Loop, LoopKind};
 use super::number_rule::{
     ABOVE_ZERO, BYTES, COUNT, DURATION, FREE, NumberRule, PERCENT, RATE, RATE_OF_LIST, RATIO,
@@ -17,7 +18,7 @@ use super::run::{
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Long, Number, Own, Same, Words};
 use super::section::Name::{Any, Full, Stem};
-use super::section::{self, Definition, Head, Section};
+use super::section::{self, Definition, Section};
 use super::values;
 use super::values::{CURVE_CODE, CURVE_RATE, MAX_CODE, MAX_RATE, NS_PER_S};
 

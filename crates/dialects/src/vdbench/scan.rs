@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::findings::{Findings, SourceRange};
+use super::head::Head;
 use super::known::Known;
 use super::lines::Line;
 use super::number_rule::NumberRule;
 use super::options::Options;
 use super::params::{DEFINITIONS, Param, Params};
 use super::plain::PlainForm;
-use super::section::Head;
 use crate::Loader;
 use crate::fio::overrides::rest_below;
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::findings::{Findings, SourceRange};
+use super::head::Head;
 use super::hosts;
 use super::known::Dedup;
 use super::number_rule::{BYTES, FREE, SIZE, THREADS};
@@ -14,7 +15,7 @@ use super::run::{OpenFlags, Sd, Span};
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Nothing, Own, Same, Words};
 use super::section::Name::{Any, Full, Stem};
-use super::section::{self, Definition, Head, Section};
+use super::section::{self, Definition, Section};
 
 type Row = section::Row<SdEntry>;
 

@@ -1,7 +1,7 @@
 //! A section of a parameter file as data: its keywords, how the value of each is read, what it sets
 //! and what it means. One reader serves all kinds of definitions: [`Section::read`].
 
-use super::findings::SourceRange;
+use super::head::Head;
 use super::number_rule::{FREE, NumberRule};
 use super::params::{DEFINITIONS, Param};
 use super::scan::Scan;
@@ -169,39 +169,6 @@ impl<T> Row<T> {
             Meaning::Words(set) => set(entry, &param.values.words),
             Meaning::Own(_, read) => read(entry, param, scan),
         }
-    }
-}
-
-/// What every definition has.
-#[derive(Clone, Debug)]
-pub(super) struct Head {
-    /// `default` is that of what others have that say nothing else.
-    pub(super) name: String,
-    /// Where it begins.
-    pub(super) place: SourceRange,
-    /// The keywords that it has.
-    written: Vec<&'static str>,
-}
-
-impl Default for Head {
-    fn default() -> Self {
-        Head::named("default")
-    }
-}
-
-impl Head {
-    /// Makes that of a definition which stands in no file.
-    pub(super) fn named(name: &str) -> Self {
-        Head { name: name.to_owned(), place: SourceRange::NONE, written: Vec::new() }
-    }
-
-    pub(super) fn is_default(&self) -> bool {
-        self.name == "default"
-    }
-
-    /// Returns whether a keyword is written in the definition.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.written.contains(&key)
     }
 }
 

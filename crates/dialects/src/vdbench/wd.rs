@@ -1,6 +1,7 @@
 //! Workload definitions.
 
 use super::findings::SourceRange;
+use super::head::Head;
 use super::number_rule::{FREE, PERCENT, RATE, SECTORS, SEEK, THREADS};
 use super::openflags::open_flags;
 use super::params::Param;
@@ -8,7 +9,7 @@ use super::run::{OpenFlags, Seek, Xfersize};
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Number, Own, Same, Words};
 use super::section::Name::{Any, Full};
-use super::section::{self, Definition, Head, Section};
+use super::section::{self, Definition, Section};
 use super::values::java_number;
 
 type Row = section::Row<WdEntry>;

@@ -3,7 +3,6 @@
 mod align;
 mod common_values;
 mod compression;
-mod errors;
 mod left_out;
 mod of_run;
 mod places;

@@ -1,5 +1,7 @@
 //! A parameter file on its way, and the values that it does not say yet.
 
+mod errors;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
@@ -8,8 +10,8 @@ use plan::tree::TreeSpec;
 
 use super::super::fwd;
 use super::common_values::CommonValues;
-use super::errors::DataErrors;
 use crate::translation::{Translation, Values};
+use errors::DataErrors;
 
 /// The sections of the file so far.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ pub(super) struct Writer {
     pub(super) compress_ratio: Option<f64>,
     /// Some job writes data that compresses in no such way.
     pub(super) writes_plainly: bool,
-    pub(super) data_errors: DataErrors,
+    data_errors: DataErrors,
 }
 
 impl Writer {

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use plan::{Direction, Job, Plan};
 
-use super::super::values::NS_PER_S;
-use super::super::written::DATA_ERRORS_MAX;
-use super::writer::Writer;
+use super::Writer;
+use crate::vdbench::values::NS_PER_S;
+use crate::vdbench::written::DATA_ERRORS_MAX;
 
 /// Parameters of how many failed I/Os are survived.
 const SURVIVED: [&str; 3] = ["continue_on_error", "n_errors_max", "errors_quiet_s"];
@@ -35,7 +35,7 @@ impl DataErrors {
 
 impl Writer {
     /// Settles what becomes of failed I/Os of a job, whose values are those at hand.
-    pub(super) fn errors(&mut self, job: &Job) {
+    pub(in crate::vdbench::write) fn errors(&mut self, job: &Job) {
         let own = limit_of(job);
         let (n_max, quiet_s) = *self.data_errors.limit.get_or_insert(own);
         if own != (n_max, quiet_s) {
@@ -83,7 +83,7 @@ impl Writer {
     }
 
     /// Writes what all jobs survive, once they are known.
-    pub(super) fn close_errors(&mut self) {
+    pub(in crate::vdbench::write) fn close_errors(&mut self) {
         let _ = match self.data_errors.limit {
             None | Some((DATA_ERRORS_MAX, None)) => Ok(()),
             Some((n_max, None)) => writeln!(self.general, "data_errors={n_max}"),
