@@ -83,7 +83,11 @@ struct Rates {
     loss_fails: f64,
 }
 
-const N_PAIRS: u64 = 1_000;
+const N_COMPARED: u64 = 1_000;
+
+/// Pairs that docs/compare.md advises: two more than find a loss of 5 % on a host that stands
+/// still, since a jump of the host spoils the pair that it falls into.
+const N_ADVISED: usize = 12;
 
 fn rates(taken: Taken, host: Host, n: usize) -> Rates {
     let order = match taken {
@@ -95,10 +99,10 @@ fn rates(taken: Taken, host: Host, n: usize) -> Rates {
             let [from, to] = pair(&mut Noise::new(seed), taken, host, n, ratio);
             compare(&from, &to, &options(order))
         };
-        (0..N_PAIRS).map(of_seed).collect()
+        (0..N_COMPARED).map(of_seed).collect()
     };
     let share = |found: &[Comparison], is_it: &dyn Fn(&Comparison) -> bool| {
-        found.iter().filter(|found| is_it(found)).count() as f64 / N_PAIRS as f64
+        found.iter().filter(|found| is_it(found)).count() as f64 / N_COMPARED as f64
     };
     let says = |found: &[Comparison], verdict| share(found, &|found| found.verdict == verdict);
     let (equal, loss) = (compared(1.0), compared(0.95));
@@ -126,7 +130,7 @@ fn table() -> String {
     );
     for (name, host) in hosts {
         for (taken, word) in [(Taken::Blocks, "one set after the other"), (Taken::Pairs, "pairs")] {
-            for n in [6, 10] {
+            for n in [6, N_ADVISED] {
                 let of = rates(taken, host, n);
                 let equal = [of.equal_worse, of.equal_better, of.equal_untold];
                 let shares = equal.into_iter().chain([of.loss_worse, of.loss_fails]);
@@ -162,9 +166,9 @@ fn pairs_raise_no_false_alarm_whatever_the_host_does() {
 }
 
 #[test]
-fn ten_pairs_find_a_loss_of_5_pct_whatever_the_host_does() {
-    for host in [Host::Alike(0.0), Host::Alike(0.5), Host::Alike(0.8), Host::Warms] {
-        let found = rates(Taken::Pairs, host, 10);
+fn the_advised_pairs_find_a_loss_of_5_pct_whatever_the_host_does() {
+    for host in [Host::Alike(0.0), Host::Alike(0.5), Host::Alike(0.8), Host::Warms, Host::Jumps] {
+        let found = rates(Taken::Pairs, host, N_ADVISED);
         assert!(found.loss_worse >= 0.9 && found.loss_fails >= 0.9, "{host:?}: {found:?}");
     }
 }
@@ -173,13 +177,13 @@ fn ten_pairs_find_a_loss_of_5_pct_whatever_the_host_does() {
 #[test]
 fn blocks_raise_few_false_alarms() {
     for alike in [0.0, 0.5] {
-        for n in [6, 10] {
+        for n in [6, N_ADVISED] {
             let found = rates(Taken::Blocks, Host::Alike(alike), n);
             let worst = found.equal_worse.max(found.equal_better);
             assert!(worst <= 0.045, "{alike}, {n}: {found:?}");
         }
     }
-    assert!(rates(Taken::Blocks, Host::Alike(0.0), 10).loss_worse >= 0.9);
+    assert!(rates(Taken::Blocks, Host::Alike(0.0), N_ADVISED).loss_worse >= 0.9);
 }
 
 /// What is said to be detectable is found nine times of ten, and not much more.

@@ -104,8 +104,8 @@ Examples:
   plimsoll compare 1..6 7..12 --json
   plimsoll compare main branch --fail-if-worse 5% --markdown >> comment.md
   plimsoll compare fio-output.json last --anyway
-  plimsoll compare --interleave 10 -- job.fio 'job.fio --set iodepth=8'
-  plimsoll compare --interleave 10 --fail-if-worse 5% -- \\
+  plimsoll compare --interleave 12 -- job.fio 'job.fio --set iodepth=8'
+  plimsoll compare --interleave 12 --fail-if-worse 5% -- \\
     'job.fio --remap /mnt=/mnt/old' 'job.fio --remap /mnt=/mnt/new'
 
 Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
