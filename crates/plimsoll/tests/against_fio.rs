@@ -140,6 +140,44 @@ fn random_trimwrite_writes_where_it_trimmed() {
     }
 }
 
+/// Checks that as many I/Os are in flight as in fio when one is handed over, to a percent of all.
+#[track_caller]
+fn same_depths(words: &str) {
+    for engine in ["libaio", "io_uring"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("f", vec![1; 8 << 20]);
+        let words = format!("size=8m rw=randread bs=4k direct=1 iodepth=32 {words}");
+        let words = words.split_whitespace().map(|word| format!("--{word}"));
+        let engine = format!("--ioengine={engine}");
+        let args: Vec<String> = ["--name=a", "--filename=f", &engine]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(words)
+            .collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let Some([fio, ours]) = both(&sandbox, &args) else { return };
+        for depth in ["1", "2", "4", "8", "16", "32", ">=64"] {
+            let share =
+                |printed: &ProgramOutput| printed.number(&format!("/iodepth_level/{depth}"));
+            let (fio, ours) = (share(&fio), share(&ours));
+            assert!(
+                (fio - ours).abs() <= 1.0,
+                "{args:?}, depth {depth}: fio {fio} %, ours {ours} %"
+            );
+        }
+    }
+}
+
+#[test]
+fn batches_keep_the_depth_that_fio_keeps() {
+    same_depths("iodepth_batch=4");
+    same_depths("iodepth_batch_complete=8");
+    same_depths("iodepth_batch_complete_max=1");
+    same_depths("iodepth_low=8");
+    same_depths("iodepth_batch=4 iodepth_low=8");
+    same_depths("iodepth_batch=8 iodepth_batch_complete=8 iodepth_low=16");
+}
+
 #[track_caller]
 fn close(what: &str, value: f64, wanted: f64, bound: f64) {
     assert!((value - wanted).abs() <= bound, "{what}: {value}, wanted {wanted} within {bound}");

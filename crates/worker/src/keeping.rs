@@ -117,6 +117,9 @@ pub(crate) struct Tally {
     /// meters of both follow together.
     pub(crate) series_of_dir: [Option<u16>; Direction::ALL.len()],
     pub(crate) bytes_done: u64,
+    /// Operations that have ended and that no other has taken the place of; counted where one does
+    /// so at once ([`crate::paths::Paths::takes_places`]).
+    pub(crate) n_vacated: usize,
     pub(crate) samplers: [Sampler; 2],
     pub(crate) rate_check: Option<RateCheck>,
 }
@@ -142,6 +145,7 @@ impl Tally {
             counts_series,
             series_of_dir: Direction::ALL.map(|dir| (!counts_series).then(|| series_of(0, dir))),
             bytes_done: 0,
+            n_vacated: 0,
             samplers: [
                 Sampler::new(bandwidth_ms, SampleUnit::KibPerSecond),
                 Sampler::new(iops_ms, SampleUnit::Iops),

@@ -59,6 +59,8 @@ const PERIOD_NS: u64 = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Pace {
     depth: u32,
+    /// Each operation ends before the next begins.
+    one_by_one: bool,
     batch: u32,
     /// The largest batch; 0 where the job says how large it is.
     batch_max: u32,
@@ -78,15 +80,17 @@ impl Pace {
     /// the operations out.
     pub(crate) fn new(queue_depth: u32, batch: Option<u32>, batch_max: u32) -> Self {
         let limit = queue_depth.min(batch_max).max(1);
+        let one_by_one = batch_max == 1;
         let (batch, batch_max) = match batch {
             // Each operation ends before the next begins: a batch would be timed as one.
-            _ if batch_max == 1 => (1, 0),
+            _ if one_by_one => (1, 0),
             Some(0) => (queue_depth, 0),
             Some(n) => (n.min(queue_depth), 0),
             None => (limit, limit),
         };
         Pace {
             depth: queue_depth,
+            one_by_one,
             batch,
             batch_max,
             reap_min: 1,
@@ -97,6 +101,11 @@ impl Pace {
             calls_ns: 0,
             n_periods: 0,
         }
+    }
+
+    /// Says whether each operation ends before the next begins.
+    pub(crate) fn is_one_by_one(&self) -> bool {
+        self.one_by_one
     }
 
     /// Returns how many operations to hand over at once.

@@ -34,6 +34,12 @@ pub(crate) struct JobFeatures {
     pub(crate) last_io_waits: bool,
     /// The queue is refilled when it has fallen to a depth.
     pub(crate) refills_low: bool,
+    /// The job says how many completions are taken before the next operations begin.
+    pub(crate) in_portions: bool,
+    /// The job says how many operations go over at once.
+    pub(crate) in_batches: bool,
+    /// Each operation ends before the next begins.
+    pub(crate) one_by_one: bool,
     /// Completions are looked for, never waited for.
     pub(crate) polls: bool,
     /// Writes are followed by syncs.
@@ -101,6 +107,11 @@ pub(crate) struct Paths {
     pub(crate) swaps: bool,
     /// Nothing but the depth holds operations back: completions are taken as batches go over.
     pub(crate) is_by_depth: bool,
+    /// One operation takes the place of another at once, and the queue stays full: nothing else
+    /// holds operations back, and the job does not say how many end before the next begins.
+    pub(crate) takes_places: bool,
+    /// The queue is filled before completions are taken: the job says how large batches are.
+    pub(crate) fills_first: bool,
     /// Operations that are late although there was room are late because of whoever drives the
     /// worker: nothing else holds them back.
     pub(crate) counts_late: bool,
@@ -113,6 +124,8 @@ impl Paths {
         complete: Complete::General,
         swaps: false,
         is_by_depth: false,
+        takes_places: false,
+        fills_first: false,
         counts_late: false,
     };
 
@@ -129,6 +142,9 @@ impl Paths {
             serializes,
             last_io_waits,
             refills_low,
+            in_portions,
+            in_batches,
+            one_by_one,
             polls,
             syncs,
             writes_after_trims,
@@ -168,6 +184,8 @@ impl Paths {
                 && defers_meters
                 && !(refills_low || polls),
             is_by_depth: is_issued_plainly && is_counted_only && !is_on_tree,
+            takes_places: !(has_rate || is_timed || thinks || refills_low || in_portions),
+            fills_first: (refills_low || in_portions || in_batches) && !(polls || one_by_one),
             counts_late: (has_rate || is_timed)
                 && !(thinks || is_in_flow || verifies || is_on_tree || serializes),
         }

@@ -106,6 +106,8 @@ pub struct Worker {
     pub(crate) refilling: bool,
     /// The batch at hand is full, and there is room for more.
     pub(crate) goes_on_at_once: bool,
+    /// There is room for more than the batch that was chosen last.
+    pub(crate) goes_on_filling: bool,
     pub(crate) n_issued: u64,
     // What has come of it.
     pub(crate) times: Times,
@@ -153,6 +155,7 @@ impl Worker {
             pace: Pace::new(depth, job.load.submit_batch, spec.batch_max),
             refilling: true,
             goes_on_at_once: false,
+            goes_on_filling: false,
             n_issued: 0,
             times: Times::new(),
             passes: Passes::new(job.limits.loops),
@@ -433,6 +436,7 @@ impl Worker {
                     self.advance_phase(now_ns);
                 }
                 filled => {
+                    self.goes_on_filling = filled == Filled::BatchFull;
                     if let Some(raising) = &mut self.raising {
                         let slots = &mut self.slots;
                         raising.raise(ops, |slot, own| slots.get_mut(slot).op.priority = own);
@@ -477,16 +481,29 @@ impl Worker {
     }
 
     /// Returns the most completions to take before the next operations are issued; `u32::MAX` for
-    /// all there are. It is what the job says. Where it says nothing and nothing but the depth
-    /// holds an operation back, it is as many as are handed over at once. Whoever drives the worker
-    /// keeps the others for later.
+    /// all there are. It is the job's `complete_max`, else its `submit_batch`, so that the queue is
+    /// full at each hand-over. Such a job fills the queue before it takes any, as fio does: none
+    /// while there is room for another batch. Without both, and with nothing but the depth to hold
+    /// an operation back, it is as many as are handed over at once. The driver of the worker keeps
+    /// the others for later.
     #[inline]
     pub fn complete_max(&self) -> u32 {
-        match self.job.load.complete_max {
-            Some(0) => u32::MAX,
-            Some(n) => n,
-            None if self.paths.is_by_depth => self.pace.complete_max(),
-            None => u32::MAX,
+        if self.goes_on_filling && self.paths.fills_first {
+            return 0;
+        }
+        let load = &self.job.load;
+        let max = match (load.complete_max, load.submit_batch) {
+            (Some(0), _) | (None, Some(0)) => u32::MAX,
+            (Some(n), _) | (None, Some(n)) => n,
+            (None, None) if self.paths.is_by_depth => self.pace.complete_max(),
+            (None, None) => u32::MAX,
+        };
+        match load.queue_depth_low {
+            // It falls to that depth, and no further.
+            Some(low) if load.complete_min.is_none() && load.complete_max.is_none() => {
+                max.min((self.slots.n_in_flight() as u32).saturating_sub(low).max(1))
+            }
+            Some(_) | None => max,
         }
     }
 

@@ -118,6 +118,8 @@ const WORKS: &[(&str, Change)] = &[
     ("passes", |it| (it.job.limits.time_based, it.job.limits.loops) = (false, 3)),
     ("amount", |it| it.job.limits.n_ios_max = Some(133)),
     ("ramp", |it| it.job.limits.ramp_ns = 700_000),
+    ("portions", |it| it.job.load.complete_max = Some(2)),
+    ("batches", |it| it.job.load.submit_batch = Some(3)),
     ("names", |it| {
         second_file(it);
         it.job.engine.kind = EngineKind::Names(NameOp::FileStat);

@@ -127,12 +127,34 @@ impl Worker {
 
     #[inline]
     fn count_batches(&mut self, n_submitted: usize, n_done: usize, n_in_flight: usize) {
-        let meters = &self.meters;
         if n_submitted > 0 {
-            add(&meters.depth_levels[depth_class(n_in_flight)], n_submitted as u64);
-            add(&meters.submit_batches[batch_class(n_submitted)], 1);
+            self.count_depths(n_submitted, n_in_flight);
+            add(&self.meters.submit_batches[batch_class(n_submitted)], 1);
         }
-        add(&meters.complete_batches[batch_class(n_done)], u64::from(n_done > 0));
+        add(&self.meters.complete_batches[batch_class(n_done)], u64::from(n_done > 0));
+        if self.paths.takes_places {
+            self.tally.n_vacated += n_done;
+        }
+    }
+
+    /// Counts how many were in flight with each operation that has gone over, as fio does: those of
+    /// a batch that the job asks for with the whole batch, all others each with those before it.
+    /// fio takes completions one by one and issues one for each, unless the job says otherwise; so
+    /// one that takes the place of another has as many in flight with it as that one left.
+    #[inline]
+    fn count_depths(&mut self, n_submitted: usize, n_in_flight: usize) {
+        let n_taking_places = n_submitted.min(self.tally.n_vacated);
+        self.tally.n_vacated -= n_taking_places;
+        let levels = &self.meters.depth_levels;
+        let n_more = n_submitted - n_taking_places;
+        if n_more <= 1 || self.job.load.submit_batch.is_some() {
+            add(&levels[depth_class(n_in_flight)], n_submitted as u64);
+            return;
+        }
+        add(&levels[depth_class(n_in_flight)], n_taking_places as u64);
+        for n in n_in_flight - n_more + 1..=n_in_flight {
+            add(&levels[depth_class(n)], 1);
+        }
     }
 
     /// Counts a completed operation.

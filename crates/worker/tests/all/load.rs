@@ -173,6 +173,32 @@ fn of_a_bunch_as_many_are_taken_as_go_over_at_once() {
     }
 }
 
+/// What is in flight when an operation goes over, by classes that begin at 1, 2, 4, 8, 16, 32 and
+/// 64: of 256 operations at depth 32, of which all in flight end at once.
+#[test]
+fn depths_are_counted_as_fio_does() {
+    #[track_caller]
+    fn check(set: impl FnOnce(&mut Job), expected: [u64; 7]) {
+        let mut job = job(OpKind::Read, true, 32);
+        set(&mut job);
+        let (_, meters, _) = run(job, MIB, 100_000);
+        assert_eq!(meters.depth_levels.each_ref().map(|level| level.load(Relaxed)), expected);
+    }
+    // Once full, it stays so: one takes the place of another.
+    check(|_| {}, [1, 2, 4, 8, 16, 225, 0]);
+    check(|job| job.load.complete_max = Some(1), [1, 2, 4, 8, 16, 225, 0]);
+    // Eight are taken, and eight go over one by one.
+    let portions = |job: &mut Job| {
+        (job.load.complete_min, job.load.complete_max) = (Some(8), Some(8));
+    };
+    check(portions, [1, 2, 4, 8, 16 + 28 * 7, 1 + 28, 0]);
+    // A batch counts as one.
+    check(|job| job.load.submit_batch = Some(4), [0, 0, 4, 8, 16, 4 + 224, 0]);
+    check(|job| job.load.submit_batch = Some(0), [0, 0, 0, 0, 0, 256, 0]);
+    // It falls to eight and is filled up, nine times and a third.
+    check(|job| job.load.queue_depth_low = Some(8), [1, 2, 4, 78, 161, 10, 0]);
+}
+
 #[test]
 fn no_more_is_awaited_than_is_taken() {
     let mut job = job(OpKind::Read, true, 32);
