@@ -1,10 +1,11 @@
 //! Checks of the load: was it the one asked for, and was it the storage that was measured?
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use record::{ArrivalsRecord, CapRecord, EmulationRecord, JobRecord, SUSTAINED_SHARE};
 
-use super::{Step, time_ns};
+use super::{Step, is_of_null, time_ns};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{
     Backlog, BurstKnowledge, CreditInputs, FlightInputs, OfferedInputs, credits, little, offered,
@@ -18,6 +19,10 @@ const S_MIN: f64 = 10.0;
 /// What a moment at the end of a shorter time may leave undone, seconds of the load: a pause of the
 /// host, a hiccup of the target. At most half of the time.
 const MOMENT_S: f64 = 0.25;
+
+/// Shortest time over which a queue depth is judged: in a shorter one a hiccup of a millisecond is
+/// more than what may be missing.
+const DEPTH_S_MIN: f64 = 0.02;
 
 /// Longest that credits of a cloud's disks last, seconds.
 const CREDITS_S_MAX: f64 = 3_600.0;
@@ -216,8 +221,10 @@ impl Step<'_> {
     /// Judges whether closed loads kept their depth.
     pub(super) fn queue_depth(&self) -> Option<Gate> {
         let pauses = |job: &JobRecord| job.options.iter().any(|(name, _)| name == "thinktime");
+        // What the null engine is handed over has ended when the call returns: it keeps nothing.
         let keeps_full = |job: &&JobRecord| {
-            job.arrivals.is_none() && job.latency_target.is_none() && !pauses(job)
+            let is_held_back = job.arrivals.is_some() || job.latency_target.is_some();
+            !is_held_back && !pauses(job) && !is_of_null(job)
         };
         let closed: Vec<&JobRecord> = self.jobs.iter().copied().filter(keeps_full).collect();
         let in_flight: Option<f64> = closed.iter().map(|job| job.in_flight_mean).sum();
@@ -232,11 +239,10 @@ impl Step<'_> {
             closed.iter().map(|job| f64::from(job.queue_depth) * f64::from(job.n_workers)).sum();
         let inputs = FlightInputs { in_flight, ..flight(&closed) };
         let service_s = inputs.service_ns.unwrap_or(0.0) / 1e9;
-        if inputs.window_s < 100.0 * service_s {
-            let reason = format!(
-                "{:.1} s are too short for operations of {service_s:.3} s",
-                inputs.window_s
-            );
+        if inputs.window_s < DEPTH_S_MIN.max(100.0 * service_s) {
+            let time = |s: f64| units::format_duration(Duration::from_secs_f64(s));
+            let (window, service) = (time(inputs.window_s), time(service_s));
+            let reason = format!("{window} are too short for operations of {service}");
             return Some(Gate::unknown(GateName::QueueDepth, reason));
         }
         let n_workers = closed.iter().map(|job| job.n_workers).sum();
@@ -277,7 +283,7 @@ fn refill_advice(jobs: &[&JobRecord]) -> &'static str {
         }
     };
     let is_asynchronous = |job: &JobRecord| matches!(used(job).as_str(), "io_uring" | "libaio");
-    let has_own = |job: &JobRecord| matches!(used(job).as_str(), "nfs" | "null");
+    let has_own = |job: &JobRecord| used(job) == "nfs";
     if jobs.iter().any(|job| !is_asynchronous(job) && !has_own(job)) {
         return "this engine ends an operation before it begins the next: use ioengine=io_uring \
                 with direct=1, or more workers (numjobs)";
