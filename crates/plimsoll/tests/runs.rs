@@ -147,6 +147,8 @@ fn a_killed_run_is_there_as_interrupted() {
     assert_eq!(state().as_deref(), Some("interrupted"));
     let shown = plimsoll(&sandbox, &["show", "last"]);
     assert!(shown.stdout.contains("long: 1 worker"), "{} {}", shown.stdout, shown.stderr);
+    // What was not counted is not shown as none.
+    assert!(!shown.stdout.contains("context switches"), "{}", shown.stdout);
     let record = plimsoll(&sandbox, &["export", "--format", "json"]);
     let record: Value = serde_json::from_str(&record.stdout).unwrap();
     assert_eq!(record["outcome"], "interrupted");
