@@ -1,5 +1,7 @@
 //! The columns that tables may have: which property a column gives, in which unit.
 
+use crate::cloud::Cloud;
+
 /// A unit as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
@@ -121,6 +123,19 @@ pub struct Column {
     pub unit: Unit,
     /// What has such a figure.
     pub of: Owner,
+}
+
+impl Column {
+    /// Returns the cloud whose machines have the figure, where only one cloud's do: elsewhere
+    /// nothing would use it.
+    pub(crate) fn cloud_of_machines(&self) -> Option<Cloud> {
+        let begins = |words: &[&str]| words.iter().any(|word| self.property.starts_with(word));
+        match self.of {
+            Owner::Machine if begins(&["cache", "v2_", "nvme_"]) => Some(Cloud::Azure),
+            Owner::Machine if begins(&["pd_", "hyperdisk_"]) => Some(Cloud::Gcp),
+            Owner::Disk | Owner::Machine => None,
+        }
+    }
 }
 
 /// What a figure is one of.

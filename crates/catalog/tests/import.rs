@@ -159,6 +159,14 @@ fn rows_that_cannot_be_are_rejected_with_the_reason() {
     check_rejected("Standard_D2s_v3,2,3200,-48,4", "uncached_mb_s: `-48` is not a number");
     check_rejected("Standard_D2s_v3,2,3200", "3 cells, expected 5");
     check_rejected(",2,3200,48,4", "no name");
+    let of_others = |header: &str, row: &str| {
+        let diff = compare(&format!("name,cloud,vcpus,{header}\n{row}\n"));
+        diff.rejected.first().map(|rejected| rejected.why.clone())
+    };
+    let why = of_others("cached_iops", "q9.large,AWS,4,1000").expect("it is rejected");
+    assert!(why.starts_with("`cached_iops` is a figure of machines of Azure"), "{why}");
+    assert!(of_others("pd_ssd_read_iops", "n9-standard-4,,4,15000").is_none());
+    assert!(of_others("pd_ssd_read_iops", "Standard_D9s_v3,,4,15000").is_some());
     // 2.4 % off is what a map that counts otherwise gives.
     let near = "name,vcpus,uncached_mb_s\nStandard_D2s_v3,2,49\n";
     assert_eq!(compare(near).rejected, []);

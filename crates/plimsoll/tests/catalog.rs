@@ -465,6 +465,30 @@ fn own_rows_are_provisioned() {
     assert_eq!(other["volumes"][0]["rows"][0]["iops"], 3500.0);
 }
 
+/// A machine of Google Cloud with one limit for all disks, and another one for one type of them.
+#[test]
+fn limits_of_a_machine_of_google_cloud_hold_for_its_disks() {
+    let sandbox = Sandbox::new();
+    let table = "cloud,name,vcpus,uncached_iops,uncached_mb_s,pd_balanced_read_iops\n\
+                 GCP,n9-standard-16,16,25000,1200,9000\n";
+    sandbox.write("sizes.csv", table);
+    let origin = ["--write", "mine", "--source", "price list", "--date", "2026-03-01"];
+    sandbox.plimsoll(&[&["catalog", "import", "sizes.csv"], &origin[..]].concat()).success();
+    for (disk, iops) in [("pd-ssd", 25_000.0), ("pd-balanced", 9_000.0)] {
+        let design = format!(
+            "[vm]\nsize = \"n9-standard-16\"\n[[volume]]\nmount = \"/d\"\ndisk = \"{disk}\"\n\
+             size = \"4TiB\"\n"
+        );
+        sandbox.write("n9.toml", design);
+        let limits = ["limits", "n9.toml", "--catalog", "mine", "--size", "8k", "--read", "100"];
+        let outcome = sandbox.plimsoll(&[&limits[..], &["--json"]].concat());
+        let json: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+        let row = &json["volumes"][0]["rows"][0];
+        assert_eq!((&row["iops"], &row["binds"]), (&iops.into(), &"vm_uncached_iops".into()));
+        assert!(!outcome.stderr.contains("unknown"), "{}", outcome.stderr);
+    }
+}
+
 /// Checks that every command that reads a design says the same of a folder.
 #[track_caller]
 fn check_folder(sandbox: &Sandbox, folder: &str, expected: &str) {

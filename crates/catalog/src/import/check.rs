@@ -140,6 +140,9 @@ fn weigh(mut row: TableRow, known: &KnownItem<'_>, accept: bool) -> WeighedRow {
             write `uncached_iops` and `uncached_mb_s`"
         ));
     }
+    if let Some(other) = of_another_cloud(&row) {
+        why.get_or_insert(other);
+    }
     let doubted = doubts(&fresh, item, ranges);
     if !accept && !doubted.is_empty() {
         let columns: Vec<&str> = doubted.iter().map(|(column, ..)| *column).collect();
@@ -154,6 +157,22 @@ fn weigh(mut row: TableRow, known: &KnownItem<'_>, accept: bool) -> WeighedRow {
     });
     let doubted = doubted.collect();
     WeighedRow { row, changes, why, doubted }
+}
+
+/// Says which figure of a machine only those of another cloud have: nothing would use it.
+fn of_another_cloud(row: &TableRow) -> Option<String> {
+    if row.kind != TableKind::Vms {
+        return None;
+    }
+    let named = row.cells.get(CLOUD).and_then(|word| Cloud::from_text(word));
+    let own = named.unwrap_or_else(|| cloud(&row.name, row.kind));
+    let columns = row.cells.keys().filter_map(|name| super::column(name));
+    let mut others = columns.filter_map(|column| Some((column.name, column.cloud_of_machines()?)));
+    let (name, other) = others.find(|(_, cloud)| *cloud != own)?;
+    Some(format!(
+        "`{name}` is a figure of machines of {other}, and this one is of {own}: write \
+         `uncached_iops` and `uncached_mb_s`"
+    ))
 }
 
 /// Puts a row where it belongs.

@@ -249,7 +249,8 @@ fn note_unknown_types(
         }
         reported.push(disk.name);
         let sides = SIDES.map(|sides| sides.map(|side| size.limit_of(disk.name, side)));
-        if sides.iter().flatten().all(Option::is_none) {
+        let lacks_its_own = sides.iter().flatten().all(Option::is_none);
+        if size.uncached_iops().is_none() && lacks_its_own {
             let text = format!(
                 "the limits of {} for disks of type {} are unknown in edition {}: they are left \
                  out unless `uncached` states them",
@@ -311,10 +312,13 @@ fn from_size(
         }
     };
     let all_v2 = !disks.is_empty() && disks.iter().all(Attached::is_v2) && size.v2_iops().is_some();
-    let uncached = match remote_figures(size, all_v2, over) {
-        _ if size.cloud() == "GCP" => by_type(size, disks, short, parser),
-        [iops, bytes, burst_iops, burst_bytes] => cap(iops, bytes, [burst_iops, burst_bytes]),
-    };
+    let [iops, bytes, burst_iops, burst_bytes] = remote_figures(size, all_v2, over);
+    let mut uncached = cap(iops, bytes, [burst_iops, burst_bytes]);
+    if size.cloud() == "GCP" {
+        let of_types = by_type(size, disks, short, parser);
+        uncached.iops = of_types.iops.or(uncached.iops);
+        uncached.bytes = of_types.bytes.or(uncached.bytes);
+    }
     let burst = [size.cached_burst_iops(), size.cached_burst_throughput()];
     let cached = cap(size.cached_iops(), size.cached_throughput(), burst);
     // Where writes have the same cap as reads, both share it.
