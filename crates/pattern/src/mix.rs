@@ -46,7 +46,7 @@ impl Mix {
     pub fn only(&self) -> Option<Direction> {
         match self.dirs {
             Directions::Only(dir) => Some(dir),
-            _ => None,
+            Directions::Mixed(_) | Directions::TrimThenWrite(_) => None,
         }
     }
 

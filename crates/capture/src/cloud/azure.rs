@@ -139,7 +139,14 @@ fn value(point: &Value, metric: Metric) -> Option<(f64, bool)> {
     let of = |key: &str| point[key].as_f64().filter(|value| *value >= 0.0);
     match metric {
         Metric::ReadTotal | Metric::WriteTotal => of("total").map(|value| (value, false)),
-        _ => of("average")
+        Metric::ReadIops
+        | Metric::WriteIops
+        | Metric::ReadRate
+        | Metric::WriteRate
+        | Metric::Queue
+        | Metric::LatencyMs
+        | Metric::CpuPercent
+        | Metric::FreeMemoryPercent => of("average")
             .map(|value| (value, false))
             .or_else(|| of("maximum").map(|value| (value, true))),
     }

@@ -269,7 +269,20 @@ fn put_host(host: &mut HostSample, counter: Counter, value: f64) {
         Counter::CpuPercent => host.cpu_share = Some((value / 100.0).min(1.0)),
         Counter::CommittedPercent => host.memory_share = Some(value / 100.0),
         Counter::CommittedBytes => host.memory_bytes = Some(value),
-        _ => {}
+        // Of disks.
+        Counter::ReadIops
+        | Counter::WriteIops
+        | Counter::AllIops
+        | Counter::ReadBytes
+        | Counter::WriteBytes
+        | Counter::AllBytes
+        | Counter::ReadSeconds
+        | Counter::WriteSeconds
+        | Counter::AllSeconds
+        | Counter::QueueMean
+        | Counter::QueueNow
+        | Counter::FreePercent
+        | Counter::FreeMegabytes => {}
     }
 }
 
