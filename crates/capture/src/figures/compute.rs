@@ -52,6 +52,7 @@ pub fn needs_of(captured: &Captured, name: &str, rules: &[PhaseRule]) -> Result<
         }
     }
     for volume in &captured.volumes {
+        check_flushes(volume, &mut notes);
         check_little(volume, &mut notes);
         check_plateau(volume, &mut notes);
     }
@@ -416,6 +417,23 @@ fn check_little(volume: &CapturedVolume, notes: &mut Vec<String>) {
         counts something else (discards and flushes wait too)",
         volume.name
     ));
+}
+
+/// Share of flushes among writes from which on they change the figures of writes.
+const FLUSHES_MAX: f64 = 0.05;
+
+/// Linux counts a flush that comes by itself as a write without bytes.
+fn check_flushes(volume: &CapturedVolume, notes: &mut Vec<String>) {
+    let sum =
+        |of: fn(&Sample) -> Option<f64>| -> f64 { volume.samples.iter().filter_map(of).sum() };
+    let (n_flushes, n_writes) = (sum(|it| it.n_flushes), sum(|it| it.write.n_ios));
+    if n_flushes > n_writes * FLUSHES_MAX {
+        notes.push(format!(
+            "{}: {n_flushes:.0} flushes beside {n_writes:.0} writes: those that come by themselves \
+             are counted as writes without bytes, so that writes may be fewer and larger",
+            volume.name
+        ));
+    }
 }
 
 /// Samples from which on a plateau can be recognised.

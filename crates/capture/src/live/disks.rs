@@ -38,6 +38,8 @@ pub(super) struct Disks {
     /// What the control group and all processes did, I/Os, by device.
     shares: BTreeMap<String, (f64, f64)>,
     has_cgroup: bool,
+    /// It is of version 1.
+    is_first_version: bool,
     /// Devices that went, and devices that were left out.
     gone: BTreeSet<Number>,
     left_out: BTreeSet<String>,
@@ -53,6 +55,7 @@ impl Disks {
             last_own: Table::new(),
             shares: BTreeMap::new(),
             has_cgroup: false,
+            is_first_version: false,
             gone: BTreeSet::new(),
             left_out: BTreeSet::new(),
             names: BTreeMap::new(),
@@ -69,6 +72,7 @@ impl Disks {
         let lines = parse(texts.diskstats, context);
         let own = texts.cgroup.map(of_cgroup);
         self.has_cgroup |= own.is_some();
+        self.is_first_version |= matches!(texts.cgroup, Some(Cgroup::V1(..)));
         let is_first = self.names.is_empty();
         let all: BTreeSet<&str> = lines.values().map(|line| line.name.as_str()).collect();
         for (number, line) in &lines {
@@ -164,6 +168,18 @@ impl Disks {
                     );
                     context.remark(None, text);
                 }
+            }
+            let counts_none = |(n_own, n_all): &&(f64, f64)| *n_own == 0.0 && *n_all > 0.0;
+            if self.is_first_version && self.shares.values().any(|share| counts_none(&share)) {
+                let text = "a group of version 1 counted no I/O: newer kernels count there only \
+                            devices with a limit, such as a large one in \
+                            blkio.throttle.read_bps_device";
+                context.remark(None, text);
+            }
+            if self.is_first_version {
+                let text = "control groups of version 1 do not own what they write through the \
+                            page cache: of writes, only direct ones are in the figures";
+                context.remark(None, text);
             }
         } else if !self.names.is_empty() {
             let text = "the figures include the I/O of other processes; `--cgroup` leaves it out";

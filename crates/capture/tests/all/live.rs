@@ -138,8 +138,23 @@ fn others_are_kept_apart_by_their_control_group() {
         // Half of the reads, which waited 120 ms.
         assert_near(sample.read.wait_ns, 60e6);
         let notes = notes(&captured);
-        assert!(notes.contains("60.0 % of the I/Os of sda were others'"), "{notes}");
+        assert!(notes.contains("60.0 % of the I/Os of sda came from other processes"), "{notes}");
+        let is_v1 = matches!(cgroups[0], Cgroup::V1(..));
+        assert_eq!(notes.contains("of version 1 do not own"), is_v1, "{notes}");
     }
+}
+
+/// Newer kernels count for groups of version 1 only devices that have a limit.
+#[test]
+fn a_group_of_version_1_that_counts_nothing_is_noted() {
+    let mut watch = Watch::new(Scope { devices: vec!["sda".to_owned()], mounts: Vec::new() });
+    for figures in [[0, 0, 0, 0], [60, 960, 120, 40]] {
+        let (diskstats, cgroup) = (line("8 0", "sda", figures), Some(Cgroup::V1("", "")));
+        watch.look(&Texts { diskstats: &diskstats, cgroup, ..Texts::default() });
+    }
+    let notes = notes(&watch.end());
+    assert!(notes.contains("100.0 % of the I/Os of sda came from other processes"), "{notes}");
+    assert!(notes.contains("newer kernels count there only devices with a limit"), "{notes}");
 }
 
 #[test]
