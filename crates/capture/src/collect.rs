@@ -78,6 +78,8 @@ pub struct Collector {
     captured: Captured,
     series: Vec<Series>,
     hosts: Vec<HostSample>,
+    /// Those at the beginning that hold neighbours already.
+    n_hosts_joined: usize,
     traces: Vec<(String, usize, TraceFacts)>,
     capacities: Vec<(String, Capacity)>,
     n_samples: usize,
@@ -90,6 +92,8 @@ struct Series {
     name: String,
     source_idx: usize,
     samples: Vec<Sample>,
+    /// Those at the beginning that hold neighbours already.
+    n_joined: usize,
 }
 
 impl Collector {
@@ -118,7 +122,7 @@ impl Collector {
                     series.samples.push(sample);
                 } else {
                     let (name, samples) = (name.to_owned(), vec![sample]);
-                    self.series.push(Series { name, source_idx, samples });
+                    self.series.push(Series { name, source_idx, samples, n_joined: 0 });
                 }
                 self.n_samples += 1;
             }
@@ -150,20 +154,22 @@ impl Collector {
         }
     }
 
-    /// Halves the number of samples.
+    /// Joins neighbours, so that every sample holds twice as many as after the time before.
     fn join_neighbours(&mut self) {
+        self.n_joined += 1;
+        let n_fresh = 1_usize << self.n_joined;
         for series in &mut self.series {
-            let join = |pair: &[Sample]| {
-                let mut sample = pair[0];
-                pair[1..].iter().for_each(|later| sample.add(later));
-                sample
-            };
-            series.samples = series.samples.chunks(2).map(join).collect();
+            let (joined, fresh) = series.samples.split_at(series.n_joined);
+            let joined = joined.chunks(2).map(join);
+            series.samples = joined.chain(fresh.chunks(n_fresh).map(join)).collect();
+            series.n_joined = series.samples.len();
         }
-        self.hosts = self.hosts.chunks(2).map(join_host).collect();
+        let (joined, fresh) = self.hosts.split_at(self.n_hosts_joined);
+        let joined = joined.chunks(2).map(join_host);
+        self.hosts = joined.chain(fresh.chunks(n_fresh).map(join_host)).collect();
+        self.n_hosts_joined = self.hosts.len();
         self.n_samples =
             self.series.iter().map(|series| series.samples.len()).sum::<usize>() + self.hosts.len();
-        self.n_joined += 1;
     }
 
     /// Says something about all sources.
@@ -387,9 +393,20 @@ fn join_last(samples: &mut Vec<Sample>, usual_ns: Option<u64>) {
     }
 }
 
-fn join_host(pair: &[HostSample]) -> HostSample {
-    let mut joined = pair[0];
-    for later in &pair[1..] {
+fn join(samples: &[Sample]) -> Sample {
+    let with_span = |sample: &Sample| {
+        // Where the span is not known, the figures are those of one second.
+        let span_ns = if sample.span_ns == 0 { NS_PER_S } else { sample.span_ns };
+        Sample { span_ns, ..*sample }
+    };
+    let mut joined = with_span(&samples[0]);
+    samples[1..].iter().for_each(|later| joined.add(&with_span(later)));
+    joined
+}
+
+fn join_host(samples: &[HostSample]) -> HostSample {
+    let mut joined = samples[0];
+    for later in &samples[1..] {
         let weights = (joined.span_ns.max(1) as f64, later.span_ns.max(1) as f64);
         let mean = |one: Option<f64>, other: Option<f64>| {
             let sum = one.zip(other).map(|(one, other)| one * weights.0 + other * weights.1);
