@@ -9,6 +9,7 @@ use runner::Control;
 
 use super::Args;
 use super::shown::Shown;
+use crate::clock::Stopwatch;
 use crate::exit::Failure;
 use crate::signals::Signals;
 
@@ -33,7 +34,8 @@ pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, F
             }
             (Box::new(file), Some(facts.len()).filter(|_| facts.is_file()))
         };
-        let mut tell = |n_bytes| shown.file(name, n_bytes, size_bytes);
+        let begun = Stopwatch::start();
+        let mut tell = |n_bytes| shown.file(name, n_bytes, size_bytes, &begun);
         // After Ctrl-C the rest of the file is not there: what was read counts.
         let file = Stoppable { inner: file, control: &control };
         let watched = Watched::new(file, &mut tell);

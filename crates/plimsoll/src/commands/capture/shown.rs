@@ -28,18 +28,16 @@ impl Shown {
         Shown { is_off, is_live, clock: Stopwatch::start(), last: Duration::ZERO, is_dirty: false }
     }
 
-    /// Shows how much of a file was read.
-    pub(super) fn file(&mut self, name: &str, n_bytes: u64, size_bytes: Option<u64>) {
-        let read = units::format_bytes(n_bytes);
-        self.show(|| match size_bytes {
-            Some(size_bytes) => {
-                let share = n_bytes as f64 / size_bytes.max(1) as f64;
-                let (percent, size) =
-                    (units::format_percent(share.min(1.0)), units::format_bytes(size_bytes));
-                format!("{name}: {percent} of {size}")
-            }
-            None => format!("{name}: {read}"),
-        });
+    /// Shows how much of a file was read since `begun`.
+    pub(super) fn file(
+        &mut self,
+        name: &str,
+        n_bytes: u64,
+        size_bytes: Option<u64>,
+        begun: &Stopwatch,
+    ) {
+        let is_live = self.is_live;
+        self.show(|| of_file(name, n_bytes, size_bytes, begun.elapsed(), is_live));
     }
 
     /// Reports that the host is watched from now on.
@@ -77,10 +75,60 @@ impl Shown {
     }
 }
 
+/// Cells of the bar.
+const BAR_CELLS: usize = 24;
+
+/// Says how far a file was read in `elapsed`, and how long the rest takes at that pace; with a bar
+/// where its size is known.
+fn of_file(
+    name: &str,
+    n_bytes: u64,
+    size_bytes: Option<u64>,
+    elapsed: Duration,
+    has_bar: bool,
+) -> String {
+    let per_s = n_bytes as f64 / elapsed.as_secs_f64().max(1e-3);
+    let pace = units::format_rate_mb_s(per_s);
+    let Some(size_bytes) = size_bytes else {
+        return format!("{name}: {}, {pace}", units::format_bytes(n_bytes));
+    };
+    let share = (n_bytes as f64 / size_bytes.max(1) as f64).min(1.0);
+    let n_full = (share * BAR_CELLS as f64) as usize;
+    let bar = format!("[{}{}] ", "#".repeat(n_full), ".".repeat(BAR_CELLS - n_full));
+    let left_s = size_bytes.saturating_sub(n_bytes) as f64 / per_s.max(1.0);
+    let left = units::format_duration(Duration::from_secs(left_s.ceil() as u64));
+    let (percent, size) = (units::format_percent(share), units::format_bytes(size_bytes));
+    let bar = if has_bar { bar.as_str() } else { "" };
+    format!("{name}: {bar}{percent} of {size}, {pace}, {left} left")
+}
+
 impl Drop for Shown {
     fn drop(&mut self) {
         if self.is_dirty {
             stream::print_message(ERASE);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_a_bar_and_the_time_that_is_left() {
+        let check = |n_bytes, size_bytes, expected: &str| {
+            let line = of_file("trace.txt", n_bytes, size_bytes, Duration::from_secs(10), true);
+            assert_eq!(line, expected);
+        };
+        // A quarter in 10 s: 30 s are left.
+        let quarter =
+            "trace.txt: [######..................] 25.0 % of 40.0 GiB, 1074 MB/s, 30s left";
+        check(10 << 30, Some(40 << 30), quarter);
+        // It grew while it was read.
+        let whole = "trace.txt: [########################] 100.0 % of 5.00 GiB, 1074 MB/s, 0s left";
+        check(10 << 30, Some(5 << 30), whole);
+        check(10 << 30, None, "trace.txt: 10.0 GiB, 1074 MB/s");
+        let plain = of_file("t", 1, Some(4), Duration::from_secs(1), false);
+        assert!(!plain.contains('['), "{plain}");
     }
 }
