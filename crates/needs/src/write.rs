@@ -96,6 +96,10 @@ fn put_growth(text: &mut String, growth: Option<Growth>) {
 
 fn put_figure(text: &mut String, key: &str, figure: Option<&Figure>) {
     let Some(figure) = figure else { return };
+    if let Some(value) = figure.p50.filter(|value| *figure == Figure::by_hand(*value)) {
+        text.push_str(&format!("{key} = {}\n", number(value)));
+        return;
+    }
     text.push_str(&format!("{key} = {{ "));
     for (name, value) in figure.values() {
         if let Some(value) = value {
@@ -107,7 +111,12 @@ fn put_figure(text: &mut String, key: &str, figure: Option<&Figure>) {
 }
 
 fn put_amount(text: &mut String, key: &str, amount: Option<&Amount>) {
-    let Some(Amount { value, label, source }) = amount else { return };
+    let Some(amount) = amount else { return };
+    let Amount { value, label, source } = amount;
+    if *amount == Amount::by_hand(*value) {
+        text.push_str(&format!("{key} = {}\n", number(*value)));
+        return;
+    }
     let (value, label, source) = (number(*value), quoted(label.word()), quoted(source));
     text.push_str(&format!("{key} = {{ value = {value}, label = {label}, source = {source} }}\n"));
 }

@@ -5,6 +5,8 @@ use ::needs::{
     VolumeUse,
 };
 
+use crate::summary::wrap;
+
 /// A file with every key that a person may write.
 pub(super) const TEMPLATE: &str = include_str!("template.toml");
 
@@ -25,8 +27,7 @@ pub(super) fn interview(ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<N
             ask,
             "Another volume?",
             "no",
-            "yes, if logs or other data have their own \
-         volume",
+            "yes, if logs or other data have their own volume",
         )?;
         if !more.to_lowercase().starts_with('y') {
             break;
@@ -54,21 +55,18 @@ fn volume(
     before: &[NeedVolume],
 ) -> Option<(NeedVolume, NeedLoad)> {
     let usual = VolumeUse::ALL.get(n_before).copied().unwrap_or_default();
-    let name = loop {
-        let name = words(ask, "Name of the volume?", usual.word(), "as your system calls it")?;
-        if before.iter().all(|known| known.name != name) {
-            break name;
+    let why = "as your system calls it";
+    let name = until(ask, "Name of the volume?", usual.word(), why, |name| {
+        if before.iter().any(|known| known.name == name) {
+            return Err(format!("`{name}` exists already"));
         }
-        ask_again(ask, &format!("`{name}` exists already"))?;
-    };
-    let usage = loop {
-        let why = "data, log or temp: what it is for decides about caches";
-        let word = words(ask, "Use?", usual.word(), why)?;
-        if let Some(usage) = VolumeUse::ALL.into_iter().find(|usage| usage.word() == word) {
-            break usage;
-        }
-        ask_again(ask, "write data, log or temp")?;
-    };
+        Ok(name.to_owned())
+    })?;
+    let why = "data, log or temp: what it is for decides about caches";
+    let usage = until(ask, "Use?", usual.word(), why, |word| {
+        let known = VolumeUse::ALL.into_iter().find(|usage| usage.word() == word);
+        known.ok_or_else(|| format!("`{word}`: write data, log or temp"))
+    })?;
     let any = 0.001..=1e9;
     let why = "what it must hold; empty: not known, and any disk is large enough";
     let capacity = number(ask, "Capacity, GiB?", None, any.clone(), why)?;
@@ -107,23 +105,45 @@ fn volume(
     Some((volume, load))
 }
 
-/// Shows a question with its default and the reason for it; the answer, or the default.
+/// Columns of a question: on a terminal of 80 there is room for an answer behind it.
+const COLUMNS: usize = 64;
+
+/// Asks until an answer is understood, each time with the default, the reason for it, and what was
+/// wrong with the answer before; none if there are no more answers.
+fn until<T>(
+    ask: &mut dyn FnMut(&str) -> Option<String>,
+    question: &str,
+    usual: &str,
+    why: &str,
+    understand: impl Fn(&str) -> Result<T, String>,
+) -> Option<T> {
+    // The default stays with the last words.
+    let asked = wrap(&format!("{question} ({why})"), 2, COLUMNS);
+    let asked = format!("{} [{usual}] ", asked.trim_end());
+    let mut complaint = String::new();
+    loop {
+        let line = ask(&format!("{complaint}{asked}"))?;
+        match understand(if line.is_empty() { usual } else { &line }) {
+            Ok(answer) => return Some(answer),
+            Err(why) => complaint = wrap(&format!("  {why}"), 4, COLUMNS),
+        }
+    }
+}
+
 fn words(
     ask: &mut dyn FnMut(&str) -> Option<String>,
     question: &str,
     usual: &str,
     why: &str,
 ) -> Option<String> {
-    let line = ask(&format!("{question} ({why}) [{usual}] "))?;
-    Some(if line.is_empty() { usual.to_owned() } else { line })
+    until(ask, question, usual, why, |answer| Ok(answer.to_owned()))
 }
 
-fn ask_again(ask: &mut dyn FnMut(&str) -> Option<String>, why: &str) -> Option<()> {
-    ask(&format!("  {why}; press Enter to go on ")).map(|_| ())
-}
+/// What stands for an answer that is not known.
+const NOT_KNOWN: &str = "not known";
 
-/// Asks for a number until one is given: of the answers an inner none is that it is not known, an
-/// outer one that there are no more answers.
+/// Asks for a number: of the answers an inner none is that it is not known, an outer one that there
+/// are no more answers.
 #[expect(clippy::option_option, reason = "so that the end of the answers is handed on by `?`")]
 fn number(
     ask: &mut dyn FnMut(&str) -> Option<String>,
@@ -132,19 +152,17 @@ fn number(
     range: std::ops::RangeInclusive<f64>,
     why: &str,
 ) -> Option<Option<f64>> {
-    let shown = usual.map_or("not known".to_owned(), ::needs::number);
-    loop {
-        let line = ask(&format!("{question} ({why}) [{shown}] "))?;
-        if line.is_empty() {
-            return Some(usual);
+    let shown = usual.map_or(NOT_KNOWN.to_owned(), ::needs::number);
+    until(ask, question, &shown, why, |answer| {
+        if answer == NOT_KNOWN && usual.is_none() {
+            return Ok(None);
         }
-        let digits = line.trim_end_matches('%').trim();
-        if let Some(value) = digits.parse::<f64>().ok().filter(|value| range.contains(value)) {
-            return Some(Some(value));
-        }
+        let digits = answer.trim_end_matches('%').trim();
+        let value = digits.parse::<f64>().ok().filter(|value| range.contains(value));
         let (least, most) = (::needs::number(*range.start()), ::needs::number(*range.end()));
-        ask_again(ask, &format!("`{line}`: write a number from {least} to {most}"))?;
-    }
+        let text = || format!("`{answer}`: write a number from {least} to {most}");
+        value.map(Some).ok_or_else(text)
+    })
 }
 
 #[cfg(test)]
@@ -172,8 +190,7 @@ mod tests {
             ("Use", ""),
             ("Capacity", "500"),
             ("IOPS", "many"),
-            ("`many`: write a number", ""),
-            ("IOPS", "4000"),
+            ("`many`: write a number", "4000"),
             ("I/O size", "8"),
             ("Reads", "70%"),
             ("Random", ""),
@@ -181,10 +198,8 @@ mod tests {
             ("Another", "yes"),
             ("Name", "data"),
             ("`data` exists", ""),
-            ("Name", ""),
             ("Use", "swap"),
-            ("write data, log", ""),
-            ("Use", ""),
+            ("`swap`: write data, log or temp", ""),
             ("Capacity", ""),
             ("IOPS", ""),
             ("I/O size", "64"),
