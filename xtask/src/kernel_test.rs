@@ -1,11 +1,14 @@
-//! The export under the kernel's own NFS client, and stripes as `plimsoll provision` prints them,
-//! in an emulated machine.
+//! The export under the kernel's own NFS client, captures of a mount and of control groups, and
+//! stripes as `plimsoll provision` prints them, in an emulated machine.
 //!
 //! Boots Debian's kernel in qemu without hardware virtualisation, mounts an export of this build
 //! with eight connections, and uses it as programs do: writes, syncs, reads back, lists, renames,
 //! removes, unmounts. It says so and succeeds where qemu or the packages cannot be had; what was
 //! downloaded stays in the target folder.
 
+mod captures;
+mod disks;
+mod programs;
 mod ram_disk;
 mod stripes;
 
@@ -63,9 +66,15 @@ pub(crate) fn run() -> Result<()> {
     let port = free_port()?;
     let disk = cache.join("initrd");
     fs::write(&disk, ram_disk(&cache, &unpacked, port)?)?;
-    let _export = Export::start(&cache, port)?;
     let kernel = find(&unpacked.join("boot"), "vmlinuz-")?;
-    boot(&kernel, &disk, &[], "the kernel's client")?;
+    {
+        let _export = Export::start(&cache, port)?;
+        boot(&kernel, &disk, &[], "the kernel's client")?;
+    }
+    match programs::find(captures::MKFS) {
+        None => skipped(&format!("`{}` is not installed: no captures", captures::MKFS)),
+        Some(_) => captures::run(&cache, &unpacked, &kernel)?,
+    }
     match stripes::missing() {
         Some(program) => skipped(&format!("`{program}` is not installed: no stripes")),
         None => stripes::run(&cache, &unpacked, &kernel)?,
@@ -126,7 +135,7 @@ fn ram_disk(cache: &Path, unpacked: &Path, port: u16) -> Result<Vec<u8>> {
         archive.folder(folder);
     }
     archive.file("bin/busybox", &fs::read(unpacked.join("bin/busybox"))?, true);
-    archive.file("bin/mount_nfs", &fs::read(mount_program(cache)?)?, true);
+    add_mount_program(&mut archive, cache)?;
     let modules = Modules::find(&unpacked.join("lib/modules"))?.in_order(&MODULES)?;
     add_modules(&mut archive, &modules)?;
     let init = include_str!("kernel_test/init.sh")
@@ -152,14 +161,15 @@ fn add_modules(archive: &mut Archive, modules: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Compiles the program that mounts.
-fn mount_program(cache: &Path) -> Result<PathBuf> {
+/// Compiles and adds the program that mounts.
+fn add_mount_program(archive: &mut Archive, cache: &Path) -> Result<()> {
     let source = process::root().join("xtask/src/kernel_test/mount_nfs.rs");
     let program = cache.join("mount_nfs");
     let mut rustc = Command::new("rustc");
     rustc.args(["--edition", "2024", "-O", "-C", "target-feature=+crt-static", "-o"]);
     process::run(rustc.arg(&program).arg(source))?;
-    Ok(program)
+    archive.file("bin/mount_nfs", &fs::read(program)?, true);
+    Ok(())
 }
 
 /// The export, as a process of its own.
@@ -203,7 +213,7 @@ impl Drop for Export {
 fn boot(kernel: &Path, disk: &Path, args: &[String], what: &str) -> Result<()> {
     let mut qemu = Command::new("timeout");
     qemu.arg(Duration::from_secs(LIMIT_S).as_secs().to_string()).arg("qemu-system-x86_64");
-    qemu.args(["-accel", "tcg,thread=multi", "-m", "512", "-nographic", "-no-reboot"]);
+    qemu.args(["-accel", "tcg,thread=multi", "-m", "1024", "-nographic", "-no-reboot"]);
     qemu.arg("-kernel").arg(kernel).arg("-initrd").arg(disk);
     qemu.args(["-append", "console=ttyS0 panic=-1 quiet rdinit=/init"]);
     qemu.args(["-nic", "user,model=virtio-net-pci"]).args(args);
