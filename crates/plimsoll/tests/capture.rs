@@ -1,19 +1,19 @@
 //! `plimsoll capture`: logs of real programs and the host itself, while a load of our own runs.
 
 mod common;
+#[path = "common/logs.rs"]
+mod logs;
+#[path = "common/loop_device.rs"]
+mod loop_device;
 #[path = "common/watch.rs"]
 mod watch;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
-use common::Sandbox;
+use common::{Outcome, Sandbox};
 use insta::assert_snapshot;
-use rustix::fs::inotify::WatchFlags;
-use watch::Watch;
+use logs::{Load, Logs, assert_within, has_loggers};
+use loop_device::LoopDevice;
 
 /// A log of two minutes of a busy disk; the first report is since the host started.
 const LOG: &str = "\
@@ -119,180 +119,31 @@ fn a_log_that_is_partly_broken_says_so_in_its_exit_code() {
     assert!(outcome.stderr.contains(place), "{}", outcome.stderr);
 }
 
-/// A loop device over a file, while it lives.
-struct LoopDevice(String);
-
-impl LoopDevice {
-    fn new(file: &Path) -> Option<Self> {
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
-        let name = String::from_utf8_lossy(&made.stdout).trim().to_owned();
-        if !made.status.success() {
-            testing::skipped!("no loop devices here");
-        }
-        made.status.success().then_some(LoopDevice(name))
-    }
-
-    fn name(&self) -> &str {
-        self.0.trim_start_matches("/dev/")
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
-    }
-}
-
-/// Ends a program as Ctrl-C does, and waits for it.
-fn interrupt(child: &mut Child) {
-    let pid = child.id().to_string();
-    let _ = Command::new("kill").args(["-INT", &pid]).status();
-    child.wait().expect("it is ours");
-}
-
-/// Longest wait for a program to say something. It takes as long as its interval, a second.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// Waits until a file has so many reports.
-fn await_reports(path: &Path, mark: &str, n_reports: usize) {
-    let folder = path.parent().expect("a file of a folder");
-    let changes = Watch::new(folder, WatchFlags::CREATE | WatchFlags::MODIFY);
-    let has_all = changes.wait_until(PATIENCE, || {
-        // A file of sadc is no text.
-        let bytes = std::fs::read(path).unwrap_or_default();
-        !bytes.is_empty() && String::from_utf8_lossy(&bytes).matches(mark).count() >= n_reports
-    });
-    assert!(has_all, "{} has no {n_reports} reports", path.display());
-}
-
-/// Starts a program that writes a log of a report a second.
-fn log_by(sandbox: &Sandbox, program: &str, args: &[&str], name: &str) -> Child {
-    let file = File::create(sandbox.path(name)).expect("the folder is ours");
-    let mut command = sandbox.command(Path::new(program));
-    command.args(args).stdout(file).env("LC_ALL", "C");
-    command.spawn().expect("the program is there")
-}
-
-/// What a load came to: I/Os and bytes of reads and writes.
-#[derive(Debug)]
-struct Load {
-    n_reads: f64,
-    n_writes: f64,
-    read_bytes: f64,
-    write_bytes: f64,
-}
-
-impl Load {
-    /// Adds up the samples of a volume beside a file of needs. I/Os without a direction count as
-    /// reads.
-    fn captured(sandbox: &Sandbox, name: &str, volume: &str) -> Load {
-        let text = std::fs::read_to_string(sandbox.path(name)).expect("it was written");
-        let mut load = Load { n_reads: 0.0, n_writes: 0.0, read_bytes: 0.0, write_bytes: 0.0 };
-        for line in text.lines().filter(|line| line.starts_with(&format!("{volume},"))) {
-            let fields: Vec<Option<f64>> =
-                line.split(',').skip(3).map(|field| field.parse().ok()).collect();
-            let [n_ios, n_reads, n_writes, read_bytes, write_bytes, _] = fields[..] else {
-                panic!("{line}");
-            };
-            load.n_reads += n_reads.or(n_ios).unwrap_or(0.0);
-            load.n_writes += n_writes.unwrap_or(0.0);
-            load.read_bytes += read_bytes.unwrap_or(0.0);
-            load.write_bytes += write_bytes.unwrap_or(0.0);
-        }
-        load
-    }
-
-    fn n_ios(&self) -> f64 {
-        self.n_reads + self.n_writes
-    }
-
-    fn bytes(&self) -> f64 {
-        self.read_bytes + self.write_bytes
-    }
-
-    /// Reads what a run counted itself.
-    fn of_result(stdout: &str) -> Load {
-        let text = &stdout[stdout.find('{').expect("JSON")..];
-        let result: serde_json::Value = serde_json::from_str(text).expect("JSON");
-        let of = |direction: &str, key: &str| {
-            result["jobs"][0][direction][key].as_f64().expect("it is counted")
-        };
-        Load {
-            n_reads: of("read", "total_ios"),
-            n_writes: of("write", "total_ios"),
-            read_bytes: of("read", "io_bytes"),
-            write_bytes: of("write", "io_bytes"),
-        }
-    }
-}
-
-#[track_caller]
-fn assert_within(what: &str, found: f64, expected: f64) {
-    let ratio = found / expected;
-    assert!((0.98..=1.02).contains(&ratio), "{what}: {found} instead of {expected}");
-}
-
-/// Runs a job of 400 IOPS of mixed sizes for five seconds, and logs it by the host's counters,
-/// iostat, vmstat and sadc, which all begin before and end after it. Returns the job's own result.
-fn logged(sandbox: &Sandbox, device: &LoopDevice, run: impl Fn() -> common::Outcome) -> Load {
+/// Runs a job of 400 IOPS of mixed sizes for five seconds beside all loggers. Returns the job's own
+/// result.
+fn logged(sandbox: &Sandbox, device: &LoopDevice, run: impl Fn() -> Outcome) -> Load {
     let job = format!(
         "[oltp]\nfilename={}\nrw=randrw\nrwmixread=75\nbssplit=8k/80:32k/20\ndirect=1\n\
          ioengine=libaio\niodepth=8\nrate_iops=300,100\nruntime=5\ntime_based\n",
-        device.0
+        device.path()
     );
     sandbox.write("load.fio", job);
-    let name = device.name();
-    let mut live = sandbox
-        .command(Path::new(env!("CARGO_BIN_EXE_plimsoll")))
-        .args(["capture", "--for", "10m", "--device", name, "-o", "live.toml"])
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("the binary was built");
-    let iostat_args = ["-x", "-t", "-o", "JSON", name, "1"];
-    let mut iostat = log_by(sandbox, "iostat", &iostat_args, "iostat.json");
-    let mut vmstat = log_by(sandbox, "vmstat", &["-t", "-w", "1"], "vmstat.txt");
-    let mut sadc = log_by(sandbox, SADC, &["-S", "DISK", "1", "sa"], "sadc.out");
-    let mut said = BufReader::new(live.stderr.take().expect("it is a pipe"));
-    let mut line = String::new();
-    said.read_line(&mut line).expect("it says that it began");
-    assert!(line.contains("capturing for 10m"), "{line}");
-    let iostat_log = sandbox.path("iostat.json");
-    await_reports(&iostat_log, "timestamp", 1);
-    await_reports(&sandbox.path("vmstat.txt"), "\n", 3);
-    await_reports(&sandbox.path("sa"), "", 1);
+    let logs = Logs::begin(sandbox, &[device.name()]);
     let outcome = run();
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    let so_far = std::fs::read_to_string(&iostat_log).expect("it is there");
-    // The report that was open, and a whole one: sadc ticks at another time of the second.
-    await_reports(&iostat_log, "timestamp", so_far.matches("timestamp").count() + 2);
-    [&mut live, &mut iostat, &mut vmstat, &mut sadc].into_iter().for_each(interrupt);
-    Load::of_result(&outcome.stdout)
+    logs.end();
+    Load::of_result(&outcome)
 }
-
-const SADC: &str = "/usr/lib/sysstat/sadc";
 
 /// Returns a sandbox with a loop device; says that the test was skipped if something is missing.
 fn loop_device() -> Option<(Sandbox, LoopDevice)> {
-    if !["iostat", "sadf", "vmstat", "losetup"].into_iter().all(testing::has_program) {
-        return None;
-    }
-    if !Path::new(SADC).is_file() {
-        testing::skipped!("`{SADC}` is not installed");
+    if !has_loggers() || !testing::has_program("losetup") {
         return None;
     }
     let sandbox = Sandbox::new();
     sandbox.write("image", vec![0; 64 << 20]);
     let device = LoopDevice::new(&sandbox.path("image"))?;
     Some((sandbox, device))
-}
-
-/// Captures a log, and returns what it says of a device.
-fn from_log(sandbox: &Sandbox, log: &str, device: &str) -> Load {
-    let outcome =
-        sandbox.plimsoll(&["capture", "--from", log, "--device", device, "-o", "log.toml"]);
-    outcome.success();
-    Load::captured(sandbox, "log.series.csv", device)
 }
 
 /// A run of our own. Before it, the guard of devices looks for file systems, which reads: writes
@@ -304,10 +155,10 @@ fn the_writes_of_a_run_are_captured_as_they_were() {
         sandbox.plimsoll(&["fio", "load.fio", "--output-format=json"])
     });
     let live = Load::captured(&sandbox, "live.series.csv", device.name());
-    let iostat = from_log(&sandbox, "iostat.json", device.name());
+    let iostat = Load::from_log(&sandbox, "iostat.json", device.name());
     for (source, found) in [("live", live), ("iostat", iostat)] {
-        assert_within(&format!("writes, {source}"), found.n_writes, load.n_writes);
-        assert_within(&format!("bytes, {source}"), found.write_bytes, load.write_bytes);
+        assert_within(&format!("writes, {source}"), found.n_writes, load.n_writes, 0.02);
+        assert_within(&format!("bytes, {source}"), found.write_bytes, load.write_bytes, 0.02);
     }
 }
 
@@ -323,29 +174,12 @@ fn a_job_of_fio_is_captured_as_it_was() {
         let mut fio = sandbox.command(Path::new("fio"));
         common::outcome(fio.args(["load.fio", "--output-format=json"]))
     });
-    let mut sadf = sandbox.command(Path::new("sadf"));
-    let sadf = common::outcome(sadf.args(["-j", "sa", "--", "-d"]).env("LC_ALL", "C"));
-    sandbox.write("sadf.json", sadf.success());
     let name = device.name();
-    for (source, found) in [
-        ("live", Load::captured(&sandbox, "live.series.csv", name)),
-        ("iostat", from_log(&sandbox, "iostat.json", name)),
-        ("sadf", from_log(&sandbox, "sadf.json", name)),
-    ] {
-        let within = |what: &str, of: &dyn Fn(&Load) -> f64| {
-            assert_within(&format!("{what}, {source}"), of(&found), of(&load));
-        };
-        within("I/Os", &Load::n_ios);
-        within("bytes", &Load::bytes);
-        within("size", &|load| load.bytes() / load.n_ios());
-        within("mix by bytes", &|load| load.read_bytes / load.bytes());
-        if source != "sadf" {
-            within("mix", &|load| load.n_reads / load.n_ios());
-        }
+    Load::captured(&sandbox, "live.series.csv", name).assert_is("live", &load);
+    for log in ["iostat.json", "sadf.json"] {
+        Load::from_log(&sandbox, log, name).assert_is(log, &load);
     }
     // vmstat knows the host only: what the load did, and all else.
-    let outcome = sandbox.plimsoll(&["capture", "--from", "vmstat.txt", "-o", "log.toml"]);
-    outcome.success();
-    let host = Load::captured(&sandbox, "log.series.csv", "whole host");
+    let host = Load::from_log(&sandbox, "vmstat.txt", "whole host");
     assert!(host.bytes() >= load.bytes() * 0.98, "{host:?} of {load:?}");
 }

@@ -1,6 +1,10 @@
 //! `plimsoll rehearse`: volumes mounted, changed, crashed, killed and mounted again.
 
+#[path = "common/apart.rs"]
+mod apart;
 mod common;
+#[path = "common/loop_device.rs"]
+mod loop_device;
 #[path = "common/rehearsal.rs"]
 mod rehearsal;
 
@@ -14,7 +18,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use common::{Outcome, Sandbox, outcome};
+use apart::{SKIPPED, apart};
+use common::{Sandbox, outcome};
+use loop_device::LoopDevice;
 use rehearsal::Rehearsal;
 
 const P30: &str = "name = \"one P30\"\n[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\n\
@@ -456,26 +462,6 @@ fn a_program_that_never_flushes_loses_data_with_read_write() {
 /// Bytes of one block of a rollback.
 const BLOCK: usize = 4096;
 
-/// A loop device over a file, while it lives.
-struct LoopDevice(String);
-
-impl LoopDevice {
-    fn new(file: &Path) -> Option<Self> {
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
-        let name = String::from_utf8_lossy(&made.stdout).trim().to_owned();
-        if !made.status.success() {
-            testing::skipped!("no loop devices here");
-        }
-        made.status.success().then_some(LoopDevice(name))
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
-    }
-}
-
 /// All reads of a device over a crashed volume fail: what it holds is not known.
 #[test]
 fn a_device_that_cannot_be_read_is_not_written() {
@@ -485,12 +471,12 @@ fn a_device_that_cannot_be_read_is_not_written() {
     let Some(device) = LoopDevice::new(&image) else { return };
     rehearsal.rehearse(&["crash", "mnt"]).success();
     // Somebody may have looked at it when it appeared.
-    let flushed = Command::new("blockdev").args(["--flushbufs", &device.0]).status();
+    let flushed = Command::new("blockdev").args(["--flushbufs", device.path()]).status();
     if !flushed.is_ok_and(|status| status.success()) {
         testing::skipped!("there is no blockdev here");
         return;
     }
-    let job = format!("[a]\nfilename={}\nrw=randwrite\nsize=8m\n", device.0);
+    let job = format!("[a]\nfilename={}\nrw=randwrite\nsize=8m\n", device.path());
     rehearsal.0.write("job.fio", job);
     for command in ["run", "fio"] {
         let outcome = rehearsal.0.plimsoll(&[command, "job.fio"]);
@@ -555,34 +541,6 @@ fn a_crash_that_was_killed_is_finished_at_the_next_mount() {
         testing::skipped!("every rollback was through before the server was killed");
     }
 }
-
-/// Runs a shell script with every right, in a mount namespace of its own.
-fn apart(sandbox: &Sandbox, script: &str) -> Option<Outcome> {
-    let mut unshare = sandbox.command(Path::new("unshare"));
-    unshare.args(["--mount", "--propagation", "private", "sh", "-c"]);
-    match unshare.arg(format!("set -e; {script}")).output() {
-        Ok(output) if output.status.code() != Some(SKIPPED) => {
-            let stderr = String::from_utf8(output.stderr).unwrap();
-            if stderr.starts_with("unshare") {
-                testing::skipped!("{stderr}");
-                return None;
-            }
-            let stdout = String::from_utf8(output.stdout).unwrap();
-            Some(Outcome { code: output.status.code().unwrap(), stdout, stderr })
-        }
-        Ok(output) => {
-            testing::skipped!("{}", String::from_utf8_lossy(&output.stderr));
-            None
-        }
-        Err(error) => {
-            testing::skipped!("no unshare here: {error}");
-            None
-        }
-    }
-}
-
-/// What a script ends with that may not make the mounts it needs.
-const SKIPPED: i32 = 77;
 
 #[test]
 fn without_fuse_there_is_one_error_with_a_next_step() {
