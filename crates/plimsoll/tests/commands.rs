@@ -61,38 +61,40 @@ fn check_says_what_a_job_file_means() {
     step 1
 
       data (4 workers, group 0)
-        about     the tables
-        targets   /mnt/a/data.0.0, 63 more like it, 16 files per worker, in turn
-        engine    io_uring, direct
-        access    random 70 % read and 30 % write,
-                  blocks of 8 KiB (90 %) 64 KiB (10 %), zipf 1.2
-        size      4 GiB per worker
-        load      queue depth 32, read at most 1000 IOPS, write at most 500 IOPS
-        time      5s not counted, runs 10m
-        besides   reported as a group
+        targets   /mnt/a/data.0.0, 63 more like it
+        job       description="the tables" n_workers=4
+        files     directories=/mnt/a:/mnt/b n_files=16 size=4g direct
+        access    access=randrw:8 block_size_split=8k/90:64k/10 read_pct=70
+                  repeats_allowed distribution=zipf:1.2
+        engine    engine=io_uring
+        load      queue_depth=32 rate_iops=1000,500,500
+        time      runtime=600s time_based ramp_time=5s
+        results   group_reporting
 
     step 2
 
       log (group 1)
         targets   /mnt/a/log.0.0
-        engine    psync, direct
-        access    sequential write, blocks of 16 KiB
-        size      4 GiB per worker
-        load      one I/O at a time, pause of 2.00 ms after 1 I/O completed
-        time      5s not counted, runs 10m
-        besides   fdatasync after 1 write, reported as a group
+        files     directories=/mnt/a:/mnt/b size=4g direct fdatasync_every=1
+        access    access=write block_size_bytes=16k
+        load      think_time=2ms
+        time      runtime=600s time_based ramp_time=5s
+        results   group_reporting
 
     step 3
 
       check (group 2)
         targets   /mnt/a/check.0.0
-        engine    io_uring, direct
-        access    random write, blocks of 4 KiB to 64 KiB, every block once per pass
-        size      4 GiB per worker, from 1 GiB on, I/O of 10 % of the target
-        load      queue depth 1
-        time      5s not counted, runs 10m, 3 passes
-        besides   verifies what it wrote, fsync at the end, latency log,
-                  reported as a group
+        files     directories=/mnt/a:/mnt/b size=4g offset=1g io_size=10% direct
+                  end_fsync
+        access    access=randwrite block_size_range=4k-64k
+        engine    engine=io_uring
+        time      runtime=600s time_based loops=3 ramp_time=5s
+        verify    verify=crc32c
+        results   group_reporting
+        logs      latency_log=check
+
+    All else is as usual: `plimsoll explain PARAMETER` says what that is.
     "#);
 }
 

@@ -1,5 +1,5 @@
 //! Engines: their names in job files, and the switches of those that are built in. Switches of the
-//! others are in `foreign.rs` and `remote.rs`.
+//! others are in `foreign.rs`.
 
 use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;

@@ -123,21 +123,30 @@ fn cmdhelp_all() -> String {
 impl Category {
     /// Returns the chapter's title in the reference.
     pub fn title(self) -> &'static str {
+        self.names().0
+    }
+
+    /// Returns the word for it where there is no room for more.
+    pub fn word(self) -> &'static str {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Category::General => "Jobs",
-            Category::Target => "Targets",
-            Category::Workload => "Workload",
-            Category::Engine => "Engines",
-            Category::Load => "Load",
-            Category::Time => "Start, stop and order",
-            Category::Buffers => "Buffers",
-            Category::Verify => "Verification",
-            Category::Zones => "Zones and placement",
-            Category::Process => "Workers' surroundings",
-            Category::Report => "Results",
-            Category::Logs => "Logs",
-            Category::Errors => "Errors and safety",
-            Category::Replay => "Recording and replay",
+            Category::General => ("Jobs", "job"),
+            Category::Target => ("Targets", "files"),
+            Category::Workload => ("Workload", "access"),
+            Category::Engine => ("Engines", "engine"),
+            Category::Load => ("Load", "load"),
+            Category::Time => ("Start, stop and order", "time"),
+            Category::Buffers => ("Buffers", "buffers"),
+            Category::Verify => ("Verification", "verify"),
+            Category::Zones => ("Zones and placement", "zones"),
+            Category::Process => ("Workers' surroundings", "workers"),
+            Category::Report => ("Results", "results"),
+            Category::Logs => ("Logs", "logs"),
+            Category::Errors => ("Errors and safety", "errors"),
+            Category::Replay => ("Recording and replay", "replay"),
         }
     }
 }
