@@ -18,8 +18,8 @@ pub enum Compared {
 impl Compared {
     /// Returns all that there is, in the order of rows.
     pub fn all() -> impl Iterator<Item = Self> {
-        let of_runs = Figure::OF_COMPARISON.map(Compared::OfRun);
-        of_runs.into_iter().chain(Figure::OF_SECOND.map(Compared::OfSecond))
+        let of_runs = Figure::OF_COMPARISON.iter().copied().map(Compared::OfRun);
+        of_runs.chain(Figure::OF_SECOND.iter().copied().map(Compared::OfSecond))
     }
 
     /// Returns the column that its values are shown in.
@@ -117,7 +117,7 @@ fn put_rates(metrics: &mut Vec<Metric>, dir: &'static str, of: &[&DirRecord]) {
 }
 
 fn put_latency(metrics: &mut Vec<Metric>, dir: &'static str, latency: &Latency<'_>) {
-    for figure in Figure::OF_COMPARISON {
+    for figure in Figure::OF_COMPARISON.iter().copied() {
         if let Some(value) = figure.of(latency) {
             let thin = figure.percentile().and_then(|it| ThinPercentile::of(latency.count(), it));
             metrics.push(Metric { dir, figure, value, thin });

@@ -102,15 +102,9 @@ fn join(interval: &mut Interval, next: &Interval) {
     for (dir, next) in pairs {
         dir.n_ios += next.n_ios;
         dir.io_bytes += next.io_bytes;
-        dir.latency_ns_p50 = dir.latency_ns_p50.max(next.latency_ns_p50);
-        dir.latency_ns_p99 = dir.latency_ns_p99.max(next.latency_ns_p99);
-        dir.latency_ns_max = dir.latency_ns_max.max(next.latency_ns_max);
+        dir.latency.keep_larger(&next.latency);
         match (&mut dir.response, &next.response) {
-            (Some(response), Some(next)) => {
-                response.latency_ns_p50 = response.latency_ns_p50.max(next.latency_ns_p50);
-                response.latency_ns_p99 = response.latency_ns_p99.max(next.latency_ns_p99);
-                response.latency_ns_max = response.latency_ns_max.max(next.latency_ns_max);
-            }
+            (Some(response), Some(next)) => response.latency.keep_larger(&next.latency),
             (None, Some(next)) => dir.response = Some(next.clone()),
             (_, None) => {}
         }

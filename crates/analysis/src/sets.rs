@@ -400,7 +400,7 @@ impl<'a> Seconds<'a> {
         let is_wanted = move |name: &str| dir.is_empty() || name == dir;
         self.intervals.iter().filter_map(move |it| {
             let mut dirs = it.dirs.iter().filter(|(name, _)| is_wanted(name));
-            Some((it.length_ms, dirs.find_map(|(_, dir)| dir.waited(figure))?))
+            Some((it.length_ms, dirs.find_map(|(_, dir)| dir.waited_ns(figure))? as f64))
         })
     }
 

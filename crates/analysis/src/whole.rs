@@ -7,7 +7,7 @@
 use std::borrow::{Borrow, Cow};
 
 use record::{
-    CurvePointRecord, CurveRecord, Figure, Figures, Interval, JobRecord, Lever, Record, SuiteRecord,
+    CurvePointRecord, CurveRecord, Figure, Interval, JobRecord, Lever, Record, SuiteRecord,
 };
 
 use crate::alike::{Difference, DifferenceKind};
@@ -304,7 +304,7 @@ impl Sides<'_> {
     /// there are several curves, or no seconds.
     fn point_by_seconds(&self, load: f64) -> Vec<Row> {
         let ([from], [to]) = self.records else { return Vec::new() };
-        let of_seconds = Figure::OF_SECOND.map(Compared::OfSecond);
+        let of_seconds = Figure::OF_SECOND.iter().copied().map(Compared::OfSecond);
         let figures = std::iter::once(Compared::OfRun(Figure::Iops)).chain(of_seconds);
         let rows = figures.filter_map(|compared| {
             let figure = compared.figure();
@@ -332,13 +332,12 @@ fn of_second(second: &Interval, figure: Figure) -> Option<f64> {
     if figure == Figure::Iops {
         return Some(per_s(second, second.dirs.iter().map(|(_, dir)| dir.n_ios).sum()));
     }
-    second.dirs.iter().filter_map(|(_, dir)| dir.waited(figure)).reduce(f64::max)
+    second.dirs.iter().filter_map(|(_, dir)| dir.waited_ns(figure)).max().map(|ns| ns as f64)
 }
 
 fn median_at(curve: &CurveRecord, load: f64, figure: Figure) -> Option<f64> {
     let at = curve.points.iter().filter(|point| is_same(point.load, load));
-    let of = |point| Figures::from(point).get(figure);
-    series::median(&at.filter_map(of).collect::<Vec<f64>>())
+    series::median(&at.filter_map(|point| point.figures.get(figure)).collect::<Vec<f64>>())
 }
 
 /// Returns the loads that every curve has, in ascending order.

@@ -9,8 +9,8 @@ use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point, Rules, assess};
 use hist::Histogram;
 use record::{
-    ArrivalsRecord, DirRecord, HostRecord, Interval, IntervalDir, IntervalResponse, JobRecord,
-    PerDirRecord, Record, Verdict,
+    ArrivalsRecord, DirRecord, Figure, HostRecord, Interval, IntervalDir, IntervalLatency,
+    IntervalResponse, JobRecord, PerDirRecord, Record, Verdict,
 };
 
 const S_NS: u64 = 1_000_000_000;
@@ -43,11 +43,15 @@ fn worker() -> JobRecord {
     }
 }
 
+fn p99(ns: u64) -> IntervalLatency {
+    IntervalLatency::each(|figure| (figure == Figure::P99).then_some(ns))
+}
+
 fn second(end_s: u64, length_ms: u64, n_ios: u64) -> Interval {
     let read = IntervalDir {
         n_ios,
         io_bytes: n_ios * 4096,
-        latency_ns_p99: Some(2_000_000),
+        latency: p99(2_000_000),
         ..IntervalDir::default()
     };
     Interval {
@@ -230,7 +234,7 @@ fn each_fault_trips_its_own_check() {
     assert_eq!(
         trips(|record| {
             let late = record.intervals.iter_mut().filter(|interval| interval.end_ms > 60_000);
-            late.for_each(|interval| interval.dirs.read.latency_ns_p99 = Some(9_000_000));
+            late.for_each(|interval| interval.dirs.read.latency = p99(9_000_000));
         }),
         [(GateName::Steady, Failed)]
     );

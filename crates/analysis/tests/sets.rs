@@ -11,8 +11,8 @@ use analysis::sets::{Basis, Row, SetOptions, compare_sets};
 use analysis::whole::compare_records;
 use common::Noise;
 use record::{
-    CurvePointRecord, CurveRecord, Interval, IntervalDir, JobRecord, ListedLatencies,
-    ListedLatency, LoadLineRecord, PerDirRecord, Record,
+    CurvePointRecord, CurveRecord, Figure, Figures, Interval, IntervalDir, IntervalLatency,
+    JobRecord, ListedLatencies, ListedLatency, LoadLineRecord, PerDirRecord, Record,
 };
 
 const N_SECONDS: u64 = 60;
@@ -47,9 +47,10 @@ fn interval(second: u64, n_ios: u64, ns: u64) -> Interval {
     let read = IntervalDir {
         n_ios,
         io_bytes: n_ios * 4096,
-        latency_ns_p50: Some(ns),
-        latency_ns_p99: Some(ns * 4),
-        latency_ns_max: Some(ns * 5),
+        latency: IntervalLatency::each(|figure| {
+            let place = Figure::OF_INTERVAL.iter().position(|it| *it == figure).unwrap();
+            Some(ns * [1, 4, 5][place])
+        }),
         ..IntervalDir::default()
     };
     Interval {
@@ -122,9 +123,10 @@ fn a_percentile_of_too_few_operations_is_undecided() {
 fn curve_of_one_point(seed: u64) -> CurveRecord {
     let point = CurvePointRecord {
         load: 100.0,
-        achieved_iops: 100.0,
-        latency_mean_ns: 1e6,
-        latency_p99_ns: 2_000_000 + seed,
+        figures: Figures::default()
+            .with(Figure::Iops, 100.0)
+            .with(Figure::Mean, 1e6)
+            .with(Figure::P99, 2e6 + seed as f64),
         ..CurvePointRecord::default()
     };
     let line = LoadLineRecord { load: Some(100.0), ..LoadLineRecord::default() };

@@ -2,8 +2,8 @@
 
 use analysis::assess::Standing;
 use record::{
-    CurveRecord, LoadLineRecord, NeedRecord, Note, NoteSeverity, Record, SuiteFigureRecord,
-    SuiteRecord, SuiteRowRecord,
+    CurveRecord, Figures, LoadLineRecord, NeedRecord, Note, NoteSeverity, Record,
+    SuiteFigureRecord, SuiteRecord, SuiteRowRecord,
 };
 
 #[track_caller]
@@ -28,12 +28,8 @@ fn suite(row: &str, need: &str, source: &str) -> Record {
         label: "a".to_owned(),
         preparation: false,
         steps: vec![0],
-        iops: figure(),
-        bytes_per_s: figure(),
-        latency_p50_ns: figure(),
-        latency_p99_ns: figure(),
-        sync_p50_ns: None,
-        sync_p99_ns: None,
+        figures: Figures::each(|_| Some(figure())),
+        sync: Figures::default(),
         measured_ns: 1,
         verdict: row.to_owned(),
         reason: String::new(),

@@ -5,10 +5,9 @@ use analysis::gates::Backlog;
 use analysis::limit::LatencyFigure;
 use analysis::search::{LimitMove, LineEnd, LoadLine, Reason, Search};
 use analysis::{Limit, Limits, Point, series, stats};
-use hist::Histogram;
 use plan::load::Arrivals;
 use record::{
-    CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord,
+    CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, Figure, IntervalRecord, KneesRecord,
     LineVerdict, LoadLineRecord, ScalabilityRecord,
 };
 
@@ -35,8 +34,6 @@ pub(crate) fn point(
     measured: Option<&Point>,
     broken: Vec<String>,
 ) -> CurvePointRecord {
-    let latency = measured.map(|it| &it.latency);
-    let quantile = |share| latency.and_then(|it| it.quantile(share)).unwrap_or(0);
     CurvePointRecord {
         step_idx,
         load,
@@ -44,12 +41,7 @@ pub(crate) fn point(
         passed: broken.is_empty(),
         broken,
         void: None,
-        achieved_iops: measured.map_or(0.0, |it| it.achieved_iops),
-        bytes_per_s: measured.map_or(0.0, |it| it.bytes_per_s),
-        latency_mean_ns: latency.and_then(Histogram::mean_ns).unwrap_or(0.0),
-        latency_p50_ns: quantile(0.5),
-        latency_p99_ns: quantile(0.99),
-        latency_max_ns: latency.and_then(Histogram::max_ns).unwrap_or(0),
+        figures: measured.map(Point::figures).unwrap_or_default(),
     }
 }
 
@@ -180,12 +172,12 @@ fn line(
             .filter(move |point| wanted.is_some_and(|wanted| is_same(point.load, wanted)))
             .filter(|point| point.void.is_none())
     };
-    let median = |of: fn(&CurvePointRecord) -> f64| {
-        let values: Vec<f64> = at(load).filter(|it| it.passed).map(of).collect();
-        series::median(&values)
+    let median = |figure: Figure| {
+        let passed = at(load).filter(|it| it.passed);
+        series::median(&passed.filter_map(|it| it.figures.get(figure)).collect::<Vec<f64>>())
     };
-    let achieved_iops = median(|point| point.achieved_iops);
-    let bytes_per_s = median(|point| point.bytes_per_s);
+    let achieved_iops = median(Figure::Iops);
+    let bytes_per_s = median(Figure::BytesPerS);
     LoadLineRecord {
         end: match line.end {
             LineEnd::Bracketed => "bracketed",
@@ -395,15 +387,17 @@ fn is_same(load: f64, other: f64) -> bool {
 fn carried(measured: &[&Measured], latency_ns: u64) -> CarriedRecord {
     let (state, rate_iops) = rate_at(&by_load(measured, |_| true), latency_ns as f64);
     // The same mix at every load: bytes are in proportion to operations.
-    let per_io = measured.iter().find(|it| it.point.achieved_iops > 0.0);
-    let io_bytes = per_io.map(|it| it.point.bytes_per_s / it.point.achieved_iops);
+    let io_bytes = measured.iter().find_map(|it| {
+        let figures = &it.point.figures;
+        Some(figures.get(Figure::BytesPerS)? / Some(figures.iops()).filter(|iops| *iops > 0.0)?)
+    });
     let bytes_per_s = rate_iops.zip(io_bytes).map(|(rate, bytes)| rate * bytes);
     CarriedRecord { latency_mean_ns: latency_ns, state: state.to_owned(), rate_iops, bytes_per_s }
 }
 
 fn scalability(measured: &[&Measured]) -> Option<ScalabilityRecord> {
     let mut points: Vec<(f64, f64)> =
-        measured.iter().map(|it| (it.point.load, it.point.achieved_iops)).collect();
+        measured.iter().map(|it| (it.point.load, it.point.figures.iops())).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points.dedup_by(|next, kept| next.0 <= kept.0);
     let fit = UslFit::of(&points).ok()?;

@@ -86,7 +86,7 @@ fn check(world: World, n_repeats: u32, iops: f64, n_workers: u32, n_measured: us
     let record = drive(world, n_repeats);
     let suite = record.suite.as_ref().expect("a suite");
     let row = suite.rows.iter().find(|row| row.label == LABEL).expect("a row");
-    assert!((row.iops.median / iops - 1.0).abs() < 1e-6, "{} IOPS", row.iops.median);
+    assert!((row.medians().iops() / iops - 1.0).abs() < 1e-6, "{} IOPS", row.medians().iops());
     let of_row = record.jobs.iter().filter(|job| row.steps.contains(&job.step_idx));
     let counted: Vec<u32> = of_row.map(|job| job.n_workers).collect();
     assert_eq!(counted, vec![n_workers; n_repeats as usize]);

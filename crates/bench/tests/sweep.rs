@@ -13,8 +13,8 @@ use plan::load::{Arrivals, Rate};
 use plan::workload::{Access, BlockSize};
 use plan::{Job, PerDir, Plan, Step};
 use record::{
-    ArrivalsRecord, CannotTell, DirRecord, GateRecord, Interval, JobRecord, LineVerdict, Note,
-    NoteSeverity, Outcome, PerDirRecord, Record, StepValidity, Verdict,
+    ArrivalsRecord, CannotTell, DirRecord, Figure, GateRecord, Interval, JobRecord, LineVerdict,
+    Note, NoteSeverity, Outcome, PerDirRecord, Record, StepValidity, Verdict,
 };
 
 const CAP_IOPS: f64 = 5_000.0;
@@ -267,8 +267,11 @@ fn a_rate_that_wavers_leaves_no_point_out_of_a_closed_curve() {
     let found = curve.overall_response_ns.expect("a curve");
     assert!((found / area - 1.0).abs() < 0.001, "{found} and not {area}");
     // 1 ms is crossed at a lower rate than was measured below it.
-    let best = curve.points.iter().filter(|point| point.latency_mean_ns <= 1e6);
-    let best = best.map(|point| point.achieved_iops).fold(0.0, f64::max);
+    let best = curve
+        .points
+        .iter()
+        .filter(|point| point.figures.get(Figure::Mean).is_some_and(|ns| ns <= 1e6));
+    let best = best.map(|point| point.figures.iops()).fold(0.0, f64::max);
     assert!(best > 29_000.0, "{best}");
     assert!(curve.carried[0].rate_iops.is_some_and(|rate| rate >= best - 1.0));
 }

@@ -60,19 +60,18 @@ const fn column(name: &'static str, kind: ColumnKind, doc: &'static str) -> Colu
     Column { name, kind, doc }
 }
 
-/// All columns, in order: the latencies are the last. Every one may be empty.
+/// All columns, in order: the figures are the last. Every one may be empty.
 pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
-    let latencies = Figure::ALL.into_iter().filter(|figure| !figure.is_rate());
-    let of = |figure: Figure| Column {
-        name: figure.name(),
-        kind: if figure == Figure::Mean { ColumnKind::Number } else { ColumnKind::Whole },
+    let of = |figure: &Figure| Column {
+        name: figure.field(),
+        kind: if figure.is_whole() { ColumnKind::Whole } else { ColumnKind::Number },
         doc: figure.doc(),
     };
-    FIRST.into_iter().chain(latencies.map(of)).collect()
+    FIRST.into_iter().chain(Figure::ALL.iter().map(of)).collect()
 });
 
-/// Those of what a row is of, what was done, and how fast.
-const FIRST: [Column; 19] = [
+/// Those of what a row is of, and what was done.
+const FIRST: [Column; 17] = [
     column("run_id", ColumnKind::Whole, "Number of the run in its store; empty for a file."),
     column("run", ColumnKind::Text, "Name of the run, or of its file."),
     column("started_unix_ms", ColumnKind::Whole, "Start of the run, after the Unix epoch."),
@@ -117,6 +116,4 @@ const FIRST: [Column; 19] = [
     ),
     column("io_bytes", ColumnKind::Whole, "Bytes moved."),
     column("n_errors", ColumnKind::Whole, "Operations that failed; in `summary` only."),
-    column("rate_iops", ColumnKind::Number, "Operations per second."),
-    column("rate_bytes_per_s", ColumnKind::Number, "Bytes per second."),
 ];

@@ -124,7 +124,7 @@ fn put_checks(text: &mut String, record: &Record, invalidates: fn(&str) -> bool)
 }
 
 fn put_table(text: &mut String, record: &Record) {
-    let of = &Figure::OF_JOB;
+    let of = Figure::OF_JOB;
     let _ = writeln!(text, "| job | | {} |\n|---|---|{}|", heads(of), rules(of));
     let (mut has_service, mut has_response) = (false, false);
     for job in &record.jobs {

@@ -1,6 +1,6 @@
 //! Records as rows of one table.
 
-use record::{DirRecord, Figure, Interval, JobRecord, Latency, Record};
+use record::{DirRecord, Figure, Figures, Interval, IntervalLatency, JobRecord, Latency, Record};
 
 use crate::columns::{COLUMNS, Column, Value};
 
@@ -116,13 +116,19 @@ impl Row {
         self.put(column, value.map_or(Value::None, Value::Number));
     }
 
-    fn latency(&mut self, kind: &str, latency: &Latency<'_>) {
-        self.text("latency", kind);
-        for figure in Figure::ALL.into_iter().filter(|figure| !figure.is_rate()) {
-            match (figure, figure.of(latency)) {
-                (Figure::Mean, mean_ns) => self.number(figure.name(), mean_ns),
-                (_, ns) => self.whole(figure.name(), ns.map(|ns| ns as u64)),
+    fn figures(&mut self, figures: &Figures) {
+        for figure in Figure::ALL.iter().copied() {
+            match figures.get(figure) {
+                Some(value) if figure.is_whole() => self.whole(figure.field(), Some(value as u64)),
+                value => self.number(figure.field(), value),
             }
+        }
+    }
+
+    fn interval_latency(&mut self, kind: &str, latency: &IntervalLatency) {
+        self.text("latency", kind);
+        for figure in Figure::OF_INTERVAL {
+            self.whole(figure.field(), latency.ns(*figure));
         }
     }
 }
@@ -135,10 +141,9 @@ fn summary(run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) -> Row {
     row.whole("n_ios", Some(result.n_ios));
     row.whole("io_bytes", Some(result.io_bytes));
     row.whole("n_errors", Some(result.errors.values().sum()));
-    row.number("rate_iops", Some(result.rate_iops()));
-    row.number("rate_bytes_per_s", Some(result.rate_bytes()));
     let (is_total, latency) = result.shown_latency();
-    row.latency(if is_total { "total" } else { "service" }, &latency);
+    row.text("latency", if is_total { "total" } else { "service" });
+    row.figures(&Figures::of(&latency).with_rates(result));
     row
 }
 
@@ -195,7 +200,8 @@ fn put_latencies<'a>(
         row.text("job", &job.name);
         row.text("dir", dir);
         row.whole("n_ios", Some(latency.count()));
-        row.latency(kind, &latency);
+        row.text("latency", kind);
+        row.figures(&Figures::of(&latency));
         table.rows.push(row.cells);
     }
 }
@@ -221,18 +227,12 @@ fn put_intervals(table: &mut Table, run: &Run) {
         for ((dir, counts), is_used) in interval.dirs.iter().zip(is_used) {
             if is_used {
                 let mut row = of_interval(interval, dir, Some((counts.n_ios, counts.io_bytes)));
-                row.text("latency", "total");
-                row.whole("latency_ns_p50", counts.latency_ns_p50);
-                row.whole("latency_ns_p99", counts.latency_ns_p99);
-                row.whole("latency_ns_max", counts.latency_ns_max);
+                row.interval_latency("total", &counts.latency);
                 table.rows.push(row.cells);
                 if let Some(response) = &counts.response {
                     // Its operations are those of the row above, and must not be counted twice.
                     let mut row = of_interval(interval, dir, None);
-                    row.text("latency", "response");
-                    row.whole("latency_ns_p50", Some(response.latency_ns_p50));
-                    row.whole("latency_ns_p99", Some(response.latency_ns_p99));
-                    row.whole("latency_ns_max", Some(response.latency_ns_max));
+                    row.interval_latency("response", &response.latency);
                     table.rows.push(row.cells);
                 }
             }

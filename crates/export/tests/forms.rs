@@ -2,19 +2,20 @@
 
 use export::{COLUMNS, ColumnKind, Judge, Run, Table, Value, csv, markdown, parquet, table};
 use record::{
-    CannotTell, CurvePointRecord, CurveRecord, GateRecord, HostRecord, Interval, IntervalDir,
-    IntervalRecord, IntervalResponse, JobRecord, ListedLatencies, ListedLatency, LoadLineRecord,
-    NeedConditionRecord, NeedRecord, Note, NoteSeverity, PerDirRecord, Record, StepValidity,
-    SuiteFigureRecord, SuiteRecord, SuiteRowRecord, Verdict,
+    CannotTell, CurvePointRecord, CurveRecord, Figure, Figures, GateRecord, HostRecord, Interval,
+    IntervalDir, IntervalLatency, IntervalRecord, IntervalResponse, JobRecord, ListedLatencies,
+    ListedLatency, LoadLineRecord, NeedConditionRecord, NeedRecord, Note, NoteSeverity,
+    PerDirRecord, Record, StepValidity, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, Verdict,
 };
 
 fn interval(second: u64, n_ios: u64) -> Interval {
     let read = IntervalDir {
         n_ios,
         io_bytes: n_ios * 4096,
-        latency_ns_p50: (n_ios > 0).then_some(1_000_000),
-        latency_ns_p99: (n_ios > 0).then_some(2_000_000),
-        latency_ns_max: (n_ios > 0).then_some(3_000_000),
+        latency: IntervalLatency::each(|figure| {
+            let ms = Figure::OF_INTERVAL.iter().position(|it| *it == figure).unwrap() as u64 + 1;
+            (n_ios > 0).then_some(ms * 1_000_000)
+        }),
         ..IntervalDir::default()
     };
     Interval {
@@ -47,9 +48,9 @@ fn run() -> Run {
     };
     let mut open = interval(2, 300);
     open.dirs.read.response = Some(IntervalResponse {
-        latency_ns_p50: 5_000_000,
-        latency_ns_p99: 9_000_000,
-        latency_ns_max: 9_000_000,
+        latency: IntervalLatency::each(|figure| {
+            Some(if figure == Figure::P50 { 5_000_000 } else { 9_000_000 })
+        }),
         ..IntervalResponse::default()
     });
     let record = Record {
@@ -200,12 +201,13 @@ fn curve() -> CurveRecord {
         purpose: "coarse".to_owned(),
         passed,
         broken: if passed { Vec::new() } else { vec!["p99 9 s, not < 10ms".to_owned()] },
-        achieved_iops: load.min(5000.0),
-        bytes_per_s: load.min(5000.0) * 8192.0,
-        latency_mean_ns: p99_ns as f64 / 2.0,
-        latency_p50_ns: p99_ns / 2,
-        latency_p99_ns: p99_ns,
-        latency_max_ns: p99_ns,
+        figures: Figures::default()
+            .with(Figure::Iops, load.min(5000.0))
+            .with(Figure::BytesPerS, load.min(5000.0) * 8192.0)
+            .with(Figure::Mean, p99_ns as f64 / 2.0)
+            .with(Figure::P50, (p99_ns / 2) as f64)
+            .with(Figure::P99, p99_ns as f64)
+            .with(Figure::Max, p99_ns as f64),
         ..CurvePointRecord::default()
     };
     CurveRecord {
@@ -277,12 +279,12 @@ fn markdown_of_a_suite_is_its_rows_with_verdicts() {
         label: "8 KiB random reads".to_owned(),
         preparation: false,
         steps: vec![0],
-        iops: figure(5000.0),
-        bytes_per_s: figure(40_960_000.0),
-        latency_p50_ns: figure(1e6),
-        latency_p99_ns: figure(2e6),
-        sync_p50_ns: Some(figure(3e6)),
-        sync_p99_ns: Some(figure(20e6)),
+        figures: Figures::default()
+            .with(Figure::Iops, figure(5000.0))
+            .with(Figure::BytesPerS, figure(40_960_000.0))
+            .with(Figure::P50, figure(1e6))
+            .with(Figure::P99, figure(2e6)),
+        sync: Figures::default().with(Figure::P50, figure(3e6)).with(Figure::P99, figure(20e6)),
         measured_ns: 1,
         verdict: "valid".to_owned(),
         reason: String::new(),

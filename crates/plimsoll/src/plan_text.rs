@@ -160,8 +160,8 @@ fn put_part(page: &mut String, job: &Job, part: &Part) {
     put_settings(page, "", &settings);
 }
 
-/// Appends facts behind their label, with something between them at which lines break; nothing where
-/// there are none.
+/// Appends facts behind their label, with something between them at which lines break; nothing
+/// where there are none.
 fn put_fact(page: &mut String, label: &str, facts: &[String], between: &str) {
     if facts.is_empty() {
         return;

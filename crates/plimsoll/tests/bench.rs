@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use common::{Outcome, Sandbox};
-use record::{Outcome as Ended, Record, SuiteRecord};
+use record::{Figure, Outcome as Ended, Record, SuiteRecord};
 
 /// A disk of 1 TiB whose latency does not vary.
 const P30: &str = "\
@@ -48,7 +48,7 @@ fn suite(record: &Record) -> &SuiteRecord {
 #[track_caller]
 fn check_iops(suite: &SuiteRecord, label: &str, expected: f64) {
     let row = suite.rows.iter().find(|row| row.label == label).expect("a row");
-    let iops = row.iops.median;
+    let iops = row.medians().iops();
     assert!((iops / expected - 1.0).abs() < 0.01, "{label}: {iops}, and not {expected}");
 }
 
@@ -141,7 +141,7 @@ fn a_cache_is_warmed_before_it_is_measured() {
     assert_eq!(prepared, [("warm-up, one pass", "done"), ("warm-up until steady", "steady")]);
     let rate = |label: &str| {
         let row = found.rows.iter().find(|row| row.label == label).expect("a row");
-        (row.bytes_per_s.median / 1e6, row.iops.median)
+        (row.medians().get(Figure::BytesPerS).unwrap_or(0.0) / 1e6, row.medians().iops())
     };
     // One pass comes from the disk (200 MB/s), then the cache answers (512 MB/s).
     assert!((rate("warm-up, one pass").0 / 200.0 - 1.0).abs() < 0.02);
@@ -172,9 +172,10 @@ fn repeats_have_intervals() {
     assert_eq!(found.steps.len(), 24);
     for row in &found.rows {
         assert_eq!(row.steps.len(), 6, "{}", row.label);
-        let interval = row.iops.interval.expect("six make one");
+        let interval =
+            row.figures.get(Figure::Iops).and_then(|it| it.interval).expect("six make one");
         assert!(interval.coverage > 0.95);
-        assert!((interval.low..=interval.high).contains(&row.iops.median));
+        assert!((interval.low..=interval.high).contains(&row.medians().iops()));
     }
     let labels: Vec<&str> = found.steps.iter().map(|step| step.label.as_str()).collect();
     let changes = labels.windows(2).filter(|pair| pair[0] != pair[1]).count();
@@ -230,7 +231,7 @@ fn every_suite_runs_on_an_emulated_volume() {
         rows.sort_unstable();
         assert_eq!(rows, labels, "{name}");
         for row in &found.rows {
-            assert!(!row.verdict.is_empty() && row.iops.median > 0.0, "{name}: {row:?}");
+            assert!(!row.verdict.is_empty() && row.medians().iops() > 0.0, "{name}: {row:?}");
         }
         assert_eq!(record.curve.is_some(), name == "quick");
     }
@@ -290,7 +291,7 @@ ramp = \"0s\"
     };
     let has_reads = |record: &Record| {
         let rows = record.suite.iter().flat_map(|suite| &suite.rows);
-        rows.into_iter().any(|row| row.label == "reads" && row.iops.median > 0.0)
+        rows.into_iter().any(|row| row.label == "reads" && row.medians().iops() > 0.0)
     };
     let tries = (0..1_200).take_while(|_| !kept().is_some_and(|record| has_reads(&record)));
     tries.for_each(|_| std::thread::sleep(Duration::from_millis(50)));
@@ -698,5 +699,7 @@ fn a_suite_with_targets_answers_them() {
     let found = suite(&record);
     let asked: Vec<&str> = found.needs.iter().map(|it| it.need.as_str()).collect();
     assert_eq!(asked, ["sync p99 < 10ms", "IOPS >= 50"]);
-    assert!(found.rows.iter().filter(|row| !row.preparation).all(|row| row.sync_p99_ns.is_some()));
+    assert!(
+        found.rows.iter().filter(|row| !row.preparation).all(|row| row.sync_figures().is_some())
+    );
 }

@@ -5,7 +5,9 @@ mod common;
 use std::path::Path;
 
 use common::Sandbox;
-use record::{HostRecord, Interval, IntervalDir, JobRecord, PerDirRecord, Record};
+use record::{
+    Figure, HostRecord, Interval, IntervalDir, IntervalLatency, JobRecord, PerDirRecord, Record,
+};
 use serde_json::Value;
 
 const N_SECONDS: u64 = 40;
@@ -48,9 +50,7 @@ fn interval(second: u64, n_ios: u64, ns: u64) -> Interval {
     let read = IntervalDir {
         n_ios,
         io_bytes: n_ios * 4096,
-        latency_ns_p50: Some(ns),
-        latency_ns_p99: Some(ns * 3),
-        latency_ns_max: Some(ns * 3),
+        latency: IntervalLatency::each(|it| Some(if it == Figure::P50 { ns } else { ns * 3 })),
         ..IntervalDir::default()
     };
     Interval {

@@ -116,7 +116,7 @@ fn a_suite_is_measured_over_an_export() {
     let rows = record.suite.expect("a suite").rows;
     let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["fill", "reads, 1 conn", "reads, 8 conn"]);
-    assert!(rows.iter().all(|row| row.iops.median > 0.0), "{rows:?}");
+    assert!(rows.iter().all(|row| row.medians().iops() > 0.0), "{rows:?}");
     let left = std::fs::read_dir(sandbox.path("backing/data")).expect("the data").count();
     assert_eq!(left, 0, "the file is removed");
 }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::figures_json::{Fields as _, OfPoint};
+use crate::{Figure, Figures};
+
 /// What a search for the load line came to. The measurements themselves are the record's steps.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct CurveRecord {
@@ -98,13 +101,15 @@ impl CurveRecord {
             return None;
         }
         let mut points: Vec<&CurvePointRecord> =
-            self.points.iter().filter(|point| point.achieved_iops > 0.0).collect();
+            self.points.iter().filter(|point| point.figures.iops() > 0.0).collect();
         points.sort_by(|a, b| a.load.total_cmp(&b.load));
         points.dedup_by(|next, kept| next.load <= kept.load);
-        let over = points.iter().position(|it| it.latency_mean_ns > latency_ns as f64)?;
+        let is_over = |ns: f64| ns > latency_ns as f64;
+        let over =
+            points.iter().position(|it| it.figures.get(Figure::Mean).is_some_and(is_over))?;
         let [under, over] = [*points.get(over.checked_sub(1)?)?, points[over]];
         let is_coarse = over.load - under.load > 1.5;
-        let carries_more = over.achieved_iops > 1.05 * under.achieved_iops;
+        let carries_more = over.figures.iops() > 1.05 * under.figures.iops();
         (is_coarse && carries_more).then_some([under, over])
     }
 }
@@ -152,18 +157,10 @@ pub struct CurvePointRecord {
     /// generator was at fault, or there were too few operations. Such a point is not `passed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<String>,
-    /// Operations completed per second.
-    pub achieved_iops: f64,
-    /// Bytes moved per second.
-    pub bytes_per_s: f64,
-    /// Mean latency, nanoseconds: under an open load from the intended start, else of the service.
-    pub latency_mean_ns: f64,
-    /// Its median.
-    pub latency_p50_ns: u64,
-    /// Its 99th percentile.
-    pub latency_p99_ns: u64,
-    /// Its largest value.
-    pub latency_max_ns: u64,
+    /// What it came to; the latency is from the intended start under an open load, else of the
+    /// service.
+    #[serde(flatten, with = "OfPoint")]
+    pub figures: Figures,
 }
 
 /// The load line: the highest load that keeps the limits.

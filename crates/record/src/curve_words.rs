@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use units::{format_iops, format_latency_ns, format_mib_s, format_percent};
 
-use crate::{CarriedRecord, CurvePointRecord, CurveRecord, Lever, LineVerdict};
+use crate::{CarriedRecord, CurvePointRecord, CurveRecord, Figure, Lever, LineVerdict};
 
 /// Prints a load, a rate or I/Os in flight: whole below 10,000, above with three digits.
 pub fn load_words(load: f64) -> String {
@@ -219,8 +219,8 @@ impl CurveRecord {
             " ({} {}, the next load measured, carry {} at {})",
             load_words(over.load),
             self.lever.unit(),
-            format_iops(over.achieved_iops),
-            format_latency_ns(over.latency_mean_ns.round() as u64),
+            format_iops(over.figures.iops()),
+            over.figures.shown(Figure::Mean)?,
         ))
     }
 

@@ -1,10 +1,10 @@
 //! The run over time.
 
 use crate::counts::LatencyCounts;
-use crate::figures::Figure;
 use crate::job::PerDirRecord;
+use crate::{Figure, Figures, Latency};
 use hist::Histogram;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One sampling period of the whole run.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -68,12 +68,9 @@ pub struct IntervalDir {
     pub n_ios: u64,
     /// Bytes moved.
     pub io_bytes: u64,
-    /// Median total latency, nanoseconds; `None` without I/O.
-    pub latency_ns_p50: Option<u64>,
-    /// 99th percentile of total latency, nanoseconds.
-    pub latency_ns_p99: Option<u64>,
-    /// Largest total latency, nanoseconds (upper bound of its histogram bucket).
-    pub latency_ns_max: Option<u64>,
+    /// Total latency.
+    #[serde(flatten)]
+    pub latency: IntervalLatency,
     /// All total latencies in coarse bins; empty where they were not counted.
     #[serde(default, skip_serializing_if = "LatencyCounts::is_empty")]
     pub latency_counts: LatencyCounts,
@@ -86,12 +83,9 @@ pub struct IntervalDir {
 /// Response times of one direction in one period.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct IntervalResponse {
-    /// Median, nanoseconds.
-    pub latency_ns_p50: u64,
-    /// 99th percentile, nanoseconds.
-    pub latency_ns_p99: u64,
-    /// Largest, nanoseconds (upper bound of its histogram bucket).
-    pub latency_ns_max: u64,
+    /// Their figures.
+    #[serde(flatten)]
+    pub latency: IntervalLatency,
     /// All of them in coarse bins.
     pub latency_counts: LatencyCounts,
 }
@@ -99,52 +93,69 @@ pub struct IntervalResponse {
 impl IntervalResponse {
     /// Takes what an interval shows out of a histogram; none where that is empty.
     pub fn of(latencies: &Histogram) -> Option<Self> {
-        Some(IntervalResponse {
-            latency_ns_p50: latencies.quantile(0.5)?,
-            latency_ns_p99: latencies.quantile(0.99)?,
-            latency_ns_max: latencies.quantile(1.0)?,
+        (!latencies.is_empty()).then(|| IntervalResponse {
+            latency: IntervalLatency::of(latencies),
             latency_counts: LatencyCounts::of(latencies),
         })
     }
 }
 
 impl IntervalDir {
-    /// Returns the median of what a user waited, nanoseconds: of the response time under an open
-    /// load, else of the total latency.
-    pub fn waited_ns_p50(&self) -> Option<u64> {
-        self.response.as_ref().map(|it| it.latency_ns_p50).or(self.latency_ns_p50)
-    }
-
-    /// Returns its 99th percentile, nanoseconds.
-    pub fn waited_ns_p99(&self) -> Option<u64> {
-        self.response.as_ref().map(|it| it.latency_ns_p99).or(self.latency_ns_p99)
-    }
-
-    /// Returns its largest value, nanoseconds.
-    pub fn waited_ns_max(&self) -> Option<u64> {
-        self.response.as_ref().map(|it| it.latency_ns_max).or(self.latency_ns_max)
-    }
-
-    /// Returns a figure of what a user waited; none of what a second does not hold.
-    pub fn waited(&self, figure: Figure) -> Option<f64> {
-        let ns = match figure {
-            Figure::P50 => self.waited_ns_p50(),
-            Figure::P99 => self.waited_ns_p99(),
-            Figure::Max => self.waited_ns_max(),
-            Figure::Iops
-            | Figure::BytesPerS
-            | Figure::Mean
-            | Figure::Min
-            | Figure::P90
-            | Figure::P95
-            | Figure::P99_9
-            | Figure::P99_99 => None,
-        };
-        ns.map(|ns| ns as f64)
+    /// Returns a figure of what a user waited, nanoseconds: of the response time under an open
+    /// load, else of the total latency. None of what an interval does not hold.
+    pub fn waited_ns(&self, figure: Figure) -> Option<u64> {
+        self.response.as_ref().map_or(&self.latency, |it| &it.latency).ns(figure)
     }
 
     /// Returns all of it in coarse bins.
     pub fn waited_counts(&self) -> &LatencyCounts {
         self.response.as_ref().map_or(&self.latency_counts, |it| &it.latency_counts)
+    }
+}
+
+/// The latencies that an interval keeps, [`Figure::OF_INTERVAL`], nanoseconds; none without I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct IntervalLatency([Option<u64>; Figure::OF_INTERVAL.len()]);
+
+impl IntervalLatency {
+    /// Takes them out of a histogram. The largest is the upper bound of its bucket: what a reader
+    /// takes from a histogram that is written has no exact one.
+    pub fn of(latencies: &Histogram) -> Self {
+        let figures = Figures::of(&Latency::Measured(latencies));
+        let figures = figures.with(Figure::Max, latencies.quantile(1.0).map(|ns| ns as f64));
+        IntervalLatency::each(|figure| figures.ns(figure))
+    }
+
+    /// Returns one, nanoseconds; none of what an interval does not keep.
+    pub fn ns(&self, figure: Figure) -> Option<u64> {
+        let at = Figure::OF_INTERVAL.iter().position(|it| *it == figure)?;
+        self.0[at]
+    }
+
+    /// Keeps of each the larger value: of two intervals together no percentile is above both.
+    pub fn keep_larger(&mut self, other: &Self) {
+        *self = IntervalLatency::each(|figure| self.ns(figure).max(other.ns(figure)));
+    }
+
+    /// Asks for each, nanoseconds.
+    pub fn each(mut of: impl FnMut(Figure) -> Option<u64>) -> Self {
+        let mut latency = IntervalLatency::default();
+        for (ns, figure) in latency.0.iter_mut().zip(Figure::OF_INTERVAL) {
+            *ns = of(*figure);
+        }
+        latency
+    }
+}
+
+impl Serialize for IntervalLatency {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(Figure::OF_INTERVAL.iter().map(|it| it.field()).zip(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for IntervalLatency {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let figures = Figures::deserialize(from)?;
+        Ok(IntervalLatency::each(|figure| figures.ns(figure)))
     }
 }

@@ -4,24 +4,14 @@
 //! they are there for `jq` and for eyes. All but `n` are null when nothing was recorded.
 
 use hist::Histogram;
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::figures_json::InJson as _;
+use crate::{Figure, Figures, Latency};
+
 /// What is written for one histogram.
-#[derive(Serialize)]
-struct Written {
-    n: u64,
-    min_ns: Option<u64>,
-    mean_ns: Option<f64>,
-    stdev_ns: Option<f64>,
-    p50_ns: Option<u64>,
-    p90_ns: Option<u64>,
-    p95_ns: Option<u64>,
-    p99_ns: Option<u64>,
-    p99_9_ns: Option<u64>,
-    p99_99_ns: Option<u64>,
-    max_ns: Option<u64>,
-    histogram: String,
-}
+struct Written<'a>(&'a Histogram);
 
 /// What is read of it.
 #[derive(Deserialize)]
@@ -29,22 +19,19 @@ struct Read {
     histogram: String,
 }
 
-impl Written {
-    fn of(hist: &Histogram) -> Self {
-        Written {
-            n: hist.count(),
-            min_ns: hist.min_ns(),
-            mean_ns: hist.mean_ns(),
-            stdev_ns: hist.stdev_ns(),
-            p50_ns: hist.quantile(0.5),
-            p90_ns: hist.quantile(0.9),
-            p95_ns: hist.quantile(0.95),
-            p99_ns: hist.quantile(0.99),
-            p99_9_ns: hist.quantile(0.999),
-            p99_99_ns: hist.quantile(0.9999),
-            max_ns: hist.max_ns(),
-            histogram: hist.encode_text(),
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Written(hist) = *self;
+        let figures = Figures::of(&Latency::Measured(hist));
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("n", &hist.count())?;
+        for figure in Figure::latencies() {
+            let value = figures.get(figure).map(|value| value.in_json(figure));
+            map.serialize_entry(figure.metric(), &value)?;
         }
+        map.serialize_entry("stdev_ns", &hist.stdev_ns())?;
+        map.serialize_entry("histogram", &hist.encode_text())?;
+        map.end()
     }
 }
 
@@ -56,7 +43,7 @@ impl Read {
 
 /// Writes a histogram.
 pub(crate) fn serialize<S: Serializer>(hist: &Histogram, to: S) -> Result<S::Ok, S::Error> {
-    Written::of(hist).serialize(to)
+    Written(hist).serialize(to)
 }
 
 /// Reads a histogram.
@@ -74,7 +61,7 @@ pub(crate) mod optional {
         hist: &Option<Histogram>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        hist.as_ref().map(Written::of).serialize(to)
+        hist.as_ref().map(Written).serialize(to)
     }
 
     /// Reads a histogram or null.

@@ -16,10 +16,12 @@ mod curve_words;
 pub mod disk;
 pub mod emulation;
 pub mod figures;
+mod figures_json;
 pub mod group;
 pub mod host;
 pub mod interval;
 pub mod job;
+mod joined;
 pub mod json;
 mod latency;
 pub mod listed;
@@ -45,11 +47,14 @@ pub use emulation::{
 };
 pub use figures::{Figure, Figures};
 pub use host::{ClockRecord, HostRecord};
-pub use interval::{CpuShares, Interval, IntervalDir, IntervalResponse, IntervalSeries};
+pub use interval::{
+    CpuShares, Interval, IntervalDir, IntervalLatency, IntervalResponse, IntervalSeries,
+};
 pub use job::{
     ArrivalsRecord, DirRecord, DisabledRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord,
     PerDirRecord, PrintRecord, PriorityRecord, Samples, SeriesRecord, SteadyRecord,
 };
+pub use joined::{JoinedLatency, LatencyKind};
 pub use json::ReadError;
 pub use listed::{Latency, ListedLatencies, ListedLatency};
 pub use parts::compare_parts;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::IntervalRecord;
+use crate::figures_json::{Fields as _, InJson, OfRow, OfSync};
+use crate::{Figure, Figures, IntervalRecord};
 
 /// A benchmark procedure and what came of it. The measurements themselves are the record's steps;
 /// those of its load curve, if it has one, are beside them, with [`crate::CurveRecord`].
@@ -131,20 +132,12 @@ pub struct SuiteRowRecord {
     pub preparation: bool,
     /// Steps of the record that count.
     pub steps: Vec<u32>,
-    /// I/Os per second.
-    pub iops: SuiteFigureRecord,
-    /// Bytes per second.
-    pub bytes_per_s: SuiteFigureRecord,
-    /// Median latency of all I/Os, nanoseconds.
-    pub latency_p50_ns: SuiteFigureRecord,
-    /// 99th percentile of latency of all I/Os, nanoseconds.
-    pub latency_p99_ns: SuiteFigureRecord,
-    /// Median latency of what made writes durable (`fsync`, `fdatasync`), nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sync_p50_ns: Option<SuiteFigureRecord>,
-    /// Its 99th percentile.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sync_p99_ns: Option<SuiteFigureRecord>,
+    /// Figures of all I/Os.
+    #[serde(flatten, with = "OfRow")]
+    pub figures: Figures<SuiteFigureRecord>,
+    /// Latencies of what made writes durable (`fsync`, `fdatasync`).
+    #[serde(flatten, with = "OfSync")]
+    pub sync: Figures<SuiteFigureRecord>,
     /// Time measured, nanoseconds, of all its steps together.
     pub measured_ns: u64,
     /// One or two words: `valid`, or what is wrong.
@@ -162,6 +155,14 @@ pub struct SuiteFigureRecord {
     /// Range that holds the median of all such runs; none below six repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<IntervalRecord>,
+}
+
+impl InJson for SuiteFigureRecord {
+    type Json = Self;
+
+    fn in_json(self, _: Figure) -> Self {
+        self
+    }
 }
 
 /// What others published, for reference: other machines, other volumes, never a mark to pass.

@@ -5,8 +5,8 @@
 use units::{format_iops, format_latency_ns, format_mib_s};
 
 use crate::{
-    Figure, Figures, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteRecord, SuiteRowRecord,
-    SuiteSourceRecord,
+    Figures, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,
+    SuiteRowRecord, SuiteSourceRecord,
 };
 
 /// Measurements from which on their median has an interval of 95 %.
@@ -60,11 +60,19 @@ impl SuiteRowRecord {
         matches!(self.verdict.as_str(), "valid" | "not assessed")
     }
 
+    /// Returns the medians of its figures.
+    pub fn medians(&self) -> Figures {
+        medians(&self.figures)
+    }
+
     /// Returns the latencies of what made writes durable; none where nothing did.
     pub fn sync_figures(&self) -> Option<Figures> {
-        let (p50, p99) = (self.sync_p50_ns.as_ref()?, self.sync_p99_ns.as_ref()?);
-        Some(Figures::default().with(Figure::P50, p50.median).with(Figure::P99, p99.median))
+        (!self.sync.is_empty()).then(|| medians(&self.sync))
     }
+}
+
+fn medians(of: &Figures<SuiteFigureRecord>) -> Figures {
+    Figures::each(|figure| of.get(figure).map(|it| it.median))
 }
 
 impl NeedRecord {

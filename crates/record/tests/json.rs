@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use proptest::prelude::*;
 use record::{
-    ArrivalsRecord, CpuShares, DirRecord, DiskRecord, GateRecord, Interval, IntervalDir,
-    IntervalSeries, IoErrorRecord, JobRecord, Note, NoteSeverity, PerDirRecord, PlaceRecord,
-    Record, Samples, SteadyRecord, StepConditions, StepRecord, StepValidity, Verdict,
+    ArrivalsRecord, CpuShares, CurvePointRecord, DirRecord, DiskRecord, Figure, Figures,
+    GateRecord, Interval, IntervalDir, IntervalLatency, IntervalSeries, IoErrorRecord, JobRecord,
+    Note, NoteSeverity, PerDirRecord, PlaceRecord, Record, Samples, SteadyRecord, StepConditions,
+    StepRecord, StepValidity, SuiteRowRecord, Verdict,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 fn histogram(values: &[u64]) -> Histogram {
     let mut hist = Histogram::new();
@@ -39,7 +42,8 @@ fn step() -> StepRecord {
 }
 
 fn interval() -> Interval {
-    let interval_dir = IntervalDir { n_ios: 3, latency_ns_p50: Some(2_000), ..Default::default() };
+    let latency = IntervalLatency::each(|figure| (figure == Figure::P50).then_some(2_000));
+    let interval_dir = IntervalDir { n_ios: 3, latency, ..Default::default() };
     Interval {
         step_idx: 0,
         end_ms: 1000,
@@ -164,6 +168,45 @@ fn figures_for_people_are_ignored_on_reading() {
     let record = sample();
     let text = record.to_json().replace("\"p50_ns\": 2000", "\"p50_ns\": \"whatever\"");
     assert_eq!(Record::from_json(&text).unwrap(), record);
+}
+
+/// A point of a curve, a row of a suite and a second, as versions wrote them that kept each figure
+/// in a field of its own: the names are the same since.
+#[test]
+fn figures_have_the_names_that_they_had() {
+    let point = r#"{"step_idx":3,"load":100.0,"purpose":"coarse","passed":true,"broken":[],
+        "achieved_iops":99.5,"bytes_per_s":4096.0,"latency_mean_ns":1500.25,
+        "latency_p50_ns":1000,"latency_p99_ns":2000,"latency_max_ns":3000}"#;
+    check_names::<CurvePointRecord>(point, |it| {
+        let known = |figure| it.figures.get(figure);
+        assert_eq!(Figure::OF_POINT.iter().filter_map(|it| known(*it)).count(), 6);
+        assert_eq!((known(Figure::Mean), known(Figure::P95)), (Some(1500.25), None));
+    });
+    let row = r#"{"label":"a","steps":[1],"iops":{"median":5.0},"bytes_per_s":{"median":6.0},
+        "latency_p50_ns":{"median":7.0},"latency_p99_ns":{"median":8.0},
+        "sync_p50_ns":{"median":9.0},"sync_p99_ns":{"median":10.0},"measured_ns":11,
+        "verdict":"valid"}"#;
+    check_names::<SuiteRowRecord>(row, |it| {
+        let medians = |of: Figures| Figure::ALL.iter().filter_map(|it| of.get(*it)).collect();
+        let found: [Vec<f64>; 2] = [medians(it.medians()), medians(it.sync_figures().unwrap())];
+        assert_eq!(found, [vec![5.0, 6.0, 7.0, 8.0], vec![9.0, 10.0]]);
+    });
+    let second = r#"{"n_ios":1,"io_bytes":2,"latency_ns_p50":3,"latency_ns_p99":null,
+        "latency_ns_max":5,"response":{"latency_ns_p50":6,"latency_ns_p99":7,"latency_ns_max":8,
+        "latency_counts":""}}"#;
+    check_names::<IntervalDir>(second, |it| {
+        assert_eq!((it.latency.ns(Figure::P50), it.latency.ns(Figure::P99)), (Some(3), None));
+        assert_eq!((it.latency.ns(Figure::P95), it.waited_ns(Figure::P99)), (None, Some(7)));
+    });
+}
+
+/// Checks what is read, and that it is written with the same names and values.
+#[track_caller]
+fn check_names<T: Serialize + DeserializeOwned>(text: &str, check: impl FnOnce(&T)) {
+    let before: serde_json::Value = serde_json::from_str(text).unwrap();
+    let read: T = serde_json::from_str(text).unwrap();
+    check(&read);
+    assert_eq!(serde_json::to_value(&read).unwrap(), before);
 }
 
 #[test]

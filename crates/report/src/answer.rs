@@ -151,15 +151,15 @@ const FIGURES_MAX: usize = 4;
 /// Answers by the rows of a suite: those that count, unless none does.
 fn of_suite(record: &Record, suite: &SuiteRecord) -> (String, Vec<Figure>) {
     let mut rows: Vec<&SuiteRowRecord> =
-        suite.rows.iter().filter(|row| !row.preparation && row.iops.median > 0.0).collect();
+        suite.rows.iter().filter(|row| !row.preparation && row.medians().iops() > 0.0).collect();
     if rows.iter().any(|row| !is_invalid_row(row)) {
         rows.retain(|row| !is_invalid_row(row));
     }
     if rows.is_empty() {
         return (nothing_measured(record), Vec::new());
     }
-    let (iops, of_iops) = most(&rows, |row| row.iops.median, format_iops);
-    let (rate, of_rate) = most(&rows, |row| row.bytes_per_s.median, format_mib_s);
+    let (iops, of_iops) = most(&rows, record::Figure::Iops);
+    let (rate, of_rate) = most(&rows, record::Figure::BytesPerS);
     let place = match of_iops {
         Some(label) => format!(" in {label}"),
         None => String::new(),
@@ -182,14 +182,10 @@ fn of_suite(record: &Record, suite: &SuiteRecord) -> (String, Vec<Figure>) {
 
 /// Returns the largest figure of some rows as it is shown, and the row that has it; none where it
 /// is shown of several.
-fn most<'a>(
-    rows: &[&'a SuiteRowRecord],
-    of: impl Fn(&SuiteRowRecord) -> f64,
-    shown: impl Fn(f64) -> String,
-) -> (String, Option<&'a str>) {
-    let largest = rows.iter().map(|row| of(row)).fold(0.0, f64::max);
-    let largest = shown(largest);
-    let mut with = rows.iter().filter(|row| shown(of(row)) == largest);
+fn most<'a>(rows: &[&'a SuiteRowRecord], figure: record::Figure) -> (String, Option<&'a str>) {
+    let of = |row: &SuiteRowRecord| row.medians().get(figure).unwrap_or(0.0);
+    let largest = figure.shown(rows.iter().map(|row| of(row)).fold(0.0, f64::max));
+    let mut with = rows.iter().filter(|row| figure.shown(of(row)) == largest);
     let first = with.next().map(|row| row.label.as_str());
     let is_shared = with.next().is_some();
     (largest, first.filter(|_| !is_shared))
@@ -197,19 +193,20 @@ fn most<'a>(
 
 fn of_steps(record: &Record) -> (String, Vec<Figure>) {
     let steps = results(record);
-    let with_io: Vec<&Step<'_>> = steps.iter().filter(|step| step.rate_iops() > 0.0).collect();
+    let with_io: Vec<&Step<'_>> = steps.iter().filter(|step| step.figures().iops() > 0.0).collect();
     match with_io.as_slice() {
         [] => (nothing_measured(record), Vec::new()),
         [only] => (sentence(record, only), step_figures(only)),
         many => {
-            let best = many.iter().max_by(|a, b| a.rate_iops().total_cmp(&b.rate_iops()));
+            let iops = |step: &Step<'_>| step.figures().iops();
+            let best = many.iter().max_by(|a, b| iops(a).total_cmp(&iops(b)));
             let best = best.unwrap_or(&many[0]);
             let sentence = format!(
                 "{} did {}; the most I/Os in {}: {} IOPS.",
                 volume(record),
                 plural(many.len(), "step"),
                 best.name,
-                format_iops(best.rate_iops()),
+                format_iops(iops(best)),
             );
             (sentence, step_figures(best))
         }
@@ -225,40 +222,28 @@ fn nothing_measured(record: &Record) -> String {
 }
 
 fn sentence(record: &Record, step: &Step<'_>) -> String {
-    let latencies = step.latencies();
-    let rate = format!(
-        "{} did {} IOPS, {} MiB/s",
-        volume(record),
-        format_iops(step.rate_iops()),
-        format_mib_s(step.bytes_per_s())
-    );
-    let known = (latencies.percentile_ns(50.0), latencies.percentile_ns(99.0));
-    match known {
-        (Some(p50_ns), Some(p99_ns)) => format!(
-            "{rate}; half of the I/Os took at most {}, and 99 of 100 at most {}.",
-            format_latency_ns(p50_ns),
-            format_latency_ns(p99_ns)
-        ),
-        _ => format!("{rate}."),
+    use record::Figure::{BytesPerS, Iops, P50, P99};
+    let figures = step.figures();
+    let rate = |figure| figures.shown(figure).unwrap_or_default();
+    let did = format!("{} did {} IOPS, {} MiB/s", volume(record), rate(Iops), rate(BytesPerS));
+    match (figures.shown(P50), figures.shown(P99)) {
+        (Some(p50), Some(p99)) => {
+            format!("{did}; half of the I/Os took at most {p50}, and 99 of 100 at most {p99}.")
+        }
+        _ => format!("{did}."),
     }
 }
 
 fn step_figures(step: &Step<'_>) -> Vec<Figure> {
-    let latencies = step.latencies();
+    use record::Figure::{BytesPerS, Iops, Max, P50, P99};
+    let (of, kind) = (step.figures(), step.latencies().kind.word());
+    let rate = |figure| of.shown(figure).unwrap_or_default();
     let mut figures = vec![
-        Figure::new("rate", format_iops(step.rate_iops()), "IOPS"),
-        Figure::new("throughput", format_mib_s(step.bytes_per_s()), "MiB/s"),
+        Figure::new("rate", rate(Iops), "IOPS"),
+        Figure::new("throughput", rate(BytesPerS), "MiB/s"),
     ];
-    let named = [
-        ("median", latencies.percentile_ns(50.0)),
-        ("p99", latencies.percentile_ns(99.0)),
-        ("max", latencies.max_ns()),
-    ];
-    for (name, ns) in named {
-        if let Some(ns) = ns {
-            let name = format!("{name} {}", latencies.kind);
-            figures.push(Figure::latency(&name, ns));
-        }
+    for (name, figure) in [("median", P50), ("p99", P99), ("max", Max)] {
+        figures.extend(of.ns(figure).map(|ns| Figure::latency(&format!("{name} {kind}"), ns)));
     }
     figures
 }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use export::Run;
-use hist::Histogram;
-use record::Interval;
-
 use analysis::sets::SetOptions;
 use analysis::whole::compare_records;
-use record::{Figure, Figures, Latency, Record, load_words};
+use export::Run;
+use hist::Histogram;
+use record::{Figure, Figures, Interval, IntervalLatency, Latency, Record, load_words};
 
 use units::{format_percent, plural};
 
@@ -212,7 +210,7 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
 /// Draws the distributions at some loads of a curve: the lowest, the load line, and around it.
 fn curve_percentiles(source: &Source<'_>) -> Option<ChartSpec> {
     let curve = source.record.curve.as_ref()?;
-    let mut points: Vec<_> = curve.points.iter().filter(|it| it.achieved_iops > 0.0).collect();
+    let mut points: Vec<_> = curve.points.iter().filter(|it| it.figures.iops() > 0.0).collect();
     points.sort_by(|a, b| a.load.total_cmp(&b.load));
     points.dedup_by(|next, kept| (next.load - kept.load).abs() < 1e-9 * kept.load);
     let near = |wanted: f64| {
@@ -229,7 +227,8 @@ fn curve_percentiles(source: &Source<'_>) -> Option<ChartSpec> {
     let named = |idx: usize| -> Option<(String, Histogram)> {
         let step = source.steps.iter().find(|step| step.idx == points[idx].step_idx)?;
         let name = format!("{} {}", load_words(points[idx].load), curve.lever.unit());
-        Some((name, step.latencies().measured?))
+        let measured = step.latencies().measured;
+        (!measured.is_empty()).then_some((name, measured))
     };
     let named: Vec<_> = shown.into_iter().filter_map(named).collect();
     let mut chart = percentiles::overlay(&named)?;
@@ -242,12 +241,9 @@ fn curve_percentiles(source: &Source<'_>) -> Option<ChartSpec> {
 /// What a curve carries at round latencies, and the line itself.
 fn carried(record: &Record) -> Option<(String, Table)> {
     let curve = record.curve.as_ref()?;
-    let mut table = Table::new(&[
-        ("mean latency", "latency_ns_mean"),
-        ("IOPS", "iops"),
-        ("MiB/s", "mib_per_s"),
-        ("", "state"),
-    ]);
+    let rates = [Figure::Iops, Figure::BytesPerS];
+    let mut table =
+        Table::new(&[("mean latency", "latency_ns_mean")]).figures(&rates).and(&[("", "state")]);
     for carried in &curve.carried {
         let state = match carried.state.as_str() {
             "reached" => String::new(),
@@ -270,7 +266,7 @@ fn carried(record: &Record) -> Option<(String, Table)> {
 /// A row per job, direction and kind of latency.
 fn results_table(record: &Record) -> Table {
     let mut table = Table::new(&[("step", "step"), ("job", "job"), ("", "dir")])
-        .figures(&Figure::OF_JOB)
+        .figures(Figure::OF_JOB)
         .and(&[("latency is", "latency")]);
     for step in steps(record) {
         for job in &step.jobs {
@@ -285,14 +281,14 @@ fn results_table(record: &Record) -> Table {
                     let figures = Figures::of(&latency).with_rates(result);
                     let mut row =
                         [step.name.as_str(), job.name.as_str(), dir].map(Cell::text).to_vec();
-                    row.extend(Cell::figures(&figures, &Figure::OF_JOB));
+                    row.extend(Cell::figures(&figures, Figure::OF_JOB));
                     row.push(Cell::text(kind));
                     table.rows.push(row);
                 }
             }
             if let Some(figures) = job.sync_figures() {
                 let place = [step.name.as_str(), job.name.as_str(), "sync"].map(Cell::text);
-                let figures = Cell::figures(&figures, &Figure::OF_JOB);
+                let figures = Cell::figures(&figures, Figure::OF_JOB);
                 let row = place.into_iter().chain(figures).chain([Cell::text("total")]);
                 table.rows.push(row.collect());
             }
@@ -366,11 +362,12 @@ fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
     let has_response =
         intervals.iter().any(|it| it.dirs.iter().any(|(_, dir)| dir.response.is_some()));
     for (_, dir) in &dirs {
-        for column in ["n_ios", "io_bytes", "latency_ns_p50", "latency_ns_p99", "latency_ns_max"] {
+        let latencies = || Figure::OF_INTERVAL.iter().map(|it| it.name());
+        for column in ["n_ios", "io_bytes"].into_iter().chain(latencies()) {
             table.add_column("", format!("{dir}_{column}"));
         }
-        for column in has_response.then_some(["p50", "p99", "max"]).into_iter().flatten() {
-            table.add_column("", format!("{dir}_response_ns_{column}"));
+        for column in latencies().filter(|_| has_response) {
+            table.add_column("", format!("{dir}_{}", column.replace("latency", "response")));
         }
     }
     for interval in intervals {
@@ -387,15 +384,13 @@ fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
         }
         for (_, dir) in dirs.iter().filter_map(|(idx, _)| interval.dirs.iter().nth(*idx)) {
             row.extend([Cell::count(dir.n_ios), Cell::count(dir.io_bytes)]);
-            let latencies = [dir.latency_ns_p50, dir.latency_ns_p99, dir.latency_ns_max];
-            row.extend(latencies.map(Cell::latency_ns));
+            let cells = |of: Option<&IntervalLatency>| {
+                let ns = |figure: &Figure| Cell::latency_ns(of.and_then(|it| it.ns(*figure)));
+                Figure::OF_INTERVAL.iter().map(ns).collect::<Vec<_>>()
+            };
+            row.extend(cells(Some(&dir.latency)));
             if has_response {
-                let it = dir.response.as_ref();
-                row.extend([
-                    Cell::latency_ns(it.map(|it| it.latency_ns_p50)),
-                    Cell::latency_ns(it.map(|it| it.latency_ns_p99)),
-                    Cell::latency_ns(it.map(|it| it.latency_ns_max)),
-                ]);
+                row.extend(cells(dir.response.as_ref().map(|it| &it.latency)));
             }
         }
         table.rows.push(row);

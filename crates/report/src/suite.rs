@@ -1,8 +1,8 @@
 //! What a suite of a benchmark came to, row by row.
 
 use analysis::assess::RowsWorth;
-use record::{Figure, SuiteRecord};
-use units::{format_iops, format_mib_s, plural};
+use record::{Figure, IntervalRecord, SuiteRecord, SuiteRowRecord};
+use units::plural;
 
 use crate::axis;
 use crate::spec::{Axis, ChartSpec, Colour, Marker, Scale, Series};
@@ -22,9 +22,14 @@ pub(crate) fn lead(suite: &SuiteRecord) -> String {
     parts.join(" ")
 }
 
+/// Returns the interval of a row's rate.
+fn interval(row: &SuiteRowRecord) -> Option<IntervalRecord> {
+    row.figures.get(Figure::Iops)?.interval
+}
+
 /// A row per measurement, with its verdict.
 pub(crate) fn table(suite: &SuiteRecord) -> Table {
-    let has_ends = suite.rows.iter().any(|row| row.iops.interval.is_some());
+    let has_ends = suite.rows.iter().any(|row| interval(row).is_some());
     let ends = if has_ends { &[("from", "iops_low"), ("to", "iops_high")][..] } else { &[] };
     // The ends of the first one stand behind it.
     let (first, rest) = Figure::OF_ROW.split_at(1);
@@ -34,11 +39,11 @@ pub(crate) fn table(suite: &SuiteRecord) -> Table {
         .figures(rest)
         .and(&[("verdict", "verdict"), ("because", "reason")]);
     for row in suite.rows.iter().filter(|row| !row.preparation) {
-        let figures = row.into();
+        let figures = row.medians();
         let mut cells = vec![Cell::text(row.label.as_str())];
         cells.extend(Cell::figures(&figures, first));
         if has_ends {
-            let interval = row.iops.interval.as_ref();
+            let interval = interval(row);
             cells.push(Cell::iops(interval.map(|it| it.low)));
             cells.push(Cell::iops(interval.map(|it| it.high)));
         }
@@ -112,19 +117,20 @@ pub(crate) fn chart(suite: &SuiteRecord, id: &str, source: &str) -> Option<Chart
     if rows.len() < 2 {
         return None;
     }
-    let text = |row: &&record::SuiteRowRecord| {
-        let (iops, rate) = (format_iops(row.iops.median), format_mib_s(row.bytes_per_s.median));
+    let text = |row: &&SuiteRowRecord| {
+        let shown = |figure| row.medians().shown(figure).unwrap_or_default();
+        let (iops, rate) = (shown(Figure::Iops), shown(Figure::BytesPerS));
         format!("{iops} IOPS, {rate} MiB/s, {}", row.verdict)
     };
     let round = |value: f64| (value * 1000.0).round() / 1000.0;
-    let has_ends = rows.iter().any(|row| row.iops.interval.is_some());
-    let ends = rows.iter().map(|row| row.iops.interval.map(|it| (round(it.low), round(it.high))));
+    let has_ends = rows.iter().any(|row| interval(row).is_some());
+    let ends = rows.iter().map(|row| interval(row).map(|it| (round(it.low), round(it.high))));
     let hollow = rows.iter().enumerate().filter(|(_, row)| !row.is_fine());
     let series = Series {
         name: "IOPS".to_owned(),
         colour: Colour::Of(0),
         marker: Some(Marker::Circle),
-        x: rows.iter().map(|row| round(row.iops.median)).collect(),
+        x: rows.iter().map(|row| round(row.medians().iops())).collect(),
         y: (0..rows.len()).map(|row| Some(row as f64)).collect(),
         ends: if has_ends { ends.collect() } else { Vec::new() },
         hollow: hollow.map(|(idx, _)| idx).collect(),

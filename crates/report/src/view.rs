@@ -2,40 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hist::Histogram;
-use record::{DirRecord, JobRecord, Latency, Record, SuiteStepRecord};
-
-/// What is known of a step's latencies.
-#[derive(Clone, Debug)]
-pub(crate) struct Latencies {
-    /// `response time` (from the intended start), `latency` (from the choice of the operation) or
-    /// `service time`.
-    pub(crate) kind: &'static str,
-    /// Everything, where it was measured; else only figures that another program listed.
-    pub(crate) measured: Option<Histogram>,
-    mean_ns: Option<f64>,
-    max_ns: Option<u64>,
-    listed: Vec<(f64, u64)>,
-}
-
-impl Latencies {
-    /// Returns the value at a percentile, 0 to 100, where it is known.
-    pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
-        if let Some(measured) = &self.measured {
-            return measured.quantile(percentile / 100.0);
-        }
-        let is_it = |(of, _): &&(f64, u64)| (of - percentile).abs() < 1e-6;
-        self.listed.iter().find(is_it).map(|(_, ns)| *ns)
-    }
-
-    pub(crate) fn mean_ns(&self) -> Option<u64> {
-        self.mean_ns.map(|ns| ns.round() as u64)
-    }
-
-    pub(crate) fn max_ns(&self) -> Option<u64> {
-        self.max_ns
-    }
-}
+use record::{DirRecord, Figures, JobRecord, JoinedLatency, Record, SuiteStepRecord};
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -112,53 +79,19 @@ impl<'a> Step<'a> {
         self.jobs.iter().flat_map(|job| job.dirs.iter()).filter(|(_, dir)| dir.n_ios > 0)
     }
 
-    pub(crate) fn rate_iops(&self) -> f64 {
-        self.dirs().map(|(_, dir)| dir.rate_iops()).sum()
-    }
-
-    pub(crate) fn bytes_per_s(&self) -> f64 {
-        self.dirs().map(|(_, dir)| dir.rate_bytes()).sum()
-    }
-
     /// Returns whether operations were due at times of their own.
     pub(crate) fn is_open(&self) -> bool {
         self.dirs().next().is_some() && self.dirs().all(|(_, dir)| dir.response.is_some())
     }
 
-    /// Returns the latencies of all jobs and directions together: the response time under an open
-    /// load, else the total latency.
-    pub(crate) fn latencies(&self) -> Latencies {
-        self.latencies_of(|_| true)
+    /// Returns the latencies of all jobs and directions together.
+    pub(crate) fn latencies(&self) -> JoinedLatency<'a> {
+        JoinedLatency::of(&self.dirs().map(|(_, dir)| dir).collect::<Vec<_>>())
     }
 
-    /// The same of one direction.
-    pub(crate) fn latencies_of(&self, is_wanted: impl Fn(&str) -> bool) -> Latencies {
-        let dirs: Vec<&DirRecord> =
-            self.dirs().filter(|(name, _)| is_wanted(name)).map(|(_, dir)| dir).collect();
-        if self.is_open() {
-            return measured("response time", dirs.iter().filter_map(|dir| dir.response.as_ref()));
-        }
-        let shown: Vec<(bool, Latency<'a>)> = dirs.iter().map(|dir| dir.shown_latency()).collect();
-        let is_total = shown.iter().all(|(is_total, _)| *is_total);
-        let kind = if is_total { "latency" } else { "service time" };
-        if let [(_, Latency::Listed(only))] = shown.as_slice() {
-            return Latencies {
-                kind,
-                measured: None,
-                mean_ns: Some(only.mean_ns),
-                max_ns: Some(only.max_ns),
-                listed: only.percentiles.clone(),
-            };
-        }
-        let known = shown.iter().filter_map(|(_, latency)| match latency {
-            Latency::Measured(hist) => Some(*hist),
-            Latency::Listed(_) => None,
-        });
-        // A part of the operations is not all of them.
-        if known.clone().count() < shown.len() {
-            return measured(kind, std::iter::empty());
-        }
-        measured(kind, known)
+    /// Returns what all jobs and directions came to together.
+    pub(crate) fn figures(&self) -> Figures {
+        Figures::of_step(&self.jobs)
     }
 
     /// Returns the size of all I/Os, bytes; none where they differ.
@@ -245,14 +178,4 @@ impl<'a> Step<'a> {
     pub(crate) fn n_workers(&self) -> u32 {
         self.jobs.iter().map(|job| job.n_workers).fold(0, u32::saturating_add)
     }
-}
-
-fn measured<'h>(kind: &'static str, hists: impl Iterator<Item = &'h Histogram>) -> Latencies {
-    let mut merged = Histogram::new();
-    for hist in hists {
-        merged.merge(hist);
-    }
-    let (mean_ns, max_ns) = (merged.mean_ns(), merged.max_ns());
-    let measured = (!merged.is_empty()).then_some(merged);
-    Latencies { kind, measured, mean_ns, max_ns, listed: Vec::new() }
 }

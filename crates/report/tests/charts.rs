@@ -6,8 +6,8 @@ mod common;
 
 use common::{dir, histogram, job, of_curve, of_seconds, of_steps, run, second};
 use record::{
-    DirRecord, GateRecord, Interval, IntervalResponse, Record, SeriesRecord, StepValidity,
-    SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteStepRecord, Verdict,
+    DirRecord, Figure, Figures, GateRecord, Interval, IntervalResponse, Record, SeriesRecord,
+    StepValidity, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteStepRecord, Verdict,
 };
 use report::{ChartSpec, Scale, Series, Set, SpanKind, Subject, Thinned, charts};
 
@@ -41,7 +41,7 @@ fn every_second_is_a_point_with_its_own_figures() {
     assert_eq!((iops.thinned, reads.ends.len()), (None, 0));
     let p99 = series(chart(&charts, "r1-latency"), "read p99");
     let expected: Vec<_> =
-        seconds.iter().map(|it| it.dirs.read.latency_ns_p99.map(|ns| ns as f64)).collect();
+        seconds.iter().map(|it| it.dirs.read.latency.ns(Figure::P99).map(|ns| ns as f64)).collect();
     assert_eq!(p99.y, expected);
     assert_eq!(iops.table.rows.len(), 60, "the table has what is drawn");
 }
@@ -389,7 +389,7 @@ fn coarse_steps_of_a_closed_sweep_are_reported() {
         bytes_per_s: Some(4000.0 * 8192.0),
     }];
     for (point, mean_ns) in curve.points.iter_mut().zip([1e6, 1.6e6]) {
-        point.latency_mean_ns = mean_ns;
+        point.figures = point.figures.with(Figure::Mean, mean_ns);
     }
     let mut fine = run.clone();
     let expected = "Between 4 and 8 in flight nothing was measured: what is carried at a mean of \
@@ -598,12 +598,12 @@ fn a_suite_is_a_row_per_measurement_with_its_verdict() {
         label: label.to_owned(),
         preparation: label == "fill",
         steps: vec![step],
-        iops: figure(iops),
-        bytes_per_s: figure(iops * 4096.0),
-        latency_p50_ns: figure(1e6),
-        latency_p99_ns: figure(2e6),
-        sync_p50_ns: Some(figure(3e6)),
-        sync_p99_ns: Some(figure(20e6)),
+        figures: Figures::default()
+            .with(Figure::Iops, figure(iops))
+            .with(Figure::BytesPerS, figure(iops * 4096.0))
+            .with(Figure::P50, figure(1e6))
+            .with(Figure::P99, figure(2e6)),
+        sync: Figures::default().with(Figure::P50, figure(3e6)).with(Figure::P99, figure(20e6)),
         measured_ns: 1,
         verdict: verdict.to_owned(),
         reason: String::new(),

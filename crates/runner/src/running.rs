@@ -9,7 +9,9 @@ use plan::job::ExitAll;
 use plan::load::{Flow, Limits};
 use plan::{Direction, EngineKind};
 use record::step::IO_ERRORS_MAX;
-use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord};
+use record::{
+    Figure, Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord,
+};
 use worker::{FlowGroup, FormatStatus, IoError};
 
 use crate::amount::AmountWatch;
@@ -498,8 +500,8 @@ impl Running<'_> {
             iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
             bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
             format: self.format_status(),
-            latency_ns_p50: dirs.iter().filter_map(|dir| dir.waited_ns_p50()).max(),
-            latency_ns_p99: dirs.iter().filter_map(|dir| dir.waited_ns_p99()).max(),
+            latency_ns_p50: dirs.iter().filter_map(|dir| dir.waited_ns(Figure::P50)).max(),
+            latency_ns_p99: dirs.iter().filter_map(|dir| dir.waited_ns(Figure::P99)).max(),
         }
     }
 

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hist::{Histogram, LiveHistogram};
 use plan::Direction;
-use record::interval::IntervalDir;
-use record::{Interval, IntervalResponse, LatencyCounts, PerDirRecord};
+use record::{
+    Interval, IntervalDir, IntervalLatency, IntervalResponse, LatencyCounts, PerDirRecord,
+};
 use worker::{FormatStatus, Meters};
 
 /// What a status line shows.
@@ -88,9 +89,7 @@ impl IntervalSampler {
             *entry = IntervalDir {
                 n_ios: total.0 - before.0,
                 io_bytes: total.1 - before.1,
-                latency_ns_p50: latency.quantile(0.5),
-                latency_ns_p99: latency.quantile(0.99),
-                latency_ns_max: latency.quantile(1.0),
+                latency: IntervalLatency::of(&latency),
                 latency_counts: LatencyCounts::of(&latency),
                 response: response.and_then(|response| IntervalResponse::of(&response)),
             };

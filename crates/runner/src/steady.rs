@@ -14,7 +14,7 @@ use crate::options::UntilSteady;
 use analysis::steady::WindowTest;
 use analysis::{sampled, series};
 use plan::load::{SteadyMetric, SteadyState};
-use record::{Interval, SteadyRecord};
+use record::{Figure, Interval, SteadyRecord};
 use worker::Meters;
 
 /// What came of one check interval.
@@ -151,7 +151,7 @@ pub(crate) fn is_steady(intervals: &[Interval], until: &UntilSteady) -> bool {
     let iops: Vec<f64> = window.iter().map(interval_iops).collect();
     let p99_of = |idx: usize| -> Option<Vec<f64>> {
         let of_dir = |interval: &Interval| {
-            interval.dirs.iter().nth(idx).and_then(|(_, dir)| dir.waited_ns_p99())
+            interval.dirs.iter().nth(idx).and_then(|(_, dir)| dir.waited_ns(Figure::P99))
         };
         window.iter().map(|interval| of_dir(interval).map(|ns| ns as f64)).collect()
     };

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use record::{Interval, JobRecord, PerDirRecord, Record};
+use record::{Interval, IntervalLatency, JobRecord, PerDirRecord, Record};
 use store::{Begin, Filter, RunsSelector, Store};
 
 const N_RUNS: usize = 10_000;
@@ -80,7 +80,7 @@ fn record() -> Record {
 fn interval(second: u64) -> Interval {
     let mut dirs: PerDirRecord<record::IntervalDir> = PerDirRecord::default();
     dirs.read.n_ios = 800 + second % 17;
-    dirs.read.latency_ns_p99 = Some(900_000 + second * 1_000);
+    dirs.read.latency = IntervalLatency::each(|_| Some(900_000 + second * 1_000));
     Interval {
         step_idx: 0,
         end_ms: second * 1_000,

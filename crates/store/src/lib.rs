@@ -25,7 +25,7 @@ mod series;
 
 pub use find::{FindError, RunSelector};
 pub use live::{Begin, Imported, Live};
-pub use runs::{Figures, Filter, RunRow, STEPS_MAX, Source, State, StepFigures, Totals};
+pub use runs::{Filter, RunRow, STEPS_MAX, Source, State, StepFigures, Totals};
 pub use select::{RunsSelector, can_be_found, is_name};
 
 use std::fs;

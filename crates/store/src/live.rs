@@ -150,24 +150,19 @@ impl Store {
             state.word()
         );
         let totals = Totals::of(record);
-        let figures = &totals.figures;
         // Intervals lie in chunks of their own.
         let packed = pack(&Record { intervals: Vec::new(), ..record.clone() });
         let step = self.db.unchecked_transaction()?;
         step.execute(
-            "UPDATE runs SET elapsed_ns = ?2, state = ?3, n_jobs = ?4, rate_iops = ?5,
-                rate_bytes_per_s = ?6, latency_ns_p50 = ?7, latency_ns_p99 = ?8, n_warnings = ?9,
-                n_steps = ?10, steps = ?11, standing = ?12
+            "UPDATE runs SET elapsed_ns = ?2, state = ?3, n_jobs = ?4, figures = ?5,
+                n_warnings = ?6, n_steps = ?7, steps = ?8, standing = ?9
              WHERE id = ?1",
             params![
                 id,
                 i64::try_from(record.elapsed_ns).unwrap_or(i64::MAX),
                 state.word(),
                 totals.n_jobs,
-                figures.rate_iops,
-                figures.rate_bytes_per_s,
-                figures.latency_ns_p50.map(u64::cast_signed),
-                figures.latency_ns_p99.map(u64::cast_signed),
+                figures_text(&totals),
                 totals.n_warnings,
                 totals.n_steps,
                 steps_text(&totals),
@@ -192,6 +187,11 @@ pub(crate) fn must_be_name(name: &str) {
 /// Checks that runs can be found by a tag.
 pub(crate) fn must_be_tag(tag: &str) {
     assert!(is_name(tag), "no command finds a run with the tag `{tag}`");
+}
+
+/// Returns the figures of a run as a row holds them.
+pub(crate) fn figures_text(totals: &Totals) -> String {
+    serde_json::to_string(&totals.figures).unwrap_or_default()
 }
 
 /// Returns the figures of several steps as a row holds them; empty where there is one.

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::assess::Standing;
-use hist::Histogram;
 use record::{
-    CurvePointRecord, CurveRecord, DirRecord, Figure, JobRecord, Latency, NeedRecord, Note,
-    NoteSeverity, Outcome, Record, SuiteRecord, SuiteRowRecord,
+    CurvePointRecord, CurveRecord, Figure, Figures, JobRecord, NeedRecord, Note, NoteSeverity,
+    Outcome, Record, SuiteRecord, SuiteRowRecord,
 };
 use rusqlite::{Row, params};
 
@@ -47,7 +46,9 @@ impl State {
 pub struct Totals {
     /// Jobs.
     pub n_jobs: u32,
-    /// What a run of one step came to.
+    /// What a run of one step came to. The latency is the response time where everything has a
+    /// rate, else the total latency; of imported runs whose file has only that, the service time.
+    /// None is known where the parts know different ones.
     #[serde(flatten)]
     pub figures: Figures,
     /// Steps that were measured.
@@ -63,32 +64,6 @@ pub struct Totals {
 
 /// Steps of a run whose figures a list has. A list is there to find a run; its record has all.
 pub const STEPS_MAX: usize = 64;
-
-/// What a step came to: all of its jobs, all directions, after the ramp.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Figures {
-    /// I/Os per second, the sum over jobs; `None` without any.
-    pub rate_iops: Option<f64>,
-    /// Bytes per second.
-    pub rate_bytes_per_s: Option<f64>,
-    /// Median of the latency, nanoseconds: the response time where everything has a rate, else the
-    /// total latency; of imported runs whose file has only that, the service time. `None` where it
-    /// is not known, or the parts know different ones.
-    pub latency_ns_p50: Option<u64>,
-    /// 99th percentile, likewise.
-    pub latency_ns_p99: Option<u64>,
-}
-
-impl From<&Figures> for record::Figures {
-    fn from(figures: &Figures) -> Self {
-        let ns = |value: Option<u64>| value.map(|ns| ns as f64);
-        record::Figures::default()
-            .with(Figure::Iops, figures.rate_iops)
-            .with(Figure::BytesPerS, figures.rate_bytes_per_s)
-            .with(Figure::P50, ns(figures.latency_ns_p50))
-            .with(Figure::P99, ns(figures.latency_ns_p99))
-    }
-}
 
 /// One of several steps, or a need.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -155,7 +130,7 @@ pub struct Filter {
 
 /// Columns of a row, in the order that [`row`] reads.
 const COLUMNS: &str = "id, name, note, started_unix_ms, elapsed_ns, state, owner, command, n_jobs,
-    rate_iops, rate_bytes_per_s, latency_ns_p50, latency_ns_p99, n_warnings,
+    figures, n_warnings,
     (SELECT group_concat(tag, char(31) ORDER BY tag) FROM tags WHERE run_id = id),
     source_path, source_sha256, source_tool, n_steps, steps, standing, about";
 
@@ -237,12 +212,13 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         state => state,
     };
     let command: String = row.get(7)?;
-    let tags: Option<String> = row.get(14)?;
-    let steps: String = row.get(19)?;
+    let figures: String = row.get(9)?;
+    let tags: Option<String> = row.get(11)?;
+    let steps: String = row.get(16)?;
     Ok(RunRow {
         id: row.get(0)?,
         name: row.get(1)?,
-        about: row.get(21)?,
+        about: row.get(18)?,
         note: row.get(2)?,
         tags: tags.map_or_else(Vec::new, |all| all.split('\x1f').map(str::to_owned).collect()),
         started_unix_ms: row.get::<_, i64>(3)?.cast_unsigned(),
@@ -251,26 +227,22 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         command: serde_json::from_str(&command).unwrap_or_default(),
         totals: Totals {
             n_jobs: row.get(8)?,
-            figures: Figures {
-                rate_iops: row.get(9)?,
-                rate_bytes_per_s: row.get(10)?,
-                latency_ns_p50: row.get::<_, Option<i64>>(11)?.map(i64::cast_unsigned),
-                latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
-            },
-            n_steps: row.get(18)?,
+            // Empty where nothing is known.
+            figures: serde_json::from_str(&figures).unwrap_or_default(),
+            n_steps: row.get(15)?,
             // Empty where there is one.
             steps: serde_json::from_str(&steps).unwrap_or_default(),
-            n_warnings: row.get(13)?,
-            standing: row.get(20)?,
+            n_warnings: row.get(10)?,
+            standing: row.get(17)?,
         },
         source: source(row)?,
     })
 }
 
 fn source(row: &Row<'_>) -> rusqlite::Result<Option<Source>> {
-    let Some(sha256) = row.get(16)? else { return Ok(None) };
+    let Some(sha256) = row.get(13)? else { return Ok(None) };
     let text = |idx| row.get::<_, Option<String>>(idx).map(Option::unwrap_or_default);
-    Ok(Some(Source { path: text(15)?, sha256, tool: text(17)? }))
+    Ok(Some(Source { path: text(12)?, sha256, tool: text(14)? }))
 }
 
 impl Totals {
@@ -279,7 +251,7 @@ impl Totals {
     pub fn of(record: &Record) -> Totals {
         let totals = Totals::without_figures(record);
         if let Some(curve) = &record.curve {
-            return Totals { figures: Figures::of_line(curve), ..totals };
+            return Totals { figures: of_line(curve), ..totals };
         }
         if let Some(suite) = &record.suite {
             return Totals { steps: of_needs(suite), ..totals };
@@ -289,13 +261,13 @@ impl Totals {
             steps.entry(job.step_idx).or_default().push(job);
         }
         if steps.len() < 2 {
-            let figures = steps.values().next().map(|jobs| Figures::of(jobs));
+            let figures = steps.values().next().map(|jobs| Figures::of_step(jobs));
             return Totals { figures: figures.unwrap_or_default(), ..totals };
         }
         let named = |(step_idx, jobs): (&u32, &Vec<&JobRecord>)| StepFigures {
             name: step_name(record, *step_idx),
             verdict: String::new(),
-            figures: Figures::of(jobs),
+            figures: Figures::of_step(jobs),
         };
         let steps = steps.iter().take(STEPS_MAX).map(named).collect();
         Totals { steps, ..totals }
@@ -324,7 +296,7 @@ fn of_needs(suite: &SuiteRecord) -> Vec<StepFigures> {
             .rows
             .iter()
             .find(|row| row.label == need.label)
-            .map_or_else(Figures::default, Figures::of_row),
+            .map_or_else(Figures::default, SuiteRowRecord::medians),
     };
     own.take(STEPS_MAX).map(of_need).collect()
 }
@@ -335,74 +307,10 @@ fn step_name(record: &Record, step_idx: u32) -> String {
     named.unwrap_or_else(|| (u64::from(step_idx) + 1).to_string())
 }
 
-impl Figures {
-    /// Adds the jobs of one step up.
-    fn of(jobs: &[&JobRecord]) -> Figures {
-        let dirs = || jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir);
-        let is_measured = dirs().any(|dir| dir.runtime_ns > 0);
-        let sum = |rate: fn(&DirRecord) -> f64| is_measured.then(|| dirs().map(rate).sum());
-        let latencies = alike(&dirs().filter(|dir| dir.n_ios > 0).collect::<Vec<_>>());
-        Figures {
-            rate_iops: sum(DirRecord::rate_iops),
-            rate_bytes_per_s: sum(DirRecord::rate_bytes),
-            latency_ns_p50: percentile_ns(&latencies, 50.0),
-            latency_ns_p99: percentile_ns(&latencies, 99.0),
-        }
-    }
-
-    fn of_row(row: &SuiteRowRecord) -> Figures {
-        Figures {
-            rate_iops: Some(row.iops.median),
-            rate_bytes_per_s: Some(row.bytes_per_s.median),
-            latency_ns_p50: Some(row.latency_p50_ns.median.round() as u64),
-            latency_ns_p99: Some(row.latency_p99_ns.median.round() as u64),
-        }
-    }
-
-    /// The load line, with the latencies of its first point.
-    fn of_line(curve: &CurveRecord) -> Figures {
-        let is_line =
-            |point: &&CurvePointRecord| point.passed && Some(point.load) == curve.line.load;
-        let point = curve.points.iter().find(is_line);
-        Figures {
-            rate_iops: curve.line_iops(),
-            rate_bytes_per_s: curve.line.bytes_per_s,
-            latency_ns_p50: point.map(|point| point.latency_p50_ns),
-            latency_ns_p99: point.map(|point| point.latency_p99_ns),
-        }
-    }
-}
-
-/// Returns latencies that all count from the same moment: response times where all parts have them,
-/// else total latencies, else service times; nothing where no kind is known of all.
-fn alike<'a>(dirs: &[&'a DirRecord]) -> Vec<Latency<'a>> {
-    let responses: Option<Vec<Latency<'a>>> = dirs
-        .iter()
-        .map(|dir| dir.response.as_ref().filter(|it| !it.is_empty()).map(Latency::Measured))
-        .collect();
-    if let Some(responses) = responses {
-        return responses;
-    }
-    let shown: Vec<(bool, Latency<'a>)> = dirs.iter().map(|dir| dir.shown_latency()).collect();
-    let is_total = shown.first().is_some_and(|(is_total, _)| *is_total);
-    if shown.iter().any(|(other, _)| *other != is_total) {
-        return Vec::new();
-    }
-    shown.into_iter().map(|(_, latency)| latency).collect()
-}
-
-/// Returns a percentile of all values together. Listed percentiles of several cannot be merged.
-fn percentile_ns(latencies: &[Latency<'_>], percentile: f64) -> Option<u64> {
-    let mut known = latencies.iter().filter(|latency| !latency.is_empty());
-    if let (Some(only), None) = (known.next(), known.next()) {
-        return only.percentile_ns(percentile);
-    }
-    let mut merged = Histogram::default();
-    for latency in latencies.iter().filter(|latency| !latency.is_empty()) {
-        match latency {
-            Latency::Measured(hist) => merged.merge(hist),
-            Latency::Listed(_) => return None,
-        }
-    }
-    merged.quantile(percentile / 100.0)
+/// Returns the load line, with the latencies of its first point.
+fn of_line(curve: &CurveRecord) -> Figures {
+    let is_line = |point: &&CurvePointRecord| point.passed && Some(point.load) == curve.line.load;
+    let point = curve.points.iter().find(is_line).map(|point| point.figures);
+    let rates = [(Figure::Iops, curve.line_iops()), (Figure::BytesPerS, curve.line.bytes_per_s)];
+    rates.into_iter().fold(point.unwrap_or_default(), |all, (figure, rate)| all.with(figure, rate))
 }

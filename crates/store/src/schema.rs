@@ -6,7 +6,7 @@ use record::Record;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 
 use crate::StoreError;
-use crate::live::steps_text;
+use crate::live::{figures_text, steps_text};
 use crate::runs::Totals;
 use crate::series::unpack;
 
@@ -15,7 +15,7 @@ const APPLICATION: i64 = 0x706c_696d;
 
 /// What brings a store from one version to the next; the first makes it from nothing. Never
 /// changed, only added to.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     // 1. Figures that a list shows stand in columns of their own; the rest is in the record.
     "CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -70,6 +70,15 @@ const STEPS: [&str; 5] = [
     UPDATE runs SET standing = 'caution' WHERE n_warnings > 0;",
     // 5. What a run measures that its command does not say.
     "ALTER TABLE runs ADD COLUMN about TEXT NOT NULL DEFAULT '';",
+    // 6. Figures stand together, as those of steps do, so that a further one needs no column.
+    "ALTER TABLE runs ADD COLUMN figures TEXT NOT NULL DEFAULT '';
+    UPDATE runs SET figures = json_object('rate_iops', rate_iops,
+        'rate_bytes_per_s', rate_bytes_per_s, 'latency_ns_p50', latency_ns_p50,
+        'latency_ns_p99', latency_ns_p99);
+    ALTER TABLE runs DROP COLUMN rate_iops;
+    ALTER TABLE runs DROP COLUMN rate_bytes_per_s;
+    ALTER TABLE runs DROP COLUMN latency_ns_p50;
+    ALTER TABLE runs DROP COLUMN latency_ns_p99;",
 ];
 
 /// Layout from which on the figures of several steps stand apart.
@@ -126,21 +135,10 @@ fn part_steps(db: &Connection) -> rusqlite::Result<()> {
         let json = unpack(&packed).ok().and_then(|json| String::from_utf8(json).ok());
         let Some(record) = json.and_then(|json| Record::from_json(&json).ok()) else { continue };
         let totals = Totals::of(&record);
-        let figures = &totals.figures;
+        let (figures, steps) = (figures_text(&totals), steps_text(&totals));
         db.execute(
-            "UPDATE runs SET rate_iops = ?2, rate_bytes_per_s = ?3, latency_ns_p50 = ?4,
-                latency_ns_p99 = ?5, n_steps = ?6, steps = ?7, standing = ?8
-             WHERE id = ?1",
-            params![
-                id,
-                figures.rate_iops,
-                figures.rate_bytes_per_s,
-                figures.latency_ns_p50.map(u64::cast_signed),
-                figures.latency_ns_p99.map(u64::cast_signed),
-                totals.n_steps,
-                steps_text(&totals),
-                totals.standing,
-            ],
+            "UPDATE runs SET figures = ?2, n_steps = ?3, steps = ?4, standing = ?5 WHERE id = ?1",
+            params![id, figures, totals.n_steps, steps, totals.standing],
         )?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use record::{Figure, Figures, Record};
 use rusqlite::{Connection, params};
 use store::{Filter, RunsSelector, State, Store};
 
@@ -87,7 +88,7 @@ fn version_1_opens_with_all_that_is_in_it() {
     let run = &runs[2];
     assert_eq!((run.name.as_str(), run.note.as_str()), ("old", "a note"));
     assert_eq!(
-        (run.tags.as_slice(), run.totals.figures.rate_iops),
+        (run.tags.as_slice(), run.totals.figures.get(Figure::Iops)),
         (&["kept".to_owned()][..], Some(5.5))
     );
     assert_eq!((run.command[0].as_str(), &run.source), ("plimsoll", &None));
@@ -105,4 +106,30 @@ fn version_1_opens_with_all_that_is_in_it() {
     assert_eq!(store.add(&store::Begin::default(), &record).unwrap(), 5);
     drop(store);
     assert_eq!(Store::open(&path).unwrap().runs(&Filter::default()).unwrap().len(), 3);
+}
+
+/// In version 5 each figure of a run had a column of its own.
+#[test]
+fn figures_of_version_5_are_those_of_its_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("five.db");
+    let id = Store::open(&path).unwrap().add(&store::Begin::default(), &Record::default()).unwrap();
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(
+        "ALTER TABLE runs DROP COLUMN figures;
+         ALTER TABLE runs ADD COLUMN rate_iops REAL;
+         ALTER TABLE runs ADD COLUMN rate_bytes_per_s REAL;
+         ALTER TABLE runs ADD COLUMN latency_ns_p50 INTEGER;
+         ALTER TABLE runs ADD COLUMN latency_ns_p99 INTEGER;
+         UPDATE runs SET rate_iops = 5.5, latency_ns_p50 = 1000, latency_ns_p99 = 9007199254740991;
+         PRAGMA user_version = 5;",
+    )
+    .unwrap();
+    drop(db);
+    let figures = Store::open(&path).unwrap().run(id).unwrap().unwrap().totals.figures;
+    let expected = Figures::default()
+        .with(Figure::Iops, 5.5)
+        .with(Figure::P50, 1000.0)
+        .with(Figure::P99, 9_007_199_254_740_991.0);
+    assert_eq!(figures, expected);
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use record::{Interval, JobRecord, Outcome, PerDirRecord, Record};
+use record::{Figure, Figures, Interval, JobRecord, Outcome, PerDirRecord, Record};
 use store::{
     Begin, Filter, FindError, Imported, RunSelector, RunsSelector, Source, State, Store,
     StoreError, Totals, is_name,
@@ -69,10 +69,10 @@ fn a_run_comes_back_as_it_was() {
     assert_eq!(row.tags, ["a b", "db"]);
     assert_eq!(row.totals, Totals::of(&record(2)));
     assert_eq!(
-        (row.totals.figures.rate_iops, row.totals.figures.rate_bytes_per_s),
+        (row.totals.figures.get(Figure::Iops), row.totals.figures.get(Figure::BytesPerS)),
         (Some(1e3), Some(4.096e6))
     );
-    let p99_ms = row.totals.figures.latency_ns_p99.unwrap() as f64 / 1e6;
+    let p99_ms = row.totals.figures.ns(Figure::P99).unwrap() as f64 / 1e6;
     assert!((p99_ms - 2.0).abs() < 0.02, "{p99_ms}");
 }
 
@@ -322,10 +322,10 @@ fn figures_of_listed_latencies() {
     record.jobs[0].dirs.read.lat = hist::Histogram::new();
     record.jobs[0].dirs.read.listed = Some(listed);
     let totals = Totals::of(&record).figures;
-    assert_eq!((totals.latency_ns_p50, totals.latency_ns_p99), (None, Some(7_000_000)));
+    assert_eq!((totals.ns(Figure::P50), totals.ns(Figure::P99)), (None, Some(7_000_000)));
     record.jobs.push(record.jobs[0].clone());
     assert_eq!(
-        Totals::of(&record).figures.latency_ns_p99,
+        Totals::of(&record).figures.ns(Figure::P99),
         None,
         "percentiles of two cannot be merged"
     );
@@ -339,12 +339,7 @@ fn figures_of_a_curve_are_those_of_its_load_line() {
         purpose: "coarse".to_owned(),
         passed,
         broken: Vec::new(),
-        achieved_iops: load,
-        bytes_per_s: load * 4096.0,
-        latency_mean_ns: 1e6,
-        latency_p50_ns: ms * 500_000,
-        latency_p99_ns: ms * 1_000_000,
-        latency_max_ns: ms * 1_000_000,
+        figures: Figures::each(|_| Some(ms as f64 * 1e6)),
         ..record::CurvePointRecord::default()
     };
     let mut record = record(1);
@@ -360,10 +355,13 @@ fn figures_of_a_curve_are_those_of_its_load_line() {
         ..record::CurveRecord::default()
     });
     let totals = Totals::of(&record).figures;
-    assert_eq!((totals.rate_iops, totals.latency_ns_p99), (Some(4_000.0), Some(8_000_000)));
+    assert_eq!(
+        (totals.get(Figure::Iops), totals.ns(Figure::P99)),
+        (Some(4_000.0), Some(8_000_000))
+    );
     record.curve = None;
     record.suite = Some(record::SuiteRecord::default());
-    assert_eq!(Totals::of(&record).figures.rate_iops, None, "unlike things have no mean");
+    assert_eq!(Totals::of(&record).figures.get(Figure::Iops), None, "unlike things have no mean");
 }
 
 #[test]
@@ -372,7 +370,7 @@ fn latencies_of_an_open_load_are_its_response_times() {
     let mut response = hist::Histogram::new();
     response.record_n(4_000_000_000, 1_000);
     record.jobs[0].dirs.read.response = Some(response);
-    let p99_ns = Totals::of(&record).figures.latency_ns_p99.unwrap();
+    let p99_ns = Totals::of(&record).figures.ns(Figure::P99).unwrap();
     assert!(p99_ns > 3_900_000_000, "{p99_ns}");
 }
 
@@ -404,13 +402,13 @@ fn several_steps_have_figures_of_their_own_and_none_together() {
     let id = store.add(&begin("two", &[]), &of_two_steps()).unwrap();
     let totals = store.run(id).unwrap().unwrap().totals;
     assert_eq!(totals, Totals::of(&of_two_steps()), "it is kept as it is computed");
-    assert_eq!((totals.figures, totals.n_steps), (store::Figures::default(), 2));
+    assert_eq!((totals.figures, totals.n_steps), (Figures::default(), 2));
     let found: Vec<(&str, Option<f64>, u64)> = totals
         .steps
         .iter()
         .map(|step| {
-            let ms = step.figures.latency_ns_p99.unwrap() / 1_000_000;
-            (step.name.as_str(), step.figures.rate_iops, ms)
+            let ms = step.figures.ns(Figure::P99).unwrap() / 1_000_000;
+            (step.name.as_str(), step.figures.get(Figure::Iops), ms)
         })
         .collect();
     assert_eq!(found, [("1", Some(1_000.0), 1), ("2", Some(5_100.0), 25)]);
@@ -437,7 +435,7 @@ fn response_times_are_not_merged_with_latencies() {
         response
     });
     both.jobs.push(other);
-    let p99_ns = Totals::of(&both).figures.latency_ns_p99.unwrap();
+    let p99_ns = Totals::of(&both).figures.ns(Figure::P99).unwrap();
     assert!(p99_ns < 3_000_000, "the latency of both, and no response time: {p99_ns}");
     // Total latencies and service times, of a file that has only these, neither.
     let mut listed = record(1);
@@ -450,7 +448,7 @@ fn response_times_are_not_merged_with_latencies() {
     listed.jobs[0].dirs.read.lat = hist::Histogram::new();
     listed.jobs[0].dirs.read.listed = Some(service);
     both.jobs[1] = listed.jobs[0].clone();
-    assert_eq!(Totals::of(&both).figures.latency_ns_p99, None);
+    assert_eq!(Totals::of(&both).figures.ns(Figure::P99), None);
 }
 
 /// A store of before, in which a run of several steps had a mean of their rates.
@@ -463,7 +461,12 @@ fn runs_of_an_older_store_lose_the_mean_of_their_steps() {
     drop(store);
     let db = rusqlite::Connection::open(&path).unwrap();
     db.execute_batch(
-        "UPDATE runs SET rate_iops = 3050.0;
+        "ALTER TABLE runs DROP COLUMN figures;
+         ALTER TABLE runs ADD COLUMN rate_iops REAL;
+         ALTER TABLE runs ADD COLUMN rate_bytes_per_s REAL;
+         ALTER TABLE runs ADD COLUMN latency_ns_p50 INTEGER;
+         ALTER TABLE runs ADD COLUMN latency_ns_p99 INTEGER;
+         UPDATE runs SET rate_iops = 3050.0, latency_ns_p99 = 7;
          ALTER TABLE runs DROP COLUMN n_steps;
          ALTER TABLE runs DROP COLUMN steps;
          ALTER TABLE runs DROP COLUMN standing;
@@ -475,5 +478,6 @@ fn runs_of_an_older_store_lose_the_mean_of_their_steps() {
     let store = Store::open(&path).unwrap();
     let totals = |id| store.run(id).unwrap().unwrap().totals;
     assert_eq!(totals(id), Totals::of(&of_two_steps()));
-    assert_eq!((totals(one).figures.rate_iops, totals(one).n_steps), (Some(3050.0), 1));
+    let kept = Figures::default().with(Figure::Iops, 3050.0).with(Figure::P99, 7.0);
+    assert_eq!((totals(one).figures, totals(one).n_steps), (kept, 1));
 }

@@ -61,6 +61,8 @@ impl RowsWorth {
 
 #[cfg(test)]
 mod tests {
+    use record::Figures;
+
     use super::*;
 
     /// Checks the verdict on rows, each given by its own verdict.
@@ -70,12 +72,8 @@ mod tests {
             label: "a".to_owned(),
             preparation: *verdict == "done",
             steps: vec![0],
-            iops: record::SuiteFigureRecord::default(),
-            bytes_per_s: record::SuiteFigureRecord::default(),
-            latency_p50_ns: record::SuiteFigureRecord::default(),
-            latency_p99_ns: record::SuiteFigureRecord::default(),
-            sync_p50_ns: None,
-            sync_p99_ns: None,
+            figures: Figures::default(),
+            sync: Figures::default(),
             measured_ns: 1,
             verdict: (*verdict).to_owned(),
             reason: "client-bound: workers waited; other programs used 85 %".to_owned(),

@@ -1,7 +1,7 @@
 //! One point of a curve.
 
 use hist::Histogram;
-use record::{DirRecord, JobRecord, Record};
+use record::{DirRecord, Figure, Figures, JobRecord, Latency, Record};
 
 use crate::limit::{LatencyFigure, Measured};
 
@@ -65,6 +65,13 @@ impl Point {
             }
         }
         (!point.latency.is_empty()).then_some(point)
+    }
+
+    /// Returns its figures.
+    pub fn figures(&self) -> Figures {
+        Figures::of(&Latency::Measured(&self.latency))
+            .with(Figure::Iops, self.achieved_iops)
+            .with(Figure::BytesPerS, self.bytes_per_s)
     }
 
     /// Returns what limits are judged by.

@@ -1,6 +1,6 @@
 //! The checks that a record alone allows.
 
-use record::{Interval, IntervalDir, JobRecord, Record};
+use record::{Figure, Interval, IntervalDir, JobRecord, Record};
 
 use crate::gate::Gate;
 use crate::sampled::{evened, measured, per_s, sample_s};
@@ -50,8 +50,8 @@ impl StepSeries {
             start_ms: intervals.first().map_or(0, |it| it.end_ms.saturating_sub(it.length_ms)),
             iops: intervals.iter().map(|interval| sum(interval, |dir| dir.n_ios)).collect(),
             bytes_per_s: intervals.iter().map(|i| sum(i, |dir| dir.io_bytes)).collect(),
-            service_p99_ns: by_direction(&intervals, |dir| dir.latency_ns_p99),
-            waited_p99_ns: by_direction(&intervals, IntervalDir::waited_ns_p99),
+            service_p99_ns: by_direction(&intervals, |dir| dir.latency.ns(Figure::P99)),
+            waited_p99_ns: by_direction(&intervals, |dir| dir.waited_ns(Figure::P99)),
             is_response: dirs().any(|dir| dir.response.is_some()),
         }
     }

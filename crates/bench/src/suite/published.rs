@@ -1,6 +1,6 @@
 //! Published figures beside what was measured: for reference, and never a mark to pass.
 
-use record::{PublishedRecord, SuiteRowRecord};
+use record::{Figure, PublishedRecord, SuiteRowRecord};
 
 use super::{Bound, Published, PublishedFigure, Step, Suite};
 
@@ -37,9 +37,11 @@ fn is_of(published: &Published, step: &Step) -> bool {
 }
 
 fn here(figure: PublishedFigure, row: &SuiteRowRecord) -> f64 {
+    let of = |figure: Figure| row.figures.get(figure).map_or(0.0, |it| it.median);
+    let (iops, bytes_per_s) = (of(Figure::Iops), of(Figure::BytesPerS));
     match figure {
-        PublishedFigure::Iops => row.iops.median,
-        PublishedFigure::MibPerS => row.bytes_per_s.median / f64::from(1 << 20),
-        PublishedFigure::MbPerS => row.bytes_per_s.median / 1e6,
+        PublishedFigure::Iops => iops,
+        PublishedFigure::MibPerS => bytes_per_s / f64::from(1 << 20),
+        PublishedFigure::MbPerS => bytes_per_s / 1e6,
     }
 }

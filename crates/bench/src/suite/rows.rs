@@ -4,8 +4,8 @@ use analysis::stats::median_interval;
 use analysis::{GateName, Point, series};
 use hist::Histogram;
 use record::{
-    IntervalRecord, Record, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
-    SuiteStepRecord, Verdict,
+    Figures, IntervalRecord, Latency, Record, SuiteFigureRecord, SuiteRecord, SuiteRowRecord,
+    SuiteSourceRecord, SuiteStepRecord, Verdict,
 };
 
 use super::change::{ChangeError, Changes};
@@ -150,22 +150,13 @@ impl Running {
         if points.is_empty() {
             return None;
         }
-        let of = |figure: &dyn Fn(&Point) -> f64| {
-            figure_of(&points.iter().map(figure).collect::<Vec<f64>>())
-        };
-        let quantile =
-            |share: f64| move |it: &Point| it.latency.quantile(share).unwrap_or(0) as f64;
         let measured = record.jobs.iter().filter(|job| steps.contains(&job.step_idx));
         let (verdict, reason) = verdict(record, &steps, is_preparation);
         Some(SuiteRowRecord {
             label: label.to_owned(),
             preparation: is_preparation,
-            iops: of(&|it| it.achieved_iops),
-            bytes_per_s: of(&|it| it.bytes_per_s),
-            latency_p50_ns: of(&quantile(0.5)),
-            latency_p99_ns: of(&quantile(0.99)),
-            sync_p50_ns: sync(record, &steps, 0.5),
-            sync_p99_ns: sync(record, &steps, 0.99),
+            figures: medians(&points.iter().map(Point::figures).collect::<Vec<_>>()),
+            sync: sync(record, &steps),
             measured_ns: steps
                 .iter()
                 .map(|idx| {
@@ -201,18 +192,25 @@ impl Running {
     }
 }
 
-/// Returns a percentile of what made writes durable, the median of the steps; none where nothing
+/// Returns the latencies of what made writes durable, the medians of the steps; none where nothing
 /// did.
-fn sync(record: &Record, steps: &[u32], share: f64) -> Option<SuiteFigureRecord> {
+fn sync(record: &Record, steps: &[u32]) -> Figures<SuiteFigureRecord> {
     let of_step = |step_idx: &u32| {
         let mut all = Histogram::new();
         for job in record.jobs.iter().filter(|job| job.step_idx == *step_idx) {
             all.merge(&job.sync);
         }
-        all.quantile(share).map(|ns| ns as f64)
+        Figures::of(&Latency::Measured(&all))
     };
-    let values: Vec<f64> = steps.iter().filter_map(of_step).collect();
-    (!values.is_empty()).then(|| figure_of(&values))
+    medians(&steps.iter().map(of_step).collect::<Vec<_>>())
+}
+
+/// Returns each figure's median over repeats; none of one that no repeat has.
+fn medians(repeats: &[Figures]) -> Figures<SuiteFigureRecord> {
+    Figures::each(|figure| {
+        let values: Vec<f64> = repeats.iter().filter_map(|it| it.get(figure)).collect();
+        (!values.is_empty()).then(|| figure_of(&values))
+    })
 }
 
 fn source(source: &Source) -> SuiteSourceRecord {

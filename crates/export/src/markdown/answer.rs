@@ -16,13 +16,13 @@ pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
         std::iter::once(curve.headline()).chain(more.into_iter().flatten()).collect();
     let _ = writeln!(text, "**{}**\n", escaped(&capital(&answer.join("; "))));
     let (head, _) = curve.lever.column();
-    let of = &Figure::OF_POINT;
+    let of = Figure::OF_POINT;
     let _ = writeln!(text, "| {head} | {} | |\n|---:|{}|---|", heads(of), rules(of));
     let mut points: Vec<&CurvePointRecord> = curve.points.iter().collect();
     points.sort_by(|a, b| a.load.total_cmp(&b.load));
     for point in points {
         let verdict = escaped(&point.outcome_words());
-        let shown = cells(&point.into(), of);
+        let shown = cells(&point.figures, of);
         let _ = writeln!(text, "| {} | {shown} | {verdict} |", load_words(point.load));
     }
     let from = if curve.lever == Lever::Rate { ", from when an I/O was due" } else { "" };
@@ -49,13 +49,14 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, verdict: Option<
     for sentence in suite.run_words() {
         let _ = write!(text, "; {}", escaped(&sentence));
     }
-    let of = &Figure::OF_ROW;
+    let of = Figure::OF_ROW;
     let (heads, rules) = (heads(of), rules(of));
     let _ = writeln!(text, "\n\n| measurement | {heads} | verdict | |\n|---|{rules}|---|---|");
     for row in suite.rows.iter().filter(|row| !row.preparation) {
         let words = [&row.label, suite.verdict_of(row), &row.reason].map(escaped);
         let [label, verdict, reason] = words;
-        let _ = writeln!(text, "| {label} | {} | {verdict} | {reason} |", cells(&row.into(), of));
+        let _ =
+            writeln!(text, "| {label} | {} | {verdict} | {reason} |", cells(&row.medians(), of));
         if let Some(figures) = row.sync_figures() {
             let _ = writeln!(text, "| {label}, made durable in | {} | | |", cells(&figures, of));
         }

@@ -10,7 +10,7 @@ use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
 use plan::load::Arrivals;
-use record::{Outcome, Record};
+use record::{CurvePointRecord, Figure, Outcome, Record};
 
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::on::OnArgs;
@@ -261,13 +261,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Adds by Little's law how many I/Os in flight a rate takes, and whether it was achieved at all.
 fn add_target(record: &mut Record, rate_iops: f64) {
     let Some(curve) = &mut record.curve else { return };
-    let best = curve.points.iter().filter(|point| point.latency_mean_ns > 0.0);
-    let Some(best) = best.min_by(|a, b| a.load.total_cmp(&b.load)) else { return };
-    let Some(depth) = depth_for(rate_iops, best.latency_mean_ns) else { return };
-    let highest_iops = curve.points.iter().map(|point| point.achieved_iops).fold(0.0, f64::max);
+    let mean_ns = |point: &CurvePointRecord| point.figures.get(Figure::Mean).filter(|ns| *ns > 0.0);
+    let known = curve.points.iter().filter_map(|point| Some((point.load, mean_ns(point)?)));
+    let best = known.min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let Some((_, latency_mean_ns)) = best else { return };
+    let Some(depth) = depth_for(rate_iops, latency_mean_ns) else { return };
+    let highest_iops = curve.points.iter().map(|point| point.figures.iops()).fold(0.0, f64::max);
     curve.target = Some(record::CurveTargetRecord {
         rate_iops,
-        latency_mean_ns: best.latency_mean_ns,
+        latency_mean_ns,
         depth: u64::from(depth),
         highest_iops,
     });

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use analysis::assess::Standing;
-use record::Figure;
-use store::{Figures, Filter, FindError, RunRow, RunSelector, State, StepFigures, Totals};
+use record::{Figure, Figures};
+use store::{Filter, FindError, RunRow, RunSelector, State, StepFigures, Totals};
 
 use super::keep::{self, StoreArgs, failure};
 use crate::exit::{Exit, Failure};
@@ -176,13 +176,13 @@ fn table(runs: &[RunRow], columns: Option<usize>) -> String {
 }
 
 /// Figures of a run.
-const OF_RUN: Columns = Columns { figures: &Figure::OF_RUN, iops: 10, mib_s: 10, latency: 10 };
+const OF_RUN: Columns = Columns { figures: Figure::OF_RUN, iops: 10, mib_s: 10, latency: 10 };
 
 /// Steps of a run that a list shows; `--json` has more, `show` all.
 const STEPS_SHOWN_MAX: usize = 8;
 
 fn row(head: &str, figures: &Figures, label: &str) -> String {
-    format!("{head}{}  {label}", OF_RUN.row(&figures.into(), "-"))
+    format!("{head}{}  {label}", OF_RUN.row(figures, "-"))
 }
 
 /// Cuts a line so that it does not break on a terminal of `columns`.
@@ -224,7 +224,7 @@ fn is_met(step: &StepFigures) -> bool {
 /// percentiles of steps have a mean.
 fn what(run: &RunRow) -> String {
     let Totals { figures, n_steps, steps, .. } = &run.totals;
-    let has_figures = figures.rate_iops.is_some();
+    let has_figures = figures.get(Figure::Iops).is_some();
     match run.command.get(1).map_or("", String::as_str) {
         "curve" | "bench" if has_figures => "load line: ".to_owned(),
         "curve" => "no load line: ".to_owned(),

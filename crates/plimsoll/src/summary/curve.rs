@@ -11,7 +11,7 @@ use super::table::Columns;
 use super::words::wrap;
 
 /// Figures of a load.
-const OF_POINT: Columns = Columns { figures: &Figure::OF_POINT, iops: 9, mib_s: 9, latency: 10 };
+const OF_POINT: Columns = Columns { figures: Figure::OF_POINT, iops: 9, mib_s: 9, latency: 10 };
 
 /// Rows and columns of the picture, without its axes.
 const PLOT: (usize, usize) = (12, 66);
@@ -34,14 +34,17 @@ pub(super) fn put_curve(text: &mut String, record: &Record, curve: &CurveRecord)
 
 /// Returns the line about a point as it is measured.
 pub(crate) fn point_line(point: &CurvePointRecord) -> String {
-    let CurvePointRecord { step_idx, purpose, achieved_iops, latency_p99_ns, .. } = point;
+    let CurvePointRecord { step_idx, purpose, figures, .. } = point;
     let head = format!("{:>3} {purpose:<8}{:>8}  ", step_idx + 1, load_words(point.load));
     let verdict = point.outcome_words();
     // The figures of a point that says nothing are not those of its load.
-    if point.void.is_some() || *achieved_iops <= 0.0 {
+    let known = (figures.shown(Figure::Iops), figures.shown(Figure::P99));
+    let (Some(achieved), Some(p99), true) = (known.0, known.1, figures.iops() > 0.0) else {
+        return format!("{head}{verdict}\n");
+    };
+    if point.void.is_some() {
         return format!("{head}{verdict}\n");
     }
-    let (achieved, p99) = (format_iops(*achieved_iops), format_latency_ns(*latency_p99_ns));
     format!("{head}{achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
 }
 
@@ -60,7 +63,8 @@ fn put_table(text: &mut String, curve: &CurveRecord) {
                 format!("  over {n_over}/{n}")
             }
         };
-        let figures = if point.achieved_iops > 0.0 { point.into() } else { Figures::default() };
+        let is_known = point.figures.iops() > 0.0;
+        let figures = if is_known { point.figures } else { Figures::default() };
         let row = OF_POINT.row(&figures, "-");
         let _ = writeln!(text, "{:>10}{row}{mark}", load_words(point.load));
     }
@@ -76,13 +80,16 @@ fn by_load(curve: &CurveRecord) -> Vec<&CurvePointRecord> {
     let rank = |point: &CurvePointRecord| {
         let (n, n_over) = curve.measured(point.load);
         let is_typical = point.passed == (2 * n_over <= n);
-        let p99 = if point.passed { 0 } else { point.latency_p99_ns };
+        let p99 = point.figures.ns(Figure::P99).filter(|_| !point.passed);
         (point.void.is_some(), !is_typical, std::cmp::Reverse(p99))
     };
     points.sort_by(|a, b| a.load.total_cmp(&b.load).then(rank(a).cmp(&rank(b))));
     points.dedup_by(|next, kept| next.load <= kept.load);
     points
 }
+
+/// What the picture shows of each load, by which marks.
+const MARKS: [(char, Figure); 2] = [('o', Figure::Mean), ('*', Figure::P99)];
 
 /// Puts the picture: achieved rate across, latency up, on a scale of powers. Loads above the first
 /// that fails would press all else to the ground.
@@ -91,9 +98,9 @@ fn put_plot(text: &mut String, curve: &CurveRecord) {
     let first_fail = curve.line.load.and(curve.line.first_fail).unwrap_or(f64::INFINITY);
     let mut points = by_load(curve);
     points.retain(|point| point.load <= first_fail && curve.stands(point));
-    let latencies = points.iter().flat_map(|it| [it.latency_mean_ns, it.latency_p99_ns as f64]);
-    let latencies: Vec<f64> = latencies.filter(|ns| *ns > 0.0).collect();
-    let rate_max = points.iter().map(|it| it.achieved_iops).fold(0.0, f64::max);
+    let latencies = points.iter().flat_map(|it| MARKS.map(|(_, figure)| it.figures.get(figure)));
+    let latencies: Vec<f64> = latencies.flatten().filter(|ns| *ns > 0.0).collect();
+    let rate_max = points.iter().map(|it| it.figures.iops()).fold(0.0, f64::max);
     let (low, high) = latencies
         .iter()
         .fold((f64::INFINITY, 0.0_f64), |(low, high), ns| (low.min(*ns), high.max(*ns)));
@@ -116,11 +123,10 @@ fn put_plot(text: &mut String, curve: &CurveRecord) {
             cells[column(line)] = '|';
         }
     }
-    for (mark, of) in [('o', 0), ('*', 1)] {
+    for (mark, figure) in MARKS {
         for point in &points {
-            let ns = [point.latency_mean_ns, point.latency_p99_ns as f64][of];
-            if ns > 0.0 {
-                rows[row(ns)][column(point.achieved_iops)] = mark;
+            if let Some(ns) = point.figures.get(figure).filter(|ns| *ns > 0.0) {
+                rows[row(ns)][column(point.figures.iops())] = mark;
             }
         }
     }

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use analysis::assess::{RowsWorth, is_invalid_row};
-use record::{Figure, PublishedRecord, Record, SuiteRecord, SuiteRowRecord, SuiteSourceRecord};
-use units::{format_duration, format_iops, format_latency_ns, format_mib_s};
+use record::{
+    Figure, IntervalRecord, PublishedRecord, Record, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
+};
+use units::format_duration;
 
 use super::table::Columns;
 use super::words::{fit, wrap};
@@ -15,7 +17,7 @@ use super::{COLUMNS, percent, put_failures};
 const LABEL: usize = 30;
 
 /// Figures of a row.
-const OF_ROW: Columns = Columns { figures: &Figure::OF_ROW, iops: 8, mib_s: 8, latency: 10 };
+const OF_ROW: Columns = Columns { figures: Figure::OF_ROW, iops: 8, mib_s: 8, latency: 10 };
 
 /// Reasons that are shown below the table.
 const REASONS_MAX: usize = 6;
@@ -94,27 +96,26 @@ fn put_head(text: &mut String, suite: &SuiteRecord) {
 
 fn preparation(row: &SuiteRowRecord) -> String {
     let time = format_duration(Duration::from_millis(row.measured_ns / 1_000_000));
-    let rate = format_mib_s(row.bytes_per_s.median);
+    let rate = row.medians().shown(Figure::BytesPerS).unwrap_or_default();
     format!("{}, {rate} MiB/s for {time} ({})", row.label, row.verdict)
 }
 
 fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {
     let verdict = suite.verdict_of(row);
     let label = fit(&row.label, LABEL - 1);
-    let _ = writeln!(text, "{label:<LABEL$}{}  {verdict}", OF_ROW.row(&row.into(), "-"));
+    let _ = writeln!(text, "{label:<LABEL$}{}  {verdict}", OF_ROW.row(&row.medians(), "-"));
     if let Some(figures) = row.sync_figures() {
         let _ = writeln!(text, "{:<LABEL$}{}", "  made durable in", OF_ROW.row(&figures, ""));
     }
-    let (Some(iops), Some(p99)) = (row.iops.interval, row.latency_p99_ns.interval) else { return };
-    let latency = |ns: f64| format_latency_ns(ns.round() as u64);
+    let interval = |figure: Figure| row.figures.get(figure).and_then(|it| it.interval);
+    let (Some(iops), Some(p99)) = (interval(Figure::Iops), interval(Figure::P99)) else { return };
+    let ends = |figure: Figure, of: IntervalRecord| [of.low, of.high].map(|it| figure.shown(it));
+    let ([iops_low, iops_high], [p99_low, p99_high]) =
+        (ends(Figure::Iops, iops), ends(Figure::P99, p99));
+    let sure = percent(iops.coverage);
     let _ = writeln!(
         text,
-        "  {} sure: {} to {} IOPS, p99 {} to {}",
-        percent(iops.coverage),
-        format_iops(iops.low),
-        format_iops(iops.high),
-        latency(p99.low),
-        latency(p99.high),
+        "  {sure} sure: {iops_low} to {iops_high} IOPS, p99 {p99_low} to {p99_high}"
     );
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct Columns {
 }
 
 /// Those of a job.
-const OF_JOB: Columns = Columns { figures: &Figure::OF_JOB, iops: 8, mib_s: 9, latency: 10 };
+const OF_JOB: Columns = Columns { figures: Figure::OF_JOB, iops: 8, mib_s: 9, latency: 10 };
 
 impl Columns {
     fn cell(&self, figure: Figure, text: &str) -> String {

@@ -3,7 +3,7 @@
 use analysis::compare::{Comparison, Verdict};
 use analysis::sets::{Row, SetComparison};
 use hist::Histogram;
-use record::CurveRecord;
+use record::{CurveRecord, Figure};
 
 use super::percentiles;
 use crate::axis;
@@ -210,7 +210,11 @@ pub(crate) fn distributions(sets: &[Set]) -> Option<ChartSpec> {
         let mut all = Histogram::new();
         for run in &set.runs {
             for step in steps(&run.record) {
-                all.merge(&step.latencies().measured?);
+                let latencies = step.latencies();
+                if latencies.measured.is_empty() {
+                    return None;
+                }
+                all.merge(&latencies.measured);
             }
         }
         (!all.is_empty()).then(|| (set.name.clone(), all))
@@ -303,12 +307,8 @@ pub(crate) fn curves(sets: &[Set]) -> Option<ChartSpec> {
     if found.len() < 2 {
         return None;
     }
-    let mut table = Table::new(&[
-        ("set", "set"),
-        ("IOPS", "iops"),
-        ("p99", "latency_ns_p99"),
-        ("limits", "is_kept"),
-    ]);
+    let mut table =
+        Table::new(&[("set", "set")]).figures(Figure::OF_CURVES).and(&[("limits", "is_kept")]);
     let mut series = Vec::new();
     let mut rules = Vec::new();
     for (idx, (name, curve)) in found.iter().take(Marker::ALL.len()).enumerate() {
@@ -344,16 +344,14 @@ pub(crate) fn curves(sets: &[Set]) -> Option<ChartSpec> {
 
 /// Makes the line of one curve, and its rows.
 fn one_curve(idx: usize, name: &str, curve: &CurveRecord, table: &mut Table) -> Series {
-    let carried = curve.points.iter().filter(|point| point.achieved_iops > 0.0);
+    let carried = curve.points.iter().filter(|point| point.figures.iops() > 0.0);
     let mut points: Vec<_> = carried.collect();
     points.sort_by(|a, b| a.load.total_cmp(&b.load));
     for point in &points {
-        table.rows.push(vec![
-            Cell::text(name),
-            Cell::iops(point.achieved_iops),
-            Cell::latency_ns(point.latency_p99_ns),
-            Cell::text(if point.passed { "kept" } else { "broken" }),
-        ]);
+        let mut row = vec![Cell::text(name)];
+        row.extend(Cell::figures(&point.figures, Figure::OF_CURVES));
+        row.push(Cell::text(if point.passed { "kept" } else { "broken" }));
+        table.rows.push(row);
     }
     let broken = points.iter().enumerate().filter(|(_, point)| !point.passed);
     Series {
@@ -362,8 +360,8 @@ fn one_curve(idx: usize, name: &str, curve: &CurveRecord, table: &mut Table) -> 
         dash: [DashStyle::Solid, DashStyle::Dash, DashStyle::Dot, DashStyle::DashDot][idx % 4],
         marker: Some(Marker::ALL[idx]),
         is_line: true,
-        x: points.iter().map(|point| point.achieved_iops).collect(),
-        y: points.iter().map(|point| Some(point.latency_p99_ns as f64)).collect(),
+        x: points.iter().map(|point| point.figures.iops()).collect(),
+        y: points.iter().map(|point| point.figures.get(Figure::P99)).collect(),
         hollow: broken.map(|(at, _)| at).collect(),
         ..Series::default()
     }

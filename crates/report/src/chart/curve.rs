@@ -15,31 +15,21 @@ use crate::spec::{Axis, ChartSpec, Colour, DashStyle, Marker, Rule, Series, Span
 use crate::table::{Cell, Table};
 use crate::words::round_latency;
 
-/// A point with the figure that its record does not list.
+/// A point with its figures: of those that a record of before does not list, what its step says.
 struct Probe<'a> {
     point: &'a CurvePointRecord,
-    p99_9_ns: Option<u64>,
+    figures: Figures,
 }
 
-/// A line of the chart: its name, colour, stroke, marker, and the figure of a point.
-type Line = (&'static str, Colour, DashStyle, Marker, fn(&Probe<'_>) -> Option<f64>);
+/// A line of the chart: the figure, its colour, stroke and marker.
+type Line = (Figure, Colour, DashStyle, Marker);
 
 const LINES: [Line; 5] = [
-    ("mean", Colour::Of(1), DashStyle::DashDot, Marker::Diamond, |probe| {
-        Some(probe.point.latency_mean_ns)
-    }),
-    ("p50", Colour::Shade(0, 0), DashStyle::Dot, Marker::TriangleUp, |probe| {
-        Some(probe.point.latency_p50_ns as f64)
-    }),
-    ("p99", Colour::Shade(0, 1), DashStyle::Solid, Marker::Circle, |probe| {
-        Some(probe.point.latency_p99_ns as f64)
-    }),
-    ("p99.9", Colour::Shade(0, 2), DashStyle::Dash, Marker::Square, |probe| {
-        probe.p99_9_ns.map(|ns| ns as f64)
-    }),
-    ("max", Colour::Shade(0, 3), DashStyle::Dot, Marker::TriangleDown, |probe| {
-        Some(probe.point.latency_max_ns as f64)
-    }),
+    (Figure::Mean, Colour::Of(1), DashStyle::DashDot, Marker::Diamond),
+    (Figure::P50, Colour::Shade(0, 0), DashStyle::Dot, Marker::TriangleUp),
+    (Figure::P99, Colour::Shade(0, 1), DashStyle::Solid, Marker::Circle),
+    (Figure::P99_9, Colour::Shade(0, 2), DashStyle::Dash, Marker::Square),
+    (Figure::Max, Colour::Shade(0, 3), DashStyle::Dot, Marker::TriangleDown),
 ];
 
 /// Returns the charts of a curve; none where the record has no curve, or none of its points
@@ -59,13 +49,15 @@ pub(crate) fn charts(source: &Source<'_>) -> Vec<ChartSpec> {
 
 /// Returns the points that carried something, by load, each load's in the order of measurement.
 fn probes<'a>(record: &Record, curve: &'a CurveRecord) -> Vec<Probe<'a>> {
-    let carried = curve.points.iter().filter(|point| point.achieved_iops > 0.0);
+    let carried = curve.points.iter().filter(|point| point.figures.iops() > 0.0);
     let probe = |point: &'a CurvePointRecord| {
         let measured = match curve.lever {
             Lever::Rate => Point::of_open(record, point.step_idx, point.load),
             Lever::QueueDepth | Lever::Workers => Point::of_closed(record, point.step_idx),
         };
-        Probe { point, p99_9_ns: measured.and_then(|point| point.latency.quantile(0.999)) }
+        let measured = measured.map(|it| it.figures()).unwrap_or_default();
+        let figures = Figures::each(|it| point.figures.get(it).or(measured.get(it)));
+        Probe { point, figures }
     };
     let mut probes: Vec<Probe<'a>> = carried.map(probe).collect();
     probes.sort_by(|a, b| by_load(a, b));
@@ -78,7 +70,7 @@ fn by_load(a: &Probe<'_>, b: &Probe<'_>) -> Ordering {
 
 fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> ChartSpec {
     let mut series: Vec<Series> =
-        LINES.iter().flat_map(|line| self::lines(line, probes, curve)).collect();
+        LINES.into_iter().flat_map(|line| self::lines(line, probes, curve)).collect();
     series.retain(|it| it.y.iter().any(Option::is_some));
     series.extend(curve.scalability.as_ref().map(|law| by_little(law, probes)));
     let mut rules = limit_rules(curve);
@@ -139,16 +131,16 @@ impl Frame {
     fn of(curve: &CurveRecord, probes: &[Probe<'_>], rules: &[Rule]) -> Self {
         let kept = || probes.iter().filter(|probe| probe.point.passed);
         let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-        let ns_kept = most(&mut kept().map(|probe| probe.point.latency_max_ns as f64));
+        let ns_kept = most(&mut kept().map(|probe| probe.figures.get(Figure::Max).unwrap_or(0.0)));
         let ns_limit = most(&mut rules.iter().filter(|rule| rule.is_across).map(|rule| rule.at));
         if ns_kept <= 0.0 {
             return Frame { iops_max: None, ns_max: f64::INFINITY };
         }
-        let iops_kept = most(&mut kept().map(|probe| probe.point.achieved_iops));
+        let iops_kept = most(&mut kept().map(|probe| probe.figures.iops()));
         let interval = curve.line.interval.filter(|_| curve.lever == Lever::Rate);
         let iops_kept = interval.map_or(iops_kept, |it| iops_kept.max(it.high));
         let end = iops_kept * BEYOND_IOPS;
-        let is_beyond = |probe: &Probe<'_>| probe.point.achieved_iops > end;
+        let is_beyond = |probe: &Probe<'_>| probe.figures.iops() > end;
         Frame {
             iops_max: probes.iter().any(is_beyond).then_some(end),
             ns_max: ns_kept.max(ns_limit * BEYOND_NS),
@@ -166,27 +158,30 @@ impl Frame {
     /// Returns whether a point is in the picture with all its latencies but the largest, which is
     /// one operation.
     fn holds(&self, probe: &Probe<'_>) -> bool {
-        self.holds_iops(probe.point.achieved_iops)
-            && self.holds_ns(probe.p99_9_ns.unwrap_or(probe.point.latency_p99_ns) as f64)
+        self.holds_iops(probe.figures.iops())
+            && [Figure::P99_9, Figure::P99]
+                .iter()
+                .find_map(|it| probe.figures.get(*it))
+                .is_none_or(|ns| self.holds_ns(ns))
     }
 }
 
 /// Returns the points of a figure; where loads were repeated, the line through their medians beside
 /// them, with bars from the lowest to the highest: a line through each would go to and fro.
-fn lines(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
+fn lines(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
     let points = self::line(line, probes, curve);
     let of_load: Vec<&[Probe<'_>]> =
         probes.chunk_by(|a, b| is_same_load(a.point.load, b.point.load)).collect();
     if of_load.len() == probes.len() {
         return vec![points];
     }
-    let (name, colour, dash, _, of) = *line;
+    let (figure, colour, dash, _) = line;
     let mut joined =
-        Series { name: name.to_owned(), colour, dash, is_line: true, ..Series::default() };
+        Series { name: figure.head().to_owned(), colour, dash, is_line: true, ..Series::default() };
     joined.has_bars = true;
     for probes in of_load {
-        let values: Vec<f64> = probes.iter().filter_map(of).collect();
-        let rates: Vec<f64> = probes.iter().map(|probe| probe.point.achieved_iops).collect();
+        let values: Vec<f64> = probes.iter().filter_map(|it| it.figures.get(figure)).collect();
+        let rates: Vec<f64> = probes.iter().map(|probe| probe.figures.iops()).collect();
         let Some(rate) = series::median(&rates) else { continue };
         let ends = values.iter().fold(None, |ends: Option<(f64, f64)>, value| {
             let (low, high) = ends.unwrap_or((*value, *value));
@@ -204,17 +199,17 @@ fn is_same_load(load: f64, other: f64) -> bool {
     (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }
 
-fn line(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Series {
-    let (name, colour, dash, marker, of) = *line;
+fn line(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Series {
+    let (figure, colour, dash, marker) = line;
     let broken = probes.iter().enumerate().filter(|(_, probe)| !probe.point.passed);
     Series {
-        name: name.to_owned(),
+        name: figure.head().to_owned(),
         colour,
         dash,
         marker: Some(marker),
         is_line: true,
-        x: probes.iter().map(|probe| round3(probe.point.achieved_iops)).collect(),
-        y: probes.iter().map(|probe| of(probe)).collect(),
+        x: probes.iter().map(|probe| round3(probe.figures.iops())).collect(),
+        y: probes.iter().map(|probe| probe.figures.get(figure)).collect(),
         hollow: broken.map(|(idx, _)| idx).collect(),
         texts: probes.iter().map(|probe| text(probe.point, curve.lever)).collect(),
         ..Series::default()
@@ -359,22 +354,20 @@ fn coarse_steps(curve: &CurveRecord) -> impl Iterator<Item = String> {
             load_words(over.load),
             curve.lever.unit(),
             round_latency(it.latency_mean_ns as f64),
-            format_iops(under.achieved_iops),
-            format_iops(over.achieved_iops),
+            format_iops(under.figures.iops()),
+            format_iops(over.figures.iops()),
         ))
     })
 }
 
 fn table(curve: &CurveRecord, probes: &[Probe<'_>]) -> Table {
     let words = [("measured for", "purpose"), ("limits", "broken")];
-    let mut table = Table::new(&[curve.lever.column()]).figures(&Figure::OF_JOB).and(&words);
+    let mut table = Table::new(&[curve.lever.column()]).figures(Figure::OF_JOB).and(&words);
     for probe in probes {
         let point = probe.point;
         let kept = if point.passed { "kept".to_owned() } else { point.outcome_words() };
-        let p99_9_ns = probe.p99_9_ns.map(|ns| ns as f64);
-        let figures = Figures::from(point).with(Figure::P99_9, p99_9_ns);
         let mut row = vec![Cell::Number(point.load, load_words(point.load))];
-        row.extend(Cell::figures(&figures, &Figure::OF_JOB));
+        row.extend(Cell::figures(&probe.figures, Figure::OF_JOB));
         row.extend([Cell::text(point.purpose.as_str()), Cell::text(kept)]);
         table.rows.push(row);
     }
@@ -392,7 +385,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
         marker: Some(Marker::Circle),
         is_line: true,
         x: probes.iter().map(|probe| probe.point.load).collect(),
-        y: probes.iter().map(|probe| Some(round3(probe.point.achieved_iops))).collect(),
+        y: probes.iter().map(|probe| Some(round3(probe.figures.iops()))).collect(),
         hollow: broken.map(|(idx, _)| idx).collect(),
         texts: probes.iter().map(|probe| text(probe.point, curve.lever)).collect(),
         ..Series::default()
@@ -425,7 +418,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
     let mut table = Table::new(&[(curve.lever.unit(), "load"), ("IOPS", "iops")]);
     for probe in probes {
         let load = Cell::Number(probe.point.load, load_words(probe.point.load));
-        table.rows.push(vec![load, Cell::iops(probe.point.achieved_iops)]);
+        table.rows.push(vec![load, Cell::iops(probe.figures.iops())]);
     }
     ChartSpec {
         id: format!("{}-depth", source.id),

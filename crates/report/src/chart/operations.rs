@@ -23,14 +23,14 @@ struct OperationKind {
     lat: Histogram,
 }
 
-/// A figure of a kind's latencies: its name, colour, marker, and where it is.
-type Line = (&'static str, Colour, Marker, fn(&Histogram) -> Option<u64>);
+/// A figure of a kind's latencies: its colour and its marker.
+type Line = (Figure, Colour, Marker);
 
 const LINES: [Line; 4] = [
-    ("mean", Colour::Of(1), Marker::Diamond, |lat| lat.mean_ns().map(|ns| ns.round() as u64)),
-    ("p50", Colour::Shade(0, 0), Marker::TriangleUp, |lat| lat.quantile(0.5)),
-    ("p99", Colour::Shade(0, 2), Marker::Circle, |lat| lat.quantile(0.99)),
-    ("max", Colour::Shade(0, 3), Marker::TriangleDown, Histogram::max_ns),
+    (Figure::Mean, Colour::Of(1), Marker::Diamond),
+    (Figure::P50, Colour::Shade(0, 0), Marker::TriangleUp),
+    (Figure::P99, Colour::Shade(0, 2), Marker::Circle),
+    (Figure::Max, Colour::Shade(0, 3), Marker::TriangleDown),
 ];
 
 /// Draws a step whose operations are of several kinds; none where its jobs do not tell them apart.
@@ -40,7 +40,7 @@ pub(crate) fn chart(source: &Source<'_>, step: &Step<'_>) -> Option<ChartSpec> {
         return None;
     }
     let n_all: u64 = kinds.iter().map(|kind| kind.n_ios).sum();
-    let series: Vec<Series> = LINES.iter().map(|line| points(&kinds, line)).collect();
+    let series: Vec<Series> = LINES.into_iter().map(|line| points(&kinds, line)).collect();
     let values: Vec<f64> = series.iter().flat_map(|it| it.x.iter().copied()).collect();
     let label = |kind: &OperationKind| format!("{}, {}", kind.name, share(kind.n_ios, n_all));
     Some(ChartSpec {
@@ -127,7 +127,9 @@ fn name(series: &SeriesRecord) -> String {
     }
 }
 
-fn points(kinds: &[OperationKind], (name, colour, marker, of): &Line) -> Series {
+fn points(kinds: &[OperationKind], (figure, colour, marker): Line) -> Series {
+    let name = figure.head();
+    let of = |lat| Figures::of(&Latency::Measured(lat)).ns(figure);
     let known: Vec<(usize, &OperationKind, u64)> = kinds
         .iter()
         .enumerate()
@@ -138,9 +140,9 @@ fn points(kinds: &[OperationKind], (name, colour, marker, of): &Line) -> Series 
         format!("{}: {} {name}, {rate} per second", kind.name, format_latency_ns(*ns))
     };
     Series {
-        name: (*name).to_owned(),
-        colour: *colour,
-        marker: Some(*marker),
+        name: name.to_owned(),
+        colour,
+        marker: Some(marker),
         x: known.iter().map(|(_, _, ns)| *ns as f64).collect(),
         y: known.iter().map(|(row, _, _)| Some(*row as f64)).collect(),
         texts: known.iter().map(text).collect(),

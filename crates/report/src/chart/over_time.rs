@@ -1,6 +1,6 @@
 //! Rates and latencies over time, with ramps, warm-up and the steady window.
 
-use record::{Interval, IntervalDir, Record, Verdict};
+use record::{Figure, Interval, IntervalDir, Record, Verdict};
 
 use units::plural;
 
@@ -124,7 +124,7 @@ impl Waited {
     pub(crate) fn of(seconds: &Seconds<'_>) -> Self {
         let all = seconds.intervals.iter().flat_map(|it| it.dirs.iter());
         let known: Vec<bool> = all
-            .filter(|(_, dir)| dir.waited_ns_p99().is_some())
+            .filter(|(_, dir)| dir.waited_ns(Figure::P99).is_some())
             .map(|(_, dir)| dir.response.is_some())
             .collect();
         match (known.contains(&true), known.contains(&false)) {
@@ -160,37 +160,36 @@ impl Waited {
     }
 }
 
-/// The latencies of a second: how they are named, drawn and taken.
-type Figure = (&'static str, &'static str, DashStyle, fn(&IntervalDir) -> Option<u64>);
-
-const FIGURES: [Figure; 3] = [
-    ("p50", "p50_ns", DashStyle::Dot, IntervalDir::waited_ns_p50),
-    ("p99", "p99_ns", DashStyle::Solid, IntervalDir::waited_ns_p99),
-    ("max", "max_ns", DashStyle::Dash, IntervalDir::waited_ns_max),
-];
-
 fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
     let mut series = Vec::new();
     let mut table = Table::new(&[("time", "end_s"), ("seconds", "n_intervals")]);
     let mut columns = Vec::new();
     // Trims would make nine lines, more than one can tell apart.
     for (idx, name) in DIRS.into_iter().enumerate().take(2) {
-        for (shade, (figure, column, dash, of)) in FIGURES.into_iter().enumerate() {
-            let of = |it: &Interval| it.dirs.iter().nth(idx).and_then(|(_, dir)| of(dir));
+        for (shade, figure) in Figure::OF_INTERVAL.iter().copied().enumerate() {
+            let of =
+                |it: &Interval| it.dirs.iter().nth(idx).and_then(|(_, dir)| dir.waited_ns(figure));
             let mut levels = seconds.figures(of);
             if levels.iter().all(Option::is_none) {
                 continue;
             }
             // Of a largest value only the largest is one.
-            if figure == "max" {
+            if figure == Figure::Max {
                 for level in levels.iter_mut().flatten() {
                     level.middle = level.high;
                 }
             }
-            let colour = Colour::Shade(idx as u8, shade as u8 + 1);
-            let line = LineStroke { colour, dash, has_band: figure == "p99" };
-            series.push(joined(seconds, format!("{name} {figure}"), &line, &levels));
-            add_columns(&mut table, seconds, &format!("{name} {figure}"), column);
+            let (colour, is_main) =
+                (Colour::Shade(idx as u8, shade as u8 + 1), figure == Figure::P99);
+            let dash = match figure {
+                Figure::Max => DashStyle::Dash,
+                _ if is_main => DashStyle::Solid,
+                _ => DashStyle::Dot,
+            };
+            let line = LineStroke { colour, dash, has_band: is_main };
+            let head = format!("{name} {}", figure.head());
+            series.push(joined(seconds, head.clone(), &line, &levels));
+            add_columns(&mut table, seconds, &head, figure.metric());
             columns.push(levels);
         }
     }

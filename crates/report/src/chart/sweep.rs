@@ -2,7 +2,7 @@
 
 use export::Run;
 use record::{Figure, Figures, Record, SuiteRowRecord};
-use units::{format_iops, format_mib_s, plural};
+use units::{format_iops, plural};
 
 use crate::axis;
 use crate::spec::{Cells, ChartSpec, Colour, DashStyle, Marker, Series};
@@ -13,10 +13,7 @@ use crate::words::round_bytes;
 /// A step of one of the runs with what tells it from the others.
 struct Shape {
     name: String,
-    iops: f64,
-    bytes_per_s: f64,
-    mean_ns: Option<u64>,
-    p99_ns: Option<u64>,
+    figures: Figures,
     block_size: Option<u64>,
     read_pct: Option<u32>,
     is_random: Option<bool>,
@@ -31,13 +28,9 @@ type Setting = (Option<bool>, Option<u32>, u32);
 
 impl Shape {
     fn of(step: &Step<'_>) -> Self {
-        let latencies = step.latencies();
         Shape {
             name: step.name.clone(),
-            iops: step.rate_iops(),
-            bytes_per_s: step.bytes_per_s(),
-            mean_ns: latencies.mean_ns(),
-            p99_ns: latencies.percentile_ns(99.0),
+            figures: step.figures(),
             block_size: step.block_size(),
             read_pct: step.read_pct(),
             is_random: step.is_random(),
@@ -68,13 +61,7 @@ fn shapes(record: &Record) -> Vec<Shape> {
         let of_row = |row: &SuiteRowRecord| {
             let last = row.steps.last()?;
             let step = steps.iter().find(|step| step.idx == *last)?;
-            Some(Shape {
-                name: row.label.clone(),
-                iops: row.iops.median,
-                bytes_per_s: row.bytes_per_s.median,
-                p99_ns: Some(row.latency_p99_ns.median.round() as u64),
-                ..Shape::of(step)
-            })
+            Some(Shape { name: row.label.clone(), figures: row.medians(), ..Shape::of(step) })
         };
         return suite.rows.iter().filter(|row| !row.preparation).filter_map(of_row).collect();
     }
@@ -87,7 +74,7 @@ fn shapes(record: &Record) -> Vec<Shape> {
 /// Returns the charts that the steps of some runs span.
 pub(crate) fn charts(runs: &[Run], source: &str) -> Vec<ChartSpec> {
     let all_shapes = runs.iter().flat_map(|run| shapes(&run.record));
-    let shapes: Vec<Shape> = all_shapes.filter(|shape| shape.iops > 0.0).collect();
+    let shapes: Vec<Shape> = all_shapes.filter(|shape| shape.figures.iops() > 0.0).collect();
     if shapes.len() < 2 {
         return Vec::new();
     }
@@ -179,21 +166,15 @@ const ROWS_MAX: usize = 15;
 pub(crate) fn long_table(runs: &[Run]) -> Option<Table> {
     let is_suite = runs.iter().any(|run| run.record.suite.is_some());
     let all_shapes = runs.iter().flat_map(|run| shapes(&run.record));
-    let shapes: Vec<Shape> = all_shapes.filter(|shape| shape.iops > 0.0).collect();
+    let shapes: Vec<Shape> = all_shapes.filter(|shape| shape.figures.iops() > 0.0).collect();
     (!is_suite && shapes.len() > ROWS_MAX).then(|| table_of(&shapes))
 }
 
 fn table_of(shapes: &[Shape]) -> Table {
-    let mut table = Table::new(&[("step", "step")]).figures(&Figure::OF_STEP);
+    let mut table = Table::new(&[("step", "step")]).figures(Figure::OF_STEP);
     for shape in shapes {
-        let ns = |value: Option<u64>| value.map(|ns| ns as f64);
-        let figures = Figures::default()
-            .with(Figure::Iops, shape.iops)
-            .with(Figure::BytesPerS, shape.bytes_per_s)
-            .with(Figure::Mean, ns(shape.mean_ns))
-            .with(Figure::P99, ns(shape.p99_ns));
         let mut row = vec![Cell::text(shape.name.as_str())];
-        row.extend(Cell::figures(&figures, &Figure::OF_STEP));
+        row.extend(Cell::figures(&shape.figures, Figure::OF_STEP));
         table.rows.push(row);
     }
     table
@@ -202,13 +183,14 @@ fn table_of(shapes: &[Shape]) -> Table {
 /// A row per step, by its rate.
 fn all(shapes: &[Shape]) -> ChartSpec {
     let text = |shape: &Shape| {
-        format!("{} IOPS, {} MiB/s", format_iops(shape.iops), format_mib_s(shape.bytes_per_s))
+        let shown = |figure| shape.figures.shown(figure).unwrap_or_default();
+        format!("{} IOPS, {} MiB/s", shown(Figure::Iops), shown(Figure::BytesPerS))
     };
     let values = Series {
         name: "IOPS".to_owned(),
         colour: Colour::Of(0),
         marker: Some(Marker::Circle),
-        x: shapes.iter().map(|shape| round3(shape.iops)).collect(),
+        x: shapes.iter().map(|shape| round3(shape.figures.iops())).collect(),
         y: (0..shapes.len()).map(|row| Some(row as f64)).collect(),
         texts: shapes.iter().map(text).collect(),
         ..Series::default()
@@ -462,7 +444,7 @@ fn distinct<T: Ord>(shapes: &[&Shape], of: impl Fn(&Shape) -> Option<T>) -> Vec<
 
 /// Returns the highest rate of the steps that fit: repeats of a step, or further quantities.
 fn best(shapes: &[&Shape], fits: impl Fn(&Shape) -> bool) -> Option<f64> {
-    let rates = shapes.iter().filter(|shape| fits(shape)).map(|shape| shape.iops);
+    let rates = shapes.iter().filter(|shape| fits(shape)).map(|shape| shape.figures.iops());
     rates.max_by(f64::total_cmp)
 }
 

@@ -3,8 +3,9 @@
 use export::Run;
 use hist::Histogram;
 use record::{
-    CurvePointRecord, CurveRecord, DirRecord, Interval, IntervalDir, IntervalRecord, JobRecord,
-    LatencyCounts, LoadLineRecord, PerDirRecord, Record, StepRecord,
+    CurvePointRecord, CurveRecord, DirRecord, Figure, Figures, Interval, IntervalDir,
+    IntervalLatency, IntervalRecord, JobRecord, Latency, LatencyCounts, LoadLineRecord,
+    PerDirRecord, Record, StepRecord,
 };
 
 pub(crate) fn histogram(latencies_ns: impl IntoIterator<Item = u64>) -> Histogram {
@@ -20,9 +21,7 @@ pub(crate) fn second(number: u64, n_ios: u64, ns: u64) -> Interval {
     let read = IntervalDir {
         n_ios,
         io_bytes: n_ios * 8192,
-        latency_ns_p50: known,
-        latency_ns_p99: known,
-        latency_ns_max: known,
+        latency: IntervalLatency::each(|_| known),
         latency_counts: LatencyCounts::of(&latencies),
         ..IntervalDir::default()
     };
@@ -114,12 +113,9 @@ pub(crate) fn of_curve(points: &[(f64, f64, u64)], n_kept: usize) -> Run {
             purpose: "curve".to_owned(),
             passed: idx < n_kept,
             broken: if idx < n_kept { Vec::new() } else { vec!["p99 too slow".to_owned()] },
-            achieved_iops: *achieved,
-            bytes_per_s: achieved * 4096.0,
-            latency_mean_ns: latencies.mean_ns().unwrap_or(0.0),
-            latency_p50_ns: latencies.quantile(0.5).unwrap_or(0),
-            latency_p99_ns: latencies.quantile(0.99).unwrap_or(0),
-            latency_max_ns: latencies.max_ns().unwrap_or(0),
+            figures: Figures::of(&Latency::Measured(&latencies))
+                .with(Figure::Iops, *achieved)
+                .with(Figure::BytesPerS, achieved * 4096.0),
             ..CurvePointRecord::default()
         });
     }

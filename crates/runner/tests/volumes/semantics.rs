@@ -1,5 +1,7 @@
 //! What a plan says holds in virtual time as on a real host.
 
+use record::Figure;
+
 use crate::bench::{Bench, close, iops, one_p30};
 
 const LIBAIO: &str = "ioengine=libaio\ndirect=1\n";
@@ -203,9 +205,10 @@ fn seconds_of_an_open_load_say_how_long_a_user_waited() {
     for (second, read) in reads.iter().enumerate() {
         let response = read.response.as_ref().expect("the load is open");
         let worst_s = (second + 1) as f64 / 6.0;
-        close("longest wait", response.latency_ns_max as f64 / 1e9, worst_s, 0.05);
-        assert_eq!(read.waited_ns_p99(), Some(response.latency_ns_p99));
-        assert!(read.latency_ns_max.unwrap() < 10_000_000, "the device itself is quick");
+        let longest_ns = response.latency.ns(Figure::Max).unwrap();
+        close("longest wait", longest_ns as f64 / 1e9, worst_s, 0.05);
+        assert_eq!(read.waited_ns(Figure::P99), response.latency.ns(Figure::P99));
+        assert!(read.latency.ns(Figure::Max).unwrap() < 10_000_000, "the device itself is quick");
     }
     let counted: u64 = reads.iter().flat_map(|it| it.waited_counts().iter()).map(|it| it.1).sum();
     let of_job = record.jobs[0].dirs.read.response.as_ref().unwrap().count();
@@ -219,5 +222,6 @@ fn seconds_of_a_closed_load_have_no_response_time() {
          time_based=1\n"
     ));
     let read = &record.intervals[0].dirs.read;
-    assert_eq!((&read.response, read.waited_ns_p99()), (&None, read.latency_ns_p99));
+    let (waited, total) = (read.waited_ns(Figure::P99), read.latency.ns(Figure::P99));
+    assert_eq!((&read.response, waited), (&None, total));
 }

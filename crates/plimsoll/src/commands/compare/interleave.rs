@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use export::Run;
-use record::Outcome;
+use record::{Figure, Outcome};
 use runner::{Control, Stop};
 use store::Filter;
 
@@ -246,9 +246,8 @@ impl InterleavedRuns<'_> {
     fn print_result(&self, place: &str, side: &Side) -> Result<(), Failure> {
         let filter = Filter { text: side.name.clone(), n_max: 1, ..Filter::default() };
         let rows = self.args.store.open()?.runs(&filter).map_err(failure)?;
-        let rate = rows.first().and_then(|row| row.totals.figures.rate_iops);
-        let rate =
-            rate.map_or(String::new(), |iops| format!(": {} IOPS", units::format_iops(iops)));
+        let rate = rows.first().and_then(|row| row.totals.figures.shown(Figure::Iops));
+        let rate = rate.map_or(String::new(), |iops| format!(": {iops} IOPS"));
         stream::print_message(&format!("{place}{rate}\n"));
         Ok(())
     }
