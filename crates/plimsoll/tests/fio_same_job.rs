@@ -67,6 +67,7 @@ const CASES: &[(&str, Same, &str)] = &[
     ("append", Counts, "[a]\nfilename=f\nsize=64k\nrw=write\nfile_append=1\n"),
     ("pre-read", Counts, "[a]\nfilename=f\npre_read=1\n"),
     ("locked", Sums, "[a]\nfilename=f\nrw=randrw\nlockfile=readwrite\nnumjobs=3\nsize=64k\n"),
+    ("share of a size", Counts, "[a]\nfilename=n\nrw=write\nfilesize=512k\nsize=50%\n"),
     ("found files", Counts, "[a]\nopendir=d\nsize=64k\n"),
     ("sizes of a range", Counts, "[a]\nfilename=f\nrw=read\nbsrange=4k-4k\n"),
     ("fsync", Counts, "[a]\nfilename=n\nrw=write\nsize=64k\nfsync=4\nend_fsync=1\n"),

@@ -486,7 +486,12 @@ impl Binder<'_> {
         let files = &self.job.files;
         let rest = size_bytes.saturating_sub(offset_bytes);
         if let Some((min, max)) = files.file_size_bytes {
-            return Ok(self.drawn_size(min, max, file_idx));
+            let whole = self.drawn_size(min, max, file_idx);
+            return Ok(match files.size {
+                Some(Size::Percent(percent)) => share(whole, percent),
+                // Limits the amount, and not each file.
+                Some(Size::Bytes(_) | Size::Zones(_)) | None => whole,
+            });
         }
         match files.size {
             Some(Size::Bytes(0)) | None => {}

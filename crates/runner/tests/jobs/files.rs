@@ -185,3 +185,11 @@ fn workers_that_walk_together_write_every_block_once() {
     assert!(bytes.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)));
     assert!(record.elapsed_ns < 50_000_000_000, "it ends with the region");
 }
+
+#[test]
+fn a_share_of_a_size_is_that_of_each_file() {
+    let bench = Bench::new();
+    let record = bench.run("[a]\nrw=write\nbs=4k\nfilename=@/f\nfilesize=512k\nsize=50%\n");
+    assert_eq!(n_ios(&record.jobs[0]), 64);
+    assert_eq!(std::fs::metadata(bench.path("f")).expect("it was made").len(), 256 << 10);
+}
