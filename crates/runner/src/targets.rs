@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use engine::mounts::{Process, UnreadTable};
+use engine::mounts::{DeviceNumber, Process, UnreadTable};
 use engine::{ContentsKind, EngineError, FileKind, MountedImage, TargetFacts, WriteRisk};
 use plan::{Diagnostic, Job, Plan, change};
 use units::system_text;
@@ -82,6 +82,7 @@ pub(crate) fn check(
     let mut findings = Findings::default();
     findings.extend(check_records(bound, options, control));
     let images = engine::mounted_images();
+    let dev = folder_of_devices();
     for worker in bound.workers() {
         let job = worker.job.as_ref();
         if job.engine.kind.is_idle() {
@@ -89,11 +90,13 @@ pub(crate) fn check(
         }
         for file in worker.files.iter().take_while(|_| !control.is_stopped()) {
             let Some(facts) = facts.get(&file.path) else { continue };
+            let is_in_dev = file.path.parent() == Some(Path::new(DEV)) || dev == Some(facts.device);
             let of_file = [
                 check_risk(job, facts, options),
                 check_image(job, facts, &images, options),
                 check_alignment(job, file, facts),
-                check_presence(job, file),
+                check_presence(job, file, is_in_dev),
+                check_names(job, facts),
             ];
             for finding in of_file.into_iter().flatten() {
                 findings.add_of_file(&job.name, finding);
@@ -297,13 +300,24 @@ fn check_alignment(job: &Job, file: &BoundFile, facts: &TargetFacts) -> Option<D
     None
 }
 
+/// Where devices have their names.
+const DEV: &str = "/dev";
+
+/// Returns the number of the file system that is mounted there, if one is: it is in memory, and
+/// what is made below `/dev/disk` or `/dev/mapper` lies on it, too.
+fn folder_of_devices() -> Option<DeviceNumber> {
+    let number = |path: &str| Some(rustix::fs::stat(path).ok()?.st_dev);
+    let dev = number(DEV).filter(|dev| number("/") != Some(*dev))?;
+    Some((rustix::fs::major(dev), rustix::fs::minor(dev)))
+}
+
 /// A target that must be there and is not: a file of a device's name would be made in memory.
-fn check_presence(job: &Job, file: &BoundFile) -> Option<Diagnostic> {
+fn check_presence(job: &Job, file: &BoundFile, is_in_dev: bool) -> Option<Diagnostic> {
     let (name, path) = (&job.name, file.path.display());
     if file.kind != FileKind::Missing {
         return None;
     }
-    if file.path.parent() == Some(Path::new("/dev")) {
+    if is_in_dev {
         let message = format!("job `{name}` needs `{path}`, and there is no such device");
         let finding = Diagnostic::error("target-missing", message);
         return Some(finding.help("see what there is with `lsblk`"));
@@ -316,6 +330,19 @@ fn check_presence(job: &Job, file: &BoundFile) -> Option<Diagnostic> {
         Diagnostic::error("target-missing", message)
             .help("check the name, or remove `allow_file_create=0` to let it be made"),
     )
+}
+
+/// The name of a device is no file that a job may make or remove.
+fn check_names(job: &Job, facts: &TargetFacts) -> Option<Diagnostic> {
+    let is_device = matches!(facts.kind, FileKind::Block | FileKind::Character);
+    if !is_device || !job.engine.kind.is_of_names() {
+        return None;
+    }
+    let (name, engine, path) = (&job.name, &job.engine.name, facts.path.display());
+    let message = format!(
+        "job `{name}` works on names of files (`ioengine={engine}`), and `{path}` is a device"
+    );
+    Some(Diagnostic::error("target-is-device", message).help("name a file, or another engine"))
 }
 
 #[cfg(test)]
@@ -462,6 +489,18 @@ mod tests {
         assert_eq!(
             said(job, missing, &RunOptions::default()),
             ["target-missing job `oltp` needs `/dev/made-up`, and there is no such device"]
+        );
+    }
+
+    #[test]
+    fn the_name_of_a_device_is_not_removed() {
+        let mut job = writes();
+        job.engine.kind = plan::EngineKind::Names(plan::NameOp::FileDelete);
+        job.engine.name = "filedelete".to_owned();
+        assert_eq!(
+            said(job, device(), &RunOptions::default()),
+            ["target-is-device job `oltp` works on names of files (`ioengine=filedelete`), and \
+              `/dev/made-up` is a device"]
         );
     }
 

@@ -1,6 +1,7 @@
 //! Block devices in a run: asked about again when a step opens them, and held while it works.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -296,6 +297,30 @@ impl Drop for Tmpfs {
 }
 
 /// A device whose cached data can no longer be written back, since what is below it is full.
+/// A folder below /dev, while it lives.
+struct FolderOfDevices(PathBuf);
+
+impl Drop for FolderOfDevices {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn no_file_is_made_where_devices_have_their_names() {
+    let folder = PathBuf::from(format!("/dev/plimsoll-{}", std::process::id()));
+    let device_of = |path: &str| std::fs::metadata(path).expect("it is there").dev();
+    if device_of("/dev") == device_of("/") || std::fs::create_dir(&folder).is_err() {
+        testing::skipped!("/dev is no file system of its own, or this user may not write to it");
+        return;
+    }
+    let folder = FolderOfDevices(folder);
+    let device = folder.0.join("by-id");
+    let expected = format!("job `a` needs `{}`, and there is no such device", device.display());
+    assert_eq!(refused(&Bench::new(), device.to_str().expect("text"), true), expected);
+    assert!(!device.exists());
+}
+
 #[test]
 fn what_is_lost_at_closing_fails_the_job() {
     for engine in ["psync", "io_uring", "libaio", "mmap"] {
