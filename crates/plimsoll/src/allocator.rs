@@ -4,11 +4,45 @@
 //! as a limit that others use up meanwhile.
 
 use std::alloc::{GlobalAlloc, Layout};
+use std::panic::{self, PanicHookInfo};
+
+use rustix::process::{Resource, getrlimit};
 
 use crate::exit::Exit;
 
 /// Requests of this size and more fail as ever: who makes them may be able to do without.
 const LARGE_BYTES: usize = 1 << 20;
+
+/// Makes ready for little memory. Before any other thread starts.
+pub(crate) fn prepare() {
+    if getrlimit(Resource::As).current.is_some() {
+        take_one_arena();
+    }
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if lacks_signal_stack(info) {
+            end();
+        }
+        usual(info);
+    }));
+}
+
+/// Keeps glibc from setting 64 MiB of addresses aside for each of many threads: under `ulimit -v`
+/// they are what is missing then.
+fn take_one_arena() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the call takes two numbers, and no other thread allocates yet.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
+/// Says whether a thread has found no room for the stack of its signals. Rust panics then where
+/// nothing can catch it, and the process would abort.
+fn lacks_signal_stack(info: &PanicHookInfo<'_>) -> bool {
+    let text = info.payload().downcast_ref::<String>();
+    text.is_some_and(|text| text.contains("alternative stack"))
+}
 
 /// An allocator whose small requests do not fail: the process ends where one would.
 #[derive(Debug)]

@@ -53,6 +53,7 @@ const STACK_BYTES: usize = 8 << 20;
 /// Hands over to a thread with a stack of its own: the definition of all commands alone takes more
 /// than `ulimit -s 64` leaves, and a stack that overflows ends a program without a word.
 fn main() -> ExitCode {
+    allocator::prepare();
     let thread = std::thread::Builder::new().name("plimsoll".to_owned()).stack_size(STACK_BYTES);
     let outcome = match thread.spawn(command) {
         Ok(thread) => thread.join(),

@@ -36,8 +36,11 @@ const REAL_FILE_BYTES: u64 = 256;
 /// A place in a queue without its buffer.
 const SLOT_BYTES: u64 = 256;
 
-/// Left for all else that the process does.
+/// Left for all else that the process does, beside a plan that takes much.
 const SPARED_BYTES: u64 = 64 << 20;
+
+/// Addresses left for all else beside a plan that takes little: without them no thread starts.
+const SPARED_MAPPED_BYTES: u64 = 4 << 20;
 
 /// A need for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,13 +114,19 @@ fn check(plan: &Plan, is_virtual: bool, limits: &[Limit]) -> Option<Diagnostic> 
             .map(|needs| sum(&mut needs.iter().filter(|it| !lasts(it))))
             .max()
             .unwrap_or(0);
-        let all_bytes = bound_bytes.saturating_add(running_bytes);
-        if all_bytes.saturating_add(SPARED_BYTES) <= limit.left_bytes {
+        let plan_bytes = bound_bytes.saturating_add(running_bytes);
+        let spared_bytes = match (plan_bytes > SPARED_BYTES, limit.is_of_addresses) {
+            (true, _) => SPARED_BYTES,
+            (false, true) => SPARED_MAPPED_BYTES,
+            // What takes so few pages fits nowhere: other things will say so.
+            (false, false) => return None,
+        };
+        let all_bytes = plan_bytes.saturating_add(spared_bytes);
+        if all_bytes <= limit.left_bytes {
             return None;
         }
         let largest = of_steps.iter().flatten().max_by_key(|it| bytes(it))?;
-        // What little takes fits nowhere: other things will say so.
-        (all_bytes > SPARED_BYTES).then(|| finding(largest, bytes(largest), all_bytes, limit))
+        Some(finding(largest, bytes(largest), all_bytes, limit))
     })
 }
 
@@ -327,8 +336,12 @@ mod tests {
         assert_eq!(said(&[crowd(1000), crowd(1000), crowd(1000)], room), None);
         let less = limit(enough.left_bytes - 1, false);
         assert!(said(&[crowd(1000)], less).is_some());
-        // Where nothing is left, a job of one worker is not to blame.
+        // Where nothing is left, a job of one worker is not to blame; without addresses it cannot
+        // start.
         assert_eq!(said(&[crowd(1)], limit(0, false)), None);
+        let left = |n_mib: u64| limit(n_mib << 20, true);
+        assert!(said(&[crowd(1)], left(5)).is_some());
+        assert_eq!(said(&[crowd(1)], left(6)), None);
         let numbers = null(|job| (job.n_workers, job.files.n_files) = (u32::MAX, u32::MAX));
         assert!(said(&[numbers], limit(u64::MAX - 1, true)).is_some());
     }
