@@ -337,8 +337,8 @@ fn of_rows_of_several_dates_the_newest_counts() {
     let taken: Vec<&str> = diff.taken.iter().map(|row| row.cells["usd"].as_str()).collect();
     assert_eq!((taken, diff.n_lines), (vec!["4", "9", "6"], 5), "{diff:?}");
     let older = [
-        "2 Z1: of 2024-01-31; that of 2025-01-01 in line 3 counts",
-        "6 Z2: of 2024-01-01; that of 2025-01-01 in line 5 counts",
+        "2 Z1: of 2024-01-31; the one of 2025-01-01 in line 3 is used",
+        "6 Z2: of 2024-01-01; the one of 2025-01-01 in line 5 is used",
     ];
     assert_eq!(reported(&diff.left_out), older);
     assert!(diff.taken.iter().all(|row| !row.cells.contains_key("date")), "{diff:?}");
