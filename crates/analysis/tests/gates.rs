@@ -271,7 +271,7 @@ fn the_rate_asked_for() {
     check(&offered(&nothing), GateName::Offered, Failed, "");
 }
 
-/// A generator and a host with room to spare, over five seconds.
+/// A generator and a host with capacity left, over five seconds.
 const EASY: GeneratorInputs = GeneratorInputs {
     is_open: true,
     is_null: false,
@@ -322,7 +322,7 @@ fn trips(inputs: GeneratorInputs, reason: &str, advice: &str) {
 
 #[test]
 fn a_generator_with_room_to_spare() {
-    check(&generator(&EASY), GateName::Generator, Passed, "room to spare");
+    check(&generator(&EASY), GateName::Generator, Passed, "capacity left");
     check(&generator(&GeneratorInputs::default()), GateName::Generator, Unknown, "not known");
     // What others do to it counts, not what they do.
     let calm = [
@@ -379,8 +379,12 @@ fn a_generator_that_others_disturb() {
         pauses: Some(still(0.06, 9)),
         ..EASY
     };
-    trips(stolen, "the hypervisor took the processor (steal 9.0 %)", "its own");
-    trips(GeneratorInputs { host: Some(host(0.3, 0.2, 0.0, 0.2)), ..EASY }, "20.0 %", "its own");
+    trips(stolen, "the hypervisor took the processor (steal 9.0 %)", "dedicated processors");
+    trips(
+        GeneratorInputs { host: Some(host(0.3, 0.2, 0.0, 0.2)), ..EASY },
+        "20.0 %",
+        "dedicated processors",
+    );
     let stopped = GeneratorInputs { pauses: Some(still(0.12, 400_000_000)), ..EASY };
     trips(stopped, "was paused for 12.0 % of the time, for up to 400 ms at once", "was stopped");
     trips(GeneratorInputs { is_open: false, ..stopped }, "the process was stopped", "repeat");
@@ -509,7 +513,7 @@ fn the_null_engine_is_judged_by_what_others_do_to_it() {
     check(&generator(&null), GateName::Generator, Passed, "");
     trips(
         GeneratorInputs { pauses: Some(still(0.12, 400_000_000)), ..null },
-        "stood still",
+        "was paused",
         "stopped",
     );
     trips(
@@ -532,9 +536,13 @@ fn a_job_that_uses_all_processors_was_not_stopped() {
     trips(full, "itself used 95.0 %", "more processors");
     // Short pauses beside others who have all processors are waits for one; long ones are not.
     let others = GeneratorInputs { host: Some(host(1.0, 0.4, 0.55, 0.008)), ..full };
-    trips(others, "stood still", "end the other programs");
+    trips(others, "was paused", "end the other programs");
     let long = GeneratorInputs { pauses: Some(still(0.03, 400_000_000)), ..others };
-    trips(GeneratorInputs { host: Some(host(1.0, 0.4, 0.55, 0.0)), ..long }, "still", "stopped");
+    trips(
+        GeneratorInputs { host: Some(host(1.0, 0.4, 0.55, 0.0)), ..long },
+        "was paused",
+        "stopped",
+    );
     // Two of sixteen processors, or nearly all of them.
     for (filled, share) in [(0.97, host(0.14, 0.12, 0.01, 0.0)), (0.9, host(0.93, 0.9, 0.01, 0.0))]
     {
@@ -543,7 +551,7 @@ fn a_job_that_uses_all_processors_was_not_stopped() {
         trips(bound, "of the processors that it may use", "more processors");
         assert_eq!(gate.figure(IS_TRANSIENT), Some(0.0), "it stays so");
         let taken = GeneratorInputs { filled_share: Some(0.6), ..bound };
-        trips(taken, "stood still", "stopped");
+        trips(taken, "was paused", "stopped");
     }
 }
 
