@@ -215,8 +215,10 @@ impl Collector {
     fn straighten(&mut self, series: &mut Series) {
         let source = self.captured.sources[series.source_idx].name.clone();
         let usual_ns = usual_span(series.samples.iter().map(|sample| sample.span_ns));
+        // Joined neighbours are longer than what comes from the source.
+        let unjoined_ns = usual_ns.filter(|_| series.n_joined == 0).unwrap_or(NS_PER_S);
         for sample in series.samples.iter_mut().filter(|sample| sample.span_ns == 0) {
-            sample.stretch_to(usual_ns.unwrap_or(NS_PER_S));
+            sample.stretch_to(unjoined_ns);
         }
         series.samples.sort_by_key(|sample| sample.end_ns);
         join_last(&mut series.samples, usual_ns);
@@ -225,8 +227,9 @@ impl Collector {
         series.samples.dedup_by(|later, sample| later == sample && !sample.is_idle());
         let n_twice = n_before - series.samples.len();
         if n_twice > 0 {
+            let verbs = if n_twice == 1 { "appears twice and is" } else { "appear twice and are" };
             let n_twice = units::plural(n_twice as u64, "sample");
-            let text = format!("{}: {n_twice} appear twice and are counted once", series.name);
+            let text = format!("{}: {n_twice} {verbs} counted once", series.name);
             let note = Note { kind: NoteKind::Remark, line: None, text };
             self.captured.notes.push(SourceNote { source, note });
         }

@@ -106,7 +106,7 @@ fn answers_that_say_too_little() {
     for (text, part) in [
         ("{\"timespan\": \"x\", \"value\": []}", "`interval` is missing"),
         ("{\"timespan\": \"x\", \"interval\": \"PT1M\", \"value\": []}", "no sample"),
-        ("{\"MetricDataResults\": []}", "fewer than two moments"),
+        ("{\"MetricDataResults\": []}", "fewer than two times"),
         ("{\"MetricDataResults\": [", "cut off"),
     ] {
         let error = try_capture(text, Options::default()).expect_err("it says too little");

@@ -130,7 +130,7 @@ fn odd_times_are_reported() {
         "{notes}"
     );
     assert!(notes.contains("the clock goes back"), "{notes}");
-    assert!(notes.contains("1 sample stood twice"), "{notes}");
+    assert!(notes.contains("1 sample appears twice and is counted once"), "{notes}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn samples_beyond_the_limit_are_joined_evenly() {
     for span_ns in [0, NS_PER_S] {
         let mut collector = Collector::new();
         collector.begin("log", "iostat");
-        let n_samples = 3 * SAMPLES_MAX;
+        let n_samples = 2 * SAMPLES_MAX;
         for idx in 0..n_samples {
             let end_ns = (idx as u64 * NS_PER_S) as i64;
             let all = Flow { n_ios: Some(100.0), ..Flow::default() };

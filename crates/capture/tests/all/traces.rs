@@ -153,7 +153,7 @@ fn logs_of_fio() {
     let a = volume(&captured_v2, "/a");
     assert!(a.samples.is_empty());
     assert_eq!(a.trace.as_ref().map(|facts| facts.write.n_sequential), Some(1));
-    assert!(notes(&captured_v2).contains("has no moments"));
+    assert!(notes(&captured_v2).contains("has no times"));
 }
 
 /// 100 I/Os in one tenth of a second of ten, then nothing, against 10 in each.
