@@ -153,7 +153,7 @@ fn a_percentile_of_a_point_with_too_few_operations_is_undecided() {
     assert_eq!(p99(5_000, 5_000).verdict, Verdict::NoDifferenceShown);
     let thin = p99(5_000, 500);
     assert_eq!((thin.verdict, thin.ratio), (Verdict::CannotTell, None));
-    assert!(thin.reason.starts_with("a run has 500 operations, and it takes 1000"), "{thin:?}");
+    assert!(thin.reason.starts_with("a run has 500 operations; 1000 are needed"), "{thin:?}");
 }
 
 #[test]
