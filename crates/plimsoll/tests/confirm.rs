@@ -81,6 +81,37 @@ fn a_smaller_disk_misses_and_is_found_out() {
     assert_snapshot!(outcome.stdout);
 }
 
+/// Two phases with the same load at two rates, on a disk that carries neither: each promise is held
+/// against its own step, which alone had its rate and so its latency.
+#[test]
+fn of_two_phases_each_is_held_against_its_own_step() {
+    let promise = |phase: &str, iops: u32| {
+        format!(
+            "[[promise]]\nvolume = \"/data\"\nphase = \"{phase}\"\niops = {iops}\n\
+             io_size_kib = 8\nread_percent = 70\nlatency_ms = 3\n"
+        )
+    };
+    let volume =
+        "[[volume]]\nmount = \"/data\"\ndisk = \"P20\"\ncache = \"None\"\nburst = \"none\"\n";
+    let sandbox = Sandbox::new();
+    sandbox.write("best.toml", [volume, &promise("normal", 1500), &promise("peak", 2200)].concat());
+    sandbox.write("real.toml", volume.replace("P20", "P15"));
+    let job = sandbox.plimsoll(&["provision", "best.toml", "--as", "job"]).success().to_owned();
+    sandbox.write("job.fio", job.replace("runtime=60", "runtime=10"));
+    sandbox.plimsoll_keeping(&["run", "job.fio", "--on", "real.toml", "--virtual"]);
+    let outcome = confirm(&sandbox, &["--json"]);
+    assert_eq!(outcome.code, 4, "{}", outcome.stdout);
+    let said: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    for (idx, offered) in [(0, 1500.0), (1, 2200.0)] {
+        let promise = &said["promises"][idx];
+        assert_eq!(promise["n_measured"], 2, "{promise}");
+        let seen = promise["measured"]["offered_iops"].as_f64().expect("a rate");
+        assert!((seen / offered - 1.0).abs() < 0.05, "{promise}");
+        let reason = promise["reason"].as_str().expect("a reason");
+        assert!(reason.contains("a mean of"), "{reason}");
+    }
+}
+
 #[test]
 fn another_load_is_no_measurement_of_a_promise() {
     let job = "[other]\nfilename=/mnt/data/x\nsize=1g\nrw=randread\nbs=64k\niodepth=32\n\

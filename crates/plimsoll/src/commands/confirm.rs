@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if design.promises.is_empty() {
         let message = format!("`{}` promises nothing that could be confirmed", args.design);
         return Err(Failure::wrong_use(message)
-            .hint("write a [[promise]]: docs/designs.md has its keys")
+            .hint("write a [[promise]]: docs/design-files.md has its keys")
             .hint("`plimsoll bench DIR --need 'iops=5000,p99<2ms'` asks without a design"));
     }
     for (mount, _) in &args.remap {
@@ -101,7 +101,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Returns the page: the promises, and the runs as `plimsoll report` shows them.
 fn page(design: &str, runs: Vec<Run>, found: &Confirmation) -> String {
     let subject = report::Subject {
-        title: format!("{design}: {}", text::answer(found)),
+        title: format!("Promises of {design}"),
+        answer: format!("{}.", text::answer(found)),
         runs: report::Runs::Parts(runs),
         written: crate::clock::local_minute(crate::clock::report_time().unix_ms),
         promises: Some(text::promises(found)),

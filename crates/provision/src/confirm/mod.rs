@@ -158,16 +158,14 @@ fn answer(
     }
     let n = |verdict: Verdict| judged.iter().filter(|(it, _)| it.verdict == verdict).count();
     let (n_met, n_missed) = (n(Verdict::Met), n(Verdict::NotMet));
-    let decided = match (n_met, n_missed) {
-        (0, 0) => judged.last(),
-        (0, _) => judged.iter().rfind(|(it, _)| it.verdict == Verdict::NotMet),
-        // A phase of more load may have this load too, and keep its rate: its own is the nearest.
-        (_, _) => {
-            let apart = |measured: &Measured| (measured.iops / promised.iops).ln().abs();
-            let met = judged.iter().rev().filter(|(it, _)| it.verdict == Verdict::Met);
-            met.min_by(|one, other| apart(one.1).total_cmp(&apart(other.1)))
-        }
+    // A step of another phase may have this load too: its own is the one whose rate is the nearest.
+    let apart = |it: &Measured| (it.held_to_iops().unwrap_or(it.iops) / promised.iops).ln().abs();
+    let nearest = |verdict: Verdict| {
+        let all = judged.iter().rev().filter(|(it, _)| it.verdict == verdict);
+        all.min_by(|one, other| apart(one.1).total_cmp(&apart(other.1)))
     };
+    let missed = nearest(Verdict::NotMet);
+    let decided = nearest(Verdict::Met).or(missed).or_else(|| nearest(Verdict::CannotTell));
     let Some((found, shown)) = decided else {
         return nothing_like_it(promised, measured);
     };
@@ -177,12 +175,9 @@ fn answer(
         reason = format!("{n_met} of {} measurements kept it: they disagree", n_met + n_missed);
     }
     let (mut cap, mut explanations) = (None, Vec::new());
-    if n_missed > 0 {
-        let missed = judged.iter().rfind(|(it, _)| it.verdict == Verdict::NotMet);
-        if let Some((_, missed)) = missed {
-            let record = records[missed.record_idx];
-            (cap, explanations) = explain::explain(subject, promised, missed, record);
-        }
+    if let Some((_, missed)) = missed {
+        let record = records[missed.record_idx];
+        (cap, explanations) = explain::explain(subject, promised, missed, record);
     }
     Answer {
         promised: promised.clone(),

@@ -105,8 +105,8 @@ fn of_promise(text: &mut String, answer: &Answer) {
 /// Returns the promises as a table of a page.
 pub(super) fn promises(found: &Confirmation) -> Table {
     let mut table = Table::new(&[
-        ("promise", "promise"),
         ("answer", "verdict"),
+        ("promise", "promise"),
         ("promised IOPS", "promised_iops"),
         ("measured IOPS", "measured_iops"),
         ("ratio", "ratio_pct"),
@@ -125,8 +125,8 @@ pub(super) fn promises(found: &Confirmation) -> Table {
         let because = [&[answer.reason.clone()][..], &answer.explanations].concat();
         let because: Vec<String> = because.into_iter().filter(|it| !it.is_empty()).collect();
         table.rows.push(vec![
-            Cell::Text(whose(promised)),
             Cell::Text(answer.verdict.words().to_owned()),
+            Cell::Text(whose(promised)),
             number(Some(promised.iops), &format_iops),
             number(measured.as_ref().map(|it| it.iops), &format_iops),
             number(answer.ratio().map(|ratio| ratio * 100.0), &|it| format!("{it:.1} %")),
@@ -136,5 +136,6 @@ pub(super) fn promises(found: &Confirmation) -> Table {
             answer.cap.clone().map_or(Cell::Nothing, Cell::Text),
         ]);
     }
+    table.remove_empty_columns();
     table
 }
