@@ -1,7 +1,7 @@
 //! Machines of equal limits.
 
 use catalog::{Edition, Vm as Size};
-use volume::design::{Cap, Vm, machine_with};
+use volume::design::{Cap, Vm, lacks_limits, machine_with};
 
 use crate::price::Price;
 use crate::uses::MachineCaps;
@@ -61,6 +61,7 @@ impl Limits {
             let names: Vec<&str> = (0..types.len()).filter(is_in).map(|idx| types[idx]).collect();
             let vm = machine_with(edition, mb_bytes, size, &names, false);
             let mut found = Caps::of(&vm);
+            found.is_open |= names.iter().any(|disk| lacks_limits(size, disk));
             if let Some(known) = caps.iter_mut().find(|known| known.is_like(&found)) {
                 known.sets.push(set);
             } else {

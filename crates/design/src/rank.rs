@@ -54,7 +54,7 @@ pub struct Ranked {
 }
 
 /// Steps of headroom that count as one: below is rounding.
-const HEADROOM_STEP: f64 = 1e-9;
+pub(crate) const HEADROOM_STEP: f64 = 1e-9;
 
 impl Ranked {
     /// Returns what it is ranked by, and then by name.

@@ -15,7 +15,7 @@ use crate::group::{Caps, Classes, Group, MachineSize};
 use crate::market::Market;
 use crate::need::{Need, NeedError, hit_ratio};
 use crate::price::Price;
-use crate::rank::{ChosenDisks, Ranked, TopDesigns};
+use crate::rank::{ChosenDisks, HEADROOM_STEP, Ranked, TopDesigns};
 use crate::uses::{N_MACHINE, ROUNDING, times};
 
 /// How to search.
@@ -73,7 +73,9 @@ pub fn search(
     }
     let mut designs = search.top.take();
     for design in &mut designs {
-        design.headroom = (design.headroom + 1.0) * (1.0 + options.headroom) - 1.0;
+        let headroom = (design.headroom + 1.0) * (1.0 + options.headroom) - 1.0;
+        // A cap that is asked for all of what it carries leaves nothing, and not a trifle less.
+        design.headroom = if headroom.abs() < HEADROOM_STEP { 0.0 } else { headroom };
     }
     Ok(SearchResult { designs, n_machines })
 }

@@ -174,6 +174,26 @@ fn a_missing_price_stands_last_and_is_marked() {
     says(&outcome, 0, &parts);
 }
 
+/// Of an E2 no source gives limits for Hyperdisk: another disk beside it does not make them known.
+#[test]
+fn a_type_of_disk_without_known_limits_stands_last_beside_others_too() {
+    let two = needs("capacity_gib = 225", &iops(3_000, 8))
+        .replace("[[phase]]", "[[volume]]\nname = \"log\"\ncapacity_gib = 60\n[[phase]]")
+        + "[[phase.volume]]\nname = \"log\"\n"
+        + &iops(300, 16);
+    let place = ["--cloud", "gcp", "--region", "us-central1", "--machine", "e2-standard-4"];
+    let disks = ["--disk", "hyperdisk-balanced,pd-balanced", "--top", "9", "--json"];
+    let outcome = design(&two, &[&place[..], &disks].concat());
+    let page: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let designs = page["clouds"][0]["designs"].as_array().expect("designs");
+    let has_hyperdisk: Vec<bool> = designs
+        .iter()
+        .map(|it| it.to_string().contains("\"disk\":\"hyperdisk-balanced\""))
+        .collect();
+    assert!(has_hyperdisk.contains(&true) && has_hyperdisk.contains(&false), "{page}");
+    assert!(has_hyperdisk.is_sorted(), "{has_hyperdisk:?}");
+}
+
 #[test]
 fn the_best_design_is_a_file_that_other_commands_take() {
     let sandbox = Sandbox::new();
@@ -434,7 +454,7 @@ fn designs_side_by_side_are_a_page_with_charts_and_no_request() {
     for part in ["data-chart=\"price-against-headroom\"", "data-chart=\"utilisation-0\""] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(page.contains(" with a D16s_v5 in Azure eastus carries it."), "{}", outcome.stdout);
+    assert!(page.contains(" carries it: D16s_v5 in Azure eastus."), "{}", outcome.stdout);
 }
 
 #[test]
@@ -444,7 +464,10 @@ fn what_nothing_carries_has_a_short_headline_and_its_reason_below() {
     let outcome = sandbox.plimsoll(&[&files, &AZURE[..]].concat());
     assert_eq!(outcome.code, 4, "{}", outcome.stderr);
     let page = &outcome.stdout;
-    assert!(page.starts_with("# Designs\n\nNothing carries it in Azure eastus.\n\n## "), "{page}");
+    assert!(
+        page.starts_with("# Designs for c\n\nNothing carries it in Azure eastus.\n\n## "),
+        "{page}"
+    );
     assert!(page.contains("\n\nNearest, 0."), "{page}");
     assert!(page.contains("| vm\\_uncached\\_iops of D"), "{page}");
 }

@@ -80,6 +80,13 @@ pub(crate) fn time(start_s: f64, end_s: f64) -> Axis {
     }
 }
 
+impl Axis {
+    /// Time since a start, seconds, with marks at round times.
+    pub fn time(start_s: f64, end_s: f64) -> Self {
+        time(start_s, end_s)
+    }
+}
+
 /// Says a time as `0`, `15 s`, `1:30 min`, `2 h`.
 fn clock(at_s: f64) -> String {
     let whole = at_s.round() as u64;

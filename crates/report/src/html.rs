@@ -6,6 +6,9 @@ use crate::table::{Cell, Table};
 /// Most rows that a table on the page has; its CSV file has all.
 const ROWS_MAX: usize = 500;
 
+/// Letters of a cell beyond which its column wants more room than a name does.
+const LONG_CHARS: usize = 40;
+
 /// A chart of the page.
 #[derive(Clone, Debug)]
 pub(crate) struct ChartView {
@@ -35,6 +38,8 @@ pub(crate) struct TableView {
 pub(crate) struct Head {
     pub(crate) text: String,
     pub(crate) is_number: bool,
+    /// It has sentences, which want room.
+    pub(crate) is_long: bool,
 }
 
 /// A cell.
@@ -42,6 +47,8 @@ pub(crate) struct Head {
 pub(crate) struct CellView {
     pub(crate) text: String,
     pub(crate) is_number: bool,
+    /// It is one word, which is not broken at its hyphens.
+    pub(crate) is_name: bool,
 }
 
 /// A file that the page itself holds.
@@ -68,27 +75,47 @@ impl ChartView {
 
 impl TableView {
     pub(crate) fn of(table: &Table, file: &str) -> Self {
-        let is_number = |column: usize| table.rows.iter().any(|row| row[column].is_number());
+        Self::cut(table, file, ROWS_MAX)
+    }
+
+    /// Makes a table of at most so many rows.
+    pub(crate) fn cut(table: &Table, file: &str, rows_max: usize) -> Self {
+        let is_number =
+            |column: usize| table.rows.iter().any(|row| matches!(row[column], Cell::Number(..)));
         let heads = table.columns.iter().enumerate();
-        let cell = |cell: &Cell| CellView {
+        let is_long = |column: usize| {
+            let mut cells = table.rows.iter().map(|row| &row[column]);
+            cells.any(|it| !it.is_number() && it.as_shown().chars().count() > LONG_CHARS)
+        };
+        let are_numbers: Vec<bool> = (0..table.columns.len()).map(is_number).collect();
+        let cell = |(column, cell): (usize, &Cell)| CellView {
             text: cell.as_shown().to_owned(),
-            is_number: cell.is_number(),
+            is_number: cell.is_number() && are_numbers[column],
+            is_name: is_name(cell.as_shown()),
         };
         TableView {
             heads: heads
-                .map(|(idx, of)| Head { text: of.head.clone(), is_number: is_number(idx) })
+                .map(|(idx, of)| Head {
+                    text: of.head.clone(),
+                    is_number: are_numbers[idx],
+                    is_long: is_long(idx),
+                })
                 .collect(),
             rows: table
                 .rows
                 .iter()
-                .take(ROWS_MAX)
-                .map(|row| row.iter().map(cell).collect())
+                .take(rows_max)
+                .map(|row| row.iter().enumerate().map(cell).collect())
                 .collect(),
             n_rows: table.rows.len(),
-            is_cut: table.rows.len() > ROWS_MAX,
+            is_cut: table.rows.len() > rows_max,
             download: Download::csv(table, file),
         }
     }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.contains(' ') && text.chars().count() <= LONG_CHARS
 }
 
 impl Download {

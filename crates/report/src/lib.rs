@@ -44,3 +44,4 @@ pub use spec::{
 };
 pub use subject::{Reference, Runs, Set, Subject};
 pub use table::{Cell, Column, Table};
+pub use words::sentence_case;

@@ -56,6 +56,21 @@ impl Table {
         self
     }
 
+    /// Removes the columns in which every row is empty or has no text.
+    pub fn remove_empty_columns(&mut self) {
+        let is_empty = |cell: &Cell| match cell {
+            Cell::Nothing => true,
+            Cell::Text(text) => text.is_empty(),
+            Cell::Number(..) => false,
+        };
+        for column in (0..self.columns.len()).rev() {
+            if self.rows.iter().all(|row| is_empty(&row[column])) {
+                self.columns.remove(column);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            }
+        }
+    }
+
     /// Adds a column. The rows are for the caller to fill.
     ///
     /// A name that another column has is numbered: runs of one name may stand side by side, and

@@ -60,7 +60,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 
 /// Returns a text with a capital letter at its start, unless it is a path or one word, which stays
 /// as it is written.
-pub(crate) fn sentence_case(text: &str) -> String {
+pub fn sentence_case(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
         Some(first) if text.contains(' ') => first.to_uppercase().chain(chars).collect(),

@@ -290,7 +290,7 @@
       if (isNarrow && of.quantity === 'nines') made.ticktext = made.ticktext.map((text, at) => (at % 2 ? '' : text));
     }
     if (of.categories) {
-      const most = isNarrow ? 24 : 34;
+      const most = isNarrow ? 28 : 44;
       // Names often differ in their last word.
       const cut = (text) => `${text.slice(0, most - 11)}…${text.slice(-10)}`;
       const short = (text) => (text.length > most ? cut(text) : text);

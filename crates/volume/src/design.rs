@@ -1,7 +1,7 @@
 //! What is provisioned: a virtual machine and its volumes, as numbers with their origin.
 //!
 //! [`parse`] reads it from TOML and returns every mistake with its place. docs/designs/ has
-//! examples, docs/designs.md every key.
+//! examples, docs/design-files.md every key.
 
 use core::net::IpAddr;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub use medium::{MEDIA, MediumLatency, medium_latency};
 pub use parser::{MB_BYTES_DEFAULT, MB_READINGS};
 pub use promised::Promised;
 pub use read::{BUCKET_WINDOW_NS_DEFAULT, parse, parse_in_mb, parse_with};
-pub use vm::{Interface, machine_with, needs_premium};
+pub use vm::{Interface, lacks_limits, machine_with, needs_premium};
 
 /// What a disk of figures in the design is called where it has no name.
 pub(crate) const OWN_DISK: &str = "own disk";

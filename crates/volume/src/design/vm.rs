@@ -249,8 +249,7 @@ fn note_unknown_types(
         }
         reported.push(disk.name);
         let sides = SIDES.map(|sides| sides.map(|side| size.limit_of(disk.name, side)));
-        let lacks_its_own = sides.iter().flatten().all(Option::is_none);
-        if size.uncached_iops().is_none() && lacks_its_own {
+        if lacks_limits(size, disk.name) {
             let text = format!(
                 "the limits of {} for disks of type {} are unknown in edition {}: they are left \
                  out unless `uncached` states them",
@@ -270,6 +269,13 @@ fn note_unknown_types(
             }
         }
     }
+}
+
+/// Returns whether no limit of a size is known for a type of disk, in a cloud that has them by type.
+pub fn lacks_limits(size: &Size, disk: &str) -> bool {
+    size.cloud() == "GCP"
+        && size.uncached_iops().is_none()
+        && SIDES.iter().flatten().all(|side| size.limit_of(disk, side).is_none())
 }
 
 /// Limits by type of disk, of reads and of writes: operations, and bytes.

@@ -1,7 +1,10 @@
 //! Designs side by side as a page, as Markdown, CSV and JSON: the same tables.
 
+use std::path::Path;
+
 use ::design::{Judged, Ranked, SearchInput, judge, parse};
 use report::{Cell, ChartSpec, Document, DocumentSection, Table};
+use units::format_number;
 
 use super::form::Form;
 use super::frontier::{Frontier, frontier};
@@ -48,12 +51,16 @@ fn document(
         });
     }
     if is_carried {
+        let mut table = designs(asked, answers);
+        table.remove_empty_columns();
         sections.push(DocumentSection {
             title: "Designs".to_owned(),
-            lead: "The best of each machine and types of disk: price, then headroom, then fewer \
-                   parts."
-                .to_owned(),
-            table: designs(asked, answers),
+            lead: format!(
+                "The best of each machine and types of disk: price, then headroom, then fewer \
+                 parts. {}",
+                text::prices(&answers[0].market.terms)
+            ),
+            table,
             charts: pictures::price_against_headroom(answers, &frontiers).into_iter().collect(),
         });
     }
@@ -86,12 +93,16 @@ fn document(
     if args.headroom > 0.0 {
         all_notes.push(format!("every cap carries {:.0} % more than that", args.headroom * 100.0));
     }
-    Ok(Document {
-        title: "Designs".to_owned(),
-        sentence: sentence(answers),
-        sections,
-        notes: all_notes,
-    })
+    Ok(Document { title: title(args), sentence: sentence(answers), sections, notes: all_notes })
+}
+
+/// Returns whose designs these are: the file of needs by its name.
+fn title(args: &Args) -> String {
+    let name = args.needs.first().and_then(|file| Path::new(file).file_stem()?.to_str());
+    match name.filter(|name| *name != "-") {
+        Some(name) => format!("Designs for {name}"),
+        None => "Designs".to_owned(),
+    }
 }
 
 /// Returns the samples over time; none where there are none.
@@ -118,7 +129,7 @@ fn sentence(answers: &[CloudAnswer<'_>]) -> String {
         }
         Some((answer, ranked)) => {
             let machine = ranked.machine.trim_start_matches("Standard_");
-            format!("{} with a {machine} in {} carries it.", price(ranked), answer.place())
+            format!("{} carries it: {machine} in {}.", price(ranked), answer.place())
         }
     }
 }
@@ -209,13 +220,13 @@ fn needs(asked: &SearchInput) -> Table {
     ]);
     for volume in &asked.need.volumes {
         let mount = || Cell::text(&*volume.mount);
-        let capacity = || Cell::number(volume.capacity_gib, 0);
+        let capacity = || Cell::Number(volume.capacity_gib, format_number(volume.capacity_gib));
         for phase in &volume.phases {
             table.rows.push(vec![
                 mount(),
                 capacity(),
                 Cell::text(&*phase.phase),
-                Cell::number(phase.iops, 0),
+                Cell::Number(phase.iops, format_number(phase.iops)),
                 Cell::Number(phase.size_bytes as f64, size(phase.size_bytes)),
                 Cell::number(phase.read_share * 100.0, 0),
                 Cell::number(phase.random_share * 100.0, 0),

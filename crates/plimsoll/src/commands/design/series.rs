@@ -6,7 +6,7 @@ use ::design::series::{CapOverTime, demand, over_time};
 use ::design::{Demand, Ranked, SearchInput, parse};
 use ::needs::{Needs, Requirements, read_series, series_load, series_path};
 use report::{
-    Axis, Cell, ChartSpec, Colour, DashStyle, Quantity, Rule, Scale, Series, Table, Thinned,
+    Axis, Cell, ChartSpec, Colour, DashStyle, Rule, Series, Table, Thinned, sentence_case,
 };
 use serde_json::{Value, json};
 use units::{format_count, system_text};
@@ -170,19 +170,16 @@ pub(super) fn chart(
         let name = format!("{name}: credits left");
         series.push(line(&name, colour, DashStyle::Dot, &starts, cap.left.chunks(step).map(least)));
     }
+    let has_credits = caps.iter().any(|cap| cap.cap.credits.is_some());
+    let credits =
+        has_credits.then_some("Credits are in percent of a full bucket, with which all begins.");
     let machine = ranked.machine.trim_start_matches("Standard_");
     Some(ChartSpec {
         id: format!("captured-{idx}"),
         title: format!("{}: {machine}", answer.place()),
-        about: words(answer, asked, ranked).unwrap_or_default(),
+        about: words(answer, asked, ranked).map_or(String::new(), |it| sentence_case(&it)),
         height_px: 360,
-        x: Axis {
-            title: "time since the first sample, s".to_owned(),
-            scale: Scale::Fitted,
-            quantity: Quantity::TimeS,
-            range: Some((0.0, now_s)),
-            ..Axis::default()
-        },
+        x: Axis { title: "time since the first sample".to_owned(), ..Axis::time(0.0, now_s) },
         y: Axis { title: "of the sustained rate, %".to_owned(), ..Axis::default() },
         table: table(&series, &starts),
         series,
@@ -195,7 +192,7 @@ pub(super) fn chart(
             dash: DashStyle::Dash,
         }],
         cells: None,
-        notes: vec!["Credits are in percent of a full bucket, with which all begins.".to_owned()],
+        notes: credits.map(str::to_owned).into_iter().collect(),
         source: String::new(),
         thinned: (step > 1).then_some(Thinned { n_samples: n_periods, n_points: starts.len() }),
     })

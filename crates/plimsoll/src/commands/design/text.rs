@@ -89,6 +89,17 @@ fn place(answer: &CloudAnswer<'_>) -> String {
     fill("", &text, COLUMNS)
 }
 
+/// Says what the prices of a page are.
+pub(super) fn prices(terms: &::design::Terms) -> String {
+    format!(
+        "List prices of edition {}, {}, {} h a month; `plimsoll catalog price` says source and \
+         date of each.",
+        terms.edition,
+        terms.term.as_str(),
+        terms.month_hours
+    )
+}
+
 /// Returns one design.
 pub(super) fn design(
     answer: &CloudAnswer<'_>,

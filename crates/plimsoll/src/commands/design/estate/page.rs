@@ -6,7 +6,7 @@ use ::design::Filled;
 use ::design::estate::{CloudResult, DiskTotal, Totals};
 use report::{Cell, Document, DocumentSection, Table};
 use serde_json::{Value, json};
-use units::plural;
+use units::{format_count, plural};
 
 use super::super::form::Form;
 use super::super::text::dollars;
@@ -75,22 +75,28 @@ fn document(estate: &Estate<'_, '_>) -> Document {
     }
 }
 
+/// Says what all costs in each cloud; where one does not carry all, or not all is known, of those
+/// servers alone of which everything is known everywhere: only these compare.
 fn sentence(estate: &Estate<'_, '_>) -> String {
     let n_servers = estate.servers.len();
-    let mut text = format!("{}: ", plural(n_servers, "server"));
+    let n_common = estate.common.first().map_or(0, |totals| totals.n_designs);
+    let is_some = n_common > 0 && n_common < n_servers && estate.markets.len() > 1;
+    let servers = plural(n_servers, "server");
+    let (head, all) = if is_some {
+        (format!("{servers}; of {n_common} all is known everywhere"), &estate.common)
+    } else {
+        (servers, &estate.totals)
+    };
     let of = |(idx, totals): (usize, &Totals)| {
-        let at = cloud(estate, idx);
-        let usd = dollars(totals.price.usd());
+        let (at, usd) = (cloud(estate, idx), dollars(totals.price.usd()));
         let carried = match totals.n_designs {
-            n if n == n_servers => String::new(),
+            n if n == n_servers || is_some => String::new(),
             n => format!(" for the {n} that it carries"),
         };
         format!("{at} USD {usd} a month{carried}")
     };
-    let clouds: Vec<String> = estate.totals.iter().enumerate().map(of).collect();
-    text.push_str(&clouds.join(", "));
-    text.push('.');
-    text
+    let clouds: Vec<String> = all.iter().enumerate().map(of).collect();
+    format!("{head}: {}.", clouds.join(", "))
 }
 
 fn totals(estate: &Estate<'_, '_>) -> DocumentSection {
@@ -128,7 +134,7 @@ fn side_by_side(estate: &Estate<'_, '_>) -> Table {
         );
     }
     let what = if estate.markets.len() > 1 { "the cheapest" } else { "design" };
-    let rest = [("used most", "used_most"), ("used, %", "used_pct"), ("file", "file")];
+    let rest = [("used most", "used_most"), ("used, %", "used_pct")];
     table = table.and(&[(what, "design")]).and(&rest);
     for server in &estate.servers {
         let mut row = vec![Cell::text(&*server.name)];
@@ -145,7 +151,6 @@ fn side_by_side(estate: &Estate<'_, '_>) -> Table {
                 row.extend([Cell::text("nothing carries it"), Cell::text(""), Cell::Nothing]);
             }
         }
-        row.push(Cell::text(&*server.file));
         table.rows.push(row);
     }
     table
@@ -244,12 +249,18 @@ fn machines(estate: &Estate<'_, '_>) -> Table {
     let mut table =
         Table::new(&[("cloud", "cloud"), ("machine", "machine"), ("number", "n_machines")]);
     for (idx, totals) in estate.totals.iter().enumerate() {
-        for (name, n) in &totals.machines {
-            let row = vec![Cell::text(cloud(estate, idx)), Cell::text(&**name), Cell::count(*n)];
-            table.rows.push(row);
+        let mut by_number: Vec<(&String, &u64)> = totals.machines.iter().collect();
+        by_number.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        for (name, n) in by_number {
+            table.rows.push(vec![Cell::text(cloud(estate, idx)), Cell::text(&**name), grouped(*n)]);
         }
     }
     table
+}
+
+/// A count, in groups of three digits.
+fn grouped(count: u64) -> Cell {
+    Cell::Number(count as f64, format_count(count))
 }
 
 /// A row for each type of disk, or level of pools.
@@ -269,8 +280,8 @@ fn stored(
             table.rows.push(vec![
                 Cell::text(cloud(estate, idx)),
                 Cell::text(&**name),
-                Cell::count(disks.n_disks),
-                Cell::count(disks.capacity_bytes >> 30),
+                grouped(disks.n_disks),
+                grouped(disks.capacity_bytes >> 30),
             ]);
         }
     }

@@ -188,7 +188,7 @@ pub(super) fn stand_out(estate: &Estate<'_, '_>) -> Vec<(String, Vec<String>)> {
         let mut lines: Vec<String> = of_open.filter_map(|it| line(of(it))).collect();
         more(&mut lines, open.len());
         let what = plural(open.len(), "design");
-        all.push((format!("A limit is not known of {what}, or processors or memory"), lines));
+        all.push((format!("Of {what} a limit, processors or memory are not known"), lines));
     }
     let dearest = &estate.outliers.dearest;
     if !dearest.is_empty() && estate.servers.len() > 1 {
