@@ -155,8 +155,15 @@ pub(crate) fn ordering(case: &Case) -> Outcome {
             let effect = if is_similar { "similar" } else { "differs" };
             Outcome::said(Answer::new().with("effect", effect))
         }
-        "E-07" => Outcome::Waits("an attribute cache (nocto, actimeo): it is the kernel client's"),
-        "E-08" => Outcome::Waits("NFSv4.1: engine, exports and designs speak NFSv3 only"),
+        "E-07" => Outcome::Waits(
+            "an attribute cache (nocto, actimeo): the kernel's client answers from it before any \
+             call that a volume sees. Of the three changes nconnect alone is N-15; the source \
+             draws all of them, without a figure",
+        ),
+        "E-08" => Outcome::Waits(
+            "NFSv4.1: engine, exports and designs speak NFSv3 only. The source draws both, without \
+             a figure or a reason that a model could follow",
+        ),
         id => panic!("{id}: no answer to this ordering"),
     }
 }
