@@ -82,9 +82,10 @@ impl Form {
     /// Returns how far what it prints is checked, as a sentence that stands in the text.
     pub fn checked(self) -> &'static str {
         match self {
-            Form::Bicep | Form::StorageSpaces => {
-                "Unchecked: no compiler or shell has read it, and nothing of it was run."
+            Form::Bicep => {
+                "Its syntax was checked by a parser; unchecked by a compiler, and nothing was run."
             }
+            Form::StorageSpaces => "Unchecked: no shell has read it, and nothing of it was run.",
             Form::Terraform => "Its syntax was checked; it was not applied to an account.",
             Form::AzureCli | Form::AwsCli | Form::Gcloud => {
                 "Its syntax was checked as a shell script; no account was contacted."
@@ -189,7 +190,7 @@ impl Refusal {
                                         disks`; mdadm, fstab and storage-spaces take any"
                 .to_owned(),
             Refusal::Nothing { what } if what.contains("promise") => {
-                "write a [[promise]]: docs/designs.md has its keys".to_owned()
+                "write a [[promise]]: docs/design-files.md has its keys".to_owned()
             }
             Refusal::Nothing { .. } => "other forms fit it: `plimsoll provision --help`".to_owned(),
             Refusal::Columns { .. } => {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use catalog::Cloud;
+use units::plural;
 use volume::CacheMode;
 use volume::design::FileSystem;
 
@@ -10,7 +11,7 @@ use crate::form::{Form, Refusal};
 use crate::nfs;
 use crate::parts::{DiskVolume, Parts};
 use crate::quote;
-use crate::variable::script_head;
+use crate::variable::{TO_BE_FILLED_IN, script_head};
 
 /// File system of a volume whose design names none.
 const FILE_SYSTEM: FileSystem = FileSystem::Xfs;
@@ -27,28 +28,40 @@ fn disks_variable(volume: &DiskVolume<'_>) -> String {
     format!("{}_DISKS", volume.slug.to_uppercase().replace('-', "_"))
 }
 
-/// Returns where Linux finds the disks of a volume by their places, and how their names are found
-/// where it is not known before.
-fn devices(volume: &DiskVolume<'_>, parts: &Parts<'_>) -> Result<Vec<String>, &'static str> {
+/// Returns what names the disks of a volume in a shell, by their places, or how their names are
+/// found where it is not known before.
+fn devices(volume: &DiskVolume<'_>, parts: &Parts<'_>) -> Result<String, &'static str> {
     if volume.stripe.is_local {
         return Err("disks of the machine itself: lsblk shows them");
     }
+    let join = |names: Vec<String>| names.join(" ");
     match parts.cloud {
         Some(Cloud::Azure) => {
-            let folder = if parts.is_nvme() {
-                "/dev/disk/azure/data/by-lun/"
-            } else {
-                "/dev/disk/azure/scsi1/lun"
-            };
-            Ok(volume.names().map(|(_, lun)| format!("{folder}{lun}")).collect())
+            let luns = join(volume.names().map(|(_, lun)| lun.to_string()).collect());
+            Ok(format!("$(by_lun {luns})"))
         }
         Some(Cloud::Gcp) => {
-            Ok(volume.names().map(|(name, _)| format!("/dev/disk/by-id/google-{name}")).collect())
+            let link = |(name, _)| format!("/dev/disk/by-id/google-{name}");
+            Ok(join(volume.names().map(link).collect()))
         }
         Some(Cloud::Aws) => Err("lsblk -o NAME,SERIAL shows the volumes' numbers"),
         None => Err("lsblk shows the disks"),
     }
 }
+
+/// Finds disks of Azure by their places. The older links are of SCSI alone.
+const BY_LUN: &str = "
+# Disks by their places (LUN). The package azure-vm-utils makes the first link, for SCSI and NVMe,
+# Azure's agent the second, for SCSI.
+by_lun() {
+    for lun in \"$@\"; do
+        for link in \"/dev/disk/azure/data/by-lun/$lun\" \"/dev/disk/azure/scsi1/lun$lun\"; do
+            if [ -e \"$link\" ]; then break; fi
+        done
+        echo \"$link\"
+    done
+}
+";
 
 /// Returns the device that a volume's file system is on: its array, or its only disk.
 fn device(volume: &DiskVolume<'_>) -> String {
@@ -73,26 +86,24 @@ fn must_have_disks(parts: &Parts<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the lines that say which disks the volumes have.
-fn variables<'v>(
-    volumes: impl IntoIterator<Item = &'v DiskVolume<'v>>,
-    parts: &Parts<'_>,
-) -> String {
+/// Returns the lines that say which disks the volumes have, with what finds them.
+fn variables<'v>(volumes: &[&DiskVolume<'v>], parts: &Parts<'v>) -> String {
     let mut text = String::new();
     for volume in volumes {
         let name = disks_variable(volume);
         let mount = quote::comment(&volume.volume.mount);
         let _ = match devices(volume, parts) {
             Ok(devices) => {
-                writeln!(text, "# {mount}\n: \"${{{name}:={}}}\"", devices.join(" "))
+                writeln!(text, "# {mount}\n: \"${{{name}:={devices}}}\"")
             }
             Err(how) => {
-                let n = volume.n_disks();
-                writeln!(text, "# {mount}; {how}\n: \"${{{name}:?set {name}: its {n} devices}}\"")
+                let devices = plural(volume.n_disks(), "device");
+                writeln!(text, "# {mount}; {how}\n: \"${{{name}:?set {name}: {devices}}}\"")
             }
         };
     }
-    text
+    let by_lun = if text.contains("$(by_lun ") { BY_LUN } else { "" };
+    if text.is_empty() { text } else { format!("{by_lun}{TO_BE_FILLED_IN}{text}") }
 }
 
 /// What looks before it writes.
@@ -113,8 +124,9 @@ empty() {
 pub(crate) fn mdadm(parts: &Parts<'_>) -> Result<String, Refusal> {
     must_have_disks(parts)?;
     let title = parts.title(Form::Mdadm);
-    let mut text = script_head(&title, Form::Mdadm.checked(), &variables(&parts.volumes, parts));
-    let _ = write!(text, "\n{CHECK}");
+    let mut text = script_head(&title, Form::Mdadm.checked(), "");
+    let all: Vec<&DiskVolume<'_>> = parts.volumes.iter().collect();
+    let _ = write!(text, "{}\n{CHECK}", variables(&all, parts));
     for volume in &parts.volumes {
         text.push_str(&volume_lines(volume));
     }
@@ -188,9 +200,10 @@ pub(crate) fn fstab(parts: &Parts<'_>) -> Result<String, Refusal> {
         return nfs::text(parts);
     }
     must_have_disks(parts)?;
-    let single = parts.volumes.iter().filter(|volume| volume.n_disks() == 1);
-    let variables = variables(single, parts);
-    let mut text = script_head(&parts.title(Form::Fstab), Form::Fstab.checked(), &variables);
+    let single: Vec<&DiskVolume<'_>> =
+        parts.volumes.iter().filter(|volume| volume.n_disks() == 1).collect();
+    let mut text = script_head(&parts.title(Form::Fstab), Form::Fstab.checked(), "");
+    text.push_str(&variables(&single, parts));
     text.push_str(
         "\n# By UUID, as names of devices change from start to start; nofail: the machine starts \
          without.\nadd() {\n    uuid=$(blkid -s UUID -o value \"$1\")\n    \
@@ -200,7 +213,7 @@ pub(crate) fn fstab(parts: &Parts<'_>) -> Result<String, Refusal> {
          grep -q \"^UUID=$uuid \" /etc/fstab 2> /dev/null ||\n        \
          printf 'UUID=%s %s %s defaults,nofail 0 %s\\n' \"$uuid\" \"$3\" \"$4\" \"$5\" >> \
          /etc/fstab\n    \
-         mount \"$2\"\n}\n",
+         mountpoint -q \"$2\" || mount \"$2\"\n}\n",
     );
     let mut volumes: Vec<&DiskVolume<'_>> = parts.volumes.iter().collect();
     // What lies below another one is mounted after it.

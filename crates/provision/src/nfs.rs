@@ -17,7 +17,13 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
     if parts.networks.is_empty() {
         return Err(Refusal::Nothing { what: "network volume" });
     }
-    let variables = SERVER.demanded();
+    let mut variables = SERVER.demanded();
+    if parts.networks.len() > 1 {
+        variables.push_str("# of one volume, where its own differs:\n");
+        for network in &parts.networks {
+            let _ = writeln!(variables, ": \"${{{}:=$NFS_SERVER}}\"", server(&network.slug));
+        }
+    }
     let mut text = script_head(&parts.title(Form::Nfs), Form::Nfs.checked(), &variables);
     let connections = parts.design.clients.iter().map(|client| client.connections).max();
     text.push_str(&slots(parts));
@@ -30,20 +36,23 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
         );
         text.push_str(&unlike(parts));
     }
+    text.push_str(ADD);
     let nconnect = nconnect.map_or(String::new(), |n| format!(",nconnect={n}"));
     for network in &parts.networks {
         let mount = &network.volume.mount;
         let transfer = network.backing.transfer_bytes;
-        let options = format!("rw,hard,tcp,vers=3,rsize={transfer},wsize={transfer}{nconnect}");
-        let (target, field) = (quote::shell(mount), quote::shell(&quote::fstab(mount)));
-        let slug = &network.slug;
+        let server = match parts.networks.len() {
+            1 => SERVER.upper(),
+            _ => server(&network.slug),
+        };
         let _ = write!(
             text,
-            "\n# {}\nmkdir -p {target}\nmount -t nfs -o {options} \"$NFS_SERVER:/{slug}\" \
-             {target}\n\
-             printf '%s %s nfs {options},_netdev,nofail 0 0\\n' \\\n    \
-             \"$NFS_SERVER:/{slug}\" {field} >> /etc/fstab\n",
+            "\n# {}\nadd \"${server}:/{}\" {} {} \\\n    \
+             rw,hard,tcp,vers=3,rsize={transfer},wsize={transfer}{nconnect}\n",
             quote::comment(mount),
+            network.slug,
+            quote::shell(mount),
+            quote::shell(&quote::fstab(mount)),
         );
     }
     text.push_str(ADVICE);
@@ -51,6 +60,21 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
     text.push_str("grep ' nfs ' /proc/mounts\nss -tn | grep -c ':2049' || true\n");
     Ok(text)
 }
+
+/// Returns the shell variable with the address of one of several volumes.
+fn server(slug: &str) -> String {
+    format!("{}_SERVER", slug.to_uppercase().replace('-', "_"))
+}
+
+/// What writes a line of /etc/fstab once, and mounts by it.
+const ADD: &str = "
+add() {
+    mkdir -p \"$2\"
+    grep -qF \"$1 $3 nfs \" /etc/fstab 2> /dev/null ||
+        printf '%s %s nfs %s,_netdev,nofail 0 0\\n' \"$1\" \"$3\" \"$4\" >> /etc/fstab
+    mountpoint -q \"$2\" || mount \"$2\"
+}
+";
 
 /// Returns how many connections each machine has, where they have not all as many.
 fn unlike(parts: &Parts<'_>) -> String {

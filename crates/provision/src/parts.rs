@@ -170,13 +170,15 @@ impl<'d> Parts<'d> {
         local.map(|volume| volume.volume.mount.as_str()).collect()
     }
 
-    /// Returns whether a machine reaches its disks as NVMe devices.
+    /// Returns whether a machine reaches its disks as NVMe devices: as the design says, else where
+    /// the catalogue knows its size with nothing else.
     pub(crate) fn is_nvme(&self) -> bool {
-        let vm = self.design.vm.as_ref();
-        vm.is_some_and(|vm| match vm.interface {
-            Some(Interface::Nvme) => true,
-            Some(Interface::Scsi) | None => false,
-        })
+        let Some(vm) = &self.design.vm else { return false };
+        let size = || self.design.rows().and_then(|edition| edition.vm(&vm.size));
+        match vm.interface {
+            Some(interface) => interface == Interface::Nvme,
+            None => size().and_then(|it| it.word("interface")) == Some(Interface::Nvme.as_str()),
+        }
     }
 
     /// Returns whether a zone must be named: disks of the newer types are of one.

@@ -60,8 +60,11 @@ pub(crate) fn script_head(what: &str, checked: &str, variables: &str) -> String 
     let what = quote::comment(what);
     let mut head = format!("#!/bin/sh\n# {what}\n# {checked}\nset -eu\n");
     if !variables.is_empty() {
-        head.push_str("\n# To be filled in, or set in the environment:\n");
+        head.push_str(TO_BE_FILLED_IN);
         head.push_str(variables);
     }
     head
 }
+
+/// What stands above the variables of a script.
+pub(crate) const TO_BE_FILLED_IN: &str = "\n# To be filled in, or set in the environment:\n";

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use catalog::Cloud;
+use units::plural;
 
 use crate::form::{Form, Refusal};
 use crate::parts::{DiskVolume, Parts};
@@ -13,7 +14,8 @@ pub(crate) fn storage_spaces(parts: &Parts<'_>) -> Result<String, Refusal> {
     if parts.volumes.is_empty() {
         return Err(Refusal::Nothing { what: "volume of disks" });
     }
-    let by_lun = parts.cloud == Some(Cloud::Azure);
+    // Windows counts the places of disks over NVMe otherwise.
+    let by_lun = parts.cloud == Some(Cloud::Azure) && !parts.is_nvme();
     let mut text = format!(
         "# {}\n# {}\n\n# To be filled in.\nparam(\n",
         quote::comment(&parts.title(Form::StorageSpaces)),
@@ -29,9 +31,9 @@ pub(crate) fn storage_spaces(parts: &Parts<'_>) -> Result<String, Refusal> {
             ));
         }
         if !by_lun || volume.stripe.is_local {
-            let n = volume.n_disks();
+            let disks = plural(volume.n_disks(), "disk");
             params.push(format!(
-                "    # The {n} disks of {mount}: DeviceId as Get-PhysicalDisk shows it.\n    \
+                "    # {disks} of {mount}: DeviceId as Get-PhysicalDisk shows it.\n    \
                  [Parameter(Mandatory)] [string[]] ${name}Disks"
             ));
         }
@@ -40,10 +42,12 @@ pub(crate) fn storage_spaces(parts: &Parts<'_>) -> Result<String, Refusal> {
     text.push_str("\n)\n$ErrorActionPreference = 'Stop'\n");
     if by_lun {
         text.push_str(
-            "\n# Disks by their places at the machine.\nfunction Get-ByLun([int[]] $Luns) {\n    \
-             Get-PhysicalDisk | Where-Object {\n        \
-             $_.PhysicalLocation -match 'LUN (\\d+)' -and $Luns -contains [int] $Matches[1]\n    \
-             }\n}\n",
+            "\n# Disks by their places at the machine: its system and temporary disks have such \
+             numbers too,\n# but cannot be pooled; and those over NVMe have others.\n\
+             function Get-ByLun([int[]] $Luns) {\n    \
+             Get-PhysicalDisk -CanPool $true | Where-Object {\n        \
+             $_.BusType -ne 'NVMe' -and $_.PhysicalLocation -match 'LUN (\\d+)' -and\n        \
+             $Luns -contains [int] $Matches[1]\n    }\n}\n",
         );
     }
     for volume in &parts.volumes {

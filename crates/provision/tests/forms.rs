@@ -70,6 +70,50 @@ fn scripts_are_read_by_shells() {
     }
 }
 
+/// Returns the symbols of a template's resources as pycep has them, a parser of Bicep; `None` where
+/// Python does not have it.
+#[expect(clippy::disallowed_methods, reason = "where the other programs are")]
+fn resources(template: &str) -> Option<String> {
+    let python = std::env::var("PLIMSOLL_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let script = "import sys, pycep\n\
+                  read = pycep.BicepParser().parse(text=sys.stdin.read())\n\
+                  print(*sorted(read['resources']))";
+    let has_it = Command::new(&python).args(["-c", "import pycep"]).output();
+    if !has_it.is_ok_and(|done| done.status.success()) {
+        testing::skipped!("{python} has no pycep; PLIMSOLL_PYTHON may name another");
+        return None;
+    }
+    let mut reader = Command::new(&python);
+    reader.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut reader = reader.spawn().expect("it ran before");
+    let stdin = reader.stdin.as_mut().expect("a pipe");
+    stdin.write_all(template.as_bytes()).expect("the parser reads");
+    let done = reader.wait_with_output().expect("the parser ends");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}\n{template}");
+    Some(String::from_utf8_lossy(&done.stdout).trim_end().to_owned())
+}
+
+#[test]
+fn a_template_is_read_as_what_was_meant() {
+    let of_design = [
+        ("azure", "disks_data disks_log machine nic"),
+        ("azure_v2", "disks_data disks_e disks_fast machine nic"),
+        ("netapp", "account pool_pool1 pool_standard volume_database volume_home volume_log"),
+        (
+            "shared",
+            "account clients_far clients_machine nics_far nics_machine pool_premium_auto \
+             volume_data",
+        ),
+    ];
+    for (name, expected) in of_design {
+        let (_, written) = DESIGNS.iter().find(|(known, _)| *known == name).expect("a design");
+        let template = text(&design(written), Form::Bicep).expect("a template");
+        let Some(found) = resources(&template) else { return };
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
 /// Returns the blocks of a configuration as the parser has them, `kind.label.label`.
 fn blocks(text: &str) -> Vec<String> {
     let body: hcl::Body = hcl::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -24,9 +24,11 @@ const MODULES: [&str; 6] = ["virtio_pci", "virtio_blk", "raid0", "ext4", "xfs", 
 const N_DISKS: usize = 7;
 const DISK_BYTES: u64 = 400 << 20;
 
-/// A stripe with each file system, and a single disk below a folder whose name has a blank.
+/// A stripe with each file system, and a single disk below a folder whose name has a blank. Of the
+/// cloud whose disks are found by links.
 const DESIGN: &str = "\
 name = \"three volumes, and a name with a 'quote'\"
+cloud = \"azure\"
 
 [[volume]]
 name = \"data\"

@@ -32,8 +32,12 @@ same() {
 check "load the drivers" load
 # Nothing but mdadm itself makes the names of arrays here.
 export MDADM_NO_UDEV=1
-export DATA_DISKS="/dev/vda /dev/vdb /dev/vdc /dev/vdd" LOG_DISKS="/dev/vde /dev/vdf"
-export TEMP_DISKS=/dev/vdg
+# The first volume's disks are named, the others' are found: by links of both kinds.
+export DATA_DISKS="/dev/vda /dev/vdb /dev/vdc /dev/vdd"
+mkdir -p /dev/disk/azure/data/by-lun /dev/disk/azure/scsi1
+ln -s /dev/vde /dev/disk/azure/data/by-lun/4
+ln -s /dev/vdf /dev/disk/azure/data/by-lun/5
+ln -s /dev/vdg /dev/disk/azure/scsi1/lun6
 check "too few disks are refused" sh -c '! DATA_DISKS="/dev/vda /dev/vdb" sh /mdadm.sh'
 check "the lines of --as mdadm" sh /mdadm.sh
 check "the lines of --as fstab" sh /fstab.sh
@@ -50,6 +54,7 @@ dd if=/dev/urandom of=/tmp/random bs=64k count=100 2> /dev/null
 for folder in /mnt/data /mnt/log "/mnt/data/two words"; do
     check "write to $folder" dd if=/tmp/random of="$folder/file" bs=64k conv=fsync
 done
+check "the lines of --as fstab where all is mounted" sh /fstab.sh
 check "disks that hold something are left alone" sh -c '! sh /mdadm.sh'
 check "the lines of --as fstab once more, below other mounts" sh -c \
     'umount "/mnt/data/two words" /mnt/log /mnt/data && sh /fstab.sh'

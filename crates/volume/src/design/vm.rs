@@ -271,7 +271,7 @@ fn note_unknown_types(
     }
 }
 
-/// Returns whether no limit of a size is known for a type of disk, in a cloud that has them by type.
+/// Returns whether no limit of a size is known for a type of disk, where a cloud has them by type.
 pub fn lacks_limits(size: &Size, disk: &str) -> bool {
     size.cloud() == "GCP"
         && size.uncached_iops().is_none()
