@@ -333,9 +333,9 @@ mod tests {
         let sentences = curve.sentences();
         let expected = [
             "0 loads were tried to find one",
-            "3 of 4 measurements say nothing and were repeated: late (2), few (1)",
+            "3 of 4 measurements are not usable and were repeated: late (2), few (1)",
         ];
         assert_eq!(sentences, expected);
-        assert_eq!(curve.points[1].outcome_words(), "says nothing: late (3 %)");
+        assert_eq!(curve.points[1].outcome_words(), "not usable: late (3 %)");
     }
 }
