@@ -89,7 +89,8 @@ fn files(name: &str) -> Result<Vec<String>, Failure> {
     }
     found.sort();
     if found.is_empty() {
-        return Err(Failure::wrong_use(format!("there is no file in `{name}`")));
+        let failure = Failure::wrong_use(format!("there is no file in `{name}`"));
+        return Err(failure.hint("name a job file, or a folder of them"));
     }
     Ok(found)
 }

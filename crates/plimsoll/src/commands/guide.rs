@@ -50,6 +50,7 @@ fn unknown_argument(
         }
         _ => None,
     };
+    let hint = hint.or_else(|| of_another_command(name, value, all));
     let hint = hint.or_else(|| near.map(|near| format!("did you mean `{near}`?")));
     Failure::wrong_use(format!("`plimsoll{path}` has no option `--{name}`"))
         .hint(hint.unwrap_or(help))
@@ -135,6 +136,17 @@ fn of_curve(name: &str, value: Option<&str>) -> Option<String> {
     };
     let value = value.map_or("VALUE".to_owned(), |value| with_unit(word, value));
     Some(format!("write `--{word} {value}`"))
+}
+
+/// What another command does, or takes by this name.
+fn of_another_command(name: &str, value: Option<&str>, all: &clap::Command) -> Option<String> {
+    if matches!(name, "report" | "html") {
+        let file = value.unwrap_or("report.html");
+        return Some(format!("behind the run, `plimsoll report last -o {file}` draws its page"));
+    }
+    let has_it = |it: &&clap::Command| it.get_arguments().any(|arg| arg.get_long() == Some(name));
+    let command = all.get_subcommands().filter(|it| !it.is_hide_set()).find(has_it)?.get_name();
+    Some(format!("`plimsoll {command}` has it: `plimsoll help {command}`"))
 }
 
 /// Returns `name=value` as `--set` takes it.
