@@ -278,9 +278,9 @@ fn sets_of_runs_are_found_by_name_pattern_tag_and_numbers() {
     }
     for (text, reported) in [
         ("onee", "no run is called `onee`, but there is `on"),
-        ("z*", "no run is meant by `z*`"),
-        ("tag:y", "no run is meant by `tag:y`"),
-        ("7..9", "no run is meant by `7..9`"),
+        ("z*", "no run matches `z*`"),
+        ("tag:y", "no run matches `tag:y`"),
+        ("7..9", "no run matches `7..9`"),
         ("9", "no run has the number 9"),
     ] {
         let found = find(text).unwrap_err().to_string();
