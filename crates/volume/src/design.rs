@@ -13,6 +13,7 @@ mod check;
 mod client;
 mod disks;
 mod free;
+pub(crate) mod local;
 mod medium;
 mod network;
 mod parser;
@@ -27,6 +28,7 @@ pub(crate) use vm::machine_of;
 
 pub use catalog::{Catalog, Cloud};
 pub use free::Provisioned;
+pub use local::{LOCAL, LOCAL_DISK, Local};
 pub use medium::{MEDIA, MediumLatency, medium_latency};
 pub use parser::{MB_BYTES_DEFAULT, MB_READINGS};
 pub use promised::Promised;
@@ -216,6 +218,19 @@ pub struct Stripe {
     pub is_local: bool,
 }
 
+impl Stripe {
+    /// Says whether it is made of the disks that the machine's size has.
+    pub fn is_named_local(&self) -> bool {
+        self.is_local && self.disks.first().is_some_and(|disk| disk.sku == LOCAL_DISK)
+    }
+
+    /// Says whether its I/Os count on the machine's cached path, as those of local disks without
+    /// limits of their own do.
+    pub(crate) fn shares_cached_path(&self) -> bool {
+        self.is_local && self.disks.first().is_some_and(Disk::has_no_limit)
+    }
+}
+
 /// One disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disk {
@@ -233,6 +248,13 @@ pub struct Disk {
     pub size_bytes: u64,
     /// Host cache.
     pub cache: CacheMode,
+}
+
+impl Disk {
+    /// Says whether it has no limit of its own.
+    pub fn has_no_limit(&self) -> bool {
+        self.cap == Cap::default() && self.write_iops.is_none()
+    }
 }
 
 /// What the count of operations makes of I/Os that follow each other on a disk.

@@ -148,7 +148,11 @@ impl Layout {
 
     fn place_disks(&mut self, stripe: &Stripe, lanes: &mut Lanes) -> VolumePlace {
         let first = self.disks.len() as u16;
-        let gate = if stripe.is_local { GATE_OPEN } else { GATE_UNCACHED };
+        let gate = match stripe.is_local {
+            false => GATE_UNCACHED,
+            true if stripe.shares_cached_path() => GATE_CACHED,
+            true => GATE_OPEN,
+        };
         for _ in &stripe.disks {
             self.disks.push(DiskPlace {
                 cached_lane: lanes.all.insert(Lane::new(Role::Cache, GATE_CACHED)),

@@ -57,6 +57,67 @@ fn tiers_have_their_limits() {
     check_caps(own, Some(100), Some(10 << 20));
 }
 
+/// A design with volumes on the disks that a machine's size has.
+fn on_local(edition: &str, size: &str, volumes: &[&str]) -> String {
+    let mut text = format!("edition = \"{edition}\"\n[vm]\nsize = \"{size}\"\n");
+    for (idx, keys) in volumes.iter().enumerate() {
+        text.push_str(&format!("[[volume]]\nmount = \"/t{idx}\"\ndisk = \"local\"\n{keys}\n"));
+    }
+    text
+}
+
+/// Checks capacity and caps of one local disk: operations, writes where they have their own, bytes.
+#[track_caller]
+fn check_local(
+    size: &str,
+    capacity_bytes: u64,
+    iops: Option<u64>,
+    writes: Option<u64>,
+    bytes: Option<u64>,
+) {
+    let edition = if size == "DS14" { "2018" } else { "current" };
+    let design = fine(&on_local(edition, size, &[""]));
+    let Backing::Disks(stripe) = &design.volumes[0].backing else { panic!("disks") };
+    let disk = &stripe.disks[0];
+    let per_s = [&disk.cap.iops, &disk.write_iops, &disk.cap.bytes];
+    let per_s = per_s.map(|limit| limit.as_ref().map(|limit| limit.per_s));
+    assert_eq!((design.volumes[0].capacity_bytes, per_s), (capacity_bytes, [iops, writes, bytes]));
+    assert!(stripe.is_local && disk.cache == CacheMode::None);
+}
+
+#[test]
+fn local_disks_have_their_part_of_what_their_machine_has() {
+    check_local("E8bds_v5", 300 << 30, Some(38_000), None, Some(500_000_000));
+    let (iops, bytes) = (2_200_000 / 6, 14_000_000_000 / 6);
+    check_local("L48s_v3", 1_920_000_000_000, Some(iops), None, Some(bytes));
+    // No throughput is published: it is no less than that of the writes, in I/Os of 4 KiB.
+    let (reads, writes) = (720_848 / 2, 324_306 / 2);
+    let bytes = Some(writes * 4096);
+    check_local("c5d.12xlarge", 900_000_000_000, Some(reads), Some(writes), bytes);
+    check_local("DS14", 224 << 30, None, None, None);
+}
+
+#[track_caller]
+fn check_local_refused(text: &str, expected: &str) {
+    assert!(lines(text).contains(expected), "{}", lines(text));
+}
+
+#[test]
+fn local_disks_that_are_not_there_are_refused() {
+    let two = on_local("current", "L48s_v3", &["count = 4", "count = 3"]);
+    check_local_refused(&two, "3:8: error[too-many-disks] 7 local disks, and L48s_v3 has 6");
+    let cached = on_local("current", "L48s_v3", &["cache = \"ReadOnly\""]);
+    check_local_refused(&cached, "a local disk has no host cache");
+    let unknown = on_local("current", "D8s_v3", &[""]);
+    check_local_refused(&unknown, "6:8: error[no-local-disk] no local disks of D8s_v3 are known");
+    let alone = "[[volume]]\nmount = \"/t\"\ndisk = \"local\"\n";
+    check_local_refused(alone, "3:8: error[no-machine] `disk = \"local\"` takes the disks of the");
+    let chosen = on_local("current", "L48s_v3", &["iops = 5"]);
+    check_local_refused(&chosen, "unknown key `iops`");
+    let unlimited = on_local("current", "c3.2xlarge", &[""]);
+    check_local_refused(&unlimited, "warning[unknown-figure] the limits of the local disks of");
+}
+
 #[test]
 fn provisioned_types_have_what_is_free_or_asked_for() {
     check_caps("disk = \"PremiumV2\"\nsize = \"1TiB\"", Some(3000), Some(125_000_000));

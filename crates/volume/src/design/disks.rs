@@ -9,8 +9,8 @@ use toml::de::DeValue;
 
 use super::parser::{CACHE_DEFAULT, DiskUse, ParsedVolume, Parser};
 use super::{
-    Backing, Burst, CacheMode, Cap, Disk, Merging, OWN_DISK, Stripe, Volume, VolumeBuild, free,
-    medium_latency, vm,
+    Backing, Burst, CacheMode, Cap, Disk, LOCAL, Local, Merging, OWN_DISK, Stripe, Volume,
+    VolumeBuild, free, medium_latency, vm,
 };
 
 /// Most disks in one stripe: more than any machine takes.
@@ -28,10 +28,13 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let cache = cache(&mut keys, source.as_ref(), parser);
     let chunk_bytes = chunk(&mut keys, parser);
     let columns = columns(&mut keys, n_disks, parser);
-    let is_local = keys.flag("local", parser.findings);
+    let is_stated_local = keys.flag("local", parser.findings);
+    let local = source.as_ref().and_then(|source| source.local().cloned());
+    let is_local = is_stated_local || local.is_some();
     let disk = match &source {
         Some(Source { what: DiskSource::Sku(sku), .. }) => from_sku(sku, &mut keys, parser),
         Some(Source { what: DiskSource::Own(own), .. }) => Some(own.as_ref().clone()),
+        Some(Source { what: DiskSource::Local(local), .. }) => Some(local.disk.clone()),
         None => {
             // Known keys, so that they are not called unknown on top of the mistake.
             for name in ["size", "iops", "throughput", "burst", "performance_plus"] {
@@ -44,7 +47,8 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     // Disks that cannot have it were reported where the limits were looked up.
     let has_performance_plus =
         keys.get("performance_plus").is_some_and(|value| value.get_ref().as_bool() == Some(true));
-    let latency = parser.latency(&mut keys, "latency", medium_latency(family).latency);
+    let of_medium = local.as_ref().map_or(medium_latency(family).latency, |local| local.latency);
+    let latency = parser.latency(&mut keys, "latency", of_medium);
     let in_cache = medium_latency("host cache").latency;
     let cache_latency = parser.latency(&mut keys, "cache_latency", in_cache);
     keys.finish(parser.findings);
@@ -59,6 +63,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let uses = DiskUse {
         is_local,
         n_disks: if is_local { 0 } else { n_disks },
+        n_local: if local.is_some() { n_disks } else { 0 },
         name: disk.sku.clone(),
         cloud: source.cloud().to_owned(),
         family: source.family().to_owned(),
@@ -89,20 +94,29 @@ struct Source<'p> {
 enum DiskSource<'p> {
     Sku(&'p Sku),
     Own(Box<Disk>),
+    Local(Box<Local>),
 }
 
 impl Source<'_> {
     fn family(&self) -> &str {
         match &self.what {
             DiskSource::Sku(sku) => sku.family(),
-            DiskSource::Own(_) => "",
+            DiskSource::Own(_) | DiskSource::Local(_) => "",
+        }
+    }
+
+    /// Returns the disks of the machine, if it is these.
+    fn local(&self) -> Option<&Local> {
+        match &self.what {
+            DiskSource::Local(local) => Some(local),
+            DiskSource::Sku(_) | DiskSource::Own(_) => None,
         }
     }
 
     fn cloud(&self) -> &str {
         match &self.what {
             DiskSource::Sku(sku) => sku.cloud(),
-            DiskSource::Own(_) => "",
+            DiskSource::Own(_) | DiskSource::Local(_) => "",
         }
     }
 }
@@ -129,8 +143,33 @@ fn source<'p>(keys: &mut Keys<'_>, parser: &mut Parser<'p, '_>) -> Option<Source
         return Some(Source { what: DiskSource::Own(Box::new(own)), at, n_listed: None });
     }
     let (name, at) = keys.text("disk", parser.findings)?;
+    if name == LOCAL {
+        let local = local(&at, parser)?;
+        return Some(Source { what: DiskSource::Local(Box::new(local)), at, n_listed: None });
+    }
     let sku = sku(name, &at, parser)?;
     Some(Source { what: DiskSource::Sku(sku), at, n_listed: None })
+}
+
+/// Looks up the disks of the machine that the design names.
+fn local(at: &Range<usize>, parser: &mut Parser<'_, '_>) -> Option<Local> {
+    let Some(size) = parser.machine else {
+        let text = "`disk = \"local\"` takes the disks of the machine, and no known size is named";
+        let help = "name a size of the catalogue under [vm], or give figures: `local = true` and \
+                    `disk = { size = \"600GiB\", iops = 75000, throughput = \"1000MB/s\" }`";
+        parser.findings.add(Diagnostic::error("no-machine", text).help(help), at);
+        return None;
+    };
+    let found = Local::with(size, parser);
+    let short = size.name.trim_start_matches("Standard_");
+    if found.is_none() {
+        let edition = parser.edition.info.name;
+        let text = format!("no local disks of {short} are known in edition {edition}");
+        let help = "take another machine or disk, or give figures: `local = true` and \
+                    `disk = { size = \"600GiB\", iops = 75000, throughput = \"1000MB/s\" }`";
+        parser.findings.add(Diagnostic::error("no-local-disk", text).help(help), at);
+    }
+    found
 }
 
 fn sku<'p>(name: &str, at: &Range<usize>, parser: &mut Parser<'p, '_>) -> Option<&'p Sku> {
@@ -270,6 +309,7 @@ fn note_default_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &m
     let has_default = match &source.what {
         DiskSource::Sku(sku) => sku.cacheable() != Cacheable::No && sku.cloud() == "Azure",
         DiskSource::Own(_) => is_2018,
+        DiskSource::Local(_) => false,
     };
     if !has_default || parser.has_told_of_cache {
         return;

@@ -26,6 +26,8 @@ pub(super) const PARTS_MAX: usize = 1000;
 /// What the parts of a design are read with.
 pub(super) struct Parser<'p, 'a> {
     pub(super) edition: &'p Edition,
+    /// The machine that the design names.
+    pub(super) machine: Option<&'p catalog::Vm>,
     /// Bytes of a published MB whose size the source does not state.
     mb_bytes: u64,
     /// Whether it was reported that a host cache is not stated.
@@ -36,7 +38,7 @@ pub(super) struct Parser<'p, 'a> {
 impl<'p, 'a> Parser<'p, 'a> {
     /// Makes one for a design that is being read.
     pub(super) fn new(edition: &'p Edition, mb_bytes: u64, findings: &'p mut Findings<'a>) -> Self {
-        Parser { edition, mb_bytes, has_told_of_cache: false, findings }
+        Parser { edition, machine: None, mb_bytes, has_told_of_cache: false, findings }
     }
 
     /// Makes one that looks figures up for a design that was read before.
@@ -45,7 +47,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         mb_bytes: u64,
         findings: &'p mut Findings<'a>,
     ) -> Self {
-        Parser { edition, mb_bytes, has_told_of_cache: true, findings }
+        Parser { edition, machine: None, mb_bytes, has_told_of_cache: true, findings }
     }
 
     /// Returns what a figure is in operations or bytes per second.
@@ -157,6 +159,8 @@ pub(super) struct DiskUse {
     /// In the machine itself.
     pub(super) is_local: bool,
     pub(super) n_disks: u32,
+    /// Of the disks that the machine's size has.
+    pub(super) n_local: u32,
     pub(super) name: String,
     pub(super) cloud: String,
     pub(super) family: String,

@@ -140,13 +140,15 @@ fn read(
     let seed = keys.count("seed", findings).map_or(1, |(seed, _)| seed);
     let cloud = cloud(&mut keys, findings);
     let region = region(&mut keys, findings);
-    let lists = Lists::read(&mut keys, findings)?;
+    let mut lists = Lists::read(&mut keys, findings)?;
     let is_without_volume = lists.volumes.is_empty();
     let at = keys.at.clone();
     keys.finish(findings);
     // Under an unknown edition the rest is read as under the usual one, to find its mistakes.
     let edition = edition.or_else(|| catalog.edition(EDITION_DEFAULT))?;
     let mut parser = Parser::new(edition, mb_bytes, findings);
+    let named = lists.vm.as_mut().and_then(|vm| vm.get("size")?.get_ref().as_str());
+    parser.machine = named.and_then(|name| edition.vm(name));
     let pools = network::pools(lists.pools, &mut parser);
     let clients = client::clients(lists.clients, &mut parser);
     let mut parsed = Vec::new();

@@ -5,7 +5,7 @@ use plan::Diagnostic;
 use plan::keys::{Findings, Keys, Located};
 
 use super::parser::{DiskUse, Parser};
-use super::{Backing, Burst, Cap, Design, Limit, OWN_MACHINE, Vm};
+use super::{Backing, Burst, Cap, Design, Limit, Local, OWN_MACHINE, Vm};
 
 /// A full bucket of a machine's credits lasts this long at the burst rate, seconds. Derived, as for
 /// disks: published is that bursting lasts at most 30 minutes.
@@ -129,8 +129,8 @@ pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
         .volumes
         .iter()
         .filter_map(|volume| match &volume.backing {
-            Backing::Disks(stripe) => stripe.disks.first().map(|disk| disk.sku.as_str()),
-            Backing::Network(_) => None,
+            Backing::Disks(stripe) if !stripe.is_local => Some(stripe.disks.first()?.sku.as_str()),
+            Backing::Disks(_) | Backing::Network(_) => None,
         })
         .collect();
     let caps = [&own.uncached, &own.cached];
@@ -484,6 +484,21 @@ fn fits(
         let text = format!("{n_disks} disks are more than {short} takes: {most}");
         let help = who_takes(n_disks, size, parser);
         parser.findings.add(Diagnostic::error("too-many-disks", text).help(help), at);
+    }
+    let n_local: u64 = uses.iter().map(|disks| u64::from(disks.n_local)).sum();
+    if let Some(local) = size.filter(|_| n_local > 0).and_then(|size| Local::with(size, parser)) {
+        if n_local > u64::from(local.n_disks) {
+            let text = format!("{n_local} local disks, and {short} has {}", local.n_disks);
+            parser.findings.error("too-many-disks", at, text);
+        }
+        if !local.is_known(vm) {
+            let edition = parser.edition.info.name;
+            let text = format!(
+                "the limits of the local disks of {short} are unknown in edition {edition}: they \
+                 are left out"
+            );
+            parser.findings.warn("unknown-figure", at, text);
+        }
     }
     for disks in uses {
         let Some(size) = size else { break };

@@ -5,6 +5,8 @@
 //! | any, no cache | - | counts | counts |
 //! | read hit | counts | - | - |
 //! | read miss, write | counts | counts | counts |
+//! | any, local disk without limits of its own | counts | - | - |
+//! | any, other local disk | - | counts | - |
 //!
 //! A write under ReadWrite reaches the disk later, but what is sustained is what the disk takes.
 //! Disks count units (256 KiB) of what a stripe splits an I/O into; the cached path counts I/Os.
@@ -78,7 +80,8 @@ pub fn describe(volume: &Volume) -> String {
                 CacheMode::ReadOnly => "ReadOnly host cache",
                 CacheMode::ReadWrite => "ReadWrite host cache",
             };
-            let local = if stripe.is_local { ", local" } else { "" };
+            let is_told = stripe.is_named_local() || !stripe.is_local;
+            let local = if is_told { "" } else { ", local" };
             format!("{}{local}, {cache}", disks_name(stripe))
         }
         Backing::Network(network) => {
@@ -189,7 +192,8 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
     let scope = Scope::Volume(volume_idx);
     // In the order of the way there: of equal caps the first binds. Equal disks: n times one.
     let machine = design.vm.as_ref();
-    if let Some(vm) = machine.filter(|_| mode != CacheMode::None) {
+    let is_on_cached_path = mode != CacheMode::None || stripe.shares_cached_path();
+    if let Some(vm) = machine.filter(|_| is_on_cached_path) {
         of_cache(list, vm, load, split.sub_ios);
     }
     if let Some(disk) = stripe.disks.first() {

@@ -19,7 +19,7 @@ use super::flow::{Done, Flow, Load};
 use super::path;
 use crate::cap::CapKind;
 use crate::design::{
-    Backing, CacheMode, Design, Disk, Limit, NetworkVolume, OWN_DISK, Stripe, Volume, per_s,
+    Backing, CacheMode, Design, Disk, Limit, Local, NetworkVolume, OWN_DISK, Stripe, Volume, per_s,
 };
 
 /// Most of a rate by which a change must lift it to be proposed: less is rounding.
@@ -527,7 +527,7 @@ impl Tries<'_> {
         let Some(stripe) = self.stripe() else { return };
         let Some(disk) = stripe.disks.first().cloned() else { return };
         let n_disks = stripe.disks.len();
-        let n_free = self.n_free();
+        let n_free = if stripe.is_named_local() { self.n_free_local() } else { self.n_free() };
         // Columns that do not go over all disks stay, and take as many disks more.
         let columns = stripe.columns as usize;
         let step = if columns < n_disks { columns } else { 1 };
@@ -575,6 +575,21 @@ impl Tries<'_> {
         };
         let most = own.or_else(of_cloud).unwrap_or(DISKS_MAX);
         (most as usize).saturating_sub(n_all_disks(self.design))
+    }
+
+    /// Returns how many disks of the machine itself no volume has.
+    fn n_free_local(&self) -> usize {
+        let of_machine = || {
+            let edition = self.design.rows()?;
+            let size = edition.vm(&self.design.vm.as_ref()?.size)?;
+            Local::of(edition, self.design.mb_bytes, size)
+        };
+        let n_disks = of_machine().map_or(0, |local| local.n_disks as usize);
+        let taken = self.design.volumes.iter().map(|volume| match &volume.backing {
+            Backing::Disks(stripe) if stripe.is_named_local() => stripe.disks.len(),
+            Backing::Disks(_) | Backing::Network(_) => 0,
+        });
+        n_disks.saturating_sub(taken.sum())
     }
 
     /// What one volume was measured to carry is lifted by a second one, which shares pool and

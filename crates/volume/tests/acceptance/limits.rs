@@ -488,6 +488,22 @@ fn a_local_disk_is_behind_no_cap_of_its_machine() {
     assert!(refused(&cached).contains("a local disk has no host cache"));
 }
 
+/// One without limits of its own shares the cached path of its machine, reads and writes alike.
+#[test]
+fn a_local_disk_without_limits_shares_the_cached_path() {
+    let text = "edition='2018'\n[vm]\nsize='DS14'\n[[volume]]\nmount='/temp'\ndisk='local'\n";
+    check_mix(text, 1.0, 64_000.0);
+    check_mix(text, 0.0, 64_000.0);
+    // Two volumes share it by their disks.
+    let design = parse(&format!("{text}[[volume]]\nmount='/d'\ndisk='P30'\ncache='ReadOnly'\n"));
+    let hits = Load { hit_ratio: 1.0, ..Load::new(4 * KIB, 1.0) };
+    let flow = |volume, load| Flow { volume, load, demand: None };
+    let both = [flow(0, Load::new(4 * KIB, 1.0)), flow(1, hits)];
+    for done in together(&design, &both) {
+        assert!((done.iops / 32_000.0 - 1.0).abs() < 1e-6, "{done:?}");
+    }
+}
+
 /// Random numbers by seed.
 struct Dice(u64);
 

@@ -4,7 +4,7 @@ use catalog::{Cloud, Edition, Vm as Size};
 
 use super::{Change, Tries, n_all_disks};
 use crate::cap::CapKind;
-use crate::design::{Backing, CacheMode, Design, Limit, Vm, machine_of};
+use crate::design::{Backing, CacheMode, Design, Limit, Vm, local, machine_of};
 
 /// Edition that knows the shape of machines which an older one has without it.
 const SHAPES: &str = "current";
@@ -18,12 +18,15 @@ impl Tries<'_> {
             return self.own_machine(kind);
         }
         let larger = larger_machines(self.design, vm);
-        let change = |larger: &Vm| -> Change {
+        let edition = self.design.rows();
+        let change = |larger: &Vm| -> Option<Change> {
             let mut design = self.design.clone();
             design.vm = Some(larger.clone());
-            (format!("a larger machine: {}", larger.size), design)
+            let size = edition?.vm(&larger.size)?;
+            let has_local = local::replace(&mut design, size);
+            has_local.then(|| (format!("a larger machine: {}", larger.size), design))
         };
-        let changes: Vec<Change> = larger.iter().map(change).collect();
+        let changes: Vec<Change> = larger.iter().filter_map(change).collect();
         let n_before = self.found.len();
         if let Some(price) = self.price {
             let priced = changes.iter().map(|change| (price(&change.1), change));
