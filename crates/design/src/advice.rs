@@ -4,7 +4,7 @@ mod disks;
 mod list;
 
 use volume::Design;
-use volume::design::{Backing, CacheMode};
+use volume::design::{Backing, CacheMode, needs_premium};
 
 use crate::judge::Judged;
 use crate::need::Need;
@@ -25,6 +25,14 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
         let Some(disk) = stripe.disks.first() else { continue };
         DiskAdvisor { design, judged, idx, stripe, disk, asked }.all(&mut list);
     }
+    if needs_drivers(design) {
+        list.put(
+            "Linux: install the newest storage drivers that the distribution has for the cloud \
+             before anything is measured",
+            "old ones do not reach what premium disks carry",
+            GUIDE,
+        );
+    }
     let is_cached = |volume: &volume::design::Volume| match &volume.backing {
         Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
         Backing::Network(_) => false,
@@ -37,4 +45,16 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
         );
     }
     list.0
+}
+
+/// Returns whether premium disks of Azure are attached, for which the guide names drivers.
+fn needs_drivers(design: &Design) -> bool {
+    let Some(edition) = design.rows() else { return false };
+    design.volumes.iter().any(|volume| match &volume.backing {
+        Backing::Disks(stripe) => {
+            let sku = stripe.disks.first().and_then(|disk| edition.disk(&disk.sku));
+            sku.is_some_and(|sku| needs_premium(sku.family()))
+        }
+        Backing::Network(_) => false,
+    })
 }

@@ -6,9 +6,9 @@
 //! another one beats in price, places and what they take of the machine are left out.
 
 use catalog::cost::Storage;
-use volume::CacheMode;
 use volume::design::{Disk, Provisioned};
 use volume::limits::{Flow, path};
+use volume::{CacheMode, Design};
 
 use crate::bill;
 use crate::credited::BurstCap;
@@ -21,9 +21,12 @@ use crate::uses::{CapUses, N_MACHINE, N_OWN, Probe, ROUNDING, times};
 /// Disks that carry the load of a volume.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
-    /// Position of the type in the market.
-    pub(crate) kind: usize,
+    /// Position of the type in the market; `None` for disks of the machine itself.
+    pub(crate) kind: Option<usize>,
+    /// Disks that are attached.
     pub(crate) n_disks: u32,
+    /// Disks of the machine itself.
+    pub(crate) n_local: u32,
     pub(crate) cache: CacheMode,
     pub(crate) chunk_bytes: u64,
     pub(crate) size_bytes: u64,
@@ -91,7 +94,7 @@ impl Month {
 }
 
 /// The load of one disk type: loads by phase, for a disk alone and for one of several.
-struct DiskLoads {
+pub(crate) struct DiskLoads {
     alone: Vec<CapUses>,
     striped: Vec<CapUses>,
     /// What an I/O of the captured series takes, alone and striped.
@@ -101,7 +104,7 @@ struct DiskLoads {
 }
 
 impl VolumeContext<'_> {
-    fn volume(&self) -> &VolumeNeed {
+    pub(crate) fn volume(&self) -> &VolumeNeed {
         &self.need.volumes[self.volume]
     }
 
@@ -116,16 +119,18 @@ impl VolumeContext<'_> {
             }
             let at = known.iter().position(|(disk, _)| counts_alike(disk, &kind.disk));
             let at = at.unwrap_or_else(|| {
-                known.push((&kind.disk, self.asked(kind, chunk_bytes)));
+                known.push((&kind.disk, self.asked(&kind.frame, &kind.disk, chunk_bytes)));
                 known.len() - 1
             });
             let asked = &known[at].1;
             let most_ms = self.volume().latency_ms_max.unwrap_or(f64::INFINITY);
-            if self.latency_s(kind, chunk_bytes) * 1e3 > most_ms * (1.0 + ROUNDING) {
+            if self.latency_s(&kind.frame, &kind.disk, chunk_bytes) * 1e3
+                > most_ms * (1.0 + ROUNDING)
+            {
                 continue;
             }
-            let maker =
-                CandidateMaker { look: self, market, kind, idx, chunk_bytes, asked, n_disks_max };
+            let fit = Fit { look: self, frame: &kind.frame, asked };
+            let maker = CandidateMaker { fit, market, kind, idx, chunk_bytes, n_disks_max };
             all.extend(unbeaten(maker.all()));
         }
         all.sort_by_key(|it| it.price);
@@ -140,10 +145,9 @@ impl VolumeContext<'_> {
         self.need.phases().into_iter().map(of).collect()
     }
 
-    fn asked(&self, kind: &DiskKind<'_>, chunk_bytes: u64) -> DiskLoads {
+    pub(crate) fn asked(&self, frame: &Design, disk: &Disk, chunk_bytes: u64) -> DiskLoads {
         let uses = |is_striped| {
-            let mut probe =
-                Probe::new(&kind.frame, &kind.disk, is_striped, chunk_bytes, self.cache);
+            let mut probe = Probe::new(frame, disk, is_striped, chunk_bytes, self.cache);
             let of_phase = |flows: Vec<Flow>| {
                 let mut sum = CapUses::default();
                 for flow in &flows {
@@ -156,8 +160,7 @@ impl VolumeContext<'_> {
         let series = self.need.series.as_ref();
         let load = series.and_then(|series| series.loads[self.volume].as_ref());
         let io = |is_striped| {
-            let mut probe =
-                Probe::new(&kind.frame, &kind.disk, is_striped, chunk_bytes, self.cache);
+            let mut probe = Probe::new(frame, disk, is_striped, chunk_bytes, self.cache);
             let mut sum = CapUses::default();
             let one = load.map(|load| PhaseNeed { iops: 1.0, ..load.clone() });
             for flow in one.iter().flat_map(|one| one.flows(0, self.hit_ratio)) {
@@ -179,8 +182,8 @@ impl VolumeContext<'_> {
     }
 
     /// Returns the longest mean latency of any phase without load, seconds.
-    fn latency_s(&self, kind: &DiskKind<'_>, chunk_bytes: u64) -> f64 {
-        let probe = Probe::new(&kind.frame, &kind.disk, false, chunk_bytes, self.cache);
+    pub(crate) fn latency_s(&self, frame: &Design, disk: &Disk, chunk_bytes: u64) -> f64 {
+        let probe = Probe::new(frame, disk, false, chunk_bytes, self.cache);
         let of_phase = |flows: Vec<Flow>| {
             let rates: f64 = flows.iter().filter_map(|flow| flow.demand).sum();
             let weighed =
@@ -213,37 +216,34 @@ fn unbeaten(all: Vec<Candidate>) -> Vec<Candidate> {
     kept
 }
 
+/// Says how many disks of one kind carry what is asked of a volume.
+#[derive(Clone, Copy)]
+pub(crate) struct Fit<'a> {
+    pub(crate) look: &'a VolumeContext<'a>,
+    /// A design with one such disk.
+    pub(crate) frame: &'a Design,
+    pub(crate) asked: &'a DiskLoads,
+}
+
 /// Makes the candidates of one type.
 struct CandidateMaker<'a, 'e> {
-    look: &'a VolumeContext<'a>,
+    fit: Fit<'a>,
     market: &'a Market<'e>,
     kind: &'a DiskKind<'e>,
     idx: usize,
     chunk_bytes: u64,
-    asked: &'a DiskLoads,
     n_disks_max: u32,
 }
 
 const GIB: u64 = 1 << 30;
 
-impl CandidateMaker<'_, '_> {
-    fn all(&self) -> Vec<Candidate> {
-        let terms = &self.market.terms;
-        match Provisioned::of(self.market.edition, terms.mb_bytes, self.kind.sku) {
-            None => self.tier().into_iter().collect(),
-            Some(kit) => {
-                let of = |n_disks| self.least(&kit, n_disks);
-                (1..=self.n_disks_max).filter_map(of).collect()
-            }
-        }
-    }
-
-    fn uses(&self, n_disks: u32) -> &[CapUses] {
+impl Fit<'_> {
+    pub(crate) fn uses(&self, n_disks: u32) -> &[CapUses] {
         if n_disks > 1 { &self.asked.striped } else { &self.asked.alone }
     }
 
     /// Returns how many times their load so many disks carry.
-    fn times(&self, disk: &Disk, n_disks: u32) -> f64 {
+    pub(crate) fn times(&self, disk: &Disk, n_disks: u32) -> f64 {
         let of_cap = |(sustained, on_credits): (f64, Option<BurstCap<'_>>)| {
             on_credits.map_or(sustained, |it| it.times().max(sustained))
         };
@@ -272,7 +272,7 @@ impl CandidateMaker<'_, '_> {
                 let used = uses.iter().map(|uses| uses.own[cap]);
                 Some(BurstCap {
                     credits: path::credits(n, limit)?,
-                    window_s: self.kind.frame.bucket_window_ns as f64 / 1e9,
+                    window_s: self.frame.bucket_window_ns as f64 / 1e9,
                     demand,
                     volume: self.look.volume,
                     per_io: self.asked.ios[usize::from(n_disks > 1)].own[cap],
@@ -287,26 +287,35 @@ impl CandidateMaker<'_, '_> {
         (self.look.volume().capacity_gib * GIB as f64).ceil() as u64
     }
 
+    /// Returns the fewest disks that hold and carry what is asked; `None` where the most do not.
+    pub(crate) fn fewest(&self, disk: &Disk, n_disks_max: u32) -> Option<u32> {
+        let of_capacity = self.capacity_bytes().div_ceil(disk.size_bytes.max(1)).max(1);
+        if of_capacity == 1 && self.fits(disk, 1) {
+            return Some(1);
+        }
+        let (first, last) = (of_capacity.max(2), u64::from(n_disks_max));
+        let fits = |n_disks: u64| self.fits(disk, n_disks as u32);
+        least_of(first, last, fits).map(|n_disks| n_disks as u32)
+    }
+}
+
+impl CandidateMaker<'_, '_> {
+    fn all(&self) -> Vec<Candidate> {
+        let terms = &self.market.terms;
+        match Provisioned::of(self.market.edition, terms.mb_bytes, self.kind.sku) {
+            None => self.tier().into_iter().collect(),
+            Some(kit) => {
+                let of = |n_disks| self.least(&kit, n_disks);
+                (1..=self.n_disks_max).filter_map(of).collect()
+            }
+        }
+    }
+
     /// Returns the fewest disks of a tier.
     fn tier(&self) -> Option<Candidate> {
         let disk = &self.kind.disk;
-        let of_capacity = self.capacity_bytes().div_ceil(disk.size_bytes.max(1)).max(1);
-        if of_capacity == 1 && self.fits(disk, 1) {
-            return Some(self.candidate(disk, 1, None, None));
-        }
-        let (mut least, mut most) = (of_capacity.max(2), u64::from(self.n_disks_max));
-        if least > most || !self.fits(disk, most as u32) {
-            return None;
-        }
-        while least < most {
-            let middle = least.midpoint(most);
-            if self.fits(disk, middle as u32) {
-                most = middle;
-            } else {
-                least = middle + 1;
-            }
-        }
-        Some(self.candidate(disk, least as u32, None, None))
+        let n_disks = self.fit.fewest(disk, self.n_disks_max)?;
+        Some(self.candidate(disk, n_disks, None, None))
     }
 
     /// Returns so many disks of a type with the least size and limits that carry what is asked.
@@ -315,7 +324,7 @@ impl CandidateMaker<'_, '_> {
     /// chosen, and grows with it. So there is a least of each.
     fn least(&self, kit: &Provisioned<'_>, n_disks: u32) -> Option<Candidate> {
         let n = u64::from(n_disks);
-        let capacity = self.capacity_bytes().div_ceil(n).max(kit.size_min()).div_ceil(GIB);
+        let capacity = self.fit.capacity_bytes().div_ceil(n).max(kit.size_min()).div_ceil(GIB);
         let (first_gib, last_gib) = (capacity.max(1), kit.size_max() / GIB);
         let largest = last_gib * GIB;
         let disk = |size_bytes: u64, iops: Option<u64>, throughput: Option<u64>| {
@@ -324,7 +333,7 @@ impl CandidateMaker<'_, '_> {
             Some(Disk { cap, write_iops, size_bytes, ..self.kind.disk.clone() })
         };
         let fits = |size_bytes, iops, throughput| {
-            disk(size_bytes, iops, throughput).is_some_and(|disk| self.fits(&disk, n_disks))
+            disk(size_bytes, iops, throughput).is_some_and(|disk| self.fit.fits(&disk, n_disks))
         };
         let throughput = self.least_throughput(kit, n_disks);
         // Of operations as many as are asked, as allow the throughput, or as it follows from.
@@ -349,7 +358,7 @@ impl CandidateMaker<'_, '_> {
 
     /// Returns the largest load on one of their own caps for each of so many disks.
     fn share(&self, cap_idx: usize, n_disks: u32) -> u64 {
-        let most = self.uses(n_disks).iter().map(|uses| uses.own[cap_idx]).fold(0.0, f64::max);
+        let most = self.fit.uses(n_disks).iter().map(|uses| uses.own[cap_idx]).fold(0.0, f64::max);
         (most * (1.0 - ROUNDING) / f64::from(n_disks)).ceil() as u64
     }
 
@@ -369,22 +378,23 @@ impl CandidateMaker<'_, '_> {
         throughput: Option<u64>,
     ) -> Candidate {
         let storage = bill::disks(disk, self.market.terms.mb_bytes, self.market.edition);
-        let operations = self.look.month.operations(self.kind, n_disks);
+        let operations = self.fit.look.month.operations(self.kind, n_disks);
         let storage = storage.map(|one| Storage { count: n_disks, operations, ..one });
         let unsold = Price { is_unpriced: true, ..Price::default() };
         let mut price = storage.map_or(unsold, |storage| self.market.price(storage));
         price.is_open = !self.kind.is_known();
         Candidate {
-            kind: self.idx,
+            kind: Some(self.idx),
             n_disks,
-            cache: self.look.cache,
+            n_local: 0,
+            cache: self.fit.look.cache,
             chunk_bytes: self.chunk_bytes,
             size_bytes: disk.size_bytes,
             iops,
             throughput,
             price,
-            times: self.times(disk, n_disks),
-            uses: self.uses(n_disks).iter().map(|uses| uses.machine).collect(),
+            times: self.fit.times(disk, n_disks),
+            uses: self.fit.uses(n_disks).iter().map(|uses| uses.machine).collect(),
         }
     }
 }

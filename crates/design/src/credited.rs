@@ -162,8 +162,11 @@ pub(crate) struct BurstCap<'a> {
     pub(crate) phases: Vec<(f64, bool)>,
 }
 
-/// Halvings in which a factor is found: it is as exact as a number can be.
+/// Most halvings in which a factor is found.
 const N_HALVINGS: usize = 60;
+
+/// Part of a factor to which it is found: far below the least difference that ranks.
+const FACTOR_STEP: f64 = 1e-12;
 
 impl BurstCap<'_> {
     /// Returns how many times all that is asked the rates carry, however long credits last.
@@ -193,6 +196,9 @@ impl BurstCap<'_> {
         }
         let (mut low, mut high) = (0.0, most);
         for _ in 0..N_HALVINGS {
+            if high - low <= low * FACTOR_STEP {
+                break;
+            }
             let middle = f64::midpoint(low, high);
             *(if self.carries_series(middle) { &mut low } else { &mut high }) = middle;
         }

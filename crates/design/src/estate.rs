@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use volume::Design;
+use volume::design::LOCAL_DISK;
 
 use crate::filled::{Filled, filled, filled_network};
 use crate::judge::judge;
@@ -77,7 +78,7 @@ impl ChosenDesign {
     /// Returns its disks by volume, or its pools.
     pub fn storage(&self) -> Vec<Stored> {
         let disks = |it: &Disks| Stored {
-            name: it.disk.clone(),
+            name: if it.is_local() { LOCAL_DISK.to_owned() } else { it.disk.clone() },
             count: it.n_disks.into(),
             size_bytes: it.size_bytes,
             is_sized: it.is_sized,

@@ -71,7 +71,7 @@ fn most(
     let caps = judged.phases.iter().flat_map(|phase| &phase.caps);
     all.extend(caps.filter(|it| it.used > 0.0).map(|it| {
         let (cap, whose) = (it.cap.bound.name(), it.cap.name.clone());
-        Filled { part: Part::Cap { cap, whose }, share: it.used / it.cap.per_s }
+        Filled { part: Part::Cap { cap, whose }, share: it.share() }
     }));
     for (volume, has_gib) in need.volumes.iter().zip(has_gib) {
         let part = Part::Capacity { mount: volume.mount.clone() };

@@ -21,6 +21,8 @@ pub(crate) struct Caps {
     pub(crate) is_open: bool,
     /// The cached path is known, with the size of the cache.
     pub(crate) cache_bytes: Option<u64>,
+    /// The cached path has limits, which local disks without some of their own share.
+    pub(crate) has_cached_path: bool,
     /// The sets for which it holds.
     pub(crate) sets: Vec<Classes>,
 }
@@ -42,6 +44,8 @@ pub(crate) struct MachineSize {
     pub(crate) price: Price,
     pub(crate) vcpus: Option<f64>,
     pub(crate) memory_gib: Option<f64>,
+    /// Position of its local disks in the market's list; `None` where none are known.
+    pub(crate) local: Option<usize>,
 }
 
 /// Machines of equal limits, the cheapest first.
@@ -62,6 +66,8 @@ impl Limits {
             let vm = machine_with(edition, mb_bytes, size, &names, false);
             let mut found = Caps::of(&vm);
             found.is_open |= names.iter().any(|disk| lacks_limits(size, disk));
+            // Without remote disks no limit of theirs can be missing.
+            found.is_open &= set != 0;
             if let Some(known) = caps.iter_mut().find(|known| known.is_like(&found)) {
                 known.sets.push(set);
             } else {
@@ -98,6 +104,7 @@ impl Caps {
             per_s: all_per_s,
             is_open: vm.uncached.iops.is_none() || vm.uncached.bytes.is_none(),
             cache_bytes: vm.cache_bytes.filter(|bytes| is_known && *bytes > 0),
+            has_cached_path: is_known,
             sets: Vec::new(),
         }
     }
@@ -108,8 +115,9 @@ impl Caps {
     }
 }
 
-/// Returns every set of at most [`CLASSES_MAX`] of so many classes.
+/// Returns every set of at most [`CLASSES_MAX`] of so many classes: none is that of designs with
+/// local disks alone.
 fn sets(n_classes: usize) -> impl Iterator<Item = Classes> {
-    let is_small = |set: &Classes| (1..=CLASSES_MAX as u32).contains(&set.count_ones());
-    (1..(1 << n_classes)).filter(is_small)
+    let is_small = |set: &Classes| set.count_ones() <= CLASSES_MAX as u32;
+    (0..(1 << n_classes)).filter(is_small)
 }

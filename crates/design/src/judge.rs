@@ -23,8 +23,24 @@ pub struct CapAsked {
 impl CapAsked {
     /// Returns by how much the cap is larger than what is asked: 0.25 is a quarter.
     pub fn headroom(&self) -> f64 {
+        self.times() - 1.0
+    }
+
+    /// Returns which share of what the cap carries is asked of it: 1 is all. With credits that is
+    /// the share of the largest series of the same shape that they carry.
+    pub fn share(&self) -> f64 {
+        1.0 / self.times()
+    }
+
+    /// Says whether it is credits that carry what is asked: the sustained rate does not.
+    pub fn is_on_credits(&self) -> bool {
+        let carries = |times: f64| times >= 1.0 - ROUNDING;
+        !carries(times(self.cap.per_s, self.used)) && carries(self.times())
+    }
+
+    fn times(&self) -> f64 {
         let sustained = times(self.cap.per_s, self.used);
-        self.times_on_credits.map_or(sustained, |on_credits| on_credits.max(sustained)) - 1.0
+        self.times_on_credits.map_or(sustained, |on_credits| on_credits.max(sustained))
     }
 }
 

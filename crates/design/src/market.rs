@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use catalog::cost::{self, CostError, MONTH_HOURS, Purchase, Storage};
 use catalog::{Arch, Catalog, Cloud, Edition, Term, Vm as Size};
+use volume::design::LOCAL;
 
 use crate::bill;
 use crate::group::{Group, Limits, MachineSize};
 use crate::kind::{DiskKind, class_of};
+use crate::local::Locals;
 use crate::price::Price;
 
 /// Where and on which terms things are bought, and which of them.
@@ -32,7 +34,7 @@ pub struct Terms {
     pub mb_bytes: u64,
     /// Only these machine sizes; empty takes all.
     pub machines: Vec<String>,
-    /// Only these types of disk; empty takes all.
+    /// Only these types of disk, [`LOCAL`] for those of the machine itself; empty takes all.
     pub disks: Vec<String>,
     /// Take machines with Arm processors, on which the application must run, too.
     pub allows_arm: bool,
@@ -54,6 +56,11 @@ impl Terms {
             disks: Vec::new(),
             allows_arm: false,
         }
+    }
+
+    /// Says whether disks of the machine itself may be taken.
+    pub(crate) fn allows_local(&self) -> bool {
+        self.disks.is_empty() || self.disks.iter().any(|name| name == LOCAL)
     }
 
     /// Returns an order of nothing on these terms.
@@ -122,6 +129,8 @@ pub struct Market<'e> {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) kinds: Vec<DiskKind<'e>>,
     pub(crate) groups: Vec<Group>,
+    /// What machines have of disks in themselves.
+    pub(crate) locals: Locals,
     /// Most disks that any machine is known to take.
     pub(crate) n_disks_max: u32,
     /// Machines without a price there.
@@ -142,13 +151,15 @@ impl<'e> Market<'e> {
         // Wrong hours and an unknown region are no missing prices.
         cost::cost(edition, &terms.order())?;
         let kinds = kinds(edition, catalog, &terms)?;
-        let (groups, n_unpriced_machines) = groups(edition, &kinds, &terms)?;
+        let mut locals = Locals::default();
+        let (groups, n_unpriced_machines) = groups(edition, &kinds, &mut locals, &terms)?;
         let n_disks_max = groups.iter().filter_map(|group| group.limits.n_disks_max).max();
         Ok(Market {
             edition,
             catalog: Arc::clone(catalog),
             kinds,
             groups,
+            locals,
             n_disks_max: n_disks_max.unwrap_or(N_DISKS_UNKNOWN),
             n_unpriced_machines,
             terms,
@@ -205,7 +216,7 @@ fn kinds<'e>(
     let mut wanted: Vec<&catalog::Disk> = edition.disks().iter().filter(is_here).collect();
     if !terms.disks.is_empty() {
         let all = std::mem::take(&mut wanted);
-        for name in &terms.disks {
+        for name in terms.disks.iter().filter(|name| *name != LOCAL) {
             let found = edition.disk(name).filter(is_here);
             wanted.push(found.ok_or_else(|| {
                 let near = catalog::nearest(name, all.iter().map(|sku| sku.name.as_str()));
@@ -234,6 +245,7 @@ fn kinds<'e>(
 fn groups(
     edition: &Edition,
     kinds: &[DiskKind<'_>],
+    locals: &mut Locals,
     terms: &Terms,
 ) -> Result<(Vec<Group>, usize), MarketError> {
     let mut types: BTreeMap<usize, &str> = BTreeMap::new();
@@ -246,7 +258,10 @@ fn groups(
     let mut n_unpriced = 0;
     for size in sizes(edition, terms)? {
         let limits = Limits::of(edition, terms.mb_bytes, size, &types);
-        let machine = machine(edition, terms, size);
+        let mut machine = machine(edition, terms, size);
+        if terms.allows_local() {
+            machine.local = locals.of(edition, terms.mb_bytes, size);
+        }
         n_unpriced += usize::from(machine.price.is_unpriced);
         let key = format!("{limits:?}");
         let idx = *by_limits.entry(key).or_insert(groups.len());
@@ -292,5 +307,5 @@ fn machine(edition: &Edition, terms: &Terms, size: &Size) -> MachineSize {
         },
     };
     let memory_gib = size.memory().map(|figure| figure.per_s as f64 / f64::from(1 << 30));
-    MachineSize { name: size.name.clone(), price, vcpus, memory_gib }
+    MachineSize { name: size.name.clone(), price, vcpus, memory_gib, local: None }
 }

@@ -11,14 +11,28 @@ const PART_MIN: f64 = 1e-6;
 /// Steps of halving: the part is found to a millionth.
 const N_STEPS: usize = 20;
 
+/// Of what the nearest design has too little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// I/Os.
+    Ios,
+    /// Capacity: not even few I/Os are carried with all of it.
+    Capacity,
+    /// Speed: nothing answers within the latency that is asked, even without load.
+    Latency,
+}
+
 /// What comes nearest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Nearest {
-    /// A design that carries this part of all I/Os that are asked.
+    /// A design that has a part of what is asked.
     Part {
-        /// The part, below 1.
+        /// Of what.
+        of: Lack,
+        /// The part, below 1: of all I/Os, of the capacity of each volume, or the latency that is
+        /// asked as a part of what it has.
         part: f64,
-        /// The design, the best of those that carry as much.
+        /// The design, the best of those that have as much.
         design: Box<Ranked>,
     },
     /// No machine has as many processors or as much memory.
@@ -28,30 +42,73 @@ pub enum Nearest {
         /// Most memory, GiB.
         memory_gib_max: Option<f64>,
     },
-    /// Not even a trickle of it: capacity, latency or places for disks.
+    /// Not even a trickle of it: several of capacity, latency, machine and places for disks.
     Nothing,
 }
 
-/// Looks for the design that carries the largest part of the I/Os.
+impl Lack {
+    /// Returns a need of which only a part of this is asked.
+    fn reduced(self, need: &Need, part: f64) -> Need {
+        if self == Lack::Ios {
+            return need.times(part);
+        }
+        let mut need = need.clone();
+        for volume in &mut need.volumes {
+            match self {
+                Lack::Ios => {}
+                Lack::Capacity => volume.capacity_gib *= part,
+                Lack::Latency => volume.latency_ms_max = volume.latency_ms_max.map(|ms| ms / part),
+            }
+        }
+        need
+    }
+}
+
+/// Looks for the design that carries the largest part of the I/Os; where capacity or latency is
+/// what nothing has, for the one that comes nearest to that.
 pub fn nearest(market: &Market<'_>, need: &Need, options: &Options) -> Result<Nearest, NeedError> {
     let one = Options { n_kept: 1, ..*options };
-    let of = |part: f64| {
-        let found = search(market, &need.times(part), &one)?;
+    if let Some(found) = part_of(Lack::Ios, market, need, &one)? {
+        return Ok(found);
+    }
+    if let Some(found) = without_machine(market, need, &one)? {
+        return Ok(found);
+    }
+    for of in [Lack::Latency, Lack::Capacity] {
+        for ios in [1.0, PART_MIN] {
+            if let Some(found) = part_of(of, market, &need.times(ios), &one)? {
+                return Ok(found);
+            }
+        }
+    }
+    Ok(Nearest::Nothing)
+}
+
+/// Looks for the design that has the largest part of one thing.
+fn part_of(
+    of: Lack,
+    market: &Market<'_>,
+    need: &Need,
+    options: &Options,
+) -> Result<Option<Nearest>, NeedError> {
+    let with = |part: f64| {
+        let found = search(market, &of.reduced(need, part), options)?;
         Ok(found.designs.into_iter().next())
     };
-    let Some(mut design) = of(PART_MIN)? else {
-        return Ok(without_machine(market, need, &one)?.unwrap_or(Nearest::Nothing));
-    };
+    let Some(mut design) = with(PART_MIN)? else { return Ok(None) };
     let (mut low, mut high) = (PART_MIN, 1.0);
     for _ in 0..N_STEPS {
         let middle = f64::midpoint(low, high);
-        match of(middle)? {
+        match with(middle)? {
             Some(better) => (low, design) = (middle, better),
             None => high = middle,
         }
     }
-    let part = (low * (1.0 + design.headroom) / (1.0 + options.headroom)).clamp(low, high);
-    Ok(Nearest::Part { part, design: Box::new(design) })
+    let part = match of {
+        Lack::Ios => (low * (1.0 + design.headroom) / (1.0 + options.headroom)).clamp(low, high),
+        Lack::Capacity | Lack::Latency => low,
+    };
+    Ok(Some(Nearest::Part { of, part, design: Box::new(design) }))
 }
 
 /// Returns whether it is the machine that is missing.

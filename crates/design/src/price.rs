@@ -3,19 +3,20 @@
 use std::ops::Add;
 
 /// A month's price, with what is not known of it. Compared part by part, in the order of the
-/// fields: what is known stands before what is not, and less before more.
+/// fields: what is known stands before what is not, less of it that has no price before more, and
+/// then what costs less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Price {
     /// A limit, or a machine's memory or processors that are asked for, is not known.
     pub is_open: bool,
     /// A part has no price there.
     pub is_unpriced: bool,
-    /// What is priced, millionths of a US dollar.
-    pub micro_usd: u64,
-    /// Processors without a price.
-    pub unpriced_vcpus: u64,
     /// Capacity without a price, GiB.
     pub unpriced_gib: u64,
+    /// Processors without a price.
+    pub unpriced_vcpus: u64,
+    /// What is priced, millionths of a US dollar.
+    pub micro_usd: u64,
 }
 
 impl Price {

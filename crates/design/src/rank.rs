@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 
 use volume::CacheMode;
+use volume::design::LOCAL;
 
 use crate::price::Price;
 
 /// Disks that were chosen for a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenDisks {
-    /// Tier or type.
+    /// Tier or type; [`LOCAL`] for disks of the machine itself.
     pub disk: String,
     /// How many, side by side.
     pub n_disks: u32,
@@ -30,6 +31,11 @@ pub struct ChosenDisks {
 }
 
 impl ChosenDisks {
+    /// Returns whether they are disks of the machine itself.
+    pub fn is_local(&self) -> bool {
+        self.disk == LOCAL
+    }
+
     /// Returns what all of them hold.
     pub fn capacity_bytes(&self) -> u64 {
         self.size_bytes * u64::from(self.n_disks)
@@ -77,16 +83,21 @@ impl Ranked {
 #[derive(Debug)]
 pub(crate) struct TopDesigns {
     n_kept: usize,
+    is_known_only: bool,
     designs: Vec<Ranked>,
 }
 
 impl TopDesigns {
-    pub(crate) fn new(n_kept: usize) -> Self {
-        TopDesigns { n_kept, designs: Vec::new() }
+    /// Keeps so many designs; only those of which all is known, if that is wanted.
+    pub(crate) fn new(n_kept: usize, is_known_only: bool) -> Self {
+        TopDesigns { n_kept, is_known_only, designs: Vec::new() }
     }
 
     /// Returns whether no design of this price, or a higher one, is among the best any more.
     pub(crate) fn is_beyond(&self, price: Price) -> bool {
+        if self.is_known_only && price.is_open {
+            return true;
+        }
         self.designs.len() >= self.n_kept
             && self.designs.last().is_some_and(|worst| price > worst.price)
     }

@@ -1,5 +1,6 @@
-//! Why not a cheaper one: what comes next to a design at a lower price, and what rejects it.
+//! Rejection not a cheaper one: what comes next to a design at a lower price, and what rejects it.
 
+use crate::group::Limits;
 use crate::judge::{Judged, judge};
 use crate::kind::chunk_bytes;
 use crate::make;
@@ -54,8 +55,19 @@ pub enum Rejection {
         /// What it has, GiB.
         has_gib: f64,
     },
-    /// It takes fewer disks, or none of this type.
+    /// It has fewer places for disks.
+    Places {
+        /// Places that it has.
+        has: u32,
+        /// Disks of the design.
+        asked: u32,
+    },
+    /// It takes no premium disks.
+    Premium,
+    /// It takes none of this type, or none with this host cache.
     Disks,
+    /// It has no such local disks.
+    LocalDisks,
 }
 
 /// A design that is cheaper and rejected.
@@ -99,14 +111,16 @@ struct RejectionSearch<'a, 'e> {
 impl RejectionSearch<'_, '_> {
     /// Looks at cheaper machines with the same disks, the dearest first.
     fn machines(&self, n_most: usize) -> Vec<Rejected> {
-        let machines = self.market.groups.iter().flat_map(|group| &group.machines);
+        let machines = self.market.groups.iter();
+        let machines =
+            machines.flat_map(|group| group.machines.iter().map(move |it| (&group.limits, it)));
         let is_cheaper = |price: Price| {
             price < self.ranked.machine_price && price.is_unpriced == self.ranked.price.is_unpriced
         };
-        let mut cheaper: Vec<_> = machines.filter(|machine| is_cheaper(machine.price)).collect();
-        cheaper.sort_by_key(|machine| std::cmp::Reverse(machine.price));
+        let mut cheaper: Vec<_> = machines.filter(|(_, it)| is_cheaper(it.price)).collect();
+        cheaper.sort_by_key(|(_, machine)| std::cmp::Reverse(machine.price));
         let mut found = Vec::new();
-        for machine in cheaper {
+        for (limits, machine) in cheaper {
             if found.len() == n_most {
                 break;
             }
@@ -115,7 +129,13 @@ impl RejectionSearch<'_, '_> {
             let short = |least: Option<f64>, has: Option<f64>| {
                 has.filter(|has| least.is_some_and(|least| *has < least * (1.0 - ROUNDING)))
             };
-            let why = if let Some(has) = short(self.need.vcpus, machine.vcpus) {
+            let is_on_local = design.volumes.iter().any(ChosenDisks::is_local);
+            let lacks_local = is_on_local && machine.local.is_none();
+            let why = if lacks_local {
+                Some(Rejection::LocalDisks)
+            } else if let Some(why) = self.lacks_places(limits) {
+                Some(why)
+            } else if let Some(has) = short(self.need.vcpus, machine.vcpus) {
                 Some(Rejection::Vcpus { has })
             } else if let Some(has_gib) = short(self.need.memory_gib, machine.memory_gib) {
                 Some(Rejection::Memory { has_gib })
@@ -127,10 +147,23 @@ impl RejectionSearch<'_, '_> {
         found
     }
 
+    /// Says whether a machine takes fewer disks than the design has, or none of premium types.
+    fn lacks_places(&self, limits: &Limits) -> Option<Rejection> {
+        let volumes = || self.ranked.volumes.iter().filter(|it| !it.is_local());
+        let kind = |name: &str| self.market.kinds.iter().find(|kind| kind.sku.name == name);
+        let needs_premium =
+            |it: &ChosenDisks| kind(&it.disk).is_some_and(|kind| kind.needs_premium);
+        if !limits.takes_premium && volumes().any(needs_premium) {
+            return Some(Rejection::Premium);
+        }
+        let asked: u32 = volumes().map(|it| it.n_disks).sum();
+        limits.n_disks_max.filter(|has| *has < asked).map(|has| Rejection::Places { has, asked })
+    }
+
     /// Looks at one disk fewer.
     fn fewer(&self, volume: usize) -> Option<Rejected> {
         let chosen = &self.ranked.volumes[volume];
-        if chosen.n_disks < 2 || chosen.is_sized {
+        if chosen.n_disks < 2 || chosen.is_sized || chosen.is_local() {
             return None;
         }
         let price = Price {

@@ -5,15 +5,17 @@
 //! one after the other. A branch is left where the least that the rest costs makes it dearer than
 //! the worst design that is kept, or the least that the rest takes is more than the machine has.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use volume::CacheMode;
+use volume::design::LOCAL;
 
 use crate::candidate::{Candidate, Month, VolumeContext};
 use crate::group::{Caps, Classes, Group, MachineSize};
 use crate::market::Market;
-use crate::need::{Need, NeedError, hit_ratio};
+use crate::need::{Need, NeedError, VolumeUse, hit_ratio};
+use crate::on_local;
 use crate::price::Price;
 use crate::rank::{ChosenDisks, HEADROOM_STEP, Ranked, TopDesigns};
 use crate::uses::{N_MACHINE, ROUNDING, times};
@@ -27,11 +29,13 @@ pub struct Options {
     pub n_kept: usize,
     /// Let the host cache hold what was written, which a crash loses unless it was flushed.
     pub allows_write_back: bool,
+    /// Leave out designs of which a limit, memory or processors are not known.
+    pub is_known_only: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { headroom: 0.0, n_kept: 10, allows_write_back: false }
+        Options { headroom: 0.0, n_kept: 10, allows_write_back: false, is_known_only: false }
     }
 }
 
@@ -42,6 +46,8 @@ pub struct SearchResult {
     pub designs: Vec<Ranked>,
     /// Machines that were looked at.
     pub n_machines: usize,
+    /// A volume may be on local disks, and no source gives those of any machine there.
+    pub lacks_local: bool,
 }
 
 /// Searches the best designs for a need.
@@ -65,7 +71,8 @@ pub fn search(
         options,
         months: months.collect(),
         known: HashMap::new(),
-        top: TopDesigns::new(options.n_kept.max(1)),
+        on_local: HashMap::new(),
+        top: TopDesigns::new(options.n_kept.max(1), options.is_known_only),
     };
     let mut n_machines = 0;
     for group in &market.groups {
@@ -77,7 +84,9 @@ pub fn search(
         // A cap that is asked for all of what it carries leaves nothing, and not a trifle less.
         design.headroom = if headroom.abs() < HEADROOM_STEP { 0.0 } else { headroom };
     }
-    Ok(SearchResult { designs, n_machines })
+    let has_temp = need.volumes.iter().any(|volume| volume.usage == VolumeUse::Temp);
+    let lacks_local = has_temp && market.terms.allows_local() && market.locals.is_empty();
+    Ok(SearchResult { designs, n_machines, lacks_local })
 }
 
 type List = Rc<Vec<Candidate>>;
@@ -89,6 +98,8 @@ struct Search<'a, 'e> {
     months: Vec<Month>,
     /// Candidates by volume, cache mode and hit ratio.
     known: HashMap<(usize, CacheMode, u64), List>,
+    /// Local disks by volume and their position.
+    on_local: HashMap<(usize, usize), Vec<Candidate>>,
     top: TopDesigns,
 }
 
@@ -97,20 +108,52 @@ impl<'e> Search<'_, 'e> {
     fn group(&mut self, group: &'e Group) -> usize {
         let machines: Vec<(&MachineSize, Price)> =
             group.machines.iter().filter_map(|it| Some((it, self.price_of(it)?))).collect();
-        let Some(cheapest) = machines.iter().map(|(_, price)| *price).min() else { return 0 };
+        let n_machines = machines.len();
+        for (local, machines) in self.by_local(machines) {
+            self.machines(group, local, &machines);
+        }
+        n_machines
+    }
+
+    /// Returns the machines by their local disks; together where no volume may be put on these.
+    #[expect(clippy::type_complexity, reason = "machines by the position of their disks")]
+    fn by_local(
+        &self,
+        machines: Vec<(&'e MachineSize, Price)>,
+    ) -> Vec<(Option<usize>, Vec<(&'e MachineSize, Price)>)> {
+        if !self.need.volumes.iter().any(|volume| volume.usage == VolumeUse::Temp) {
+            return vec![(None, machines)];
+        }
+        let mut by_local: BTreeMap<Option<usize>, Vec<(&MachineSize, Price)>> = BTreeMap::new();
+        for (machine, price) in machines {
+            by_local.entry(machine.local).or_default().push((machine, price));
+        }
+        by_local.into_iter().collect()
+    }
+
+    /// Searches machines of equal limits and equal local disks.
+    fn machines(
+        &mut self,
+        group: &Group,
+        local: Option<usize>,
+        machines: &[(&MachineSize, Price)],
+    ) {
+        let cheapest = machines.iter().map(|(_, price)| *price).min().unwrap_or_default();
         for caps in &group.limits.caps {
+            if caps.sets == [0] && local.is_none() {
+                continue;
+            }
             let is_open = caps.is_open || group.limits.n_disks_max.is_none();
             for served in self.sets_served(caps) {
-                let Some(lists) = self.lists(group, caps, served) else { continue };
+                let Some(lists) = self.lists(group, caps, served, local) else { continue };
                 let floor = cheapest + lists.iter().map(floor).fold_prices();
                 if self.top.is_beyond(Price { is_open: floor.is_open || is_open, ..floor }) {
                     continue;
                 }
                 let start = Partial::new(self.need.phases().len(), is_open);
-                Walk::new(self, group, caps, &machines, &lists).from(0, &start);
+                Walk::new(self, group, caps, machines, &lists).from(0, &start);
             }
         }
-        machines.len()
     }
 
     /// Returns what a machine costs, with what is not known of it; `None` where it is too small.
@@ -142,7 +185,13 @@ impl<'e> Search<'_, 'e> {
     }
 
     /// Returns the candidates of each volume; `None` where one has none.
-    fn lists(&mut self, group: &Group, caps: &Caps, served: u32) -> Option<Vec<List>> {
+    fn lists(
+        &mut self,
+        group: &Group,
+        caps: &Caps,
+        served: u32,
+        local: Option<usize>,
+    ) -> Option<Vec<List>> {
         let volumes = self.need.volumes.iter().enumerate();
         let served_volumes = volumes.filter(|(idx, _)| served & 1 << idx != 0);
         let total: f64 = served_volumes.map(|(_, volume)| volume.cached_gib()).sum();
@@ -160,22 +209,46 @@ impl<'e> Search<'_, 'e> {
             let of: Vec<List> = modes.iter().map(of).collect();
             let list = joined(&of);
             let is_class = |it: &&Candidate| {
-                let kind = &self.market.kinds[it.kind];
+                let Some(kind) = it.kind.map(|idx| &self.market.kinds[idx]) else { return true };
                 let is_of_sets = caps.sets.iter().any(|set| set & 1 << kind.class != 0);
                 is_of_sets && (group.limits.takes_premium || !kind.needs_premium)
             };
             let all_fit = list.iter().all(|it| is_class(&it));
-            let list = if all_fit {
+            let mut list = if all_fit {
                 list
             } else {
                 Rc::new(list.iter().filter(is_class).cloned().collect())
             };
+            if let Some(local) = local.filter(|_| !is_served) {
+                let on_local = self.on_local(volume, local, caps);
+                if !on_local.is_empty() {
+                    // They cost nothing.
+                    list = Rc::new([&on_local, list.as_slice()].concat());
+                }
+            }
             if list.is_empty() {
                 return None;
             }
             lists.push(list);
         }
         Some(lists)
+    }
+
+    /// Returns the local disks that carry a volume whose contents may be lost.
+    fn on_local(&mut self, volume: usize, idx: usize, caps: &Caps) -> Vec<Candidate> {
+        if self.need.volumes[volume].usage != VolumeUse::Temp {
+            return Vec::new();
+        }
+        let (market, local) = (self.market, self.market.locals.get(idx));
+        let found = self.on_local.entry((volume, idx)).or_insert_with(|| {
+            let (cache, month) = (CacheMode::None, self.months[volume]);
+            let look = VolumeContext { need: self.need, volume, cache, hit_ratio: 0.0, month };
+            on_local::candidates(&look, local, market)
+        });
+        let is_open = on_local::is_open(local, caps);
+        let open =
+            |it: &Candidate| Candidate { price: Price { is_open, ..it.price }, ..it.clone() };
+        found.iter().map(open).collect()
     }
 
     fn list(&mut self, volume: usize, cache: CacheMode, hit_ratio: f64) -> List {
@@ -219,6 +292,7 @@ impl<I: Iterator<Item = Price>> FoldPrices for I {}
 struct Partial {
     price: Price,
     n_disks: u32,
+    n_local: u32,
     classes: Classes,
     times: f64,
     uses: Vec<[f64; N_MACHINE]>,
@@ -231,6 +305,7 @@ impl Partial {
         Partial {
             price: Price { is_open, ..Price::default() },
             n_disks: 0,
+            n_local: 0,
             classes: 0,
             times: f64::INFINITY,
             uses: vec![[0.0; N_MACHINE]; n_phases],
@@ -254,6 +329,7 @@ struct Walk<'a, 'e> {
     machines: &'a [(&'a MachineSize, Price)],
     cheapest: Price,
     n_disks_max: u32,
+    n_local_max: u32,
     lists: &'a [List],
     rest: Vec<RemainingLeast>,
     top: &'a mut TopDesigns,
@@ -292,7 +368,9 @@ impl<'a, 'e> Walk<'a, 'e> {
         let cheapest = machines.iter().map(|(_, price)| *price).min().unwrap_or_default();
         let n_disks_max = group.limits.n_disks_max.unwrap_or(search.market.n_disks_max);
         let (market, top) = (search.market, &mut search.top);
-        Walk { market, caps, machines, cheapest, n_disks_max, lists, rest, top }
+        let local = machines.first().and_then(|(machine, _)| machine.local);
+        let n_local_max = local.map_or(0, |idx| market.locals.get(idx).n_disks);
+        Walk { market, caps, machines, cheapest, n_disks_max, n_local_max, lists, rest, top }
     }
 
     /// Tries every candidate of a volume and of those behind it.
@@ -311,7 +389,11 @@ impl<'a, 'e> Walk<'a, 'e> {
             if partial.n_disks + candidate.n_disks + rest.n_disks > self.n_disks_max {
                 continue;
             }
-            let class = 1 << self.market.kinds[candidate.kind].class;
+            let n_local = partial.n_local + candidate.n_local;
+            if n_local > self.n_local_max {
+                continue;
+            }
+            let class = candidate.kind.map_or(0, |idx| 1 << self.market.kinds[idx].class);
             let classes = partial.classes | class;
             if !self.caps.sets.iter().any(|set| classes & !set == 0) {
                 continue;
@@ -325,6 +407,7 @@ impl<'a, 'e> Walk<'a, 'e> {
             let next = Partial {
                 price,
                 n_disks: partial.n_disks + candidate.n_disks,
+                n_local,
                 classes,
                 times: partial.times.min(candidate.times),
                 uses,
@@ -380,13 +463,14 @@ impl<'a, 'e> Walk<'a, 'e> {
     }
 
     fn chosen(&self, candidate: &Candidate) -> ChosenDisks {
+        let sku = candidate.kind.map(|idx| self.market.kinds[idx].sku);
         ChosenDisks {
-            disk: self.market.kinds[candidate.kind].sku.name.clone(),
-            n_disks: candidate.n_disks,
+            disk: sku.map_or(LOCAL.to_owned(), |sku| sku.name.clone()),
+            n_disks: candidate.n_disks + candidate.n_local,
             cache: candidate.cache,
             chunk_bytes: candidate.chunk_bytes,
             size_bytes: candidate.size_bytes,
-            is_sized: self.market.kinds[candidate.kind].sku.is_free(),
+            is_sized: sku.is_some_and(catalog::Disk::is_free),
             iops: candidate.iops,
             throughput: candidate.throughput,
             price: candidate.price,

@@ -78,7 +78,13 @@ pub struct CapOverTime {
     pub left: Vec<f64>,
     /// The first period that it does not carry.
     pub short_at: Option<usize>,
+    /// How many times in a row it carries all periods, with the credits that the last time left:
+    /// [`REPEATS_MAX`] stands for ever.
+    pub n_repeats: u32,
 }
+
+/// Times in a row after which a series is taken to be carried for ever.
+pub const REPEATS_MAX: u32 = 100;
 
 impl CapOverTime {
     /// Returns the largest load on it, as a share of its sustained rate.
@@ -111,7 +117,8 @@ pub fn over_time(design: &Design, need: &Need, demand: &Demand) -> Vec<CapOverTi
                 let at = all.iter().position(|known| key(&known.cap) == key(&cap));
                 let at = at.unwrap_or_else(|| {
                     let asked = vec![0.0; demand.periods.len()];
-                    all.push(CapOverTime { cap, asked, left: Vec::new(), short_at: None });
+                    let left = Vec::new();
+                    all.push(CapOverTime { cap, asked, left, short_at: None, n_repeats: 0 });
                     all.len() - 1
                 });
                 for (sum, period) in all[at].asked.iter_mut().zip(&demand.periods) {
@@ -138,6 +145,22 @@ fn walk(it: &mut CapOverTime, periods: &[Period], window_s: f64) {
         }
         it.left.extend(levels.left());
     }
+    if it.short_at.is_some() {
+        return;
+    }
+    let pass = |levels: &mut Levels| {
+        it.asked.iter().zip(periods).all(|(asked, period)| levels.pass(*asked, period.span_s))
+    };
+    it.n_repeats = 1;
+    while it.n_repeats < REPEATS_MAX {
+        let before = levels.left();
+        if !pass(&mut levels) {
+            break;
+        }
+        // A pass that leaves as much as the one before is like all that follow.
+        let is_steady = levels.left() >= before;
+        it.n_repeats = if is_steady { REPEATS_MAX } else { it.n_repeats + 1 };
+    }
 }
 
 #[cfg(test)]
@@ -153,12 +176,34 @@ mod tests {
         let (name, origin) = (String::new(), String::new());
         let cap = CapUse { bound, scope, name, per_s: 100.0, per_io: 1.0, origin, credits };
         let asked = vec![200.0, 40.0, 200.0, 120.0, 250.0];
-        let mut it = CapOverTime { cap, asked, left: Vec::new(), short_at: None };
+        let mut it = CapOverTime { cap, asked, left: Vec::new(), short_at: None, n_repeats: 0 };
         walk(&mut it, &vec![Period { span_s: 1.0, iops: Vec::new() }; 5], 0.0);
+        assert_eq!(it.n_repeats, 0);
         assert_eq!(
             (it.left.as_slice(), it.short_at),
             (&[50.0, 110.0, 10.0, 0.0, 0.0][..], Some(3))
         );
         assert!(it.spends());
+    }
+
+    #[track_caller]
+    fn check_repeats(asked: [f64; 2], expected: u32) {
+        let (bound, scope) = (Bound::Cap(volume::CapKind::DiskIops), Scope::Volume(0));
+        let credits = Some(Credits { base: 100.0, burst: 200.0, bucket: 150.0 });
+        let (name, origin) = (String::new(), String::new());
+        let cap = CapUse { bound, scope, name, per_s: 100.0, per_io: 1.0, origin, credits };
+        let (asked, left) = (asked.to_vec(), Vec::new());
+        let mut it = CapOverTime { cap, asked, left, short_at: None, n_repeats: 0 };
+        walk(&mut it, &[1.0, 1.0].map(|span_s| Period { span_s, iops: Vec::new() }), 0.0);
+        assert_eq!((it.short_at, it.n_repeats), (None, expected));
+    }
+
+    #[test]
+    fn how_often_in_a_row_credits_carry_a_series_is_said() {
+        // Each time takes 100 out and brings 70 in: 120 are left, then 90, which are not enough.
+        check_repeats([200.0, 30.0], 2);
+        check_repeats([200.0, 0.0], REPEATS_MAX);
+        check_repeats([200.0, 90.0], 1);
+        check_repeats([90.0, 100.0], REPEATS_MAX);
     }
 }

@@ -36,6 +36,11 @@ fn pair(number: u64) -> Cap {
     Cap { iops: Some(marked(number)), bytes: Some(marked(number + 1)) }
 }
 
+/// Says whether the disks of a design that is asked about are those of the machine itself.
+fn disk_is_local(frame: &Design) -> bool {
+    matches!(&frame.volumes[0].backing, Backing::Disks(stripe) if stripe.is_local)
+}
+
 /// What is asked about: one volume of disks behind a machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
@@ -58,7 +63,8 @@ impl Probe {
         let write_iops = known(&disk.write_iops, 2);
         let disk = Disk { cap, write_iops, cache, ..disk.clone() };
         let disks = vec![disk; n_disks];
-        let stripe = Stripe { disks, chunk_bytes, columns: n_disks as u32, is_local: false };
+        let is_local = disk_is_local(frame);
+        let stripe = Stripe { disks, chunk_bytes, columns: n_disks as u32, is_local };
         let mut design = frame.clone();
         let first = &frame.volumes[0];
         design.volumes = vec![Volume { backing: Backing::Disks(stripe), ..first.clone() }];

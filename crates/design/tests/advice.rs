@@ -48,6 +48,15 @@ fn log(read_share: f64) -> VolumeNeed {
 }
 
 #[test]
+fn what_is_on_local_disks_may_be_lost_and_premium_disks_want_drivers() {
+    let local = "[vm]\nsize='E8bds_v5'\n[[volume]]\nmount='/d'\ndisk='local'\n";
+    let temp = VolumeNeed { usage: VolumeUse::Temp, ..asked(1000.0, 64, 0.5) };
+    let off = p30("cache='None'");
+    check("file system anew", "instance store", ((local, temp.clone()), (&off, temp.clone())));
+    check("newest storage drivers", GUIDE, ((&off, temp.clone()), (local, temp)));
+}
+
+#[test]
 fn a_log_has_no_host_cache() {
     let (off, on) = (p30("cache='None'"), p30("cache='ReadOnly'"));
     let data = asked(1000.0, 64, 0.5);

@@ -119,9 +119,48 @@ fn what_nothing_meets_names_the_nearest_and_by_how_much() {
         "vm_uncached_iops of Standard_DS1 carries 3,200 of the 4,000 IOPS",
     ];
     says(&design(&needs("capacity_gib = 1", &iops(4000, 8)), &place), 4, &parts);
+    let large = design(&needs("capacity_gib = 50000", &iops(100, 8)), &place);
+    says(&large, 4, &["% of the capacity: Standard_DS1 with", "of 50,000 GiB"]);
+    let fast = design(&needs("capacity_gib = 1\nlatency_ms_max = 0.25", &iops(100, 8)), &place);
+    let parts = [
+        "Nearest, 4.0 times as slow as asked: Standard_DS1 with P30",
+        "takes 1.00 ms without load, at most 0.25 are asked",
+    ];
+    says(&fast, 4, &parts);
     let machine = format!("{}[machine]\ncpus = 100000\n", "");
     let needs = needs("capacity_gib = 1", &iops(100, 8)) + &machine;
     says(&design(&needs, &["--region", "eastus"]), 4, &["no machine is large enough"]);
+}
+
+#[test]
+fn what_may_be_lost_is_put_on_disks_of_the_machine_and_run_there() {
+    let place = ["--cloud", "aws", "--region", "us-east-1", "--machine", "m5d.2xlarge,m5.2xlarge"];
+    let temp = needs("use = \"temp\"\ncapacity_gib = 100", &iops(50_000, 4));
+    let parts = ["m5d.2xlarge /mnt/data local disk of 279 GiB", "is lost when the machine stops"];
+    says(&design(&temp, &place), 0, &parts);
+    let kept = design(&needs("capacity_gib = 100", &iops(50_000, 4)), &place);
+    assert!(!kept.stdout.contains("local"), "{}", kept.stdout);
+    let named = design(&temp, &[&place[..], &["--disk", "gp3"]].concat());
+    assert!(!named.stdout.contains("local"), "{}", named.stdout);
+    let sandbox = Sandbox::new();
+    sandbox.write("needs.toml", temp);
+    let outcome =
+        sandbox.plimsoll(&[&["design", "needs.toml", "-o", "best.toml"], &place[..]].concat());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let run = ["run", "needs.toml", "--on", "best.toml", "--virtual", "--set", "runtime=5s"];
+    let outcome = sandbox.plimsoll(&run);
+    assert_eq!(outcome.code, 0, "{}\n{}", outcome.stdout, outcome.stderr);
+    let gcp = ["--cloud", "gcp", "--region", "us-central1", "--machine", "n2-standard-8"];
+    let temp = needs("use = \"temp\"\ncapacity_gib = 100", &iops(500, 8));
+    says(&design(&temp, &gcp), 0, &["the local disks of machines of Google Cloud are not known"]);
+}
+
+#[test]
+fn a_term_without_prices_ranks_by_what_is_known() {
+    let needs = needs("capacity_gib = 1000", &iops(5000, 8));
+    let outcome = design(&needs, &["--region", "eastus", "--term", "1y", "--top", "1"]);
+    says(&outcome, 0, &["none of the machines has a price reserved for 1y in eastus"]);
+    assert!(outcome.stdout.contains("1  USD"), "{}", outcome.stdout);
 }
 
 #[test]
@@ -409,7 +448,7 @@ fn an_estate_names_mistakes_and_what_nothing_carries_and_goes_on() {
     let parts = [
         "c - nothing carries it",
         "carried 2",
-        "Nothing carries 1 server c: at most",
+        "Nothing carries 1 server c: nearest",
         "These cost most b: USD",
         "see: plimsoll design 'b.toml' --cloud azure --region eastus \
          --machine D4s_v5,D16s_v5,D32s_v5 --explain 1",
@@ -577,7 +616,7 @@ fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
     };
     says(&of(2_300), 0, &["with growth: carried all the time, without credits"]);
     // 1,200 above the sustained rate for 10 s of the 1,800 s that a bucket lasts.
-    let parts = ["carried on credits: disk_iops of P20, 99 % left at least"];
+    let parts = ["carried on full credits: disk_iops of P20, 99 % left at least"];
     says(&of(3_500), 0, &parts);
     // 100 a second above the burst, of 350 that 100 ms without load leave.
     let parts = ["from 23 s on the load on disk_iops of P20 is more than its burst of 3,500"];
@@ -605,4 +644,20 @@ fn a_load_of_the_samples_is_put_on_credits_and_one_beyond_them_is_not() {
     };
     assert_eq!(disk(3_400), "P20");
     assert_eq!(disk(3_450), "P30");
+    // 1,100 above the sustained rate for 10 s is 148 % of that, and far from all that it carries.
+    let sandbox = captured(3_400, 10);
+    let needs = needs("capacity_gib = 500", &iops(3_400, 8));
+    let series = "name = \"test\"\nseries = \"s.csv\"\n";
+    sandbox.write("needs.toml", needs.replace("name = \"test\"\n", series));
+    let of = |form: &[&str]| {
+        sandbox.plimsoll(&[&["design", "needs.toml", "--top", "1"], form, &P20[..]].concat())
+    };
+    let json: serde_json::Value =
+        serde_json::from_str(&of(&["--explain", "1", "--json"]).stdout).expect("JSON");
+    let cap = &json["explained"]["phases"][0]["caps"][0];
+    assert_eq!(cap["is_on_credits"], true, "{cap}");
+    assert!(cap["asked_share"].as_f64().is_some_and(|share| share < 1.0), "{cap}");
+    says(&of(&["--explain", "1"]), 0, &["P20 *", "* On credits: the cap carries"]);
+    let page = of(&["--as", "html"]).stdout;
+    assert!(page.contains("carried on burst credits") && !page.contains("more than it carries"));
 }

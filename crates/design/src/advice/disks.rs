@@ -9,7 +9,7 @@ use volume::limits::size::OLTP_IO_BYTES;
 use volume::limits::stripe::DIALOG_COLUMNS_MAX;
 use volume::{CapKind, Design};
 
-use super::list::{EBS, GUIDE, GUIDE_2021, LITTLE, List};
+use super::list::{EBS, GUIDE, GUIDE_2021, LITTLE, LOCAL, List};
 use crate::judge::Judged;
 use crate::kind::chunk_bytes;
 use crate::need::{PhaseNeed, VolumeNeed, VolumeUse};
@@ -41,6 +41,7 @@ pub(super) struct DiskAdvisor<'a> {
 impl DiskAdvisor<'_> {
     /// Adds all rules that apply.
     pub(super) fn all(&self, list: &mut List) {
+        self.local(list);
         let Some(busiest) = self.busiest() else { return };
         self.cache(busiest, list);
         self.stripe(list);
@@ -64,6 +65,19 @@ impl DiskAdvisor<'_> {
         let sku = self.design.rows().and_then(|edition| edition.disk(&self.disk.sku));
         let has_cache = self.design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0);
         has_cache && sku.is_some_and(|sku| sku.cacheable() != Cacheable::No)
+    }
+
+    fn local(&self, list: &mut List) {
+        if !self.stripe.is_local {
+            return;
+        }
+        let mount = &self.asked.mount;
+        list.put(
+            format!("{mount}: make its file system anew at every start of the machine"),
+            "disks of the machine itself are empty after it was stopped, moved or has failed: only \
+             what may be lost is kept there",
+            LOCAL,
+        );
     }
 
     fn cache(&self, busiest: &PhaseNeed, list: &mut List) {

@@ -14,6 +14,8 @@ pub struct Advice {
 pub(super) const GUIDE: &str = "Azure Premium Storage: design for high performance, 2018";
 pub(super) const GUIDE_2021: &str = "Azure documentation, premium storage performance, 2021-06-29";
 pub(super) const LITTLE: &str = "Little's law: in flight = rate x latency";
+pub(super) const LOCAL: &str =
+    "Amazon EC2 user guide, instance store; Azure documentation, temporary disks";
 pub(super) const EBS: &str = "Amazon EC2 user guide, EBS volumes";
 
 pub(super) struct List(pub(super) Vec<Advice>);

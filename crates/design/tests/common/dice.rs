@@ -9,6 +9,31 @@ pub(crate) fn seeds(n_short: u64, n_long: u64) -> std::ops::Range<u64> {
     first..first + n_long
 }
 
+/// Looks at every seed, on all processors, and returns what came of each in their order.
+pub(crate) fn check_all<T: Send>(
+    seeds: std::ops::Range<u64>,
+    look: impl Fn(u64) -> T + Sync,
+) -> Vec<T> {
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = std::sync::atomic::AtomicU64::new(seeds.start);
+    let of_thread = || {
+        let mut all = Vec::new();
+        loop {
+            let seed = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            if seed >= seeds.end {
+                return all;
+            }
+            all.push((seed, look(seed)));
+        }
+    };
+    let mut all: Vec<(u64, T)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(of_thread)).collect();
+        threads.into_iter().flat_map(|it| it.join().expect("a look that ends")).collect()
+    });
+    all.sort_by_key(|(seed, _)| *seed);
+    all.into_iter().map(|(_, it)| it).collect()
+}
+
 /// Random numbers by seed.
 pub(crate) struct Dice(pub(crate) u64);
 

@@ -1,5 +1,6 @@
 //! Random small catalogues with a need, and every design of them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use catalog::cost::{self, Purchase};
@@ -8,6 +9,7 @@ use design::{
     CHUNKS_BYTES, ChosenDisks, Demand, Market, Need, Options, Period, PhaseNeed, Price, Ranked,
     Terms, VolumeNeed, VolumeUse, bill, judge, search,
 };
+use volume::design::LOCAL;
 use volume::{CacheMode, Design};
 
 use super::dice::Dice;
@@ -30,7 +32,11 @@ pub(crate) struct MachineRow {
     pub(crate) name: String,
     n_disks_max: u64,
     has_cache: bool,
+    /// The limits of cached disks are known.
+    has_cached_path: bool,
     is_open: bool,
+    /// Disks in the machine itself, and whether they have limits of their own.
+    local: Option<(u32, bool)>,
 }
 
 /// A catalogue and a need.
@@ -51,7 +57,8 @@ const DISK_HEAD: &str = "name,cloud,family,limits,size_gib,iops,mb_s*1000000,siz
                          size_max_gib,iops_base,iops_per_gib,iops_max,mb_s_base*1000000,\
                          mb_s_max*1000000,mb_s_per_iops*1000000,io_unit_kib,cache,source\n";
 const MACHINE_HEAD: &str = "name,cloud,vcpus,max_data_disks,uncached_iops,uncached_mb_s*1000000,\
-                            cached_iops,cached_mb_s*1000000,cache_gib,premium,source\n";
+                            cached_iops,cached_mb_s*1000000,cache_gib,local_disks,\
+                            local_gib,local_iops,local_mb_s*1000000,premium,source\n";
 const PRICE_HEAD: &str = "name,cloud,part,above,usd,per,currency,source\n";
 
 /// How catalogues and needs are drawn.
@@ -85,7 +92,8 @@ impl Case {
         let catalog = Catalog::with(tables.clone()).unwrap_or_else(|errors| panic!("{errors:?}"));
         let need = need(dice, draw);
         let headroom = if dice.happens(30) { 0.25 } else { 0.0 };
-        let options = Options { headroom, n_kept: 1, allows_write_back: dice.happens(20) };
+        let allows_write_back = dice.happens(20);
+        let options = Options { headroom, n_kept: 1, allows_write_back, ..Options::default() };
         Case { tables, catalog: Arc::new(catalog), machines, disks, need, options }
     }
 
@@ -129,9 +137,16 @@ impl Case {
         Terms {
             edition: "2018".to_owned(),
             machines: self.machines.iter().map(|row| row.name.clone()).collect(),
-            disks: self.disks.iter().map(|row| row.name.clone()).collect(),
+            disks: self.disks.iter().map(|row| &*row.name).chain([LOCAL]).map(Into::into).collect(),
             ..Terms::new(Cloud::Azure, None)
         }
+    }
+
+    /// Prints tables and need, where a case fails.
+    pub(crate) fn shown(&self) -> String {
+        let tables: String =
+            self.tables.iter().map(|(name, text)| format!("{name}\n{text}")).collect();
+        format!("{tables}{:#?}\n{:?}", self.need, self.options)
     }
 
     pub(crate) fn catalog(&self) -> &Arc<Catalog> {
@@ -211,13 +226,22 @@ fn machine(
     } else {
         dice.one_of(&[",,", "30,,2", "30,9,"]).to_owned()
     };
+    let has_cached_path = !cached.starts_with(',') && !cached.contains(",,");
+    let local = dice.happens(50).then(|| (dice.whole(1, 2) as u32, dice.happens(60)));
+    let local_figures = local.map_or(",,,".to_owned(), |(n_disks, has_limits)| {
+        let n = u64::from(n_disks);
+        let (gib, iops, mb) = (dice.whole(1, 4), dice.whole(2, 12), dice.whole(1, 4));
+        let (iops, mb) = (iops * draw.scale * n, mb * draw.scale * n);
+        let limits = if has_limits { format!("{iops},{mb}") } else { ",".to_owned() };
+        format!("{n_disks},{},{limits}", gib * n)
+    });
     rows.push_str(&format!(
-        "{name},Azure,{vcpus},{n_disks_max},{iops},{mb},{cached},yes,guide-2018\n"
+        "{name},Azure,{vcpus},{n_disks_max},{iops},{mb},{cached},{local_figures},yes,guide-2018\n"
     ));
     if dice.happens(85) {
         prices.push_str(&price(&name, dice.whole(1, 10), "month"));
     }
-    MachineRow { name, n_disks_max, has_cache, is_open }
+    MachineRow { name, n_disks_max, has_cache, has_cached_path, is_open, local }
 }
 
 fn need(dice: &mut Dice, draw: Draw) -> Need {
@@ -226,7 +250,7 @@ fn need(dice: &mut Dice, draw: Draw) -> Need {
     let names = if is_one { vec!["all"] } else { vec!["day", "night"] };
     let volume = |dice: &mut Dice, idx: u64| VolumeNeed {
         mount: format!("/mnt/v{idx}"),
-        usage: dice.one_of(&[VolumeUse::Data, VolumeUse::Data, VolumeUse::Log]),
+        usage: dice.one_of(&[VolumeUse::Data, VolumeUse::Data, VolumeUse::Log, VolumeUse::Temp]),
         capacity_gib: dice.whole(0, 5) as f64,
         working_set_gib: dice.happens(60).then(|| dice.whole(1, 6) as f64),
         hit_share: dice.happens(10).then(|| dice.one_of(&[0.5, 1.0])),
@@ -251,9 +275,18 @@ fn phase(dice: &mut Dice, draw: Draw, name: &str) -> PhaseNeed {
     }
 }
 
+/// A machine, or equal disks: name, number, size, and what is chosen of each.
+type Bought = (String, u32, u64, Option<u64>, Option<u64>);
+
 /// Every design of a catalogue that carries its need.
 pub(crate) struct EveryDesign<'a> {
     case: &'a Case,
+    /// What was found: dearer designs of the same machine and types of disk are left out.
+    found: &'a [Ranked],
+    /// All others above this price are left out.
+    most: Option<Price>,
+    /// Prices of machines and of disks, by what is bought.
+    prices: HashMap<Bought, Option<Price>>,
     carried: Vec<Ranked>,
     /// How many were written.
     pub(crate) n_tried: usize,
@@ -262,8 +295,29 @@ pub(crate) struct EveryDesign<'a> {
 }
 
 impl<'a> EveryDesign<'a> {
+    /// Tries every design.
     pub(crate) fn of(case: &'a Case) -> Self {
-        let mut every = EveryDesign { case, carried: Vec::new(), n_tried: 0, rejected: Vec::new() };
+        Self::up_to(case, &[], None)
+    }
+
+    /// Tries every design that could stand among those that were found: no dearer one of the same
+    /// machine and types of disk could, nor one dearer than all, if they are as many as were asked
+    /// for.
+    pub(crate) fn against(case: &'a Case, found: &'a [Ranked], n_asked: usize) -> Self {
+        let worst = found.last().filter(|_| found.len() >= n_asked);
+        Self::up_to(case, found, worst.map(|worst| worst.price))
+    }
+
+    fn up_to(case: &'a Case, found: &'a [Ranked], most: Option<Price>) -> Self {
+        let mut every = EveryDesign {
+            case,
+            found,
+            most,
+            prices: HashMap::new(),
+            carried: Vec::new(),
+            n_tried: 0,
+            rejected: Vec::new(),
+        };
         for machine in &case.machines {
             let options: Vec<Vec<ChosenDisks>> =
                 case.need.volumes.iter().map(|need| every.options(machine, need)).collect();
@@ -310,6 +364,12 @@ impl<'a> EveryDesign<'a> {
                 }
             }
         }
+        if let Some((n_local, _)) = machine.local.filter(|_| need.usage == VolumeUse::Temp) {
+            let row = DiskRow { name: LOCAL.to_owned(), size_gib: Some(0), can_cache: false };
+            for n_disks in 1..=n_local {
+                self.of_disk(&row, n_disks, CacheMode::None, &mut all);
+            }
+        }
         all
     }
 
@@ -350,6 +410,9 @@ impl<'a> EveryDesign<'a> {
         taken: &mut Vec<ChosenDisks>,
     ) {
         let Some((first, rest)) = options.split_first() else {
+            if self.is_too_dear(machine, taken) {
+                return;
+            }
             self.n_tried += 1;
             match self.tried(machine, taken) {
                 Some((ranked, _, true)) => self.carried.push(ranked),
@@ -360,12 +423,67 @@ impl<'a> EveryDesign<'a> {
         };
         for option in first {
             taken.push(option.clone());
-            let n_disks: u32 = taken.iter().map(|it| it.n_disks).sum();
+            let n_disks = n_attached(taken);
             if u64::from(n_disks) <= machine.n_disks_max {
                 self.combine(machine, rest, taken);
             }
             taken.pop();
         }
+    }
+
+    /// Says whether a design is left out for its price, which is the sum of its parts'.
+    fn is_too_dear(&mut self, machine: &MachineRow, volumes: &[ChosenDisks]) -> bool {
+        let names = |it: &[ChosenDisks]| it.iter().map(|it| it.disk.clone()).collect::<Vec<_>>();
+        let kin = self
+            .found
+            .iter()
+            .find(|it| it.machine == machine.name && names(&it.volumes) == names(volumes));
+        let Some(most) = kin.map(|kin| kin.price).or(self.most) else { return false };
+        let mut price = Price { is_open: self.is_open(machine, volumes), ..Price::default() };
+        let mut is_known = true;
+        let mut add = |part: Option<Price>| match part {
+            Some(part) => price = price + part,
+            None => is_known = false,
+        };
+        let bought = (machine.name.clone(), 0, 0, None, None);
+        add(self.part(bought, machine, &volumes[0], 0));
+        for chosen in volumes.iter().filter(|it| !it.is_local()) {
+            let name = chosen.disk.clone();
+            let bought = (name, chosen.n_disks, chosen.size_bytes, chosen.iops, chosen.throughput);
+            add(self.part(bought, machine, chosen, 1));
+        }
+        is_known && price > most
+    }
+
+    /// Returns the price of a part: of the machine of a design with one volume, or of its disks.
+    fn part(
+        &mut self,
+        bought: Bought,
+        machine: &MachineRow,
+        chosen: &ChosenDisks,
+        idx: usize,
+    ) -> Option<Price> {
+        if let Some(known) = self.prices.get(&bought) {
+            return *known;
+        }
+        let ranked = ranked(machine, std::slice::from_ref(chosen));
+        let text = design::toml(&self.case.terms(), &self.case.need, &ranked, "part");
+        let (design, _) = volume::design::parse_with(&text, &self.case.catalog);
+        let order = design.map(|design| bill::order(&design, None, 0.0).expect("an order"));
+        let price = order.and_then(|order| {
+            let parts = parts(&order);
+            parts.get(idx).map(|part| of_part(&self.case.catalog, part))
+        });
+        self.prices.insert(bought, price);
+        price
+    }
+
+    fn is_open(&self, machine: &MachineRow, volumes: &[ChosenDisks]) -> bool {
+        let is_on_local = volumes.iter().any(ChosenDisks::is_local);
+        let has_remote = volumes.iter().any(|it| !it.is_local());
+        let lacks_local =
+            machine.local.is_some_and(|(_, has_limits)| !has_limits) && !machine.has_cached_path;
+        machine.is_open && has_remote || is_on_local && lacks_local
     }
 
     /// Judges one design as a user would have written it: whether it carries the need. `None` where
@@ -376,14 +494,7 @@ impl<'a> EveryDesign<'a> {
         volumes: &[ChosenDisks],
     ) -> Option<(Ranked, Design, bool)> {
         let case = self.case;
-        let mut ranked = Ranked {
-            machine: machine.name.clone(),
-            machine_price: Price::default(),
-            volumes: volumes.to_vec(),
-            price: Price::default(),
-            headroom: 0.0,
-            n_parts: 1 + volumes.iter().map(|it| it.n_disks).sum::<u32>(),
-        };
+        let mut ranked = ranked(machine, volumes);
         let text = design::toml(&case.terms(), &case.need, &ranked, "tried");
         let (design, _) = volume::design::parse_with(&text, &case.catalog);
         let design = design?;
@@ -398,13 +509,30 @@ impl<'a> EveryDesign<'a> {
             return None;
         }
         let order = bill::order(&design, None, 0.0).expect("an order");
-        let mut price = Price { is_open: machine.is_open, ..Price::default() };
+        let mut price = Price { is_open: self.is_open(machine, volumes), ..Price::default() };
         for bought in parts(&order) {
             price = price + of_part(&case.catalog, &bought);
         }
         ranked.price = price;
         Some((ranked, design, judged.is_met() && has_reserve))
     }
+}
+
+/// Makes a design, of which only what it is made of is known.
+fn ranked(machine: &MachineRow, volumes: &[ChosenDisks]) -> Ranked {
+    Ranked {
+        machine: machine.name.clone(),
+        machine_price: Price::default(),
+        volumes: volumes.to_vec(),
+        price: Price::default(),
+        headroom: 0.0,
+        n_parts: 1 + n_attached(volumes),
+    }
+}
+
+/// Returns how many disks are attached to the machine.
+fn n_attached(volumes: &[ChosenDisks]) -> u32 {
+    volumes.iter().filter(|it| !it.is_local()).map(|it| it.n_disks).sum()
 }
 
 /// Returns an order for each machine and each volume.

@@ -89,7 +89,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZES", value_delimiter = ',')]
     machine: Vec<String>,
 
-    /// Only these types of disk.
+    /// Only these types of disk; `local` for those of the machine itself.
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     disk: Vec<String>,
 
@@ -140,9 +140,10 @@ const EXAMPLES: &str = "\
 The search is exact: of all machines, types and numbers of disks (at most three
 families of them in one design) and host cache modes, nothing cheaper carries
 the need. Limits are sustained ones; burst credits of disks count where a
-captured series fits them. Not searched: local disks, on-demand bursting,
-performance plus, network volumes beside disks. A design with an unknown price
-or limit comes last, and is marked. Exit code 4 if nothing carries the need.
+captured series fits them. Volumes with `use = \"temp\"` may be on disks of the
+machine itself. Not searched: on-demand bursting, performance plus, network
+volumes beside disks. A design with an unknown price or limit comes last, and is
+marked. Exit code 4 if nothing carries the need.
 
 Examples:
   plimsoll design needs.toml --region westeurope
@@ -181,6 +182,8 @@ struct CloudAnswer<'e> {
     found: SearchResult,
     /// What comes nearest, where nothing carries the need.
     nearest: Option<Nearest>,
+    /// The same of designs of which all is known, where of all that carry it something is not.
+    nearest_known: Option<Nearest>,
     /// Designs that another reading of a published MB would give, by its bytes.
     readings: Vec<(u64, Option<Ranked>)>,
 }
@@ -333,6 +336,7 @@ fn options(args: &Args) -> Options {
         headroom: args.headroom,
         n_kept: usize::from(n_kept),
         allows_write_back: args.write_back,
+        is_known_only: false,
     }
 }
 
@@ -346,10 +350,18 @@ fn answer<'e>(
     let options = options(args);
     let market = Market::new(catalog, terms).map_err(|error| failure(&error))?;
     let found = search(&market, need, &options).map_err(wrong)?;
-    let nearest = if found.designs.is_empty() {
+    let near = if found.designs.is_empty() {
         Some(nearest(&market, need, &options).map_err(wrong)?)
     } else {
         None
+    };
+    let known = Options { is_known_only: true, ..options };
+    let nearest_known = match found.designs.first() {
+        Some(best) if best.price.is_open => match nearest(&market, need, &known).map_err(wrong)? {
+            Nearest::Nothing => None,
+            near => Some(near),
+        },
+        Some(_) | None => None,
     };
     let one = Options { n_kept: 1, ..options };
     let mut readings = Vec::new();
@@ -366,7 +378,7 @@ fn answer<'e>(
     };
     let own = kind(found.designs.first());
     readings.retain(|(_, best)| kind(best.as_ref()) != own);
-    Ok(CloudAnswer { market, found, nearest, readings })
+    Ok(CloudAnswer { market, found, nearest: near, nearest_known, readings })
 }
 
 /// Most names that an error lists.

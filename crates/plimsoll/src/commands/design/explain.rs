@@ -3,7 +3,9 @@
 use ::catalog::cost::{Purchase, cost};
 use ::design::advice::advice;
 use ::design::explain::{Change, changes, explain};
-use ::design::{Judged, PhaseJudged, Ranked, SearchInput, Terms, bill, judge, parse, rejected};
+use ::design::{
+    CapAsked, Judged, PhaseJudged, Ranked, SearchInput, Terms, bill, judge, parse, rejected,
+};
 use units::format_number;
 use volume::Design;
 
@@ -77,20 +79,31 @@ pub(super) fn lines(terms: &Terms, design: &Design) -> String {
     }
 }
 
+/// What the figures of a cap mean that carries what is asked on burst credits.
+pub(super) const ON_CREDITS: &str = "On credits: the cap carries the rate that stands there for \
+                                     ever, and what was captured beyond it on burst credits. How \
+                                     much is used, and the headroom, are of the largest series of \
+                                     that shape that the credits carry. Credits of machines are \
+                                     not counted.";
+
 pub(super) fn caps(phase: &PhaseJudged) -> String {
     let mut text = format!("  phase {}\n", phase.phase);
     text.push_str("    cap                  carries      asked  used headroom  what\n");
     for cap in &phase.caps {
         let (_, scale) = unit_of(cap.cap.bound.name());
-        let used = format!("{:.0} %", cap.used / cap.cap.per_s * 100.0);
+        let used = format!("{:.0} %", cap.share() * 100.0);
         let headroom = format!("{:+.0} %", cap.headroom() * 100.0);
         text.push_str(&format!(
-            "    {:<17} {:>10} {:>10} {used:>5} {headroom:>8}  {}\n",
+            "    {:<17} {:>10} {:>10} {used:>5} {headroom:>8}  {}{}\n",
             cap.cap.bound,
             format_number(cap.cap.per_s / scale),
             format_number(cap.used / scale),
-            cap.cap.name.trim_start_matches("Standard_")
+            cap.cap.name.trim_start_matches("Standard_"),
+            if cap.is_on_credits() { " *" } else { "" }
         ));
+    }
+    if phase.caps.iter().any(CapAsked::is_on_credits) {
+        text.push_str(&fill("    * ", ON_CREDITS, COLUMNS));
     }
     text
 }

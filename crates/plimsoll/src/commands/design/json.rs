@@ -2,7 +2,7 @@
 
 use ::design::advice::advice;
 use ::design::explain::changes;
-use ::design::{Judged, Nearest, Price, Ranked, SearchInput, judge, parse, rejected, toml};
+use ::design::{Judged, Lack, Nearest, Price, Ranked, SearchInput, judge, parse, rejected, toml};
 use serde_json::{Value, json};
 use volume::limits::by_depth;
 
@@ -34,6 +34,7 @@ pub(super) fn page(
             "n_machines": answer.found.n_machines,
             "designs": designs.collect::<Vec<_>>(),
             "nearest": answer.nearest.as_ref().map(nearest),
+            "nearest_known": answer.nearest_known.as_ref().map(nearest),
             "notes": notes(answer),
         })
     };
@@ -99,7 +100,14 @@ fn tightest(judged: &Judged) -> Option<Value> {
 
 fn nearest(nearest: &Nearest) -> Value {
     match nearest {
-        Nearest::Part { part, design } => json!({"part": part, "design": made_of(design)}),
+        Nearest::Part { of, part, design } => {
+            let of = match of {
+                Lack::Ios => "ios",
+                Lack::Capacity => "capacity",
+                Lack::Latency => "latency",
+            };
+            json!({"part": part, "of": of, "design": made_of(design)})
+        }
         Nearest::Machine { vcpus_max, memory_gib_max } => {
             json!({"vcpus_max": vcpus_max, "memory_gib_max": memory_gib_max})
         }
@@ -117,7 +125,8 @@ fn explain(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &
                 "name": cap.cap.name,
                 "per_s": cap.cap.per_s,
                 "asked_per_s": cap.used,
-                "asked_share": cap.used / cap.cap.per_s,
+                "asked_share": cap.share(),
+                "is_on_credits": cap.is_on_credits(),
                 "headroom": finite(cap.headroom()),
                 "origin": cap.cap.origin,
             })

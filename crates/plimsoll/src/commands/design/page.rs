@@ -9,7 +9,7 @@ use units::format_number;
 use super::form::Form;
 use super::frontier::{Frontier, frontier};
 use super::pictures::Shown;
-use super::text::{disks, dollars, nearest_text, notes, price, size};
+use super::text::{KNOWN_ONLY, disks, dollars, nearest_text, notes, price, size};
 use super::{Args, CloudAnswer, json, pictures, text};
 use crate::exit::Failure;
 
@@ -87,6 +87,10 @@ fn document(
     });
     let mut all_notes = asked.notes.clone();
     for answer in answers {
+        if let Some(nearest) = &answer.nearest_known {
+            let text = nearest_text(asked, answer, nearest);
+            all_notes.push(format!("{}: {KNOWN_ONLY}{text}", answer.place()));
+        }
         let head = if answers.len() > 1 { format!("{}: ", answer.place()) } else { String::new() };
         all_notes.extend(notes(answer).iter().map(|note| format!("{head}{note}")));
     }

@@ -7,7 +7,7 @@ use report::{
 use units::format_number;
 
 use super::CloudAnswer;
-use super::explain::made_of;
+use super::explain::{ON_CREDITS, made_of};
 use super::frontier::Frontier;
 use super::text::dollars;
 
@@ -105,6 +105,7 @@ fn points(
 struct CapRow {
     name: String,
     used_pct: f64,
+    is_on_credits: bool,
     /// I/Os or MB per second.
     asked: f64,
     carries: f64,
@@ -120,7 +121,8 @@ fn cap_rows(shown: &Shown) -> Vec<CapRow> {
             let name = cap.cap.name.trim_start_matches("Standard_");
             rows.push(CapRow {
                 name: format!("{} of {name}, {}", cap.cap.bound, phase.phase),
-                used_pct: cap.used / cap.cap.per_s * 100.0,
+                used_pct: cap.share() * 100.0,
+                is_on_credits: cap.is_on_credits(),
                 asked: cap.used / scale,
                 carries: cap.cap.per_s / scale,
             });
@@ -150,8 +152,8 @@ fn cap_table(rows: &[CapRow]) -> Table {
 }
 
 /// Makes bars of those rows that are in; the others have their places all the same.
-fn bars(rows: &[CapRow], name: &str, colour: Colour, is_in: fn(f64) -> bool) -> Series {
-    let own = rows.iter().enumerate().filter(|(_, row)| is_in(row.used_pct));
+fn bars(rows: &[CapRow], name: &str, colour: Colour, is_in: fn(&CapRow) -> bool) -> Series {
+    let own = rows.iter().enumerate().filter(|(_, row)| is_in(row));
     let own: Vec<(usize, &CapRow)> = own.collect();
     let text =
         |row: &CapRow| format!("{} of {}", format_number(row.asked), format_number(row.carries));
@@ -175,12 +177,16 @@ pub(super) fn utilisation(idx: usize, shown: &Shown) -> ChartSpec {
     let (n_rows, table) = (rows.len(), cap_table(&rows));
     rows.truncate(CAPS_MAX);
     let mut series = vec![
-        bars(&rows, "within the cap", Colour::Of(0), |pct| pct <= FULL_PCT),
-        bars(&rows, "more than it carries", Colour::Bad, |pct| pct > FULL_PCT),
+        bars(&rows, "within the cap", Colour::Of(0), |it| {
+            it.used_pct <= FULL_PCT && !it.is_on_credits
+        }),
+        bars(&rows, "carried on burst credits", Colour::Of(1), |it| it.is_on_credits),
+        bars(&rows, "more than it carries", Colour::Bad, |it| it.used_pct > FULL_PCT),
     ];
     series.retain(|it| !it.x.is_empty());
     let most = rows.iter().map(|row| row.used_pct).fold(100.0, f64::max);
     let is_cut = n_rows > CAPS_MAX;
+    let on_credits = rows.iter().any(|it| it.is_on_credits).then(|| ON_CREDITS.to_owned());
     let cut = format!("The {CAPS_MAX} that are used most; the table has all {n_rows}.");
     ChartSpec {
         id: format!("utilisation-{idx}"),
@@ -209,7 +215,7 @@ pub(super) fn utilisation(idx: usize, shown: &Shown) -> ChartSpec {
             dash: DashStyle::Dash,
         }],
         cells: None,
-        notes: is_cut.then_some(cut).into_iter().collect(),
+        notes: is_cut.then_some(cut).into_iter().chain(on_credits).collect(),
         source: String::new(),
         thinned: None,
         table,

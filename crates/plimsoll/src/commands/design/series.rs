@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::design::series::{CapOverTime, demand, over_time};
+use ::design::series::{CapOverTime, REPEATS_MAX, demand, over_time};
 use ::design::{Demand, Ranked, SearchInput, parse};
 use ::needs::{Needs, Requirements, read_series, series_load, series_path};
 use report::{
@@ -88,13 +88,26 @@ pub(super) fn words(
         return Some(format!("what was captured, with growth: {short}"));
     }
     let spent = caps.iter().filter(|cap| cap.spends());
-    let spent: Vec<String> =
-        spent.map(|cap| format!("{}, {:.0} % left at least", what(cap), left_pct(cap))).collect();
+    let spent: Vec<String> = spent
+        .map(|cap| {
+            let (what, left_pct) = (what(cap), left_pct(cap));
+            format!("{what}, {left_pct:.0} % left at least, {}", in_a_row(cap.n_repeats))
+        })
+        .collect();
     Some(if spent.is_empty() {
         "what was captured, with growth: carried all the time, without credits".to_owned()
     } else {
-        format!("what was captured, with growth: carried on credits: {}", spent.join("; "))
+        format!("what was captured, with growth: carried on full credits: {}", spent.join("; "))
     })
+}
+
+/// Says how often in a row credits carry all of what was captured.
+fn in_a_row(n_repeats: u32) -> String {
+    match n_repeats {
+        1 => "not twice in a row".to_owned(),
+        REPEATS_MAX.. => "also again and again".to_owned(),
+        _ => format!("{n_repeats} times in a row and not more"),
+    }
 }
 
 /// Returns the least credits that were left, percent of a full bucket.
@@ -116,6 +129,8 @@ pub(super) fn json(answer: &CloudAnswer<'_>, asked: &SearchInput, ranked: &Ranke
             "asked_per_s_max": it.asked.iter().copied().fold(0.0, f64::max),
             "credits_left_pct_min": it.cap.credits.map(|_| left_pct(it)),
             "short_at_s": it.short_at.map(|at| start_s(demand, at)),
+            "times_in_a_row": it.n_repeats,
+            "is_carried_for_ever": it.n_repeats == REPEATS_MAX,
         })
     };
     json!({

@@ -1,11 +1,13 @@
 //! Designs as text, 80 columns wide.
 
-use ::catalog::Cloud;
+use ::catalog::{Cloud, Term};
 use ::design::{
-    ChosenDisks, Judged, Nearest, PhaseNeed, Ranked, Rejection, SearchInput, judge, parse,
+    ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Ranked, Rejection, SearchInput, judge,
+    parse,
 };
 use units::{format_count, format_number};
 use volume::CacheMode;
+use volume::design::LOCAL_DISK;
 
 use super::frontier::frontier;
 use super::{Args, CloudAnswer};
@@ -27,12 +29,20 @@ pub(super) fn page(args: &Args, asked: &SearchInput, answers: &[CloudAnswer<'_>]
         if let Some(nearest) = &answer.nearest {
             page.push_str(&of_nearest(asked, answer, nearest));
         }
+        if let Some(nearest) = &answer.nearest_known {
+            let text = nearest_text(asked, answer, nearest);
+            page.push_str(&fill("  ", &format!("{KNOWN_ONLY}{text}"), COLUMNS));
+        }
         for note in notes(answer) {
             page.push_str(&fill("  note: ", &note, COLUMNS));
         }
     }
     page
 }
+
+/// What stands before the nearest of designs of which all is known.
+pub(super) const KNOWN_ONLY: &str =
+    "of machines and disks whose limits are known nothing carries it";
 
 /// Returns what is asked for.
 pub(super) fn head(args: &Args, asked: &SearchInput) -> String {
@@ -146,11 +156,12 @@ pub(super) fn dollars(usd: f64) -> String {
 
 /// Prints the disks of a volume.
 pub(super) fn disks(chosen: &ChosenDisks) -> String {
+    let name = if chosen.is_local() { LOCAL_DISK } else { &chosen.disk };
     let mut text = match chosen.n_disks {
-        1 => chosen.disk.clone(),
-        n_disks => format!("{n_disks} x {}", chosen.disk),
+        1 => name.to_owned(),
+        n_disks => format!("{n_disks} x {name}"),
     };
-    if chosen.is_sized {
+    if chosen.is_sized || chosen.is_local() {
         text.push_str(&format!(" of {} GiB", format_count(chosen.size_bytes >> 30)));
     }
     if let Some(iops) = chosen.iops {
@@ -192,7 +203,7 @@ pub(super) fn nearest_text(
     nearest: &Nearest,
 ) -> String {
     match nearest {
-        Nearest::Part { part, design } => {
+        Nearest::Part { of, part, design } => {
             let what: Vec<String> = asked
                 .need
                 .volumes
@@ -204,8 +215,8 @@ pub(super) fn nearest_text(
                 .and_then(|it| judge(&it, &asked.need).why_not(&asked.need));
             let why = why.map_or(String::new(), |why| format!("; {}", why_text(&why)));
             format!(
-                ". Nearest, {:.1} % of all I/Os: {} with {}, {}{why}",
-                part * 100.0,
+                ". Nearest, {}: {} with {}, {}{why}",
+                part_of(*of, *part),
                 design.machine,
                 what.join(" and "),
                 price(design)
@@ -220,9 +231,19 @@ pub(super) fn nearest_text(
                 most(memory_gib_max)
             )
         }
-        Nearest::Nothing => ", not even with few I/Os: no number of disks that a \
-                             machine takes has the capacity, or none the latency that is asked"
+        Nearest::Nothing => ", not even with few I/Os: several of capacity, latency and machine \
+                             are more than anything has"
             .to_owned(),
+    }
+}
+
+/// Says which part of what is asked the nearest design has.
+pub(super) fn part_of(of: Lack, part: f64) -> String {
+    let pct = part * 100.0;
+    match of {
+        Lack::Ios => format!("{pct:.1} % of all I/Os"),
+        Lack::Capacity => format!("{pct:.1} % of the capacity"),
+        Lack::Latency => format!("{:.1} times as slow as asked", 1.0 / part),
     }
 }
 
@@ -257,10 +278,27 @@ pub(super) fn why_text(why: &Rejection) -> String {
         Rejection::Memory { has_gib } => {
             format!("it has {} GiB of memory", format_number(*has_gib))
         }
-        Rejection::Disks => {
-            "it does not take these disks, or not as many, with this host cache".to_owned()
-        }
+        Rejection::Disks => "it does not take these disks, or not with this host cache".to_owned(),
+        Rejection::Places { has, asked } => format!("it takes {has} of the {asked} disks"),
+        Rejection::Premium => "it takes no premium disks".to_owned(),
+        Rejection::LocalDisks => "it has no such local disks".to_owned(),
     }
+}
+
+/// Says how many machines have no price; where that is all of them, what designs are ranked by.
+fn without_price(market: &Market<'_>, region: &str) -> String {
+    let n_machines = market.n_unpriced_machines;
+    let term = match market.terms.term {
+        Term::OnDemand => String::new(),
+        term => format!(" reserved for {}", term.as_str()),
+    };
+    if n_machines < market.n_machines() {
+        return format!("{n_machines} of the machines have no price{term} in {region}");
+    }
+    format!(
+        "none of the machines has a price{term} in {region}: designs are ranked by processors, \
+         then by what has a price; `plimsoll catalog list prices` shows where there are such prices"
+    )
 }
 
 /// Returns what to know beside the designs.
@@ -277,8 +315,7 @@ pub(super) fn notes(answer: &CloudAnswer<'_>) -> Vec<String> {
         ));
     }
     if market.n_unpriced_machines > 0 {
-        let n_machines = market.n_unpriced_machines;
-        notes.push(format!("{n_machines} of the machines have no price in {region}"));
+        notes.push(without_price(market, region));
     }
     for (mb_bytes, best) in &answer.readings {
         let what = best.as_ref().map_or("nothing carries it".to_owned(), |best| {
@@ -291,6 +328,15 @@ pub(super) fn notes(answer: &CloudAnswer<'_>) -> Vec<String> {
              {what}",
             format_count(*mb_bytes)
         ));
+    }
+    if answer.found.designs.iter().any(|it| it.volumes.iter().any(ChosenDisks::is_local)) {
+        notes.push(
+            "what is on local disks is lost when the machine stops, fails or is moved".to_owned(),
+        );
+    }
+    if answer.found.lacks_local {
+        let cloud = market.terms.cloud.title();
+        notes.push(format!("the local disks of machines of {cloud} are not known: none are taken"));
     }
     if market.terms.cloud == Cloud::Gcp {
         notes.push(

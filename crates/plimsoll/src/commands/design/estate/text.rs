@@ -1,12 +1,15 @@
 //! An estate as text, 80 columns wide.
 
+use std::collections::BTreeMap;
+
 use ::catalog::Cloud;
 use ::design::estate::{ChosenDesign, CloudResult, NearestDesign, Totals};
-use ::design::{Nearest, Part, Price, Ranked, Rejection};
+use ::design::{Lack, Nearest, Part, Price, Ranked, Rejection};
 use units::{format_count, format_number, plural};
+use volume::design::LOCAL_DISK;
 
 use super::super::network;
-use super::super::text::{COLUMNS, dollars, why_text};
+use super::super::text::{COLUMNS, dollars, part_of, why_text};
 use super::{Estate, Server};
 use crate::fill::{fill, fill_below};
 
@@ -100,12 +103,13 @@ pub(super) fn made_of(design: &ChosenDesign) -> String {
 
 fn with_disks(ranked: &Ranked) -> String {
     let disks = ranked.volumes.iter().map(|chosen| {
-        let size = if chosen.is_sized {
+        let size = if chosen.is_sized || chosen.is_local() {
             format!(" of {} GiB", format_count(chosen.size_bytes >> 30))
         } else {
             String::new()
         };
-        format!("{} x {}{size}", chosen.n_disks, chosen.disk)
+        let name = if chosen.is_local() { LOCAL_DISK } else { &chosen.disk };
+        format!("{} x {name}{size}", chosen.n_disks)
     });
     let disks: Vec<String> = disks.collect();
     format!("{}, {}", ranked.machine.trim_start_matches("Standard_"), disks.join(", "))
@@ -249,9 +253,11 @@ pub(super) fn part(part: &Part) -> String {
 fn miss(server: &Server) -> String {
     let part = |place: &CloudResult| match place {
         CloudResult::Missed { nearest, .. } => match nearest.as_ref() {
-            NearestDesign::Disks(Nearest::Part { part, .. })
+            NearestDesign::Disks(Nearest::Part { part, of: Lack::Ios, .. })
             | NearestDesign::Network(Some((part, _))) => *part,
-            NearestDesign::Disks(Nearest::Machine { .. } | Nearest::Nothing)
+            NearestDesign::Disks(
+                Nearest::Part { .. } | Nearest::Machine { .. } | Nearest::Nothing,
+            )
             | NearestDesign::Network(None)
             | NearestDesign::OtherCloud => 0.0,
         },
@@ -267,20 +273,24 @@ fn miss(server: &Server) -> String {
 
 /// Says in one line what comes nearest to a need that nothing carries.
 pub(super) fn short(nearest: &NearestDesign, why: Option<&Rejection>) -> String {
-    let at_most = |part: f64, made_of: String| {
+    let near = |(of, part): (Lack, f64), made_of: String| {
         let why = why.map_or(String::new(), |why| format!("; {}", why_text(why)));
-        format!("at most {:.1} % of its I/Os, on {made_of}{why}", part * 100.0)
+        format!("nearest, {}, on {made_of}{why}", part_of(of, part))
     };
     match nearest {
-        NearestDesign::Disks(Nearest::Part { part, design }) => at_most(*part, with_disks(design)),
-        NearestDesign::Network(Some((part, design))) => at_most(*part, network::made_of(design)),
+        NearestDesign::Disks(Nearest::Part { of, part, design }) => {
+            near((*of, *part), with_disks(design))
+        }
+        NearestDesign::Network(Some((part, design))) => {
+            near((Lack::Ios, *part), network::made_of(design))
+        }
         NearestDesign::Disks(Nearest::Machine { vcpus_max, memory_gib_max }) => {
             let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), format_number);
             let (vcpus, memory) = (most(vcpus_max), most(memory_gib_max));
             format!("no machine is large enough: at most {vcpus} vCPUs, {memory} GiB of memory")
         }
         NearestDesign::Disks(Nearest::Nothing) => {
-            "no disks have the capacity, or the latency, that is asked".to_owned()
+            "several of capacity, latency and machine are more than anything has".to_owned()
         }
         NearestDesign::Network(None) => {
             "no network volume has the capacity or the latency, or no machine \
@@ -291,6 +301,18 @@ pub(super) fn short(nearest: &NearestDesign, why: Option<&Rejection>) -> String 
             "network volumes are searched of Azure NetApp Files only".to_owned()
         }
     }
+}
+
+/// Returns shared volumes that several files name, with the servers of these files.
+fn shared_by_several<'a>(estate: &'a Estate<'_, '_>) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let mut all: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for server in &estate.servers {
+        for volume in server.asked.need.volumes.iter().filter(|volume| volume.is_shared) {
+            all.entry(&volume.mount).or_default().push(&server.name);
+        }
+    }
+    all.retain(|_, servers| servers.len() > 1);
+    all
 }
 
 /// Returns what to know beside the figures.
@@ -337,6 +359,14 @@ pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
             "whether the design carries it depends on how many bytes a published MB has, which is \
              not stated: {}",
             readings.join(", ")
+        ));
+    }
+    for (mount, files) in shared_by_several(estate) {
+        notes.push(format!(
+            "{mount} is shared in {} files, and has a volume and a pool of its own for each: {}. \
+             If it is one volume, write the loads of all into one file",
+            files.len(),
+            files.join(", ")
         ));
     }
     let asked = estate.servers.iter().filter(|it| !it.asked.notes.is_empty()).count();
