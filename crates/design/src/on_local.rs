@@ -71,5 +71,6 @@ pub(crate) fn candidates(
 pub(crate) fn is_open(local: &Local, caps: &Caps) -> bool {
     let cap = &local.disk.cap;
     let is_known = cap.iops.is_some() && cap.bytes.is_some();
-    !is_known && !(local.disk.has_no_limit() && caps.has_cached_path)
+    let shares_known_path = local.disk.has_no_limit() && caps.has_cached_path;
+    !(is_known || shares_known_path)
 }

@@ -439,7 +439,7 @@ impl<'a> EveryDesign<'a> {
             .iter()
             .find(|it| it.machine == machine.name && names(&it.volumes) == names(volumes));
         let Some(most) = kin.map(|kin| kin.price).or(self.most) else { return false };
-        let mut price = Price { is_open: self.is_open(machine, volumes), ..Price::default() };
+        let mut price = Price { is_open: is_open(machine, volumes), ..Price::default() };
         let mut is_known = true;
         let mut add = |part: Option<Price>| match part {
             Some(part) => price = price + part,
@@ -478,14 +478,6 @@ impl<'a> EveryDesign<'a> {
         price
     }
 
-    fn is_open(&self, machine: &MachineRow, volumes: &[ChosenDisks]) -> bool {
-        let is_on_local = volumes.iter().any(ChosenDisks::is_local);
-        let has_remote = volumes.iter().any(|it| !it.is_local());
-        let lacks_local =
-            machine.local.is_some_and(|(_, has_limits)| !has_limits) && !machine.has_cached_path;
-        machine.is_open && has_remote || is_on_local && lacks_local
-    }
-
     /// Judges one design as a user would have written it: whether it carries the need. `None` where
     /// it is no design, or is too small in what no run shows.
     fn tried(
@@ -509,7 +501,7 @@ impl<'a> EveryDesign<'a> {
             return None;
         }
         let order = bill::order(&design, None, 0.0).expect("an order");
-        let mut price = Price { is_open: self.is_open(machine, volumes), ..Price::default() };
+        let mut price = Price { is_open: is_open(machine, volumes), ..Price::default() };
         for bought in parts(&order) {
             price = price + of_part(&case.catalog, &bought);
         }
@@ -528,6 +520,15 @@ fn ranked(machine: &MachineRow, volumes: &[ChosenDisks]) -> Ranked {
         headroom: 0.0,
         n_parts: 1 + n_attached(volumes),
     }
+}
+
+/// Returns whether a limit that a design needs is not known.
+fn is_open(machine: &MachineRow, volumes: &[ChosenDisks]) -> bool {
+    let is_on_local = volumes.iter().any(ChosenDisks::is_local);
+    let has_remote = volumes.iter().any(|it| !it.is_local());
+    let lacks_local =
+        machine.local.is_some_and(|(_, has_limits)| !has_limits) && !machine.has_cached_path;
+    machine.is_open && has_remote || is_on_local && lacks_local
 }
 
 /// Returns how many disks are attached to the machine.
