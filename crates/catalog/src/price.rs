@@ -425,7 +425,7 @@ mod tests {
         check(None, Some("32"), r#"Ok((" up to 32", 32.0))"#);
         check(Some("32"), Some("40"), r#"Ok((" 32 to 40", 8.0))"#);
         check(Some("x"), None, r#"Err("`x` is not a quantity")"#);
-        check(Some("40"), Some("32"), r#"Err("from 40 up to 32 is nothing")"#);
+        check(Some("40"), Some("32"), r#"Err("the range from 40 up to 32 is empty")"#);
     }
 
     #[test]

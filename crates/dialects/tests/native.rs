@@ -229,7 +229,12 @@ fn mistakes_have_their_place() {
     check_mistake(&format!("{tree}share = [-1, 2]\n"), 5, 1, "[position from 0, hosts]");
     check_mistake(&format!("{tree}share = [0.5, 2]\n"), 5, 1, "[position from 0, hosts]");
     check_mistake(&format!("{tree}sizes = \"4KiB/60 8KiB/30\"\n"), 7, 9, "add up to 90 percent");
-    check_mistake(&format!("{tree}sizes = \"4KiB/130 8KiB/-30\"\n"), 7, 9, "`130` is no share");
+    check_mistake(
+        &format!("{tree}sizes = \"4KiB/130 8KiB/-30\"\n"),
+        7,
+        9,
+        "`130` is not a share from 0 to 100 percent",
+    );
     let task = format!("{tree}[[step.job.tree.task]]\n");
     check_mistake(&format!("{task}weight = 0\n"), 8, 10, "`weight` is 0, expected above 0");
     check_mistake(

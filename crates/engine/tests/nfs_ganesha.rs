@@ -75,7 +75,9 @@ fn inside() {
     let pid = scratch.path().join("pid");
     let arguments = ["-F", "-L", &file(&log), "-f", &file(&config), "-p", &file(&pid)];
     let _server = quiet("ganesha.nfsd", &arguments);
+    // It listens for mounts on a port of its own, a moment apart from NFS.
     wait_for(20_490, &log);
+    wait_for(20_491, &log);
     // By the portmapper, and with the ports given.
     let path = export.display();
     nfs_support::check_server(&format!("nfs://127.0.0.1{path}"));

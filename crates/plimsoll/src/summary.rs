@@ -291,8 +291,10 @@ fn put_load(text: &mut String, job: &JobRecord, time_scale: f64) {
         let _ = write!(line, ", with {in_flight} of {depth} I/Os in flight on average");
     }
     put_line(text, "moved", &line);
-    if job.active_ns == 0 && job.cpu_user_ns == 0 && job.cpu_system_ns == 0 {
-        return; // a run that was killed counted none of it
+    // A killed run counted none of it; a short run may lack CPU time, but not context switches.
+    let counted = [job.active_ns, job.cpu_user_ns, job.cpu_system_ns, job.context_switches];
+    if counted == [0; 4] {
+        return;
     }
     let share = |cpu_ns: u64| percent(cpu_ns as f64 / (job.runtime_ns as f64 * time_scale));
     let mut line = format!("{} user, {} system", share(job.cpu_user_ns), share(job.cpu_system_ns));
