@@ -220,6 +220,10 @@ fn rules_of_the_guides_stand_below_the_needs() {
           a query takes at most MAXDOP cores, which read at once; one thread alone
           keeps one in flight, unless it reads ahead (Azure Premium Storage: design
           for high performance, 2018)
+      Linux: install the newest storage drivers that the distribution has for the
+      cloud before anything is measured
+          old ones do not reach what premium disks carry (Azure Premium Storage:
+          design for high performance, 2018)
       stop what uses a disk before its cache mode is changed
           a change detaches and attaches the disk; of the system's disk it restarts
           the machine (Azure Premium Storage: design for high performance, 2018)
