@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use crate::random::shuffle;
 
 use belief::Belief;
-pub use line::{LimitMove, LineEnd, LoadLine, Reason};
+pub use line::{LimitMove, LineEnd, LoadLine, MOVED_SURE, Reason};
 pub use options::{PointOrder, SearchError, SearchOptions};
 
 /// A load to try.

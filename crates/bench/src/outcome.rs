@@ -8,7 +8,7 @@ use analysis::{Limit, Limits, Point, series, stats};
 use plan::load::Arrivals;
 use record::{
     CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, Figure, IntervalRecord, KneesRecord,
-    LineVerdict, LoadLineRecord, ScalabilityRecord,
+    LineVerdict, LoadLineRecord, ScalabilityRecord, load_words,
 };
 
 use crate::lever::Lever;
@@ -101,7 +101,7 @@ pub(crate) fn curve(
         in_flight_max,
         limits: limits.to_string(),
         points: measured.iter().map(|it| it.point.clone()).collect(),
-        line: line(search, measured, lever.is_open(), &total),
+        line: line(search, measured, lever, &total),
         ..CurveRecord::default()
     };
     // Points whose latency does not follow the load, or is the host's, bend nowhere.
@@ -159,7 +159,7 @@ fn arrivals_name(arrivals: Arrivals) -> &'static str {
 fn line(
     search: &Search,
     measured: &[Measured],
-    is_open: bool,
+    lever: Lever,
     total: &impl Fn(f64) -> f64,
 ) -> LoadLineRecord {
     let line = search.line();
@@ -194,7 +194,9 @@ fn line(
             | LineEnd::NothingPassed
             | LineEnd::Unfinished => None,
         },
-        why: why_not(&line, search),
+        why: why_not(&line, search, |load| {
+            format!("{} {}", load_words(total(load)), lever.recorded().unit())
+        }),
         load,
         first_fail,
         interval: line.interval.map(|it| IntervalRecord {
@@ -206,7 +208,7 @@ fn line(
         achieved_iops,
         // Of the same thing as the line itself: where that is a rate, bytes at that rate.
         bytes_per_s: match (load, achieved_iops) {
-            (Some(load), Some(achieved)) if is_open && achieved > 0.0 => {
+            (Some(load), Some(achieved)) if lever.is_open() && achieved > 0.0 => {
                 bytes_per_s.map(|bytes_per_s| bytes_per_s / achieved * load)
             }
             _ => bytes_per_s,
@@ -226,14 +228,20 @@ fn reason_of(reason: Reason) -> CannotTell {
     }
 }
 
-/// Returns why there is no line; empty where there is one.
-fn why_not(line: &LoadLine, search: &Search) -> String {
+/// Returns why there is no line; empty where there is one. `words_of` gives a load of the search
+/// with its unit.
+fn why_not(line: &LoadLine, search: &Search, words_of: impl Fn(f64) -> String) -> String {
     let LineEnd::CannotTell(reason) = line.end else { return String::new() };
     let n_taken = search.taken().len();
     let words = reason_of(reason).words();
     match reason {
         Reason::Host => {
-            format!("{words} in {} of {n_taken} measurements", search.n_host_at_fault())
+            let n_at_fault = search.n_host_at_fault();
+            let carried = line.at_least.map(|load| format!("; {} were carried", words_of(load)));
+            format!(
+                "{words} in {n_at_fault} of {n_taken} measurements{}",
+                carried.unwrap_or_default()
+            )
         }
         Reason::FewOperations => words.to_owned(),
         Reason::NotOfLoad => {
@@ -258,6 +266,12 @@ fn why_not(line: &LoadLine, search: &Search) -> String {
             }
             None => words.to_owned(),
         },
+        // One or two is what chance does.
+        Reason::Probes if line.n_by_turns > 2 => format!(
+            "{words} after {n_taken} of them: {} loads were carried at one time and not at \
+             another, so that what was measured was not steady itself",
+            line.n_by_turns
+        ),
         Reason::Probes => format!("{words} after {n_taken} of them"),
     }
 }

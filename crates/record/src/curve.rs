@@ -181,7 +181,8 @@ pub struct LoadLineRecord {
     /// The lowest measured load that is more likely not carried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_fail: Option<f64>,
-    /// What holds the line, with the probability that it does.
+    /// What holds the line, with the probability that it does; where the limit moved during the
+    /// search, where it went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<IntervalRecord>,
     /// What broke first above the line.

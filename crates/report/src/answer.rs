@@ -87,7 +87,8 @@ fn of_curve(record: &Record, curve: &CurveRecord) -> String {
         }
         LineVerdict::CannotTell(_) | LineVerdict::Unfinished => {
             let why = line.why_not();
-            format!("Cannot tell how much {volume} carries with {limits}: {why}.")
+            let between = between(curve);
+            format!("Cannot tell how much {volume} carries with {limits}: {why}{between}.")
         }
     }
 }

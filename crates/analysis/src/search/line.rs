@@ -44,7 +44,14 @@ pub struct LoadLine {
     pub first_fail: Option<f64>,
     /// Where the line lies by all probes together, and with which probability, [`SURE`] or more:
     /// between the two measured loads around it, or a little further where these are less sure.
+    /// Of a limit that moved, where it went: [`MOVED_SURE`]. Of a search that ran out of probes,
+    /// where the line is by those that were made.
     pub interval: Option<Interval>,
+    /// The highest measured load that was carried, and lies below the line with a probability of
+    /// [`SURE`] or more; also where there is no line.
+    pub at_least: Option<f64>,
+    /// Loads that were carried at one time and failed at another.
+    pub n_by_turns: usize,
     /// How far the search came.
     pub end: LineEnd,
     /// Loads of the curve below the line that failed, and failed again. Where there is one, the
@@ -100,9 +107,21 @@ enum Movement {
     /// One way, by so much as the logarithm, from the first probe on until this share of them was
     /// made.
     OneWay { by: f64, until: f64 },
+    /// At once, by so much as the logarithm, when this share of the probes was made.
+    Once { by: f64, at: f64 },
     /// To and fro, as that of a shared host does: so often, from this place of the swing on.
     ToAndFro { n_swings: f64, from: f64 },
 }
+
+/// Probability with which the interval of a limit that moved holds its whole way, as simulated.
+pub const MOVED_SURE: f64 = 0.8;
+
+/// Share of the belief in each end of the way that is left outside on either side.
+const MOVED_OUTSIDE: f64 = 0.04;
+
+/// How much less than the best one a movement explains the answers that is left out of that
+/// interval.
+const MOVEMENT_ODDS_MIN: f64 = 0.01;
 
 /// How far a limit swings that counts as standing still.
 const SWING: f64 = 0.03;
@@ -110,6 +129,10 @@ const SWING: f64 = 0.03;
 impl Movement {
     const fn by(by: f64, until: f64) -> Self {
         Movement::OneWay { by, until }
+    }
+
+    const fn once(by: f64, at: f64) -> Self {
+        Movement::Once { by, at }
     }
 
     const fn swings(n_swings: f64, from: f64) -> Self {
@@ -121,6 +144,13 @@ impl Movement {
     fn at(self, made: f64) -> f64 {
         match self {
             Movement::OneWay { by, until } => by * (1.0 - made / until).max(0.0),
+            Movement::Once { by, at } => {
+                if made < at {
+                    by
+                } else {
+                    0.0
+                }
+            }
             Movement::ToAndFro { n_swings, from } => {
                 SWING * (std::f64::consts::TAU * (n_swings * (1.0 - made) + from)).sin()
             }
@@ -142,13 +172,25 @@ const DOWN: [Movement; 4] = [
     Movement::by(-0.13, 0.6),
 ];
 
-/// Limits that count as standing still: the interval around a line is as wide.
-const STEADY: [Movement; 5] = [
+/// Limits that count as standing still: the interval around a line is as wide. They move in the
+/// shapes of those that do not, and at once, as with the clock of a processor: how well a shape
+/// fits must not count for how far it goes.
+const STEADY: [Movement; 15] = [
     Movement::by(0.0, 1.0),
     Movement::by(-0.03, 1.0),
     Movement::by(0.03, 1.0),
     Movement::by(-0.05, 1.0),
     Movement::by(0.05, 1.0),
+    Movement::by(-0.03, 0.6),
+    Movement::by(0.03, 0.6),
+    Movement::by(-0.05, 0.6),
+    Movement::by(0.05, 0.6),
+    Movement::once(-0.04, 0.25),
+    Movement::once(0.04, 0.25),
+    Movement::once(-0.04, 0.5),
+    Movement::once(0.04, 0.5),
+    Movement::once(-0.04, 0.75),
+    Movement::once(0.04, 0.75),
 ];
 const SWINGS: [Movement; 14] = [
     Movement::swings(0.5, 0.0),
@@ -171,10 +213,10 @@ const SWINGS: [Movement; 14] = [
 const DRIFT_ROOM: f64 = 1.3;
 
 /// How much better than a limit that stands still a moving one must explain the answers.
-const DRIFT_ODDS_MIN: f64 = 5.0;
+const DRIFT_ODDS_MIN: f64 = 3.3;
 
 /// The same, for a suspicion to last.
-const DRIFT_ODDS_KEPT: f64 = 2.0;
+const DRIFT_ODDS_KEPT: f64 = 1.4;
 
 impl Search {
     /// Returns what is known of the load line so far.
@@ -184,11 +226,25 @@ impl Search {
         let is_line = matches!(end, LineEnd::Bracketed | LineEnd::NothingFailed);
         let units = low.and_then(|low| self.stands(low)).filter(|_| is_line);
         let bracket = units.zip(high).filter(|_| end == LineEnd::Bracketed);
-        let interval = bracket.map(|(low, high)| self.interval(low, high));
+        let interval = match end {
+            LineEnd::CannotTell(Reason::Unsteady) => Some(self.swept()),
+            LineEnd::CannotTell(Reason::Probes) => {
+                low.zip(high).map(|(low, high)| self.interval(low, high))
+            }
+            LineEnd::Bracketed
+            | LineEnd::NothingFailed
+            | LineEnd::NothingPassed
+            | LineEnd::Unfinished
+            | LineEnd::CannotTell(Reason::Host | Reason::FewOperations | Reason::NotOfLoad) => {
+                bracket.map(|(low, high)| self.interval(low, high))
+            }
+        };
         LoadLine {
             load: units.map(|units| self.load(units)),
             first_fail: high.map(|units| self.load(units)),
             interval,
+            at_least: self.at_least(),
+            n_by_turns: self.by_turns(),
             end,
             dips: self.dips(units.unwrap_or(0)).map(|units| self.load(units)).collect(),
             n_failed_below: self.failed_below(low.unwrap_or(0)),
@@ -211,6 +267,17 @@ impl Search {
         }
     }
 
+    fn at_least(&self) -> Option<f64> {
+        let mut carried = self.tallies.iter().rev().filter(|(_, tally)| tally.n_carried > 0);
+        let sure = carried.find(|(units, _)| self.below(**units) <= 1.0 - SURE);
+        sure.map(|(units, _)| self.load(*units))
+    }
+
+    fn by_turns(&self) -> usize {
+        let tallies = self.tallies.values();
+        tallies.filter(|tally| tally.n_carried > 0 && tally.n_failed > 0).count()
+    }
+
     /// Returns the highest load from one down that was carried.
     pub(super) fn stands(&self, low: u64) -> Option<u64> {
         let mut carried = self.tallies.range(..=low).rev();
@@ -225,6 +292,25 @@ impl Search {
         let ends =
             if held(measured) >= SURE { measured } else { self.widened(line, first_fail, SURE) };
         Interval { low: ends.0, high: ends.1, coverage: held(ends).clamp(0.0, COVERAGE_MAX) }
+    }
+
+    /// Returns the loads between which a limit that moved was from the first probe to the last, by
+    /// every movement that explains the answers nearly as well as the best one.
+    fn swept(&self) -> Interval {
+        let beliefs = UP.iter().chain(&DOWN).map(|it| (it.at(0.0), self.belief_if(*it)));
+        let beliefs: Vec<(f64, Belief)> = beliefs.collect();
+        let best = beliefs.iter().map(|(_, it)| it.evidence()).fold(f64::NEG_INFINITY, f64::max);
+        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+        for (moved, belief) in &beliefs {
+            if belief.evidence() >= best + MOVEMENT_ODDS_MIN.ln() {
+                // The end of the way, and its start.
+                for way in [1.0, (-moved).exp()] {
+                    low = low.min(belief.quantile(MOVED_OUTSIDE) * way);
+                    high = high.max(belief.quantile(1.0 - MOVED_OUTSIDE) * way);
+                }
+            }
+        }
+        Interval { low, high, coverage: MOVED_SURE }
     }
 
     /// Returns two measured loads, moved apart until either side leaves no more than half of the
@@ -305,22 +391,24 @@ impl Search {
 
     /// Returns how well each movement explains the answers, as logarithms of one measure.
     fn evidence_of(&self, movements: &[Movement]) -> Vec<f64> {
+        movements.iter().map(|movement| self.belief_if(*movement).evidence()).collect()
+    }
+
+    /// Returns what is believed about where the limit is at the end, if it has moved so.
+    fn belief_if(&self, movement: Movement) -> Belief {
         // What is far from the line says the same of all.
         let (low, high) = (self.belief.quantile(0.001), self.belief.quantile(0.999));
         let (min, max) = (low / DRIFT_ROOM, high * DRIFT_ROOM);
         let options = SearchOptions { min, max, start: (low * high).sqrt(), ..self.options };
         let n = self.taken.len().max(2) as f64;
-        let evidence_of = |movement: &Movement| {
-            let mut belief = Belief::new(&options);
-            for (idx, (probe, result)) in self.taken.iter().enumerate() {
-                let Some(is_carried) = result.answer.is_carried() else { continue };
-                // What the load is against the limit as it is at the end.
-                let moved = movement.at(idx as f64 / (n - 1.0));
-                belief.take(probe.load * moved.exp(), is_carried);
-            }
-            belief.evidence()
-        };
-        movements.iter().map(evidence_of).collect()
+        let mut belief = Belief::new(&options);
+        for (idx, (probe, result)) in self.taken.iter().enumerate() {
+            let Some(is_carried) = result.answer.is_carried() else { continue };
+            // What the load is against the limit as it is at the end.
+            let moved = movement.at(idx as f64 / (n - 1.0));
+            belief.take(probe.load * moved.exp(), is_carried);
+        }
+        belief
     }
 
     /// Returns whether the limits are pressed less at a far higher load than at the lowest one:
