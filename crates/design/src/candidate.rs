@@ -14,7 +14,7 @@ use crate::bill;
 use crate::credited::BurstCap;
 use crate::kind::{DiskKind, chunk_bytes};
 use crate::market::Market;
-use crate::need::{Need, PhaseNeed, VolumeNeed};
+use crate::need::{Demand, Need, PhaseNeed, VolumeNeed};
 use crate::price::Price;
 use crate::uses::{CapUses, N_MACHINE, N_OWN, Probe, ROUNDING, times};
 
@@ -39,6 +39,8 @@ pub(crate) struct Candidate {
     pub(crate) times: f64,
     /// What is taken of the machine's caps, by phase.
     pub(crate) uses: Vec<[f64; N_MACHINE]>,
+    /// What an I/O of the captured series takes of them.
+    pub(crate) per_io: [f64; N_MACHINE],
 }
 
 impl Candidate {
@@ -47,11 +49,12 @@ impl Candidate {
         let rank = |it: &Candidate| (it.price.is_open, it.price.is_unpriced);
         let is_as_cheap = rank(self) == rank(other) && self.price <= other.price;
         let is_as_good = self.price < other.price || self.times >= other.times;
-        let pairs = || self.uses.iter().flatten().zip(other.uses.iter().flatten());
+        let uses = |it: &Candidate| it.uses.iter().chain([&it.per_io]).flatten().copied().collect();
+        let (own, others): (Vec<f64>, Vec<f64>) = (uses(self), uses(other));
         is_as_cheap
             && is_as_good
             && self.n_disks <= other.n_disks
-            && pairs().all(|(own, other)| own <= other)
+            && own.iter().zip(&others).all(|(own, other)| own <= other)
     }
 }
 
@@ -99,6 +102,8 @@ pub(crate) struct DiskLoads {
     striped: Vec<CapUses>,
     /// What an I/O of the captured series takes, alone and striped.
     ios: [CapUses; 2],
+    /// I/Os per second of the series that caps without credits must carry.
+    series_iops: f64,
     /// Phases that the series covers.
     is_covered: Vec<bool>,
 }
@@ -168,15 +173,14 @@ impl VolumeContext<'_> {
             }
             sum
         };
-        let is_covered = |name: &str| {
-            let mut phases = self.volume().phases.iter().filter(|phase| phase.phase == name);
-            phases.all(|it| series.is_some_and(|series| series.covers(self.volume, it.iops)))
-        };
+        let is_covered = |name: &str| self.need.is_covered(name, self.volume);
         let is_covered = self.need.phases().into_iter().map(is_covered).collect();
+        let sustained = |series: &Demand| series.sustained(&[(self.volume, 1.0)]);
         DiskLoads {
             alone: uses(false),
             striped: uses(true),
             ios: [io(false), io(true)],
+            series_iops: series.map_or(0.0, sustained),
             is_covered,
         }
     }
@@ -242,6 +246,11 @@ impl Fit<'_> {
         if n_disks > 1 { &self.asked.striped } else { &self.asked.alone }
     }
 
+    /// Returns what an I/O of the captured series takes.
+    pub(crate) fn per_io(&self, n_disks: u32) -> &CapUses {
+        &self.asked.ios[usize::from(n_disks > 1)]
+    }
+
     /// Returns how many times their load so many disks carry.
     pub(crate) fn times(&self, disk: &Disk, n_disks: u32) -> f64 {
         let of_cap = |(sustained, on_credits): (f64, Option<BurstCap<'_>>)| {
@@ -266,7 +275,8 @@ impl Fit<'_> {
             let limit = limits[cap];
             let per_s = limit.map_or(f64::INFINITY, |limit| n * limit.per_s as f64);
             let of_phase = |uses: &CapUses| times(per_s, uses.own[cap]);
-            let sustained = uses.iter().map(of_phase).fold(f64::INFINITY, f64::min);
+            let of_series = times(per_s, self.per_io(n_disks).own[cap] * self.asked.series_iops);
+            let sustained = uses.iter().map(of_phase).fold(of_series, f64::min);
             let demand = self.look.need.series.as_ref();
             let on_credits = demand.zip(limit).and_then(|(demand, limit)| {
                 let used = uses.iter().map(|uses| uses.own[cap]);
@@ -274,8 +284,7 @@ impl Fit<'_> {
                     credits: path::credits(n, limit)?,
                     window_s: self.frame.bucket_window_ns as f64 / 1e9,
                     demand,
-                    volume: self.look.volume,
-                    per_io: self.asked.ios[usize::from(n_disks > 1)].own[cap],
+                    per_io: vec![(self.look.volume, self.per_io(n_disks).own[cap])],
                     phases: used.zip(self.asked.is_covered.iter().copied()).collect(),
                 })
             });
@@ -358,7 +367,9 @@ impl CandidateMaker<'_, '_> {
 
     /// Returns the largest load on one of their own caps for each of so many disks.
     fn share(&self, cap_idx: usize, n_disks: u32) -> u64 {
-        let most = self.fit.uses(n_disks).iter().map(|uses| uses.own[cap_idx]).fold(0.0, f64::max);
+        let of_series = self.fit.per_io(n_disks).own[cap_idx] * self.fit.asked.series_iops;
+        let of_phases = self.fit.uses(n_disks).iter().map(|uses| uses.own[cap_idx]);
+        let most = of_phases.fold(of_series, f64::max);
         (most * (1.0 - ROUNDING) / f64::from(n_disks)).ceil() as u64
     }
 
@@ -395,6 +406,7 @@ impl CandidateMaker<'_, '_> {
             price,
             times: self.fit.times(disk, n_disks),
             uses: self.fit.uses(n_disks).iter().map(|uses| uses.machine).collect(),
+            per_io: self.fit.per_io(n_disks).machine,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Which caps of a design carry a need on burst credits, by the series that was captured.
 //!
-//! Those are caps of disks. Credits of machines, which several volumes share, are not counted.
+//! Those are caps of disks, and of the machine that the volumes share.
 
 use volume::design::{Backing, Burst, Limit};
 use volume::limits::credit::{Credits, Levels};
 use volume::limits::{Bound, CapUse, Done, Flow, Scope, path, together};
 use volume::{CapKind, Design};
 
-use crate::need::{Demand, Need, PhaseNeed};
+use crate::need::{Demand, Need, PhaseNeed, SERIES_PHASE};
 use crate::uses::{ROUNDING, times};
 
 /// What credits do for a need.
@@ -22,48 +22,48 @@ pub(crate) struct Credited {
 }
 
 impl Credited {
-    /// Looks at every cap of the disks of each volume.
+    /// Looks at every cap of the disks of each volume, and at those of the machine.
     pub(crate) fn new(design: &Design, need: &Need, hit_ratios: &[f64]) -> Self {
         let mut credited = Credited::default();
         let Some(demand) = &need.series else { return credited };
-        for (idx, (volume, load)) in need.volumes.iter().zip(&demand.loads).enumerate() {
-            for phase in &volume.phases {
-                if demand.covers(idx, phase.iops) {
-                    credited.covered.push((idx as u16, phase.phase.clone()));
-                }
+        let names = need.phases();
+        for idx in 0..need.volumes.len() {
+            let known = names.iter().filter(|name| need.is_covered(name, idx));
+            let known = known.copied().chain([SERIES_PHASE]);
+            credited.covered.extend(known.map(|name| (idx as u16, name.to_owned())));
+        }
+        let flows = names.iter().map(|name| need.flows(name, hit_ratios));
+        let of_phases: Vec<Vec<CapSum>> = flows.map(|flows| sums(design, &flows)).collect();
+        let of_io = sums(design, &series_flows(demand, hit_ratios, |_| 1.0));
+        for sum in of_phases.iter().flatten().chain(&of_io) {
+            let cap = &sum.cap;
+            let Some(credits) = cap.credits else { continue };
+            if credited.times(cap).is_some() {
+                continue;
             }
-            let io = load.iter().map(|load| PhaseNeed { iops: 1.0, ..load.clone() });
-            let io: Vec<PhaseNeed> = io.collect();
-            let of_io = sums(design, idx, &io, hit_ratios[idx]);
-            let names = need.phases();
-            let asked = |name: &&str| {
-                let phases: Vec<PhaseNeed> =
-                    volume.phases.iter().filter(|it| it.phase == **name).cloned().collect();
-                let is_covered = phases.iter().all(|it| demand.covers(idx, it.iops));
-                (sums(design, idx, &phases, hit_ratios[idx]), is_covered)
+            let of = |sums: &[CapSum]| {
+                let found = sums.iter().find(|known| is_same(&known.cap, cap));
+                found.map_or(Vec::new(), |found| found.by_volume.clone())
             };
-            let of_phases: Vec<(Vec<(CapUse, f64)>, bool)> = names.iter().map(asked).collect();
-            let all = of_phases.iter().flat_map(|(sums, _)| sums).chain(&of_io);
-            for (cap, _) in all {
-                let Some(credits) = cap.credits else { continue };
-                if credited.times(cap).is_some() {
-                    continue;
+            // What several volumes share is covered where the loads of all of them are.
+            let is_covered = |name: &str| match cap.scope {
+                Scope::Volume(idx) => need.is_covered(name, usize::from(idx)),
+                Scope::Machine | Scope::Pool(_) | Scope::Clients => {
+                    (0..need.volumes.len()).all(|idx| need.is_covered(name, idx))
                 }
-                let of = |sums: &[(CapUse, f64)]| {
-                    sums.iter().find(|(known, _)| is_same(known, cap)).map_or(0.0, |it| it.1)
-                };
-                let phases = of_phases.iter().map(|(sums, covered)| (of(sums), *covered));
-                let on_credits = BurstCap {
-                    credits,
-                    window_s: design.bucket_window_ns as f64 / 1e9,
-                    demand,
-                    volume: idx,
-                    per_io: of(&of_io),
-                    phases: phases.collect(),
-                };
-                let times = on_credits.times();
-                credited.caps.push((cap.bound, cap.scope, cap.name.clone(), times));
-            }
+            };
+            let phase = |(name, sums): (&&str, &Vec<CapSum>)| {
+                (of(sums).iter().map(|it| it.1).sum(), is_covered(name))
+            };
+            let on_credits = BurstCap {
+                credits,
+                window_s: design.bucket_window_ns as f64 / 1e9,
+                demand,
+                per_io: of(&of_io),
+                phases: names.iter().zip(&of_phases).map(phase).collect(),
+            };
+            let times = on_credits.times();
+            credited.caps.push((cap.bound, cap.scope, cap.name.clone(), times));
         }
         credited.bursting = Some(credited.bursting(design));
         credited
@@ -89,24 +89,30 @@ impl Credited {
 
     fn bursting(&self, design: &Design) -> Design {
         let mut design = design.clone();
+        let carries = |kind: CapKind, scope: Scope| {
+            let mut caps = self.caps.iter().filter(|it| (it.0, it.1) == (Bound::Cap(kind), scope));
+            caps.all(|it| it.3 >= 1.0 - ROUNDING)
+        };
         for (idx, volume) in design.volumes.iter_mut().enumerate() {
             let Backing::Disks(stripe) = &mut volume.backing else { continue };
-            let carries = |kind: CapKind| {
-                let key = (Bound::Cap(kind), Scope::Volume(idx as u16));
-                let mut caps = self.caps.iter().filter(|it| (it.0, it.1) == key);
-                caps.all(|it| it.3 >= 1.0 - ROUNDING)
-            };
-            let (has_iops, has_bytes) = (carries(CapKind::DiskIops), carries(CapKind::DiskBytes));
+            let scope = Scope::Volume(idx as u16);
+            let has_iops = carries(CapKind::DiskIops, scope);
+            let has_bytes = carries(CapKind::DiskBytes, scope);
             for disk in &mut stripe.disks {
                 keep(&mut disk.cap.iops, has_iops);
                 keep(&mut disk.write_iops, has_iops);
                 keep(&mut disk.cap.bytes, has_bytes);
             }
         }
-        let vm = design.vm.iter_mut();
-        for vm in vm {
-            let caps = [Some(&mut vm.uncached), Some(&mut vm.cached), vm.cached_write.as_mut()];
-            for cap in caps.into_iter().flatten() {
+        if let Some(vm) = &mut design.vm {
+            for (cap, kinds) in [
+                (&mut vm.uncached, [CapKind::VmUncachedIops, CapKind::VmUncachedBytes]),
+                (&mut vm.cached, [CapKind::VmCachedIops, CapKind::VmCachedBytes]),
+            ] {
+                keep(&mut cap.iops, carries(kinds[0], Scope::Machine));
+                keep(&mut cap.bytes, carries(kinds[1], Scope::Machine));
+            }
+            if let Some(cap) = &mut vm.cached_write {
                 keep(&mut cap.iops, false);
                 keep(&mut cap.bytes, false);
             }
@@ -129,36 +135,57 @@ fn is_same(a: &CapUse, b: &CapUse) -> bool {
     (a.bound, a.scope, &a.name) == (b.bound, b.scope, &b.name)
 }
 
-/// Returns what loads ask of a volume's own caps.
-fn sums(design: &Design, idx: usize, loads: &[PhaseNeed], hit_ratio: f64) -> Vec<(CapUse, f64)> {
-    let mut all: Vec<(CapUse, f64)> = Vec::new();
-    for flow in loads.iter().flat_map(|load| load.flows(idx as u16, hit_ratio)) {
+/// What loads ask of a cap per second, by volume.
+#[derive(Clone, Debug)]
+pub(crate) struct CapSum {
+    pub(crate) cap: CapUse,
+    pub(crate) by_volume: Vec<(usize, f64)>,
+}
+
+/// Returns what an I/O of each volume of a series is, at rates by volume.
+pub(crate) fn series_flows(
+    demand: &Demand,
+    hit_ratios: &[f64],
+    iops: impl Fn(usize) -> f64,
+) -> Vec<Flow> {
+    let of_volume = |(idx, load): (usize, &Option<PhaseNeed>)| {
+        let load = load.as_ref().map(|load| PhaseNeed { iops: iops(idx), ..load.clone() });
+        load.map_or(Vec::new(), |load| load.flows(idx as u16, hit_ratios[idx]))
+    };
+    demand.loads.iter().enumerate().flat_map(of_volume).collect()
+}
+
+/// Returns what loads ask of every cap.
+pub(crate) fn sums(design: &Design, flows: &[Flow]) -> Vec<CapSum> {
+    let mut all: Vec<CapSum> = Vec::new();
+    for flow in flows {
+        let volume = usize::from(flow.volume);
         for cap in path::caps(design, flow.volume, &flow.load) {
-            if cap.scope != Scope::Volume(idx as u16) {
-                continue;
-            }
             let used = flow.demand.unwrap_or(0.0) * cap.per_io;
-            match all.iter_mut().find(|(known, _)| is_same(known, &cap)) {
+            let at = all.iter().position(|known| is_same(&known.cap, &cap)).unwrap_or(all.len());
+            if at == all.len() {
+                all.push(CapSum { cap, by_volume: Vec::new() });
+            }
+            let by_volume = &mut all[at].by_volume;
+            match by_volume.iter_mut().find(|(known, _)| *known == volume) {
                 Some((_, sum)) => *sum += used,
-                None => all.push((cap, used)),
+                None => by_volume.push((volume, used)),
             }
         }
     }
     all
 }
 
-/// A cap with credits that one volume alone uses.
+/// A cap with credits, and what is asked of it.
 #[derive(Clone, Debug)]
 pub(crate) struct BurstCap<'a> {
     pub(crate) credits: Credits,
     pub(crate) window_s: f64,
     pub(crate) demand: &'a Demand,
-    pub(crate) volume: usize,
-    /// What an I/O of the series takes of it.
-    pub(crate) per_io: f64,
-    /// What each phase asks per second, and whether the series covers it. For other loads it is not
-    /// known
-    /// how long it lasts: it is carried at the sustained rate.
+    /// What an I/O of the series takes of it, by volume.
+    pub(crate) per_io: Vec<(usize, f64)>,
+    /// What each phase asks per second, and whether the series covers all of it. For other loads it
+    /// is not known how long they last: they are carried at the sustained rate.
     pub(crate) phases: Vec<(f64, bool)>,
 }
 
@@ -178,9 +205,13 @@ impl BurstCap<'_> {
 
     fn carries_series(&self, factor: f64) -> bool {
         let mut levels = Levels::new(self.credits.base, Some(self.credits), self.window_s);
-        let asked = |iops: f64| iops * factor * self.per_io;
-        let mut periods = self.demand.periods.iter();
-        periods.all(|period| levels.pass(asked(period.iops[self.volume]), period.span_s))
+        let mut short_s = 0.0;
+        self.demand.asked(&self.per_io).all(|(asked, span_s)| {
+            if !levels.pass(asked * factor, span_s) {
+                short_s += span_s;
+            }
+            self.demand.may_be_short(short_s)
+        })
     }
 
     /// Returns whether credits carry what is asked.

@@ -1,10 +1,12 @@
 //! Machines of equal limits.
 
 use catalog::{Edition, Vm as Size};
-use volume::design::{Cap, Vm, lacks_limits, machine_with};
+use volume::design::{Cap, Limit, Vm, lacks_limits, machine_with};
+use volume::limits::credit::Credits;
+use volume::limits::path;
 
 use crate::price::Price;
-use crate::uses::MachineCaps;
+use crate::uses::{MachineCaps, N_MACHINE};
 
 /// Most classes of disks in one design: machines may have limits by class, which are looked up for
 /// every set of them.
@@ -17,6 +19,8 @@ pub(crate) type Classes = u32;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Caps {
     pub(crate) per_s: MachineCaps,
+    /// Credits of those that have some.
+    pub(crate) credits: [Option<Credits>; N_MACHINE],
     /// The uncached path has a limit that is not known.
     pub(crate) is_open: bool,
     /// The cached path is known, with the size of the cache.
@@ -63,7 +67,7 @@ impl Limits {
         for set in sets(types.len()) {
             let is_in = |idx: &usize| set & (1 << idx) != 0;
             let names: Vec<&str> = (0..types.len()).filter(is_in).map(|idx| types[idx]).collect();
-            let vm = machine_with(edition, mb_bytes, size, &names, false);
+            let vm = machine_with(edition, mb_bytes, size, &names, true);
             let mut found = Caps::of(&vm);
             found.is_open |= names.iter().any(|disk| lacks_limits(size, disk));
             // Without remote disks no limit of theirs can be missing.
@@ -85,23 +89,20 @@ impl Limits {
 
 impl Caps {
     fn of(vm: &Vm) -> Self {
-        let per_s = |cap: &Cap| {
-            let of = |limit: &Option<volume::Limit>| {
-                limit.as_ref().map_or(f64::INFINITY, |limit| limit.per_s as f64)
-            };
-            [of(&cap.iops), of(&cap.bytes)]
+        fn both(cap: &Cap) -> [Option<&Limit>; 2] {
+            [cap.iops.as_ref(), cap.bytes.as_ref()]
+        }
+        let none = [None; 2];
+        let (cached, reads, writes) = match &vm.cached_write {
+            Some(writes) => (none, both(&vm.cached), both(writes)),
+            None => (both(&vm.cached), none, none),
         };
-        let none = [f64::INFINITY; 2];
-        let (both, reads, writes) = match &vm.cached_write {
-            Some(writes) => (none, per_s(&vm.cached), per_s(writes)),
-            None => (per_s(&vm.cached), none, none),
-        };
-        let all = [per_s(&vm.uncached), both, reads, writes];
-        let mut all_per_s = [0.0; 8];
-        all_per_s.iter_mut().zip(all.into_iter().flatten()).for_each(|(cap, per_s)| *cap = per_s);
+        let all = [both(&vm.uncached), cached, reads, writes];
+        let all: [Option<&Limit>; N_MACHINE] = std::array::from_fn(|idx| all[idx / 2][idx % 2]);
         let is_known = vm.cached.iops.is_some() && vm.cached.bytes.is_some();
         Caps {
-            per_s: all_per_s,
+            per_s: all.map(|limit| limit.map_or(f64::INFINITY, |it| it.per_s as f64)),
+            credits: all.map(|limit| path::credits(1.0, limit?)),
             is_open: vm.uncached.iops.is_none() || vm.uncached.bytes.is_none(),
             cache_bytes: vm.cache_bytes.filter(|bytes| is_known && *bytes > 0),
             has_cached_path: is_known,
@@ -110,8 +111,8 @@ impl Caps {
     }
 
     fn is_like(&self, other: &Caps) -> bool {
-        (self.per_s, self.is_open, self.cache_bytes)
-            == (other.per_s, other.is_open, other.cache_bytes)
+        (self.per_s, self.credits, self.is_open, self.cache_bytes)
+            == (other.per_s, other.credits, other.is_open, other.cache_bytes)
     }
 }
 

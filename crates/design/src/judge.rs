@@ -1,11 +1,11 @@
 //! What a design does with a need.
 
 use volume::Design;
-use volume::design::{Backing, CacheMode};
+use volume::design::{Backing, CacheMode, Volume};
 use volume::limits::{CapUse, Done, Flow, path};
 
-use crate::credited::Credited;
-use crate::need::{Need, VolumeNeed, hit_ratio};
+use crate::credited::{CapSum, Credited, series_flows, sums};
+use crate::need::{COVERED, Demand, Need, SERIES_PHASE, VolumeNeed, hit_ratio};
 use crate::uses::{ROUNDING, times};
 
 /// A cap with the load on it in one phase.
@@ -15,6 +15,8 @@ pub struct CapAsked {
     pub cap: CapUse,
     /// What all volumes ask of it per second, in its own unit.
     pub used: f64,
+    /// Part by which that may be above what it sustains: samples have more digits than needs.
+    pub leeway: f64,
     /// How often its credits carry what is asked, all of a captured series among it; `None` where
     /// there are none, or no series.
     pub times_on_credits: Option<f64>,
@@ -35,11 +37,15 @@ impl CapAsked {
     /// Says whether it is credits that carry what is asked: the sustained rate does not.
     pub fn is_on_credits(&self) -> bool {
         let carries = |times: f64| times >= 1.0 - ROUNDING;
-        !carries(times(self.cap.per_s, self.used)) && carries(self.times())
+        !carries(self.sustained()) && carries(self.times())
+    }
+
+    fn sustained(&self) -> f64 {
+        times(self.cap.per_s * (1.0 + self.leeway), self.used)
     }
 
     fn times(&self) -> f64 {
-        let sustained = times(self.cap.per_s, self.used);
+        let sustained = self.sustained();
         self.times_on_credits.map_or(sustained, |on_credits| on_credits.max(sustained))
     }
 }
@@ -108,7 +114,17 @@ pub fn judge(design: &Design, need: &Need) -> Judged {
     let hit_ratios = hit_ratios(design, need);
     let credited = Credited::new(design, need, &hit_ratios);
     let of_phase = |name: &str| of_phase(design, name, need.flows(name, &hit_ratios), &credited);
-    let phases: Vec<PhaseJudged> = need.phases().into_iter().map(of_phase).collect();
+    let mut phases: Vec<PhaseJudged> = need.phases().into_iter().map(of_phase).collect();
+    let captured = need.series.as_ref().and_then(|demand| {
+        let is_on_disks = |it: &Volume| matches!(it.backing, Backing::Disks(_));
+        let is_searched = design.volumes.iter().all(is_on_disks);
+        is_searched.then(|| of_series(design, demand, &hit_ratios, &credited))
+    });
+    // Where the phases ask as much of every cap, it says nothing new.
+    let headroom =
+        |phase: &PhaseJudged| phase.caps.first().map_or(f64::INFINITY, CapAsked::headroom);
+    let of_phases = phases.iter().map(headroom).fold(f64::INFINITY, f64::min);
+    phases.extend(captured.filter(|captured| headroom(captured) < of_phases - ROUNDING));
     let mut judged =
         Judged { phases, too_small: Vec::new(), too_slow: Vec::new(), hit_ratios: Vec::new() };
     for (idx, (volume, asked)) in design.volumes.iter().zip(&need.volumes).enumerate() {
@@ -158,19 +174,39 @@ fn latency_ms(design: &Design, volume: usize, flows: &[Flow]) -> f64 {
 
 fn of_phase(design: &Design, name: &str, flows: Vec<Flow>, credited: &Credited) -> PhaseJudged {
     let done = credited.done(design, name, &flows);
-    let mut caps: Vec<CapAsked> = Vec::new();
-    for flow in &flows {
-        for cap in path::caps(design, flow.volume, &flow.load) {
-            let used = flow.demand.unwrap_or(0.0) * cap.per_io;
-            let key = |cap: &CapUse| (cap.bound, cap.scope, cap.name.clone());
-            if let Some(known) = caps.iter_mut().find(|known| key(&known.cap) == key(&cap)) {
-                known.used += used;
-            } else {
-                let times_on_credits = credited.times(&cap);
-                caps.push(CapAsked { cap, used, times_on_credits });
-            }
-        }
-    }
+    let asked = |sum: CapSum| CapAsked {
+        used: sum.by_volume.iter().map(|it| it.1).sum(),
+        leeway: 0.0,
+        times_on_credits: credited.times(&sum.cap),
+        cap: sum.cap,
+    };
+    let mut caps: Vec<CapAsked> = sums(design, &flows).into_iter().map(asked).collect();
     caps.sort_by(|a, b| a.headroom().total_cmp(&b.headroom()));
     PhaseJudged { phase: name.to_owned(), flows, done, caps }
+}
+
+/// Holds what was captured against every cap: the rate that all of it stays within, but for the
+/// time in which a cap may be short. Volumes have theirs at different times.
+fn of_series(
+    design: &Design,
+    demand: &Demand,
+    hit_ratios: &[f64],
+    credited: &Credited,
+) -> PhaseJudged {
+    let asked = |sum: CapSum| CapAsked {
+        used: demand.most(&sum.by_volume),
+        leeway: COVERED,
+        times_on_credits: credited.times(&sum.cap),
+        cap: sum.cap,
+    };
+    let of_io = sums(design, &series_flows(demand, hit_ratios, |_| 1.0));
+    let mut caps: Vec<CapAsked> = of_io.into_iter().map(asked).collect();
+    caps.sort_by(|a, b| a.headroom().total_cmp(&b.headroom()));
+    let flows = series_flows(demand, hit_ratios, |volume| demand.most(&[(volume, 1.0)]));
+    let mut done = credited.done(design, SERIES_PHASE, &flows);
+    let part = caps.first().map_or(1.0, |cap| (cap.headroom() + 1.0).min(1.0));
+    for (done, flow) in done.iter_mut().zip(&flows) {
+        done.iops = flow.demand.unwrap_or(0.0) * part;
+    }
+    PhaseJudged { phase: SERIES_PHASE.to_owned(), flows, done, caps }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use catalog::Catalog;
+use plan::Severity;
 use volume::design::{MB_BYTES_DEFAULT, Promised, parse_with};
 use volume::{CacheMode, Design};
 
@@ -111,6 +112,15 @@ pub(crate) fn quoted(text: &str) -> String {
 /// Reads a design that was found; `None` if it is none, which would be a mistake of the search.
 pub fn parse(market: &Market<'_>, need: &Need, ranked: &Ranked) -> Option<Design> {
     parse_text(&toml(&market.terms, need, ranked, "found"), &market.catalog)
+}
+
+/// Returns what is not known of a design that was found: what every command that takes its file
+/// warns of.
+pub fn unknowns(market: &Market<'_>, need: &Need, ranked: &Ranked) -> Vec<String> {
+    let text = toml(&market.terms, need, ranked, "found");
+    let findings = parse_with(&text, &market.catalog).1;
+    let warnings = findings.into_iter().filter(|it| it.severity == Severity::Warning);
+    warnings.map(|it| it.message).collect()
 }
 
 fn parse_text(text: &str, catalog: &Arc<Catalog>) -> Option<Design> {

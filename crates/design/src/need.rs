@@ -2,6 +2,8 @@
 
 use volume::limits::{Flow, Load};
 
+use crate::uses::ROUNDING;
+
 /// Most volumes of one need: the search tries every set of them that the host cache could serve.
 pub(crate) const VOLUMES_MAX: usize = 16;
 
@@ -14,7 +16,8 @@ pub struct Need {
     pub vcpus: Option<f64>,
     /// Least memory, GiB.
     pub memory_gib: Option<f64>,
-    /// What was captured over time: where it fits them, disks carry phases on burst credits.
+    /// What was captured over time: a design carries it, too, and where credits of bursts carry all
+    /// of it, they count.
     pub series: Option<Demand>,
 }
 
@@ -124,6 +127,9 @@ pub struct Demand {
     pub loads: Vec<Option<PhaseNeed>>,
     /// One after the other.
     pub periods: Vec<Period>,
+    /// For so many seconds of them a cap may be short: the rest of the percentile that needs ask
+    /// for.
+    pub short_s_max: f64,
 }
 
 /// A time in which demand is even.
@@ -135,14 +141,56 @@ pub struct Period {
     pub iops: Vec<f64>,
 }
 
-/// Part by which a phase may be above all of a series and still be in it: figures of needs are
-/// written with fewer digits than samples.
-const COVERED: f64 = 0.01;
+/// Part by which a phase may be above all of a series and still be in it, and a sample above what
+/// is sustained: figures of needs are written with fewer digits than samples.
+pub(crate) const COVERED: f64 = 0.01;
+
+/// Name of what was captured, where it stands among phases.
+pub const SERIES_PHASE: &str = "series";
 
 impl Demand {
+    /// Returns what volumes ask of a cap in each period, for what an I/O of each takes of it.
+    pub(crate) fn asked<'a>(
+        &'a self,
+        per_io: &'a [(usize, f64)],
+    ) -> impl Iterator<Item = (f64, f64)> + 'a {
+        self.periods.iter().map(|period| {
+            let of = |(volume, per_io): &(usize, f64)| per_io * period.iops[*volume];
+            (per_io.iter().map(of).sum(), period.span_s)
+        })
+    }
+
+    /// Returns the most that is asked of a cap, for what an I/O of each volume takes of it, but for
+    /// the seconds for which it may be short.
+    pub(crate) fn most(&self, per_io: &[(usize, f64)]) -> f64 {
+        let mut asked: Vec<(f64, f64)> = self.asked(per_io).collect();
+        asked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut above_s = 0.0;
+        let most = asked.into_iter().find(|(_, span_s)| {
+            above_s += span_s;
+            !self.may_be_short(above_s)
+        });
+        most.map_or(0.0, |(most, _)| most)
+    }
+
+    /// Returns the rate that a cap without credits must have for that.
+    pub(crate) fn sustained(&self, per_io: &[(usize, f64)]) -> f64 {
+        self.most(per_io) / (1.0 + COVERED)
+    }
+
+    /// Returns whether a cap without credits carries a rate of it.
+    pub(crate) fn is_sustained(asked: f64, per_s: f64) -> bool {
+        asked <= per_s * (1.0 + COVERED) * (1.0 + ROUNDING)
+    }
+
+    /// Returns whether a cap may be short for so many seconds of it.
+    pub(crate) fn may_be_short(&self, short_s: f64) -> bool {
+        short_s <= self.short_s_max * (1.0 + ROUNDING)
+    }
+
     /// Returns whether the series knows when a volume asks for so many I/Os per second: it does so
     /// itself at some time.
-    pub(crate) fn covers(&self, volume: usize, iops: f64) -> bool {
+    fn covers(&self, volume: usize, iops: f64) -> bool {
         let most = self.periods.iter().map(|period| period.iops[volume]).fold(0.0, f64::max);
         iops <= most * (1.0 + COVERED)
     }
@@ -212,6 +260,13 @@ impl Need {
             flows.collect::<Vec<Flow>>()
         };
         self.volumes.iter().enumerate().flat_map(of_volume).collect()
+    }
+
+    /// Returns whether the series knows when a volume asks for its load of a phase.
+    pub(crate) fn is_covered(&self, phase: &str, volume: usize) -> bool {
+        let Some(series) = &self.series else { return false };
+        let mut loads = self.volumes[volume].phases.iter().filter(|it| it.phase == phase);
+        loads.all(|it| series.covers(volume, it.iops))
     }
 
     /// Returns the same need with so many times the I/Os.

@@ -55,6 +55,7 @@ pub(crate) fn candidates(
         price: Price::default(),
         times: fit.times(disk, n_local),
         uses: fit.uses(n_local).iter().map(|uses| uses.machine).collect(),
+        per_io: fit.per_io(n_local).machine,
     };
     let mut all = vec![of(fewest)];
     for n_local in fewest + 1..=local.n_disks {

@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use volume::CacheMode;
-use volume::design::LOCAL;
+use volume::design::{BUCKET_WINDOW_NS_DEFAULT, LOCAL};
 
 use crate::candidate::{Candidate, Month, VolumeContext};
 use crate::group::{Caps, Classes, Group, MachineSize};
 use crate::market::Market;
 use crate::need::{Need, NeedError, VolumeUse, hit_ratio};
 use crate::on_local;
+use crate::on_machine::OnMachine;
 use crate::price::Price;
 use crate::rank::{ChosenDisks, HEADROOM_STEP, Ranked, TopDesigns};
 use crate::uses::{N_MACHINE, ROUNDING, times};
@@ -296,6 +297,8 @@ struct Partial {
     classes: Classes,
     times: f64,
     uses: Vec<[f64; N_MACHINE]>,
+    /// What an I/O of the captured series takes of the machine, by volume.
+    per_io: Vec<[f64; N_MACHINE]>,
     /// Positions in the lists.
     taken: Vec<usize>,
 }
@@ -309,6 +312,7 @@ impl Partial {
             classes: 0,
             times: f64::INFINITY,
             uses: vec![[0.0; N_MACHINE]; n_phases],
+            per_io: Vec::new(),
             taken: Vec::new(),
         }
     }
@@ -332,6 +336,8 @@ struct Walk<'a, 'e> {
     n_local_max: u32,
     lists: &'a [List],
     rest: Vec<RemainingLeast>,
+    /// What was captured, beside the machine.
+    series: Option<OnMachine<'a>>,
     top: &'a mut TopDesigns,
 }
 
@@ -370,7 +376,20 @@ impl<'a, 'e> Walk<'a, 'e> {
         let (market, top) = (search.market, &mut search.top);
         let local = machines.first().and_then(|(machine, _)| machine.local);
         let n_local_max = local.map_or(0, |idx| market.locals.get(idx).n_disks);
-        Walk { market, caps, machines, cheapest, n_disks_max, n_local_max, lists, rest, top }
+        let window_s = BUCKET_WINDOW_NS_DEFAULT as f64 / 1e9;
+        let series = OnMachine::of(search.need, caps, window_s);
+        Walk {
+            market,
+            caps,
+            machines,
+            cheapest,
+            n_disks_max,
+            n_local_max,
+            lists,
+            rest,
+            series,
+            top,
+        }
     }
 
     /// Tries every candidate of a volume and of those behind it.
@@ -402,8 +421,13 @@ impl<'a, 'e> Walk<'a, 'e> {
             if !self.add(&mut uses, candidate, volume + 1) {
                 continue;
             }
-            let mut taken = partial.taken.clone();
+            let (mut taken, mut per_io) = (partial.taken.clone(), partial.per_io.clone());
             taken.push(idx);
+            per_io.push(candidate.per_io);
+            // More volumes take more of it.
+            if self.series.as_ref().is_some_and(|series| !series.is_carried(&uses, &per_io)) {
+                continue;
+            }
             let next = Partial {
                 price,
                 n_disks: partial.n_disks + candidate.n_disks,
@@ -411,6 +435,7 @@ impl<'a, 'e> Walk<'a, 'e> {
                 classes,
                 times: partial.times.min(candidate.times),
                 uses,
+                per_io,
                 taken,
             };
             self.from(volume + 1, &next);
@@ -425,12 +450,18 @@ impl<'a, 'e> Walk<'a, 'e> {
             for (cap, sum) in sums.iter_mut().enumerate() {
                 *sum += candidate.uses[phase][cap];
                 let least = *sum + rest.uses[phase][cap];
-                if times(self.caps.per_s[cap], least) < 1.0 - ROUNDING {
+                if times(self.most(cap), least) < 1.0 - ROUNDING {
                     return false;
                 }
             }
         }
         true
+    }
+
+    /// Returns the most that a cap of the machine carries: its burst, where credits may count.
+    fn most(&self, cap: usize) -> f64 {
+        let credits = self.caps.credits[cap].filter(|_| self.series.is_some());
+        credits.map_or(self.caps.per_s[cap], |credits| credits.burst)
     }
 
     /// Offers what was put together, on every machine of the group.
@@ -442,7 +473,10 @@ impl<'a, 'e> Walk<'a, 'e> {
             let pairs = self.caps.per_s.iter().zip(uses);
             pairs.map(|(cap, used)| times(*cap, *used)).fold(f64::INFINITY, f64::min)
         };
-        let of_machine = partial.uses.iter().map(of_phase).fold(f64::INFINITY, f64::min);
+        let of_machine = match &self.series {
+            Some(series) => series.times(&partial.uses, &partial.per_io),
+            None => partial.uses.iter().map(of_phase).fold(f64::INFINITY, f64::min),
+        };
         let headroom = partial.times.min(of_machine) - 1.0;
         for (machine, machine_price) in self.machines {
             let price = partial.price + *machine_price;

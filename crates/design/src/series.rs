@@ -1,17 +1,19 @@
 //! A demand that changes, period by period, against every cap of a design with its credits.
 //!
-//! Within a period all that is asked is even. Each cap is gone through as emulated volumes count:
-//! [`Levels`]. All credits begin full.
+//! Within a period all that is asked is even. Caps with credits are gone through as emulated
+//! volumes count: [`Levels`]. All credits begin full. A cap without any is short where more is
+//! asked than it sustains.
 
 use std::collections::BTreeMap;
 
 use needs::{Requirements, SeriesLoad, SeriesSample};
 use volume::Design;
+use volume::limits::CapUse;
 use volume::limits::credit::Levels;
-use volume::limits::{CapUse, path};
 
+use crate::credited::{CapSum, series_flows, sums};
 use crate::judge::hit_ratios;
-use crate::need::{Demand, Need, Period, PhaseNeed};
+use crate::need::{Demand, Need, Period, PhaseNeed, SERIES_PHASE};
 use crate::uses::ROUNDING;
 
 /// Makes a demand of samples by volume name, with what an I/O of each is, for the volumes of
@@ -54,14 +56,15 @@ pub fn demand(
         }
     }
     let load = |load: &SeriesLoad| PhaseNeed {
-        phase: "series".to_owned(),
+        phase: SERIES_PHASE.to_owned(),
         iops: 1.0,
         size_bytes: load.size_bytes.round().max(1.0) as u64,
         read_share: load.read_share,
         random_share: load.random_share,
         queue_depth: None,
     };
-    Demand { loads: loads.iter().map(|it| it.as_ref().map(load)).collect(), periods }
+    let loads = loads.iter().map(|it| it.as_ref().map(load)).collect();
+    Demand { loads, periods, short_s_max: start_s * requirements.percentile.rest() }
 }
 
 /// Periods shorter than this are rounding of their ends, seconds.
@@ -78,7 +81,11 @@ pub struct CapOverTime {
     pub left: Vec<f64>,
     /// The first period that it does not carry.
     pub short_at: Option<usize>,
-    /// How many times in a row it carries all periods, with the credits that the last time left:
+    /// How long those last that it does not carry, seconds.
+    pub short_s: f64,
+    /// It carries the demand: it is short no longer than a cap may be.
+    pub is_carried: bool,
+    /// How many times in a row it carries the demand, with the credits that the last time left:
     /// [`REPEATS_MAX`] stands for ever.
     pub n_repeats: u32,
 }
@@ -106,61 +113,51 @@ pub fn over_time(design: &Design, need: &Need, demand: &Demand) -> Vec<CapOverTi
     let (n_volumes, n_loads) = (design.volumes.len(), demand.loads.len());
     assert_eq!(n_volumes, n_loads, "{n_volumes} volumes, and loads of {n_loads}");
     let hit_ratios = hit_ratios(design, need);
-    let mut all: Vec<CapOverTime> = Vec::new();
-    for (idx, load) in demand.loads.iter().enumerate() {
-        let Some(load) = load else { continue };
-        let one = PhaseNeed { iops: 1.0, ..load.clone() };
-        for flow in one.flows(idx as u16, hit_ratios[idx]) {
-            for cap in path::caps(design, flow.volume, &flow.load) {
-                let per_io = cap.per_io * flow.demand.unwrap_or(0.0);
-                let key = |it: &CapUse| (it.bound, it.scope, it.name.clone());
-                let at = all.iter().position(|known| key(&known.cap) == key(&cap));
-                let at = at.unwrap_or_else(|| {
-                    let asked = vec![0.0; demand.periods.len()];
-                    let left = Vec::new();
-                    all.push(CapOverTime { cap, asked, left, short_at: None, n_repeats: 0 });
-                    all.len() - 1
-                });
-                for (sum, period) in all[at].asked.iter_mut().zip(&demand.periods) {
-                    *sum += per_io * period.iops[idx];
-                }
-            }
-        }
-    }
     let window_s = design.bucket_window_ns as f64 / 1e9;
-    for it in &mut all {
-        walk(it, &demand.periods, window_s);
-    }
+    let of_io = sums(design, &series_flows(demand, &hit_ratios, |_| 1.0));
+    let one = |sum: CapSum| walk(sum.cap, demand, &sum.by_volume, window_s);
+    let mut all: Vec<CapOverTime> = of_io.into_iter().map(one).collect();
     all.sort_by(|a, b| b.most().total_cmp(&a.most()));
     all
 }
 
 /// Goes through the periods of one cap.
-fn walk(it: &mut CapOverTime, periods: &[Period], window_s: f64) {
-    let mut levels = Levels::new(it.cap.per_s, it.cap.credits, window_s);
-    for (idx, (asked, period)) in it.asked.iter().zip(periods).enumerate() {
-        let is_carried = levels.pass(*asked, period.span_s);
-        if it.short_at.is_none() && !is_carried {
-            it.short_at = Some(idx);
-        }
-        it.left.extend(levels.left());
-    }
-    if it.short_at.is_some() {
-        return;
-    }
-    let pass = |levels: &mut Levels| {
-        it.asked.iter().zip(periods).all(|(asked, period)| levels.pass(*asked, period.span_s))
+fn walk(cap: CapUse, demand: &Demand, per_io: &[(usize, f64)], window_s: f64) -> CapOverTime {
+    let asked: Vec<(f64, f64)> = demand.asked(per_io).collect();
+    let mut levels = Levels::new(cap.per_s, cap.credits, window_s);
+    let mut pass = |asked: f64, span_s: f64| match cap.credits {
+        Some(_) => (levels.pass(asked, span_s), levels.left()),
+        None => (Demand::is_sustained(asked, cap.per_s), None),
     };
-    it.n_repeats = 1;
-    while it.n_repeats < REPEATS_MAX {
-        let before = levels.left();
-        if !pass(&mut levels) {
+    let (mut left, mut short_at, mut short_s) = (Vec::new(), None, 0.0);
+    for (idx, (asked, span_s)) in asked.iter().enumerate() {
+        let (is_carried, of_credits) = pass(*asked, *span_s);
+        left.extend(of_credits);
+        if !is_carried {
+            short_at = short_at.or(Some(idx));
+            short_s += span_s;
+        }
+    }
+    let is_sustained = demand.sustained(per_io) <= cap.per_s * (1.0 + ROUNDING);
+    let is_carried = is_sustained || demand.may_be_short(short_s);
+    let mut n_repeats = u32::from(is_carried);
+    let mut before = left.last().copied();
+    while is_carried && n_repeats < REPEATS_MAX {
+        let (mut short_s, mut now) = (0.0, None);
+        for (asked, span_s) in &asked {
+            let (is_carried, of_credits) = pass(*asked, *span_s);
+            short_s += if is_carried { 0.0 } else { *span_s };
+            now = of_credits;
+        }
+        if !(is_sustained || demand.may_be_short(short_s)) {
             break;
         }
         // A pass that leaves as much as the one before is like all that follow.
-        let is_steady = levels.left() >= before;
-        it.n_repeats = if is_steady { REPEATS_MAX } else { it.n_repeats + 1 };
+        n_repeats = if now >= before { REPEATS_MAX } else { n_repeats + 1 };
+        before = now;
     }
+    let asked = asked.into_iter().map(|it| it.0).collect();
+    CapOverTime { cap, asked, left, short_at, short_s, is_carried, n_repeats }
 }
 
 #[cfg(test)]
@@ -169,32 +166,34 @@ mod tests {
     use volume::limits::credit::Credits;
     use volume::limits::{Bound, Scope};
 
-    #[test]
-    fn the_first_period_that_is_not_carried_is_said() {
+    /// A cap of 100 a second, of 200 on 150 credits, under rates of one second each.
+    fn walked(asked: &[f64], short_s_max: f64) -> CapOverTime {
         let (bound, scope) = (Bound::Cap(volume::CapKind::DiskIops), Scope::Volume(0));
         let credits = Some(Credits { base: 100.0, burst: 200.0, bucket: 150.0 });
         let (name, origin) = (String::new(), String::new());
         let cap = CapUse { bound, scope, name, per_s: 100.0, per_io: 1.0, origin, credits };
-        let asked = vec![200.0, 40.0, 200.0, 120.0, 250.0];
-        let mut it = CapOverTime { cap, asked, left: Vec::new(), short_at: None, n_repeats: 0 };
-        walk(&mut it, &vec![Period { span_s: 1.0, iops: Vec::new() }; 5], 0.0);
-        assert_eq!(it.n_repeats, 0);
+        let period = |iops: &f64| Period { span_s: 1.0, iops: vec![*iops] };
+        let periods = asked.iter().map(period).collect();
+        let demand = Demand { loads: Vec::new(), periods, short_s_max };
+        walk(cap, &demand, &[(0, 1.0)], 0.0)
+    }
+
+    #[test]
+    fn the_first_period_that_is_not_carried_is_said() {
+        let it = walked(&[200.0, 40.0, 200.0, 120.0, 250.0], 0.0);
+        assert_eq!((it.n_repeats, it.is_carried), (0, false));
         assert_eq!(
-            (it.left.as_slice(), it.short_at),
-            (&[50.0, 110.0, 10.0, 0.0, 0.0][..], Some(3))
+            (it.left.as_slice(), it.short_at, it.short_s),
+            (&[50.0, 110.0, 10.0, 0.0, 0.0][..], Some(3), 2.0)
         );
         assert!(it.spends());
+        // In two of the five seconds the percentile that is asked for allows it to be short.
+        assert!(walked(&[200.0, 40.0, 200.0, 120.0, 250.0], 2.0).is_carried);
     }
 
     #[track_caller]
     fn check_repeats(asked: [f64; 2], expected: u32) {
-        let (bound, scope) = (Bound::Cap(volume::CapKind::DiskIops), Scope::Volume(0));
-        let credits = Some(Credits { base: 100.0, burst: 200.0, bucket: 150.0 });
-        let (name, origin) = (String::new(), String::new());
-        let cap = CapUse { bound, scope, name, per_s: 100.0, per_io: 1.0, origin, credits };
-        let (asked, left) = (asked.to_vec(), Vec::new());
-        let mut it = CapOverTime { cap, asked, left, short_at: None, n_repeats: 0 };
-        walk(&mut it, &[1.0, 1.0].map(|span_s| Period { span_s, iops: Vec::new() }), 0.0);
+        let it = walked(&asked, 0.0);
         assert_eq!((it.short_at, it.n_repeats), (None, expected));
     }
 

@@ -49,6 +49,16 @@ impl Percentile {
     pub const ALL: [Percentile; 4] =
         [Percentile::P50, Percentile::P90, Percentile::P99, Percentile::Max];
 
+    /// Returns the share of time in which more may be asked, 0 to 1.
+    pub fn rest(self) -> f64 {
+        match self {
+            Percentile::P50 => 0.5,
+            Percentile::P90 => 0.1,
+            Percentile::P99 => 0.01,
+            Percentile::Max => 0.0,
+        }
+    }
+
     /// Returns its word in files.
     pub fn word(self) -> &'static str {
         match self {

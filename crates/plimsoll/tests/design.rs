@@ -618,12 +618,53 @@ fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
     // 1,200 above the sustained rate for 10 s of the 1,800 s that a bucket lasts.
     let parts = ["carried on full credits: disk_iops of P20, 99 % left at least"];
     says(&of(3_500), 0, &parts);
-    // 100 a second above the burst, of 350 that 100 ms without load leave.
-    let parts = ["from 23 s on the load on disk_iops of P20 is more than its burst of 3,500"];
-    says(&of(3_600), 0, &parts);
+    // 100 a second above the burst of one disk: two sustain 4,600.
+    says(&of(3_600), 0, &["2 x P20", "with growth: carried all the time, without credits"]);
     let sandbox = captured(3_500, 10);
     let outcome = sandbox.plimsoll(&[&["design", "needs.toml", "--as", "html"], &P20[..]].concat());
     assert!(outcome.stdout.contains("data-chart=\"captured-0\""), "{}", outcome.code);
+}
+
+#[test]
+fn a_design_that_is_short_of_what_was_captured_does_not_carry_it() {
+    let machine = ["--region", "eastus", "--machine", "D4s_v5", "--disk", "P20"];
+    let sandbox = captured(9_000, 10);
+    let of = |sandbox: &Sandbox, form: &[&str]| {
+        sandbox.plimsoll(&[&["design", "needs.toml"], &machine[..], form].concat())
+    };
+    let why = "vm_uncached_iops of Standard_D4s_v5 sustains 6,400 of the 9,000 IOPS that were \
+               captured";
+    says(&of(&sandbox, &[]), 4, &["nothing carries it. Nearest, 71.8 % of all I/Os", why]);
+    let page = of(&sandbox, &["--as", "html"]);
+    assert!(page.code == 4 && page.stdout.contains("Nothing carries it in Azure eastus."));
+    let json = of(&sandbox, &["--json"]);
+    assert_eq!(json.code, 4);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(json["clouds"][0]["designs"].as_array().map(Vec::len), Some(0), "{json}");
+    // A sixtieth of the time is more than the hundredth beyond p99, and less than a tenth.
+    let short = captured(9_000, 1);
+    says(&of(&short, &[]), 4, &["sustains 6,400 of the 9,000 IOPS that were captured"]);
+    let needs = needs("capacity_gib = 500", &iops(1_000, 8));
+    let tenth = "name = \"test\"\nseries = \"s.csv\"\npercentile = \"p90\"\n";
+    short.write("needs.toml", needs.replace("name = \"test\"\n", tenth));
+    let parts = ["carried but for 1.67 % of the time, of 10 % that the needs allow: from 20 s on"];
+    says(&of(&short, &[]), 0, &parts);
+    let json: serde_json::Value =
+        serde_json::from_str(&of(&short, &["--json"]).stdout).expect("JSON");
+    assert_eq!(json["clouds"][0]["designs"][0]["series"]["is_carried"], true, "{json}");
+}
+
+#[test]
+fn what_was_captured_is_carried_on_credits_of_the_machine() {
+    let sandbox = captured(9_000, 10);
+    let args = ["design", "needs.toml", "--region", "eastus", "--machine", "D2s_v6"];
+    let parts = ["carried on full credits: vm_uncached_iops of Standard_D2s_v6, 100 % left"];
+    says(&sandbox.plimsoll(&args), 0, &parts);
+    // No source says how long machines of AWS burst: their baseline counts.
+    let aws = ["design", "needs.toml", "--cloud", "aws", "--region", "us-east-1"];
+    let aws = [&aws[..], &["--machine", "m5.large"]].concat();
+    let parts = ["nothing carries it", "sustains 3,600 of the 9,000 IOPS that were captured"];
+    says(&sandbox.plimsoll(&aws), 4, &parts);
 }
 
 #[test]

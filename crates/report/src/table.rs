@@ -184,9 +184,13 @@ impl Cell {
         }
     }
 
-    /// A plain number, with as many decimals when shown.
+    /// A plain number, with as many decimals when shown; what is rounded to nothing has no sign.
     pub fn number(value: impl Into<Option<f64>>, decimals: usize) -> Self {
-        Self::shown(value.into(), |value| format!("{value:.decimals$}"))
+        Self::shown(value.into(), |value| {
+            let text = format!("{value:.decimals$}");
+            let is_nothing = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+            if is_nothing { text.trim_start_matches('-').to_owned() } else { text }
+        })
     }
 
     /// A count.

@@ -97,7 +97,8 @@ impl Case {
         Case { tables, catalog: Arc::new(catalog), machines, disks, need, options }
     }
 
-    /// Gives tiers bursts on credits, and the need a series that asks for its loads now and then.
+    /// Gives tiers and machines bursts on credits, and the need a series that asks for its loads
+    /// now and then.
     pub(crate) fn with_credits(mut self, dice: &mut Dice) -> Case {
         let mut lines = self.tables[0].1.lines();
         let head = lines.next().expect("a head");
@@ -115,6 +116,30 @@ impl Case {
             disks.push_str(&format!("{line},{bursts}\n"));
         }
         self.tables[0].1 = disks;
+        let mut lines = self.tables[1].1.lines();
+        let head = lines.next().expect("a head");
+        let mut machines = format!(
+            "{head},uncached_burst_iops,uncached_burst_mb_s*1000000,cached_burst_iops,\
+             cached_burst_mb_s*1000000\n"
+        );
+        for line in lines {
+            let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+            let mut bursts = String::new();
+            // Operations and bytes of the uncached path, and of the cached one.
+            for field in &mut fields[4..8] {
+                let most = field.parse::<u64>().ok().filter(|_| dice.happens(60));
+                if let Some(most) = most {
+                    // What it carried before is its burst, of which it sustains a part.
+                    *field = (most / dice.one_of(&[2, 3, 5])).max(1).to_string();
+                    let burst = most.max(2) + dice.whole(0, 4);
+                    bursts.push_str(&format!(",{burst}"));
+                } else {
+                    bursts.push(',');
+                }
+            }
+            machines.push_str(&format!("{}{bursts}\n", fields.join(",")));
+        }
+        self.tables[1].1 = machines;
         let catalog = Catalog::with(self.tables.clone());
         self.catalog = Arc::new(catalog.unwrap_or_else(|errors| panic!("{errors:?}")));
         let loads = self.need.volumes.iter().map(|volume| {
@@ -124,12 +149,29 @@ impl Case {
         let loads = loads.collect();
         let most: Vec<f64> = self.need.volumes.iter().map(|it| it.phases[0].iops).collect();
         let n_periods = dice.whole(2, 8);
+        // Credits of machines last for half an hour, those of disks for seconds.
+        let unit_s = dice.one_of(&[1.0, 1.0, 400.0]);
         let periods = (0..n_periods).map(|at| Period {
-            span_s: dice.one_of(&[1.0, 2.0, 5.0]),
+            span_s: dice.one_of(&[1.0, 2.0, 5.0]) * unit_s,
             // All of it once at least.
             iops: most.iter().map(|most| most * if at == 1 { 1.0 } else { part(dice) }).collect(),
         });
-        self.need.series = Some(Demand { loads, periods: periods.collect() });
+        let periods = periods.collect();
+        let short_s_max = dice.one_of(&[0.0, 0.0, 2.0, 5.0]) * unit_s;
+        self.need.series = Some(Demand { loads, periods, short_s_max });
+        self
+    }
+
+    /// Takes the bursts from its machines again.
+    pub(crate) fn without_bursts_of_machines(mut self) -> Case {
+        let bursts_from = MACHINE_HEAD.trim_end().split(',').count();
+        let plain = |line: &str| {
+            let fields: Vec<&str> = line.split(',').take(bursts_from).collect();
+            format!("{}\n", fields.join(","))
+        };
+        self.tables[1].1 = self.tables[1].1.lines().map(plain).collect();
+        let catalog = Catalog::with(self.tables.clone());
+        self.catalog = Arc::new(catalog.unwrap_or_else(|errors| panic!("{errors:?}")));
         self
     }
 
@@ -160,9 +202,9 @@ impl Case {
     }
 }
 
-/// Part of the most that a volume asks for.
+/// Part of the load of the first phase that a volume asks for.
 fn part(dice: &mut Dice) -> f64 {
-    dice.one_of(&[0.0, 0.25, 0.5, 0.75, 1.0])
+    dice.one_of(&[0.0, 0.25, 0.5, 1.0, 1.5])
 }
 
 fn price(name: &str, usd: u64, per: &str) -> String {

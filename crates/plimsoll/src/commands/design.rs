@@ -139,8 +139,8 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 The search is exact: of all machines, types and numbers of disks (at most three
 families of them in one design) and host cache modes, nothing cheaper carries
-the need. Limits are sustained ones; burst credits of disks count where a
-captured series fits them. Volumes with `use = \"temp\"` may be on disks of the
+the need. Limits are sustained ones; burst credits of disks and machines count
+where a captured series fits them. Volumes with `use = \"temp\"` may be on disks of the
 machine itself. Not searched: on-demand bursting, performance plus, network
 volumes beside disks. A design with an unknown price or limit comes last, and is
 marked. Exit code 4 if nothing carries the need.

@@ -73,7 +73,8 @@ fn is_carried(design: &Design, periods: &[(f64, u64)], factor: f64) -> bool {
     let need = Need { volumes: vec![volume], ..Need::default() };
     let period =
         |(rate, span_s): &(f64, u64)| Period { span_s: *span_s as f64, iops: vec![rate * factor] };
-    let demand = Demand { loads: vec![Some(load)], periods: periods.iter().map(period).collect() };
+    let periods = periods.iter().map(period).collect();
+    let demand = Demand { loads: vec![Some(load)], periods, short_s_max: 0.0 };
     over_time(design, &need, &demand).iter().all(|cap| cap.short_at.is_none())
 }
 

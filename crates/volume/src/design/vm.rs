@@ -12,7 +12,10 @@ use super::{Backing, Burst, Cap, Design, Limit, Local, OWN_MACHINE, Vm};
 const BURST_S: u64 = 1800;
 
 /// Families of disks that newer machines have caps of their own for.
-const V2_FAMILIES: [&str; 2] = ["Premium SSD v2", "Ultra Disk"];
+const V2_FAMILIES: [&str; 2] = ["Premium SSD v2", ULTRA_FAMILY];
+
+/// Disks that some sizes of Azure take and others do not; of which that is so no source says.
+const ULTRA_FAMILY: &str = "Ultra Disk";
 
 /// Reads `[vm]`: a size of the catalogue, figures of its own, or a size with some figures replaced.
 /// `has_network` says that volumes are reached through its network card.
@@ -467,7 +470,33 @@ fn who_takes(n_disks: u64, size: Option<&Size>, parser: &Parser<'_, '_>) -> Stri
 
 /// Returns whether disks of a family need a machine that takes premium disks.
 pub fn needs_premium(family: &str) -> bool {
-    family.starts_with("Premium") || family == "Ultra Disk"
+    family.starts_with("Premium") || family == ULTRA_FAMILY
+}
+
+/// Warns where no source says whether a machine of Azure takes disks of a family.
+fn note_unknown_attachment(
+    size: &Size,
+    short: &str,
+    uses: &[&DiskUse],
+    at: &std::ops::Range<usize>,
+    parser: &mut Parser<'_, '_>,
+) {
+    let is_unknown = |family: &str| {
+        family == ULTRA_FAMILY || needs_premium(family) && size.takes_premium().is_none()
+    };
+    let mut families: Vec<&str> = Vec::new();
+    for family in uses.iter().map(|disks| disks.family.as_str()) {
+        if is_unknown(family) && !families.contains(&family) {
+            families.push(family);
+        }
+    }
+    for family in families {
+        let text = format!(
+            "no source of the catalogue says whether {short} takes {family}: look it up before it \
+             is bought"
+        );
+        parser.findings.warn("unknown-figure", at, text);
+    }
 }
 
 /// Checks that the machine takes the disks, and that what matters of it is known.
@@ -506,6 +535,9 @@ fn fits(
             let text = format!("{short} takes no premium disks such as {}", disks.name);
             parser.findings.error("not-premium", &disks.at, text);
         }
+    }
+    if let Some(size) = size.filter(|size| size.cloud() == "Azure") {
+        note_unknown_attachment(size, short, uses, at, parser);
     }
     if uses.is_empty() {
         return;

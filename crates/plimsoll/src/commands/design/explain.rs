@@ -92,7 +92,8 @@ pub(super) fn caps(phase: &PhaseJudged) -> String {
     for cap in &phase.caps {
         let (_, scale) = unit_of(cap.cap.bound.name());
         let used = format!("{:.0} %", cap.share() * 100.0);
-        let headroom = format!("{:+.0} %", cap.headroom() * 100.0);
+        // Adding zero takes the sign from what is rounded to nothing.
+        let headroom = format!("{:+.0} %", (cap.headroom() * 100.0).round() + 0.0);
         text.push_str(&format!(
             "    {:<17} {:>10} {:>10} {used:>5} {headroom:>8}  {}{}\n",
             cap.cap.bound,

@@ -35,7 +35,7 @@ pub(super) fn page(
             "designs": designs.collect::<Vec<_>>(),
             "nearest": answer.nearest.as_ref().map(nearest),
             "nearest_known": answer.nearest_known.as_ref().map(nearest),
-            "notes": notes(answer),
+            "notes": notes(asked, answer),
         })
     };
     let page = json!({

@@ -92,7 +92,7 @@ fn document(
             all_notes.push(format!("{}: {KNOWN_ONLY}{text}", answer.place()));
         }
         let head = if answers.len() > 1 { format!("{}: ", answer.place()) } else { String::new() };
-        all_notes.extend(notes(answer).iter().map(|note| format!("{head}{note}")));
+        all_notes.extend(notes(asked, answer).iter().map(|note| format!("{head}{note}")));
     }
     if args.headroom > 0.0 {
         all_notes.push(format!("every cap carries {:.0} % more than that", args.headroom * 100.0));

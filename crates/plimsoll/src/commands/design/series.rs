@@ -58,9 +58,30 @@ fn start_s(demand: &Demand, period: usize) -> f64 {
     demand.periods[..period].iter().map(|it| it.span_s).sum()
 }
 
-/// Returns the cap that is short first.
+/// Returns the cap that decides: one that does not carry the samples, else one that is short for
+/// some of the time; of several the one that is short first.
 fn first_short(caps: &[CapOverTime]) -> Option<(&CapOverTime, usize)> {
-    caps.iter().filter_map(|cap| Some((cap, cap.short_at?))).min_by_key(|(_, at)| *at)
+    let short = caps.iter().filter_map(|cap| Some((cap, cap.short_at?)));
+    short.min_by_key(|(cap, at)| (cap.is_carried, *at))
+}
+
+/// Says from when on, and by what, samples are held back.
+fn held_back((cap, at): (&CapOverTime, usize), demand: &Demand) -> String {
+    let (what, at_s) = (what(cap), start_s(demand, at));
+    match cap.cap.credits {
+        None => format!("from {at_s:.0} s on {what} holds it back"),
+        Some(_) if cap.left[at] <= 0.0 => {
+            format!("the credits of {what} run out {at_s:.0} s after its start")
+        }
+        Some(credits) => format!(
+            "from {at_s:.0} s on the load on {what} is more than its burst of {}",
+            format_count(credits.burst.round() as u64)
+        ),
+    }
+}
+
+fn what(cap: &CapOverTime) -> String {
+    format!("{} of {}", cap.cap.bound, cap.cap.name)
 }
 
 /// Returns what a design does with the samples; none where there are none.
@@ -71,21 +92,19 @@ pub(super) fn words(
 ) -> Option<String> {
     let demand = asked.need.series.as_ref()?;
     let caps = caps(answer, asked, ranked)?;
-    let what = |cap: &CapOverTime| format!("{} of {}", cap.cap.bound, cap.cap.name);
     if let Some((cap, at)) = first_short(&caps) {
-        let at_s = start_s(demand, at);
-        let short = match cap.cap.credits {
-            None => format!("from {at_s:.0} s on {} holds it back", what(cap)),
-            Some(_) if cap.left[at] <= 0.0 => {
-                format!("the credits of {} run out {at_s:.0} s after its start", what(cap))
-            }
-            Some(credits) => format!(
-                "from {at_s:.0} s on the load on {} is more than its burst of {}",
-                what(cap),
-                format_count(credits.burst.round() as u64)
-            ),
+        let total_s: f64 = demand.periods.iter().map(|it| it.span_s).sum();
+        let pct = cap.short_s / total_s * 100.0;
+        let short = held_back((cap, at), demand);
+        let verdict = if cap.is_carried {
+            let rest_pct = demand.short_s_max / total_s * 100.0;
+            format!(
+                "carried but for {pct:.2} % of the time, of {rest_pct:.0} % that the needs allow"
+            )
+        } else {
+            format!("not carried for {pct:.1} % of the time")
         };
-        return Some(format!("what was captured, with growth: {short}"));
+        return Some(format!("what was captured, with growth: {verdict}: {short}"));
     }
     let spent = caps.iter().filter(|cap| cap.spends());
     let spent: Vec<String> = spent
@@ -128,13 +147,16 @@ pub(super) fn json(answer: &CloudAnswer<'_>, asked: &SearchInput, ranked: &Ranke
             "per_s": it.cap.per_s,
             "asked_per_s_max": it.asked.iter().copied().fold(0.0, f64::max),
             "credits_left_pct_min": it.cap.credits.map(|_| left_pct(it)),
+            "is_carried": it.is_carried,
             "short_at_s": it.short_at.map(|at| start_s(demand, at)),
+            "short_s": it.short_s,
             "times_in_a_row": it.n_repeats,
             "is_carried_for_ever": it.n_repeats == REPEATS_MAX,
         })
     };
     json!({
-        "is_carried": first_short(&caps).is_none(),
+        "is_carried": caps.iter().all(|cap| cap.is_carried),
+        "short_s_allowed": demand.short_s_max,
         "needs_credits": caps.iter().any(CapOverTime::spends),
         "caps": caps.iter().map(cap).collect::<Vec<_>>(),
     })

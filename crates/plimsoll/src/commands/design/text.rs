@@ -2,8 +2,8 @@
 
 use ::catalog::{Cloud, Term};
 use ::design::{
-    ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Ranked, Rejection, SearchInput, judge,
-    parse,
+    ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Ranked, Rejection, SERIES_PHASE,
+    SearchInput, judge, parse, unknowns,
 };
 use units::{format_count, format_number};
 use volume::CacheMode;
@@ -33,7 +33,7 @@ pub(super) fn page(args: &Args, asked: &SearchInput, answers: &[CloudAnswer<'_>]
             let text = nearest_text(asked, answer, nearest);
             page.push_str(&fill("  ", &format!("{KNOWN_ONLY}{text}"), COLUMNS));
         }
-        for note in notes(answer) {
+        for note in notes(asked, answer) {
             page.push_str(&fill("  note: ", &note, COLUMNS));
         }
     }
@@ -184,11 +184,19 @@ pub(super) fn disks(chosen: &ChosenDisks) -> String {
 /// Returns which cap is the tightest and how much is left of it.
 pub(super) fn binds(judged: &Judged) -> String {
     let Some((phase, cap)) = judged.tightest() else { return "nothing is asked".to_owned() };
-    let headroom = cap.headroom() * 100.0;
     format!(
-        "headroom {headroom:.0} %: {} of {} binds first, in phase {}",
-        cap.cap.bound, cap.cap.name, phase.phase
+        "headroom {}: {} of {} binds first, in phase {}",
+        percent(cap.headroom()),
+        cap.cap.bound,
+        cap.cap.name,
+        phase.phase
     )
+}
+
+/// Prints a share in whole percent; what is rounded to nothing has no sign.
+pub(super) fn percent(share: f64) -> String {
+    // Adding zero takes the sign from nothing.
+    format!("{:.0} %", (share * 100.0).round() + 0.0)
 }
 
 fn of_nearest(asked: &SearchInput, answer: &CloudAnswer<'_>, nearest: &Nearest) -> String {
@@ -261,12 +269,15 @@ pub(super) fn why_text(why: &Rejection) -> String {
     match why {
         Rejection::Cap { phase, cap, whose, carries, asked } => {
             let (unit, scale) = unit_of(cap);
+            let (carries, asked) = (carries / scale, asked / scale);
             let short = (1.0 - carries / asked) * 100.0;
-            format!(
-                "{cap} of {whose} carries {} of the {} {unit} of phase {phase}, {short:.1} % short",
-                format_number(carries / scale),
-                format_number(asked / scale)
-            )
+            let whose = format!("{cap} of {whose}");
+            let of = format!("{} of the {} {unit}", format_number(carries), format_number(asked));
+            match phase.as_str() {
+                // Credits carry more than that, for not as long as is asked.
+                SERIES_PHASE => format!("{whose} sustains {of} that were captured"),
+                phase => format!("{whose} carries {of} of phase {phase}, {short:.1} % short"),
+            }
         }
         Rejection::Capacity { mount, has_gib, asked_gib } => {
             format!("{mount} has {} of {} GiB", format_number(*has_gib), format_number(*asked_gib))
@@ -302,7 +313,7 @@ fn without_price(market: &Market<'_>, region: &str) -> String {
 }
 
 /// Returns what to know beside the designs.
-pub(super) fn notes(answer: &CloudAnswer<'_>) -> Vec<String> {
+pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let market = &answer.market;
     let unpriced = market.unpriced_disks();
@@ -337,6 +348,19 @@ pub(super) fn notes(answer: &CloudAnswer<'_>) -> Vec<String> {
     if answer.found.lacks_local {
         let cloud = market.terms.cloud.title();
         notes.push(format!("the local disks of machines of {cloud} are not known: none are taken"));
+    }
+    for ranked in &answer.found.designs {
+        for unknown in unknowns(market, &asked.need, ranked) {
+            if !notes.contains(&unknown) {
+                notes.push(unknown);
+            }
+        }
+    }
+    if asked.need.series.is_some() && market.terms.cloud == Cloud::Aws {
+        notes.push(
+            "how long a machine of AWS bursts is not known from any source: its baseline counts"
+                .to_owned(),
+        );
     }
     if market.terms.cloud == Cloud::Gcp {
         notes.push(
