@@ -221,6 +221,9 @@ pub fn find_region<'e>(
     cloud: Cloud,
     region: &str,
 ) -> Result<&'e str, CostError> {
+    if let Some(found) = edition.price_list().region(cloud, region) {
+        return Ok(found);
+    }
     let known = edition.regions(cloud);
     let plain: String = region.to_lowercase().split_whitespace().collect();
     if let Some(found) = known.iter().find(|known| known.to_lowercase() == plain) {

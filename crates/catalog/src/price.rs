@@ -1,6 +1,6 @@
 //! Prices, each of one day and one origin. None is current by contract.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -160,7 +160,7 @@ pub(crate) struct Prices {
     of_name: HashMap<String, Vec<usize>>,
     unpriced: Vec<Unpriced>,
     sustained: Vec<Sustained>,
-    regions: BTreeSet<(Cloud, Arc<str>)>,
+    regions: BTreeMap<Cloud, BTreeSet<Arc<str>>>,
 }
 
 impl Prices {
@@ -204,7 +204,7 @@ impl Prices {
             }
             last = Some((&price.name, key));
             if let (Some(cloud), Some(region)) = (price.cloud, &price.region) {
-                self.regions.insert((cloud, Arc::clone(region)));
+                self.regions.entry(cloud).or_default().insert(Arc::clone(region));
             }
         }
     }
@@ -233,7 +233,12 @@ impl Prices {
 
     /// Returns the regions of a cloud.
     pub(crate) fn regions(&self, cloud: Cloud) -> impl Iterator<Item = &str> {
-        self.regions.iter().filter(move |(of, _)| *of == cloud).map(|(_, region)| &**region)
+        self.regions.get(&cloud).into_iter().flatten().map(|region| &**region)
+    }
+
+    /// Returns a region of a cloud that is spelt so.
+    pub(crate) fn region(&self, cloud: Cloud, name: &str) -> Option<&str> {
+        self.regions.get(&cloud)?.get(name).map(|region| &**region)
     }
 }
 

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use catalog::{Catalog, Cloud};
 use common::dice::Dice;
 use common::tables::{Case, Draw, EveryDesign};
-use design::{Market, Need, Options, PhaseNeed, Terms, VolumeNeed, VolumeUse, search};
+use design::{
+    Demand, Market, Need, Options, Period, PhaseNeed, Terms, VolumeNeed, VolumeUse, search,
+};
 
 const PLACES: [(Cloud, &str); 3] =
     [(Cloud::Azure, "westeurope"), (Cloud::Aws, "us-east-1"), (Cloud::Gcp, "us-central1")];
@@ -40,6 +42,9 @@ fn main() {
         let mut dice = Dice(1);
         let (found, one_time) =
             timed(|| search(&market, &need(&mut dice), &Options::default()).expect("a need"));
+        let captured = with_series(need(&mut dice), &mut dice);
+        let (_, captured_time) =
+            timed(|| search(&market, &captured, &Options::default()).expect("a need"));
         let needs: Vec<Need> = (0..N_NEEDS).map(|_| need(&mut dice)).collect();
         let carried = |needs: &[Need]| {
             let found = |need: &Need| search(&market, need, &Options::default()).expect("a need");
@@ -55,8 +60,8 @@ fn main() {
         });
         println!(
             "{region:<12} {:>5} machines: {market_time:.2?} to look up, {one_time:.2?} one need \
-             on one core, {many_time:.2?} {N_NEEDS} needs on {N_CORES} ({n_carried} carried), best \
-             {:?}, {} MiB at most so far",
+             on one core, {captured_time:.2?} one with an hour of samples, {many_time:.2?} \
+             {N_NEEDS} needs on {N_CORES} ({n_carried} carried), best {:?}, {} MiB at most so far",
             market.n_machines(),
             found.designs.first().map(|best| best.price.usd()),
             memory_mib_max()
@@ -77,6 +82,21 @@ fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = run();
     (result, start.elapsed())
+}
+
+/// Gives a need samples of an hour, each with part of the load and some with all of it.
+fn with_series(need: Need, dice: &mut Dice) -> Need {
+    let first = |volume: &VolumeNeed| volume.phases.first().cloned();
+    let loads: Vec<Option<PhaseNeed>> = need.volumes.iter().map(first).collect();
+    let part = |dice: &mut Dice, load: &Option<PhaseNeed>| {
+        load.as_ref().map_or(0.0, |load| load.iops * dice.whole(0, 10) as f64 / 10.0)
+    };
+    let period = |dice: &mut Dice| Period {
+        span_s: 1.0,
+        iops: loads.iter().map(|load| part(dice, load)).collect(),
+    };
+    let periods = (0..3600).map(|_| period(dice)).collect();
+    Need { series: Some(Demand { loads, periods, short_s_max: 36.0 }), ..need }
 }
 
 /// Returns a need of one to three volumes.

@@ -6,7 +6,7 @@
 //! another one beats in price, places and what they take of the machine are left out.
 
 use catalog::cost::Storage;
-use volume::design::{Disk, Provisioned};
+use volume::design::{Disk, Limit, Provisioned};
 use volume::limits::{Flow, path};
 use volume::{CacheMode, Design};
 
@@ -220,6 +220,14 @@ fn unbeaten(all: Vec<Candidate>) -> Vec<Candidate> {
     kept
 }
 
+/// The limits of one disk: operations, writes where they have one of their own, bytes.
+pub(crate) type OwnLimits<'a> = [Option<&'a Limit>; N_OWN];
+
+/// Returns the limits of a disk.
+pub(crate) fn limits_of(disk: &Disk) -> OwnLimits<'_> {
+    [disk.cap.iops.as_ref(), disk.write_iops.as_ref(), disk.cap.bytes.as_ref()]
+}
+
 /// Says how many disks of one kind carry what is asked of a volume.
 #[derive(Clone, Copy)]
 pub(crate) struct Fit<'a> {
@@ -252,14 +260,14 @@ impl Fit<'_> {
     }
 
     /// Returns how many times their load so many disks carry.
-    pub(crate) fn times(&self, disk: &Disk, n_disks: u32) -> f64 {
+    pub(crate) fn times(&self, disk: OwnLimits<'_>, n_disks: u32) -> f64 {
         let of_cap = |(sustained, on_credits): (f64, Option<BurstCap<'_>>)| {
             on_credits.map_or(sustained, |it| it.times().max(sustained))
         };
         self.own(disk, n_disks).map(of_cap).into_iter().fold(f64::INFINITY, f64::min)
     }
 
-    fn fits(&self, disk: &Disk, n_disks: u32) -> bool {
+    fn fits(&self, disk: OwnLimits<'_>, n_disks: u32) -> bool {
         self.own(disk, n_disks).into_iter().all(|(sustained, on_credits)| {
             sustained >= 1.0 - ROUNDING || on_credits.is_some_and(|it| it.holds())
         })
@@ -267,8 +275,7 @@ impl Fit<'_> {
 
     /// Returns, for each of the disks' own caps, how often it holds what is asked at its sustained
     /// rate, and its credits where there are some and a series was captured.
-    fn own(&self, disk: &Disk, n_disks: u32) -> [(f64, Option<BurstCap<'_>>); N_OWN] {
-        let limits = [disk.cap.iops.as_ref(), disk.write_iops.as_ref(), disk.cap.bytes.as_ref()];
+    fn own(&self, limits: OwnLimits<'_>, n_disks: u32) -> [(f64, Option<BurstCap<'_>>); N_OWN] {
         let n = f64::from(n_disks);
         let uses = self.uses(n_disks);
         std::array::from_fn(|cap| {
@@ -298,12 +305,13 @@ impl Fit<'_> {
 
     /// Returns the fewest disks that hold and carry what is asked; `None` where the most do not.
     pub(crate) fn fewest(&self, disk: &Disk, n_disks_max: u32) -> Option<u32> {
+        let limits = limits_of(disk);
         let of_capacity = self.capacity_bytes().div_ceil(disk.size_bytes.max(1)).max(1);
-        if of_capacity == 1 && self.fits(disk, 1) {
+        if of_capacity == 1 && self.fits(limits, 1) {
             return Some(1);
         }
         let (first, last) = (of_capacity.max(2), u64::from(n_disks_max));
-        let fits = |n_disks: u64| self.fits(disk, n_disks as u32);
+        let fits = |n_disks: u64| self.fits(limits, n_disks as u32);
         least_of(first, last, fits).map(|n_disks| n_disks as u32)
     }
 }
@@ -336,13 +344,12 @@ impl CandidateMaker<'_, '_> {
         let capacity = self.fit.capacity_bytes().div_ceil(n).max(kit.size_min()).div_ceil(GIB);
         let (first_gib, last_gib) = (capacity.max(1), kit.size_max() / GIB);
         let largest = last_gib * GIB;
-        let disk = |size_bytes: u64, iops: Option<u64>, throughput: Option<u64>| {
-            let cap = kit.cap(size_bytes, iops, throughput)?;
-            let write_iops = kit.write_iops(size_bytes);
-            Some(Disk { cap, write_iops, size_bytes, ..self.kind.disk.clone() })
-        };
         let fits = |size_bytes, iops, throughput| {
-            disk(size_bytes, iops, throughput).is_some_and(|disk| self.fit.fits(&disk, n_disks))
+            let figures = kit.figures(size_bytes, iops, throughput);
+            figures.is_some_and(|(cap, write_iops)| {
+                let limits = [cap.iops.as_ref(), write_iops.as_ref(), cap.bytes.as_ref()];
+                self.fit.fits(limits, n_disks)
+            })
         };
         let throughput = self.least_throughput(kit, n_disks);
         // Of operations as many as are asked, as allow the throughput, or as it follows from.
@@ -362,7 +369,9 @@ impl CandidateMaker<'_, '_> {
             iops.is_none_or(is_allowed) && fits(gib * GIB, iops, throughput)
         };
         let size_bytes = least_of(first_gib, last_gib, is_enough)? * GIB;
-        Some(self.candidate(&disk(size_bytes, iops, throughput)?, n_disks, iops, throughput))
+        let (cap, write_iops) = kit.figures(size_bytes, iops, throughput)?;
+        let disk = Disk { cap, write_iops, size_bytes, ..self.kind.disk.clone() };
+        Some(self.candidate(&disk, n_disks, iops, throughput))
     }
 
     /// Returns the largest load on one of their own caps for each of so many disks.
@@ -404,7 +413,7 @@ impl CandidateMaker<'_, '_> {
             iops,
             throughput,
             price,
-            times: self.fit.times(disk, n_disks),
+            times: self.fit.times(limits_of(disk), n_disks),
             uses: self.fit.uses(n_disks).iter().map(|uses| uses.machine).collect(),
             per_io: self.fit.per_io(n_disks).machine,
         }

@@ -3,7 +3,7 @@
 use volume::Design;
 use volume::design::{Backing, Local, parse_in_mb};
 
-use crate::candidate::{Candidate, Fit, VolumeContext};
+use crate::candidate::{Candidate, Fit, VolumeContext, limits_of};
 use crate::group::Caps;
 use crate::kind::chunk_bytes;
 use crate::market::Market;
@@ -53,7 +53,7 @@ pub(crate) fn candidates(
         throughput: None,
         // They are in the machine's price.
         price: Price::default(),
-        times: fit.times(disk, n_local),
+        times: fit.times(limits_of(disk), n_local),
         uses: fit.uses(n_local).iter().map(|uses| uses.machine).collect(),
         per_io: fit.per_io(n_local).machine,
     };

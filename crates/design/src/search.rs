@@ -110,6 +110,9 @@ impl<'e> Search<'_, 'e> {
         let machines: Vec<(&MachineSize, Price)> =
             group.machines.iter().filter_map(|it| Some((it, self.price_of(it)?))).collect();
         let n_machines = machines.len();
+        if machines.is_empty() {
+            return 0;
+        }
         for (local, machines) in self.by_local(machines) {
             self.machines(group, local, &machines);
         }
@@ -139,7 +142,7 @@ impl<'e> Search<'_, 'e> {
         local: Option<usize>,
         machines: &[(&MachineSize, Price)],
     ) {
-        let cheapest = machines.iter().map(|(_, price)| *price).min().unwrap_or_default();
+        let sizes = Sizes::new(machines);
         for caps in &group.limits.caps {
             if caps.sets == [0] && local.is_none() {
                 continue;
@@ -147,12 +150,12 @@ impl<'e> Search<'_, 'e> {
             let is_open = caps.is_open || group.limits.n_disks_max.is_none();
             for served in self.sets_served(caps) {
                 let Some(lists) = self.lists(group, caps, served, local) else { continue };
-                let floor = cheapest + lists.iter().map(floor).fold_prices();
+                let floor = sizes.cheapest + lists.iter().map(floor).fold_prices();
                 if self.top.is_beyond(Price { is_open: floor.is_open || is_open, ..floor }) {
                     continue;
                 }
                 let start = Partial::new(self.need.phases().len(), is_open);
-                Walk::new(self, group, caps, machines, &lists).from(0, &start);
+                Walk::new(self, group, caps, sizes, &lists).from(0, &start);
             }
         }
     }
@@ -277,7 +280,8 @@ fn joined(lists: &[List]) -> List {
 
 /// Returns the least that any of a list costs, part by part.
 fn floor(list: &List) -> Price {
-    list.iter().map(|it| it.price).reduce(Price::floor).unwrap_or_default()
+    let least = list.iter().map(|it| it.price).reduce(Price::floor);
+    least.expect("a volume without candidates has no list")
 }
 
 trait FoldPrices: Iterator<Item = Price> + Sized {
@@ -326,12 +330,25 @@ struct RemainingLeast {
     uses: Vec<[f64; N_MACHINE]>,
 }
 
+/// Machines that may be taken, at least one, with their prices.
+#[derive(Clone, Copy)]
+struct Sizes<'a> {
+    all: &'a [(&'a MachineSize, Price)],
+    cheapest: Price,
+}
+
+impl<'a> Sizes<'a> {
+    fn new(all: &'a [(&'a MachineSize, Price)]) -> Self {
+        let cheapest = all.iter().map(|(_, price)| *price).min();
+        Sizes { all, cheapest: cheapest.expect("machines of a group that has some") }
+    }
+}
+
 /// Goes through the candidates of one group with one set of caps.
 struct Walk<'a, 'e> {
     market: &'a Market<'e>,
     caps: &'a Caps,
-    machines: &'a [(&'a MachineSize, Price)],
-    cheapest: Price,
+    sizes: Sizes<'a>,
     n_disks_max: u32,
     n_local_max: u32,
     lists: &'a [List],
@@ -346,7 +363,7 @@ impl<'a, 'e> Walk<'a, 'e> {
         search: &'a mut Search<'_, 'e>,
         group: &Group,
         caps: &'a Caps,
-        machines: &'a [(&'a MachineSize, Price)],
+        sizes: Sizes<'a>,
         lists: &'a [List],
     ) -> Self
     where
@@ -371,25 +388,13 @@ impl<'a, 'e> Walk<'a, 'e> {
             }
             rest.insert(0, next);
         }
-        let cheapest = machines.iter().map(|(_, price)| *price).min().unwrap_or_default();
         let n_disks_max = group.limits.n_disks_max.unwrap_or(search.market.n_disks_max);
         let (market, top) = (search.market, &mut search.top);
-        let local = machines.first().and_then(|(machine, _)| machine.local);
+        let local = sizes.all[0].0.local;
         let n_local_max = local.map_or(0, |idx| market.locals.get(idx).n_disks);
         let window_s = BUCKET_WINDOW_NS_DEFAULT as f64 / 1e9;
         let series = OnMachine::of(search.need, caps, window_s);
-        Walk {
-            market,
-            caps,
-            machines,
-            cheapest,
-            n_disks_max,
-            n_local_max,
-            lists,
-            rest,
-            series,
-            top,
-        }
+        Walk { market, caps, sizes, n_disks_max, n_local_max, lists, rest, series, top }
     }
 
     /// Tries every candidate of a volume and of those behind it.
@@ -402,7 +407,7 @@ impl<'a, 'e> Walk<'a, 'e> {
         for (idx, candidate) in list.iter().enumerate() {
             let rest = &self.rest[volume + 1];
             let price = partial.price + candidate.price;
-            if self.top.is_beyond(price + rest.price + self.cheapest) {
+            if self.top.is_beyond(price + rest.price + self.sizes.cheapest) {
                 continue;
             }
             if partial.n_disks + candidate.n_disks + rest.n_disks > self.n_disks_max {
@@ -478,7 +483,7 @@ impl<'a, 'e> Walk<'a, 'e> {
             None => partial.uses.iter().map(of_phase).fold(f64::INFINITY, f64::min),
         };
         let headroom = partial.times.min(of_machine) - 1.0;
-        for (machine, machine_price) in self.machines {
+        for (machine, machine_price) in self.sizes.all {
             let price = partial.price + *machine_price;
             if self.top.is_beyond(price) {
                 continue;

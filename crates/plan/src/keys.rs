@@ -51,8 +51,13 @@ impl<'a> Findings<'a> {
     /// Returns the findings in the order of their places, and whether there is an error.
     pub fn finish(mut self) -> (Vec<Diagnostic>, bool) {
         self.list.sort_by_key(|finding| finding.span.as_ref().map_or(0, |span| span.bytes.start));
-        let has_error = self.list.iter().any(|finding| finding.severity == Severity::Error);
+        let has_error = self.has_error();
         (self.list, has_error)
+    }
+
+    /// Returns whether any finding so far is an error.
+    pub fn has_error(&self) -> bool {
+        self.list.iter().any(|finding| finding.severity == Severity::Error)
     }
 
     /// Returns a place with its line and column.

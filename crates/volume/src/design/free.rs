@@ -31,8 +31,9 @@ pub(super) fn disk(
         parser.findings.error("bad-value", &value.span(), text);
     }
     let size_bytes = size?;
-    let disk = Free { sku, size_gib: size_bytes as f64 / GIB, at: keys.at.clone() };
-    let write_iops = disk.write_iops();
+    let rules = Rules::of(sku);
+    let disk = Free { rules: &rules, size_gib: size_bytes as f64 / GIB, at: keys.at.clone() };
+    let write_iops = disk.write_iops(parser);
     Some((disk.cap(iops, bytes, burst, parser), write_iops, size_bytes))
 }
 
@@ -82,7 +83,7 @@ pub(super) fn where_open(key: &str, sku: &Sku, parser: &Parser<'_, '_>) -> Strin
 
 /// A type whose size and limits are chosen, to try other ones.
 pub struct Provisioned<'p> {
-    sku: &'p Sku,
+    rules: Rules<'p>,
     edition: &'p Edition,
     mb_bytes: u64,
 }
@@ -97,28 +98,29 @@ impl<'p> Provisioned<'p> {
     /// Makes one for a type of the catalogue, with so many bytes to a published MB whose size the
     /// source does not state; `None` for a tier, whose limits are fixed.
     pub fn of(edition: &'p Edition, mb_bytes: u64, sku: &'p Sku) -> Option<Self> {
-        sku.is_free().then_some(Provisioned { sku, edition, mb_bytes })
+        sku.is_free().then(|| Provisioned { rules: Rules::of(sku), edition, mb_bytes })
     }
 
-    fn free(&self, size_bytes: u64) -> Free<'_> {
-        Free { sku: self.sku, size_gib: size_bytes as f64 / GIB, at: 0..0 }
+    fn free(&self, size_bytes: u64) -> Free<'_, 'p> {
+        Free { rules: &self.rules, size_gib: size_bytes as f64 / GIB, at: 0..0 }
     }
 
     /// Returns the smallest size, bytes; 1 GiB where none is published.
     pub fn size_min(&self) -> u64 {
-        self.sku.size_min().map_or(1 << 30, |figure| figure.per_s)
+        self.rules.sku.size_min().map_or(1 << 30, |figure| figure.per_s)
     }
 
     /// Returns the largest size, bytes, or the largest worth a try where none is published.
     pub fn size_max(&self) -> u64 {
-        self.sku.size_max().map_or(SIZE_TRIED_MAX, |figure| figure.per_s)
+        self.rules.sku.size_max().map_or(SIZE_TRIED_MAX, |figure| figure.per_s)
     }
 
     /// Returns the operations per second that can be chosen; `None` if they are not chosen.
     pub fn iops_range(&self, size_bytes: u64) -> Option<RangeInclusive<u64>> {
         let free = self.free(size_bytes);
-        let range = free.iops_range(free.sku.iops_per_gib(), |figure| per_s(figure, self.mb_bytes));
-        free.is_chosen("iops").then_some(range)
+        let rules = &self.rules;
+        let range = free.iops_range(rules.iops_per_gib, |figure| per_s(figure, self.mb_bytes));
+        rules.is_iops_chosen.then_some(range)
     }
 
     /// Returns the most operations per second that can be chosen; `None` if they are not chosen.
@@ -135,7 +137,7 @@ impl<'p> Provisioned<'p> {
     ) -> Option<RangeInclusive<u64>> {
         let free = self.free(size_bytes);
         let range = free.throughput_range(iops, |figure| per_s(figure, self.mb_bytes));
-        free.is_chosen("throughput").then_some(range)
+        self.rules.is_throughput_chosen.then_some(range)
     }
 
     /// Returns the most throughput that can be chosen beside so many operations; `None` if it is
@@ -152,49 +154,126 @@ impl<'p> Provisioned<'p> {
 
     /// Returns the fewest operations that allow a throughput, where they bound it.
     pub fn iops_for(&self, bytes_per_s: u64) -> Option<u64> {
-        let per_iops = per_s(self.sku.throughput_per_iops()?, self.mb_bytes);
+        let per_iops = per_s(self.rules.throughput_per_iops?, self.mb_bytes);
         Some(bytes_per_s.div_ceil(per_iops))
     }
 
     /// Returns those limits of a disk that were chosen.
     pub(crate) fn asked(&self, cap: &Cap) -> (Option<u64>, Option<u64>) {
-        let free = self.free(0);
         let per_s = |limit: &Option<Limit>| limit.as_ref().map(|limit| limit.per_s);
         (
-            per_s(&cap.iops).filter(|_| free.is_chosen("iops")),
-            per_s(&cap.bytes).filter(|_| free.is_chosen("throughput")),
+            per_s(&cap.iops).filter(|_| self.rules.is_iops_chosen),
+            per_s(&cap.bytes).filter(|_| self.rules.is_throughput_chosen),
         )
     }
 
     /// Returns the limit of writes at a size, where they have one of their own.
     pub fn write_iops(&self, size_bytes: u64) -> Option<Limit> {
-        self.free(size_bytes).write_iops()
+        let mut findings = Findings::new("");
+        let parser = Parser::again(self.edition, self.mb_bytes, &mut findings);
+        self.free(size_bytes).write_iops(&parser)
     }
 
     /// Returns the limits of a size with what is chosen; `None` if that cannot be.
     pub fn cap(&self, size_bytes: u64, iops: Option<u64>, bytes: Option<u64>) -> Option<Cap> {
         let mut findings = Findings::new("");
         let mut parser = Parser::again(self.edition, self.mb_bytes, &mut findings);
-        let free = self.free(size_bytes);
+        self.cap_by(&mut parser, size_bytes, iops, bytes)
+    }
+
+    /// Returns the same limits, and that of writes, without their origins: for many tries.
+    pub fn figures(
+        &self,
+        size_bytes: u64,
+        iops: Option<u64>,
+        bytes: Option<u64>,
+    ) -> Option<(Cap, Option<Limit>)> {
+        let mut findings = Findings::new("");
+        let mut parser = Parser::figures_alone(self.edition, self.mb_bytes, &mut findings);
+        let cap = self.cap_by(&mut parser, size_bytes, iops, bytes)?;
+        Some((cap, self.free(size_bytes).write_iops(&parser)))
+    }
+
+    fn cap_by(
+        &self,
+        parser: &mut Parser<'_, '_>,
+        size_bytes: u64,
+        iops: Option<u64>,
+        bytes: Option<u64>,
+    ) -> Option<Cap> {
         let at = |per_s: u64| (per_s, 0..0);
-        let cap = free.cap(iops.map(at), bytes.map(at), None, &mut parser);
-        let (_, has_error) = findings.finish();
-        (!has_error).then_some(cap)
+        let cap = self.free(size_bytes).cap(iops.map(at), bytes.map(at), None, parser);
+        (!parser.findings.has_error()).then_some(cap)
     }
 }
 
-struct Free<'p> {
+/// By which figures the limits of a type follow from its size and what is chosen.
+struct Rules<'p> {
     sku: &'p Sku,
+    is_iops_chosen: bool,
+    is_throughput_chosen: bool,
+    iops_base: Option<&'p Figure>,
+    iops_min: Option<&'p Figure>,
+    iops_max: Option<&'p Figure>,
+    iops_per_gib: Option<&'p Figure>,
+    /// Size above which operations follow from the size.
+    iops_per_gib_above: Option<&'p Figure>,
+    iops_per_throughput: Option<&'p Figure>,
+    /// Operations per GiB of reads and of writes, where each has a limit of its own.
+    each_way: Option<(&'p Figure, &'p Figure)>,
+    throughput_base: Option<&'p Figure>,
+    /// Size up to which throughput is the base.
+    throughput_base_up_to: Option<&'p Figure>,
+    throughput_min: Option<&'p Figure>,
+    throughput_max: Option<&'p Figure>,
+    throughput_per_iops: Option<&'p Figure>,
+    throughput_per_gib: Option<&'p Figure>,
+    throughput_per_tib: Option<&'p Figure>,
+    throughput_per_1000_iops: Option<&'p Figure>,
+    /// Credits for operations, and their rate meanwhile.
+    credits: Option<(&'p Figure, &'p Figure)>,
+    /// Credits for throughput by size, and its rate meanwhile.
+    credits_per_tib: Option<(&'p Figure, &'p Figure)>,
+}
+
+impl<'p> Rules<'p> {
+    /// Looks them up.
+    fn of(sku: &'p Sku) -> Self {
+        let figure = |property| sku.figure(property);
+        let is_chosen = |what| sku.word("limits").is_some_and(|it| it == "chosen" || it == what);
+        Rules {
+            sku,
+            is_iops_chosen: is_chosen("iops"),
+            is_throughput_chosen: is_chosen("throughput"),
+            iops_base: sku.iops_base(),
+            iops_min: sku.iops_min(),
+            iops_max: sku.iops_max(),
+            iops_per_gib: sku.iops_per_gib(),
+            iops_per_gib_above: figure("iops_per_gib_above"),
+            iops_per_throughput: figure("iops_per_throughput"),
+            each_way: figure("read_iops_per_gib").zip(figure("write_iops_per_gib")),
+            throughput_base: sku.throughput_base(),
+            throughput_base_up_to: figure("throughput_base_up_to"),
+            throughput_min: sku.throughput_min(),
+            throughput_max: sku.throughput_max(),
+            throughput_per_iops: sku.throughput_per_iops(),
+            throughput_per_gib: figure("throughput_per_gib"),
+            throughput_per_tib: figure("throughput_per_tib"),
+            throughput_per_1000_iops: figure("throughput_per_1000_iops"),
+            credits: figure("burst_credits_io").zip(sku.burst_iops()),
+            credits_per_tib: figure("burst_credits_per_tib")
+                .zip(figure("burst_throughput_per_tib")),
+        }
+    }
+}
+
+struct Free<'r, 'p> {
+    rules: &'r Rules<'p>,
     size_gib: f64,
     at: Range<usize>,
 }
 
-impl Free<'_> {
-    /// Returns who decides over a limit: the user, or the size.
-    fn is_chosen(&self, what: &str) -> bool {
-        self.sku.word("limits").is_some_and(|word| word == "chosen" || word == what)
-    }
-
+impl<'p> Free<'_, 'p> {
     fn cap(
         &self,
         iops: Option<Located<u64>>,
@@ -204,7 +283,7 @@ impl Free<'_> {
     ) -> Cap {
         let iops = self.iops(iops, parser);
         let bytes = self.throughput(bytes, iops.as_ref(), parser);
-        let iops = iops.or_else(|| self.iops_of_throughput(bytes.as_ref()));
+        let iops = iops.or_else(|| self.iops_of_throughput(bytes.as_ref(), parser));
         let cap = Cap { iops, bytes };
         self.warn_unknown(&cap, parser);
         self.burst(cap, burst, parser)
@@ -216,17 +295,16 @@ impl Free<'_> {
         per_gib: Option<&Figure>,
         per_s: impl Fn(&Figure) -> u64,
     ) -> RangeInclusive<u64> {
-        let sku = self.sku;
+        let rules = self.rules;
         let of_size = per_gib.map(|figure| figure.value * self.size_gib);
-        let most = sku.iops_max().map(|figure| per_s(figure) as f64);
-        let free = sku.iops_base().map(|figure| figure.value);
+        let most = rules.iops_max.map(|figure| per_s(figure) as f64);
+        let free = rules.iops_base.map(|figure| figure.value);
         // Small disks get what is free and no more.
-        let is_small =
-            sku.figure("iops_per_gib_above").is_some_and(|gib| self.size_gib <= gib.value);
+        let is_small = rules.iops_per_gib_above.is_some_and(|gib| self.size_gib <= gib.value);
         let of_size = if is_small { free } else { of_size };
         let most = [of_size, most].into_iter().flatten().fold(f64::MAX, f64::min);
         let most = most.max(free.unwrap_or(0.0)) as u64;
-        let least = sku.iops_min().or(sku.iops_base()).map_or(1, |figure| figure.per_s).min(most);
+        let least = rules.iops_min.or(rules.iops_base).map_or(1, |figure| figure.per_s).min(most);
         least..=most
     }
 
@@ -236,39 +314,39 @@ impl Free<'_> {
         iops: Option<u64>,
         per_s: impl Fn(&Figure) -> u64,
     ) -> RangeInclusive<u64> {
-        let sku = self.sku;
-        let per_iops = sku.throughput_per_iops().zip(iops);
+        let rules = self.rules;
+        let per_iops = rules.throughput_per_iops.zip(iops);
         let of_iops = per_iops.map(|(figure, iops)| per_s(figure).saturating_mul(iops));
-        let free = sku.throughput_base().map(&per_s);
-        let most = sku.throughput_max().map(&per_s);
+        let free = rules.throughput_base.map(&per_s);
+        let most = rules.throughput_max.map(&per_s);
         let most = [of_iops, most].into_iter().flatten().min().unwrap_or(u64::MAX);
         let most = most.max(free.unwrap_or(0));
-        let least = sku.throughput_min().or(sku.throughput_base());
+        let least = rules.throughput_min.or(rules.throughput_base);
         least.map_or(1, per_s).min(most)..=most
     }
 
     fn iops(&self, asked: Option<Located<u64>>, parser: &mut Parser<'_, '_>) -> Option<Limit> {
-        let sku = self.sku;
-        let per_gib = sku.iops_per_gib().or_else(|| self.each_way().map(|(read, _)| read));
+        let (rules, sku) = (self.rules, self.rules.sku);
+        let per_gib = rules.iops_per_gib.or_else(|| rules.each_way.map(|(read, _)| read));
         let of_size = per_gib.map(|figure| figure.value * self.size_gib);
-        let most = sku.iops_max().map(|figure| parser.per_s(figure) as f64);
-        if !self.is_chosen("iops") {
+        let most = rules.iops_max.map(|figure| parser.per_s(figure) as f64);
+        if !rules.is_iops_chosen {
             self.refuse("iops", asked, parser);
-            let least = sku.iops_min().map_or(1.0, |figure| figure.value);
+            let least = rules.iops_min.map_or(1.0, |figure| figure.value);
             let figure = per_gib?;
             let per_s = of_size?.max(least).min(most.unwrap_or(f64::MAX)) as u64;
-            return Some(limit(per_s, &parser.origin(&sku.name, figure)));
+            return Some(limit(per_s, parser.origin(&sku.name, figure)));
         }
         let range = self.iops_range(per_gib, |figure| parser.per_s(figure));
-        let origin = sku.iops_max().map(|figure| parser.origin(&sku.name, figure));
-        let origin = origin.unwrap_or_else(|| sku.name.clone());
         match asked {
             Some((per_s, at)) => {
-                let what = format!("IOPS of {} at {:.0} GiB", self.sku.name, self.size_gib);
-                in_range(&what, (per_s, at), range, ChosenUnit::Iops, None, parser);
-                Some(limit(per_s, &format!("provisioned; {origin}")))
+                if !range.contains(&per_s) {
+                    let what = format!("IOPS of {} at {:.0} GiB", sku.name, self.size_gib);
+                    out_of_range(&what, (per_s, at), range, ChosenUnit::Iops, None, parser);
+                }
+                Some(limit(per_s, provisioned(sku, rules.iops_max, parser)))
             }
-            None => match sku.iops_base() {
+            None => match rules.iops_base {
                 Some(base) => Some(parser.limit(&sku.name, base, None)),
                 None => self.missing("iops", parser),
             },
@@ -281,22 +359,23 @@ impl Free<'_> {
         iops: Option<&Limit>,
         parser: &mut Parser<'_, '_>,
     ) -> Option<Limit> {
-        let sku = self.sku;
-        if !self.is_chosen("throughput") {
+        let (rules, sku) = (self.rules, self.rules.sku);
+        if !rules.is_throughput_chosen {
             self.refuse("throughput", asked, parser);
             return self.throughput_of_size(iops, parser);
         }
         let now = iops.map(|iops| iops.per_s);
         let range = self.throughput_range(now, |figure| parser.per_s(figure));
-        let origin = sku.throughput_max().map(|figure| parser.origin(&sku.name, figure));
-        let origin = origin.unwrap_or_else(|| sku.name.clone());
         match asked {
             Some((per_s, at)) => {
-                let (what, help) = self.throughput_bound(per_s, now, &range, parser);
-                in_range(&what, (per_s, at), range, self.throughput_unit(), help, parser);
-                Some(limit(per_s, &format!("provisioned; {origin}")))
+                if !range.contains(&per_s) {
+                    let (what, help) = self.throughput_bound(per_s, now, &range, parser);
+                    let unit = self.throughput_unit();
+                    out_of_range(&what, (per_s, at), range, unit, help, parser);
+                }
+                Some(limit(per_s, provisioned(sku, rules.throughput_max, parser)))
             }
-            None => match sku.throughput_base() {
+            None => match rules.throughput_base {
                 Some(base) => Some(parser.limit(&sku.name, base, None)),
                 None => self.missing("throughput", parser),
             },
@@ -312,15 +391,15 @@ impl Free<'_> {
         range: &RangeInclusive<u64>,
         parser: &Parser<'_, '_>,
     ) -> (String, Option<String>) {
-        let sku = self.sku;
-        let per_iops = sku.throughput_per_iops().map(|figure| parser.per_s(figure));
+        let (rules, sku) = (self.rules, self.rules.sku);
+        let per_iops = rules.throughput_per_iops.map(|figure| parser.per_s(figure));
         let most = self.throughput_range(None, |figure| parser.per_s(figure));
         let Some((per_iops, iops)) = per_iops.zip(iops).filter(|_| range.end() < most.end()) else {
             return (format!("throughput of {} at {:.0} GiB", sku.name, self.size_gib), None);
         };
         let enough = per_s.div_ceil(per_iops);
-        let all_iops = self.iops_range(sku.iops_per_gib(), |figure| parser.per_s(figure));
-        let is_possible = self.is_chosen("iops") && all_iops.contains(&enough);
+        let all_iops = self.iops_range(rules.iops_per_gib, |figure| parser.per_s(figure));
+        let is_possible = rules.is_iops_chosen && all_iops.contains(&enough);
         let help = is_possible && per_s <= *most.end() && per_s > *range.end();
         let help = help.then(|| format!("`iops = {enough}` allows that much"));
         (format!("throughput of {} with {iops} IOPS", sku.name), help)
@@ -328,46 +407,38 @@ impl Free<'_> {
 
     /// Returns the throughput that follows from the size, or from the operations.
     fn throughput_of_size(&self, iops: Option<&Limit>, parser: &Parser<'_, '_>) -> Option<Limit> {
-        let sku = self.sku;
-        let most = sku.throughput_max().map_or(u64::MAX, |figure| parser.per_s(figure));
-        let scaled = |property: &str, size: f64| {
-            let per_s = |figure: &Figure| figure.value * size * f64::from(1 << 20);
-            sku.figure(property).map(|figure| (figure, per_s(figure)))
-        };
+        let (rules, sku) = (self.rules, self.rules.sku);
+        let most = rules.throughput_max.map_or(u64::MAX, |figure| parser.per_s(figure));
+        let per_s = |figure: &Figure, size: f64| figure.value * size * f64::from(1 << 20);
+        let scaled = |figure: Option<&'p Figure>, size: f64| Some((figure?, per_s(figure?, size)));
         let per_1000_iops = iops.map_or(0.0, |iops| iops.per_s as f64 / 1000.0);
-        let by_rule = scaled("throughput_per_gib", self.size_gib)
-            .or_else(|| scaled("throughput_per_tib", self.size_gib * GIB / TIB))
-            .or_else(|| scaled("throughput_per_1000_iops", per_1000_iops));
+        let by_rule = scaled(rules.throughput_per_gib, self.size_gib)
+            .or_else(|| scaled(rules.throughput_per_tib, self.size_gib * GIB / TIB))
+            .or_else(|| scaled(rules.throughput_per_1000_iops, per_1000_iops));
         if let Some((figure, per_s)) = by_rule {
-            return Some(limit((per_s as u64).min(most), &parser.origin(&sku.name, figure)));
+            return Some(limit((per_s as u64).min(most), parser.origin(&sku.name, figure)));
         }
-        let base = sku.throughput_base();
-        let up_to = sku.figure("throughput_base_up_to");
+        let base = rules.throughput_base;
+        let up_to = rules.throughput_base_up_to;
         let is_small = up_to.is_some_and(|gib| self.size_gib <= gib.value);
-        let figure = if is_small { base } else { sku.throughput_max().or(base) };
+        let figure = if is_small { base } else { rules.throughput_max.or(base) };
         figure.map(|figure| parser.limit(&sku.name, figure, None))
     }
 
     /// Returns the operations that follow from the throughput.
-    fn iops_of_throughput(&self, bytes: Option<&Limit>) -> Option<Limit> {
-        let figure = self.sku.figure("iops_per_throughput")?;
+    fn iops_of_throughput(&self, bytes: Option<&Limit>, parser: &Parser<'_, '_>) -> Option<Limit> {
+        let figure = self.rules.iops_per_throughput?;
         let mib_s = bytes?.per_s as f64 / f64::from(1 << 20);
-        let origin = format!("{}: {figure}", self.sku.name);
-        Some(limit((mib_s * figure.value) as u64, &origin))
-    }
-
-    /// Returns operations per GiB of reads and of writes, where each has a limit of its own.
-    fn each_way(&self) -> Option<(&Figure, &Figure)> {
-        let way = |property| self.sku.figure(property);
-        way("read_iops_per_gib").zip(way("write_iops_per_gib"))
+        let origin = parser.origin_of(|| format!("{}: {figure}", self.rules.sku.name));
+        Some(limit((mib_s * figure.value) as u64, origin))
     }
 
     /// Returns the limit of writes, where they have one of their own. It follows from the size.
-    fn write_iops(&self) -> Option<Limit> {
-        let (_, figure) = self.each_way().filter(|_| self.sku.iops_per_gib().is_none())?;
-        let source = &figure.source.title;
-        let origin = format!("{}: {figure} ({source}, {})", self.sku.name, figure.date());
-        Some(limit((figure.value * self.size_gib) as u64, &origin))
+    fn write_iops(&self, parser: &Parser<'_, '_>) -> Option<Limit> {
+        let rules = self.rules;
+        let (_, figure) = rules.each_way.filter(|_| rules.iops_per_gib.is_none())?;
+        let origin = parser.origin(&rules.sku.name, figure);
+        Some(limit((figure.value * self.size_gib) as u64, origin))
     }
 
     fn burst(
@@ -376,11 +447,9 @@ impl Free<'_> {
         asked: Option<Located<&str>>,
         parser: &mut Parser<'_, '_>,
     ) -> Cap {
-        let sku = self.sku;
+        let (rules, sku) = (self.rules, self.rules.sku);
         let kind = asked.as_ref().map_or("credit", |(kind, _)| *kind);
-        let credits = sku.figure("burst_credits_io").zip(sku.burst_iops());
-        let per_tib = sku.figure("burst_credits_per_tib");
-        let per_tib = per_tib.zip(sku.figure("burst_throughput_per_tib"));
+        let (credits, per_tib) = (rules.credits, rules.credits_per_tib);
         let has_credits = credits.is_some() || per_tib.is_some();
         let is_possible = kind == "none" || (kind == "credit" && (asked.is_none() || has_credits));
         if let Some((kind, at)) = asked.filter(|_| !is_possible) {
@@ -396,7 +465,7 @@ impl Free<'_> {
         }
         if let (Some((bucket, burst)), Some(bytes)) = (per_tib, &mut cap.bytes) {
             let size_tib = self.size_gib * GIB / TIB;
-            let most = sku.throughput_max().map_or(u64::MAX, |figure| figure.per_s);
+            let most = rules.throughput_max.map_or(u64::MAX, |figure| figure.per_s);
             let per_s = ((burst.per_s as f64 * size_tib) as u64).min(most);
             let bucket = Some((bucket.per_s as f64 * size_tib) as u64);
             bytes.burst = Some(Burst { per_s, bucket }).filter(|burst| burst.per_s > bytes.per_s);
@@ -406,8 +475,8 @@ impl Free<'_> {
 
     fn refuse(&self, what: &str, asked: Option<Located<u64>>, parser: &mut Parser<'_, '_>) {
         if let Some((_, at)) = asked {
-            let text = format!("`{what}` of {} follows from its size", self.sku.name);
-            let help = where_open(what, self.sku, parser);
+            let text = format!("`{what}` of {} follows from its size", self.rules.sku.name);
+            let help = where_open(what, self.rules.sku, parser);
             parser.findings.add(Diagnostic::error("bad-value", text).help(help), &at);
         }
     }
@@ -415,12 +484,17 @@ impl Free<'_> {
     /// Reports of a limit that follows from the size by a rule which is not known. One that was to
     /// be chosen and is not there is a mistake that was reported already.
     fn warn_unknown(&self, cap: &Cap, parser: &mut Parser<'_, '_>) {
-        for (what, word, limit) in
-            [("IOPS", "iops", &cap.iops), ("throughput", "throughput", &cap.bytes)]
+        let (is_iops_chosen, is_throughput_chosen) =
+            (self.rules.is_iops_chosen, self.rules.is_throughput_chosen);
+        for (what, is_chosen, limit) in
+            [("IOPS", is_iops_chosen, &cap.iops), ("throughput", is_throughput_chosen, &cap.bytes)]
         {
-            let is_counted_in_bytes = what == "IOPS" && merging(self.sku) == Merging::Units;
-            if limit.is_none() && !self.is_chosen(word) && !is_counted_in_bytes {
-                let (name, edition) = (&self.sku.name, parser.edition.info.name);
+            if limit.is_some() || is_chosen {
+                continue;
+            }
+            let is_counted_in_bytes = what == "IOPS" && merging(self.rules.sku) == Merging::Units;
+            if !is_counted_in_bytes {
+                let (name, edition) = (&self.rules.sku.name, parser.edition.info.name);
                 let text = format!(
                     "the {what} limit of {name} is unknown in edition {edition}: it is left out"
                 );
@@ -430,19 +504,19 @@ impl Free<'_> {
     }
 
     fn missing(&self, what: &str, parser: &mut Parser<'_, '_>) -> Option<Limit> {
-        let text = format!("{} needs `{what}`", self.sku.name);
+        let text = format!("{} needs `{what}`", self.rules.sku.name);
         parser.findings.error("missing-key", &self.at, text);
         None
     }
 
     /// Returns the unit in which the type's throughput is published.
     fn throughput_unit(&self) -> ChosenUnit {
-        let figure = self.sku.throughput_max().or(self.sku.throughput_base());
+        let figure = self.rules.throughput_max.or(self.rules.throughput_base);
         let bytes = figure.map(|figure| (figure.per_s as f64 / figure.value).round() as u64);
         match bytes {
             Some(MIB_BYTES) => ChosenUnit::MibPerS,
             // Without limits of its own it is counted as operations are derived from it.
-            None if self.sku.figure("iops_per_throughput").is_some() => ChosenUnit::MibPerS,
+            None if self.rules.iops_per_throughput.is_some() => ChosenUnit::MibPerS,
             Some(bytes) => ChosenUnit::MbPerS { bytes: bytes.max(1) },
             None => ChosenUnit::MbPerS { bytes: MB_BYTES },
         }
@@ -485,7 +559,7 @@ impl ChosenUnit {
 }
 
 /// Reports a limit that cannot be chosen: of what, in which unit, and perhaps what else to write.
-fn in_range(
+fn out_of_range(
     what: &str,
     (per_s, at): Located<u64>,
     range: RangeInclusive<u64>,
@@ -493,9 +567,6 @@ fn in_range(
     help: Option<String>,
     parser: &mut Parser<'_, '_>,
 ) {
-    if range.contains(&per_s) {
-        return;
-    }
     let number = |per_s: u64| (per_s as f64 / unit.scale() as f64 * 1000.0).round() / 1000.0;
     let text = format!(
         "{what} is from {} to {}{}, not {}",
@@ -514,8 +585,16 @@ fn in_range(
     parser.findings.add(finding, &at);
 }
 
-fn limit(per_s: u64, origin: &str) -> Limit {
-    Limit { per_s: per_s.max(1), burst: None, origin: origin.to_owned() }
+fn limit(per_s: u64, origin: String) -> Limit {
+    Limit { per_s: per_s.max(1), burst: None, origin }
+}
+
+/// Returns where a limit comes from that was chosen, of at most so much.
+fn provisioned(sku: &Sku, most: Option<&Figure>, parser: &Parser<'_, '_>) -> String {
+    parser.origin_of(|| match most {
+        Some(most) => format!("provisioned; {}", parser.origin(&sku.name, most)),
+        None => format!("provisioned; {}", sku.name),
+    })
 }
 
 /// Returns what a disk makes of I/Os that follow each other: where there is no limit of operations,

@@ -32,13 +32,22 @@ pub(super) struct Parser<'p, 'a> {
     mb_bytes: u64,
     /// Whether it was reported that a host cache is not stated.
     pub(super) has_told_of_cache: bool,
+    /// Limits get their origin for people.
+    has_origins: bool,
     pub(super) findings: &'p mut Findings<'a>,
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
     /// Makes one for a design that is being read.
     pub(super) fn new(edition: &'p Edition, mb_bytes: u64, findings: &'p mut Findings<'a>) -> Self {
-        Parser { edition, machine: None, mb_bytes, has_told_of_cache: false, findings }
+        Parser {
+            edition,
+            machine: None,
+            mb_bytes,
+            has_told_of_cache: false,
+            has_origins: true,
+            findings,
+        }
     }
 
     /// Makes one that looks figures up for a design that was read before.
@@ -47,7 +56,16 @@ impl<'p, 'a> Parser<'p, 'a> {
         mb_bytes: u64,
         findings: &'p mut Findings<'a>,
     ) -> Self {
-        Parser { edition, machine: None, mb_bytes, has_told_of_cache: true, findings }
+        Parser { has_told_of_cache: true, ..Parser::new(edition, mb_bytes, findings) }
+    }
+
+    /// Makes one whose limits have no origin: writing these takes far longer than the figures.
+    pub(super) fn figures_alone(
+        edition: &'p Edition,
+        mb_bytes: u64,
+        findings: &'p mut Findings<'a>,
+    ) -> Self {
+        Parser { has_origins: false, ..Parser::again(edition, mb_bytes, findings) }
     }
 
     /// Returns what a figure is in operations or bytes per second.
@@ -62,15 +80,22 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     /// Returns a figure's origin for people.
     pub(super) fn origin(&self, whose: &str, figure: &Figure) -> String {
-        let remark = match figure.exactness {
-            Exactness::Exact | Exactness::About | Exactness::AtLeast => String::new(),
-            Exactness::UnitUnclear => {
-                format!(", with MB taken as {} bytes", units::format_count(self.mb_bytes))
-            }
-            Exactness::RoundedDown => ", rounded down".to_owned(),
-            Exactness::Derived => ", derived".to_owned(),
-        };
-        format!("{whose}: {figure}{remark} ({}, {})", figure.source.title, figure.date())
+        self.origin_of(|| {
+            let remark = match figure.exactness {
+                Exactness::Exact | Exactness::About | Exactness::AtLeast => String::new(),
+                Exactness::UnitUnclear => {
+                    format!(", with MB taken as {} bytes", units::format_count(self.mb_bytes))
+                }
+                Exactness::RoundedDown => ", rounded down".to_owned(),
+                Exactness::Derived => ", derived".to_owned(),
+            };
+            format!("{whose}: {figure}{remark} ({}, {})", figure.source.title, figure.date())
+        })
+    }
+
+    /// Writes an origin, where limits get one.
+    pub(super) fn origin_of(&self, write: impl FnOnce() -> String) -> String {
+        if self.has_origins { write() } else { String::new() }
     }
 
     /// Reads `latency = "1ms"` or `latency = { mean = "1ms", spread = 0.3 }`.
