@@ -33,6 +33,12 @@ const MODULES: [&str; 3] = ["virtio_pci", "virtio_net", "nfsv3"];
 
 /// Connections of the mount.
 const CONNECTIONS: u32 = 8;
+
+/// Users of the machine: root, and one that is not.
+const USERS: &str = "root:x:0:0::/:/bin/sh\napp:x:12:34::/:/bin/sh\n";
+
+/// User and group that root of a client is taken for, where root is squashed.
+const SQUASHED: u32 = 65_534;
 /// Provisioned size of the volume, KiB: what the design below says.
 const SIZE_KIB: u64 = 1 << 30;
 const EXPORT: &str = "/mnt/anf";
@@ -63,12 +69,13 @@ pub(crate) fn run() -> Result<()> {
         return Ok(());
     };
     process::run(&mut process::cargo(&["build", "--locked", "-p", "plimsoll"]))?;
-    let port = free_port()?;
-    let disk = cache.join("initrd");
-    fs::write(&disk, ram_disk(&cache, &unpacked, port)?)?;
     let kernel = find(&unpacked.join("boot"), "vmlinuz-")?;
     {
-        let _export = Export::start(&cache, port)?;
+        let (open, squashed) = (free_port()?, free_port()?);
+        let disk = cache.join("initrd");
+        fs::write(&disk, ram_disk(&cache, &unpacked, (open, squashed))?)?;
+        let _open = Export::start(&cache, open, &["--no-root-squash"])?;
+        let _squashed = Export::start(&cache, squashed, &[])?;
         boot(&kernel, &disk, &[], "the kernel's client")?;
     }
     match programs::find(captures::MKFS) {
@@ -129,19 +136,23 @@ fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-fn ram_disk(cache: &Path, unpacked: &Path, port: u16) -> Result<Vec<u8>> {
+/// Makes the RAM disk for two exports: one where root is root, and one where it is not.
+fn ram_disk(cache: &Path, unpacked: &Path, (open, squashed): (u16, u16)) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
-    for folder in ["bin", "dev", "proc", "sys", "modules"] {
+    for folder in ["bin", "dev", "proc", "sys", "modules", "etc"] {
         archive.folder(folder);
     }
+    archive.file("etc/passwd", USERS.as_bytes(), false);
     archive.file("bin/busybox", &fs::read(unpacked.join("bin/busybox"))?, true);
     add_mount_program(&mut archive, cache)?;
     let modules = Modules::find(&unpacked.join("lib/modules"))?.in_order(&MODULES)?;
     add_modules(&mut archive, &modules)?;
     let init = include_str!("kernel_test/init.sh")
         .replace("@EXPORT@", EXPORT)
-        .replace("@PORT@", &port.to_string())
-        .replace("@PORT_HEX@", &format!("{port:04X}"))
+        .replace("@PORT@", &open.to_string())
+        .replace("@PORT_HEX@", &format!("{open:04X}"))
+        .replace("@PORT_SQUASHED@", &squashed.to_string())
+        .replace("@SQUASHED@", &SQUASHED.to_string())
         .replace("@CONNECTIONS@", &CONNECTIONS.to_string())
         .replace("@SIZE_KIB@", &SIZE_KIB.to_string());
     archive.file("init", init.as_bytes(), true);
@@ -179,13 +190,14 @@ struct Export {
 }
 
 impl Export {
-    fn start(cache: &Path, port: u16) -> Result<Export> {
+    /// Starts one with these options beside its place.
+    fn start(cache: &Path, port: u16, options: &[&str]) -> Result<Export> {
         let design = cache.join("design.toml");
         fs::write(&design, DESIGN)?;
         let backing = cache.join(format!("backing-{port}"));
         let program = workspace::target_dir()?.join("debug/plimsoll");
         let mut command = Command::new(program);
-        command.args(["rehearse", "export", "--foreground", "--listen"]);
+        command.args(["rehearse", "export", "--foreground"]).args(options).arg("--listen");
         command.arg(format!("127.0.0.1:{port}")).arg("--backing").args([&backing, &design]);
         command.stderr(Stdio::piped());
         let mut export = Export { process: command.spawn()?, backing };

@@ -41,7 +41,7 @@ pub(super) fn run(cache: &Path, unpacked: &Path, kernel: &Path) -> Result<()> {
     archive.file("init", init.as_bytes(), true);
     let ram_disk = cache.join("initrd-captures");
     fs::write(&ram_disk, archive.finish())?;
-    let _export = Export::start(cache, port)?;
+    let _export = Export::start(cache, port, &[])?;
     let disks = Disks::make(cache, 1, DISK_BYTES)?;
     super::boot(kernel, &ram_disk, &disks.args(), "captures of NFS and of control groups")
 }

@@ -82,5 +82,19 @@ check "a folder in use is kept" sh -c '! rmdir /mnt/many'
 check "remove everything" sh -c 'rm -r /mnt/many && rm /mnt/seven /mnt/nine /mnt/new /mnt/file'
 check "nothing is left" same "$(ls -A /mnt | grep -v '^\.nfs')" ""
 check "unmount" umount /mnt
+
+# Root of a client has no rights on an export without --no-root-squash: what it makes belongs to the
+# user @SQUASHED@, and it cannot give it away.
+check "mount where root is squashed" /bin/mount_nfs 10.0.2.2:@EXPORT@ /mnt \
+    "addr=10.0.2.2,vers=3,proto=tcp,mountproto=tcp,mountaddr=10.0.2.2,port=@PORT_SQUASHED@,mountport=@PORT_SQUASHED@,nolock"
+check "make a file" sh -c 'echo own > /mnt/own'
+check "it belongs to the squashed user" same "$(stat -c %u:%g /mnt/own)" @SQUASHED@:@SQUASHED@
+check "root does not give it away" sh -c '! chown 12:34 /mnt/own'
+check "it still does" same "$(stat -c %u:%g /mnt/own)" @SQUASHED@:@SQUASHED@
+check "setuid is not set" sh -c 'chmod 4755 /mnt/own; [ "$(stat -c %a /mnt/own)" = 755 ]'
+check "write as another user" su -s /bin/sh app -c 'echo theirs > /mnt/theirs'
+check "it is that user's" same "$(stat -c %u:%g /mnt/theirs)" 12:34
+check "root removes its own file" rm /mnt/own
+check "unmount" umount /mnt
 echo "TEST END"
 poweroff -f
