@@ -5,7 +5,7 @@ use std::io::BufRead;
 use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
-use crate::read::sysstat_names::{DeviceFigure, is_busy_cpu, put, what};
+use crate::read::sysstat_names::{DeviceFigure, busy_share, is_busy_cpu, put, what};
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
 use crate::time::Stamps;
 
@@ -168,16 +168,19 @@ impl State {
             let (n_found, n_due) = (words.len(), self.cpu_columns.len());
             return Err(format!("{n_found} figures of processors where the table has {n_due}"));
         }
-        let mut busy = 0.0;
+        let (mut n_busy, mut busy) = (0, 0.0);
         for (word, is_busy) in words.iter().zip(&self.cpu_columns) {
             let percent = number(word)?;
-            busy += if *is_busy { percent } else { 0.0 };
+            if *is_busy {
+                n_busy += 1;
+                busy += percent;
+            }
         }
         if !self.is_since_boot() {
             context.put(Event::Host(HostSample {
                 end_ns: self.moment_ns(),
                 span_ns: self.span_ns,
-                cpu_share: Some(busy / 100.0),
+                cpu_share: Some(busy_share(n_busy, busy)),
                 ..HostSample::default()
             }));
         }

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
-use crate::read::sysstat_names::{DeviceFigure, is_busy_cpu, put, what};
+use crate::read::sysstat_names::{DeviceFigure, busy_share, is_busy_cpu, put, what};
 use crate::sample::{Event, HostSample, NS_PER_S, Rates, WHOLE_HOST};
 use crate::time::Stamps;
 
@@ -209,7 +209,8 @@ fn close(open: Open, context: &mut Context<'_>) {
 #[derive(Default)]
 struct Figures {
     rates: Rates,
-    busy_percent: Option<f64>,
+    /// Of how many figures, and their sum.
+    busy_percent: Option<(usize, f64)>,
     memory_kib: Option<f64>,
     memory_percent: Option<f64>,
     has_host: bool,
@@ -226,7 +227,10 @@ impl Figures {
         let value = value.ok_or_else(|| format!("{} is no figure of `{name}`", quote(text)))?;
         match meaning {
             Meaning::Device(what, unit) => put(&mut self.rates, what, value * unit),
-            Meaning::Busy => *self.busy_percent.get_or_insert(0.0) += value,
+            Meaning::Busy => {
+                let (n_figures, sum) = self.busy_percent.unwrap_or_default();
+                self.busy_percent = Some((n_figures + 1, sum + value));
+            }
             Meaning::MemoryKib => self.memory_kib = Some(value),
             Meaning::MemoryPercent => self.memory_percent = Some(value),
             Meaning::Other => {}
@@ -240,7 +244,7 @@ impl Figures {
         HostSample {
             end_ns,
             span_ns,
-            cpu_share: self.busy_percent.map(|percent| percent / 100.0),
+            cpu_share: self.busy_percent.map(|(n_figures, sum)| busy_share(n_figures, sum)),
             memory_bytes: self.memory_kib.map(|kib| kib * 1024.0),
             memory_share: self.memory_percent.map(|percent| percent / 100.0),
         }

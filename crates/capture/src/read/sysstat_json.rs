@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::context::{Context, Spans};
 use crate::lines::ReadError;
-use crate::read::sysstat_names::{is_busy_cpu, put, what};
+use crate::read::sysstat_names::{busy_share, is_busy_cpu, put, what};
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
 use crate::time::Stamps;
 
@@ -147,9 +147,9 @@ impl State<'_, '_> {
             return;
         }
         let (end_ns, span_ns) = self.moment(&report["timestamp"]);
-        let busy = busy_share(&report["avg-cpu"]).or_else(|| {
+        let busy = share_of(&report["avg-cpu"]).or_else(|| {
             let cpus = report["cpu-load"].as_array()?;
-            busy_share(cpus.iter().find(|cpu| cpu["cpu"] == "all")?)
+            share_of(cpus.iter().find(|cpu| cpu["cpu"] == "all")?)
         });
         let memory = &report["memory"];
         let host = HostSample {
@@ -212,9 +212,9 @@ impl State<'_, '_> {
 }
 
 /// Returns the share of time in use from an object of percentages.
-fn busy_share(cpu: &Value) -> Option<f64> {
+fn share_of(cpu: &Value) -> Option<f64> {
     let figures = cpu.as_object()?;
     let busy = figures.iter().filter(|(name, _)| is_busy_cpu(name));
-    let percent: f64 = busy.filter_map(|(_, value)| value.as_f64()).sum();
-    Some(percent / 100.0)
+    let percents: Vec<f64> = busy.filter_map(|(_, value)| value.as_f64()).collect();
+    Some(busy_share(percents.len(), percents.iter().sum()))
 }

@@ -90,6 +90,16 @@ pub(super) fn put(rates: &mut Rates, what: DeviceFigure, value: f64) {
     *place = Some(value);
 }
 
+/// By how much each percentage of the processors is rounded at most: they have two digits.
+const PERCENT_ROUNDING: f64 = 0.005;
+
+/// Returns the share that so many rounded percentages make up: their rounding alone may lift it
+/// above all.
+pub(super) fn busy_share(n_percents: usize, percent: f64) -> f64 {
+    let is_rounding = percent <= 100.0 + n_percents as f64 * PERCENT_ROUNDING * 1.001;
+    if is_rounding { percent.min(100.0) / 100.0 } else { percent / 100.0 }
+}
+
 /// Returns whether a figure of the processors is time in use; idle, waiting and stolen are not.
 /// Time of guests is counted with that of users already.
 pub(super) fn is_busy_cpu(name: &str) -> bool {

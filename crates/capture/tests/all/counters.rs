@@ -47,6 +47,20 @@ fn iostat_drops_the_report_since_boot() {
     assert_near(captured.host[0].cpu_share, 0.4);
 }
 
+/// Two processors that were busy all the time: what the columns are rounded to adds up to more.
+#[test]
+fn rounded_figures_of_busy_processors_are_all_of_them() {
+    let busy = "         1.01    89.50    9.50    0.00    0.00    0.00";
+    let report = |time: &str| {
+        report(time, "1 4 0 1 1 4 0 1 0 0 0.1 1")
+            .replace("         30.00    0.00   10.00    5.00    0.00   55.00", busy)
+    };
+    let text = [HEADER.to_owned(), report("09:00:00"), report("09:00:10")].concat();
+    let captured = captured(&text);
+    assert_eq!(captured.host[0].cpu_share, Some(1.0));
+    assert_eq!(notes(&captured).len(), 0, "{:?}", notes(&captured));
+}
+
 #[test]
 fn iostat_with_y_keeps_its_first_report() {
     let text =
