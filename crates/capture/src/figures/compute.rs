@@ -239,6 +239,8 @@ impl Load<'_> {
         }
         let spans = self.samples.iter().map(|sample| sample.span_ns);
         let usual_s = usual_span(spans).unwrap_or(0) as f64 / 1e9;
+        // A timer is late by a fraction of a millisecond.
+        let usual_s = if usual_s >= 0.1 { (usual_s * 100.0).round() / 100.0 } else { usual_s };
         let rule = format!("samples of {} s", needs::number(usual_s));
         values.figure(Label::Measured, self.source(&rule))
     }
