@@ -215,12 +215,15 @@ impl Collector {
     fn straighten(&mut self, series: &mut Series) {
         let source = self.captured.sources[series.source_idx].name.clone();
         let usual_ns = usual_span(series.samples.iter().map(|sample| sample.span_ns));
+        series.samples.sort_by_key(|sample| sample.end_ns);
+        // Where the order of the source shows no span, the least time between two samples is one.
+        let ends = series.samples.windows(2).map(|pair| pair[1].end_ns.abs_diff(pair[0].end_ns));
+        let usual_ns = usual_ns.or_else(|| ends.filter(|span_ns| *span_ns > 0).min());
         // Joined neighbours are longer than what comes from the source.
         let unjoined_ns = usual_ns.filter(|_| series.n_joined == 0).unwrap_or(NS_PER_S);
         for sample in series.samples.iter_mut().filter(|sample| sample.span_ns == 0) {
             sample.stretch_to(unjoined_ns);
         }
-        series.samples.sort_by_key(|sample| sample.end_ns);
         join_last(&mut series.samples, usual_ns);
         let n_before = series.samples.len();
         // The same moment and the same figures to the last digit: a report that stands twice.
@@ -229,7 +232,7 @@ impl Collector {
         if n_twice > 0 {
             let verbs = if n_twice == 1 { "appears twice and is" } else { "appear twice and are" };
             let n_twice = units::plural(n_twice as u64, "sample");
-            let text = format!("{}: {n_twice} {verbs} counted once", series.name);
+            let text = format!("{n_twice} of {} {verbs} counted once", series.name);
             let note = Note { kind: NoteKind::Remark, line: None, text };
             self.captured.notes.push(SourceNote { source, note });
         }

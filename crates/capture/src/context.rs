@@ -66,7 +66,12 @@ pub(crate) fn quote(text: &str) -> String {
 pub(crate) struct Spans {
     last_end_ns: Option<i64>,
     usual_ns: Option<u64>,
+    /// How often the clock went back.
+    n_back: u32,
 }
+
+/// Steps back of the clock that are noted: a log that is sorted the other way has one per line.
+const N_BACK_NOTED: u32 = 3;
 
 /// Spans of more than this many usual ones are gaps.
 const GAP_SPANS: u64 = 3;
@@ -86,12 +91,15 @@ impl Spans {
         };
         let usual_ns = stated_ns.or(self.usual_ns).unwrap_or(0);
         if end_ns < last_ns {
+            self.n_back += 1;
+            let rest =
+                if self.n_back == N_BACK_NOTED { "; more of these are not noted" } else { "" };
             let text = format!(
-                "the clock goes back from {} to {}: samples are sorted by time",
+                "the clock goes back from {} to {}: samples are sorted by time{rest}",
                 time::iso(last_ns),
                 time::iso(end_ns)
             );
-            return (usual_ns, Some(text));
+            return (usual_ns, Some(text).filter(|_| self.n_back <= N_BACK_NOTED));
         }
         let since_ns = end_ns.abs_diff(last_ns);
         // Moments are printed in whole seconds: one more or less is the same span.

@@ -70,14 +70,36 @@ pub struct ChecklistRow {
 pub fn checklists(needs: &Needs) -> Vec<Checklist> {
     let mut lists = Vec::new();
     for phase in &needs.phases {
-        for load in &phase.volumes {
+        let loads: Vec<NeedLoad> = phase.volumes.iter().map(with_throughput).collect();
+        for load in &loads {
             lists.push(checklist(phase, Some(load.name.clone()), load));
         }
-        if phase.volumes.len() > 1 {
-            lists.push(checklist(phase, None, &together(&phase.volumes)));
+        if loads.len() > 1 {
+            lists.push(checklist(phase, None, &together(&loads)));
         }
     }
     lists
+}
+
+/// Returns a load whose throughput follows from its I/Os and their size, where it is not stated.
+fn with_throughput(load: &NeedLoad) -> NeedLoad {
+    let mut load = load.clone();
+    let (Some(iops), Some(size)) = (&load.iops, &load.io_size_kib) else { return load };
+    let Some((size_kib, _)) = size.usual() else { return load };
+    if load.throughput_mb_s.is_none() {
+        let mb = |iops: Option<f64>| iops.map(|iops| iops * size_kib * 1024.0 / 1e6);
+        load.throughput_mb_s = Some(Figure {
+            p50: mb(iops.p50),
+            p90: mb(iops.p90),
+            p99: mb(iops.p99),
+            mean: mb(iops.mean),
+            min: mb(iops.min),
+            max: mb(iops.max),
+            label: Label::Estimated.max(iops.label).max(size.label),
+            source: "IOPS x mean size".to_owned(),
+        });
+    }
+    load
 }
 
 fn checklist(phase: &NeedPhase, volume: Option<String>, load: &NeedLoad) -> Checklist {

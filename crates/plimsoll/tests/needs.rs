@@ -117,3 +117,36 @@ fn mistakes_have_their_place() {
     let missing = sandbox.plimsoll(&["needs", "none.toml"]);
     assert!(missing.mistake().contains("cannot read needs `none.toml`: no such file"));
 }
+
+/// A file of another kind in the place of needs, or needs in the place of a design, is one error.
+#[test]
+fn what_is_no_file_of_needs_says_what_it_is() {
+    let sandbox = Sandbox::new();
+    let series = "volume,end,span_s,ios,reads,writes,read_bytes,write_bytes,in_flight\n";
+    sandbox.write("s.csv", format!("{series}data,0,1,10,10,0,8192,0,\n"));
+    sandbox.write("log.txt", "Linux 6.1.0 (host)\n\nDevice r/s w/s\nsda 1 2\n");
+    sandbox.write(
+        "design.toml",
+        "[vm]\nsize = \"D4s_v5\"\n[[volume]]\nmount = \"/v\"\ndisk = \"P30\"\n",
+    );
+    sandbox.write("needs.toml", "schema = \"plimsoll.needs/1\"\n[[volume]]\nname = \"data\"\n");
+    #[track_caller]
+    fn check(sandbox: &Sandbox, args: &[&str], what: &str, next: &str) {
+        let outcome = sandbox.plimsoll(args);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        let n_errors = outcome.stderr.matches("error").count();
+        assert_eq!(n_errors, 1, "{}", outcome.stderr);
+        for part in [what, next] {
+            assert!(outcome.stderr.contains(part), "`{part}` is not in\n{}", outcome.stderr);
+        }
+    }
+    for command in [&["needs"][..], &["design", "--region", "eastus"]] {
+        let of = |file: &'static str| [command, &[file]].concat();
+        check(&sandbox, &of("s.csv"), "holds the samples beside", "name the file of needs");
+        check(&sandbox, &of("log.txt"), "is not a file of needs", "capture --from log.txt");
+        check(&sandbox, &of("design.toml"), "is a design", "plimsoll limits design.toml");
+        check(&sandbox, &of("no.toml"), "cannot read", "plimsoll needs --new");
+    }
+    let provision = ["provision", "needs.toml", "--as", "bicep"];
+    check(&sandbox, &provision, "is a file of needs, not a design", "plimsoll design needs.toml");
+}

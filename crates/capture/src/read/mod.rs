@@ -65,6 +65,7 @@ fn nothing_in(leaves_out_first: bool) -> &'static str {
          is left out. If it is from `iostat -y`, which does not print that report, add \
          `--keep-first`; else run iostat with an interval, such as `iostat -xt 10`"
     } else {
-        "there is no sample in it"
+        "there is no sample in it: it has headings alone, or is cut off within its first sample; \
+         let the tool run for two intervals at least"
     }
 }

@@ -31,16 +31,25 @@ pub(super) fn read(
     // One document after another: iostat that was started again with the same file.
     let Err(error) = read.and_then(|()| json.end()) else { return Ok(()) };
     let line = error.line() as u64;
+    // The line stands before the message.
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let error_text = text.strip_suffix(&place).unwrap_or(&text);
     if context.n_samples() == 0 {
-        return Err(ReadError::Line {
-            line,
-            message: format!("it is not JSON of sysstat: {error}"),
-        });
+        let message = if error.is_eof() {
+            "it is cut off here, before its first sample is complete: let the tool run for some \
+             intervals, and end by itself or by Ctrl-C, which closes the document"
+                .to_owned()
+        } else {
+            format!("it is not JSON of sysstat: {error_text} (column {})", error.column())
+        };
+        return Err(ReadError::Line { line, message });
     }
     if error.is_eof() {
         context.remark(Some(line), "the file is cut off here; what stands before it counts");
     } else {
-        context.unreadable(Some(line), format!("what follows is not JSON of sysstat: {error}"));
+        context
+            .unreadable(Some(line), format!("what follows is not JSON of sysstat: {error_text}"));
     }
     Ok(())
 }

@@ -36,6 +36,33 @@ fn figures_for_people_are_refused() {
     assert!(error.to_string().contains("no sample"), "{error}");
 }
 
+#[test]
+fn a_document_that_is_cut_off_before_its_first_sample_says_what_to_do() {
+    let text =
+        "{\"sysstat\": {\"hosts\": [{\"nodename\": \"h\",\n\"statistics\": [{\"disk\": [{\"di";
+    let error = try_capture(text, Options::default()).expect_err("nothing was read");
+    let text = error.to_string();
+    assert!(text.starts_with("line 2: it is cut off here, before its first sample"), "{text}");
+    let text = text.replace("sysstat", "x");
+    assert!(text.contains("let the tool run") && !text.contains("EOF"), "{text}");
+}
+
+#[test]
+fn a_log_in_the_wrong_order_keeps_its_spans_and_is_noted_three_times() {
+    let mut text = "\"(PDH-CSV 4.0)\",\"\\\\H\\LogicalDisk(D:)\\Disk Reads/sec\",\
+                    \"\\\\H\\LogicalDisk(D:)\\Disk Writes/sec\"\n"
+        .to_owned();
+    for second in (10..60).step_by(10).rev() {
+        text.push_str(&format!("\"11/21/2018 09:00:{second}.000\",\"100\",\"50\"\n"));
+    }
+    let captured = captured(&text);
+    let spans = volume(&captured, "D:").samples.iter().map(capture::Sample::span_s);
+    assert_eq!(spans.collect::<Vec<_>>(), [10.0; 5]);
+    let notes = notes(&captured);
+    assert_eq!(notes.matches("the clock goes back").count(), 3, "{notes}");
+    assert!(notes.contains("more of these are not noted"), "{notes}");
+}
+
 proptest! {
     /// No bytes make a reader panic, whatever form they are taken for.
     #[test]

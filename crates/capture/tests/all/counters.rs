@@ -144,7 +144,7 @@ fn odd_times_are_reported() {
         "{notes}"
     );
     assert!(notes.contains("the clock goes back"), "{notes}");
-    assert!(notes.contains("1 sample appears twice and is counted once"), "{notes}");
+    assert!(notes.contains("1 sample of sda appears twice and is counted once"), "{notes}");
 }
 
 #[test]

@@ -86,7 +86,8 @@ fn fifteen_rows_as_the_source_has_them() {
     check(data, "mean memory", of(40.0, Some(40.0), 40.0, 40.0), assumed);
     assert_eq!(row(data, "mean memory").unit, "%");
     check(&lists[1], "queue depth", [None; 4], None);
-    check(&lists[1], "max. throughput", [None; 4], None);
+    // 100 a second of 4 KiB; no throughput is stated.
+    check(&lists[1], "max. throughput", [Some(0.4096); 4], assumed);
 }
 
 #[test]
@@ -102,6 +103,7 @@ fn volumes_add_up() {
     check(all, "I/O size", [None, None, None, Some(8.5)], assumed);
     check(all, "min. latency", [None, None, None, Some(0.5)], assumed);
     check(all, "mean latency", [None, None, None, Some(1.75)], assumed);
-    check(all, "max. throughput", [None; 4], None);
+    let throughput = [Some(2.4096), None, Some(9.4096), Some(12.4096)];
+    check(all, "max. throughput", throughput, assumed);
     check(all, "queue depth", [None; 4], None);
 }

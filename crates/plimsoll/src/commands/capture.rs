@@ -19,10 +19,11 @@ use crate::stream;
 /// Capture what an application asks of its storage: live, or from logs, traces and exports
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("source").args(["for", "from"]).required(true))]
 pub(super) struct Args {
     /// A log, a trace or an export, recognised by its content; `-` is the standard input. May be
     /// repeated.
-    #[arg(long, value_name = "FILE", required_unless_present = "for", conflicts_with = "for")]
+    #[arg(long, value_name = "FILE", conflicts_with = "for")]
     from: Vec<String>,
 
     /// Capture on this host for this long, such as `1h`. Ctrl-C ends it and keeps what was

@@ -77,7 +77,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
                 .hint(format!("the design has {}", mounts.join(", "))));
         }
     }
-    let runs = several::find(&args.run, &args.store)?;
+    let runs = several::find(&args.run, &args.store).map_err(|failure| {
+        let design = &args.design;
+        failure.hint(format!(
+            "`plimsoll provision {design} --as job > promised.fio` writes what measures the \
+             promises, for `plimsoll run promised.fio` on the volume that was built"
+        ))
+    })?;
     let records: Vec<&Record> = runs.iter().map(|run| &run.record).collect();
     let design_hash = format!("{:016x}", units::fnv1a(written.bytes()));
     let subject = Subject { design: &design, design_hash: &design_hash, places: &args.remap };

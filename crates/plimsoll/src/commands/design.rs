@@ -267,7 +267,9 @@ fn read_needs(name: &str) -> Result<SearchInput, Failure> {
     };
     let text = text.map_err(|error| {
         Failure::wrong_use(format!("cannot read `{name}`: {}", system_text(&error)))
+            .hint(super::needs::MAKES)
     })?;
+    super::needs::refuse_others(name, &text)?;
     let (needs, findings) = ::needs::parse(&text);
     let sources = [Source { name: name.to_owned(), text }];
     let shown: Vec<&Diagnostic> = findings.iter().collect();
@@ -298,6 +300,12 @@ fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
     let is_of = |region: &str, cloud: Cloud| find_region(edition, cloud, region).is_ok();
     let unknown = args.region.iter().find(|it| !args.cloud.iter().any(|cloud| is_of(it, *cloud)));
     if let (Some(region), Some(cloud)) = (unknown, args.cloud.first()) {
+        let elsewhere = Cloud::ALL.into_iter().find(|cloud| is_of(region, *cloud));
+        if let Some(other) = elsewhere {
+            let text = format!("`{region}` is a region of {}", other.title());
+            let hint = format!("add it: --cloud {}", other.as_str().to_lowercase());
+            return Err(Failure::wrong_use(text).hint(hint));
+        }
         let error = find_region(edition, *cloud, region).err();
         let error = error.map(|error| failure(&MarketError::Cost(error)));
         return Err(error.unwrap_or_else(|| Failure::wrong_use("no such region")));

@@ -117,14 +117,40 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     write(args.output.as_deref(), &text)
 }
 
+/// What makes a file of needs.
+pub(super) const MAKES: &str = "`plimsoll capture` writes one, and `plimsoll needs --new`";
+
+/// Refuses what looks like another file of this program's, or like a log.
+pub(super) fn refuse_others(name: &str, text: &str) -> Result<(), Failure> {
+    let is_line = |wanted: &[&str]| text.lines().any(|line| wanted.contains(&line.trim_end()));
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    let is_toml = first.starts_with(['#', '[']) || first.contains('=');
+    let wrong =
+        |what: &str, hint: String| Err(Failure::wrong_use(format!("`{name}` {what}")).hint(hint));
+    if first.trim_end() == ::needs::SERIES_HEAD {
+        let text = "holds the samples beside a file of needs";
+        return wrong(text, "name the file of needs, which has `series = ..` for them".to_owned());
+    }
+    if is_line(&["[vm]", "[[promise]]"]) && !::needs::declares(text) {
+        let hint = format!("{MAKES}; `plimsoll limits {name}` shows what a design can do");
+        return wrong("is a design, not a file of needs", hint);
+    }
+    if !first.is_empty() && !is_toml {
+        let hint = format!("a log, trace or export is read by `plimsoll capture --from {name}`");
+        return wrong("is not a file of needs", hint);
+    }
+    Ok(())
+}
+
 /// Reads a file of needs. Mistakes are printed and end the command.
 pub(super) fn read(name: &str) -> Result<Needs, Failure> {
     let bytes = HostLoader.read(name).map_err(|error| {
         let text = format!("cannot read needs `{name}`: {error}");
-        Failure::wrong_use(text).hint("`plimsoll capture` writes one, and `plimsoll needs --new`")
+        Failure::wrong_use(text).hint(MAKES)
     })?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::wrong_use(format!("needs `{name}` is not text")))?;
+    refuse_others(name, &text)?;
     let (needs, findings) = ::needs::parse(&text);
     let sources = [Source { name: name.to_owned(), text }];
     let shown: Vec<&plan::Diagnostic> = findings.iter().collect();

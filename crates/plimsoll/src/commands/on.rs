@@ -199,6 +199,11 @@ fn read_and_print(
         let hint = format!("write `[[{part}]]`: a design has a list of them");
         return Err(Failure::wrong_use(text).hint(hint));
     }
+    if ::needs::declares(&text) {
+        let failure = Failure::wrong_use(format!("`{name}` is a file of needs, not a design"));
+        let hint = format!("`plimsoll design {name} --region REGION -o best.toml` finds a design");
+        return Err(failure.hint(hint));
+    }
     if let Some(language) = foreign(&text) {
         let failure = Failure::wrong_use(format!("`{name}` is {language}, not a design"));
         return Err(failure.hint("`plimsoll run JOB --on DESIGN` takes the job first"));

@@ -26,11 +26,15 @@ pub(super) fn read(
     let Some(file) = &needs.series else { return Ok(None) };
     let path = series_path(name, file);
     let text = limited::read_text(Path::new(&path), TABLE_BYTES_MAX);
-    let text = text.map_err(|error| {
-        format!("the samples are not looked at: cannot read `{path}`: {}", system_text(&error))
-    })?;
-    let because =
-        |found: plan::Diagnostic| format!("the samples are not looked at: {}", found.message);
+    let because = |why: &str| {
+        format!(
+            "the samples are not looked at: {why}; designs are held against the phases alone, and \
+             no burst credits count"
+        )
+    };
+    let text =
+        text.map_err(|error| because(&format!("cannot read `{path}`: {}", system_text(&error))))?;
+    let because = |found: plan::Diagnostic| because(&found.message);
     let samples = read_series(&text, &path).map_err(because)?;
     let mut loads = Vec::new();
     for volume in &requirements.volumes {
