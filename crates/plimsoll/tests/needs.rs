@@ -118,6 +118,17 @@ fn mistakes_have_their_place() {
     assert!(missing.mistake().contains("cannot read needs `none.toml`: no such file"));
 }
 
+#[track_caller]
+fn check_refused(sandbox: &Sandbox, args: &[&str], what: &str, next: &str) {
+    let outcome = sandbox.plimsoll(args);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    let n_errors = outcome.stderr.matches("error").count();
+    assert_eq!(n_errors, 1, "{}", outcome.stderr);
+    for part in [what, next] {
+        assert!(outcome.stderr.contains(part), "`{part}` is not in\n{}", outcome.stderr);
+    }
+}
+
 /// A file of another kind in the place of needs, or needs in the place of a design, is one error.
 #[test]
 fn what_is_no_file_of_needs_says_what_it_is() {
@@ -130,23 +141,18 @@ fn what_is_no_file_of_needs_says_what_it_is() {
         "[vm]\nsize = \"D4s_v5\"\n[[volume]]\nmount = \"/v\"\ndisk = \"P30\"\n",
     );
     sandbox.write("needs.toml", "schema = \"plimsoll.needs/1\"\n[[volume]]\nname = \"data\"\n");
-    #[track_caller]
-    fn check(sandbox: &Sandbox, args: &[&str], what: &str, next: &str) {
-        let outcome = sandbox.plimsoll(args);
-        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
-        let n_errors = outcome.stderr.matches("error").count();
-        assert_eq!(n_errors, 1, "{}", outcome.stderr);
-        for part in [what, next] {
-            assert!(outcome.stderr.contains(part), "`{part}` is not in\n{}", outcome.stderr);
-        }
-    }
     for command in [&["needs"][..], &["design", "--region", "eastus"]] {
         let of = |file: &'static str| [command, &[file]].concat();
-        check(&sandbox, &of("s.csv"), "holds the samples beside", "name the file of needs");
-        check(&sandbox, &of("log.txt"), "is not a file of needs", "capture --from log.txt");
-        check(&sandbox, &of("design.toml"), "is a design", "plimsoll limits design.toml");
-        check(&sandbox, &of("no.toml"), "cannot read", "plimsoll needs --new");
+        check_refused(&sandbox, &of("s.csv"), "holds the samples beside", "name the file of needs");
+        check_refused(&sandbox, &of("log.txt"), "is not a file of needs", "capture --from log.txt");
+        check_refused(&sandbox, &of("design.toml"), "is a design", "plimsoll limits design.toml");
+        check_refused(&sandbox, &of("no.toml"), "cannot read", "plimsoll needs --new");
     }
     let provision = ["provision", "needs.toml", "--as", "bicep"];
-    check(&sandbox, &provision, "is a file of needs, not a design", "plimsoll design needs.toml");
+    check_refused(
+        &sandbox,
+        &provision,
+        "is a file of needs, not a design",
+        "plimsoll design needs.toml",
+    );
 }

@@ -158,7 +158,21 @@ impl Disks {
             context.remark(None, text);
         }
         if self.has_cgroup {
-            for (name, (n_own, n_all)) in &self.shares {
+            let counts_none = |(n_own, n_all): &(f64, f64)| {
+                self.is_first_version && *n_own == 0.0 && *n_all > 0.0
+            };
+            for (name, share) in &self.shares {
+                if counts_none(share) {
+                    let text = format!(
+                        "the group counted no I/O of {name}, which did some: whether any was the \
+                         group's is not known. Newer kernels count for a group of version 1 only \
+                         where it has a limit: give it a large one for the device in \
+                         blkio.throttle.read_bps_device, and capture again"
+                    );
+                    context.unreadable(None, text);
+                    continue;
+                }
+                let (n_own, n_all) = share;
                 let others = (1.0 - n_own / n_all).max(0.0);
                 if *n_all > 0.0 {
                     let percent = units::format_percent(others);
@@ -168,13 +182,6 @@ impl Disks {
                     );
                     context.remark(None, text);
                 }
-            }
-            let counts_none = |(n_own, n_all): &&(f64, f64)| *n_own == 0.0 && *n_all > 0.0;
-            if self.is_first_version && self.shares.values().any(|share| counts_none(&share)) {
-                let text = "a group of version 1 counted no I/O: newer kernels count there only \
-                            devices with a limit, such as a large one in \
-                            blkio.throttle.read_bps_device";
-                context.remark(None, text);
             }
             if self.is_first_version {
                 let text = "control groups of version 1 do not own what they write through the \

@@ -153,8 +153,10 @@ fn a_group_of_version_1_that_counts_nothing_is_noted() {
         watch.look(&Texts { diskstats: &diskstats, cgroup, ..Texts::default() });
     }
     let notes = notes(&watch.end());
-    assert!(notes.contains("100.0 % of the I/Os of sda came from other processes"), "{notes}");
-    assert!(notes.contains("newer kernels count there only devices with a limit"), "{notes}");
+    // Whose they were is not known, and the command ends with exit code 3.
+    let text = "Unreadable None the group counted no I/O of sda, which did some";
+    assert!(notes.contains(text) && !notes.contains("came from other processes"), "{notes}");
+    assert!(notes.contains("give it a large one for the device"), "{notes}");
 }
 
 #[test]
