@@ -30,6 +30,9 @@ pub(crate) struct TableView {
     pub(crate) rows: Vec<Vec<CellView>>,
     pub(crate) n_rows: usize,
     pub(crate) is_cut: bool,
+    /// A narrow screen shows each row as a block, each cell beside its head: it has sentences, or
+    /// more columns than fit.
+    pub(crate) is_stacked: bool,
     pub(crate) download: Download,
 }
 
@@ -49,6 +52,8 @@ pub(crate) struct CellView {
     pub(crate) is_number: bool,
     /// It is one word, which is not broken at its hyphens.
     pub(crate) is_name: bool,
+    /// The head of its column, where rows may be blocks.
+    pub(crate) head: Option<String>,
 }
 
 /// A file that the page itself holds.
@@ -87,11 +92,14 @@ impl TableView {
             let mut cells = table.rows.iter().map(|row| &row[column]);
             cells.any(|it| !it.is_number() && it.as_shown().chars().count() > LONG_CHARS)
         };
+        let n_columns = table.columns.len();
+        let is_stacked = n_columns > COLUMNS_ON_NARROW || (0..n_columns).any(is_long);
         let are_numbers: Vec<bool> = (0..table.columns.len()).map(is_number).collect();
         let cell = |(column, cell): (usize, &Cell)| CellView {
             text: cell.as_shown().to_owned(),
             is_number: cell.is_number() && are_numbers[column],
             is_name: is_name(cell.as_shown()),
+            head: is_stacked.then(|| table.columns[column].head.clone()),
         };
         TableView {
             heads: heads
@@ -109,10 +117,14 @@ impl TableView {
                 .collect(),
             n_rows: table.rows.len(),
             is_cut: table.rows.len() > rows_max,
+            is_stacked,
             download: Download::csv(table, file),
         }
     }
 }
+
+/// Columns of short words and numbers that a screen of 400 pixels shows side by side.
+const COLUMNS_ON_NARROW: usize = 5;
 
 fn is_name(text: &str) -> bool {
     !text.contains(' ') && text.chars().count() <= LONG_CHARS
