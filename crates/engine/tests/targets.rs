@@ -381,7 +381,8 @@ fn cache_calls_reach_all_files() {
 
 #[track_caller]
 fn check_arena(memory: Memory, align_bytes: u32, buffer_bytes: u32, expected_align: usize) {
-    let spec = ArenaSpec { n_buffers: 5, buffer_bytes, align_bytes, memory, lock: false };
+    let n_buffers = 5;
+    let spec = ArenaSpec { n_buffers, buffer_bytes, align_bytes, memory, ..ArenaSpec::default() };
     let mut arena = match Arena::new(&spec) {
         Err(EngineError::Memory { .. })
             if matches!(spec.memory, Memory::Mmap { huge: true, .. }) =>
@@ -417,6 +418,34 @@ fn buffers_are_apart_and_aligned_in_every_kind_of_memory() {
     let dir = scratch();
     let file = dir.path().join("buffers").to_str().unwrap().to_owned();
     check_arena(Memory::Mmap { huge: false, shared: true, file: Some(file) }, 0, 4096, 4096);
+}
+
+/// Returns how many pages of this process were touched for the first time so far.
+fn n_faults() -> i64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the structure is a valid destination, and filled where the call returns 0.
+    let usage = unsafe {
+        assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()), 0);
+        usage.assume_init()
+    };
+    usage.ru_minflt
+}
+
+#[test]
+fn buffers_that_no_operation_uses_take_no_pages() {
+    let n_touched = |is_used| {
+        let before = n_faults();
+        let spec = ArenaSpec { n_buffers: 4000, is_used, ..ArenaSpec::default() };
+        let mut arena = Arena::new(&spec).unwrap();
+        let n_pages = n_faults() - before;
+        // All the same there are bytes, should somebody look.
+        unsafe { arena.slice_mut(BufId(3999), 4096) }.fill(7);
+        assert_eq!(unsafe { arena.slice(BufId(3999), 4096) }, [7; 4096]);
+        n_pages
+    };
+    assert!(n_touched(false) < 100);
+    // With huge pages there are fewer faults than pages.
+    assert!(n_touched(true) >= 4);
 }
 
 #[test]

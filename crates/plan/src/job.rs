@@ -520,6 +520,12 @@ impl Job {
             && self.issues_one_at_a_time()
     }
 
+    /// Returns whether bytes of its I/Os are read or written by anyone: those that an idle engine
+    /// is asked to read are not, unless they are verified.
+    pub fn uses_buffers(&self) -> bool {
+        !self.engine.kind.is_idle() || self.modifies() || self.verify.method.is_some()
+    }
+
     /// Returns whether the job changes its targets.
     pub fn modifies(&self) -> bool {
         if let Some(work) = &self.tree {

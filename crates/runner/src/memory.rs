@@ -175,6 +175,8 @@ fn needs(job: &Job, is_virtual: bool) -> [Need; 4] {
     let has_buffers = runs && !is_virtual && !is_set_aside && !job.engine.kind.is_of_names();
     let n_threads = if runs && !is_virtual { n_workers } else { 0 };
     let buffer_bytes = if has_buffers { u64::from(job.block_size_max()) } else { 0 };
+    let buffers = need(MemoryUse::Buffers, buffer_bytes, n_slots);
+    let touched_bytes = if job.uses_buffers() { buffers.used_bytes } else { 0 };
     [
         Need {
             what: MemoryUse::Workers,
@@ -183,7 +185,7 @@ fn needs(job: &Job, is_virtual: bool) -> [Need; 4] {
         },
         need(MemoryUse::Files, file_bytes, n_files),
         need(MemoryUse::Queues, SLOT_BYTES, n_slots),
-        need(MemoryUse::Buffers, buffer_bytes, n_slots),
+        Need { used_bytes: touched_bytes, ..buffers },
     ]
 }
 
@@ -325,7 +327,7 @@ mod tests {
 
     #[test]
     fn what_fits_is_let_through() {
-        let crowd = |n| null(|job| job.n_workers = n);
+        let crowd = |n| null(|job| (job.n_workers, job.workload.access.write) = (n, true));
         let file_bytes = FILE_BYTES + Offsets::about_bytes(&Job::default().workload);
         let used_bytes = 1000 * (WORKER_BYTES + file_bytes + SLOT_BYTES) + SPARED_BYTES;
         let buffers_bytes = 1000 * u64::from(Job::default().block_size_max());
@@ -336,6 +338,10 @@ mod tests {
         assert_eq!(said(&[crowd(1000), crowd(1000), crowd(1000)], room), None);
         let less = limit(enough.left_bytes - 1, false);
         assert!(said(&[crowd(1000)], less).is_some());
+        // What the null engine is asked to read touches no buffer.
+        let readers = || null(|job| job.n_workers = 1000);
+        assert_eq!(said(&[readers()], limit(used_bytes, false)), None);
+        assert!(said(&[readers()], limit(used_bytes - 1, false)).is_some());
         // Where nothing is left, a job of one worker is not to blame; without addresses it cannot
         // start.
         assert_eq!(said(&[crowd(1)], limit(0, false)), None);
@@ -350,6 +356,7 @@ mod tests {
     fn what_a_job_does_not_take_is_not_counted() {
         let job = null(|job| {
             (job.n_workers, job.load.queue_depth) = (1000, 64);
+            job.workload.access.write = true;
             job.workload.block_size = PerDir::all(BlockSize::Fixed(1 << 20));
         });
         let room = limit(1 << 30, true);

@@ -401,6 +401,7 @@ impl EngineBuilder {
                 align_bytes: buffers.align_bytes,
                 memory: buffers.memory.clone(),
                 lock: false,
+                is_used: job.uses_buffers(),
             },
             options: BuildOptions {
                 queue_depth: job.load.queue_depth.max(1),
