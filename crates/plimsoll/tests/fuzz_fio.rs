@@ -62,7 +62,7 @@ const ENGINES: [&str; 8] =
 const WALKS: [&str; 6] = ["read", "write", "randread", "randwrite", "rw", "randrw"];
 
 /// Options that change neither amounts nor what is left, each with an engine-free meaning.
-const PLAIN: [&str; 30] = [
+const PLAIN: [&str; 31] = [
     "norandommap",
     "randrepeat=0",
     "randseed=77",
@@ -89,6 +89,7 @@ const PLAIN: [&str; 30] = [
     "thinktime=200\nthinktime_blocks=8",
     "description=one of many",
     "continue_on_error=all",
+    "ignore_error=EAGAIN",
     "random_distribution=zipf:1.2",
     "lockfile=readwrite",
     "overwrite=1",
@@ -176,6 +177,7 @@ fn section(draw: &mut Draw, idx: u64, job: &mut Job) {
     let is_divided = text.contains("nrfiles");
     let goes_on = text.contains("verify=") && text.contains("io_size=100k") && size == "64k";
     job.has_rest |= goes_on;
+    job.has_rest |= is_divided && text.contains("io_size=100k");
     job.has_rest |= repeats && (block == "bs=12k" || size == "300k" || is_divided);
     if draw.chance(8) {
         job.text.push_str("time_based\nruntime=1\n");
@@ -306,7 +308,8 @@ fn compare_json(job: &Job, fio: &Left, ours: &Left, differ: &mut Vec<String>) {
     let (theirs, mut own) = (keys(&fio), keys(&ours));
     if of(&fio, "sync").iter().all(|sync| sync["lat_ns"]["N"].as_u64().unwrap_or(0) == 0) {
         // The sync after the last write, which fio leaves out, was the only one.
-        own.retain(|path| !path.starts_with("jobs.sync.lat_ns.percentile"));
+        let of_samples = ["jobs.sync.lat_ns.percentile", "jobs.sync.lat_ns.bins"];
+        own.retain(|path| !of_samples.iter().any(|head| path.starts_with(head)));
     }
     let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| -> Vec<String> {
         one.difference(other).cloned().collect()

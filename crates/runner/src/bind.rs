@@ -13,7 +13,7 @@ use engine::FileKind;
 use pattern::rng::{Rng, Stream, derive};
 use plan::files::{FileType, Size};
 use plan::replay::Recording;
-use plan::{Diagnostic, Job, Plan};
+use plan::{Diagnostic, EngineWork, Job, Plan};
 use worker::FileRegion;
 
 use crate::control::Control;
@@ -77,7 +77,8 @@ pub(crate) struct BoundFile {
     pub(crate) size_bytes: u64,
     /// It, or the file system it is on, takes no writes.
     pub(crate) read_only: bool,
-    /// Bytes behind the last whole block that the file has nevertheless when it is laid out.
+    /// Bytes behind the last whole block that the file has nevertheless when it is laid out; all of
+    /// them where the job works on names.
     pub(crate) rest_bytes: u64,
 }
 
@@ -377,9 +378,17 @@ impl Binder<'_> {
         };
         let size_bytes = facts.map_or(0, |facts| facts.size_bytes).max(planned_bytes);
         let read_only = facts.is_some_and(|facts| facts.read_only);
-        if self.job.engine.kind.is_of_names() {
+        if let EngineWork::Names(op) = self.job.engine.kind.traits().work {
+            // No byte of it is read or written; but what is looked at or removed has its size.
             let region = FileRegion { offset_bytes: 0, len_bytes: 0 };
-            return Ok(BoundFile { path, kind, region, size_bytes, read_only, rest_bytes: 0 });
+            let is_made = op.needs_existing() && !op.is_of_directories();
+            let is_made = is_made && kind == FileKind::Missing && self.has_size();
+            let rest_bytes = if is_made {
+                self.region_bytes(&path, kind, size_bytes, 0, file_idx, n_files)?
+            } else {
+                0
+            };
+            return Ok(BoundFile { path, kind, region, size_bytes, read_only, rest_bytes });
         }
         self.check_kind(&path, kind)?;
         if let Some(recording) = recording(self.job, self.worker_idx) {
@@ -520,6 +529,17 @@ impl Binder<'_> {
             format!("job `{job}` gives no size, and `{shown}` does not exist or is empty"),
         )
         .help("set `size=`, for example `size=1g`, or name an existing file or device"))
+    }
+
+    /// Returns whether the job says how large its files are, whatever is there.
+    fn has_size(&self) -> bool {
+        let files = &self.job.files;
+        let is_whole = match files.size {
+            Some(Size::Bytes(bytes)) => bytes > 0,
+            Some(Size::Zones(_)) => true,
+            Some(Size::Percent(_)) | None => false,
+        };
+        is_whole || files.file_size_bytes.is_some()
     }
 
     /// Returns whether the target has no size of its own and needs none: the null engine, a

@@ -296,7 +296,8 @@ fn print_record(job: &Job) -> record::job::PrintRecord {
         },
         continue_on_error: {
             let errors = &job.errors;
-            errors.continue_read || errors.continue_write || errors.continue_verify
+            let ignores = errors.ignored_errno.iter().any(|numbers| !numbers.is_empty());
+            ignores || errors.continue_read || errors.continue_write || errors.continue_verify
         },
     }
 }

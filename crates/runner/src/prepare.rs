@@ -16,7 +16,7 @@ use engine::{
 };
 use pattern::{Contents, ContentsSpec};
 use plan::files::Fallocate;
-use plan::{EngineWork, Job, change};
+use plan::{EngineWork, Job, SpaceCall, change};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::claims::Claims;
@@ -205,19 +205,20 @@ pub(crate) fn layout_of<'a>(
         return None;
     }
     let missing = now.missing;
+    let reads = job.access().read || (job.verify.verify_only && job.verify.method.is_some());
     if let EngineWork::Names(op) = kind.traits().work {
-        let to_bytes = if op.is_of_directories() { 0 } else { file.needed_bytes() };
         return (op.needs_existing() && missing).then_some(Layout {
             job,
             seed: worker.seed,
             from_bytes: 0,
-            to_bytes,
-            written: false,
+            to_bytes: file.laid_out_bytes(),
+            written: reads || job.files.overwrite,
             create_parents,
         });
     }
-    let reads = job.access().read || (job.verify.verify_only && job.verify.method.is_some());
-    let skip = job.files.create_on_open || job.files.fill_device || job.files.append;
+    let grows = job.files.create_on_open || job.files.fill_device || job.files.append;
+    // A mapping cannot grow its file.
+    let skip = grows && kind.traits().work != EngineWork::MappedBytes;
     if (skip && !reads) || (now.size_bytes >= file.laid_out_bytes() && !missing) {
         return None;
     }
@@ -502,7 +503,9 @@ fn changed_devices(bound: &BoundWorker) -> Vec<PathBuf> {
 }
 
 pub(crate) fn file_spec(job: &Job, file: &BoundFile) -> FileSpec {
-    let modifies = job.modifies();
+    // Reserving space takes a file that may be written, and a read reserves some, too.
+    let reserves = job.engine.kind.traits().work == EngineWork::Space(SpaceCall::Fallocate);
+    let modifies = job.modifies() || reserves;
     let reads = job.access().read || job.verify.method.is_some();
     FileSpec {
         path: file.path.clone(),

@@ -31,6 +31,47 @@ fn each_pass_makes_its_files_anew() {
 }
 
 #[test]
+fn files_to_look_at_or_to_remove_have_their_size_and_their_bytes() {
+    for engine in ["filestat", "filedelete"] {
+        let bench = Bench::new();
+        let made = |name: &str| {
+            let facts = std::fs::metadata(bench.path(name)).unwrap();
+            (facts.len(), facts.blocks() > 0)
+        };
+        let job = format!("ioengine={engine}\ncreate_only=1\ncreate_fsync=1\n");
+        let record = bench.run(&format!("[a]\n{job}directory=@\nnrfiles=2\nfilesize=10000\n"));
+        assert_eq!(record.outcome, Outcome::Complete, "{engine}");
+        assert_eq!([made("a.0.0"), made("a.0.1")], [(10_000, true); 2], "{engine}");
+        bench.run(&format!("[b]\n{job}filename=@/b\nsize=64k\nrw=write\nfallocate=truncate\n"));
+        assert_eq!(made("b"), (64 << 10, false), "{engine}: nothing is written for a writer");
+        // What is there stays as it is.
+        bench.file("c", 4);
+        bench.run(&format!("[c]\n{job}filename=@/c\nsize=64k\n"));
+        assert_eq!(made("c").0, 4 << 10, "{engine}");
+        bench.run(&format!("[d]\n{job}filename=@/d\n"));
+        assert_eq!(made("d"), (0, false), "{engine}: no size, no bytes");
+    }
+}
+
+#[test]
+fn what_is_appended_through_a_mapping_is_laid_out_before() {
+    let bench = Bench::new();
+    bench.file("f", 64);
+    let record = bench.run("[a]\nioengine=mmap\nrw=write\nfile_append=1\nfilename=@/f\nsize=32k\n");
+    assert_eq!(record.jobs[0].error_message, "");
+    assert_eq!(record.jobs[0].dirs.write.io_bytes, 32 << 10);
+    assert_eq!(std::fs::metadata(bench.path("f")).unwrap().len(), 96 << 10);
+}
+
+#[test]
+fn a_read_that_reserves_space_may_write_to_its_file() {
+    let bench = Bench::new();
+    let record = bench.run("[a]\nioengine=falloc\nrw=read\nfilename=@/n\nsize=64k\n");
+    assert_eq!(record.jobs[0].error_message, "");
+    assert_eq!(n_ios(&record.jobs[0]), 16);
+}
+
+#[test]
 fn found_files_are_all_used_and_nothing_is_made() {
     let bench = Bench::new();
     bench.file("d/x", 64);
