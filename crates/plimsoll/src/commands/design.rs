@@ -224,7 +224,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     {
         let n_designs: usize =
             answers.iter().map(|answer| answer.found.designs.len()).max().unwrap_or(0);
-        let text = format!("`--explain {number}`: there are {n_designs} designs");
+        let found = units::plural(n_designs, "design");
+        let text = format!("`--explain {number}`: the search found {found}");
         return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
     }
     let written = args.output.as_deref().map(|path| (path, form::Form::of_file(path)));

@@ -6,6 +6,7 @@ use ::catalog::Catalog;
 use ::catalog::cost::{Line, Purchase, cost};
 use ::design::{Judged, Rejection, SearchInput, bill, judge};
 use serde_json::json;
+use units::plural;
 use volume::design::{MB_READINGS, parse_in_mb};
 
 use super::Args;
@@ -106,7 +107,7 @@ fn rank_named(
 
 fn as_text(args: &Args, asked: &SearchInput, all: &[RankedDesign]) -> String {
     let mut page = head(args, asked);
-    page.push_str(&format!("\n{} designs, {} h a month\n", all.len(), args.hours));
+    page.push_str(&format!("\n{}, {} h a month\n", plural(all.len(), "design"), args.hours));
     for (idx, it) in all.iter().enumerate() {
         let price = match &it.usd {
             Ok(usd) => format!("USD {} a month", dollars(*usd)),

@@ -54,8 +54,11 @@ pub(super) fn run(
     let idx = usize::from(args.explain.unwrap_or(1)) - 1;
     let chosen = answer.found.designs.get(idx);
     if args.explain.is_some() && chosen.is_none() && !answer.found.designs.is_empty() {
-        let text =
-            format!("`--explain {}`: there are {} designs", idx + 1, answer.found.designs.len());
+        let text = format!(
+            "`--explain {}`: the search found {}",
+            idx + 1,
+            units::plural(answer.found.designs.len(), "design")
+        );
         return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
     }
     if let (Some(path), Some(ranked)) = (&args.output, chosen) {
