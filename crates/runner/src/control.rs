@@ -2,6 +2,11 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::mpsc::Sender;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::step_event::StepEvent;
 
 /// How urgently a run should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,13 +19,19 @@ pub enum Stop {
     Now,
 }
 
-/// Shared between a run and whoever may stop it, such as a signal handler.
+/// Shared between a run and whoever may stop it or ask for its status.
+///
+/// A request is an event for the step that runs: it wakes the step's loop. Requests lock, so a
+/// signal handler leaves them to a thread.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicU8,
     ends_step: AtomicBool,
     ends_after_step: AtomicBool,
     asks_status: AtomicBool,
+    /// The loop of the step that runs.
+    listener: Mutex<Option<Sender<StepEvent>>>,
+    asked: Condvar,
 }
 
 impl Control {
@@ -29,16 +40,17 @@ impl Control {
         Self::default()
     }
 
-    /// Asks the run to end. A second request is more urgent. Safe in a signal handler.
+    /// Asks the run to end. A second request is more urgent.
     pub fn request_stop(&self) {
-        let level = self.stop.load(Relaxed);
-        self.stop.store(level.saturating_add(1).min(2), Relaxed);
+        let _ = self.stop.fetch_update(Relaxed, Relaxed, |level| Some((level + 1).min(2)));
+        self.wake();
     }
 
     /// Asks the step that is running to end before its time, as if it were over; the next one
     /// follows. Without a step that runs, it is the next one's.
     pub fn request_step_end(&self) {
         self.ends_step.store(true, Relaxed);
+        self.wake();
     }
 
     /// Asks the run to be complete with the step that is running: those behind it are not wanted.
@@ -48,9 +60,40 @@ impl Control {
     }
 
     /// Asks how the run stands: [`crate::RunEvent::StatusAsked`] answers as soon as workers run,
-    /// and the run goes on. Safe in a signal handler.
+    /// and the run goes on.
     pub fn request_status(&self) {
         self.asks_status.store(true, Relaxed);
+        self.wake();
+    }
+
+    /// Waits until an end is asked for, and no longer than this.
+    pub fn wait_for_stop(&self, longest: Duration) {
+        let goes_on = |_: &mut Option<Sender<StepEvent>>| !self.is_stopped();
+        let waited = self.asked.wait_timeout_while(self.lock(), longest, goes_on);
+        drop(waited);
+    }
+
+    /// Sends every request to `events` while what it returns lives. A control is of one step at a
+    /// time.
+    pub(crate) fn listen(&self, events: Sender<StepEvent>) -> Listening<'_> {
+        let before = self.lock().replace(events);
+        assert!(before.is_none(), "two steps listen to one control");
+        Listening(self)
+    }
+
+    /// Makes a request known, after it was noted.
+    fn wake(&self) {
+        let listener = self.lock();
+        if let Some(events) = &*listener {
+            // A step that has ended takes no more events.
+            let _gone = events.send(StepEvent::Control);
+        }
+        self.asked.notify_all();
+    }
+
+    /// What it guards is whole at any time, so a panic elsewhere does not matter.
+    fn lock(&self) -> MutexGuard<'_, Option<Sender<StepEvent>>> {
+        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes such a request, if there is one.
@@ -87,5 +130,15 @@ impl Control {
             1 => Stop::Soon,
             _ => Stop::Now,
         }
+    }
+}
+
+/// A step that takes requests as events, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Listening<'a>(&'a Control);
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() = None;
     }
 }

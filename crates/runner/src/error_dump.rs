@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
+use crate::step_event::StepEvent;
 use crate::worker_event::WorkerEvent;
 use engine::{Engine, EngineError, Layer, Wait};
 use plan::op::{Completion, Op};
@@ -19,7 +20,7 @@ pub(crate) struct ErrorDump {
     paths: Vec<PathBuf>,
     job: String,
     n_reported: u32,
-    events: Sender<WorkerEvent>,
+    events: Sender<StepEvent>,
 }
 
 impl ErrorDump {
@@ -29,7 +30,7 @@ impl ErrorDump {
         queue_depth: u32,
         paths: Vec<PathBuf>,
         job: String,
-        events: Sender<WorkerEvent>,
+        events: Sender<StepEvent>,
     ) -> Self {
         let in_flight = vec![None; queue_depth as usize];
         ErrorDump { engine, in_flight, paths, job, n_reported: 0, events }
@@ -48,7 +49,7 @@ impl ErrorDump {
         let text =
             format!("job `{job}`: {what} of {len} B at offset {offset} of `{target}`: {error}");
         // The step outlives its threads; if it is gone, no receiver is left.
-        let _gone = self.events.send(WorkerEvent::Error { text });
+        let _gone = self.events.send(StepEvent::Worker(WorkerEvent::Error { text }));
     }
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use record::Interval;
@@ -19,6 +19,7 @@ use crate::options::RunOptions;
 use crate::seat::Seat;
 use crate::series::{SeriesSampler, SeriesSoFar};
 use crate::status::IntervalSampler;
+use crate::step_event::StepEvent;
 
 /// Length of an interval of the record.
 const INTERVAL_NS: u64 = 1_000_000_000;
@@ -173,7 +174,6 @@ impl Cuts {
 /// The thread that ends intervals when they should.
 pub(crate) struct Cutter {
     shared: Arc<Shared>,
-    cut: Receiver<(Interval, u64)>,
     thread: JoinHandle<Cuts>,
     /// To tell by what was done until now.
     series: Option<SeriesSampler>,
@@ -187,7 +187,8 @@ struct Shared {
 }
 
 impl Cutter {
-    /// Hands the intervals of a step to a thread of their own.
+    /// Hands the intervals of a step to a thread of their own, which sends each to `events` when it
+    /// has ended.
     ///
     /// # Errors
     /// When there is none to be had: the intervals, for the caller to cut.
@@ -196,6 +197,7 @@ impl Cutter {
         seats: &[Seat<'_>],
         clock: Clock,
         ends_ns: Option<u64>,
+        events: Sender<StepEvent>,
     ) -> Result<Self, Box<Cuts>> {
         let ends_ns = AtomicU64::new(ends_ns.unwrap_or(u64::MAX));
         let shared = Arc::new(Shared { stop: AtomicBool::new(false), ends_ns });
@@ -204,19 +206,18 @@ impl Cutter {
             .details
             .is_some()
             .then(|| SeriesSampler::new(seats.iter().map(Seat::counters)));
-        let (sender, cut) = channel();
         let watched = Arc::clone(&shared);
         // A closure that cannot be run is lost, and what it holds with it.
         let (hand, given) = channel();
         let thread = std::thread::Builder::new().name("intervals".to_owned()).spawn(move || {
             let cuts: Cuts = given.recv().expect("they are given after the thread was made");
-            cut_all(cuts, &watched, clock, &sender)
+            cut_all(cuts, &watched, clock, &events)
         });
         match thread {
             Ok(thread) => {
                 // The thread waits for it.
                 let _gone = hand.send(cuts);
-                Ok(Cutter { shared, cut, thread, series })
+                Ok(Cutter { shared, thread, series })
             }
             Err(_) => Err(Box::new(cuts)),
         }
@@ -227,33 +228,22 @@ impl Cutter {
         self.shared.ends_ns.store(ends_ns.unwrap_or(u64::MAX), Relaxed);
     }
 
-    /// Returns the next interval that has ended and was not taken yet, and when it did.
-    pub(crate) fn take(&self) -> Option<(Interval, u64)> {
-        self.cut.try_recv().ok()
-    }
-
     /// Returns what was done until now, where intervals hold it.
     pub(crate) fn so_far(&self) -> Option<SeriesSoFar<'_>> {
         self.series.as_ref().map(SeriesSampler::so_far)
     }
 
-    /// Ends the thread. Returns the intervals that were not taken yet, and the one that goes on; of
-    /// a thread that panicked none.
-    pub(crate) fn finish(self) -> (Vec<(Interval, u64)>, Option<Cuts>) {
+    /// Ends the thread, after which no interval is sent any more. Returns the one that goes on;
+    /// of a thread that panicked none.
+    pub(crate) fn finish(self) -> Option<Cuts> {
         self.shared.stop.store(true, Relaxed);
         self.thread.thread().unpark();
-        let cuts = self.thread.join().ok();
-        (self.cut.try_iter().collect(), cuts)
+        self.thread.join().ok()
     }
 }
 
 /// Ends intervals until it is asked to stop.
-fn cut_all(
-    mut cuts: Cuts,
-    shared: &Shared,
-    clock: Clock,
-    sender: &Sender<(Interval, u64)>,
-) -> Cuts {
+fn cut_all(mut cuts: Cuts, shared: &Shared, clock: Clock, to: &Sender<StepEvent>) -> Cuts {
     while !shared.stop.load(Relaxed) {
         let now_ns = clock.now_ns();
         let ends_ns = match shared.ends_ns.load(Relaxed) {
@@ -262,7 +252,7 @@ fn cut_all(
         };
         if let Some(interval) = cuts.tick(now_ns, ends_ns) {
             // Whoever takes them lives as long as this thread.
-            let _gone = sender.send((interval, now_ns));
+            let _gone = to.send(StepEvent::Interval(Box::new(interval), now_ns));
         }
         match cuts.next_ns() {
             u64::MAX => std::thread::park(),

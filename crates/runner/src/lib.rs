@@ -61,6 +61,7 @@ mod spread;
 mod status;
 mod steady;
 mod step;
+mod step_event;
 mod steps;
 mod targets;
 mod thread;

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::channel;
 
 use engine::FileKind;
 use plan::files::LockFile;
@@ -15,6 +16,7 @@ use worker::{FileRegion, Meters};
 use crate::amount::AmountWatch;
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::clock::Clock;
+use crate::control::Control;
 use crate::emulation::Placement;
 use crate::file_locks::FileLocks;
 use crate::logs::LogSetup;
@@ -122,6 +124,16 @@ fn time_and_counters_go_forward() {
             drop(SteadyWatch::new(spec, Vec::new()));
         }),
     ]);
+}
+
+#[test]
+fn a_control_is_of_one_step() {
+    let control = Control::new();
+    drop(control.listen(channel().0));
+    let _listening = control.listen(channel().0);
+    testing::check_wrong_calls(&[("a second step", "two steps listen to one control", &|| {
+        drop(control.listen(channel().0));
+    })]);
 }
 
 #[test]

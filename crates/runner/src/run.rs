@@ -177,8 +177,8 @@ fn run_one(
 /// Most time between reports where steps end: nothing is measured then that they could disturb.
 const BETWEEN_STEPS_MS: u64 = 1000;
 
-/// Longest time for which a pause does not look at requests to stop.
-const PAUSE_TICK_NS: u64 = 50_000_000;
+/// Time between two reports of a pause.
+const PAUSED_NS: u64 = 50_000_000;
 
 impl RunSoFar<'_> {
     /// Reports between two steps how the run stands, if that was long ago.
@@ -248,7 +248,7 @@ impl RunSoFar<'_> {
                 return;
             }
             on_event(RunEvent::Paused { step_idx, left_ns });
-            std::thread::sleep(self.clock.wall_time(left_ns.min(PAUSE_TICK_NS)));
+            self.control.wait_for_stop(self.clock.wall_time(left_ns.min(PAUSED_NS)));
         }
     }
 

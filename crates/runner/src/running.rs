@@ -206,6 +206,13 @@ impl Running<'_> {
         });
     }
 
+    /// Returns when [`Running::check_steady`] wants to be called; `None` while it is not known when
+    /// a group begins to measure.
+    pub(crate) fn next_steady_ns(&self) -> Option<u64> {
+        let due = self.steady.iter().map(|(watch, _)| watch.next_ns());
+        Some(due.collect::<Option<Vec<u64>>>()?.into_iter().min().unwrap_or(u64::MAX))
+    }
+
     /// Ends the workers whose group has become steady.
     pub(crate) fn check_steady(&mut self, now_ns: u64) {
         for (watch, members) in &mut self.steady {

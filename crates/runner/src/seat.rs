@@ -20,6 +20,7 @@ use crate::logs::LogSetup;
 use crate::prepare::{self, WaitsForOthers};
 use crate::process::Surroundings;
 use crate::setup_error::SetupError;
+use crate::step_event::StepEvent;
 use crate::thread::ThreadContext;
 use crate::tree::TreeSeat;
 use crate::verify_state;
@@ -96,7 +97,7 @@ impl<'a> Seat<'a> {
         idx: usize,
         shared: Shared<'_>,
         logs: &mut LogSetup,
-        events: Sender<WorkerEvent>,
+        events: Sender<StepEvent>,
     ) -> Result<(), SetupError> {
         let is_unused = self.state == SeatState::Ended && self.result.is_none();
         assert!(is_unused && self.thread.is_none(), "a seat has one worker");
@@ -274,18 +275,19 @@ impl<'a> Seat<'a> {
     }
 }
 
-/// Runs a worker, and tells the step of a thread that is about to be gone without a result.
+/// Runs a worker. Whatever becomes of it, the step gets a last event from the thread.
 fn run_guarded(context: ThreadContext, builder: prepare::EngineBuilder) {
     let (idx, events) = (context.idx, context.events.clone());
     // What it worked on is dropped on the way out, and its counters are single numbers.
     let run = AssertUnwindSafe(|| context.run(builder));
-    if let Err(payload) = std::panic::catch_unwind(run) {
+    let last = std::panic::catch_unwind(run).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
         let message = text.unwrap_or_else(|| "without a word".to_owned());
-        // The step outlives its threads; if it is gone, no receiver is left.
-        let _gone = events.send(WorkerEvent::Panicked { idx, message });
-    }
+        WorkerEvent::Panicked { idx, message }
+    });
+    // The step outlives its threads; if it is gone, no receiver is left.
+    let _gone = events.send(StepEvent::Worker(last));
 }
 
 /// Draws the start delay of a worker between the job's two bounds.

@@ -193,6 +193,21 @@ impl SteadyWatch {
         SteadyWatch { members, steady, seen: Totals::default(), interval: None }
     }
 
+    /// Returns when a sample is due; `None` while it is not known when the first member starts.
+    pub(crate) fn next_ns(&self) -> Option<u64> {
+        match self.interval {
+            _ if self.steady.attained => Some(u64::MAX),
+            Some((_, due_ns)) => Some(due_ns),
+            None => Some(self.start_ns()?.saturating_add(self.steady.spec.ramp_ns)),
+        }
+    }
+
+    /// Returns when the first member started to measure, if one has.
+    fn start_ns(&self) -> Option<u64> {
+        let starts = self.members.iter().map(|meters| meters.measured_since_ns.load(Relaxed));
+        starts.filter(|start_ns| *start_ns != 0).min()
+    }
+
     /// Takes a sample if one is due. Returns true once, when the state has become steady.
     pub(crate) fn tick(&mut self, now_ns: u64) -> bool {
         if self.steady.attained {
@@ -217,8 +232,7 @@ impl SteadyWatch {
 
     /// Begins the first interval when the wait after the first member's start is over.
     fn begin(&mut self, now_ns: u64, check_ns: u64) {
-        let starts = self.members.iter().map(|meters| meters.measured_since_ns.load(Relaxed));
-        let Some(start_ns) = starts.filter(|start_ns| *start_ns != 0).min() else { return };
+        let Some(start_ns) = self.start_ns() else { return };
         let begin_ns = start_ns.saturating_add(self.steady.spec.ramp_ns);
         if now_ns >= begin_ns {
             self.seen = self.totals();

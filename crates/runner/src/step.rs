@@ -21,7 +21,7 @@ use crate::running::{Running, flow_groups};
 use crate::seat::{Seat, SeatState, Shared};
 use crate::tree::StepTrees;
 use crate::verify_notes;
-use crate::watch::watch;
+use crate::watch::{Channel, watch};
 
 /// Runs a step to its end.
 pub(crate) fn run_step(
@@ -29,6 +29,8 @@ pub(crate) fn run_step(
     step: &BoundStep,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> StepOutcome {
+    let channel: Channel = channel();
+    let _listening = context.control.listen(channel.0.clone());
     let mut setup = match context.volumes {
         None => prepare::step(context, step, on_event),
         Some(_) => step.workers.iter().map(|_| None).collect(),
@@ -36,7 +38,6 @@ pub(crate) fn run_step(
     assert_eq!(setup.len(), step.workers.len(), "each worker is prepared, or has failed to be");
     let mut trees = StepTrees::prepare(step, context.control);
     trees.report(true, on_event);
-    let (sender, events) = channel();
     let mut flows = flow_groups(step);
     let locks = FileLocks::new(step);
     let overlaps = Overlaps::new(step);
@@ -63,7 +64,7 @@ pub(crate) fn run_step(
             let amount = moved.as_ref().map(|moved| AmountShare::new(moved, &seat.meters));
             let (flow, claims) = (flows.remove(&idx), Arc::clone(&claims));
             let shared = Shared { walks: &mut walks, flow, waits, tree, amount, claims };
-            if let Err(error) = seat.spawn(context, idx, shared, &mut logs, sender.clone()) {
+            if let Err(error) = seat.spawn(context, idx, shared, &mut logs, channel.0.clone()) {
                 seat.setup_error = Some(error);
             }
         }
@@ -71,13 +72,12 @@ pub(crate) fn run_step(
     }
     // Of workers that do not start: the others of their flow would wait for them.
     drop(flows);
-    drop(sender);
     let mut running = Running::new(context, seats, context.clock.now_ns());
     running.notes = verify_notes::of_step(step);
     let logs = start_logs(&mut running, logs);
     let mut formats = trees.formats();
     let mut each_turn = || trees.let_formats_make();
-    watch(&mut running, &events, &mut each_turn, &mut |event| {
+    watch(&mut running, &channel, &mut each_turn, &mut |event| {
         if matches!(event, RunEvent::Status(_) | RunEvent::Interval(_)) {
             formats.report(on_event);
         }

@@ -16,6 +16,7 @@ use crate::portions::Portions;
 use crate::prepare::EngineBuilder;
 use crate::process::Surroundings;
 use crate::setup_error::SetupError;
+use crate::step_event::StepEvent;
 use crate::worker_event::{Signals, WorkerEvent, WorkerResult};
 
 /// How long a worker with one operation at a time lets what has completed gather before it adds it
@@ -32,7 +33,7 @@ pub(crate) struct ThreadContext {
     pub(crate) filler: Filler,
     pub(crate) clock: Clock,
     pub(crate) signals: Arc<Signals>,
-    pub(crate) events: Sender<WorkerEvent>,
+    pub(crate) events: Sender<StepEvent>,
     pub(crate) delay_ns: u64,
     pub(crate) surroundings: Surroundings,
     /// What all workers of the step may move together.
@@ -40,8 +41,9 @@ pub(crate) struct ThreadContext {
 }
 
 impl ThreadContext {
-    /// Runs the worker on the calling thread, with the engine that `builder` makes.
-    pub(crate) fn run(mut self, builder: EngineBuilder) {
+    /// Runs the worker on the calling thread, with the engine that `builder` makes. Returns the
+    /// last event of the worker.
+    pub(crate) fn run(mut self, builder: EngineBuilder) -> WorkerEvent {
         sharpen_timers();
         let surroundings = self.surroundings.apply(&self.signals).map_err(SetupError::from);
         let prepared = surroundings.and_then(|locked| {
@@ -51,14 +53,11 @@ impl ThreadContext {
         let (_locked_memory, mut engine) = match prepared {
             Ok((locked, engine)) => (locked, self.watch_errors(engine)),
             Err(error) => {
-                return self.send(WorkerEvent::Ready { idx: self.idx, error: Some(error) });
+                return WorkerEvent::Ready { idx: self.idx, error: Some(error) };
             }
         };
         self.filler.fill_all(engine.as_mut());
-        self.send(WorkerEvent::Ready { idx: self.idx, error: None });
-        while !self.signals.go.load(Acquire) {
-            std::thread::park();
-        }
+        self.await_start();
         wait_until(self.clock, &self.signals, self.clock.now_ns() + self.delay_ns);
         let usage = Usage::of_thread();
         let started_ns = self.clock.now_ns();
@@ -109,7 +108,17 @@ impl ThreadContext {
         result.engine_error = result.engine_error.or(error);
         result.remarks = remarks;
         result.remarks.extend(self.nothing_left());
-        self.send(WorkerEvent::Ended { idx: self.idx, result: Box::new(result) });
+        WorkerEvent::Ended { idx: self.idx, result: Box::new(result) }
+    }
+
+    /// Reports that the worker is ready, and waits for the start.
+    fn await_start(&self) {
+        // The step outlives its threads; if it is gone, no receiver is left.
+        let ready = WorkerEvent::Ready { idx: self.idx, error: None };
+        let _gone = self.events.send(StepEvent::Worker(ready));
+        while !self.signals.go.load(Acquire) {
+            std::thread::park();
+        }
     }
 
     /// Returns why work on a tree had nothing to do from the start.
@@ -129,11 +138,6 @@ impl ThreadContext {
         let depth = self.worker.queue_depth() as u32;
         let events = self.events.clone();
         Box::new(ErrorDump::new(engine, depth, paths, job.name.clone(), events))
-    }
-
-    fn send(&self, event: WorkerEvent) {
-        // The step outlives its threads; if it is gone, no receiver is left.
-        let _gone = self.events.send(event);
     }
 }
 
@@ -210,7 +214,7 @@ fn drive<S: DataSource>(
 struct DriveContext {
     clock: Clock,
     signals: Arc<Signals>,
-    events: Sender<WorkerEvent>,
+    events: Sender<StepEvent>,
     idx: usize,
     amount: Option<AmountShare>,
 }
@@ -227,7 +231,8 @@ impl DriveContext {
     fn report_errors(&self, worker: &mut Worker) {
         for error in worker.io_errors().drain(..) {
             // The step outlives its threads; if it is gone, no receiver is left.
-            let _gone = self.events.send(WorkerEvent::IoError { idx: self.idx, error });
+            let event = WorkerEvent::IoError { idx: self.idx, error };
+            let _gone = self.events.send(StepEvent::Worker(event));
         }
     }
 }

@@ -1,13 +1,15 @@
 //! The loop of a step: from the building of its workers' engines to the end of the last worker.
 //!
-//! It takes one closed set of events, [`Event`], in both phases; threads only produce them. A
-//! worker whose thread panics, and a request to stop, end the step in either.
+//! It takes one closed set of events, [`StepEvent`], in both phases, and waits for the next one
+//! until something is due; threads and whoever controls the run only produce them. A worker whose
+//! thread panics, and a request to stop, end the step in either.
 
 #[cfg(test)]
 mod tests;
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+
+use record::Interval;
 
 use crate::cpu::CpuSampler;
 use crate::event::RunEvent;
@@ -15,11 +17,13 @@ use crate::intervals::{Cuts, Cutter};
 use crate::pauses::PauseWatch;
 use crate::running::Running;
 use crate::seat::{Seat, SeatState};
+use crate::series::SeriesSoFar;
 use crate::status::IntervalSampler;
-use crate::worker_event::WorkerEvent;
+use crate::step_event::StepEvent;
 
-/// How often the step looks at requests to stop, and at the longest.
-const TICK: Duration = Duration::from_millis(50);
+/// How often the step looks at what no event reports: when the first worker begins to measure, for
+/// a steady state, and when a format has removed what lay there before.
+const LOOK_NS: u64 = 50_000_000;
 
 /// Time that commands have to end when a run is left at once: twice what they are given.
 const LEAVE_NS: u64 = 1_000_000_000;
@@ -28,15 +32,8 @@ const LEAVE_NS: u64 = 1_000_000_000;
 /// for two hundredths at most.
 const REPORT_PAUSE: u64 = 50;
 
-/// What happens to a step.
-enum Event {
-    /// A worker is ready, has ended, or has something to tell; or its thread is gone.
-    Worker(WorkerEvent),
-    /// Time has passed: a stop may have been asked for, or something be due.
-    Tick,
-    /// All threads are gone without a word: nothing is left to wait for.
-    Deserted,
-}
+/// The events of a step, and where its threads send them.
+pub(crate) type Channel = (Sender<StepEvent>, Receiver<StepEvent>);
 
 /// How far a step is.
 enum Phase {
@@ -47,52 +44,59 @@ enum Phase {
     Measuring(Box<Measuring>),
 }
 
-/// Watches the workers of a step until all have ended, and does `each_turn` what they may wait for.
+/// Watches the workers of a step until all have ended, and does `each_turn` what they may wait for;
+/// it returns whether one does.
 pub(crate) fn watch(
     running: &mut Running<'_>,
-    events: &Receiver<WorkerEvent>,
-    each_turn: &mut dyn FnMut(),
+    channel: &Channel,
+    each_turn: &mut dyn FnMut() -> bool,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) {
     let mut phase = Phase::Preparing { leaves_at_ns: None };
     loop {
-        phase = phase.advance(running);
+        phase = phase.advance(running, &channel.0);
+        let mut is_awaited = false;
+        if let Phase::Measuring(measuring) = &mut phase {
+            running.start_waiting();
+            is_awaited = each_turn();
+            measuring.turn(running, on_event);
+        }
         if phase.is_over(running) || !(running.obey_control() || phase.waits(running)) {
             break;
         }
-        match next(events, phase.wait(running)) {
-            Event::Worker(event) => running.take(event),
-            Event::Tick => {}
-            Event::Deserted => break,
-        }
-        if let Phase::Measuring(measuring) = &mut phase {
-            running.start_waiting();
-            each_turn();
-            measuring.turn(running, on_event);
+        match next(&channel.1, running, phase.due_ns(running, is_awaited)) {
+            StepEvent::Worker(event) => running.take(event),
+            StepEvent::Interval(interval, ended_ns) => {
+                phase.report_interval(running, *interval, ended_ns, on_event);
+            }
+            // What was asked for is looked at in each turn, as it may be older than the step.
+            StepEvent::Control | StepEvent::Due => {}
         }
     }
     running.report_errors(on_event);
     if let Phase::Measuring(measuring) = phase {
-        measuring.finish(running, on_event);
+        measuring.finish(running, &channel.1, on_event);
     }
 }
 
-/// Waits for the next event.
-fn next(events: &Receiver<WorkerEvent>, wait: Duration) -> Event {
+/// Waits for the next event, until `due_ns`.
+fn next(events: &Receiver<StepEvent>, running: &Running<'_>, due_ns: u64) -> StepEvent {
+    let clock = running.context.clock;
+    let wait = clock.wall_time(due_ns.saturating_sub(clock.now_ns()));
     match events.recv_timeout(wait) {
-        Ok(event) => Event::Worker(event),
-        Err(RecvTimeoutError::Timeout) => Event::Tick,
-        Err(RecvTimeoutError::Disconnected) => Event::Deserted,
+        Ok(event) => event,
+        Err(RecvTimeoutError::Timeout) => StepEvent::Due,
+        Err(RecvTimeoutError::Disconnected) => unreachable!("the step holds a sender"),
     }
 }
 
 impl Phase {
     /// Starts the workers together once none builds its engine any more.
-    fn advance(self, running: &mut Running<'_>) -> Phase {
+    fn advance(self, running: &mut Running<'_>, events: &Sender<StepEvent>) -> Phase {
         let builds = |seat: &Seat<'_>| seat.state == SeatState::Building;
         match self {
             Phase::Preparing { .. } if !running.seats.iter().any(builds) => {
-                Phase::Measuring(Box::new(Measuring::start(running)))
+                Phase::Measuring(Box::new(Measuring::start(running, events)))
             }
             Phase::Preparing { .. } | Phase::Measuring(_) => self,
         }
@@ -117,12 +121,34 @@ impl Phase {
         !is_late && running.seats.iter().any(has_command)
     }
 
-    /// Returns how long nothing needs to be done unless an event comes.
-    fn wait(&self, running: &Running<'_>) -> Duration {
-        let Phase::Measuring(measuring) = self else { return TICK };
-        let clock = running.context.clock;
-        let next_ns = measuring.next_ns().min(running.next_look_ns());
-        clock.wall_time(next_ns.saturating_sub(clock.now_ns())).min(TICK)
+    /// Returns when something is to be done even if no event comes.
+    fn due_ns(&self, running: &Running<'_>, is_awaited: bool) -> u64 {
+        let look_ns = running.context.clock.now_ns() + LOOK_NS;
+        match self {
+            Phase::Preparing { leaves_at_ns } => leaves_at_ns.unwrap_or(u64::MAX),
+            Phase::Measuring(measuring) => {
+                let awaited_ns = if is_awaited { look_ns } else { u64::MAX };
+                let steady_ns = running.next_steady_ns().unwrap_or(look_ns);
+                let due_ns = measuring.next_ns().min(running.next_look_ns());
+                due_ns.min(steady_ns).min(awaited_ns)
+            }
+        }
+    }
+
+    fn report_interval(
+        &self,
+        running: &mut Running<'_>,
+        interval: Interval,
+        ended_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        match self {
+            Phase::Measuring(measuring) => {
+                let so_far = measuring.intervals.so_far();
+                running.report_interval(interval, so_far.as_ref(), ended_ns, on_event);
+            }
+            Phase::Preparing { .. } => unreachable!("intervals begin with the measuring"),
+        }
     }
 }
 
@@ -136,7 +162,7 @@ struct Measuring {
 
 impl Measuring {
     /// Starts the workers.
-    fn start(running: &mut Running<'_>) -> Measuring {
+    fn start(running: &mut Running<'_>, events: &Sender<StepEvent>) -> Measuring {
         let context = running.context;
         let clock = context.clock;
         running.started_ns = clock.now_ns();
@@ -145,14 +171,12 @@ impl Measuring {
         let started_ns = running.started_ns;
         let report_ns = context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
         let reported_ns = context.so_far.reported_ns.get();
-        let measuring = Measuring {
-            intervals: Intervals::start(running, started_ns),
+        Measuring {
+            intervals: Intervals::start(running, started_ns, events.clone()),
             live: running.sampler(started_ns),
             next_status_ns: started_ns + context.options.status_interval_ns(),
             next_report_ns: report_ns.map_or(u64::MAX, |ns| (reported_ns + ns).max(started_ns)),
-        };
-        running.start_waiting();
-        measuring
+        }
     }
 
     /// Returns when the next thing is due.
@@ -194,9 +218,14 @@ impl Measuring {
     }
 
     /// Reports of what is left when the step has ended.
-    fn finish(self, running: &mut Running<'_>, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+    fn finish(
+        self,
+        running: &mut Running<'_>,
+        events: &Receiver<StepEvent>,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
         let ended_ns = running.work_ended_ns().unwrap_or_else(|| running.context.clock.now_ns());
-        self.intervals.finish(running, ended_ns, on_event);
+        self.intervals.finish(running, events, ended_ns, on_event);
     }
 }
 
@@ -207,10 +236,10 @@ enum Intervals {
 }
 
 impl Intervals {
-    fn start(running: &Running<'_>, now_ns: u64) -> Self {
+    fn start(running: &Running<'_>, now_ns: u64, events: Sender<StepEvent>) -> Self {
         let cuts = running.first_interval(now_ns);
         let clock = running.context.clock;
-        match Cutter::start(cuts, &running.seats, clock, running.ends_ns()) {
+        match Cutter::start(cuts, &running.seats, clock, running.ends_ns(), events) {
             Ok(cutter) => Intervals::Cutter(cutter),
             Err(cuts) => Intervals::Own(cuts),
         }
@@ -224,7 +253,15 @@ impl Intervals {
         }
     }
 
-    /// Reports of the intervals that are over.
+    /// Returns what was done until now, where intervals hold it.
+    fn so_far(&self) -> Option<SeriesSoFar<'_>> {
+        match self {
+            Intervals::Cutter(cutter) => cutter.so_far(),
+            Intervals::Own(cuts) => cuts.so_far(),
+        }
+    }
+
+    /// Lets the thread know when the workers' time is over, or does what it would.
     fn tick(
         &mut self,
         running: &mut Running<'_>,
@@ -232,12 +269,7 @@ impl Intervals {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
         match self {
-            Intervals::Cutter(cutter) => {
-                cutter.set_end(running.ends_ns());
-                while let Some((interval, ended_ns)) = cutter.take() {
-                    running.report_interval(interval, cutter.so_far().as_ref(), ended_ns, on_event);
-                }
-            }
+            Intervals::Cutter(cutter) => cutter.set_end(running.ends_ns()),
             Intervals::Own(cuts) => {
                 running.tick_interval(cuts, now_ns, on_event);
             }
@@ -248,16 +280,20 @@ impl Intervals {
     fn finish(
         self,
         running: &mut Running<'_>,
+        events: &Receiver<StepEvent>,
         ended_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
-        let (intervals, cuts) = match self {
+        let cuts = match self {
             Intervals::Cutter(cutter) => cutter.finish(),
-            Intervals::Own(cuts) => (Vec::new(), Some(*cuts)),
+            Intervals::Own(cuts) => Some(*cuts),
         };
-        for (interval, cut_ns) in intervals {
-            let so_far = cuts.as_ref().and_then(Cuts::so_far);
-            running.report_interval(interval, so_far.as_ref(), cut_ns, on_event);
+        for event in events.try_iter() {
+            // A step that was left takes nothing more of what its workers send.
+            if let StepEvent::Interval(interval, cut_ns) = event {
+                let so_far = cuts.as_ref().and_then(Cuts::so_far);
+                running.report_interval(*interval, so_far.as_ref(), cut_ns, on_event);
+            }
         }
         if let Some(cuts) = cuts {
             running.end_last_interval(cuts, ended_ns, on_event);

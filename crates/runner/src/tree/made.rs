@@ -53,15 +53,17 @@ impl StepTrees {
     }
 
     /// Lets formats make their trees that have removed what lay there before. To be called again
-    /// and again while the step runs, and in the end.
-    pub(crate) fn let_formats_make(&mut self) {
+    /// and again while the step runs and this returns that a format waits, and in the end.
+    pub(crate) fn let_formats_make(&mut self) -> bool {
         if self.anchors.values().all(|anchor| anchor.former().is_none()) {
-            return;
+            return false;
         }
+        let mut waits = false;
         for (path, job) in self.by_anchor() {
             let Some(anchor) = self.anchors.get_mut(&path) else { continue };
             let is_due = |former: &PreviousTree| former.trouble.is_none() && job.has_removed();
             if !anchor.former().is_some_and(is_due) {
+                waits |= anchor.former().is_some_and(|former| former.trouble.is_none());
                 continue;
             }
             let replaced = anchor.replace_former();
@@ -78,6 +80,7 @@ impl StepTrees {
             };
             job.let_make(errno);
         }
+        waits
     }
 
     /// Returns the formats of the step by their anchors.

@@ -1,4 +1,4 @@
-//! A worker whose engine has a fault, in either phase of a step.
+//! A worker whose engine has a fault, in either phase of a step; requests from outside.
 
 use dialects::NO_HOST;
 use dialects::fio::{LowerOptions, parse_text};
@@ -7,7 +7,7 @@ use plan::Job;
 use plan::op::{Completion, Op};
 use record::{JobRecord, Outcome, Record};
 
-use crate::{Control, RunOptions, run};
+use crate::{Control, DetailedIntervals, RunEvent, RunOptions, run};
 
 /// Completes every operation at once, and panics at one of its calls.
 struct TestEngine {
@@ -69,6 +69,44 @@ fn run_beside_an_endless_one(name: &str) -> Record {
     assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
     let options = RunOptions { double: Some(double), ..RunOptions::default() };
     run(&parsed.plan, &options, &Control::new(), &mut |_| {}).expect("it can run")
+}
+
+/// Nothing is due within the hour but what is asked for, so a request that wakes nothing hangs.
+#[test]
+fn requests_are_events_of_their_own() {
+    let text = "[j]\nioengine=null\nsize=1g\nruntime=3600\ntime_based\nthinktime=1s\n";
+    let parsed = parse_text("test.fio", text, &LowerOptions::default(), &NO_HOST);
+    let hour_ms = 3_600_000;
+    let detailed = DetailedIntervals { interval_ns: hour_ms * 1_000_000, cpu: false };
+    let options = RunOptions {
+        status_interval_ms: hour_ms,
+        detailed_intervals: Some(detailed),
+        ..RunOptions::default()
+    };
+    let control = Control::new();
+    let mut n_asked = 0;
+    let record = std::thread::scope(|scope| {
+        run(&parsed.plan, &options, &control, &mut |event| match event {
+            RunEvent::StepStarted { .. } => {
+                scope.spawn(|| control.request_status());
+            }
+            RunEvent::StatusAsked(_) if n_asked == 0 => {
+                n_asked += 1;
+                // By the thread that takes the events.
+                control.request_status();
+            }
+            RunEvent::StatusAsked(_) => {
+                n_asked += 1;
+                scope.spawn(|| control.request_step_end());
+            }
+            _ => {}
+        })
+    });
+    let record = record.expect("it can run");
+    assert_eq!((n_asked, record.outcome), (2, Outcome::Complete));
+    control.request_stop();
+    let stopped = run(&parsed.plan, &options, &control, &mut |_| {}).expect("it can run");
+    assert_eq!(stopped.outcome, Outcome::Interrupted, "asked for before the run");
 }
 
 fn n_ios(job: &JobRecord) -> u64 {

@@ -1,0 +1,17 @@
+//! What happens to a step: the closed set of events that its loop takes.
+
+use record::Interval;
+
+use crate::worker_event::WorkerEvent;
+
+/// One event, from whichever thread it comes.
+pub(crate) enum StepEvent {
+    /// A worker is ready, has ended, or reports something; or its thread has panicked.
+    Worker(WorkerEvent),
+    /// An interval has ended, at this time in nanoseconds.
+    Interval(Box<Interval>, u64),
+    /// Something was asked for from outside; [`crate::Control`] holds what.
+    Control,
+    /// The time has come for which the loop was waiting.
+    Due,
+}
