@@ -289,8 +289,9 @@ impl Load<'_> {
 
     fn random_share(&self) -> Option<Figure> {
         if let Some((facts, name)) = self.trace() {
-            let count =
-                |of: &dyn Fn(&DirectionFacts) -> u64| (of(&facts.read) + of(&facts.write)) as f64;
+            let count = |of: &dyn Fn(&DirectionFacts) -> u64| {
+                of(&facts.read) as f64 + of(&facts.write) as f64
+            };
             let n_ios = count(&|facts| facts.sizes.count());
             let n_sequential = count(&|facts| facts.n_sequential);
             let bytes = count(&|facts| u64::try_from(facts.sizes.bytes()).unwrap_or(u64::MAX));

@@ -154,7 +154,8 @@ impl Meter {
         facts.sizes.record(io.size_bytes);
         if is_sequential {
             facts.n_sequential += 1;
-            facts.sequential_bytes += io.size_bytes;
+            // A damaged trace may have I/Os of any size.
+            facts.sequential_bytes = facts.sequential_bytes.saturating_add(io.size_bytes);
         }
     }
 
