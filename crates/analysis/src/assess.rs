@@ -26,6 +26,9 @@ pub use standing::{Standing, is_invalid_row};
 /// Error number of a job that was stopped at once, or never began: of `errno.h` on Linux.
 const ECANCELED: i32 = 125;
 
+/// Why a check of what was measured has nothing to judge.
+const NOTHING_MEASURED: &str = "nothing was measured";
+
 /// What runs are judged by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rules {
@@ -267,6 +270,12 @@ impl<'a> Step<'a> {
     /// Returns whether time was that of emulated volumes.
     fn is_virtual(&self) -> bool {
         self.record.emulation.as_ref().is_some_and(|emulation| emulation.time == "virtual")
+    }
+
+    /// Returns whether no operation was completed in the measured time: then there is nothing that
+    /// a cache could have answered, whatever the ramp touched.
+    fn has_no_io(&self) -> bool {
+        self.jobs.iter().all(|job| job.n_ios() == 0)
     }
 
     /// Returns whether nothing but the load generator was at work.

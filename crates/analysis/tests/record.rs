@@ -10,7 +10,7 @@ use analysis::{GateName, GateVerdict, Point, Rules, assess};
 use hist::Histogram;
 use record::{
     ArrivalsRecord, DirRecord, Figure, HostRecord, Interval, IntervalDir, IntervalLatency,
-    IntervalResponse, JobRecord, PerDirRecord, Record, Verdict,
+    IntervalResponse, JobRecord, PerDirRecord, Record, StepConditions, Verdict,
 };
 
 const S_NS: u64 = 1_000_000_000;
@@ -249,6 +249,37 @@ fn each_fault_trips_its_own_check() {
 fn nothing_done_is_never_a_pass() {
     let gates = of_step(&run(), 7, true, &SteadyRule::default());
     assert!(gates.iter().all(|gate| gate.verdict == GateVerdict::Unknown), "{gates:?}");
+}
+
+/// A run that was stopped in its ramp: blocks were touched, and nothing was measured.
+#[test]
+fn caches_are_not_judged_of_a_run_that_measured_nothing() {
+    let mut record = run();
+    record.host.memory_bytes = 1 << 30;
+    record.conditions =
+        vec![StepConditions { touched_bytes: Some(4096), ..StepConditions::default() }];
+    record.jobs.iter_mut().for_each(|job| job.is_direct = Some(false));
+    let verdict = |record: &Record, name: &str| {
+        let gates = assess(record, &Rules { cache_bytes: Some(1 << 30), ..Rules::default() });
+        let gate = gates[0].gates.iter().find(|gate| gate.name == name).expect("it is judged");
+        (gate.verdict, gate.reason.clone())
+    };
+    for name in ["page-cache", "footprint"] {
+        assert_eq!(verdict(&record, name).0, Verdict::Failed, "{name}");
+    }
+    record.jobs.iter_mut().for_each(|job| job.dirs = PerDirRecord::default());
+    for name in ["page-cache", "footprint"] {
+        let (verdict, reason) = verdict(&record, name);
+        assert_eq!((verdict, &*reason), (Verdict::NotAssessed, "nothing was measured"), "{name}");
+    }
+}
+
+/// Where CPU time was not counted, none is no sign of an idle generator.
+#[test]
+fn cpu_time_that_was_not_counted_is_not_judged() {
+    assert_eq!(trips(|record| record.jobs[1].lacks_cpu = true), []);
+    let tripped = trips(|record| record.jobs.iter_mut().for_each(|job| job.lacks_cpu = true));
+    assert_eq!(tripped, [(GateName::Generator, GateVerdict::Unknown)]);
 }
 
 #[track_caller]

@@ -291,9 +291,7 @@ fn put_load(text: &mut String, job: &JobRecord, time_scale: f64) {
         let _ = write!(line, ", with {in_flight} of {depth} I/Os in flight on average");
     }
     put_line(text, "moved", &line);
-    // A killed run counted none of it; a short run may lack CPU time, but not context switches.
-    let counted = [job.active_ns, job.cpu_user_ns, job.cpu_system_ns, job.context_switches];
-    if counted == [0; 4] {
+    if job.lacks_cpu {
         return;
     }
     let share = |cpu_ns: u64| percent(cpu_ns as f64 / (job.runtime_ns as f64 * time_scale));

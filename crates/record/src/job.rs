@@ -74,6 +74,10 @@ pub struct JobRecord {
     pub cpu_user_ns: u64,
     /// CPU time in the kernel.
     pub cpu_system_ns: u64,
+    /// CPU time, context switches and page faults were not counted: a worker had not ended when
+    /// this was taken, as in a run that was killed. Of a group: of one of its members.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_cpu: bool,
     /// Time that CPU time and waits were counted over, ramp included, summed over workers; 0 where
     /// it is not said: then it is `runtime_ns`.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -81,6 +81,8 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         seed: ended.bound.seed,
         targets: targets(ended.bound),
         runtime_ns: result.map_or(0, |result| result.ended_ns.saturating_sub(result.measured_ns)),
+        // One that never ended, but measured, lacks it: see `record_now`.
+        lacks_cpu: false,
         cpu_user_ns: usage.user_ns,
         cpu_system_ns: usage.system_ns,
         active_ns: result.map_or(0, |result| result.ended_ns.saturating_sub(result.started_ns)),

@@ -638,6 +638,8 @@ impl Running<'_> {
         if seat.result.is_none() && since_ns > 0 {
             // A ramp ends in the future, or it is not known when.
             record.runtime_ns = now_ns.saturating_sub(since_ns);
+            // A worker hands its count over when it ends.
+            record.lacks_cpu = true;
             let dirs = &mut record.dirs;
             for dir in [&mut dirs.read, &mut dirs.write, &mut dirs.trim] {
                 dir.runtime_ns = if dir.n_ios > 0 { record.runtime_ns } else { 0 };

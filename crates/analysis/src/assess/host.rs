@@ -2,7 +2,7 @@
 
 use record::JobRecord;
 
-use super::{Step, time_ns};
+use super::{NOTHING_MEASURED, Step, time_ns};
 use crate::gate::{Gate, GateName};
 use crate::gates::{
     GeneratorInputs, HostShares, LateCount, PauseInputs, WaitInputs, active_ns, generator,
@@ -34,7 +34,7 @@ impl Step<'_> {
             });
         }
         if self.jobs.iter().all(|job| job.runtime_ns == 0) {
-            return Some(Gate::unknown(GateName::Generator, "nothing was measured"));
+            return Some(Gate::unknown(GateName::Generator, NOTHING_MEASURED));
         }
         let window_s = self.jobs.iter().map(|job| time_ns(job) / 1e9).fold(0.0, f64::max);
         let gate = generator(&GeneratorInputs {

@@ -2,7 +2,7 @@
 
 use record::{EmulationRecord, JobRecord, PlaceRecord};
 
-use super::{Rules, Step};
+use super::{NOTHING_MEASURED, Rules, Step};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{
     CacheSize, FootprintInputs, PageCacheInputs, SocketInputs, footprint, mount_remarks,
@@ -36,6 +36,9 @@ impl Step<'_> {
             }
             None => vec![storage],
         };
+        if self.has_no_io() {
+            return Some(Gate::unknown(GateName::Footprint, NOTHING_MEASURED));
+        }
         let touched_bytes = self.touched_bytes();
         Some(footprint(&FootprintInputs { touched_bytes, caches: &caches }))
     }
@@ -56,6 +59,9 @@ impl Step<'_> {
     pub(super) fn page_cache(&self) -> Option<Gate> {
         if self.record.emulation.is_some() || self.is_null() {
             return None;
+        }
+        if self.has_no_io() {
+            return Some(Gate::unknown(GateName::PageCache, NOTHING_MEASURED));
         }
         let direct: Option<Vec<bool>> = self.jobs.iter().map(|job| job.is_direct).collect();
         let is_buffered = self.jobs.iter().any(|job| job.is_direct == Some(false));

@@ -136,7 +136,8 @@ fn flight(jobs: &[&JobRecord], window_s: f64) -> FlightInputs {
 
 /// The largest CPU share of a worker that does not poll; of a group the mean of its members.
 pub(crate) fn worker_cpu_share_max(jobs: &[&JobRecord]) -> Option<f64> {
-    let counted = jobs.iter().filter(|job| !job.polls && active_ns(job) > 0);
+    let is_counted = |job: &&&JobRecord| !job.polls && !job.lacks_cpu && active_ns(job) > 0;
+    let counted = jobs.iter().filter(is_counted);
     counted.map(|job| worker_cpu_share(job)).max_by(f64::total_cmp)
 }
 

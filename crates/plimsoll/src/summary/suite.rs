@@ -96,8 +96,9 @@ fn put_head(text: &mut String, suite: &SuiteRecord) {
 
 fn preparation(row: &SuiteRowRecord) -> String {
     let time = format_duration(Duration::from_millis(row.measured_ns / 1_000_000));
-    let rate = row.medians().shown(Figure::BytesPerS).unwrap_or_default();
-    format!("{}, {rate} MiB/s for {time} ({})", row.label, row.verdict)
+    let rate = row.medians().shown(Figure::BytesPerS);
+    let rate = rate.map_or_else(String::new, |rate| format!(", {rate} MiB/s for {time}"));
+    format!("{}{rate} ({})", row.label, row.verdict)
 }
 
 fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use hist::Histogram;
 use record::{
-    DirRecord, DiskRecord, GateRecord, Interval, IntervalDir, JobRecord, LatencyTargetRecord, Note,
-    NoteSeverity, Outcome, PerDirRecord, Record, SteadyRecord, StepValidity, Verdict,
+    DirRecord, DiskRecord, Figures, GateRecord, Interval, IntervalDir, JobRecord,
+    LatencyTargetRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record, SteadyRecord,
+    StepValidity, SuiteRecord, SuiteRowRecord, Verdict,
 };
 
 use super::summary;
@@ -212,6 +213,34 @@ fn a_run_shorter_than_a_tick_of_the_cpu_clock_has_no_cpu_time_per_io() {
     (short.cpu_user_ns, short.cpu_system_ns) = (0, 0);
     let text = print(&record(vec![short]));
     assert!(text.contains("cpu       0.0 % user, 0.0 % system; 1.25 M context switches"), "{text}");
+}
+
+#[test]
+fn a_killed_run_has_no_cpu_time() {
+    let mut killed = job("killed");
+    (killed.cpu_user_ns, killed.cpu_system_ns, killed.context_switches) = (0, 0, 0);
+    killed.lacks_cpu = true;
+    let text = print(&record(vec![killed]));
+    assert!(text.contains("moved ") && !text.contains("cpu "), "{text}");
+}
+
+#[test]
+fn what_made_ready_without_io_has_no_rate() {
+    let row = SuiteRowRecord {
+        label: "trim all".to_owned(),
+        preparation: true,
+        steps: vec![0],
+        figures: Figures::default(),
+        sync: Figures::default(),
+        measured_ns: 0,
+        verdict: "invalid".to_owned(),
+        reason: String::new(),
+    };
+    let mut record = record(vec![job("ready")]);
+    let (name, title) = ("own".to_owned(), "one row".to_owned());
+    record.suite = Some(SuiteRecord { name, title, rows: vec![row], ..SuiteRecord::default() });
+    let text = print(&record);
+    assert!(text.contains("made ready: trim all (invalid)\n"), "{text}");
 }
 
 #[test]
