@@ -57,7 +57,7 @@ const SURROUNDINGS: [&str; 24] = [
     "write_lat_log",
 ];
 
-/// Options that mean the same left out as with these values: fio's defaults.
+/// Options of fio with their defaults: leaving one out means the same as writing this value.
 const DEFAULTS: [(&str, &str); 7] = [
     ("bs", "4096"),
     ("direct", "0"),
@@ -68,7 +68,7 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("rwmixread", "50"),
 ];
 
-/// What is said of a job that one side has and the other has not.
+/// Text for a job that only one side has.
 const THERE: &str = "there";
 const MISSING: &str = "missing";
 
@@ -76,7 +76,7 @@ const MISSING: &str = "missing";
 /// the same in the same place.
 ///
 /// Values count as equal that mean the same, such as `4k` and `4096`, or an option left out and its
-/// default. What one side does not know, as an imported result, is no difference.
+/// default. What is unknown on one side, such as in an imported result, is no difference.
 pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
     let mut known: HashSet<Difference> = HashSet::new();

@@ -49,10 +49,11 @@ pub struct Rules {
 /// whose median one hiccup does not move.
 pub const STEADY_S_MIN: f64 = 30.0;
 
-/// Difference of the level after the warm-up from the mean of the whole run that is noted, a share.
+/// From this difference on between the level after the warm-up and the mean of the whole run, the
+/// two count as different; a share.
 const LEVEL_SHARE_MIN: f64 = 0.02;
 
-/// Samples for which a level is kept before it rises, so that it is none of a warm-up.
+/// A level that lasts for this many samples before it rises is no part of a warm-up.
 const KEPT_LEN: usize = 10;
 
 /// Judges the steps of a record that have results.
@@ -190,8 +191,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Judges the rate with the response time, or where a rate was asked for that is not carried,
-    /// with what the target took: what waits then is the matter of the check of the rate.
+    /// Judges whether rate and response time are steady. If the rate asked for is not carried, the
+    /// service time is judged instead: the check of the rate reports the growing wait.
     fn steady(&self, rules: &Rules, window: &Window, is_carried: bool) -> Gate {
         let length_s = window.samples.len() as f64 * self.series.sample_s;
         if rules.window_s.is_none() && length_s < STEADY_S_MIN {
@@ -218,8 +219,8 @@ impl<'a> Step<'a> {
         if is_found { self.with_warm_up(gate, rules, window) } else { gate }
     }
 
-    /// Reports that a cap without credits carried more than its rate, if one did: what it kept of
-    /// an idle moment is a part of a short run.
+    /// Reports a cap without credits that carried more than its rate: in a short run, the
+    /// operations that it lets pass after an idle moment count.
     fn saved_text(&self) -> Option<String> {
         let caps = self.jobs.iter().filter_map(|job| job.caps.as_ref()).flat_map(|it| &it.caps);
         let paced = caps.filter(|cap| cap.credit == 0 && cap.burst_per_s <= cap.per_s);
@@ -234,8 +235,8 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Looks at what was left out as warm-up: a level that was kept and then fell, or rose, is
-    /// none, and one that differs makes the run's figures a mean of both.
+    /// Checks what was left out as warm-up. A level that lasted and then fell or rose is no
+    /// warm-up; after a warm-up at another level, the figures of the run are a mean of both levels.
     fn with_warm_up(&self, gate: Gate, rules: &Rules, window: &Window) -> Gate {
         let n_cut = window.samples.start;
         let iops = &self.series.iops;

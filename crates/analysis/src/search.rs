@@ -1,12 +1,12 @@
 //! The search for the load line: the highest load that keeps the limits.
 //!
-//! [`Search`] asks for one load after the other and takes what came of it; who probes, and whether
-//! in real or virtual time, it does not know. A probe is *carried*, *failed*, or says *nothing*:
-//! the generator was at fault, or too few operations stand behind the percentile of a limit.
-//! It is repeated, so many times at most.
+//! [`Search`] returns one load after the other to try, and takes the result; who probes, in real or
+//! virtual time, does not matter. A probe is *carried*, *failed* or *void*: the generator was at
+//! fault, or too few operations lie beyond the percentile of a limit. A void probe is repeated, up
+//! to a limit.
 //!
-//! No answer is believed by itself. What the answers say together is a probability over where the
-//! line is (`belief`), in which failures come by chance, too, alone or several in a row.
+//! No single answer decides. All answers together give a probability distribution of the line
+//! (`belief`), which allows for failures by chance, alone or several in a row.
 //!
 //! 1. Coarse: the load grows by `factor` until the line is more likely below than above (or
 //!    shrinks, if it is so at first); by two such steps at once while limits are hardly pressed.
@@ -77,14 +77,14 @@ pub enum Answer {
     Carried,
     /// A limit was broken, or something failed.
     Failed,
-    /// Nothing: the generator or its host was late, slow or stolen.
+    /// Void: the generator or its host was late, slow or stolen.
     HostAtFault,
-    /// Nothing: too few operations lie beyond a limit's percentile, however long it lasted.
+    /// Void: too few operations lie beyond a limit's percentile, however long it lasted.
     FewOperations,
 }
 
 impl Answer {
-    /// Returns whether the load was carried; none where the probe says nothing.
+    /// Returns whether the load was carried; none where the probe is void.
     pub fn is_carried(self) -> Option<bool> {
         match self {
             Answer::Carried => Some(true),
@@ -202,10 +202,11 @@ const N_HINTS_MAX: u32 = 2;
 /// Probes from which on the limit is suspected to move, each time some more are taken.
 const N_DRIFT_MIN: usize = 18;
 
-/// Probes after which a suspicion that lasts is believed: a limit that goes to and fro comes back.
+/// Probes after which a lasting suspicion of a moved limit is accepted: a limit that goes to and
+/// fro comes back.
 const N_DRIFT_MORE: usize = 6;
 
-/// Probes in a row that say nothing until the search gives up.
+/// Void probes in a row after which the search ends.
 const N_NOTHING_MAX: u32 = 10;
 
 /// Probes with a generator at fault, and a quarter of all, that are why a search found nothing.
@@ -512,7 +513,7 @@ impl Search {
         n_near >= N_NEAR_MAX && high - low <= width.max(0.02) * low
     }
 
-    /// Returns what a search comes to that must not go on.
+    /// Returns the result of a search that must not go on.
     fn out_of_probes(&self, ends: (Option<u64>, Option<u64>)) -> LineEnd {
         match ends {
             (Some(low), Some(high)) if self.is_narrow(low, high) => LineEnd::Bracketed,
@@ -537,7 +538,7 @@ impl Search {
         }
     }
 
-    /// Ends a search whose probes say nothing. What was found before stands.
+    /// Ends a search whose probes are void. What was found before stands.
     fn give_up(&mut self) {
         if self.found.is_none() {
             self.end_with(LineEnd::CannotTell(self.why_not()));

@@ -2,16 +2,17 @@
 
 use record::{CurveRecord, JobRecord, Lever, Record};
 
-/// Share of the I/Os allowed in flight from which on they are as good as used up: random arrivals
-/// never fill them all the time.
+/// From this share on, the I/Os allowed in flight count as used up: random arrivals never fill them
+/// all the time.
 const USED_MIN: f64 = 0.9;
 
-/// Times of the service over the best ones up to which a volume is not busy: it would take more.
+/// Up to this multiple of its best service time a volume is not busy and would take more.
 const SLOWER_MAX: f64 = 1.1;
 
-/// Reports that an open load line is what the I/Os in flight come to (Little: their number over the
-/// time of each): all are in use at the line or where it broke, and none of them takes longer than
-/// under little load. None where more in flight would only wait in the volume.
+/// Reports that the I/Os allowed in flight, and not the volume, are the limit of an open load line
+/// (Little: their number over the time of each): all are in use at the line or where it broke, and
+/// none of them takes longer than under little load. None where more in flight would only wait in
+/// the volume.
 pub(crate) fn bound(record: &Record, curve: &CurveRecord) -> Option<String> {
     if curve.lever != Lever::Rate {
         return None;

@@ -164,7 +164,7 @@ impl Lever {
         plan
     }
 
-    /// Returns the load over all workers that a search's load comes to.
+    /// Returns the load over all workers for a load of the search.
     pub(crate) fn total(self, plan: &Plan, load: f64) -> f64 {
         match self {
             Lever::Rate { .. } => load,
@@ -215,8 +215,8 @@ fn rate_iops_of(job: &Job, dir: Direction) -> Option<f64> {
     }
 }
 
-/// Returns the share of reads that a job comes to whose reads and writes have rates of their own,
-/// percent: with these it is they that make the mix, whatever the mix that is set.
+/// Returns the share of reads of a job whose reads and writes have separate rates, percent: then
+/// these rates make the mix, whatever mix is set.
 fn own_read_pct(job: &Job) -> Option<f64> {
     if job.load.rate_total_iops.is_some() || !job.parts.is_empty() {
         return None;

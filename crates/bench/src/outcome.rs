@@ -1,4 +1,4 @@
-//! What the points of a sweep come to.
+//! The result of a sweep, from its points.
 
 use analysis::curve::{UslFit, knees, overall_response_time};
 use analysis::gates::Backlog;

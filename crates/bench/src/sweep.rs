@@ -187,9 +187,9 @@ impl Sweep {
         Time { measured_ns: time.measured_ns.max(wanted_ns), ..time }
     }
 
-    /// Takes the record of the point that [`Sweep::next_point`] asked for. One that was
-    /// interrupted is kept in the record, and says nothing about the line. Returns none without a
-    /// point to take it for.
+    /// Takes the record of the point that [`Sweep::next_point`] asked for. One that was interrupted
+    /// is kept in the record, but is void for the line. Returns none without a point to take it
+    /// for.
     pub fn take(&mut self, record: Record) -> Option<CurvePointRecord> {
         let probe = self.search.next_probe()?;
         let load = self.options.lever.total(&self.plan, probe.load);
@@ -245,8 +245,8 @@ impl Sweep {
         Some(point)
     }
 
-    /// Returns why a point says nothing, where its workers and not the device were the limit: the
-    /// next one has more.
+    /// Returns why a point is void, if its workers and not the device were the limit: the next one
+    /// has more workers.
     fn too_few_workers(&mut self, step_idx: u32, gates: &[Gate], passed: bool) -> Option<String> {
         let record = self.record.as_ref()?;
         let is_short = !passed || !self.options.lever.is_open();
@@ -270,8 +270,8 @@ impl Sweep {
         }
     }
 
-    /// Lets a point that has too few operations last longer the next time. Says that it says
-    /// nothing where it has lasted as long as it may.
+    /// Lets a point that has too few operations last longer the next time. Reports it as void if it
+    /// has already lasted as long as it may.
     fn few_operations(
         &mut self,
         probe: Probe,
@@ -407,7 +407,7 @@ fn points_at_line(curve: &record::CurveRecord) -> impl Iterator<Item = &CurvePoi
     curve.points.iter().filter(|point| point.passed && Some(point.load) == curve.line.load)
 }
 
-/// Returns the reason of the points that say nothing, the one of the last.
+/// Returns the reason why points are void: that of the last one.
 fn last_void(measured: &[Measured]) -> Option<&str> {
     measured.iter().rev().find_map(|it| it.point.void.as_deref())
 }

@@ -18,7 +18,7 @@ const BUSY: f64 = 0.9;
 /// More is carried from this factor on: rates of the same load vary by a few percent.
 const RISE: f64 = 1.05;
 
-/// So often more workers must have carried no more before no more are tried.
+/// No more workers are tried after this many increases that did not carry more.
 const N_IN_VAIN_MAX: u32 = 2;
 
 /// What a measurement says of the workers that made it.

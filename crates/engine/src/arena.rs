@@ -36,7 +36,7 @@ pub enum MemoryKind {
     File,
 }
 
-/// What an arena shall be.
+/// How to make an arena.
 #[derive(Clone, Debug)]
 pub struct ArenaSpec {
     /// Buffers, at least 1: the queue depth.

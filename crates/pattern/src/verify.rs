@@ -162,7 +162,7 @@ impl Verifier {
         Ok(verifier)
     }
 
-    /// Writes headers in another layout, for blocks that an older fio shall check.
+    /// Writes headers in another layout, for blocks that an older fio is to check.
     #[must_use]
     pub fn with_layout(self, layout: HeaderLayout) -> Self {
         Verifier { layout, ..self }

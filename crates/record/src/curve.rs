@@ -153,8 +153,8 @@ pub struct CurvePointRecord {
     pub passed: bool,
     /// Why not; empty where it passed.
     pub broken: Vec<String>,
-    /// Why the point says nothing of its load, neither that it is carried nor that it is not: the
-    /// generator was at fault, or there were too few operations. Such a point is not `passed`.
+    /// Why the point is void, that is, shows neither that its load is carried nor that it is not:
+    /// the generator was at fault, or there were too few operations. Such a point is not `passed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<String>,
     /// What it came to; the latency is from the intended start under an open load, else of the

@@ -43,7 +43,7 @@ impl Lever {
 }
 
 impl CurvePointRecord {
-    /// Returns what came of it: `carried`, what broke, or why it says nothing of its load.
+    /// Returns what came of it: `carried`, what broke, or why it is void.
     pub fn outcome_words(&self) -> String {
         match (&self.void, self.passed) {
             (Some(reason), _) => format!("not usable: {reason}"),
@@ -162,7 +162,7 @@ impl CurveRecord {
         }
     }
 
-    /// Returns how many measurements say nothing, and why.
+    /// Returns how many measurements are void, and why.
     fn void_words(&self) -> Option<String> {
         let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
         for reason in self.points.iter().filter_map(|point| point.void.as_deref()) {

@@ -39,7 +39,7 @@ pub(crate) struct Filler {
     pool: Option<CheckPool>,
     /// Verified blocks compress as the job asks; otherwise they are random or the pattern.
     sealed_contents: bool,
-    /// Distance of a tree's files from each other where contents go by place; else 0.
+    /// Distance of a tree's files from each other if contents depend on the place; else 0.
     spacing_bytes: u64,
     worker_number: u16,
     bad: BadBlocks,
@@ -152,8 +152,8 @@ impl Filler {
     }
 }
 
-/// Returns the distance at which files of a tree lie one behind the other for duplicates that go by
-/// place: their mean size in whole blocks. 0 where nothing does.
+/// Returns the distance at which files of a tree lie one behind the other for duplicates that
+/// depend on the place: their mean size in whole blocks. 0 where nothing does.
 fn spacing_bytes(job: &Job) -> u64 {
     let (Some(work), Some(sets)) = (&job.tree, &job.buffers.dedupe_sets) else { return 0 };
     let unit_bytes = u64::from(sets.unit_bytes.max(1));

@@ -1,5 +1,5 @@
-//! The block devices that a step writes to: asked about again when the first worker opens one, and
-//! held until the step ends.
+//! The block devices that a step writes to: checked again when the first worker opens one, and held
+//! until the step ends.
 //!
 //! Between the start of a run and the start of a step another program may have made a file system
 //! on a device, or mounted it. While it is held (`O_EXCL`), no other program can. A device is held

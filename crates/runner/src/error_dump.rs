@@ -1,4 +1,4 @@
-//! Tells every failed operation, where a job asks for it (`error_dump`).
+//! Reports every failed operation of a job with `error_dump`.
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
@@ -12,7 +12,8 @@ use units::system_text;
 /// Most errors reported per worker. A device in trouble fails a million operations a second.
 const ERRORS_MAX: u32 = 1000;
 
-/// An engine that tells of the operations that fail. Telling allocates, so it is for those who ask.
+/// An engine that reports each failed operation. Reporting allocates, so only jobs with
+/// `error_dump` have it.
 pub(crate) struct ErrorDump {
     engine: Box<dyn Engine>,
     /// Operations in flight, by slot.

@@ -1,5 +1,5 @@
-//! What operations that failed and were survived do to their step: it ends when they have ceased,
-//! or has failed in its end.
+//! Failed operations that did not end their job: the step ends when no more have come for a time,
+//! or counts as failed at its end.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,7 +10,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// Watches the failed operations of a step.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorWatch {
-    /// The step ends when the last failed operation is so long ago.
+    /// The step ends this long after the last failed operation.
     quiet_ns: Option<u64>,
     last_ns: Option<u64>,
     /// It has ended for that.

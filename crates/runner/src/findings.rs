@@ -1,5 +1,5 @@
-//! What stands against a plan: each finding once, all of those about jobs, and of those about the
-//! files of a job a few of each kind.
+//! The mistakes found in a plan, each once: all those about jobs, and a few of each kind about the
+//! files of a job.
 
 use std::collections::{HashMap, HashSet};
 

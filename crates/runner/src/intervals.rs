@@ -1,8 +1,8 @@
 //! The intervals of a step: when one ends, and what was counted in it.
 //!
-//! In real time they are cut by a thread of their own. The thread that tells of them, prints and
-//! stores what they hold may wait for seconds on a slow disk, which may be the one that is
-//! measured: it takes what was cut meanwhile, later, and loses none.
+//! In real time they are cut by a thread of their own. The thread that reports, prints and stores
+//! them may wait for seconds on a slow disk, perhaps the measured one: it takes the intervals that
+//! were cut meanwhile afterwards, and loses none.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,8 +1,8 @@
-//! What a plan takes of memory, asked before any of it is taken.
+//! How much memory a plan needs, computed before any of it is allocated.
 //!
-//! Numbers of a plan (`numjobs`, `nrfiles`, `iodepth`, `bs`) cost nothing to write, and the kernel
-//! promises memory that it does not have: who takes it is killed, or aborts. So the needs of the
-//! numbers are added up here, and held against every limit that this process has.
+//! Numbers of a plan (`numjobs`, `nrfiles`, `iodepth`, `bs`) can be written of any size, and the
+//! kernel grants memory that it does not have: a process that uses it is killed, or aborts. So the
+//! needs are added up here and compared with every limit of this process.
 //!
 //! What a worker, a file and a place in a queue cost was measured, and is rounded up; buffers are
 //! exact. Not included: maps of visited blocks ([`pattern::map`]), which are asked for where they

@@ -58,8 +58,7 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
     places
 }
 
-/// Says of each place that lies in this host's memory that it does: what is measured there is no
-/// disk.
+/// Notes each place that is in this host's memory: a measurement there is not one of a disk.
 pub(crate) fn in_memory(places: &[PlaceRecord]) -> Vec<String> {
     let is_ram_disk = |name: &&str| {
         let number = name.strip_prefix("zram").or(name.strip_prefix("ram"));
@@ -81,8 +80,8 @@ pub(crate) fn in_memory(places: &[PlaceRecord]) -> Vec<String> {
 const N_LOOKED_AT: u64 = 32;
 const LOOKED_AT_BYTES: usize = 4096;
 
-/// Says of each device that jobs read and none writes that it holds nothing but zeros, if it does
-/// as far as was looked: what was never written, or was trimmed, is answered without the media.
+/// Notes each device that is only read and whose sampled blocks are all zero: what was never
+/// written, or was trimmed, is answered without the media.
 pub(crate) fn of_zeros(bound: &BoundPlan) -> Vec<String> {
     let workers = || bound.workers();
     let is_of_bytes = |worker: &&BoundWorker| {

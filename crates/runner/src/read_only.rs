@@ -1,7 +1,8 @@
-//! A run that may change nothing (`--readonly`): what stands against it, before anything starts.
+//! A run that may change nothing (`--readonly`): finds what the plan would change, before anything
+//! starts.
 //!
-//! What a job changes by itself is `plan::change`'s word. What it changes because of what is there,
-//! a file that is missing or too short, is that of the layout itself.
+//! `plan::change` defines what a job changes by itself. The layout decides what it changes because
+//! a file is missing or too short.
 
 use std::path::{Path, PathBuf};
 

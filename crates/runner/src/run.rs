@@ -472,7 +472,7 @@ fn bind_to(
     (bound, placement)
 }
 
-/// Returns a number that differs from run to run, for jobs whose seed shall.
+/// Returns a number that differs from run to run, for jobs without a fixed seed.
 fn run_seed(zero_unix_ms: u64) -> u64 {
     pattern::rng::mix64(zero_unix_ms ^ (u64::from(std::process::id()) << 44))
 }

@@ -1,5 +1,5 @@
 //! The workers of a step while it runs: who waits, who runs, who has ended, and what follows from
-//! it. Knows neither threads nor a clock, so that it serves real and virtual time.
+//! it. Uses neither threads nor a clock, so that it serves real and virtual time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -392,7 +392,7 @@ impl Running<'_> {
         ends?.into_iter().max()
     }
 
-    /// Takes an interval into the record, and tells of it.
+    /// Adds an interval to the record, and reports it.
     pub(crate) fn report_interval(
         &mut self,
         interval: Interval,

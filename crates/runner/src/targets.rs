@@ -223,7 +223,7 @@ fn mounts_unknown(writes_to: &str, UnreadTable { path, errno }: &UnreadTable) ->
     in_use(message, remedy)
 }
 
-/// Returns what a device holds, in words for who does not know the format.
+/// Returns what a device holds, in words for a reader who does not know the format.
 fn contents_text(name: &str, kind: ContentsKind) -> String {
     match kind {
         ContentsKind::FileSystem => format!("{name}, a file system"),

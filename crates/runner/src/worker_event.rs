@@ -1,4 +1,4 @@
-//! What a step and the threads of its workers tell each other.
+//! What a step and the threads of its workers send each other.
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -9,7 +9,7 @@ use worker::{ArrivalCounts, ErrorsSeen, Failure, IoError};
 use crate::setup_error::SetupError;
 use crate::verify_check::BadBlocks;
 
-/// What a worker thread tells the step that started it.
+/// What a worker thread sends to the step that started it.
 pub(crate) enum WorkerEvent {
     /// It is ready to start, or has failed to become so.
     Ready { idx: usize, error: Option<SetupError> },
@@ -61,7 +61,7 @@ pub(crate) struct WorkerResult {
 pub(crate) struct Signals {
     /// The worker may start.
     pub(crate) go: AtomicBool,
-    /// The worker shall end.
+    /// The worker must end.
     pub(crate) stop: AtomicBool,
     /// How often the run was interrupted from outside.
     pub(crate) n_interrupts: AtomicU32,

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use engine::PartFile;
 
-/// Replaces a file of a folder: it is there as a whole, and stays, or is what it was before.
+/// Replaces a file of a folder durably: afterwards it has either all of the new contents or the old
+/// ones.
 pub(crate) fn replace(dir: &Path, name: &str, contents: &[u8]) -> io::Result<()> {
     PartFile::replace(&dir.join(name), &format!("{name}.part"), 0o600, contents)?;
     File::open(dir)?.sync_all()

@@ -499,7 +499,7 @@ impl Filesystem for Volumes {
         reply: ReplyEmpty,
     ) {
         let arrival = self.arrival(request);
-        // As the kernel tells of data that it could not write: once to each who has the file open.
+        // As the kernel reports data that it could not write: once per open file.
         if let Ok(Handle::File(node, opened)) = self.handles.get(handle).as_deref()
             && self.machine.alive().is_ok()
             && opened.has_lost(node.lost_at.load(Acquire))
@@ -668,7 +668,7 @@ pub(crate) fn measure_way(machine: &Machine, mount: &Path) {
 /// Makes the kernel drop what it has cached of all files.
 pub(crate) fn forget_cached(machine: &Machine, notifier: &fuser::Notifier) {
     for number in machine.tree().numbers() {
-        // A file that the kernel has let go meanwhile needs no telling.
+        // An error means that the kernel has released the file meanwhile.
         let _ = notifier.inval_inode(INodeNo(number), 0, 0);
     }
 }

@@ -16,7 +16,7 @@ pub struct Holder {
 const NAMED_MAX: usize = 5;
 
 /// Returns the processes that hold something below a mount point, by number: those of other users
-/// only for root. Asks no file of the mount, so it never waits for its server.
+/// only for root. Does not touch the mount, so it never waits for its server.
 pub fn holders(mount: &Path) -> Vec<Holder> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut found: Vec<Holder> = processes

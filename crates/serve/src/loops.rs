@@ -24,8 +24,8 @@ const SPAN: u32 = 32;
 /// Programs that are remembered.
 const N_MAX: usize = 1024;
 
-/// The latest that an answer counts for, nanoseconds: what was late by more is lost to the
-/// program, as on a disk that hung.
+/// Longest delay of an answer that is made up for, nanoseconds: the rest of a longer one is lost to
+/// the program, as on a disk that hung.
 const OWED_MAX_NS: u64 = 100_000_000;
 
 /// Programs and their requests. Times are of the clock, nanoseconds.

@@ -471,7 +471,7 @@ impl Machine {
                 Err(error) => reply(Err(errno(&error))),
             };
         }
-        // What the volume has no room for was never taken: a crash has nothing of it to lose.
+        // What the volume has no room for was never accepted: a crash cannot lose it.
         let end = offset + u64::from(n_bytes);
         let reserved = match store.reserve(&opened.file, offset, end) {
             Ok(reserved) => reserved,
@@ -494,8 +494,8 @@ impl Machine {
         let extents = request.extents.clone();
         let clean = self.pacer.submit_write(&mut undo, request, Box::new(reply));
         let mut before = Vec::new();
-        // Also what is not dirty is kept and settled, where the crash would take back its
-        // neighbours in a block, or the file's length.
+        // Clean data are kept and settled, too, if a crash would roll back their neighbours in a
+        // block, or the file's length.
         let n_clean: u64 = clean.iter().map(|range| range.end - range.start).sum();
         let kept = if n_clean < u64::from(n_bytes) || undo.touches(volume, node.ino) {
             keep(&mut undo, node, opened, (offset, &extents), &mut before)
@@ -630,7 +630,7 @@ impl Machine {
     }
 }
 
-/// One trim tells the model of at most this much.
+/// One trim passes at most this much to the model.
 const TRIM_BYTES_MAX: u64 = 2 << 30;
 
 /// Keeps what a write will replace.

@@ -153,7 +153,7 @@ pub enum Serving {
     Answers,
     /// No process does any more: the server was killed.
     Gone,
-    /// The server is there and says nothing: it was stopped, or hangs.
+    /// The server exists but does not answer: it was stopped, or hangs.
     Silent,
 }
 
@@ -251,7 +251,8 @@ const NO_ENTRY: i32 = Errno::NOENT.raw_os_error();
 const NO_DEVICE: i32 = Errno::NODEV.raw_os_error();
 const NO_DRIVER: i32 = Errno::NXIO.raw_os_error();
 
-/// Returns whether an open file is the kernel's door. Containers put other devices in its place.
+/// Returns whether an open file is the kernel's FUSE device. Containers put other devices in its
+/// place.
 fn is_fuse(device: &fs::File) -> bool {
     let numbers = |found: fs::Metadata| (major(found.rdev()), minor(found.rdev()));
     device.metadata().is_ok_and(|found| numbers(found) == DEVICE_NUMBERS)
@@ -295,7 +296,7 @@ pub fn mount(machine: &Arc<Machine>, path: &Path) -> Result<Mount, MountError> {
     Ok(Mount { session })
 }
 
-/// Each file that the kernel remembers takes a descriptor: takes as many as are to be had.
+/// Each file that the kernel has cached takes a descriptor: raises the limit as far as possible.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -371,8 +372,7 @@ impl Endpoint for MountPoint {
     }
 }
 
-/// Takes a mount away. `is_lazy` takes it out of sight at once, and away when the last program has
-/// left it.
+/// Unmounts. With `is_lazy` it is detached at once, and ends when the last program has left it.
 pub fn unmount(path: &Path, is_lazy: bool) -> Result<(), UnmountError> {
     let flags = if is_lazy { UnmountFlags::DETACH } else { UnmountFlags::empty() };
     let refused = |why: String| UnmountError::Refused { path: path.to_owned(), why };

@@ -305,7 +305,8 @@ impl Pacer {
         }
     }
 
-    /// Answers at a time that the model has no part in. One at a time: an earlier one is lost.
+    /// Answers at a time that does not depend on the model. Only one at a time: a second one
+    /// replaces the first.
     pub(crate) fn answer_at(&self, due_ns: u64, reply: Reply) {
         let mut queue = lock(&self.shared.queue);
         let timed = (due_ns, reply);
@@ -553,7 +554,8 @@ impl Queue {
     fn settle(&mut self, undo: &mut Undo) {
         self.system.take_flushed(&mut self.flushed);
         for (volume, addresses) in self.flushed.drain(..) {
-            // What cannot be forgotten would be taken back by a crash, which must then be reported.
+            // What cannot be forgotten would be rolled back by a crash, which must then be
+            // reported.
             let settled = undo.settle(volume, &addresses);
             self.settle_error = self.settle_error.take().or(settled.err());
         }

@@ -6,9 +6,9 @@ const LOWEST_REAL_TIME: i32 = 1;
 /// Puts the calling thread, and those that it starts from now on, before all ordinary ones. Only
 /// root may; for others nothing changes.
 ///
-/// Such a thread must not compute for long: while it does, ordinary ones have a processor less.
-/// The kernel leaves those 5 % even then. Where there is only one processor nothing changes: who
-/// waits for an answer would have none left for its next request.
+/// Such a thread must not compute for long: while it does, ordinary ones have a processor less. The
+/// kernel leaves those 5 % even then. With only one processor nothing changes: a program that waits
+/// for an answer would have none left for its next request.
 pub(crate) fn go_ahead() {
     if std::thread::available_parallelism().is_ok_and(|n_cores| n_cores.get() > 1) {
         set(libc::SCHED_FIFO, LOWEST_REAL_TIME);

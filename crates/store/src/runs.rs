@@ -58,7 +58,7 @@ pub struct Totals {
     pub steps: Vec<StepFigures>,
     /// Remarks that weigh on the figures.
     pub n_warnings: u32,
-    /// What the run comes to, a word of [`Standing`]; empty where an earlier version kept it.
+    /// The verdict on the run, a word of [`Standing`]; empty where an earlier version kept it.
     pub standing: String,
 }
 

@@ -65,7 +65,7 @@ const STEPS: [&str; 6] = [
     // 3. A run of several steps has figures for each, and none for all.
     "ALTER TABLE runs ADD COLUMN n_steps INTEGER NOT NULL DEFAULT 1;
     ALTER TABLE runs ADD COLUMN steps TEXT NOT NULL DEFAULT '';",
-    // 4. What a run comes to: empty of those before, of which warnings are known.
+    // 4. The verdict on a run: empty of those before, of which warnings are known.
     "ALTER TABLE runs ADD COLUMN standing TEXT NOT NULL DEFAULT '';
     UPDATE runs SET standing = 'caution' WHERE n_warnings > 0;",
     // 5. What a run measures that its command does not say.

@@ -106,8 +106,8 @@ impl FlowGroup {
         self.members[self.own_idx].store(ENDED, Relaxed);
     }
 
-    /// Goes on where the slowest of the others is. What was missed is not made up for, as all of
-    /// them would have to wait meanwhile.
+    /// Continues from the progress of the slowest of the others. Missed I/Os are not made up for,
+    /// because all others would have to wait meanwhile.
     #[cold]
     fn come_back(&self) {
         self.is_excused.set(false);

@@ -1,5 +1,4 @@
-//! What a worker keeps of its course, part by part: times, what waits, passes, writes, counts and
-//! faults.
+//! The state of a worker, part by part: times, what waits, passes, writes, counts and faults.
 
 use plan::{Direction, Job};
 

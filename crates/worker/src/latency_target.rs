@@ -89,8 +89,8 @@ impl DepthSearch {
             if is_strict {
                 return Trial::Missed;
             }
-            // It goes on with one at a time, as in fio, which counts on: all I/Os since this
-            // window began may come to the percentile yet.
+            // It goes on with one at a time, as in fio, which counts on: all I/Os since this window
+            // began may still reach the percentile.
             (self.good, self.bad) = (0, self.depth_max + 1);
             return Trial::Running;
         }

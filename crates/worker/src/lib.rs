@@ -10,7 +10,7 @@
 //!
 //! The way in: [`Worker::next`] and [`Worker::complete`] (`worker.rs`, and the folder of that
 //! name); `source.rs` chooses the operations, `gate.rs` says when, `paths.rs` by which way,
-//! `keeping.rs` holds what is known of the course so far, `meters.rs` counts.
+//! `keeping.rs` holds the state of a worker, `meters.rs` counts.
 //!
 //! Tests: `tests/`, which drive a worker in virtual time.
 

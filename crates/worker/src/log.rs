@@ -1,4 +1,4 @@
-//! What a worker tells the log writer: one event per I/O, or per window and direction.
+//! What a worker sends to the log writer: one event per I/O, or per window and direction.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -91,7 +91,7 @@ pub struct Meters {
     series: Option<Box<Series>>,
     /// Per direction and priority; only of jobs whose operations differ in it.
     priorities: Option<Box<[Vec<PriorityMeters>; 3]>>,
-    /// The different blocks that were touched, where the plan does not tell them.
+    /// The different blocks that were touched, if the plan does not determine them.
     touched: Option<Box<Touched>>,
 }
 

@@ -1,9 +1,10 @@
 //! How many different blocks a worker's operations reached, counted in constant memory.
 //!
 //! A `HyperLogLog` (Flajolet et al., 2007) of 2^14 registers with the estimator of Ertl ("New
-//! cardinality estimation algorithms for HyperLogLog sketches", 2017), whose standard error is
-//! 1.04 / sqrt(2^14) = 0.8 % at any count. A bit per block was rejected: it grows with the target.
-//! Only workers count whose plan does not tell what they touch; the others pay one look per call.
+//! cardinality estimation algorithms for HyperLogLog sketches", 2017), whose standard error is 1.04
+//! / sqrt(2^14) = 0.8 % at any count. A bit per block was rejected: it grows with the target. Only
+//! workers whose plan does not determine the blocks that they touch count them; the others pay one
+//! check per call.
 //!
 //! Not included: operations that failed count as if they had reached their blocks.
 

@@ -201,7 +201,7 @@ impl Worker {
         walks.give_to(&mut self.source);
     }
 
-    /// Makes the worker count its errors with those of others. Before the start.
+    /// Makes the worker add its errors to a count that it shares with others. Before the start.
     ///
     /// # Panics
     /// If it has started.
@@ -278,8 +278,8 @@ impl Worker {
         self.stopping = true;
     }
 
-    /// Ends the worker without a further word of it, as after [`Worker::fail`] where its engine can
-    /// do nothing more: the time up to now counts, with what was done in it.
+    /// Ends the worker without another decision, as after [`Worker::fail`] if its engine can do
+    /// nothing more: the time up to now counts, with what was done in it.
     ///
     /// # Panics
     /// If it has ended, or `now_ns` is before the start of its phase.

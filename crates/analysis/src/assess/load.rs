@@ -55,8 +55,8 @@ impl Step<'_> {
         Some(credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge }))
     }
 
-    /// Judges whether rates hold only until a write-back cache of an emulated volume is dirty; the
-    /// job says so whose cache is full first.
+    /// Judges whether rates hold only until a write-back cache of an emulated volume is dirty. The
+    /// job whose cache is full first decides.
     pub(super) fn write_cache(&self) -> Option<Gate> {
         let fillings = self.jobs.iter().filter_map(|job| job.caps.as_ref()?.filling.as_ref());
         let fillings = fillings.filter(|filling| !filling.never_fills);
@@ -66,8 +66,8 @@ impl Step<'_> {
         Some(gate.with(&[("lasts_s", first.lasts_s)]))
     }
 
-    /// Judges the credits of emulated volumes and their machine: each cap by what it carried
-    /// itself, as none lends another its account.
+    /// Judges the credits of emulated volumes and their machine: each cap by its own load, since
+    /// caps do not share credits.
     fn emulated_credits(&self, emulation: &EmulationRecord) -> Gate {
         let name = GateName::Credits;
         if !emulation.changes.is_empty() {
@@ -82,8 +82,8 @@ impl Step<'_> {
             GateVerdict::Unknown => 1,
             GateVerdict::Passed => 0,
         };
-        // Of accounts that are drawn on the one that is empty first, of those that ended the last;
-        // else operations before bytes.
+        // Of the accounts in use, the one that will be empty first; of those that are empty, the
+        // last to end; else operations before bytes.
         let lasts_s = |gate: &Gate| gate.figure("lasts_s").unwrap_or(f64::INFINITY);
         let mut gates: Vec<Gate> = gates.collect();
         gates.sort_by(|a, b| {
@@ -101,7 +101,7 @@ impl Step<'_> {
         for figure in worst.figures.iter_mut().filter(|it| it.name == SUSTAINED_SHARE) {
             figure.value = sustained.unwrap_or(figure.value);
         }
-        // A level that one account's end left may live on another's.
+        // The level after one account has ended may still use credits of another.
         let is_ended = worst.verdict == GateVerdict::Failed;
         match gates.find(|gate| is_ended && gate.figure("lasts_s").is_some()) {
             Some(other) => {

@@ -1,4 +1,4 @@
-//! What the rows of a suite are worth together: the headline of the terminal, of a page and of
+//! The verdict on all rows of a suite together: the headline of the terminal, of a page and of
 //! Markdown.
 
 use record::{SuiteRecord, SuiteRowRecord};
@@ -6,7 +6,7 @@ use record::{SuiteRecord, SuiteRowRecord};
 use super::is_invalid_row;
 use crate::gates::culprit;
 
-/// What the rows of a suite are worth.
+/// The verdict on all rows of a suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowsWorth {
     /// No row measured what was asked for; why, in a few words.
@@ -25,8 +25,8 @@ pub enum RowsWorth {
 }
 
 impl RowsWorth {
-    /// Returns what the rows of a suite are worth. All, where needs were measured: what these offer
-    /// may be more than is carried, and each has an answer of its own.
+    /// Returns the verdict on all rows of a suite. Rows of needs are never invalid here: a need may
+    /// offer more than the volume carries, and each need has its own answer.
     pub fn of(suite: &SuiteRecord) -> Self {
         let asks_needs = suite.needs.iter().any(|need| need.source.is_empty());
         let rows: Vec<&SuiteRowRecord> = suite.rows.iter().filter(|row| !row.preparation).collect();

@@ -1,16 +1,16 @@
-//! What a record comes to in a word: the exit code and the list of runs are made of it.
+//! The verdict on a whole record, in one word: the exit code and the list of runs use it.
 
 use record::{LineVerdict, NoteSeverity, Record, SuiteRowRecord, Verdict};
 
 use super::{has_valid_line, is_valid};
 use crate::gate::GateName;
 
-/// What a record comes to, from good to bad.
+/// The verdict on a record, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// Nothing speaks against its figures.
+    /// No check gives a reason to doubt its figures.
     Sound,
-    /// Its figures are what they are, and say less than it seems.
+    /// Its figures are correct, but mean less than they seem to.
     Caution,
     /// A need, or a published target, is not met.
     NotMet,
@@ -41,11 +41,11 @@ impl Standing {
         }
     }
 
-    /// Returns what a record that is complete comes to.
+    /// Returns the verdict on a complete record.
     pub fn of(record: &Record) -> Standing {
         let needs = || record.suite.iter().flat_map(|suite| &suite.needs);
         let has = |verdict: &str| needs().any(|need| need.verdict == verdict);
-        // What a need offers may be more than is carried: only its answer counts.
+        // A need may offer more than the volume carries: only its answer counts.
         let asks_needs = needs().any(|need| need.source.is_empty());
         match of_measurements(record) {
             Some(standing) if !asks_needs => standing,

@@ -106,8 +106,8 @@ const WORKER_CPU_MAX: f64 = 0.95;
 /// look like the storage's.
 const HOST_CPU_MAX: f64 = 0.95;
 
-/// Workers that use so much of the processors that they may use leave nothing to the threads beside
-/// them: what looks for pauses waits for a processor itself.
+/// Workers that use this share of their processors leave none for other threads: the thread that
+/// looks for pauses then waits for a processor itself.
 const FILLED_MIN: f64 = 0.85;
 
 /// Stolen time that spoils any measurement. Less is judged by what it did.
@@ -140,10 +140,10 @@ const WAIT_MIN: f64 = 0.005;
 /// Shortest time that is judged: below it only what is far beyond the limits.
 const S_MIN: f64 = 0.9;
 
-/// So many times a limit is overwhelming at any length.
+/// This many times its limit, a figure decides however short the measurement is.
 const OVERWHELMING: f64 = 10.0;
 
-/// A host that is less busy has a processor for who waits for one.
+/// A host that is less busy has a free processor for a thread that waits.
 const ROOM_MAX: f64 = 0.6;
 
 /// Share of the processors from which on other programs are named.
@@ -152,7 +152,7 @@ const OTHERS_MIN: f64 = 0.05;
 /// What keeps a generator from its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// The process stood still, and no hypervisor says that it was him.
+    /// The process stood still, and no hypervisor reports stolen time.
     Stopped,
     /// Hypervisors gave the processor to others.
     Stolen,

@@ -28,7 +28,7 @@ const WORKER_SHARE_MIN: f64 = 0.75;
 /// Growth of the backlog over the window that counts as not keeping up, as a share of what was due.
 const BACKLOG_GROWTH_MAX: f64 = 0.01;
 
-/// Growth of a backlog that says nothing, operations.
+/// Growth of a backlog that is ignored, operations.
 const BACKLOG_NOISE: f64 = 16.0;
 
 /// Standard deviations of the number of random arrivals that may wait by chance.
@@ -54,8 +54,8 @@ impl Backlog {
         self.end.saturating_sub(self.start) as f64 / self.allowed()
     }
 
-    /// Returns the growth that does not count, operations: a percent of what was due, or what
-    /// random arrivals come to in a short window.
+    /// Returns the growth that does not count, operations: a percent of what was due, or the chance
+    /// variation of random arrivals in a short window.
     fn allowed(&self) -> f64 {
         (self.n_due * BACKLOG_GROWTH_MAX).max(self.noise())
     }

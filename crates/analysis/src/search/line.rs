@@ -1,4 +1,4 @@
-//! What a search came to.
+//! The result of a search.
 
 use crate::stats::Interval;
 
@@ -73,25 +73,27 @@ pub enum LimitMove {
     Down,
 }
 
-/// Share of the line below which a failure is not one of the load: what is soft about a line is
-/// nearer to it.
+/// Failures below this share of the line are not caused by the load: the width over which the line
+/// is soft is nearer to it.
 const WELL_BELOW: f64 = 0.9;
 
-/// Share of failures whatever the load that a line is still found among.
+/// Largest share of failures without regard to the load with which a line is still found.
 const TROUBLE_MAX: f64 = 0.2;
 
-/// Probability with which chance brings about what is called no matter of the load.
+/// Failures count as independent of the load if chance explains them with less than this
+/// probability.
 const CHANCE_MAX: f64 = 0.002;
 
-/// Highest probability that is given: what the model of the answers leaves out is not in it.
+/// Highest probability that is reported, because the model of the answers does not cover every
+/// cause.
 const COVERAGE_MAX: f64 = 0.99;
 
-/// How much higher a load is that must not be faster than the lowest one, where both fail; and how
-/// much faster counts.
+/// Where even the lowest load fails: a load this many times higher must not press the limits less
+/// than this share of what the lowest one does.
 const FAR: u64 = 4;
 const FALLS_MIN: f64 = 0.5;
 
-/// The same, of the belief that it is so.
+/// Probability from which on failures count as independent of the load.
 const CHAOS_MAX: f64 = 0.7;
 
 /// Widest interval that is given as a line, as a share of the load.
@@ -109,21 +111,21 @@ enum Movement {
     OneWay { by: f64, until: f64 },
     /// At once, by so much as the logarithm, when this share of the probes was made.
     Once { by: f64, at: f64 },
-    /// To and fro, as that of a shared host does: so often, from this place of the swing on.
+    /// To and fro, as on a shared host: the number of swings, and where in a swing it begins.
     ToAndFro { n_swings: f64, from: f64 },
 }
 
 /// Probability with which the interval of a limit that moved holds its whole way, as simulated.
 pub const MOVED_SURE: f64 = 0.8;
 
-/// Share of the belief in each end of the way that is left outside on either side.
+/// Share of the probability of each end of the way that lies outside the interval, on either side.
 const MOVED_OUTSIDE: f64 = 0.04;
 
-/// How much less than the best one a movement explains the answers that is left out of that
-/// interval.
+/// Movements that explain the answers less well than the best one by this factor are left out of
+/// that interval.
 const MOVEMENT_ODDS_MIN: f64 = 0.01;
 
-/// How far a limit swings that counts as standing still.
+/// A limit that swings by no more than this counts as standing still.
 const SWING: f64 = 0.03;
 
 impl Movement {
@@ -261,7 +263,7 @@ impl Search {
         let bracket = ends.0.and_then(|low| self.stands(low)).zip(ends.1);
         let is_told = bracket.is_some_and(|(low, high)| self.is_narrow(low, high));
         match found.end {
-            // What came after it says something else.
+            // A later measurement contradicts it.
             LineEnd::Bracketed if !is_told => LineEnd::CannotTell(self.why_not()),
             end => end,
         }
@@ -351,8 +353,8 @@ impl Search {
         (n_failed, n)
     }
 
-    /// Returns whether failures are no matter of the load: more often than by chance loads well
-    /// below the line failed, or loads well above it were carried.
+    /// Returns whether failures do not depend on the load: loads well below the line failed more
+    /// often than by chance, or loads well above it were carried.
     pub(super) fn is_out_of_order(&self) -> bool {
         let (low, high) = self.ends();
         let (n_failed, n) = self.failed_below(low.unwrap_or(0));
@@ -382,7 +384,7 @@ impl Search {
         let moved = (up + down) / (UP.len() + DOWN.len()) as f64;
         let n_still = (STEADY.len() + SWINGS.len()) as f64;
         let has_moved = |still: f64| moved > odds_min * still / n_still;
-        // Most searches end here: what goes to and fro only speaks for a limit that stands still.
+        // Most searches end here: answers that only go to and fro fit a limit that stands still.
         if !has_moved(steady) || !has_moved(steady + sum(&self.evidence_of(&SWINGS))) {
             return None;
         }

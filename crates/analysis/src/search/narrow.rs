@@ -6,8 +6,8 @@ use super::Search;
 /// wrong gains nothing.
 const CUT_MIN: f64 = 0.1;
 
-/// Guesses by what was achieved: a volume that collapses under overload achieves less than it could
-/// carry, or much more than its limits allow, each time again.
+/// Most guesses from an achieved rate: a volume that collapses under overload achieves, each time
+/// again, less than it could carry, or much more than its limits allow.
 const BY_ACHIEVED_MAX: u32 = 4;
 
 /// Where such guesses lie from what was achieved, in tolerances. The last two are for limits so

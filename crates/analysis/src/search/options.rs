@@ -104,7 +104,7 @@ impl SearchOptions {
         SearchOptions { max: f64::from(max), ..Self::rate(1.0) }
     }
 
-    /// Returns the most probes of all phases together that say something.
+    /// Returns the most probes of all phases together that are not void.
     pub fn n_taken_max(&self) -> u32 {
         self.n_probes_max + self.n_of_curve_max() + N_CONTROLS_MAX as u32
     }

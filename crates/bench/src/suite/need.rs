@@ -1,7 +1,7 @@
 //! Needs: what a disk must do, in words such as `iops=5000,p99<2ms`, and whether it does.
 //!
 //! A measurement that keeps all conditions answers a need; one that breaks some is repeated before
-//! it is believed, and one that the generator or the host spoiled says nothing.
+//! it counts, and one that the generator or the host spoiled does not count.
 
 use analysis::gates::worst_backlog;
 use analysis::thin::ThinPercentile;
@@ -164,8 +164,8 @@ impl Need {
         ((needed_s * 1e9) as u64).clamp(TIME_NS, TIME_NS_MAX)
     }
 
-    /// Returns the operations per second that random arrivals come to at least in a time: three
-    /// standard deviations of their number are no fault of the disk. 0 where none at all may come.
+    /// Returns the least operations per second that random arrivals give in a time: fewer by up to
+    /// three standard deviations is no fault of the disk. 0 where none at all may arrive.
     pub fn least_offered_iops(&self, time_ns: u64) -> f64 {
         let seconds = time_ns.max(1) as f64 / 1e9;
         let n = self.iops * seconds;
@@ -313,7 +313,7 @@ pub fn plan(need: &Need, plan: &Plan, attempt: u32, (time_ns, ramp_ns): (u64, u6
 #[derive(Clone, Debug, PartialEq)]
 struct Attempt {
     said: AttemptVerdict,
-    /// Why it failed or says nothing; empty where it passed.
+    /// Why it failed or is void; empty where it passed.
     reason: String,
     conditions: Vec<NeedConditionRecord>,
 }

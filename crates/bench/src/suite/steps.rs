@@ -134,7 +134,7 @@ impl Suite {
     }
 }
 
-/// Returns how many steps a part comes to.
+/// Returns how many steps a part makes.
 pub fn n_steps(part: &Part) -> usize {
     let lists = [
         part.block_bytes.len(),

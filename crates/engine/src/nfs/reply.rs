@@ -45,7 +45,7 @@ pub enum Answer {
     Write {
         /// How many.
         count: u32,
-        /// They are in a cache of the server: [`Answer::Commit`] shall show the same verifier.
+        /// They are in a cache of the server: [`Answer::Commit`] must show the same verifier.
         is_unstable: bool,
         /// A number that changes when the server loses its cache.
         verifier: u64,

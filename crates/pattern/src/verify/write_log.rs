@@ -200,8 +200,9 @@ impl WriteLog {
 
     /// Takes the next write to be read back that is no longer in flight.
     ///
-    /// `in_flight` tells of a number whether that write has not completed. In the order of writing
-    /// one write in flight holds back those after it; in the order of places it is passed over.
+    /// `in_flight` returns whether the write with a number has not completed. In the order of
+    /// writing one write in flight holds back those after it; in the order of places it is passed
+    /// over.
     pub fn take(&mut self, mut in_flight: impl FnMut(u64) -> bool) -> Option<WriteRecord> {
         match &mut self.entries {
             Entries::List(list) => {

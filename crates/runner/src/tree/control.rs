@@ -261,7 +261,7 @@ impl Control {
 }
 
 impl Contents {
-    /// Adds the files that a line tells of.
+    /// Adds the files that a line describes.
     fn add_files(&mut self, line: &str) -> Option<()> {
         let mut words = line.split_whitespace();
         let word = words.next()?;

@@ -13,7 +13,7 @@ use super::refusal::refused;
 use crate::control::Control;
 use crate::setup_error::SetupError;
 
-/// Names beside the folders of a tree that tell of it.
+/// Names of control files in the anchor of a tree, next to its folders.
 const OF_CONTROL: [&str; 3] =
     [super::control::NAME, super::control::NEW_NAME, super::control::NO_DISMOUNT_NAME];
 

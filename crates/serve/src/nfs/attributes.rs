@@ -1,4 +1,4 @@
-//! Attributes of files as NFS tells them, and errors as it numbers them.
+//! Attributes of files as NFS sends them, and errors as it numbers them.
 
 use nfs3_types::nfs3::{
     ACCESS3_DELETE, ACCESS3_EXECUTE, ACCESS3_EXTEND, ACCESS3_LOOKUP, ACCESS3_MODIFY, ACCESS3_READ,

@@ -2,7 +2,7 @@
 //!
 //! A handle is the file's number in the backing and a sum of its time of birth, so it outlives the
 //! process: one that is not known is searched for. Descriptors of files in use are kept, up to a
-//! limit; a file that was not used for long is let go, and found again by its handle.
+//! limit; a file that was not used for long is closed, and found again by its handle.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

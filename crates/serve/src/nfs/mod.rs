@@ -10,11 +10,12 @@
 //! they come.
 //!
 //! No call ends the server: a call that cannot be read is refused, and a stream that makes no sense
-//! ends its connection. Permissions are shown and not enforced, as the client's kernel does that.
+//! ends its connection. Permissions are sent to clients and not enforced here, because the client's
+//! kernel enforces them.
 //!
-//! The library `nfs3_server` was not taken: it reports 1 TiB whatever the volume, does not tell its
-//! file system who calls over which connection, fails the 257th call in flight, and reserves as
-//! much memory as a length on the wire says.
+//! The library `nfs3_server` was not taken: it reports 1 TiB whatever the volume, does not pass to
+//! its file system which client calls over which connection, fails the 257th call in flight, and
+//! reserves as much memory as a length on the wire says.
 
 mod answer;
 mod arguments;
@@ -60,8 +61,8 @@ pub use server::{Limits, RootAccess};
 use files::Files;
 use server::{Opened, Server, VolumeFacts};
 
-/// Mode of a new volume's folder where no client is root: everybody makes files, and removes his
-/// own, as in `/tmp`.
+/// Mode of a new volume's folder where no client is root: every user may create files and remove
+/// those that belong to him, as in `/tmp`.
 const FOLDER_MODE_OPEN: u32 = 0o1777;
 
 /// Why an export cannot be made.
@@ -262,8 +263,8 @@ impl Server {
         }
     }
 
-    /// Lets everybody make files in volumes that hold none: their folders are root's, and no client
-    /// is, who could give them away.
+    /// Lets every user create files in volumes that hold none: their folders belong to root, and no
+    /// client is root and could change their owner.
     fn open_new_volumes(&self) {
         let design = self.machine.in_force().design;
         let tree = self.machine.tree();

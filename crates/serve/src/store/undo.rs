@@ -108,8 +108,8 @@ struct TouchedFile {
 }
 
 impl Undo {
-    /// Starts with nothing to take back. An unfinished rollback must be through: the log is
-    /// emptied.
+    /// Starts with nothing to take back. An unfinished rollback must be completed before, because
+    /// the log is emptied.
     pub(crate) fn new(log: File, marker: Marker) -> io::Result<Self> {
         log.set_len(0)?;
         let (blocks, files, cleared) = (BTreeMap::new(), HashMap::new(), Vec::new());

@@ -53,7 +53,7 @@ impl Node {
         Ok(names)
     }
 
-    /// Takes from a file that is written to what would lend its owner's rights, as kernel file
+    /// Removes the bits that lend the owner's rights from a file that is written to, as kernel file
     /// systems do: setuid, and setgid where the group may execute it.
     pub(crate) fn drop_privileges(&self) -> Result<(), Errno> {
         let mode = self.stat()?.st_mode & 0o7777;

@@ -182,7 +182,7 @@ impl Tree {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&folder)? {
             let entry = entry?;
-            // The parent's number tells nothing that the kernel would not know better.
+            // The kernel does not use the parent's number: it keeps its own.
             let is_parent = entry.file_name().to_bytes() == b"..";
             let ino = if is_parent { node.ino } else { entry.ino() };
             entries.push(Entry {

@@ -327,7 +327,7 @@ fn note_default_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &m
     parser.findings.add(finding.help(help), at);
 }
 
-/// Returns where a host cache is asked for; tells of one on a disk that cannot have it.
+/// Returns where a host cache is asked for; reports one on a disk that cannot have it.
 fn cacheable(
     source: &Source<'_>,
     cache: Option<&Located<CacheMode>>,

@@ -1,4 +1,4 @@
-//! How a worker and its hand in a tree work together.
+//! How a worker uses its part of a tree of files.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -139,7 +139,7 @@ fn figures(load: &Load, done: &Done, has_cache: bool, mb: Mb) -> String {
     )
 }
 
-/// Returns I/Os and megabytes per second as they shall be printed.
+/// Returns I/Os and megabytes per second as they are printed.
 fn rates(load: &Load, done: &Done, mb: Mb) -> (f64, f64) {
     let bytes_per_mb = match mb {
         Mb::Decimal => 1e6,
