@@ -31,7 +31,7 @@ const STAGES: [Stage; 10] = [
     Stage { name: "tidy", about: "the house rules", run: || passed(tidy::run()) },
     Stage { name: "deny", about: "what we may build from", run: licences },
     Stage { name: "unused", about: "dependencies in use", run: || passed(unused::check()) },
-    Stage { name: "pure", about: "rows 0 to 2 and worker build elsewhere", run: pure },
+    Stage { name: "pure", about: "the pure crates build for Windows", run: pure },
     Stage { name: "clippy", about: "lints, none left", run: clippy },
     Stage { name: "reference", about: "pages made from code", run: || passed(reference::check()) },
     Stage { name: "fuzz", about: "the fuzz targets compile", run: fuzz },

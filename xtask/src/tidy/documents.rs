@@ -1,11 +1,12 @@
-//! Documents that must keep up with the code: crate headers, invariants, links, the lock file.
+//! Documents that must keep up with the code: crate headers, the code map, invariants, links, the
+//! lock file.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::process;
 use crate::workspace::Package;
 
-use super::{File, Violation, words};
+use super::{File, Violation, layers, words};
 
 /// Checks documents against the tree.
 pub(super) fn check(packages: &[Package], files: &[File]) -> Vec<Violation> {
@@ -17,7 +18,10 @@ pub(super) fn check(packages: &[Package], files: &[File]) -> Vec<Violation> {
         violations.extend(check_links(file));
     }
     match files.iter().find(|file| file.path == Path::new("ARCHITECTURE.md")) {
-        Some(file) => violations.extend(check_invariants(file, files)),
+        Some(file) => {
+            violations.extend(check_code_map(file));
+            violations.extend(check_invariants(file, files));
+        }
         None => violations.push(Violation {
             path: "ARCHITECTURE.md".into(),
             line: 1,
@@ -70,6 +74,25 @@ fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
+}
+
+/// Every crate has its row in the table of the code map, and a paragraph with its invariant.
+fn check_code_map(file: &File) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (row, name) in layers::rows() {
+        let line = format!("| {row} | `{name}` |");
+        if !file.text.lines().any(|it| it.starts_with(&line)) {
+            let message = format!("crate `{name}`: no line `{line} ...` in the code map");
+            violations.push(file.violation(1, message));
+        }
+        let head = format!("**`{name}`**");
+        let paragraph = file.text.split("\n\n").find(|it| it.starts_with(&head));
+        if !paragraph.is_some_and(|it| it.contains("*Invariant:*")) {
+            let message = format!("crate `{name}`: no paragraph `{head} ... *Invariant:* ...`");
+            violations.push(file.violation(1, message));
+        }
+    }
+    violations
 }
 
 /// An invariant in ARCHITECTURE.md.
@@ -178,6 +201,29 @@ mod tests {
             names(8, &[]),
         ];
         assert_eq!(invariants(text), expected);
+    }
+
+    #[test]
+    fn every_crate_has_a_row_and_a_paragraph_with_an_invariant() {
+        let map = |skipped: &str| -> String {
+            let lines = layers::rows().map(|(row, name)| {
+                let (row, word) = if name == skipped { (99, "..") } else { (row, "*Invariant:*") };
+                format!("| {row} | `{name}` | .. |\n\n**`{name}`** is {word}\n\n")
+            });
+            lines.collect()
+        };
+        let check = |text: String| {
+            let found = check_code_map(&File::new(Path::new("ARCHITECTURE.md"), text, &[]));
+            found.into_iter().map(|it| it.message).collect::<Vec<_>>()
+        };
+        assert!(check(map("")).is_empty());
+        assert_eq!(
+            check(map("store")),
+            [
+                "crate `store`: no line `| 3 | `store` | ...` in the code map",
+                "crate `store`: no paragraph `**`store`** ... *Invariant:* ...`"
+            ]
+        );
     }
 
     #[test]

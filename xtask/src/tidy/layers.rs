@@ -50,6 +50,11 @@ pub(crate) fn pure_crates() -> impl Iterator<Item = &'static str> {
     LAYERS.iter().filter(|layer| layer.is_pure).map(|layer| layer.name)
 }
 
+/// Returns every crate with its row.
+pub(super) fn rows() -> impl Iterator<Item = (u8, &'static str)> {
+    LAYERS.iter().map(|layer| (layer.row, layer.name))
+}
+
 /// Returns whether a crate is pure.
 pub(super) fn is_pure(package: &str) -> bool {
     pure_crates().any(|name| name == package)
