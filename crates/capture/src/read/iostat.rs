@@ -1,11 +1,15 @@
 //! `iostat` as text: columns by their names, whatever their order and version.
+//!
+//! With `-h` and `--pretty` the name of a device stands last, and its figures are spread over
+//! several tables of one report. Sizes of `-h` have units of their own, and are rounded.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use crate::context::{Context, Spans, quote};
 use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
-use crate::read::sysstat_names::{DeviceFigure, busy_share, is_busy_cpu, put, what};
+use crate::read::sysstat_names::{DeviceFigure, busy_share, is_busy_cpu, is_size, put, what};
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
 use crate::time::Stamps;
 
@@ -14,6 +18,12 @@ pub(crate) fn is_header(words: &[&str]) -> bool {
     words.len() > 3
         && words.iter().filter(|word| what(word).is_some()).count() >= 3
         && words.iter().any(|word| matches!(*word, "tps" | "r/s"))
+}
+
+/// Returns whether words head a further table of the same report: of writes, discards, flushes.
+fn is_further_header(words: &[&str]) -> bool {
+    let is_last = |word: &&str| word.trim_end_matches(':') == "Device";
+    words.len() > 2 && words.last().is_some_and(is_last) && what(words[0]).is_some()
 }
 
 /// What the lines before one said.
@@ -25,6 +35,10 @@ struct State {
     /// Meaning of the columns of the table of devices, and which one names them.
     columns: Vec<Option<(DeviceFigure, f64)>>,
     name_idx: usize,
+    /// What the tables of this report say, by device, where there may be several.
+    parts: BTreeMap<String, Rates>,
+    /// Largest part of a figure that is rounded off.
+    rounding: f64,
     /// Which columns of the table of processors are time in use.
     cpu_columns: Vec<bool>,
     /// The next line holds figures of processors.
@@ -60,6 +74,15 @@ pub(super) fn read(
             }
         }
     }
+    state.put_parts(context);
+    if state.rounding > 0.0 {
+        let text = format!(
+            "`-h` rounds sizes: bytes per second are up to {:.1} % off; iostat without it prints \
+             exact ones",
+            state.rounding * 100.0
+        );
+        context.remark(None, text);
+    }
     if state.end_ns.is_none() && context.n_samples() > 0 {
         context.put(Event::Clock(ClockKind::Absent));
     }
@@ -78,7 +101,7 @@ impl State {
             return Ok(());
         }
         if words[0] == "avg-cpu:" {
-            self.begin_if(self.has_cpu || self.has_devices);
+            self.begin_if(self.has_cpu || self.has_devices, context);
             self.has_cpu = true;
             self.is_cpu = true;
             self.cpu_columns = words[1..].iter().map(|name| is_busy_cpu(name)).collect();
@@ -88,8 +111,11 @@ impl State {
             self.is_cpu = false;
             return self.processors(&words, context);
         }
-        if is_header(&words) {
-            self.begin_if(self.has_devices);
+        let is_header = is_header(&words);
+        if is_header || is_further_header(&words) {
+            if is_header {
+                self.begin_if(self.has_devices, context);
+            }
             self.has_devices = true;
             // The name stands first, with `-h` last.
             self.name_idx = if what(words[0]).is_none() { 0 } else { words.len() - 1 };
@@ -97,7 +123,7 @@ impl State {
             return Ok(());
         }
         if let Some(stamp) = self.moment(line) {
-            self.begin();
+            self.begin(context);
             if !self.is_clock_told {
                 self.is_clock_told = true;
                 context.put(Event::Clock(stamp.clock));
@@ -132,6 +158,7 @@ impl State {
         for word in words {
             self.stamps.set_day(word);
         }
+        self.put_parts(context);
         self.n_reports = 0;
         self.has_cpu = false;
         self.has_devices = false;
@@ -140,13 +167,14 @@ impl State {
     }
 
     /// Begins a report where a table stands a second time.
-    fn begin_if(&mut self, is_new: bool) {
+    fn begin_if(&mut self, is_new: bool, context: &mut Context<'_>) {
         if is_new || self.n_reports == 0 {
-            self.begin();
+            self.begin(context);
         }
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, context: &mut Context<'_>) {
+        self.put_parts(context);
         self.n_reports += 1;
         self.n_all += 1;
         self.has_cpu = false;
@@ -187,7 +215,12 @@ impl State {
         Ok(())
     }
 
-    fn device(&self, words: &[&str], line: &str, context: &mut Context<'_>) -> Result<(), String> {
+    fn device(
+        &mut self,
+        words: &[&str],
+        line: &str,
+        context: &mut Context<'_>,
+    ) -> Result<(), String> {
         if self.columns.is_empty() {
             return Err(format!("{} is not a line of iostat", quote(line)));
         }
@@ -195,26 +228,65 @@ impl State {
             let (n_found, n_due) = (words.len(), self.columns.len());
             return Err(format!("{n_found} columns where the table has {n_due}: {}", quote(line)));
         }
-        let mut rates = Rates::default();
+        let name = words[self.name_idx];
+        let is_spread = self.name_idx > 0;
+        let mut rates = self.parts.get(name).filter(|_| is_spread).copied().unwrap_or_default();
         for (word, column) in words.iter().zip(&self.columns) {
             if let Some((what, unit)) = column {
-                put(&mut rates, *what, number(word)? * unit);
+                let figure = figure(word, *what, *unit)?;
+                if !self.is_since_boot() {
+                    self.rounding = self.rounding.max(figure.rounding);
+                }
+                put(&mut rates, *what, figure.value);
             }
         }
-        if !self.is_since_boot() {
-            let sample = rates.over(self.moment_ns(), self.span_ns);
-            context.put(Event::Device { name: words[self.name_idx], sample });
+        if is_spread {
+            self.parts.insert(name.to_owned(), rates);
+        } else {
+            self.put_device(name, &rates, context);
         }
         Ok(())
     }
+
+    fn put_device(&self, name: &str, rates: &Rates, context: &mut Context<'_>) {
+        if !self.is_since_boot() {
+            let sample = rates.over(self.moment_ns(), self.span_ns);
+            context.put(Event::Device { name, sample });
+        }
+    }
+
+    /// Hands over what the tables of the report that ends said.
+    fn put_parts(&mut self, context: &mut Context<'_>) {
+        for (name, rates) in std::mem::take(&mut self.parts) {
+            self.put_device(&name, &rates, context);
+        }
+    }
+}
+
+/// A figure, and which part of it may be rounded off.
+struct Figure {
+    value: f64,
+    rounding: f64,
+}
+
+/// Reads a figure of a column: in its unit or, where it is a size, with a unit of its own.
+fn figure(word: &str, what: DeviceFigure, unit: f64) -> Result<Figure, String> {
+    const UNITS: [char; 5] = ['k', 'M', 'G', 'T', 'P'];
+    let last = word.chars().next_back();
+    let Some(power) = UNITS.iter().position(|unit| Some(*unit) == last).filter(|_| is_size(what))
+    else {
+        return Ok(Figure { value: number(word)? * unit, rounding: 0.0 });
+    };
+    let digits = &word[..word.len() - 1];
+    let of_unit = number(digits).map_err(|_| format!("{} is no size", quote(word)))?;
+    let n_decimals = digits.split_once(['.', ',']).map_or(0, |(_, part)| part.len());
+    let step = 0.1_f64.powi(i32::try_from(n_decimals).unwrap_or(i32::MAX));
+    let rounding = if of_unit > 0.0 { step / 2.0 / of_unit } else { 0.0 };
+    let value = of_unit * 1024_f64.powi(power as i32 + 1);
+    Ok(Figure { value, rounding })
 }
 
 fn number(word: &str) -> Result<f64, String> {
-    if let Some(number) = decimal(word.trim_end_matches('%')).filter(|number| *number >= 0.0) {
-        return Ok(number);
-    }
-    if word.ends_with(['k', 'M', 'G']) {
-        return Err(format!("{} is rounded: run iostat without `-h`", quote(word)));
-    }
-    Err(format!("{} is no figure", quote(word)))
+    let number = decimal(word.trim_end_matches('%')).filter(|number| *number >= 0.0);
+    number.ok_or_else(|| format!("{} is no figure", quote(word)))
 }

@@ -65,6 +65,25 @@ pub(super) fn what(name: &str) -> Option<(DeviceFigure, f64)> {
     Some(found)
 }
 
+/// Returns whether a figure counts bytes, which may be printed with a unit of their own.
+pub(super) fn is_size(what: DeviceFigure) -> bool {
+    match what {
+        DeviceFigure::ReadBytes | DeviceFigure::WriteBytes | DeviceFigure::DiscardBytes => true,
+        DeviceFigure::ReadIops
+        | DeviceFigure::WriteIops
+        | DeviceFigure::DiscardIops
+        | DeviceFigure::FlushIops
+        | DeviceFigure::AllIops
+        | DeviceFigure::ReadMerged
+        | DeviceFigure::WriteMerged
+        | DeviceFigure::ReadMs
+        | DeviceFigure::WriteMs
+        | DeviceFigure::AllMs
+        | DeviceFigure::Queue
+        | DeviceFigure::BusyPercent => false,
+    }
+}
+
 /// Puts a figure into its place.
 pub(super) fn put(rates: &mut Rates, what: DeviceFigure, value: f64) {
     let place = match what {

@@ -112,6 +112,67 @@ fn basic_iostat_counts_transfers_together() {
     assert_near(sample.read.bytes, 307_200.0);
 }
 
+/// `iostat -x -h`: the name stands last, tables of reads, writes and so on are of one report, and
+/// sizes have units.
+fn readable(reads: &str, writes: &str, rest: &str) -> String {
+    format!(
+        "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n\
+         \x20         30.0%    0.0%   10.0%    5.0%    0.0%   55.0%\n\n\
+         r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n{reads} sda\n{reads} sdb\n\n\
+         w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz Device\n{writes} sda\n{writes} sdb\n\n\
+         d/s     dkB/s   drqm/s  %drqm d_await dareq-sz Device\n\
+         0.00 0.0k 0.00 0.0% 0.00 0.0k sda\n0.00 0.0k 0.00 0.0% 0.00 0.0k sdb\n\n\
+         f/s f_await  aqu-sz  %util Device\n{rest} sda\n{rest} sdb\n\n\n"
+    )
+}
+
+#[test]
+fn readable_iostat_is_one_report_of_several_tables() {
+    let boot = readable("9 9.0M 9 9% 9 9.0k", "9 9.0G 9 9% 9 9.0k", "9 9 9 9%");
+    let reads = "1279.00 20.0M 3.00 5.2% 2.00 16.0k";
+    let text =
+        [HEADER, &boot, &readable(reads, "50.00 400.0k 0.00 0.0% 4.00 8.0k", "3.00 0 2.76 99.2%")];
+    let captured = captured(&text.concat());
+    for name in ["sda", "sdb"] {
+        let samples = &volume(&captured, name).samples;
+        assert_eq!(samples.len(), 1);
+        assert_near(samples[0].read.n_ios, 1279.0);
+        assert_near(samples[0].read.bytes, 20.0 * 1024.0 * 1024.0);
+        assert_near(samples[0].write.bytes, 400.0 * 1024.0);
+        assert_near(samples[0].write.wait_ns, 200e6);
+        assert_near(samples[0].n_flushes, 3.0);
+        assert_near(samples[0].in_flight_ns, 2.76e9);
+        assert_near(samples[0].busy_ns, 0.992e9);
+    }
+    // Half of the last digit of 20.0.
+    let notes = notes(&captured);
+    assert!(notes.contains("`-h` rounds sizes: bytes per second are up to 0.2 % off"), "{notes}");
+}
+
+/// `--pretty` alone spreads exact figures, here with moments in place of processors.
+#[test]
+fn pretty_iostat_is_exact() {
+    let report = |time: &str, reads: &str, writes: &str| {
+        format!(
+            "11/21/26 {time}\nr/s rkB/s rrqm/s %rrqm r_await rareq-sz Device\n{reads} sda\n\n\
+             w/s wkB/s wrqm/s %wrqm w_await wareq-sz Device\n{writes} sda\n\n"
+        )
+    };
+    let text = [
+        HEADER.to_owned(),
+        report("09:00:00", "9 9 9 9 9 9", "9 9 9 9 9 9"),
+        report("09:00:10", "100 800 0 0 2 8", "50 400 0 0 4 8"),
+        report("09:00:20", "10 80 0 0 2 8", "5 40 0 0 4 8"),
+    ];
+    let captured = captured(&text.concat());
+    let samples = &volume(&captured, "sda").samples;
+    assert_eq!(samples.len(), 2);
+    assert_near(samples[0].read.n_ios, 1000.0);
+    assert_near(samples[0].write.bytes, 4_096_000.0);
+    assert_near(samples[1].write.n_ios, 50.0);
+    assert!(!notes(&captured).contains("`-h`"), "{}", notes(&captured));
+}
+
 /// Two runs into one file, a gap, a clock that is set back, and a report that stands twice.
 #[test]
 fn odd_times_are_reported() {
