@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use plan::{Diagnostic, Job, Plan, Severity, Step};
+use plan::{Diagnostic, Plan, Severity, Step};
 
-use super::lower::{Context, step};
+use super::lower::{Context, let_files_be_made, step};
 use super::options::Options;
 use super::parsed::Parsed;
 use super::read::{parse_files, parse_text, sd_format};
@@ -106,15 +106,6 @@ pub fn plan_of(runs: &[Run], parsed: &Parsed, loader: &dyn Loader) -> (Plan, Vec
         steps.push(step);
     }
     (Plan { sources: parsed.sources.clone(), steps, ..Plan::default() }, findings)
-}
-
-/// Lets jobs make the files that a run writes first (`SD_format`), which others have no word for.
-pub(super) fn let_files_be_made<'a>(jobs: impl IntoIterator<Item = &'a mut Job>) {
-    for job in jobs {
-        let files = &mut job.files;
-        let has_device = files.names.iter().any(|name| name.starts_with("/dev/"));
-        files.allow_create |= files.size.is_some() && !files.concatenate && !has_device;
-    }
 }
 
 /// Returns what Vdbench itself does not take of a file in plain form, or takes otherwise.

@@ -3,7 +3,7 @@
 //! `lower_raw` makes the jobs of storage definitions, `lower_files` those of file structures.
 
 use plan::job::RateOf;
-use plan::{Diagnostic, Severity, Step};
+use plan::{Diagnostic, Job, Severity, Step};
 
 pub use super::context::Context;
 
@@ -43,6 +43,15 @@ pub fn step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> 
         exec_after: texts_at(CommandTime::End, &run.commands).collect(),
         rate_of: rate_of(run, context, findings),
         amount_max: run.maxdata,
+    }
+}
+
+/// Lets jobs make the files that a run writes first (`SD_format`), which others have no word for.
+pub(super) fn let_files_be_made<'a>(jobs: impl IntoIterator<Item = &'a mut Job>) {
+    for job in jobs {
+        let files = &mut job.files;
+        let has_device = files.names.iter().any(|name| name.starts_with("/dev/"));
+        files.allow_create |= files.size.is_some() && !files.concatenate && !has_device;
     }
 }
 

@@ -1,6 +1,5 @@
 //! `plimsoll catalog`: what clouds offer, each figure with its source and date.
 
-mod folder;
 mod import;
 mod json;
 mod list;
@@ -14,9 +13,9 @@ use std::sync::Arc;
 use ::catalog::{Catalog, EDITIONS, Edition};
 use clap::Subcommand;
 
+use super::own_tables::CatalogArgs;
 use crate::exit::{Exit, Failure};
 
-pub(crate) use folder::CatalogArgs;
 pub(super) use text::table;
 
 /// Show disks, machine sizes, network volumes and prices, with source and date; price designs;

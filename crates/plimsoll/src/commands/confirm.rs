@@ -9,8 +9,8 @@ use ::provision::confirm::{Confirmation, Subject, Verdict, confirm};
 use export::Run;
 use record::Record;
 
-use super::catalog::CatalogArgs;
 use super::keep::StoreArgs;
+use super::own_tables::CatalogArgs;
 use super::{input, on, several};
 use crate::exit::{Exit, Failure};
 use crate::stream;

@@ -25,7 +25,7 @@ use plan::{Diagnostic, Severity};
 use units::system_text;
 use volume::design::MB_READINGS;
 
-use super::catalog::CatalogArgs;
+use super::own_tables::CatalogArgs;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::limited::{self, TABLE_BYTES_MAX};

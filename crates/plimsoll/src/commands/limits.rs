@@ -16,8 +16,8 @@ use volume::limits::Load;
 use volume::limits::cache::WorkingSet;
 use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
 
-use super::catalog::CatalogArgs;
 use super::on;
+use super::own_tables::CatalogArgs;
 use crate::exit::{Exit, Failure};
 use crate::stream;
 

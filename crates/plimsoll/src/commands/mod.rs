@@ -25,6 +25,7 @@ mod limits;
 mod needs;
 mod on;
 mod on_needs;
+mod own_tables;
 mod provision;
 mod reference;
 mod rehearse;

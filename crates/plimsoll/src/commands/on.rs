@@ -11,7 +11,7 @@ use runner::{DesignChange, EmulatedTime, Emulation};
 use toml::de::DeTable;
 use units::system_text;
 
-use super::catalog::CatalogArgs;
+use super::own_tables::CatalogArgs;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;

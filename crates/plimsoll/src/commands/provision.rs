@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use ::catalog::cost::CostError;
 use ::provision::Form;
 
-use super::catalog::CatalogArgs;
 use super::on;
+use super::own_tables::CatalogArgs;
 use crate::exit::{Exit, Failure};
 use crate::result_file::{self, not_written};
 use crate::{inputs, stream};

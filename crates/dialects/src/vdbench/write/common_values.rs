@@ -3,8 +3,7 @@
 use plan::Severity;
 use plan::param::{self, Setting};
 
-use super::super::dialect::let_files_be_made;
-use super::super::lower::{Context, step};
+use super::super::lower::{Context, let_files_be_made, step};
 use super::super::options::Options;
 use super::super::read::parse_text;
 use super::super::run::Rate;

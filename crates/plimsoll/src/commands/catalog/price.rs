@@ -10,8 +10,9 @@ use serde_json::json;
 use volume::Design;
 
 use super::prices::mark;
-use super::{CatalogArgs, text};
+use super::text;
 use crate::commands::on;
+use crate::commands::own_tables::CatalogArgs;
 use crate::exit::{Exit, Failure};
 use crate::stream;
 

@@ -18,8 +18,8 @@ use units::{format_bytes, system_text};
 use volume::Design;
 
 use super::{CacheState, check_place, unusable};
-use crate::commands::catalog::CatalogArgs;
 use crate::commands::on::{read_again, read_design, warn_of_nothing_to_warm};
+use crate::commands::own_tables::CatalogArgs;
 use crate::env;
 use crate::exit::{Exit, Failure};
 use crate::{signals, stream};

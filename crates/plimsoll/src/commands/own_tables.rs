@@ -18,15 +18,15 @@ const MAKE: &str = "`plimsoll catalog import FILE --write DIR` makes such a fold
 
 /// Tables of the user's own: the argument of every command that looks something up.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct CatalogArgs {
+pub(super) struct CatalogArgs {
     /// Folder with tables of your own, which take precedence over the built-in ones.
     #[arg(long, value_name = "DIR")]
-    pub(crate) catalog: Option<PathBuf>,
+    pub(super) catalog: Option<PathBuf>,
 }
 
 impl CatalogArgs {
     /// Reads the catalogue: the built-in one, with the tables of the folder on top if one is named.
-    pub(crate) fn load(&self) -> Result<Arc<Catalog>, Failure> {
+    pub(super) fn load(&self) -> Result<Arc<Catalog>, Failure> {
         let built_in = || Ok(Catalog::built_in().clone());
         self.catalog.as_deref().map_or_else(built_in, |dir| with_tables(dir).map(Arc::new))
     }
