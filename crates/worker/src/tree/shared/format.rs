@@ -20,8 +20,9 @@ use super::TreeJob;
 use crate::tree::state::{FileFlags, TreeState};
 use crate::tree::{ENOTEMPTY, Next, TreeOp, Verdict};
 
-/// Entries passed over at once, so that a request to stop is heard within a millisecond.
-const N_SKIPPED_MAX: u32 = 4096;
+/// Turns taken at once, two for each entry that is passed over, so that a request to stop is heard
+/// within a millisecond.
+const N_TURNS_MAX: u32 = 8192;
 
 /// It is not yet known that the tree may be made.
 const NOT_YET: i32 = -1;
@@ -229,10 +230,10 @@ impl Pass {
     /// before it.
     fn n_before(self, state: &TreeState, entry: u32) -> u64 {
         let tree = state.tree();
-        let level = tree.level(tree.level_of(entry));
+        let level = |folder| tree.level(tree.level_of(folder));
         match self {
-            Pass::MakeFolders => u64::from(level.start),
-            Pass::RemoveFolders => u64::from(tree.n_folders() - level.end),
+            Pass::MakeFolders => u64::from(level(entry).start),
+            Pass::RemoveFolders => u64::from(tree.n_folders() - level(entry).end),
             Pass::RemoveFiles | Pass::MakeFiles | Pass::WriteFiles => 0,
         }
     }
@@ -280,7 +281,7 @@ impl FormatWorker {
     }
 
     pub(crate) fn next(&mut self, job: &TreeJob) -> Next {
-        for _ in 0..N_SKIPPED_MAX {
+        for _ in 0..N_TURNS_MAX {
             let Some(&pass) = PASSES.get(self.pass_idx) else { return Next::Done };
             if !pass.is_part_of(self.format) {
                 self.pass_idx += 1;
@@ -293,38 +294,35 @@ impl FormatWorker {
             }
             let (state, mark) = pass.tree(job);
             if let Some(entry) = self.entry {
-                return self.operation(job, pass, entry, mark);
-            }
-            let n_entries = pass.n_entries(job);
-            let done = &job.format.done[pass as usize];
-            let place = job.format.taken[pass as usize].fetch_add(1, AcqRel);
-            if place >= n_entries {
-                if done.load(Acquire) < n_entries {
+                // Also what is as it shall be waits for its level: it would count for another.
+                let n_done = job.format.done[pass as usize].load(Acquire);
+                if n_done < pass.n_before(state, entry) {
                     return Next::Later;
                 }
-                self.pass_idx += 1;
-                continue;
-            }
-            let entry = pass.entry(job, place);
-            if pass.concerns(state, entry) {
-                self.entry = Some(entry);
-            } else {
+                if self.stage != Stage::Begin || pass.concerns(state, entry) {
+                    return self.operation(state, pass, entry, mark);
+                }
                 if pass == Pass::WriteFiles {
                     job.format.done_bytes.fetch_add(state.tree().size_bytes(entry), Relaxed);
                 }
-                done.fetch_add(1, AcqRel);
+                self.end_entry(job, pass);
+                continue;
+            }
+            let n_entries = pass.n_entries(job);
+            let place = job.format.taken[pass as usize].fetch_add(1, AcqRel);
+            if place < n_entries {
+                self.entry = Some(pass.entry(job, place));
+            } else if job.format.done[pass as usize].load(Acquire) < n_entries {
+                return Next::Later;
+            } else {
+                self.pass_idx += 1;
             }
         }
         Next::Later
     }
 
     /// Returns the next operation on an entry.
-    fn operation(&self, job: &TreeJob, pass: Pass, entry: u32, mark: u32) -> Next {
-        let (state, _) = pass.tree(job);
-        let done = job.format.done[pass as usize].load(Acquire);
-        if pass.is_of_folders() && done < pass.n_before(state, entry) {
-            return Next::Later;
-        }
+    fn operation(&self, state: &TreeState, pass: Pass, entry: u32, mark: u32) -> Next {
         let makes_files = self.format.create && !self.format.folders_only;
         let whole = |kind, is_asked| Next::Op(TreeOp::whole(kind, entry | mark, is_asked, 0));
         match (pass, self.stage) {
@@ -409,7 +407,63 @@ impl FormatWorker {
 
 #[cfg(test)]
 mod tests {
+    use pattern::tree::Tree;
+    use plan::tree::{TreeOpen, TreeSpec, TreeWork};
+
     use super::*;
+
+    /// A format of two folders with two folders each, of which those by these numbers are there,
+    /// and its workers.
+    fn format_of_two_levels<const N: usize>(
+        format: Format,
+        there: &[u32],
+    ) -> (TreeJob, [FormatWorker; N]) {
+        let spec = TreeSpec { depth: 2, width: 2, files: 1, ..TreeSpec::default() };
+        let state = TreeState::new(Tree::new(&spec).unwrap());
+        for folder in there {
+            state.set_folder(*folder, true);
+        }
+        let in_use = InUse::new(state.tree(), &spec).unwrap();
+        let activity = Activity::Format(format);
+        let work = TreeWork { tree: spec, target: None, open: TreeOpen::default(), activity };
+        let job = TreeJob::new(work, (Arc::new(state), in_use), None, 1);
+        (job, std::array::from_fn(|_| FormatWorker::new(format)))
+    }
+
+    /// Returns the folder that a worker makes or removes next; `None` where it waits.
+    fn next_folder(worker: &mut FormatWorker, job: &TreeJob) -> Option<(OpKind, u32)> {
+        match worker.next(job) {
+            Next::Op(op) => Some((op.kind, op.entry)),
+            Next::Later => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const MAKE: Format =
+        Format { clean: false, create: true, folders_only: true, block_bytes: 4096 };
+    const REMOVE: Format = Format { clean: true, create: false, ..MAKE };
+
+    /// The first level is not made before all of it is, however much of the second is there.
+    #[test]
+    fn folders_that_are_there_count_for_their_own_level() {
+        let (job, [mut a, mut b, mut c]) = format_of_two_levels(MAKE, &[1, 3]);
+        assert_eq!(next_folder(&mut a, &job), Some((OpKind::Mkdir, 0)));
+        assert_eq!(next_folder(&mut b, &job), None, "2 is below 0");
+        assert_eq!(next_folder(&mut c, &job), None, "3 is there, and 4 is below 0");
+        a.completed(&job, &TreeOp::whole(OpKind::Mkdir, 0, true, 0), 0);
+        assert_eq!(next_folder(&mut b, &job), Some((OpKind::Mkdir, 2)));
+        assert_eq!(next_folder(&mut c, &job), Some((OpKind::Mkdir, 4)));
+    }
+
+    #[test]
+    fn folders_that_are_gone_count_for_their_own_level() {
+        let (job, [mut a, mut b]) = format_of_two_levels(REMOVE, &[0, 2]);
+        // 5, 4 and 3 are gone.
+        assert_eq!(next_folder(&mut a, &job), Some((OpKind::Rmdir, 2)));
+        assert_eq!(next_folder(&mut b, &job), None, "1 is gone, and 0 is above 2");
+        a.completed(&job, &TreeOp::whole(OpKind::Rmdir, 2, true, 0), 0);
+        assert_eq!(next_folder(&mut a, &job), Some((OpKind::Rmdir, 0)));
+    }
 
     #[test]
     fn a_format_that_waits_for_leave_is_given_it_once() {
