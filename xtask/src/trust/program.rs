@@ -86,6 +86,14 @@ pub(crate) fn path_text(path: &Path) -> Result<&str> {
     path.to_str().with_context(|| format!("`{}` is no text", path.display()))
 }
 
+/// Names the loads between which a line lies, or went.
+fn interval_text(line: &Value) -> String {
+    let bound = |key: &str| line["interval"][key].as_f64();
+    bound("low")
+        .zip(bound("high"))
+        .map_or_else(String::new, |(low, high)| format!(", between {low:.0} and {high:.0}"))
+}
+
 impl Answer {
     pub(crate) fn of(output: &Output) -> Answer {
         Answer {
@@ -109,10 +117,11 @@ impl Answer {
     pub(crate) fn line_text(&self) -> String {
         let code = self.code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
         let code = format!("{code}{}", self.rows_text());
+        let line = &self.record["curve"]["line"];
         match self.line() {
             Some(line) => format!("{line:.0} (exit {code})"),
-            None => match self.record["curve"]["line"]["reason"].as_str() {
-                Some(reason) => format!("none ({reason}, exit {code})"),
+            None => match line["reason"].as_str() {
+                Some(reason) => format!("none ({reason}{}, exit {code})", interval_text(line)),
                 None => format!("none (exit {code})"),
             },
         }
