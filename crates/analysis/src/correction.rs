@@ -2,9 +2,9 @@
 
 use hist::Histogram;
 
-/// Adds the operations that a stall kept from being issued: beside each latency `v`, the latencies
-/// `v - k`, `v - 2 k`, ... above 0, where `k` is the interval at which operations should have come
-/// (`HdrHistogram`'s correction for coordinated omission).
+/// Adds the operations that a stall kept from being issued: for each latency `v`, also the
+/// latencies `v - k`, `v - 2 k`, ... above 0, where `k` is the interval at which operations should
+/// have come (`HdrHistogram`'s correction for coordinated omission).
 ///
 /// Only for results taken elsewhere, in a closed loop with a known interval; mark what comes out as
 /// corrected. Latencies counted from intended starts never need it. Each bucket counts with its

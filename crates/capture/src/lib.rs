@@ -1,13 +1,13 @@
 //! What an application asks of its storage: logs, traces and counters in, needs out.
 //!
-//! [`read()`] takes a log of any [`Format`] as a stream and gives [`Event`]s one at a time:
-//! samples of devices and of the host, what a trace tells beyond samples, and notes. [`live`]
-//! makes the same of the texts that the kernel shows in /proc. A [`Collector`] keeps them, within
-//! a limit, and [`needs_of`] works out what they come to: percentiles per phase and volume, each
-//! figure with a label (measured, estimated or assumed) and its source.
+//! [`read()`] takes a log of any [`Format`] as a stream and gives [`Event`]s one at a time: samples
+//! of devices and of the host, what a trace has in addition, and notes. [`live`] makes the same of
+//! the texts that the kernel shows in /proc. A [`Collector`] keeps them, within a limit, and
+//! [`needs_of`] computes the needs from them: percentiles per phase and volume, each figure with a
+//! label (measured, estimated or assumed) and its source.
 //!
 //! Never here: opening files and reading clocks. Callers pass in what they opened and when it was.
-//! Which machine or disk carries a need is not asked here either.
+//! Nor does this crate consider which machine or disk carries a need.
 //!
 //! Tests: `tests/`, one file per family of formats. Speed: `cargo bench -p capture`.
 

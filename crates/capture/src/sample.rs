@@ -241,7 +241,7 @@ pub(crate) struct FlowRates {
 }
 
 impl Rates {
-    /// Returns what they come to over a span; see [`Sample::span_ns`] for 0.
+    /// Returns the amounts over a span; see [`Sample::span_ns`] for 0.
     pub(crate) fn over(&self, end_ns: i64, span_ns: u64) -> Sample {
         let nominal_ns = if span_ns == 0 { NS_PER_S } else { span_ns };
         let seconds = nominal_ns as f64 / NS_PER_S as f64;

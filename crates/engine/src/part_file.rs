@@ -1,12 +1,13 @@
-//! A file that is written beside its place and gets its name when it is whole.
+//! A file that is written under a temporary name and gets its own name when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// A file beside its place. Unless [`put`](Self::put) gives it that place, it is removed when it is
-/// dropped: an error on the way leaves nothing behind, and what has the name stays as it is.
+/// A file under a temporary name next to its final place. Unless [`put`](Self::put) moves it to
+/// that place, it is removed when it is dropped: an error on the way leaves nothing behind, and an
+/// existing file of that name stays as it is.
 #[derive(Debug)]
 pub struct PartFile {
     file: File,
@@ -28,7 +29,7 @@ impl Drop for RemovedOnDrop {
 
 impl PartFile {
     /// Makes a file for a place that several processes may write to, under a name that no other
-    /// file has. What a killed process leaves of it stays.
+    /// file has. A killed process leaves it behind.
     ///
     /// # Errors
     /// What the system says; [`ErrorKind::IsADirectory`] for a path without a last name.
@@ -48,10 +49,10 @@ impl PartFile {
         }
     }
 
-    /// Replaces what is at a place, by way of a file beside it of its own name. When this returns
-    /// the contents are on the disk. `mode` is that of `open(2)`, less the umask. For places that
-    /// one process at a time writes to: what a killed one left under that name is replaced, and no
-    /// link is followed.
+    /// Replaces the file at a place, through a temporary file named `name` next to it. When this
+    /// returns the contents are on the disk. `mode` is that of `open(2)`, less the umask. For
+    /// places that one process at a time writes to: what a killed one left under that name is
+    /// replaced, and no link is followed.
     ///
     /// # Errors
     /// What the system says; the place is as it was then.

@@ -291,7 +291,7 @@ impl Histogram {
     }
 }
 
-/// What a histogram knows beside its buckets.
+/// What a histogram holds in addition to its buckets.
 pub(crate) struct Moments {
     pub(crate) sum_ns: u128,
     pub(crate) sum_squares: u128,

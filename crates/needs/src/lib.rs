@@ -1,4 +1,5 @@
-//! What an application asks of its storage: the file of it, and what a designer makes of it.
+//! What an application asks of its storage: the file of needs, and the rates that a design must
+//! carry.
 //!
 //! [`Needs`] is the file: volumes, phases of the day, and what each volume is asked for in each
 //! phase. A capture writes it, and a person can. A [`Figure`] is a set of percentiles with a

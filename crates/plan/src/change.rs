@@ -255,7 +255,7 @@ fn of_buffers(buffers: &Buffers) -> Vec<Option<Change>> {
     }]
 }
 
-/// A file beside the targets that a job writes.
+/// A file other than the targets that a job writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile {
     /// The option that asks for it.
@@ -264,9 +264,9 @@ pub struct OutputFile {
     pub path: String,
 }
 
-/// Returns the files that the job writes beside its targets: records and dumps. They are what the
-/// user asks for and no change, as long as they do not lie in a target. Log files are named by who
-/// writes them, since each worker has some.
+/// Returns the files that the job writes in addition to its targets: records and dumps. They are
+/// what the user asks for and no change, as long as they do not lie in a target. Log files are
+/// named by who writes them, since each worker has some.
 pub fn outputs(job: &Job) -> Vec<OutputFile> {
     let mut outputs = outputs_of_logs(&job.logs);
     outputs.extend(outputs_of_verify(&job.verify));

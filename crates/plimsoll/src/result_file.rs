@@ -1,6 +1,7 @@
-//! Files that hold a result: written beside their place, and renamed when they are whole.
+//! Files that hold a result: written under a temporary name in the same folder, and renamed when
+//! they are complete.
 //!
-//! A full disk leaves no part of a result, and what had its name before stays as it was. Where
+//! A full disk leaves no part of a result, and an existing file of that name stays as it was. Where
 //! nothing can be renamed (a device, a pipe, a file with several names, a folder that takes no new
 //! file) the result goes straight to its place.
 
@@ -19,7 +20,7 @@ use crate::exit::{Exit, Failure};
 pub(crate) struct ResultFile {
     /// As it was named.
     path: PathBuf,
-    /// What is written to; none until the first piece is there, if that goes beside its place.
+    /// What is written to; none before the first piece, if it is written under a temporary name.
     file: Option<File>,
     /// Where links lead: the name that the whole file gets.
     place: PathBuf,
@@ -114,8 +115,8 @@ fn append(file: &mut File, bytes: &[u8], is_behind: bool) -> io::Result<()> {
     written
 }
 
-/// Writes a file beside its place and renames it, if asked for when the disk has it: a server
-/// may say only then that there is no room. Returns it, open behind what was written.
+/// Writes a file under a temporary name and renames it, with `is_on_disk` after a sync: a server
+/// may report only then that there is no room. Returns it, open at the end of what was written.
 fn beside(place: &Path, bytes: &[u8], is_on_disk: bool) -> io::Result<File> {
     let facts = fs::metadata(place).ok();
     let mut part = part_of(place, facts.as_ref())?;
@@ -134,7 +135,7 @@ fn beside(place: &Path, bytes: &[u8], is_on_disk: bool) -> io::Result<File> {
     Ok(straight)
 }
 
-/// Makes a file beside its place, with owner and permissions of what it is to replace.
+/// Makes the temporary file, with owner and permissions of the file that it will replace.
 fn part_of(place: &Path, replaced: Option<&Metadata>) -> io::Result<PartFile> {
     let mut part = PartFile::beside(place)?;
     if let Some(facts) = replaced {
@@ -147,7 +148,7 @@ fn part_of(place: &Path, replaced: Option<&Metadata>) -> io::Result<PartFile> {
 /// Links that are followed at most, as the kernel does.
 const LINKS_MAX: usize = 40;
 
-/// Follows links to where a file is or will be. Returns false beside it where they lead to what the
+/// Follows links to where a file is or will be. Also returns false where they lead to what the
 /// process has open (`/dev/stdout`): that must be written to, and not replaced.
 fn place_of(path: &Path) -> (PathBuf, bool) {
     let mut place = path.to_owned();

@@ -22,7 +22,7 @@ pub struct HostRecord {
     /// Largest cache of the processors; 0 if unknown.
     #[serde(default)]
     pub cpu_cache_bytes: u64,
-    /// Settings of the kernel that bear on I/O, such as `net.core.rmem_max`, as they read.
+    /// Settings of the kernel that affect I/O, such as `net.core.rmem_max`, as they read.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctls: BTreeMap<String, String>,
 }

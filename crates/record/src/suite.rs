@@ -34,7 +34,7 @@ pub struct SuiteRecord {
     pub steps: Vec<SuiteStepRecord>,
     /// What came out, in the order of the suite.
     pub rows: Vec<SuiteRowRecord>,
-    /// What others measured, beside what was measured here.
+    /// What others measured, to compare with what was measured here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedRecord>,
     /// What was asked of the disk, and the answers: needs of the user's own, or targets that the
@@ -168,7 +168,7 @@ impl InJson for SuiteFigureRecord {
 /// What others published, for reference: other machines, other volumes, never a mark to pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedRecord {
-    /// Row that it stands beside.
+    /// Row that it is compared with.
     pub label: String,
     /// `IOPS`, `MiB/s` or `MB/s`.
     pub unit: String,

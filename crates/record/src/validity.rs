@@ -28,7 +28,7 @@ pub struct StepConditions {
     /// it is the kernel's work, some of it for this process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_user_share: Option<f64>,
-    /// How late a timer beside the workers woke; `None` in virtual time.
+    /// How late an extra timer thread woke; `None` in virtual time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<PausesRecord>,
     /// Different bytes that the jobs may touch by their plan.
@@ -44,8 +44,8 @@ pub struct StepConditions {
     pub until_steady: Option<UntilSteadyRecord>,
 }
 
-/// How late a thread beside the workers woke that does nothing but sleep for a fixed period: what
-/// would have kept any worker from acting at that moment.
+/// How late an extra thread woke that only sleeps for a fixed period: what would have kept any
+/// worker from acting at that moment.
 ///
 /// A wake-up that comes later than a period stands for all that were due meanwhile, each with its
 /// own delay. So the histograms are of moments at equal distances, and a share of their values is

@@ -1,4 +1,4 @@
-//! How many different bytes a step touched, by the arithmetic of its plan where that tells.
+//! How many different bytes a step touched, computed from its plan where the plan determines it.
 //!
 //! What an even walk touches follows from its kind, its region and the bytes that were moved, and
 //! nothing is noted per operation. A walk that visits each block once touches what it moved; `n`
@@ -80,7 +80,7 @@ fn region(file: &crate::bind::BoundFile) -> Region<'_> {
 }
 
 impl<'a> Group<'a> {
-    /// Adds what a worker did. Returns false where its plan does not tell what it touched.
+    /// Adds what a worker did. Returns false where its plan does not determine what it touched.
     fn add(&mut self, job: &Job, meters: &'a Meters) -> bool {
         let moved = Direction::ALL.iter().map(|dir| meters.dir(*dir).bytes_live.load(Relaxed));
         let moved: u64 = moved.sum();
@@ -128,7 +128,7 @@ impl<'a> Group<'a> {
 /// Operations of recordings, and what they are counted in.
 const RECORDED_LEN: u32 = 4096;
 
-/// Makes a worker count what it touches, unless its plan tells it.
+/// Makes a worker count what it touches, unless its plan determines that.
 pub(crate) fn counting(meters: Arc<Meters>, bound: &BoundWorker) -> Arc<Meters> {
     let job = &bound.job;
     let is_recorded = !job.workload.recordings.is_empty();
@@ -157,7 +157,7 @@ fn lens(workload: &Workload) -> (u32, u32) {
     (shortest.min().unwrap_or(RECORDED_LEN), longest.max().unwrap_or(RECORDED_LEN))
 }
 
-/// Returns what tells a file apart from others.
+/// Returns a key that distinguishes a file from others.
 fn key(path: &Path) -> u64 {
     units::fnv1a(path.as_os_str().as_bytes().iter().copied())
 }
@@ -190,7 +190,7 @@ fn walk(workload: &Workload) -> Option<Walk> {
     Some(if workload.no_repeats { Walk::EachOnce } else { Walk::Drawn })
 }
 
-/// Returns whether a job comes to a block again only when it has been to all of its region.
+/// Returns whether a job visits a block again only after all of its region.
 pub(crate) fn goes_in_passes(job: &Job) -> bool {
     let is_one = job.parts.is_empty() && job.workload.recordings.is_empty();
     is_one && matches!(walk(&job.workload), Some(Walk::InOrder | Walk::EachOnce))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::HostRecord;
 
-/// Settings of the kernel that bear on I/O: buffers of sockets, write-back of the page cache, and
+/// Settings of the kernel that affect I/O: buffers of sockets, write-back of the page cache, and
 /// limits of asynchronous I/O.
 const SYSCTLS: [&str; 13] = [
     "fs.aio-max-nr",

@@ -1,6 +1,5 @@
-//! A thread beside the workers that sleeps for a fixed period and notes how late it wakes, as
-//! jHiccup does it: what kept it from acting kept the workers from it, too, and must not be taken
-//! for the storage's latency.
+//! An extra thread that sleeps for a fixed period and notes how late it wakes, as jHiccup does:
+//! what delayed it delayed the workers, too, and must not be taken for the storage's latency.
 //!
 //! Where others had the processor, the kernel says so (`schedstat`), and the workers' own waits are
 //! in their results. What is left are times in which the process stood still: it was stopped, or a

@@ -147,7 +147,7 @@ fn areas(plan: &Plan) -> Vec<PathBuf> {
     plan.jobs().flat_map(of_job).map(whole).collect()
 }
 
-/// A file beside the targets that a run writes.
+/// A file other than the targets that a run writes.
 struct Written {
     /// Of whom: a job, or the whole run.
     who: String,

@@ -265,7 +265,7 @@ impl Running<'_> {
         }
     }
 
-    /// Takes over what a worker has to say beside its numbers. Each remark once.
+    /// Takes over the remarks of a worker, each once.
     fn note_remarks(&mut self, idx: usize, result: &WorkerResult) {
         let job = &self.seats[idx].bound.job;
         let remarks = result.remarks.iter().map(|text| ("after-job", text.clone()));

@@ -191,8 +191,8 @@ impl Extents {
         })
     }
 
-    /// Makes a range clean, and returns what it comes to: more than the range where its end lies
-    /// within what is dirty and there is no room for another piece of that.
+    /// Makes a range clean, and returns what was made clean: more than the range if its end lies
+    /// within a dirty extent and there is no room for another piece of that.
     ///
     /// Room that is beyond the limit, for pieces, was rejected: writes through to the disk can cut
     /// a large range into as many as it has bytes.
@@ -236,7 +236,7 @@ impl Extents {
     }
 
     /// Makes clean what writes with a number below `before` made dirty of a range. Calls back with
-    /// each part, in order of address: see [`Extents::clean`] for what they come to.
+    /// each part, in order of address: see [`Extents::clean`] for how far they reach.
     pub(crate) fn clean_before(
         &mut self,
         volume: u16,

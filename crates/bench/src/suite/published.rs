@@ -1,4 +1,4 @@
-//! Published figures beside what was measured: for reference, and never a mark to pass.
+//! Published figures with what was measured: for reference, and never a mark to pass.
 
 use record::{Figure, PublishedRecord, SuiteRowRecord};
 

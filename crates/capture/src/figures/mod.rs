@@ -1,4 +1,4 @@
-//! What a capture comes to: [`needs_of`], and every sample as a table.
+//! The results of a capture: [`needs_of`], and every sample as a table.
 
 mod compute;
 mod phase;

@@ -12,8 +12,8 @@ use crate::figure::{Figure, Source};
 use crate::price::{Price, QuantityBand, Term};
 use crate::price_per::Part;
 
-/// How many times a known price, or which part of it, is believed: a price per hour taken for one
-/// per month is off by more than 700.
+/// A price is accepted between this part and this multiple of the known one: a price per hour taken
+/// for one per month is off by more than 700.
 const REACH: f64 = 10.0;
 
 /// Hours of a month as price lists count them: 31 days, and the twelfth of a year.

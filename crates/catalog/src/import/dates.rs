@@ -17,7 +17,7 @@ const KEYS: [&str; 9] =
 /// What a row is about.
 pub(super) type ItemKey = (TableKind, String, [Option<String>; KEYS.len()]);
 
-/// Returns what a row is about: rows of the same key speak of the same thing.
+/// Returns the key of a row: rows with the same key are about the same thing.
 pub(super) fn item_key(row: &TableRow) -> ItemKey {
     (row.kind, row.name.clone(), KEYS.map(|key| row.cells.get(key).cloned()))
 }

@@ -40,11 +40,11 @@ pub struct TableDiff {
     pub n_lines: usize,
     /// Rows read: of disks and machines one per name.
     pub n_read: usize,
-    /// Rows that say nothing else than what is known.
+    /// Rows that agree with what is known.
     pub n_same: usize,
     /// Rows not taken, with the reason.
     pub rejected: Vec<RejectedRow>,
-    /// Rows that say nothing the catalogue has a place for.
+    /// Rows without anything that the catalogue has a place for.
     pub left_out: Vec<RejectedRow>,
     /// Names, prices and facts that the catalogue does not have.
     pub new: Vec<TableRow>,
@@ -52,15 +52,15 @@ pub struct TableDiff {
     pub changed: Vec<FigureChange>,
     /// Prices that differ.
     pub repriced: Vec<PriceChange>,
-    /// Figures that were unknown and are hard to believe. Their rows are taken only if that was
-    /// asked for.
+    /// Figures that were unknown and are implausible. Their rows are taken only if that was asked
+    /// for.
     pub doubted: Vec<DoubtedFigure>,
     /// All rows that were taken.
     pub taken: Vec<TableRow>,
 }
 
-/// How far bytes per second may be off before a row is not believed: "MB" may be up to 4.9 % more
-/// than 10^6 bytes, and maps cut off fractions.
+/// How far bytes per second may differ before a row is rejected: "MB" may be up to 4.9 % more than
+/// 10^6 bytes, and maps cut off fractions.
 const BYTES_TOLERANCE: f64 = 0.05;
 
 /// Returns why two figures cannot both be right.

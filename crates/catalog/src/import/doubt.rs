@@ -7,15 +7,16 @@ use crate::column::Column;
 use crate::figure::Figure;
 use crate::item::Item;
 
-/// How many times the most, or which part of the least, that any other has is believed. Sizes
-/// grow by two to four times from one generation to the next; a wrong unit is off by 1,000.
+/// A figure is plausible up to this multiple of the largest known one, and down to this part of the
+/// smallest. Sizes grow by two to four times from one generation to the next; a wrong unit is off
+/// by 1,000.
 const REACH: u64 = 10;
 
 /// Bytes of the I/O at which both caps of a pair bind: from a sector to beyond the largest requests
 /// that systems make. Outside one of the two caps could never be met.
 const IO_BYTES: RangeInclusive<f64> = 512.0..=4_194_304.0;
 
-/// A figure that was unknown, and that the table says what is hard to believe of.
+/// A figure that was unknown, and for which the table has an implausible value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DoubtedFigure {
     /// Line of the table, from 1.
@@ -58,8 +59,8 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// Returns what is hard to believe of a row's figures. `fresh` are those of properties that were
-/// unknown; the others are in `known`.
+/// Returns the implausible figures of a row. `fresh` are those of properties that were unknown; the
+/// others are in `known`.
 pub(super) fn doubts(
     fresh: &[(&'static Column, Figure)],
     known: Option<&Item>,

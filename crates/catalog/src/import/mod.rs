@@ -117,11 +117,11 @@ pub struct ReadTable {
     pub form: TableForm,
     /// Lines of the table that were read, whatever became of them.
     pub n_lines: usize,
-    /// Rows: of disks and machines one per name, merged of all that speak of it.
+    /// Rows: of disks and machines one per name, merged from all rows with that name.
     pub rows: Vec<TableRow>,
     /// Rows that could not be read.
     pub rejected: Vec<RejectedRow>,
-    /// Rows that say nothing the catalogue has a place for.
+    /// Rows without anything that the catalogue has a place for.
     pub left_out: Vec<RejectedRow>,
     /// Columns that have no place in the catalogue.
     pub ignored: Vec<String>,

@@ -40,7 +40,7 @@ fn put_needs(text: &mut String, suite: &SuiteRecord) {
     }
 }
 
-/// Puts the rows of a suite with their verdicts, and the published figures beside ours.
+/// Writes the rows of a suite with their verdicts, and the published figures with ours.
 pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, verdict: Option<&str>) {
     let _ = write!(text, "**Suite {}**: {}", escaped(&suite.name), escaped(&suite.title));
     if let Some(verdict) = verdict {

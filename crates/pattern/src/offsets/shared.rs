@@ -9,8 +9,8 @@
 //! A claim is of neighbours, and no larger than what is handed over at once. So a device sees the
 //! order of the walk but for what is in flight, as it does from threads that take turns.
 //!
-//! Sizes and draws are each worker's own. Which of them comes to a place first is settled by the
-//! run, so what is issued where can be repeated only where all I/Os are alike.
+//! Each worker has its own sizes and draws. Which worker reaches a place first differs from run to
+//! run, so a run can be repeated exactly only if all I/Os are alike.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -175,15 +175,15 @@ fn summary_beside(record: &Record) -> String {
     summary::summary(&record)
 }
 
-/// What the caller wants done at an event of a run.
+/// What to do at an event of a run, by decision of the caller.
 pub(super) enum EventReply {
     /// Nothing.
     Nothing,
-    /// This is said.
+    /// This is printed.
     Tell(String),
-    /// This is said, and the steps behind the one that has ended are not wanted.
+    /// This is printed, and the steps after the one that has ended are left out.
     EndWith(String),
-    /// This is kept, in place of what was kept before.
+    /// This is stored, in place of what was stored before.
     Keep(Box<Record>),
 }
 
@@ -254,7 +254,7 @@ impl Session {
         self.measure_with(plan, options, &mut |_| EventReply::Nothing)
     }
 
-    /// Runs a plan, and does what the caller makes of each event beside.
+    /// Runs a plan, and calls the caller with each event.
     pub(super) fn measure_with(
         &mut self,
         plan: &Plan,

@@ -8,7 +8,7 @@ use units::system_text;
 
 use crate::exit::Failure;
 
-/// What is said of a target that is only read.
+/// Text for a target that is only read.
 pub(super) const READ_ONLY: &str = "the target may not be overwritten";
 
 /// What a target is.

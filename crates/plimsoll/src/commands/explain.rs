@@ -1,4 +1,4 @@
-//! `plimsoll explain`: what a parameter means, whichever tool's name it goes by.
+//! `plimsoll explain`: what a parameter means, by its name in any tool.
 
 use std::fmt::Write as _;
 

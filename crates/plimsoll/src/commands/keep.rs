@@ -44,8 +44,8 @@ pub(super) struct KeepArgs {
 const REPORT_INTERVAL_MS: u64 = 1000;
 
 impl StoreArgs {
-    /// Returns the store's file; `None` where the environment says that there is none, or knows no
-    /// folder of the user's.
+    /// Returns the store's file; `None` if the environment switches it off, or names no folder of
+    /// the user.
     fn path(&self) -> Option<PathBuf> {
         if let Some(path) = &self.store {
             return Some(path.clone());
@@ -81,8 +81,8 @@ impl StoreArgs {
 }
 
 impl KeepArgs {
-    /// Takes an option of a command line that knows more than one dialect. Returns false if it is
-    /// none of these; `value` gives what stands behind it.
+    /// Takes an option of a command line that accepts more than one dialect. Returns false if it is
+    /// none of these; `value` returns the argument that follows it.
     pub(super) fn take(
         &mut self,
         option: &str,

@@ -38,7 +38,7 @@ Examples:
   plimsoll translate vnet1-RndRead-workload --to fio
   plimsoll translate nightly.fio --to toml > nightly.toml";
 
-/// Findings that say something of this machine, and nothing of the file.
+/// Findings about this machine, not about the file.
 const OF_THIS_MACHINE: [&str; 3] = ["missing-size", "missing-folder", "remote-hosts"];
 
 /// Findings about what does not run, and does not keep the rest from being said in other words.

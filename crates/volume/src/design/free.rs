@@ -597,8 +597,8 @@ fn provisioned(sku: &Sku, most: Option<&Figure>, parser: &Parser<'_, '_>) -> Str
     })
 }
 
-/// Returns what a disk makes of I/Os that follow each other: where there is no limit of operations,
-/// throughput is what counts them.
+/// Returns how a disk counts I/Os that follow each other: without a limit of operations, only
+/// throughput counts them.
 pub(super) fn merging(sku: &Sku) -> Merging {
     match sku.word("merges") {
         Some("yes") if sku.iops_max().is_none() && sku.iops().is_none() => Merging::Units,

@@ -1,9 +1,9 @@
 //! Promises: completions that are certain before they come.
 //!
-//! An operation that every cap has let go only waits for its medium, and nothing that is submitted
-//! later changes that. A caller in real time, whose answers take a while to arrive, learns of such
-//! an end ahead of it and lets its model stay behind the clock by as much, so that what is
-//! submitted in answer finds the model where it belongs.
+//! An operation that has passed every cap only waits for its medium, and nothing that is submitted
+//! later changes that. A caller in real time, whose answers take a while to arrive, is given such
+//! an end in advance and keeps its model behind the clock by that much. So an operation that is
+//! submitted after an answer finds the model at the right time.
 
 use super::System;
 use crate::design::CacheMode;

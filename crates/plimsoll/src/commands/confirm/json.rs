@@ -1,4 +1,4 @@
-//! What became of the promises, for programs (`plimsoll.confirmation/1`).
+//! The result for each promise, for programs (`plimsoll.confirmation/1`).
 
 use ::provision::confirm::{Answer, Confirmation, Measured};
 use export::Run;

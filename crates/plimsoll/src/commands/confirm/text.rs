@@ -1,4 +1,4 @@
-//! What became of the promises, in 80 columns and as a table of a page.
+//! The result for each promise, in 80 columns and as a table of a page.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ const INDENT: usize = 4;
 
 const MB: f64 = 1e6;
 
-/// Says in one sentence what became of the promises.
+/// Returns the result for all promises in one sentence.
 pub(super) fn answer(found: &Confirmation) -> String {
     let n = |verdict| found.answers.iter().filter(|it| it.verdict == verdict).count();
     let all = found.answers.len();

@@ -234,7 +234,7 @@ fn nothing(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
     )
 }
 
-/// Returns what to know beside the designs.
+/// Returns the notes on the designs.
 fn notes(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let others: Vec<&str> = asked

@@ -1,4 +1,4 @@
-//! The samples beside a file of needs, against the caps of a design.
+//! The samples of a file of needs, compared with the caps of a design.
 
 use std::path::Path;
 

@@ -312,7 +312,7 @@ fn without_price(market: &Market<'_>, region: &str) -> String {
     )
 }
 
-/// Returns what to know beside the designs.
+/// Returns the notes on the designs.
 pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let market = &answer.market;

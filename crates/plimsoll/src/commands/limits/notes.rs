@@ -1,4 +1,4 @@
-//! What to know beside the figures: credits, unknown caps, streams over fewer disks.
+//! Notes on the figures: credits, unknown caps, streams over fewer disks.
 
 use catalog::Figure;
 use units::format_number;

@@ -96,8 +96,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Returns the catalogue that the server reads designs with. One of an earlier version says nothing
-/// of tables, and has those that are built in.
+/// Returns the catalogue that the server reads designs with. A server of an earlier version does
+/// not name its tables, and has the built-in ones.
 fn tables_in_force(answer: &serde_json::Value) -> Result<Arc<Catalog>, Failure> {
     let unread = |why: String| {
         let text = format!("the tables of the serving process cannot be read: {why}");
@@ -172,13 +172,13 @@ fn write_back(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Columns of what is said.
+/// Columns of the messages.
 const COLUMNS: usize = 80;
 
 /// How often the remaining amount is queried.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// How often it is said.
+/// How often it is printed.
 const TELL_EVERY: Duration = Duration::from_secs(2);
 
 /// Shows what is wrong with a changed design, line by line.

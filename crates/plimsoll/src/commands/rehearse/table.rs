@@ -22,10 +22,10 @@ const N_CLIENTS_SHOWN: usize = 10;
 /// Columns of what a volume waits for.
 const WAITED_COLUMNS: usize = 33;
 
-/// From one answer in so many on, it is said that this host is late.
+/// From one late answer in this many on, the host is reported as busy.
 const LATE_PER: u64 = 50;
 
-/// From this share of the latency on, a cap is said to hold a volume back.
+/// From this share of the latency on, a cap is shown as the one that holds a volume back.
 const HOLDS: f64 = 0.05;
 
 /// Returns the page.

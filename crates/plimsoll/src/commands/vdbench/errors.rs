@@ -34,7 +34,7 @@ pub(super) struct FailureLines {
 }
 
 impl Errors {
-    /// Counts a failed operation; `None` if nothing more is said of it.
+    /// Counts a failed operation; `None` if it is not reported any more.
     pub(super) fn count(&mut self, error: &IoErrorRecord, words: &Words) -> Option<FailureLines> {
         let IoErrorRecord { job, target, op, offset, len, errno, .. } = error;
         let is_same =

@@ -296,8 +296,9 @@ impl Session {
         self.words.failure(&failed.name, &format!("{n_errors} operations failed{rest}"))
     }
 
-    /// Keeps the record of a pass beside the pages. What cannot be kept is said: in a line where
-    /// the run store has it under a number, else it follows on the console, so that it is not lost.
+    /// Writes the record of a pass next to the pages. What cannot be written is reported: in a line
+    /// where the run store has it under a number, else it follows on the console, so that it is not
+    /// lost.
     pub(super) fn keep(&mut self, record: &Record, stored: Option<i64>) -> io::Result<()> {
         let name = match self.n_passes {
             0 => format!("{RECORD}.json"),

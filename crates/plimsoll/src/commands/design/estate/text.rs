@@ -315,7 +315,7 @@ fn shared_by_several<'a>(estate: &'a Estate<'_, '_>) -> BTreeMap<&'a str, Vec<&'
     all
 }
 
-/// Returns what to know beside the figures.
+/// Returns the notes on the figures.
 pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for market in &estate.markets {
