@@ -8,7 +8,9 @@
 //!
 //! Adding a parameter is one entry in a table of its chapter (`param/target.rs`, `param/load.rs`,
 //! ...), for a field of a job by `..field!(files.direct)`. Which table it is tells its category,
-//! and whether it says where a job works.
+//! and whether it says where a job works. An entry with a `lower` of its own names the field that
+//! it changes, by [`job_field!`](crate::job_field): writers answer for fields, and thereby for
+//! every parameter that says one.
 //!
 //! How a dialect makes a job: find each name ([`find_fio`]), parse its text by `kind`, sort the
 //! pairs by [`apply_rank`] (stable, so that for equal ranks the later one wins), call each `lower`,
@@ -17,7 +19,7 @@
 //! [`Support::NeedsEngine`] entry is refused unless its text is its default.
 //!
 //! Tests: `tests/registry.rs` walks the table (unique names, every entry documented, defaults
-//! within their range, each lowering changes the job and is got back).
+//! within their range, each lowering changes the field that it names and is got back).
 
 mod buffers;
 mod engines;
@@ -43,7 +45,7 @@ mod workload;
 mod zones;
 
 pub use engines::{ENGINES, EngineName, engine_note, find_engine};
-pub use entry::{AccessValue, Category, Choice, Param, Support, TimeUnit, Value, ValueKind};
+pub use entry::{AccessValue, Category, Choice, Field, Param, Support, TimeUnit, Value, ValueKind};
 pub use error::ValueError;
 pub use finish::finish;
 pub use index::{Names, all, apply_rank, find, find_fio, suggest};

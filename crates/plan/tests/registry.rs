@@ -9,13 +9,13 @@ use std::process::Command;
 use plan::files::Size;
 use plan::load::Rate;
 use plan::param::{
-    AccessValue, ENGINES, Names, Param, Setting, Support, Value, ValueKind, all, apply_rank,
+    AccessValue, ENGINES, Field, Names, Param, Setting, Support, Value, ValueKind, all, apply_rank,
     cmdhelp, completion_words, engine_note, explain, find, find_engine, find_fio, finish,
     reference_markdown, settings, suggest,
 };
 use plan::verify::PatternPart;
 use plan::workload::{Access, BlockSize, Distribution};
-use plan::{EngineKind, Job, PerDir};
+use plan::{EngineKind, Job, PerDir, job_field};
 use samples::samples;
 
 // --- The table ----------------------------------------------------------------------------------
@@ -118,11 +118,13 @@ const PREREQUISITES: &[(&str, &str, &str)] = &[
 const STRUCTURAL: [&str; 4] = ["barrier", "include", "name", "new_group"];
 
 #[test]
-fn every_supported_parameter_changes_the_job() {
-    for param in all().filter(|param| param.support == Support::Full) {
-        if STRUCTURAL.contains(&param.name) {
+fn every_supported_parameter_changes_the_field_that_it_names() {
+    for param in all() {
+        let Some(field) = param.field else {
+            let changes = param.support == Support::Full && !STRUCTURAL.contains(&param.name);
+            assert!(!changes, "`{}` names no field", param.name);
             continue;
-        }
+        };
         let mut before = Job::default();
         if param.name == "block_size_step_bytes" {
             before.workload.block_size.read = BlockSize::Range { min: 4096, max: 65_536 };
@@ -137,10 +139,20 @@ fn every_supported_parameter_changes_the_job() {
             let mut job = before.clone();
             (param.lower)(&mut job, value)
                 .unwrap_or_else(|error| panic!("`{}` refuses {value:?}: {error}", param.name));
-            job != before
+            !(field.is_same)(&job, &before)
         });
-        assert!(changes, "`{}` changes nothing", param.name);
+        assert!(changes, "`{}` does not change {field:?}", param.name);
     }
+}
+
+#[test]
+fn a_field_is_said_by_all_parameters_that_name_it() {
+    let names = |field: Field| field.params().map(|param| param.name).collect::<Vec<_>>();
+    assert_eq!(names(job_field!(files.direct)), ["direct", "buffered"]);
+    assert_eq!(names(job_field!(load.flow?.weight)), ["flow_weight"]);
+    let flow = ["flow_id", "flow_weight", "flow_sleep_us", "flow_slack_ios"];
+    assert_eq!(names(job_field!(load.flow)), flow);
+    assert_eq!(names(job_field!(group_id)), [""; 0]);
 }
 
 /// Lowers settings into a job of the same name.

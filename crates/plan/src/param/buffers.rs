@@ -6,8 +6,8 @@ use super::fields::{
     BASE, COUNT, Codec, NUMBER, PERCENT, Plain, Word, choices, field, meaning, unknown_word, word,
     word_for,
 };
-use crate::Job;
 use crate::verify::{DedupeMode, Memory};
+use crate::{Job, job_field};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
@@ -100,6 +100,7 @@ pub(super) static PARAMS: &[Param] = &[
             };
             word_for(&DEDUPE_MODES, &mode)
         },
+        field: Some(job_field!(buffers.dedupe_mode)),
         ..BASE
     },
     Param {
@@ -121,6 +122,7 @@ pub(super) static PARAMS: &[Param] = &[
             DedupeMode::WorkingSet { pct, .. } => Plain::get(&pct),
             DedupeMode::Repeat => None,
         },
+        field: Some(job_field!(buffers.dedupe_mode)),
         ..BASE
     },
     Param {
@@ -142,6 +144,7 @@ pub(super) static PARAMS: &[Param] = &[
             DedupeMode::WorkingSet { global, .. } => Plain::get(&global),
             DedupeMode::Repeat => None,
         },
+        field: Some(job_field!(buffers.dedupe_mode)),
         ..BASE
     },
     Param {
@@ -156,6 +159,7 @@ pub(super) static PARAMS: &[Param] = &[
                memory.",
         lower: lower_memory,
         get: get_memory,
+        field: Some(job_field!(buffers.memory)),
         ..BASE
     },
     Param {

@@ -8,7 +8,7 @@ use super::fields::{
     put_given, some, unknown_word, word,
 };
 use crate::job::StatCall;
-use crate::{EngineKind, Job, NameOp, SpaceCall};
+use crate::{EngineKind, Job, NameOp, SpaceCall, job_field};
 
 /// An engine as a job file names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +171,7 @@ pub(super) static PARAMS: &[Param] = &[
                in is an error that says what to use instead; `plimsoll fio --enghelp` lists all.",
         lower: |job, v| lower_engine(job, &v.text()?),
         get: |job| Plain::get(&job.engine.name),
+        field: Some(job_field!(engine.name)),
         ..BASE
     },
     Param {
@@ -394,6 +395,7 @@ pub(super) static PARAMS: &[Param] = &[
                the job's priority. At most 64 entries per direction.",
         lower: lower_priority_split,
         get: |job| given(|dir| some(&job.engine.priority_split[dir])).map(Value::PrioritySplit),
+        field: Some(job_field!(engine.priority_split)),
         ..BASE
     },
 ];

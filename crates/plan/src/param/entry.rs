@@ -32,6 +32,61 @@ pub struct Param {
     /// Returns the value that a job has; `None` where it says nothing of it, or another parameter
     /// does. Lowering it again changes nothing.
     pub get: fn(&Job) -> Option<Value>,
+    /// The field of the job that it says; `None` where it changes none. Of several fields, one that
+    /// no other parameter says.
+    pub field: Option<Field>,
+}
+
+/// A field of a job: the value that a parameter says, or several, each in its way. Who says the
+/// field in another language has answered for all of them.
+///
+/// Made by [`job_field!`](crate::job_field), so that there is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Where it is in a job: `workload.block_size`.
+    pub path: &'static str,
+    /// Which part of it, where a job may lack it as a whole: `weight` of `load.flow`.
+    pub part: Option<&'static str>,
+    /// Returns whether two jobs have the same there.
+    pub is_same: fn(&Job, &Job) -> bool,
+}
+
+impl Field {
+    /// Returns whether the other is this one, or a part of it.
+    pub fn covers(&self, other: &Field) -> bool {
+        self.path == other.path && (self.part.is_none() || self.part == other.part)
+    }
+}
+
+/// Names a field of a job, or a part of one that a job may lack: `job_field!(files.direct)`,
+/// `job_field!(load.flow?.weight)`.
+#[macro_export]
+macro_rules! job_field {
+    ($($name:ident).+) => {
+        $crate::param::Field {
+            path: stringify!($($name).+),
+            part: None,
+            is_same: |one, other| PartialEq::eq(&one.$($name).+, &other.$($name).+),
+        }
+    };
+    ($($name:ident).+ ? . $part:ident) => {
+        $crate::param::Field {
+            path: stringify!($($name).+),
+            part: Some(stringify!($part)),
+            is_same: |one, other| {
+                let (one, other) = (&one.$($name).+, &other.$($name).+);
+                one.as_ref().map(|it| &it.$part) == other.as_ref().map(|it| &it.$part)
+            },
+        }
+    };
+}
+
+/// Names several fields of a job.
+#[macro_export]
+macro_rules! job_fields {
+    ($($($name:ident).+ $(? . $part:ident)?),+ $(,)?) => {
+        &[$($crate::job_field!($($name).+ $(? . $part)?)),+]
+    };
 }
 
 /// Chapter of the reference, which follows from the table that an entry stands in.

@@ -28,6 +28,7 @@ pub(crate) const BASE: Param = Param {
     support: Support::Full,
     lower: |_, _| Ok(()),
     get: |_| None,
+    field: None,
 };
 
 /// Any count that fits 32 bits.
@@ -125,6 +126,7 @@ macro_rules! choice {
                 job.$($name).+ = $crate::param::fields::meaning(&$words, value)?;
                 Ok(())
             },
+            field: Some($crate::job_field!($($name).+)),
             ..$crate::param::fields::BASE
         }
     };
@@ -156,6 +158,7 @@ macro_rules! field {
         $crate::param::entry::Param {
             get: |job| <$codec as $crate::param::fields::Codec<_>>::get(&job.$($name).+),
             lower: |job, value| $crate::param::fields::put::<$codec, _>(&mut job.$($name).+, value),
+            field: Some($crate::job_field!($($name).+)),
             ..$crate::param::fields::BASE
         }
     };
@@ -177,6 +180,7 @@ macro_rules! part {
             lower: |job, value| {
                 $crate::param::fields::put::<$codec, _>(&mut $make(job).$name, value)
             },
+            field: Some($crate::job_field!($($part).+?.$name)),
             ..$crate::param::fields::BASE
         }
     };
@@ -191,6 +195,7 @@ macro_rules! dirs {
             lower: |job, value| {
                 $crate::param::fields::put_dirs::<$codec, _>(&mut job.$($name).+, value)
             },
+            field: Some($crate::job_field!($($name).+)),
             ..$crate::param::fields::BASE
         }
     };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::entry::{Category, Param};
+use super::entry::{Category, Field, Param};
 use super::{buffers, engines, foreign, load, logs, native, nfs, process, report};
 use super::{target, time, verify, workload, zones};
 
@@ -83,11 +83,34 @@ impl Param {
         self.table().says_where
     }
 
+    /// Returns whether its value is that of this field, or of a part of it.
+    pub fn says(&self, field: &Field) -> bool {
+        self.field.is_some_and(|own| field.covers(&own))
+    }
+
     fn table(&self) -> &'static Table {
         static INDEX: OnceLock<HashMap<&'static str, &'static Table>> = OnceLock::new();
         let of_table = |table: &'static Table| table.params.iter().map(move |it| (it.name, table));
         let index = INDEX.get_or_init(|| TABLES.iter().flat_map(of_table).collect());
         index.get(self.name).copied().expect("every entry stands in a table")
+    }
+}
+
+impl Field {
+    /// Iterates over the parameters that say it, or a part of it.
+    pub fn params(self) -> impl Iterator<Item = &'static Param> {
+        static INDEX: OnceLock<HashMap<&'static str, Vec<&'static Param>>> = OnceLock::new();
+        let index = INDEX.get_or_init(|| {
+            let mut index: HashMap<_, Vec<_>> = HashMap::new();
+            for param in all() {
+                if let Some(field) = param.field {
+                    index.entry(field.path).or_default().push(param);
+                }
+            }
+            index
+        });
+        let of_path = index.get(self.path).into_iter().flatten().copied();
+        of_path.filter(move |param| param.says(&self))
     }
 }
 

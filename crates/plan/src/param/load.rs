@@ -6,8 +6,8 @@ use super::fields::{
     NUMBER_PER_DIR, Ns, SECONDS, UnitsOf, Word, choice, dirs, field, given, mismatch, part,
     put_given, word,
 };
-use crate::Job;
 use crate::load::{Arrivals, Flow, LatencyTarget, ThinkCount};
+use crate::{Job, job_field};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
@@ -290,6 +290,7 @@ pub(super) static PARAMS: &[Param] = &[
             Ok(())
         },
         get: |job| given(|dir| job.load.latency_max_ns[dir]).map(Value::TimePerDirNs),
+        field: Some(job_field!(load.latency_max_ns)),
         ..BASE
     },
     Param {

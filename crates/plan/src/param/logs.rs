@@ -5,8 +5,8 @@ use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, COUNT_FROM_1, TextOrNone, Word, choice, field, unknown_word, word,
 };
-use crate::Job;
 use crate::report::LogValue;
+use crate::{Job, job_field};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
@@ -274,6 +274,7 @@ pub(super) static REPLAY: &[Param] = &[
         long: "Some of read, write, trim and sync, joined by commas.",
         lower: lower_replay_skip,
         get: get_replay_skip,
+        field: Some(job_field!(logs.replay.skip)),
         ..BASE
     },
     Param {

@@ -10,7 +10,7 @@ use super::load::flow;
 use crate::load::{Arrivals, RatePeriod};
 use crate::verify::{DedupeSets, FlipFlop, SetCount};
 use crate::workload::{BlockSize, Distribution, HitArea};
-use crate::{Job, PerDir};
+use crate::{Job, PerDir, job_field};
 
 const PERCENT_FLOAT: ValueKind = ValueKind::Float { min: 0.0, max: 100.0 };
 
@@ -137,6 +137,7 @@ pub(super) const WORKLOAD: &[Param] = &[
             BlockSize::Weighted(parts) => Value::of_pairs(parts.iter().copied()),
             _ => None,
         },
+        field: Some(job_field!(workload.block_size)),
         ..BASE
     },
     Param {
@@ -159,6 +160,7 @@ pub(super) const WORKLOAD: &[Param] = &[
             BlockSize::Stepped { step, .. } => Plain::get(step),
             _ => None,
         },
+        field: Some(job_field!(workload.block_size)),
         ..BASE
     },
     Param {
@@ -176,6 +178,7 @@ pub(super) const WORKLOAD: &[Param] = &[
             Distribution::Exponential { mean } => Plain::get(mean),
             _ => None,
         },
+        field: Some(job_field!(workload.distribution)),
         ..BASE
     },
     Param {
@@ -193,6 +196,7 @@ pub(super) const WORKLOAD: &[Param] = &[
             Distribution::Power { exponent } => Plain::get(exponent),
             _ => None,
         },
+        field: Some(job_field!(workload.distribution)),
         ..BASE
     },
 ];
@@ -212,6 +216,7 @@ pub(super) const LOAD: &[Param] = &[
             Ok(())
         },
         get: |job| (job.load.arrivals == Arrivals::Uniform).then_some(Value::Bool(true)),
+        field: Some(job_field!(load.arrivals)),
         ..BASE
     },
     Param {
@@ -236,6 +241,7 @@ pub(super) const LOAD: &[Param] = &[
             let periods = &job.load.rate_periods.as_ref()?.periods;
             Value::of_pairs(periods.iter().map(|it| (it.rate, it.duration_ns as f64 / 1e9)))
         },
+        field: Some(job_field!(load.rate_periods?.periods)),
         ..BASE
     },
     Param {
@@ -253,6 +259,7 @@ pub(super) const LOAD: &[Param] = &[
             Ok(())
         },
         get: |job| Plain::get(&job.load.rate_periods.as_ref()?.in_spikes),
+        field: Some(job_field!(load.rate_periods?.in_spikes)),
         ..BASE
     },
     Param {
@@ -315,6 +322,7 @@ pub(super) const BUFFERS: &[Param] = &[
             SetCount::Count(n_sets) => Plain::get(&n_sets),
             SetCount::Pct(_) => None,
         },
+        field: Some(job_field!(buffers.dedupe_sets?.sets)),
         ..BASE
     },
     Param {
@@ -332,6 +340,7 @@ pub(super) const BUFFERS: &[Param] = &[
             SetCount::Count(_) => None,
             SetCount::Pct(pct) => Plain::get(&pct),
         },
+        field: Some(job_field!(buffers.dedupe_sets?.sets)),
         ..BASE
     },
     Param {
@@ -346,6 +355,7 @@ pub(super) const BUFFERS: &[Param] = &[
             Ok(())
         },
         get: |job| word_for(&FLIP_FLOPS, &job.buffers.dedupe_sets.as_ref()?.flip_flop),
+        field: Some(job_field!(buffers.dedupe_sets?.flip_flop)),
         ..BASE
     },
     Param {
@@ -356,6 +366,7 @@ pub(super) const BUFFERS: &[Param] = &[
                `12:100,8:200`.",
         lower: lower_hot_sets,
         get: |job| Value::of_pairs(job.buffers.dedupe_sets.as_ref()?.hot_sets.iter().copied()),
+        field: Some(job_field!(buffers.dedupe_sets?.hot_sets)),
         ..BASE
     },
 ];

@@ -5,8 +5,8 @@ use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, Codec, Plain, Word, choice, choices, field, meaning, put, word, word_for,
 };
-use crate::Job;
 use crate::job::CpuPolicy;
+use crate::{Job, job_field};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
@@ -40,6 +40,7 @@ pub(super) static PARAMS: &[Param] = &[
             job.process.cpus = (0..u32::BITS).filter(|cpu| mask & (1 << cpu) != 0).collect();
             Ok(())
         },
+        field: Some(job_field!(process.cpus)),
         ..BASE
     },
     Param {
@@ -91,6 +92,7 @@ pub(super) static PARAMS: &[Param] = &[
             put::<Plain, _>(&mut job.process.io_priority, v)
         },
         get: |job| Plain::get(&job.process.io_priority).filter(|_| job.process.sets_io_priority),
+        field: Some(job_field!(process.io_priority)),
         ..BASE
     },
     Param {
@@ -109,6 +111,7 @@ pub(super) static PARAMS: &[Param] = &[
         get: |job| {
             Plain::get(&job.process.io_priority_class).filter(|_| job.process.io_priority_class > 0)
         },
+        field: Some(job_field!(process.io_priority_class)),
         ..BASE
     },
     Param {
@@ -126,6 +129,7 @@ pub(super) static PARAMS: &[Param] = &[
         get: |job| {
             Plain::get(&job.process.io_priority_hint).filter(|_| job.process.io_priority_hint > 0)
         },
+        field: Some(job_field!(process.io_priority_hint)),
         ..BASE
     },
     Param {
@@ -226,6 +230,7 @@ pub(super) static ERRORS: &[Param] = &[
             let which = (errors.continue_read, errors.continue_write, errors.continue_verify);
             word_for(&CONTINUE, &which)
         },
+        field: Some(job_field!(errors.continue_read)),
         ..BASE
     },
     Param {
@@ -238,6 +243,7 @@ pub(super) static ERRORS: &[Param] = &[
                empty list ignores nothing.",
         lower: lower_ignore_error,
         get: get_ignore_error,
+        field: Some(job_field!(errors.ignored_errno)),
         ..BASE
     },
     Param {

@@ -3,8 +3,8 @@
 use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, some, word};
-use crate::Job;
 use crate::report::{PERCENTILES_MAX, Unified};
+use crate::{Job, job_field};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
@@ -37,6 +37,7 @@ pub(super) static PARAMS: &[Param] = &[
                whatever is printed.",
         lower: lower_percentiles,
         get: |job| some(&job.reporting.percentiles).map(Value::Floats),
+        field: Some(job_field!(reporting.percentiles)),
         ..BASE
     },
     Param {
@@ -63,6 +64,7 @@ pub(super) static PARAMS: &[Param] = &[
             Ok(())
         },
         get: |job| Plain::get(&job.reporting.reduce_clock),
+        field: Some(job_field!(reporting.reduce_clock)),
         ..BASE
     },
     Param {

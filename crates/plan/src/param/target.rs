@@ -6,9 +6,9 @@ use super::fields::{
     Above0, BASE, COUNT, FILES, NUMBER, Opposite, REGION, Word, choice, field, idle_word, number,
     unknown_word, word,
 };
-use crate::Job;
 use crate::files::{Fadvise, Fallocate, FileService, FileType, LockFile, SyncMode};
 use crate::workload::{fio_normal_deviation_pct, fio_normal_parameter_pct};
+use crate::{Job, job_field};
 
 /// Which files and devices, and which bytes of them.
 pub(super) static PLACES: &[Param] = &[
@@ -198,6 +198,7 @@ pub(super) static PARAMS: &[Param] = &[
                (`zipf:1.2`). Sequential stays with a file until it is done.",
         lower: lower_file_service,
         get: |job| Some(get_file_service(job)),
+        field: Some(job_field!(files.service)),
         ..BASE
     },
     Param {
@@ -418,6 +419,7 @@ pub(super) static PARAMS: &[Param] = &[
                device's cache is not flushed.",
         lower: lower_sync_file_range,
         get: get_sync_file_range,
+        field: Some(job_field!(durability.sync_file_range_flags)),
         ..BASE
     },
     Param {

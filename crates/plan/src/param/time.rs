@@ -6,9 +6,9 @@ use super::fields::{
     Above0, BASE, COUNT, COUNT_FROM_1, Codec, NUMBER, Ns, NsRange, Plain, SECONDS, Word, choices,
     field, idle_word, meaning, number, part, unknown_word, word, word_for,
 };
-use crate::Job;
 use crate::job::ExitAll;
 use crate::load::{SteadyMetric, SteadyState};
+use crate::{Job, job_field};
 
 pub(super) static GENERAL: &[Param] = &[
     Param {
@@ -105,6 +105,7 @@ pub(super) static PARAMS: &[Param] = &[
             Ok(())
         },
         get: |job| Plain::get(&job.limits.loops),
+        field: Some(job_field!(limits.loops)),
         ..BASE
     },
     Param {
@@ -186,6 +187,7 @@ pub(super) static PARAMS: &[Param] = &[
                the job ends when it is steady.",
         lower: lower_steady,
         get: get_steady,
+        field: Some(job_field!(limits.steady)),
         ..BASE
     },
     Param {
@@ -231,6 +233,7 @@ pub(super) static PARAMS: &[Param] = &[
             Ok(())
         },
         get: |job| Some(Value::Bool(job.errors.exit_all != ExitAll::Itself)),
+        field: Some(job_field!(errors.exit_all)),
         ..BASE
     },
     Param {
@@ -249,6 +252,7 @@ pub(super) static PARAMS: &[Param] = &[
             Ok(())
         },
         get: |job| word_for(&EXIT_WHAT, &job.errors.exit_all),
+        field: Some(job_field!(errors.exit_all)),
         ..BASE
     },
     Param {

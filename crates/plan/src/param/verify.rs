@@ -2,6 +2,7 @@
 
 use super::entry::{Param, Support, ValueKind};
 use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, word};
+use crate::job_field;
 use crate::verify::{VerifyMethod, VerifyPolicy};
 
 /// Whether anything is written.
@@ -103,6 +104,7 @@ pub(super) static PARAMS: &[Param] = &[
             Ok(())
         },
         get: |job| Plain::get(&job.verify.pattern),
+        field: Some(job_field!(verify.pattern)),
         ..BASE
     },
     Param {

@@ -10,7 +10,7 @@ use super::fields::{
 use crate::workload::{
     Access, BlockSize, DEFAULT_SEED, Distribution, RandomGenerator, Sequencer, Strided,
 };
-use crate::{Job, PerDir};
+use crate::{Job, PerDir, job_field};
 
 /// Which bytes of the files.
 pub(super) static PLACES: &[Param] = &[
@@ -37,6 +37,7 @@ pub(super) static PLACES: &[Param] = &[
             let is_strided = job.workload.strided.is_some();
             Some(Value::Choice(if is_strided { "strided" } else { "none" }))
         },
+        field: Some(job_field!(workload.strided)),
         ..BASE
     },
     Param {
@@ -117,6 +118,7 @@ pub(super) static PARAMS: &[Param] = &[
                that many bytes after each I/O, backwards if negative.",
         lower: lower_access,
         get: get_access,
+        field: Some(job_field!(workload.access)),
         ..BASE
     },
     Param {
@@ -144,6 +146,7 @@ pub(super) static PARAMS: &[Param] = &[
             job.workload.read_pct = f64::from(100_u8.saturating_sub(write_pct));
             Ok(())
         },
+        field: Some(job_field!(workload.read_pct)),
         ..BASE
     },
     Param {
@@ -183,6 +186,7 @@ pub(super) static PARAMS: &[Param] = &[
                 BlockSize::Fixed(_) | BlockSize::Split(_) | BlockSize::Weighted(_) => None,
             })
         },
+        field: Some(job_field!(workload.block_size)),
         ..BASE
     },
     Param {
@@ -197,6 +201,7 @@ pub(super) static PARAMS: &[Param] = &[
         get: |job| {
             block_sizes(job, |size| matches!(size, BlockSize::Split(_)).then(|| size.clone()))
         },
+        field: Some(job_field!(workload.block_size)),
         ..BASE
     },
     Param {
@@ -250,6 +255,7 @@ pub(super) static PARAMS: &[Param] = &[
             let is_fine = pcts.iter().any(|(_, pct)| pct.fract() != 0.0);
             is_fine.then_some(Value::Float(pcts.read))
         },
+        field: Some(job_field!(workload.random_pct)),
         ..BASE
     },
     Param {
@@ -337,6 +343,7 @@ pub(super) static PARAMS: &[Param] = &[
             let is_own = !spreads.iter().any(|(_, spread)| is_of_others(spread));
             is_own.then(|| Value::Distribution(spreads.clone()))
         },
+        field: Some(job_field!(workload.distribution)),
         ..BASE
     },
     Param {
@@ -363,6 +370,7 @@ pub(super) static PARAMS: &[Param] = &[
             Ok(())
         },
         get: |job| Some(Value::Bool(!job.workload.seed_varies)),
+        field: Some(job_field!(workload.seed_varies)),
         ..BASE
     },
     Param {
@@ -380,6 +388,7 @@ pub(super) static PARAMS: &[Param] = &[
             Ok(())
         },
         get: |job| Plain::get(&job.workload.seed),
+        field: Some(job_field!(workload.seed)),
         ..BASE
     },
     Param {
