@@ -1,6 +1,6 @@
 //! What a wrong caller meets: each check that stays on in release, failed on purpose.
 
-use plan::{Direction, Job};
+use plan::{Direction, Job, job_field, job_fields};
 
 use crate::Likeness;
 use crate::fio::output::log::histogram_line;
@@ -35,14 +35,14 @@ fn status(kb_base: u32) {
 fn a_wrong_call_panics() {
     let values = || Values::of(&Job::default());
     testing::check_wrong_calls(&[
-        ("a name of fio's, written", "Some(\"iodepth\") is no parameter", &|| {
-            values().answered(&["queue_depth", "iodepth"]);
+        ("a field without a parameter, answered", "no parameter says `parts`", &|| {
+            values().answered(job_fields![load.queue_depth, parts]);
         }),
-        ("a name of fio's, asked about", "Some(\"iodepth\") is no parameter", &|| {
-            _ = values().is_open("iodepth");
+        ("a field without a parameter, asked about", "no parameter says `parts`", &|| {
+            _ = values().is_open(job_field!(parts));
         }),
-        ("a name of fio's, lost", "Some(\"iodepth\") is no parameter", &|| {
-            Translation::default().lose_values(&["iodepth"], "it has none");
+        ("a field without a parameter, lost", "no parameter says `parts`", &|| {
+            Translation::default().lose_fields(job_fields![parts], "it has none");
         }),
         ("a loss without words", "a loss beside [] is not said", &|| {
             Translation::default().lose("");
@@ -54,5 +54,5 @@ fn a_wrong_call_panics() {
     ]);
     bins(29);
     status(1000);
-    values().answered(&["queue_depth"]);
+    values().answered(job_fields![load.queue_depth]);
 }

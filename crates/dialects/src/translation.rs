@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::Job;
-use plan::param::{Param, Setting, settings};
+use plan::param::{Field, Param, Setting, settings};
 
 /// The text, and what it cannot say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,10 +32,20 @@ impl Translation {
         }
     }
 
-    /// Notes what cannot be said of the values of these parameters, once.
-    pub(crate) fn lose_values(&mut self, names: &[&'static str], loss: impl Into<String>) {
-        must_be_parameters(names);
-        self.lost.extend(names);
+    /// Notes what cannot be said of these fields, once.
+    pub(crate) fn lose_fields(&mut self, fields: &[Field], loss: impl Into<String>) {
+        self.do_without(fields);
+        self.lose(loss);
+    }
+
+    /// Notes that these fields do not come back, and that the I/O is the same without them.
+    pub(crate) fn do_without(&mut self, fields: &[Field]) {
+        self.lost.extend(names(fields));
+    }
+
+    /// Notes that the value of a parameter cannot be said, once.
+    pub(crate) fn lose_value(&mut self, param: &Param, loss: impl Into<String>) {
+        self.lost.insert(param.name);
         self.lose(loss);
     }
 }
@@ -76,17 +86,15 @@ impl Values {
         }
     }
 
-    /// Returns whether a value has no answer yet.
-    pub(crate) fn is_open(&self, name: &str) -> bool {
-        must_be_parameters(&[name]);
-        self.open.contains_key(name)
+    /// Returns whether a field has no answer yet.
+    pub(crate) fn is_open(&self, field: Field) -> bool {
+        names(&[field]).any(|name| self.open.contains_key(name))
     }
 
-    /// Notes that the values of these parameters need no further answer: others say the same, or a
-    /// loss tells of them.
-    pub(crate) fn answered(&mut self, names: &[&'static str]) {
-        must_be_parameters(names);
-        for name in names {
+    /// Notes that these fields need no further answer, whichever parameters say them: the text says
+    /// the same, or a loss tells of them.
+    pub(crate) fn answered(&mut self, fields: &[Field]) {
+        for name in names(fields) {
             self.open.remove(name);
             self.others.remove(name);
         }
@@ -97,10 +105,9 @@ impl Values {
         self.open.values()
     }
 
-    /// Settles a value of the other tool that changes nothing. Returns whether there is one.
-    pub(crate) fn accept_other(&mut self, name: &str) -> bool {
-        must_be_parameters(&[name]);
-        self.others.remove(name).is_some()
+    /// Settles a field of the other tool that changes nothing. Returns whether it was open.
+    pub(crate) fn accept_other(&mut self, field: Field) -> bool {
+        names(&[field]).filter_map(|name| self.others.remove(name)).count() > 0
     }
 
     /// Iterates over the values of the other tool without an answer.
@@ -118,13 +125,17 @@ impl Values {
     pub(crate) fn close(self, why: &str, to: &mut Translation) {
         for (name, it) in self.open {
             let loss = format!("{} (`{name}={}`): {why}", it.param.short, it.text);
-            to.lose_values(&[name], loss);
+            to.lose_value(it.param, loss);
         }
     }
 }
 
-/// Checks that these are parameters: a value under another name would neither be written nor lost.
-fn must_be_parameters(names: &[&str]) {
-    let unknown = names.iter().find(|name| plan::param::find(name).is_none());
-    assert!(unknown.is_none(), "{unknown:?} is no parameter");
+/// Iterates over our names of the parameters that say these fields. There are some: a field that
+/// none says would be neither written nor lost.
+fn names(fields: &[Field]) -> impl Iterator<Item = &'static str> {
+    fields.iter().flat_map(|field| {
+        let mut params = field.params().peekable();
+        assert!(params.peek().is_some(), "no parameter says `{}`", field.path);
+        params.map(|param| param.name)
+    })
 }

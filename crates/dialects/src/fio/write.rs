@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use plan::job::{ErrorPolicy, Part, PartRegion};
 use plan::load::{Arrivals, Rate};
-use plan::param;
+use plan::param::{self, Field};
 use plan::verify::Buffers;
 use plan::workload::{BlockSize, Distribution, Workload};
-use plan::{Direction, Job, Plan, Step};
+use plan::{Direction, Job, Plan, Step, job_field, job_fields};
 
 use crate::translation::{Translation, Values};
 
@@ -25,54 +25,45 @@ pub fn write(plan: &Plan) -> Translation {
 /// Largest `flow=` that fio takes.
 const FLOW_WEIGHT_MAX: u32 = 1000;
 
-/// Parameters of hits.
-const HIT_AREA: [&str; 3] = ["hit_area_bytes", "hit_area_read_pct", "hit_area_write_pct"];
-
-/// Parameters of duplicates, those by place and those that are written for them.
-const DEDUPE_SETS: [&str; 7] = [
-    "dedupe_ratio",
-    "dedupe_unit_bytes",
-    "dedupe_set_count",
-    "dedupe_set_pct",
-    "dedupe_flip_flop",
-    "dedupe_hot_sets",
-    "dedupe_pct",
-];
-
-/// Parameters that fio has no option for, and what it does instead; `None` where the I/O is the
-/// same.
-const WITHOUT_OPTION: [(&str, Option<&str>); 13] = [
+/// Fields that fio has no option for, and what it does instead; `None` where the I/O is the same.
+const WITHOUT_OPTION: [(Field, Option<&str>); 13] = [
     (
-        "aligned_to_length",
+        job_field!(workload.aligned_to_length),
         Some(
             "random places that are multiples of each I/O's own length: fio's are multiples of \
              the smallest block size, or of blockalign",
         ),
     ),
     (
-        "concatenate_files",
+        job_field!(files.concatenate),
         Some(
             "files that are walked as one: fio walks each by itself; file_service_type=sequential \
              comes near",
         ),
     ),
     (
-        "ends_with_region",
+        job_field!(workload.ends_with_region),
         Some("a sequential walk that is over at the end of its region: fio starts again there"),
     ),
-    ("engine_gives_way", None),
-    ("errors_fail", None),
-    ("errors_quiet_s", Some("an end of everything some time after the last error: fio goes on")),
-    ("last_io_waits", None),
-    ("n_errors_max", Some("an end after so many errors: fio counts them and goes on")),
-    ("open_flag_bits", Some("further flags of open(2): fio has direct and sync")),
-    ("overwrite_filesystem", None),
+    (job_field!(engine.gives_way), None),
+    (job_field!(errors.fails_in_the_end), None),
     (
-        "spare_first_block",
+        job_field!(errors.quiet_ns),
+        Some("an end of everything some time after the last error: fio goes on"),
+    ),
+    (job_field!(load.last_io_waits), None),
+    (
+        job_field!(errors.n_errors_max),
+        Some("an end after so many errors: fio counts them and goes on"),
+    ),
+    (job_field!(files.open_flag_bits), Some("further flags of open(2): fio has direct and sync")),
+    (job_field!(safety.overwrite_filesystem), None),
+    (
+        job_field!(files.spares_first_block),
         Some("the first block of a device is left alone: fio uses it unless offset= leaves it out"),
     ),
-    ("spread_workers", None),
-    ("spread_workers_max", None),
+    (job_field!(load.spreads), None),
+    (job_field!(load.spread_workers_max), None),
 ];
 
 #[derive(Default)]
@@ -126,10 +117,10 @@ impl Writer {
         }
     }
 
-    /// Notes what cannot be said of the values of these parameters, once.
-    fn lose(&mut self, names: &[&'static str], loss: impl Into<String>) {
-        self.values.answered(names);
-        self.to.lose_values(names, loss);
+    /// Notes what cannot be said of these fields, once.
+    fn lose(&mut self, fields: &[Field], loss: impl Into<String>) {
+        self.values.answered(fields);
+        self.to.lose_fields(fields, loss);
     }
 
     /// Returns the jobs of fio that come nearest to one of a plan: one for each part, with its
@@ -197,16 +188,19 @@ impl Writer {
         let usual = Workload::default();
         if std::mem::replace(&mut workload.skip_bytes, usual.skip_bytes) != usual.skip_bytes {
             self.lose(
-                &["skip_bytes"],
+                job_fields![workload.skip_bytes],
                 "a random distance between I/Os: rw=read:4k leaves a fixed one",
             );
         }
         if std::mem::replace(&mut workload.hit_area, usual.hit_area) != usual.hit_area {
-            self.lose(&HIT_AREA, "shares of hits: random_distribution=zoned comes near");
+            self.lose(
+                job_fields![workload.hit_area],
+                "shares of hits: random_distribution=zoned comes near",
+            );
         }
         if workload.n_streams > 1 {
             self.lose(
-                &["n_streams"],
+                job_fields![workload.n_streams],
                 "several streams on one queue: numjobs and offset_increment come near",
             );
         }
@@ -215,7 +209,7 @@ impl Writer {
             || workload.random_pct.iter().any(|(_, pct)| *pct < 100.0);
         if std::mem::take(&mut workload.one_cursor) && workload.access.is_mixed() && goes_on {
             self.lose(
-                &["one_cursor"],
+                job_fields![workload.one_cursor],
                 "one place for reads and writes to go on from: fio has one for each",
             );
         }
@@ -224,29 +218,32 @@ impl Writer {
         if std::mem::take(&mut workload.aligned_to_length)
             && (is_aligned_so || !workload.access.random)
         {
-            self.is_the_same("aligned_to_length");
+            self.is_the_same(job_field!(workload.aligned_to_length));
         }
         if std::mem::take(&mut workload.starts_anywhere) {
-            self.lose(&["starts_anywhere"], "a sequential start at a random place: write offset=");
+            self.lose(
+                job_fields![workload.starts_anywhere],
+                "a sequential start at a random place: write offset=",
+            );
         }
         // One direction has one place, what is drawn has none, and one stream is none.
-        self.is_the_same("one_cursor");
-        self.values.answered(&["n_streams"]);
+        self.is_the_same(job_field!(workload.one_cursor));
+        self.values.answered(job_fields![workload.n_streams]);
         self.plain_shares(workload);
     }
 
     /// Replaces shares, spreads and sizes that are finer than fio's.
     fn plain_shares(&mut self, workload: &mut Workload) {
-        let mut round = |pct: &mut f64, names: [&'static str; 2]| {
+        let mut round = |pct: &mut f64, field: Field| {
             if pct.fract() != 0.0 {
                 // Not none and not all: a mix stays one.
                 *pct = pct.round().clamp(1.0, 99.0);
-                self.lose(&names, "fractions of a percent in a mix: whole percents");
+                self.lose(&[field], "fractions of a percent in a mix: whole percents");
             }
         };
-        round(&mut workload.read_pct, ["read_share_pct", "read_pct"]);
+        round(&mut workload.read_pct, job_field!(workload.read_pct));
         let random_pct = workload.random_pct.iter_mut();
-        random_pct.for_each(|pct| round(pct, ["random_share_pct", "random_pct"]));
+        random_pct.for_each(|pct| round(pct, job_field!(workload.random_pct)));
         for spread in workload.distribution.iter_mut() {
             let text = match spread {
                 Distribution::Exponential { .. } => "exponentially",
@@ -261,7 +258,7 @@ impl Writer {
             };
             *spread = Distribution::Uniform;
             self.lose(
-                &["exponential_mean", "power_exponent"],
+                job_fields![workload.distribution],
                 format!("places spread {text}: zipf or zoned come near"),
             );
         }
@@ -270,14 +267,14 @@ impl Writer {
                 BlockSize::Stepped { min, max, .. } => {
                     *size = BlockSize::Range { min: *min, max: *max };
                     self.lose(
-                        &["block_size_step_bytes", "block_size_range"],
+                        job_fields![workload.block_size],
                         "sizes in steps that are not their smallest: a range of them",
                     );
                 }
                 BlockSize::Weighted(parts) => {
                     *size = BlockSize::Split(percents(parts));
                     self.lose(
-                        &["block_size_weights", "block_size_split"],
+                        job_fields![workload.block_size],
                         "shares of sizes finer than a percent: whole percents",
                     );
                 }
@@ -290,11 +287,11 @@ impl Writer {
     fn rate_total(&mut self, job: &mut Job, share: f64) {
         let Some(mut total) = job.load.rate_total_iops.take() else { return };
         // Rates of the directions say it.
-        self.values.answered(&["rate_total_iops"]);
+        self.values.answered(job_fields![load.rate_total_iops]);
         if let Some(periods) = job.load.rate_periods.take() {
             total *= periods.mean_share();
             self.lose(
-                &["rate_periods", "rate_spikes"],
+                job_fields![load.rate_periods],
                 "a rate that changes within a step: its mean is written",
             );
         }
@@ -312,14 +309,14 @@ impl Writer {
                 let whole = of_dir.round().max(1.0);
                 if (whole - of_dir).abs() > 1e-3 * of_dir {
                     let loss = format!("a rate of {of_dir:.3} I/Os per second: {whole} is written");
-                    self.lose(&["rate_total_iops", "rate_iops"], loss);
+                    self.lose(job_fields![load.rate_total_iops, load.rate], loss);
                 }
                 job.load.rate[dir] = Some(Rate::Iops(whole as u64));
             }
         }
         if access.is_mixed() {
             self.lose(
-                &["rate_total_iops"],
+                job_fields![load.rate_total_iops],
                 "one rate for reads and writes together: each has its share as its own",
             );
         }
@@ -335,7 +332,7 @@ impl Writer {
         if job.load.arrivals == Arrivals::Uniform {
             job.load.arrivals = Arrivals::Poisson;
             self.lose(
-                &["even_gaps", "arrivals"],
+                job_fields![load.arrivals],
                 "gaps spread evenly between none and twice the mean: written as poisson",
             );
         }
@@ -345,17 +342,17 @@ impl Writer {
             let exact = f64::from(flow.weight) * f64::from(FLOW_WEIGHT_MAX);
             let exact = exact / f64::from(self.flow_weight_max);
             flow.weight = exact.round().max(1.0) as u32;
-            self.values.answered(&["flow_weight"]);
+            self.values.answered(job_fields![load.flow?.weight]);
             if (f64::from(flow.weight) - exact).abs() > 1e-2 * exact {
                 self.lose(
-                    &["flow_weight"],
+                    job_fields![load.flow?.weight],
                     "shares of progress below a thousandth of the largest: `flow` is 1",
                 );
             }
         }
         if job.load.flow.is_some_and(|flow| flow.slack_ios > 1) {
             self.lose(
-                &["flow_slack_ios"],
+                job_fields![load.flow?.slack_ios],
                 "how far a job may be ahead of its share: fio lets it be one I/O",
             );
         }
@@ -380,11 +377,11 @@ impl Writer {
 
     /// Answers for the values that no option says.
     fn without_option(&mut self) {
-        for (name, loss) in WITHOUT_OPTION {
+        for (field, loss) in WITHOUT_OPTION {
             match loss {
-                Some(loss) if self.values.is_open(name) => self.lose(&[name], loss),
+                Some(loss) if self.values.is_open(field) => self.lose(&[field], loss),
                 Some(_) => {}
-                None => self.is_the_same(name),
+                None => self.is_the_same(field),
             }
         }
         std::mem::take(&mut self.values).close("fio has no option for it", &mut self.to);
@@ -396,18 +393,19 @@ impl Writer {
         let goes_on = n_max > 1;
         (errors.continue_read, errors.continue_write) = (goes_on, goes_on);
         // The number alone decides.
-        self.values.answered(&["continue_on_error"]);
-        self.to.lost.insert("continue_on_error");
+        let decided = job_fields![errors.continue_read];
+        self.values.answered(decided);
+        self.to.do_without(decided);
         if !goes_on {
-            self.is_the_same("n_errors_max");
+            self.is_the_same(job_field!(errors.n_errors_max));
         }
     }
 
-    /// Notes that the I/O is the same without this value.
-    fn is_the_same(&mut self, name: &'static str) {
-        if self.values.is_open(name) {
-            self.values.answered(&[name]);
-            self.to.lost.insert(name);
+    /// Notes that the I/O is the same without this field.
+    fn is_the_same(&mut self, field: Field) {
+        if self.values.is_open(field) {
+            self.values.answered(&[field]);
+            self.to.do_without(&[field]);
         }
     }
 
@@ -432,7 +430,7 @@ impl Writer {
         if let Some(ratio) = buffers.compress_ratio.take() {
             buffers.compress_pct = Some(pct(ratio));
             self.lose(
-                &["compress_ratio", "compress_pct"],
+                job_fields![buffers.compress_ratio, buffers.compress_pct],
                 format!(
                     "data made to compress {ratio}:1 by common programs: \
                      buffer_compress_percentage={} makes this share of it zeros",
@@ -444,7 +442,7 @@ impl Writer {
             let compressed = buffers.compress_pct.unwrap_or(0);
             buffers.dedupe_pct = pct(sets.ratio).min(100_u8.saturating_sub(compressed));
             self.lose(
-                &DEDUPE_SETS,
+                job_fields![buffers.dedupe_sets, buffers.dedupe_pct],
                 format!(
                     "duplicates by place, {} blocks for each different one: dedupe_percentage={} \
                      repeats earlier blocks",

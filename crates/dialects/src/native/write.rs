@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use plan::job::{Part, PartRegion};
 use plan::param::{self, Category, Setting, Value};
-use plan::{Job, Plan};
+use plan::{Job, Plan, job_field};
 
 use super::text::quoted;
 use super::{SCHEMA, steps, tree_write};
@@ -36,7 +36,7 @@ fn write_job(job: &Job, is_new_group: bool, text: &mut String) {
     }
     for setting in param::settings(job) {
         // Trees have one engine, which follows from them.
-        if job.tree.is_none() || setting.param.name != "engine" {
+        if job.tree.is_none() || !setting.param.says(&job_field!(engine.name)) {
             option(&setting, text);
         }
     }

@@ -20,7 +20,7 @@ use plan::files::{Fadvise, Fileset, Size};
 use plan::job::{Part, PartRegion, RateOf};
 use plan::load::Rate;
 use plan::workload::{BlockSize, Distribution, HitArea, Workload};
-use plan::{Direction, Job, Plan, Step};
+use plan::{Direction, Job, Plan, Step, job_fields};
 
 use self::align::written_direction;
 use self::places::{hit_area_bytes, lun_bytes, luns};
@@ -67,18 +67,6 @@ fn alone(job: &Job, part: Option<&Part>) -> Job {
     let workload = part.map_or(&job.workload, |part| &part.workload).clone();
     Job { workload, parts: Vec::new(), tree: None, options: Vec::new(), ..job.clone() }
 }
-
-/// Parameters that say how large I/Os are.
-const SIZES: [&str; 5] = [
-    "block_size_bytes",
-    "block_size_range",
-    "block_size_split",
-    "block_size_step_bytes",
-    "block_size_weights",
-];
-
-/// Parameters of hits.
-const HITS: [&str; 3] = ["hit_area_bytes", "hit_area_read_pct", "hit_area_write_pct"];
 
 impl Writer {
     fn step(&mut self, step: &Step, points: &[RateOf]) {
@@ -149,7 +137,7 @@ impl Writer {
         let access = job.workload.access;
         if job.n_workers > 1 && !access.random && !job.files.names.is_empty() {
             self.lose(
-                &["n_workers"],
+                job_fields![n_workers],
                 format!(
                     "a pass of its own for each of {} workers (`{}`): threads share one pass",
                     job.n_workers, job.name
@@ -181,7 +169,7 @@ impl Writer {
         };
         if job.issued_directions().any(is_near) {
             self.lose(
-                &["rate"],
+                job_fields![load.rate],
                 "a rate in bytes where sizes differ: I/Os per second at their mean size",
             );
         }
@@ -192,13 +180,13 @@ impl Writer {
     fn cached_reads(&mut self, files: &Fileset) {
         if files.invalidate {
             self.lose(
-                &["invalidate"],
+                job_fields![files.invalidate],
                 "pages of the files are dropped from the cache first: Vdbench keeps them",
             );
         }
         if files.fadvise == Fadvise::ByAccess {
             self.lose(
-                &["fadvise"],
+                job_fields![files.fadvise],
                 "advice to the kernel whether buffered reads are sequential or random: Vdbench \
                  gives none",
             );
@@ -251,7 +239,7 @@ impl Writer {
         let has_share = hits.read_pct > 0.0 || hits.write_pct > 0.0;
         let is_its_area = hit_area_bytes(job) == Some(hits.len_bytes);
         if has_share && is_its_area && is_exact(hits.read_pct) && is_exact(hits.write_pct) {
-            self.said(&HITS);
+            self.said(job_fields![workload.hit_area]);
         }
     }
 
@@ -265,7 +253,7 @@ impl Writer {
         let each = (threads / luns.len().max(1) as u32).max(1);
         if each.saturating_mul(luns.len() as u32) != threads {
             self.lose(
-                &["queue_depth", "n_workers"],
+                job_fields![load.queue_depth, n_workers],
                 format!(
                     "{threads} I/Os in flight over {} files (`{}`): threads={each} is for each of \
                      them",
@@ -275,7 +263,7 @@ impl Writer {
             );
         }
         let align = self.alignment(job);
-        self.said(&["description"]);
+        self.said(job_fields![description]);
         self.said_of_files(job, &luns);
         let mut names = Vec::new();
         if let Some(text) = &job.description {
@@ -315,7 +303,7 @@ impl Writer {
         }
         // Seeds follow from the names of what is worked on.
         if job.workloads().all(|it| names.iter().all(|name| seed_of(name) == it.seed)) {
-            self.said(&["seed"]);
+            self.said(job_fields![workload.seed]);
         }
         names
     }
@@ -325,7 +313,7 @@ impl Writer {
         let whole = if pct > 0.0 && pct < 100.0 { pct.round().clamp(1.0, 99.0) } else { pct };
         if (pct - whole).abs() > 0.011 {
             self.lose(
-                &["read_pct", "read_share_pct"],
+                job_fields![workload.read_pct],
                 "a share of reads finer than a percent: Vdbench takes whole percents",
             );
         }
@@ -338,13 +326,13 @@ impl Writer {
         if let Some(lun) = luns.iter().find(|lun| is_device(lun)) {
             if !files.direct {
                 self.lose(
-                    &["direct", "buffered"],
+                    job_fields![files.direct],
                     format!("the page cache: Vdbench takes `{lun}` with direct I/O only"),
                 );
             }
             if !files.spares_first_block {
                 self.lose(
-                    &["spare_first_block"],
+                    job_fields![files.spares_first_block],
                     "the first block of a device: Vdbench leaves it alone",
                 );
             }
@@ -352,41 +340,41 @@ impl Writer {
         // Files are made where they have a size.
         let makes_files = !luns.iter().any(|lun| is_device(lun)) && lun_bytes(job).is_some();
         if files.allow_create == makes_files {
-            self.said(&["allow_create"]);
+            self.said(job_fields![files.allow_create]);
         }
-        self.said(&["direct", "buffered", "sync", "fsync_on_close"]);
+        self.said(job_fields![files.direct, files.sync, files.fsync_on_close]);
     }
 
     fn workload(&mut self, workload: &Workload, line: &mut String) {
         let access = workload.access;
         if access.trim {
-            self.lose(&["access"], "trims: Vdbench has none");
+            self.lose(job_fields![workload.access], "trims: Vdbench has none");
         }
         let read_pct = match (access.read, access.write) {
             (true, true) => self.whole_pct(workload.read_pct),
             (_, true) => 0.0,
             _ => 100.0,
         };
-        self.said(&["read_pct", "read_share_pct"]);
+        self.said(job_fields![workload.read_pct]);
         let dir = written_direction(workload);
         let is_other = |dir: Direction, other: Direction| {
             size_words(&workload.block_size[dir]) != size_words(&workload.block_size[other])
         };
         if access.is_mixed() && is_other(Direction::Read, Direction::Write) {
             self.lose(
-                &SIZES,
+                job_fields![workload.block_size],
                 "sizes that differ between reads and writes: those of reads are taken",
             );
         }
         if workload.drawn().issued().all(|issued| !is_other(dir, issued)) {
-            self.said(&SIZES);
+            self.said(job_fields![workload.block_size]);
         }
         let size = size_words(&workload.block_size[dir]);
         let _ = write!(line, ",rdpct={read_pct},xfersize={size}");
         let is_even = workload.distribution[dir] == Distribution::Uniform;
         if access.random && is_even && workload.no_repeats && !workload.ends_with_region {
             self.lose(
-                &["repeats_allowed"],
+                job_fields![workload.no_repeats],
                 "every random block once per pass: Vdbench draws places again and again",
             );
         }
@@ -399,7 +387,7 @@ impl Writer {
             let _ = write!(line, ",streams={}", workload.n_streams);
         }
         // Vdbench draws anew in each run.
-        self.said(&["n_streams", "seed_repeats"]);
+        self.said(job_fields![workload.n_streams, workload.seed_varies]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the places of I/O are multiples of.
 
 use plan::workload::{BlockSize, Workload};
-use plan::{Direction, Job};
+use plan::{Direction, Job, job_fields};
 
 use super::writer::Writer;
 
@@ -22,11 +22,11 @@ impl Writer {
         let mut all = distances.iter().chain(&asked).copied().chain(implied);
         if align.is_some() && all.any(|other| Some(other) != align) {
             self.lose(
-                &["block_align_bytes"],
+                job_fields![workload.block_align],
                 "places that are aligned in more than one way: `align` is one per lun",
             );
         }
-        self.said(&["block_align_bytes"]);
+        self.said(job_fields![workload.block_align]);
         align
     }
 }

@@ -3,14 +3,15 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use plan::Step;
+use plan::param::Field;
+use plan::{Step, job_fields};
 
 use super::shares::compress_ratio;
 use super::words::rounded;
 use super::writer::Writer;
 
-/// Parameters of it.
-const RATIO: [&str; 2] = ["compress_pct", "compress_ratio"];
+/// What `compratio=` says.
+const RATIO: &[Field] = job_fields![buffers.compress_pct, buffers.compress_ratio];
 
 /// The loss where jobs differ.
 const DIFFERS: &str = "compression that differs between jobs: `compratio` counts for all";
@@ -35,11 +36,11 @@ impl Writer {
             };
             self.at = range.clone();
             if is_alike && self.compress_ratio.is_some() {
-                self.said(&RATIO);
+                self.said(RATIO);
             } else if job.access().write {
                 self.writes_plainly |= compress_ratio(job).is_none();
                 if self.compress_ratio.is_some() {
-                    self.lose(&RATIO, DIFFERS);
+                    self.lose(RATIO, DIFFERS);
                 }
             }
         }
@@ -48,7 +49,7 @@ impl Writer {
     /// Notes what became of data that was written before a job said how its own compresses.
     pub(super) fn close_compression(&mut self) {
         if self.writes_plainly && self.compress_ratio.is_some() {
-            self.to.lose_values(&RATIO, DIFFERS);
+            self.to.lose_fields(RATIO, DIFFERS);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Values of jobs before they are written, and jobs that are left out: what Vdbench would do
 //! instead touches what they do not.
 
-use plan::param::{Category, Setting};
+use plan::param::{Category, Field, Setting};
 use plan::tree::Activity;
 use plan::workload::{Distribution, Workload};
-use plan::{EngineKind, EngineWork, Job};
+use plan::{EngineKind, EngineWork, Job, job_field, job_fields};
 
 use super::alone;
 use super::places::{is_region_said, luns, n_luns};
@@ -42,7 +42,9 @@ impl Writer {
         let mut values = Values::of(&alone(job, None));
         values.beside(&self.usual.of_trees);
         // What the job as a whole says of its I/O is a summary of its tasks.
-        values.retain(|param| param.category() != Category::Workload && param.name != "engine");
+        values.retain(|param| {
+            param.category() != Category::Workload && !param.says(&job_field!(engine.name))
+        });
         values
     }
 
@@ -55,9 +57,9 @@ impl Writer {
             let mut values = Values::of(&alone);
             values.beside(&self.usual.of_storage);
             answer_places(&mut values, job, &alone.workload);
-            for (name, is_same) in without_effect(job, &alone.workload) {
-                if is_same && values.accept_other(name) {
-                    self.to.lost.insert(name);
+            for (field, is_same) in without_effect(job, &alone.workload) {
+                if is_same && values.accept_other(field) {
+                    self.to.do_without(&[field]);
                 }
             }
             if !sets.is_empty() {
@@ -72,38 +74,38 @@ impl Writer {
 /// Answers for the values that say where a job works, as far as Vdbench says the same.
 fn answer_places(values: &mut Values, job: &Job, workload: &Workload) {
     if job.files.directories.len() <= 1 {
-        values.answered(&["file_names", "directories", "n_files"]);
+        values.answered(job_fields![files.names, files.directories, files.n_files]);
     }
     if is_region_said(job) {
-        values.answered(&["offset", "size", "file_size_bytes"]);
+        values.answered(job_fields![files.offset, files.size, files.file_size_bytes]);
     }
-    values.answered(&["skip_bytes", "starts_anywhere"]);
+    values.answered(job_fields![workload.skip_bytes, workload.starts_anywhere]);
     if !workload.starts_anywhere {
-        values.answered(&["ends_with_region"]);
+        values.answered(job_fields![workload.ends_with_region]);
     }
     // Vdbench leaves the first block of every device alone, and has no other word for it.
     if luns_are_devices(job) {
-        values.answered(&["spare_first_block"]);
+        values.answered(job_fields![files.spares_first_block]);
     }
 }
 
-/// Returns values that all jobs on storage definitions have, and whether the I/O of this one is the
-/// same with them.
-fn without_effect(job: &Job, workload: &Workload) -> [(&'static str, bool); 7] {
+/// Returns fields that all jobs on storage definitions have alike, and whether the I/O of this one
+/// is the same with them.
+fn without_effect(job: &Job, workload: &Workload) -> [(Field, bool); 7] {
     let access = workload.access;
     let is_even = workload.distribution.iter().all(|(_, it)| *it == Distribution::Uniform);
     let draws_once = access.random && is_even && !workload.ends_with_region;
     let is_cached = !job.files.direct && access.read;
     [
         // Each thread waits for its I/O, however that is issued.
-        ("engine", true),
-        ("engine_gives_way", true),
-        ("spread_workers", true),
+        (job_field!(engine.name), true),
+        (job_field!(engine.gives_way), true),
+        (job_field!(load.spreads), true),
         // Where sizes differ, `align=` says the multiple.
-        ("aligned_to_length", true),
-        ("repeats_allowed", !draws_once),
-        ("invalidate", !is_cached),
-        ("fadvise", !is_cached),
+        (job_field!(workload.aligned_to_length), true),
+        (job_field!(workload.no_repeats), !draws_once),
+        (job_field!(files.invalidate), !is_cached),
+        (job_field!(files.fadvise), !is_cached),
     ]
 }
 

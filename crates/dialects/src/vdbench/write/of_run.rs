@@ -1,16 +1,13 @@
 //! Values of jobs that a run says as a whole: threads, rates, and shares of progress.
 
-use plan::Step;
 use plan::job::RateOf;
 use plan::load::Flow;
+use plan::{Step, job_fields};
 
 use super::super::{lower_files, lower_raw};
 use super::run_words::{RunWords, WrittenJob};
 use super::shares::{flow_weight, is_near, rate_iops, rate_periods};
 use super::writer::Writer;
-
-/// Parameters of rates.
-const RATES: [&str; 3] = ["rate", "rate_iops", "rate_total_iops"];
 
 impl Writer {
     /// Answers for the values of a run's jobs that its definitions say together.
@@ -23,12 +20,12 @@ impl Writer {
             };
             // Jobs on the same storage definition share its threads.
             if !words.is_tree && written.storage.iter().all(is_own) {
-                self.said(&["queue_depth", "n_workers"]);
+                self.said(job_fields![load.queue_depth, n_workers]);
             }
             self.of_rate(written, words, total_iops);
             let periods = &written.job.load.rate_periods;
             if total_iops.is_some() && periods.as_ref() == rate_periods(step) {
-                self.said(&["rate_periods", "rate_spikes"]);
+                self.said(job_fields![load.rate_periods]);
             }
             match written.job.load.flow {
                 Some(flow) => self.of_flow(flow, written, words, total_iops),
@@ -52,7 +49,7 @@ impl Writer {
         // A rate of what the job does not issue is none.
         let is_said = |was: f64| said_iops.is_some_and(|is| is_near(was, is));
         if rate_iops(job).is_none_or(is_said) {
-            self.said(&RATES);
+            self.said(job_fields![load.rate, load.rate_total_iops]);
         }
     }
 
@@ -77,14 +74,14 @@ impl Writer {
         let was_pct = flow_weight(written.job).map(|weight| 100.0 * weight / total);
         let is_pct = words.sum_of(written, &words.pcts);
         if was_pct.is_some_and(|was| is_near(was, is_pct)) {
-            self.said(&["flow_id", "flow_weight"]);
+            self.said(job_fields![load.flow?.id, load.flow?.weight]);
         }
         let slack_ios = if words.is_tree { lower_files::SLACK_IOS } else { lower_raw::SLACK_IOS };
         if flow.slack_ios == slack_ios {
-            self.said(&["flow_slack_ios"]);
+            self.said(job_fields![load.flow?.slack_ios]);
         } else {
             let loss = "how far a job may be ahead of its share: Vdbench lets it be";
-            self.lose(&["flow_slack_ios"], format!("{loss} {slack_ios} I/Os"));
+            self.lose(job_fields![load.flow?.slack_ios], format!("{loss} {slack_ios} I/Os"));
         }
     }
 
@@ -97,7 +94,7 @@ impl Writer {
     ) {
         if rate_iops(written.job).is_none() && keeps_in_step(words, total_iops) {
             self.lose(
-                &["flow_id", "flow_weight", "flow_slack_ios"],
+                job_fields![load.flow],
                 "a pace of its own that each job has: Vdbench keeps them in step",
             );
         }

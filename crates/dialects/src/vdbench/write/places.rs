@@ -5,18 +5,19 @@ use std::collections::HashSet;
 use plan::files::Size;
 use plan::job::PartRegion;
 use plan::load::Rate;
+use plan::param::Field;
 use plan::workload::{Distribution, Sequencer, Workload};
-use plan::{Direction, Job};
+use plan::{Direction, Job, job_fields};
 
 use super::super::lower_raw::HOT_BAND_EXPONENT;
 use super::words::rounded;
 use super::writer::Writer;
 
-/// Parameters of where each I/O goes.
-const WALK: [&str; 3] = ["access", "random_pct", "random_share_pct"];
+/// What `seekpct=` says.
+const WALK: &[Field] = job_fields![workload.access, workload.random_pct];
 
-/// Parameters of how random places are spread.
-const SPREAD: [&str; 3] = ["distribution", "exponential_mean", "power_exponent"];
+/// How random places are spread.
+const SPREAD: &[Field] = job_fields![workload.distribution];
 
 impl Writer {
     /// Returns the share of reads of a job, percent. Rates of reads and writes go before a mix: in
@@ -33,7 +34,7 @@ impl Writer {
             (None, None) => workload.read_pct,
             _ => {
                 self.lose(
-                    &["rate", "rate_iops", "read_pct", "read_share_pct"],
+                    job_fields![load.rate, workload.read_pct],
                     "a rate of reads or of writes alone: Vdbench has one for both",
                 );
                 workload.read_pct
@@ -48,33 +49,36 @@ impl Writer {
         let has_two_places = workload.access.is_mixed() && !workload.one_cursor && goes_on;
         if has_two_places {
             self.lose(
-                &["one_cursor"],
+                job_fields![workload.one_cursor],
                 "a place of its own that each of reads and writes goes on from",
             );
         }
-        self.is_the_same(&["one_cursor"]);
+        self.is_the_same(job_fields![workload.one_cursor]);
         let dirs: Vec<Direction> = workload.drawn().issued().collect();
         let n_per_draw = f64::from(workload.ios_per_draw.max(1));
         let pct = workload.random_pct[dir] / n_per_draw;
         if !workload.access.random || pct <= 0.0 {
-            self.said(&SPREAD);
+            self.said(SPREAD);
         }
         if workload.starts_anywhere || workload.ends_with_region {
             if !workload.access.random && workload.sequential_step_bytes == 0 {
-                self.said(&WALK);
+                self.said(WALK);
             }
             return if workload.starts_anywhere { "seqnz" } else { "eof" }.to_owned();
         }
         if !workload.access.random {
             if workload.sequential_step_bytes != 0 {
-                self.lose(&["access"], "a distance between sequential I/Os: Vdbench leaves none");
+                self.lose(
+                    job_fields![workload.access],
+                    "a distance between sequential I/Os: Vdbench leaves none",
+                );
             }
-            self.said(&WALK);
+            self.said(WALK);
             return "0".to_owned();
         }
         if n_per_draw > 1.0 && workload.sequencer == Sequencer::Identical {
             self.lose(
-                &["access"],
+                job_fields![workload.access],
                 "several I/Os at the same random place: Vdbench goes on from it",
             );
         }
@@ -85,7 +89,7 @@ impl Writer {
         };
         if !dirs.iter().all(is_alike) {
             self.lose(
-                &[&WALK[..], &SPREAD, &["block_align_bytes"]].concat(),
+                &[WALK, SPREAD, job_fields![workload.block_align]].concat(),
                 "places that differ between reads and writes: those of reads are taken",
             );
         }
@@ -95,14 +99,14 @@ impl Writer {
     /// Returns how random places are drawn, `pct` of them anew.
     fn spread_words(&mut self, workload: &Workload, dir: Direction, pct: f64) -> String {
         match &workload.distribution[dir] {
-            Distribution::Uniform => self.said(&SPREAD),
-            _ if is_hot_band(workload) => self.said(&SPREAD),
+            Distribution::Uniform => self.said(SPREAD),
+            _ if is_hot_band(workload) => self.said(SPREAD),
             Distribution::Exponential { mean } if pct >= 100.0 => {
                 let midpoint = rounded(1.0 / mean);
                 if midpoint.parse().is_ok_and(|read: f64| (1.0 / read).total_cmp(mean).is_eq()) {
-                    self.said(&SPREAD);
+                    self.said(SPREAD);
                 }
-                self.said(&WALK);
+                self.said(WALK);
                 return format!("(poisson,{midpoint})");
             }
             Distribution::Zipf { .. }
@@ -113,10 +117,10 @@ impl Writer {
             | Distribution::Sequence(_)
             | Distribution::Exponential { .. }
             | Distribution::Power { .. } => {
-                self.lose(&SPREAD, "how random places are spread: Vdbench knows even and poisson");
+                self.lose(SPREAD, "how random places are spread: Vdbench knows even and poisson");
             }
         }
-        self.said(&WALK);
+        self.said(WALK);
         rounded(pct)
     }
 }

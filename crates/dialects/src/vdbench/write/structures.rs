@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use plan::Job;
 use plan::files::SyncMode;
 use plan::tree::{
     Activity, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, StopAfter, TreeSpec,
     TreeTask, TreeWork,
 };
+use plan::{Job, job_fields};
 
 use super::run_words::{RunWords, WrittenJob};
 use super::shares::{flow_weight, rate_iops};
@@ -40,7 +40,7 @@ impl Writer {
         });
         if words.is_rate_of_some {
             self.lose(
-                &["rate", "rate_iops", "rate_total_iops"],
+                job_fields![load.rate, load.rate_total_iops],
                 "rates of some jobs on structures of files: `fwdrate` counts for all",
             );
         }
@@ -62,12 +62,12 @@ impl Writer {
         }
         if tasks.len() > 1 {
             self.lose(
-                &["n_workers"],
+                job_fields![n_workers],
                 format!("operations mixed by the same threads (`{}`): each has its own", job.name),
             );
         }
         if n_threads * n_tasks == job.n_workers.max(1) {
-            self.said(&["n_workers", "queue_depth"]);
+            self.said(job_fields![n_workers, load.queue_depth]);
         }
         words.written.push(WrittenJob { job, at: self.at.clone(), storage: Vec::new(), workloads });
     }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use plan::job::{AmountMax, RateOf};
 use plan::load::{RatePeriod, RatePeriods};
-use plan::{Job, Step};
+use plan::param::Field;
+use plan::{Job, Step, job_field, job_fields};
 
 use super::super::values::NS_PER_S;
 use super::run_words::RunWords;
@@ -72,7 +73,7 @@ impl Writer {
     fn period_words(&mut self, periods: &RatePeriods, rate_iops: f64) -> String {
         if periods.periods.iter().any(|it| !it.duration_ns.is_multiple_of(NS_PER_S)) {
             self.lose(
-                &["rate_periods"],
+                job_fields![load.rate_periods?.periods],
                 "periods of a rate that are not whole seconds: rounded up",
             );
         }
@@ -83,7 +84,7 @@ impl Writer {
         };
         if !periods.periods.iter().all(is_near) {
             self.lose(
-                &["rate_periods"],
+                job_fields![load.rate_periods?.periods],
                 "periods whose rates differ by less than two decimals say",
             );
         }
@@ -103,7 +104,7 @@ impl Writer {
         };
         if step.jobs.iter().any(ends) {
             self.lose(
-                &["runtime", "time_based"],
+                job_fields![limits.runtime_ns, limits.time_based],
                 "an end by amount: Vdbench runs for its elapsed time, over and over; seekpct=eof \
                  ends a sequential workload at the end of its lun",
             );
@@ -126,20 +127,25 @@ impl Writer {
         let before = step.exec_before.iter().cloned();
         let before = before.chain(of_jobs(|job| &job.process.exec_before));
         let after = of_jobs(|job| &job.process.exec_after).chain(step.exec_after.iter().cloned());
-        self.command("startcmd", "exec_before", &before.collect::<Vec<_>>(), line);
-        self.command("endcmd", "exec_after", &after.collect::<Vec<_>>(), line);
-        self.said(&["runtime", "time_based", "ramp_time"]);
+        self.command(
+            "startcmd",
+            job_field!(process.exec_before),
+            &before.collect::<Vec<_>>(),
+            line,
+        );
+        self.command("endcmd", job_field!(process.exec_after), &after.collect::<Vec<_>>(), line);
+        self.said(job_fields![limits.runtime_ns, limits.time_based, limits.ramp_ns]);
     }
 
     /// Reports what is run before or after a run.
-    fn command(&mut self, key: &str, name: &'static str, commands: &[String], line: &mut String) {
+    fn command(&mut self, key: &str, field: Field, commands: &[String], line: &mut String) {
         let command = commands.join("; ");
         if !is_sayable(&command) {
-            self.lose(&[name], format!("`{key}={command}`: quotes or line ends within a command"));
+            self.lose(&[field], format!("`{key}={command}`: quotes or line ends within a command"));
         } else if !command.is_empty() {
             let _ = write!(line, ",{key}=\"{command}\"");
         }
-        self.said(&[name]);
+        self.said(&[field]);
     }
 
     /// Notes times of jobs that the one elapsed time and the one warm-up of a run do not say.
@@ -150,24 +156,24 @@ impl Writer {
             || ramps().any(|it| Some(it) != ramps().next());
         if is_uneven {
             self.lose(
-                &["runtime", "ramp_time"],
+                job_fields![limits.runtime_ns, limits.ramp_ns],
                 "times that differ between jobs: the longest is that of the run",
             );
         }
         let is_whole = |ns: u64| ns.is_multiple_of(NS_PER_S);
         if !runtimes().all(|ns| is_whole(ns) && ns >= 2 * NS_PER_S) || !ramps().all(is_whole) {
             self.lose(
-                &["runtime", "ramp_time"],
+                job_fields![limits.runtime_ns, limits.ramp_ns],
                 "times that are not whole seconds, or below two: rounded up",
             );
         }
         let arrivals = || step.jobs.iter().map(|job| job.load.arrivals);
         if arrivals().any(|it| Some(it) != arrivals().next()) {
             self.lose(
-                &["arrivals", "even_gaps"],
+                job_fields![load.arrivals],
                 "arrivals that differ between jobs: those of the first are taken",
             );
         }
-        self.said(&["arrivals", "even_gaps"]);
+        self.said(job_fields![load.arrivals]);
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use plan::Plan;
+use plan::param::Field;
 use plan::tree::TreeSpec;
 
 use super::super::fwd;
@@ -67,24 +68,23 @@ impl Writer {
         }
     }
 
-    /// Notes that the text says the values of these parameters.
-    pub(super) fn said(&mut self, names: &[&'static str]) {
+    /// Notes that the text says these fields.
+    pub(super) fn said(&mut self, fields: &[Field]) {
         for values in &mut self.values[self.at.clone()] {
-            values.answered(names);
+            values.answered(fields);
         }
     }
 
-    /// Notes that the I/O is the same without the values of these parameters, or with those that
-    /// Vdbench has.
-    pub(super) fn is_the_same(&mut self, names: &[&'static str]) {
-        self.said(names);
-        self.to.lost.extend(names);
+    /// Notes that the I/O is the same without these fields, or with what Vdbench has there.
+    pub(super) fn is_the_same(&mut self, fields: &[Field]) {
+        self.said(fields);
+        self.to.do_without(fields);
     }
 
-    /// Notes a loss, which stands for all that becomes otherwise of these parameters.
-    pub(super) fn lose(&mut self, names: &[&'static str], loss: impl Into<String>) {
-        self.said(names);
-        self.to.lose_values(names, loss);
+    /// Notes a loss, which stands for all that becomes otherwise of these fields.
+    pub(super) fn lose(&mut self, fields: &[Field], loss: impl Into<String>) {
+        self.said(fields);
+        self.to.lose_fields(fields, loss);
     }
 
     /// Lists the values that nothing answered for.
@@ -93,12 +93,12 @@ impl Writer {
             for it in values.open() {
                 let key = it.param.fio.first().unwrap_or(&it.param.name);
                 let loss = format!("{} (`{key}={}`)", it.param.short, it.text);
-                self.to.lose_values(&[it.param.name], loss);
+                self.to.lose_value(it.param, loss);
             }
             for it in values.others() {
                 let key = it.param.fio.first().unwrap_or(&it.param.name);
                 let loss = format!("no `{key}`, {}: Vdbench has {}", it.param.short, it.text);
-                self.to.lose_values(&[it.param.name], loss);
+                self.to.lose_value(it.param, loss);
             }
         }
     }

@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use plan::{Direction, Job, Plan};
+use plan::param::Field;
+use plan::{Direction, Job, Plan, job_fields};
 
 use super::Writer;
 use crate::vdbench::values::NS_PER_S;
 use crate::vdbench::written::DATA_ERRORS_MAX;
 
-/// Parameters of how many failed I/Os are survived.
-const SURVIVED: [&str; 3] = ["continue_on_error", "n_errors_max", "errors_quiet_s"];
+/// What `data_errors=` says.
+const SURVIVED: &[Field] = job_fields![errors.continue_read, errors.n_errors_max, errors.quiet_ns];
 
 /// As good as no limit: the largest count that Vdbench takes.
 const UNLIMITED: u64 = 2_147_483_647;
@@ -40,42 +41,42 @@ impl Writer {
         let (n_max, quiet_s) = *self.data_errors.limit.get_or_insert(own);
         if own != (n_max, quiet_s) {
             self.lose(
-                &SURVIVED,
+                SURVIVED,
                 "how many failed I/Os each job survives: `data_errors` counts for all of them",
             );
         } else if job.errors.n_errors_max.is_none()
             && !survives(job).all(|goes_on| goes_on == (n_max > 1))
         {
             self.lose(
-                &SURVIVED,
+                SURVIVED,
                 "failed reads that are survived and writes that are not, or the reverse: the first \
                  failed I/O ends everything",
             );
         }
         // In Vdbench the number alone decides.
-        self.is_the_same(&SURVIVED);
+        self.is_the_same(SURVIVED);
         self.end_of_others(job, n_max);
     }
 
     /// Settles what goes on after a failed I/O: in Vdbench nothing.
     fn end_of_others(&mut self, job: &Job, n_max: u64) {
         if job.errors.exit_all_on_error {
-            self.said(&["exit_all_on_error"]);
+            self.said(job_fields![errors.exit_all_on_error]);
         } else if self.data_errors.is_alone {
-            self.is_the_same(&["exit_all_on_error"]);
+            self.is_the_same(job_fields![errors.exit_all_on_error]);
         } else {
             self.lose(
-                &["exit_all_on_error"],
+                job_fields![errors.exit_all_on_error],
                 "jobs that go on when another has failed: Vdbench ends everything",
             );
         }
         if job.errors.fails_in_the_end {
-            self.said(&["errors_fail"]);
+            self.said(job_fields![errors.fails_in_the_end]);
         } else if n_max == 1 {
-            self.is_the_same(&["errors_fail"]);
+            self.is_the_same(job_fields![errors.fails_in_the_end]);
         } else {
             self.lose(
-                &["errors_fail"],
+                job_fields![errors.fails_in_the_end],
                 "jobs that have met failed I/Os and are as good as others: Vdbench runs nothing \
                  after them, and ends with an error",
             );
