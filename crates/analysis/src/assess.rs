@@ -74,7 +74,7 @@ pub fn is_valid(record: &Record) -> bool {
     record.validity.iter().all(|step| step.is_valid) && record.conditions.iter().all(is_steady)
 }
 
-/// Returns whether a curve has an answer, be it that no load is carried, or that all are, and
+/// Returns whether a curve has an answer (also that no load is carried, or that all are), and
 /// whether the measurement that stands for it is what was asked for; true of a record without a
 /// curve.
 pub fn has_valid_line(record: &Record) -> bool {

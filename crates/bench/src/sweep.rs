@@ -420,7 +420,7 @@ fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
 }
 
 /// Lets a load that was carried count although its generator had nothing to spare by itself: under
-/// an open load that makes operations late, and the limits were kept all the same. That the
+/// an open load that makes operations late, and the limits were kept anyway. That the
 /// generator ends the line is said with the line.
 fn count_as_carried(record: &mut Record, step_idx: u32) {
     let judged = record.validity.iter_mut().find(|judged| judged.step_idx == step_idx);

@@ -35,7 +35,7 @@ pub struct Purchase {
     pub term: Term,
     /// Hours of the month, 1 to 744.
     pub month_hours: f64,
-    /// Hours of it in which the machines run. One that is reserved is paid for all the same.
+    /// Hours of it in which the machines run. One that is reserved is paid for anyway.
     pub machine_hours: f64,
     /// Take the discount that Google Cloud gives to machines which run all of the month.
     pub is_full_month: bool,

@@ -68,7 +68,7 @@ pub trait Engine: Send {
     /// Removes the regular files that the worker works on; see [`FileTable::unlink_all`].
     ///
     /// # Errors
-    /// The last failure; the others are removed all the same.
+    /// The last failure; the others are removed anyway.
     fn remove_files(&mut self) -> Result<(), EngineError> {
         self.files().unlink_all()
     }

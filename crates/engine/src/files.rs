@@ -381,7 +381,7 @@ impl FileTable {
     /// Closes a file, durably where the policy says so.
     ///
     /// # Errors
-    /// When the file cannot be made durable; it is closed all the same.
+    /// When the file cannot be made durable; it is closed anyway.
     pub fn close(&mut self, file: FileIdx) -> Result<(), EngineError> {
         self.close_raw(file)
             .map_err(|errno| EngineError::file("sync", &self.spec(file).path, errno))
@@ -390,7 +390,7 @@ impl FileTable {
     /// Closes all files, durably where the policy says so.
     ///
     /// # Errors
-    /// The last failure; all files are closed all the same.
+    /// The last failure; all files are closed anyway.
     pub fn close_all(&mut self) -> Result<(), EngineError> {
         let mut result = Ok(());
         for index in 0..self.len() {
@@ -402,7 +402,7 @@ impl FileTable {
     /// Closes and removes all regular files. One that is gone already is no error.
     ///
     /// # Errors
-    /// The last failure; the others are removed all the same.
+    /// The last failure; the others are removed anyway.
     pub fn unlink_all(&mut self) -> Result<(), EngineError> {
         // Another user of the table may have open what is closed here.
         self.generation += 1;

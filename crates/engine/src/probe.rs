@@ -154,7 +154,7 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
 }
 
 /// Looks at a target as [`probe`] does, but does not try to hold a block device, not for a moment:
-/// for who only reads. Whether another program holds it is not looked for.
+/// for a job that only reads. Whether another program holds it is not checked.
 ///
 /// # Errors
 /// As [`probe`].

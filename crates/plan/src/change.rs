@@ -1,6 +1,6 @@
 //! What a job changes: on its targets, around them, and on this host.
 //!
-//! One description, that of [`changes`], serves whoever must know it: a run that may change nothing
+//! One description, that of [`changes`], serves all callers: a run that may change nothing
 //! (`--readonly`), and the guard of devices. It takes a job apart field by field, without a rest,
 //! so that a new field, engine or operation does not compile before it is decided here.
 //!

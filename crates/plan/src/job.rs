@@ -246,7 +246,7 @@ pub struct Process {
     pub io_priority: u8,
     /// Hint beside the I/O priority, 0..=1023.
     pub io_priority_hint: u16,
-    /// Class, level or hint was given, be it as 0.
+    /// Class, level or hint was given, perhaps as 0.
     pub sets_io_priority: bool,
     /// Shell command before the job.
     pub exec_before: Option<String>,

@@ -558,8 +558,8 @@ impl CapsRecord {
         cap.is_behind_cache && (self.filling.is_some() || !self.has_full_cache)
     }
 
-    /// Returns whether a cap gives all that it has, to whoever it is. One that holds only what a
-    /// cache wrote behind the job's back does not count while the cache takes more than that.
+    /// Returns whether a cap gives all that it has, to any job. One that holds only what a cache
+    /// wrote behind the job's back does not count while the cache takes more than that.
     fn gives_all(&self, cap: &CapRecord) -> bool {
         let may_burst = cap.burst_per_s > cap.per_s;
         let is_behind = self.is_passed_by_writes(cap)

@@ -75,8 +75,8 @@ impl Folders {
     }
 }
 
-/// Returns the names in a folder, or `None` where they are more than `n_max` or not to be had, or
-/// the run is to end.
+/// Returns the names in a folder, or `None` if they are more than `n_max`, cannot be listed, or the
+/// run is to end.
 fn list(folder: &Path, n_max: usize, control: &Control) -> Option<HashSet<OsString>> {
     let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut names = HashSet::new();

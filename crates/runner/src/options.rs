@@ -16,7 +16,7 @@ pub struct RunOptions {
     /// Write to devices that hold a partition table or a file system, whatever the job says.
     pub overwrite_filesystem: bool,
     /// Let others hold a device while a step writes to it, and write to it, too, as fio does. It is
-    /// asked about all the same when the step begins.
+    /// asked about anyway when the step begins.
     pub shares_devices: bool,
     /// Refuse every job that changes anything: its targets, or something around them.
     pub read_only: bool,

@@ -235,8 +235,8 @@ fn address(server: &str) -> Option<SocketAddr> {
     with_port.or_else(|| (bare, NFS_PORT).to_socket_addrs().ok()?.next())
 }
 
-/// Returns how long a packet takes there and back: an answer to the opening of a connection, be it
-/// a refusal.
+/// Returns the round trip time: that of an answer to the opening of a connection, also of a
+/// refusal.
 fn round_trip_ns(address: SocketAddr) -> Option<f64> {
     let clock = Clock::start_monotonic();
     let trips = (0..N_ROUND_TRIPS).map_while(|_| {

@@ -150,8 +150,9 @@ impl Backing {
         Ok(backing)
     }
 
-    /// Closes the folder to other users, if it is ours: what programs and clients make below `data`
-    /// belongs to whom they say, setuid included, and is to be reached through the volumes only.
+    /// Closes the folder to other users, if it is ours: files that programs and clients make below
+    /// `data` have the owners that they name, setuid included, and must be reached through the
+    /// volumes only.
     fn close_to_others(&self) -> io::Result<()> {
         let found = fs::metadata(&self.dir)?;
         let is_ours = found.uid() == rustix::process::geteuid().as_raw();

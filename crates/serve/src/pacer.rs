@@ -8,7 +8,7 @@
 //!
 //! The model stays behind the clock by the overhead of a request ([`Overhead`]), or it would have
 //! gone past the moment that a request was made at whenever another one ended meanwhile. Answers
-//! are on time all the same: the model promises an end as soon as it is certain, a medium's latency
+//! are on time nevertheless: the model promises an end as soon as it is certain, a medium's latency
 //! ahead.
 //!
 //! Locks are taken in this order: what a crash takes back ([`Undo`]), the model, where files lie.

@@ -4,7 +4,7 @@
 //! (the machine's). The first operation of a lane leaves when its own caps and the gate's are
 //! ready, all at the same moment, and takes from all of them. Lanes whose own caps are ready stand
 //! at the gate and share what it lets through: of the cap that holds them each gets as much as the
-//! others, be it operations or bytes, in operations large or small. A lane that needs less than an
+//! others, of operations or of bytes, in large or small operations. A lane that needs less than an
 //! equal share gets it all, and the others share the rest.
 //!
 //! The order is that of start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996): a lane's

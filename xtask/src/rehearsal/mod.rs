@@ -126,7 +126,7 @@ impl Bench {
 }
 
 /// Runs a command and returns what it printed. A run that doubts its own figures (late completions)
-/// has them all the same: they are judged here.
+/// has them anyway: they are judged here.
 fn said(command: &mut Command) -> Result<String> {
     const IN_DOUBT: i32 = 3;
     let line = process::command_line(command);

@@ -449,7 +449,7 @@ impl GeneratorInputs {
     }
 }
 
-/// Shortest pause that is named in a run that is valid all the same: it is the largest latency that
+/// Shortest pause that is named in a run that is valid anyway: it is the largest latency that
 /// is shown.
 const PAUSE_NAMED_NS: u64 = 100_000_000;
 

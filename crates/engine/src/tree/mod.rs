@@ -159,7 +159,7 @@ impl OnTree {
             // SAFETY: the call takes no memory.
             result = call::retry(|| unsafe { libc::fsync(fd.as_raw_fd()) } as isize);
         }
-        // An interrupted close has closed the file all the same (Linux).
+        // An interrupted close has closed the file anyway (Linux).
         drop(fd);
         result
     }

@@ -1,4 +1,4 @@
-//! `plimsoll suite`: the benchmark procedures there are, what they would do, and one's own.
+//! `plimsoll suite`: lists benchmark procedures, shows what they would do, and creates new ones.
 
 use std::fmt::Write as _;
 use std::path::Path;

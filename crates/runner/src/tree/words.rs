@@ -80,7 +80,7 @@ fn nothing_text(work: &TreeWork, stuck: Stuck) -> String {
     }
 }
 
-/// Returns what was tried in vain.
+/// Returns what was tried without success.
 fn unlucky_text(work: &TreeWork, stuck: Stuck) -> String {
     let (tree, name, n) = (&work.tree.name, stuck.operation.name(), stuck.n_tried);
     let has = has(stuck, work.tree.n_files().unwrap_or(0));

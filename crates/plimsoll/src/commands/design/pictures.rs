@@ -151,7 +151,7 @@ fn cap_table(rows: &[CapRow]) -> Table {
     table
 }
 
-/// Makes bars of those rows that are in; the others have their places all the same.
+/// Makes bars of those rows that are in; the others have their places anyway.
 fn bars(rows: &[CapRow], name: &str, colour: Colour, is_in: fn(&CapRow) -> bool) -> Series {
     let own = rows.iter().enumerate().filter(|(_, row)| is_in(row));
     let own: Vec<(usize, &CapRow)> = own.collect();
