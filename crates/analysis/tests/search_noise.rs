@@ -401,28 +401,44 @@ fn a_limit_that_moves_is_called_unsteady_and_one_that_does_not_is_not() {
     assert!(found.near >= 0.95, "within 5 %: {}", found.near);
 }
 
-/// The line of a shared host goes to and fro by 2 %, and forgets within five probes where it was:
-/// it has a line all the same.
-#[test]
-fn a_limit_that_goes_to_and_fro_a_little_has_a_line() {
-    const N_SEEDS: u64 = 200;
-    let ends = (0..N_SEEDS).map(|seed| {
-        let system = System::new(seed, Trouble::None, 0.01);
-        let (mut probed, mut random) = (Probed::new(system, seed), Noise::new(seed ^ 0x55));
+/// Searches, for so many seeds, for lines that move by what `movement` says: it makes a function
+/// that returns by what a load is to be multiplied, given the probes so far. Returns how many lines
+/// are found within `near` of the truth, and how many are called unsteady.
+fn search_moving<M: FnMut(usize) -> f64>(
+    n_seeds: u64,
+    noise_max: f64,
+    near: f64,
+    movement: impl Fn(System, u64) -> M,
+) -> (usize, usize) {
+    let ends = (0..n_seeds).map(|seed| {
+        let system = System::new(seed, Trouble::None, noise_max);
+        let (mut probed, mut factor) = (Probed::new(system, seed), movement(system, seed));
         let options = SearchOptions { n_curve_points: 0, ..SearchOptions::rate(system.start) };
         let mut search = Search::new(options).expect("options");
-        let mut moved = 0.0;
         while let Some(probe) = search.next_probe() {
-            moved = 0.8 * moved + 0.6 * 0.02 * random.normal();
-            search.take(probed.probe(probe.load * (1.0 - moved)));
+            search.take(probed.probe(probe.load * factor(probed.n)));
         }
         let line = search.line();
-        let is_near = |load: f64| (load / system.line - 1.0).abs() < 0.05;
+        let is_near = |load: f64| (load / system.line - 1.0).abs() < near;
         (line.load.is_some_and(is_near), line.end == LineEnd::CannotTell(Reason::Unsteady))
     });
     let ends: Vec<(bool, bool)> = ends.collect();
     let n_near = ends.iter().filter(|(is_near, _)| *is_near).count();
     let n_unsteady = ends.iter().filter(|(_, is_unsteady)| *is_unsteady).count();
+    (n_near, n_unsteady)
+}
+
+/// The line of a shared host goes to and fro by 2 %, and forgets within five probes where it was:
+/// it has a line all the same.
+#[test]
+fn a_limit_that_goes_to_and_fro_a_little_has_a_line() {
+    let (n_near, n_unsteady) = search_moving(200, 0.01, 0.05, |_, seed| {
+        let (mut random, mut moved) = (Noise::new(seed ^ 0x55), 0.0);
+        move |_| {
+            moved = 0.8 * moved + 0.6 * 0.02 * random.normal();
+            1.0 - moved
+        }
+    });
     assert!(n_near >= 185 && n_near + n_unsteady >= 196, "{n_near} near, {n_unsteady} unsteady");
 }
 
@@ -430,24 +446,11 @@ fn a_limit_that_goes_to_and_fro_a_little_has_a_line() {
 /// (Without such movements among those that stand still 39 of these are called unsteady.)
 #[test]
 fn a_limit_that_moves_once_by_a_little_has_a_line() {
-    const N_SEEDS: u64 = 400;
-    let ends = (0..N_SEEDS).map(|seed| {
-        let system = System::new(seed, Trouble::None, 0.005);
-        let (mut probed, mut random) = (Probed::new(system, seed), Noise::new(seed ^ 0x77));
-        let options = SearchOptions { n_curve_points: 0, ..SearchOptions::rate(system.start) };
-        let mut search = Search::new(options).expect("options");
-        let (from, by) = ((random.unit() * 30.0) as usize, 0.04 * system.drift);
-        while let Some(probe) = search.next_probe() {
-            let moved = if probed.n < from { 0.0 } else { by };
-            search.take(probed.probe(probe.load / (1.0 + moved)));
-        }
-        let line = search.line();
-        let is_near = |load: f64| (load / system.line - 1.0).abs() < 0.06;
-        (line.load.is_some_and(is_near), line.end == LineEnd::CannotTell(Reason::Unsteady))
+    let (n_near, n_unsteady) = search_moving(400, 0.005, 0.06, |system, seed| {
+        let from = (Noise::new(seed ^ 0x77).unit() * 30.0) as usize;
+        let moved = 1.0 + 0.04 * system.drift;
+        move |n_probes| if n_probes < from { 1.0 } else { 1.0 / moved }
     });
-    let ends: Vec<(bool, bool)> = ends.collect();
-    let n_near = ends.iter().filter(|(is_near, _)| *is_near).count();
-    let n_unsteady = ends.iter().filter(|(_, is_unsteady)| *is_unsteady).count();
     assert!(n_near >= 360 && n_unsteady <= 30, "{n_near} near, {n_unsteady} unsteady");
 }
 
