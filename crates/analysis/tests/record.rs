@@ -2,15 +2,15 @@
 
 use analysis::alike::{DifferenceKind, differences};
 use analysis::compare::{BetterWhen, RunOrder};
-use analysis::gates::{StepSeries, mount_remarks, of_step};
+use analysis::gates::{StepSeries, mount_remarks, of_step, worst_backlog};
 use analysis::metric::{Compared, Waited, of_jobs, run_order};
 use analysis::sampled::{evened, sample_s};
 use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point, Rules, assess};
 use hist::Histogram;
 use record::{
-    ArrivalsRecord, DirRecord, Figure, HostRecord, Interval, IntervalDir, IntervalLatency,
-    IntervalResponse, JobRecord, PerDirRecord, Record, StepConditions, Verdict,
+    ArrivalsRecord, DirRecord, EmulationRecord, Figure, HostRecord, Interval, IntervalDir,
+    IntervalLatency, IntervalResponse, JobRecord, PerDirRecord, Record, StepConditions, Verdict,
 };
 
 const S_NS: u64 = 1_000_000_000;
@@ -169,6 +169,41 @@ fn a_rate_that_is_missed_by_far_is_reported_in_a_short_run() {
     assert_eq!(offered(1_000.0, 12.0, 11_000, 100_000), Some(Verdict::Failed));
     // What takes half a second is still in flight for so long.
     assert_eq!(offered(100.0, 2.0, 150, 500_000_000), Some(Verdict::NotAssessed));
+}
+
+/// A run that was stopped in its ramp, in real and in virtual time: operations waited, and nothing
+/// was measured.
+#[test]
+fn a_rate_is_not_judged_of_what_was_not_measured() {
+    let open = |runtime_ns: u64, n_ios: u64| {
+        let mut job = worker();
+        (job.runtime_ns, job.dirs.read.n_ios) = (runtime_ns, n_ios);
+        job.arrivals = Some(ArrivalsRecord {
+            offered_iops: 1_000.0,
+            spacing: "even".to_owned(),
+            backlog_end: if runtime_ns > 0 { 0 } else { 500 },
+            ..ArrivalsRecord::default()
+        });
+        job
+    };
+    let judged = |jobs: Vec<JobRecord>, time: &str| {
+        let emulation = EmulationRecord { time: time.to_owned(), ..EmulationRecord::default() };
+        let record = Record { jobs, emulation: Some(emulation), ..Record::default() };
+        let step = assess(&record, &Rules::default()).remove(0);
+        let gate = step.gate(GateName::Offered.as_str()).expect("a rate was asked for").clone();
+        (gate.verdict, gate.reason, worst_backlog(&record, 0))
+    };
+    for time in ["virtual", "real"] {
+        let (verdict, reason, backlog) = judged(vec![open(0, 0)], time);
+        assert_eq!((verdict, &*reason), (Verdict::NotAssessed, "nothing was measured"), "{time}");
+        assert_eq!(backlog, None, "{time}");
+        // Beside one that was measured, and carried.
+        let (verdict, reason, backlog) = judged(vec![open(0, 0), open(20 * S_NS, 20_000)], time);
+        assert_eq!((verdict, &*reason), (Verdict::Passed, "100.0 % of 1000 IOPS were achieved"));
+        assert_eq!(backlog.map(|it| it.end), Some(0), "{time}");
+        // Nothing done in a measured time is a rate that was missed.
+        assert_eq!(judged(vec![open(20 * S_NS, 0)], time).0, Verdict::Failed, "{time}");
+    }
 }
 
 /// What waits under a rate is what its users see, whatever the target takes.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use record::{ArrivalsRecord, CapRecord, EmulationRecord, JobRecord, SUSTAINED_SHARE};
 
-use super::{Step, is_of_null, time_ns};
+use super::{NOTHING_MEASURED, Step, is_of_null, time_ns};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{
     Backlog, BurstKnowledge, CreditInputs, FlightInputs, OfferedInputs, credits, little, offered,
@@ -162,8 +162,14 @@ impl Step<'_> {
         self.jobs.iter().filter_map(|job| job.arrivals.as_ref().map(|arrivals| (*job, arrivals)))
     }
 
-    /// Judges whether open loads were carried.
+    /// Judges whether open loads were carried. A job that ended before it measured anything, as one
+    /// that is stopped in its ramp, was offered nothing.
     pub(super) fn offered(&self) -> Option<Gate> {
+        self.open().next()?;
+        let measured = || self.open().filter(|(job, _)| job.runtime_ns > 0);
+        if measured().next().is_none() {
+            return Some(Gate::unknown(GateName::Offered, NOTHING_MEASURED));
+        }
         let mut sum = OfferedInputs {
             offered_iops: 0.0,
             achieved_iops: 0.0,
@@ -172,7 +178,7 @@ impl Step<'_> {
             backlog_end: 0,
             window_s: 0.0,
         };
-        for (job, arrivals) in self.open() {
+        for (job, arrivals) in measured() {
             let window_s = time_ns(job) / 1e9;
             let achieved_iops = job.n_ios() as f64 / window_s;
             let offered_iops = least_offered(arrivals, window_s);
@@ -182,17 +188,16 @@ impl Step<'_> {
                     Some(sum.worker_share_min.map_or(share, |least: f64| least.min(share)));
             }
             sum.offered_iops += offered_iops;
-            sum.achieved_iops += if window_s > 0.0 { achieved_iops } else { 0.0 };
+            sum.achieved_iops += achieved_iops;
             sum.backlog_start += arrivals.backlog_start;
             sum.backlog_end += arrivals.backlog_end;
             sum.window_s = sum.window_s.max(window_s);
         }
-        self.open().next()?;
         let backlog = Backlog {
             start: sum.backlog_start,
             end: sum.backlog_end,
             n_due: sum.offered_iops * sum.window_s,
-            is_random: self.open().any(|(_, arrivals)| arrivals.spacing != "even"),
+            is_random: measured().any(|(_, arrivals)| arrivals.spacing != "even"),
         };
         if sum.backlog_end.saturating_sub(sum.backlog_start) as f64 <= backlog.noise() {
             sum.backlog_end = sum.backlog_end.min(sum.backlog_start);

@@ -105,9 +105,10 @@ pub fn of_step(record: &Record, step_idx: u32, is_closed: bool, rule: &SteadyRul
 }
 
 /// Returns the backlog of that open load of a step whose backlog grew most; none where no job has
-/// an open load.
+/// an open load that was measured.
 pub fn worst_backlog(record: &Record, step_idx: u32) -> Option<Backlog> {
-    let jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    let is_measured = |job: &&JobRecord| job.step_idx == step_idx && job.runtime_ns > 0;
+    let jobs = record.jobs.iter().filter(is_measured);
     let backlogs = jobs.filter_map(|job| {
         let arrivals = job.arrivals.as_ref()?;
         let window_s = job.runtime_ns as f64 / f64::from(job.n_workers.max(1)) / 1e9;
