@@ -65,12 +65,13 @@ pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
     let mut text = script_head(&parts.title(Form::AwsCli), Form::AwsCli.checked(), &variables);
     if parts.has_machine() {
         let kind = parts.size().map_or("\"$INSTANCE_TYPE\"".to_owned(), quote::shell);
+        let optimized = if parts.is_ebs_optimized() { " --ebs-optimized" } else { "" };
         let _ = write!(
             text,
             "\nINSTANCE_ID=$(aws ec2 run-instances --region \"$REGION\" --image-id \"$AMI_ID\" \
              \\\n    \
              --instance-type {kind} --key-name \"$KEY_NAME\" --subnet-id \"$SUBNET_ID\" \\\n    \
-             --placement \"AvailabilityZone=$ZONE\" --ebs-optimized \\\n    \
+             --placement \"AvailabilityZone=$ZONE\"{optimized} \\\n    \
              --query 'Instances[0].InstanceId' --output text)\n\
              aws ec2 wait instance-running --region \"$REGION\" --instance-ids \"$INSTANCE_ID\"\n"
         );

@@ -16,6 +16,11 @@ pub(crate) const MACHINE_TYPE: Variable =
     Variable::new("machine_type", "type of the machine, of which the design has figures only");
 pub(crate) const IMAGE: Variable =
     Variable::new("image", "image of the system disk, as projects/PROJECT/global/images/NAME");
+/// Unless it is named, Google Cloud takes pd-standard, which newer machines refuse.
+pub(crate) const BOOT_DISK: Variable = Variable::new(
+    "boot_disk_type",
+    "type of the system disk: pd-balanced or, for machines such as C4 and N4, hyperdisk-balanced",
+);
 pub(crate) const SUBNET: Variable = Variable::new("subnetwork", "subnetwork of the machine");
 
 /// Prints commands of the Google Cloud CLI.
@@ -25,7 +30,7 @@ pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
     let mut demand = |variable: Variable| variables.push_str(&variable.demanded());
     [PROJECT, ZONE, VM_NAME].into_iter().for_each(&mut demand);
     if parts.has_machine() {
-        [IMAGE, SUBNET].into_iter().for_each(&mut demand);
+        [IMAGE, BOOT_DISK, SUBNET].into_iter().for_each(&mut demand);
         if parts.size().is_none() {
             demand(MACHINE_TYPE);
         }
@@ -45,7 +50,8 @@ pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
         let _ = write!(
             text,
             "\ngcloud compute instances create \"$VM_NAME\" {of} \\\n    --machine-type {kind} \
-             --image \"$IMAGE\" --subnet \"$SUBNETWORK\"\n"
+             --image \"$IMAGE\" --boot-disk-type \"$BOOT_DISK_TYPE\" \\\n    \
+             --subnet \"$SUBNETWORK\" --no-address\n"
         );
     }
     for volume in parts.attached() {

@@ -44,7 +44,9 @@ fn devices(volume: &DiskVolume<'_>, parts: &Parts<'_>) -> Result<String, &'stati
             let link = |(name, _)| format!("/dev/disk/by-id/google-{name}");
             Ok(join(volume.names().map(link).collect()))
         }
-        Some(Cloud::Aws) => Err("lsblk -o NAME,SERIAL shows the volumes' numbers"),
+        Some(Cloud::Aws) => {
+            Err("lsblk -o NAME,SERIAL shows the volumes' ids, without their hyphen")
+        }
         None => Err("lsblk shows the disks"),
     }
 }

@@ -181,6 +181,14 @@ impl<'d> Parts<'d> {
         }
     }
 
+    /// Returns whether a machine of AWS can have a path of its own to its volumes: sizes without
+    /// one, such as those of T2, are refused with the option. The catalogue has limits of that path
+    /// of each size that has it; of a size that the design does not name nothing is known.
+    pub(crate) fn is_ebs_optimized(&self) -> bool {
+        let size = self.size().and_then(|name| self.design.rows()?.vm(name));
+        size.is_none_or(|size| size.uncached_iops().is_some())
+    }
+
     /// Returns whether a zone must be named: disks of the newer types are of one.
     pub(crate) fn needs_zone(&self) -> Result<bool, Refusal> {
         for volume in self.attached() {

@@ -280,7 +280,7 @@ fn amazon(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
                 .raw("key_name", var(aws::KEY))
                 .raw("subnet_id", var(aws::SUBNET))
                 .raw("availability_zone", var(aws::ZONE))
-                .raw("ebs_optimized", true),
+                .maybe("ebs_optimized", parts.is_ebs_optimized().then_some(true)),
         );
         "aws_instance.machine.id".to_owned()
     } else {
@@ -310,6 +310,12 @@ fn amazon(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
                 .raw("volume_id", format!("aws_ebs_volume.{id}[count.index].id"))
                 .raw("instance_id", &machine),
         );
+        // The machine's own list of disks shows them by these.
+        blocks.push(
+            Block::new("output", &[&id])
+                .raw("value", format!("aws_ebs_volume.{id}[*].id"))
+                .text("description", &format!("volumes of {}", volume.volume.mount)),
+        );
     }
     Ok(blocks)
 }
@@ -317,14 +323,13 @@ fn amazon(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
 fn google(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
     let mut zone = variable(gcp::ZONE);
     if let Some(region) = &parts.design.region {
-        let text = format!("the design is for {region}");
         zone = zone.block(
             Block::new("validation", &[])
                 .raw(
                     "condition",
                     format!("startswith(var.zone, {})", quote::hcl(&format!("{region}-"))),
                 )
-                .text("error_message", &text),
+                .text("error_message", &format!("the design is for {region}")),
         );
     }
     let mut blocks = vec![
@@ -337,11 +342,12 @@ fn google(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
             .raw("zone", var(gcp::ZONE)),
     ];
     let machine = if parts.has_machine() {
-        blocks.extend([gcp::IMAGE, gcp::SUBNET].map(variable));
+        blocks.extend([gcp::IMAGE, gcp::BOOT_DISK, gcp::SUBNET].map(variable));
         if parts.size().is_none() {
             blocks.push(variable(gcp::MACHINE_TYPE));
         }
-        let image = Block::new("initialize_params", &[]).raw("image", var(gcp::IMAGE));
+        let image = Block::new("initialize_params", &[]);
+        let image = image.raw("image", var(gcp::IMAGE)).raw("type", var(gcp::BOOT_DISK));
         // Disks that are attached by resources of their own are not the machine's to detach.
         let lifecycle = Block::new("lifecycle", &[]).raw("ignore_changes", "[attached_disk]");
         blocks.push(

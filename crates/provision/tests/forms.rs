@@ -42,6 +42,19 @@ fn every_form_of_every_design() {
     }
 }
 
+/// AWS refuses the option for sizes without a path of their own to volumes, such as those of T2.
+#[test]
+fn a_machine_without_a_path_to_its_volumes_is_not_asked_for_one() {
+    let (_, aws) = DESIGNS[2];
+    for (size, is_asked) in [("m5.4xlarge", true), ("t2.large", false)] {
+        let design = design(&aws.replace("m5.4xlarge", size));
+        let commands = text(&design, Form::AwsCli).expect("a design of AWS");
+        let configuration = text(&design, Form::Terraform).expect("a design of AWS");
+        assert_eq!(commands.contains("--ebs-optimized"), is_asked, "{size}");
+        assert_eq!(configuration.contains("ebs_optimized"), is_asked, "{size}");
+    }
+}
+
 /// Reads a script without running it.
 #[track_caller]
 fn check_script(shell: &str, script: &str) {
