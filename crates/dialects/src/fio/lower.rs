@@ -16,17 +16,6 @@ use crate::{Loader, Parsed};
 /// fill the memory. fio itself stops at 4096.
 const JOBS_MAX: usize = 65_536;
 
-/// Options that come later and without which a run still means the same: hints to the kernel and
-/// details of what is refused itself.
-const HINTS: &[&str] = &[
-    "control_group_keep",
-    "huge_page_bytes",
-    "precondition_cache_bytes",
-    "precondition_regions",
-    "precondition_spare",
-    "write_life",
-];
-
 /// Options of fio's built-in profiles, which fio takes in any job.
 const PROFILE_OPTIONS: &[&str] = &[
     "block",
@@ -307,7 +296,7 @@ impl Lowering<'_> {
                     Diagnostic::note("no-effect", format!("option `{key}` has no effect: {why}"));
                 self.input.report(finding.at(option.key_span.clone()));
             }
-            Support::Later(why) if !is_default && HINTS.contains(&param.name) => {
+            Support::Hint(why) if !is_default => {
                 let text = format!("option `{key}` is not supported yet, and left out");
                 let finding = Diagnostic::warning("not-supported-yet", text).help(why);
                 self.input.report(finding.at(option.key_span.clone()));
@@ -318,7 +307,11 @@ impl Lowering<'_> {
                 self.refuse(finding.at(option.key_span.clone()));
             }
             // What was removed, or belongs to another engine, was reported before.
-            Support::Full | Support::Later(_) | Support::NeedsEngine | Support::Removed(_) => {}
+            Support::Full
+            | Support::Later(_)
+            | Support::Hint(_)
+            | Support::NeedsEngine
+            | Support::Removed(_) => {}
         }
     }
 

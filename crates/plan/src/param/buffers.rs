@@ -179,7 +179,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "size of huge pages, in bytes",
         long: "Which of the system's huge page sizes to use for `mem=mmaphuge` and \
                `mem=shmhuge`.",
-        support: Support::Later("huge pages have the size that the system uses by default"),
+        support: Support::Hint("huge pages have the size that the system uses by default"),
         ..BASE
     },
     Param {

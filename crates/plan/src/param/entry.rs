@@ -291,6 +291,9 @@ pub enum Support {
     NoEffect(&'static str),
     /// Parsed, then refused with this reason and next step; comes in a later version.
     Later(&'static str),
+    /// The same, but left out with a warning, because a run means the same without it: a hint to
+    /// the kernel, or a detail of what is refused itself.
+    Hint(&'static str),
     /// Belongs to engines that are not built in.
     NeedsEngine,
     /// Removed from fio itself; says what to write instead.

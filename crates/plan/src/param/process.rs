@@ -204,7 +204,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "keep the control group after the job",
         long: "fio removes a group that it has made unless this is set.",
-        support: Support::Later("belongs to cgroup, which is not supported yet"),
+        support: Support::Hint("belongs to cgroup, which is not supported yet"),
         ..BASE
     },
 ];

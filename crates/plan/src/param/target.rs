@@ -461,7 +461,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "how long the device should expect data to live",
         long: "Marks the files' data as short, medium, long or extreme lived, so that a device \
                can keep data of like age together.",
-        support: Support::Later(
+        support: Support::Hint(
             "data life hints are not passed on yet; leave it out or write \
                                   none",
         ),

@@ -416,7 +416,7 @@ fn support_text(param: &Param) -> Option<String> {
     match param.support {
         Support::Full => None,
         Support::NoEffect(why) => Some(format!("accepted without effect: {why}")),
-        Support::Later(why) => Some(format!("later: {why}")),
+        Support::Later(why) | Support::Hint(why) => Some(format!("later: {why}")),
         Support::NeedsEngine => {
             Some(format!("needs the engine {}, not built in", param.missing_engines()))
         }

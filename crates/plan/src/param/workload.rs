@@ -88,7 +88,7 @@ pub(super) static PLACES: &[Param] = &[
         default: "100",
         short: "regions of a preconditioning pass",
         long: "Number of parts into which `precondition` divides the device.",
-        support: Support::Later("belongs to sprandom, which is not supported yet"),
+        support: Support::Hint("belongs to sprandom, which is not supported yet"),
         ..BASE
     },
     Param {
@@ -98,7 +98,7 @@ pub(super) static PLACES: &[Param] = &[
         default: "0.15",
         short: "over-provisioned share of the device",
         long: "Spare space that `precondition` assumes, as a fraction of the capacity.",
-        support: Support::Later("belongs to sprandom, which is not supported yet"),
+        support: Support::Hint("belongs to sprandom, which is not supported yet"),
         ..BASE
     },
 ];
@@ -439,7 +439,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "size of the cache a preconditioning pass allows for",
         long: "Bytes of fast cells that the device fills first, which `precondition` takes into \
                account.",
-        support: Support::Later("belongs to sprandom, which is not supported yet"),
+        support: Support::Hint("belongs to sprandom, which is not supported yet"),
         ..BASE
     },
 ];
