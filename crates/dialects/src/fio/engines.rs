@@ -2,36 +2,13 @@
 
 use plan::param::{self, ENGINES, EngineName, find_engine, find_fio};
 
-/// Engines that fio as distributions build it knows, beyond those of ours: their files parse, and
-/// are refused when they are to run.
-const KNOWN_TO_FIO: &[&str] = &[
-    "cpuio",
-    "dev-dax",
-    "e4defrag",
-    "exec",
-    "gfapi",
-    "gfapi_async",
-    "io_uring_cmd",
-    "libpmem",
-    "mtd",
-    "nbd",
-    "net",
-    "netsplice",
-    "pmemblk",
-    "rados",
-    "rbd",
-    "rdma",
-    "sg",
-    "splice",
-];
-
 /// What a name behind `ioengine=` stands for.
 pub(super) enum Engine {
     /// One of ours.
     Ours,
     /// fio has it, we do not; says what to use instead.
     Missing(&'static EngineName),
-    /// Neither, or only in fio built for it.
+    /// Neither, or only in fio that is built for it.
     Unknown(Option<&'static EngineName>),
 }
 
@@ -39,7 +16,8 @@ pub(super) enum Engine {
 pub(super) fn engine(name: &str) -> Engine {
     match find_engine(name) {
         Some(found) if found.kind.is_some() => Engine::Ours,
-        Some(found) if KNOWN_TO_FIO.contains(&found.name) => Engine::Missing(found),
+        // As distributions build it: such files parse, and are refused when they are to run.
+        Some(found) if !found.is_rare => Engine::Missing(found),
         found => Engine::Unknown(found),
     }
 }

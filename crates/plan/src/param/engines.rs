@@ -21,14 +21,20 @@ pub struct EngineName {
     pub doc: &'static str,
     /// For one that is not built in, what to use instead; for an alias, how ours differs.
     pub note: &'static str,
+    /// fio has it only where it is built for it, and not as distributions build it.
+    pub is_rare: bool,
 }
 
 const fn ours(name: &'static str, kind: EngineKind, doc: &'static str) -> EngineName {
-    EngineName { name, kind: Some(kind), doc, note: "" }
+    EngineName { name, kind: Some(kind), doc, note: "", is_rare: false }
 }
 
 const fn absent(name: &'static str, doc: &'static str, note: &'static str) -> EngineName {
-    EngineName { name, kind: None, doc, note }
+    EngineName { name, kind: None, doc, note, is_rare: false }
+}
+
+const fn rare(name: &'static str, doc: &'static str, note: &'static str) -> EngineName {
+    EngineName { is_rare: true, ..absent(name, doc, note) }
 }
 
 /// What to use where a cloud or cluster has a client library and a kernel driver.
@@ -74,47 +80,44 @@ pub static ENGINES: &[EngineName] = &[
         doc: "POSIX asynchronous I/O, carried out by Linux native AIO",
         note: "`posixaio` is carried out by `libaio`: threads of the C library, which POSIX AIO \
                would use, are not started",
+        is_rare: false,
     },
     absent("cpuio", "burns CPU time", "load the CPU with another program beside the run"),
     absent("dev-dax", "persistent memory device", "use `mmap` on a file of a DAX file system"),
-    absent("dfs", "DAOS file system", VIA_MOUNT),
+    rare("dfs", "DAOS file system", VIA_MOUNT),
     absent("e4defrag", "ext4 extent exchange", "use `falloc` to exercise allocation"),
     absent("exec", "runs a program", "use exec_prerun, or start the program beside the run"),
-    absent("external", "engine from a shared object", "name one of the built-in engines"),
+    rare("external", "engine from a shared object", "name one of the built-in engines"),
     absent("gfapi", "GlusterFS by its library", VIA_MOUNT),
     absent("gfapi_async", "GlusterFS by its library, asynchronous", VIA_MOUNT),
-    absent("http", "WebDAV, S3 and Swift objects", "mount the bucket and use `psync`"),
-    absent("ime_aio", "DDN IME, asynchronous", VIA_MOUNT),
-    absent("ime_psync", "DDN IME", VIA_MOUNT),
-    absent("ime_psyncv", "DDN IME, vectored", VIA_MOUNT),
+    rare("http", "WebDAV, S3 and Swift objects", "mount the bucket and use `psync`"),
+    rare("ime_aio", "DDN IME, asynchronous", VIA_MOUNT),
+    rare("ime_psync", "DDN IME", VIA_MOUNT),
+    rare("ime_psyncv", "DDN IME, vectored", VIA_MOUNT),
     absent("io_uring_cmd", "NVMe pass-through on character devices", VIA_DEVICE),
-    absent("libblkio", "block devices by libblkio", VIA_DEVICE),
-    absent("libcufile", "GPUDirect storage", "use `io_uring` with buffers in main memory"),
-    absent("libhdfs", "Hadoop file system", VIA_MOUNT),
-    absent("libhipfile", "storage to AMD GPUs", "use `io_uring` with buffers in main memory"),
-    absent(
-        "libiscsi",
-        "iSCSI by its library",
-        "log in with the kernel's initiator, use `io_uring`",
-    ),
+    rare("libblkio", "block devices by libblkio", VIA_DEVICE),
+    rare("libcufile", "GPUDirect storage", "use `io_uring` with buffers in main memory"),
+    rare("libhdfs", "Hadoop file system", VIA_MOUNT),
+    rare("libhipfile", "storage to AMD GPUs", "use `io_uring` with buffers in main memory"),
+    rare("libiscsi", "iSCSI by its library", "log in with the kernel's initiator, use `io_uring`"),
     absent("libpmem", "persistent memory by PMDK", "use `mmap` on a file of a DAX file system"),
-    absent("libzbc", "zoned devices by libzbc", VIA_DEVICE),
+    rare("libzbc", "zoned devices by libzbc", VIA_DEVICE),
     absent("mtd", "raw flash", "use `psync` on its block device"),
     absent("nbd", "network block device", "attach it with nbd-client and use `io_uring`"),
     absent("net", "sockets", NO_NETWORK),
     absent("netsplice", "sockets by splice", NO_NETWORK),
-    absent("page_fault", "page faults on anonymous memory", "use `mmap`"),
+    rare("page_fault", "page faults on anonymous memory", "use `mmap`"),
     absent("pmemblk", "persistent memory blocks by PMDK", "use `mmap` on a DAX file system"),
     absent("rados", "Ceph objects", VIA_MOUNT),
     absent("rbd", "Ceph block device by its library", VIA_MOUNT),
     absent("rdma", "RDMA transfers", NO_NETWORK),
     absent("sg", "SCSI generic commands", VIA_DEVICE),
-    absent("solarisaio", "asynchronous I/O of Solaris", "use `io_uring` or `libaio`"),
-    absent("spdk", "NVMe drivers of SPDK in user space", VIA_DEVICE),
-    absent("spdk_bdev", "SPDK block devices in user space", VIA_DEVICE),
+    rare("solarisaio", "asynchronous I/O of Solaris", "use `io_uring` or `libaio`"),
+    rare("spdk", "NVMe drivers of SPDK in user space", VIA_DEVICE),
+    rare("spdk_bdev", "SPDK block devices in user space", VIA_DEVICE),
     absent("splice", "splice through a pipe", "use `psync` with direct=0"),
-    absent("windowsaio", "overlapped I/O of Windows", "use `io_uring` or `libaio`"),
-    absent("xnvme", "NVMe by xNVMe", VIA_DEVICE),
+    rare("windowsaio", "overlapped I/O of Windows", "use `io_uring` or `libaio`"),
+    rare("xnvme", "NVMe by xNVMe", VIA_DEVICE),
 ];
 
 /// Finds an engine by name; `external:PATH` is `external`.
