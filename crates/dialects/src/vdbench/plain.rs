@@ -3,10 +3,7 @@
 
 use super::findings::SourceRange;
 use super::params::Param;
-use super::values::unquoted;
-
-/// Keywords whose values are read by their full name only: an abbreviation stays one.
-const READ_BY_NAME: &[&str] = &["fileselect", "host", "system", "histogram", "replay", "misc"];
+use super::values::{Grammar, unquoted};
 
 /// What was taken, in the order of the sections.
 #[derive(Debug, Default)]
@@ -54,13 +51,15 @@ impl PlainForm {
         self.params.insert(self.params.len() - n_begun, SeenKeys::of(param));
     }
 
-    /// Writes what was taken last with its keyword in full, if it has one.
+    /// Writes what was taken last with its keyword in full, if it has one. An abbreviation stays
+    /// where the value would be read otherwise behind the full name.
     pub(super) fn name(&mut self, param: &Param, name: Option<&str>) {
         let Some(taken) = self.params.last_mut() else { return };
         if taken.key_place != param.key_place || taken.key != param.key {
             return;
         }
-        if let Some(name) = name.filter(|name| !READ_BY_NAME.contains(name)) {
+        let is_alike = |name: &&str| Grammar::of(name) == Grammar::of(&taken.key);
+        if let Some(name) = name.filter(is_alike) {
             name.clone_into(&mut taken.key);
         }
     }

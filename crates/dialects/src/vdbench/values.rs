@@ -88,6 +88,35 @@ enum Value {
     Double,
 }
 
+/// How values are read behind a keyword as it is written: by its full name, for the most part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grammar {
+    /// A list is left as it is.
+    is_raw: bool,
+    /// A dash within a list is that of a range.
+    has_ranges: bool,
+    /// Digits are text.
+    is_text: bool,
+    /// A number with a unit is a word.
+    is_word: bool,
+    /// Units are those of times.
+    is_time: bool,
+}
+
+impl Grammar {
+    /// Returns the grammar behind a keyword in lower case.
+    pub(super) fn of(key: &str) -> Self {
+        let is_misc = key.starts_with("misc");
+        Grammar {
+            is_raw: key == "fileselect" || "seekpct".starts_with(key) || "timeout".starts_with(key),
+            has_ranges: !matches!(key, "host" | "hd" | "replay") && !is_misc,
+            is_text: matches!(key, "replay" | "histogram") || is_misc,
+            is_word: matches!(key, "histogram" | "host" | "hd" | "system"),
+            is_time: ["el", "in", "pa", "wa", "reset"].iter().any(|time| key.starts_with(time)),
+        }
+    }
+}
+
 /// Reads what stands behind `key=`; `key` is in lower case.
 pub(super) fn read(key: &str, text: &str, is_kind: bool) -> Result<Values, ValueError> {
     if !text.starts_with('(') {
@@ -105,7 +134,7 @@ pub(super) fn read(key: &str, text: &str, is_kind: bool) -> Result<Values, Value
 
 fn read_list(key: &str, text: &str, is_kind: bool) -> Result<Values, ValueError> {
     let mut values = Values { is_list: true, ..Values::default() };
-    let is_raw = key == "fileselect" || "seekpct".starts_with(key) || "timeout".starts_with(key);
+    let is_raw = Grammar::of(key).is_raw;
     let mut slots: Vec<Value> = Vec::new();
     let (mut n_numbers, mut in_range) = (0_usize, false);
     let tokens: Vec<&str> = tokens(key, text).collect();
@@ -146,7 +175,7 @@ fn read_list(key: &str, text: &str, is_kind: bool) -> Result<Values, ValueError>
 
 /// Cuts a list at parentheses, commas and dashes; dashes stay.
 fn tokens<'a>(key: &str, text: &'a str) -> impl Iterator<Item = &'a str> {
-    let has_ranges = !matches!(key, "host" | "hd" | "replay") && !key.starts_with("misc");
+    let has_ranges = Grammar::of(key).has_ranges;
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
@@ -169,14 +198,16 @@ fn tokens<'a>(key: &str, text: &'a str) -> impl Iterator<Item = &'a str> {
 /// Distinguishes words and numbers. A unit makes a number of a word; nothing else may stand among
 /// numbers.
 fn value(key: &str, text: &str, among_numbers: bool) -> Result<Value, ValueError> {
-    let is_text = key == "replay" || key == "histogram" || key.starts_with("misc");
+    let grammar = Grammar::of(key);
     if key == "iorate" && text == "max" {
         return Ok(Value::Number(MAX_RATE));
     }
-    if !is_text && let Some(number) = java_number(text) {
+    if !grammar.is_text
+        && let Some(number) = java_number(text)
+    {
         return within_bounds(key, text, number);
     }
-    if matches!(key, "histogram" | "host" | "hd" | "system") {
+    if grammar.is_word {
         return Ok(Value::Word(text.to_owned()));
     }
     let lower = text.to_lowercase();
@@ -185,7 +216,7 @@ fn value(key: &str, text: &str, among_numbers: bool) -> Result<Value, ValueError
         front = &front[..front.len() - 1];
     }
     let unit = front.chars().last().unwrap_or_default();
-    let Some(factor) = factor(key, unit) else {
+    let Some(factor) = factor(unit, grammar.is_time) else {
         if among_numbers {
             return Err(wrong(
                 "mixed-values",
@@ -212,8 +243,7 @@ fn within_bounds(key: &str, text: &str, number: f64) -> Result<Value, ValueError
     Err(wrong("wrong-value", message, help))
 }
 
-fn factor(key: &str, unit: char) -> Option<f64> {
-    let is_time = ["el", "in", "pa", "wa", "reset"].iter().any(|time| key.starts_with(time));
+fn factor(unit: char, is_time: bool) -> Option<f64> {
     Some(match unit {
         'k' => 1024.0,
         'm' if is_time => 60.0,
@@ -413,6 +443,17 @@ fn bad_range(key: &str, word: &str) -> ValueError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_abbreviation_is_read_otherwise_than_the_names_that_count_in_full() {
+        let is_alike = |short: &str, full: &str| Grammar::of(short) == Grammar::of(full);
+        for full in ["fileselect", "host", "system", "histogram", "replay", "misc"] {
+            assert!(!is_alike(&full[..3], full), "{full}");
+        }
+        for full in ["seekpct", "timeout", "elapsed", "interval", "pause", "warmup", "xfersize"] {
+            assert!(is_alike(&full[..2], full), "{full}");
+        }
+    }
 
     #[track_caller]
     fn numbers(text: &str, expected: &[f64]) {
