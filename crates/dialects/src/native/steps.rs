@@ -85,41 +85,41 @@ fn read_rate_of(mut keys: Keys<'_>, step_idx: u32, findings: &mut Findings<'_>) 
 
 /// Writes the keys of a step behind its `[[step]]`.
 pub(super) fn write(step: &Step, text: &mut String) {
-    if !step.name.is_empty() {
-        let _ = writeln!(text, "name = {}", quoted(&step.name));
+    // All fields are named here, so that none is forgotten; the jobs follow the keys.
+    let Step { name, jobs: _, pause_ns, exec_before, exec_after, rate_of, amount_max } = step;
+    if !name.is_empty() {
+        let _ = writeln!(text, "name = {}", quoted(name));
     }
-    if step.pause_ns > 0 {
-        let _ = writeln!(text, "pause = {}", quoted(&time_text(step.pause_ns)));
+    if *pause_ns > 0 {
+        let _ = writeln!(text, "pause = {}", quoted(&time_text(*pause_ns)));
     }
-    for (key, commands) in [("exec_before", &step.exec_before), ("exec_after", &step.exec_after)] {
+    for (key, commands) in [("exec_before", exec_before), ("exec_after", exec_after)] {
         if !commands.is_empty() {
             let list: Vec<String> = commands.iter().map(|command| quoted(command)).collect();
             let _ = writeln!(text, "{key} = [{}]", list.join(", "));
         }
     }
-    let amounts = [
-        ("total", step.amount_max.total_bytes),
-        ("read", step.amount_max.read_bytes),
-        ("write", step.amount_max.write_bytes),
-    ];
+    let AmountMax { total_bytes, read_bytes, write_bytes } = *amount_max;
+    let amounts = [("total", total_bytes), ("read", read_bytes), ("write", write_bytes)];
     for (key, bytes) in amounts.into_iter().filter(|(_, bytes)| *bytes > 0) {
         let _ = writeln!(text, "amount_max.{key} = \"{bytes}B\"");
     }
-    if let Some(rate) = step.rate_of {
-        let _ = writeln!(text, "rate_of.step = {}", rate.step_idx);
-        let _ = writeln!(text, "rate_of.pct = {:?}", rate.pct);
-        let (above, coarse, fine) = rate.round_up;
-        if rate.round_up != (u64::MAX, 1, 1) {
+    if let Some(rate_of) = *rate_of {
+        let RateOf { step_idx, pct, round_up, rate_min_iops, stop_above_ns, after_ns } = rate_of;
+        let _ = writeln!(text, "rate_of.step = {step_idx}");
+        let _ = writeln!(text, "rate_of.pct = {pct:?}");
+        let (above, coarse, fine) = round_up;
+        if round_up != (u64::MAX, 1, 1) {
             let _ = writeln!(text, "rate_of.round_up = [{above}, {coarse}, {fine}]");
         }
-        if rate.rate_min_iops > 0 {
-            let _ = writeln!(text, "rate_of.rate_min_iops = {}", rate.rate_min_iops);
+        if rate_min_iops > 0 {
+            let _ = writeln!(text, "rate_of.rate_min_iops = {rate_min_iops}");
         }
-        if let Some(ns) = rate.stop_above_ns {
+        if let Some(ns) = stop_above_ns {
             let _ = writeln!(text, "rate_of.stop_above = {}", quoted(&time_text(ns)));
         }
-        if rate.after_ns > 0 {
-            let _ = writeln!(text, "rate_of.after = {}", quoted(&time_text(rate.after_ns)));
+        if after_ns > 0 {
+            let _ = writeln!(text, "rate_of.after = {}", quoted(&time_text(after_ns)));
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use plan::tree::{
-    Activity, FileIo, FileSizes, SelectFilter, SelectOrder, StopAfter, TreeSpec, TreeTask, TreeWork,
+    Activity, FileIo, FileSizes, Format, Select, SelectFilter, SelectOrder, StopAfter, TreeOpen,
+    TreeSpec, TreeTask, TreeWork,
 };
 use plan::workload::BlockSize;
 
@@ -12,22 +13,23 @@ use super::tree_words::{FILTERS, IO, ORDERS, word_for};
 
 /// Writes what a job does in a tree, behind the job's parameters.
 pub(super) fn work(work: &TreeWork, text: &mut String) {
+    // All fields are named here and below, so that none is forgotten.
+    let TreeWork { tree, target, open, activity } = work;
     text.push_str("\n[step.job.tree]\n");
-    spec(&work.tree, text);
-    let open = &work.open;
-    let flags =
-        [("direct", open.direct), ("dsync", open.dsync), ("fsync_on_close", open.fsync_on_close)];
+    spec(tree, text);
+    let TreeOpen { direct, dsync, fsync_on_close, raw_bits } = *open;
+    let flags = [("direct", direct), ("dsync", dsync), ("fsync_on_close", fsync_on_close)];
     for (key, _) in flags.into_iter().filter(|(_, on)| *on) {
         let _ = writeln!(text, "{key} = true");
     }
-    if open.raw_bits > 0 {
-        let _ = writeln!(text, "open_flag_bits = {}", open.raw_bits);
+    if raw_bits > 0 {
+        let _ = writeln!(text, "open_flag_bits = {raw_bits}");
     }
-    if let Some(target) = &work.target {
+    if let Some(target) = target {
         text.push_str("\n[step.job.tree.target]\n");
         spec(target, text);
     }
-    match &work.activity {
+    match activity {
         Activity::Operations(tasks) => {
             for task in tasks {
                 write_task(task, text);
@@ -35,50 +37,62 @@ pub(super) fn work(work: &TreeWork, text: &mut String) {
         }
         Activity::Format(format) => {
             text.push_str("\n[step.job.tree.format]\n");
-            let flags = [
-                ("clean", format.clean),
-                ("create", format.create),
-                ("folders_only", format.folders_only),
-            ];
+            let Format { clean, create, folders_only, block_bytes } = *format;
+            let flags = [("clean", clean), ("create", create), ("folders_only", folders_only)];
             for (key, on) in flags {
                 let _ = writeln!(text, "{key} = {on}");
             }
-            let _ = writeln!(text, "block_size = \"{}B\"", format.block_bytes);
+            let _ = writeln!(text, "block_size = \"{block_bytes}B\"");
         }
     }
 }
 
 fn spec(tree: &TreeSpec, text: &mut String) {
+    let TreeSpec {
+        name,
+        anchor,
+        create_parents,
+        depth,
+        width,
+        files,
+        bottom_only,
+        sizes,
+        file_mask,
+        folder_mask,
+        total_bytes,
+        working_set_bytes,
+        share,
+        seed,
+    } = tree;
     let usual = TreeSpec::default();
-    let _ = writeln!(text, "anchor = {}", quoted(&tree.anchor));
+    let _ = writeln!(text, "anchor = {}", quoted(anchor));
     for (key, value, usual) in [
-        ("name", &tree.name, &usual.name),
-        ("file_mask", &tree.file_mask, &usual.file_mask),
-        ("folder_mask", &tree.folder_mask, &usual.folder_mask),
+        ("name", name, &usual.name),
+        ("file_mask", file_mask, &usual.file_mask),
+        ("folder_mask", folder_mask, &usual.folder_mask),
     ] {
         if value != usual {
             let _ = writeln!(text, "{key} = {}", quoted(value));
         }
     }
-    let (depth, width, files) = (tree.depth, tree.width, tree.files);
     let _ = writeln!(text, "depth = {depth}\nwidth = {width}\nfiles = {files}");
-    let _ = writeln!(text, "sizes = {}", quoted(&sizes_text(&tree.sizes)));
-    if tree.create_parents {
+    let _ = writeln!(text, "sizes = {}", quoted(&sizes_text(sizes)));
+    if *create_parents {
         text.push_str("create_parents = true\n");
     }
-    if !tree.bottom_only {
+    if !bottom_only {
         text.push_str("files_in_all_folders = true\n");
     }
-    for (key, bytes) in [("total", tree.total_bytes), ("working_set", tree.working_set_bytes)] {
-        if bytes > 0 {
+    for (key, bytes) in [("total", total_bytes), ("working_set", working_set_bytes)] {
+        if *bytes > 0 {
             let _ = writeln!(text, "{key} = \"{bytes}B\"");
         }
     }
-    if tree.share != usual.share {
-        let _ = writeln!(text, "share = [{}, {}]", tree.share.0, tree.share.1);
+    if *share != usual.share {
+        let _ = writeln!(text, "share = [{}, {}]", share.0, share.1);
     }
-    if tree.seed != usual.seed {
-        let _ = writeln!(text, "seed = {}", tree.seed);
+    if *seed != usual.seed {
+        let _ = writeln!(text, "seed = {seed}");
     }
 }
 
@@ -95,22 +109,23 @@ fn sizes_text(sizes: &FileSizes) -> String {
 }
 
 fn write_task(task: &TreeTask, text: &mut String) {
+    let TreeTask { name, weight, operation, read_pct, io, select, block_size, stop_after } = task;
     text.push_str("\n[[step.job.tree.task]]\n");
-    if !task.name.is_empty() {
-        let _ = writeln!(text, "name = {}", quoted(&task.name));
+    if !name.is_empty() {
+        let _ = writeln!(text, "name = {}", quoted(name));
     }
-    let _ = writeln!(text, "operation = {}", quoted(task.operation.name()));
-    let _ = writeln!(text, "weight = {:?}", task.weight);
-    if let Some(pct) = task.read_pct {
+    let _ = writeln!(text, "operation = {}", quoted(operation.name()));
+    let _ = writeln!(text, "weight = {weight:?}");
+    if let Some(pct) = read_pct {
         let _ = writeln!(text, "read_pct = {pct:?}");
     }
-    let io = match task.io {
+    let io = match *io {
         FileIo::Sequential { delete: true, .. } => {
             FileIo::Sequential { nonzero: false, delete: true }
         }
         io @ (FileIo::Random { .. } | FileIo::Sequential { .. }) => io,
     };
-    let order = task.select.order;
+    let Select { order, once, filter } = *select;
     let kind = std::mem::discriminant(&order);
     let order_word = word_for(&ORDERS, |it| std::mem::discriminant(it) == kind);
     let midpoint = match order {
@@ -119,15 +134,15 @@ fn write_task(task: &TreeTask, text: &mut String) {
     };
     let _ = writeln!(text, "io = \"{}\"", word_for(&IO, |it| *it == io));
     let _ = writeln!(text, "select = \"{order_word}{midpoint}\"");
-    if task.select.once {
+    if once {
         text.push_str("once = true\n");
     }
-    if task.select.filter != SelectFilter::Any {
-        let filter = word_for(&FILTERS, |it| *it == task.select.filter);
-        let _ = writeln!(text, "filter = \"{filter}\"");
+    if filter != SelectFilter::Any {
+        let word = word_for(&FILTERS, |it| *it == filter);
+        let _ = writeln!(text, "filter = \"{word}\"");
     }
-    let _ = writeln!(text, "block_size = {}", quoted(&block_size_text(&task.block_size)));
-    match task.stop_after {
+    let _ = writeln!(text, "block_size = {}", quoted(&block_size_text(block_size)));
+    match stop_after {
         Some(StopAfter::Ios(n)) => {
             let _ = writeln!(text, "stop_after_ios = {n}");
         }

@@ -49,15 +49,17 @@ fn write_job(job: &Job, is_new_group: bool, text: &mut String) {
 }
 
 fn write_part(job: &Job, part: &Part, text: &mut String) {
+    // All fields are named here, so that none is forgotten.
+    let Part { name, weight, rate_iops, priority, workload, region } = part;
     text.push_str("\n[[step.job.part]]\n");
-    let _ = writeln!(text, "name = {}\nweight = {:?}", quoted(&part.name), part.weight);
-    if let Some(rate) = part.rate_iops {
+    let _ = writeln!(text, "name = {}\nweight = {weight:?}", quoted(name));
+    if let Some(rate) = rate_iops {
         let _ = writeln!(text, "rate_iops = {rate:?}");
     }
-    if part.priority > 0 {
-        let _ = writeln!(text, "priority = {}", part.priority);
+    if *priority > 0 {
+        let _ = writeln!(text, "priority = {priority}");
     }
-    match part.region {
+    match region {
         PartRegion::Whole => {}
         PartRegion::Pct(from, to) => {
             let _ = writeln!(text, "region_pct = [{from:?}, {to:?}]");
@@ -66,7 +68,7 @@ fn write_part(job: &Job, part: &Part, text: &mut String) {
             let _ = writeln!(text, "region_bytes = [{from}, {to}]");
         }
     }
-    let own = Job { workload: part.workload.clone(), parts: Vec::new(), ..job.clone() };
+    let own = Job { workload: workload.clone(), parts: Vec::new(), ..job.clone() };
     for setting in param::settings(&own) {
         if setting.param.category() == Category::Workload {
             option(&setting, text);
