@@ -296,7 +296,7 @@ fn map(size_bytes: usize, kind: MemoryKind, spec: &ArenaSpec) -> Result<NonNull<
     let memory = &spec.memory;
     let file = match memory {
         Memory::Mmap { file: Some(path), .. } => Some(backing_file(path, size_bytes)?),
-        _ => None,
+        Memory::Mmap { file: None, .. } | Memory::Shm { .. } | Memory::Malloc => None,
     };
     let shared = match memory {
         Memory::Mmap { shared, .. } => *shared,

@@ -492,7 +492,9 @@ impl FileTable {
         self.random_access = Some(matches!(advice, Advice::Random));
         self.for_each("give advice about", |kind, fd| match kind {
             FileKind::Regular | FileKind::Block => rustix::fs::fadvise(fd, 0, None, advice),
-            _ => Ok(()),
+            FileKind::Character | FileKind::Directory | FileKind::Missing | FileKind::Other => {
+                Ok(())
+            }
         })
     }
 

@@ -76,7 +76,18 @@ pub(crate) fn carry_out(kind: OpKind, at: NameAt, manner: NameOptions) -> i32 {
                 libc::utimensat(at.folder, at.path, std::ptr::null(), no_follow)
             }
             OpKind::Stat => return stat(at, manner.stat_call),
-            _ => {
+            // One that creates is carried out above.
+            OpKind::Create
+            | OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Copy
+            | OpKind::Move => {
                 *libc::__errno_location() = libc::EOPNOTSUPP;
                 -1
             }

@@ -183,6 +183,29 @@ impl OpKind {
         }
     }
 
+    /// Returns whether the operation works on a folder and not on a file.
+    #[inline]
+    pub fn is_on_folder(self) -> bool {
+        match self {
+            OpKind::Mkdir | OpKind::Rmdir => true,
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => false,
+        }
+    }
+
     /// Returns whether the operation makes earlier writes durable.
     #[inline]
     pub fn is_sync(self) -> bool {

@@ -284,7 +284,11 @@ fn fallocate_for(job: &Job) -> Fallocate {
     match job.files.fallocate {
         Fallocate::None if is_mapped => Fallocate::Truncate,
         Fallocate::KeepSize if is_mapped => Fallocate::Posix,
-        fallocate => fallocate,
+        fallocate @ (Fallocate::None
+        | Fallocate::Native
+        | Fallocate::Posix
+        | Fallocate::KeepSize
+        | Fallocate::Truncate) => fallocate,
     }
 }
 

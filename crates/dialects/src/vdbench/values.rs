@@ -277,7 +277,7 @@ pub(super) fn java_number(text: &str) -> Option<f64> {
 fn words_of(slots: &[Value]) -> Vec<String> {
     let words = slots.iter().filter_map(|slot| match slot {
         Value::Word(word) => Some(word.clone()),
-        _ => None,
+        Value::Number(_) | Value::Dash | Value::Double => None,
     });
     words.collect()
 }
@@ -288,7 +288,7 @@ fn expand_numbers(key: &str, slots: &[Value]) -> Result<Vec<f64>, ValueError> {
     let slots = &slots[..slots.len().saturating_sub(n_words)];
     let number = |idx: usize| match slots.get(idx) {
         Some(Value::Number(number)) => *number,
-        _ => 0.0,
+        Some(Value::Word(_) | Value::Dash | Value::Double) | None => 0.0,
     };
     let endless = || {
         wrong(
@@ -310,7 +310,7 @@ fn expand_numbers(key: &str, slots: &[Value]) -> Result<Vec<f64>, ValueError> {
         match slots[idx] {
             Value::Dash => in_range = true,
             Value::Double => in_range = false,
-            _ if in_range && !numbers.is_empty() => {
+            Value::Number(_) | Value::Word(_) if in_range && !numbers.is_empty() => {
                 let start = numbers.last().copied().unwrap_or_default();
                 let end = number(idx);
                 let is_doubled = matches!(slots.get(idx + 1), Some(Value::Double));
@@ -333,7 +333,7 @@ fn expand_numbers(key: &str, slots: &[Value]) -> Result<Vec<f64>, ValueError> {
                 idx += 1;
                 in_range = false;
             }
-            _ => numbers.push(number(idx)),
+            Value::Number(_) | Value::Word(_) => numbers.push(number(idx)),
         }
         idx += 1;
     }

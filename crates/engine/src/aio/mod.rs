@@ -76,7 +76,19 @@ impl Aio {
             OpKind::Write => (COMMAND_WRITE, self.write_flags),
             OpKind::Fsync => (COMMAND_FSYNC, 0),
             OpKind::Fdatasync => (COMMAND_FDATASYNC, 0),
-            _ => {
+            OpKind::Trim
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => {
                 let flags = self.options.sync_file_range_flags;
                 return Some(without_data(&mut self.files, op, flags));
             }

@@ -139,7 +139,19 @@ impl ExecuteOne for Mapped {
                 Some(window) => window.sync(),
                 None => without_data(files, op, self.sync_flags),
             },
-            _ => without_data(files, op, self.sync_flags),
+            OpKind::Trim
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => without_data(files, op, self.sync_flags),
         };
         self.files_generation = files.generation();
         result

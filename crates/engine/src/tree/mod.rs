@@ -131,7 +131,17 @@ impl ExecuteOne for OnTree {
             OpKind::Close => self.close(op.file.0),
             OpKind::Copy => self.copy(op, arena),
             OpKind::Move => self.move_file(op, arena),
-            _ => self.by_name(op),
+            OpKind::Open
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Access
+            | OpKind::Setattr => self.by_name(op),
+            OpKind::Trim | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => {
+                -libc::EOPNOTSUPP
+            }
         }
     }
 }
@@ -175,19 +185,19 @@ impl OnTree {
     /// Carries out what needs a name and nothing else.
     fn by_name(&mut self, op: &Op) -> i32 {
         let mut path = std::mem::take(&mut self.path);
-        let is_folder = matches!(op.kind, OpKind::Mkdir | OpKind::Rmdir);
         let result = match self.side(op.file.0) {
             Some((anchored, number)) => {
-                let at = anchored.at(is_folder, number, &mut path);
-                match op.kind {
-                    OpKind::Open => open(at, self.access.flags(), 0).map_or_else(
+                let at = anchored.at(op.kind.is_on_folder(), number, &mut path);
+                if op.kind == OpKind::Open {
+                    open(at, self.access.flags(), 0).map_or_else(
                         |result| result,
                         |fd| {
                             self.opened.push((op.file.0, fd));
                             0
                         },
-                    ),
-                    kind => named::carry_out(kind, at, NameOptions::IN_TREE),
+                    )
+                } else {
+                    named::carry_out(op.kind, at, NameOptions::IN_TREE)
                 }
             }
             None => -libc::EBADF,

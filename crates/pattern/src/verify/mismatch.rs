@@ -98,8 +98,19 @@ pub enum MismatchKind {
 impl Mismatch {
     /// Returns whether the header is at fault, so that the contents were not looked at.
     pub fn is_in_header(&self) -> bool {
-        use MismatchKind::{Checksum, NotZero, Pattern};
-        !matches!(self.kind, Checksum { .. } | Pattern { .. } | NotZero { .. })
+        match self.kind {
+            MismatchKind::Short
+            | MismatchKind::Magic { .. }
+            | MismatchKind::Version { .. }
+            | MismatchKind::Length { .. }
+            | MismatchKind::Seed { .. }
+            | MismatchKind::Offset { .. }
+            | MismatchKind::Sequence { .. }
+            | MismatchKind::HeaderCrc { .. } => true,
+            MismatchKind::Checksum { .. }
+            | MismatchKind::Pattern { .. }
+            | MismatchKind::NotZero { .. } => false,
+        }
     }
 
     /// Returns the message for a block of this file, as fio words it: one line or several, without
@@ -108,29 +119,17 @@ impl Mismatch {
         Message { mismatch: self, file }
     }
 
-    fn write_header_fault(&self, f: &mut fmt::Formatter<'_>, file: &str) -> fmt::Result {
-        use MismatchKind::{HeaderCrc, Length, Magic, Offset, Seed, Sequence, Short, Version};
-        write!(f, "verify: ")?;
-        let len = self.len;
-        match &self.kind {
-            Magic { got } => write!(f, "bad magic header {got:x}, wanted {MAGIC:x}")?,
-            Version { got } => {
-                write!(f, "unsupported header version {got:x}, wanted {VERSION:x}")?;
-            }
-            Length { got } => write!(f, "bad header length {got}, wanted {len}")?,
-            Seed { got, want } => write!(f, "bad header rand_seed {got}, wanted {want}")?,
-            Offset { got, want } => write!(f, "bad header offset {got}, wanted {want}")?,
-            Sequence { got, want } => write!(f, "bad header numberio {got}, wanted {want}")?,
-            HeaderCrc { got, want } => write!(f, "bad header crc {got:x}, calculated {want:x}")?,
-            _ => {
-                assert_eq!(self.kind, Short, "other faults have their own text");
-                write!(f, "no room for a header")?;
-            }
-        }
+    fn write_header_fault(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        file: &str,
+        fault: fmt::Arguments<'_>,
+    ) -> fmt::Result {
         write!(
             f,
-            " at file {file} offset {}, length {len} (requested block: offset={}, length={})",
-            self.at_offset, self.request_offset, self.request_len
+            "verify: {fault} at file {file} offset {}, length {} \
+             (requested block: offset={}, length={})",
+            self.at_offset, self.len, self.request_offset, self.request_len
         )
     }
 
@@ -158,6 +157,9 @@ struct Message<'a> {
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mismatch, file) = (self.mismatch, self.file);
+        let fault = |f: &mut fmt::Formatter<'_>, fault: fmt::Arguments<'_>| {
+            mismatch.write_header_fault(f, file, fault)
+        };
         match &mismatch.kind {
             MismatchKind::Checksum { method, got, want, methods } => {
                 mismatch.write_content_fault(f, method_name(*method), file)?;
@@ -179,14 +181,28 @@ impl fmt::Display for Message<'_> {
                  block offset {at}",
                 mismatch.request_offset, mismatch.request_len
             ),
-            MismatchKind::Short
-            | MismatchKind::Magic { .. }
-            | MismatchKind::Version { .. }
-            | MismatchKind::Length { .. }
-            | MismatchKind::Seed { .. }
-            | MismatchKind::Offset { .. }
-            | MismatchKind::Sequence { .. }
-            | MismatchKind::HeaderCrc { .. } => mismatch.write_header_fault(f, file),
+            MismatchKind::Short => fault(f, format_args!("no room for a header")),
+            MismatchKind::Magic { got } => {
+                fault(f, format_args!("bad magic header {got:x}, wanted {MAGIC:x}"))
+            }
+            MismatchKind::Version { got } => {
+                fault(f, format_args!("unsupported header version {got:x}, wanted {VERSION:x}"))
+            }
+            MismatchKind::Length { got } => {
+                fault(f, format_args!("bad header length {got}, wanted {}", mismatch.len))
+            }
+            MismatchKind::Seed { got, want } => {
+                fault(f, format_args!("bad header rand_seed {got}, wanted {want}"))
+            }
+            MismatchKind::Offset { got, want } => {
+                fault(f, format_args!("bad header offset {got}, wanted {want}"))
+            }
+            MismatchKind::Sequence { got, want } => {
+                fault(f, format_args!("bad header numberio {got}, wanted {want}"))
+            }
+            MismatchKind::HeaderCrc { got, want } => {
+                fault(f, format_args!("bad header crc {got:x}, calculated {want:x}"))
+            }
         }
     }
 }

@@ -21,10 +21,15 @@ impl Columns {
         let width = match figure {
             Figure::Iops => self.iops,
             Figure::BytesPerS => self.mib_s,
-            latency => {
-                assert!(!latency.is_rate(), "a rate has a width of its own");
-                self.latency
-            }
+            Figure::Mean
+            | Figure::Min
+            | Figure::P50
+            | Figure::P90
+            | Figure::P95
+            | Figure::P99
+            | Figure::P99_9
+            | Figure::P99_99
+            | Figure::Max => self.latency,
         };
         format!("{text:>width$}")
     }

@@ -148,12 +148,12 @@ pub(crate) fn path_of(work: &TreeWork, op: &Op) -> String {
     let spec = if is_second { work.target.as_ref().unwrap_or(&work.tree) } else { &work.tree };
     let Ok(tree) = pattern::tree::Tree::new(spec) else { return spec.anchor.clone() };
     let mut path = Vec::new();
-    match op.kind {
-        OpKind::Mkdir | OpKind::Rmdir if number < tree.n_folders() => {
+    if op.kind.is_on_folder() {
+        if number < tree.n_folders() {
             tree.push_folder_path(number, &mut path);
         }
-        _ if number < tree.n_files() => tree.push_file_path(number, &mut path),
-        _ => {}
+    } else if number < tree.n_files() {
+        tree.push_file_path(number, &mut path);
     }
     format!("{}/{}", spec.anchor.trim_end_matches('/'), String::from_utf8_lossy(&path))
 }

@@ -380,7 +380,7 @@ impl TreeState {
             SelectFilter::Empty => n_files > 0 || has_missing,
             SelectFilter::NotFull => n_files > n_full || has_missing,
         };
-        let is_on_files = !matches!(operation, OpKind::Mkdir | OpKind::Rmdir | OpKind::Create);
+        let is_on_files = !operation.is_on_folder() && operation != OpKind::Create;
         if is_on_files && !may_pass {
             return false;
         }

@@ -81,7 +81,7 @@ impl Task {
         spec: &TreeTask,
         worker_seed: u64,
     ) -> Result<Self, PatternError> {
-        let is_folder = matches!(spec.operation, OpKind::Mkdir | OpKind::Rmdir);
+        let is_folder = spec.operation.is_on_folder();
         let state = &job.state;
         let n = if is_folder { state.tree().n_folders() } else { job.in_use.len() };
         let job_seed = derive(job.seed, Stream::Part, u64::from(idx));
@@ -196,7 +196,19 @@ impl Task {
             OpKind::Write if !flags.exists => OpKind::Create,
             OpKind::Write if self.removes_first(flags) => OpKind::Delete,
             OpKind::Read | OpKind::Write | OpKind::Open | OpKind::Close => OpKind::Open,
-            other => other,
+            kind @ (OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move) => kind,
         }
     }
 
@@ -233,9 +245,10 @@ impl Task {
             return self.failed(job, op, held, errno);
         }
         self.n_tried = 0;
-        match op.kind {
-            OpKind::Read | OpKind::Write => self.advance(job, op),
-            kind => self.after(job, kind, held),
+        if matches!(op.kind, OpKind::Read | OpKind::Write) {
+            self.advance(job, op);
+        } else {
+            self.after(job, op.kind, held);
         }
         Verdict::Done
     }

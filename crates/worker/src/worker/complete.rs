@@ -103,7 +103,21 @@ impl Worker {
         let dir = match slot.op.kind {
             OpKind::Read => Direction::Read,
             OpKind::Write => Direction::Write,
-            _ => return false,
+            OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => return false,
         };
         let (start_ns, submit_ns) = (slot.start_ns, slot.submit_ns);
         let bytes = u64::from(slot.whole_len());
@@ -345,10 +359,28 @@ impl Worker {
             }
             OpKind::Read if self.verifying.is_on() => self.verify(slot, data),
             OpKind::Write if self.verifying.is_on() => self.verifying.completed(slot),
-            kind if self.verifying.is_on() && self.is_whole_sync(kind) => {
+            kind @ (OpKind::Fsync | OpKind::Fdatasync)
+                if self.verifying.is_on() && self.is_whole_sync(kind) =>
+            {
                 self.verifying.sync_completed(slot.op.slot, true);
             }
-            _ => {}
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => {}
         }
     }
 
