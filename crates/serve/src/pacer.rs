@@ -431,18 +431,28 @@ impl Queue {
         self.time_ns
     }
 
+    /// Takes a request into the model, or keeps it outside while there is no room, or others wait
+    /// for it.
     fn take_in(&mut self, request: Request, reply: Reply) {
-        let n_needed = request.extents.len().max(1);
-        if self.free.len() < n_needed || !self.outside.is_empty() {
-            self.outside.push_back((request, reply));
-            return;
-        }
-        let Some(slot) = self.free.pop() else { return };
-        assert!(self.waiting[slot].is_none(), "place {slot} is free and in use");
-        let Request { kind, volume, client, extents, arrival } = request;
         // What has no extent would never end.
-        assert!(!extents.is_empty(), "a request has an extent");
+        assert!(!request.extents.is_empty(), "a request has an extent");
+        let volume = request.volume;
         assert!(usize::from(volume) < self.waits.len(), "no volume {volume}");
+        if self.has_room(&request) && self.outside.is_empty() {
+            self.begin(request, reply);
+        } else {
+            self.outside.push_back((request, reply));
+        }
+    }
+
+    fn has_room(&self, request: &Request) -> bool {
+        request.extents.len() <= self.free.len()
+    }
+
+    /// Hands a request to the model, which has room for it.
+    fn begin(&mut self, request: Request, reply: Reply) {
+        let Some(slot) = self.free.pop() else { return };
+        let Request { kind, volume, client, extents, arrival } = request;
         let part_ns = part_ns(self.latency_min_ns);
         let begin = |program| (program, self.loops.begin(program, arrival.made_ns, part_ns));
         let program = arrival.program.map(begin);
@@ -499,12 +509,12 @@ impl Queue {
         if let Some((_, reply)) = self.timed.take_if(|(due_ns, _)| *due_ns <= now_ns) {
             ended.push(reply);
         }
-        while !self.free.is_empty() {
+        while self.outside.front().is_some_and(|(request, _)| self.has_room(request)) {
             let Some((request, reply)) = self.outside.pop_front() else { break };
             let arrival = Arrival { made_ns: self.time_ns, ..request.arrival };
             let request = Request { arrival, ..request };
             let taken = request.clone();
-            self.take_in(request, reply);
+            self.begin(request, reply);
             self.settle_clean(undo, &taken);
         }
         ended
@@ -580,7 +590,6 @@ impl Queue {
         if let Some(waits) = self.waits.get_mut(usize::from(waiting.volume)) {
             waits.count(&done, waiting.submitted_ns);
         }
-        assert!(waiting.n_extents_left > 0, "an extent of {slot} ends twice");
         waiting.n_extents_left -= 1;
         if waiting.n_extents_left > 0 {
             return None;
@@ -606,7 +615,6 @@ impl Queue {
         self.loops.clear();
         replies.extend(self.timed.take().map(|(_, reply)| reply));
         replies.extend(self.outside.drain(..).map(|(_, reply)| reply));
-        assert_eq!(self.free.len(), self.waiting.len(), "each place is free again, once");
         replies
     }
 }

@@ -4,11 +4,16 @@ mod common;
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use common::{Mounted, design, disk};
+use serve::backing::Backing;
 use serve::clock::now_ns;
-use volume::CacheMode;
+use serve::extent::Extent;
+use serve::machine::{Machine, MachineOptions};
+use serve::pacer::{Outcome, Request, WAITING_MAX};
+use volume::{CacheMode, IoKind};
 
 /// The way between a caller and the server is made up for by at most this much.
 const WAY_MAX: Duration = Duration::from_micros(250);
@@ -38,4 +43,33 @@ fn no_request_is_answered_early() {
     }
     let took = Duration::from_nanos(now_ns() - begin_ns);
     assert!(took >= (40 * LATENCY).checked_sub(WAY_MAX).unwrap(), "{took:?}");
+}
+
+/// Requests that the model has no room for come in as others end.
+#[test]
+fn requests_beyond_the_room_of_the_model_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let backing = Backing::open(&folder.path().join("backing")).unwrap();
+    let design = design(vec![disk(4000, 1 << 30, 64 << 20, CacheMode::None)]);
+    let options =
+        MachineOptions { design_text: String::new(), design, only: None, is_cache_warm: false };
+    let machine = Machine::start(options, backing).unwrap();
+    let n_requests = WAITING_MAX + 100;
+    let (send, receive) = channel();
+    // On a thread of its own, so that a pacer that hangs fails the test.
+    let submitting = std::thread::spawn(move || {
+        for idx in 0..n_requests {
+            let extent = Extent { address: idx as u64 % 1024 * 4096, len_bytes: 4096 };
+            let request = Request::new(IoKind::Read, 0, extent, now_ns());
+            let send = send.clone();
+            let reply = move |outcome| send.send(outcome).unwrap();
+            machine.pacer().submit(request, Box::new(reply));
+        }
+        machine
+    });
+    for idx in 0..n_requests {
+        let answer = receive.recv_timeout(Duration::from_mins(1));
+        assert_eq!(answer, Ok(Outcome::Done), "{idx}");
+    }
+    drop(submitting.join().unwrap());
 }
