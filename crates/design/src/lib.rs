@@ -29,6 +29,8 @@ mod kind;
 mod local;
 mod make;
 mod market;
+#[cfg(test)]
+mod misuse;
 mod nearest;
 mod need;
 pub mod netapp;

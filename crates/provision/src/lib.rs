@@ -23,6 +23,8 @@ mod gcp;
 mod hcl;
 mod job;
 mod linux;
+#[cfg(test)]
+mod misuse;
 mod nfs;
 mod parts;
 pub mod quote;

@@ -18,7 +18,8 @@ impl Variable {
         let bytes = what.as_bytes();
         let mut idx = 0;
         while idx < bytes.len() {
-            assert!(!matches!(bytes[idx], b'\'' | b'"' | b'`' | b'$' | b'{' | b'}' | b'\\'));
+            let is_sign = matches!(bytes[idx], b'\'' | b'"' | b'`' | b'$' | b'{' | b'}' | b'\\');
+            assert!(!is_sign, "what a variable is says no sign that shells read");
             idx += 1;
         }
         Variable { name, what }

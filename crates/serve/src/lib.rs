@@ -18,6 +18,8 @@ pub mod holders;
 mod lock;
 mod loops;
 pub mod machine;
+#[cfg(test)]
+mod misuse;
 pub mod mount;
 pub mod nfs;
 mod overhead;
