@@ -99,6 +99,17 @@ pub(crate) struct Running<'a> {
     n_errors_told: usize,
 }
 
+/// What follows for a step from what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Obeyed {
+    /// Nothing.
+    GoesOn,
+    /// Its workers were asked to end.
+    Ends,
+    /// It is left at once, without waiting for what is in flight.
+    LeavesNow,
+}
+
 /// Part of what a cache can hold that counts as all of it: reads that are drawn anew each time
 /// come to the last of it late.
 const CACHE_FULL: f64 = 0.95;
@@ -450,24 +461,25 @@ impl Running<'_> {
         self.started_ns + ramp_ns.unwrap_or(0)
     }
 
-    /// Passes on a request to stop. Returns false to leave at once.
-    pub(crate) fn obey_control(&mut self) -> bool {
+    /// Passes on requests to end the step or the run.
+    pub(crate) fn obey_control(&mut self) -> Obeyed {
         match self.context.control.stop() {
             Stop::No => {
-                if self.context.control.take_step_end() {
-                    self.end_seats();
+                if !self.context.control.take_step_end() {
+                    return Obeyed::GoesOn;
                 }
-                true
+                self.end_seats();
+                Obeyed::Ends
             }
             Stop::Soon => {
                 self.stop_all = true;
                 self.end_seats();
-                true
+                Obeyed::Ends
             }
             Stop::Now => {
                 self.stop_all = true;
                 self.interrupt_seats();
-                false
+                Obeyed::LeavesNow
             }
         }
     }

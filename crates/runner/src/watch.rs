@@ -15,7 +15,7 @@ use crate::cpu::CpuSampler;
 use crate::event::RunEvent;
 use crate::intervals::{Cuts, Cutter};
 use crate::pauses::PauseWatch;
-use crate::running::Running;
+use crate::running::{Obeyed, Running};
 use crate::seat::{Seat, SeatState};
 use crate::series::SeriesSoFar;
 use crate::status::IntervalSampler;
@@ -61,8 +61,12 @@ pub(crate) fn watch(
             is_awaited = each_turn();
             measuring.turn(running, on_event);
         }
-        if phase.is_over(running) || !(running.obey_control() || phase.waits(running)) {
+        if phase.is_over(running) {
             break;
+        }
+        match running.obey_control() {
+            Obeyed::LeavesNow if !phase.waits(running) => break,
+            Obeyed::GoesOn | Obeyed::Ends | Obeyed::LeavesNow => {}
         }
         match next(&channel.1, running, phase.due_ns(running, is_awaited)) {
             StepEvent::Worker(event) => running.take(event),

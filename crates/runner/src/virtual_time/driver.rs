@@ -5,11 +5,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use record::NoteSeverity;
 use volume::Done;
 
-use crate::control::Stop;
 use crate::event::RunEvent;
 use crate::intervals::Cuts;
 use crate::logs::InlineLogs;
-use crate::running::Running;
+use crate::running::{Obeyed, Running};
 use crate::seat::{SeatState, delay_ns};
 use crate::status::IntervalSampler;
 use crate::worker_event::WorkerEvent;
@@ -92,7 +91,8 @@ impl<'w> Driver<'w> {
         let mut timers = Timers { seconds, second_ns: 0, steady_ns: 0, logs_ns: 0, next_ns: 0 };
         self.tick(running, &mut timers, logs, on_event);
         self.start_waiting(running);
-        while !running.is_over() {
+        let mut goes_on = self.obey(running);
+        while goes_on && !running.is_over() {
             self.act(running);
             if let Some(logs) = logs {
                 logs.pump();
@@ -109,6 +109,8 @@ impl<'w> Driver<'w> {
             }
             if self.world.now_ns >= timers.next_ns {
                 self.tick(running, &mut timers, logs, on_event);
+                // What handles the event of an interval may have asked for the end.
+                goes_on = self.obey(running);
             }
         }
         self.publish();
@@ -308,8 +310,20 @@ impl<'w> Driver<'w> {
         timers.next_ns = timers.next_ns.min(self.world.next_change_ns());
     }
 
-    /// Looks at the world outside: requests to stop, and whoever watches. Returns false to leave at
-    /// once.
+    /// Obeys requests to end the step or the run. Returns false to leave at once.
+    fn obey(&mut self, running: &mut Running<'_>) -> bool {
+        match running.obey_control() {
+            Obeyed::GoesOn => true,
+            Obeyed::Ends => {
+                self.start_waiting(running);
+                self.heed_stops(running);
+                true
+            }
+            Obeyed::LeavesNow => false,
+        }
+    }
+
+    /// Looks at the world outside: requests, and whoever watches. Returns false to leave at once.
     #[cold]
     fn look(
         &mut self,
@@ -318,12 +332,8 @@ impl<'w> Driver<'w> {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> bool {
         self.n_rounds = 0;
-        if running.context.control.stop() != Stop::No {
-            if !running.obey_control() {
-                return false;
-            }
-            self.start_waiting(running);
-            self.heed_stops(running);
+        if !self.obey(running) {
+            return false;
         }
         if running.context.control.take_status() {
             self.publish();

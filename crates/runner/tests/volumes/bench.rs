@@ -6,7 +6,7 @@ use dialects::NO_HOST;
 use dialects::fio::{LowerOptions, parse_text};
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
-use runner::{Control, DesignChange, EmulatedTime, Emulation, RunError, RunOptions};
+use runner::{Control, DesignChange, EmulatedTime, Emulation, RunError, RunEvent, RunOptions};
 use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume, VolumeBuild};
 use volume::{CacheMode, Cap, Design, Limit};
 
@@ -119,6 +119,17 @@ impl Bench {
         plan: &Plan,
         change: impl FnOnce(&mut RunOptions),
     ) -> Result<Record, RunError> {
+        self.try_plan_with(plan, change, &Control::new(), &mut |_| {})
+    }
+
+    /// The same, steered from outside.
+    pub(crate) fn try_plan_with(
+        &self,
+        plan: &Plan,
+        change: impl FnOnce(&mut RunOptions),
+        control: &Control,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Result<Record, RunError> {
         let emulation = Emulation {
             design: Arc::new(self.design.clone()),
             design_hash: "0".to_owned(),
@@ -134,7 +145,7 @@ impl Bench {
             ..RunOptions::default()
         };
         change(&mut options);
-        runner::run(plan, &options, &Control::new(), &mut |_| {})
+        runner::run(plan, &options, control, on_event)
     }
 
     #[track_caller]

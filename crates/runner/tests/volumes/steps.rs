@@ -4,8 +4,8 @@ use plan::job::{Part, RateOf};
 use plan::load::Flow;
 use plan::workload::{Access, BlockSize};
 use plan::{PerDir, Plan, Step};
-use record::Record;
-use runner::{DetailedIntervals, RunError};
+use record::{Outcome, Record};
+use runner::{Control, DetailedIntervals, RunError, RunEvent};
 
 use crate::bench::{Bench, close, one_p30, plan};
 
@@ -41,6 +41,40 @@ fn run(plan: &Plan) -> Record {
     let detailed = DetailedIntervals { interval_ns: 2 * S, cpu: true };
     let set = |options: &mut runner::RunOptions| options.detailed_intervals = Some(detailed);
     Bench::new(one_p30()).try_plan(plan, set).expect("it can run")
+}
+
+/// Runs three steps of 100 s that do one operation a second, so that hardly anything happens but
+/// intervals, and asks for `wish` when the first step has run for 3 s. Returns for how many seconds
+/// each step ran.
+#[track_caller]
+fn seconds_where(wish: fn(&Control)) -> (Outcome, Vec<u64>) {
+    let mut plan = steps(&["a", "b", "c"], 100);
+    let jobs = plan.steps.iter_mut().flat_map(|step| &mut step.jobs);
+    jobs.for_each(|job| job.load.rate_total_iops = Some(1.0));
+    let control = Control::new();
+    let record = Bench::new(one_p30()).try_plan_with(&plan, |_| {}, &control, &mut |event| {
+        if matches!(event, RunEvent::Interval(it) if it.step_idx == 0 && it.end_ms == 3_000) {
+            wish(&control);
+        }
+    });
+    let record = record.expect("it can run");
+    let steps = record.steps.iter().map(|step| (step.ended_ms - step.started_ms) / 1_000);
+    (record.outcome, steps.collect())
+}
+
+/// The next one is run whole.
+#[test]
+fn a_step_is_ended_where_that_is_asked_for() {
+    let ended = seconds_where(Control::request_step_end);
+    assert_eq!(ended, (Outcome::Complete, vec![3, 100, 100]));
+    assert_eq!(seconds_where(|_| {}), (Outcome::Complete, vec![100; 3]));
+}
+
+#[test]
+fn a_run_is_ended_where_that_is_asked_for() {
+    assert_eq!(seconds_where(Control::request_stop), (Outcome::Interrupted, vec![3]));
+    let at_once = |control: &Control| (0..2).for_each(|_| control.request_stop());
+    assert_eq!(seconds_where(at_once), (Outcome::Interrupted, vec![3]));
 }
 
 /// Returns operations of a step in a kind of operation.
