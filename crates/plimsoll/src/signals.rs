@@ -10,6 +10,9 @@ use std::thread::JoinHandle;
 use runner::{Control, Stop};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{SigId, low_level};
+use units::system_text;
+
+use crate::exit::{Exit, Failure};
 
 /// Listens to signals while it lives.
 ///
@@ -18,7 +21,7 @@ use signal_hook::{SigId, low_level};
 /// printed, and the run goes on, as in fio.
 ///
 /// The handlers only write the number of the signal to a socket; a thread reads it there and asks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Signals {
     ids: Vec<SigId>,
     last: Arc<AtomicI32>,
@@ -27,23 +30,42 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Starts to listen. Signals that the system does not let us have go their own way.
-    pub(crate) fn listen(control: &Arc<Control>) -> Self {
-        Self::try_listen(control).unwrap_or_default()
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// When the system does not let it: then nothing is to be measured, as Ctrl-C would end the
+    /// process at once, and what was measured until then would be lost.
+    pub(crate) fn listen(control: &Arc<Control>) -> Result<Self, Failure> {
+        Self::try_listen(control).map_err(|error| {
+            let why = system_text(error);
+            Failure::wrong_use(format!(
+                "cannot listen to signals, so Ctrl-C would lose what is measured: {why}"
+            ))
+            .with(Exit::RunFailed)
+            .hint("raise the limits on open files and threads (`ulimit -n`, `ulimit -u`)")
+        })
     }
 
     fn try_listen(control: &Arc<Control>) -> io::Result<Self> {
         let (reader, writer) = UnixStream::pair()?;
         // A handler must not wait.
         writer.set_nonblocking(true)?;
-        let (writer, asked) = (Arc::new(writer), Arc::clone(control));
+        let asked = Arc::clone(control);
         let thread = std::thread::Builder::new()
             .name("signals".to_owned())
             .spawn(move || pass_on(reader, &asked))?;
         let last = Arc::new(AtomicI32::new(0));
-        let n_stops = Arc::new(AtomicU32::new(0));
-        let ids = heard().into_iter().filter_map(|signal| {
-            let (control, last) = (Arc::clone(control), Arc::clone(&last));
+        let mut signals = Signals { ids: Vec::new(), last, thread: Some(thread) };
+        // What it has registered where it fails ends with `signals`.
+        signals.register(control, writer)?;
+        Ok(signals)
+    }
+
+    /// Sets the handlers. They alone have the writer: the thread ends with the last of them.
+    fn register(&mut self, control: &Arc<Control>, writer: UnixStream) -> io::Result<()> {
+        let (writer, n_stops) = (Arc::new(writer), Arc::new(AtomicU32::new(0)));
+        for signal in heard() {
+            let (control, last) = (Arc::clone(control), Arc::clone(&self.last));
             let (n_stops, writer) = (Arc::clone(&n_stops), Arc::clone(&writer));
             let action = move || {
                 // The thread may not have come to the two before.
@@ -55,12 +77,12 @@ impl Signals {
             };
             // SAFETY: the action only loads and stores atomics, writes to a socket, and calls a
             // function that is made for signal handlers; it neither allocates nor locks.
-            unsafe { low_level::register(signal, action) }.ok()
-        });
-        let mut ids: Vec<SigId> = ids.collect();
+            self.ids.push(unsafe { low_level::register(signal, action) }?);
+        }
         // SAFETY: the action writes to a socket.
-        ids.extend(unsafe { low_level::register(SIGUSR1, move || write(&writer, SIGUSR1)) }.ok());
-        Ok(Signals { ids, last, thread: Some(thread) })
+        let asks = unsafe { low_level::register(SIGUSR1, move || write(&writer, SIGUSR1)) };
+        self.ids.push(asks?);
+        Ok(())
     }
 
     /// Returns the last signal that came, if one did.

@@ -37,6 +37,25 @@ fn a_small_stack_is_enough() {
     }
 }
 
+/// A run that Ctrl-C would end at once, and without a result, does not begin.
+#[test]
+fn nothing_is_measured_where_signals_cannot_be_heard() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nioengine=null\nsize=1m\n");
+    let expected = "error: cannot listen to signals, so Ctrl-C would lose what is measured: Too \
+                    many open files";
+    for args in ["run --no-progress job.fio", "fio job.fio", "capture --for 1s --no-progress"] {
+        // Room for one file at a time: a socket has two ends.
+        let script =
+            format!("exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4 && exec \"$0\" {args}");
+        let mut shell = sandbox.command(std::path::Path::new("sh"));
+        let said = common::outcome(shell.args(["-c", &script, env!("CARGO_BIN_EXE_plimsoll")]));
+        assert_eq!((said.code, &*said.stdout), (1, ""), "{args}: {}", said.stderr);
+        assert!(said.stderr.starts_with(expected), "{args}: {}", said.stderr);
+        assert!(said.stderr.contains("`ulimit -n`"), "{args}: {}", said.stderr);
+    }
+}
+
 #[test]
 fn help_lists_the_commands() {
     assert_snapshot!(Sandbox::new().plimsoll(&["--help"]).success());

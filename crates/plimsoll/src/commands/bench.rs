@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     stream::remark("", &headline(&running, &sites));
     let about = about(&running.suite.name, &args.target, &sites);
     let mut driver = Driver {
-        session: Session::begin_series(&plan, &options, &args.result, &about),
+        session: Session::begin_series(&plan, &options, &args.result, &about)?,
         options: &options,
         sites: &mut sites,
         running,

@@ -232,7 +232,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         .map_err(|error| Failure::wrong_use(error.to_string()))?;
     let how = if args.sweep.closed { "closed, " } else { "" };
     let about = format!("{}, {how}{}", subject.about(), args.sweep.limit);
-    let mut session = Session::begin_series(subject.plan(), &options, &args.result, &about);
+    let mut session = Session::begin_series(subject.plan(), &options, &args.result, &about)?;
     session.print_progress(&format!("the load line for {}\n", sweep.limits()));
     while let Some(next) = sweep.next_point() {
         let record = session.measure(&next.plan, &options)?;

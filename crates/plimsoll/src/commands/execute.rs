@@ -101,7 +101,7 @@ pub(super) fn run_judged(
     rules: &Rules,
 ) -> Result<Exit, Failure> {
     let mut sink = Sink::open_beside(result.output.as_deref(), plan)?;
-    let mut session = Session::begin(plan, options, result, "");
+    let mut session = Session::begin(plan, options, result, "")?;
     session.rules = *rules;
     let record = session.measure(plan, options)?;
     let is_kept = session.finish(&record);
@@ -218,8 +218,9 @@ impl Session {
         options: &RunOptions,
         result: &ResultArgs,
         about: &str,
-    ) -> Self {
-        Session { is_followed: false, ..Session::begin(plan, options, result, about) }
+    ) -> Result<Self, Failure> {
+        let session = Session::begin(plan, options, result, about)?;
+        Ok(Session { is_followed: false, ..session })
     }
 
     /// Begins. The plan is what is kept of the command's runs.
@@ -228,15 +229,15 @@ impl Session {
         options: &RunOptions,
         result: &ResultArgs,
         about: &str,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
         let when = match (result.no_progress, result.progress) {
             (true, _) => ProgressMode::Never,
             (_, true) => ProgressMode::Plain,
             _ => ProgressMode::Auto,
         };
         let control = Arc::new(Control::new());
-        Session {
-            signals: Signals::listen(&control),
+        Ok(Session {
+            signals: Signals::listen(&control)?,
             control,
             progress: Progress::new(when, result.status_interval),
             kept: Keeper::begin(&result.keep, options, plan, about),
@@ -246,7 +247,7 @@ impl Session {
             has_said_stopping: false,
             shows_progress: !result.no_progress,
             rules: Rules::default(),
-        }
+        })
     }
 
     /// Runs a plan, and judges what came out. One that is refused is not kept.

@@ -178,6 +178,8 @@ fn print_mistakes(findings: &[Diagnostic], texts: Texts<'_>) {
 }
 
 fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exit, Failure> {
+    let control = Arc::new(Control::new());
+    let signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
     let sink = Sink::open_beside(switches.output.as_deref(), &parsed.plan)
         .map_err(|failure| failure.with(FAILED))?;
     let mut session = Session::new(switches, &parsed.plan, sink);
@@ -202,8 +204,6 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
         }),
         ..RunOptions::default()
     };
-    let control = Arc::new(Control::new());
-    let signals = Signals::listen(&control);
     let _status_file = StatusFile::watch(&control);
     let mut n_failed = 0;
     let outcome = runner::run(&parsed.plan, &options, &control, &mut |event| {

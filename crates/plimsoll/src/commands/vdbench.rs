@@ -337,6 +337,7 @@ fn measure(
 ) -> Result<Exit, Failure> {
     let n_formats = runs.len() - line.parsed.runs.len();
     let control = Arc::new(Control::new());
+    let signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
     let monitor = line.parsed.settings.monitor.as_deref().map(Monitor::watch).transpose()?;
     let mut session = session(line, ours, runs)?;
     session.obey(monitor, Arc::clone(&control));
@@ -346,7 +347,6 @@ fn measure(
     }
     session.luns(&lower::luns_seen(&line.parsed, runs));
     let options = run_options(ours);
-    let signals = Signals::listen(&control);
     let stopwatch = Stopwatch::start();
     let mut n_passes = 0;
     let first_seed = ours.seed.unwrap_or_else(seed::drawn);

@@ -19,7 +19,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Reads all files, one after the other. Returns whether a signal ended it.
 pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, Failure> {
     let control = Arc::new(Control::new());
-    let signals = Signals::listen(&control);
+    let signals = Signals::listen(&control)?;
     let mut shown = Shown::new(args.no_progress);
     for name in &args.from {
         let (file, size_bytes): (Box<dyn Read>, _) = if name == "-" {

@@ -208,7 +208,7 @@ pub(super) fn watch(
 ) -> Result<bool, Failure> {
     collector.begin("live", "live");
     let control = Arc::new(Control::new());
-    let signals = Signals::listen(&control);
+    let signals = Signals::listen(&control)?;
     let mut shown = Shown::new(args.no_progress);
     let mut live = Live::new(scope.asked.clone());
     let clock = Stopwatch::start();

@@ -64,7 +64,7 @@ pub(super) fn measure(args: &Args, n_pairs: u32) -> Result<Pairs, Failure> {
     // A store that cannot be written to would cost all runs.
     drop(args.store.open_or_make()?);
     let control = Arc::new(Control::new());
-    let _signals = Signals::listen(&control);
+    let _signals = Signals::listen(&control)?;
     let turns = InterleavedRuns {
         args,
         sides: &sides,
