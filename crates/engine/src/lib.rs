@@ -52,8 +52,8 @@ pub use options::BuildOptions;
 pub(crate) use options::rwf_flags;
 pub use part_file::PartFile;
 pub use probe::{
-    DirectAlign, MountedImage, TargetFacts, WriteRisk, claim, device_users, inspect,
-    mounted_images, probe,
+    DirectAlign, FileInUse, FileUse, TargetFacts, WriteRisk, claim, device_users, files_in_use,
+    inspect, probe,
 };
 pub use signatures::{Contents, ContentsKind};
 pub use usage::Usage;

@@ -44,10 +44,28 @@ impl Process {
     }
 }
 
+/// What the kernel has a device or a file in use for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelUse {
+    /// The file system on it is mounted there.
+    Mounted(MountPoint),
+    /// Pages are swapped out to this path.
+    Swap(PathBuf),
+}
+
+impl fmt::Display for KernelUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KernelUse::Mounted(mount_point) => write!(f, "mounted at {mount_point}"),
+            KernelUse::Swap(_) => f.write_str("in use as swap"),
+        }
+    }
+}
+
 /// Where something is mounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountPoint {
-    /// The path. `[SWAP]` stands for use as swap.
+    /// The path.
     pub at: PathBuf,
     /// A process of the mount namespace that has it; `None` in this process's own.
     pub seen_by: Option<Process>,

@@ -11,7 +11,9 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatVfsMountFlags, StatxF
 use rustix::io::Errno;
 
 use crate::files::FileKind;
-use crate::mounts::{self, DeviceNumber, Mount, MountPoint, Namespace, Process, UnreadTable};
+use crate::mounts::{
+    self, DeviceNumber, KernelUse, Mount, MountPoint, Namespace, Process, UnreadTable,
+};
 use crate::signatures::{self, Contents, ContentsKind};
 use crate::{EngineError, call};
 
@@ -69,9 +71,9 @@ pub struct TargetFacts {
     pub read_only: bool,
     /// Bytes that this user may still use on the file system of the file; `None` for a device.
     pub free_bytes: Option<u64>,
-    /// Where the device, a partition of it, or what is stacked on it is mounted, in this or, as far
-    /// as this user may see, in another mount namespace.
-    pub mount_points: Vec<MountPoint>,
+    /// What the device, a partition of it, or what is stacked on it is in use for: where it is
+    /// mounted, in this or, as far as this user may see, in another mount namespace, and swap.
+    pub uses: Vec<KernelUse>,
     /// The table that would tell whether it is mounted or used as swap, and could not be read.
     pub unread: Option<UnreadTable>,
     /// The devices that lie over it or over a part of it, mounted or not: loop devices, and what
@@ -94,8 +96,8 @@ impl TargetFacts {
         if self.kind != FileKind::Block {
             return None;
         }
-        if let Some(mount_point) = self.mount_points.first() {
-            return Some(WriteRisk::Mounted(mount_point));
+        if let Some(first) = self.uses.first() {
+            return Some(WriteRisk::InUse(first));
         }
         if self.is_held {
             return Some(WriteRisk::Held);
@@ -125,8 +127,8 @@ impl TargetFacts {
 /// Why a device is not to be written without the user's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteRisk<'a> {
-    /// It, or a part of it, is mounted here.
-    Mounted(&'a MountPoint),
+    /// It, or a part of it, is mounted or used as swap.
+    InUse(&'a KernelUse),
     /// The kernel or another program holds it.
     Held,
     /// Whether it is mounted is not known, since this table cannot be read.
@@ -198,7 +200,7 @@ fn look_at(path: &Path, holds: bool) -> Result<(TargetFacts, Option<OwnedFd>), E
         discards: false,
         read_only: false,
         free_bytes: None,
-        mount_points: Vec::new(),
+        uses: Vec::new(),
         unread: None,
         stacked: Vec::new(),
         is_held: false,
@@ -264,7 +266,7 @@ fn probe_missing(path: &Path) -> Result<TargetFacts, EngineError> {
         discards: false,
         read_only: false,
         free_bytes: None,
-        mount_points: Vec::new(),
+        uses: Vec::new(),
         unread: None,
         stacked: Vec::new(),
         is_held: false,
@@ -296,9 +298,9 @@ const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 const N_CLAIMS: u32 = 10;
 
 /// Opens a device so that no other program may hold it, or returns `None` where one does.
-fn hold(path: &Path, is_mounted: bool) -> rustix::io::Result<Option<OwnedFd>> {
+fn hold(path: &Path, is_in_use: bool) -> rustix::io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::EXCL;
-    let mut n_left = if is_mounted { 1 } else { N_CLAIMS };
+    let mut n_left = if is_in_use { 1 } else { N_CLAIMS };
     loop {
         n_left -= 1;
         match rustix::fs::open(path, flags, Mode::empty()) {
@@ -313,13 +315,13 @@ fn probe_device(target: &mut TargetFacts, holds: bool) -> Result<Option<OwnedFd>
     let fail = |errno: Errno| EngineError::file("open", &target.path, errno);
     let family = Family::of(target.device, &loops());
     match InUse::now() {
-        Ok(in_use) => target.mount_points = in_use.of(&family),
+        Ok(in_use) => target.uses = in_use.of(&family),
         Err(unread) => target.unread = Some(unread),
     }
     target.stacked = family.stacked.iter().filter_map(|above| device_path(*above)).collect();
     let mut held = None;
     if holds {
-        held = hold(&target.path, !target.mount_points.is_empty()).map_err(fail)?;
+        held = hold(&target.path, !target.uses.is_empty()).map_err(fail)?;
         target.is_held = held.is_none();
     }
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -370,7 +372,7 @@ fn contents_over(device: DeviceNumber) -> Option<Contents> {
 struct InUse {
     /// Devices by their numbers. A mount has that of its file system and, where that is over
     /// several devices, that of the one that was named.
-    mounts: Vec<(Vec<DeviceNumber>, MountPoint)>,
+    devices: Vec<(Vec<DeviceNumber>, KernelUse)>,
 }
 
 impl InUse {
@@ -381,26 +383,29 @@ impl InUse {
     fn now() -> Result<InUse, UnreadTable> {
         let proc = Path::new("/proc");
         let mut sources: HashMap<PathBuf, Option<DeviceNumber>> = HashMap::new();
-        let mut mounts = Vec::new();
+        let mut devices = Vec::new();
         for Namespace { seen_by, mounts: table } in mounts::namespaces(proc)? {
             for Mount { device, at, source, .. } in table {
                 let named = *sources.entry(source).or_insert_with_key(|path| device_number(path));
                 let numbers = [device].into_iter().chain(named).collect();
-                mounts.push((numbers, MountPoint { at, seen_by: seen_by.clone() }));
+                let mount_point = MountPoint { at, seen_by: seen_by.clone() };
+                devices.push((numbers, KernelUse::Mounted(mount_point)));
             }
         }
-        for number in mounts::swaps(proc)?.iter().filter_map(|path| device_number(path)) {
-            mounts.push((vec![number], MountPoint::here("[SWAP]")));
+        for path in mounts::swaps(proc)? {
+            if let Some(number) = device_number(&path) {
+                devices.push((vec![number], KernelUse::Swap(path)));
+            }
         }
-        Ok(InUse { mounts })
+        Ok(InUse { devices })
     }
 
-    /// Finds where a device, its partitions, and what is stacked on any of them are in use.
-    fn of(&self, family: &Family) -> Vec<MountPoint> {
-        let is_in = |(numbers, _): &&(Vec<DeviceNumber>, MountPoint)| {
+    /// Finds what a device, its partitions, and what is stacked on any of them are in use for.
+    fn of(&self, family: &Family) -> Vec<KernelUse> {
+        let is_in = |(numbers, _): &&(Vec<DeviceNumber>, KernelUse)| {
             numbers.iter().any(|number| family.contains(*number))
         };
-        self.mounts.iter().filter(is_in).map(|(_, at)| at.clone()).collect()
+        self.devices.iter().filter(is_in).map(|(_, usage)| usage.clone()).collect()
     }
 }
 
@@ -484,7 +489,7 @@ struct Loop {
     device: DeviceNumber,
     /// The block device that it lies over, if it is one.
     below: Option<DeviceNumber>,
-    /// What it lies over, as [`MountedImage::id`].
+    /// What it lies over, as [`FileInUse::id`].
     id: (u64, u64),
 }
 
@@ -538,31 +543,56 @@ struct LoopInfo {
     rest: [u64; 26],
 }
 
-/// A file that is the contents of a loop device which is mounted, or a part of which is, or of
-/// which that is not known.
+/// A file that the kernel has in use by itself, or of which that is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MountedImage {
+pub struct FileInUse {
     /// Number of the device that it lies on, and its own there, as of `stat`.
     pub id: (u64, u64),
-    /// Where it is mounted; or the table that would tell, and could not be read.
-    pub mount_point: Result<MountPoint, UnreadTable>,
+    /// What for.
+    pub usage: FileUse,
 }
 
-/// Finds all of them, as far as /sys tells.
-pub fn mounted_images() -> Vec<MountedImage> {
+/// What the kernel has a file in use for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileUse {
+    /// That, itself.
+    Itself(KernelUse),
+    /// It is the contents of a loop device, and that, or a part of it, is in use for this.
+    ByLoop(KernelUse),
+    /// It is the contents of a loop device, and this device lies over that.
+    Stacked(PathBuf),
+    /// It is the contents of a loop device, and this table would tell whether that is in use, and
+    /// could not be read.
+    Unknown(UnreadTable),
+}
+
+/// Finds all of them, as far as /sys and /proc tell. A loop device that nothing uses leaves its
+/// file free. Where the table of swap cannot be read, the kernel still refuses to open such a file.
+pub fn files_in_use() -> Vec<FileInUse> {
+    let of_swap = |path: PathBuf| {
+        let facts = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+        let usage = FileUse::Itself(KernelUse::Swap(path));
+        Some(FileInUse { id: (facts.dev(), facts.ino()), usage })
+    };
+    let swaps = mounts::swaps(Path::new("/proc")).unwrap_or_default();
+    let mut found: Vec<FileInUse> = swaps.into_iter().filter_map(of_swap).collect();
     let loops = loops();
-    if loops.iter().all(|it| it.below.is_some()) {
-        return Vec::new();
+    let over_files: Vec<&Loop> = loops.iter().filter(|it| it.below.is_none()).collect();
+    if over_files.is_empty() {
+        return found;
     }
     let in_use = InUse::now();
     let of_loop = |over: &Loop| {
-        let mount_point = match &in_use {
-            Ok(in_use) => Ok(in_use.of(&Family::of(over.device, &loops)).into_iter().next()?),
-            Err(unread) => Err(unread.clone()),
+        let family = Family::of(over.device, &loops);
+        let usage = match &in_use {
+            Ok(in_use) => in_use.of(&family).into_iter().next().map(FileUse::ByLoop),
+            Err(unread) => Some(FileUse::Unknown(unread.clone())),
         };
-        Some(MountedImage { id: over.id, mount_point })
+        let above = || family.stacked.first().and_then(|above| device_path(*above));
+        Some(FileInUse { id: over.id, usage: usage.or_else(|| above().map(FileUse::Stacked))? })
     };
-    loops.iter().filter(|it| it.below.is_none()).filter_map(of_loop).collect()
+    found.extend(over_files.into_iter().filter_map(of_loop));
+    found
 }
 
 /// Finds the programs that have a device open, as far as this user may see them; not this one.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{BLOCK, all, file, make, one, op, options, read_write, scratch, spec, table, zeros};
-use engine::mounts::MountPoint;
+use engine::mounts::{KernelUse, MountPoint};
 use engine::{
     Arena, ArenaSpec, Contents, ContentsKind, EngineError, FileKind, FileTable, LayoutSpec,
     MemoryKind, OpenFlags, TablePolicy, TargetFacts, WriteRisk, claim, layout, probe,
@@ -125,7 +125,8 @@ fn a_device_is_guarded_by_what_it_holds() {
     }
     let facts = probe(&device.0).unwrap();
     let _ = Command::new("umount").arg(&mount_point).status();
-    assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&MountPoint::here(mount_point))));
+    let mounted = KernelUse::Mounted(MountPoint::here(mount_point));
+    assert_eq!(facts.write_risk(), Some(WriteRisk::InUse(&mounted)));
     assert!(facts.is_held);
 }
 
@@ -161,7 +162,8 @@ fn a_device_below_another_is_in_use() {
     }
     let facts = probe(&below.0).unwrap();
     assert!(run(Command::new("umount").arg(&mount_point)));
-    assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&MountPoint::here(mount_point))));
+    let mounted = KernelUse::Mounted(MountPoint::here(mount_point));
+    assert_eq!(facts.write_risk(), Some(WriteRisk::InUse(&mounted)));
     unmounted(probe(&below.0).unwrap());
     drop(above);
     let alone = probe(&below.0).unwrap();

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use engine::mounts::{DeviceNumber, Process, UnreadTable};
-use engine::{ContentsKind, EngineError, FileKind, MountedImage, TargetFacts, WriteRisk};
+use engine::mounts::{DeviceNumber, KernelUse, Process, UnreadTable};
+use engine::{ContentsKind, EngineError, FileInUse, FileKind, FileUse, TargetFacts, WriteRisk};
 use plan::{Diagnostic, Job, Plan, change};
 use units::system_text;
 
@@ -62,8 +62,7 @@ pub(crate) fn probe(
 }
 
 /// Returns whether a target is missing together with folders above it. The folders that a job gives
-/// as
-/// `directory` are not made: fio wants them to exist, too.
+/// as `directory` are not made: fio wants them to exist, too.
 fn lacks_only_parents(plan: &Plan, path: &Path, error: &EngineError) -> bool {
     let EngineError::File { source, .. } = error else { return false };
     let mut directories = plan.jobs().flat_map(|job| &job.files.directories).map(Path::new);
@@ -81,7 +80,7 @@ pub(crate) fn check(
 ) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     findings.extend(check_records(bound, options, control));
-    let images = engine::mounted_images();
+    let in_use = engine::files_in_use();
     let dev = folder_of_devices();
     for worker in bound.workers() {
         let job = worker.job.as_ref();
@@ -93,7 +92,7 @@ pub(crate) fn check(
             let is_in_dev = file.path.parent() == Some(Path::new(DEV)) || dev == Some(facts.device);
             let of_file = [
                 check_risk(job, facts, options),
-                check_image(job, facts, &images, options),
+                check_file(job, facts, &in_use, options),
                 check_alignment(job, file, facts),
                 check_presence(job, file, is_in_dev),
                 check_names(job, facts),
@@ -158,11 +157,10 @@ pub(crate) fn check_risk(
     let writes_to = format!("job `{}` writes to `{}`", job.name, facts.path.display());
     let may_be_lost = job.safety.overwrite_filesystem || options.overwrite_filesystem;
     match risk {
-        WriteRisk::Mounted(_) | WriteRisk::Held if may_be_in_use => None,
+        WriteRisk::InUse(_) | WriteRisk::Held if may_be_in_use => None,
         WriteRisk::Contents(..) | WriteRisk::Unreadable { .. } if may_be_lost => None,
-        WriteRisk::Mounted(mount_point) => {
-            let message = format!("{writes_to}, which is mounted at {mount_point}");
-            Some(in_use(message, "unmount it, or name another target"))
+        WriteRisk::InUse(usage) => {
+            Some(in_use(format!("{writes_to}, which is {usage}"), &remedy_of(usage)))
         }
         WriteRisk::Held => Some(held(&writes_to, facts)),
         WriteRisk::MountsUnknown(unread) => Some(mounts_unknown(&writes_to, unread)),
@@ -186,30 +184,47 @@ pub(crate) fn check_risk(
     }
 }
 
-/// Refuses to write to a file whose contents are mounted by way of a loop device.
-fn check_image(
+/// Returns how what a device or a file is in use for is ended.
+fn remedy_of(usage: &KernelUse) -> String {
+    match usage {
+        KernelUse::Mounted(_) => "unmount it, or name another target".to_owned(),
+        KernelUse::Swap(path) => format!("`swapoff {}`, or name another target", path.display()),
+    }
+}
+
+/// Refuses to write to a file that is swap, or whose contents are in use by way of a loop device.
+fn check_file(
     job: &Job,
     facts: &TargetFacts,
-    images: &[MountedImage],
+    in_use_now: &[FileInUse],
     options: &RunOptions,
 ) -> Option<Diagnostic> {
     let may_be_in_use = job.safety.allow_mounted || options.allow_mounted;
     let is_file = facts.kind == FileKind::Regular;
-    if images.is_empty() || !is_file || may_be_in_use || !change::changes_targets(job) {
+    if in_use_now.is_empty() || !is_file || may_be_in_use || !change::changes_targets(job) {
         return None;
     }
     let of_file = std::fs::metadata(&facts.path).ok()?;
-    let image = images.iter().find(|image| image.id == (of_file.dev(), of_file.ino()))?;
+    let found = in_use_now.iter().find(|it| it.id == (of_file.dev(), of_file.ino()))?;
     let writes_to = format!("job `{}` writes to `{}`", job.name, facts.path.display());
-    let mount_point = match &image.mount_point {
-        Ok(mount_point) => mount_point,
-        Err(unread) => {
-            let over = format!("{writes_to}, which a loop device lies over");
-            return Some(mounts_unknown(&over, unread));
+    Some(match &found.usage {
+        FileUse::Itself(usage) => {
+            in_use(format!("{writes_to}, which is {usage}"), &remedy_of(usage))
         }
-    };
-    let message = format!("{writes_to}, which is mounted at {mount_point} by way of a loop device");
-    Some(in_use(message, "unmount it, or name another target"))
+        FileUse::ByLoop(usage) => {
+            let message = format!("{writes_to}, which is {usage} by way of a loop device");
+            in_use(message, &remedy_of(usage))
+        }
+        FileUse::Stacked(above) => {
+            let above = above.display();
+            let message =
+                format!("{writes_to}, which is in use: `{above}` lies over its loop device");
+            in_use(message, "detach that device, or name another target")
+        }
+        FileUse::Unknown(unread) => {
+            mounts_unknown(&format!("{writes_to}, which a loop device lies over"), unread)
+        }
+    })
 }
 
 /// Reports that a target may be mounted, since the kernel's tables cannot be read.
@@ -369,7 +384,7 @@ mod tests {
             discards: false,
             read_only: false,
             free_bytes: None,
-            mount_points: Vec::new(),
+            uses: Vec::new(),
             unread: None,
             stacked: Vec::new(),
             is_held: false,
@@ -380,8 +395,13 @@ mod tests {
 
     fn mounted() -> TargetFacts {
         // The kernel holds what is mounted, and the file system shows, too.
-        let mount_points = vec![MountPoint::here("/data")];
-        TargetFacts { mount_points, is_held: true, ..with_contents() }
+        let uses = vec![KernelUse::Mounted(MountPoint::here("/data"))];
+        TargetFacts { uses, is_held: true, ..with_contents() }
+    }
+
+    fn swap() -> TargetFacts {
+        let uses = vec![KernelUse::Swap(PathBuf::from("/dev/made-up2"))];
+        TargetFacts { uses, is_held: true, ..device() }
     }
 
     fn held() -> TargetFacts {
@@ -422,6 +442,8 @@ mod tests {
 
     const MOUNTED: &str =
         "target-mounted job `oltp` writes to `/dev/made-up`, which is mounted at `/data`";
+    const SWAP: &str =
+        "target-mounted job `oltp` writes to `/dev/made-up`, which is in use as swap";
     const HELD: &str =
         "target-mounted job `oltp` writes to `/dev/made-up`, which another program holds";
     const STACKED: &str = "target-mounted job `oltp` writes to `/dev/made-up`, which is in use: \
@@ -436,6 +458,7 @@ mod tests {
     fn a_device_in_use_or_with_contents_is_refused() {
         let options = RunOptions::default();
         assert_eq!(said(writes(), mounted(), &options), [MOUNTED]);
+        assert_eq!(said(writes(), swap(), &options), [SWAP]);
         assert_eq!(said(writes(), held(), &options), [HELD]);
         assert_eq!(said(writes(), stacked(), &options), [STACKED]);
         assert_eq!(said(writes(), with_contents(), &options), [CONTENTS]);
@@ -446,11 +469,17 @@ mod tests {
     }
 
     #[test]
+    fn swap_is_ended_by_the_name_that_the_kernel_has_for_it() {
+        let refused = check_risk(&writes(), &swap(), &RunOptions::default()).expect("it is swap");
+        assert_eq!(refused.help[0], "`swapoff /dev/made-up2`, or name another target");
+    }
+
+    #[test]
     fn only_the_permission_for_it_lets_a_device_be_written() {
         let mounts = RunOptions { allow_mounted: true, ..RunOptions::default() };
         let contents = RunOptions { overwrite_filesystem: true, ..RunOptions::default() };
         let nothing: [&str; 0] = [];
-        for facts in [mounted(), held(), stacked()] {
+        for facts in [mounted(), swap(), held(), stacked()] {
             assert_eq!(said(writes(), facts.clone(), &mounts), nothing);
             assert_eq!(said(writes(), facts.clone(), &contents).len(), 1);
             let mut job = writes();
@@ -474,7 +503,7 @@ mod tests {
         let nothing: [&str; 0] = [];
         let options = RunOptions::default();
         assert_eq!(said(writes(), device(), &options), nothing);
-        for facts in [mounted(), held(), stacked(), with_contents(), unreadable()] {
+        for facts in [mounted(), swap(), held(), stacked(), with_contents(), unreadable()] {
             let mut job = writes();
             job.workload.access = Access { read: true, write: false, ..job.workload.access };
             assert_eq!(said(job, facts, &options), nothing);

@@ -53,7 +53,7 @@ impl Export {
             discards: false,
             read_only: false,
             free_bytes: self.server.free_bytes(),
-            mount_points: Vec::new(),
+            uses: Vec::new(),
             unread: None,
             stacked: Vec::new(),
             is_held: false,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use engine::mounts::{KernelUse, MountPoint};
 use engine::{FileKind, TargetFacts};
 use plan::{Job, Plan, Step};
 
@@ -52,7 +53,7 @@ fn check(operation: &str, device: TargetFacts, expected: &[&str]) {
 #[test]
 fn a_replay_that_writes_is_refused_like_any_job() {
     let mounted =
-        || TargetFacts { mount_points: vec![engine::mounts::MountPoint::here("/")], ..device() };
+        || TargetFacts { uses: vec![KernelUse::Mounted(MountPoint::here("/"))], ..device() };
     check("write 0 4096", device(), &[]);
     check("write 0 4096", mounted(), &["target-mounted"]);
     check("trim 0 4096", mounted(), &["target-mounted"]);

@@ -1,7 +1,7 @@
 //! Block devices in a run: asked about again when a step opens them, and held while it works.
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -188,6 +188,82 @@ fn a_file_that_is_mounted_by_a_loop_device_is_refused() {
     assert_eq!(reads, Outcome::Complete);
     assert!(checked.is_some(), "the file system is damaged");
     assert_eq!(bench.run(&job("image", "write")).outcome, Outcome::Complete);
+}
+
+/// Swap on a device or file, while it lives.
+struct Swap(PathBuf);
+
+impl Swap {
+    /// `None`, and a word about it, where this user may not.
+    fn on(path: &Path) -> Option<Swap> {
+        let name = path.to_str()?;
+        let is_on = command(&["mkswap", name]).is_some() && command(&["swapon", name]).is_some();
+        if !is_on {
+            testing::skipped!("this user may not swap to a file");
+        }
+        is_on.then(|| Swap(path.to_owned()))
+    }
+}
+
+impl Drop for Swap {
+    fn drop(&mut self) {
+        let _ = Command::new("swapoff").arg(&self.0).status();
+    }
+}
+
+/// Returns how the refusal to write to swap reads, with what to do first.
+fn refused_as_swap(bench: &Bench, name: &str) -> String {
+    let plan = bench.plan(&format!("[a]\nrw=write\nsize=64k\nfilename={name}\n"));
+    match runner::run(&plan, &RunOptions::default(), &Control::new(), &mut |_| {}) {
+        Err(RunError::Refused(findings)) => {
+            format!("{}: {}", findings[0].message, findings[0].help[0])
+        }
+        Ok(record) => format!("{:?}", record.outcome),
+    }
+}
+
+#[test]
+fn what_is_in_use_as_swap_is_refused() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    let (image, file) = (bench.path("image"), bench.file("swap", 1024));
+    let texts = |path: &Path| path.to_str().expect("text").to_owned();
+    let (image, file) = (texts(&image), texts(&file));
+    let said = |name: &str, how: &str, swap: &str| {
+        format!(
+            "job `a` writes to `{name}`, which is in use as swap{how}: `swapoff {swap}`, or name \
+             another target"
+        )
+    };
+    let Some(on_device) = Swap::on(&device.0) else { return };
+    assert_eq!(refused_as_swap(&bench, device.path()), said(device.path(), "", device.path()));
+    let by_loop = said(&image, " by way of a loop device", device.path());
+    assert_eq!(refused_as_swap(&bench, &image), by_loop);
+    drop(on_device);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("ours");
+    let Some(on_file) = Swap::on(Path::new(&file)) else { return };
+    assert_eq!(refused_as_swap(&bench, &file), said(&file, "", &file));
+    drop(on_file);
+    assert_eq!(refused_as_swap(&bench, &file), "Complete");
+}
+
+/// The loop device holds nothing that is mounted; another one lies over it.
+#[test]
+fn a_file_whose_loop_device_has_another_over_it_is_refused() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    let image = bench.path("image");
+    let image = image.to_str().expect("text");
+    let Some(over) = command(&["losetup", "--find", "--show", device.path()]) else {
+        testing::skipped!("loop devices do not stack here");
+        return;
+    };
+    let over = LoopDevice(PathBuf::from(over));
+    let message = refused(&bench, image, false);
+    let expected = format!("which is in use: `{}` lies over its loop device", over.path());
+    assert!(message.ends_with(&expected), "{message}");
+    drop(over);
+    assert_eq!(refused(&bench, image, false), "Complete");
 }
 
 /// A shell in a mount namespace of its own, which nothing of what it mounts leaves.
