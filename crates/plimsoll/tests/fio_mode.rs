@@ -287,6 +287,30 @@ fn each_failed_clone_counts_in_the_exit_status_of_a_group() {
     assert_eq!(sandbox.fio(&[&job[..], &["--group_reporting"]].concat()).code, 3);
 }
 
+/// As many as could not start, whether they are of one group or not; nothing is run.
+#[test]
+fn each_job_that_cannot_start_counts_in_the_exit_status() {
+    let sandbox = Sandbox::new();
+    sandbox.write("f", vec![0; 64 << 10]);
+    let check = |text: &str, expected: i32| {
+        sandbox.write("job.fio", text);
+        for switch in ["--group_reporting=0", "--group_reporting"] {
+            let outcome = sandbox.fio(&[switch, "job.fio"]);
+            assert_eq!(outcome.code, expected, "{text} {switch}: {}", outcome.stderr);
+        }
+    };
+    let missing = "allow_file_create=0\nfilename=n\n";
+    let global = "[global]\nsize=64k\nrw=write\n";
+    check(&format!("{global}[a]\n{missing}[b]\nfilename=f\n[c]\nfilename=f\n"), 1);
+    check(&format!("{global}[a]\n{missing}[b]\n{missing}[c]\nfilename=f\n"), 2);
+    check(&format!("{global}[a]\n{missing}[b]\n{missing}[c]\n{missing}"), 3);
+    check(&format!("{global}[a]\nnumjobs=2\n{missing}[b]\n{missing}"), 3);
+    check(&format!("{global}[a]\nfilename=f/x\n[b]\nstonewall\nfilename=f/x\n"), 2);
+    check("[global]\nioengine=null\n[a]\n[b]\n[c]\nsize=4k\n", 2);
+    // A mistake of the file, as in fio.
+    check(&format!("{global}[a]\ndirectory=x\n[b]\ndirectory=y\n"), 1);
+}
+
 #[test]
 fn files_have_the_size_asked_for_and_what_is_left_of_them_is_left() {
     let sandbox = Sandbox::new();

@@ -76,6 +76,25 @@ const CASES: &[(&str, Same, &str)] = &[
     ("missing folder", Counts, "[a]\ndirectory=nowhere\nsize=64k\n"),
     ("one job fails", Status, "[a]\nfilename=n\nsize=64k\nallow_file_create=0\n[b]\nfilename=f\n"),
     (
+        "two jobs of three cannot start",
+        Status,
+        "[global]\nsize=64k\n[a]\nfilename=f/n\n[b]\nfilename=f/n\n[c]\nfilename=f\n",
+    ),
+    (
+        "three jobs of a group cannot start",
+        Status,
+        "[global]\nsize=64k\ngroup_reporting\nallow_file_create=0\n[a]\nfilename=n\n\
+         [b]\nfilename=n\n[c]\nstonewall\nfilename=n\n",
+    ),
+    (
+        "three clones cannot start",
+        Status,
+        "[a]\nfilename=n\nsize=64k\nallow_file_create=0\nnumjobs=3\n",
+    ),
+    ("two without a size", Status, "[global]\nioengine=null\n[a]\n[b]\n[c]\nsize=4k\n"),
+    ("missing folders of two", Status, "[global]\nsize=64k\n[a]\ndirectory=x\n[b]\ndirectory=y\n"),
+    ("replays that are not there", Status, "[a]\nread_iolog=x.log\n[b]\nread_iolog=y.log\n"),
+    (
         "exit with the first",
         Errors,
         "[a]\nfilename=f\nexitall\n[b]\nioengine=null\nsize=1g\nruntime=20\ntime_based\n",

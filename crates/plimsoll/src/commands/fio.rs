@@ -17,7 +17,7 @@ use dialects::Parsed;
 use dialects::fio::output::{COMPAT_VERSION, packed_log};
 use dialects::fio::{self, CommandLine, Switches};
 use plan::files::Size;
-use plan::{Diagnostic, Job, Plan, Severity, param};
+use plan::{Diagnostic, Job, Plan, Severity, Step, param};
 use record::{Outcome, Record};
 use runner::{Control, READ_ONLY_LAYOUT, RunError, RunEvent, RunOptions};
 
@@ -87,28 +87,49 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
         print_mistakes(&parsed.refusals, texts);
         return Ok(FAILED);
     }
-    if let Some(finding) = unknown_size(&parsed.plan) {
-        print_mistakes(&[finding], texts);
-        return Ok(FAILED);
+    let options = run_options(&switches);
+    let unsized_jobs = parsed.plan.jobs().filter(|job| lacks_size(job));
+    let findings: Vec<Diagnostic> = unsized_jobs.map(size_unknown).collect();
+    if !findings.is_empty() {
+        print_mistakes(&findings, texts);
+        return Ok(exit_of_refused(&parsed.plan, &options));
     }
-    measure(&switches, &parsed, texts)
+    measure(&switches, &parsed, &options, texts)
 }
 
-/// Returns fio's message for a job that moves nothing without an end: `run` takes it, by its time.
-fn unknown_size(plan: &Plan) -> Option<Diagnostic> {
-    let has_size = |job: &Job| {
-        let files = &job.files;
-        files.file_size_bytes.is_some() || !matches!(files.size, None | Some(Size::Bytes(0)))
-    };
-    let is_of_nothing = |job: &&Job| {
-        job.engine.kind.is_idle()
-            && job.logs.read_replay.is_empty()
-            && job.files.names.iter().all(|name| !Path::new(name).exists())
-            && !has_size(job)
-    };
-    let job = plan.jobs().find(is_of_nothing)?;
+/// Returns whether a job moves nothing, without an end: `run` takes it, by its time.
+fn lacks_size(job: &Job) -> bool {
+    let files = &job.files;
+    let has_size =
+        files.file_size_bytes.is_some() || !matches!(files.size, None | Some(Size::Bytes(0)));
+    job.engine.kind.is_idle()
+        && job.logs.read_replay.is_empty()
+        && files.names.iter().all(|name| !Path::new(name).exists())
+        && !has_size
+}
+
+/// Returns fio's message for such a job.
+fn size_unknown(job: &Job) -> Diagnostic {
     let text = format!("{}: you need to specify size=", job.name);
-    Some(Diagnostic::error("size-unknown", text))
+    Diagnostic::error("size-unknown", text)
+}
+
+/// Returns fio's exit code for a plan that is refused: as many as workers could not start, each job
+/// alone on this host. A folder of `directory=` that is missing is a mistake of the file.
+fn exit_of_refused(plan: &Plan, options: &RunOptions) -> Exit {
+    let is_folder = |name: &String| Path::new(name).is_dir();
+    let mut here = plan.jobs().filter(|job| !job.engine.kind.is_remote());
+    if !here.all(|job| job.files.directories.iter().all(is_folder)) {
+        return FAILED;
+    }
+    let cannot_start = |job: &&Job| {
+        let step = Step { jobs: vec![(*job).clone()], ..Step::default() };
+        let alone = Plan { steps: vec![step], ..Plan::default() };
+        lacks_size(job) || runner::check(&alone, options).is_err()
+    };
+    let refused = plan.jobs().filter(cannot_start);
+    let n_workers: u64 = refused.map(|job| u64::from(job.n_workers)).sum();
+    Exit::Fio(u8::try_from(n_workers.max(1)).unwrap_or(u8::MAX))
 }
 
 /// Answers the switches that only ask for something.
@@ -177,14 +198,9 @@ fn print_mistakes(findings: &[Diagnostic], texts: Texts<'_>) {
     diagnostics::print_all(&wrong, texts);
 }
 
-fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exit, Failure> {
-    let control = Arc::new(Control::new());
-    let signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
-    let sink = Sink::open_beside(switches.output.as_deref(), &parsed.plan)
-        .map_err(|failure| failure.with(FAILED))?;
-    let mut session = Session::new(switches, &parsed.plan, sink);
-    session.start(&input::findings(parsed), texts)?;
-    let options = RunOptions {
+/// Returns what is decided besides the plan.
+fn run_options(switches: &Switches) -> RunOptions {
+    RunOptions {
         command: execute::command(),
         read_only: switches.readonly,
         allow_mounted: switches.allow_mounted_write,
@@ -203,10 +219,24 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
             _ => prefix,
         }),
         ..RunOptions::default()
-    };
+    }
+}
+
+fn measure(
+    switches: &Switches,
+    parsed: &Parsed,
+    options: &RunOptions,
+    texts: Texts<'_>,
+) -> Result<Exit, Failure> {
+    let control = Arc::new(Control::new());
+    let signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
+    let sink = Sink::open_beside(switches.output.as_deref(), &parsed.plan)
+        .map_err(|failure| failure.with(FAILED))?;
+    let mut session = Session::new(switches, &parsed.plan, sink);
+    session.start(&input::findings(parsed), texts)?;
     let _status_file = StatusFile::watch(&control);
     let mut n_failed = 0;
-    let outcome = runner::run(&parsed.plan, &options, &control, &mut |event| {
+    let outcome = runner::run(&parsed.plan, options, &control, &mut |event| {
         if let RunEvent::StepEnded { jobs, .. } = &event {
             // One each, before a group becomes one entry.
             n_failed += jobs.iter().filter(|job| job.error_errno != 0).count();
@@ -225,7 +255,7 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
                 stream::print_message("fio: refusing extend of file due to read-only\n");
             }
             print_mistakes(&findings, texts);
-            return Ok(FAILED);
+            return Ok(exit_of_refused(&parsed.plan, options));
         }
     };
     exit(&record, n_failed).once(session.finish(&record))
