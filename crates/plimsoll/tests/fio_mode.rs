@@ -129,6 +129,19 @@ fn missing_folders_above_a_file_are_made_but_not_the_jobs_directory() {
     assert!(outcome.stderr.contains("the directory `nosuch` does not exist"), "{}", outcome.stderr);
 }
 
+/// Neither for what may not be made, nor for one name per operation.
+#[test]
+fn missing_folders_are_made_only_with_a_file() {
+    let sandbox = Sandbox::new();
+    for last in ["--allow_file_create=0", "--ioengine=filecreate"] {
+        let outcome = sandbox.fio(&["--name=a", "--size=64k", "--filename=new/folder/f", last]);
+        assert_eq!(outcome.code, 1, "{last}: {}", outcome.stderr);
+        let expected = "the directory `new/folder` does not exist: create it";
+        assert!(outcome.stderr.contains(expected), "{last}: {}", outcome.stderr);
+        assert!(!sandbox.path("new").exists(), "{last}");
+    }
+}
+
 #[test]
 fn debug_output_says_the_seeds() {
     let sandbox = Sandbox::new();

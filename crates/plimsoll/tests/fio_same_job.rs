@@ -73,6 +73,18 @@ const CASES: &[(&str, Same, &str)] = &[
     ("fsync", Counts, "[a]\nfilename=n\nrw=write\nsize=64k\nfsync=4\nend_fsync=1\n"),
     ("prerun", Counts, "[a]\nfilename=f\nexec_prerun=echo hello\nexec_postrun=echo bye\n"),
     ("continue on error", Counts, "[a]\nfilename=f\ncontinue_on_error=all\n"),
+    ("missing folders above a file", Counts, "[a]\nfilename=new/x/n\nsize=64k\nrw=write\n"),
+    ("the same to read", Counts, "[a]\nfilename=new/x/n\nsize=64k\n"),
+    (
+        "no creation in a missing folder",
+        Status,
+        "[a]\nfilename=new/x/n\nsize=64k\nallow_file_create=0\n",
+    ),
+    (
+        "names in a missing folder",
+        Status,
+        "[a]\nfilename=new/x/n\nfilesize=64k\nioengine=filecreate\n",
+    ),
     ("missing folder", Counts, "[a]\ndirectory=nowhere\nsize=64k\n"),
     ("one job fails", Status, "[a]\nfilename=n\nsize=64k\nallow_file_create=0\n[b]\nfilename=f\n"),
     (

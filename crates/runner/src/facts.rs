@@ -33,6 +33,12 @@ impl Facts {
         }
     }
 
+    /// Adds what is known of a target whose folder is missing, too: all others in it are as that.
+    pub(crate) fn insert_with_folder(&mut self, path: PathBuf, facts: TargetFacts) {
+        self.folders.add_missing(folder_of(&path));
+        self.insert(path, facts);
+    }
+
     /// Returns what is known of a target; of a missing one that may be under a sibling's name.
     pub(crate) fn get(&self, path: &Path) -> Option<&TargetFacts> {
         if let Some(facts) = self.by_path.get(path.as_os_str()) {

@@ -56,6 +56,11 @@ impl Folders {
         Folders { names: names.collect() }
     }
 
+    /// Notes that a folder is missing: it holds nothing.
+    pub(crate) fn add_missing(&mut self, folder: &OsStr) {
+        self.names.insert(folder.to_owned(), HashSet::new());
+    }
+
     /// Returns whether there is certainly no such file. Where that is not known: no.
     pub(crate) fn lack(&self, path: &Path) -> bool {
         if self.names.is_empty() {

@@ -30,6 +30,7 @@ use crate::folders::{Folders, folder_of};
 use crate::options::RunOptions;
 use crate::overlaps::{Serialized, WorkerRanges};
 use crate::setup_error::SetupError;
+use crate::targets::may_make_parents;
 use crate::tree::TreeSeat;
 
 /// Returns the most operations that a job hands over at once, unless it says so itself.
@@ -145,7 +146,7 @@ fn layouts<'a>(
     let mut parents = Parents::default();
     for worker in working() {
         let is_remote = worker.job.engine.kind.is_remote();
-        let makes_parents = create_parents && worker.job.files.allow_create && !is_remote;
+        let makes_parents = create_parents && may_make_parents(&worker.job) && !is_remote;
         for file in worker.files.iter().take_while(|_| !control.is_stopped()) {
             // Steps before may have made, grown or removed it since the plan was bound.
             let now = if !is_remote && folders.lack(&file.path) {

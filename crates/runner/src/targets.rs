@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use engine::mounts::{DeviceNumber, KernelUse, Process, UnreadTable};
 use engine::{ContentsKind, EngineError, FileInUse, FileKind, FileUse, TargetFacts, WriteRisk};
-use plan::{Diagnostic, Job, Plan, change};
+use plan::{Diagnostic, EngineKind, Job, Plan, change};
 use units::system_text;
 
 use crate::bind::{self, BoundFile, BoundPlan};
@@ -47,7 +47,13 @@ pub(crate) fn probe(
                 }
                 Err(error) => error,
             };
-            if !(options.create_parents && lacks_only_parents(plan, &path, &error)) {
+            let may_be_made = options.create_parents && may_make_parents(job);
+            let is_made = may_be_made && lacks_only_parents(plan, &path, &error);
+            if is_made && let Ok(above) = engine::probe(&below_nearest_folder(&path)) {
+                facts.insert_with_folder(path.clone(), TargetFacts { path, ..above });
+                continue;
+            }
+            if !is_made {
                 let finding = Diagnostic::error("target-unreadable", error.to_string());
                 let finding = match error.hint() {
                     Some(hint) => finding.help(hint),
@@ -59,6 +65,25 @@ pub(crate) fn probe(
         }
     }
     (facts, findings.into_shown())
+}
+
+/// Returns whether missing folders above the files of a job may be made with them. A job that makes
+/// one name per operation makes nothing else: fio's `filecreate` wants the folder to be there, too.
+pub(crate) fn may_make_parents(job: &Job) -> bool {
+    let makes_names = matches!(job.engine.kind, EngineKind::Names(op) if !op.needs_existing());
+    job.files.allow_create && !makes_names
+}
+
+/// Returns a path that is missing in the nearest folder above a target that is there.
+fn below_nearest_folder(path: &Path) -> PathBuf {
+    let mut at = path;
+    while let Some(folder) = at.parent() {
+        if folder.as_os_str().is_empty() || folder.exists() {
+            break;
+        }
+        at = folder;
+    }
+    at.to_owned()
 }
 
 /// Returns whether a target is missing together with folders above it. The folders that a job gives

@@ -395,6 +395,16 @@ fn no_file_is_made_where_devices_have_their_names() {
     let expected = format!("job `a` needs `{}`, and there is no such device", device.display());
     assert_eq!(refused(&Bench::new(), device.to_str().expect("text"), true), expected);
     assert!(!device.exists());
+    // Nor is a folder made there, where those above a file are.
+    let below = device.join("disk").join("x");
+    let text = format!("[a]\nrw=write\nsize=64k\nfilename={}\n", below.display());
+    let options = RunOptions { create_parents: true, ..RunOptions::default() };
+    let plan = Bench::new().plan(&text);
+    match runner::run(&plan, &options, &Control::new(), &mut |_| {}) {
+        Err(RunError::Refused(findings)) => assert_eq!(findings[0].code, "target-missing"),
+        Ok(record) => panic!("it ran: {:?}", record.outcome),
+    }
+    assert!(!device.exists());
 }
 
 #[test]
