@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use plan::files::SyncMode;
 use plan::tree::{
-    Activity, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, StopAfter, TreeSpec,
-    TreeTask, TreeWork,
+    Activity, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, StopAfter, TreeOpen,
+    TreeSpec, TreeTask, TreeWork,
 };
 use plan::{Job, job_fields};
 
@@ -73,8 +73,19 @@ impl Writer {
     }
 
     fn task(&mut self, task: &TreeTask, body: &mut String) {
-        let is_sequential = matches!(task.io, FileIo::Sequential { .. });
-        match task.read_pct {
+        // All fields are named here, so that none is forgotten; a run says names and weights.
+        let TreeTask {
+            name: _,
+            weight: _,
+            operation,
+            read_pct,
+            io,
+            select,
+            block_size,
+            stop_after,
+        } = task;
+        let is_sequential = matches!(io, FileIo::Sequential { .. });
+        match *read_pct {
             Some(pct) if is_sequential => {
                 let is_mixed = pct > 0.0 && pct < 100.0;
                 if is_mixed {
@@ -87,15 +98,15 @@ impl Writer {
                 let _ = write!(body, ",rdpct={}", rounded(pct));
             }
             None => {
-                let _ = write!(body, ",operation={}", operation_word(task.operation));
+                let _ = write!(body, ",operation={}", operation_word(*operation));
             }
         }
         if task.moves_bytes() {
-            let size = size_words(&task.block_size);
-            let _ = write!(body, ",xfersize={size},fileio={}", io_word(task.io));
+            let size = size_words(block_size);
+            let _ = write!(body, ",xfersize={size},fileio={}", io_word(*io));
         }
-        let _ = write!(body, ",fileselect={}", select_words(&task.select));
-        match task.stop_after {
+        let _ = write!(body, ",fileselect={}", select_words(select));
+        match *stop_after {
             Some(StopAfter::Ios(n)) => {
                 let _ = write!(body, ",stopafter={n}");
             }
@@ -111,7 +122,8 @@ impl Writer {
 
     /// Keeps a format for the run behind it.
     fn format(&mut self, n_threads: u32, format: Format, work: &TreeWork) {
-        let words = match (format.clean, format.create, format.folders_only) {
+        let Format { clean, create, folders_only, block_bytes } = format;
+        let words = match (clean, create, folders_only) {
             (true, true, false) => "yes",
             (true, true, true) => "directories",
             (false, true, false) => "restart",
@@ -126,7 +138,7 @@ impl Writer {
         if work.tree.working_set_bytes > 0 {
             self.to.lose(format!("a format of a part of `{}`: all of it", work.tree.anchor));
         }
-        self.format_workload(n_threads, format);
+        self.format_workload(n_threads, block_bytes);
         let fsd = self.structure(work);
         // What was removed alone is not part of another format.
         if self.format.as_ref().is_some_and(|(other, _)| *other != words) {
@@ -137,8 +149,7 @@ impl Writer {
     }
 
     /// Says with how many threads and bytes per write formats are done: all alike, in Vdbench.
-    fn format_workload(&mut self, n_threads: u32, format: Format) {
-        let bytes = format.block_bytes;
+    fn format_workload(&mut self, n_threads: u32, bytes: u32) {
         let line = format!("fwd=format,threads={n_threads},xfersize={bytes}\n");
         match &self.format_workload {
             Some(other) if *other != line => {
@@ -190,8 +201,24 @@ impl Writer {
 
     /// Writes the definition of a tree and returns its name.
     fn structure(&mut self, work: &TreeWork) -> String {
-        let tree = &work.tree;
-        let sizes = match &tree.sizes {
+        // All fields are named here, so that none is forgotten.
+        let TreeSpec {
+            name,
+            anchor,
+            create_parents,
+            depth,
+            width,
+            files,
+            bottom_only,
+            sizes,
+            file_mask,
+            folder_mask,
+            total_bytes,
+            working_set_bytes,
+            share,
+            seed,
+        } = &work.tree;
+        let sizes = match sizes {
             FileSizes::Fixed(bytes) => bytes.to_string(),
             FileSizes::Average(bytes) => format!("({bytes},0)"),
             FileSizes::Split(parts) => {
@@ -203,53 +230,55 @@ impl Writer {
                 format!("({})", words.join(","))
             }
         };
-        let (depth, width, files) = (tree.depth, tree.width, tree.files);
         let mut line = format!(
             "anchor={},depth={depth},width={width},files={files},sizes={sizes}",
-            value(&tree.anchor)
+            value(anchor)
         );
-        if !tree.bottom_only {
+        if !bottom_only {
             line.push_str(",distribution=all");
         }
-        for (key, bytes) in
-            [("totalsize", tree.total_bytes), ("workingsetsize", tree.working_set_bytes)]
-        {
-            if bytes > 0 {
+        for (key, bytes) in [("totalsize", total_bytes), ("workingsetsize", working_set_bytes)] {
+            if *bytes > 0 {
                 let _ = write!(line, ",{key}={bytes}");
             }
         }
-        if tree.share.1 > 1 {
+        if share.1 > 1 {
             line.push_str(",shared=yes");
         }
-        let open = &work.open;
-        if open.raw_bits != 0 {
-            self.to.lose(format!("further flags of open(2) for files in `{}`", tree.anchor));
+        let TreeOpen { direct, dsync, fsync_on_close, raw_bits } = work.open;
+        if raw_bits != 0 {
+            self.to.lose(format!("further flags of open(2) for files in `{anchor}`"));
         }
-        if tree.seed != DEFAULT_SEED {
-            self.to.lose(format!("the seed of the structure in `{}`, {}", tree.anchor, tree.seed));
+        if *seed != DEFAULT_SEED {
+            self.to.lose(format!("the seed of the structure in `{anchor}`, {seed}"));
         }
-        let sync = if open.dsync { SyncMode::Dsync } else { SyncMode::None };
-        line.push_str(&open_flags(open.direct, sync, open.fsync_on_close));
-        if (tree.file_mask.as_str(), tree.folder_mask.as_str()) != DEFAULT_MASKS {
-            let (file, folder) = (&tree.file_mask, &tree.folder_mask);
-            let is_fine = file.starts_with("vdb")
-                && file.strip_suffix(".file").is_some()
-                && folder.starts_with("vdb")
-                && folder.strip_suffix(".dir").is_some();
-            if is_fine {
-                let _ = write!(line, ",mask=({file},{folder})");
-            } else {
-                self.to.lose("names of files that do not begin with vdb and end in .file");
-            }
-        }
-        if tree.create_parents && !self.general.contains("create_anchors") {
+        let sync = if dsync { SyncMode::Dsync } else { SyncMode::None };
+        line.push_str(&open_flags(direct, sync, fsync_on_close));
+        self.masks(file_mask, folder_mask, &mut line);
+        if *create_parents && !self.general.contains("create_anchors") {
             self.general.push_str("create_anchors=yes\n");
         }
-        let (name, is_new) = self.named("fsd", &tree.name, &line);
+        let (name, is_new) = self.named("fsd", name, &line);
         if is_new {
             let _ = writeln!(self.targets, "fsd={name},{line}");
         }
         name
+    }
+
+    /// Says how files and folders of a tree are named.
+    fn masks(&mut self, file: &str, folder: &str, line: &mut String) {
+        if (file, folder) == DEFAULT_MASKS {
+            return;
+        }
+        let is_fine = file.starts_with("vdb")
+            && file.strip_suffix(".file").is_some()
+            && folder.starts_with("vdb")
+            && folder.strip_suffix(".dir").is_some();
+        if is_fine {
+            let _ = write!(line, ",mask=({file},{folder})");
+        } else {
+            self.to.lose("names of files that do not begin with vdb and end in .file");
+        }
     }
 }
 
