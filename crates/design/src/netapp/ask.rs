@@ -65,7 +65,20 @@ pub(super) fn ask(
                 }
                 // What is shared out below.
                 Bound::Cap(CapKind::Pool) => {}
-                _ => ask.times = ask.times.min(times(cap.cap.per_s, cap.used)),
+                Bound::Cap(
+                    CapKind::DiskIops
+                    | CapKind::DiskBytes
+                    | CapKind::VmCachedIops
+                    | CapKind::VmCachedBytes
+                    | CapKind::VmUncachedIops
+                    | CapKind::VmUncachedBytes
+                    | CapKind::VolumeIops
+                    | CapKind::VolumeCeiling,
+                )
+                | Bound::Nothing
+                | Bound::QueueDepth => {
+                    ask.times = ask.times.min(times(cap.cap.per_s, cap.used));
+                }
             }
         }
     }

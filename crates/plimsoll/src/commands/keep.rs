@@ -275,7 +275,20 @@ impl Keeper {
                 let record = Box::new((*record).clone());
                 writer.mail.post(|letters| letters.record = Some(record));
             }
-            _ => {}
+            RunEvent::Note(_)
+            | RunEvent::Layout { .. }
+            | RunEvent::Paused { .. }
+            | RunEvent::CommandEnded { .. }
+            | RunEvent::StepSkipped { .. }
+            | RunEvent::IoError(_)
+            | RunEvent::StepStarted { .. }
+            | RunEvent::Tree { .. }
+            | RunEvent::TreeMade { .. }
+            | RunEvent::OtherTree { .. }
+            | RunEvent::Status(_)
+            | RunEvent::SeriesSoFar(_)
+            | RunEvent::StatusAsked(_)
+            | RunEvent::StepEnded { .. } => {}
         }
     }
 
