@@ -510,6 +510,32 @@ fn what_fits_nothing_in_a_flatfile_is_an_error() {
     }
 }
 
+/// A device has no end: it is refused before it is read.
+#[test]
+fn a_device_is_no_flatfile() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("out")).expect("a folder");
+    symlink("/dev/zero", sandbox.path("out/flatfile.html")).expect("a link");
+    for args in
+        [&["parse", "-i", "/dev/zero"][..], &["parse", "-i", "out"], &["compare", "out", "out"]]
+    {
+        let answer = vdbench(&sandbox, args);
+        assert_eq!((answer.code, answer.stdout.as_str()), (157, ""), "{args:?}");
+        assert!(answer.stderr.contains("it is a device, not a file"), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn a_flatfile_may_come_by_standard_input() {
+    let sandbox = Sandbox::new();
+    sandbox.write("flat", FLAT);
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    let flat = std::fs::File::open(sandbox.path("flat")).expect("it is there");
+    let command = command.args(["vdbench", "parse", "-i", "-", "-c", "run", "rate", "-a"]);
+    let answer = outcome(command.stdin(flat));
+    assert_eq!(answer.success(), "Run,rate\nrd1,50.0\nrd1,51.0\nRD2,99.0\n");
+}
+
 #[test]
 fn other_commands_read_these_files() {
     let sandbox = Sandbox::new();

@@ -261,11 +261,7 @@ fn best<'a, 'e>(
 
 /// Reads a file of needs. Mistakes are printed and end the command.
 fn read_needs(name: &str) -> Result<SearchInput, Failure> {
-    let text = if name == "-" {
-        limited::read_text(std::path::Path::new("/dev/stdin"), TABLE_BYTES_MAX)
-    } else {
-        limited::read_text(std::path::Path::new(name), TABLE_BYTES_MAX)
-    };
+    let text = limited::read_text(std::path::Path::new(name), TABLE_BYTES_MAX);
     let text = text.map_err(|error| {
         Failure::wrong_use(format!("cannot read `{name}`: {}", system_text(&error)))
             .hint(super::needs::MAKES)

@@ -3,12 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use units::system_text;
-
 use crate::exit::Failure;
 use crate::stream;
 
-use super::parse::Table;
+use super::parse::{self, FLATFILE, Table};
 
 const USAGE: &str = "plimsoll vdbench compare OLD_DIRECTORY NEW_DIRECTORY";
 
@@ -40,11 +38,8 @@ pub(super) fn run(args: &[String]) -> Result<(), Failure> {
 }
 
 fn averages(folder: &str) -> Result<Vec<Average>, Failure> {
-    let path = Path::new(folder).join("flatfile.html");
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        Failure::wrong_use(format!("cannot read `{}`: {}", path.display(), system_text(&error)))
-            .hint(USAGE)
-    })?;
+    let path = Path::new(folder).join(FLATFILE);
+    let text = parse::read(&path).map_err(|failure| failure.hint(USAGE))?;
     let table = Table::read(&text)
         .ok_or_else(|| Failure::wrong_use(format!("`{}` has no results", path.display())))?;
     Ok(averages_of(&table))
@@ -52,7 +47,7 @@ fn averages(folder: &str) -> Result<Vec<Average>, Failure> {
 
 fn averages_of(table: &Table<'_>) -> Vec<Average> {
     let mut averages: Vec<Average> = Vec::new();
-    for line in &table.lines {
+    for line in table.rows() {
         let word = |name: &str| {
             let idx = table.idx_of(name)?;
             line.get(idx).copied()

@@ -1,12 +1,12 @@
 //! `vdbench parse`: chosen columns and lines of a flatfile, for spreadsheets.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use units::system_text;
 
 use crate::exit::Failure;
-use crate::inputs;
+use crate::limited::{self, RESULT_BYTES_MAX};
 use crate::sink::Sink;
 use crate::stream;
 
@@ -14,7 +14,7 @@ const USAGE: &str = "plimsoll vdbench parse -i flatfile.html|DIR [-c columns..|a
                      [-f column value ..] [-a] [-t] [-q] [-o file.csv]";
 
 /// What an output directory calls its flatfile.
-const FLATFILE: &str = "flatfile.html";
+pub(super) const FLATFILE: &str = "flatfile.html";
 
 /// What is chosen.
 #[derive(Debug, Default)]
@@ -39,17 +39,9 @@ pub(super) fn run(args: &[String]) -> Result<(), Failure> {
     let Some(input) = &choice.input else {
         return Err(Failure::wrong_use("no flatfile is named").hint(USAGE));
     };
-    let (text, input) = match Path::new(input) {
-        _ if input == "-" => (std::io::read_to_string(std::io::stdin()), PathBuf::from(input)),
-        path => {
-            let path = if path.is_dir() { path.join(FLATFILE) } else { path.to_owned() };
-            inputs::note(&path);
-            (std::fs::read_to_string(&path), path)
-        }
-    };
-    let text = text.map_err(|error| {
-        Failure::wrong_use(format!("cannot read `{}`: {}", input.display(), system_text(&error)))
-    })?;
+    let input = Path::new(input);
+    let input = if input.is_dir() { input.join(FLATFILE) } else { input.to_owned() };
+    let text = read(&input)?;
     let table = chosen(&text, &choice)?;
     let output = choice.output.as_deref().filter(|path| *path != "-");
     Sink::open(output)?.write(&table)?;
@@ -58,6 +50,13 @@ pub(super) fn run(args: &[String]) -> Result<(), Failure> {
         stream::print_message(&format!("{n_lines} lines written to `{path}`\n"));
     }
     Ok(())
+}
+
+/// Reads a flatfile, from a file, a pipe or, as `-`, the standard input.
+pub(super) fn read(path: &Path) -> Result<String, Failure> {
+    limited::read_text(path, RESULT_BYTES_MAX).map_err(|error| {
+        Failure::wrong_use(format!("cannot read `{}`: {}", path.display(), system_text(&error)))
+    })
 }
 
 impl Choice {
@@ -139,13 +138,13 @@ fn chosen(text: &str, choice: &Choice) -> Result<String, Failure> {
     };
     push(&table.names);
     let mut n_rows = 0;
-    for line in &table.lines {
+    for line in table.rows() {
         let word = |idx: usize| line.get(idx).copied().unwrap_or_default();
         let is_average = interval_idx.is_some_and(|idx| word(idx).starts_with("avg"));
         let is_wanted = filters.iter().all(|(idx, value)| word(*idx) == *value);
         // One or the other: a sum over both would count everything twice.
         if is_wanted && is_average == choice.averages {
-            push(line);
+            push(&line);
             n_rows += 1;
         }
     }
@@ -172,25 +171,43 @@ fn nothing_fits(choice: &Choice) -> Failure {
     failure.hint("a filter is the whole value as the flatfile has it: case and zeros count")
 }
 
-/// A flatfile.
+/// A flatfile. Its rows are taken apart one at a time: a large one has millions of words.
 pub(super) struct Table<'a> {
     pub(super) names: Vec<&'a str>,
-    pub(super) lines: Vec<Vec<&'a str>>,
+    /// Behind the heading.
+    body: &'a str,
 }
 
 impl<'a> Table<'a> {
     /// Takes a flatfile apart; `None` if there is no heading.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        let lines = text.lines().filter(|line| !line.starts_with(['*', '<']));
-        let mut lines = lines
-            .map(|line| line.split_whitespace().collect::<Vec<_>>())
-            .filter(|words| !words.is_empty());
-        let names = lines.next().filter(|names| names.contains(&"Run"))?;
-        Some(Table { names, lines: lines.collect() })
+        let mut body = text;
+        loop {
+            let (line, rest) = body.split_once('\n').unwrap_or((body, ""));
+            let names = words(line);
+            if names.contains(&"Run") {
+                return Some(Table { names, body: rest });
+            }
+            if !names.is_empty() || rest.is_empty() {
+                return None;
+            }
+            body = rest;
+        }
+    }
+
+    /// Returns the rows behind the heading, as words.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Vec<&'a str>> {
+        self.body.lines().map(words).filter(|words| !words.is_empty())
     }
 
     /// Returns the position of a column, whatever its case.
     pub(super) fn idx_of(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known.eq_ignore_ascii_case(name))
     }
+}
+
+/// Returns the words of a line; none of a comment, of HTML, or of an empty one.
+fn words(line: &str) -> Vec<&str> {
+    let is_row = !line.starts_with(['*', '<']);
+    line.split_whitespace().filter(|_| is_row).collect()
 }
