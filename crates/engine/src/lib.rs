@@ -10,6 +10,7 @@
 //! Tests: beside each engine, and `tests/` for the behaviour all engines share.
 
 pub mod arena;
+pub mod devices;
 pub mod files;
 pub mod layout;
 pub mod mounts;

@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-use engine::PartFile;
+use engine::{PartFile, devices};
 use units::system_text;
 
 use crate::exit::{Exit, Failure};
@@ -42,8 +42,19 @@ pub(crate) fn write_between(path: &Path, bytes: &[u8]) -> io::Result<()> {
     beside(path, bytes, false).map(drop)
 }
 
+/// Refuses to make a file where devices have their names: a mistyped one would lie in memory, and
+/// be taken for a device.
+pub(crate) fn refuse_among_devices(path: &Path) -> io::Result<()> {
+    if devices::would_hold(path) {
+        let why = format!("only devices belong in {}, and no file is made there", devices::FOLDER);
+        return Err(io::Error::other(why));
+    }
+    Ok(())
+}
+
 /// Writes a result into a file that must not be there yet, whole or not at all.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    refuse_among_devices(path)?;
     let mut file = File::create_new(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     written.inspect_err(|_| {
@@ -65,6 +76,9 @@ impl ResultFile {
                     let why = "it is a block device, and its contents would be lost";
                     return Err(io::Error::other(why));
                 }
+                if facts.is_file() {
+                    refuse_among_devices(&place)?;
+                }
                 // A user who may not write to it may not replace it, either.
                 let there = File::options().write(true).open(path)?;
                 let is_alone = facts.is_file() && facts.nlink() == 1;
@@ -73,6 +87,7 @@ impl ResultFile {
                 }
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
+                refuse_among_devices(&place)?;
                 drop(part_of(&place, None)?);
             }
             Err(error) => return Err(error),
@@ -182,7 +197,7 @@ pub(crate) fn not_written(path: &Path, error: &io::Error) -> Failure {
             (Exit::WrongUse, "that file system is read-only: name a file on another one")
         }
         ErrorKind::InvalidFilename => (Exit::WrongUse, "name a file with a shorter name"),
-        ErrorKind::Other => (Exit::WrongUse, "name a file"),
+        ErrorKind::Other => (Exit::WrongUse, "name a file in another folder"),
         _ => (Exit::RunFailed, "name another file"),
     };
     let message = format!("cannot write to `{}`: {}", path.display(), system_text(error));

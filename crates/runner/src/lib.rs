@@ -40,6 +40,7 @@ mod memory;
 mod misuse;
 mod open_dir;
 mod options;
+mod outputs;
 mod overlaps;
 mod parts;
 mod pauses;

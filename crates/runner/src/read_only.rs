@@ -4,17 +4,17 @@
 //! `plan::change` defines what a job changes by itself. The layout decides what it changes because
 //! a file is missing or too short.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use engine::FileKind;
-use plan::change::{self, Change, OutputFile, Scope};
+use plan::change::{self, Change, Scope};
 use plan::{Diagnostic, Job, Plan, Step};
 
 use crate::bind::{BoundFile, BoundPlan, BoundWorker};
 use crate::facts::Facts;
 use crate::findings::{FILES_SHOWN_MAX, Findings};
-use crate::logs;
 use crate::options::RunOptions;
+use crate::outputs::{self, Written};
 use crate::prepare::{self, FileNow};
 
 /// Code of a file that would have to be made or extended; fio has words of its own for it.
@@ -147,47 +147,12 @@ fn areas(plan: &Plan) -> Vec<PathBuf> {
     plan.jobs().flat_map(of_job).map(whole).collect()
 }
 
-/// A file other than the targets that a run writes.
-struct Written {
-    /// Of whom: a job, or the whole run.
-    who: String,
-    /// What asks for it.
-    option: &'static str,
-    /// Where it is; a folder where its name is one of our own.
-    path: PathBuf,
-    /// It is written behind what is there.
-    is_added: bool,
-}
-
 /// Refuses logs and the like that would be written where the plan measures, or over a file that
 /// is there.
 pub(crate) fn outputs(plan: &Plan, bound: &BoundPlan, options: &RunOptions) -> Vec<Diagnostic> {
     let areas = areas(plan);
-    let log_dir = options.log_dir.as_deref().unwrap_or(Path::new(""));
-    let aux_dir = options.aux_dir.as_deref().unwrap_or(Path::new(""));
-    let mut all = Vec::new();
-    for (_, path) in logs::bandwidth_log_paths(options) {
-        let who = "the run".to_owned();
-        all.push(Written { who, option: "--bandwidth-log", path, is_added: false });
-    }
-    for (number, worker) in (1..).zip(bound.workers()) {
-        let job = worker.job.as_ref();
-        let who = || format!("job `{}`", job.name);
-        // A job that only makes its files opens no logs.
-        let names = if job.files.create_only { Vec::new() } else { logs::names(job, number) };
-        for (option, name) in names {
-            let (path, is_added) = (log_dir.join(name), !job.logs.per_worker);
-            all.push(Written { who: who(), option, path, is_added });
-        }
-        for OutputFile { option, path } in change::outputs(job) {
-            let folder = if path.is_empty() { aux_dir } else { log_dir };
-            let path = folder.join(path);
-            // A record of I/O is written behind what is there.
-            all.push(Written { who: who(), option, path, is_added: true });
-        }
-    }
     let mut findings = Findings::default();
-    for written in &all {
+    for written in &outputs::of(bound, options) {
         if let Some(finding) = output(written, &areas) {
             findings.add_of_file(&written.who, finding);
         }
@@ -207,9 +172,7 @@ fn output(written: &Written, areas: &[PathBuf]) -> Option<Diagnostic> {
         };
         return Some(refusal(&what, "name a new file, or leave out `--readonly`"));
     }
-    let is_folder = path.as_os_str().is_empty() || path.is_dir();
-    let folder = if is_folder { Some(path.as_path()) } else { path.parent() };
-    let folder = folder.filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = written.folder();
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     areas.iter().any(|area| folder.starts_with(area)).then(|| {
         refusal(

@@ -5,8 +5,10 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use engine::mounts::{DeviceNumber, KernelUse, Process, UnreadTable};
-use engine::{ContentsKind, EngineError, FileInUse, FileKind, FileUse, TargetFacts, WriteRisk};
+use engine::mounts::{KernelUse, Process, UnreadTable};
+use engine::{
+    ContentsKind, EngineError, FileInUse, FileKind, FileUse, TargetFacts, WriteRisk, devices,
+};
 use plan::{Diagnostic, EngineKind, Job, Plan, change};
 use units::system_text;
 
@@ -17,6 +19,7 @@ use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::folders::Folders;
 use crate::options::RunOptions;
+use crate::outputs;
 
 /// Looks at every target of the plan, those that are changed first. A target that cannot be looked
 /// at is a diagnostic, unless it only lacks a folder that the run may make. Not all are looked at
@@ -105,8 +108,9 @@ pub(crate) fn check(
 ) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     findings.extend(check_records(bound, options, control));
+    findings.extend(outputs::among_devices(bound, options));
     let in_use = engine::files_in_use();
-    let dev = folder_of_devices();
+    let dev = devices::file_system();
     for worker in bound.workers() {
         let job = worker.job.as_ref();
         if job.engine.kind.is_idle() {
@@ -114,7 +118,8 @@ pub(crate) fn check(
         }
         for file in worker.files.iter().take_while(|_| !control.is_stopped()) {
             let Some(facts) = facts.get(&file.path) else { continue };
-            let is_in_dev = file.path.parent() == Some(Path::new(DEV)) || dev == Some(facts.device);
+            let is_in_dev =
+                file.path.parent() == Some(Path::new(devices::FOLDER)) || dev == Some(facts.device);
             let of_file = [
                 check_risk(job, facts, options),
                 check_file(job, facts, &in_use, options),
@@ -338,17 +343,6 @@ fn check_alignment(job: &Job, file: &BoundFile, facts: &TargetFacts) -> Option<D
         );
     }
     None
-}
-
-/// Where devices have their names.
-const DEV: &str = "/dev";
-
-/// Returns the number of the file system that is mounted there, if one is: it is in memory, and
-/// what is made below `/dev/disk` or `/dev/mapper` lies on it, too.
-fn folder_of_devices() -> Option<DeviceNumber> {
-    let number = |path: &str| Some(rustix::fs::stat(path).ok()?.st_dev);
-    let dev = number(DEV).filter(|dev| number("/") != Some(*dev))?;
-    Some((rustix::fs::major(dev), rustix::fs::minor(dev)))
 }
 
 /// A target that must be there and is not: a file of a device's name would be made in memory.

@@ -433,11 +433,5 @@ fn write(
     if let Some(design) = parse(market, need, ranked) {
         text.push_str(&promises(need, &judge(&design, need).hit_ratios));
     }
-    write_text(path, text)
-}
-
-fn write_text(path: &str, text: String) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| {
-        Failure::wrong_use(format!("cannot write `{path}`: {}", system_text(&error)))
-    })
+    form::write(path, &text)
 }

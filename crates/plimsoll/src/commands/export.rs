@@ -123,7 +123,9 @@ fn one_each(
             .hint("name a folder, which gets a file per run: --output FOLDER"));
     };
     let folder = Path::new(folder);
-    fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
+    let made = result_file::refuse_among_devices(&folder.join("run.json"));
+    let made = made.and_then(|()| fs::create_dir_all(folder));
+    made.map_err(|error| not_written(folder, &error))?;
     for (idx, run) in runs.iter().enumerate() {
         let path = folder.join(file_name(run, idx));
         inputs::refuse(&path)?;

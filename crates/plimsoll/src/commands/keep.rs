@@ -10,7 +10,7 @@ use store::{Begin, Live, Store, StoreError};
 use units::system_text;
 
 use crate::exit::Failure;
-use crate::{clock, env, stream};
+use crate::{clock, env, result_file, stream};
 
 /// Where the run store is.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -66,7 +66,7 @@ impl StoreArgs {
     /// Opens the store to add to it; makes it where there is none.
     pub(super) fn open_or_make(&self) -> Result<Store, Failure> {
         let Some(path) = self.path() else { return Err(no_store()) };
-        Store::open(&path).map_err(failure)
+        open(&path).map_err(failure)
     }
 
     /// Opens the store to look into it.
@@ -114,6 +114,13 @@ impl KeepArgs {
         let is_virtual = emulation.is_some_and(Emulation::is_virtual);
         (!is_virtual && self.path().is_some()).then_some(REPORT_INTERVAL_MS)
     }
+}
+
+/// Opens a store to add to it; makes it where there is none.
+fn open(path: &Path) -> Result<Store, StoreError> {
+    result_file::refuse_among_devices(path)
+        .map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
+    Store::open(path)
 }
 
 /// Reads a name or a tag of a run, by which commands are to find it again.
@@ -241,7 +248,7 @@ impl Keeper {
             plan: dialects::native::write(plan).text,
             started_unix_ms: clock::report_time().unix_ms,
         };
-        let live = Store::open(&path).and_then(|store| store.begin(&begin));
+        let live = open(&path).and_then(|store| store.begin(&begin));
         let is_asked = args.store.store.is_some() || args.name.is_some() || !args.tag.is_empty();
         let Some(live) = Self::or_warn(live) else { return Keeper { writer: None, is_asked } };
         let mail = Arc::new(Mail::default());

@@ -7,6 +7,7 @@ use rustix::fs::{FallocateFlags, Mode, OFlags};
 use units::system_text;
 
 use crate::exit::Failure;
+use crate::result_file;
 use crate::stream;
 
 /// Space that must stay free: a measurement must not fill a disk that others use.
@@ -52,7 +53,8 @@ impl Scratch {
         let mut problem = String::new();
         for place in places {
             let dir = place.join(&name);
-            match fs::create_dir(&dir) {
+            let made = result_file::refuse_among_devices(&dir).and_then(|()| fs::create_dir(&dir));
+            match made {
                 Ok(()) => return Ok(Scratch { dir, purpose }),
                 Err(error) => {
                     problem =

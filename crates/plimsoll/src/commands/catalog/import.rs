@@ -296,6 +296,8 @@ fn write(dir: &Path, args: &Args, diff: &TableDiff) -> Result<Vec<String>, Failu
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    let saved = fs::create_dir_all(parent).and_then(|()| result_file::write(path, text.as_bytes()));
+    let saved = result_file::refuse_among_devices(path)
+        .and_then(|()| fs::create_dir_all(parent))
+        .and_then(|()| result_file::write(path, text.as_bytes()));
     saved.map_err(|error| not_written(path, &error).with(Exit::RunFailed))
 }

@@ -12,7 +12,7 @@ use units::format_count;
 
 use super::form::Form;
 use super::text::{COLUMNS, binds, dollars, head, why_text};
-use super::{Args, explain, failure, terms, write_text};
+use super::{Args, explain, failure, form, terms};
 use crate::exit::{Exit, Failure};
 use crate::fill::fill;
 use crate::stream;
@@ -62,7 +62,7 @@ pub(super) fn run(
         return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
     }
     if let (Some(path), Some(ranked)) = (&args.output, chosen) {
-        write_text(path, file(&answer, asked, ranked))?;
+        form::write(path, &file(&answer, asked, ranked))?;
     }
     let page = match (args.json, args.explain.and(chosen)) {
         (true, _) => as_json(args, asked, &answer),

@@ -43,12 +43,14 @@ impl Folder {
             return Err(Failure::wrong_use("`-o` names no output directory").hint("write `-o DIR`"));
         }
         let path = if let Some(stem) = wanted.strip_suffix('+') {
+            refuse_among_devices(wanted, Path::new(stem))?;
             return Folder::numbered(stem);
         } else if let Some(stem) = wanted.strip_suffix(".tod") {
             PathBuf::from(format!("{stem}.{}", now.compact()))
         } else {
             PathBuf::from(wanted)
         };
+        refuse_among_devices(wanted, &path.join(PAGES[0]))?;
         let is_new = !path.exists();
         fs::create_dir_all(&path).map_err(|error| cannot(&path, &error))?;
         let lock = lock(&path)?;
@@ -211,6 +213,11 @@ fn refuse_others(path: &Path, has_record: bool) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses a directory in which this file, or which itself, would lie among devices.
+fn refuse_among_devices(wanted: &str, path: &Path) -> Result<(), Failure> {
+    result_file::refuse_among_devices(path).map_err(|error| cannot(Path::new(wanted), &error))
 }
 
 fn cannot(path: &Path, error: &io::Error) -> Failure {

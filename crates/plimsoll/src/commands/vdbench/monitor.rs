@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use units::system_text;
 
 use crate::exit::Failure;
+use crate::result_file;
 
 /// Longest first line that is looked at.
 const LINE_BYTES_MAX: u64 = 256;
@@ -38,7 +39,9 @@ impl Monitor {
                 Err(io::Error::other("it holds something other than `end_rd` or `end_vdbench`"))
             }
             Ok(_) => monitor.clear(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => monitor.clear(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                result_file::refuse_among_devices(&monitor.path).and_then(|()| monitor.clear())
+            }
             Err(error) => Err(error),
         };
         begun.map(|()| monitor).map_err(|error| {
