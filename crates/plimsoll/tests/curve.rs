@@ -1,10 +1,13 @@
 //! `plimsoll curve`: load lines of volumes whose limits are known.
 
 mod common;
+#[path = "common/loop_device.rs"]
+mod loop_device;
 
 use std::path::Path;
 
 use common::{Outcome, Sandbox};
+use loop_device::LoopDevice;
 use record::{CurveRecord, Figure, Lever, Record};
 
 /// A disk of 1 TiB whose latency does not vary, so that its load line can be computed.
@@ -201,6 +204,36 @@ fn what_cannot_be_swept_says_why() {
     }
     let data = std::fs::read(sandbox.path("data")).expect("it is there");
     assert_eq!(data, precious.as_bytes());
+}
+
+/// A job file is asked about a device as a device is that is named itself.
+#[test]
+fn a_job_that_writes_to_a_device_wants_to_be_allowed_to() {
+    let sandbox = sandbox();
+    let precious = "precious".repeat(1 << 17);
+    sandbox.write("disk", &precious);
+    let Some(device) = LoopDevice::new(&sandbox.path("disk")) else { return };
+    let path = device.path();
+    let file = |name: &str, rw: &str| {
+        sandbox.write(name, format!("[a]\nfilename={path}\nrw={rw}\nbs=4k\n"));
+    };
+    file("writes.fio", "randwrite");
+    file("reads.fio", "randread");
+    let short = ["--time", "200ms", "--ramp", "0s", "--points", "0", "--no-progress"];
+    let few = ["--repeat", "1", "--rate-max", "1000", "--arrivals", "fixed"];
+    let easy = ["--limit", "p50 < 30s and achieved > 1%"];
+    let run = |args: &[&str]| sandbox.plimsoll(&[&["curve"], args, &short, &few, &easy].concat());
+    let of_device = run(&[path, "--rw", "randwrite"]).mistake();
+    assert!(of_device.contains(&format!("`{path}` exists and would be overwritten")));
+    assert_eq!(run(&["writes.fio"]).mistake(), of_device);
+    let forbidden = run(&["writes.fio", "--readonly"]).mistake();
+    assert!(forbidden.contains("error[read-only-run]: job `a` writes to"), "{forbidden}");
+    let disk = || std::fs::read(sandbox.path("disk")).expect("it is there");
+    // What is found in so short a time does not matter.
+    assert_ne!(run(&["reads.fio"]).code, 2);
+    assert!(disk() == precious.as_bytes(), "nothing is written");
+    assert_ne!(run(&["writes.fio", "--overwrite"]).code, 2);
+    assert!(disk() != precious.as_bytes(), "it is written");
 }
 
 /// One curve on each side: at a load that both have, their seconds tell.

@@ -13,7 +13,7 @@ use engine::FileKind;
 use pattern::rng::{Rng, Stream, derive};
 use plan::files::{FileType, Size};
 use plan::replay::Recording;
-use plan::{Diagnostic, EngineWork, Job, Plan};
+use plan::{Diagnostic, EngineWork, Job, Plan, change};
 use worker::FileRegion;
 
 use crate::control::Control;
@@ -98,6 +98,19 @@ impl BoundFile {
 pub fn paths(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     let mut seen = HashSet::new();
     plan.jobs().flat_map(job_paths).filter(move |path| seen.insert(path.clone()))
+}
+
+/// Returns every path of this host whose contents the plan changes, likewise. Jobs with more
+/// workers than a run takes are left out: they are refused.
+pub fn changed_paths(plan: &Plan) -> impl Iterator<Item = PathBuf> {
+    let is_meant = |job: &&Job| {
+        job.engine.kind.opens_files_here()
+            && u64::from(job.n_workers) <= WORKERS_MAX
+            && change::changes_targets(job)
+    };
+    let mut seen = HashSet::new();
+    let paths = plan.jobs().filter(is_meant).flat_map(job_paths);
+    paths.filter(move |path| seen.insert(path.clone()))
 }
 
 /// Reports that the plan has more workers than a run takes. To be asked before anything is made for

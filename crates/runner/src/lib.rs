@@ -75,7 +75,7 @@ mod virtual_time;
 mod watch;
 mod worker_event;
 
-pub use bind::{WORKERS_MAX, paths as target_paths};
+pub use bind::{WORKERS_MAX, changed_paths, paths as target_paths};
 pub use control::{Control, Stop};
 pub use emulation::{DesignChange, EmulatedTime, Emulation};
 pub use event::{RunEvent, TREE_INCOMPLETE, TreePart};

@@ -48,7 +48,8 @@ pub(super) struct SubjectArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
 
-    /// Write to an existing file or device. Its contents are lost.
+    /// Write to an existing file or device, also to a device that a job file names. Its contents
+    /// are lost.
     #[arg(long)]
     overwrite: bool,
 
@@ -141,6 +142,9 @@ impl Subject {
             };
             let parsed = input.parse_read(&read, true).parsed;
             input::print_findings(&parsed)?;
+            if on.is_none() && !is_read_only {
+                args.check_devices(&parsed.plan)?;
+            }
             let file = Path::new(target).file_name().unwrap_or(target.as_ref());
             let about = file.to_string_lossy().into_owned();
             return Ok(Subject { plan: parsed.plan, about, _scratch: None });
@@ -177,6 +181,17 @@ impl SubjectArgs {
     /// Returns who issues the load: as many workers as it takes, unless the number is given.
     pub(super) fn issuers(&self) -> Workers {
         if self.workers.is_some() { Workers::fixed() } else { Workers::default() }
+    }
+
+    /// Refuses jobs that write to a device, unless they may. Files of theirs are made by the first
+    /// of them, and are there when the next begins.
+    fn check_devices(&self, plan: &Plan) -> Result<(), Failure> {
+        let is_device = |path: &PathBuf| {
+            std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device())
+        };
+        let mut devices = runner::changed_paths(plan).filter(is_device);
+        devices
+            .try_for_each(|path| existing::check_overwrite(&path.to_string_lossy(), self.overwrite))
     }
 
     /// Returns what is named, or the only volume of the design.
