@@ -427,6 +427,29 @@ fn what_cannot_be_measured_is_reported() {
     check_refused(&["volume", "--readonly"], &["has to be written before it is read"]);
 }
 
+/// What is left out of a file that is only read has the reason and the remedy of what was typed.
+#[test]
+fn what_only_writes_is_refused_for_the_reason_that_was_given() {
+    let sandbox = sandbox();
+    sandbox.write("data", vec![b'x'; 1 << 20]);
+    let text = "schema = \"plimsoll.suite/1\"\nname = \"mine\"\n[[part]]\nname = \"writes\"\n\
+                rw = \"randwrite\"\nbs = \"4k\"\n";
+    sandbox.write("mine.toml", text);
+    for what in [["--suite", "mine.toml"], ["--need", "iops=10,read=0"]] {
+        let mistake = |more: &[&str]| {
+            sandbox.plimsoll(&[&["bench", "data"][..], &what, more].concat()).mistake()
+        };
+        let kept = mistake(&[]);
+        assert!(kept.contains("the target may not be overwritten"), "{kept}");
+        assert!(kept.contains("hint: `--overwrite` measures writes, too"), "{kept}");
+        let asked = mistake(&["--readonly"]);
+        assert!(asked.contains("and `--readonly` is given"), "{asked}");
+        assert!(asked.contains("hint: leave out `--readonly`"), "{asked}");
+    }
+    let data = fs::read(sandbox.path("data")).expect("it is there");
+    assert!(data.iter().all(|byte| *byte == b'x'));
+}
+
 #[test]
 fn a_folder_that_may_not_be_written_to_is_reported() {
     let reported = sandbox().plimsoll(&["bench", "/proc"]).mistake();
@@ -577,7 +600,7 @@ fn mistakes_are_reported_before_anything_runs() {
         (&["--need", "iops=5000", "--repeat", "3"], "`--repeat` is for suites"),
         (&["--need", "iops=5000,read=0"], "may not be overwritten"),
         (&["--suite", "etcd", "--scale", "0.001"], "suite `etcd` only writes, and the target"),
-        (&["--suite", "snia-iops"], "`--overwrite` allows it; the contents are lost"),
+        (&["--suite", "snia-iops"], "`--overwrite` measures writes, too; the contents are lost"),
     ] {
         let outcome = sandbox.plimsoll(&[&["bench", "old"], args].concat());
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stdout);

@@ -135,6 +135,25 @@ fn commands_of_a_fio_file_need_permission_but_in_fio_mode() {
     assert!(sandbox.path("ran").exists());
 }
 
+/// Permission to write and its refusal are one mistake, of which nothing is run.
+#[test]
+fn options_that_contradict_it_are_refused() {
+    for (command, other) in [
+        ("bench", "--overwrite"),
+        ("curve", "--overwrite"),
+        ("run", "--overwrite-filesystem"),
+        ("curve", "--allow-mounted-write"),
+    ] {
+        let found = Sandbox::new().plimsoll(&[command, "data", "--readonly", other]).mistake();
+        assert!(found.contains("cannot be used with"), "{found}");
+        assert!(found.contains("--readonly") && found.contains(other), "{found}");
+        assert_eq!(found.matches("error").count(), 1, "{found}");
+    }
+    let args = ["vdbench", "-f", "p", "--readonly", "--overwrite-filesystem"];
+    let found = Sandbox::new().plimsoll(&args).mistake();
+    assert!(found.contains("`--readonly` cannot be used with `--overwrite-filesystem`"), "{found}");
+}
+
 /// A scratch folder that is made and removed leaves its trace in the time of the folder's last
 /// change.
 #[test]

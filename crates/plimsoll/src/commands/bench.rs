@@ -15,7 +15,7 @@ use runner::{Control, RunOptions};
 use self::driver::Driver;
 use self::sites::{SiteKind, Sites};
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
-use super::existing;
+use super::existing::ReadOnly;
 use super::on::OnArgs;
 use super::subject;
 use super::suite::{self, ChangeArgs, ChosenSuite};
@@ -51,7 +51,7 @@ pub(super) struct Args {
 
     /// Write to an existing file or device. Its contents are lost. Without this option, only reads
     /// are measured there.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "readonly")]
     overwrite: bool,
 
     /// Discard a device's contents before a suite that asks for it.
@@ -112,10 +112,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         running.steps = steps(&running.suite, &running.order);
     }
     let n_all = running.steps.len();
-    if sites.is_read_only {
-        refuse_writes(&args.need)?;
+    if let Some(why) = sites.read_only {
+        refuse_writes(&args.need, why)?;
         running.steps = driver::reading(running.steps);
-        refuse_nothing(&running)?;
+        refuse_nothing(&running, why)?;
         running.suite.curve = running.suite.curve.filter(|curve| {
             let name = curve.access.as_str();
             name == "read" || name == "randread"
@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let n_left_out = n_all - running.steps.len();
     let plan = driver::plan_of(&running.steps, &sites.list, 0)?;
-    if sites.is_read_only || sites.kinds.iter().all(|kind| *kind == SiteKind::Emulated) {
+    if sites.read_only.is_some() || sites.kinds.iter().all(|kind| *kind == SiteKind::Emulated) {
         // Nothing is written ahead.
         running.suite.prepare.n_fills = 0;
     }
@@ -141,8 +141,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         notes: Vec::new(),
         left_ns,
     };
-    if n_left_out > 0 {
-        note_left_out(&mut driver, n_left_out);
+    if let Some(why) = driver.sites.read_only.filter(|_| n_left_out > 0) {
+        note_left_out(&mut driver, n_left_out, why);
     }
     if has_connections && !is_export {
         let message = "connections are those of the mount; nfs://SERVER/PATH varies them";
@@ -168,11 +168,11 @@ fn note_targets(targets: &[String]) {
 }
 
 /// Prints how many steps are left out because they write.
-fn note_left_out(driver: &mut Driver<'_>, n_left_out: usize) {
+fn note_left_out(driver: &mut Driver<'_>, n_left_out: usize, why: ReadOnly) {
     let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
-    let message = format!("{n_left_out} {steps} left out: {}", existing::READ_ONLY);
+    let message = format!("{n_left_out} {steps} left out: {}", why.words());
     driver.add_note(NoteSeverity::Info, "reads-only", message);
-    driver.session.print("hint: --overwrite measures them too\n");
+    driver.session.print(&format!("hint: {}\n", why.remedy()));
 }
 
 /// Returns what is measured: a suite, or needs.
@@ -198,28 +198,19 @@ fn running(args: &Args) -> Result<Running, Failure> {
 const NEED_PARAMETERS: [&str; 5] = ["size", "time", "ramp", "fill_time", "fills"];
 
 /// Refuses needs that write to what may only be read.
-fn refuse_writes(needs: &[Need]) -> Result<(), Failure> {
+fn refuse_writes(needs: &[Need], why: ReadOnly) -> Result<(), Failure> {
     match needs.iter().find(|need| need.writes()) {
         None => Ok(()),
-        Some(need) => {
-            let message = format!("`{}` writes, and the target may not be overwritten", need.text);
-            Err(Failure::wrong_use(message)
-                .hint("`--overwrite` measures it too; the contents are lost")
-                .hint("a folder gets a scratch file of its own"))
-        }
+        Some(need) => Err(why.refusal(&format!("`{}` writes", need.text))),
     }
 }
 
 /// Refuses a suite of which nothing is left on what may only be read.
-fn refuse_nothing(running: &Running) -> Result<(), Failure> {
+fn refuse_nothing(running: &Running, why: ReadOnly) -> Result<(), Failure> {
     if !running.steps.iter().all(|step| step.is_preparation) {
         return Ok(());
     }
-    let message =
-        format!("suite `{}` only writes, and {}", running.suite.name, existing::READ_ONLY);
-    Err(Failure::wrong_use(message)
-        .hint("`--overwrite` allows it; the contents are lost")
-        .hint("a folder gets a scratch file of its own"))
+    Err(why.refusal(&format!("suite `{}` only writes", running.suite.name)))
 }
 
 /// Keeps what there is, also where a later stage was refused.

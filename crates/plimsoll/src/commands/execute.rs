@@ -64,7 +64,7 @@ pub(super) struct SafetyArgs {
 
     /// Refuse everything that changes something: jobs that write, trim, create, extend or remove
     /// files; commands; settings of the host.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["allow_mounted_write", "overwrite_filesystem"])]
     pub(super) readonly: bool,
 
     /// Run the commands in files, such as exec_prerun= of fio and startcmd= of Vdbench.

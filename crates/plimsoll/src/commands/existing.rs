@@ -8,8 +8,45 @@ use units::system_text;
 
 use crate::exit::Failure;
 
-/// Text for a target that is only read.
-pub(super) const READ_ONLY: &str = "the target may not be overwritten";
+/// Why a target is only read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadOnly {
+    /// `--readonly` is given.
+    Asked,
+    /// It was there before, and `--overwrite` is not given.
+    Kept,
+}
+
+impl ReadOnly {
+    /// Returns the reason, to stand behind what is not done.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            ReadOnly::Asked => "`--readonly` is given",
+            ReadOnly::Kept => "the target may not be overwritten",
+        }
+    }
+
+    /// Returns what to do to have it written to.
+    pub(super) fn remedy(self) -> &'static str {
+        match self {
+            ReadOnly::Asked => {
+                "leave out `--readonly` to measure writes, too; on a file or device they take \
+                 `--overwrite`"
+            }
+            ReadOnly::Kept => "`--overwrite` measures writes, too; the contents are lost",
+        }
+    }
+
+    /// Refuses what only writes; `what` names it.
+    pub(super) fn refusal(self, what: &str) -> Failure {
+        let message = format!("{what}, and {}", self.words());
+        let failure = Failure::wrong_use(message).hint(self.remedy());
+        match self {
+            ReadOnly::Asked => failure,
+            ReadOnly::Kept => failure.hint("a folder gets a scratch file of its own"),
+        }
+    }
+}
 
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

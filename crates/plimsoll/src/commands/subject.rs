@@ -50,7 +50,7 @@ pub(super) struct SubjectArgs {
 
     /// Write to an existing file or device, also to a device that a job file names. Its contents
     /// are lost.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "readonly")]
     overwrite: bool,
 
     /// Of a job file: replace the path prefix A by B in every job; may be repeated.

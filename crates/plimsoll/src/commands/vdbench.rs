@@ -239,6 +239,15 @@ impl OwnOptions {
                 }
             }
         }
+        if ours.readonly && (ours.allow_mounted_write || ours.overwrite_filesystem) {
+            let other = if ours.allow_mounted_write {
+                "--allow-mounted-write"
+            } else {
+                "--overwrite-filesystem"
+            };
+            let message = format!("`--readonly` cannot be used with `{other}`");
+            return Err(Failure::wrong_use(message));
+        }
         Ok((ours, rest))
     }
 }

@@ -233,12 +233,12 @@ impl Driver<'_> {
                     };
                     self.note(NoteSeverity::Info, "purge", message);
                 }
-                SiteKind::Device if self.may_discard && !self.sites.is_read_only => {
+                SiteKind::Device if self.may_discard && self.sites.read_only.is_none() => {
                     self.discard(&site)?;
                 }
                 kind => {
                     let why = match kind {
-                        SiteKind::Device if self.sites.is_read_only => "it is only read",
+                        SiteKind::Device if self.sites.read_only.is_some() => "it is only read",
                         SiteKind::Device => "`--discard` discards its blocks",
                         SiteKind::Scratch
                         | SiteKind::File
@@ -273,7 +273,7 @@ impl Driver<'_> {
     /// written over.
     fn fill(&mut self) -> Result<(), Failure> {
         let prepare = self.running.suite.prepare.clone();
-        if prepare.n_fills == 0 || self.sites.is_read_only {
+        if prepare.n_fills == 0 || self.sites.read_only.is_some() {
             return Ok(());
         }
         for idx in 0..self.sites.list.len() {

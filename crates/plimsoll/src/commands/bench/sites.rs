@@ -8,7 +8,7 @@ use runner::Emulation;
 use volume::Design;
 use volume::design::{Backing, CacheMode, Volume};
 
-use super::super::existing::{self, Found};
+use super::super::existing::{self, Found, ReadOnly};
 use super::super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use super::super::subject;
 use super::Args;
@@ -51,8 +51,8 @@ pub(super) struct Sites {
     pub(super) list: Vec<Site>,
     pub(super) kinds: Vec<SiteKind>,
     pub(super) scratch: Vec<Scratch>,
-    /// Some of them may not be written to.
-    pub(super) is_read_only: bool,
+    /// Why some of them may not be written to; none where all may.
+    pub(super) read_only: Option<ReadOnly>,
 }
 
 impl Sites {
@@ -64,9 +64,9 @@ impl Sites {
     ) -> Result<Self, Failure> {
         let unnamed = SuitePlace { name: String::new(), what: String::new(), is_cached: None };
         let places = if suite.places.is_empty() { vec![unnamed] } else { suite.places.clone() };
-        let is_read_only = args.safety.readonly;
+        let read_only = args.safety.readonly.then_some(ReadOnly::Asked);
         let mut found =
-            Sites { list: Vec::new(), kinds: Vec::new(), scratch: Vec::new(), is_read_only };
+            Sites { list: Vec::new(), kinds: Vec::new(), scratch: Vec::new(), read_only };
         let targets = targets(&suite.name, &args.target, &places)?;
         for (place, target) in places.iter().zip(targets) {
             let (site, kind) = match (emulation, target) {
@@ -84,12 +84,12 @@ impl Sites {
             };
             let is_ours = !matches!(kind, SiteKind::File | SiteKind::Device);
             if !existing::may_write(is_ours, args.overwrite) {
-                found.is_read_only = true;
+                found.read_only.get_or_insert(ReadOnly::Kept);
             }
             found.list.push(site);
             found.kinds.push(kind);
         }
-        if found.is_read_only {
+        if found.read_only.is_some() {
             found.check_fill()?;
         }
         Ok(found)
@@ -118,7 +118,7 @@ impl Sites {
         let blocks = suite.parts.iter().flat_map(|part| &part.block_bytes);
         let largest = blocks.copied().max().unwrap_or(0);
         let (there_bytes, kind) = match existing::find(target, largest, "")? {
-            Found::Folder if self.is_read_only => return Err(Scratch::refused()),
+            Found::Folder if self.read_only.is_some() => return Err(Scratch::refused()),
             Found::Folder => {
                 let site = self.in_folder(suite, place, Path::new(target), n_places)?;
                 return Ok((site, SiteKind::Scratch));
