@@ -33,6 +33,18 @@ pub(crate) fn refuse(output: &Path) -> Result<(), Failure> {
     Err(Failure::wrong_use(message).hint("name another file for the result"))
 }
 
+/// Refuses a result in the place of a file that holds something, as nothing may be changed
+/// (`--readonly`). An empty one, as `mktemp` makes it, holds nothing.
+pub(crate) fn refuse_to_replace(output: &Path) -> Result<(), Failure> {
+    if !std::fs::metadata(output).is_ok_and(|facts| facts.is_file() && facts.len() > 0) {
+        return Ok(());
+    }
+    let message =
+        format!("`{}` is there already, and `--readonly` replaces nothing", output.display());
+    Err(Failure::wrong_use(message)
+        .hint("name a new file for the result, or leave out `--readonly`"))
+}
+
 /// Returns whether two paths lead to one file or device, or will once it is there.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     match (std::fs::metadata(one), std::fs::metadata(other)) {

@@ -30,9 +30,21 @@ impl Sink {
         ResultFile::open(path).map(Sink::File).map_err(|error| not_written(path, &error))
     }
 
-    /// Opens a file for the result of a plan, unless the plan was read from it, replays it, or
-    /// works on it.
-    pub(crate) fn open_beside(path: Option<&str>, plan: &Plan) -> Result<Self, Failure> {
+    /// Opens a file for the result of a run. One that may change nothing does not replace a result.
+    pub(crate) fn open_of_run(path: Option<&str>, is_read_only: bool) -> Result<Self, Failure> {
+        if let Some(path) = path.filter(|_| is_read_only) {
+            inputs::refuse_to_replace(Path::new(path))?;
+        }
+        Sink::open(path)
+    }
+
+    /// Opens a file for the result of a plan, likewise, unless the plan was read from it, replays
+    /// it, or works on it.
+    pub(crate) fn open_beside(
+        path: Option<&str>,
+        plan: &Plan,
+        is_read_only: bool,
+    ) -> Result<Self, Failure> {
         let Some(named) = path else { return Ok(Sink::Stdout) };
         let file = Path::new(named);
         let is_file = std::fs::metadata(file).map_or(true, |facts| facts.is_file());
@@ -42,7 +54,7 @@ impl Sink {
             let failure = Failure::wrong_use(format!("`{named}` {why}"));
             return Err(failure.hint("name another file with `--output`"));
         }
-        Sink::open(path)
+        Sink::open_of_run(path, is_read_only)
     }
 
     /// Returns whether the result goes to standard output.

@@ -79,6 +79,52 @@ fn logs_replace_nothing_that_is_there() {
 }
 
 #[test]
+fn results_replace_nothing_that_is_there() {
+    let sandbox = Sandbox::new();
+    sandbox.write("data", vec![b'x'; 2 << 20]);
+    sandbox.write("job.fio", "[x]\nfilename=data\nrw=read\nbs=4k\nsize=64k\n");
+    sandbox.write("result", "precious");
+    let fio = sandbox.fio(&["--readonly", "--output=result", "job.fio"]);
+    let mut found = vec![(fio, 1)];
+    for args in [
+        &["run", "job.fio", "--output", "result"][..],
+        &["curve", "data", "--output", "result"],
+        &["bench", "data", "--output", "result"],
+        &["bench", "data", "--report", "result"],
+    ] {
+        found.push((sandbox.plimsoll(&[args, &["--readonly"]].concat()), 2));
+    }
+    for (outcome, code) in found {
+        let mistake = outcome.mistake();
+        let expected = "`result` is there already, and `--readonly` replaces nothing";
+        assert!(mistake.contains(expected), "{mistake}");
+        assert_eq!(outcome.code, code, "{mistake}");
+    }
+    let text = |name| std::fs::read_to_string(sandbox.path(name)).expect("it is there");
+    assert_eq!(text("result"), "precious");
+    // New ones are written, and so are empty ones, which `mktemp` makes.
+    sandbox.write("empty", "");
+    for name in ["new", "empty"] {
+        sandbox.plimsoll(&["run", "job.fio", "--readonly", "--output", name]).success();
+        assert!(text(name).contains("data"), "{}", text(name));
+    }
+}
+
+#[test]
+fn earlier_results_of_vdbench_mode_stay() {
+    let sandbox = Sandbox::new();
+    let page = "<title>Vdbench out/summary.html</title>";
+    std::fs::create_dir(sandbox.path("out")).expect("a folder");
+    sandbox.write("out/summary.html", page);
+    sandbox.write("p", "sd=a,lun=data,size=1m\nwd=w,sd=a\nrd=r,wd=w,iorate=max,elapsed=2\n");
+    let mistake = sandbox.plimsoll(&["vdbench", "--readonly", "-f", "p", "-o", "out"]).mistake();
+    let expected = "`out/summary.html` is there already, and `--readonly` removes nothing";
+    assert!(mistake.contains(expected), "{mistake}");
+    let there = std::fs::read_to_string(sandbox.path("out/summary.html")).expect("it is there");
+    assert_eq!(there, page);
+}
+
+#[test]
 fn a_log_beside_a_file_of_its_prefix_is_written() {
     let sandbox = Sandbox::new();
     sandbox.write("data", "thirteen byte");

@@ -95,8 +95,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let emulation = args.on.emulation()?;
     let mut sites = Sites::find(&running.suite, args, emulation.as_ref())?;
     note_targets(&args.target);
-    let mut sink = Sink::open(args.result.output.as_deref())?;
-    page::check(args.report.as_deref())?;
+    let mut sink = Sink::open_of_run(args.result.output.as_deref(), args.safety.readonly)?;
+    page::check(args.report.as_deref(), args.safety.readonly)?;
     let options = execute::options(emulation, &args.result, args.safety);
     let has_connections = running.suite.parts.iter().any(|part| part.connections.len() > 1);
     let is_export = sites.kinds.contains(&SiteKind::Export);

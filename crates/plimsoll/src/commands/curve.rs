@@ -225,7 +225,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(runner::Emulation::is_virtual);
     let subject = Subject::new(&args.subject, emulation.as_ref(), args.safety.readonly)?;
-    let mut sink = Sink::open_beside(args.result.output.as_deref(), subject.plan())?;
+    let (output, is_read_only) = (args.result.output.as_deref(), args.safety.readonly);
+    let mut sink = Sink::open_beside(output, subject.plan(), is_read_only)?;
     let options = execute::options(emulation, &args.result, args.safety);
     let sweep_options = args.sweep.options(subject.plan(), is_virtual, args.subject.issuers());
     let mut sweep = Sweep::new(subject.plan().clone(), sweep_options)

@@ -63,7 +63,8 @@ pub(super) struct SafetyArgs {
     pub(super) overwrite_filesystem: bool,
 
     /// Refuse everything that changes something: jobs that write, trim, create, extend or remove
-    /// files; commands; settings of the host.
+    /// files; commands; settings of the host; results and logs in the place of a file that is
+    /// there.
     #[arg(long, conflicts_with_all = ["allow_mounted_write", "overwrite_filesystem"])]
     pub(super) readonly: bool,
 
@@ -100,7 +101,7 @@ pub(super) fn run_judged(
     result: &ResultArgs,
     rules: &Rules,
 ) -> Result<Exit, Failure> {
-    let mut sink = Sink::open_beside(result.output.as_deref(), plan)?;
+    let mut sink = Sink::open_beside(result.output.as_deref(), plan, options.read_only)?;
     let mut session = Session::begin(plan, options, result, "")?;
     session.rules = *rules;
     let record = session.measure(plan, options)?;
@@ -110,7 +111,7 @@ pub(super) fn run_judged(
 
 /// Looks for whatever would keep a plan from running, and tells it; nothing is run or written.
 pub(super) fn check(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Result<(), Failure> {
-    drop(Sink::open_beside(result.output.as_deref(), plan)?);
+    drop(Sink::open_beside(result.output.as_deref(), plan, options.read_only)?);
     runner::check(plan, options).map_err(|RunError::Refused(findings)| refused(plan, &findings))
 }
 

@@ -230,7 +230,8 @@ fn measure(
 ) -> Result<Exit, Failure> {
     let control = Arc::new(Control::new());
     let signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
-    let sink = Sink::open_beside(switches.output.as_deref(), &parsed.plan)
+    let output = switches.output.as_deref();
+    let sink = Sink::open_beside(output, &parsed.plan, switches.readonly)
         .map_err(|failure| failure.with(FAILED))?;
     let mut session = Session::new(switches, &parsed.plan, sink);
     session.start(&input::findings(parsed), texts)?;

@@ -34,7 +34,7 @@ use crate::signals::Signals;
 use crate::stream;
 
 use demo::Scratch;
-use folder::Folder;
+use folder::{Folder, FolderUse};
 use monitor::Monitor;
 use session::Session;
 
@@ -90,7 +90,7 @@ And those of this program:
   --allow-mounted-write   write to block devices that are mounted
   --overwrite-filesystem  write to block devices that hold a file system
   --readonly              refuse what changes anything: writes, formats,
-                          commands
+                          commands, earlier results in the output directory
   --json                  print the record, as `plimsoll run --json` does; what
                           Vdbench's console shows goes to standard error
   --store FILE, --no-store, --name NAME, --tag TAG
@@ -285,7 +285,8 @@ fn unwanted_command(parsed: &Parsed) -> Option<Diagnostic> {
 
 fn session(line: &CommandLine, ours: &OwnOptions, runs: &[Run]) -> Result<Session, Failure> {
     let now = clock::moment();
-    let folder = Folder::make(&line.output_dir, &now, !line.is_simulation)?;
+    let (has_record, keeps_results) = (!line.is_simulation, ours.readonly);
+    let folder = Folder::make(&line.output_dir, &now, FolderUse { has_record, keeps_results })?;
     let settings = &line.parsed.settings;
     let setup = Setup {
         folder: folder.name.clone(),

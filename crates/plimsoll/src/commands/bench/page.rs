@@ -47,9 +47,9 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
 }
 
 /// Refuses a page that cannot be written, before the run that it would be of.
-pub(super) fn check(named: Option<&str>) -> Result<(), Failure> {
+pub(super) fn check(named: Option<&str>, is_read_only: bool) -> Result<(), Failure> {
     // What is opened and not written to stays as it was.
-    named.filter(|path| *path != "none").map_or(Ok(()), |path| Sink::open(Some(path)).map(drop))
+    Sink::open_of_run(named.filter(|path| *path != "none"), is_read_only).map(drop)
 }
 
 fn subject(record: &Record, suite: &SuiteRecord) -> Subject {

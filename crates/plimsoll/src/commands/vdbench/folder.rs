@@ -35,10 +35,22 @@ pub(super) struct Folder {
     _lock: Option<File>,
 }
 
+/// What a directory is made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FolderUse {
+    /// There will be a record, too.
+    pub(super) has_record: bool,
+    /// Earlier results stay: a directory with some is refused.
+    pub(super) keeps_results: bool,
+}
+
 impl Folder {
-    /// Makes the directory that `-o` means. Pages of results in it are removed. `has_record` says
-    /// whether there will be a record, too.
-    pub(super) fn make(wanted: &str, now: &Moment, has_record: bool) -> Result<Self, Failure> {
+    /// Makes the directory that `-o` means. Pages of results in it are removed, where they may be.
+    pub(super) fn make(
+        wanted: &str,
+        now: &Moment,
+        FolderUse { has_record, keeps_results }: FolderUse,
+    ) -> Result<Self, Failure> {
         if wanted.is_empty() {
             return Err(Failure::wrong_use("`-o` names no output directory").hint("write `-o DIR`"));
         }
@@ -54,7 +66,15 @@ impl Folder {
         let is_new = !path.exists();
         fs::create_dir_all(&path).map_err(|error| cannot(&path, &error))?;
         let lock = lock(&path)?;
-        remove_pages(&path).map_err(|error| cannot(&path, &error))?;
+        let earlier = results(&path).map_err(|error| cannot(&path, &error))?;
+        if let Some(result) = earlier.first().filter(|_| keeps_results) {
+            let result = result.display();
+            let message = format!("`{result}` is there already, and `--readonly` removes nothing");
+            return Err(Failure::wrong_use(message)
+                .hint("name another output directory: -o DIR, or -o DIR+")
+                .hint("or leave out `--readonly`"));
+        }
+        earlier.iter().try_for_each(fs::remove_file).map_err(|error| cannot(&path, &error))?;
         refuse_others(&path, has_record)?;
         Ok(Folder { is_new, _lock: lock, ..Folder::at(path) })
     }
@@ -229,9 +249,9 @@ fn cannot(path: &Path, error: &io::Error) -> Failure {
     .hint("name another one: -o DIR")
 }
 
-/// Removes earlier results: files named `*.html` that begin as pages do and, where there was such a
-/// page, the records beside them. What is in folders below stays.
-fn remove_pages(folder: &Path) -> io::Result<()> {
+/// Returns earlier results: files named `*.html` that begin as pages do and, where there is such a
+/// page, the records beside them. What is in folders below is none.
+fn results(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut pages, mut records) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -249,7 +269,8 @@ fn remove_pages(folder: &Path) -> io::Result<()> {
     if pages.is_empty() {
         records.clear();
     }
-    pages.iter().chain(&records).try_for_each(fs::remove_file)
+    pages.append(&mut records);
+    Ok(pages)
 }
 
 /// Returns whether a file is named as a record: `plimsoll.json`, `plimsoll-002.json`.
