@@ -1,7 +1,7 @@
 //! Memory that runs out: the process ends with a message instead of an abort.
 //!
-//! What a plan takes is asked for before (`runner`); this is for all that cannot be foreseen, such
-//! as a limit that others use up meanwhile.
+//! What a plan needs is checked before (`runner`); this is for what cannot be foreseen, such as a
+//! limit that other processes use up meanwhile.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::panic::{self, PanicHookInfo};
@@ -10,7 +10,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::exit::Exit;
 
-/// Requests of this size and more fail as ever: who makes them may be able to do without.
+/// Requests of this size and more fail as usual: the caller may be able to do without.
 const LARGE_BYTES: usize = 1 << 20;
 
 /// Makes ready for little memory. Before any other thread starts.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::figures_json::{Fields as _, OfPoint};
 use crate::{Figure, Figures};
 
-/// What a search for the load line came to. The measurements themselves are the record's steps.
+/// The result of a search for the load line. The measurements themselves are the record's steps.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct CurveRecord {
     /// What was turned up.
@@ -68,9 +68,9 @@ impl CurveRecord {
         (n, self.points.iter().filter(at).filter(|it| !it.passed).count())
     }
 
-    /// Returns whether a point stands: it says something of its load, and the other measurements
-    /// and the line do not contradict it. One that failed below the line, where the load was
-    /// carried or only tried once, was a hiccup.
+    /// Returns whether a point counts: it is not void, and neither the other measurements nor the
+    /// line contradict it. One that failed below the line, where the load was carried or only tried
+    /// once, was a hiccup.
     pub fn stands(&self, point: &CurvePointRecord) -> bool {
         if point.void.is_some() {
             return false;
@@ -157,8 +157,7 @@ pub struct CurvePointRecord {
     /// the generator was at fault, or there were too few operations. Such a point is not `passed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<String>,
-    /// What it came to; the latency is from the intended start under an open load, else of the
-    /// service.
+    /// Its figures; the latency is from the intended start under an open load, else of the service.
     #[serde(flatten, with = "OfPoint")]
     pub figures: Figures,
 }
@@ -166,8 +165,8 @@ pub struct CurvePointRecord {
 /// The load line: the highest load that keeps the limits.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct LoadLineRecord {
-    /// How far the search came: `bracketed`, `nothing_failed` (the line lies above),
-    /// `nothing_passed`, `cannot_tell` (see `reason`) or `unfinished`.
+    /// How the search ended: `bracketed`, `nothing_failed` (the line lies above), `nothing_passed`,
+    /// `cannot_tell` (see `reason`) or `unfinished`.
     pub end: String,
     /// Why there is no line, where `end` is `cannot_tell`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -230,7 +229,7 @@ impl CannotTell {
     }
 }
 
-/// What a search for a load line says: every headline and exit code is made of this.
+/// The answer of a search for a load line: every headline and exit code follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LineVerdict {
     /// The line is at this load.

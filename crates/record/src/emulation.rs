@@ -58,8 +58,8 @@ pub struct DesignChangeRecord {
 }
 
 impl EmulationRecord {
-    /// Reports that latencies are assumed constant, where they are: as a sentence that stands
-    /// beside percentiles.
+    /// Reports that latencies are assumed constant, where they are: as a sentence that is shown
+    /// with percentiles.
     pub fn constant_latency(&self) -> Option<String> {
         let whose = match self.constant_latency_mounts.as_slice() {
             [] => return None,
@@ -236,8 +236,8 @@ pub struct CapRecord {
     /// it: 1 where all had as much, and in records of earlier versions.
     #[serde(default = "one")]
     pub part: f64,
-    /// A write-back cache stands before it: what it took goes there after the job's I/Os are done,
-    /// and holds none of them as long as there is room for what is dirty.
+    /// A write-back cache is in front of it: what the cache took goes there after the job's I/Os
+    /// are done, and holds none of them as long as there is room for what is dirty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_behind_cache: bool,
 }

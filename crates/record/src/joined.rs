@@ -1,4 +1,4 @@
-//! The latencies of several directions together, and what a step came to by them.
+//! The latencies of several directions together, and the figures of a step from them.
 
 use hist::Histogram;
 
@@ -78,7 +78,7 @@ impl<'a> JoinedLatency<'a> {
 }
 
 impl Figures {
-    /// Returns what the jobs of a step came to: rates of all jobs and directions added up, and
+    /// Returns the figures of the jobs of a step: rates of all jobs and directions added up, and
     /// latencies of all together, counted as [`JoinedLatency`] does. Jobs of several steps have no
     /// figures together: neither rates nor percentiles of steps have a mean.
     pub fn of_step(jobs: &[&JobRecord]) -> Self {

@@ -3,8 +3,8 @@
 //! A record says what was measured, under which conditions, and what went wrong. Of all that is
 //! merged, workers and groups and hosts, it holds histograms, not percentiles.
 //!
-//! What several outputs say of a record in the same words is here, too: `figures.rs`,
-//! `curve_words.rs`, `suite_words.rs`.
+//! Words about a record that several outputs share are here, too: `figures.rs`, `curve_words.rs`,
+//! `suite_words.rs`.
 //!
 //! Never here: measuring, averaging of averages, what one output alone says.
 //!

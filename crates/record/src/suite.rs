@@ -1,12 +1,12 @@
-//! What a suite of a benchmark came to, in a record whose steps are its measurements.
+//! The result of a benchmark suite, in a record whose steps are its measurements.
 
 use serde::{Deserialize, Serialize};
 
 use crate::figures_json::{Fields as _, InJson, OfRow, OfSync};
 use crate::{Figure, Figures, IntervalRecord};
 
-/// A benchmark procedure and what came of it. The measurements themselves are the record's steps;
-/// those of its load curve, if it has one, are beside them, with [`crate::CurveRecord`].
+/// A benchmark procedure and its result. The measurements themselves are the record's steps; those
+/// of its load curve, if it has one, are beside them, with [`crate::CurveRecord`].
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct SuiteRecord {
     /// Its name.

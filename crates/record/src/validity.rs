@@ -34,9 +34,8 @@ pub struct StepConditions {
     /// Different bytes that the jobs may touch by their plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addressed_bytes: Option<u64>,
-    /// Different bytes that they touched, by the arithmetic of their plan and the number of their
-    /// operations; where that does not tell, as they were counted to 1 %. `None` where neither is
-    /// known.
+    /// Different bytes that they touched, computed from their plan and the number of their
+    /// operations, or else counted to 1 %. `None` where neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touched_bytes: Option<u64>,
     /// The step was to run on until it was steady.

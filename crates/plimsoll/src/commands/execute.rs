@@ -109,7 +109,7 @@ pub(super) fn run_judged(
     print(&record, result, &mut sink).map(|exit| exit.if_kept(is_kept))
 }
 
-/// Looks for whatever would keep a plan from running, and tells it; nothing is run or written.
+/// Reports everything that would keep a plan from running; nothing is run or written.
 pub(super) fn check(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Result<(), Failure> {
     drop(Sink::open_beside(result.output.as_deref(), plan, options.read_only)?);
     runner::check(plan, options).map_err(|RunError::Refused(findings)| refused(plan, &findings))
@@ -197,7 +197,7 @@ pub(super) struct Session {
     kept: Keeper,
     /// What happens during a run is kept as it happens.
     is_followed: bool,
-    /// What there is of a series is kept now and then; in virtual time it is soon had again.
+    /// An unfinished series is stored now and then; in virtual time it is quick to repeat.
     keeps_series: bool,
     /// When it was kept last.
     kept_last: Option<Stopwatch>,

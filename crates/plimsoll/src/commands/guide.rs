@@ -1,4 +1,4 @@
-//! Options and commands that there are not, answered with what does what they mean.
+//! Options and commands that do not exist: names those that do what the user meant.
 //!
 //! Users of fio type `--iodepth=32`, and users of another command type its options.
 
@@ -6,8 +6,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::exit::Failure;
 
-/// Returns the answer to what a command line has too much, or to a command that there is not;
-/// nothing where clap's own says it.
+/// Returns the message for a surplus argument, an unknown option or an unknown command; nothing
+/// where clap's own message is enough.
 pub(super) fn answer(error: &clap::Error, args: &[String], all: &clap::Command) -> Option<Failure> {
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

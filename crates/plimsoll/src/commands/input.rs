@@ -130,7 +130,7 @@ impl InputArgs {
     }
 }
 
-/// Returns the mistake that a file is which is in no language of jobs, by what it holds.
+/// Returns the diagnostic for a file that is in no language of jobs, by its content.
 pub(super) fn foreign(name: &str, bytes: &[u8]) -> Option<Diagnostic> {
     let foreign = Foreign::recognise(bytes).map(|it| it.mistake(name));
     foreign.or_else(|| on::design_in_place_of_a_job(name, &String::from_utf8_lossy(bytes)))

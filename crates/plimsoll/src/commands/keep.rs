@@ -108,8 +108,8 @@ impl KeepArgs {
         if self.no_store { None } else { self.store.path() }
     }
 
-    /// Returns the time between two records of the run; `None` where none is kept. Virtual
-    /// time passes too fast to be followed, and is soon had again.
+    /// Returns the time between two records of the run; `None` where none is kept. A run in virtual
+    /// time is too fast to follow, and quick to repeat.
     pub(super) fn report_interval_ms(&self, emulation: Option<&Emulation>) -> Option<u64> {
         let is_virtual = emulation.is_some_and(Emulation::is_virtual);
         (!is_virtual && self.path().is_some()).then_some(REPORT_INTERVAL_MS)
@@ -148,8 +148,8 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 /// A run that is being kept, as far as that works: a run goes on where its store fails.
 ///
 /// What is kept is written by a thread of its own: a disk that takes seconds to write must not keep
-/// the caller, who watches the run, from ending it or telling of it. Where it is slow, a newer
-/// record replaces one that was not written yet.
+/// the caller, which watches the run, from ending or reporting it. Where it is slow, a newer record
+/// replaces one that was not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Keeper {
     writer: Option<Writer>,

@@ -42,7 +42,7 @@ Examples:
   plimsoll run nightly.fio --json --output nightly.json
   sed s/4k/8k/ small.fio | plimsoll run -";
 
-/// Looks for whatever would keep the command from running, and tells it; nothing is run.
+/// Reports everything that would keep the command from running; nothing is run.
 pub(super) fn check(args: &Args) -> Result<(), Failure> {
     let (plan, options) = prepared(args)?;
     execute::check(&plan, &options, &args.result)

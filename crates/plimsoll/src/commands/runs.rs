@@ -195,8 +195,8 @@ fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     }
 }
 
-/// Returns what became of a run that did not just complete, or that it was imported; and what
-/// speaks against its figures.
+/// Returns how a run ended if it is not just complete, or that it was imported; and what its checks
+/// found.
 fn state(run: &RunRow) -> String {
     let sound = Standing::Sound.word();
     match (run.state, run.totals.standing.as_str()) {
@@ -244,7 +244,7 @@ fn needs(n: usize) -> String {
     if n == 1 { "1 need: ".to_owned() } else { format!("{n} needs: ") }
 }
 
-/// Returns what a user knows a run by: its name and tags, or else what it measured or its
+/// Returns what identifies a run for its user: its name and tags, or else what it measured or its
 /// arguments.
 fn label(run: &RunRow) -> String {
     let tags = run.tags.iter().map(|tag| format!(" #{tag}")).collect::<String>();

@@ -88,8 +88,8 @@ impl Scratch {
         Some(stat.f_bavail.saturating_mul(stat.f_frsize).saturating_sub(FREE_BYTES_MIN))
     }
 
-    /// Reserves the blocks of a scratch file and gives them all back, so that the volume below
-    /// learns that nothing is in them, where the file system passes that on.
+    /// Reserves the blocks of a scratch file and gives them all back, so that the volume below can
+    /// release them, if the file system passes that on.
     pub(super) fn purge(&self, name: &str, size_bytes: u64) -> std::io::Result<()> {
         let flags = OFlags::CREATE | OFlags::RDWR;
         let file = rustix::fs::open(self.file(name), flags, Mode::RUSR | Mode::WUSR)?;

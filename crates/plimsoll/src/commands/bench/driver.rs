@@ -128,7 +128,7 @@ impl Driver<'_> {
     /// Returns what there is, with all that the suite makes of it.
     pub(super) fn record(&self) -> Option<Record> {
         let mut record = self.whole.clone()?;
-        // A signal between two stages cuts none of them short, and yet some never come.
+        // After a signal between two stages none of them was cut short, but some are missing.
         if self.session.is_stopped() && record.outcome == Outcome::Complete {
             record.outcome = Outcome::Interrupted;
         }
@@ -269,8 +269,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Writes everything once or more, so that what is read is there, and what is written is
-    /// written over.
+    /// Writes everything once or more, so that reads find data and writes overwrite data.
     fn fill(&mut self) -> Result<(), Failure> {
         let prepare = self.running.suite.prepare.clone();
         if prepare.n_fills == 0 || self.sites.read_only.is_some() {

@@ -12,8 +12,8 @@ use crate::exit::{Exit, Failure};
 use crate::sink::Sink;
 use crate::{clock, result_file, stream};
 
-/// Writes the page to the file that is named, or to one with the suite's name and the time. Where
-/// none is named and none can be written, a note says so, and the result stands.
+/// Writes the page to the file that is named, or to one with the suite's name and the time. If none
+/// is named and none can be written, a note is printed, which is no failure.
 pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Result<(), Failure> {
     let Some(suite) = &record.suite else { return Ok(()) };
     let usual = || {

@@ -207,7 +207,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns what `--debug=random` tells: the seed of each entry, from which all its random numbers
+/// Returns what `--debug=random` prints: the seed of each entry, from which all its random numbers
 /// come. The layout is fio's, which has a seed for every use.
 fn seed_lines(record: &Record) -> String {
     let mut text = String::new();

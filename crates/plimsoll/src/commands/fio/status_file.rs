@@ -42,8 +42,8 @@ impl StatusFile {
     }
 }
 
-/// Takes the file away, if it is there, and asks. Returns false where it cannot be taken away: it
-/// would ask for ever.
+/// Takes the file away, if it is there, and asks. Returns false if it cannot be removed: the
+/// request would be repeated for ever.
 fn answer(path: &PathBuf, control: &Control) -> bool {
     if !path.exists() {
         return true;

@@ -73,8 +73,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Serves until the mount is taken away.
 fn serve(args: &Args, path: &Path, backing: &Path) -> Result<Exit, Failure> {
     let design = args.serving.design()?;
-    // What must answer at its modelled time comes before programs that use every processor. Only
-    // root may ask for it; others are served as the kernel likes. Threads inherit it.
+    // A process that must answer at modelled times has priority over programs that use every
+    // processor. Only root may set it; for other users nothing changes. Threads inherit it.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     let end = "plimsoll rehearse unmount MOUNT";
     let machine = args.serving.machine(design, args.volume.as_deref(), backing, end)?;
@@ -102,8 +102,8 @@ fn attend(args: &Args, machine: &Arc<Machine>, path: &Path, mount: &Mount) -> Re
     if args.serving.keeps_terminal() { Ok(()) } else { detach(machine, "") }
 }
 
-/// Unmounts at SIGINT, SIGTERM and SIGHUP: if programs are still there, at the second one, out of
-/// sight.
+/// Unmounts at SIGINT, SIGTERM and SIGHUP. If programs still use the mount, a second signal
+/// detaches it.
 fn unmount_on_signal(path: PathBuf) -> io::Result<()> {
     let (signals, _) = on_signals()?;
     let wait = move || {

@@ -102,7 +102,7 @@ impl ServingArgs {
 
     /// Starts the process that serves. Returns what it says once it is ready.
     ///
-    /// `command` is `mount` or `export`, `options` and `place` are what that takes besides.
+    /// `command` is `mount` or `export`, `options` and `place` are its further arguments.
     pub(super) fn start(
         &self,
         command: &str,

@@ -208,7 +208,7 @@ fn label(cap: &CapReport, volume: Option<&VolumeReport>) -> String {
         "disk_bytes" => Some("disk bytes"),
         _ => cap.name.strip_prefix(&format!("volume {} {} ", volume.mount, volume.medium)),
     });
-    // What every size of one provider begins with tells nothing, and its column is narrow.
+    // The prefix that all sizes of a provider share is left out: the column is narrow.
     own.unwrap_or(&cap.name).replacen("vm Standard_", "vm ", 1)
 }
 

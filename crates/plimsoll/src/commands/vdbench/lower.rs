@@ -58,7 +58,7 @@ fn size_of(lun: &str) -> Option<u64> {
     }
 }
 
-/// Adds the commands around everything, and tells all commands where the output directory is.
+/// Adds the commands around everything, and passes the output directory to all commands.
 pub(super) fn add_commands(plan: &mut Plan, commands: &[Command], path: &str) {
     if let Some(first) = plan.steps.first_mut() {
         first.exec_before.splice(0..0, texts_at(CommandTime::Start, commands));
