@@ -35,9 +35,9 @@ pub(crate) fn bound(record: &Record, curve: &CurveRecord) -> Option<String> {
     let Service { mean_s, in_flight_max, .. } = service;
     let rate = in_flight_max / mean_s;
     Some(format!(
-        "the load line is that of at most {in_flight_max:.0} I/Os in flight, not of the volume: \
-         at {:.3} ms each they come to {rate:.0} IOPS in job `{}`; allow more in flight to see \
-         what it carries",
+        "the {in_flight_max:.0} I/Os allowed in flight limit the load line, not the volume: at \
+         {:.3} ms each they make {rate:.0} IOPS in job `{}`; allow more in flight to see what the \
+         volume carries",
         mean_s * 1e3,
         job.name
     ))

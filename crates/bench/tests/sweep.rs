@@ -454,11 +454,8 @@ fn a_line_of_the_ios_in_flight_is_reported() {
         reported.map(|note| note.message.clone())
     };
     let reported = run(4).expect("four are too few");
-    assert!(reported.contains("at most 4 I/Os in flight"), "{reported}");
-    assert!(
-        reported.contains("come to 4000 IOPS") || reported.contains("come to 399"),
-        "{reported}"
-    );
+    assert!(reported.contains("the 4 I/Os allowed in flight"), "{reported}");
+    assert!(reported.contains("make 4000 IOPS") || reported.contains("make 399"), "{reported}");
     assert_eq!(run(64), None, "they would wait in the volume");
 }
 

@@ -99,7 +99,9 @@ impl Reader<'_> {
 
     fn check_count(&mut self, at: &Range<usize>, n_parts: usize) {
         if n_parts > PARTS_MAX {
-            let text = format!("there are {n_parts} volumes and phases; {PARTS_MAX} are the most");
+            let text = format!(
+                "there are {n_parts} volumes and phases, but a file has {PARTS_MAX} at most"
+            );
             self.findings.error("out-of-range", at, text);
         }
     }

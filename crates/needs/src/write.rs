@@ -5,7 +5,7 @@ use crate::{Amount, Figure, Growth, Needs, SCHEMA};
 const HEADER: &str = "\
 # What an application asks of its storage. Percentiles of rates are over time, those of shares
 # and latencies over I/Os. Each figure is measured, estimated or assumed, and says where it is from.
-# One number in place of { .. } is a figure as well: iops = 5000.
+# A single number may stand in place of { .. }: iops = 5000.
 ";
 
 impl Needs {

@@ -305,10 +305,10 @@ pub struct Buffers {
     pub compress_pct: Option<u8>,
     /// Granularity of the compressible mix, bytes.
     pub compress_chunk_bytes: u32,
-    /// Written data compresses so many times by common programs, from 1 up; goes before
+    /// Written data compresses so many times by common programs, from 1 up; overrides
     /// `compress_pct` and `pattern`.
     pub compress_ratio: Option<f64>,
-    /// Duplicates by place; goes before `dedupe_pct` and `pattern`.
+    /// Duplicates by place; overrides `dedupe_pct` and `pattern`.
     pub dedupe_sets: Option<DedupeSets>,
     /// Share of duplicate blocks, percent.
     pub dedupe_pct: u8,

@@ -258,7 +258,7 @@ pub struct Workload {
     /// that goes on sequentially starts over at the region's end then, where it draws otherwise.
     pub one_cursor: bool,
     /// Independent draws: random offsets are multiples of the I/O's own length, counted from the
-    /// region's start. A `block_align` goes before.
+    /// region's start. A `block_align` overrides this.
     pub aligned_to_length: bool,
     /// Random draws go forward instead: from the end of the I/O before by the first of these
     /// plus a random number of whole I/Os up to the second, in bytes. Past the region's end they

@@ -16,15 +16,15 @@ pub(crate) struct Variable {
 /// Behaves as if the kernel had no `io_uring`.
 pub(crate) const FORBID_URING: Variable = Variable {
     name: "PLIMSOLL_FORBID_URING",
-    doc: "Set to 1, the engine `io_uring` is not used, as on a kernel that forbids it; jobs that \
+    doc: "With 1, the engine `io_uring` is not used, as on a kernel that forbids it; jobs that \
           name it run with `libaio`, and the record says so.",
 };
 
 /// Switches colour off.
 pub(crate) const NO_COLOR: Variable = Variable {
     name: "NO_COLOR",
-    doc: "Set to anything but nothing, messages have no colour. They have none either where they \
-          do not go to a terminal.",
+    doc: "If it is set and not empty, messages have no colour. Messages that do not go to a \
+          terminal never have any.",
 };
 
 /// Kind of terminal.
@@ -41,21 +41,21 @@ pub(crate) const TMPDIR: Variable = Variable {
 /// The user's folder.
 pub(crate) const HOME: Variable = Variable {
     name: "HOME",
-    doc: "Where runs are stored, in .local/share, where XDG_DATA_HOME is not set, and what \
-          `plimsoll rehearse` keeps, in .local/state, where XDG_STATE_HOME is not set.",
+    doc: "Runs are stored below .local/share in it if XDG_DATA_HOME is not set, and the data of \
+          `plimsoll rehearse` below .local/state if XDG_STATE_HOME is not set.",
 };
 
 /// The run store.
 pub(crate) const STORE: Variable = Variable {
     name: "PLIMSOLL_STORE",
-    doc: "The file that runs are stored in where `--store` names none. Set to nothing, no run is \
-          stored.",
+    doc: "The file in which runs are stored if `--store` names none. If it is set and empty, no \
+          run is stored.",
 };
 
 /// The user's folder for data.
 pub(crate) const XDG_DATA_HOME: Variable = Variable {
     name: "XDG_DATA_HOME",
-    doc: "Runs are stored in plimsoll/runs.db below it where PLIMSOLL_STORE is not set.",
+    doc: "Runs are stored in plimsoll/runs.db below it if PLIMSOLL_STORE is not set.",
 };
 
 /// The user's folder for what programs keep.

@@ -698,7 +698,7 @@ fn a_load_of_the_samples_is_put_on_credits_and_one_beyond_them_is_not() {
     let cap = &json["explained"]["phases"][0]["caps"][0];
     assert_eq!(cap["is_on_credits"], true, "{cap}");
     assert!(cap["asked_share"].as_f64().is_some_and(|share| share < 1.0), "{cap}");
-    says(&of(&["--explain", "1"]), 0, &["P20 *", "* On credits: the cap carries"]);
+    says(&of(&["--explain", "1"]), 0, &["P20 *", "* On credits: the cap sustains"]);
     let page = of(&["--as", "html"]).stdout;
     assert!(page.contains("carried on burst credits") && !page.contains("more than it carries"));
 }

@@ -31,7 +31,7 @@ fn options_of_other_tools_are_answered_with_ours() {
     let in_help = "`plimsoll help run` lists its options";
     check(&["run", "x.fio", "--nonsense"], "nonsense", in_help);
     check(&["run", "x.fio", "--remp", "a=b"], "remp", "did you mean `--remap`?");
-    let page = "behind the run, `plimsoll report last -o x.html` draws its page";
+    let page = "after the run, `plimsoll report last -o x.html` draws its page";
     check(&["run", "x.fio", "--report", "x.html"], "report", page);
     check(&["curve", ".", "--report=x.html"], "report", page);
     let in_bench = "`plimsoll bench` has it: `plimsoll help bench`";

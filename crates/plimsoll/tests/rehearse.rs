@@ -126,7 +126,7 @@ fn a_stopped_server_is_reported_and_can_be_left() {
     let silent = ["status", "unmount"].map(|command| rehearsal.rehearse(&[command, "mnt"]));
     let lazy = rehearsal.rehearse(&["unmount", "mnt", "--lazy"]);
     signal("-CONT");
-    let go_on = format!("let it go on: kill -CONT {}", server.display());
+    let go_on = format!("continue it: kill -CONT {}", server.display());
     for silent in silent {
         assert_eq!(silent.code, 1, "{}", silent.stderr);
         assert!(silent.stderr.contains(&go_on), "{}", silent.stderr);

@@ -132,7 +132,7 @@ fn check(suite: &Suite, at: &Spans, findings: &mut Findings<'_>) {
     }
     let n_steps = suite.parts.iter().map(steps::n_steps).fold(0, usize::saturating_add);
     if n_steps > STEPS_MAX {
-        let text = format!("the parts come to {n_steps} steps; {STEPS_MAX} are the most");
+        let text = format!("the parts make {n_steps} steps, but a suite has {STEPS_MAX} at most");
         findings.error("out-of-range", &at.whole, text);
         return;
     }

@@ -82,11 +82,11 @@ pub static ENGINES: &[EngineName] = &[
                would use, are not started",
         is_rare: false,
     },
-    absent("cpuio", "burns CPU time", "load the CPU with another program beside the run"),
+    absent("cpuio", "burns CPU time", "load the CPU with another program during the run"),
     absent("dev-dax", "persistent memory device", "use `mmap` on a file of a DAX file system"),
     rare("dfs", "DAOS file system", VIA_MOUNT),
     absent("e4defrag", "ext4 extent exchange", "use `falloc` to exercise allocation"),
-    absent("exec", "runs a program", "use exec_prerun, or start the program beside the run"),
+    absent("exec", "runs a program", "use exec_prerun, or start the program by hand"),
     rare("external", "engine from a shared object", "name one of the built-in engines"),
     absent("gfapi", "GlusterFS by its library", VIA_MOUNT),
     absent("gfapi_async", "GlusterFS by its library, asynchronous", VIA_MOUNT),
@@ -349,7 +349,7 @@ pub(super) static PARAMS: &[Param] = &[
                `priority_class`, `priority_level` and `priority_hint`; the others have the \
                job's own, `io_priority`. Which I/Os they are follows from the seed. Results \
                then show latency for each priority: of completion, or in total with \
-               `lat_percentiles`. Needs an I/O scheduler or device that heeds priorities.",
+               `lat_percentiles`. Needs an I/O scheduler or device that uses priorities.",
         ..dirs!(engine.priority_pct, Plain)
     },
     Param {

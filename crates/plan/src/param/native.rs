@@ -168,7 +168,7 @@ pub(super) const WORKLOAD: &[Param] = &[
         kind: ValueKind::Float { min: 0.0001, max: 1.0 },
         short: "random places are denser towards the start, exponentially",
         long: "Mean distance of a random place from the start, as a share of the region. \
-               Vdbench's poisson with midpoint n is 1/n. It goes before `distribution`.",
+               Vdbench's poisson with midpoint n is 1/n. Overrides `distribution`.",
         lower: |job, v| {
             let spread = Distribution::Exponential { mean: v.float()? };
             job.workload.distribution = PerDir::all(spread);
@@ -186,7 +186,7 @@ pub(super) const WORKLOAD: &[Param] = &[
         kind: ValueKind::Float { min: 1.0, max: 100.0 },
         short: "random places are denser towards the start, by a power",
         long: "The first share x of the region gets the share x^(1/exponent) of the I/Os; 1 is \
-               even. Vdbench's hotband is such a spread. It goes before `distribution`.",
+               even. Vdbench's hotband is such a spread. Overrides `distribution`.",
         lower: |job, v| {
             let spread = Distribution::Power { exponent: v.float()? };
             job.workload.distribution = PerDir::all(spread);
@@ -208,7 +208,7 @@ pub(super) const LOAD: &[Param] = &[
         default: "0",
         short: "gaps under a rate are drawn evenly",
         long: "Under a rate, gaps between I/Os are spread evenly between none and twice their \
-               mean (Vdbench's distribution=uniform). It goes before `arrivals`.",
+               mean (Vdbench's distribution=uniform). Overrides `arrivals`.",
         lower: |job, v| {
             if v.bool()? {
                 job.load.arrivals = Arrivals::Uniform;
@@ -287,8 +287,8 @@ pub(super) const BUFFERS: &[Param] = &[
         name: "compress_ratio",
         kind: ValueKind::Float { min: 1.0, max: 1000.0 },
         short: "how many times smaller common programs make the data",
-        long: "Written data compresses by this ratio, 1 is not at all (Vdbench's compratio). It \
-               goes before `compress_pct` and `pattern`.",
+        long: "Written data compresses by this ratio, 1 is not at all (Vdbench's compratio). \
+               Overrides `compress_pct` and `pattern`.",
         ..field!(buffers.compress_ratio)
     },
     Param {
@@ -296,7 +296,7 @@ pub(super) const BUFFERS: &[Param] = &[
         kind: ValueKind::Float { min: 1.0, max: 1e6 },
         short: "blocks over different blocks once everything is written",
         long: "Written blocks of `dedupe_unit_bytes` repeat so that their number is this many \
-               times that of the different ones (Vdbench's dedupratio). It goes before \
+               times that of the different ones (Vdbench's dedupratio). Overrides \
                `dedupe_pct` and `pattern`.",
         ..part!(buffers.dedupe_sets, dedupe_sets, ratio)
     },

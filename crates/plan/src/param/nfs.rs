@@ -20,7 +20,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "address of the export",
         long: "nfs: `nfs://HOST[:PORT]/PATH`; the job's files lie below the export, and are \
                created, filled and removed there. Without port the server's portmapper is asked. \
-               Behind a question mark may stand what libnfs takes: `uid` and `gid` to act as, \
+               A question mark may be followed by options of libnfs: `uid` and `gid` to act as, \
                `nfsport` and `mountport`, `rsize` and `wsize`. Each worker mounts the export for \
                itself. direct=1 changes nothing, since nothing is cached on this side; sync=1 \
                asks the server for durable writes, and a sync is a COMMIT.",

@@ -85,7 +85,7 @@ pub(super) static PARAMS: &[Param] = &[
         kind: ValueKind::Int { min: 0, max: 7 },
         default: "0",
         short: "I/O priority within its class, 0 is the highest",
-        long: "Applies to all I/O of the job and only matters to I/O schedulers that heed it. \
+        long: "Applies to all I/O of the job and only matters to I/O schedulers that use it. \
                See `io_priority_class`.",
         lower: |job, v| {
             job.process.sets_io_priority = true;
@@ -121,7 +121,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "hint sent with the I/O priority",
         long: "Further bits of the priority, such as command duration limits. Needs Linux 6.5, \
-               and a device that heeds them.",
+               and a device that uses them.",
         lower: |job, v| {
             job.process.sets_io_priority = true;
             put::<Plain, _>(&mut job.process.io_priority_hint, v)

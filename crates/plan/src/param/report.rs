@@ -47,7 +47,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "read the clock as rarely as possible",
         long: "Switches all latencies, percentiles and samples off at once; only amounts and the \
-               run time remain. 0 switches nothing back on. Latencies cost far less here than in \
+               run time remain. 0 has no effect. Latencies cost far less here than in \
                fio, so it is rarely worth it.",
         lower: |job, v| {
             if v.bool()? {

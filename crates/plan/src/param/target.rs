@@ -84,7 +84,7 @@ pub(super) static PLACES: &[Param] = &[
         default: "1",
         short: "files generated per worker",
         long: "Each worker gets this many files of its own and spreads `size` evenly over them. \
-               Named files replace the count. Which file comes next is the file service's choice.",
+               Named files replace the count. `file_service` chooses the next file.",
         ..field!(files.n_files)
     },
     Param {
@@ -303,8 +303,8 @@ pub(super) static PARAMS: &[Param] = &[
         kind: ValueKind::Bool,
         default: "1",
         short: "workers lay out files one after another",
-        long: "One after another gives each file long extents; at the same time is faster, but \
-               may interleave the files' blocks on the device.",
+        long: "Laid out one after another, each file gets long extents. With 0 all are laid out at \
+               the same time: faster, but their blocks may be interleaved on the device.",
         ..field!(files.create_serialize)
     },
     Param {
@@ -364,8 +364,8 @@ pub(super) static PARAMS: &[Param] = &[
         kind: ValueKind::Bool,
         default: "0",
         short: "remove the files between two passes",
-        long: "Before each further pass of `loops`, which creates them again; those of the last \
-               pass stay.",
+        long: "Removes the files before each further pass of `loops`, which creates them again. \
+               Those of the last pass are kept.",
         ..field!(files.unlink_each_loop)
     },
     Param {

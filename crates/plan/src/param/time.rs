@@ -182,8 +182,8 @@ pub(super) static PARAMS: &[Param] = &[
         default: "iops_slope:0.01%",
         short: "when the job counts as steady",
         long: "`iops`, `bw` or `lat` watch the largest deviation from the mean, with `_slope` \
-               behind them the slope of a regression line. Behind the colon stands the limit, in \
-               the metric's unit or in percent of its mean. Takes effect with `steady_window`; \
+               appended the slope of a regression line. The limit follows a colon, in the \
+               metric's unit or in percent of its mean. Takes effect with `steady_window`; \
                the job ends when it is steady.",
         lower: lower_steady,
         get: get_steady,

@@ -143,8 +143,8 @@ pub(super) static PARAMS: &[Param] = &[
         kind: COUNT,
         default: "0",
         short: "threads that verify",
-        long: "Checks blocks in this many threads beside the worker, which keeps the queue full \
-               while checksums are computed. 0 checks in the worker.",
+        long: "Checks blocks in this many extra threads, while the worker keeps the queue \
+               full. 0 checks in the worker.",
         ..field!(verify.n_threads)
     },
     Param {

@@ -195,8 +195,8 @@ pub(super) static PARAMS: &[Param] = &[
         kind: ValueKind::BlockSplit,
         short: "sizes with their shares",
         long: "Mixes sizes in given shares: `4k/10:64k/50:32k/40`. Sizes without a percentage \
-               divide what is left equally; the shares must not exceed 100. Behind commas stand \
-               other splits for writes and trims. At most 64 sizes per direction.",
+               divide what is left equally; the shares must not exceed 100. Further splits \
+               after a comma are for writes and trims. At most 64 sizes per direction.",
         lower: lower_block_sizes,
         get: |job| {
             block_sizes(job, |size| matches!(size, BlockSize::Split(_)).then(|| size.clone()))

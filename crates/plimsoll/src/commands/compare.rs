@@ -62,8 +62,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FIGURE")]
     metric: Vec<MetricChoice>,
 
-    /// Smallest difference that matters; 5%, or what --fail-if-worse says. With less than that
-    /// "no difference" is distinguished from "cannot tell".
+    /// Smallest difference that matters; 5%, or what --fail-if-worse says. It decides between "no
+    /// difference" and "cannot tell".
     #[arg(long, value_name = "PCT", value_parser = share)]
     effect: Option<f64>,
 

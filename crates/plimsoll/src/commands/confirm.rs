@@ -68,7 +68,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let message = format!("`{}` promises nothing that could be confirmed", args.design);
         return Err(Failure::wrong_use(message)
             .hint("write a [[promise]]: docs/design-files.md has its keys")
-            .hint("`plimsoll bench DIR --need 'iops=5000,p99<2ms'` asks without a design"));
+            .hint(
+                "`plimsoll bench DIR --need 'iops=5000,p99<2ms'` measures a need without a design",
+            ));
     }
     for (mount, _) in &args.remap {
         if design.volumes.iter().all(|volume| volume.mount != mount.trim_end_matches('/')) {

@@ -277,7 +277,7 @@ fn read_needs(name: &str) -> Result<SearchInput, Failure> {
     };
     let requirements = ::needs::requirements(&needs);
     let asked = asked(&requirements).map_err(|mistakes| {
-        let text = format!("`{name}` does not contain enough for a design");
+        let text = format!("`{name}` lacks figures that a design needs");
         mistakes.into_iter().fold(Failure::wrong_use(text), Failure::hint)
     });
     let mut asked = asked?;

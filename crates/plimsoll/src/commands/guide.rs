@@ -142,7 +142,7 @@ fn of_curve(name: &str, value: Option<&str>) -> Option<String> {
 fn of_another_command(name: &str, value: Option<&str>, all: &clap::Command) -> Option<String> {
     if matches!(name, "report" | "html") {
         let file = value.unwrap_or("report.html");
-        return Some(format!("behind the run, `plimsoll report last -o {file}` draws its page"));
+        return Some(format!("after the run, `plimsoll report last -o {file}` draws its page"));
     }
     let has_it = |it: &&clap::Command| it.get_arguments().any(|arg| arg.get_long() == Some(name));
     let command = all.get_subcommands().filter(|it| !it.is_hide_set()).find(has_it)?.get_name();

@@ -39,7 +39,7 @@ Examples:
   plimsoll import results/*.json --tag before
   plimsoll import records/ --store shared.db
 
-A file is known by its contents: the same one is not added twice. Without bins
+Files are recognised by content: the same one is not added twice. Without bins
 (--output-format=json+ writes them) only the percentiles that fio lists are
 known; nothing is made up for the others.";
 

@@ -52,8 +52,8 @@ pub(super) struct Args {
     #[arg(default_value = "0,1")]
     hit: Vec<f64>,
 
-    /// How much is read at random places: tells which share the host cache holds in the end, in
-    /// place of --hit, and how long it takes to warm.
+    /// How much is read at random places. Gives, in place of --hit, the share that the host cache
+    /// holds once it is warm, and how long that takes.
     #[arg(long, value_name = "SIZE", value_parser = working_set)]
     #[arg(conflicts_with_all = ["hit", "demand"])]
     working_set: Option<u64>,
@@ -72,8 +72,8 @@ pub(super) struct Args {
     burst: bool,
 
     /// Answer for a need instead: `iops=16000,bs=8k,read=70` or `mb_s=250,bs=64k`, with `hit=` and
-    /// `on=MOUNT`; `mib_s=` and `rate=200MiB/s` say how much as well, `size=` is `bs=`. May be
-    /// repeated; all are asked at once. Exit code 4 if one is not met.
+    /// `on=MOUNT`; `mib_s=` and `rate=200MiB/s` are other units, `size=` is the same as `bs=`.
+    /// May be repeated: all needs apply at the same time. Exit code 4 if one is not met.
     #[arg(long, value_name = "NEED", value_parser = demand::parse)]
     demand: Vec<Demand>,
 

@@ -81,10 +81,9 @@ impl Form {
 
 const EXAMPLES: &str = "\
 The rows are the 15 of the checklist for application performance, at the 50th,
-90th and 99th percentile. `-` was not counted; how sure a figure is stands
-beside it. Jobs run at the rates that a design must carry: the percentile that
-the file names, with growth, and a peak of twice the normal load where no peak
-is stated.
+90th and 99th percentile. `-` means not counted; each row shows how sure it is.
+Jobs run at the rates that a design must carry: the percentile that the file
+names, with growth, and a peak of twice the normal load where no peak is stated.
 
 Examples:
   plimsoll needs needs.toml

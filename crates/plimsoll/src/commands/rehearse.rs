@@ -170,7 +170,7 @@ fn check_place(dir: &Path) -> Result<(), Failure> {
             return Err(Failure::wrong_use(format!(
                 "`{dir}` is inside `{other}`, which holds the data of another rehearsal"
             ))
-            .hint("keep the data beside it: --backing DIR"));
+            .hint("keep the data in another folder: --backing DIR"));
         }
     }
     Ok(())
@@ -214,7 +214,7 @@ fn silent(path: &Path, backing: &Path) -> Failure {
     let failure = Failure::wrong_use(text).with(Exit::RunFailed);
     match servers.first() {
         Some(server) => {
-            failure.hint(format!("if it was stopped, let it go on: kill -CONT {}", server.pid))
+            failure.hint(format!("if it was stopped, continue it: kill -CONT {}", server.pid))
         }
         None => failure,
     }

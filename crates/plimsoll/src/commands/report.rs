@@ -51,8 +51,8 @@ Examples:
 
 Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
 their name: all runs of that name, or of a pattern as 'night*'. A file may
-stand for a run: a record (`--json`), fio's JSON, or a folder of them. What is
-joined by commas stands on one page, run after run; what is apart is compared.";
+stand for a run: a record (`--json`), fio's JSON, or a folder of them. Runs
+joined by commas are on one page, one after another; separate ones are compared.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -110,7 +110,8 @@ pub(super) fn open(path: &Path) -> Result<(), Failure> {
     opener.arg(path).stdin(nothing()).stdout(nothing()).stderr(nothing());
     match opener.status() {
         Ok(status) if status.success() => Ok(()),
-        _ => Err(Failure::wrong_use("no browser can be started here: xdg-open fails")
-            .hint(format!("open {} in one, or copy it to where there is one", path.display()))),
+        _ => Err(Failure::wrong_use("no browser can be started here: xdg-open fails").hint(
+            format!("open {} in a browser, or copy it to a machine that has one", path.display()),
+        )),
     }
 }

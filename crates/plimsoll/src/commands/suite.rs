@@ -166,7 +166,7 @@ fn load(name: &str) -> Result<String, Failure> {
         let near = units::nearest(name, names.iter().copied());
         return Err(match near.first() {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None => failure.hint("`plimsoll suite list` has those there are, or name a file"),
+            None => failure.hint("`plimsoll suite list` lists all; or name a file"),
         });
     }
     let bytes = HostLoader.read(name).map_err(|error| {
@@ -319,7 +319,7 @@ fn plan_text(suite: &Suite, all: &[Step]) -> String {
     let _ = writeln!(text, "\n{} steps, {}", all.len(), total(suite, all));
     let n_published: usize = suite.parts.iter().map(|part| part.published.len()).sum();
     if n_published > 0 {
-        let _ = writeln!(text, "{n_published} published figures to stand beside what is measured");
+        let _ = writeln!(text, "{n_published} published figures to compare with");
     }
     text
 }

@@ -5,7 +5,7 @@ use crate::stream;
 
 const TEXT: &str = "\
 Plimsoll finds out how much I/O a disk, array or cloud volume carries.
-It runs the job files of fio, unmodified, and measures what one can trust.
+It runs the job files of fio, unmodified, and says how far its figures can be trusted.
 
 Four commands to try first:
 

@@ -50,18 +50,20 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-A row is rejected where it contradicts what is known: other IOPS, or a
-throughput more than 5 % off. So is one with an unknown figure that is
-implausible: more than 10 times the most or less than a tenth of the least that
-others have, or IOPS and throughput that meet below 512 B or above 4 MiB. So is
-a price of more than 10 times, or less than a tenth of, the known one. CSV is
-of disks or machine sizes, of prices (`name`, `usd`, `per`, perhaps `region`),
-or of network volumes (`scope`, `parameter`, `value`, `unit`). Of rows of
-several dates (`date`) the newest counts; prices that differ without one are
-rejected. Of rows of several editions (`edition`) the one is taken that says
-what is known; prices may be of a `quantity`, and per month where those known
-are per hour (744 or 730 of them). The built-in catalogue never changes:
---write puts the rows into a folder of your own.
+A row is rejected if it
+- contradicts a known figure: other IOPS, or a throughput more than 5 % off
+- has a new figure that is implausible: more than 10 times the largest or less
+  than a tenth of the smallest known one, or IOPS and throughput that give I/Os
+  below 512 B or above 4 MiB
+- has a price of more than 10 times, or less than a tenth of, the known one.
+
+A CSV file has disks or machine sizes, prices (`name`, `usd`, `per`, perhaps
+`region`), or network volumes (`scope`, `parameter`, `value`, `unit`). Of rows
+with several dates (`date`) the newest counts; prices that differ and have no
+date are rejected. Of rows of several editions (`edition`) the one that agrees
+with the known figures is taken. Prices may be of a `quantity`, and per month
+where known ones are per hour (744 or 730 hours). The built-in catalogue never
+changes: --write puts the rows into a folder of your own.
 
 Examples:
   plimsoll catalog import dsv5-series.md

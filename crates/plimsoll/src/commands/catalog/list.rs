@@ -34,10 +34,10 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "\
 MB/s are 10^6 bytes per second here; `plimsoll catalog show` has every figure
-as published. The last column of machines is what the network card sends.
-Machines of Google Cloud have limits by type of disk: reads of pd-ssd stand
-here. `~` marks an approximate price, `=` one that is derived as the note below
-it says.
+as published. The last column of machines is the most that the network card
+sends. Machines of Google Cloud have limits by type of disk; those of reads of
+pd-ssd are shown. `~` marks an approximate price, `=` one that is derived as
+the note below it says.
 
 Examples:
   plimsoll catalog list disks premium

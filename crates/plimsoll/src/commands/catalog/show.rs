@@ -26,10 +26,10 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-Figures stand as published. Where a published MB may mean three things, the
-line below says how many bytes per second it can be. Prices are of the date
-that stands beside them; `~` means approximate, `=` derived as the note below
-it says. What no source gives stands under `not known`.
+Figures are shown as published. Where a published MB may mean three things, the
+line below says how many bytes per second it can be. Each price has its date;
+`~` means approximate, `=` derived as the note below it says. Figures that no
+source gives are listed under `not known`.
 
 Examples:
   plimsoll catalog show P30

@@ -80,11 +80,10 @@ pub(super) fn lines(terms: &Terms, design: &Design) -> String {
 }
 
 /// What the figures of a cap mean that carries what is asked on burst credits.
-pub(super) const ON_CREDITS: &str = "On credits: the cap carries the rate that stands there for \
-                                     ever, and what was captured beyond it on burst credits. How \
-                                     much is used, and the headroom, are of the largest series of \
-                                     that shape that the credits carry. Credits of machines are \
-                                     not counted.";
+pub(super) const ON_CREDITS: &str = "On credits: the cap sustains the rate shown, and carries the \
+                                     captured load above it on burst credits. Used share and \
+                                     headroom are those of the largest series of that shape that \
+                                     the credits carry. Credits of machines are not counted.";
 
 pub(super) fn caps(phase: &PhaseJudged) -> String {
     let mut text = format!("  phase {}\n", phase.phase);

@@ -28,7 +28,7 @@ pub(super) fn read(
     let text = limited::read_text(Path::new(&path), TABLE_BYTES_MAX);
     let because = |why: &str| {
         format!(
-            "the samples are not looked at: {why}; designs are held against the phases alone, and \
+            "the samples are ignored: {why}; designs are checked against the phases alone, and \
              no burst credits count"
         )
     };

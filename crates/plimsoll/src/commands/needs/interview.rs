@@ -34,7 +34,7 @@ pub(super) fn interview(ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<N
         }
     }
     needs.phases.push(phase);
-    let why = "a peak is at least twice the normal load; 1 if what you wrote is the peak";
+    let why = "a peak is at least twice the normal load; 1 if your figures are the peak";
     let peak = number(ask, "Peak, times the normal load?", Some(PEAK_FACTOR), 1.0..=100.0, why)?;
     needs.peak_factor = peak;
     let why = "1 is no growth, 1.5 is half as much again; of capacity and of load";
@@ -62,7 +62,7 @@ fn volume(
         }
         Ok(name.to_owned())
     })?;
-    let why = "data, log or temp: what it is for decides about caches";
+    let why = "data, log or temp: its use decides about caches";
     let usage = until(ask, "Use?", usual.word(), why, |word| {
         let known = VolumeUse::ALL.into_iter().find(|usage| usage.word() == word);
         known.ok_or_else(|| format!("`{word}`: write data, log or temp"))
@@ -72,7 +72,7 @@ fn volume(
     let capacity = number(ask, "Capacity, GiB?", None, any.clone(), why)?;
     let why = "I/Os per second at normal load; empty: not known, then throughput is asked for";
     let iops = number(ask, "IOPS?", None, any.clone(), why)?;
-    let why = "8 is usual for transactions, 1024 for reports; empty: worked out of both rates";
+    let why = "8 is usual for transactions, 1024 for reports; empty: computed from both rates";
     let size = number(ask, "I/O size, KiB?", None, any.clone(), why)?;
     let throughput = if iops.is_some() && size.is_some() {
         None

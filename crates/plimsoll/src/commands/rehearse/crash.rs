@@ -25,9 +25,9 @@ pub(super) struct CrashArgs {
 }
 
 const CRASH_HELP: &str = "\
-Data that an fsync returned for is never lost, nor are names and lengths that
+Data for which an fsync returned are never lost, nor are names and lengths that
 were set without a write. Until `plimsoll rehearse restart` every access fails
-with EIO, by open files as well.
+with EIO, also through open files.
 
 The machine's programs die with it: end those that have files of the volumes
 open or mapped before the restart. One that keeps running keeps its memory, and
@@ -38,7 +38,7 @@ Examples:
   plimsoll rehearse restart /mnt/p30";
 
 const RESTART_HELP: &str = "\
-What the crash took stays lost. End the programs that had files of the volumes
+Lost data stay lost. End the programs that had files of the volumes
 open or mapped first, as the machine's crash would have: files that are still
 open stay usable, and a program that uses them relies on data in its memory,
 which a real crash would have erased.

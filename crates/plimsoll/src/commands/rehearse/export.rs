@@ -38,21 +38,21 @@ pub(super) struct Args {
 
 const HELP: &str = "\
 Each volume is mounted by its mount path in the design. Machines that connect
-are the design's clients, in the order in which they come; every connection has
-as many slots as its client's, so nconnect counts. A design's disks can be
-exported, too.
+become the design's clients, in the order of their arrival; each connection has
+as many slots as the design gives that client, so nconnect has an effect.
+Volumes on disks can be exported, too.
 
   mount -t nfs -o vers=3,proto=tcp,port=2049,mountport=2049,nolock,nconnect=8 \\
       HOST:/mnt/anf /mnt
   nfs-ls 'nfs://HOST/mnt/anf?nfsport=2049&mountport=2049'
   plimsoll fio --ioengine=nfs --nfs_url=nfs://HOST:2049/mnt/anf ...
 
-Names the owner that a client says (AUTH_SYS) and checks no permission: listen
-only where every machine may see and change the data. Root of a client becomes
-the user nobody, setuid and setgid are left out, and of a file only the group
-can be changed, unless --no-root-squash is given. A connection that says
-nothing for six minutes is closed. The folder with the data is closed to other
-users. Data whose write was answered as durable survive the end of this
+Accepts the owner that a client sends (AUTH_SYS) and checks no permissions:
+listen only where every machine may see and change the data. Root of a client
+becomes the user nobody, setuid and setgid are left out, and of a file only the
+group can be changed, unless --no-root-squash is given. A connection that is
+idle for six minutes is closed. Other users have no access to the folder with
+the data. Data whose write was answered as durable survive the end of this
 process.";
 
 /// Reads an address with a port; a name is looked up.

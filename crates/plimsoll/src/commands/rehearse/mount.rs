@@ -112,7 +112,7 @@ fn unmount_on_signal(path: PathBuf) -> io::Result<()> {
             match mount::unmount(&path, is_lazy) {
                 Ok(()) => return,
                 Err(error) => {
-                    let again = "once more detaches it and leaves it to the programs";
+                    let again = "a second signal detaches it, and programs keep their files";
                     stream::print_message(&format!("{error}; {again}\n"));
                 }
             }
@@ -130,7 +130,7 @@ fn backing_dir(args: &Args, path: &Path) -> Result<PathBuf, Failure> {
     if dir.starts_with(path) {
         let (dir, path) = (dir.display(), path.display());
         return Err(Failure::wrong_use(format!("`{dir}` is inside the mount point `{path}`"))
-            .hint("keep the data beside it: the mount would hide them"));
+            .hint("keep the data outside of it: the mount would hide them"));
     }
     Ok(dir)
 }

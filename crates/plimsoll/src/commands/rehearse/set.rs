@@ -49,11 +49,11 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-I/Os that wait go on under the new caps. Where a cache changes, what only the
-earlier one had goes to the disks at once, and the command waits for it. What a
-volume is made of stays: the number of disks, their columns and chunks. The
-disks of a stripe are equal, so --disk, --size, --iops and --throughput are of
-each, and change all of them.
+Waiting I/Os continue under the new caps. If a cache mode changes, data that are
+only in the old cache go to the disks at once, and the command waits for that.
+The number of disks of a volume, their columns and chunks cannot change. The
+disks of a stripe are equal: --disk, --size, --iops and --throughput are per
+disk and apply to all of them.
 
 Examples:
   plimsoll rehearse set /mnt/p30 --disk P40

@@ -48,7 +48,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         Some((_, Serving::Silent)) if args.lazy => {
             clear(&path)?;
             stream::print(&format!("unmounted {}\n", path.display()))?;
-            let text = "its server does not answer: it goes on when it does, or ends when killed";
+            let text =
+                "its server does not answer: the unmount completes when it does, or is killed";
             stream::remark("note: ", text);
             return Ok(Exit::Fine);
         }

@@ -372,10 +372,10 @@ pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
     let asked = estate.servers.iter().filter(|it| !it.asked.notes.is_empty()).count();
     if asked > 0 {
         notes.push(format!(
-            "{} not say all: `plimsoll design` of that file alone shows what is not known",
+            "{} incomplete: `plimsoll design` of that file alone shows what is not known",
             match asked {
-                1 => "1 file of needs does".to_owned(),
-                n => format!("{n} files of needs do"),
+                1 => "1 file of needs is".to_owned(),
+                n => format!("{n} files of needs are"),
             }
         ));
     }
