@@ -1,7 +1,8 @@
 //! The limits that a load must keep to count as carried: `p99 < 2ms and achieved > 95%`.
 //!
 //! One limit is a figure, a comparison and a value; several are joined by `and` or a comma. `<` and
-//! `<=` mean the same, and so do `>` and `>=`: a histogram does not tell them apart.
+//! `<=` mean the same, and so do `>` and `>=`: a histogram does not tell them apart. Capitals and
+//! blanks are free.
 //!
 //! | figure | is | value |
 //! |---|---|---|
@@ -18,7 +19,7 @@ use crate::thin::{N_BEYOND_MIN, n_ios_for};
 
 mod parse;
 
-pub use parse::{LimitError, LimitMistake};
+pub use parse::{Comparison, LimitError, LimitMistake, Piece, pieces};
 
 /// A figure of a latency distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]

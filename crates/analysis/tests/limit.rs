@@ -25,6 +25,8 @@ fn limits_as_people_write_them() {
     check("p99 < 2ms and mean < 1ms", "p99 < 2ms and mean < 1ms");
     check("p99 < 2ms, max < 1s; achieved > 98 %", "p99 < 2ms and max < 1s and achieved > 0.98");
     check("p99 < 2ms && p50 < 1ms", "p99 < 2ms and p50 < 1ms");
+    check("P99 < 2 MS AND MEAN<1Ms", "p99 < 2ms and mean < 1ms");
+    check("Achieved  >  95 % And\tMax <= 1 S", "achieved > 0.95 and max < 1s");
 }
 
 #[track_caller]
@@ -34,6 +36,7 @@ fn check_error(text: &str, column: usize, message: &str, write: &str) {
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert_eq!(error.column, column, "{error}");
     assert!(error.to_string().contains(message), "{error}");
+    assert!(error.to_string().ends_with(&format!("; write `{write}`")), "{error}");
     assert_eq!(error.write, write, "{error}");
     write.parse::<Limits>().expect("what to write can be read");
 }
@@ -49,6 +52,7 @@ fn mistakes_have_a_place_and_a_remedy() {
     check_error("p99 = 2ms", 5, "not a comparison", "p99 < 2ms");
     check_error("p99", 1, "needs a comparison", "p99 < 2ms");
     check_error("p99 <", 1, "needs a comparison", "p99 < 2ms");
+    check_error("p99 2ms", 1, "`p99` needs a comparison", "p99 < 2ms");
     check_error("p999 < 5ms", 1, "above 0 and below 100", "p99.9 < 2ms");
     check_error("p100 < 5ms", 1, "above 0 and below 100", "max < 2ms");
     check_error("p0 < 5ms", 1, "above 0 and below 100", "p99 < 2ms");

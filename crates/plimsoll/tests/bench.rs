@@ -549,7 +549,7 @@ fn check_need(need: &str, more: &[&str], expected: (i32, &str, u32), kept: &[Opt
 fn a_need_is_met_not_met_or_undecided() {
     let kept = [Some(true), Some(true)];
     check_need("iops=3000,p99<5ms", &[], (0, "met", 1), &kept);
-    check_need("iops=3000,p99<5ms,bs=16k,read=70", &[], (0, "met", 1), &kept);
+    check_need("IOPS=3000, P99 < 5 ms, BS = 16 KiB, Read = 70 %", &[], (0, "met", 1), &kept);
     check_need("mb_s=150,bs=1m,seq,mean<100ms", &[], (0, "met", 1), &kept);
     // A failure is measured again before it is believed.
     check_need("iops=9000,p99<5ms", &[], (4, "not met", 2), &[Some(false), Some(false)]);

@@ -50,7 +50,7 @@ pub fn parse_count(text: &str) -> Result<u64, UnitError> {
 /// Parses a duration: `10s`, `1m30s`, `500 ms`, `1.5h`, `2d`.
 ///
 /// Every number has a unit (a bare `10` is an error, since tools disagree on it): d, h, m or min, s
-/// or sec, ms, us or µs, ns. Parts are added. Rounds to whole nanoseconds.
+/// or sec, ms, us or µs, ns, in capitals or not. Parts are added. Rounds to whole nanoseconds.
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     let too_large = || UnitError::TooLarge { text: text.into() };
     let mut rest = text.trim();
@@ -146,7 +146,7 @@ fn byte_unit(unit: &str) -> Option<u64> {
     }
     let prefix = unit.get(..1)?;
     let base = match &unit[1..] {
-        "" | "iB" | "ib" | "i" => 1024_u64,
+        "" | "iB" | "ib" | "IB" | "i" => 1024_u64,
         "B" => 1000,
         _ => return None,
     };
@@ -159,7 +159,11 @@ pub fn nanoseconds(time: std::time::Duration) -> u64 {
 }
 
 fn time_unit_ns(unit: &str) -> Option<u64> {
-    match unit {
+    // A lone `M` may mean months or millions.
+    if unit == "M" {
+        return None;
+    }
+    match &*unit.to_lowercase() {
         "ns" => Some(1),
         "us" | "µs" | "μs" => Some(1_000),
         "ms" => Some(1_000_000),

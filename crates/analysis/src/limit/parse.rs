@@ -8,7 +8,7 @@ use super::{LatencyFigure, Limit, Limits};
 
 /// A mistake in the text of limits.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("column {column}: {mistake}")]
+#[error("column {column}: {mistake}; write `{write}`")]
 pub struct LimitError {
     /// First column of the place, from 1, in characters.
     pub column: usize,
@@ -78,8 +78,8 @@ impl FromStr for Limits {
     /// Reads limits; all mistakes at once.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (mut all, mut errors) = (Vec::new(), Vec::new());
-        for part in parts(text) {
-            match limit(part) {
+        for piece in pieces(text) {
+            match Limit::read(piece) {
                 Ok(limit) => all.push(limit),
                 Err(error) => errors.push(error),
             }
@@ -88,14 +88,49 @@ impl FromStr for Limits {
     }
 }
 
-/// A piece of the text, and how many characters stand before it.
-#[derive(Clone, Copy)]
-struct Piece<'a> {
-    text: &'a str,
+/// A piece of a text, which knows where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// The piece.
+    pub text: &'a str,
+    /// Characters before it.
     n_before: usize,
 }
 
-impl Piece<'_> {
+/// A comparison that was taken apart, without blanks around its pieces.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'a> {
+    /// What is compared. Without a sign it is the first word.
+    pub name: Piece<'a>,
+    /// Such as `<`; empty where there is none.
+    pub sign: Piece<'a>,
+    /// What it is compared with.
+    pub value: Piece<'a>,
+}
+
+impl<'a> Piece<'a> {
+    /// Returns its first column, from 1, in characters.
+    pub fn column(self) -> usize {
+        self.n_before + 1
+    }
+
+    /// Takes it apart at the first sign of a comparison.
+    pub fn comparison(self) -> Comparison<'a> {
+        let is_sign = |c: char| matches!(c, '<' | '>' | '=' | '≤' | '≥' | '!' | '~');
+        let sign_at = self.text.find(is_sign).or_else(|| self.text.find(char::is_whitespace));
+        let (name, rest) = self.split(sign_at.unwrap_or(self.text.len()));
+        let rest = rest.trim();
+        let sign_end = rest.text.find(|c: char| !is_sign(c)).unwrap_or(rest.text.len());
+        let (sign, value) = rest.split(sign_end);
+        Comparison { name: name.trim(), sign, value: value.trim() }
+    }
+
+    /// Returns what stands behind a word that it begins with, in capitals or not.
+    pub fn behind(self, word: &str) -> Option<Self> {
+        let first = self.text.split_whitespace().next()?;
+        first.eq_ignore_ascii_case(word).then(|| self.after(first.len()).trim())
+    }
+
     /// Returns the piece without space around it.
     fn trim(self) -> Self {
         let start = self.text.trim_start();
@@ -118,7 +153,7 @@ impl Piece<'_> {
 
     fn error(self, mistake: LimitMistake, write: impl Into<String>) -> LimitError {
         let width = self.text.chars().count().max(1);
-        LimitError { column: self.n_before + 1, width, mistake, write: write.into() }
+        LimitError { column: self.column(), width, mistake, write: write.into() }
     }
 
     fn owned(self) -> String {
@@ -126,17 +161,17 @@ impl Piece<'_> {
     }
 }
 
-/// Splits at `and`, `&&`, commas and semicolons.
-fn parts(text: &str) -> Vec<Piece<'_>> {
+/// Splits at `and`, `&&`, commas and semicolons. There is one piece at least; any may be empty.
+pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut rest = Piece { text, n_before: 0 };
-    let mut parts = Vec::new();
+    let mut pieces = Vec::new();
     loop {
         let joint = joint(rest.text);
         let (start, end) = joint.unwrap_or((rest.text.len(), rest.text.len()));
-        parts.push(rest.up_to(start).trim());
+        pieces.push(rest.up_to(start).trim());
         rest = rest.after(end);
         if joint.is_none() {
-            return parts;
+            return pieces;
         }
     }
 }
@@ -150,32 +185,33 @@ fn joint(text: &str) -> Option<(usize, usize)> {
     let is_free = |at: usize| {
         text[..at].ends_with(char::is_whitespace) && text[at + 3..].starts_with(char::is_whitespace)
     };
-    let word = text.match_indices("and").find(|(at, _)| is_free(*at)).map(|(at, _)| (at, at + 3));
+    let lower = text.to_ascii_lowercase();
+    let word = lower.match_indices("and").find(|(at, _)| is_free(*at)).map(|(at, _)| (at, at + 3));
     [sign, word].into_iter().flatten().min()
 }
 
 /// An example that fits any mistake.
 const EXAMPLE: &str = "p99 < 2ms";
 
-fn limit(part: Piece<'_>) -> Result<Limit, LimitError> {
-    if part.text.is_empty() {
-        return Err(part.error(LimitMistake::Empty, EXAMPLE));
-    }
-    let is_sign = |c: char| matches!(c, '<' | '>' | '=' | '≤' | '≥' | '!' | '~');
-    let sign_at = part.text.find(|c: char| is_sign(c) || c.is_whitespace());
-    let (name, rest) = part.split(sign_at.unwrap_or(part.text.len()));
-    let rest = rest.trim();
-    let sign_end = rest.text.find(|c: char| !is_sign(c)).unwrap_or(rest.text.len());
-    let (sign, value) = rest.split(sign_end);
-    let value = value.trim();
-    let figure = figure(name)?;
-    if sign.text.is_empty() || value.text.is_empty() {
-        let mistake = LimitMistake::NoComparison { name: name.owned() };
-        return Err(part.error(mistake, example(figure)));
-    }
-    match figure {
-        Some(figure) => latency(figure, sign, value),
-        None => achieved(sign, value),
+impl Limit {
+    /// Reads one limit, in capitals or not.
+    ///
+    /// # Errors
+    /// Returns what is wrong with it, and where.
+    pub fn read(piece: Piece<'_>) -> Result<Limit, LimitError> {
+        if piece.text.is_empty() {
+            return Err(piece.error(LimitMistake::Empty, EXAMPLE));
+        }
+        let Comparison { name, sign, value } = piece.comparison();
+        let figure = figure(name)?;
+        if sign.text.is_empty() || value.text.is_empty() {
+            let mistake = LimitMistake::NoComparison { name: name.owned() };
+            return Err(piece.error(mistake, example(figure)));
+        }
+        match figure {
+            Some(figure) => latency(figure, sign, value),
+            None => achieved(sign, value),
+        }
     }
 }
 

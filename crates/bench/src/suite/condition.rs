@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use analysis::{LatencyFigure, Limit, Limits};
+use analysis::LatencyFigure;
+use analysis::limit::{Comparison, Limit, LimitError, Piece, pieces};
 
 /// One thing that must hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,13 +23,62 @@ pub enum Condition {
     BytesPerS(f64),
 }
 
+/// Why a text is no condition.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConditionError {
+    /// It is no limit of a latency.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// It is a rate, and not one of at least a number.
+    #[error("column {column}: {what}")]
+    Rate {
+        /// Where, from 1, in characters.
+        column: usize,
+        /// What is wrong, and what to write instead.
+        what: String,
+    },
+    /// It limits something else.
+    #[error("column {column}: write a limit of a latency, such as `p99 < 2ms`")]
+    NoLatency {
+        /// Where, from 1, in characters.
+        column: usize,
+    },
+}
+
 impl Condition {
     /// Reads conditions with commas between, such as `sync p99 < 10ms, iops > 50`.
     ///
     /// # Errors
-    /// With what is wrong and what to write instead.
-    pub fn parse_all(text: &str) -> Result<Vec<Condition>, String> {
-        text.split(',').map(|part| Self::parse(part.trim())).collect()
+    /// With the first mistake, where it is, and what to write instead.
+    pub fn parse_all(text: &str) -> Result<Vec<Condition>, ConditionError> {
+        pieces(text).into_iter().map(Self::parse).collect()
+    }
+
+    /// Reads one: a limit, or a rate, which is a least one with `=`, `>` and `>=` alike.
+    pub(super) fn parse(piece: Piece<'_>) -> Result<Condition, ConditionError> {
+        let Comparison { name, sign, value } = piece.comparison();
+        let unit = name.text.to_lowercase();
+        if let "iops" | "mb_s" | "mib_s" = &*unit {
+            let rate = |column, what| ConditionError::Rate { column, what };
+            if !matches!(sign.text, "=" | ">" | ">=" | "=>" | "≥") || value.text.is_empty() {
+                return Err(rate(name.column(), format!("write how much: `{unit} > 100`")));
+            }
+            let read = if unit == "iops" { count(value.text) } else { above_0(value.text) };
+            let number = read.map_err(|what| rate(value.column(), what))?;
+            return Ok(match &*unit {
+                "iops" => Condition::Iops(number),
+                "mb_s" => Condition::BytesPerS(number * 1e6),
+                _ => Condition::BytesPerS(number * f64::from(1 << 20)),
+            });
+        }
+        let (is_of_sync, limit) =
+            piece.behind("sync").map_or((false, piece), |limit| (true, limit));
+        match Limit::read(limit)? {
+            Limit::Latency { figure, ns_max } => {
+                Ok(Condition::Latency { figure, ns_max, is_of_sync })
+            }
+            Limit::Achieved { .. } => Err(ConditionError::NoLatency { column: limit.column() }),
+        }
     }
 
     /// Returns whether both limit the same figure of the latency.
@@ -39,33 +89,6 @@ impl Condition {
                 Condition::Latency { figure: other, is_of_sync: of_sync, .. },
             ) => figure == other && is_of_sync == of_sync,
             (Condition::Latency { .. } | Condition::Iops(_) | Condition::BytesPerS(_), _) => false,
-        }
-    }
-
-    pub(super) fn parse(text: &str) -> Result<Condition, String> {
-        let rate = |least: &str| {
-            positive(least.trim_start_matches('=').trim())
-                .ok_or_else(|| format!("`{text}`: expected a number above 0 behind `>`"))
-        };
-        if let Some((name, least)) = text.split_once('>') {
-            return match name.trim() {
-                "iops" => rate(least).map(Condition::Iops),
-                "mb_s" => rate(least).map(|mb_s| Condition::BytesPerS(mb_s * 1e6)),
-                _ => Err(format!("`{text}`: `iops` and `mb_s` may be more than a number")),
-            };
-        }
-        let (is_of_sync, limit) = match text.strip_prefix("sync ") {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let limits = limit.parse::<Limits>().map_err(|errors| {
-            errors.first().map_or(String::new(), |error| format!("`{text}`: {}", error.mistake))
-        })?;
-        match limits.all.as_slice() {
-            [Limit::Latency { figure, ns_max }] => {
-                Ok(Condition::Latency { figure: *figure, ns_max: *ns_max, is_of_sync })
-            }
-            _ => Err(format!("`{text}`: write a latency such as `p99 < 2ms`")),
         }
     }
 
@@ -97,7 +120,19 @@ pub(super) fn trimmed(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Reads a number above 0.
-pub(super) fn positive(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
+/// Reads a number above 0, which may be a fraction.
+fn above_0(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("`{text}`: expected a number above 0"))
+}
+
+/// Reads one that may also be a count such as `16k`.
+fn count(text: &str) -> Result<f64, String> {
+    if text.parse::<f64>().is_ok() {
+        return above_0(text);
+    }
+    match units::parse_count(text).map_err(|error| error.to_string())? {
+        0 => Err(format!("`{text}`: expected a number above 0")),
+        count => Ok(count as f64),
+    }
 }

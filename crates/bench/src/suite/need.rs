@@ -12,10 +12,14 @@ use plan::load::Arrivals;
 use record::{MET, NeedConditionRecord, NeedRecord, Outcome, Record};
 
 use super::check::{Check, borrowed, checks, held_by, latency, only_slows, spoils};
-use super::condition::{Condition, positive, trimmed};
+use super::condition::{Condition, trimmed};
 use super::{Access, Durable, End, Part, Prepare, Step, Suite};
 use crate::lever::{Lever, Time};
 use crate::outcome::grown_backlog;
+
+mod parse;
+
+pub use parse::parse;
 
 /// A load, and what must hold under it.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,104 +40,6 @@ pub struct Need {
 
 /// Bytes per I/O of a need that does not say.
 const BLOCK_BYTES: (u64, u64) = (8 << 10, 64 << 10);
-
-/// Reads a need such as `iops=5000,p99<2ms,bs=8k,read=70` or `mb_s=200,bs=1m,seq`.
-///
-/// Unless it says otherwise I/Os are 8 KiB (64 KiB with `seq`) anywhere, and reads.
-///
-/// # Errors
-/// With the first mistake, and what to write instead.
-pub fn parse(text: &str) -> Result<Need, String> {
-    let (mut iops, mut bytes_per_s, mut block, mut read) = (None, None, None, None);
-    let mut walk = None;
-    let mut latencies = Vec::new();
-    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        if part.contains('<') {
-            add_limit(&mut latencies, part)?;
-            continue;
-        }
-        let (key, value) =
-            part.split_once('=').map_or((part, ""), |(key, value)| (key.trim(), value.trim()));
-        let at = |message: String| format!("`{part}`: {message}");
-        let twice = || format!("`{part}`: {key} stands twice");
-        let number = || positive(value).ok_or_else(|| at("expected a number above 0".to_owned()));
-        let is_again = match key {
-            "iops" => iops.replace(parse_iops(value).map_err(at)?).is_some(),
-            "mb_s" => bytes_per_s.replace(number()? * 1e6).is_some(),
-            "mib_s" => bytes_per_s.replace(number()? * f64::from(1 << 20)).is_some(),
-            "bs" | "size" => {
-                let bytes = units::parse_bytes(value).map_err(|error| at(error.to_string()))?;
-                if !(512..=1 << 30).contains(&bytes) || !bytes.is_multiple_of(512) {
-                    return Err(at("expected a multiple of 512 up to 1g".to_owned()));
-                }
-                block.replace(bytes).is_some()
-            }
-            "read" => {
-                let pct = value.trim_end_matches('%').parse::<f64>().ok();
-                let pct = pct.filter(|pct| (0.0..=100.0).contains(pct));
-                let pct = pct.ok_or_else(|| at("expected percent, 0 to 100".to_owned()))?;
-                read.replace(pct).is_some()
-            }
-            "seq" | "sequential" if value.is_empty() => walk.replace(true).is_some(),
-            "random" | "rand" if value.is_empty() => walk.replace(false).is_some(),
-            _ => return Err(at(USAGE.to_owned())),
-        };
-        if is_again {
-            return Err(match key {
-                "seq" | "sequential" | "random" | "rand" => {
-                    at("a need is seq or random, and says so once".to_owned())
-                }
-                _ => twice(),
-            });
-        }
-    }
-    let is_sequential = walk.unwrap_or(false);
-    let usual = if is_sequential { BLOCK_BYTES.1 } else { BLOCK_BYTES.0 };
-    let block_bytes = block.unwrap_or(usual);
-    let (iops, rate) = match (iops, bytes_per_s) {
-        (Some(_), Some(_)) => {
-            return Err("a need has one of iops= and mb_s=; give each its own --need".to_owned());
-        }
-        (Some(iops), None) => (iops, Condition::Iops(iops)),
-        (None, Some(bytes)) => (bytes / block_bytes as f64, Condition::BytesPerS(bytes)),
-        _ => return Err(format!("`{text}`: how much is needed is missing; {USAGE}")),
-    };
-    let mut conditions = vec![rate];
-    conditions.append(&mut latencies);
-    let read_pct = read.unwrap_or(100.0);
-    Ok(Need {
-        text: text.trim().to_owned(),
-        iops,
-        conditions,
-        block_bytes,
-        read_pct,
-        is_sequential,
-    })
-}
-
-/// Reads a rate: a number, which may be a fraction, or a count such as `16k`.
-fn parse_iops(text: &str) -> Result<f64, String> {
-    let number = if text.parse::<f64>().is_ok() {
-        positive(text)
-    } else {
-        let count = units::parse_count(text).map_err(|error| error.to_string())?;
-        (count > 0).then_some(count as f64)
-    };
-    number.ok_or_else(|| "expected a number above 0".to_owned())
-}
-
-/// Adds a limit of a figure that has none yet.
-fn add_limit(latencies: &mut Vec<Condition>, part: &str) -> Result<(), String> {
-    let limit = Condition::parse(part)?;
-    if latencies.iter().any(|other| limit.is_of_figure_of(other)) {
-        return Err(format!("`{part}`: that figure has a limit already; write one of them"));
-    }
-    latencies.push(limit);
-    Ok(())
-}
-
-const USAGE: &str =
-    "write iops=N or mb_s=N, limits such as p99<2ms, and bs=8k, read=70, seq or random";
 
 /// Measured time of a need that needs no more.
 const TIME_NS: u64 = 20_000_000_000;

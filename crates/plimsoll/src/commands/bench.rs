@@ -39,10 +39,10 @@ pub(super) struct Args {
     suite: String,
 
     /// Answer whether the volume is good enough, in place of a suite: a rate (iops=N or mb_s=N),
-    /// and what
-    /// must hold while it is offered (p99<2ms, p99.9<10ms, mean<1ms). I/Os are reads of 8 KiB
-    /// anywhere unless given: bs=16k, read=70 (percent), seq (64 KiB unless bs= says). Each need is
-    /// measured by itself, for 20 s or as long as its percentile takes; may be repeated.
+    /// and what must hold while it is offered (p99<2ms, p99.9<10ms, mean<1ms). Capitals and blanks
+    /// are free. I/Os are reads of 8 KiB anywhere unless given: bs=16k, read=70 (percent), seq
+    /// (64 KiB unless bs= says). Each need is measured by itself, for 20 s or as long as its
+    /// percentile takes; may be repeated.
     #[arg(long, value_name = "NEED", value_parser = need::parse)]
     need: Vec<Need>,
 

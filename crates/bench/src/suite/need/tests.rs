@@ -21,6 +21,18 @@ fn a_need_is_a_rate_with_limits() {
     check("mb_s=104.8576,bs=1m,seq,read=0", (100.0, 1 << 20, 0.0, true), &["MB/s >= 104.86"]);
     check("iops=0.25", (0.25, 8192, 100.0, false), &["IOPS >= 0.25"]);
     check("mib_s=16,seq", (256.0, 65536, 100.0, true), &["MB/s >= 16.78"]);
+    // As people write them.
+    let plain = (5000.0, 8192, 100.0, false);
+    for text in [
+        "IOPS=5000, P99 < 2 ms",
+        "iops = 5000 , p99<2 MS",
+        "Iops >= 5000 and P99 <= 2ms,",
+        " IOPS > 5 K; p99\t<\t2ms",
+    ] {
+        check(text, plain, &["IOPS >= 5000", "p99 < 2ms"]);
+    }
+    let mixed = (200.0, 1 << 20, 70.0, true);
+    check("MB_S = 209.7152, BS = 1 MiB, SEQ, Read = 70 %", mixed, &["MB/s >= 209.72"]);
 }
 
 #[test]
@@ -28,18 +40,30 @@ fn a_mistake_says_what_to_write() {
     for (text, part) in [
         ("p99<2ms", "how much is needed is missing"),
         ("iops=5000,mb_s=3", "its own --need"),
-        ("iops=5000,p99<2", "`p99<2`"),
-        ("iops=5000,p99=2ms", "write iops=N"),
-        ("iops=5000,bs=1000", "multiple of 512"),
-        ("iops=5000,read=101", "0 to 100"),
-        ("iops=0", "expected a number above 0"),
+        ("iops=5000,p99<2", "column 15: `2` has no unit"),
+        ("iops=5000,p99<2", "write `p99 < 2ms`"),
+        ("iops=5000,p99=2ms", "column 14: `=` is not a comparison"),
+        ("iops=5000,p999<2ms", "column 11: `p999` is not a percentile"),
+        ("iops=5000, bs = 1000", "column 17: `1000` is 1000 B: expected a multiple of 512"),
+        ("iops=5000,bs=8 KB", "column 14: `8 KB` is 8000 B"),
+        ("iops=5000,bs 8k", "column 11: write `bs=8k`"),
+        ("iops=5000,read=101", "column 16: `101`: expected percent, 0 to 100"),
+        ("iops=5000,READ<70", "column 11: write `READ=70`"),
+        ("iops=0", "column 6: `0`: expected a number above 0"),
         ("iops=0k", "expected a number above 0"),
         ("iops=inf", "expected a number above 0"),
-        ("iops=5000x", "`5000x`"),
-        ("iops=5,iops=6", "stands twice"),
-        ("iops=5,p99<1ms,p99<2ms", "has a limit already"),
-        ("iops=5,seq,random", "seq or random"),
-        ("mb_s=-1", "above 0"),
+        ("iops=5000x", "column 6: `x` in `5000x` is not a unit"),
+        ("iops<5000", "column 1: write how much: `iops > 100`"),
+        ("IOPS", "write how much"),
+        ("iosp=5000", "column 1: `iosp` is no word of a need, did you mean `iops`?; write iops=N"),
+        ("p99<2ms,latency<5ms", "column 9: `latency` is no word of a need; write iops=N"),
+        ("iops=5,achieved>95%", "column 8: write a limit of a latency"),
+        ("iops=5,iops=6", "column 8: `iops` stands twice"),
+        ("iops=5,bs=4k,size=8k", "column 14: `size` stands twice"),
+        ("iops=5,p99<1ms,P99<2ms", "column 16: `P99` has a limit already"),
+        ("iops=5,seq,random", "column 12: a need is seq or random"),
+        ("iops=5,seq=1", "column 8: `seq` has no value"),
+        ("mb_s=-1", "column 6: `-1`: expected a number above 0"),
     ] {
         let error = parse(text).expect_err(text);
         assert!(error.contains(part), "{text}: {error}");
@@ -169,7 +193,7 @@ fn a_condition_of_a_spoiled_measurement_is_not_decided() {
 
 #[test]
 fn targets_may_be_of_what_makes_writes_durable() {
-    let all = Condition::parse_all("sync p99 < 10ms, iops > 50").expect("two");
+    let all = Condition::parse_all("Sync P99 < 10 ms, IOPS > 50").expect("two");
     let shown: Vec<String> = all.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["sync p99 < 10ms", "IOPS >= 50"]);
     for text in ["p99", "sync achieved > 0.9", "p99 > 3ms", "iops > x"] {
