@@ -2,6 +2,11 @@
 //!
 //! The program is written down from the rules of docs/design.md, and solved by a library: it has no
 //! line of code in common with the search but the tables that both are made of.
+//!
+//! The solver branches on whole numbers and cuts nothing off by itself. So that it ends, each
+//! constraint is there a second time as what it comes to in whole numbers: at least three disks
+//! where 2.1 would do. No design is lost by that, and parts of disks, of which there are many ways,
+//! no longer look cheaper than whole ones.
 
 mod common;
 
@@ -188,6 +193,19 @@ struct Way {
     usd: Expression,
 }
 
+/// What the disks of a volume must carry at least, cached or not.
+struct Least {
+    is_cached: bool,
+    gib: f64,
+    iops: f64,
+    mb: f64,
+}
+
+/// Returns the next whole number; what is above one by rounding alone is that one.
+fn whole_up(number: f64) -> f64 {
+    (number * (1.0 - 1e-9)).ceil()
+}
+
 /// Returns how much of something the machine has that is taken.
 type Has<'a> = &'a dyn Fn(&dyn Fn(&Machine) -> u64) -> Expression;
 
@@ -209,13 +227,18 @@ impl Program<'_> {
     }
 
     /// Some disks of a tier.
-    fn of_tier(&mut self, tier: &Tier, is_cached: bool) -> Way {
+    fn of_tier(&mut self, tier: &Tier, least: &Least) -> Way {
         let (is_chosen, n_disks) = (self.yes_or_no(), self.whole(self.n_disks_max));
         self.constraints.push(constraint!(n_disks <= self.n_disks_max as f64 * is_chosen));
+        let limits = [(least.gib, tier.gib), (least.iops, tier.iops), (least.mb, tier.mb)];
+        let n_least = limits.map(|(asked, of_disk)| whole_up(asked / of_disk as f64));
+        for n_least in n_least {
+            self.constraints.push(constraint!(n_disks >= n_least * is_chosen));
+        }
         let times = |number: u64| number as f64 * n_disks;
         Way {
             is_chosen,
-            is_cached,
+            is_cached: least.is_cached,
             n_disks: n_disks.into(),
             gib: times(tier.gib),
             iops: times(tier.iops),
@@ -225,15 +248,19 @@ impl Program<'_> {
     }
 
     /// So many disks of the type whose limits are chosen.
-    fn of_chosen(&mut self, n_disks: u64) -> Way {
+    fn of_chosen(&mut self, n_disks: u64, asked: &Least) -> Way {
         let is_chosen = self.yes_or_no();
+        let n = n_disks as f64;
+        let asked = [asked.gib, asked.iops, asked.mb].into_iter();
         let [gib, iops, mb] = CHOSEN.map(|(least, most)| {
             let chosen = self.whole(most);
             self.constraints.push(constraint!(chosen <= most as f64 * is_chosen));
             self.constraints.push(constraint!(chosen >= least as f64 * is_chosen));
             chosen
         });
-        let n = n_disks as f64;
+        for (chosen, asked) in [gib, iops, mb].into_iter().zip(asked) {
+            self.constraints.push(constraint!(chosen >= whole_up(asked / n) * is_chosen));
+        }
         let [_, (iops_free, _), (mb_free, _)] = CHOSEN;
         let [gib_usd, iops_usd, mb_usd] = CHOSEN_USD;
         let usd = n * gib_usd * gib
@@ -254,23 +281,36 @@ impl Program<'_> {
         let case = self.case;
         let may_cache = need.usage != VolumeUse::Log && need.hit_share.is_some();
         let mut ways = Vec::new();
+        let [uncached, cached] = [false, true].map(|is_cached| self.least(need, is_cached));
         for tier in &case.tiers {
-            ways.push(self.of_tier(tier, false));
+            ways.push(self.of_tier(tier, &uncached));
             if may_cache && tier.can_cache {
-                ways.push(self.of_tier(tier, true));
+                ways.push(self.of_tier(tier, &cached));
             }
         }
         for n_disks in 1..=self.n_disks_max {
-            ways.push(self.of_chosen(n_disks));
+            ways.push(self.of_chosen(n_disks, &uncached));
         }
         let one: Expression = ways.iter().map(|way| way.is_chosen).sum();
         self.constraints.push(constraint!(one == 1));
         ways
     }
 
+    /// What the disks of a volume must carry in any phase.
+    fn least(&self, need: &VolumeNeed, is_cached: bool) -> Least {
+        let mut least = Least { is_cached, gib: need.capacity_gib, iops: 0.0, mb: 0.0 };
+        for phase in &need.phases {
+            let share = Self::share(need, phase, is_cached);
+            let iops = phase.iops * (1.0 + self.case.headroom) * share;
+            least.iops = least.iops.max(iops);
+            least.mb = least.mb.max(iops * phase.size_bytes as f64 / MB);
+        }
+        least
+    }
+
     /// What a way asks of the disks, in parts of all I/Os: cached reads at random places ask less.
-    fn share(need: &VolumeNeed, phase: &PhaseNeed, way: &Way) -> f64 {
-        let hits = if way.is_cached { need.hit_share.unwrap_or(0.0) } else { 0.0 };
+    fn share(need: &VolumeNeed, phase: &PhaseNeed, is_cached: bool) -> f64 {
+        let hits = if is_cached { need.hit_share.unwrap_or(0.0) } else { 0.0 };
         1.0 - hits * phase.read_share * phase.random_share
     }
 
@@ -326,7 +366,7 @@ impl Program<'_> {
             let iops = phase.iops * (1.0 + case.headroom);
             let mb = iops * phase.size_bytes as f64 / MB;
             for way in ways {
-                let share = Self::share(need, phase, way);
+                let share = Self::share(need, phase, way.is_cached);
                 let asked = iops * share * way.is_chosen;
                 let asked_mb = mb * share * way.is_chosen;
                 self.constraints.push(constraint!(way.iops.clone() >= asked.clone()));
