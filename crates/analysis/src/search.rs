@@ -384,10 +384,11 @@ impl Search {
         // Where an end has turned out to be none, the next load that was carried may lie far below
         // the line although it is well known: one beside it is measured first.
         let (low, high) = self.ends();
-        let is_told = low.and_then(|low| self.stands(low)).zip(high).is_some_and(|(low, high)| {
-            self.is_narrow(low, high) && self.near_belief(low, high).is_none()
-        });
-        self.found.as_ref().is_some_and(is_line) && may_go_on && !is_told
+        let is_narrow =
+            low.and_then(|low| self.stands(low)).zip(high).is_some_and(|(low, high)| {
+                self.is_narrow(low, high) && self.near_belief(low, high).is_none()
+            });
+        self.found.as_ref().is_some_and(is_line) && may_go_on && !is_narrow
     }
 
     /// Steps 1 to 3.

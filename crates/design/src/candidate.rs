@@ -1,9 +1,10 @@
 //! What could carry one volume: for each type of disk the least that does.
 //!
-//! Of a tier that is the fewest disks: more of them cost more and load the machine no less. Of a
-//! type whose size or limits are chosen it is, for each number of disks, the least of each: every
-//! price rises with each of them, and what is free is free for each disk. Candidates of a type that
-//! another one beats in price, places and what they take of the machine are left out.
+//! A tier (such as P30) gets the fewest disks that carry it: more disks cost more and load the
+//! machine no less. A type whose size or limits are chosen gets, for each number of disks, the
+//! smallest size and limits: the price rises with each of them, and the free part is free for each
+//! disk. A candidate is left out where another one of its type costs no more, takes no more disk
+//! slots and takes no more of the machine.
 
 use catalog::cost::Storage;
 use volume::design::{Disk, Limit, Provisioned};

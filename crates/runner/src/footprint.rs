@@ -51,8 +51,8 @@ pub(crate) fn of_step<'a>(
     workers: impl Iterator<Item = (&'a BoundWorker, &'a Meters)> + Clone,
 ) -> Footprint {
     let n_regions: usize = workers.clone().map(|(bound, _)| bound.files.len()).sum();
-    let is_told = |(bound, _): (&BoundWorker, &Meters)| bound.job.tree.is_none();
-    if n_regions == 0 || n_regions > REGIONS_MAX || !workers.clone().all(is_told) {
+    let has_no_tree = |(bound, _): (&BoundWorker, &Meters)| bound.job.tree.is_none();
+    if n_regions == 0 || n_regions > REGIONS_MAX || !workers.clone().all(has_no_tree) {
         return Footprint::default();
     }
     let mut groups: BTreeMap<Vec<Region<'_>>, Option<Group<'_>>> = BTreeMap::new();
@@ -132,8 +132,8 @@ const RECORDED_LEN: u32 = 4096;
 pub(crate) fn counting(meters: Arc<Meters>, bound: &BoundWorker) -> Arc<Meters> {
     let job = &bound.job;
     let is_recorded = !job.workload.recordings.is_empty();
-    let is_told = !is_recorded && job.parts.is_empty() && walk(&job.workload).is_some();
-    if is_told || job.tree.is_some() || !moves_bytes(job) {
+    let is_by_walk = !is_recorded && job.parts.is_empty() && walk(&job.workload).is_some();
+    if is_by_walk || job.tree.is_some() || !moves_bytes(job) {
         return meters;
     }
     let workloads = || job.parts.iter().map(|part| &part.workload);

@@ -96,7 +96,7 @@ pub(crate) struct Running<'a> {
     /// Failed operations, as far as they are kept.
     io_errors: Vec<IoErrorRecord>,
     /// Failed operations that were reported.
-    n_errors_told: usize,
+    n_errors_reported: usize,
 }
 
 /// What follows for a step from what was asked for.
@@ -142,7 +142,7 @@ impl<'a> Running<'a> {
             stop_all: context.control.stop() != Stop::No,
             amount: AmountWatch::new(context.amount_max, meters, now_ns),
             io_errors: Vec::new(),
-            n_errors_told: 0,
+            n_errors_reported: 0,
         }
     }
 
@@ -185,10 +185,10 @@ impl Running<'_> {
 
     /// Reports of operations that have failed since the last call.
     pub(crate) fn report_errors(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
-        for error in &self.io_errors[self.n_errors_told..] {
+        for error in &self.io_errors[self.n_errors_reported..] {
             on_event(RunEvent::IoError(error));
         }
-        self.n_errors_told = self.io_errors.len();
+        self.n_errors_reported = self.io_errors.len();
     }
 
     /// Keeps a failed operation, if there is room.

@@ -444,8 +444,8 @@ impl GeneratorInputs {
 
     /// A pause that stands out among the latencies is named also where it moves no figure.
     fn remarks(&self) -> Vec<(&'static str, f64)> {
-        let is_told = self.pauses.is_some_and(|pauses| pauses.longest_ns >= PAUSE_NAMED_NS);
-        if is_told { vec![("n_remarks", 1.0)] } else { Vec::new() }
+        let has_long_pause = self.pauses.is_some_and(|pauses| pauses.longest_ns >= PAUSE_NAMED_NS);
+        if has_long_pause { vec![("n_remarks", 1.0)] } else { Vec::new() }
     }
 }
 

@@ -261,10 +261,10 @@ impl Search {
         }
         let ends = self.ends();
         let bracket = ends.0.and_then(|low| self.stands(low)).zip(ends.1);
-        let is_told = bracket.is_some_and(|(low, high)| self.is_narrow(low, high));
+        let is_narrow = bracket.is_some_and(|(low, high)| self.is_narrow(low, high));
         match found.end {
             // A later measurement contradicts it.
-            LineEnd::Bracketed if !is_told => LineEnd::CannotTell(self.why_not()),
+            LineEnd::Bracketed if !is_narrow => LineEnd::CannotTell(self.why_not()),
             end => end,
         }
     }

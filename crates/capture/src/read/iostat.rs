@@ -52,7 +52,7 @@ struct State {
     n_all: i64,
     end_ns: Option<i64>,
     span_ns: u64,
-    is_clock_told: bool,
+    has_warned_of_clock: bool,
 }
 
 /// Reads `iostat`.
@@ -124,8 +124,8 @@ impl State {
         }
         if let Some(stamp) = self.moment(line) {
             self.begin(context);
-            if !self.is_clock_told {
-                self.is_clock_told = true;
+            if !self.has_warned_of_clock {
+                self.has_warned_of_clock = true;
                 context.put(Event::Clock(stamp.clock));
             }
             self.end_ns = Some(stamp.unix_ns);

@@ -36,7 +36,7 @@ struct Moments {
     spans: Spans,
     /// The text of the last moment, and what it came to.
     last: Option<(String, i64, u64)>,
-    is_clock_told: bool,
+    has_warned_of_clock: bool,
 }
 
 impl Moments {
@@ -61,8 +61,8 @@ impl Moments {
         if let Some(note) = note {
             context.remark(Some(line), note);
         }
-        if !self.is_clock_told {
-            self.is_clock_told = true;
+        if !self.has_warned_of_clock {
+            self.has_warned_of_clock = true;
             context.put(Event::Clock(stamp.clock));
         }
         self.last = Some((text.to_owned(), stamp.unix_ns, span_ns));

@@ -24,7 +24,7 @@ pub(super) fn read(
         spans: Spans::default(),
         n_reports: 0,
         n_all: 0,
-        is_clock_told: false,
+        has_warned_of_clock: false,
     };
     let mut json = serde_json::Deserializer::from_reader(input);
     let read = Level { kind: JsonSection::Root, state: &mut state }.deserialize(&mut json);
@@ -62,7 +62,7 @@ struct State<'a, 'b> {
     /// Reports of this host, and of all.
     n_reports: u64,
     n_all: i64,
-    is_clock_told: bool,
+    has_warned_of_clock: bool,
 }
 
 /// Where in the document a value stands.
@@ -213,8 +213,8 @@ impl State<'_, '_> {
     }
 
     fn note_clock(&mut self, clock: ClockKind) {
-        if !self.is_clock_told {
-            self.is_clock_told = true;
+        if !self.has_warned_of_clock {
+            self.has_warned_of_clock = true;
             self.context.put(Event::Clock(clock));
         }
     }

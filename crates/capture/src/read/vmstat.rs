@@ -19,7 +19,7 @@ struct State {
     /// Lines of figures since the first header.
     n_lines: u64,
     leaves_out_first: bool,
-    is_clock_told: bool,
+    has_warned_of_clock: bool,
 }
 
 /// Reads `vmstat`.
@@ -101,8 +101,8 @@ impl State {
             let is_utc = self.names.last().is_some_and(|zone| zone == "UTC");
             (if is_utc { ClockKind::Utc } else { ClockKind::Local }, stamp.unix_ns, span_ns)
         };
-        if !self.is_clock_told {
-            self.is_clock_told = true;
+        if !self.has_warned_of_clock {
+            self.has_warned_of_clock = true;
             context.put(Event::Clock(clock));
         }
         Ok((end_ns, span_ns))

@@ -17,8 +17,8 @@ pub(crate) struct CapTable {
     paths: Vec<Path>,
 }
 
-/// What comes in for so many seconds is dirty at the start of a load whatever the disks take: half
-/// as much again as the second that it stays in the cache.
+/// Seconds of writes that are dirty at the start of a load, however fast the disks are: data stay
+/// one second in the cache, and this is half as much again.
 const DIRTY_S_MIN: f64 = 1.5;
 
 /// Share of its capacity from which on a cap holds what a cache writes.

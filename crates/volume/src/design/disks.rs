@@ -311,10 +311,10 @@ fn note_default_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &m
         DiskSource::Own(_) => is_2018,
         DiskSource::Local(_) => false,
     };
-    if !has_default || parser.has_told_of_cache {
+    if !has_default || parser.has_noted_cache {
         return;
     }
-    parser.has_told_of_cache = true;
+    parser.has_noted_cache = true;
     let text = "`cache` is not stated and taken as None";
     let mut finding = Diagnostic::note(CACHE_DEFAULT, text);
     if is_2018 {

@@ -31,7 +31,7 @@ pub(super) struct Parser<'p, 'a> {
     /// Bytes of a published MB whose size the source does not state.
     mb_bytes: u64,
     /// Whether it was reported that a host cache is not stated.
-    pub(super) has_told_of_cache: bool,
+    pub(super) has_noted_cache: bool,
     /// Limits get their origin for people.
     has_origins: bool,
     pub(super) findings: &'p mut Findings<'a>,
@@ -44,7 +44,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             edition,
             machine: None,
             mb_bytes,
-            has_told_of_cache: false,
+            has_noted_cache: false,
             has_origins: true,
             findings,
         }
@@ -56,7 +56,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         mb_bytes: u64,
         findings: &'p mut Findings<'a>,
     ) -> Self {
-        Parser { has_told_of_cache: true, ..Parser::new(edition, mb_bytes, findings) }
+        Parser { has_noted_cache: true, ..Parser::new(edition, mb_bytes, findings) }
     }
 
     /// Makes one whose limits have no origin: writing these takes far longer than the figures.

@@ -80,8 +80,8 @@ pub fn describe(volume: &Volume) -> String {
                 CacheMode::ReadOnly => "ReadOnly host cache",
                 CacheMode::ReadWrite => "ReadWrite host cache",
             };
-            let is_told = stripe.is_named_local() || !stripe.is_local;
-            let local = if is_told { "" } else { ", local" };
+            let is_clear = stripe.is_named_local() || !stripe.is_local;
+            let local = if is_clear { "" } else { ", local" };
             format!("{}{local}, {cache}", disks_name(stripe))
         }
         Backing::Network(network) => {

@@ -143,7 +143,7 @@ fn of_stripe(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     of_machine_base(design, disk, notes);
 }
 
-/// What a machine's disks of a type have in common is of none of them.
+/// Notes what a machine gives once to all its disks of a type: no disk has it by itself.
 fn of_machine_base(design: &Design, disk: &Disk, notes: &mut Vec<String>) {
     let Some(sku) = design.rows().and_then(|edition| edition.disk(&disk.sku)) else { return };
     let part = |property: &str, unit: &str, scale: f64| {
@@ -164,8 +164,8 @@ fn of_machine_base(design: &Design, disk: &Disk, notes: &mut Vec<String>) {
     }
 }
 
-/// Figures of a stripe are those of a load that is spread evenly over its disks, which one at
-/// random places is over a while only.
+/// Notes that a stripe's figures hold for a load that is spread evenly over its disks. A load at
+/// random places is so only over a longer time.
 fn of_window(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     if stripe.disks.len() > 1 {
         let window = units::format_latency_ns(design.bucket_window_ns);
