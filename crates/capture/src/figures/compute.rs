@@ -346,6 +346,14 @@ impl Load<'_> {
             values
         };
         let measured = of(&|sample| sample.in_flight_ns).figure(Label::Measured, self.source(""));
+        let mut busy = self.samples.iter().filter(|it| it.n_ios().is_some_and(|n| n > 0.0));
+        // A second without I/Os has no queue, whatever the source knows of the others.
+        if measured.is_none()
+            && busy.clone().next().is_some()
+            && busy.all(|it| it.wait_ns().is_none())
+        {
+            return None;
+        }
         measured.or_else(|| {
             let rule = "IOPS x latency";
             of(&Sample::wait_ns).figure(Label::Estimated, self.source(rule))
@@ -410,7 +418,7 @@ fn check_little(volume: &CapturedVolume, notes: &mut Vec<String>) {
     }
     // Figures that are printed with two decimals say nothing of queues near nothing.
     let span_ns: f64 = volume.samples.iter().map(|sample| sample.span_ns as f64).sum();
-    let is_idle = in_flight_ns.max(wait_ns) < 0.1 * span_ns;
+    let is_idle = in_flight_ns.max(wait_ns) <= 0.1 * span_ns;
     if is_idle || (in_flight_ns / wait_ns - 1.0).abs() <= LITTLE_MAX {
         return;
     }

@@ -7,7 +7,7 @@ use crate::lines::{Lines, ReadError};
 use crate::number::{decimal_ns, whole, words};
 use crate::sample::{ClockKind, Event};
 use crate::trace::Direction;
-use crate::trace::meter::{Arrival, Meter};
+use crate::trace::meter::{Arrival, Has, Meter};
 
 /// Words of a line, counted from its end: names of processes have blanks in them.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ const WORDS_MAX: usize = 7;
 /// Reads `biosnoop`.
 pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(input);
-    let mut meter = Meter::new();
+    let mut meter = Meter::new(Has::Completions);
     let mut columns: Option<Columns> = None;
     context.put(Event::Clock(ClockKind::Relative));
     while let Some(line) = lines.next()? {

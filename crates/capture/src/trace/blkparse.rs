@@ -10,7 +10,7 @@ use crate::lines::{Lines, ReadError};
 use crate::number::{decimal_ns, whole, words};
 use crate::sample::{ClockKind, Event};
 use crate::trace::Direction;
-use crate::trace::meter::{Arrival, Meter};
+use crate::trace::meter::{Arrival, Has, Meter};
 use crate::trace::table::Table;
 
 /// I/Os that are in flight at a time. More were lost by the trace.
@@ -64,7 +64,7 @@ struct State {
 pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(input);
     let mut state = State {
-        meter: Meter::new(),
+        meter: Meter::new(Has::Completions),
         pending: Table::default(),
         issues: Vec::new(),
         is_by_queue: Vec::new(),

@@ -9,7 +9,7 @@ use crate::context::{Context, quote};
 use crate::lines::{Lines, ReadError};
 use crate::sample::{ClockKind, Event};
 use crate::trace::Direction;
-use crate::trace::meter::{Arrival, Meter};
+use crate::trace::meter::{Arrival, Has, Meter};
 
 /// Reads a log.
 pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result<(), ReadError> {
@@ -22,7 +22,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
         Version::Three => ClockKind::Relative,
     };
     context.put(Event::Clock(clock));
-    let mut meter = Meter::new();
+    let mut meter = Meter::new(Has::ArrivalsOnly);
     while let Some(line) = lines.next()? {
         if let Err(message) = io(version, line, &mut meter, context) {
             if lines.is_cut() {

@@ -31,6 +31,7 @@ pub(super) struct Arrival {
 
 /// Takes the I/Os of a trace.
 pub(super) struct Meter {
+    has: Has,
     devices: Vec<Device>,
     by_name: Table<u64, usize>,
     streams: Table<(u64, usize, Direction), u64>,
@@ -43,6 +44,7 @@ pub(super) struct Meter {
 
 struct Device {
     name: String,
+    has: Has,
     facts: TraceFacts,
     /// The second that is being counted, from `Meter::first_ns` on.
     second: u64,
@@ -84,15 +86,32 @@ impl Slots {
     }
 }
 
-/// An empty second: all is known, and nothing happened.
-fn nothing() -> Sample {
-    let flow = Flow { n_ios: Some(0.0), bytes: Some(0.0), wait_ns: Some(0.0), n_merged: None };
-    Sample { read: flow, write: flow, discard: flow, in_flight_ns: Some(0.0), ..Sample::default() }
+/// Which events of an I/O a trace has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Has {
+    /// Its arrival and its completion.
+    Completions,
+    /// Its arrival alone: there is no latency and no queue.
+    ArrivalsOnly,
+}
+
+impl Has {
+    /// Returns an empty second, in which nothing happened.
+    fn nothing(self) -> Sample {
+        let waited_ns = match self {
+            Has::Completions => Some(0.0),
+            Has::ArrivalsOnly => None,
+        };
+        let flow = Flow { n_ios: Some(0.0), bytes: Some(0.0), wait_ns: waited_ns, n_merged: None };
+        let in_flight_ns = waited_ns;
+        Sample { read: flow, write: flow, discard: flow, in_flight_ns, ..Sample::default() }
+    }
 }
 
 impl Meter {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(has: Has) -> Self {
         Meter {
+            has,
             devices: Vec::new(),
             by_name: Table::default(),
             streams: Table::default(),
@@ -115,9 +134,10 @@ impl Meter {
         self.by_name.insert(key, self.devices.len());
         self.devices.push(Device {
             name: String::from_utf8_lossy(name).into_owned(),
+            has: self.has,
             facts: TraceFacts::default(),
             second: 0,
-            open: nothing(),
+            open: self.has.nothing(),
             held: None,
             slot: 0,
             n_in_slot: 0,
@@ -240,14 +260,14 @@ impl Device {
         if second <= self.second {
             return second < self.second;
         }
-        let mut done = std::mem::replace(&mut self.open, nothing());
+        let mut done = std::mem::replace(&mut self.open, self.has.nothing());
         self.emit(&mut done, self.second + 1, 1, first_ns, context);
         let n_idle = second - self.second - 1;
         if n_idle > IDLE_SAMPLES_MAX {
-            self.emit(&mut nothing(), second, n_idle, first_ns, context);
+            self.emit(&mut self.has.nothing(), second, n_idle, first_ns, context);
         } else {
             for idx in 0..n_idle {
-                self.emit(&mut nothing(), self.second + 2 + idx, 1, first_ns, context);
+                self.emit(&mut self.has.nothing(), self.second + 2 + idx, 1, first_ns, context);
             }
         }
         self.second = second;
@@ -277,7 +297,7 @@ impl Device {
         let span_ns = since_ns.saturating_sub(self.second * NS_PER_S);
         // A slot that the end cuts short says little: it is left out of the bursts.
         self.facts.bursts = self.slots.bursts();
-        let mut last = std::mem::replace(&mut self.open, nothing());
+        let mut last = std::mem::replace(&mut self.open, self.has.nothing());
         last.end_ns = i64::try_from(first_ns.saturating_add(since_ns)).unwrap_or(i64::MAX);
         last.span_ns = span_ns;
         // Of a second that is cut short rates would be wrong: it joins the second before.

@@ -84,6 +84,25 @@ fn phases_have_figures_of_their_own() {
     );
 }
 
+/// A log of fio has the moments of I/Os, and not when they ended: 10 of 4 KiB in each of two
+/// seconds with an idle one between them.
+#[test]
+fn a_log_without_completions_has_no_latency() {
+    let mut text = "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open\n".to_owned();
+    for us in (0..10).chain(20..30).map(|idx| idx * 100_000) {
+        text.push_str(&format!("{us} /dev/sda read {} 4096\n", us * 64));
+    }
+    let found = needs_in(&text, &[]);
+    let load = load(&found, "normal");
+    assert_eq!((&load.latency_ms, &load.queue_depth), (&None, &None));
+    assert_eq!(load.io_size_kib.as_ref().and_then(|figure| figure.p50), Some(4.0));
+
+    // Version 2 has no moments either.
+    let v2 = "fio version 2 iolog\n/a add\n/a open\n/a write 0 512\n/a write 512 512\n";
+    let notes = needs_in(v2, &[]).notes.join("\n");
+    assert!(!notes.contains("NaN"), "{notes}");
+}
+
 #[test]
 fn what_counters_do_not_says_is_labelled() {
     // sadf: no reads and writes apart; large requests.
