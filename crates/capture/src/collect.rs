@@ -1,5 +1,6 @@
 //! Keeps what readers give, within a limit, and makes one series per volume of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::live::is_partition;
@@ -96,6 +97,15 @@ struct Series {
     n_joined: usize,
 }
 
+/// Returns a name with `?` for each control character: a damaged log must not steer a terminal.
+fn printable(name: &str) -> Cow<'_, str> {
+    if name.chars().any(char::is_control) {
+        Cow::Owned(name.replace(char::is_control, "?"))
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
 impl Collector {
     /// Begins with nothing.
     pub fn new() -> Self {
@@ -116,6 +126,7 @@ impl Collector {
         let source_idx = self.captured.sources.len().checked_sub(1).expect("a source was begun");
         match event {
             Event::Device { name, sample } => {
+                let name = &*printable(name);
                 let of =
                     |series: &&mut Series| series.source_idx == source_idx && series.name == name;
                 if let Some(series) = self.series.iter_mut().rev().find(of) {
@@ -131,10 +142,10 @@ impl Collector {
                 self.n_samples += 1;
             }
             Event::Trace { name, facts } => {
-                self.traces.push((name.to_owned(), source_idx, *facts));
+                self.traces.push((printable(name).into_owned(), source_idx, *facts));
             }
             Event::Capacity { name, capacity } => {
-                self.capacities.push((name.to_owned(), capacity));
+                self.capacities.push((printable(name).into_owned(), capacity));
             }
             Event::Machine { n_cpus } => {
                 self.captured.n_cpus.get_or_insert(n_cpus);

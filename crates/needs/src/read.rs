@@ -188,6 +188,12 @@ impl Reader<'_> {
     fn volume(&mut self, mut keys: Keys<'_>) -> NeedVolume {
         let at = keys.at.clone();
         let (name, name_at) = self.required(&mut keys, "name");
+        if let Some(c) = name.chars().find(|c| c.is_control()) {
+            let text = format!(
+                "`name` holds {c:?}, a control character: write letters, digits and punctuation"
+            );
+            self.findings.error("bad-value", &name_at, text);
+        }
         if self.volumes.contains(&name) && !name.is_empty() {
             let text = format!("there are two volumes `{name}`: give one another name");
             self.findings.error("same-name", &name_at, text);

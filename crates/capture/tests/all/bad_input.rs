@@ -37,6 +37,14 @@ fn figures_for_people_are_refused() {
 }
 
 #[test]
+fn a_name_does_not_steer_the_terminal() {
+    let text = "Device tps kB_read/s kB_wrtn/s\nsda\u{1b}[31m 1.0 1.0 1.0\n\n\
+                Device tps kB_read/s kB_wrtn/s\nsda\u{1b}[31m 1.2 1.0 1.0\n\n\
+                Device tps kB_read/s kB_wrtn/s\nsda\u{1b}[31m 1.4 1.0 1.0\n";
+    assert_eq!(volume(&captured(text), "sda?[31m").samples.len(), 2);
+}
+
+#[test]
 fn a_document_that_is_cut_off_before_its_first_sample_says_what_to_do() {
     let text =
         "{\"sysstat\": {\"hosts\": [{\"nodename\": \"h\",\n\"statistics\": [{\"disk\": [{\"di";

@@ -85,6 +85,8 @@ fn parts_fit_each_other() {
     check(&format!("{FILE}[[phase.volume]]\nname = 'data'\n"), (9, 1), &["stands twice"]);
     check(&format!("{FILE}[[phase]]\nname = 'normal'\n"), (9, 1), &["two phases normal"]);
     check(&format!("{FILE}[[volume]]\nname = 'data'\n"), (10, 8), &["two volumes `data`"]);
+    let steering = "[[volume]]\nname = \"a\\u001b[31m\"\n";
+    check(&format!("{FILE}{steering}"), (10, 8), &["control character", "'\\u{1b}'"]);
     let hours = FILE.replacen("'normal'", "'normal'\nhours = ['9-12']", 1);
     let text = format!("{hours}[[phase]]\nname = 'peak'\nhours = ['11-17']\n");
     check(&text, (10, 1), &["11:00 is in phase normal and in peak"]);
