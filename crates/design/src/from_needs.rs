@@ -13,9 +13,6 @@ pub struct SearchInput {
     pub notes: Vec<String>,
 }
 
-/// Folder below which volumes are mounted whose names are none.
-const MOUNTS: &str = "/mnt";
-
 /// Makes requirements a need. What a search cannot do without is a mistake: all of them are
 /// returned, each with what to write.
 pub fn asked(requirements: &Requirements) -> Result<SearchInput, Vec<String>> {
@@ -55,7 +52,7 @@ impl Reader {
             self.notes.push(format!("{text}: write `iops = ..`"));
         }
         VolumeNeed {
-            mount: mount(name),
+            mount: ::needs::design_mount(name),
             usage: match volume.usage {
                 needs::VolumeUse::Data => VolumeUse::Data,
                 needs::VolumeUse::Log => VolumeUse::Log,
@@ -99,19 +96,5 @@ impl Reader {
             random_share: value(&load.random_share).unwrap_or(1.0),
             queue_depth: value(&load.queue_depth),
         })
-    }
-}
-
-/// Returns where a volume is mounted: its name, where that is an absolute path, else a folder of
-/// that name.
-fn mount(name: &str) -> String {
-    let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/');
-    let plain: String = name.chars().map(|c| if is_kept(c) { c } else { '-' }).collect();
-    let parts: Vec<&str> =
-        plain.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-    match parts.join("/") {
-        path if path.is_empty() => format!("{MOUNTS}/data"),
-        path if name.starts_with('/') => format!("/{path}"),
-        path => format!("{MOUNTS}/{path}"),
     }
 }

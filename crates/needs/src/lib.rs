@@ -27,8 +27,8 @@ pub use check::{check_amount, check_figure};
 pub use checklist::{Checklist, ChecklistRow, Statistic, checklists};
 pub use figure::{Amount, Figure, Label, Percentile};
 pub use needs::{
-    FACTOR_MAX, Growth, MachineNeed, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs, SCHEMA,
-    VolumeUse, mount,
+    FACTOR_MAX, Growth, MOUNTS, MachineNeed, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs,
+    SCHEMA, VolumeUse, design_mount, mount,
 };
 pub use phase::{MINUTES_PER_DAY, PhaseName, PhaseRule, Window, check_hours};
 pub use read::{declares, parse};

@@ -276,10 +276,26 @@ impl NeedLoad {
     }
 }
 
-/// Returns the folder that stands for a volume in jobs and designs: `/data` for `data`, and the
-/// name itself where it is a path.
+/// Folder below which a design mounts a volume whose name is no path.
+pub const MOUNTS: &str = "/mnt";
+
+/// Returns the folder that stands for a volume in jobs: `/data` for `data`, and the name itself
+/// where it is a path. A character that would have to be quoted in a job file or a command is `-`:
+/// `/D-` for `D:`.
 pub fn mount(volume: &str) -> String {
-    format!("/{}", volume.trim_matches('/'))
+    let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/');
+    let plain: String = volume.chars().map(|c| if is_kept(c) { c } else { '-' }).collect();
+    let parts: Vec<&str> =
+        plain.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+    if parts.is_empty() { "/data".to_owned() } else { format!("/{}", parts.join("/")) }
+}
+
+/// Returns where a design mounts a volume: at [`mount`] where its name is an absolute path, else
+/// there below [`MOUNTS`].
+pub fn design_mount(volume: &str) -> String {
+    let folder = mount(volume);
+    let is_path = volume.starts_with('/') && !volume.trim_matches('/').is_empty();
+    if is_path { folder } else { format!("{MOUNTS}{folder}") }
 }
 
 impl Needs {

@@ -6,9 +6,6 @@ use plan::Plan;
 use volume::Design;
 use volume::design::Backing;
 
-/// Folder below which `plimsoll design` mounts a volume that is no path.
-const MOUNTS: &str = "/mnt";
-
 /// Where a plan was made of needs, puts each volume's load where the design has that volume, and
 /// gives the load of a network volume a worker for each of the machines that reach it.
 pub(super) fn fit(plan: &mut Plan, design: &Design) {
@@ -19,7 +16,7 @@ pub(super) fn fit(plan: &mut Plan, design: &Design) {
     }
     for job in plan.jobs_mut() {
         for name in &mut job.files.names {
-            let below = format!("{MOUNTS}{name}");
+            let below = format!("{}{name}", ::needs::MOUNTS);
             if volume_of(design, name).is_none() && volume_of(design, &below).is_some() {
                 *name = below;
             }
@@ -75,6 +72,12 @@ mod tests {
         assert_eq!(fitted(NEEDS, at_root), (file("/data"), 1));
         let elsewhere = "[[volume]]\nmount='/mnt/other'\ndisk='P30'\ncache='None'\n";
         assert_eq!(fitted(NEEDS, elsewhere), (file("/data"), 1));
+        // A drive of Windows, and a device of a trace, as `plimsoll design` mounts them.
+        for (name, folder) in [("D:", "/mnt/D-"), ("8,16", "/mnt/8-16")] {
+            let needs = NEEDS.replace("\"data\"", &format!("\"{name}\""));
+            let design = at_root.replace("/data", folder);
+            assert_eq!(fitted(&needs, &design), (file(folder), 1));
+        }
     }
 
     #[test]
