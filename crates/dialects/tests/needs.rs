@@ -111,6 +111,19 @@ fn a_step_per_phase_and_a_job_per_volume() {
     assert_eq!(notes, ["capacity-assumed", "series-beside"]);
 }
 
+/// A mean of 3.9999 KiB, as two decimals of a log make it, is 4 KiB: I/Os of 3.5 KiB, however rare,
+/// would have all others begin at any sector.
+#[test]
+fn a_size_that_is_a_multiple_of_sectors_but_for_rounding_is_that() {
+    for (kib, bytes) in [("3.9999", 4096), ("8.005", 8192), ("0.496", 512)] {
+        let sizes = "io_size_kib = { p50 = 8, p90 = 64, p99 = 64, mean = 24.8, min = 8, max = 64 }";
+        let needs = NEEDS.replace(sizes, &format!("io_size_kib = {kib}"));
+        let found = read(&needs, SERIES, &[]);
+        let size = &jobs(&found)[0].1.workload.block_size.read;
+        assert_eq!(*size, BlockSize::Fixed(bytes), "{kib}");
+    }
+}
+
 /// 90 % of the 60 % of reads that are at random places hit; of the other 46 % 6 are at random
 /// places, and 40 follow one another.
 #[test]

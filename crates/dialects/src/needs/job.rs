@@ -25,6 +25,10 @@ const SECTOR_BYTES: f64 = 512.0;
 /// Largest I/O of a job.
 const IO_BYTES_MAX: f64 = (1_u64 << 30) as f64;
 
+/// A mean this near to a multiple of a sector, in sectors, is taken for that multiple: logs print
+/// two decimals of a KiB. A rare smaller size would let all I/Os begin at any sector.
+const NEAR: f64 = 0.02;
+
 /// What weights of sizes add up to.
 const WHOLE: f64 = 1e6;
 /// One percent of that.
@@ -227,7 +231,11 @@ pub(super) fn sizes(figure: Option<&Figure>, mean_bytes: f64) -> Vec<(u32, u32)>
     for (bytes, share) in values {
         let bytes = bytes.clamp(SECTOR_BYTES, IO_BYTES_MAX);
         let below = (bytes / SECTOR_BYTES).floor() * SECTOR_BYTES;
-        let above_share = (bytes - below) / SECTOR_BYTES;
+        let above_share = match (bytes - below) / SECTOR_BYTES {
+            share if share < NEAR => 0.0,
+            share if share > 1.0 - NEAR => 1.0,
+            share => share,
+        };
         put(below, share * (1.0 - above_share));
         put(below + SECTOR_BYTES, share * above_share);
     }
