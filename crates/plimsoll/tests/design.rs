@@ -69,7 +69,8 @@ fn the_cost_case_of_the_guide() {
     let sandbox = guide();
     sandbox.write("needs.toml", needs("capacity_gib = 1", &iops(16_000, 8)));
     let parts = [
-        "1 USD 1,548.00 a month: DS13 + 4 x P30 carries it; headroom 25 %: disk_iops of 4 x P30",
+        "1 USD 1,548.00 a month: DS13 + 4 x P30 carries it as far as the catalogue knows",
+        "headroom 25 %: disk_iops of 4 x P30",
         "the printed total of the premium design, 1,544.34, is 3.66 too low",
         "2 USD 3,208.98 a month: D14 + 32 x HDD carries it",
         "3 USD 5,358.38 a month: DS13 + 32 x P30 carries it",
@@ -82,6 +83,33 @@ fn the_cost_case_of_the_guide() {
         "3 USD 1,548.00 a month: DS13 + 4 x P30 rejected: /mnt/data has 4,096 of 32,768 GiB",
     ];
     says(&sandbox.plimsoll(&AMONG), 0, &parts);
+}
+
+/// The catalogue has no throughput of a DS13 of 2018, which may hold the load all the same.
+#[test]
+fn a_limit_that_is_not_known_is_part_of_the_verdict() {
+    let sandbox = guide();
+    sandbox.write("needs.toml", needs("capacity_gib = 1", &iops(16_000, 8)));
+    let parts = [
+        "DS13 + 4 x P30 carries it as far as the catalogue knows: the throughput limit of DS13 is \
+         unknown in edition 2018",
+        "headroom 25 %: disk_iops of 4 x P30",
+    ];
+    says(&sandbox.plimsoll(&AMONG), 0, &parts);
+    let found = sandbox.plimsoll(&[&AMONG[..], &["--json"]].concat());
+    let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+    let of = |name: &str| {
+        let all = found["designs"].as_array().unwrap();
+        all.iter().find(|it| it["name"] == name).unwrap()
+    };
+    let ds13 = of("DS13 + 4 x P30");
+    assert_eq!((&ds13["is_carried"], &ds13["is_known"]), (&true.into(), &false.into()));
+    assert!(ds13["not_known"][0].as_str().unwrap().contains("throughput limit of DS13"), "{ds13}");
+    // With figures of its own it is known, and stands before what may be held.
+    let own = "uncached = { iops = 25600, throughput = \"256MB/s\" }\n[[volume]]";
+    let known = std::fs::read_to_string(sandbox.path("large.toml")).unwrap();
+    sandbox.write("large.toml", known.replace("[[volume]]", own));
+    says(&sandbox.plimsoll(&AMONG), 0, &["1 USD 5,358.38 a month: DS13 + 32 x P30 carries it;"]);
 }
 
 #[test]

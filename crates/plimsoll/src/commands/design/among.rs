@@ -21,12 +21,36 @@ struct RankedDesign {
     name: String,
     judged: Judged,
     why_not: Option<Rejection>,
+    /// What the catalogue does not know of it, as sentences: limits that may hold it all the same.
+    unknown: Vec<String>,
     /// US dollars a month, or why there is no price.
     usd: Result<f64, String>,
     /// What the sources of its prices add.
     price_notes: Vec<String>,
     /// Bytes of a published MB by which the verdict is another one.
     other_readings: Vec<u64>,
+}
+
+impl RankedDesign {
+    /// Returns whether it carries the need, and whether a limit that is not known may hold it.
+    fn standing(&self) -> Standing {
+        match (&self.why_not, self.unknown.is_empty()) {
+            (None, true) => Standing::Carries,
+            (None, false) => Standing::CarriesAsFarAsKnown,
+            (Some(_), _) => Standing::Rejected,
+        }
+    }
+}
+
+/// What is said of a design, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    /// All of its limits are known, and carry the need.
+    Carries,
+    /// Those that are known do.
+    CarriesAsFarAsKnown,
+    /// A limit that is known does not.
+    Rejected,
 }
 
 /// Ranks the designs that are named.
@@ -39,10 +63,11 @@ pub(super) fn run(
     for name in &args.among {
         all.push(rank_named(args, asked, name, catalog)?);
     }
-    // What carries the need before what does not, a price before none, and less before more.
+    // What carries the need before what may, and that before what does not; a price before none,
+    // and less before more.
     let rank = |it: &RankedDesign| {
         let usd = it.usd.as_ref().map_or(u64::MAX, |usd| (usd * 1e6).round() as u64);
-        (it.why_not.is_some(), it.usd.is_err(), usd)
+        (it.standing(), it.usd.is_err(), usd)
     };
     all.sort_by_key(rank);
     let page = if args.json { as_json(&all) } else { as_text(args, asked, &all) };
@@ -57,7 +82,9 @@ fn rank_named(
     name: &str,
     catalog: &Arc<Catalog>,
 ) -> Result<RankedDesign, Failure> {
-    let on::Read { design, text, .. } = on::read(name, catalog)?;
+    let on::Read { design, text, findings } = on::read(name, catalog)?;
+    let unknown = findings.into_iter().filter(|it| it.code == "unknown-figure");
+    let unknown = unknown.map(|finding| finding.message).collect();
     let need = &asked.need;
     if design.volumes.len() != need.volumes.len() {
         let (has, asks) = (design.volumes.len(), need.volumes.len());
@@ -99,6 +126,7 @@ fn rank_named(
         name: design.name.clone(),
         judged,
         why_not,
+        unknown,
         usd,
         price_notes,
         other_readings,
@@ -118,9 +146,16 @@ fn as_text(args: &Args, asked: &SearchInput, all: &[RankedDesign]) -> String {
             &format!("{price}: {}", it.name),
             COLUMNS,
         ));
-        let verdict = match &it.why_not {
-            None => format!("carries it; {}", binds(&it.judged)),
-            Some(why) => format!("rejected: {}", why_text(why)),
+        let verdict = match (&it.why_not, it.standing()) {
+            (Some(why), _) => format!("rejected: {}", why_text(why)),
+            (None, Standing::CarriesAsFarAsKnown) => format!(
+                "carries it as far as the catalogue knows: {}; {}",
+                it.unknown.join("; "),
+                binds(&it.judged)
+            ),
+            (None, Standing::Carries | Standing::Rejected) => {
+                format!("carries it; {}", binds(&it.judged))
+            }
         };
         page.push_str(&fill("     ", &verdict, COLUMNS));
         for note in &it.price_notes {
@@ -147,6 +182,8 @@ fn as_json(all: &[RankedDesign]) -> String {
             "usd": it.usd.as_ref().ok().map(|usd| (usd * 100.0).round() / 100.0),
             "no_price": it.usd.as_ref().err(),
             "is_carried": it.why_not.is_none(),
+            "is_known": it.unknown.is_empty(),
+            "not_known": it.unknown,
             "why_not": it.why_not.as_ref().map(why_text),
             "headroom": Some(it.judged.headroom()).filter(|value| value.is_finite()),
             "other_readings_mb_bytes": it.other_readings,

@@ -133,7 +133,12 @@ fn sentence(answers: &[CloudAnswer<'_>]) -> String {
         }
         Some((answer, ranked)) => {
             let machine = ranked.machine.trim_start_matches("Standard_");
-            format!("{} carries it: {machine} in {}.", price(ranked), answer.place())
+            let carries = if ranked.price.is_open {
+                "carries it as far as the catalogue knows"
+            } else {
+                "carries it"
+            };
+            format!("{} {carries}: {machine} in {}.", price(ranked), answer.place())
         }
     }
 }
