@@ -114,7 +114,7 @@ fn what_cannot_be_read_adds_nothing() {
     let reported = sandbox.plimsoll_keeping(&["import", "good.json", "other.json"]).mistake();
     assert!(reported.starts_with("error: cannot read other.json: not a record"), "{reported}");
     assert!(
-        reported.contains("hint: records of ours (`--json`) and fio's JSON are read"),
+        reported.contains("hint: records of ours (`--json`), fio's JSON and Vdbench's"),
         "{reported}"
     );
     assert!(!sandbox.path("runs.db").exists(), "nothing was added");
@@ -123,6 +123,66 @@ fn what_cannot_be_read_adds_nothing() {
     std::fs::create_dir(sandbox.path("empty")).unwrap();
     let reported = sandbox.plimsoll_keeping(&["import", "empty"]).mistake();
     assert!(reported.contains("no file in empty ends in .json"), "{reported}");
+}
+
+/// A flatfile as Vdbench writes it, cut down to what is read: 400 a second for two intervals.
+fn flatfile(rate: &str) -> String {
+    let row = |clock: &str, label: &str| {
+        format!(
+            "{clock}.100 11/26/2026-{clock}-UTC mixed {label} 400 {rate} 3.1 8192 70 0.3 0.25 0.5 \
+             9.5 7.25 9.5 1.1 1.0 1.25 8192 4 100\n"
+        )
+    };
+    format!(
+        "<title>Vdbench out/flatfile.html</title><pre>\n* Run : name of the run\n\
+         tod timestamp Run Interval reqrate rate MB/sec bytes/io read% resp read_resp write_resp \
+         resp_max read_max write_max resp_std read_std write_std xfersize threads seekpct\n\
+         {}{}{}{}",
+        row("14:58:36", "1"),
+        row("14:58:37", "2"),
+        row("14:58:38", "3"),
+        row("14:58:38", " avg_2-3")
+    )
+}
+
+const PARMFILE: &str = "<title>Vdbench out/parmfile.html</title><pre>\n\n\
+                        * Contents of parameter file: a.parm\n\n\
+                        sd=sd1,lun=/mnt/data/file,size=64m,threads=4\n\
+                        wd=wd1,sd=sd1,xfersize=8k,rdpct=70\n\
+                        rd=mixed,wd=wd1,iorate=400,elapsed=3,interval=1\n";
+
+#[test]
+fn a_result_of_vdbench_is_imported_and_holds_against_promises() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("night")).unwrap();
+    sandbox.write("night/flatfile.html", flatfile("400"));
+    sandbox.write("night/parmfile.html", PARMFILE);
+    let added = sandbox.plimsoll_keeping(&["import", "night"]);
+    assert_eq!(added.success(), "run 1: night/flatfile.html, Vdbench\n");
+    let shown = sandbox.plimsoll_keeping(&["show", "night"]).success().to_owned();
+    assert!(shown.contains("imported from night/flatfile.html (Vdbench), night"), "{shown}");
+    assert!(shown.contains("/mnt/data/file") && shown.contains("250 µs"), "{shown}");
+    let plan = sandbox.plimsoll_keeping(&["show", "night", "--plan"]).success().to_owned();
+    assert!(plan.starts_with("# Made from the parmfile.html beside"), "{plan}");
+    assert!(plan.contains("/mnt/data/file"), "{plan}");
+    let promise = |iops: u64, latency_ms: f64| {
+        format!(
+            "name = \"d\"\nedition = \"2018\"\n[[volume]]\nmount = \"/mnt/data\"\ndisk = \"P30\"\n\
+             [[promise]]\nvolume = \"/mnt/data\"\nphase = \"day\"\niops = {iops}\n\
+             io_size_kib = 8\nread_percent = 70\nlatency_ms = {latency_ms}\n"
+        )
+    };
+    // A mean of 0.325 ms: 70 % of 0.25, and 30 % of 0.5.
+    for (iops, latency_ms, code) in [(395, 0.5, 0), (395, 0.3, 4), (600, 0.5, 3)] {
+        sandbox.write("d.toml", promise(iops, latency_ms));
+        for run in ["night", "night/flatfile.html"] {
+            let said = sandbox.plimsoll_keeping(&["confirm", "d.toml", "--run", run]);
+            assert_eq!(said.code, code, "{iops} {latency_ms}\n{}{}", said.stdout, said.stderr);
+        }
+    }
+    sandbox.write("night/flatfile.html", flatfile("fast"));
+    let reported = sandbox.plimsoll_keeping(&["import", "night"]).mistake();
+    assert!(reported.contains("flatfile.html: line 4: `rate` is `fast`"), "{reported}");
 }
 
 /// Where fio is installed, its own output goes the whole way.

@@ -10,16 +10,15 @@ use serde::{Deserialize, Serialize};
 pub struct ListedLatency {
     /// Number of values.
     pub n: u64,
-    /// Smallest.
-    pub min_ns: u64,
-    /// Largest.
-    pub max_ns: u64,
+    /// Smallest, where it was printed.
+    pub min_ns: Option<u64>,
+    /// Largest, where it was printed.
+    pub max_ns: Option<u64>,
     /// Mean.
     #[serde(deserialize_with = "crate::json::number_or_null")]
     pub mean_ns: f64,
-    /// Standard deviation (n - 1).
-    #[serde(deserialize_with = "crate::json::number_or_null")]
-    pub stdev_ns: f64,
+    /// Standard deviation (n - 1), where it was printed.
+    pub stdev_ns: Option<f64>,
     /// Percentiles (0 to 100) with their values, ascending; empty where none was printed.
     pub percentiles: Vec<(f64, u64)>,
 }
@@ -56,19 +55,19 @@ impl Latency<'_> {
         }
     }
 
-    /// Returns the smallest value; `None` without any.
+    /// Returns the smallest value; `None` without any, and where it is not known.
     pub fn min_ns(&self) -> Option<u64> {
         match self {
             Latency::Measured(hist) => hist.min_ns(),
-            Latency::Listed(listed) => (listed.n > 0).then_some(listed.min_ns),
+            Latency::Listed(listed) => listed.min_ns.filter(|_| listed.n > 0),
         }
     }
 
-    /// Returns the largest value; `None` without any.
+    /// Returns the largest value; `None` without any, and where it is not known.
     pub fn max_ns(&self) -> Option<u64> {
         match self {
             Latency::Measured(hist) => hist.max_ns(),
-            Latency::Listed(listed) => (listed.n > 0).then_some(listed.max_ns),
+            Latency::Listed(listed) => listed.max_ns.filter(|_| listed.n > 0),
         }
     }
 
@@ -80,11 +79,12 @@ impl Latency<'_> {
         }
     }
 
-    /// Returns the standard deviation (n - 1); `None` with fewer than two values.
+    /// Returns the standard deviation (n - 1); `None` with fewer than two values, and where it is
+    /// not known.
     pub fn stdev_ns(&self) -> Option<f64> {
         match self {
             Latency::Measured(hist) => hist.stdev_ns(),
-            Latency::Listed(listed) => (listed.n > 1).then_some(listed.stdev_ns),
+            Latency::Listed(listed) => listed.stdev_ns.filter(|_| listed.n > 1),
         }
     }
 
@@ -149,13 +149,15 @@ impl ListedLatency {
         let mean_ns = (self.mean_ns * mine + other.mean_ns * theirs) / (mine + theirs);
         // Around the common mean.
         let squares = |of: &ListedLatency| {
-            of.stdev_ns.powi(2) * (of.n as f64 - 1.0) + (of.mean_ns - mean_ns).powi(2) * of.n as f64
+            let own = of.stdev_ns?.powi(2) * (of.n as f64 - 1.0);
+            Some(own + (of.mean_ns - mean_ns).powi(2) * of.n as f64)
         };
-        self.stdev_ns = ((squares(self) + squares(other)) / (mine + theirs - 1.0)).sqrt();
+        let squares = squares(self).zip(squares(other));
+        self.stdev_ns = squares.map(|(one, other)| ((one + other) / (mine + theirs - 1.0)).sqrt());
         self.mean_ns = mean_ns;
         self.n = self.n.saturating_add(other.n);
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
+        self.min_ns = self.min_ns.zip(other.min_ns).map(|(one, other)| one.min(other));
+        self.max_ns = self.max_ns.zip(other.max_ns).map(|(one, other)| one.max(other));
         self.percentiles.clear();
     }
 }

@@ -6,7 +6,8 @@ use record::listed::{Latency, ListedLatencies, ListedLatency};
 
 fn listed(n: u64, mean_ns: f64) -> ListedLatency {
     let percentiles = vec![(50.0, 900), (99.0, 2_000), (99.9, 7_000)];
-    ListedLatency { n, min_ns: 400, max_ns: 9_000, mean_ns, stdev_ns: 100.0, percentiles }
+    let (min_ns, max_ns, stdev_ns) = (Some(400), Some(9_000), Some(100.0));
+    ListedLatency { n, min_ns, max_ns, mean_ns, stdev_ns, percentiles }
 }
 
 fn direction(clat: ListedLatency) -> DirRecord {
@@ -46,10 +47,10 @@ fn merged_workers_keep_their_moments_and_lose_their_percentiles() {
         let hist = moments(values);
         ListedLatency {
             n: hist.count(),
-            min_ns: hist.min_ns().unwrap(),
-            max_ns: hist.max_ns().unwrap(),
+            min_ns: hist.min_ns(),
+            max_ns: hist.max_ns(),
             mean_ns: hist.mean_ns().unwrap(),
-            stdev_ns: hist.stdev_ns().unwrap(),
+            stdev_ns: hist.stdev_ns(),
             percentiles: vec![(50.0, 1)],
         }
     };
@@ -61,4 +62,17 @@ fn merged_workers_keep_their_moments_and_lose_their_percentiles() {
     assert!((merged.mean_ns().unwrap() - all.mean_ns().unwrap()).abs() < 1e-9);
     assert!((merged.stdev_ns().unwrap() - all.stdev_ns().unwrap()).abs() < 1e-9);
     assert_eq!(merged.percentile_ns(50.0), None);
+}
+
+#[test]
+fn what_one_of_two_did_not_print_is_unknown_of_both() {
+    let whole = ListedLatency { min_ns: Some(1), max_ns: Some(9), ..listed(10, 5.0) };
+    let part = ListedLatency { min_ns: None, max_ns: None, stdev_ns: None, ..listed(10, 5.0) };
+    for (one, other) in [(&whole, &part), (&part, &whole)] {
+        let mut dir = direction(one.clone());
+        dir.merge(&direction(other.clone()));
+        let merged = dir.service_latency();
+        assert_eq!((merged.count(), merged.mean_ns()), (20, Some(5.0)));
+        assert_eq!((merged.min_ns(), merged.max_ns(), merged.stdev_ns()), (None, None, None));
+    }
 }

@@ -63,7 +63,8 @@ impl Dialect for Vdbench {
 /// which may have the folder too, and devices, whose I/O is taken for direct.
 const OF_RUNS: [&str; 3] = ["remote-hosts", "missing-folder", "device-without-direct"];
 
-fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -> ReadPlan {
+/// Returns the plan of parameter files that were read.
+pub(super) fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -> ReadPlan {
     let format = is_to_run.then(|| sd_format(&parsed, &|sd| loader.lun(&sd.lun))).flatten();
     let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
     let mut refusals = parsed.refusals.clone();

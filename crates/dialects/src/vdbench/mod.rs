@@ -73,6 +73,7 @@ mod written;
 
 pub mod lower;
 pub mod output;
+pub mod result;
 pub mod run;
 
 pub use announce::{announced_with_rate, simulation};

@@ -110,8 +110,9 @@ Examples:
 
 Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
 their name: all runs of that name, or of a pattern as 'night*'. A file may
-stand for a run: a record (`--json`), fio's JSON, or a folder of them. Several
-are joined by commas: `3,5,tag:night`.
+stand for a run: a record (`--json`), fio's JSON, or a folder of them; Vdbench's
+flatfile.html, or its output directory. Several are joined by commas:
+`3,5,tag:night`.
 
 With --interleave each side is what `plimsoll run` takes, in quotes where it
 has options. All runs are stored; Ctrl-C compares the pairs that are complete.

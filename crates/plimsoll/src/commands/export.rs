@@ -60,7 +60,8 @@ Examples:
 
 Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
 their name: all runs of that name, or of a pattern as 'night*'. A file may
-stand for a run: a record (`--json`), fio's JSON, or a folder of them.";
+stand for a run: a record (`--json`), fio's JSON, or a folder of them; Vdbench's
+flatfile.html, or its output directory.";
 
 /// What Markdown asks of a run's checks.
 const JUDGE: Judge = Judge {

@@ -3,21 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use dialects::fio::{LowerOptions, parse_text};
+use dialects::vdbench::result::{FLATFILE, PARMFILE};
 use dialects::{NO_HOST, native};
 use sha2::{Digest, Sha256};
 use store::{Begin, Imported, Source, Store};
 
 use super::keep::{StoreArgs, failure};
-use super::several::{FromFile, files, read};
+use super::several::{Asked, FromFile, files, read};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
-/// Add results of fio, or records from elsewhere, to the stored runs
+/// Add results of fio or Vdbench, or records from elsewhere, to the stored runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// Results: fio's JSON (--output-format=json or json+), records (`--json`), or folders of
-    /// them.
+    /// them; output directories of Vdbench, or their flatfile.html.
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
@@ -38,10 +39,11 @@ Examples:
   plimsoll import fio-output.json
   plimsoll import results/*.json --tag before
   plimsoll import records/ --store shared.db
+  plimsoll import vdbench-output/
 
 Files are recognised by content: the same one is not added twice. Without bins
 (--output-format=json+ writes them) only the percentiles that fio lists are
-known; nothing is made up for the others.";
+known, and of Vdbench none; nothing is made up for the others.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -63,15 +65,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Adds a file and says what came of it.
 fn add(store: &mut Store, args: &Args, path: &Path, file: &FromFile) -> Result<String, Failure> {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     // A file may be called `last` or `12`, by which no command finds its run.
-    let stem = stem.filter(|stem| store::can_be_found(stem));
+    let name = name_of(path).filter(|name| store::can_be_found(name));
     let begin = Begin {
-        name: args.name.clone().or(stem).unwrap_or_default(),
+        name: args.name.clone().or(name).unwrap_or_default(),
         about: String::new(),
         tags: args.tag.clone(),
         command: file.record.command.clone(),
-        plan: plan(&file.job_file, &file.tool),
+        plan: plan(&file.asked, &file.tool),
         started_unix_ms: file.record.started_unix_ms,
     };
     let hash = Sha256::digest(&file.bytes);
@@ -87,11 +88,27 @@ fn add(store: &mut Store, args: &Args, path: &Path, file: &FromFile) -> Result<S
     })
 }
 
-/// Returns the plan that a result's options mean; nothing where they make none.
-fn plan(job_file: &str, tool: &str) -> String {
-    if job_file.is_empty() {
-        return String::new();
+/// Returns what a file is called: of Vdbench's, which are all called the same, their folder is.
+fn name_of(path: &Path) -> Option<String> {
+    if path.file_name().is_some_and(|name| name == FLATFILE) {
+        let path = std::path::absolute(path).ok()?;
+        return Some(path.parent()?.file_name()?.to_string_lossy().into_owned());
     }
+    Some(path.file_stem()?.to_string_lossy().into_owned())
+}
+
+/// Returns the plan that a result means, as its options or its parameter file say; nothing where
+/// they make none.
+fn plan(asked: &Asked, tool: &str) -> String {
+    let job_file = match asked {
+        Asked::Unknown => return String::new(),
+        Asked::Plan(plan) => {
+            let text = native::write(plan).text;
+            return format!("# Made from the {PARMFILE} beside the result of {tool}.\n\n{text}");
+        }
+        Asked::JobFile(job_file) if job_file.is_empty() => return String::new(),
+        Asked::JobFile(job_file) => job_file,
+    };
     let parsed = parse_text("imported", job_file, &LowerOptions::default(), &NO_HOST);
     let is_bad = |found: &plan::Diagnostic| found.severity == plan::Severity::Error;
     if parsed.diagnostics.iter().any(is_bad) {

@@ -51,8 +51,9 @@ Examples:
 
 Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
 their name: all runs of that name, or of a pattern as 'night*'. A file may
-stand for a run: a record (`--json`), fio's JSON, or a folder of them. Runs
-joined by commas are on one page, one after another; separate ones are compared.";
+stand for a run: a record (`--json`), fio's JSON, or a folder of them; Vdbench's
+flatfile.html, or its output directory. Runs joined by commas are on one page,
+one after another; separate ones are compared.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

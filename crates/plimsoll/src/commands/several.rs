@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dialects::vdbench::result::{FLATFILE, PARMFILE, TOOL};
 use export::Run;
+use plan::Plan;
 use record::Record;
 use store::{RunsSelector, Store};
 use units::system_text;
@@ -17,8 +19,9 @@ use crate::limited::{self, RESULT_BYTES_MAX};
 pub(super) const HOW: &str = "\
 Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or
 their name: all runs of that name, or of a pattern as 'night*'. A file may
-stand for a run: a record (`--json`), fio's JSON, or a folder of them. Several
-are joined by commas: `3,5,tag:night`.";
+stand for a run: a record (`--json`), fio's JSON, or a folder of them; Vdbench's
+flatfile.html, or its output directory. Several are joined by commas:
+`3,5,tag:night`.";
 
 /// Finds the runs that a text names, each once, in the order in which they were taken.
 pub(super) fn find(text: &str, args: &StoreArgs) -> Result<Vec<Run>, Failure> {
@@ -59,7 +62,7 @@ fn words(text: &str) -> Vec<&str> {
 
 fn is_file(word: &str) -> bool {
     let has_ending = Path::new(word).extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
-    let looks_like_one = word.contains('/') || has_ending;
+    let looks_like_one = word.contains('/') || has_ending || word.ends_with(FLATFILE);
     looks_like_one && (word.starts_with(['.', '/']) || Path::new(word).exists())
 }
 
@@ -75,10 +78,14 @@ fn of_store(word: &str, store: &Store) -> Result<Vec<Run>, Failure> {
     Ok(runs)
 }
 
-/// Returns a file, or the JSON files of a folder by name.
+/// Returns a file, the flatfile of an output directory, or the JSON files of a folder by name.
 pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
+    }
+    let flatfile = path.join(FLATFILE);
+    if flatfile.is_file() {
+        return Ok(vec![flatfile]);
     }
     let failed = |error| {
         Failure::wrong_use(format!("cannot read {}: {}", path.display(), system_text(&error)))
@@ -92,7 +99,8 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     found.sort();
     if found.is_empty() {
-        let message = format!("no file in {} ends in .json", path.display());
+        let message =
+            format!("no file in {} ends in .json, and none is {FLATFILE}", path.display());
         return Err(Failure::wrong_use(message));
     }
     Ok(found)
@@ -104,13 +112,23 @@ pub(super) struct FromFile {
     pub(super) record: Record,
     /// What wrote it, such as `fio-3.33`.
     pub(super) tool: String,
-    /// Its jobs as fio's job file; empty where the file does not say.
-    pub(super) job_file: String,
+    /// What it says of the plan.
+    pub(super) asked: Asked,
     /// The file's bytes.
     pub(super) bytes: Vec<u8>,
 }
 
-/// Reads a record of ours, or a result of fio.
+/// What a result says of the plan that was run.
+pub(super) enum Asked {
+    /// Nothing.
+    Unknown,
+    /// Its jobs as fio's job file, as far as the options are listed.
+    JobFile(String),
+    /// All of it, from the parameter file beside the result.
+    Plan(Box<Plan>),
+}
+
+/// Reads a record of ours, or a result of fio or Vdbench.
 pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::wrong_use(format!("cannot read {}: {}", path.display(), system_text(error)))
@@ -120,11 +138,19 @@ pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
     if dialects::fio::result::is_result(text) {
         let result = dialects::fio::result::read_result(text).map_err(|error| failed(&error))?;
         let dialects::fio::result::FioResult { record, version, job_file } = result;
-        return Ok(FromFile { record, tool: version, job_file, bytes });
+        return Ok(FromFile { record, tool: version, asked: Asked::JobFile(job_file), bytes });
+    }
+    if dialects::vdbench::result::is_result(text) {
+        let beside = limited::read_text(&path.with_file_name(PARMFILE), RESULT_BYTES_MAX).ok();
+        let result = dialects::vdbench::result::read_result(text, beside.as_deref());
+        let result = result.map_err(|error| failed(&error))?;
+        let asked = result.plan.map_or(Asked::Unknown, |plan| Asked::Plan(Box::new(plan)));
+        return Ok(FromFile { record: result.record, tool: TOOL.to_owned(), asked, bytes });
     }
     let record = Record::from_json(text).map_err(|error| {
-        failed(&error).hint("records of ours (`--json`) and fio's JSON are read")
+        failed(&error)
+            .hint("records of ours (`--json`), fio's JSON and Vdbench's flatfile.html are read")
     })?;
     let tool = format!("plimsoll {}", record.plimsoll_version);
-    Ok(FromFile { record, tool, job_file: String::new(), bytes })
+    Ok(FromFile { record, tool, asked: Asked::Unknown, bytes })
 }

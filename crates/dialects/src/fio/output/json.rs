@@ -182,13 +182,18 @@ fn put_latency(
     });
 }
 
-/// What another program listed, as it stood there.
+/// What another program listed, as it stood there, and nothing that it did not.
 fn put_listed(to: &mut Document, key: &str, listed: &ListedLatency) {
     to.object(key, |to| {
-        to.int("min", listed.min_ns);
-        to.int("max", listed.max_ns);
+        for (key, ns) in [("min", listed.min_ns), ("max", listed.max_ns)] {
+            if let Some(ns) = ns {
+                to.int(key, ns);
+            }
+        }
         to.float("mean", listed.mean_ns);
-        to.float("stddev", listed.stdev_ns);
+        if let Some(stdev_ns) = listed.stdev_ns {
+            to.float("stddev", stdev_ns);
+        }
         to.int("N", listed.n);
         if !listed.percentiles.is_empty() {
             to.object("percentile", |to| {

@@ -42,8 +42,14 @@ pub(super) fn latency(of: &Fields<'_>, n_ios: u64) -> Result<Read, ResultError> 
         return Ok((Histogram::from_fio_bins(&bins, &moments), None));
     }
     let percentiles = percentiles(of)?;
-    let FioMoments { min_ns, max_ns, mean_ns, stdev_ns } = moments;
-    let listed = ListedLatency { n, min_ns, max_ns, mean_ns, stdev_ns, percentiles };
+    let listed = ListedLatency {
+        n,
+        min_ns: Some(moments.min_ns),
+        max_ns: Some(moments.max_ns),
+        mean_ns: moments.mean_ns,
+        stdev_ns: Some(moments.stdev_ns),
+        percentiles,
+    };
     Ok((Histogram::new(), Some(listed)))
 }
 
