@@ -134,6 +134,19 @@ fn options(mode: Mode) -> Options {
     }
 }
 
+/// A run for each storage definition where there is none was no run, and no mistake.
+#[test]
+fn runs_on_each_of_no_storage_definitions_are_refused() {
+    for word in ["single", "range", "setsof2"] {
+        let files = "fsd=f,anchor=/a,depth=1,width=1,files=1\nfwd=w,fsd=f\n";
+        let text = format!("{files}rd=r,fwd=w,fwdrate=9,elapsed=4,sd={word}\n");
+        let parsed = compat(&text);
+        assert!(parsed.has_errors() && parsed.runs.is_empty(), "{word}");
+        let messages: Vec<&str> = parsed.diagnostics.iter().map(|it| &*it.message).collect();
+        assert!(messages[0].contains("there is no storage definition"), "{messages:?}");
+    }
+}
+
 /// Checks what holds for every text.
 fn check(bytes: &[u8]) {
     let mut host = MapHost::default();

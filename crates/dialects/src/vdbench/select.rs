@@ -123,6 +123,14 @@ fn repeat_singles(rds: Vec<RdEntry>, sds: &[SdEntry], findings: &mut Findings) -
             repeated.push(rd);
             continue;
         };
+        let repeats = word == "single" || word == "range" || word.starts_with("setsof");
+        if repeats && names.is_empty() {
+            let message =
+                format!("rd={}: `sd={word}`, and there is no storage definition", rd.head.name);
+            let help = "define one by `sd=NAME,lun=..`, or leave `sd=` out of the run definition";
+            findings.error_help(rd.head.place, "unknown-name", message, help);
+            continue;
+        }
         let word = if word == "single" { "setsof1" } else { word };
         if word == "range" {
             let first = names.first().cloned().unwrap_or_default();
