@@ -367,7 +367,7 @@ fn mistakes_about_durability_and_targets_are_reported() {
     for expected in [
         "`sync` is `often`, expected `none`, `sync` or `dsync`",
         "one of `fsync`, `fdatasync` and `sync` says when writes are made durable",
-        "`limit`: `p99 > 3`: `iops` and `mb_s` may be more than a number",
+        "`limit`: column 5: `>` would ask for a latency above a value; write `p99 < 3`",
         "no [[source]] has the id `nobody`",
     ] {
         assert!(reported.contains(&expected), "{expected}: {reported:?}");

@@ -334,7 +334,7 @@ fn what_is_not_known_is_a_dash() {
     read.listed = Some(ListedLatencies { clat: Some(clat), ..ListedLatencies::default() });
     let text = markdown(&[run.clone()], &JUDGE);
     assert!(
-        text.contains("| oltp\\|a | read \\* | 250 | 0.98 | 0 ns | - | 2.00 ms | - | 0 ns |"),
+        text.contains("| oltp\\|a | read \\* | 250 | 0.98 | 0 ns | - | 2.00 ms | - | - |"),
         "{text}"
     );
     assert!(text.contains("\\* service time: "), "{text}");
