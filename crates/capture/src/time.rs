@@ -81,7 +81,7 @@ impl Stamps {
         };
         let year = if year < 100 { year + 2000 } else { year };
         let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
-        (is_date && (1970..=2200).contains(&year)).then(|| days_since_1970(year, month, day))
+        (is_date && (1970..=2200).contains(&year)).then(|| units::days_since_1970(year, month, day))
     }
 }
 
@@ -114,29 +114,11 @@ fn time_of_day(text: &str) -> Option<(i64, ClockKind)> {
     is_time.then(|| ((hour * 3600 + minute * 60) * NS_PER_S as i64 + second_ns, clock))
 }
 
-/// Counts days from 1970-01-01 of the Gregorian calendar.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March here, so that the leap day is the last of a year.
-    let year = if month <= 2 { year - 1 } else { year };
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let of_era = year.rem_euclid(400);
-    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + day_of_year;
-    year.div_euclid(400) * 146_097 + day_of_era - 719_468
-}
-
 /// Prints a moment as `2026-11-21 01:20:27`.
 pub fn iso(unix_ns: i64) -> String {
     let seconds = unix_ns.div_euclid(NS_PER_S as i64);
     let of_day = seconds.rem_euclid(S_PER_DAY);
-    let days = seconds.div_euclid(S_PER_DAY) + 719_468;
-    let day_of_era = days.rem_euclid(146_097);
-    let of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * of_era + of_era / 4 - of_era / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = of_era + days.div_euclid(146_097) * 400 + i64::from(month <= 2);
+    let (year, month, day) = units::date_of(seconds.div_euclid(S_PER_DAY));
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }

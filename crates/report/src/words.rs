@@ -38,24 +38,9 @@ pub(crate) fn duration_ns(ns: u64) -> String {
 pub(crate) fn moment(unix_ms: u64) -> String {
     let seconds = unix_ms / 1000;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil(days);
+    let (year, month, day) = units::date_of(days as i64);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
-}
-
-/// Returns the date of a day after 1970-01-01, counted in years that begin in March, so that the
-/// leap day is the last. After H. Hinnant, "chrono-compatible low-level date algorithms".
-fn civil(days: u64) -> (u64, u64, u64) {
-    let from_era = days + 719_468;
-    let era = from_era / 146_097;
-    let day_of_era = from_era % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
 /// Returns a text with a capital letter at its start, unless it is a path or one word, which stays

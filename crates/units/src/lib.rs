@@ -14,6 +14,7 @@
 //! Tests: `tests/fio_parse.rs` and `tests/fio_print.rs` (tables taken from real fio) and
 //! `tests/human.rs`.
 
+mod calendar;
 mod error;
 pub mod fio;
 mod fnv;
@@ -25,6 +26,7 @@ mod mix;
 mod near;
 mod system;
 
+pub use calendar::{date_of, days_since_1970};
 pub use error::{Parsed, UnitError, UnitWarning};
 pub use fnv::fnv1a;
 pub use human_parse::{nanoseconds, parse_bytes, parse_count, parse_duration, parse_rate};

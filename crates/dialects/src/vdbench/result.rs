@@ -74,7 +74,7 @@ pub enum ResultError {
         /// The line.
         line: usize,
         /// The column.
-        column: &'static str,
+        column: String,
         /// What stands there.
         found: String,
         /// What belongs there.

@@ -1,6 +1,6 @@
 //! Times of day as Vdbench prints them.
 
-use crate::fio::output::ctime::{MONTHS, civil};
+use crate::fio::output::ctime::MONTHS;
 
 /// A time of day: the only one that the outputs know.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -68,10 +68,10 @@ impl Moment {
     fn parts(&self, utc_offset_s: i32) -> Parts {
         let local_s = (self.unix_ms / 1000) as i64 + i64::from(utc_offset_s);
         let (days, of_day) = (local_s.div_euclid(86_400), local_s.rem_euclid(86_400));
-        let (year, month_idx, day) = civil(days);
+        let (year, month, day) = units::date_of(days);
         Parts {
             year,
-            month_idx,
+            month_idx: month as usize - 1,
             day,
             hour: of_day / 3600,
             minute: of_day / 60 % 60,

@@ -190,7 +190,7 @@ impl Line {
         }
         for name in cells.table.names() {
             let Some(operation) = name.strip_suffix("_rate") else { continue };
-            let iops = cells.text(name).and_then(|text| text.parse().ok()).unwrap_or(0.0);
+            let iops = cells.amount(name)?;
             if iops > 0.0 && !["Read", "Write"].contains(&operation) {
                 self.others.push((operation.to_ascii_lowercase(), iops));
             }
@@ -241,12 +241,12 @@ impl Stamp {
     fn of(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, '-');
         let (date, clock, zone) = (parts.next()?, parts.next()?, parts.next()?);
-        let mut date = date.split('/').map(|part| part.parse::<u64>().ok());
+        let mut date = date.split('/').map(|part| part.parse::<i64>().ok());
         let (month, day, year) = (date.next()??, date.next()??, date.next()??);
         let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
         let is_date = is_date && (1970..=9999).contains(&year) && date.next().is_none();
-        let local_s =
-            is_date.then(|| days(year, month, day) * 86_400 + of_day_s(clock).unwrap_or(0))?;
+        let days = is_date.then(|| units::days_since_1970(year, month, day))?.unsigned_abs();
+        let local_s = days * 86_400 + of_day_s(clock)?;
         let offset_s = offset_s(zone);
         Some(Stamp {
             unix_s: local_s.saturating_add_signed(-offset_s.unwrap_or(0)),
@@ -269,13 +269,4 @@ fn offset_s(zone: &str) -> Option<i64> {
     let (hours, minutes) = rest[1..].split_once(':')?;
     let (hours, minutes): (u8, u8) = (hours.parse().ok()?, minutes.parse().ok()?);
     Some(sign * (i64::from(hours) * 60 + i64::from(minutes)) * 60)
-}
-
-/// Returns the days from 1970 to a day of the calendar.
-fn days(year: u64, month: u64, day: u64) -> u64 {
-    // Years that begin in March have their odd day at the end.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = year / 4 - year / 100 + year / 400;
-    let before_month = (153 * month + 2) / 5;
-    year * 365 + leap_days + before_month + day - 1 - 719_468
 }

@@ -50,8 +50,7 @@ impl Parameters {
         let wrong = parsed.diagnostics.iter().find(|it| it.severity == Severity::Error);
         found.why_not = match wrong {
             Some(wrong) => {
-                let start = wrong.span.as_ref().map_or(0, |span| span.bytes.start);
-                let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
+                let line = wrong.span.as_ref().map_or(1, |span| span.line);
                 let why = &wrong.message;
                 Some(format!("line {line} of parmfile.html cannot be read as it stands: {why}"))
             }

@@ -76,7 +76,7 @@ impl<'t> Cells<'_, 't> {
     }
 
     /// Returns a number from 0 up, `None` where it is not known.
-    pub(super) fn number(&self, column: &'static str) -> Result<Option<f64>, ResultError> {
+    pub(super) fn number(&self, column: &str) -> Result<Option<f64>, ResultError> {
         let known = self.text(column).filter(|text| !UNKNOWN.contains(text));
         let Some(text) = known else { return Ok(None) };
         let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
@@ -84,12 +84,12 @@ impl<'t> Cells<'_, 't> {
     }
 
     /// Returns a number from 0 up; 0 where nothing was measured.
-    pub(super) fn amount(&self, column: &'static str) -> Result<f64, ResultError> {
+    pub(super) fn amount(&self, column: &str) -> Result<f64, ResultError> {
         Ok(self.number(column)?.unwrap_or(0.0))
     }
 
     /// Returns a share from a percentage.
-    pub(super) fn share(&self, column: &'static str) -> Result<f64, ResultError> {
+    pub(super) fn share(&self, column: &str) -> Result<f64, ResultError> {
         let percent = self.amount(column)?;
         if percent > 100.0 {
             return Err(self.wrong(column, "a percentage from 0 to 100"));
@@ -98,8 +98,8 @@ impl<'t> Cells<'_, 't> {
     }
 
     /// Reports that a value is not what belongs there.
-    pub(super) fn wrong(&self, column: &'static str, wanted: &'static str) -> ResultError {
+    pub(super) fn wrong(&self, column: &str, wanted: &'static str) -> ResultError {
         let found = self.text(column).unwrap_or_default().to_owned();
-        ResultError::Value { line: self.line, column, found, wanted }
+        ResultError::Value { line: self.line, column: column.to_owned(), found, wanted }
     }
 }
