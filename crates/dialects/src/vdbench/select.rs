@@ -123,25 +123,23 @@ fn repeat_singles(rds: Vec<RdEntry>, sds: &[SdEntry], findings: &mut Findings) -
             repeated.push(rd);
             continue;
         };
-        let repeats = word == "single" || word == "range" || word.starts_with("setsof");
-        if repeats && names.is_empty() {
+        let size = word.strip_prefix("setsof").or((word == "single").then_some("1"));
+        if size.is_none() && word != "range" {
+            repeated.push(rd);
+            continue;
+        }
+        if names.is_empty() {
             let message =
                 format!("rd={}: `sd={word}`, and there is no storage definition", rd.head.name);
             let help = "define one by `sd=NAME,lun=..`, or leave `sd=` out of the run definition";
             findings.error_help(rd.head.place, "unknown-name", message, help);
             continue;
         }
-        let word = if word == "single" { "setsof1" } else { word };
-        if word == "range" {
-            let first = names.first().cloned().unwrap_or_default();
+        let Some(size) = size else {
             for end in 1..=names.len() {
-                let suffix = format!("{first}-{}", names[end - 1]);
+                let suffix = format!("{}-{}", names[0], names[end - 1]);
                 repeated.push(rd.on_sds(&suffix, &names[..end]));
             }
-            continue;
-        }
-        let Some(size) = word.strip_prefix("setsof") else {
-            repeated.push(rd);
             continue;
         };
         match size.parse::<usize>() {
