@@ -1,5 +1,6 @@
 //! The files that a run writes other than its targets: logs, records of I/O, dumps.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use engine::devices;
@@ -97,12 +98,20 @@ pub(crate) fn among_devices(bound: &BoundPlan, options: &RunOptions) -> Vec<Diag
     let mut all = of(bound, options);
     all.extend(bound.workers().flat_map(|worker| of_changes(&worker.job, options)));
     let mut findings = Findings::default();
+    // Thousands of workers may have their logs in one folder.
+    let mut is_of_devices: HashMap<&Path, bool> = HashMap::new();
     for written in &all {
         let Written { who, option, path, .. } = written;
-        let facts = std::fs::metadata(path).ok();
+        let folder = written.folder();
+        let is_in_it = *is_of_devices
+            .entry(folder)
+            .or_insert_with(|| devices::would_hold(&folder.join("file")));
         // What there is of devices, and a pipe, is written to.
-        let is_made = facts.is_none_or(|facts| facts.is_file() || facts.is_dir());
-        if !is_made || !devices::would_hold(&written.folder().join("file")) {
+        let is_made = || match std::fs::metadata(path) {
+            Ok(facts) => facts.is_file() || facts.is_dir(),
+            Err(_) => true,
+        };
+        if !is_in_it || !is_made() {
             continue;
         }
         let shown = if path.as_os_str().is_empty() { Path::new(".") } else { path };
