@@ -346,18 +346,16 @@ impl Load<'_> {
             values
         };
         let measured = of(&|sample| sample.in_flight_ns).figure(Label::Measured, self.source(""));
-        let mut busy = self.samples.iter().filter(|it| it.n_ios().is_some_and(|n| n > 0.0));
+        if measured.is_some() {
+            return measured;
+        }
         // A second without I/Os has no queue, whatever the source knows of the others.
-        if measured.is_none()
-            && busy.clone().next().is_some()
-            && busy.all(|it| it.wait_ns().is_none())
-        {
+        let has_ios = |it: &&Sample| it.n_ios().is_some_and(|n| n > 0.0);
+        let mut busy = self.samples.iter().filter(has_ios).peekable();
+        if busy.peek().is_some() && busy.all(|it| it.wait_ns().is_none()) {
             return None;
         }
-        measured.or_else(|| {
-            let rule = "IOPS x latency";
-            of(&Sample::wait_ns).figure(Label::Estimated, self.source(rule))
-        })
+        of(&Sample::wait_ns).figure(Label::Estimated, self.source("IOPS x latency"))
     }
 
     fn burst(&self, of: impl Fn(&crate::trace::Bursts) -> f64) -> Option<Amount> {

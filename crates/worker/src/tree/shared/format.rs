@@ -294,7 +294,8 @@ impl FormatWorker {
             }
             let (state, mark) = pass.tree(job);
             if let Some(entry) = self.entry {
-                // Also what is as it shall be waits for its level: it would count for another.
+                // An entry that needs nothing waits for its level, too: it would be counted as one
+                // of a level before.
                 let n_done = job.format.done[pass as usize].load(Acquire);
                 if n_done < pass.n_before(state, entry) {
                     return Next::Later;
