@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::net::ToSocketAddrs as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dialects::loader::{FILE_BYTES_MAX, Lun, Overlay};
 use dialects::{LoadError, Loader};
@@ -63,16 +63,7 @@ impl Loader for HostLoader {
     }
 
     fn real_path(&self, path: &str) -> String {
-        let whole = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-        let mut there = whole.as_path();
-        loop {
-            if let Ok(real) = fs::canonicalize(there) {
-                let below = whole.strip_prefix(there).unwrap_or(Path::new(""));
-                return real.join(below).components().as_path().to_string_lossy().into_owned();
-            }
-            let Some(parent) = there.parent() else { return whole.to_string_lossy().into_owned() };
-            there = parent;
-        }
+        runner::real_path(Path::new(path)).to_string_lossy().into_owned()
     }
 
     /// Asks the system's resolver, as Vdbench does: without an answer that may take seconds.

@@ -39,7 +39,7 @@ impl Sink {
     }
 
     /// Opens a file for the result of a plan, likewise, unless the plan was read from it, replays
-    /// it, or works on it.
+    /// it, or works on it. That of a run that may change nothing is in no folder it measures in.
     pub(crate) fn open_beside(
         path: Option<&str>,
         plan: &Plan,
@@ -53,6 +53,11 @@ impl Sink {
             let why = "is a target of a job: the result would replace what it holds";
             let failure = Failure::wrong_use(format!("`{named}` {why}"));
             return Err(failure.hint("name another file with `--output`"));
+        }
+        if is_read_only && is_file && runner::is_in_target(plan, file) {
+            let why = "would lie in a target, and `--readonly` writes nothing there";
+            let failure = Failure::wrong_use(format!("`{named}` {why}"));
+            return Err(failure.hint("name a file in another folder with `--output`"));
         }
         Sink::open_of_run(path, is_read_only)
     }

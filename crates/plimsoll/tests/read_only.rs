@@ -125,6 +125,54 @@ fn earlier_results_of_vdbench_mode_stay() {
 }
 
 #[test]
+fn a_monitored_file_is_neither_made_nor_emptied() {
+    let sandbox = Sandbox::new();
+    sandbox.write("data", vec![b'x'; 1 << 20]);
+    sandbox.write(
+        "p",
+        "monitor=mon\nsd=a,lun=data,size=1m\nwd=w,sd=a,xfersize=4k,rdpct=100\n\
+         rd=r,wd=w,iorate=50,elapsed=2,interval=1\n",
+    );
+    let run = |out| sandbox.plimsoll(&["vdbench", "--readonly", "-f", "p", "-o", out]);
+    run("out").success();
+    assert!(!sandbox.path("mon").exists());
+    sandbox.write("mon", "end_rd\n");
+    let refused = run("other");
+    let mistake = refused.mistake();
+    let expected = "monitor=`mon` cannot be watched: it asks for an end already, and `--readonly` \
+                    empties nothing";
+    assert!(mistake.contains(expected), "{mistake}");
+    assert_eq!(refused.code, 157);
+    assert_eq!(std::fs::read(sandbox.path("mon")).expect("it is there"), b"end_rd\n");
+    assert!(!sandbox.path("other").exists());
+}
+
+#[test]
+fn results_do_not_go_where_the_plan_measures() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("vol")).expect("a folder");
+    sandbox.write("vol/data", vec![b'x'; 1 << 20]);
+    sandbox.write("job.fio", "[x]\ndirectory=vol\nfilename=data\nrw=read\nbs=4k\nsize=64k\n");
+    sandbox.write(
+        "p",
+        "fsd=f,anchor=vol,depth=1,width=1,files=1,size=4k\nfwd=w,fsd=f,operation=getattr\n\
+         rd=r,fwd=w,fwdrate=max,format=no,elapsed=2,interval=1\n",
+    );
+    for (args, code) in [
+        (&["run", "--readonly", "job.fio", "--output", "vol/result"][..], 2),
+        (&["fio", "--readonly", "job.fio", "--output=vol/result"], 1),
+        (&["vdbench", "--readonly", "-f", "p", "-o", "vol/result/of/today"], 157),
+    ] {
+        let outcome = sandbox.plimsoll(args);
+        let mistake = outcome.mistake();
+        let expected = "would lie in a target, and `--readonly` writes nothing there";
+        assert!(mistake.contains(expected), "{mistake}");
+        assert_eq!(outcome.code, code, "{mistake}");
+        assert!(!sandbox.path("vol/result").exists(), "{args:?}");
+    }
+}
+
+#[test]
 fn a_log_beside_a_file_of_its_prefix_is_written() {
     let sandbox = Sandbox::new();
     sandbox.write("data", "thirteen byte");

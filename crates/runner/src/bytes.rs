@@ -12,7 +12,7 @@ use plan::tree::IN_TARGET;
 use units::system_text;
 use worker::{Data, LateFailures, ReadFacts, WriteFacts};
 
-use crate::verify_check::{BadBlocks, Checker, EILSEQ};
+use crate::verify_check::{BadBlocks, Checker, Dumps, EILSEQ};
 use crate::verify_pool::CheckPool;
 
 /// Why the contents of a job cannot be made or checked.
@@ -46,8 +46,8 @@ pub(crate) struct Filler {
 }
 
 impl Filler {
-    /// Makes the filler of a worker. `targets` names its files; blocks found bad are dumped into
-    /// `dump_dir` if the job asks for it.
+    /// Makes the filler of a worker. `targets` names its files; blocks found bad are dumped as
+    /// `dumps` says if the job asks for it.
     ///
     /// # Errors
     /// When the job's blocks cannot be verified as it asks.
@@ -56,7 +56,7 @@ impl Filler {
         spec: ContentsSpec,
         worker_number: u16,
         targets: Vec<PathBuf>,
-        dump_dir: PathBuf,
+        dumps: Dumps,
     ) -> Result<Self, FillerError> {
         let contents = Contents::from_buffers(&job.buffers, spec);
         let verify = &job.verify;
@@ -64,8 +64,8 @@ impl Filler {
         let mut pool = None;
         if verify.method.is_some() {
             let verifier = Verifier::new(verify, BlockFacts::of(&job.workload))?;
-            let dump_dir = verify.dump.then_some(dump_dir);
-            let shared = Arc::new(Checker::new(verifier, targets, dump_dir));
+            let dumps = verify.dump.then_some(dumps);
+            let shared = Arc::new(Checker::new(verifier, targets, dumps));
             if verify.n_threads > 0 {
                 let shared = Arc::clone(&shared);
                 pool = Some(CheckPool::start(shared, verify.n_threads, &verify.thread_cpus)?);

@@ -81,7 +81,7 @@ pub use emulation::{DesignChange, EmulatedTime, Emulation};
 pub use event::{RunEvent, TREE_INCOMPLETE, TreePart};
 pub use memory::NO_MEMORY;
 pub use options::{DetailedIntervals, RunOptions, UntilSteady};
-pub use read_only::LAYOUT as READ_ONLY_LAYOUT;
+pub use read_only::{LAYOUT as READ_ONLY_LAYOUT, is_in_target, real_path};
 pub use run::{RunError, check, run};
 pub use series::SeriesSoFar;
 pub use spread::may_spread;

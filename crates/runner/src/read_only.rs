@@ -4,7 +4,7 @@
 //! `plan::change` defines what a job changes by itself. The layout decides what it changes because
 //! a file is missing or too short.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::FileKind;
 use plan::change::{self, Change, Scope};
@@ -135,6 +135,23 @@ fn layout(worker: &BoundWorker, file: &BoundFile, facts: &Facts) -> Option<Diagn
     Some(Diagnostic::error(LAYOUT, message).help(help))
 }
 
+/// Returns whether a file or folder lies, or would lie, in a folder that the plan measures in.
+pub fn is_in_target(plan: &Plan, path: &Path) -> bool {
+    let path = real_path(path);
+    areas(plan).iter().any(|area| path.starts_with(area))
+}
+
+/// Returns the path without links, as far as it is there.
+pub fn real_path(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let real = |there: &Path| {
+        let below = whole.strip_prefix(there).ok()?;
+        let real = std::fs::canonicalize(there).ok()?;
+        Some(real.join(below).components().collect())
+    };
+    whole.ancestors().find_map(real).unwrap_or_else(|| whole.clone())
+}
+
 /// Returns the folders that the plan measures in.
 fn areas(plan: &Plan) -> Vec<PathBuf> {
     let of_job = |job: &Job| {
@@ -143,8 +160,7 @@ fn areas(plan: &Plan) -> Vec<PathBuf> {
         let named = job.files.directories.iter().chain(&job.files.open_dir).cloned();
         anchors.chain(named).collect::<Vec<_>>()
     };
-    let whole = |folder: String| std::fs::canonicalize(&folder).unwrap_or_else(|_| folder.into());
-    plan.jobs().flat_map(of_job).map(whole).collect()
+    plan.jobs().flat_map(of_job).map(|folder| real_path(Path::new(&folder))).collect()
 }
 
 /// Refuses logs and the like that would be written where the plan measures, or over a file that
@@ -172,8 +188,7 @@ fn output(written: &Written, areas: &[PathBuf]) -> Option<Diagnostic> {
         };
         return Some(refusal(&what, "name a new file, or leave out `--readonly`"));
     }
-    let folder = written.folder();
-    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let folder = real_path(written.folder());
     areas.iter().any(|area| folder.starts_with(area)).then(|| {
         refusal(
             &format!("{who} writes files of `{option}` into `{}`, a target", folder.display()),

@@ -23,6 +23,7 @@ use crate::setup_error::SetupError;
 use crate::step_event::StepEvent;
 use crate::thread::ThreadContext;
 use crate::tree::TreeSeat;
+use crate::verify_check::Dumps;
 use crate::verify_state;
 use crate::worker_event::{Signals, WorkerEvent, WorkerResult};
 
@@ -206,8 +207,9 @@ impl<'a> Seat<'a> {
             job_seed: job.workload.seed,
         };
         let worker_number = bound.worker_idx as u16;
-        let aux_dir = context.aux_dir().to_owned();
-        let filler = Filler::new(job, contents, worker_number, targets, aux_dir)
+        let dumps =
+            Dumps { dir: context.aux_dir().to_owned(), replaces: !context.options.read_only };
+        let filler = Filler::new(job, contents, worker_number, targets, dumps)
             .map_err(|error| refused(error.to_string()))?;
         Ok((worker, filler))
     }

@@ -1,6 +1,8 @@
 //! Checks blocks that were read and says in words what is wrong with the bad ones.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use pattern::verify::{Expected, Mismatch, Verifier};
@@ -19,8 +21,25 @@ const N_BAD_BLOCKS_MAX: usize = 16;
 pub(crate) struct Checker {
     verifier: Verifier,
     targets: Vec<PathBuf>,
-    /// Where expected and received blocks are written, if they are.
-    dump_dir: Option<PathBuf>,
+    /// How expected and received blocks are written, if they are.
+    dumps: Option<Dumps>,
+}
+
+/// How bad blocks are dumped.
+#[derive(Clone, Debug)]
+pub(crate) struct Dumps {
+    /// The folder of their files.
+    pub(crate) dir: PathBuf,
+    /// A file that is there is replaced.
+    pub(crate) replaces: bool,
+}
+
+impl Dumps {
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut options = File::options();
+        options.write(true).create(true).truncate(self.replaces).create_new(!self.replaces);
+        options.open(path)?.write_all(bytes)
+    }
 }
 
 /// Bad blocks in words.
@@ -55,14 +74,9 @@ impl BadBlocks {
 }
 
 impl Checker {
-    /// Makes the checker of a worker. `targets` names its files; without `dump_dir` nothing is
-    /// dumped.
-    pub(crate) fn new(
-        verifier: Verifier,
-        targets: Vec<PathBuf>,
-        dump_dir: Option<PathBuf>,
-    ) -> Self {
-        Checker { verifier, targets, dump_dir }
+    /// Makes the checker of a worker. `targets` names its files; without `dumps` nothing is dumped.
+    pub(crate) fn new(verifier: Verifier, targets: Vec<PathBuf>, dumps: Option<Dumps>) -> Self {
+        Checker { verifier, targets, dumps }
     }
 
     /// Returns what makes the blocks.
@@ -105,14 +119,14 @@ impl Checker {
         let unnamed = PathBuf::new();
         let target = self.targets.get(op.file.0 as usize).unwrap_or(&unnamed);
         let mut text = mismatch.of_file(&target.display().to_string()).to_string();
-        if let Some(dir) = &self.dump_dir {
+        if let Some(dumps) = &self.dumps {
             let start = (mismatch.at_offset - mismatch.request_offset) as usize;
             let received = block.get(start..).unwrap_or_default();
             let received = &received[..received.len().min(mismatch.len as usize)];
             let wanted = self.verifier.expected_interval(block, mismatch, expected);
             for (what, bytes) in [("received", received), ("expected", &wanted)] {
-                let path = dump_path(dir, target, mismatch.at_offset, what);
-                let _ = match std::fs::write(&path, bytes) {
+                let path = dump_path(&dumps.dir, target, mismatch.at_offset, what);
+                let _ = match dumps.write(&path, bytes) {
                     Ok(()) => write!(text, "\n       {what} data dumped as {}", path.display()),
                     Err(error) => {
                         write!(

@@ -193,6 +193,27 @@ fn bad_intervals_are_dumped_beside_what_was_expected() {
 }
 
 #[test]
+fn a_dump_replaces_nothing_where_writing_is_forbidden() {
+    let folder = tempfile::tempdir().unwrap();
+    check_good(&run(folder.path(), writer(folder.path())));
+    spoil(folder.path(), 2 * 4096 + 1000);
+    let path = |what: &str| folder.path().join(format!("vf.8192.{what}"));
+    fs::write(path("received"), "precious").unwrap();
+    let mut job = reader(folder.path());
+    job.verify.dump = true;
+    let plan = Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() };
+    let options = RunOptions {
+        aux_dir: Some(folder.path().to_owned()),
+        read_only: true,
+        ..RunOptions::default()
+    };
+    let record = runner::run(&plan, &options, &Control::new(), &mut |_| {}).unwrap();
+    check_note(&record, "verify-failed", "cannot dump received data as");
+    assert_eq!(fs::read(path("received")).unwrap(), b"precious");
+    assert_eq!(fs::read(path("expected")).unwrap().len(), 4096);
+}
+
+#[test]
 fn many_bad_blocks_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("vf"), vec![0; 256 << 10]).unwrap();

@@ -11,6 +11,7 @@ mod parse;
 mod session;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -188,7 +189,22 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
     if refusals.iter().any(|finding| finding.severity == Severity::Error) {
         return Ok(FAILED);
     }
+    if ours.readonly {
+        refuse_in_target(&line.output_dir, &plan)?;
+    }
     measure(&line, &ours, &runs, plan)
+}
+
+/// Refuses pages of results in a folder that the plan measures in.
+fn refuse_in_target(output_dir: &str, plan: &Plan) -> Result<(), Failure> {
+    if !runner::is_in_target(plan, Path::new(output_dir)) {
+        return Ok(());
+    }
+    let message = format!(
+        "the output directory `{output_dir}` would lie in a target, and `--readonly` writes \
+         nothing there"
+    );
+    Err(Failure::wrong_use(message).hint("name another one: -o DIR"))
 }
 
 impl OwnOptions {
@@ -348,7 +364,8 @@ fn measure(
     let n_formats = runs.len() - line.parsed.runs.len();
     let control = Arc::new(Control::new());
     let signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
-    let monitor = line.parsed.settings.monitor.as_deref().map(Monitor::watch).transpose()?;
+    let watch = |path| Monitor::watch(path, ours.readonly);
+    let monitor = line.parsed.settings.monitor.as_deref().map(watch).transpose()?;
     let mut session = session(line, ours, runs)?;
     session.obey(monitor, Arc::clone(&control));
     session.connected();
@@ -426,7 +443,7 @@ fn ended(
 ) -> Result<Ending, Failure> {
     let record = match outcome {
         Ok(record) => record,
-        Err(RunError::Refused(findings)) => return Ok(refused(session, &findings)),
+        Err(RunError::Refused { findings, .. }) => return Ok(refused(session, &findings)),
     };
     session.keep(&record, stored)?;
     if let Some(why) = session.abort_reason() {

@@ -253,8 +253,8 @@ impl Session {
 
     /// Looks into the monitored file.
     fn look(&mut self) {
-        let Some(wish) = self.monitor.as_ref().and_then(Monitor::wish) else { return };
-        let text = match wish {
+        let Some(request) = self.monitor.as_mut().and_then(Monitor::request) else { return };
+        let text = match request {
             MonitorRequest::EndRun => {
                 self.control.request_step_end();
                 "User requested early shutdown of this run."
