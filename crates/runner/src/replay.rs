@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 
 use dialects::fio::iolog::{self, IologError};
@@ -79,6 +80,10 @@ fn read(path: &str, replay: &Replay, control: &Control) -> Result<Recording, Rep
     if path == STDIN {
         return read_lines(io::stdin().lock(), replay, control);
     }
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        return Err(io::Error::other("it is a device, not a file").into());
+    }
     read_lines(BufReader::new(File::open(path)?), replay, control)
 }
 
@@ -140,6 +145,9 @@ fn refusal(job: &Job, path: &str, error: &ReplayError) -> Diagnostic {
             "replay-invalid",
             "name a record with reads, writes or trims, or shorten `replay_skip`",
         ),
+        ReplayError::Invalid(IologError::TooLarge { .. }) => {
+            ("replay-too-large", "replay the record in parts, one job for each, with `stonewall`")
+        }
         ReplayError::Invalid(_) => {
             ("replay-invalid", "name a file that `write_iolog` wrote, or correct the line")
         }

@@ -89,17 +89,20 @@ fn a_record_that_cannot_be_replayed_is_refused() {
         file("broken", b"fio version 3 iolog\n1 f fold 0 4096\n"),
         file("old", b"read 0 4096\n"),
         file("trace", &[7, 0x74, 0x61, 0x65, 0, 0, 0, 0]),
+        replaying("endless", Path::new("/dev/zero")),
     ];
     let Err(RunError::Refused(findings)) = run(jobs, folder.path()) else {
         panic!("the run was not refused");
     };
     let codes: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
     // Nothing else is said about them: without its record a job means nothing.
-    let expected = ["replay-unreadable", "replay-invalid", "replay-invalid", "replay-invalid"];
-    assert_eq!(codes, expected, "{findings:?}");
+    let (unreadable, invalid) = ("replay-unreadable", "replay-invalid");
+    assert_eq!(codes, [unreadable, invalid, invalid, invalid, unreadable], "{findings:?}");
     assert!(findings[1].message.contains("line 2 names an unknown action"), "{findings:?}");
     assert!(findings[2].message.ends_with("expected version 2 or 3"), "{findings:?}");
     assert!(findings[3].help[0].contains("blkparse"), "{findings:?}");
+    let of_device = "job `endless` cannot replay `/dev/zero`: it is a device, not a file";
+    assert_eq!(findings[4].message, of_device);
 }
 
 #[test]

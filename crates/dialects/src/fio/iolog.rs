@@ -19,6 +19,15 @@ pub const HEADER: &str = "fio version 3 iolog\n";
 /// Longest line that is read, in bytes: the longest path of Linux (4 KiB), and room for numbers.
 pub const LINE_BYTES_MAX: usize = 8 << 10;
 
+/// Most memory that one record takes: 134 million lines. One from a pipe may have no end.
+pub const MEMORY_BYTES_MAX: u64 = 4 << 30;
+
+/// What a line is counted as, whatever it says: its operation.
+const LINE_BYTES: u64 = size_of::<RecordedOp>() as u64;
+
+/// What a file is counted as, without its name, which is kept twice.
+const FILE_BYTES: u64 = 128;
+
 /// Waits shorter than this are left out, in microseconds (version 2).
 const WAIT_US_MIN: u64 = 100;
 
@@ -49,6 +58,20 @@ pub enum IologError {
     /// Nothing is left to do.
     #[error("it holds no operation to replay")]
     Empty,
+    /// It has no end, or one that is too far away.
+    #[error(
+        "line {line} is beyond the {} of memory that a record may take: {} B for each line, {} B \
+         and its name twice for each file",
+        units::format_bytes(*.bytes_max),
+        LINE_BYTES,
+        FILE_BYTES
+    )]
+    TooLarge {
+        /// Line, from 1.
+        line: u64,
+        /// Most memory for the record.
+        bytes_max: u64,
+    },
 }
 
 /// Reads a record that is in memory.
@@ -70,6 +93,10 @@ pub struct Reader<'a> {
     /// `None` before the first line.
     version: Option<Version>,
     n_lines: u64,
+    /// Memory that its files take.
+    files_bytes: u64,
+    /// Most memory for all.
+    bytes_max: u64,
     recording: Recording,
     files: HashMap<String, u32>,
     /// Recorded time of the last line.
@@ -85,6 +112,8 @@ impl<'a> Reader<'a> {
             replay,
             version: None,
             n_lines: 0,
+            files_bytes: 0,
+            bytes_max: MEMORY_BYTES_MAX,
             recording: Recording::default(),
             files: HashMap::new(),
             last_us: None,
@@ -97,13 +126,17 @@ impl<'a> Reader<'a> {
     /// A line without an end is left out: the writer was stopped within it.
     ///
     /// # Errors
-    /// When the first line is not that of a record, or another one none of a record.
+    /// When the first line is not that of a record, or another one none of a record; when the
+    /// record takes too much memory.
     pub fn line(&mut self, bytes: &[u8]) -> Result<(), IologError> {
         self.n_lines += 1;
         let Some(version) = self.version else {
             self.version = Some(Version::of_line(bytes)?);
             return Ok(());
         };
+        if self.n_lines * LINE_BYTES + self.files_bytes > self.bytes_max {
+            return Err(IologError::TooLarge { line: self.n_lines, bytes_max: self.bytes_max });
+        }
         let at = |reason| IologError::Line { line: self.n_lines, reason };
         if bytes.len() >= LINE_BYTES_MAX {
             return Err(at("is longer than 8 KiB"));
@@ -166,7 +199,9 @@ impl<'a> Reader<'a> {
         }
         let name = self.replay.redirect.as_deref().unwrap_or(file);
         let files = &mut self.recording.files;
+        let files_bytes = &mut self.files_bytes;
         let file_idx = *self.files.entry(name.to_owned()).or_insert_with(|| {
+            *files_bytes += FILE_BYTES + 2 * name.len() as u64;
             files.push(RecordedFile { name: name.to_owned(), size_bytes: 0 });
             files.len() as u32 - 1
         });
@@ -353,4 +388,46 @@ pub fn write_file(to: &mut impl Write, at_us: u64, file: &str, action: FileActio
         FileAction::Close => "close",
     };
     writeln!(to, "{at_us} {file} {action}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a record that may take so much memory. Returns the number of its operations.
+    fn read(text: &str, bytes_max: u64) -> Result<usize, IologError> {
+        let replay = plan::report::Logs::default().replay;
+        let mut reader = Reader { bytes_max, ..Reader::new(&replay) };
+        for line in text.split_inclusive('\n') {
+            reader.line(line.as_bytes())?;
+        }
+        reader.finish().map(|recording| recording.ops.len())
+    }
+
+    #[test]
+    fn a_record_without_an_end_is_not_kept() {
+        let too_large = |line, bytes_max| Err(IologError::TooLarge { line, bytes_max });
+        let one_file = format!("{HEADER}0 /f read 0 1\n1 /f read 1 1\n2 /f read 2 1\n");
+        let bytes = 4 * LINE_BYTES + FILE_BYTES + 4;
+        assert_eq!(read(&one_file, bytes), Ok(3));
+        assert_eq!(read(&one_file, bytes - 1), too_large(4, bytes - 1));
+        // Neither lines that say nothing nor new names go on for ever.
+        assert_eq!(read(&HEADER.repeat(100), 50 * LINE_BYTES), too_large(51, 50 * LINE_BYTES));
+        let names: String = (0..100).map(|n| format!("0 /{n:02} read 0 1\n")).collect();
+        let file_bytes = LINE_BYTES + FILE_BYTES + 6;
+        assert_eq!(
+            read(&format!("{HEADER}{names}"), 10 * file_bytes),
+            too_large(12, 10 * file_bytes)
+        );
+    }
+
+    #[test]
+    fn the_limit_says_what_is_counted() {
+        let error = IologError::TooLarge { line: 7, bytes_max: MEMORY_BYTES_MAX };
+        assert_eq!(
+            error.to_string(),
+            "line 7 is beyond the 4.00 GiB of memory that a record may take: 32 B for each line, \
+             128 B and its name twice for each file"
+        );
+    }
 }
