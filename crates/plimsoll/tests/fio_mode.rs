@@ -324,6 +324,22 @@ fn each_job_that_cannot_start_counts_in_the_exit_status() {
     check(&format!("{global}[a]\ndirectory=x\n[b]\ndirectory=y\n"), 1);
 }
 
+/// A record from a pipe can be read once: what is refused is counted by what was found then.
+#[test]
+fn what_is_refused_is_looked_at_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write("f", vec![0; 64 << 10]);
+    sandbox.write("record", "fio version 2 iolog\nf read 0 4096\n");
+    let missing = "filename=n\nsize=4k\nallow_file_create=0\n";
+    sandbox.write("job.fio", format!("[a]\nread_iolog=-\n[b]\nnumjobs=2\n{missing}"));
+    let record = std::fs::File::open(sandbox.path("record")).expect("it is there");
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    let output = command.args(["fio", "job.fio"]).stdin(record).output().expect("it was built");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("job `b` needs `n`, which does not exist"), "{said}");
+}
+
 #[test]
 fn files_have_the_size_asked_for_and_what_is_left_of_them_is_left() {
     let sandbox = Sandbox::new();

@@ -48,6 +48,7 @@ pub(crate) fn probe(plan: &Plan, control: &Control, facts: &mut Facts, findings:
             );
             let finding = Diagnostic::error("export-missing", text);
             findings.add(finding.help("set `nfs_url=nfs://HOST/PATH`"));
+            bind::job_paths(job).take(1).for_each(|path| facts.note_unreadable(path));
             continue;
         }
         for path in bind::job_paths(job).take_while(|_| !control.is_stopped()) {
@@ -59,6 +60,7 @@ pub(crate) fn probe(plan: &Plan, control: &Control, facts: &mut Facts, findings:
                     facts.insert(path, of_path);
                 }
                 Err(error) => {
+                    facts.note_unreadable(path);
                     let finding = Diagnostic::error("export-unusable", error.to_string());
                     findings.add(match error.hint() {
                         Some(hint) => finding.help(hint),

@@ -1,6 +1,6 @@
 //! What is known of the plan's targets before it runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,8 @@ pub(crate) struct Facts {
     by_path: HashMap<OsString, TargetFacts>,
     /// Of one missing file per folder.
     of_missing: HashMap<OsString, TargetFacts>,
+    /// What cannot be looked at.
+    unreadable: HashSet<PathBuf>,
     folders: Folders,
 }
 
@@ -37,6 +39,16 @@ impl Facts {
     pub(crate) fn insert_with_folder(&mut self, path: PathBuf, facts: TargetFacts) {
         self.folders.add_missing(folder_of(&path));
         self.insert(path, facts);
+    }
+
+    /// Notes that a target cannot be looked at.
+    pub(crate) fn note_unreadable(&mut self, path: PathBuf) {
+        self.unreadable.insert(path);
+    }
+
+    /// Returns whether that was tried in vain.
+    pub(crate) fn is_unreadable(&self, path: &Path) -> bool {
+        self.unreadable.contains(path)
     }
 
     /// Returns what is known of a target; of a missing one that may be under a sibling's name.

@@ -12,6 +12,7 @@
 //! Tests: `tests/`, whole runs on temporary files.
 
 mod after;
+mod alone;
 mod amount;
 mod bind;
 mod bytes;

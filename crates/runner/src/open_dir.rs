@@ -12,22 +12,25 @@ use crate::control::Control;
 /// Most files taken from a folder: what a worker can hold open and a user can have meant.
 const FILES_MAX: usize = 1 << 20;
 
-/// Returns the plan with the files of each job's folder among its names, and what went wrong. Not
-/// all of them once the run is to end.
-pub(crate) fn expand<'a>(plan: &'a Plan, control: &Control) -> (Cow<'a, Plan>, Vec<Diagnostic>) {
+/// Returns the plan with the files of each job's folder among its names, and what went wrong, with
+/// the position of the job. Not all of them once the run is to end.
+pub(crate) fn expand<'a>(
+    plan: &'a Plan,
+    control: &Control,
+) -> (Cow<'a, Plan>, Vec<(usize, Diagnostic)>) {
     if plan.jobs().all(|job| job.files.open_dir.is_none()) {
         return (Cow::Borrowed(plan), Vec::new());
     }
     let mut plan = plan.clone();
     let mut findings = Vec::new();
-    for job in plan.jobs_mut() {
+    for (job_idx, job) in plan.jobs_mut().enumerate() {
         let Some(folder) = &job.files.open_dir else { continue };
         let mut found = Vec::new();
         match collect(Path::new(folder), control, &mut found) {
             Ok(()) if found.is_empty() => {
                 let text = format!("job `{}` finds no files in `{folder}`", job.name);
                 let help = "name a folder that holds files, or use `directory=` to make some";
-                findings.push(Diagnostic::error("folder-empty", text).help(help));
+                findings.push((job_idx, Diagnostic::error("folder-empty", text).help(help)));
             }
             Ok(()) => {
                 found.sort();
@@ -40,7 +43,7 @@ pub(crate) fn expand<'a>(plan: &'a Plan, control: &Control) -> (Cow<'a, Plan>, V
                     system_text(&error)
                 );
                 let help = "check the name and the permissions";
-                findings.push(Diagnostic::error("folder-unreadable", text).help(help));
+                findings.push((job_idx, Diagnostic::error("folder-unreadable", text).help(help)));
             }
         }
     }

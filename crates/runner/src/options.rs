@@ -20,6 +20,8 @@ pub struct RunOptions {
     pub shares_devices: bool,
     /// Refuse every job that changes anything: its targets, or something around them.
     pub read_only: bool,
+    /// Count the workers of the jobs that cannot start, for [`crate::RunError::Refused`].
+    pub counts_refused: bool,
     /// Behave as if the kernel had no io_uring.
     pub forbid_uring: bool,
     /// Make missing folders above files, as fio does. Otherwise a mistyped path is an error.

@@ -38,36 +38,41 @@ enum ReplayError {
 }
 
 /// Returns the plan with the records that its jobs replay. All records that cannot be read are
-/// reported; one that is read when an end is asked for ends there. With `read_only` the writes and
-/// trims in them are left out, as fio does.
+/// reported, with the position of the job; one that is read when an end is asked for ends there.
+/// With `read_only` the writes and trims in them are left out, as fio does.
 pub(crate) fn load<'a>(
     plan: &'a Plan,
     read_only: bool,
     control: &Control,
-) -> (Cow<'a, Plan>, Vec<Diagnostic>) {
+) -> (Cow<'a, Plan>, Vec<(usize, Diagnostic)>) {
     if plan.jobs().all(|job| job.logs.read_replay.is_empty()) {
         return (Cow::Borrowed(plan), Vec::new());
     }
     let mut plan = plan.clone();
     let mut findings = Vec::new();
-    for job in plan.jobs_mut().filter(|job| !job.logs.read_replay.is_empty()) {
+    let jobs = plan.jobs_mut().enumerate();
+    for (job_idx, job) in jobs.filter(|(_, job)| !job.logs.read_replay.is_empty()) {
+        let mut add = |finding| findings.push((job_idx, finding));
         if let Some(record) = job.logs.write_replay.take() {
             let message =
                 format!("job `{}` replays, so nothing is recorded in `{record}`", job.name);
-            findings.push(Diagnostic::warning("record-unused", message));
+            add(Diagnostic::warning("record-unused", message));
         }
         let mut recordings = Vec::new();
         for path in &job.logs.read_replay {
             let recording = read(path, &job.logs.replay, control);
             let recording = recording.and_then(|mut recording| {
-                if read_only && leave_out_writes(&mut recording, job, path, &mut findings) == 0 {
-                    return Err(ReplayError::OnlyWrites);
+                if read_only {
+                    leave_out_writes(&mut recording, job, path).into_iter().for_each(&mut add);
+                    if recording.ops.is_empty() {
+                        return Err(ReplayError::OnlyWrites);
+                    }
                 }
                 Ok(recording)
             });
             // An empty recording keeps the job from being taken for one that makes its own I/O.
             recordings.push(Arc::new(recording.unwrap_or_else(|error| {
-                findings.push(refusal(job, path, &error));
+                add(refusal(job, path, &error));
                 Recording::default()
             })));
         }
@@ -106,25 +111,19 @@ fn read_lines(
     }
 }
 
-/// Leaves out what changes a target. Returns the number of operations left.
-fn leave_out_writes(
-    recording: &mut Recording,
-    job: &Job,
-    path: &str,
-    findings: &mut Vec<Diagnostic>,
-) -> usize {
+/// Leaves out what changes a target, and returns how much that is.
+fn leave_out_writes(recording: &mut Recording, job: &Job, path: &str) -> Option<Diagnostic> {
     let n_before = recording.ops.len();
     recording.ops.retain(|op| !op.kind.modifies());
     let n_left_out = n_before - recording.ops.len();
-    if n_left_out > 0 {
-        let name = &job.name;
+    let name = &job.name;
+    (n_left_out > 0).then(|| {
         let message = format!(
             "job `{name}` leaves out {n_left_out} writes and trims of `{path}`: writing is \
              forbidden here"
         );
-        findings.push(Diagnostic::warning("replay-read-only", message));
-    }
-    recording.ops.len()
+        Diagnostic::warning("replay-read-only", message)
+    })
 }
 
 fn refusal(job: &Job, path: &str, error: &ReplayError) -> Diagnostic {

@@ -8,6 +8,7 @@ use record::{NoteSeverity, Record, StepRecord};
 
 use worker::ErrorBudget;
 
+use crate::alone;
 use crate::bind::{BoundPlan, BoundStep, bind, too_many_workers};
 use crate::clock::{Clock, unix_ms};
 use crate::context::{StepContext, StepOutcome};
@@ -15,6 +16,7 @@ use crate::control::{Control, Stop};
 use crate::disk::DiskSampler;
 use crate::emulation::{self, Emulation, Placement, SharedVolumes};
 use crate::event::RunEvent;
+use crate::facts::Facts;
 use crate::logs::bandwidth_logs;
 use crate::memory;
 use crate::open_dir;
@@ -35,7 +37,13 @@ use crate::virtual_time::{self, World};
 pub enum RunError {
     /// The plan and this host do not fit together; every mistake is listed.
     #[error("the plan cannot run here")]
-    Refused(Vec<Diagnostic>),
+    Refused {
+        /// What is wrong.
+        findings: Vec<Diagnostic>,
+        /// Workers of the jobs that cannot start, each job alone on this host; 0 unless
+        /// [`RunOptions::counts_refused`] asks for it, and where no single job is the reason.
+        n_workers: u64,
+    },
 }
 
 /// Looks whether a plan can run, as [`run`] does before it begins, and changes nothing.
@@ -315,15 +323,15 @@ impl<'a> Ready<'a> {
         if let Some(finding) =
             too_many_workers(plan).or_else(|| memory::too_little(plan, options.is_virtual()))
         {
-            return Err(RunError::Refused(vec![finding]));
+            return Err(RunError::Refused { findings: vec![finding], n_workers: 0 });
         }
         let emulation = options.emulation.as_ref();
-        let (plan, mut findings) = match emulation {
+        let (plan, mut of_jobs) = match emulation {
             None => open_dir::expand(plan, control),
             Some(_) => (Cow::Borrowed(plan), Vec::new()),
         };
-        let (loaded, mut unread) = replay::load(plan.as_ref(), options.read_only, control);
-        findings.append(&mut unread);
+        let (loaded, mut of_records) = replay::load(plan.as_ref(), options.read_only, control);
+        of_jobs.append(&mut of_records);
         let plan = match (emulation, loaded) {
             (Some(emulation), loaded) if emulation.is_virtual() => {
                 Cow::Owned(emulation::without_batches(loaded.as_ref()))
@@ -336,11 +344,15 @@ impl<'a> Ready<'a> {
             _ => plan,
         };
         let is_virtual = emulation.is_some_and(Emulation::is_virtual);
+        let unread = alone::refused(&of_jobs);
+        let mut findings: Vec<_> = of_jobs.into_iter().map(|(_, finding)| finding).collect();
         findings.extend(steps::check_commands(&plan, options.allow_commands, is_virtual));
         let run_seed = run_seed(zero_unix_ms);
+        let mut facts = None;
         let (bound, placement) = match emulation {
             None => {
-                let bound = bind_here(&plan, options, (run_seed, control), &mut findings);
+                let (bound, found) = bind_here(&plan, options, (run_seed, control), &mut findings);
+                facts = Some(found);
                 (bound, Placement::default())
             }
             Some(emulation) => {
@@ -362,7 +374,8 @@ impl<'a> Ready<'a> {
             return Ok(Ready { plan, bound, placement, findings: Vec::new() });
         }
         if findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(RunError::Refused(findings));
+            let n_workers = facts.map_or(0, |it| alone::n_workers(&plan, &it, &unread, options));
+            return Err(RunError::Refused { findings, n_workers });
         }
         let n_planned: u64 = plan.jobs().map(|job| u64::from(job.n_workers)).sum();
         let n_bound: usize = bound.steps.iter().map(|step| step.workers.len()).sum();
@@ -430,13 +443,14 @@ fn n_cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX))
 }
 
-/// Binds the plan to what is on this host, and collects what stands against it.
+/// Binds the plan to what is on this host, and collects what stands against it. Returns what is
+/// known of its targets, too.
 fn bind_here(
     plan: &Plan,
     options: &RunOptions,
     (run_seed, control): (u64, &Control),
     findings: &mut Vec<Diagnostic>,
-) -> BoundPlan {
+) -> (BoundPlan, Facts) {
     let (facts, mut unknown) = targets::probe(plan, options, control);
     findings.append(&mut unknown);
     let (bound, mut unbound) = bind(plan, &facts, run_seed, control);
@@ -446,7 +460,7 @@ fn bind_here(
         findings.extend(read_only::check(plan, &bound, &facts, options));
     }
     findings.append(&mut remarks::of(&bound, &facts));
-    bound
+    (bound, facts)
 }
 
 /// Binds the plan to the volumes of the design, and collects what stands against it.

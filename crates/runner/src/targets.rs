@@ -63,6 +63,7 @@ pub(crate) fn probe(
                     None => finding,
                 };
                 findings.add_of_file(&job.name, finding);
+                facts.note_unreadable(path.clone());
             }
             unknown.insert(path);
         }

@@ -91,7 +91,7 @@ fn a_record_that_cannot_be_replayed_is_refused() {
         file("trace", &[7, 0x74, 0x61, 0x65, 0, 0, 0, 0]),
         replaying("endless", Path::new("/dev/zero")),
     ];
-    let Err(RunError::Refused(findings)) = run(jobs, folder.path()) else {
+    let Err(RunError::Refused { findings, .. }) = run(jobs, folder.path()) else {
         panic!("the run was not refused");
     };
     let codes: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
@@ -131,7 +131,7 @@ fn where_writing_is_forbidden_only_reads_are_replayed() {
 
     let mut only_writes = replaying("mixed", &record);
     only_writes.logs.replay.skip[0] = true;
-    let Err(RunError::Refused(findings)) = run_read_only(only_writes) else {
+    let Err(RunError::Refused { findings, .. }) = run_read_only(only_writes) else {
         panic!("the run was not refused");
     };
     assert!(findings.iter().any(|finding| finding.message.contains("nothing but writes")));

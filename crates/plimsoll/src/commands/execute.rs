@@ -112,7 +112,8 @@ pub(super) fn run_judged(
 /// Reports everything that would keep a plan from running; nothing is run or written.
 pub(super) fn check(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Result<(), Failure> {
     drop(Sink::open_beside(result.output.as_deref(), plan, options.read_only)?);
-    runner::check(plan, options).map_err(|RunError::Refused(findings)| refused(plan, &findings))
+    runner::check(plan, options)
+        .map_err(|RunError::Refused { findings, .. }| refused(plan, &findings))
 }
 
 /// Reports why a plan was refused.
@@ -293,7 +294,7 @@ impl Session {
                 judge(&mut record, rules);
                 return Ok(record);
             }
-            Err(RunError::Refused(findings)) => findings,
+            Err(RunError::Refused { findings, .. }) => findings,
         };
         progress.print("");
         if self.kept_last.is_none() {

@@ -17,7 +17,7 @@ use dialects::Parsed;
 use dialects::fio::output::{COMPAT_VERSION, packed_log};
 use dialects::fio::{self, CommandLine, Switches};
 use plan::files::Size;
-use plan::{Diagnostic, Job, Plan, Severity, Step, param};
+use plan::{Diagnostic, Job, Plan, Severity, param};
 use record::{Outcome, Record};
 use runner::{Control, READ_ONLY_LAYOUT, RunError, RunEvent, RunOptions};
 
@@ -92,7 +92,7 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
     let findings: Vec<Diagnostic> = unsized_jobs.map(size_unknown).collect();
     if !findings.is_empty() {
         print_mistakes(&findings, texts);
-        return Ok(exit_of_refused(&parsed.plan, &options));
+        return Ok(exit_of_unsized(&parsed.plan, &options));
     }
     measure(&switches, &parsed, &options, texts)
 }
@@ -114,21 +114,27 @@ fn size_unknown(job: &Job) -> Diagnostic {
     Diagnostic::error("size-unknown", text)
 }
 
-/// Returns fio's exit code for a plan that is refused: as many as workers could not start, each job
-/// alone on this host. A folder of `directory=` that is missing is a mistake of the file.
-fn exit_of_refused(plan: &Plan, options: &RunOptions) -> Exit {
+/// Returns fio's exit code for a plan with such jobs: the others may not be able to start, either.
+fn exit_of_unsized(plan: &Plan, options: &RunOptions) -> Exit {
+    let of_unsized = plan.jobs().filter(|job| lacks_size(job));
+    let n_unsized: u64 = of_unsized.map(|job| u64::from(job.n_workers)).sum();
+    let mut others = plan.clone();
+    others.steps.iter_mut().for_each(|step| step.jobs.retain(|job| !lacks_size(job)));
+    let n_others = match runner::check(&others, options) {
+        Ok(()) => 0,
+        Err(RunError::Refused { n_workers, .. }) => n_workers,
+    };
+    exit_of_refused(plan, n_unsized + n_others)
+}
+
+/// Returns fio's exit code for a plan of which so many workers cannot start. A folder of
+/// `directory=` that is missing is a mistake of the file.
+fn exit_of_refused(plan: &Plan, n_workers: u64) -> Exit {
     let is_folder = |name: &String| Path::new(name).is_dir();
     let mut here = plan.jobs().filter(|job| !job.engine.kind.is_remote());
     if !here.all(|job| job.files.directories.iter().all(is_folder)) {
         return FAILED;
     }
-    let cannot_start = |job: &&Job| {
-        let step = Step { jobs: vec![(*job).clone()], ..Step::default() };
-        let alone = Plan { steps: vec![step], ..Plan::default() };
-        lacks_size(job) || runner::check(&alone, options).is_err()
-    };
-    let refused = plan.jobs().filter(cannot_start);
-    let n_workers: u64 = refused.map(|job| u64::from(job.n_workers)).sum();
     Exit::Fio(u8::try_from(n_workers.max(1)).unwrap_or(u8::MAX))
 }
 
@@ -203,6 +209,7 @@ fn run_options(switches: &Switches) -> RunOptions {
     RunOptions {
         command: execute::command(),
         read_only: switches.readonly,
+        counts_refused: true,
         allow_mounted: switches.allow_mounted_write,
         overwrite_filesystem: switches.overwrite_filesystem,
         forbid_uring: execute::forbids_uring(),
@@ -251,12 +258,12 @@ fn measure(
             judge(&mut record, &Rules::default());
             record
         }
-        Err(RunError::Refused(findings)) => {
+        Err(RunError::Refused { findings, n_workers }) => {
             if findings.iter().any(|finding| finding.code == READ_ONLY_LAYOUT) {
                 stream::print_message("fio: refusing extend of file due to read-only\n");
             }
             print_mistakes(&findings, texts);
-            return Ok(exit_of_refused(&parsed.plan, options));
+            return Ok(exit_of_refused(&parsed.plan, n_workers));
         }
     };
     exit(&record, n_failed).once(session.finish(&record))

@@ -87,7 +87,7 @@ impl Bench {
     pub(crate) fn refusal_of(&self, plan: &Plan) -> Vec<Diagnostic> {
         let options = RunOptions { allow_commands: false, ..self.options() };
         match runner::run(plan, &options, &Control::new(), &mut |_| {}) {
-            Err(RunError::Refused(findings)) => findings,
+            Err(RunError::Refused { findings, .. }) => findings,
             Ok(record) => panic!("it ran: {:?}", record.outcome),
         }
     }

@@ -149,7 +149,7 @@ fn a_shared_device_is_asked_about_and_not_held() {
     assert!(held.is_some());
     let options = RunOptions { shares_devices: true, ..RunOptions::default() };
     let refused = runner::run(&plan, &options, &Control::new(), &mut |_| {});
-    assert!(matches!(refused, Err(RunError::Refused(_))), "{refused:?}");
+    assert!(matches!(refused, Err(RunError::Refused { .. })), "{refused:?}");
     // A job that only reads needs no hold, not even for a moment.
     let reads = bench.run(&text.replace("randwrite", "randread"));
     assert_eq!(reads.outcome, Outcome::Complete, "{:?}", reads.jobs[0].error_message);
@@ -174,7 +174,7 @@ fn a_file_that_is_mounted_by_a_loop_device_is_refused() {
     let refused: Vec<_> = ["image", "link"].map(|it| bench.plan(&job(it, "write"))).into();
     let refused = refused.iter().map(|plan| {
         match runner::run(plan, &RunOptions::default(), &Control::new(), &mut |_| {}) {
-            Err(RunError::Refused(findings)) => findings[0].message.clone(),
+            Err(RunError::Refused { findings, .. }) => findings[0].message.clone(),
             Ok(record) => format!("{:?}", record.outcome),
         }
     });
@@ -215,7 +215,7 @@ impl Drop for Swap {
 fn refused_as_swap(bench: &Bench, name: &str) -> String {
     let plan = bench.plan(&format!("[a]\nrw=write\nsize=64k\nfilename={name}\n"));
     match runner::run(&plan, &RunOptions::default(), &Control::new(), &mut |_| {}) {
-        Err(RunError::Refused(findings)) => {
+        Err(RunError::Refused { findings, .. }) => {
             format!("{}: {}", findings[0].message, findings[0].help[0])
         }
         Ok(record) => format!("{:?}", record.outcome),
@@ -345,7 +345,7 @@ fn refused(bench: &Bench, name: &str, overwrite_filesystem: bool) -> String {
     let plan = bench.plan(&format!("[a]\nrw=write\nsize=64k\nfilename={name}\n"));
     let options = RunOptions { overwrite_filesystem, ..RunOptions::default() };
     match runner::run(&plan, &options, &Control::new(), &mut |_| {}) {
-        Err(RunError::Refused(findings)) => findings[0].message.clone(),
+        Err(RunError::Refused { findings, .. }) => findings[0].message.clone(),
         Ok(record) => format!("{:?}", record.outcome),
     }
 }
@@ -401,7 +401,7 @@ fn no_file_is_made_where_devices_have_their_names() {
     let options = RunOptions { create_parents: true, ..RunOptions::default() };
     let plan = Bench::new().plan(&text);
     match runner::run(&plan, &options, &Control::new(), &mut |_| {}) {
-        Err(RunError::Refused(findings)) => assert_eq!(findings[0].code, "target-missing"),
+        Err(RunError::Refused { findings, .. }) => assert_eq!(findings[0].code, "target-missing"),
         Ok(record) => panic!("it ran: {:?}", record.outcome),
     }
     assert!(!device.exists());

@@ -35,7 +35,7 @@ fn read_only(bench: &Bench, text: &str) -> Result<record::Record, Vec<Diagnostic
         ..RunOptions::default()
     };
     runner::run(&bench.plan(text), &options, &Control::new(), &mut |_| {})
-        .map_err(|RunError::Refused(findings)| findings)
+        .map_err(|RunError::Refused { findings, .. }| findings)
 }
 
 /// Runs a job on a file `f` of 8 KiB and a folder `d` that may not be changed. `@` is the folder
@@ -122,7 +122,7 @@ fn a_step_that_runs_commands_is_refused() {
     let mut plan = bench.plan("[j]\nfilename=@/f\nrw=read\n");
     plan.steps[0].exec_after = vec![format!("touch {}", bench.path("x").display())];
     let options = RunOptions { read_only: true, allow_commands: true, ..RunOptions::default() };
-    let Err(RunError::Refused(findings)) =
+    let Err(RunError::Refused { findings, .. }) =
         runner::run(&plan, &options, &Control::new(), &mut |_| {})
     else {
         panic!("it ran");

@@ -106,7 +106,7 @@ fn a_run_that_only_reads_refuses_what_changes_a_tree() {
     let run = |job: Job| runner::run(&plan(vec![job]), &options, &Control::new(), &mut |_| {});
     let before = bench.on_disk();
     for operation in [OpKind::Mkdir, OpKind::Rmdir, OpKind::Create, OpKind::Delete, OpKind::Write] {
-        let Err(RunError::Refused(findings)) = run(bench.task(task(operation), 10)) else {
+        let Err(RunError::Refused { findings, .. }) = run(bench.task(task(operation), 10)) else {
             panic!("{operation:?} is not refused");
         };
         let name = operation.name();
@@ -116,7 +116,7 @@ fn a_run_that_only_reads_refuses_what_changes_a_tree() {
         );
         assert_eq!(findings[0].message, expected);
     }
-    let Err(RunError::Refused(findings)) =
+    let Err(RunError::Refused { findings, .. }) =
         run(bench.job("f", 1, plan::tree::Activity::Format(FORMAT)))
     else {
         panic!("a format is not refused");

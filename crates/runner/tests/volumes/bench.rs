@@ -157,7 +157,7 @@ impl Bench {
     #[track_caller]
     pub(crate) fn refusal(&self, text: &str) -> Vec<String> {
         match self.try_run(text) {
-            Err(RunError::Refused(findings)) => {
+            Err(RunError::Refused { findings, .. }) => {
                 let is_error = |finding: &&Diagnostic| finding.severity == plan::Severity::Error;
                 let errors = findings.iter().filter(is_error);
                 errors.map(|finding| format!("{}: {}", finding.code, finding.message)).collect()

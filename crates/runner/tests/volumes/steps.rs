@@ -174,7 +174,7 @@ fn commands_are_refused_in_virtual_time() {
     let mut plan = steps(&["rd1"], 1);
     plan.steps[0].exec_after = vec!["sync".to_owned()];
     let refused = Bench::new(one_p30()).try_plan(&plan, |options| options.allow_commands = true);
-    let Err(RunError::Refused(findings)) = refused else { panic!("it ran") };
+    let Err(RunError::Refused { findings, .. }) = refused else { panic!("it ran") };
     assert!(findings.iter().any(|finding| finding.code == "virtual-command"));
 }
 
