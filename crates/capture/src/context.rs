@@ -1,6 +1,6 @@
 //! What all readers share: where events go, what could not be read, and how long a sample lasted.
 
-use crate::sample::{Event, NS_PER_S, Note, NoteKind};
+use crate::sample::{ClockKind, Event, NS_PER_S, Note, NoteKind};
 use crate::time;
 
 /// Lines that could not be read and are listed one by one. The rest is counted.
@@ -11,11 +11,12 @@ pub(crate) struct Context<'a> {
     sink: &'a mut dyn FnMut(Event<'_>),
     n_unreadable: u64,
     n_samples: u64,
+    clock: Option<ClockKind>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(sink: &'a mut dyn FnMut(Event<'_>)) -> Self {
-        Context { sink, n_unreadable: 0, n_samples: 0 }
+        Context { sink, n_unreadable: 0, n_samples: 0, clock: None }
     }
 
     /// Hands over an event.
@@ -24,6 +25,30 @@ impl<'a> Context<'a> {
             self.n_samples += 1;
         }
         (self.sink)(event);
+    }
+
+    /// Reports which clock the moment of a sample is of, once for the whole source.
+    ///
+    /// # Errors
+    /// Where some samples of a source have moments and others none: they have no common order.
+    pub(crate) fn clock(&mut self, clock: ClockKind) -> Result<(), String> {
+        let Some(known) = self.clock else {
+            self.clock = Some(clock);
+            self.put(Event::Clock(clock));
+            return Ok(());
+        };
+        let is_absent = |clock: ClockKind| clock == ClockKind::Absent;
+        match (is_absent(known), is_absent(clock)) {
+            (true, true) | (false, false) => Ok(()),
+            (false, true) => Err(
+                "a report without a time in a log with times: capture each run as a file of its own"
+                    .to_owned(),
+            ),
+            (true, false) => Err(
+                "a report with a time in a log without times: capture each run as a file of its own"
+                    .to_owned(),
+            ),
+        }
     }
 
     /// Says something that the reader of the figures must know.

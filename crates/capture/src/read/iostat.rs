@@ -11,7 +11,7 @@ use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
 use crate::read::sysstat_names::{DeviceFigure, busy_share, is_busy_cpu, is_size, put, what};
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
-use crate::time::Stamps;
+use crate::time::{Stamp, Stamps};
 
 /// Returns whether words head a table of devices.
 pub(crate) fn is_header(words: &[&str]) -> bool {
@@ -50,9 +50,9 @@ struct State {
     n_reports: u64,
     /// Reports of the whole source: they stand for moments where it has none.
     n_all: i64,
-    end_ns: Option<i64>,
+    /// Moment of the report, where it has one.
+    stamp: Option<Stamp>,
     span_ns: u64,
-    has_warned_of_clock: bool,
 }
 
 /// Reads `iostat`.
@@ -82,9 +82,6 @@ pub(super) fn read(
             state.rounding * 100.0
         );
         context.remark(None, text);
-    }
-    if state.end_ns.is_none() && context.n_samples() > 0 {
-        context.put(Event::Clock(ClockKind::Absent));
     }
     Ok(())
 }
@@ -124,11 +121,7 @@ impl State {
         }
         if let Some(stamp) = self.moment(line) {
             self.begin(context);
-            if !self.has_warned_of_clock {
-                self.has_warned_of_clock = true;
-                context.put(Event::Clock(stamp.clock));
-            }
-            self.end_ns = Some(stamp.unix_ns);
+            self.stamp = Some(stamp);
             let (span_ns, note) = self.spans.next(stamp.unix_ns, None);
             self.span_ns = span_ns;
             if let Some(note) = note {
@@ -140,7 +133,7 @@ impl State {
     }
 
     /// Reads a moment that stands alone on its line.
-    fn moment(&mut self, line: &str) -> Option<crate::time::Stamp> {
+    fn moment(&mut self, line: &str) -> Option<Stamp> {
         if let Some(time) = line.trim().strip_prefix("Time:") {
             return self.stamps.time_only(time);
         }
@@ -162,7 +155,7 @@ impl State {
         self.n_reports = 0;
         self.has_cpu = false;
         self.has_devices = false;
-        self.end_ns = None;
+        self.stamp = None;
         self.spans.restart();
     }
 
@@ -183,7 +176,11 @@ impl State {
 
     /// Returns when the report ended: the number of the report where there is no moment.
     fn moment_ns(&self) -> i64 {
-        self.end_ns.unwrap_or(self.n_all * NS_PER_S as i64)
+        self.stamp.map_or(self.n_all * NS_PER_S as i64, |stamp| stamp.unix_ns)
+    }
+
+    fn clock(&self) -> ClockKind {
+        self.stamp.map_or(ClockKind::Absent, |stamp| stamp.clock)
     }
 
     /// Returns whether the report is the average since the host started.
@@ -205,6 +202,7 @@ impl State {
             }
         }
         if !self.is_since_boot() {
+            context.clock(self.clock())?;
             context.put(Event::Host(HostSample {
                 end_ns: self.moment_ns(),
                 span_ns: self.span_ns,
@@ -227,6 +225,9 @@ impl State {
         if words.len() != self.columns.len() {
             let (n_found, n_due) = (words.len(), self.columns.len());
             return Err(format!("{n_found} columns where the table has {n_due}: {}", quote(line)));
+        }
+        if !self.is_since_boot() {
+            context.clock(self.clock())?;
         }
         let name = words[self.name_idx];
         let is_spread = self.name_idx > 0;

@@ -36,7 +36,6 @@ struct Moments {
     spans: Spans,
     /// The text of the last moment, and what it came to.
     last: Option<(String, i64, u64)>,
-    has_warned_of_clock: bool,
 }
 
 impl Moments {
@@ -61,10 +60,7 @@ impl Moments {
         if let Some(note) = note {
             context.remark(Some(line), note);
         }
-        if !self.has_warned_of_clock {
-            self.has_warned_of_clock = true;
-            context.put(Event::Clock(stamp.clock));
-        }
+        context.clock(stamp.clock)?;
         self.last = Some((text.to_owned(), stamp.unix_ns, span_ns));
         Ok((stamp.unix_ns, span_ns))
     }

@@ -24,7 +24,6 @@ pub(super) fn read(
         spans: Spans::default(),
         n_reports: 0,
         n_all: 0,
-        has_warned_of_clock: false,
     };
     let mut json = serde_json::Deserializer::from_reader(input);
     let read = Level { kind: JsonSection::Root, state: &mut state }.deserialize(&mut json);
@@ -62,7 +61,6 @@ struct State<'a, 'b> {
     /// Reports of this host, and of all.
     n_reports: u64,
     n_all: i64,
-    has_warned_of_clock: bool,
 }
 
 /// Where in the document a value stands.
@@ -155,7 +153,11 @@ impl State<'_, '_> {
         if !is_of_sadf && self.n_reports == 1 && self.leaves_out_first {
             return;
         }
-        let (end_ns, span_ns) = self.moment(&report["timestamp"]);
+        let (clock, end_ns, span_ns) = self.moment(&report["timestamp"]);
+        if let Err(message) = self.context.clock(clock) {
+            self.context.unreadable(None, message);
+            return;
+        }
         let busy = share_of(&report["avg-cpu"]).or_else(|| {
             let cpus = report["cpu-load"].as_array()?;
             share_of(cpus.iter().find(|cpu| cpu["cpu"] == "all")?)
@@ -188,8 +190,8 @@ impl State<'_, '_> {
         }
     }
 
-    /// Returns when a report ended, and its span.
-    fn moment(&mut self, stamp: &Value) -> (i64, u64) {
+    /// Returns when a report ended, by which clock, and its span.
+    fn moment(&mut self, stamp: &Value) -> (ClockKind, i64, u64) {
         let (text, stated_ns) = match (stamp.as_str(), stamp["date"].as_str(), &stamp["time"]) {
             (Some(text), ..) => (text.to_owned(), None),
             (None, Some(date), time) => {
@@ -201,22 +203,14 @@ impl State<'_, '_> {
             _ => (String::new(), None),
         };
         let Some(stamp) = self.stamps.stamp(&text) else {
-            self.note_clock(ClockKind::Absent);
-            return (self.n_all * NS_PER_S as i64, stated_ns.unwrap_or(0));
+            let end_ns = self.n_all * NS_PER_S as i64;
+            return (ClockKind::Absent, end_ns, stated_ns.unwrap_or(0));
         };
-        self.note_clock(stamp.clock);
         let (span_ns, note) = self.spans.next(stamp.unix_ns, stated_ns);
         if let Some(note) = note {
             self.context.remark(None, note);
         }
-        (stamp.unix_ns, span_ns)
-    }
-
-    fn note_clock(&mut self, clock: ClockKind) {
-        if !self.has_warned_of_clock {
-            self.has_warned_of_clock = true;
-            self.context.put(Event::Clock(clock));
-        }
+        (stamp.clock, stamp.unix_ns, span_ns)
     }
 }
 

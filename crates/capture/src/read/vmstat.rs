@@ -19,7 +19,6 @@ struct State {
     /// Lines of figures since the first header.
     n_lines: u64,
     leaves_out_first: bool,
-    has_warned_of_clock: bool,
 }
 
 /// Reads `vmstat`.
@@ -73,7 +72,8 @@ impl State {
         if self.n_lines == 1 && self.leaves_out_first {
             return Ok(());
         }
-        let (end_ns, span_ns) = moment;
+        let (clock, end_ns, span_ns) = moment;
+        context.clock(clock)?;
         let not_busy = idle.map(|idle| idle + waiting.unwrap_or(0.0) + stolen.unwrap_or(0.0));
         let cpu_share = not_busy.map(|percent| (1.0 - percent / 100.0).max(0.0));
         context.put(Event::Host(HostSample { end_ns, span_ns, cpu_share, ..Default::default() }));
@@ -81,30 +81,26 @@ impl State {
         Ok(())
     }
 
-    /// Returns when a line was printed, and its span. Without `-t` lines stand for moments.
+    /// Returns when a line was printed, by which clock, and its span. Without `-t` lines stand for
+    /// moments.
     fn moment(
         &mut self,
         words: &[&str],
         number: u64,
         context: &mut Context<'_>,
-    ) -> Result<(i64, u64), String> {
-        let (clock, end_ns, span_ns) = if words.len() == self.names.len() {
-            (ClockKind::Absent, self.n_lines as i64 * NS_PER_S as i64, 0)
-        } else {
-            let text = words[words.len() - 2..].join(" ");
-            let stamp = self.stamps.stamp(&text);
-            let stamp = stamp.ok_or_else(|| format!("{} is not a time", quote(&text)))?;
-            let (span_ns, note) = self.spans.next(stamp.unix_ns, None);
-            if let Some(note) = note {
-                context.remark(Some(number), note);
-            }
-            let is_utc = self.names.last().is_some_and(|zone| zone == "UTC");
-            (if is_utc { ClockKind::Utc } else { ClockKind::Local }, stamp.unix_ns, span_ns)
-        };
-        if !self.has_warned_of_clock {
-            self.has_warned_of_clock = true;
-            context.put(Event::Clock(clock));
+    ) -> Result<(ClockKind, i64, u64), String> {
+        if words.len() == self.names.len() {
+            return Ok((ClockKind::Absent, self.n_lines as i64 * NS_PER_S as i64, 0));
         }
-        Ok((end_ns, span_ns))
+        let text = words[words.len() - 2..].join(" ");
+        let stamp = self.stamps.stamp(&text);
+        let stamp = stamp.ok_or_else(|| format!("{} is not a time", quote(&text)))?;
+        let (span_ns, note) = self.spans.next(stamp.unix_ns, None);
+        if let Some(note) = note {
+            context.remark(Some(number), note);
+        }
+        let is_utc = self.names.last().is_some_and(|zone| zone == "UTC");
+        let clock = if is_utc { ClockKind::Utc } else { ClockKind::Local };
+        Ok((clock, stamp.unix_ns, span_ns))
     }
 }

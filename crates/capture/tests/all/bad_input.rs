@@ -44,6 +44,31 @@ fn a_name_does_not_steer_the_terminal() {
     assert_eq!(volume(&captured(text), "sda?[31m").samples.len(), 2);
 }
 
+/// Two runs in one file, of which one was recorded with `-t`.
+#[test]
+fn reports_with_and_without_times_have_no_common_order() {
+    let head = "Linux 6.1.0 (h) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n";
+    let run = |times: [&str; 2]| {
+        let columns = "Device tps kB_read/s kB_wrtn/s kB_read kB_wrtn\nsda 2.0 8.0 0.0 80 0\n\n";
+        format!("{head}{}{columns}{}{columns}", times[0], times[1])
+    };
+    let without = run(["", ""]);
+    let with = run(["11/21/26 09:00:00\n", "11/21/26 09:00:10\n"]);
+    for (text, what) in [
+        (format!("{without}{with}"), "a report with a time in a log without times"),
+        (format!("{with}{without}"), "a report without a time in a log with times"),
+    ] {
+        let captured = captured(&text);
+        assert_eq!(volume(&captured, "sda").samples.len(), 1, "{what}");
+        let found = notes(&captured);
+        assert!(
+            found.contains(&format!("{what}: capture each run as a file of its own")),
+            "{found}"
+        );
+        assert!(found.contains("Unreadable"), "{found}");
+    }
+}
+
 #[test]
 fn a_document_that_is_cut_off_before_its_first_sample_says_what_to_do() {
     let text =
