@@ -5,10 +5,10 @@ use capture::{Collector, Format, Options, needs_of, read, recognise, series_csv}
 /// Reads bytes as a form, and makes needs of what came.
 pub fn check(format: Format, bytes: &[u8]) {
     let _ = recognise(bytes);
-    for keeps_first in [false, true] {
+    for (keeps_first, length_ns) in [(false, None), (true, Some(500_000_000))] {
         let mut collector = Collector::new();
         collector.begin("input", format.name());
-        let options = Options { keeps_first };
+        let options = Options { keeps_first, length_ns };
         let read = read(format, &mut &bytes[..], options, &mut |event| collector.take(event));
         if let Err(error) = &read {
             assert!(!error.to_string().is_empty());

@@ -78,9 +78,7 @@ pub struct CapturedVolume {
 pub struct Collector {
     captured: Captured,
     series: Vec<Series>,
-    hosts: Vec<HostSample>,
-    /// Those at the beginning that hold neighbours already.
-    n_hosts_joined: usize,
+    hosts: Vec<HostSeries>,
     traces: Vec<(String, usize, TraceFacts)>,
     capacities: Vec<(String, Capacity)>,
     n_samples: usize,
@@ -93,6 +91,15 @@ struct Series {
     name: String,
     source_idx: usize,
     samples: Vec<Sample>,
+    /// Those at the beginning that hold neighbours already.
+    n_joined: usize,
+}
+
+/// The samples of the host of one source.
+#[derive(Debug)]
+struct HostSeries {
+    source_idx: usize,
+    samples: Vec<HostSample>,
     /// Those at the beginning that hold neighbours already.
     n_joined: usize,
 }
@@ -138,7 +145,13 @@ impl Collector {
                 self.n_samples += 1;
             }
             Event::Host(sample) => {
-                self.hosts.push(sample);
+                let of = |series: &&mut HostSeries| series.source_idx == source_idx;
+                if let Some(series) = self.hosts.last_mut().filter(of) {
+                    series.samples.push(sample);
+                } else {
+                    let samples = vec![sample];
+                    self.hosts.push(HostSeries { source_idx, samples, n_joined: 0 });
+                }
                 self.n_samples += 1;
             }
             Event::Trace { name, facts } => {
@@ -151,6 +164,7 @@ impl Collector {
                 self.captured.n_cpus.get_or_insert(n_cpus);
             }
             Event::Clock(clock) => self.captured.sources[source_idx].clock = clock,
+            Event::Length(length_ns) => self.stretch(source_idx, length_ns),
             Event::Note(note) => {
                 let source = self.captured.sources[source_idx].name.clone();
                 // A live capture says the same again and again.
@@ -175,12 +189,40 @@ impl Collector {
             series.samples = joined.chain(fresh.chunks(n_fresh).map(join)).collect();
             series.n_joined = series.samples.len();
         }
-        let (joined, fresh) = self.hosts.split_at(self.n_hosts_joined);
-        let joined = joined.chunks(2).map(join_host);
-        self.hosts = joined.chain(fresh.chunks(n_fresh).map(join_host)).collect();
-        self.n_hosts_joined = self.hosts.len();
-        self.n_samples =
-            self.series.iter().map(|series| series.samples.len()).sum::<usize>() + self.hosts.len();
+        for series in &mut self.hosts {
+            let (joined, fresh) = series.samples.split_at(series.n_joined);
+            let joined = joined.chunks(2).map(join_host);
+            series.samples = joined.chain(fresh.chunks(n_fresh).map(join_host)).collect();
+            series.n_joined = series.samples.len();
+        }
+        let n_of_devices: usize = self.series.iter().map(|series| series.samples.len()).sum();
+        let n_of_hosts: usize = self.hosts.iter().map(|series| series.samples.len()).sum();
+        self.n_samples = n_of_devices + n_of_hosts;
+    }
+
+    /// Gives the samples of a source their length. Where they have numbers for moments, those
+    /// become times since its beginning.
+    fn stretch(&mut self, source_idx: usize, length_ns: u64) {
+        let source = &mut self.captured.sources[source_idx];
+        let factor = length_ns as f64 / NS_PER_S as f64;
+        let is_numbered = source.clock == ClockKind::Absent;
+        if is_numbered {
+            source.clock = ClockKind::Relative;
+        }
+        let moment_ns =
+            |end_ns: i64| if is_numbered { (end_ns as f64 * factor) as i64 } else { end_ns };
+        for series in self.series.iter_mut().filter(|series| series.source_idx == source_idx) {
+            for sample in &mut series.samples {
+                sample.end_ns = moment_ns(sample.end_ns);
+                sample.stretch_to(length_ns);
+            }
+        }
+        for series in self.hosts.iter_mut().filter(|series| series.source_idx == source_idx) {
+            for sample in &mut series.samples {
+                sample.end_ns = moment_ns(sample.end_ns);
+                sample.stretch_to(length_ns);
+            }
+        }
     }
 
     /// Says something about all sources.
@@ -201,8 +243,14 @@ impl Collector {
             self.remark(text);
         }
         let mut series = std::mem::take(&mut self.series);
+        let usual_ns: Vec<Option<u64>> = (0..self.captured.sources.len())
+            .map(|source_idx| {
+                let of = series.iter().filter(|series| series.source_idx == source_idx);
+                usual_span(of.flat_map(|series| &series.samples).map(|sample| sample.span_ns))
+            })
+            .collect();
         for series in &mut series {
-            self.straighten(series);
+            self.straighten(series, usual_ns[series.source_idx]);
         }
         self.note_changes(&series);
         self.captured.all_names = series.iter().map(|series| series.name.clone()).collect();
@@ -212,7 +260,8 @@ impl Collector {
             let volume = self.volume(&name, &series);
             self.captured.volumes.push(volume);
         }
-        self.captured.host = std::mem::take(&mut self.hosts);
+        let hosts = std::mem::take(&mut self.hosts);
+        self.captured.host = hosts.into_iter().flat_map(|series| series.samples).collect();
         self.captured.host.sort_by_key(|sample| sample.end_ns);
         let spans = self.captured.host.iter().map(|sample| sample.span_ns);
         let usual_ns = usual_span(spans).unwrap_or(NS_PER_S);
@@ -222,14 +271,16 @@ impl Collector {
         self.captured
     }
 
-    /// Gives samples their spans and their order, and leaves duplicates out.
-    fn straighten(&mut self, series: &mut Series) {
+    /// Gives samples their spans and their order, and leaves duplicates out. Where nothing else
+    /// tells a span, it is the usual one of the source.
+    fn straighten(&mut self, series: &mut Series, of_source_ns: Option<u64>) {
         let source = self.captured.sources[series.source_idx].name.clone();
         let usual_ns = usual_span(series.samples.iter().map(|sample| sample.span_ns));
         series.samples.sort_by_key(|sample| sample.end_ns);
         // Where the order of the source shows no span, the least time between two samples is one.
         let ends = series.samples.windows(2).map(|pair| pair[1].end_ns.abs_diff(pair[0].end_ns));
         let usual_ns = usual_ns.or_else(|| ends.filter(|span_ns| *span_ns > 0).min());
+        let usual_ns = usual_ns.or(of_source_ns);
         // Joined neighbours are longer than what comes from the source.
         let unjoined_ns = usual_ns.filter(|_| series.n_joined == 0).unwrap_or(NS_PER_S);
         for sample in series.samples.iter_mut().filter(|sample| sample.span_ns == 0) {
@@ -264,15 +315,21 @@ impl Collector {
                 one_ns.abs_diff(other_ns) > usual.unwrap_or(NS_PER_S).saturating_mul(MISSING_SPANS)
             };
             // A trace begins and ends with each device's own I/O.
-            if source.clock == ClockKind::Relative {
+            if self.traces.iter().any(|(_, of_idx, _)| *of_idx == source_idx) {
                 continue;
             }
+            let moment = |at_ns: i64| match source.clock {
+                ClockKind::Local | ClockKind::Utc => time::iso(at_ns),
+                ClockKind::Relative | ClockKind::Absent => {
+                    format!("{} s", needs::number(at_ns as f64 / NS_PER_S as f64))
+                }
+            };
             let mut went = Vec::new();
             for series in &of {
                 let Some(at_ns) = last(series).filter(|at| is_apart(*at, end_ns, series)) else {
                     continue;
                 };
-                let at = time::iso(at_ns);
+                let at = moment(at_ns);
                 texts.push((source_idx, format!("{} has no samples after {at}", series.name)));
                 went.push((series.name.as_str(), at_ns));
             }
@@ -280,7 +337,7 @@ impl Collector {
                 let Some(at_ns) = first(series).filter(|at| is_apart(*at, begin_ns, series)) else {
                     continue;
                 };
-                let at = time::iso(at_ns);
+                let at = moment(at_ns);
                 let before = went.iter().find(|(_, went_ns)| !is_apart(*went_ns, at_ns, series));
                 let guess = before.map_or(String::new(), |(name, _)| {
                     format!(": it may be {name} under another name")

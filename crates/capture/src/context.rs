@@ -1,6 +1,8 @@
 //! What all readers share: where events go, what could not be read, and how long a sample lasted.
 
-use crate::sample::{ClockKind, Event, NS_PER_S, Note, NoteKind};
+use crate::lengths::Lengths;
+use crate::lines::ReadError;
+use crate::sample::{ClockKind, Event, NS_PER_S, Note, NoteKind, Rates};
 use crate::time;
 
 /// Lines that could not be read and are listed one by one. The rest is counted.
@@ -12,17 +14,40 @@ pub(crate) struct Context<'a> {
     n_unreadable: u64,
     n_samples: u64,
     clock: Option<ClockKind>,
+    lengths: Lengths,
+    /// Samples of devices were among those handed over.
+    has_devices: bool,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(sink: &'a mut dyn FnMut(Event<'_>)) -> Self {
-        Context { sink, n_unreadable: 0, n_samples: 0, clock: None }
+        let lengths = Lengths::default();
+        Context { sink, n_unreadable: 0, n_samples: 0, clock: None, lengths, has_devices: false }
+    }
+
+    /// Takes what a person says of the length of samples.
+    pub(crate) fn state_length(&mut self, stated_ns: Option<u64>) {
+        self.lengths.stated_ns = stated_ns;
     }
 
     /// Hands over an event.
     pub(crate) fn put(&mut self, event: Event<'_>) {
-        if matches!(event, Event::Device { .. } | Event::Host(_) | Event::Trace { .. }) {
-            self.n_samples += 1;
+        match &event {
+            Event::Device { sample, .. } => {
+                self.lengths.see(sample.end_ns, sample.span_ns);
+                self.has_devices = true;
+                self.n_samples += 1;
+            }
+            Event::Host(sample) => {
+                self.lengths.see(sample.end_ns, sample.span_ns);
+                self.n_samples += 1;
+            }
+            Event::Trace { .. } => self.n_samples += 1,
+            Event::Capacity { .. }
+            | Event::Machine { .. }
+            | Event::Clock(_)
+            | Event::Length(_)
+            | Event::Note(_) => {}
         }
         (self.sink)(event);
     }
@@ -49,6 +74,70 @@ impl<'a> Context<'a> {
                     .to_owned(),
             ),
         }
+    }
+
+    /// Looks at bytes of a report beside bytes per second, which tell how long it lasted.
+    pub(crate) fn see_totals(&mut self, rates: &Rates) {
+        self.lengths.see_totals(rates);
+    }
+
+    fn has_moments(&self) -> bool {
+        self.clock != Some(ClockKind::Absent)
+    }
+
+    /// Makes sure that the length of reports without moments can be known.
+    ///
+    /// # Errors
+    /// Where it cannot, as soon as there is a sample: a stream may go on for hours.
+    pub(crate) fn check_length(&self) -> Result<(), ReadError> {
+        let is_told = self.has_moments()
+            || self.lengths.stated_ns.is_some()
+            || self.lengths.has_totals()
+            || self.lengths.are_told(false);
+        if self.has_devices && !is_told { Err(self.no_length()) } else { Ok(()) }
+    }
+
+    /// Reports how long samples last, where they do not say it.
+    ///
+    /// # Errors
+    /// Where nothing tells it.
+    pub(crate) fn finish_length(&mut self) -> Result<(), ReadError> {
+        let stated_ns = self.lengths.stated_ns;
+        if !self.lengths.has_samples() {
+            return Ok(());
+        }
+        if self.lengths.are_told(self.has_moments()) {
+            if stated_ns.is_some() {
+                self.remark(None, "`--every` is ignored: its own times count");
+            }
+            return Ok(());
+        }
+        let derived_ns = self.lengths.derived_ns();
+        let seconds = |ns: u64| needs::number(ns as f64 / NS_PER_S as f64);
+        if let Some(derived_ns) = derived_ns {
+            let without = if self.has_moments() { "" } else { "there are no times in it: " };
+            let derived_s = seconds(derived_ns);
+            let other = stated_ns.filter(|ns| *ns != derived_ns);
+            let other = other.map_or(String::new(), |ns| format!(", and not {} s", seconds(ns)));
+            let text = format!(
+                "{without}its reports last {derived_s} s, as KiB beside KiB per second tell{other}"
+            );
+            self.remark(None, text);
+        }
+        let length_ns = derived_ns.or(stated_ns).ok_or_else(|| self.no_length())?;
+        self.put(Event::Length(length_ns));
+        Ok(())
+    }
+
+    fn no_length(&self) -> ReadError {
+        let message = if self.has_moments() {
+            "its only report does not say how long it lasted: add `--every 10s` if that was 10 s, \
+             or let the tool run for more reports"
+        } else {
+            "its reports have no times, and nothing in it says how far apart they are: add \
+             `--every 10s` if one was written every 10 s; iostat and vmstat print times with `-t`"
+        };
+        ReadError::Length { message: message.to_owned() }
     }
 
     /// Says something that the reader of the figures must know.

@@ -16,6 +16,7 @@ mod collect;
 mod context;
 mod figures;
 mod format;
+mod lengths;
 mod lines;
 pub mod live;
 mod number;

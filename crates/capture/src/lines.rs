@@ -22,6 +22,12 @@ pub enum ReadError {
         /// What is wrong, and what to do about it.
         message: String,
     },
+    /// Nothing tells how long its samples last: rates are known, and no amounts.
+    #[error("{message}")]
+    Length {
+        /// What is missing, and what to do about it.
+        message: String,
+    },
     /// The system could not read it.
     #[error("it cannot be read: {}", units::system_text(.0))]
     Io(#[from] io::Error),

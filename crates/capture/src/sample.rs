@@ -42,6 +42,9 @@ pub enum Event<'a> {
     },
     /// Which clock the moments of this source are read from.
     Clock(ClockKind),
+    /// How long each sample of this source lasts, nanoseconds, where none says it. Comes after
+    /// them.
+    Length(u64),
     /// Something that the reader of the figures must know.
     Note(Note),
 }
@@ -55,7 +58,7 @@ pub enum ClockKind {
     Utc,
     /// Seconds since the source began.
     Relative,
-    /// None: the source has no moments.
+    /// None: numbers of reports, a second each, stand for moments until an [`Event::Length`] comes.
     Absent,
 }
 
@@ -158,6 +161,11 @@ impl Flow {
     }
 }
 
+/// Returns the length of a span of seconds, 0 being one, when each of them is `span_ns` long.
+fn stretched_ns(seconds_ns: u64, span_ns: u64) -> u64 {
+    (seconds_ns / NS_PER_S).max(1).saturating_mul(span_ns)
+}
+
 /// Adds what both know. What one of them does not know, the sum does not either.
 fn add(sum: &mut Option<f64>, other: Option<f64>) {
     *sum = sum.zip(other).map(|(one, other)| one + other);
@@ -177,7 +185,8 @@ impl Sample {
         add(&mut self.busy_ns, later.busy_ns);
     }
 
-    /// Gives a span to figures of one second.
+    /// Gives a span to figures of one second, and as many spans to those of several that were
+    /// joined.
     pub(crate) fn stretch_to(&mut self, span_ns: u64) {
         let factor = span_ns as f64 / NS_PER_S as f64;
         for flow in [&mut self.read, &mut self.write, &mut self.all, &mut self.discard] {
@@ -186,7 +195,7 @@ impl Sample {
         for figure in [&mut self.n_flushes, &mut self.in_flight_ns, &mut self.busy_ns] {
             *figure = figure.map(|value| value * factor);
         }
-        self.span_ns = span_ns;
+        self.span_ns = stretched_ns(self.span_ns, span_ns);
     }
 
     /// Returns reads and writes together, or all operations where they are counted together.
@@ -218,6 +227,13 @@ impl Sample {
     }
 }
 
+impl HostSample {
+    /// Gives a span to figures of one second, as [`Sample::stretch_to`] does.
+    pub(crate) fn stretch_to(&mut self, span_ns: u64) {
+        self.span_ns = stretched_ns(self.span_ns, span_ns);
+    }
+}
+
 /// Rates per second, as most sources print them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rates {
@@ -235,6 +251,8 @@ pub(crate) struct Rates {
 pub(crate) struct FlowRates {
     pub(crate) iops: Option<f64>,
     pub(crate) bytes: Option<f64>,
+    /// Bytes of the whole report, where it prints them too.
+    pub(crate) total_bytes: Option<f64>,
     pub(crate) merged: Option<f64>,
     /// Mean of one operation.
     pub(crate) latency_ms: Option<f64>,

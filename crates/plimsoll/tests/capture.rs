@@ -109,6 +109,26 @@ fn mistakes_say_what_to_do() {
     assert_eq!(left, LOG);
 }
 
+/// A minute of vmstat, two lines a second, without `-t`: how long it was must be said.
+#[test]
+fn a_log_without_times_is_as_long_as_a_person_says() {
+    let sandbox = Sandbox::new();
+    let line = " 1 0 0 9 9 9 0 0 2000 1000 10 20 20 10 60 8 2\n";
+    let head = "procs --\n r b swpd free buff cache si so bi bo in cs us sy id wa st\n";
+    sandbox.write("vmstat.log", format!("{head}{}", line.repeat(121)));
+    let mistake = sandbox.plimsoll(&["capture", "--from", "vmstat.log"]).mistake();
+    let part = "`vmstat.log`: its reports have no times, and nothing in it says how far apart";
+    assert!(mistake.contains(part) && mistake.contains("add `--every 10s`"), "{mistake}");
+    let every = ["capture", "--from", "vmstat.log", "--every", "500ms", "-o", "needs.toml"];
+    let table = sandbox.plimsoll(&every).success();
+    assert!(table.starts_with("normal (1m captured)"), "{table}");
+    let series = std::fs::read_to_string(sandbox.path("needs.series.csv")).expect("it is written");
+    // Half a second of 2,000 and 1,000 KiB/s.
+    assert_eq!(series.lines().nth(1), Some("whole host,1.000,0.5,,,,1024000,512000,"));
+    let needs = std::fs::read_to_string(sandbox.path("needs.toml")).expect("it is written");
+    assert!(needs.contains("clock = \"relative\""), "{needs}");
+}
+
 #[test]
 fn a_log_that_is_partly_broken_says_so_in_its_exit_code() {
     let sandbox = Sandbox::new();

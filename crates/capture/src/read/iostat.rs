@@ -73,6 +73,7 @@ pub(super) fn read(
                 context.unreadable(Some(lines.number()), message);
             }
         }
+        context.check_length()?;
     }
     state.put_parts(context);
     if state.rounding > 0.0 {
@@ -240,6 +241,9 @@ impl State {
                 }
                 put(&mut rates, *what, figure.value);
             }
+        }
+        if !self.is_since_boot() {
+            context.see_totals(&rates);
         }
         if is_spread {
             self.parts.insert(name.to_owned(), rates);

@@ -22,6 +22,8 @@ pub struct Options {
     /// The first report of `iostat` and `vmstat` is a sample as the others, and not the average
     /// since the host started: `iostat -y`.
     pub keeps_first: bool,
+    /// How long a report lasts, nanoseconds above 0, of a source that does not say it.
+    pub length_ns: Option<u64>,
 }
 
 /// Reads a source to its end.
@@ -29,7 +31,7 @@ pub struct Options {
 /// What cannot be read of it is in notes of [`NoteKind::Unreadable`](crate::NoteKind).
 ///
 /// # Errors
-/// Where nothing could be read, or the system fails to.
+/// Where nothing could be read, the system fails to, or nothing tells how long samples last.
 pub fn read(
     format: Format,
     input: &mut dyn BufRead,
@@ -37,6 +39,7 @@ pub fn read(
     sink: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), ReadError> {
     let mut context = Context::new(sink);
+    context.state_length(options.length_ns);
     let leaves_out_first = format.begins_with_average() && !options.keeps_first;
     match format {
         Format::Iostat => iostat::read(input, leaves_out_first, &mut context)?,
@@ -55,7 +58,7 @@ pub fn read(
     if context.n_samples() == 0 {
         return Err(ReadError::whole(nothing_in(leaves_out_first)));
     }
-    Ok(())
+    context.finish_length()
 }
 
 /// Returns why a source may have no sample.

@@ -28,7 +28,9 @@ pub(super) fn read(
     let mut json = serde_json::Deserializer::from_reader(input);
     let read = Level { kind: JsonSection::Root, state: &mut state }.deserialize(&mut json);
     // One document after another: iostat that was started again with the same file.
-    let Err(error) = read.and_then(|()| json.end()) else { return Ok(()) };
+    let end = read.and_then(|()| json.end());
+    context.check_length()?;
+    let Err(error) = end else { return Ok(()) };
     let line = error.line() as u64;
     // The line stands before the message.
     let text = error.to_string();
@@ -139,6 +141,10 @@ impl<'de> Visitor<'de> for Level<'_, '_, '_> {
         }
         while let Some(report) = list.next_element::<Value>()? {
             self.state.report(&report);
+            // What ends here is no document: the reader says why.
+            if self.state.context.check_length().is_err() {
+                break;
+            }
         }
         Ok(())
     }
@@ -149,11 +155,12 @@ impl State<'_, '_> {
         self.n_reports += 1;
         self.n_all += 1;
         let is_of_sadf = report["timestamp"].is_object();
+        // Of the report that is left out the moment counts: the next one lasts from then on.
+        let (clock, end_ns, span_ns) = self.moment(&report["timestamp"]);
         // sadf leaves the report since the start of the host out by itself.
         if !is_of_sadf && self.n_reports == 1 && self.leaves_out_first {
             return;
         }
-        let (clock, end_ns, span_ns) = self.moment(&report["timestamp"]);
         if let Err(message) = self.context.clock(clock) {
             self.context.unreadable(None, message);
             return;
@@ -186,6 +193,7 @@ impl State<'_, '_> {
                     put(&mut rates, what, value * unit);
                 }
             }
+            self.context.see_totals(&rates);
             self.context.put(Event::Device { name, sample: rates.over(end_ns, span_ns) });
         }
     }

@@ -17,6 +17,10 @@ pub(super) enum DeviceFigure {
     ReadBytes,
     WriteBytes,
     DiscardBytes,
+    /// Bytes of the whole report.
+    ReadTotal,
+    WriteTotal,
+    DiscardTotal,
     ReadMerged,
     WriteMerged,
     ReadMs,
@@ -53,6 +57,13 @@ pub(super) fn what(name: &str) -> Option<(DeviceFigure, f64)> {
         "dkB/s" | "kB_dscd/s" | "dkB" => (DeviceFigure::DiscardBytes, KIB),
         "dMB/s" | "MB_dscd/s" => (DeviceFigure::DiscardBytes, MIB),
         "dsec/s" | "Blk_dscd/s" | "dc_sec" => (DeviceFigure::DiscardBytes, SECTOR),
+        // Whole MB (`MB_read`) are too coarse to tell the length of a report, which these are for.
+        "kB_read" => (DeviceFigure::ReadTotal, KIB),
+        "kB_wrtn" => (DeviceFigure::WriteTotal, KIB),
+        "kB_dscd" => (DeviceFigure::DiscardTotal, KIB),
+        "Blk_read" => (DeviceFigure::ReadTotal, SECTOR),
+        "Blk_wrtn" => (DeviceFigure::WriteTotal, SECTOR),
+        "Blk_dscd" => (DeviceFigure::DiscardTotal, SECTOR),
         "rrqm/s" => (DeviceFigure::ReadMerged, 1.0),
         "wrqm/s" => (DeviceFigure::WriteMerged, 1.0),
         "r_await" => (DeviceFigure::ReadMs, 1.0),
@@ -68,7 +79,12 @@ pub(super) fn what(name: &str) -> Option<(DeviceFigure, f64)> {
 /// Returns whether a figure counts bytes, which may be printed with a unit of their own.
 pub(super) fn is_size(what: DeviceFigure) -> bool {
     match what {
-        DeviceFigure::ReadBytes | DeviceFigure::WriteBytes | DeviceFigure::DiscardBytes => true,
+        DeviceFigure::ReadBytes
+        | DeviceFigure::WriteBytes
+        | DeviceFigure::DiscardBytes
+        | DeviceFigure::ReadTotal
+        | DeviceFigure::WriteTotal
+        | DeviceFigure::DiscardTotal => true,
         DeviceFigure::ReadIops
         | DeviceFigure::WriteIops
         | DeviceFigure::DiscardIops
@@ -95,6 +111,9 @@ pub(super) fn put(rates: &mut Rates, what: DeviceFigure, value: f64) {
         DeviceFigure::ReadBytes => &mut rates.read.bytes,
         DeviceFigure::WriteBytes => &mut rates.write.bytes,
         DeviceFigure::DiscardBytes => &mut rates.discard.bytes,
+        DeviceFigure::ReadTotal => &mut rates.read.total_bytes,
+        DeviceFigure::WriteTotal => &mut rates.write.total_bytes,
+        DeviceFigure::DiscardTotal => &mut rates.discard.total_bytes,
         DeviceFigure::ReadMerged => &mut rates.read.merged,
         DeviceFigure::WriteMerged => &mut rates.write.merged,
         DeviceFigure::ReadMs => &mut rates.read.latency_ms,

@@ -38,6 +38,7 @@ pub(super) fn read(
                 context.unreadable(Some(lines.number()), message);
             }
         }
+        context.check_length()?;
     }
     Ok(())
 }

@@ -3,14 +3,14 @@
 use capture::{Collector, Format, Options};
 use proptest::prelude::*;
 
-use crate::common::{captured, notes, try_capture, volume};
+use crate::common::{EVERY_SECOND, captured, notes, try_capture, volume};
 
 #[test]
 fn lines_that_make_no_sense_are_reported_with_their_number() {
     let text = "Linux 6.1.0 (h) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
                 Device tps kB_read/s kB_wrtn/s\nsda 1.0 1.0 1.0\n\n\
                 Device tps kB_read/s kB_wrtn/s\nsda 5.0 x 1.0\nsdb 5.0 1.0\nsdc 5.0 8.0 1.0\n\n";
-    let captured = captured(text);
+    let captured = try_capture(text, EVERY_SECOND).expect("a log");
     assert_eq!(captured.volumes.len(), 1);
     assert!(!volume(&captured, "sdc").samples.is_empty());
     let notes = notes(&captured);
@@ -23,7 +23,7 @@ fn a_last_line_that_is_cut_off_is_left_out() {
     let text = "Linux 6.1.0 (h) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
                 Device tps kB_read/s kB_wrtn/s\nsda 1.0 1.0 1.0\n\n\
                 Device tps kB_read/s kB_wrtn/s\nsda 5.0 8.0 1.0\nsdb 5.0";
-    let found = notes(&captured(text));
+    let found = notes(&try_capture(text, EVERY_SECOND).expect("a log"));
     assert!(found.contains("Remark Some(8) the last line is cut off"), "{found}");
     assert!(!found.contains("Unreadable"), "{found}");
 }
@@ -41,7 +41,8 @@ fn a_name_does_not_steer_the_terminal() {
     let text = "Device tps kB_read/s kB_wrtn/s\nsda\u{1b}[31m 1.0 1.0 1.0\n\n\
                 Device tps kB_read/s kB_wrtn/s\nsda\u{1b}[31m 1.2 1.0 1.0\n\n\
                 Device tps kB_read/s kB_wrtn/s\nsda\u{1b}[31m 1.4 1.0 1.0\n";
-    assert_eq!(volume(&captured(text), "sda?[31m").samples.len(), 2);
+    let captured = try_capture(text, EVERY_SECOND).expect("a log");
+    assert_eq!(volume(&captured, "sda?[31m").samples.len(), 2);
 }
 
 /// Two runs in one file, of which one was recorded with `-t`.
@@ -113,8 +114,9 @@ proptest! {
         let bytes = [start.as_bytes(), text.as_bytes()].concat();
         let mut collector = Collector::new();
         collector.begin("x", format.name());
-        let read = capture::read(format, &mut &bytes[..], Options { keeps_first: true },
-            &mut |event| collector.take(event));
+        let options = Options { keeps_first: true, length_ns: Some(capture::NS_PER_S) };
+        let read =
+            capture::read(format, &mut &bytes[..], options, &mut |event| collector.take(event));
         let captured = collector.finish(&[]);
         if let (Ok(()), Ok(needs)) = (read, capture::needs_of(&captured, "x", &[])) {
             prop_assert!(needs::parse(&needs.to_toml()).0.is_some(), "{}", needs.to_toml());

@@ -2,6 +2,10 @@
 
 use capture::{Captured, CapturedVolume, Collector, Note, Options, ReadError, recognise};
 
+/// For logs that do not tell how far apart their reports are.
+pub(crate) const EVERY_SECOND: Options =
+    Options { keeps_first: false, length_ns: Some(capture::NS_PER_S) };
+
 /// Reads one text by its content.
 pub(crate) fn try_capture(text: &str, options: Options) -> Result<Captured, ReadError> {
     let format = recognise(text.as_bytes()).expect("a form that is known");

@@ -1,8 +1,10 @@
 //! iostat, sadf, vmstat.
 
-use capture::{NS_PER_S, Options};
+use std::io::{BufRead, BufReader, Read};
 
-use crate::common::{assert_near, captured, notes, try_capture, volume};
+use capture::{ClockKind, Collector, Format, NS_PER_S, Options, ReadError};
+
+use crate::common::{EVERY_SECOND, assert_near, captured, notes, try_capture, volume};
 
 const HEADER: &str = "Linux 6.1.0 (host) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n";
 const COLUMNS: &str =
@@ -67,11 +69,113 @@ fn iostat_with_y_keeps_its_first_report() {
         [HEADER.to_owned(), report("09:00:10", "100 800 0 2 50 400 0 4 0 0 0.4 20")].concat();
     let error = try_capture(&text, Options::default()).expect_err("nothing is left");
     assert!(error.to_string().contains("--keep-first"), "{error}");
-    let kept = try_capture(&text, Options { keeps_first: true }).expect("one report");
+    let kept = |length_ns| try_capture(&text, Options { keeps_first: true, length_ns });
+    let error = kept(None).expect_err("one report does not say how long it was");
+    let part = "its only report does not say how long it lasted: add `--every 10s` if";
+    assert!(error.to_string().starts_with(part), "{error}");
+    let kept = kept(Some(10 * NS_PER_S)).expect("one report");
     let sample = volume(&kept, "sda").samples[0];
-    // One report does not say how long it was: a second is assumed.
-    assert_eq!(sample.span_ns, NS_PER_S);
-    assert_near(sample.n_ios(), 150.0);
+    assert_eq!(sample.span_ns, 10 * NS_PER_S);
+    assert_near(sample.n_ios(), 1500.0);
+    assert_eq!((kept.sources[0].clock, kept.host[0].span_ns), (ClockKind::Local, 10 * NS_PER_S));
+}
+
+/// A disk of the first report alone: its span is that of the others.
+#[test]
+fn a_report_lasts_as_long_as_those_behind_it() {
+    let text = [
+        HEADER.to_owned(),
+        report("09:00:10", "100 800 0 2 50 400 0 4 0 0 0.4 20").replace("sda", "sdb"),
+        report("09:00:20", "100 800 0 2 50 400 0 4 0 0 0.4 20"),
+        report("09:00:30", "100 800 0 2 50 400 0 4 0 0 0.4 20"),
+    ];
+    let options = Options { keeps_first: true, ..Options::default() };
+    let captured = try_capture(&text.concat(), options).expect("a log");
+    assert_eq!(volume(&captured, "sdb").samples[0].span_ns, 10 * NS_PER_S);
+}
+
+/// A minute of basic `iostat`, a report every half a second.
+fn half_seconds() -> String {
+    let columns = "Device tps kB_read/s kB_wrtn/s kB_read kB_wrtn";
+    let mut text = format!("{HEADER}{columns}\nsda 9.00 9.00 9.00 90000 90000\n\n");
+    for kib in 0..120 {
+        text.push_str(&format!("{columns}\nsda 40.00 {}.00 100.00 {kib} 50\n\n", kib * 2));
+    }
+    text
+}
+
+#[test]
+fn kib_beside_kib_per_second_tell_how_long_a_report_lasted() {
+    let captured = captured(&half_seconds());
+    let samples = &volume(&captured, "sda").samples;
+    assert_eq!(samples.len(), 120);
+    assert!(samples.iter().all(|sample| sample.span_ns == NS_PER_S / 2), "{:?}", samples[0]);
+    assert_near(samples[0].n_ios(), 20.0);
+    let first_to_last_ns = samples[119].end_ns - samples[0].end_ns;
+    assert_eq!(first_to_last_ns, 119 * NS_PER_S as i64 / 2);
+    assert_eq!(captured.sources[0].clock, ClockKind::Relative);
+    let part = "no times in it: its reports last 0.5 s, as KiB beside KiB per second tell";
+    assert!(notes(&captured).contains(part), "{}", notes(&captured));
+    let ten = Options { length_ns: Some(10 * NS_PER_S), ..Options::default() };
+    let other = try_capture(&half_seconds(), ten).expect("a log");
+    assert!(notes(&other).contains("per second tell, and not 10 s"), "{}", notes(&other));
+    assert_eq!(volume(&other, "sda").samples[0].span_ns, NS_PER_S / 2);
+}
+
+/// A log that goes on must not be waited for.
+struct GoesOn;
+
+impl Read for GoesOn {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        panic!("what is missing is known by now");
+    }
+}
+
+const VMSTAT: &str = "procs -----------memory---------- ---swap-- -----io----\n \
+                      r b swpd free buff cache si so bi bo in cs us sy id wa st\n \
+                      9 9 0 1 1 1 9 9 9999 9999 99 99 99 1 0 0 0\n \
+                      1 0 0 9 9 9 0 0 200 100 10 20 20 10 60 8 2\n \
+                      1 0 0 9 9 9 0 0 400 300 10 20 20 10 60 8 2\n";
+
+#[test]
+fn a_log_without_times_asks_how_far_apart_its_reports_are() {
+    let extended = report("", "100 800 0 2 50 400 10 4 1 3 0.4 20").replacen("11/21/26 \n", "", 1);
+    let extended = [HEADER, &extended, &extended].concat();
+    for (format, text) in [(Format::Vmstat, VMSTAT), (Format::Iostat, &extended)] {
+        let mut collector = Collector::new();
+        collector.begin("log", format.name());
+        let mut input = text.as_bytes().chain(BufReader::new(GoesOn));
+        let input: &mut dyn BufRead = &mut input;
+        let read =
+            capture::read(format, input, Options::default(), &mut |event| collector.take(event));
+        let Err(ReadError::Length { message }) = read else { panic!("{format}: {read:?}") };
+        let part = "no times, and nothing in it says how far apart they are: add `--every 10s`";
+        assert!(message.contains(part), "{format}: {message}");
+    }
+    let report = "{\"disk\": [{\"disk_device\": \"sda\", \"r/s\": 9.0, \"w/s\": 1.0}]}";
+    let json = format!(
+        "{{\"sysstat\": {{\"hosts\": [{{\"statistics\": [{report}, {report}, {report}]}}]}}}}"
+    );
+    let error = try_capture(&json, Options::default()).expect_err("no times");
+    assert!(matches!(error, ReadError::Length { .. }), "{error}");
+    let ten = Options { length_ns: Some(10 * NS_PER_S), ..Options::default() };
+    assert_near(volume(&try_capture(&json, ten).expect("a log"), "sda").samples[1].n_ios(), 100.0);
+
+    let captured = try_capture(VMSTAT, ten).expect("a log");
+    let samples = &volume(&captured, "whole host").samples;
+    assert_eq!((samples.len(), samples[1].span_ns), (2, 10 * NS_PER_S));
+    assert_near(samples[1].read.bytes, 10.0 * 409_600.0);
+    assert_eq!(captured.host[1].span_ns, 10 * NS_PER_S);
+    assert_eq!(captured.sources[0].clock, ClockKind::Relative);
+}
+
+#[test]
+fn what_a_log_says_of_its_times_counts() {
+    let busy = "100 800 0 2 50 400 0 4 0 0 0.4 20";
+    let text = [HEADER, &report("09:00:00", busy), &report("09:00:10", busy)].concat();
+    let captured = try_capture(&text, EVERY_SECOND).expect("a log");
+    assert_eq!(volume(&captured, "sda").samples[0].span_ns, 10 * NS_PER_S);
+    assert!(notes(&captured).contains("`--every` is ignored"), "{}", notes(&captured));
 }
 
 /// sysstat before 11.5.7: sectors, `avgrq-sz`, `avgqu-sz`, one `await`, `svctm`; no moments.
@@ -91,7 +195,7 @@ fn iostat_by_its_old_names() {
         table("sda 0,00 5,00 20,50 10,00 328,00 160,00 16,00 0,61 20,00 1,00 3,05"),
     ]
     .concat();
-    let captured = captured(&text);
+    let captured = try_capture(&text, EVERY_SECOND).expect("a log");
     let sample = volume(&captured, "sda").samples[0];
     assert_near(sample.n_ios(), 30.5);
     // 488 sectors of 512 bytes; 30.5 I/Os of 20 ms are a queue of 0.61.
@@ -132,7 +236,7 @@ fn readable_iostat_is_one_report_of_several_tables() {
     let reads = "1279.00 20.0M 3.00 5.2% 2.00 16.0k";
     let text =
         [HEADER, &boot, &readable(reads, "50.00 400.0k 0.00 0.0% 4.00 8.0k", "3.00 0 2.76 99.2%")];
-    let captured = captured(&text.concat());
+    let captured = try_capture(&text.concat(), EVERY_SECOND).expect("a log");
     for name in ["sda", "sdb"] {
         let samples = &volume(&captured, name).samples;
         assert_eq!(samples.len(), 1);
@@ -254,6 +358,7 @@ fn json_of_both_programs() {
     let captured_whole = captured(&text);
     let samples = &volume(&captured_whole, "sda").samples;
     assert_eq!((samples.len(), captured_whole.n_cpus), (2, Some(8)));
+    assert_eq!(samples[0].span_ns, 5 * NS_PER_S);
     assert_near(samples[1].read.n_ios, 50.0);
     assert_near(captured_whole.host[0].cpu_share, 0.25);
     // Cut off within the last report.

@@ -3,7 +3,7 @@
 use capture::{needs_of, series_csv};
 use needs::{Label, NeedLoad, Needs, PhaseRule};
 
-use crate::common::{assert_near, captured};
+use crate::common::{EVERY_SECOND, assert_near, captured, try_capture};
 
 const HEADER: &str = "Linux 6.1.0 (host) \t2026-11-21 \t_x86_64_\t(2 CPU)\n\n";
 
@@ -122,7 +122,8 @@ fn what_counters_do_not_says_is_labelled() {
     // vmstat: no I/Os at all, so no size.
     let text = "procs --\n r b swpd free buff cache si so bi bo in cs us sy id wa st\n \
                 0 0 0 0 0 0 0 0 9 9 0 0 0 0 100 0 0\n 0 0 0 0 0 0 0 0 100 0 0 0 0 0 100 0 0\n";
-    let found = needs_in(text, &[]);
+    let captured = try_capture(text, EVERY_SECOND).expect("a log");
+    let found = needs_of(&captured, "test", &[]).expect("needs");
     let load = &found.phases[0].volumes[0];
     assert_eq!((&load.iops, &load.io_size_kib), (&None, &None));
     let note = "the size of I/Os is not known: write `io_size_kib = ..`";

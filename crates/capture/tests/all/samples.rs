@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use capture::needs_of;
-use capture::{Captured, Collector, Options, recognise};
+use capture::{Captured, Collector, NS_PER_S, Options, recognise};
 
 use crate::common::{assert_near, volume};
 
@@ -24,10 +24,11 @@ fn read(name: &str, keeps_first: bool) -> Option<Captured> {
     let format = recognise(&bytes).expect("a form that is known");
     let mut collector = Collector::new();
     collector.begin(name, format.name());
-    capture::read(format, &mut &bytes[..], Options { keeps_first }, &mut |event| {
-        collector.take(event);
-    })
-    .unwrap_or_else(|error| panic!("{name}: {error}"));
+    // One report alone does not tell how long it was.
+    let length_ns = keeps_first.then_some(NS_PER_S);
+    let options = Options { keeps_first, length_ns };
+    capture::read(format, &mut &bytes[..], options, &mut |event| collector.take(event))
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
     Some(collector.finish(&[]))
 }
 

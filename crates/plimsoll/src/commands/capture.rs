@@ -31,10 +31,10 @@ pub(super) struct Args {
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     r#for: Option<Duration>,
 
-    /// Time between two samples.
-    #[arg(long, value_name = "TIME", value_parser = interval, default_value = "1s")]
-    #[arg(conflicts_with = "from")]
-    every: Duration,
+    /// Time between two samples, 1s unless given. With `--from`: between two reports of a log that
+    /// does not tell it, such as one of vmstat without `-t`.
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    every: Option<Duration>,
 
     /// A device, as sda; all disks that do any I/O unless given. May be repeated.
     #[arg(long, value_name = "NAME")]

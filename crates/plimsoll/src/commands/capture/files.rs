@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
-use ::capture::{Collector, Options, Watched, read, recognise};
+use ::capture::{Collector, Options, ReadError, Watched, read, recognise};
 use runner::Control;
 
 use super::Args;
@@ -43,9 +43,11 @@ pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, F
         let head = input.fill_buf().map_err(|error| not_read(name, &units::system_text(error)))?;
         let format = recognise(head).map_err(|error| not_read(name, &units::system_text(error)))?;
         collector.begin(name, format.name());
-        let options = Options { keeps_first: args.keep_first };
+        let length_ns = args.every.map(|every| u64::try_from(every.as_nanos()).unwrap_or(u64::MAX));
+        let options = Options { keeps_first: args.keep_first, length_ns };
         let read = read(format, &mut input, options, &mut |event| collector.take(event));
-        if control.is_stopped() {
+        let is_known = !matches!(read, Err(ReadError::Length { .. }));
+        if control.is_stopped() && is_known {
             break;
         }
         read.map_err(|error| not_read(name, &units::system_text(error)))?;

@@ -196,6 +196,9 @@ impl CounterTexts {
     }
 }
 
+/// Time between two looks unless another is asked for.
+const INTERVAL: Duration = Duration::from_secs(1);
+
 /// Longest sleep: a signal is heard after it.
 const NAP: Duration = Duration::from_millis(50);
 
@@ -234,7 +237,7 @@ pub(super) fn watch(
                 shown.host(elapsed, length, &latest.text());
             }
             while due <= elapsed {
-                due += args.every;
+                due += args.every.unwrap_or(INTERVAL);
             }
         }
         if is_last {
