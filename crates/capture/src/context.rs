@@ -17,12 +17,22 @@ pub(crate) struct Context<'a> {
     lengths: Lengths,
     /// Samples of devices were among those handed over.
     has_devices: bool,
+    /// A report since the start of the host was left out, and a note says so.
+    has_left_out: bool,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(sink: &'a mut dyn FnMut(Event<'_>)) -> Self {
         let lengths = Lengths::default();
-        Context { sink, n_unreadable: 0, n_samples: 0, clock: None, lengths, has_devices: false }
+        Context {
+            sink,
+            n_unreadable: 0,
+            n_samples: 0,
+            clock: None,
+            lengths,
+            has_devices: false,
+            has_left_out: false,
+        }
     }
 
     /// Takes what a person says of the length of samples.
@@ -143,6 +153,15 @@ impl<'a> Context<'a> {
     /// Says something that the reader of the figures must know.
     pub(crate) fn remark(&mut self, line: Option<u64>, text: impl Into<String>) {
         self.put(Event::Note(Note { kind: NoteKind::Remark, line, text: text.into() }));
+    }
+
+    /// Says, once for the source, that the report since the start of the host is left out.
+    pub(crate) fn left_out_first(&mut self) {
+        if !std::mem::replace(&mut self.has_left_out, true) {
+            let text = "the first report is left out: it is the average since the host started; \
+                        if the tool ran with `-y`, which leaves that one out, add `--keep-first`";
+            self.remark(None, text);
+        }
     }
 
     /// Reports that a part could not be read.

@@ -173,6 +173,9 @@ impl State {
         self.n_all += 1;
         self.has_cpu = false;
         self.has_devices = false;
+        if self.is_since_boot() {
+            context.left_out_first();
+        }
     }
 
     /// Returns when the report ended: the number of the report where there is no moment.

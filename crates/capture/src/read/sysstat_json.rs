@@ -159,6 +159,7 @@ impl State<'_, '_> {
         let (clock, end_ns, span_ns) = self.moment(&report["timestamp"]);
         // sadf leaves the report since the start of the host out by itself.
         if !is_of_sadf && self.n_reports == 1 && self.leaves_out_first {
+            self.context.left_out_first();
             return;
         }
         if let Err(message) = self.context.clock(clock) {

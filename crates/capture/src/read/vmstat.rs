@@ -71,6 +71,7 @@ impl State {
         rates.read.bytes = of("bi")?.map(|blocks| blocks * BLOCK_BYTES);
         rates.write.bytes = of("bo")?.map(|blocks| blocks * BLOCK_BYTES);
         if self.n_lines == 1 && self.leaves_out_first {
+            context.left_out_first();
             return Ok(());
         }
         let (clock, end_ns, span_ns) = moment;

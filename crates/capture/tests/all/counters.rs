@@ -49,6 +49,32 @@ fn iostat_drops_the_report_since_boot() {
     assert_near(captured.host[0].cpu_share, 0.4);
 }
 
+/// Two runs of iostat, vmstat, and JSON of iostat: one note each.
+#[test]
+fn a_first_report_that_is_left_out_is_noted_with_what_keeps_it() {
+    let busy = "100 800 0 2 50 400 0 4 0 0 0.4 20";
+    let run = [HEADER, &report("09:00:00", busy), &report("09:00:10", busy)].concat();
+    let disk = "{\"disk_device\": \"sda\", \"r/s\": 9.0, \"w/s\": 1.0}";
+    let json = |second: u32| {
+        format!("{{\"timestamp\": \"2026-11-21T09:00:{second:02}+0000\", \"disk\": [{disk}]}}")
+    };
+    let json = format!(
+        "{{\"sysstat\": {{\"hosts\": [{{\"statistics\": [{}, {}]}}]}}}}",
+        json(0),
+        json(10)
+    );
+    for text in [&run.repeat(2), VMSTAT, &json] {
+        let of = |keeps_first| {
+            let options = Options { keeps_first, ..EVERY_SECOND };
+            notes(&try_capture(text, options).expect("a log"))
+        };
+        let note = "the first report is left out: it is the average since the host started; if the \
+                    tool ran with `-y`, which leaves that one out, add `--keep-first`";
+        assert_eq!(of(false).matches(note).count(), 1, "{}", of(false));
+        assert_eq!(of(true).matches("first report").count(), 0, "{}", of(true));
+    }
+}
+
 /// Two processors that were busy all the time: what the columns are rounded to adds up to more.
 #[test]
 fn rounded_figures_of_busy_processors_are_all_of_them() {
@@ -60,7 +86,8 @@ fn rounded_figures_of_busy_processors_are_all_of_them() {
     let text = [HEADER.to_owned(), report("09:00:00"), report("09:00:10")].concat();
     let captured = captured(&text);
     assert_eq!(captured.host[0].cpu_share, Some(1.0));
-    assert_eq!(notes(&captured).len(), 0, "{:?}", notes(&captured));
+    // That of the first report.
+    assert_eq!(notes(&captured).lines().count(), 1, "{}", notes(&captured));
 }
 
 #[test]
