@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt;
 
 use crate::live::is_partition;
 use crate::sample::{
@@ -35,6 +36,21 @@ pub struct SourceNote {
     pub source: String,
     /// What is to be known.
     pub note: Note,
+}
+
+impl fmt::Display for SourceNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.source.as_str(), self.note.line) {
+            ("", _) => {}
+            (source, Some(line)) => write!(f, "{source}:{line}: ")?,
+            (source, None) => write!(f, "{source}: ")?,
+        }
+        match self.note.kind {
+            NoteKind::Remark => {}
+            NoteKind::Unreadable => f.write_str("not read: ")?,
+        }
+        f.write_str(&self.note.text)
+    }
 }
 
 /// Everything that was captured.

@@ -81,11 +81,23 @@ fn mistakes_say_what_to_do() {
     sandbox.write("iostat.log", LOG);
     sandbox.write("empty", "");
     sandbox.write("other", "hello\n");
+    let counters =
+        r#""(PDH-CSV 4.0)","\\H\Processor(_Total)\% Processor Time","\\H\Laufwerk(D:)\Lesen/s""#;
+    let rows = "\"11/21/2018 09:00:00\",\"5\",\"9\"\n\"11/21/2018 09:00:15\",\"5\",\"9\"\n";
+    sandbox.write("counters.csv", format!("{counters}\n{rows}"));
     sandbox.write("first.log", LOG.split_inclusive("99.00\n").next().expect("a report"));
     for (args, parts) in [
         (&["--from", "empty"][..], &["`empty`: it is empty"][..]),
         (&["--from", "other"], &["`other`: its content is of no known form: iostat, "]),
         (&["--from", "absent"], &["`absent`: No such file"]),
+        (
+            &["--from", "counters.csv"],
+            &[
+                "note: counters.csv:1: no counter tells the I/O of a disk by a name that is known",
+                r"the first of the others is `\\H\Laufwerk(D:)\Lesen/s`",
+                "no device did any I/O",
+            ],
+        ),
         (&["--from", "first.log"], &["the average since the host started", "add `--keep-first`"]),
         (
             &["--from", "iostat.log", "--device", "sdb"],
@@ -124,8 +136,8 @@ fn a_log_without_times_is_as_long_as_a_person_says() {
     let part = "`vmstat.log`: its reports have no times, and nothing in it says how far apart";
     assert!(mistake.contains(part) && mistake.contains("add `--every 10s`"), "{mistake}");
     let every = ["capture", "--from", "vmstat.log", "--every", "500ms", "-o", "needs.toml"];
-    let table = sandbox.plimsoll(&every).success();
-    assert!(table.starts_with("normal (1m captured)"), "{table}");
+    let outcome = sandbox.plimsoll(&every);
+    assert!(outcome.success().starts_with("normal (1m captured)"), "{}", outcome.stdout);
     let series = std::fs::read_to_string(sandbox.path("needs.series.csv")).expect("it is written");
     // Half a second of 2,000 and 1,000 KiB/s.
     assert_eq!(series.lines().nth(1), Some("whole host,1.000,0.5,,,,1024000,512000,"));

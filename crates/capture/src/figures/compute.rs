@@ -9,7 +9,7 @@ use needs::{
 use super::phase::Phases;
 use super::weighted::Weighted;
 use crate::collect::{Captured, CapturedVolume, usual_span};
-use crate::sample::{ClockKind, NoteKind, Sample};
+use crate::sample::{ClockKind, Sample};
 use crate::trace::{DirectionFacts, SizeCounts, TraceFacts};
 
 const KIB: f64 = 1024.0;
@@ -28,7 +28,7 @@ const SEQUENTIAL_MERGED: f64 = 0.5;
 /// Where phases do not fit each other, or no volume was captured.
 pub fn needs_of(captured: &Captured, name: &str, rules: &[PhaseRule]) -> Result<Needs, String> {
     let phases = Phases::new(rules)?;
-    let mut notes: Vec<String> = captured.notes.iter().map(note_text).collect();
+    let mut notes: Vec<String> = captured.notes.iter().map(ToString::to_string).collect();
     if captured.volumes.is_empty() {
         return Err("no device did any I/O".to_owned());
     }
@@ -77,19 +77,6 @@ fn sound(of: &str, key: &str, figure: Option<Figure>, notes: &mut Vec<String>) -
     };
     notes.push(format!("{of}: left out: {why}"));
     None
-}
-
-fn note_text(note: &crate::collect::SourceNote) -> String {
-    let place = match (note.source.as_str(), note.note.line) {
-        ("", _) => String::new(),
-        (source, Some(line)) => format!("{source}:{line}: "),
-        (source, None) => format!("{source}: "),
-    };
-    let not_read = match note.note.kind {
-        NoteKind::Remark => "",
-        NoteKind::Unreadable => "not read: ",
-    };
-    format!("{place}{not_read}{}", note.note.text)
 }
 
 fn source(source: &crate::collect::Source) -> NeedSource {

@@ -175,12 +175,46 @@ impl Header {
             let names: Vec<String> = unknown.into_iter().map(quote).collect();
             context.remark(Some(1), format!("counters that are not read: {}", names.join(", ")));
         }
-        if header.columns.is_empty() {
-            let message = "no counter of a disk, the processor or the memory is known: record \
-                           LogicalDisk(*)\\* with a Windows whose language is English";
-            return Err(ReadError::Line { line: 1, message: message.to_owned() });
+        if header.columns.iter().any(|column| column.device.is_some()) {
+            return Ok(header);
         }
+        let others: Vec<_> = fields.iter().zip(&paths).skip(1).collect();
+        header.without_disks(&others, context)?;
         Ok(header)
+    }
+
+    /// Says that no counter of a disk is known, with the first of the `others`, unless there is
+    /// none and another source may have the disks.
+    ///
+    /// # Errors
+    /// Where there is no counter beside those of disks.
+    fn without_disks(
+        &self,
+        others: &[(&String, &Option<Path>)],
+        context: &mut Context<'_>,
+    ) -> Result<(), ReadError> {
+        let is_of_disk = |path: &Option<Path>| path.as_ref().is_some_and(Path::is_disk);
+        let of_disk = others.iter().find(|(_, path)| is_of_disk(path));
+        let of_unknown =
+            others.iter().find(|(field, path)| field.starts_with('\\') && path.is_none());
+        let message = match of_disk.or(of_unknown) {
+            // Processor and memory alone are what another source has disks for.
+            None if !self.columns.is_empty() => return Ok(()),
+            None => r"there is no counter in it: record `LogicalDisk(*)\*`".to_owned(),
+            Some((first, _)) => format!(
+                "no counter tells the I/O of a disk by a name that is known; the first of the \
+                 others is {}. Names are read in English, those of disks in Swedish too: record \
+                 `LogicalDisk(*)\\*` with a Windows whose language is English, or write English \
+                 names into the first line, such as `\\LogicalDisk(D:)\\Disk Reads/sec`",
+                quote(first)
+            ),
+        };
+        // Beside processor and memory there may be anything else.
+        if of_disk.is_none() && !self.columns.is_empty() {
+            context.remark(Some(1), message);
+            return Ok(());
+        }
+        Err(ReadError::Line { line: 1, message })
     }
 
     /// Returns the place of a device.

@@ -1,8 +1,8 @@
 //! Counters of Windows.
 
-use capture::NS_PER_S;
+use capture::{NS_PER_S, Options};
 
-use crate::common::{assert_near, captured, notes, volume};
+use crate::common::{assert_near, captured, notes, try_capture, volume};
 
 /// Rows of 15 s behind a header of these counters.
 fn text(counters: &[&str], separator: char, rows: &[&[&str]]) -> String {
@@ -70,6 +70,38 @@ fn a_swedish_windows() {
     // 122,880 bytes a second.
     assert_near(sample.bytes(), 1_843_200.0);
     assert_near(sample.in_flight_ns, 45e9);
+}
+
+/// Names of a German Windows, which are not read, and English ones beside which no disk is known.
+#[test]
+fn counters_in_another_language_are_named() {
+    let german = "\\\\SQL01\\Logischer Datenträger(D:)\\Lesevorgänge/s";
+    let processor = r"\\SQL01\Processor(_Total)\% Processor Time";
+    let of_disk = "\\\\SQL01\\LogicalDisk(D:)\\Lesevorgänge/s";
+    let row = |n_fields: usize| vec!["5"; n_fields];
+    for (counters, named) in [
+        (&[german, "\\\\SQL01\\Prozessor(_Total)\\Prozessorzeit (%)"][..], german),
+        (&[processor, of_disk], of_disk),
+        (&[r"\\SQL01\LogicalDisk(D:)\% Disk Time"], r"\\SQL01\LogicalDisk(D:)\% Disk Time"),
+    ] {
+        let text = text(counters, ',', &[&row(counters.len())]);
+        let error = try_capture(&text, Options::default()).expect_err("no disk is known");
+        let error = error.to_string();
+        for part in ["line 1: ", &format!("the first of the others is `{named}`"), "in English"] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+    let threads = r"\\SQL01\System\Threads";
+    let row = row(2);
+    let beside = captured(&text(&[processor, threads], ',', &[&row, &row, &row]));
+    assert_eq!((beside.volumes.len(), beside.host.len()), (0, 3));
+    let note = format!(
+        "Remark Some(1) no counter tells the I/O of a disk by a name that is known; the \
+                        first of the others is `{threads}`"
+    );
+    assert!(notes(&beside).contains(&note), "{}", notes(&beside));
+    let alone = captured(&text(&[processor], ',', &[&["5"], &["5"]]));
+    assert_eq!((alone.host.len(), notes(&alone).as_str()), (2, ""));
 }
 
 #[test]

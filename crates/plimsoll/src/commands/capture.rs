@@ -113,6 +113,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     check_names(&captured, &wanted)?;
     let name = args.output.as_deref().map_or("needs", stem);
     let needs = needs_of(&captured, name, &args.phase).map_err(|message| {
+        // They may say why nothing is left.
+        for note in &captured.notes {
+            stream::remark("note: ", &note.to_string());
+        }
         Failure::wrong_use(message).hint("capture while the application runs")
     })?;
     let needs = outputs.write(args, needs, &captured)?;
