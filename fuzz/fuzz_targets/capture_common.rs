@@ -1,6 +1,6 @@
 //! What must hold of every reader of `capture`, whatever it is given.
 
-use capture::{Collector, Format, Options, needs_of, read, recognise, series_csv};
+use capture::{Collector, Format, Options, Phases, needs_of, read, recognise, series_csv};
 
 /// Reads bytes as a form, and makes needs of what came.
 pub fn check(format: Format, bytes: &[u8]) {
@@ -18,7 +18,7 @@ pub fn check(format: Format, bytes: &[u8]) {
             assert!(volume.samples.iter().all(|sample| sample.span_ns > 0), "{volume:?}");
         }
         series_csv(&captured);
-        let Ok(needs) = needs_of(&captured, "input", &[]) else { continue };
+        let Ok(needs) = needs_of(&captured, "input", &Phases::default()) else { continue };
         let text = needs.to_toml();
         assert!(needs::parse(&text).0.is_some(), "{text}");
     }

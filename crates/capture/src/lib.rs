@@ -26,7 +26,7 @@ mod time;
 mod trace;
 
 pub use collect::{Captured, CapturedVolume, Collector, SAMPLES_MAX, Source, SourceNote};
-pub use figures::{needs_of, series_csv};
+pub use figures::{NoIo, Phases, needs_of, series_csv};
 pub use format::{Format, UnknownFormat, recognise};
 pub use lines::{ReadError, Watched};
 pub use read::{Options, read};

@@ -108,6 +108,14 @@ fn mistakes_say_what_to_do() {
             &["`iostat.log` is an input: the needs would replace it", "another file"],
         ),
         (&["--from", "iostat.log", "--phase", "busy=9-17"], &["write normal, peak or off-peak"]),
+        // Known before anything is read.
+        (
+            &["--for", "10h", "--phase", "peak=9-17", "--phase", "normal=16-18"],
+            &[
+                "16:00 is in phase peak and in normal",
+                "give each minute of the day to one `--phase`",
+            ],
+        ),
         (
             &["--for", "1s", "--cgroup", "no-such-group"],
             &["`no-such-group` is not a control group that counts I/O", "/sys/fs/cgroup"],

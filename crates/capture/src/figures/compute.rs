@@ -22,15 +22,19 @@ const SEQUENTIAL_BYTES: f64 = 512.0 * KIB;
 /// Share of requests that were merged from which on they count as sequential.
 const SEQUENTIAL_MERGED: f64 = 0.5;
 
+/// Why there are no needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no device did any I/O")]
+pub struct NoIo;
+
 /// Works out needs.
 ///
 /// # Errors
-/// Where phases do not fit each other, or no volume was captured.
-pub fn needs_of(captured: &Captured, name: &str, rules: &[PhaseRule]) -> Result<Needs, String> {
-    let phases = Phases::new(rules)?;
+/// Where no volume was captured.
+pub fn needs_of(captured: &Captured, name: &str, phases: &Phases) -> Result<Needs, NoIo> {
     let mut notes: Vec<String> = captured.notes.iter().map(ToString::to_string).collect();
     if captured.volumes.is_empty() {
-        return Err("no device did any I/O".to_owned());
+        return Err(NoIo);
     }
     let without: Vec<&str> = captured
         .volumes
@@ -38,13 +42,13 @@ pub fn needs_of(captured: &Captured, name: &str, rules: &[PhaseRule]) -> Result<
         .filter(|volume| !volume.has_times_of_day)
         .map(|volume| volume.name.as_str())
         .collect();
-    if !rules.is_empty() && !without.is_empty() {
+    if phases.are_given() && !without.is_empty() {
         let names = without.join(", ");
         notes.push(format!("{names}: the source has no times of day, so no phase applies"));
     }
     let mut found = Vec::new();
     for (idx, rule) in phases.rules().iter().enumerate() {
-        let phase = phase(captured, &phases, idx, rule, &mut notes);
+        let phase = phase(captured, phases, idx, rule, &mut notes);
         if !phase.volumes.is_empty() {
             found.push(phase);
         } else if !rule.windows.is_empty() {

@@ -5,5 +5,6 @@ mod phase;
 mod series;
 mod weighted;
 
-pub use compute::needs_of;
+pub use compute::{NoIo, needs_of};
+pub use phase::Phases;
 pub use series::series_csv;

@@ -6,18 +6,25 @@ use crate::time::minute_of_day;
 
 /// The phases of a capture: those that were given, and the rest of the day.
 #[derive(Clone, Debug)]
-pub(super) struct Phases {
+pub struct Phases {
     rules: Vec<PhaseRule>,
     /// Place of the phase that has no hours of its own.
     rest_idx: usize,
+}
+
+impl Default for Phases {
+    /// One for the whole day.
+    fn default() -> Self {
+        Phases::with_rest(Vec::new())
+    }
 }
 
 impl Phases {
     /// Joins rules of one name, and gives the rest of the day the first name that is free.
     ///
     /// # Errors
-    /// Where two phases claim one minute, or no name is free for the rest of the day.
-    pub(super) fn new(given: &[PhaseRule]) -> Result<Phases, String> {
+    /// Where two phases claim one minute.
+    pub fn new(given: &[PhaseRule]) -> Result<Phases, String> {
         let mut rules: Vec<PhaseRule> = Vec::new();
         for rule in given {
             match rules.iter_mut().find(|known| known.name == rule.name) {
@@ -26,12 +33,22 @@ impl Phases {
             }
         }
         check_hours(&rules)?;
+        Ok(Phases::with_rest(rules))
+    }
+
+    /// Adds the rest of the day to rules that fit each other.
+    fn with_rest(mut rules: Vec<PhaseRule>) -> Phases {
         let rest_idx = rules.len();
         let is_free = |name: &PhaseName| rules.iter().all(|rule| rule.name != *name);
         if let Some(name) = PhaseName::ALL.into_iter().find(is_free) {
             rules.push(PhaseRule { name, windows: Vec::new() });
         }
-        Ok(Phases { rules, rest_idx })
+        Phases { rules, rest_idx }
+    }
+
+    /// Returns whether any were given.
+    pub(super) fn are_given(&self) -> bool {
+        self.rest_idx > 0
     }
 
     /// Returns their rules; that of the rest of the day has no hours.

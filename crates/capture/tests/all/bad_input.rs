@@ -1,6 +1,6 @@
 //! Broken input is reported with its place, and never causes a panic.
 
-use capture::{Collector, Format, Options};
+use capture::{Collector, Format, Options, Phases};
 use proptest::prelude::*;
 
 use crate::common::{EVERY_SECOND, captured, notes, try_capture, volume};
@@ -118,7 +118,7 @@ proptest! {
         let read =
             capture::read(format, &mut &bytes[..], options, &mut |event| collector.take(event));
         let captured = collector.finish(&[]);
-        if let (Ok(()), Ok(needs)) = (read, capture::needs_of(&captured, "x", &[])) {
+        if let (Ok(()), Ok(needs)) = (read, capture::needs_of(&captured, "x", &Phases::default())) {
             prop_assert!(needs::parse(&needs.to_toml()).0.is_some(), "{}", needs.to_toml());
         }
     }

@@ -1,6 +1,6 @@
 //! From what was captured to figures with labels, and the file of them.
 
-use capture::{needs_of, series_csv};
+use capture::{Phases, needs_of, series_csv};
 use needs::{Label, NeedLoad, Needs, PhaseRule};
 
 use crate::common::{EVERY_SECOND, assert_near, captured, try_capture};
@@ -30,7 +30,8 @@ fn log(start_hour: u32, iops: &[f64]) -> String {
 fn needs_in(text: &str, phases: &[&str]) -> Needs {
     let rules: Vec<PhaseRule> =
         phases.iter().map(|text| PhaseRule::parse(text).expect("a phase")).collect();
-    needs_of(&captured(text), "test", &rules).expect("needs")
+    let phases = Phases::new(&rules).expect("they fit each other");
+    needs_of(&captured(text), "test", &phases).expect("needs")
 }
 
 /// Returns the load of the only volume of a phase.
@@ -123,7 +124,7 @@ fn what_counters_do_not_says_is_labelled() {
     let text = "procs --\n r b swpd free buff cache si so bi bo in cs us sy id wa st\n \
                 0 0 0 0 0 0 0 0 9 9 0 0 0 0 100 0 0\n 0 0 0 0 0 0 0 0 100 0 0 0 0 0 100 0 0\n";
     let captured = try_capture(text, EVERY_SECOND).expect("a log");
-    let found = needs_of(&captured, "test", &[]).expect("needs");
+    let found = needs_of(&captured, "test", &Phases::default()).expect("needs");
     let load = &found.phases[0].volumes[0];
     assert_eq!((&load.iops, &load.io_size_kib), (&None, &None));
     let note = "the size of I/Os is not known: write `io_size_kib = ..`";

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use capture::needs_of;
-use capture::{Captured, Collector, NS_PER_S, Options, recognise};
+use capture::{Captured, Collector, NS_PER_S, Options, Phases, needs_of, recognise};
 
 use crate::common::{assert_near, volume};
 
@@ -65,7 +64,7 @@ fn logs_of_sysstat() {
 fn counters_of_windows() {
     let Some(captured) = read("perfmon-constructed.csv", false) else { return };
     assert_eq!(volume(&captured, "D:").samples.len(), 12);
-    let needs = needs_of(&captured, "x", &[]).expect("needs");
+    let needs = needs_of(&captured, "x", &Phases::default()).expect("needs");
     let load = &needs.phases[0].volumes[0];
     let iops = load.iops.as_ref().expect("counted");
     assert!((iops.mean.expect("known") - 4006.07).abs() < 0.5, "{iops:?}");

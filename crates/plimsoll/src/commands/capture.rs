@@ -8,7 +8,7 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::capture::{Captured, Collector, NoteKind, needs_of, series_csv};
+use ::capture::{Captured, Collector, NoIo, NoteKind, Phases, needs_of, series_csv};
 use ::needs::{Needs, PhaseRule};
 
 use crate::exit::{Exit, Failure};
@@ -99,6 +99,10 @@ fn interval(text: &str) -> Result<Duration, String> {
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    // Before the capture, which may last hours.
+    let phases = Phases::new(&args.phase).map_err(|message| {
+        Failure::wrong_use(message).hint("give each minute of the day to one `--phase`")
+    })?;
     let mut outputs = Outputs::open(args)?;
     let mut collector = Collector::new();
     let (wanted, is_stopped) = match args.r#for {
@@ -112,12 +116,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let captured = collector.finish(&wanted);
     check_names(&captured, &wanted)?;
     let name = args.output.as_deref().map_or("needs", stem);
-    let needs = needs_of(&captured, name, &args.phase).map_err(|message| {
+    let needs = needs_of(&captured, name, &phases).map_err(|error: NoIo| {
         // They may say why nothing is left.
         for note in &captured.notes {
             stream::remark("note: ", &note.to_string());
         }
-        Failure::wrong_use(message).hint("capture while the application runs")
+        Failure::wrong_use(error.to_string()).hint("capture while the application runs")
     })?;
     let needs = outputs.write(args, needs, &captured)?;
     // Needs that are printed hold their notes.
