@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::live::is_partition;
 use crate::sample::{
-    Capacity, ClockKind, Event, HostSample, NS_PER_S, Note, NoteKind, Sample, WHOLE_HOST,
+    Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample, WHOLE_HOST,
 };
 use crate::time;
 use crate::trace::TraceFacts;
@@ -87,6 +87,39 @@ pub struct CapturedVolume {
     pub trace_source: Option<usize>,
     /// Moments are times of day.
     pub has_times_of_day: bool,
+    /// The kind of I/Os that alone was counted, where one was: all I/Os are those.
+    pub alone: Option<CountedKind>,
+}
+
+/// A kind of I/Os that a source counts without the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedKind {
+    /// Nothing is known of writes.
+    Reads,
+    /// Nothing is known of reads.
+    Writes,
+}
+
+impl CountedKind {
+    /// Returns its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            CountedKind::Reads => "reads",
+            CountedKind::Writes => "writes",
+        }
+    }
+
+    /// Returns the kind that samples know alone; none where they know both, or all together.
+    fn of(samples: &[Sample]) -> Option<CountedKind> {
+        let knows = |of: fn(&Sample) -> &Flow| {
+            samples.iter().map(of).any(|flow| flow.n_ios.is_some() || flow.bytes.is_some())
+        };
+        match (knows(|it| &it.read), knows(|it| &it.write), knows(|it| &it.all)) {
+            (true, false, false) => Some(CountedKind::Reads),
+            (false, true, false) => Some(CountedKind::Writes),
+            (_, _, true) | (true, true, false) | (false, false, false) => None,
+        }
+    }
 }
 
 /// Takes events of one source after the other.
@@ -109,6 +142,7 @@ struct Series {
     samples: Vec<Sample>,
     /// Those at the beginning that hold neighbours already.
     n_joined: usize,
+    alone: Option<CountedKind>,
 }
 
 /// The samples of the host of one source.
@@ -156,7 +190,8 @@ impl Collector {
                     series.samples.push(sample);
                 } else {
                     let (name, samples) = (name.to_owned(), vec![sample]);
-                    self.series.push(Series { name, source_idx, samples, n_joined: 0 });
+                    let alone = None;
+                    self.series.push(Series { name, source_idx, samples, n_joined: 0, alone });
                 }
                 self.n_samples += 1;
             }
@@ -267,6 +302,7 @@ impl Collector {
             .collect();
         for series in &mut series {
             self.straighten(series, usual_ns[series.source_idx]);
+            self.complete(series);
         }
         self.note_changes(&series);
         self.captured.all_names = series.iter().map(|series| series.name.clone()).collect();
@@ -314,6 +350,27 @@ impl Collector {
             let note = Note { kind: NoteKind::Remark, line: None, text };
             self.captured.notes.push(SourceNote { source, note });
         }
+    }
+
+    /// Takes the kind of I/Os that alone was counted for all of them, and says so.
+    fn complete(&mut self, series: &mut Series) {
+        series.alone = CountedKind::of(&series.samples);
+        let Some(alone) = series.alone else { return };
+        for sample in &mut series.samples {
+            sample.all = match alone {
+                CountedKind::Reads => sample.read,
+                CountedKind::Writes => sample.write,
+            };
+        }
+        if series.samples.iter().all(Sample::is_idle) {
+            return;
+        }
+        let (name, kind) = (&series.name, alone.word());
+        let text =
+            format!("{name}: {kind} alone are counted in it: IOPS and bytes are at least those");
+        let source = self.captured.sources[series.source_idx].name.clone();
+        let note = Note { kind: NoteKind::Remark, line: None, text };
+        self.captured.notes.push(SourceNote { source, note });
     }
 
     /// Notes which devices appeared and disappeared within a source.
@@ -444,6 +501,7 @@ impl Collector {
                 continue;
             }
             volume.has_times_of_day = is_of_day;
+            volume.alone = volume.alone.or(series.alone);
             volume.sources.push(series.source_idx);
             volume.samples.extend(&series.samples);
         }

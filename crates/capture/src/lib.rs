@@ -25,7 +25,9 @@ mod sample;
 mod time;
 mod trace;
 
-pub use collect::{Captured, CapturedVolume, Collector, SAMPLES_MAX, Source, SourceNote};
+pub use collect::{
+    Captured, CapturedVolume, Collector, CountedKind, SAMPLES_MAX, Source, SourceNote,
+};
 pub use figures::{NoIo, Phases, needs_of, series_csv};
 pub use format::{Format, UnknownFormat, recognise};
 pub use lines::{ReadError, Watched};

@@ -232,8 +232,13 @@ impl Load<'_> {
         let usual_s = usual_span(spans).unwrap_or(0) as f64 / 1e9;
         // A timer is late by a fraction of a millisecond.
         let usual_s = if usual_s >= 0.1 { (usual_s * 100.0).round() / 100.0 } else { usual_s };
-        let rule = format!("samples of {} s", needs::number(usual_s));
-        values.figure(Label::Measured, self.source(&rule))
+        let mut rule = format!("samples of {} s", needs::number(usual_s));
+        let mut label = Label::Measured;
+        if let Some(alone) = self.volume.alone {
+            rule = format!("{rule}, {} alone", alone.word());
+            label = Label::Estimated;
+        }
+        values.figure(label, self.source(&rule))
     }
 
     fn io_size(&self) -> Option<Figure> {

@@ -1,6 +1,7 @@
 //! Counters of Windows.
 
-use capture::{NS_PER_S, Options};
+use capture::{NS_PER_S, Options, Phases, needs_of};
+use needs::Label;
 
 use crate::common::{assert_near, captured, notes, try_capture, volume};
 
@@ -70,6 +71,27 @@ fn a_swedish_windows() {
     // 122,880 bytes a second.
     assert_near(sample.bytes(), 1_843_200.0);
     assert_near(sample.in_flight_ns, 45e9);
+}
+
+/// Counters of reads alone, and of writes alone: the other kind is not known, and not none.
+#[test]
+fn one_kind_of_ios_alone_has_figures_and_a_note() {
+    for (kind, at) in [("reads", [0, 2, 4]), ("writes", [1, 3, 5])] {
+        let counters = at.map(|idx| DISK[idx]);
+        let row = &["100", "819200", "0.002"][..];
+        let captured = captured(&text(&counters, ',', &[&[" "; 3], row, row]));
+        let note = format!("D:: {kind} alone are counted in it: IOPS and bytes are at least those");
+        assert!(notes(&captured).contains(&note), "{}", notes(&captured));
+        let needs = needs_of(&captured, "x", &Phases::default()).expect("needs");
+        let load = &needs.phases[0].volumes[0];
+        let iops = load.iops.as_ref().expect("one kind is counted");
+        assert_eq!((iops.p50, iops.label), (Some(100.0), Label::Estimated), "{kind}");
+        assert_eq!(iops.source, format!("log: samples of 15 s, {kind} alone"));
+        assert_near(load.throughput_mb_s.as_ref().and_then(|rate| rate.p99), 0.8192);
+        assert_near(load.io_size_kib.as_ref().and_then(|size| size.mean), 8.0);
+        assert_near(load.latency_ms.as_ref().and_then(|latency| latency.mean), 2.0);
+        assert_eq!(load.read_percent, None, "{kind}");
+    }
 }
 
 /// Names of a German Windows, which are not read, and English ones beside which no disk is known.
