@@ -83,32 +83,87 @@ pub fn check_amount(key: &str, amount: &Amount) -> Result<(), String> {
     check_number(key, "", amount.value)
 }
 
-/// Checks IOPS, size and throughput of a load against each other. What was counted is as it was:
-/// only with a part that a person wrote can it be a mistake.
-pub(crate) fn check_load(load: &NeedLoad) -> Result<(), String> {
-    let (Some(iops), Some(size), Some(throughput)) =
-        (&load.iops, &load.io_size_kib, &load.throughput_mb_s)
-    else {
-        return Ok(());
-    };
-    if [iops, size, throughput].iter().all(|figure| figure.label != Label::Assumed) {
-        return Ok(());
+/// How much less than IOPS x latency may be in flight: figures are rounded, as a share.
+const LITTLE_TOLERANCE: f64 = 0.10;
+
+/// Checks the figures of a load against each other. Returns what contradicts itself, each with the
+/// key that it stands at.
+///
+/// What was counted is as it was: only with a part that a person wrote can it be a mistake.
+pub(crate) fn check_load(load: &NeedLoad) -> Vec<(&'static str, String)> {
+    [("throughput_mb_s", check_rates(load)), ("queue_depth", check_queue(load))]
+        .into_iter()
+        .filter_map(|(key, text)| Some((key, text?)))
+        .collect()
+}
+
+/// Returns three figures of which a person wrote one at least; none unless all are there.
+fn written(figures: [Option<&Figure>; 3]) -> Option<[&Figure; 3]> {
+    let [Some(one), Some(two), Some(three)] = figures else { return None };
+    let all = [one, two, three];
+    all.iter().any(|figure| figure.label == Label::Assumed).then_some(all)
+}
+
+/// Checks IOPS, size and throughput.
+fn check_rates(load: &NeedLoad) -> Option<String> {
+    let rates = [&load.iops, &load.io_size_kib, &load.throughput_mb_s].map(Option::as_ref);
+    let [iops, size, throughput] = written(rates)?;
+    let name = &load.name;
+    let of = |number: f64| crate::number(number);
+    let mb_of = |iops: f64, kib: f64| iops * kib * 1024.0 / 1e6;
+    if let (Some(iops), Some(kib), Some(mb)) =
+        (iops.constant(), size.constant(), throughput.constant())
+    {
+        let product = mb_of(iops, kib);
+        let is_same = product.max(mb) <= product.min(mb) * (1.0 + MB_TOLERANCE);
+        return (!is_same).then(|| {
+            format!(
+                "volume `{name}`: {} IOPS x {} KiB is {product:.1} MB/s, but its `throughput_mb_s` \
+                 is {}: leave that out, or `io_size_kib`, which is then worked out",
+                of(iops),
+                of(kib),
+                of(mb)
+            )
+        });
     }
     // At every moment bytes are at least I/Os times the smallest size, so each percentile is.
     let smallest = size.values().into_iter().filter_map(|(_, value)| value);
     let smallest = smallest.fold(f64::INFINITY, f64::min);
-    for ((name, iops), (_, throughput)) in iops.values().into_iter().zip(throughput.values()) {
-        let Some((iops, throughput)) = iops.zip(throughput) else { continue };
-        let least = iops * smallest * 1024.0 / 1e6;
-        if least > throughput * (1.0 + MB_TOLERANCE) {
-            let (iops, size) = (crate::number(iops), crate::number(smallest));
-            let (least, throughput) = (format!("{least:.1}"), crate::number(throughput));
-            return Err(format!(
-                "volume `{}`: {name} of {iops} IOPS x {size} KiB is {least} MB/s, but its \
-                 `throughput_mb_s` is {throughput}: raise that, or lower IOPS or size",
-                load.name
-            ));
-        }
+    let pairs = iops.values().into_iter().zip(throughput.values());
+    let mut pairs = pairs.filter_map(|((at, iops), (_, mb))| Some((at, iops?, mb?)));
+    let is_short =
+        |(_, iops, mb): &(&str, f64, f64)| mb_of(*iops, smallest) > mb * (1.0 + MB_TOLERANCE);
+    let (at, iops, mb) = pairs.find(is_short)?;
+    Some(format!(
+        "volume `{name}`: {at} of {} IOPS x {} KiB is {:.1} MB/s, but its `throughput_mb_s` is {}: \
+         raise that, or lower IOPS or size",
+        of(iops),
+        of(smallest),
+        mb_of(iops, smallest),
+        of(mb)
+    ))
+}
+
+/// Checks that what is in flight carries the IOPS at the latency: Little's law. More in flight than
+/// they come to is no mistake, since a person writes how much there may be.
+fn check_queue(load: &NeedLoad) -> Option<String> {
+    let figures = [&load.iops, &load.latency_ms, &load.queue_depth].map(Option::as_ref);
+    let [iops, latency, depth] = written(figures)?;
+    let (iops, ms, depth) = (iops.constant()?, latency.constant()?, depth.constant()?);
+    let in_flight = iops * ms / 1e3;
+    if in_flight <= depth * (1.0 + LITTLE_TOLERANCE) {
+        return None;
     }
-    Ok(())
+    let of = |number: f64| crate::number(number);
+    Some(format!(
+        "volume `{}`: {} IOPS of {} ms are {} I/Os in flight, but its `queue_depth` is {}, with \
+         which {} ms allow {} IOPS: leave one of the three out",
+        load.name,
+        of(iops),
+        of(ms),
+        of(in_flight),
+        of(depth),
+        of(ms),
+        of(depth / ms * 1e3)
+    ))
 }

@@ -161,8 +161,7 @@ fn row(
 /// the other, which nothing asks; all of them follow where the share is the same all the time.
 fn complement(figure: &Figure) -> Figure {
     let rest = |value: Option<f64>| value.map(|value| 100.0 - value);
-    let is_constant = figure.min.is_some() && figure.min == figure.max;
-    let tail = |value: Option<f64>| rest(value).filter(|_| is_constant);
+    let tail = |value: Option<f64>| rest(value).filter(|_| figure.constant().is_some());
     Figure {
         p50: rest(figure.p50),
         p90: tail(figure.p90),

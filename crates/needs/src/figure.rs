@@ -119,6 +119,11 @@ impl Figure {
         Figure { p50, p90, p99, mean, min, max, label: Label::Assumed, source: BY_HAND.to_owned() }
     }
 
+    /// Returns the number that it is all the time; none where it may change.
+    pub fn constant(&self) -> Option<f64> {
+        self.min.filter(|min| self.max == Some(*min))
+    }
+
     /// Returns its numbers with the names of their keys, in the order of the file.
     pub fn values(&self) -> [(&'static str, Option<f64>); 6] {
         [

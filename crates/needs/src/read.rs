@@ -265,7 +265,6 @@ impl Reader<'_> {
     }
 
     fn load(&mut self, mut keys: Keys<'_>) -> NeedLoad {
-        let at = keys.at.clone();
         let (name, name_at) = self.required(&mut keys, "name");
         if !name.is_empty() && !self.volumes.contains(&name) {
             let text = format!("no `[[volume]]` is called `{name}`");
@@ -288,10 +287,11 @@ impl Reader<'_> {
             burst_peak_to_mean: self.amount(&mut keys, "burst_peak_to_mean"),
             burst_dispersion: self.amount(&mut keys, "burst_dispersion"),
         };
-        keys.finish(&mut self.findings);
-        if let Err(text) = check_load(&load) {
+        for (key, text) in check_load(&load) {
+            let at = keys.get(key).map_or(keys.at.clone(), toml::Spanned::span);
             self.findings.error("contradiction", &at, text);
         }
+        keys.finish(&mut self.findings);
         load
     }
 

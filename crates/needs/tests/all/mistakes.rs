@@ -44,11 +44,31 @@ fn one_clear_error_each() {
     check(&of_load("io_size_kib = 0"), at_9(15), &["`io_size_kib` is 0", "not known"]);
     check(&of_load("iopz = 5"), at_9(1), &["unknown key `iopz`", "did you mean `iops`?"]);
     check(&of_load("iops = { p50 = 5, label = 'sure' }"), (9, 27), &["measured, estimated or"]);
-    // 16,000 x 16 KiB = 262.1 MB/s.
+    // 16,000 x 16 KiB = 262.1 MB/s, at most times.
     check(
-        &of_load("iops = 16000\nio_size_kib = 16\nthroughput_mb_s = 200"),
-        (7, 1),
+        &of_load("iops = 16000\nio_size_kib = 16\nthroughput_mb_s = { p50 = 200, max = 300 }"),
+        (11, 19),
         &["volume `data`: p50 of 16000 IOPS x 16 KiB is 262.1 MB/s", "is 200: raise that"],
+    );
+    // 2,000 x 8 KiB = 16.4 MB/s, all the time: neither more nor less can be moved.
+    for throughput in ["500", "15.5", "0"] {
+        check(
+            &of_load(&format!("throughput_mb_s = {throughput}\niops = 2000\nio_size_kib = 8")),
+            at_9(19),
+            &[
+                "volume `data`: 2000 IOPS x 8 KiB is 16.4 MB/s",
+                &format!("is {throughput}: leave that out, or `io_size_kib`, which is then worked"),
+            ],
+        );
+    }
+    // 2,000 a second of 5 ms: 10 in flight.
+    check(
+        &of_load("queue_depth = 1\nlatency_ms = 5\niops = 2000"),
+        at_9(15),
+        &[
+            "volume `data`: 2000 IOPS of 5 ms are 10 I/Os in flight, but its `queue_depth` is 1, ",
+            "with which 5 ms allow 200 IOPS: leave one of the three out",
+        ],
     );
     check(
         &of_volume("capacity_gib = 100\nused_gib = 120"),
@@ -93,12 +113,22 @@ fn parts_fit_each_other() {
     check("[[volume]]\nname = \n[[phase]]\n", (2, 8), &[""]);
 }
 
+/// More in flight than IOPS x latency come to is what there may be; less is rounded at most.
+#[test]
+fn a_queue_that_carries_its_load_is_no_contradiction() {
+    for depth in ["10", "9.2", "32", "{ p50 = 1, p99 = 12 }"] {
+        let text = format!("{FILE}iops = 2000\nlatency_ms = 5\nqueue_depth = {depth}\n");
+        assert!(parse(&text).0.is_some(), "{depth}");
+    }
+}
+
 /// Megabytes of tables are of 10^6, 1,024,000 or 2^20 bytes: 5,000 x 8 KiB is called 40.
 #[test]
 fn what_units_of_tables_explain_is_no_contradiction() {
     let of = |throughput: &str| format!("{FILE}iops = 5000\nio_size_kib = 8\n{throughput}\n");
-    for throughput in ["throughput_mb_s = 40", "throughput_mb_s = 39.1", "throughput_mb_s = 500"] {
-        assert!(parse(&of(throughput)).0.is_some(), "{throughput}");
+    // Where it changes, larger I/Os at other times may be the rest of it.
+    for throughput in ["40", "39.1", "42.9", "{ p50 = 41, p99 = 500 }"] {
+        assert!(parse(&of(&format!("throughput_mb_s = {throughput}"))).0.is_some(), "{throughput}");
     }
     // What was counted is as it was: 5,000 I/Os of 8 KiB in the mean may meet at no moment.
     let counted = "label = 'measured'";
