@@ -9,5 +9,6 @@ mod memory;
 mod needs;
 mod perfmon;
 mod samples;
+mod seeds;
 mod texts;
 mod traces;
