@@ -107,6 +107,14 @@ pub struct NeedSource {
     pub clock: String,
 }
 
+impl NeedSource {
+    /// Returns whether it has samples without moments: nothing says how long they lasted.
+    pub fn has_unknown_lengths(&self) -> bool {
+        // Without moments fio's I/O log has no samples.
+        self.clock == "none" && self.form != "fio iolog"
+    }
+}
+
 /// What a volume is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

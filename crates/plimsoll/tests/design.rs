@@ -713,6 +713,21 @@ fn a_load_of_the_samples_is_put_on_credits_and_one_beyond_them_is_not() {
     };
     assert_eq!(disk(3_400), "P20");
     assert_eq!(disk(3_450), "P30");
+    // Nothing says how long reports without times were, and so how long credits last.
+    let sandbox = captured(3_400, 10);
+    let without = |form: &str| {
+        let source = format!("[[source]]\nname = 'a.log'\nform = '{form}'\nclock = 'none'\n");
+        let series = format!("name = \"test\"\nseries = \"s.csv\"\n{source}");
+        let needs = needs("capacity_gib = 500", &iops(3_400, 8));
+        sandbox.write("needs.toml", needs.replace("name = \"test\"\n", &series));
+        let args = [&args[..args.len() - 1], &["--top", "1"]].concat();
+        sandbox.plimsoll(&args)
+    };
+    let why = "the samples are ignored: `a.log` has no times, and nothing says how long its \
+               reports were; capture it again, with `--every 10s` if that was 10 s";
+    says(&without("vmstat"), 0, &["/mnt/data P30", why, "no burst credits count"]);
+    // A log of I/Os has no samples without times.
+    says(&without("fio iolog"), 0, &["/mnt/data P20", "carried on full credits"]);
     // 1,100 above the sustained rate for 10 s is 148 % of that, and far from all that it carries.
     let sandbox = captured(3_400, 10);
     let needs = needs("capacity_gib = 500", &iops(3_400, 8));

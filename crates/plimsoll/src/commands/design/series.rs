@@ -32,6 +32,14 @@ pub(super) fn read(
              no burst credits count"
         )
     };
+    let unknown = needs.sources.iter().find(|source| source.has_unknown_lengths());
+    if let Some(unknown) = unknown {
+        return Err(because(&format!(
+            "`{}` has no times, and nothing says how long its reports were; capture it again, with \
+             `--every 10s` if that was 10 s",
+            unknown.name
+        )));
+    }
     let text =
         text.map_err(|error| because(&format!("cannot read `{path}`: {}", system_text(&error))))?;
     let because = |found: plan::Diagnostic| because(&found.message);
