@@ -1,5 +1,7 @@
 //! Names and order of jobs, and when they start and stop.
 
+use units::fio::{self, KbBase, SizeRules};
+
 use super::entry::{Choice, Param, Support, TimeUnit, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
@@ -183,8 +185,8 @@ pub(super) static PARAMS: &[Param] = &[
         short: "when the job counts as steady",
         long: "`iops`, `bw` or `lat` watch the largest deviation from the mean, with `_slope` \
                appended the slope of a regression line. The limit follows a colon, in the \
-               metric's unit or in percent of its mean. Takes effect with `steady_window`; \
-               the job ends when it is steady.",
+               metric's unit (bytes per second: `bw:10m`) or in percent of its mean. Takes \
+               effect with `steady_window`; the job ends when it is steady.",
         lower: lower_steady,
         get: get_steady,
         field: Some(job_field!(limits.steady)),
@@ -332,7 +334,18 @@ fn lower_steady(job: &mut Job, value: &Value) -> Result<(), ValueError> {
         Some(digits) => (digits, true),
         None => (limit, false),
     };
-    let limit: f64 = number(digits)?;
+    let limit: f64 = match (number(digits), metric) {
+        // Bytes per second, as a size is written.
+        (Err(unread), SteadyMetric::Bandwidth) if !limit_is_pct => {
+            let kb_base = match job.reporting.kb_base {
+                1000 => KbBase::K1000,
+                _ => KbBase::K1024,
+            };
+            let size = fio::parse_size(digits.trim(), SizeRules { kb_base });
+            size.map_err(|_| unread)?.value as f64
+        }
+        (limit, _) => limit?,
+    };
     if !limit.is_finite() || limit < 0.0 {
         return Err(ValueError::unfit(&limit, "the limit", "0 or more"));
     }
