@@ -281,7 +281,7 @@ impl<'a> Step<'a> {
 
     /// Returns whether nothing but the load generator was at work.
     fn is_null(&self) -> bool {
-        self.jobs.iter().all(|job| is_of_null(job))
+        self.jobs.iter().all(|job| job.engine_traits().is_idle)
     }
 
     /// Returns the samples of the step, ramp included.
@@ -307,11 +307,6 @@ fn beside_backlog(steady: Gate) -> Gate {
     }
     let reason = "more was offered than carried: response times grow as long as this lasts";
     Gate { verdict: GateVerdict::Unknown, reason: reason.to_owned(), ..steady }
-}
-
-/// Says whether a job is one of the null engine, which does nothing.
-fn is_of_null(job: &JobRecord) -> bool {
-    job.engine_used == "null" || job.engine == "null"
 }
 
 /// Returns how long a job was measured, per worker, nanoseconds.

@@ -78,9 +78,6 @@ pub fn build(
     })
 }
 
-/// Why native AIO stands in where the kernel has io_uring.
-pub const AIO_IS_FASTER: &str = "it would hand each I/O to a thread of the kernel here";
-
 fn uring_or_aio(
     spec: &EngineSpec,
     files: FileTable,
@@ -88,21 +85,35 @@ fn uring_or_aio(
     options: &BuildOptions,
 ) -> Result<Box<dyn Engine>, EngineError> {
     if options.forbid_uring {
-        return aio_instead(spec, "it is not to be used", files, arena, options);
+        return stand_in(spec, "it is not to be used", files, arena, options);
     }
     if spec.gives_way && files.waits_in_calls() {
-        return aio_instead(spec, AIO_IS_FASTER, files, arena, options);
+        let reason = "it would hand each I/O to a thread of the kernel here";
+        return Ok(Box::new(aio_instead(spec, reason, files, arena, options)?));
     }
     match Uring::new(spec, files, arena, options) {
         Ok(uring) => Ok(Box::new(uring)),
         Err(refused) => match &refused.error {
             EngineError::Unavailable { reason, .. } => {
                 let reason = reason.clone();
-                aio_instead(spec, &reason, refused.files, refused.arena, options)
+                stand_in(spec, &reason, refused.files, refused.arena, options)
             }
             _ => Err(refused.error),
         },
     }
+}
+
+/// Makes the engine that runs where io_uring is refused.
+fn stand_in(
+    spec: &EngineSpec,
+    reason: &str,
+    files: FileTable,
+    arena: Arena,
+    options: &BuildOptions,
+) -> Result<Box<dyn Engine>, EngineError> {
+    let mut aio = aio_instead(spec, reason, files, arena, options)?;
+    aio.stands_in = true;
+    Ok(Box::new(aio))
 }
 
 fn aio_instead(
@@ -111,7 +122,7 @@ fn aio_instead(
     files: FileTable,
     arena: Arena,
     options: &BuildOptions,
-) -> Result<Box<dyn Engine>, EngineError> {
+) -> Result<Aio, EngineError> {
     let name = format!("libaio (in place of io_uring: {reason})");
-    Ok(Box::new(Aio::new(spec, name, files, arena, options)?))
+    Aio::new(spec, name, files, arena, options)
 }

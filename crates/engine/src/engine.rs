@@ -59,6 +59,11 @@ pub trait Engine: Send {
     /// another (`aio (io_uring is forbidden here: EPERM)`).
     fn name(&self) -> &str;
 
+    /// Returns whether the engine runs because the host refuses the one that was asked for.
+    fn stands_in(&self) -> bool {
+        false
+    }
+
     /// Returns the memory that operations read into and write from.
     fn arena(&mut self) -> &mut Arena;
 

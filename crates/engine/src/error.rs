@@ -13,6 +13,8 @@ pub enum EngineError {
     Unavailable {
         /// The interface, such as `io_uring`.
         interface: &'static str,
+        /// The other queue of the kernel's, by its name in job files.
+        instead: &'static str,
         /// The likely cause, from the error number.
         reason: String,
     },
@@ -95,9 +97,8 @@ impl EngineError {
     /// Returns what the user can do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            EngineError::Unavailable { interface, .. } => {
-                let other = if *interface == "io_uring" { "libaio" } else { "io_uring" };
-                Some(format!("use the engine `{other}` or `psync`"))
+            EngineError::Unavailable { instead, .. } => {
+                Some(format!("use the engine `{instead}` or `psync`"))
             }
             EngineError::DirectRefused { .. } => {
                 Some("set `direct=0`, or name a directory on a disk (tmpfs is memory)".into())

@@ -43,6 +43,10 @@ impl<L: Layer> Engine for L {
         self.below().name()
     }
 
+    fn stands_in(&self) -> bool {
+        self.below().stands_in()
+    }
+
     fn arena(&mut self) -> &mut Arena {
         self.below_mut().arena()
     }

@@ -42,7 +42,7 @@ mod usage;
 mod without_data;
 
 pub use arena::{Arena, ArenaSpec, MemoryKind};
-pub use choose::{AIO_IS_FASTER, build};
+pub use choose::build;
 pub use engine::{Engine, Wait, batch_max};
 pub use error::EngineError;
 pub use files::{FileKind, FileSpec, FileTable, OpenFlags, TablePolicy};

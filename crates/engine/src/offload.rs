@@ -55,12 +55,14 @@ pub fn offload(
         n_in_flight: 0,
         has_failed: false,
         name: String::new(),
+        stands_in: false,
     };
     for idx in 0..n_threads {
         let mut engine = make(pool.files.share(), pool.arena.share())?;
         if idx == 0 {
             let plural = if n_threads == 1 { "" } else { "s" };
             pool.name = format!("{} (issued by {n_threads} thread{plural})", engine.name());
+            pool.stands_in = engine.stands_in();
         }
         let desk = Arc::clone(&pool.desk);
         let thread = std::thread::Builder::new()
@@ -146,6 +148,7 @@ struct Offload {
     /// A thread could not go on: what is in flight may never end.
     has_failed: bool,
     name: String,
+    stands_in: bool,
 }
 
 impl Offload {
@@ -227,6 +230,10 @@ impl Engine for Offload {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn stands_in(&self) -> bool {
+        self.stands_in
     }
 
     fn arena(&mut self) -> &mut Arena {

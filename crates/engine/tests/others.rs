@@ -26,10 +26,12 @@ fn null_completes_everything_at_once_in_full() {
 
 #[test]
 fn an_interface_that_is_refused_names_the_other_one() {
-    let hint =
-        |interface| EngineError::Unavailable { interface, reason: String::new() }.hint().unwrap();
-    assert_eq!(hint("io_uring"), "use the engine `libaio` or `psync`");
-    assert_eq!(hint("native AIO"), "use the engine `io_uring` or `psync`");
+    let error = EngineError::Unavailable {
+        interface: "io_uring",
+        instead: "libaio",
+        reason: "it is refused".to_owned(),
+    };
+    assert_eq!(error.hint().as_deref(), Some("use the engine `libaio` or `psync`"));
 }
 
 #[test]
@@ -40,6 +42,7 @@ fn aio_stands_in_for_a_forbidden_uring_and_says_so() {
     let options = BuildOptions { forbid_uring: true, ..options(2) };
     let mut engine = make_with(&spec(EngineKind::Uring), files, options);
     assert_eq!(engine.name(), "libaio (in place of io_uring: it is not to be used)");
+    assert!(engine.stands_in());
     assert_eq!(one(&mut *engine, op(OpKind::Read, 0, 0, BLOCK)), BLOCK as i32);
 }
 

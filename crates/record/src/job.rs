@@ -48,6 +48,10 @@ pub struct JobRecord {
     pub engine: String,
     /// Engine that really ran, with the reason where it is another one.
     pub engine_used: String,
+    /// What verdicts ask of the engine. `None` in records that do not say it: see
+    /// [`JobRecord::engine_traits`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_traits: Option<EngineRecord>,
     /// Depth asked for.
     pub queue_depth: u32,
     /// Mean of the operations in flight in the measured time, from the choice of an operation
@@ -133,6 +137,40 @@ pub struct JobRecord {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// What verdicts ask of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineRecord {
+    /// It opens no file and moves no byte: only the load generator is at work.
+    pub is_idle: bool,
+    /// How it holds what is in flight.
+    pub queue: EngineQueueRecord,
+}
+
+/// How an engine holds what is in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineQueueRecord {
+    /// One operation at a time, whatever the queue depth.
+    OneByOne,
+    /// A queue of the kernel's.
+    Kernel,
+    /// A queue of the engine's own.
+    Own,
+}
+
+impl EngineRecord {
+    /// Returns what the name of an engine says, for records that do not say more: those of older
+    /// versions, and results of other programs.
+    pub fn of_name(name: &str) -> EngineRecord {
+        let queue = match name {
+            "io_uring" | "libaio" | "posixaio" => EngineQueueRecord::Kernel,
+            "nfs" | "null" => EngineQueueRecord::Own,
+            _ => EngineQueueRecord::OneByOne,
+        };
+        EngineRecord { is_idle: name == "null", queue }
+    }
 }
 
 /// How an open load was kept up with in the measured time.
@@ -386,6 +424,12 @@ impl DirRecord {
 }
 
 impl JobRecord {
+    /// Returns what verdicts ask of the engine that was asked for. What runs in its place has the
+    /// same traits, and an emulated volume takes as many operations at once.
+    pub fn engine_traits(&self) -> EngineRecord {
+        self.engine_traits.unwrap_or_else(|| EngineRecord::of_name(&self.engine))
+    }
+
     /// Returns the latency of fsync and its like.
     pub fn sync_latency(&self) -> Latency<'_> {
         known(&self.sync, self.sync_listed.as_ref())

@@ -51,8 +51,9 @@ pub use interval::{
     CpuShares, Interval, IntervalDir, IntervalLatency, IntervalResponse, IntervalSeries,
 };
 pub use job::{
-    ArrivalsRecord, DirRecord, DisabledRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord,
-    PerDirRecord, PrintRecord, PriorityRecord, Samples, SeriesRecord, SteadyRecord,
+    ArrivalsRecord, DirRecord, DisabledRecord, EngineQueueRecord, EngineRecord, IoPriorityRecord,
+    JobRecord, LatencyTargetRecord, PerDirRecord, PrintRecord, PriorityRecord, Samples,
+    SeriesRecord, SteadyRecord,
 };
 pub use joined::{JoinedLatency, LatencyKind};
 pub use json::ReadError;

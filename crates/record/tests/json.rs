@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use proptest::prelude::*;
 use record::{
-    ArrivalsRecord, CpuShares, CurvePointRecord, DirRecord, DiskRecord, Figure, Figures,
-    GateRecord, Interval, IntervalDir, IntervalLatency, IntervalSeries, IoErrorRecord, JobRecord,
-    Note, NoteSeverity, PerDirRecord, PlaceRecord, Record, Samples, SteadyRecord, StepConditions,
-    StepRecord, StepValidity, SuiteRowRecord, Verdict,
+    ArrivalsRecord, CpuShares, CurvePointRecord, DirRecord, DiskRecord, EngineQueueRecord,
+    EngineRecord, Figure, Figures, GateRecord, Interval, IntervalDir, IntervalLatency,
+    IntervalSeries, IoErrorRecord, JobRecord, Note, NoteSeverity, PerDirRecord, PlaceRecord,
+    Record, Samples, SteadyRecord, StepConditions, StepRecord, StepValidity, SuiteRowRecord,
+    Verdict,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -85,6 +86,8 @@ fn sample() -> Record {
         arrivals: Some(ArrivalsRecord { offered_iops: 1e3, n_late: 7, ..Default::default() }),
         is_direct: Some(true),
         polls: true,
+        engine: "posixaio".to_owned(),
+        engine_traits: Some(EngineRecord { is_idle: false, queue: EngineQueueRecord::Kernel }),
         steady: Some(SteadyRecord {
             criterion_text: "iops:1%".to_owned(),
             window_ns: 1,
@@ -224,13 +227,15 @@ fn records_without_validity_are_read() {
         assert!(top.remove(name).is_some(), "{name}");
     }
     assert!(old["host"].as_object_mut().unwrap().remove("cpu_cache_bytes").is_some());
-    for name in ["in_flight_mean", "arrivals", "is_direct", "polls"] {
+    for name in ["in_flight_mean", "arrivals", "is_direct", "polls", "engine_traits"] {
         assert!(old["jobs"][0].as_object_mut().unwrap().remove(name).is_some(), "{name}");
     }
     let mut expected = sample();
     (expected.conditions, expected.validity, expected.places) = (vec![], vec![], vec![]);
     let job = &mut expected.jobs[0];
     (job.in_flight_mean, job.arrivals, job.is_direct, job.polls) = (None, None, None, false);
+    let traits = job.engine_traits.take();
+    assert_eq!(Some(job.engine_traits()), traits, "the engine's name says as much");
     assert_eq!(Record::from_json(&old.to_string()).unwrap(), expected);
 }
 

@@ -7,11 +7,11 @@ use hist::{Histogram, Stats};
 use plan::load::Arrivals as Spacing;
 use plan::report::Unified;
 use plan::tree::TreeWork;
-use plan::{Direction, EngineWork, IoPriority, Job, PerDir};
+use plan::{Direction, EngineKind, EngineQueue, EngineWork, IoPriority, Job, PerDir};
 use record::job::DisabledRecord;
 use record::{
-    ArrivalsRecord, DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
-    PriorityRecord, Samples, SeriesRecord,
+    ArrivalsRecord, DirRecord, EngineQueueRecord, EngineRecord, IoPriorityRecord, JobRecord,
+    LatencyTargetRecord, PerDirRecord, PriorityRecord, Samples, SeriesRecord,
 };
 use units::system_text;
 use worker::{
@@ -73,6 +73,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         options: job.options.clone(),
         engine: job.engine.name.clone(),
         engine_used: result.map_or_else(String::new, |result| result.engine_used.clone()),
+        engine_traits: Some(engine_record(job.engine.kind)),
         queue_depth: job.load.queue_depth,
         in_flight_mean: result.and_then(in_flight_mean),
         arrivals: result.and_then(|result| arrivals(ended, &dirs, result)),
@@ -105,6 +106,16 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         caps: result.and_then(|result| result.caps.clone()),
         print: print_record(job),
     }
+}
+
+/// Returns what verdicts ask of an engine.
+fn engine_record(kind: EngineKind) -> EngineRecord {
+    let queue = match kind.traits().queue {
+        EngineQueue::OneByOne => EngineQueueRecord::OneByOne,
+        EngineQueue::Kernel => EngineQueueRecord::Kernel,
+        EngineQueue::Own => EngineQueueRecord::Own,
+    };
+    EngineRecord { is_idle: kind.is_idle(), queue }
 }
 
 /// Returns the mean number of operations in flight, over the same time as rates and latencies: what
@@ -385,5 +396,23 @@ fn bad_blocks_text(bad_blocks: &BadBlocks, offset: u64, target: &str) -> String 
     match bad_blocks.n_blocks() {
         0 | 1 => format!("the block at offset {offset} of `{target}` fails verification"),
         n => format!("{n} blocks fail verification, the first at offset {offset} of `{target}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::param::ENGINES;
+
+    use super::*;
+
+    #[test]
+    fn names_say_of_old_records_what_new_ones_say_themselves() {
+        for engine in ENGINES {
+            if let Some(kind) = engine.kind {
+                assert_eq!(EngineRecord::of_name(engine.name), engine_record(kind), "{engine:?}");
+            }
+        }
+        let of_trees = EngineRecord::of_name(plan::tree::ENGINE_NAME);
+        assert_eq!(of_trees, engine_record(EngineKind::Sync));
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use plan::Direction;
 use plan::job::ExitAll;
 use plan::load::{Flow, Limits};
-use plan::{Direction, EngineKind};
 use record::step::IO_ERRORS_MAX;
 use record::{
     Figure, Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord,
@@ -280,12 +280,8 @@ impl Running<'_> {
     fn note_remarks(&mut self, idx: usize, result: &WorkerResult) {
         let job = &self.seats[idx].bound.job;
         let remarks = result.remarks.iter().map(|text| ("after-job", text.clone()));
-        let replaced = job.engine.kind == EngineKind::Uring
-            && result.engine_used.starts_with("libaio")
-            && !result.engine_used.contains(engine::AIO_IS_FASTER)
-            && result.engine_used != job.engine.name;
         let text = format!("job `{}` ran on {}", job.name, result.engine_used);
-        let replaced = replaced.then_some(("engine-replaced", text));
+        let replaced = result.stands_in.then_some(("engine-replaced", text));
         for (code, text) in remarks.chain(replaced) {
             let note = (NoteSeverity::Warning, code, text);
             if !self.notes.contains(&note) {

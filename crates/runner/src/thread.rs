@@ -84,6 +84,7 @@ impl ThreadContext {
             failure: self.worker.failure(),
             engine_error,
             engine_used: engine.name().to_owned(),
+            stands_in: engine.stands_in(),
             tid: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
             started_ns,
             measured_ns: self.worker.measured_since_ns().unwrap_or(started_ns),

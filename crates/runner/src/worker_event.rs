@@ -29,6 +29,8 @@ pub(crate) struct WorkerResult {
     /// An error of the engine rather than of an operation.
     pub(crate) engine_error: Option<EngineError>,
     pub(crate) engine_used: String,
+    /// It ran because the host refuses the engine that was asked for.
+    pub(crate) stands_in: bool,
     pub(crate) tid: u32,
     pub(crate) started_ns: u64,
     pub(crate) measured_ns: u64,

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use record::{ArrivalsRecord, CapRecord, EmulationRecord, JobRecord, SUSTAINED_SHARE};
+use record::{
+    ArrivalsRecord, CapRecord, EmulationRecord, EngineQueueRecord, JobRecord, SUSTAINED_SHARE,
+};
 
-use super::{NOTHING_MEASURED, Step, is_of_null, time_ns};
+use super::{NOTHING_MEASURED, Step, time_ns};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{
     Backlog, BurstKnowledge, CreditInputs, FlightInputs, OfferedInputs, credits, little, offered,
@@ -229,7 +231,7 @@ impl Step<'_> {
         // What the null engine is handed over has ended when the call returns: it keeps nothing.
         let keeps_full = |job: &&JobRecord| {
             let is_held_back = job.arrivals.is_some() || job.latency_target.is_some();
-            !is_held_back && !pauses(job) && !is_of_null(job)
+            !is_held_back && !pauses(job) && !job.engine_traits().is_idle
         };
         let closed: Vec<&JobRecord> = self.jobs.iter().copied().filter(keeps_full).collect();
         let in_flight: Option<f64> = closed.iter().map(|job| job.in_flight_mean).sum();
@@ -279,21 +281,13 @@ impl Step<'_> {
 
 /// Returns what keeps the depth, by what the jobs that missed it use.
 fn refill_advice(jobs: &[&JobRecord]) -> &'static str {
-    let used = |job: &JobRecord| {
-        // With the reason, where it is not the one that was asked for. An emulated volume takes as
-        // many at once as the engine that was asked for.
-        match job.engine_used.split_whitespace().next().unwrap_or("") {
-            "" | "volume" => job.engine.clone(),
-            used => used.to_owned(),
-        }
-    };
-    let is_asynchronous = |job: &JobRecord| matches!(used(job).as_str(), "io_uring" | "libaio");
-    let has_own = |job: &JobRecord| used(job) == "nfs";
-    if jobs.iter().any(|job| !is_asynchronous(job) && !has_own(job)) {
+    let has = |job: &JobRecord, queue| job.engine_traits().queue == queue;
+    if jobs.iter().any(|job| has(job, EngineQueueRecord::OneByOne)) {
         return "this engine ends an operation before it begins the next: use ioengine=io_uring \
                 with direct=1, or more workers (numjobs)";
     }
-    if jobs.iter().any(|job| is_asynchronous(job) && job.is_direct == Some(false)) {
+    let is_buffered = |job: &JobRecord| job.is_direct == Some(false);
+    if jobs.iter().any(|job| has(job, EngineQueueRecord::Kernel) && is_buffered(job)) {
         return "buffered I/O ends within the call that submits it: add direct=1, or use more \
                 workers (numjobs)";
     }

@@ -177,5 +177,6 @@ fn explain(source: io::Error) -> EngineError {
         Some(libc::ENOSYS) => "the kernel has none, or a seccomp filter hides it: ENOSYS",
         _ => return EngineError::System { call: "io_setup", source },
     };
-    EngineError::Unavailable { interface: "native AIO", reason: reason.to_owned() }
+    let reason = reason.to_owned();
+    EngineError::Unavailable { interface: "native AIO", instead: "io_uring", reason }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Aio {
     read_flags: i32,
     write_flags: i32,
     name: String,
+    /// It runs because io_uring is refused.
+    pub(crate) stands_in: bool,
 }
 
 // SAFETY: the pointers of the batch point into the engine's own control blocks, and a context of
@@ -63,6 +65,7 @@ impl Aio {
             read_flags,
             write_flags,
             name,
+            stands_in: false,
         })
     }
 
@@ -242,6 +245,10 @@ impl Engine for Aio {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn stands_in(&self) -> bool {
+        self.stands_in
     }
 
     fn arena(&mut self) -> &mut Arena {

@@ -303,7 +303,7 @@ fn build(spec: &EngineSpec, queue_depth: u32, set_up: SetUp) -> io::Result<IoUri
 }
 
 fn unavailable(reason: String) -> EngineError {
-    EngineError::Unavailable { interface: "io_uring", reason }
+    EngineError::Unavailable { interface: "io_uring", instead: "libaio", reason }
 }
 
 /// Puts the likely cause into words.

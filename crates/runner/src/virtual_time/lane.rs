@@ -282,6 +282,7 @@ impl Lane {
             failure: worker.failure(),
             engine_error: None,
             engine_used: "volume".to_owned(),
+            stands_in: false,
             tid: 0,
             started_ns,
             measured_ns: worker.measured_since_ns().unwrap_or(started_ns),
