@@ -1,12 +1,13 @@
 //! File system workload definitions.
 
+use super::file_words::{FILE_IO, N_SELECT_SHORT, SELECT, SelectWord};
 use super::findings::Findings;
 use super::head::Head;
 use super::known::fits;
 use super::number_rule::{FREE, PERCENT, THREADS, XFERSIZE};
 use super::openflags::open_flags;
 use super::params::Param;
-use super::run::{FileOperation, OpenFlags, Select, SelectFilter, SelectOrder};
+use super::run::{FileIo, FileOperation, OpenFlags, Select, SelectFilter, SelectOrder};
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Number, Own, Same, Word, Words};
 use super::section::Name::{Any, Full};
@@ -292,50 +293,51 @@ fn host(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
 fn fileio(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
     let Some(first) = param.word(&mut scan.findings) else { return };
     let second = param.values.words.get(1).map(String::as_str);
-    if "random".starts_with(first) {
-        entry.is_sequential = false;
-        match second {
-            Some(word) if "shared".starts_with(word) => {
-                entry.is_shared = true;
-                if scan.known.general.settings.validate {
-                    let message = "'fileio=(random,shared)' may not be used with validation";
-                    scan.findings.error(param.place, "exclusive-parameters", message);
-                }
+    let mut rows = FILE_IO.iter().filter(|(word, _, _)| word.starts_with(first)).peekable();
+    let wanted = match rows.peek() {
+        Some((_, _, FileIo::Random { .. })) => "random or (random,shared)",
+        Some((_, _, FileIo::Sequential { .. })) => "sequential or (sequential,delete)",
+        None => "random, (random,shared), sequential or sequentialnz",
+    };
+    let found = rows.find(|(_, word, _)| match second {
+        Some(second) => !word.is_empty() && word.starts_with(second),
+        None => word.is_empty(),
+    });
+    let Some((_, _, io)) = found else { return scan.wrong(param, wanted) };
+    // What a second word said by default stays.
+    match *io {
+        FileIo::Random { shared } => {
+            entry.is_sequential = false;
+            entry.is_shared |= shared;
+            if shared && scan.known.general.settings.validate {
+                let message = "'fileio=(random,shared)' may not be used with validation";
+                scan.findings.error(param.place, "exclusive-parameters", message);
             }
-            Some(_) => scan.wrong(param, "random or (random,shared)"),
-            None => {}
         }
-        return;
-    }
-    let is_nonzero = "sequentialnz".starts_with(first) || "seqnz".starts_with(first);
-    if "sequential".starts_with(first) || is_nonzero {
-        entry.is_sequential = true;
-        entry.is_nonzero = !"sequential".starts_with(first);
-        match second {
-            Some(word) if "delete".starts_with(word) => entry.is_delete = true,
-            Some(_) => scan.wrong(param, "sequential or (sequential,delete)"),
-            None => {}
+        FileIo::Sequential { nonzero, delete } => {
+            entry.is_sequential = true;
+            entry.is_nonzero = nonzero;
+            entry.is_delete |= delete;
         }
-    } else {
-        scan.wrong(param, "random, (random,shared), sequential or sequentialnz");
     }
 }
 
 fn fileselect(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
     let select = &mut entry.select;
     for word in &param.values.raw {
-        let is = |name: &str| name.starts_with(word.as_str());
+        let is = |(idx, (known, _)): &(usize, &(&str, _))| {
+            *known == word || *idx < N_SELECT_SHORT && known.starts_with(word.as_str())
+        };
+        if let Some((_, (_, meaning))) = SELECT.iter().enumerate().find(is) {
+            match *meaning {
+                SelectWord::Order(order) => select.order = order,
+                SelectWord::Once => select.once = true,
+                SelectWord::Filter(filter) => select.filter = filter,
+            }
+            continue;
+        }
         let midpoint = word.strip_prefix("midpoint=").unwrap_or(word);
         match (midpoint.parse::<i64>(), java_number(word)) {
-            _ if is("random") => select.order = SelectOrder::Random,
-            _ if is("sequential") => select.order = SelectOrder::Seq,
-            _ if is("sequentialnz") || is("seqnz") => select.order = SelectOrder::SeqNz,
-            _ if word == "once" => select.once = true,
-            _ if word == "skewed" => select.order = SelectOrder::Skewed(3.0),
-            _ if word == "poisson" => select.order = SelectOrder::Poisson(3.0),
-            _ if word == "empty" => select.filter = SelectFilter::Empty,
-            _ if word == "full" => select.filter = SelectFilter::Full,
-            _ if word == "notfull" => select.filter = SelectFilter::NotFull,
             (Ok(number), _) if midpoint.len() < word.len() && number > 0 => {
                 select.order = SelectOrder::Skewed(number as f64);
             }

@@ -33,6 +33,7 @@ mod expand;
 mod expand_files;
 mod expand_raw;
 mod expansion;
+mod file_words;
 mod findings;
 mod format;
 mod fsd;

@@ -162,7 +162,7 @@ impl fmt::Display for Message<'_> {
         };
         match &mismatch.kind {
             MismatchKind::Checksum { method, got, want, methods } => {
-                mismatch.write_content_fault(f, method_name(*method), file)?;
+                mismatch.write_content_fault(f, method.name(), file)?;
                 write!(f, "\n       Expected CRC: {want}\n       Received CRC: {got}")?;
                 if let Some((media, asked)) = methods {
                     write!(f, "\nverify type mismatch ({media} media, {asked} given)")?;
@@ -204,28 +204,5 @@ impl fmt::Display for Message<'_> {
                 fault(f, format_args!("bad header crc {got:x}, calculated {want:x}"))
             }
         }
-    }
-}
-
-/// Returns the method's name in messages.
-fn method_name(method: VerifyMethod) -> &'static str {
-    match method {
-        VerifyMethod::Md5 => "md5",
-        VerifyMethod::Crc64 => "crc64",
-        VerifyMethod::Crc32c => "crc32c",
-        VerifyMethod::Crc32 => "crc32",
-        VerifyMethod::Crc16 => "crc16",
-        VerifyMethod::Crc7 => "crc7",
-        VerifyMethod::XxHash => "xxhash",
-        VerifyMethod::Sha1 => "sha1",
-        VerifyMethod::Sha256 => "sha256",
-        VerifyMethod::Sha512 => "sha512",
-        VerifyMethod::Sha3_224 => "sha3-224",
-        VerifyMethod::Sha3_256 => "sha3-256",
-        VerifyMethod::Sha3_384 => "sha3-384",
-        VerifyMethod::Sha3_512 => "sha3-512",
-        VerifyMethod::Meta => "meta",
-        VerifyMethod::Pattern | VerifyMethod::PatternHeader => "pattern",
-        VerifyMethod::Null => "null",
     }
 }

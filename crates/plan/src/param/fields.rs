@@ -62,6 +62,18 @@ pub(crate) struct Word<T> {
     meaning: T,
 }
 
+impl<T: Copy> Word<T> {
+    /// Returns the word itself.
+    pub(crate) fn name(&self) -> &'static str {
+        self.choice.name
+    }
+
+    /// Returns what it stands for.
+    pub(crate) fn meaning(&self) -> T {
+        self.meaning
+    }
+}
+
 /// Makes a word, its other spellings, what it means in words, and what it stands for.
 pub(crate) const fn word<T: Copy>(
     name: &'static str,

@@ -257,6 +257,14 @@ const METHODS: [Word<Option<VerifyMethod>>; 19] = [
     word("null", &[], "all the work, no judgement", Some(VerifyMethod::Null)),
 ];
 
+impl VerifyMethod {
+    /// Returns the word for it, in job files and in messages.
+    pub fn name(self) -> &'static str {
+        let word = METHODS.iter().find(|word| word.meaning() == Some(self));
+        word.expect("each method has a word").name()
+    }
+}
+
 const POLICIES: [Word<VerifyPolicy>; 2] = [
     word("completed", &[], "all writes that completed", VerifyPolicy::Completed),
     word(

@@ -12,9 +12,7 @@ use plan::{Job, job_fields};
 
 use super::run_words::{RunWords, WrittenJob};
 use super::shares::{flow_weight, rate_iops};
-use super::words::{
-    io_word, is_exact, open_flags, operation_word, rounded, select_words, size_words, value,
-};
+use super::words::{io_word, is_exact, open_flags, rounded, select_words, size_words, value};
 use super::writer::Writer;
 
 /// Threads and bytes per write of a format that says neither.
@@ -98,7 +96,7 @@ impl Writer {
                 let _ = write!(body, ",rdpct={}", rounded(pct));
             }
             None => {
-                let _ = write!(body, ",operation={}", operation_word(*operation));
+                let _ = write!(body, ",operation={}", operation.name());
             }
         }
         if task.moves_bytes() {

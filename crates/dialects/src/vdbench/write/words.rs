@@ -5,9 +5,10 @@ use std::fmt::Write;
 use plan::files::SyncMode;
 use plan::job::RateOf;
 use plan::load::{Arrivals, RatePeriods};
-use plan::op::OpKind;
 use plan::tree::{FileIo, Select, SelectFilter, SelectOrder};
 use plan::workload::BlockSize;
+
+use crate::vdbench::file_words::{FILE_IO, MIDPOINT, SELECT, SelectWord};
 
 /// Returns how I/Os are spaced, behind a comma, unless it is as usual.
 pub(super) fn distribution_words(
@@ -70,39 +71,32 @@ pub(super) fn size_words(size: &BlockSize) -> String {
     }
 }
 
-pub(super) fn operation_word(operation: OpKind) -> &'static str {
-    match operation {
-        OpKind::Stat => "getattr",
-        other => other.name(),
-    }
-}
-
-pub(super) fn io_word(io: FileIo) -> &'static str {
-    match io {
-        FileIo::Random { shared: false } => "random",
-        FileIo::Random { shared: true } => "(random,shared)",
-        FileIo::Sequential { delete: true, .. } => "(seq,delete)",
-        FileIo::Sequential { nonzero: true, .. } => "sequentialnz",
-        FileIo::Sequential { .. } => "sequential",
+pub(super) fn io_word(io: FileIo) -> String {
+    let row = FILE_IO.iter().find(|(_, _, known)| *known == io);
+    match *row.expect("each way through a file has words") {
+        (first, "", _) => first.to_owned(),
+        (first, second, _) => format!("({first},{second})"),
     }
 }
 
 pub(super) fn select_words(select: &Select) -> String {
-    let mut words = vec![match select.order {
-        SelectOrder::Random => "random".to_owned(),
-        SelectOrder::Seq => "seq".to_owned(),
-        SelectOrder::SeqNz => "seqnz".to_owned(),
-        SelectOrder::Poisson(midpoint) => format!("poisson,{}", rounded(midpoint)),
-        SelectOrder::Skewed(midpoint) => format!("skewed,{}", rounded(midpoint)),
-    }];
-    if select.once {
-        words.push("once".to_owned());
+    let Select { order, once, filter } = *select;
+    let word = |meaning| {
+        let row = SELECT.iter().find(|(_, known)| *known == meaning);
+        row.expect("each choice of files has a word").0.to_owned()
+    };
+    let (order, midpoint) = match order {
+        SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz => (order, None),
+        SelectOrder::Poisson(midpoint) => (SelectOrder::Poisson(MIDPOINT), Some(midpoint)),
+        SelectOrder::Skewed(midpoint) => (SelectOrder::Skewed(MIDPOINT), Some(midpoint)),
+    };
+    let mut words = vec![word(SelectWord::Order(order))];
+    words.extend(midpoint.map(rounded));
+    if once {
+        words.push(word(SelectWord::Once));
     }
-    match select.filter {
-        SelectFilter::Any => {}
-        SelectFilter::Empty => words.push("empty".to_owned()),
-        SelectFilter::Full => words.push("full".to_owned()),
-        SelectFilter::NotFull => words.push("notfull".to_owned()),
+    if filter != SelectFilter::Any {
+        words.push(word(SelectWord::Filter(filter)));
     }
     let text = words.join(",");
     if text.contains(',') { format!("({text})") } else { text }
