@@ -78,6 +78,19 @@ pub enum SyncScope {
     Range,
 }
 
+/// What a kind of operations is to the rest of the program. A new kind says it here, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpTraits {
+    /// The word for it in results.
+    pub name: &'static str,
+    /// What it has in common with others.
+    pub class: OpClass,
+    /// It changes what is stored.
+    pub modifies: bool,
+    /// It works on a folder and not on a file.
+    pub is_on_folder: bool,
+}
+
 impl OpKind {
     /// All kinds, in the order in which outputs list them.
     pub const ALL: [OpKind; 17] = [
@@ -100,51 +113,41 @@ impl OpKind {
         OpKind::Move,
     ];
 
+    /// Returns what the kind is to the rest of the program.
+    #[inline]
+    pub const fn traits(self) -> OpTraits {
+        use OpClass::{Bytes, File, Sync};
+        let (name, class, modifies, is_on_folder) = match self {
+            OpKind::Read => ("read", Bytes(Direction::Read), false, false),
+            OpKind::Write => ("write", Bytes(Direction::Write), true, false),
+            OpKind::Trim => ("trim", Bytes(Direction::Trim), true, false),
+            OpKind::Fsync => ("fsync", Sync(SyncScope::All), false, false),
+            OpKind::Fdatasync => ("fdatasync", Sync(SyncScope::Data), false, false),
+            OpKind::SyncFileRange => ("sync_file_range", Sync(SyncScope::Range), false, false),
+            OpKind::Create => ("create", File, true, false),
+            OpKind::Stat => ("getattr", File, false, false),
+            OpKind::Delete => ("delete", File, true, false),
+            OpKind::Mkdir => ("mkdir", File, true, true),
+            OpKind::Rmdir => ("rmdir", File, true, true),
+            OpKind::Open => ("open", File, false, false),
+            OpKind::Close => ("close", File, false, false),
+            OpKind::Access => ("access", File, false, false),
+            OpKind::Setattr => ("setattr", File, true, false),
+            OpKind::Copy => ("copy", File, true, false),
+            OpKind::Move => ("move", File, true, false),
+        };
+        OpTraits { name, class, modifies, is_on_folder }
+    }
+
     /// Returns the word for it in results: that of Vdbench and of NFS where they have one.
     pub fn name(self) -> &'static str {
-        match self {
-            OpKind::Read => "read",
-            OpKind::Write => "write",
-            OpKind::Trim => "trim",
-            OpKind::Fsync => "fsync",
-            OpKind::Fdatasync => "fdatasync",
-            OpKind::SyncFileRange => "sync_file_range",
-            OpKind::Create => "create",
-            OpKind::Stat => "getattr",
-            OpKind::Delete => "delete",
-            OpKind::Mkdir => "mkdir",
-            OpKind::Rmdir => "rmdir",
-            OpKind::Open => "open",
-            OpKind::Close => "close",
-            OpKind::Access => "access",
-            OpKind::Setattr => "setattr",
-            OpKind::Copy => "copy",
-            OpKind::Move => "move",
-        }
+        self.traits().name
     }
 
     /// Returns what kind of operation it is among all.
     #[inline]
     pub fn class(self) -> OpClass {
-        match self {
-            OpKind::Read => OpClass::Bytes(Direction::Read),
-            OpKind::Write => OpClass::Bytes(Direction::Write),
-            OpKind::Trim => OpClass::Bytes(Direction::Trim),
-            OpKind::Fsync => OpClass::Sync(SyncScope::All),
-            OpKind::Fdatasync => OpClass::Sync(SyncScope::Data),
-            OpKind::SyncFileRange => OpClass::Sync(SyncScope::Range),
-            OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Create
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Delete
-            | OpKind::Stat
-            | OpKind::Setattr
-            | OpKind::Access
-            | OpKind::Copy
-            | OpKind::Move => OpClass::File,
-        }
+        self.traits().class
     }
 
     /// Returns the direction whose counters and histograms take the operation, or `None` for syncs.
@@ -162,48 +165,13 @@ impl OpKind {
     /// Returns whether the operation changes what is stored. A sync does not: it writes back what
     /// others have written.
     pub fn modifies(self) -> bool {
-        match self {
-            OpKind::Write
-            | OpKind::Trim
-            | OpKind::Create
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => true,
-            OpKind::Read
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Stat
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access => false,
-        }
+        self.traits().modifies
     }
 
     /// Returns whether the operation works on a folder and not on a file.
     #[inline]
     pub fn is_on_folder(self) -> bool {
-        match self {
-            OpKind::Mkdir | OpKind::Rmdir => true,
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => false,
-        }
+        self.traits().is_on_folder
     }
 
     /// Returns whether the operation makes earlier writes durable.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use volume::design::Backing as Medium;
-use volume::{CacheMode, CapKind, CapStatus, CapUsage, Design};
+use volume::{CacheMode, CapCount, CapKind, CapStation, CapStatus, CapUsage, Design};
 
 use crate::clock::now_ns;
 use crate::lock::lock;
@@ -234,21 +234,13 @@ pub(crate) fn lateness(recent: &Recent, now: &ModelState) -> LatenessReport {
 /// for disks, caches or network volumes that are not there.
 fn is_met(kind: CapKind, design: &Design) -> bool {
     let mut media = design.volumes.iter().map(|volume| &volume.backing);
-    match kind {
-        CapKind::DiskIops
-        | CapKind::DiskBytes
-        | CapKind::VmUncachedIops
-        | CapKind::VmUncachedBytes => media.any(|medium| matches!(medium, Medium::Disks(_))),
-        CapKind::VmCachedIops | CapKind::VmCachedBytes => media.any(|medium| match medium {
+    match kind.traits().station {
+        CapStation::Disks => media.any(|medium| matches!(medium, Medium::Disks(_))),
+        CapStation::Cache => media.any(|medium| match medium {
             Medium::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
             Medium::Network(_) => false,
         }),
-        CapKind::VolumeQuota
-        | CapKind::VolumeIops
-        | CapKind::VolumeCeiling
-        | CapKind::Pool
-        | CapKind::VmEgress
-        | CapKind::NfsSlots => media.any(|medium| matches!(medium, Medium::Network(_))),
+        CapStation::Network => media.any(|medium| matches!(medium, Medium::Network(_))),
     }
 }
 
@@ -269,20 +261,9 @@ pub(crate) fn caps(
             |old: &&volume::Status| old.caps.get(idx).is_some_and(|o| o.info.name == cap.info.name);
         let before =
             before.filter(same).map(|old| (since_start_s(old.now_ns), &old.caps[idx].usage));
-        // What was carried; slots are not used up but taken for a time.
-        let carried = |usage: &CapUsage, at_s: f64| match cap.info.kind {
-            CapKind::NfsSlots => usage.capacity_share * cap.info.per_s as f64 * at_s,
-            CapKind::DiskIops
-            | CapKind::DiskBytes
-            | CapKind::VmCachedIops
-            | CapKind::VmCachedBytes
-            | CapKind::VmUncachedIops
-            | CapKind::VmUncachedBytes
-            | CapKind::VolumeQuota
-            | CapKind::VolumeIops
-            | CapKind::VolumeCeiling
-            | CapKind::Pool
-            | CapKind::VmEgress => usage.used as f64,
+        let carried = |usage: &CapUsage, at_s: f64| match cap.info.kind.traits().counts {
+            CapCount::Slots => usage.capacity_share * cap.info.per_s as f64 * at_s,
+            CapCount::Units | CapCount::Weighed | CapCount::Bytes => usage.used as f64,
         };
         let (from_s, used, held_s) = before.map_or((0.0, 0.0, 0.0), |(at_s, usage)| {
             (at_s, carried(usage, at_s), usage.held_share * at_s)

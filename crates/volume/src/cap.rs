@@ -44,35 +44,71 @@ pub enum CapKind {
     NfsSlots,
 }
 
+/// What a cap counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapCount {
+    /// Operations, in the units of what they go to.
+    Units,
+    /// Operations, of which some take more of the cap than others.
+    Weighed,
+    /// Bytes.
+    Bytes,
+    /// Calls at once: they are not used up but taken for a time.
+    Slots,
+}
+
+/// On the way to what an operation meets a cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapStation {
+    /// The machine's host cache.
+    Cache,
+    /// Disks.
+    Disks,
+    /// Network volumes.
+    Network,
+}
+
+/// What a kind of caps is to the rest of the program. A new kind says it here, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CapTraits {
+    /// The name in records and reports, such as `disk_iops`.
+    pub name: &'static str,
+    /// What it counts.
+    pub counts: CapCount,
+    /// Where it is met.
+    pub station: CapStation,
+}
+
 impl CapKind {
+    /// Returns what the kind is to the rest of the program.
+    pub const fn traits(self) -> CapTraits {
+        use CapCount::{Bytes, Slots, Units, Weighed};
+        use CapStation::{Cache, Disks, Network};
+        let (name, counts, station) = match self {
+            CapKind::DiskIops => ("disk_iops", Units, Disks),
+            CapKind::DiskBytes => ("disk_bytes", Bytes, Disks),
+            CapKind::VmCachedIops => ("vm_cached_iops", Units, Cache),
+            CapKind::VmCachedBytes => ("vm_cached_bytes", Bytes, Cache),
+            CapKind::VmUncachedIops => ("vm_uncached_iops", Units, Disks),
+            CapKind::VmUncachedBytes => ("vm_uncached_bytes", Bytes, Disks),
+            CapKind::VolumeQuota => ("volume_quota", Bytes, Network),
+            CapKind::VolumeIops => ("volume_iops", Weighed, Network),
+            CapKind::VolumeCeiling => ("volume_ceiling", Bytes, Network),
+            CapKind::Pool => ("pool", Bytes, Network),
+            CapKind::VmEgress => ("vm_egress", Bytes, Network),
+            CapKind::NfsSlots => ("nfs_slots", Slots, Network),
+        };
+        CapTraits { name, counts, station }
+    }
+
     /// Returns the name in records and reports, such as `disk_iops`.
     pub fn name(self) -> &'static str {
-        match self {
-            CapKind::DiskIops => "disk_iops",
-            CapKind::DiskBytes => "disk_bytes",
-            CapKind::VmCachedIops => "vm_cached_iops",
-            CapKind::VmCachedBytes => "vm_cached_bytes",
-            CapKind::VmUncachedIops => "vm_uncached_iops",
-            CapKind::VmUncachedBytes => "vm_uncached_bytes",
-            CapKind::VolumeQuota => "volume_quota",
-            CapKind::VolumeIops => "volume_iops",
-            CapKind::VolumeCeiling => "volume_ceiling",
-            CapKind::Pool => "pool",
-            CapKind::VmEgress => "vm_egress",
-            CapKind::NfsSlots => "nfs_slots",
-        }
+        self.traits().name
     }
 
     /// Returns whether it counts operations; the others count bytes.
     pub fn counts_operations(self) -> bool {
-        matches!(
-            self,
-            CapKind::DiskIops
-                | CapKind::VmCachedIops
-                | CapKind::VmUncachedIops
-                | CapKind::VolumeIops
-                | CapKind::NfsSlots
-        )
+        self.traits().counts != CapCount::Bytes
     }
 }
 

@@ -1,6 +1,6 @@
 //! What goes into an emulated volume and what comes out.
 
-use crate::cap::{CapId, CapKind};
+use crate::cap::{CapId, CapKind, CapStation};
 
 /// What an operation does to a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,18 +71,10 @@ impl Stations {
 
     /// Returns whether one of the stations has caps of this kind.
     pub fn have(self, kind: CapKind) -> bool {
-        let station = match kind {
-            CapKind::VmCachedIops | CapKind::VmCachedBytes => Stations::CACHE,
-            CapKind::DiskIops
-            | CapKind::DiskBytes
-            | CapKind::VmUncachedIops
-            | CapKind::VmUncachedBytes => Stations::DISKS,
-            CapKind::VolumeQuota
-            | CapKind::VolumeIops
-            | CapKind::VolumeCeiling
-            | CapKind::Pool
-            | CapKind::VmEgress
-            | CapKind::NfsSlots => Stations::NETWORK,
+        let station = match kind.traits().station {
+            CapStation::Cache => Stations::CACHE,
+            CapStation::Disks => Stations::DISKS,
+            CapStation::Network => Stations::NETWORK,
         };
         self.0 & station.0 != 0
     }

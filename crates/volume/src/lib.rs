@@ -36,7 +36,9 @@ pub mod errata;
 pub mod io;
 pub mod limits;
 
-pub use cap::{CapDirection, CapId, CapInfo, CapKind, CapUsage, Credits};
+pub use cap::{
+    CapCount, CapDirection, CapId, CapInfo, CapKind, CapStation, CapTraits, CapUsage, Credits,
+};
 pub use design::{CacheMode, Cap, Design, Limit};
 pub use io::{Done, Io, IoKind, Stations};
 pub use system::{

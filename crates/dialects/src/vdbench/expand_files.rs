@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use plan::op::OpClass;
+
 use super::announce::files_text;
 use super::expansion::{Expansion, SKEW_SLACK_PCT, add_curve, rate_of};
 use super::fwd::{FwdEntry, OPERATIONS, operation_name};
@@ -574,20 +576,9 @@ fn threads_of(cell: &Cell, asked: i64, rd: &RdEntry) -> i64 {
 
 /// Returns what a workload does: with `rdpct=` Vdbench reads and writes, whatever `operation=` is.
 fn mixed(operation: FileOperation, rdpct: Option<f64>) -> FileOperation {
-    match operation {
-        FileOperation::Read | FileOperation::Write => operation,
-        _ if rdpct.is_some() => FileOperation::Read,
-        FileOperation::Mkdir
-        | FileOperation::Rmdir
-        | FileOperation::Create
-        | FileOperation::Delete
-        | FileOperation::Open
-        | FileOperation::Close
-        | FileOperation::Access
-        | FileOperation::Getattr
-        | FileOperation::Setattr
-        | FileOperation::Copy
-        | FileOperation::Move => operation,
+    match operation.kind().class() {
+        OpClass::File if rdpct.is_some() => FileOperation::Read,
+        OpClass::File | OpClass::Bytes(_) | OpClass::Sync(_) => operation,
     }
 }
 

@@ -7,9 +7,7 @@ use plan::workload::{Access, BlockSize};
 use plan::{Diagnostic, Direction, EngineKind, Job, PerDir};
 
 use super::context::Context;
-use super::run::{
-    FileOperation, FileWork, FormatWork, Fsd, Fwd, Rate, Run, Work, Xfersize, joined,
-};
+use super::run::{FileWork, FormatWork, Fsd, Fwd, Rate, Run, Work, Xfersize, joined};
 use super::written;
 
 /// Operations that a workload may be ahead of the slowest one's share where shares are kept
@@ -133,34 +131,17 @@ fn accesses(task: &TreeTask) -> (bool, bool) {
 }
 
 fn task(fwd: &Fwd) -> TreeTask {
-    let moves_bytes = matches!(fwd.operation, FileOperation::Read | FileOperation::Write);
+    let operation = fwd.operation.kind();
+    let moves_bytes = matches!(operation, OpKind::Read | OpKind::Write);
     TreeTask {
         name: String::new(),
         weight: 1.0,
-        operation: operation(fwd.operation),
+        operation,
         read_pct: fwd.rdpct.filter(|_| moves_bytes).map(|pct| pct.clamp(0.0, 100.0)),
         io: fwd.fileio,
         select: fwd.fileselect,
         block_size: block_size(&fwd.xfersize),
         stop_after: fwd.stopafter,
-    }
-}
-
-fn operation(operation: FileOperation) -> OpKind {
-    match operation {
-        FileOperation::Mkdir => OpKind::Mkdir,
-        FileOperation::Rmdir => OpKind::Rmdir,
-        FileOperation::Create => OpKind::Create,
-        FileOperation::Delete => OpKind::Delete,
-        FileOperation::Open => OpKind::Open,
-        FileOperation::Close => OpKind::Close,
-        FileOperation::Read => OpKind::Read,
-        FileOperation::Write => OpKind::Write,
-        FileOperation::Access => OpKind::Access,
-        FileOperation::Getattr => OpKind::Stat,
-        FileOperation::Setattr => OpKind::Setattr,
-        FileOperation::Copy => OpKind::Copy,
-        FileOperation::Move => OpKind::Move,
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Sizes are bytes, times nanoseconds, percentages 0..=100 unless said otherwise.
 
+use plan::op::OpKind;
+
 pub use super::findings::SourceRange;
 
 pub use plan::job::AmountMax;
@@ -397,6 +399,27 @@ pub enum FileOperation {
     Copy,
     /// Moves files to another structure.
     Move,
+}
+
+impl FileOperation {
+    /// Returns the operation of ours that it is.
+    pub fn kind(self) -> OpKind {
+        match self {
+            FileOperation::Mkdir => OpKind::Mkdir,
+            FileOperation::Rmdir => OpKind::Rmdir,
+            FileOperation::Create => OpKind::Create,
+            FileOperation::Delete => OpKind::Delete,
+            FileOperation::Open => OpKind::Open,
+            FileOperation::Close => OpKind::Close,
+            FileOperation::Read => OpKind::Read,
+            FileOperation::Write => OpKind::Write,
+            FileOperation::Access => OpKind::Access,
+            FileOperation::Getattr => OpKind::Stat,
+            FileOperation::Setattr => OpKind::Setattr,
+            FileOperation::Copy => OpKind::Copy,
+            FileOperation::Move => OpKind::Move,
+        }
+    }
 }
 
 /// What a format does before a run of files.

@@ -5,9 +5,9 @@
 
 mod context;
 
-use plan::IoPriority;
 use plan::job::EngineSpec;
-use plan::op::{Completion, Op, OpKind};
+use plan::op::{Completion, Op, OpClass, SyncScope};
+use plan::{Direction, IoPriority};
 
 use crate::without_data::without_data;
 use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call, rwf_flags};
@@ -74,24 +74,12 @@ impl Aio {
     /// Returns the result of an operation that does not go through the context.
     #[inline]
     fn prepare(&mut self, op: &Op) -> Option<i32> {
-        let (opcode, rw_flags) = match op.kind {
-            OpKind::Read => (COMMAND_READ, self.read_flags),
-            OpKind::Write => (COMMAND_WRITE, self.write_flags),
-            OpKind::Fsync => (COMMAND_FSYNC, 0),
-            OpKind::Fdatasync => (COMMAND_FDATASYNC, 0),
-            OpKind::Trim
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => {
+        let (opcode, rw_flags) = match op.kind.class() {
+            OpClass::Bytes(Direction::Read) => (COMMAND_READ, self.read_flags),
+            OpClass::Bytes(Direction::Write) => (COMMAND_WRITE, self.write_flags),
+            OpClass::Sync(SyncScope::All) => (COMMAND_FSYNC, 0),
+            OpClass::Sync(SyncScope::Data) => (COMMAND_FDATASYNC, 0),
+            OpClass::Bytes(Direction::Trim) | OpClass::Sync(SyncScope::Range) | OpClass::File => {
                 let flags = self.options.sync_file_range_flags;
                 return Some(without_data(&mut self.files, op, flags));
             }

@@ -10,8 +10,9 @@ mod fault;
 use std::os::fd::RawFd;
 use std::ptr::{self, NonNull};
 
+use plan::Direction;
 use plan::job::EngineSpec;
-use plan::op::{Op, OpKind};
+use plan::op::{Op, OpClass, OpKind, SyncScope};
 use rustix::fs::SeekFrom;
 
 use crate::one_by_one::ExecuteOne;
@@ -131,27 +132,17 @@ impl Mapped {
 impl ExecuteOne for Mapped {
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> i32 {
         self.forget_replaced(files);
-        let result = match op.kind {
-            OpKind::Read | OpKind::Write => {
+        let result = match op.kind.class() {
+            OpClass::Bytes(Direction::Read | Direction::Write) => {
                 self.copy(op, files, arena).unwrap_or_else(|result| result)
             }
-            OpKind::Fsync | OpKind::Fdatasync => match self.window_of(op) {
+            OpClass::Sync(SyncScope::All | SyncScope::Data) => match self.window_of(op) {
                 Some(window) => window.sync(),
                 None => without_data(files, op, self.sync_flags),
             },
-            OpKind::Trim
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => without_data(files, op, self.sync_flags),
+            OpClass::Bytes(Direction::Trim) | OpClass::Sync(SyncScope::Range) | OpClass::File => {
+                without_data(files, op, self.sync_flags)
+            }
         };
         self.files_generation = files.generation();
         result

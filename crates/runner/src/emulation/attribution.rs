@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use engine::volume::{DirtyGrowth, Tally, UsageMark, VolumeRange};
 use record::{CapRecord, CapsRecord, FillingRecord};
 use volume::design::{Backing, is_in_mb};
-use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, Design, System};
+use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, CapStation, Design, System};
 
 use super::placement::Placement;
 
@@ -167,13 +167,7 @@ impl CapTable {
 
     /// Returns whether what these volumes write to a write-back cache goes to a cap later.
     fn is_behind_cache(&self, group: &Group, volumes: &BTreeSet<u16>) -> bool {
-        let is_at_disks = matches!(
-            group.kind,
-            CapKind::DiskIops
-                | CapKind::DiskBytes
-                | CapKind::VmUncachedIops
-                | CapKind::VmUncachedBytes
-        );
+        let is_at_disks = group.kind.traits().station == CapStation::Disks;
         let mut paths = volumes
             .iter()
             .filter(|idx| group.volume.is_none_or(|own| own == **idx))
@@ -203,19 +197,13 @@ impl CapTable {
             return volumes.contains(&volume);
         }
         let mut paths = volumes.iter().filter_map(|idx| self.paths.get(usize::from(*idx)));
-        match group.kind {
-            CapKind::VmCachedIops | CapKind::VmCachedBytes => paths.any(|path| path.is_cached),
-            CapKind::VmUncachedIops | CapKind::VmUncachedBytes => {
-                paths.any(|path| !path.is_network && !path.is_local)
+        match group.kind.traits().station {
+            CapStation::Cache => paths.any(|path| path.is_cached),
+            CapStation::Disks => paths.any(|path| !path.is_network && !path.is_local),
+            CapStation::Network if group.kind == CapKind::Pool => {
+                paths.any(|path| path.pool.as_ref() == Some(&group.cap))
             }
-            CapKind::Pool => paths.any(|path| path.pool.as_ref() == Some(&group.cap)),
-            CapKind::DiskIops
-            | CapKind::DiskBytes
-            | CapKind::VolumeQuota
-            | CapKind::VolumeIops
-            | CapKind::VolumeCeiling
-            | CapKind::VmEgress
-            | CapKind::NfsSlots => paths.any(|path| path.is_network),
+            CapStation::Network => paths.any(|path| path.is_network),
         }
     }
 }

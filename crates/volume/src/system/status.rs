@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::System;
-use crate::cap::{CapId, CapInfo, CapKind, CapUsage};
+use crate::cap::{CapCount, CapId, CapInfo, CapUsage};
 
 /// A look at a system.
 #[derive(Clone, Debug, Serialize)]
@@ -146,34 +146,17 @@ impl System {
         let (info, cap) = (&self.layout.infos[idx], &self.lanes.caps[CapId(idx as u16)]);
         let start_ns = self.start_ns.unwrap_or(now_ns);
         let elapsed_ns = (now_ns - start_ns).max(1);
-        let capacity_share = match info.kind {
-            CapKind::NfsSlots => self.slots.share(CapId(idx as u16), start_ns, now_ns),
-            CapKind::DiskIops
-            | CapKind::DiskBytes
-            | CapKind::VmCachedIops
-            | CapKind::VmCachedBytes
-            | CapKind::VmUncachedIops
-            | CapKind::VmUncachedBytes
-            | CapKind::VolumeQuota
-            | CapKind::VolumeIops
-            | CapKind::VolumeCeiling
-            | CapKind::Pool
-            | CapKind::VmEgress => cap.n_tokens() as f64 / cap.capacity(now_ns).max(1.0),
+        let counts = info.kind.traits().counts;
+        let capacity_share = match counts {
+            CapCount::Slots => self.slots.share(CapId(idx as u16), start_ns, now_ns),
+            CapCount::Units | CapCount::Weighed | CapCount::Bytes => {
+                cap.n_tokens() as f64 / cap.capacity(now_ns).max(1.0)
+            }
         };
         CapUsage {
-            used: match info.kind {
-                CapKind::VolumeIops => cap.n_ops(),
-                CapKind::DiskIops
-                | CapKind::DiskBytes
-                | CapKind::VmCachedIops
-                | CapKind::VmCachedBytes
-                | CapKind::VmUncachedIops
-                | CapKind::VmUncachedBytes
-                | CapKind::VolumeQuota
-                | CapKind::VolumeCeiling
-                | CapKind::Pool
-                | CapKind::VmEgress
-                | CapKind::NfsSlots => cap.n_tokens(),
+            used: match counts {
+                CapCount::Weighed => cap.n_ops(),
+                CapCount::Units | CapCount::Bytes | CapCount::Slots => cap.n_tokens(),
             },
             capacity_share,
             held_share: cap.held_ns() as f64 / elapsed_ns as f64,

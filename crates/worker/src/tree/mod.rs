@@ -8,17 +8,19 @@ mod overdue;
 mod shared;
 mod state;
 mod task;
+mod traits;
 mod tree_worker;
 
 pub use shared::{CompleteParts, DoneOf, FormatStatus, TreeJob};
 pub use state::{FileFlags, TreeState};
 
 #[cfg(test)]
-pub(crate) use state::Effect;
+pub(crate) use traits::Effect;
 pub(crate) use tree_worker::TreeWorker;
 
 use plan::op::OpKind;
 use plan::tree::SelectFilter;
+use traits::{TaskTraits, WorksOn};
 
 /// A folder holds something (Linux).
 pub(crate) const ENOTEMPTY: i32 = 39;
@@ -81,23 +83,12 @@ impl Stuck {
     /// Returns whether what the operation works towards is there before its first one: every
     /// folder made, every file removed. Nothing failed then, as in Vdbench.
     pub fn is_at_its_end(&self) -> bool {
-        match self.operation {
-            OpKind::Mkdir | OpKind::Delete => self.n_tried == 0,
-            OpKind::Create => self.n_tried == 0 && self.there.n_folders > 0,
-            OpKind::Rmdir => true,
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Stat
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => false,
+        match TaskTraits::of(self.operation).works_on {
+            WorksOn::MissingFolder => self.n_tried == 0,
+            WorksOn::MissingFile => self.n_tried == 0 && self.there.n_folders > 0,
+            WorksOn::EmptyFolder => true,
+            WorksOn::File => self.operation == OpKind::Delete && self.n_tried == 0,
+            WorksOn::FullFile | WorksOn::WrittenFile => false,
         }
     }
 }

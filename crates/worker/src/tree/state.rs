@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 use pattern::tree::Tree;
-use plan::op::OpKind;
-use plan::tree::{FileIo, SelectFilter, TreeTask};
+use plan::tree::SelectFilter;
 
 use super::TreeCounts;
+use super::traits::{Effect, N_EFFECTS, WorksOn};
 
 /// The file is there.
 const EXISTS: u16 = 1;
@@ -74,18 +74,6 @@ pub(crate) enum Refused {
     /// It is not what the operation needs.
     Unfit,
 }
-
-/// What work does to a tree, and others may wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    CreatesFiles,
-    FillsFiles,
-    DeletesFiles,
-    MakesFolders,
-    RemovesFolders,
-}
-
-const N_EFFECTS: usize = 5;
 
 /// The state of a tree.
 #[derive(Debug)]
@@ -364,10 +352,10 @@ impl TreeState {
         effects.iter().any(|effect| self.n_at_work[*effect as usize].load(Acquire) > 0)
     }
 
-    /// Returns whether anything is there that the operation could work on, as far as counts show.
-    pub(crate) fn has_work(
+    /// Returns whether anything is there to work on, as far as counts show.
+    pub(super) fn has_work(
         &self,
-        operation: OpKind,
+        works_on: WorksOn,
         filter: SelectFilter,
         makes_files: bool,
     ) -> bool {
@@ -380,81 +368,13 @@ impl TreeState {
             SelectFilter::Empty => n_files > 0 || has_missing,
             SelectFilter::NotFull => n_files > n_full || has_missing,
         };
-        let is_on_files = !operation.is_on_folder() && operation != OpKind::Create;
-        if is_on_files && !may_pass {
-            return false;
+        match works_on {
+            WorksOn::MissingFolder => n_folders < u64::from(self.tree.n_folders()),
+            WorksOn::EmptyFolder => n_folders > 0,
+            WorksOn::MissingFile => n_files < u64::from(self.tree.n_files()) && n_folders > 0,
+            WorksOn::File => may_pass && n_files > 0,
+            WorksOn::FullFile => may_pass && n_full > 0,
+            WorksOn::WrittenFile => may_pass && n_folders > 0,
         }
-        match operation {
-            OpKind::Mkdir => n_folders < u64::from(self.tree.n_folders()),
-            OpKind::Rmdir | OpKind::Write => n_folders > 0,
-            OpKind::Create => n_files < u64::from(self.tree.n_files()) && n_folders > 0,
-            OpKind::Read | OpKind::Copy | OpKind::Move => n_full > 0,
-            OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr => n_files > 0,
-        }
-    }
-}
-
-/// Returns what a task does to the tree it works on.
-pub(crate) fn effects(task: &TreeTask) -> &'static [Effect] {
-    use Effect::{CreatesFiles, DeletesFiles, FillsFiles, MakesFolders, RemovesFolders};
-    let deletes = matches!(task.io, FileIo::Sequential { delete: true, .. });
-    // One that is chosen by what is in it is made only where it is written in order.
-    let is_made = match task.select.filter {
-        SelectFilter::Any => true,
-        SelectFilter::Empty | SelectFilter::NotFull => {
-            matches!(task.io, FileIo::Sequential { .. })
-        }
-        SelectFilter::Full => false,
-    };
-    match task.operation {
-        OpKind::Mkdir => &[MakesFolders],
-        OpKind::Rmdir => &[RemovesFolders],
-        OpKind::Create => &[CreatesFiles],
-        OpKind::Delete | OpKind::Move => &[DeletesFiles],
-        OpKind::Write if !is_made => &[FillsFiles],
-        OpKind::Write if deletes => &[CreatesFiles, FillsFiles, DeletesFiles],
-        OpKind::Write => &[CreatesFiles, FillsFiles],
-        OpKind::Read
-        | OpKind::Trim
-        | OpKind::Fsync
-        | OpKind::Fdatasync
-        | OpKind::SyncFileRange
-        | OpKind::Stat
-        | OpKind::Open
-        | OpKind::Close
-        | OpKind::Access
-        | OpKind::Setattr
-        | OpKind::Copy => &[],
-    }
-}
-
-/// Returns what others can do so that an operation finds something to work on.
-pub(crate) fn suppliers(operation: OpKind) -> &'static [Effect] {
-    use Effect::{CreatesFiles, DeletesFiles, FillsFiles, MakesFolders, RemovesFolders};
-    match operation {
-        OpKind::Mkdir => &[RemovesFolders],
-        OpKind::Rmdir => &[MakesFolders],
-        OpKind::Write => &[MakesFolders, CreatesFiles],
-        OpKind::Create => &[DeletesFiles, MakesFolders],
-        OpKind::Read | OpKind::Copy | OpKind::Move => &[FillsFiles],
-        OpKind::Trim
-        | OpKind::Fsync
-        | OpKind::Fdatasync
-        | OpKind::SyncFileRange
-        | OpKind::Stat
-        | OpKind::Delete
-        | OpKind::Open
-        | OpKind::Close
-        | OpKind::Access
-        | OpKind::Setattr => &[CreatesFiles],
     }
 }

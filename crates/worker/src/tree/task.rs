@@ -7,7 +7,8 @@ use plan::op::OpKind;
 use plan::tree::{FileIo, SelectFilter, StopAfter, TreeTask};
 
 use super::shared::TreeJob;
-use super::state::{FileFlags, Refused, suppliers};
+use super::state::{FileFlags, Refused};
+use super::traits::{TaskTraits, WorksOn};
 use super::{ENOTEMPTY, Next, Stuck, TreeOp, Verdict};
 
 /// Files or folders tried in a row that did not fit before the work is given up, as in Vdbench.
@@ -87,30 +88,12 @@ impl Task {
         let job_seed = derive(job.seed, Stream::Part, u64::from(idx));
         let worker_seed = derive(worker_seed, Stream::Part, u64::from(idx));
         let select = spec.select;
-        let reads = match spec.operation {
-            OpKind::Write => spec.read_pct.unwrap_or(0.0),
-            OpKind::Read
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => spec.read_pct.unwrap_or(100.0),
-        };
+        let reads = if spec.operation == OpKind::Write { 0.0 } else { 100.0 };
         Ok(Task {
             idx,
             selector: Selector::new(select.order, select.once, n, job_seed, worker_seed),
             sizes: Sizes::new(&spec.block_size, false, worker_seed, 0)?,
-            reads: Chance::from_pct(reads),
+            reads: Chance::from_pct(spec.read_pct.unwrap_or(reads)),
             rng: Rng::for_stream(worker_seed, Stream::Offset, 0),
             spec: spec.clone(),
             stage: Stage::Pick,
@@ -126,6 +109,10 @@ impl Task {
 
     pub(super) fn spec(&self) -> &TreeTask {
         &self.spec
+    }
+
+    fn works_on(&self) -> WorksOn {
+        TaskTraits::of(self.spec.operation).works_on
     }
 
     /// Returns whether the next operation only ends what was asked for: it waits for no rate.
@@ -195,20 +182,8 @@ impl Task {
         match self.spec.operation {
             OpKind::Write if !flags.exists => OpKind::Create,
             OpKind::Write if self.removes_first(flags) => OpKind::Delete,
-            OpKind::Read | OpKind::Write | OpKind::Open | OpKind::Close => OpKind::Open,
-            kind @ (OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move) => kind,
+            kind if TaskTraits::of(kind).opens => OpKind::Open,
+            kind => kind,
         }
     }
 
@@ -392,24 +367,10 @@ impl Task {
         self.stage = Stage::Pick;
         let Some(held) = self.held.take() else { return };
         let state = &job.state;
-        match self.spec.operation {
-            OpKind::Mkdir => state.release_missing_folder(held.entry),
-            OpKind::Rmdir => state.release_folder(held.entry),
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => {
+        match self.works_on() {
+            WorksOn::MissingFolder => state.release_missing_folder(held.entry),
+            WorksOn::EmptyFolder => state.release_folder(held.entry),
+            WorksOn::MissingFile | WorksOn::File | WorksOn::FullFile | WorksOn::WrittenFile => {
                 if held.is_pinned {
                     state.unpin_folder(state.tree().folder_of(held.entry));
                 }
@@ -446,10 +407,10 @@ impl Task {
 
     /// Decides what to do when nothing that fits was found.
     fn without_luck(&mut self, job: &TreeJob) -> Picked {
-        let (operation, filter) = (self.spec.operation, self.spec.select.filter);
-        let makes_files = operation == OpKind::Write && self.is_sequential();
-        let has_work = job.state.has_work(operation, filter, makes_files);
-        if !has_work && !job.state.is_awaited(suppliers(operation)) {
+        let works_on = self.works_on();
+        let makes_files = works_on == WorksOn::WrittenFile && self.is_sequential();
+        let has_work = job.state.has_work(works_on, self.spec.select.filter, makes_files);
+        if !has_work && !job.state.is_awaited(works_on.suppliers()) {
             return if job.has_begun(self.idx) { Picked::Over } else { self.stuck(job, 0) };
         }
         if self.n_tried >= N_TRIED_MAX {
@@ -487,26 +448,8 @@ impl Task {
 
     /// Returns whether others may work on the same file: never where it comes or goes.
     fn may_share(&self) -> bool {
-        let stays = match self.spec.operation {
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Stat
-            | OpKind::Access
-            | OpKind::Setattr => true,
-            OpKind::Create
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Copy
-            | OpKind::Move
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange => false,
-        };
-        stays && self.spec.io == FileIo::Random { shared: true }
+        let may_share = TaskTraits::of(self.spec.operation).may_share;
+        may_share && self.spec.io == FileIo::Random { shared: true }
     }
 
     /// Holds what is at a position, if it fits.
@@ -520,24 +463,12 @@ impl Task {
             is_pinned: false,
             target: None,
         };
-        match self.spec.operation {
-            OpKind::Mkdir => return state.hold_missing_folder(position).map(|()| of_folder),
-            OpKind::Rmdir => return state.hold_empty_folder(position).map(|()| of_folder),
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => {}
+        match self.works_on() {
+            WorksOn::MissingFolder => {
+                return state.hold_missing_folder(position).map(|()| of_folder);
+            }
+            WorksOn::EmptyFolder => return state.hold_empty_folder(position).map(|()| of_folder),
+            WorksOn::MissingFile | WorksOn::File | WorksOn::FullFile | WorksOn::WrittenFile => {}
         }
         let entry = job.in_use.file(position);
         if self.spec.moves_bytes() && state.tree().size_bytes(entry) == 0 {
@@ -569,23 +500,12 @@ impl Task {
     fn fits(&self, flags: FileFlags) -> bool {
         let FileFlags { exists, has_data, is_full } = flags;
         let is_mixed = self.spec.read_pct.is_some_and(|pct| pct > 0.0);
-        let of_operation = match self.spec.operation {
-            OpKind::Create => !exists,
-            OpKind::Read | OpKind::Copy | OpKind::Move => is_full,
-            OpKind::Write if is_mixed => is_full,
-            OpKind::Write => self.is_sequential() || exists,
-            OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr => exists,
+        let of_operation = match self.works_on() {
+            WorksOn::MissingFile => !exists,
+            WorksOn::FullFile => is_full,
+            WorksOn::WrittenFile if is_mixed => is_full,
+            WorksOn::WrittenFile => self.is_sequential() || exists,
+            WorksOn::File | WorksOn::MissingFolder | WorksOn::EmptyFolder => exists,
         };
         of_operation
             && match self.spec.select.filter {

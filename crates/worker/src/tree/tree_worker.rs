@@ -8,8 +8,8 @@ use plan::tree::Activity;
 
 use super::shared::FormatWorker;
 use super::shared::TreeJob;
-use super::state::effects;
 use super::task::Task;
+use super::traits::TaskTraits;
 use super::{Admission, Next, TreeOp, Verdict};
 use crate::paths::TreeUse;
 
@@ -102,7 +102,7 @@ impl TreeWorker {
     fn count_at_work(&self, begins: bool) {
         let TreeAssignment::Tasks { tasks, .. } = &self.work else { return };
         for task in tasks {
-            self.job.state.count_at_work(effects(task.spec()), begins);
+            self.job.state.count_at_work(TaskTraits::effects(task.spec()), begins);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Completion: what comes back becomes counts, latencies and consequences.
 
-use plan::op::{Completion, Op, OpKind};
+use plan::op::{Completion, Op, OpClass, OpKind, SyncScope};
 use plan::{Direction, IoPriority};
 
 use super::{Phase, Worker};
@@ -100,24 +100,9 @@ impl Worker {
     #[inline]
     fn complete_file_io(&mut self, slot_idx: u32, now_ns: u64) -> bool {
         let (slot, Some(hand)) = (self.slots.get(slot_idx), &mut self.tree) else { return false };
-        let dir = match slot.op.kind {
-            OpKind::Read => Direction::Read,
-            OpKind::Write => Direction::Write,
-            OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => return false,
+        let dir = match slot.op.kind.class() {
+            OpClass::Bytes(dir @ (Direction::Read | Direction::Write)) => dir,
+            OpClass::Bytes(Direction::Trim) | OpClass::Sync(_) | OpClass::File => return false,
         };
         let (start_ns, submit_ns) = (slot.start_ns, slot.submit_ns);
         let bytes = u64::from(slot.whole_len());
@@ -349,38 +334,24 @@ impl Worker {
     /// What an operation's end leads to: the write after a trim, the check of a read.
     #[inline]
     fn follow_up<D: Data>(&mut self, slot: &Slot, data: &mut D) {
-        match slot.op.kind {
-            OpKind::Trim if self.job.workload.access.trim_then_write => {
+        match slot.op.kind.class() {
+            OpClass::Bytes(Direction::Trim) if self.job.workload.access.trim_then_write => {
                 let (file_idx, len) = (slot.op.file.0, slot.whole_len());
                 // Writes come after reads in the series of a part, trims after writes.
                 let series = slot.series.saturating_sub(1);
                 let write = ChosenOp::new(OpKind::Write, file_idx, slot.first_offset, len, series);
                 self.waiting.queued.push(write);
             }
-            OpKind::Read if self.verifying.is_on() => self.verify(slot, data),
-            OpKind::Write if self.verifying.is_on() => self.verifying.completed(slot),
-            kind @ (OpKind::Fsync | OpKind::Fdatasync)
-                if self.verifying.is_on() && self.is_whole_sync(kind) =>
+            OpClass::Bytes(Direction::Read) if self.verifying.is_on() => self.verify(slot, data),
+            OpClass::Bytes(Direction::Write) if self.verifying.is_on() => {
+                self.verifying.completed(slot);
+            }
+            OpClass::Sync(SyncScope::All | SyncScope::Data)
+                if self.verifying.is_on() && self.is_whole_sync(slot.op.kind) =>
             {
                 self.verifying.sync_completed(slot.op.slot, true);
             }
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => {}
+            OpClass::Bytes(_) | OpClass::Sync(_) | OpClass::File => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use pattern::verify::{VerifyState, WriteRecord};
 use plan::Direction;
-use plan::op::{FileIdx, OpKind};
+use plan::op::{FileIdx, OpClass};
 
 use super::Worker;
 use crate::chosen::{ChosenOp, Filled};
@@ -40,8 +40,8 @@ impl Worker {
     /// Returns whether an operation is issued at all by a job that verifies an earlier run.
     pub(crate) fn replay(&mut self, chosen: &ChosenOp) -> Replay {
         let dry_run = self.verifying.is_dry_run();
-        match chosen.kind {
-            OpKind::Write if dry_run => {
+        match chosen.kind.class() {
+            OpClass::Bytes(Direction::Write) if dry_run => {
                 let number_io = self.writes.n;
                 self.writes.n += 1;
                 let file = FileIdx(chosen.file_idx);
@@ -54,25 +54,11 @@ impl Worker {
                 }
                 replay
             }
-            OpKind::Trim | OpKind::Read if dry_run => Replay::Skip,
-            OpKind::Read if !self.job.workload.access.write => self.verifying.replay_read(),
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Trim
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Delete
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Open
-            | OpKind::Close
-            | OpKind::Access
-            | OpKind::Setattr
-            | OpKind::Copy
-            | OpKind::Move => Replay::Issue,
+            OpClass::Bytes(_) if dry_run => Replay::Skip,
+            OpClass::Bytes(Direction::Read) if !self.job.workload.access.write => {
+                self.verifying.replay_read()
+            }
+            OpClass::Bytes(_) | OpClass::Sync(_) | OpClass::File => Replay::Issue,
         }
     }
 }

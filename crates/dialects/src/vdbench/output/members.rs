@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use hist::Histogram;
+use plan::Direction;
+use plan::op::OpClass;
 use record::{Interval, JobRecord, SeriesRecord};
 
 use super::counters::Counters;
@@ -41,20 +43,10 @@ pub(super) struct Latencies {
 
 impl Latencies {
     fn add(&mut self, operation: FileOperation, is_asked: bool, lat: &Histogram) {
-        match operation {
-            FileOperation::Read => self.reads.merge(lat),
-            FileOperation::Write => self.writes.merge(lat),
-            FileOperation::Mkdir
-            | FileOperation::Rmdir
-            | FileOperation::Create
-            | FileOperation::Delete
-            | FileOperation::Open
-            | FileOperation::Close
-            | FileOperation::Access
-            | FileOperation::Getattr
-            | FileOperation::Setattr
-            | FileOperation::Copy
-            | FileOperation::Move => {}
+        match operation.kind().class() {
+            OpClass::Bytes(Direction::Read) => self.reads.merge(lat),
+            OpClass::Bytes(Direction::Write) => self.writes.merge(lat),
+            OpClass::Bytes(Direction::Trim) | OpClass::Sync(_) | OpClass::File => {}
         }
         if is_asked {
             self.requested.merge(lat);

@@ -53,20 +53,12 @@ impl Tries<'_> {
             return;
         };
         // Bytes as a design writes them: whole MB/s, and of a network card Mb/s.
-        let (unit_bytes, unit) = match kind {
-            _ if kind.counts_operations() => (1, ""),
-            CapKind::VmEgress => (125_000, "Mb/s"),
-            CapKind::DiskIops
-            | CapKind::DiskBytes
-            | CapKind::VmCachedIops
-            | CapKind::VmCachedBytes
-            | CapKind::VmUncachedIops
-            | CapKind::VmUncachedBytes
-            | CapKind::VolumeQuota
-            | CapKind::VolumeIops
-            | CapKind::VolumeCeiling
-            | CapKind::Pool
-            | CapKind::NfsSlots => (1_000_000, "MB/s"),
+        let (unit_bytes, unit) = if kind.counts_operations() {
+            (1, "")
+        } else if kind == CapKind::VmEgress {
+            (125_000, "Mb/s")
+        } else {
+            (1_000_000, "MB/s")
         };
         let now = limit.per_s / unit_bytes;
         let range = (now, now.max(1).saturating_mul(TIMES_MAX));
