@@ -22,6 +22,7 @@ mod extents;
 mod lanes;
 mod latency;
 mod layout;
+mod load;
 #[cfg(test)]
 mod misuse;
 mod network;

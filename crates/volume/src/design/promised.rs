@@ -7,7 +7,7 @@ use plan::keys::{Keys, Located};
 
 use super::check;
 use super::parser::{ParsedVolume, Parser};
-use crate::limits::{Flow, Load};
+use crate::load::{Flow, Load};
 
 /// A load that a volume of a design is to carry. Those of one phase hold at the same time.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! The host cache in closed form: hits, the disk behind it, warm-up.
 
 use super::compose::alone;
-use super::flow::Load;
 use super::path;
 use crate::design::{Backing, CacheMode, Design};
+use crate::load::Load;
 
 /// What the host cache makes of reads at random places of a working set.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,11 +5,12 @@
 //! their machine, pool and clients: each gets what it needs or its turns at what is left.
 
 use super::bound::Bound;
-use super::flow::{CapUse, Done, Flow, Load, Scope};
+use super::flow::{CapUse, Done, Scope};
 use super::path;
 use super::queue;
 use crate::cap::CapKind;
 use crate::design::Design;
+use crate::load::{Flow, Load};
 
 /// Returns what one volume does while the others rest.
 ///

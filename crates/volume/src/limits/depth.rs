@@ -7,8 +7,8 @@
 
 use super::bound::Bound;
 use super::compose::together;
-use super::flow::Flow;
 use crate::design::Design;
+use crate::load::Flow;
 
 /// Most I/Os in flight that a table goes up to.
 const DEPTH_MAX: u32 = 1 << 20;

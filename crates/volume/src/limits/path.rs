@@ -13,7 +13,7 @@
 
 use super::bound::Bound;
 use super::credit::Credits;
-use super::flow::{CapUse, Load, Scope};
+use super::flow::{CapUse, Scope};
 use super::network;
 use super::queue;
 use super::stripe::{self, Split};
@@ -22,6 +22,7 @@ use crate::design::{
     Backing, CacheMode, Cap, Client, Design, Latency, Limit, Merging, NetworkVolume, Stripe, Vm,
     Volume,
 };
+use crate::load::Load;
 
 const NS_PER_S: f64 = 1e9;
 

@@ -15,12 +15,13 @@ mod quota;
 
 use super::bound::Bound;
 use super::compose::together;
-use super::flow::{Done, Flow, Load};
+use super::flow::Done;
 use super::path;
 use crate::cap::CapKind;
 use crate::design::{
     Backing, CacheMode, Design, Disk, Limit, Local, NetworkVolume, OWN_DISK, Stripe, Volume, per_s,
 };
+use crate::load::{Flow, Load};
 
 /// Most of a rate by which a change must lift it to be proposed: less is rounding.
 const GAIN_MIN: f64 = 0.001;
