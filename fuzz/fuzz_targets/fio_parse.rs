@@ -5,7 +5,8 @@
 mod common;
 
 use common::{FILE_NAME, OneFile, check};
-use dialects::fio::{LowerOptions, parse_file};
+use dialects::LowerOptions;
+use dialects::fio::parse_file;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -3,7 +3,7 @@
 
 use plan::{Diagnostic, Plan, Severity};
 
-use crate::{Likeness, Loader, Overrides, Translation};
+use crate::{Likeness, Loader, LowerOptions, Overrides, Translation};
 
 /// What every language does.
 pub trait Dialect: Sync + Send {
@@ -64,6 +64,14 @@ pub struct Request<'a> {
     pub all_hosts_local: bool,
     /// The plan is to be run here and now; else it is to be looked at.
     pub is_to_run: bool,
+}
+
+impl<'a> LowerOptions<'a> {
+    /// Returns what a request asks for.
+    pub(crate) fn of(request: &Request<'a>) -> Self {
+        let overrides = Some(request.overrides);
+        LowerOptions { sections: request.sections, readonly: false, overrides }
+    }
 }
 
 impl Request<'_> {

@@ -21,13 +21,16 @@ pub mod loader;
 mod misuse;
 pub mod native;
 pub mod needs;
+mod overrides;
+mod sections;
 pub mod translation;
 pub mod vdbench;
 
 pub use dialect::{Dialect, Parsed, ReadPlan, Request};
-pub use fio::{LowerOptions, Overrides};
 pub use foreign::Foreign;
 pub use languages::{DIALECTS, find_dialect, likeliest};
 pub use likeness::Likeness;
 pub use loader::{FilesOnly, LoadError, Loader, NO_HOST};
+pub use overrides::{LowerOptions, Overrides};
+pub use sections::Input;
 pub use translation::Translation;

@@ -3,10 +3,10 @@
 
 mod support;
 
-use dialects::fio::{LowerOptions, parse_text};
+use dialects::fio::parse_text;
 use dialects::{
-    DIALECTS, Dialect, FilesOnly, Likeness, LoadError, Overrides, ReadPlan, Request, find_dialect,
-    likeliest,
+    DIALECTS, Dialect, FilesOnly, Likeness, LoadError, LowerOptions, Overrides, ReadPlan, Request,
+    find_dialect, likeliest,
 };
 use plan::Plan;
 use support::{MapHost, all_shown};

@@ -9,7 +9,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use dialects::fio::{LowerOptions, parse_file};
+use dialects::LowerOptions;
+use dialects::fio::parse_file;
 use dialects::native;
 use support::{FolderHost, MapHost, all_shown};
 

@@ -3,7 +3,8 @@
 
 mod support;
 
-use dialects::fio::{LowerOptions, parse_file, parse_text, write};
+use dialects::LowerOptions;
+use dialects::fio::{parse_file, parse_text, write};
 use dialects::native;
 use plan::{Job, Plan, Step};
 use support::{FolderHost, MapHost, all_shown, difference, rows};

@@ -2,7 +2,8 @@
 
 mod support;
 
-use dialects::fio::{LowerOptions, parse_file};
+use dialects::LowerOptions;
+use dialects::fio::parse_file;
 use plan::Diagnostic;
 use support::fio::parse;
 use support::{MapHost, all_shown};

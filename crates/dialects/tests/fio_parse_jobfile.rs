@@ -3,7 +3,8 @@
 mod support;
 
 use dialects::Parsed;
-use dialects::fio::{LowerOptions, Overrides, parse_args, parse_file, parse_text};
+use dialects::fio::{parse_args, parse_file, parse_text};
+use dialects::{LowerOptions, Overrides};
 use plan::EngineKind;
 use plan::workload::BlockSize;
 use support::fio::parse;

@@ -2,7 +2,8 @@
 
 mod support;
 
-use dialects::fio::{LowerOptions, parse_args, parse_file, parse_text, sniff};
+use dialects::LowerOptions;
+use dialects::fio::{parse_args, parse_file, parse_text, sniff};
 use proptest::prelude::*;
 use support::MapHost;
 use support::fio::parse;

@@ -2,7 +2,8 @@
 
 mod support;
 
-use dialects::fio::{LowerOptions, parse_text};
+use dialects::LowerOptions;
+use dialects::fio::parse_text;
 use plan::files::Size;
 use plan::load::Rate;
 use plan::verify::PatternPart;

@@ -2,10 +2,11 @@
 
 use std::process::Command;
 
+use dialects::LowerOptions;
 use dialects::NO_HOST;
 use dialects::fio::output::{self, JsonOptions, ReportTime};
+use dialects::fio::parse_text;
 use dialects::fio::result::{FioResult, ResultError, is_result, read_result};
-use dialects::fio::{LowerOptions, parse_text};
 use record::{Latency, Outcome};
 use serde_json::{Value, json};
 

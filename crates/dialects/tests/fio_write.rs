@@ -2,7 +2,8 @@
 
 mod support;
 
-use dialects::fio::{LowerOptions, parse_text, write};
+use dialects::LowerOptions;
+use dialects::fio::{parse_text, write};
 use plan::job::{Part, PartRegion};
 use plan::load::{Rate, RatePeriod, RatePeriods};
 use plan::{Job, Plan, Step};

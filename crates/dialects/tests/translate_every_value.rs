@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{self, Options};
-use dialects::{Translation, fio, native};
+use dialects::{LowerOptions, Translation, fio, native};
 use plan::load::Rate;
 use plan::param::{self, Param, Setting, Support, Value, ValueKind};
 use plan::{EngineKind, Job, Plan, Step};
@@ -74,7 +74,7 @@ fn base(access: &str) -> Job {
         "[j]\nfilename=/mnt/a/f\nsize=64m\nbs=8k\nrw={access}\nnorandommap\ndirect=1\n\
          ioengine=io_uring\niodepth=4\ntime_based\nruntime=5\n"
     );
-    let read = fio::parse_text("t", &text, &fio::LowerOptions::default(), &MapHost::default());
+    let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
     assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
     let mut job = read.plan.jobs().next().expect("one").clone();
     job.options.clear();
@@ -108,7 +108,7 @@ fn read_vdbench(text: &str) -> Vec<Job> {
 
 /// Reads a plan of our own back; `None` where its values do not go together.
 fn read_native(text: &str) -> Option<Job> {
-    let read = native::parse_text("t", text, &fio::LowerOptions::default(), &MapHost::default());
+    let read = native::parse_text("t", text, &LowerOptions::default(), &MapHost::default());
     let mut job = read.plan.jobs().next().filter(|_| !read.has_errors())?.clone();
     job.options.clear();
     Some(job)
@@ -193,7 +193,7 @@ fn check_vdbench(job: &Job, set: &[&str]) {
 
 fn check_fio(job: &Job, set: &[&str]) {
     let Translation { text, losses, lost } = fio::write(&plan_of(job));
-    let read = fio::parse_text("t", &text, &fio::LowerOptions::default(), &MapHost::default());
+    let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
     let shown = format!("{set:?}\n{text}\n{losses:#?}\n{}", all_shown(&read.diagnostics));
     assert!(!read.has_errors(), "{shown}");
     assert!(!losses.iter().any(|loss| loss.contains("has no option for it")), "{shown}");

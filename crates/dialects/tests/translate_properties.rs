@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{self, Options};
-use dialects::{Translation, fio, native};
+use dialects::{LowerOptions, Translation, fio, native};
 use plan::files::{Size, SyncMode};
 use plan::job::PartRegion;
 use plan::load::Rate;
@@ -126,7 +126,7 @@ fn any_choice() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Fate)
 }
 
 fn parse_fio(text: &str) -> Option<Plan> {
-    let read = fio::parse_text("t", text, &fio::LowerOptions::default(), &MapHost::default());
+    let read = fio::parse_text("t", text, &LowerOptions::default(), &MapHost::default());
     // Some options do not go together; which is not the question here.
     (!read.has_errors()).then_some(read.plan)
 }
@@ -360,7 +360,7 @@ fn check(walk: &str, chosen: &[(&'static str, Fate)]) {
     let Some(plan) = parse_fio(&text) else { return };
     let host = MapHost::default();
     let own = native::write(&plan);
-    let read = native::parse_text("t", &own.text, &fio::LowerOptions::default(), &host);
+    let read = native::parse_text("t", &own.text, &LowerOptions::default(), &host);
     assert!(!read.has_errors(), "{}\n{}", own.text, all_shown(&read.diagnostics));
     let (was, is) = (meaning(&plan), meaning(&read.plan));
     assert!(was == is && own.losses.is_empty(), "{text}\n{}", difference(&was, &is));

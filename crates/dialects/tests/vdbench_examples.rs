@@ -4,9 +4,11 @@
 
 mod support;
 
-use dialects::fio::{self, LowerOptions};
 use dialects::vdbench::{Options, parse_files, simulation};
-use dialects::{FilesOnly, LoadError, Loader, Overrides, ReadPlan, Request, find_dialect, native};
+use dialects::{
+    FilesOnly, LoadError, Loader, LowerOptions, Overrides, ReadPlan, Request, find_dialect, fio,
+    native,
+};
 use plan::Severity;
 use support::{FolderHost, MapHost, all_shown, rows};
 

@@ -4,11 +4,10 @@
 
 mod support;
 
-use dialects::fio::{self, LowerOptions};
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::run::Rate;
 use dialects::vdbench::{self, Options, Parsed, parse_files, parse_text};
-use dialects::{Loader, native};
+use dialects::{Loader, LowerOptions, fio, native};
 use plan::{Diagnostic, Plan, Severity};
 use support::{FolderHost, MapHost, all_shown, difference, rows};
 

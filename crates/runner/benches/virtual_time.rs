@@ -11,8 +11,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use dialects::LowerOptions;
 use dialects::NO_HOST;
-use dialects::fio::{LowerOptions, parse_text};
+use dialects::fio::parse_text;
 use engine::Usage;
 use record::Record;
 use runner::{Control, EmulatedTime, Emulation, RunOptions};

@@ -3,10 +3,10 @@
 use plan::param::{self, ValueKind, find_fio};
 use plan::{Diagnostic, Span};
 
-use super::input::{Input, Part, RawOption, Section};
 use super::read::read_job_file;
 use super::switches::{Arity, SWITCHES, Switch, Switches, find_switch};
 use crate::Loader;
+use crate::sections::{Input, Part, RawOption, Section};
 
 /// Reads fio's arguments (without the program's name) and the job files they name.
 ///

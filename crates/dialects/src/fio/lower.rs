@@ -6,11 +6,10 @@ use plan::{Diagnostic, EngineKind, Job, Plan, Severity, Span, Step};
 
 use super::cross::{self, OptionSites};
 use super::engines::{Engine, engine};
-use super::input::{Input, RawOption, Section};
-use super::overrides::Overrides;
 use super::switches::find_switch;
 use super::value::Reading;
-use crate::{Loader, Parsed};
+use crate::sections::{DIAGNOSTICS_MAX, Input, RawOption, Section};
+use crate::{Loader, LowerOptions, Overrides, Parsed};
 
 /// Most jobs of a plan, clones not counted: each takes some KiB, and a file of brackets must not
 /// fill the memory. fio itself stops at 4096.
@@ -30,17 +29,6 @@ const PROFILE_OPTIONS: &[&str] = &[
     "threads",
     "threads-per-queue",
 ];
-
-/// What a user wants besides what is written.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LowerOptions<'a> {
-    /// Sections of job files to run; empty is all.
-    pub sections: &'a [String],
-    /// Jobs that write or trim are mistakes.
-    pub readonly: bool,
-    /// Options and paths that replace what is written; `None` changes nothing.
-    pub overrides: Option<&'a Overrides>,
-}
 
 impl Input {
     /// Gives the sections their meaning.
@@ -380,8 +368,7 @@ impl Lowering<'_> {
 
     /// Keeps a reason against running, up to the same limit as mistakes.
     fn refuse(&mut self, finding: Diagnostic) {
-        if self.refusals.len() < super::input::DIAGNOSTICS_MAX && !self.refusals.contains(&finding)
-        {
+        if self.refusals.len() < DIAGNOSTICS_MAX && !self.refusals.contains(&finding) {
             self.refusals.push(finding);
         }
     }

@@ -11,9 +11,7 @@
 mod args;
 mod cross;
 mod engines;
-pub(crate) mod input;
 mod lower;
-pub(crate) mod overrides;
 mod read;
 mod scan;
 mod showcmd;
@@ -29,9 +27,6 @@ pub mod result;
 
 pub use args::read_args;
 pub use engines::enghelp;
-pub use input::Input;
-pub use lower::LowerOptions;
-pub use overrides::Overrides;
 pub use showcmd::usage;
 pub use sniff::sniff;
 pub use switches::{Eta, Format, Switches};
@@ -39,7 +34,9 @@ pub use write::write;
 
 use plan::{Plan, Severity};
 
-use crate::{Dialect, Likeness, Loader, Parsed, ReadPlan, Request, Translation};
+use crate::{
+    Dialect, Input, Likeness, Loader, LowerOptions, Parsed, ReadPlan, Request, Translation,
+};
 
 /// The language of fio's job files.
 #[derive(Clone, Copy, Debug)]
@@ -84,14 +81,6 @@ impl Dialect for Fio {
 
     fn write(&self, plan: &Plan) -> Translation {
         write(plan)
-    }
-}
-
-impl<'a> LowerOptions<'a> {
-    /// Returns what a request asks for.
-    pub(crate) fn of(request: &Request<'a>) -> Self {
-        let overrides = Some(request.overrides);
-        LowerOptions { sections: request.sections, readonly: false, overrides }
     }
 }
 

@@ -3,10 +3,10 @@
 use plan::job::Source;
 use plan::{Diagnostic, Span};
 
-use super::input::{Input, Part, RawOption, Section};
 use super::scan::{Line, Piece, ScannedLine, lines};
 use super::vars::substitute;
 use crate::loader::FILE_BYTES_MAX;
+use crate::sections::{Input, Part, RawOption, Section};
 use crate::{LoadError, Loader};
 
 /// Deepest nesting of includes; loops through differently written paths end here.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::input::{Input, Section};
 use super::switches::SWITCHES;
+use crate::sections::{Input, Section};
 
 impl Input {
     /// Writes the sections as fio's command line, with variables replaced and comments cut.

@@ -9,7 +9,7 @@ use plan::{Diagnostic, Job, Step};
 use toml::de::{DeTable, DeValue};
 
 use super::{SCHEMA, steps, tree_read};
-use crate::fio::input::{Input, RawOption, Section};
+use crate::sections::{Input, RawOption, Section};
 use crate::{LoadError, Loader, LowerOptions, Parsed};
 
 /// Parses plans of ours that run one after another.
@@ -92,7 +92,7 @@ pub fn parse_text(
         let plan = plan::Plan { sources: input.sources, ..plan::Plan::default() };
         return Parsed { plan, diagnostics: input.diagnostics, refusals: Vec::new() };
     }
-    input.parts.push(crate::fio::input::Part { is_file: true, sections });
+    input.parts.push(crate::sections::Part { is_file: true, sections });
     let mut parsed = input.lower(wishes, loader);
     if !parsed.has_errors() && wishes.sections.is_empty() {
         fold(&mut parsed, steps);

@@ -3,7 +3,7 @@
 use ::needs::{Amount, Figure, LoadRequirement, Needs, PhaseName, VolumeRequirement, mount};
 use plan::{Diagnostic, Span};
 
-use crate::fio::input::{RawOption, Section};
+use crate::sections::{RawOption, Section};
 
 /// How long a phase is run, unless `--set runtime=` says: as long as ten windows of a cap and
 /// most credits of a machine's start need.

@@ -16,7 +16,7 @@ use plan::{Diagnostic, Plan};
 
 use ::needs::{Needs, PhaseName, Requirements, requirements};
 
-use crate::fio::input::{Input, Part, Section};
+use crate::sections::{Input, Part, Section};
 use crate::{
     Dialect, Likeness, LoadError, Loader, LowerOptions, Parsed, ReadPlan, Request, Translation,
     native,

@@ -4,7 +4,7 @@ use ::needs::{Requirements, SeriesSample, VolumeRequirement, read_series, series
 use plan::Diagnostic;
 
 use super::job::{make_section, region, sizes, sizes_option, walk};
-use crate::fio::input::Section;
+use crate::sections::Section;
 
 /// Most periods of a job, an hour of seconds: what `rate_periods` takes.
 const PERIODS_MAX: usize = 3600;

@@ -11,7 +11,7 @@ use super::options::Options;
 use super::params::{DEFINITIONS, Param, Params};
 use super::plain::PlainForm;
 use crate::Loader;
-use crate::fio::overrides::rest_below;
+use crate::overrides::rest_below;
 
 /// In which order definitions stand.
 pub(super) const ORDER: &str =

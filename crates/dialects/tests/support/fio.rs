@@ -1,7 +1,8 @@
 //! fio's language.
 
+use dialects::LowerOptions;
 use dialects::Parsed;
-use dialects::fio::{LowerOptions, parse_text};
+use dialects::fio::parse_text;
 
 use super::MapHost;
 

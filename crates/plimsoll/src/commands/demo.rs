@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dialects::fio::{self, LowerOptions, Overrides};
+use dialects::{LowerOptions, Overrides, fio};
 
 use super::execute::{self, ResultArgs, SafetyArgs};
 use super::input;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use dialects::fio::{LowerOptions, parse_text};
+use dialects::fio::parse_text;
 use dialects::vdbench::result::{FLATFILE, PARMFILE};
-use dialects::{NO_HOST, native};
+use dialects::{LowerOptions, NO_HOST, native};
 use sha2::{Digest, Sha256};
 use store::{Begin, Imported, Source, Store};
 

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bench::workers::Workers;
 use clap::ValueEnum;
-use dialects::fio::{self, LowerOptions};
-use dialects::{Loader, likeliest};
+use dialects::{Loader, LowerOptions, fio, likeliest};
 use plan::Plan;
 use runner::Emulation;
 

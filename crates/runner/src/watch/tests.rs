@@ -1,7 +1,8 @@
 //! A worker whose engine has a fault, in either phase of a step; requests from outside.
 
+use dialects::LowerOptions;
 use dialects::NO_HOST;
-use dialects::fio::{LowerOptions, parse_text};
+use dialects::fio::parse_text;
 use engine::{Arena, Engine, EngineError, FileTable, Wait};
 use plan::Job;
 use plan::op::{Completion, Op};

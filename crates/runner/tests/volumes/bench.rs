@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use dialects::LowerOptions;
 use dialects::NO_HOST;
-use dialects::fio::{LowerOptions, parse_text};
+use dialects::fio::parse_text;
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
 use runner::{Control, DesignChange, EmulatedTime, Emulation, RunError, RunEvent, RunOptions};

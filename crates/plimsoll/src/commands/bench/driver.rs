@@ -10,7 +10,7 @@ use bench::suite::rows::Running;
 use bench::suite::{CurvePart, Step};
 use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions, append};
-use dialects::fio::{self, LowerOptions};
+use dialects::{LowerOptions, fio};
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{Note, NoteSeverity, Outcome, Record};

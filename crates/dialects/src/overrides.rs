@@ -1,9 +1,21 @@
-//! `--set KEY=VALUE` and `--remap FROM=TO`: changes to a job file without editing it.
+//! What a user wants besides what is written: sections, `--set KEY=VALUE` and `--remap FROM=TO`,
+//! changes to a file without editing it.
 
 use plan::Span;
 use plan::files::Fileset;
 
-use super::input::RawOption;
+use crate::sections::RawOption;
+
+/// What a user wants besides what is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LowerOptions<'a> {
+    /// Sections of job files to run; empty is all.
+    pub sections: &'a [String],
+    /// Jobs that write or trim are mistakes.
+    pub readonly: bool,
+    /// Options and paths that replace what is written; `None` changes nothing.
+    pub overrides: Option<&'a Overrides>,
+}
 
 /// Changes applied to every job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +28,7 @@ pub struct Overrides {
 
 impl Overrides {
     /// Makes the option that `--set` stands for. It has no place in any text.
-    pub(super) fn option(key: &str, value: &str) -> RawOption {
+    pub(crate) fn option(key: &str, value: &str) -> RawOption {
         let nowhere = Span { line: 0, column: 0, ..Span::default() };
         RawOption {
             key: key.to_owned(),
@@ -30,7 +42,7 @@ impl Overrides {
 
     /// Replaces path prefixes and counts the changed paths of each pair. Whole components match:
     /// `/mnt` is no prefix of `/mnt2/file`. The first pair that matches a path counts.
-    pub(super) fn remap(&self, files: &mut Fileset, n_changed: &mut [usize]) {
+    pub(crate) fn remap(&self, files: &mut Fileset, n_changed: &mut [usize]) {
         let paths = files.names.iter_mut().chain(&mut files.directories).chain(&mut files.open_dir);
         for path in paths {
             for ((from, to), count) in self.remap.iter().zip(n_changed.iter_mut()) {

@@ -1,9 +1,10 @@
-//! What was written, before it means anything: sections and options with their places.
+//! What was written, before it means anything: sections and options with their places. Job files
+//! of fio, plans of our own and needs all become these; [`crate::fio`] gives them their meaning.
 
 use plan::job::Source;
 use plan::{Diagnostic, Severity, Span};
 
-/// Job files, command line and overrides as written; [`super::lower`] gives them their meaning.
+/// Texts and command line as written.
 #[derive(Clone, Debug, Default)]
 pub struct Input {
     /// The texts read, in the order of reading.
@@ -13,7 +14,7 @@ pub struct Input {
     /// The command line's sections, then each job file's.
     pub(crate) parts: Vec<Part>,
     /// Mistakes beyond [`DIAGNOSTICS_MAX`].
-    pub(super) n_dropped: usize,
+    pub(crate) n_dropped: usize,
 }
 
 /// The sections of the command line or of one job file with all it includes.
@@ -49,7 +50,7 @@ pub(crate) struct RawOption {
 
 /// Most findings that are kept: a user corrects the file long before, and a large file that is not
 /// a job file at all must not fill the memory with them.
-pub(super) const DIAGNOSTICS_MAX: usize = 200;
+pub(crate) const DIAGNOSTICS_MAX: usize = 200;
 
 impl Input {
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
@@ -61,7 +62,7 @@ impl Input {
     }
 
     /// Returns whether so many mistakes were found that looking for more is of no use.
-    pub(super) fn is_hopeless(&self) -> bool {
+    pub(crate) fn is_hopeless(&self) -> bool {
         self.n_dropped > 0
     }
 
