@@ -123,7 +123,8 @@ fn price(change: &Change) -> String {
     }
 }
 
-fn dollars(usd: f64) -> String {
+/// Prints an amount with two digits behind the point and commas between thousands.
+pub(super) fn dollars(usd: f64) -> String {
     let cents = (usd * 100.0).round() as u64;
     format!("{}.{:02}", format_count(cents / 100), cents % 100)
 }

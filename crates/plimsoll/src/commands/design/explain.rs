@@ -1,10 +1,11 @@
 //! Why this design, why not a cheaper one, and what would lift what binds.
 
 use ::catalog::cost::{Purchase, cost};
-use ::design::advice::advice;
+use ::design::advice::{Advice, advice};
 use ::design::explain::{Change, changes, explain};
 use ::design::{
-    CapAsked, Judged, PhaseJudged, Ranked, SearchInput, Terms, bill, judge, parse, rejected,
+    CapAsked, Judged, PhaseJudged, Ranked, Rejected, SearchInput, Terms, bill, judge, parse,
+    rejected,
 };
 use units::format_number;
 use volume::Design;
@@ -32,25 +33,50 @@ pub(super) fn page(
     page.push_str(&of_design(answer, asked, idx, ranked));
     let Some(design) = parse(&answer.market, &asked.need, ranked) else { return page };
     let judged = judge(&design, &asked.need);
-    page.push_str("\nWhat it costs\n");
-    page.push_str(&lines(&answer.market.terms, &design));
-    page.push_str("\nLoad on each cap\n");
-    for phase in &judged.phases {
-        page.push_str(&caps(phase));
+    let all = rejected(&answer.market, &asked.need, ranked, &options(args));
+    let compared = "Every machine, type, number of disks and cache mode was compared. Next to it, \
+                    cheaper, and rejected:";
+    let cheaper = fill("  ", compared, COLUMNS) + &rejections(&all, "no machine and no disks are");
+    let rules = advice(&design, &asked.need, &judged);
+    page + &sections(&answer.market.terms, &design, &judged, &cheaper, &rules)
+}
+
+/// Returns what is said of a chosen design, whatever it is made of; `cheaper` is why it is not a
+/// cheaper one.
+pub(super) fn sections(
+    terms: &Terms,
+    design: &Design,
+    judged: &Judged,
+    cheaper: &str,
+    rules: &[Advice],
+) -> String {
+    let loads: String = judged.phases.iter().map(caps).collect();
+    let all = [
+        ("What it costs", &*lines(terms, design)),
+        ("Load on each cap", &*loads),
+        ("What each load does by queue depth", &*depths(design, judged)),
+        ("Why not a cheaper one", cheaper),
+        ("What lifts what binds", &*lifts(design, judged, terms)),
+        ("Rules that apply", &*explained::rules(rules)),
+    ];
+    all.iter().map(|(title, text)| format!("\n{title}\n{text}")).collect()
+}
+
+/// Lists cheaper designs with what rejects each; `none` is what is not cheaper where there are
+/// none.
+pub(super) fn rejections(all: &[Rejected], none: &str) -> String {
+    let line = |it: &Rejected| {
+        let usd = dollars(it.price.usd());
+        fill("  - ", &format!("{}, USD {usd}: {}", it.change, why_text(&it.why)), COLUMNS)
+    };
+    match all {
+        [] => format!("  - nothing: {none} cheaper\n"),
+        all => all.iter().map(line).collect(),
     }
-    page.push_str("\nWhat each load does by queue depth\n");
-    page.push_str(&depths(&design, &judged));
-    page.push_str("\nWhy not a cheaper one\n");
-    page.push_str(&cheaper(args, asked, answer, ranked));
-    page.push_str("\nWhat lifts what binds\n");
-    page.push_str(&lifts(&design, &judged, &answer.market.terms));
-    page.push_str("\nRules that apply\n");
-    page.push_str(&explained::rules(&advice(&design, &asked.need, &judged)));
-    page
 }
 
 /// Returns each part of the price.
-pub(super) fn lines(terms: &Terms, design: &Design) -> String {
+fn lines(terms: &Terms, design: &Design) -> String {
     let order = bill::order(design, terms.region.as_deref(), 0.0);
     let Some((order, edition)) = order.ok().zip(design.rows()) else { return String::new() };
     let order = Purchase {
@@ -85,7 +111,7 @@ pub(super) const ON_CREDITS: &str = "On credits: the cap sustains the rate shown
                                      headroom are those of the largest series of that shape that \
                                      the credits carry. Credits of machines are not counted.";
 
-pub(super) fn caps(phase: &PhaseJudged) -> String {
+fn caps(phase: &PhaseJudged) -> String {
     let mut text = format!("  phase {}\n", phase.phase);
     text.push_str("    cap                  carries      asked  used headroom  what\n");
     for cap in &phase.caps {
@@ -108,29 +134,6 @@ pub(super) fn caps(phase: &PhaseJudged) -> String {
     text
 }
 
-fn cheaper(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> String {
-    let mut text = fill(
-        "  ",
-        "Every machine, type, number of disks and cache mode was compared. Next to it, cheaper, \
-         and rejected:",
-        COLUMNS,
-    );
-    let all = rejected(&answer.market, &asked.need, ranked, &options(args));
-    for rejected in &all {
-        let line = format!(
-            "{}, USD {}: {}",
-            rejected.change,
-            dollars(rejected.price.usd()),
-            why_text(&rejected.why)
-        );
-        text.push_str(&fill("  - ", &line, COLUMNS));
-    }
-    if all.is_empty() {
-        text.push_str("  - nothing: no machine and no disks are cheaper\n");
-    }
-    text
-}
-
 /// Returns the largest load of each volume in the tightest phase.
 fn main_flows(judged: &Judged) -> Option<(&PhaseJudged, Vec<usize>)> {
     let (phase, _) = judged.tightest()?;
@@ -148,7 +151,7 @@ fn main_flows(judged: &Judged) -> Option<(&PhaseJudged, Vec<usize>)> {
 }
 
 /// Returns rate and latency by queue depth of the largest load of each volume.
-pub(super) fn depths(design: &Design, judged: &Judged) -> String {
+fn depths(design: &Design, judged: &Judged) -> String {
     let Some((phase, main)) = main_flows(judged) else { return String::new() };
     let mut text = String::new();
     for idx in main {
@@ -184,7 +187,7 @@ pub(super) fn tightest_flow(judged: &Judged) -> Option<(&PhaseJudged, usize)> {
     (0..phase.flows.len()).find(is_on_it).map(|flow_idx| (phase, flow_idx))
 }
 
-pub(super) fn lifts(design: &Design, judged: &Judged, terms: &Terms) -> String {
+fn lifts(design: &Design, judged: &Judged, terms: &Terms) -> String {
     let mut text = fill("  ", &binds(judged), COLUMNS);
     let Some((phase, flow_idx)) = tightest_flow(judged) else { return text };
     let mut changes = changes(design, &phase.flows, flow_idx, terms);

@@ -2,7 +2,9 @@
 
 use ::design::advice::advice;
 use ::design::explain::changes;
-use ::design::{Judged, Lack, Nearest, Price, Ranked, SearchInput, judge, parse, rejected, toml};
+use ::design::{
+    Judged, Lack, Nearest, Price, Ranked, SearchInput, Terms, judge, parse, rejected, toml,
+};
 use serde_json::{Value, json};
 use volume::limits::by_depth;
 
@@ -22,21 +24,15 @@ pub(super) fn page(
     explained: Option<(&CloudAnswer<'_>, &Ranked)>,
 ) -> String {
     let of_answer = |answer: &CloudAnswer<'_>| {
-        let terms = &answer.market.terms;
         let designs = answer.found.designs.iter().map(|ranked| design(asked, answer, ranked));
-        json!({
-            "cloud": terms.cloud.as_str(),
-            "region": terms.region,
-            "edition": terms.edition,
-            "term": terms.term.as_str(),
-            "month_hours": terms.month_hours,
-            "machine_hours": terms.machine_hours,
-            "n_machines": answer.found.n_machines,
+        let mut found = json!({
             "designs": designs.collect::<Vec<_>>(),
             "nearest": answer.nearest.as_ref().map(nearest),
             "nearest_known": answer.nearest_known.as_ref().map(nearest),
             "notes": notes(asked, answer),
-        })
+        });
+        put_place(&mut found, &answer.market.terms, answer.found.n_machines);
+        found
     };
     let page = json!({
         "schema": SCHEMA,
@@ -48,7 +44,18 @@ pub(super) fn page(
     format!("{page:#}\n")
 }
 
-fn price(price: Price) -> Value {
+/// Adds where and at what prices was searched, in so many machine sizes.
+pub(super) fn put_place(found: &mut Value, terms: &Terms, n_machines: usize) {
+    found["cloud"] = terms.cloud.as_str().into();
+    found["region"] = terms.region.clone().into();
+    found["edition"] = terms.edition.clone().into();
+    found["term"] = terms.term.as_str().into();
+    found["month_hours"] = terms.month_hours.into();
+    found["machine_hours"] = terms.machine_hours.into();
+    found["n_machines"] = n_machines.into();
+}
+
+pub(super) fn price(price: Price) -> Value {
     json!({
         "usd": (price.usd() * 100.0).round() / 100.0,
         "is_unpriced": price.is_unpriced,
@@ -84,7 +91,7 @@ fn design(asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Val
     })
 }
 
-fn finite(value: f64) -> Option<f64> {
+pub(super) fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())
 }
 

@@ -6,13 +6,15 @@ use ::catalog::Catalog;
 use ::design::netapp::{
     self, MACHINES_MAX, Machines, NetworkError, Options, Qos, Ranked, SearchResult,
 };
-use ::design::{Market, Price, SearchInput, judge, promises};
+use ::design::{Market, SearchInput, judge, promises};
 use serde_json::{Value, json};
 use units::format_count;
 
 use super::form::Form;
-use super::text::{COLUMNS, binds, dollars, head, why_text};
+use super::json::{self, SCHEMA, put_place};
+use super::text::{self, COLUMNS, binds, head, price, why_text};
 use super::{Args, explain, failure, form, terms};
+use crate::commands::explained::rules_json;
 use crate::exit::{Exit, Failure};
 use crate::fill::fill;
 use crate::stream;
@@ -150,33 +152,9 @@ fn page(args: &Args, asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String 
 }
 
 fn place(answer: &NetworkAnswer<'_>) -> String {
-    let terms = &answer.market.terms;
-    let region = terms.region.as_deref().unwrap_or("no region");
-    let text = format!(
-        "{} {region} (edition {}, {}, {} h a month); machine sizes: {}, service levels: {}",
-        terms.cloud.title(),
-        terms.edition,
-        terms.term.as_str(),
-        terms.month_hours,
-        answer.found.n_machines,
-        answer.found.n_levels,
-    );
-    fill("", &text, COLUMNS)
-}
-
-fn price(price: Price) -> String {
-    let mut text = format!("USD {} a month", dollars(price.usd()));
-    if price.is_unpriced {
-        text = if price.micro_usd == 0 {
-            "no price is known".to_owned()
-        } else {
-            format!("{text}, and parts of it without a price")
-        };
-    }
-    if price.is_open {
-        text.push_str(", a limit, memory or processors not known");
-    }
-    text
+    let SearchResult { n_machines, n_levels, .. } = &answer.found;
+    let searched = format!("machine sizes: {n_machines}, service levels: {n_levels}");
+    text::place(&answer.market.terms, &searched)
 }
 
 /// Returns one design.
@@ -277,36 +255,13 @@ fn explained(
     page.push_str(&design(asked, answer, idx, ranked));
     let Some(parsed) = netapp::parse(&answer.market, &asked.need, ranked) else { return page };
     let judged = judge(&parsed, &asked.need);
-    page.push_str("\nWhat it costs\n");
-    page.push_str(&explain::lines(&answer.market.terms, &parsed));
-    page.push_str("\nLoad on each cap\n");
-    for phase in &judged.phases {
-        page.push_str(&explain::caps(phase));
-    }
-    page.push_str("\nWhat each load does by queue depth\n");
-    page.push_str(&explain::depths(&parsed, &judged));
-    page.push_str("\nWhy not a cheaper one\n");
     let all = netapp::rejected(&answer.market, &asked.need, ranked, &options(args, asked));
-    for rejected in &all {
-        let usd = dollars(rejected.price.usd());
-        let line = format!("{}, USD {usd}: {}", rejected.change, why_text(&rejected.why));
-        page.push_str(&fill("  - ", &line, COLUMNS));
-    }
-    if all.is_empty() {
-        page.push_str("  - nothing: no machine and no pool is cheaper\n");
-    }
-    page.push_str("\nWhat lifts what binds\n");
-    page.push_str(&explain::lifts(&parsed, &judged, &answer.market.terms));
-    page.push_str("\nRules that apply\n");
-    for advice in netapp::advice(&parsed, &asked.need, &judged) {
-        page.push_str(&fill("  ", &advice.rule, COLUMNS));
-        page.push_str(&fill("      ", &format!("{} ({})", advice.reason, advice.source), COLUMNS));
-    }
-    page
+    let cheaper = explain::rejections(&all, "no machine and no pool is");
+    let rules = netapp::advice(&parsed, &asked.need, &judged);
+    page + &explain::sections(&answer.market.terms, &parsed, &judged, &cheaper, &rules)
 }
 
 fn as_json(args: &Args, asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
-    let terms = &answer.market.terms;
     let designs: Vec<Value> =
         answer.found.designs.iter().map(|ranked| one_as_json(asked, answer, ranked)).collect();
     let nearest = answer.nearest.as_ref();
@@ -315,48 +270,28 @@ fn as_json(args: &Args, asked: &SearchInput, answer: &NetworkAnswer<'_>) -> Stri
     let rules = explained.and_then(|ranked| {
         let parsed = netapp::parse(&answer.market, &asked.need, ranked)?;
         let judged = judge(&parsed, &asked.need);
-        let one = |it: ::design::advice::Advice| {
-            json!({"rule": it.rule, "reason": it.reason, "source": it.source})
-        };
-        let all = netapp::advice(&parsed, &asked.need, &judged).into_iter().map(one);
-        Some(all.collect::<Vec<Value>>())
+        Some(rules_json(&netapp::advice(&parsed, &asked.need, &judged)))
     });
+    let mut found = json!({"designs": designs, "nearest": nearest, "notes": notes(asked, answer)});
+    put_place(&mut found, &answer.market.terms, answer.found.n_machines);
     let page = json!({
-        "schema": super::json::SCHEMA,
+        "schema": SCHEMA,
         "headroom": args.headroom,
         "notes": asked.notes,
-        "clouds": [{
-            "cloud": terms.cloud.as_str(),
-            "region": terms.region,
-            "edition": terms.edition,
-            "term": terms.term.as_str(),
-            "month_hours": terms.month_hours,
-            "machine_hours": terms.machine_hours,
-            "n_machines": answer.found.n_machines,
-            "designs": designs,
-            "nearest": nearest,
-            "notes": notes(asked, answer),
-        }],
+        "clouds": [found],
         "rules": rules,
     });
     format!("{page:#}\n")
 }
 
 fn one_as_json(asked: &SearchInput, answer: &NetworkAnswer<'_>, ranked: &Ranked) -> Value {
-    let price = |price: Price| {
-        json!({
-            "usd": (price.usd() * 100.0).round() / 100.0,
-            "is_unpriced": price.is_unpriced,
-            "is_open": price.is_open,
-        })
-    };
     let pools = ranked.pools.iter().map(|pool| {
         json!({
             "level": pool.title(),
             "qos": pool.qos.as_str(),
             "size_tib": pool.size_tib,
             "throughput_mib_s": pool.throughput_mib_s,
-            "price": price(pool.price),
+            "price": json::price(pool.price),
         })
     });
     let volumes = asked.need.volumes.iter().zip(&ranked.volumes).map(|(volume, chosen)| {
@@ -372,9 +307,9 @@ fn one_as_json(asked: &SearchInput, answer: &NetworkAnswer<'_>, ranked: &Ranked)
         "machine": ranked.machine,
         "n_machines": ranked.n_machines,
         "nconnect": ranked.connections,
-        "machine_price": price(ranked.machine_price),
-        "price": price(ranked.price),
-        "headroom": Some(ranked.headroom).filter(|value| value.is_finite()),
+        "machine_price": json::price(ranked.machine_price),
+        "price": json::price(ranked.price),
+        "headroom": json::finite(ranked.headroom),
         "n_parts": ranked.n_parts,
         "pools": pools.collect::<Vec<_>>(),
         "volumes": volumes.collect::<Vec<_>>(),

@@ -138,7 +138,7 @@ fn sentence(answers: &[CloudAnswer<'_>]) -> String {
             } else {
                 "carries it"
             };
-            format!("{} {carries}: {machine} in {}.", price(ranked), answer.place())
+            format!("{} {carries}: {machine} in {}.", price(ranked.price), answer.place())
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use ::catalog::{Cloud, Term};
 use ::design::{
-    ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Ranked, Rejection, SERIES_PHASE,
-    SearchInput, judge, parse, unknowns,
+    ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Price, Ranked, Rejection, SERIES_PHASE,
+    SearchInput, Terms, judge, parse, unknowns,
 };
 use units::{format_count, format_number};
 use volume::CacheMode;
@@ -11,6 +11,7 @@ use volume::design::LOCAL_DISK;
 
 use super::frontier::frontier;
 use super::{Args, CloudAnswer};
+pub(super) use crate::commands::explained::dollars;
 use crate::exit::Failure;
 use crate::fill::fill;
 
@@ -22,7 +23,7 @@ pub(super) fn page(args: &Args, asked: &SearchInput, answers: &[CloudAnswer<'_>]
     let mut page = head(args, asked);
     for answer in answers {
         page.push('\n');
-        page.push_str(&place(answer));
+        page.push_str(&of_market(answer));
         for (idx, ranked) in answer.found.designs.iter().enumerate() {
             page.push_str(&design(answer, asked, idx, ranked));
         }
@@ -81,17 +82,15 @@ fn phase(phase: &PhaseNeed) -> String {
     )
 }
 
-fn place(answer: &CloudAnswer<'_>) -> String {
-    let terms = &answer.market.terms;
+/// Returns where and at what prices was searched, and in what.
+pub(super) fn place(terms: &Terms, searched: &str) -> String {
     let region = terms.region.as_deref().unwrap_or("no region");
     let mut text = format!(
-        "{} {region} (edition {}, {}, {} h a month); machines: {}, types of disk: {}",
+        "{} {region} (edition {}, {}, {} h a month); {searched}",
         terms.cloud.title(),
         terms.edition,
         terms.term.as_str(),
         terms.month_hours,
-        answer.found.n_machines,
-        answer.market.disks().count(),
     );
     if terms.machine_hours < terms.month_hours {
         text.push_str(&format!("; machines run {} h", terms.machine_hours));
@@ -99,8 +98,14 @@ fn place(answer: &CloudAnswer<'_>) -> String {
     fill("", &text, COLUMNS)
 }
 
+fn of_market(answer: &CloudAnswer<'_>) -> String {
+    let (n_machines, n_disks) = (answer.found.n_machines, answer.market.disks().count());
+    let searched = format!("machines: {n_machines}, types of disk: {n_disks}");
+    place(&answer.market.terms, &searched)
+}
+
 /// Says what the prices of a page are.
-pub(super) fn prices(terms: &::design::Terms) -> String {
+pub(super) fn prices(terms: &Terms) -> String {
     format!(
         "List prices of edition {}, {}, {} h a month; `plimsoll catalog price` says source and \
          date of each.",
@@ -118,7 +123,7 @@ pub(super) fn design(
     ranked: &Ranked,
 ) -> String {
     let head = format!("{:>3}  ", idx + 1);
-    let title = format!("{}: {}", price(ranked), ranked.machine);
+    let title = format!("{}: {}", price(ranked.price), ranked.machine);
     let mut text = fill(&head, &title, COLUMNS);
     for (volume, chosen) in asked.need.volumes.iter().zip(&ranked.volumes) {
         text.push_str(&fill(&format!("     {}  ", volume.mount), &disks(chosen), COLUMNS));
@@ -133,25 +138,19 @@ pub(super) fn design(
 }
 
 /// Prints what a design costs, and what is not known of it.
-pub(super) fn price(ranked: &Ranked) -> String {
-    let mut text = format!("USD {} a month", dollars(ranked.price.usd()));
-    if ranked.price.is_unpriced {
-        text = if ranked.price.micro_usd == 0 {
+pub(super) fn price(price: Price) -> String {
+    let mut text = format!("USD {} a month", dollars(price.usd()));
+    if price.is_unpriced {
+        text = if price.micro_usd == 0 {
             "no price is known".to_owned()
         } else {
             format!("{text}, and parts of it without a price")
         };
     }
-    if ranked.price.is_open {
+    if price.is_open {
         text.push_str(", a limit, memory or processors not known");
     }
     text
-}
-
-/// Prints an amount with two digits behind the point and commas between thousands.
-pub(super) fn dollars(usd: f64) -> String {
-    let cents = (usd * 100.0).round() as u64;
-    format!("{}.{:02}", format_count(cents / 100), cents % 100)
 }
 
 /// Prints the disks of a volume.
@@ -227,7 +226,7 @@ pub(super) fn nearest_text(
                 part_of(*of, *part),
                 design.machine,
                 what.join(" and "),
-                price(design)
+                price(design.price)
             )
         }
         Nearest::Machine { vcpus_max, memory_gib_max } => {
@@ -331,7 +330,12 @@ pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String
     for (mb_bytes, best) in &answer.readings {
         let what = best.as_ref().map_or("nothing carries it".to_owned(), |best| {
             let disks: Vec<String> = best.volumes.iter().map(disks).collect();
-            format!("the best is {} with {}, {}", best.machine, disks.join(" and "), price(best))
+            format!(
+                "the best is {} with {}, {}",
+                best.machine,
+                disks.join(" and "),
+                price(best.price)
+            )
         });
         notes.push(format!(
             "the verdict depends on how many bytes a published MB has, which is not stated: of {} \
@@ -381,11 +385,12 @@ pub(super) fn pareto(
     let mut page = head(args, asked);
     for answer in answers {
         page.push('\n');
-        page.push_str(&place(answer));
+        page.push_str(&of_market(answer));
         let frontier = frontier(args, asked, answer)?;
         for best in &frontier.designs {
             let disks: Vec<String> = best.volumes.iter().map(disks).collect();
-            let text = format!("{}: {} with {}", price(best), best.machine, disks.join(" and "));
+            let text =
+                format!("{}: {} with {}", price(best.price), best.machine, disks.join(" and "));
             page.push_str(&fill(&format!("  {:>4.0} %  ", best.headroom * 100.0), &text, COLUMNS));
         }
         if let Some(headroom_pct) = frontier.none_from_pct {
