@@ -1,14 +1,18 @@
 //! Plan and findings as JSON, for `check --json`.
 //!
 //! What a job says follows from the registry: the parameters whose values are not as usual, by our
-//! names. The usual values stand once, beside the steps. The plan's types are no file format.
+//! names. The usual values stand once, beside the steps. What no parameter says is taken from the
+//! plan's own fields, all of which are named here, so that a new one does not compile until it is
+//! decided. The plan's types are no file format.
+
+mod tree;
 
 use dialects::Parsed;
 use plan::files::Size;
-use plan::job::{Part, PartRegion, Source};
+use plan::job::{AmountMax, Part, PartRegion, RateOf, Source};
 use plan::param::{self, Category, Param};
 use plan::workload::BlockSize;
-use plan::{Diagnostic, Direction, Job, PerDir, Severity};
+use plan::{Diagnostic, Direction, Job, PerDir, Plan, Severity, Step};
 use serde_json::{Map, Value, json};
 
 use crate::plan_text;
@@ -18,27 +22,52 @@ const SCHEMA: &str = "plimsoll.check/1";
 
 /// Returns the page: pretty JSON with a final newline.
 pub(crate) fn page(parsed: &Parsed) -> String {
-    let sources = &parsed.plan.sources;
+    let Plan { sources, steps, global_options } = &parsed.plan;
     let findings = parsed.diagnostics.iter().chain(&parsed.refusals);
     let findings: Vec<Value> = findings.map(|finding| finding_json(finding, sources)).collect();
-    let steps = parsed.plan.steps.iter();
-    let steps: Vec<Value> = steps
-        .map(|step| {
-            let jobs: Vec<Value> = step.jobs.iter().map(job_json).collect();
-            match step.name.as_str() {
-                "" => json!({ "jobs": jobs }),
-                name => json!({ "name": name, "jobs": jobs }),
-            }
-        })
-        .collect();
     let page = json!({
         "schema": SCHEMA,
         "files": sources.iter().map(|source| &source.name).collect::<Vec<_>>(),
         "findings": findings,
         "defaults": defaults(),
-        "steps": steps,
+        "global_options": global_options,
+        "steps": steps.iter().map(step_json).collect::<Vec<_>>(),
     });
     format!("{page:#}\n")
+}
+
+/// Describes a step: its jobs, and what else it says that is not as usual.
+fn step_json(step: &Step) -> Value {
+    let Step { name, jobs, pause_ns, exec_before, exec_after, rate_of, amount_max } = step;
+    let AmountMax { total_bytes, read_bytes, write_bytes } = *amount_max;
+    let amounts = json!({
+        "total_bytes": total_bytes,
+        "read_bytes": read_bytes,
+        "write_bytes": write_bytes,
+    });
+    let said = [
+        ("name", !name.is_empty(), json!(name)),
+        ("pause_ns", *pause_ns > 0, json!(pause_ns)),
+        ("exec_before", !exec_before.is_empty(), json!(exec_before)),
+        ("exec_after", !exec_after.is_empty(), json!(exec_after)),
+        ("rate_of", rate_of.is_some(), rate_of.map_or(Value::Null, rate_of_json)),
+        ("amount_max", *amount_max != AmountMax::default(), amounts),
+        ("jobs", true, json!(jobs.iter().map(job_json).collect::<Vec<_>>())),
+    ];
+    let said = said.into_iter().filter(|(_, is_said, _)| *is_said);
+    Value::Object(said.map(|(key, _, value)| (key.to_owned(), value)).collect())
+}
+
+fn rate_of_json(rate_of: RateOf) -> Value {
+    let RateOf { step_idx, pct, round_up, rate_min_iops, stop_above_ns, after_ns } = rate_of;
+    json!({
+        "step_idx": step_idx,
+        "pct": pct,
+        "round_up": round_up,
+        "rate_min_iops": rate_min_iops,
+        "stop_above_ns": stop_above_ns,
+        "after_ns": after_ns,
+    })
 }
 
 fn finding_json(finding: &Diagnostic, sources: &[Source]) -> Value {
@@ -62,31 +91,58 @@ fn finding_json(finding: &Diagnostic, sources: &[Source]) -> Value {
 }
 
 fn job_json(job: &Job) -> Value {
+    let Job {
+        name,
+        group_id,
+        parts,
+        tree,
+        options,
+        // What the registry's parameters say.
+        description: _,
+        n_workers: _,
+        wait_for: _,
+        files: _,
+        engine: _,
+        workload: _,
+        load: _,
+        limits: _,
+        durability: _,
+        buffers: _,
+        verify: _,
+        reporting: _,
+        logs: _,
+        process: _,
+        errors: _,
+        safety: _,
+    } = job;
     json!({
-        "name": job.name,
-        "group_id": job.group_id,
+        "name": name,
+        "group_id": group_id,
         "targets": plan_text::targets(job),
         "n_files_generated": plan_text::n_generated(job),
         "directions": job.issued_directions().map(Direction::name).collect::<Vec<_>>(),
         "parameters": parameters(job, |_| true),
-        "parts": job.parts.iter().map(|part| part_json(job, part)).collect::<Vec<_>>(),
-        "options": job.options,
+        "parts": parts.iter().map(|part| part_json(job, part)).collect::<Vec<_>>(),
+        "tree": tree.as_ref().map(tree::work),
+        "options": options,
     })
 }
 
 /// Describes one of several workloads that a job mixes.
 fn part_json(job: &Job, part: &Part) -> Value {
-    let region = match part.region {
+    let Part { name, weight, rate_iops, priority, workload, region } = part;
+    let region = match *region {
         PartRegion::Whole => Value::Null,
         PartRegion::Pct(from, to) => json!({ "from_pct": from, "to_pct": to }),
         PartRegion::Bytes(from, to) => json!({ "from_bytes": from, "to_bytes": to }),
     };
-    let own = Job { workload: part.workload.clone(), parts: Vec::new(), ..job.clone() };
+    let own = Job { workload: workload.clone(), parts: Vec::new(), ..job.clone() };
     json!({
-        "name": part.name,
-        "weight": part.rate_iops.is_none().then_some(part.weight),
-        "rate_iops": part.rate_iops,
-        "directions": part.workload.access.issued().map(Direction::name).collect::<Vec<_>>(),
+        "name": name,
+        "weight": rate_iops.is_none().then_some(weight),
+        "rate_iops": rate_iops,
+        "priority": priority,
+        "directions": workload.access.issued().map(Direction::name).collect::<Vec<_>>(),
         "parameters": parameters(&own, |param| param.category() == Category::Workload),
         "region": region,
     })

@@ -142,6 +142,42 @@ fn check_prints_json() {
 }
 
 #[test]
+fn check_prints_as_json_what_no_parameter_says() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "plan.toml",
+        "schema = \"plimsoll.plan/1\"\n\
+         [[step]]\nname = \"a\"\npause = \"2s\"\n\
+         exec_before = [\"sync\"]\nexec_after = [\"true\"]\n\
+         amount_max.read = \"8192B\"\n\
+         [[step.job]]\nname = \"a\"\n\
+         [step.job.tree]\nanchor = \"t\"\ndepth = 1\nwidth = 2\nfiles = 3\nsizes = \"4096B\"\n\
+         [[step.job.tree.task]]\noperation = \"read\"\nio = \"sequential\"\n\
+         select = \"poisson 4\"\n\
+         [[step]]\nrate_of = { step = 0, pct = 50 }\n\
+         [[step.job]]\nname = \"b\"\nfile_names = \"f\"\nsize = \"1MiB\"\n",
+    );
+    let outcome = sandbox.plimsoll(&["check", "plan.toml", "--json"]);
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    let (first, second) = (&page["steps"][0], &page["steps"][1]);
+    assert_eq!((&first["pause_ns"], &second["pause_ns"]), (&2_000_000_000_u64.into(), &NULL));
+    assert_eq!(
+        (&first["exec_before"][0], &first["exec_after"][0]),
+        (&"sync".into(), &"true".into())
+    );
+    assert_eq!(first["amount_max"]["read_bytes"], 8192);
+    assert_eq!((&first["rate_of"], &second["rate_of"]["pct"]), (&NULL, &50.0.into()));
+    let tree = &first["jobs"][0]["tree"];
+    assert_eq!((&tree["structure"]["files"], &tree["open"]["direct"]), (&3.into(), &false.into()));
+    assert_eq!(tree["structure"]["sizes"]["bytes"], 4096);
+    let task = &tree["tasks"][0];
+    assert_eq!((&task["io"], &task["select"]), (&"sequential".into(), &"poisson 4".into()));
+    assert_eq!(second["jobs"][0]["tree"], NULL);
+}
+
+const NULL: serde_json::Value = serde_json::Value::Null;
+
+#[test]
 fn explain_speaks_every_dialect() {
     let sandbox = Sandbox::new();
     let ours = sandbox.plimsoll(&["explain", "queue_depth"]);

@@ -17,6 +17,7 @@ mod write;
 
 pub(crate) use read::join;
 pub use read::{parse_file, parse_files, parse_text};
+pub use tree_words::{filter_word, io_word, order_words};
 pub use write::write;
 
 use plan::Plan;

@@ -28,7 +28,34 @@ pub(super) const FILTERS: [(&str, SelectFilter); 4] = [
     ("not_full", SelectFilter::NotFull),
 ];
 
-/// Returns the word of a table for a value.
-pub(super) fn word_for<T>(words: &[(&'static str, T)], is_it: impl Fn(&T) -> bool) -> &'static str {
-    words.iter().find(|(_, it)| is_it(it)).map_or("", |(word, _)| word)
+/// Returns the word for how I/O goes through a file.
+pub fn io_word(io: FileIo) -> &'static str {
+    let io = match io {
+        FileIo::Sequential { delete: true, .. } => {
+            FileIo::Sequential { nonzero: false, delete: true }
+        }
+        io @ (FileIo::Random { .. } | FileIo::Sequential { .. }) => io,
+    };
+    word_for(&IO, |it| *it == io)
+}
+
+/// Returns the words for which file comes next: its order, and the midpoint of one that has one.
+pub fn order_words(order: SelectOrder) -> String {
+    let kind = std::mem::discriminant(&order);
+    let word = word_for(&ORDERS, |it| std::mem::discriminant(it) == kind);
+    match order {
+        SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz => word.to_owned(),
+        SelectOrder::Poisson(midpoint) | SelectOrder::Skewed(midpoint) => {
+            format!("{word} {midpoint}")
+        }
+    }
+}
+
+/// Returns the word for which files are taken at all.
+pub fn filter_word(filter: SelectFilter) -> &'static str {
+    word_for(&FILTERS, |it| *it == filter)
+}
+
+fn word_for<T>(words: &[(&'static str, T)], is_it: impl Fn(&T) -> bool) -> &'static str {
+    words.iter().find(|(_, it)| is_it(it)).expect("each has a word").0
 }

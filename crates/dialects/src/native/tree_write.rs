@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use plan::tree::{
-    Activity, FileIo, FileSizes, Format, Select, SelectFilter, SelectOrder, StopAfter, TreeOpen,
-    TreeSpec, TreeTask, TreeWork,
+    Activity, FileSizes, Format, Select, SelectFilter, StopAfter, TreeOpen, TreeSpec, TreeTask,
+    TreeWork,
 };
 use plan::workload::BlockSize;
 
 use super::text::quoted;
-use super::tree_words::{FILTERS, IO, ORDERS, word_for};
+use super::tree_words::{filter_word, io_word, order_words};
 
 /// Writes what a job does in a tree, behind the job's parameters.
 pub(super) fn work(work: &TreeWork, text: &mut String) {
@@ -119,27 +119,14 @@ fn write_task(task: &TreeTask, text: &mut String) {
     if let Some(pct) = read_pct {
         let _ = writeln!(text, "read_pct = {pct:?}");
     }
-    let io = match *io {
-        FileIo::Sequential { delete: true, .. } => {
-            FileIo::Sequential { nonzero: false, delete: true }
-        }
-        io @ (FileIo::Random { .. } | FileIo::Sequential { .. }) => io,
-    };
     let Select { order, once, filter } = *select;
-    let kind = std::mem::discriminant(&order);
-    let order_word = word_for(&ORDERS, |it| std::mem::discriminant(it) == kind);
-    let midpoint = match order {
-        SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz => String::new(),
-        SelectOrder::Poisson(midpoint) | SelectOrder::Skewed(midpoint) => format!(" {midpoint}"),
-    };
-    let _ = writeln!(text, "io = \"{}\"", word_for(&IO, |it| *it == io));
-    let _ = writeln!(text, "select = \"{order_word}{midpoint}\"");
+    let _ = writeln!(text, "io = \"{}\"", io_word(*io));
+    let _ = writeln!(text, "select = \"{}\"", order_words(order));
     if once {
         text.push_str("once = true\n");
     }
     if filter != SelectFilter::Any {
-        let word = word_for(&FILTERS, |it| *it == filter);
-        let _ = writeln!(text, "filter = \"{word}\"");
+        let _ = writeln!(text, "filter = \"{}\"", filter_word(filter));
     }
     let _ = writeln!(text, "block_size = {}", quoted(&block_size_text(block_size)));
     match stop_after {

@@ -1,0 +1,105 @@
+//! What a job does in a tree of files, as JSON: the words are those of our own plans.
+//!
+//! All fields are named, so that a new one does not compile until it is decided here.
+
+use dialects::native::{filter_word, io_word, order_words};
+use plan::tree::{
+    Activity, FileSizes, Format, Select, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
+};
+use serde_json::{Value, json};
+
+use super::block_size_json;
+
+/// Describes the tree, and what is done in it.
+pub(super) fn work(work: &TreeWork) -> Value {
+    let TreeWork { tree, target, open, activity } = work;
+    let TreeOpen { direct, dsync, fsync_on_close, raw_bits } = *open;
+    let (tasks, format) = match activity {
+        Activity::Operations(tasks) => (tasks.iter().map(task).collect(), Value::Null),
+        Activity::Format(format) => (Vec::new(), format_json(*format)),
+    };
+    json!({
+        "structure": spec(tree),
+        "target": target.as_ref().map(spec),
+        "open": {
+            "direct": direct,
+            "dsync": dsync,
+            "fsync_on_close": fsync_on_close,
+            "open_flag_bits": raw_bits,
+        },
+        "tasks": tasks,
+        "format": format,
+    })
+}
+
+fn spec(tree: &TreeSpec) -> Value {
+    let TreeSpec {
+        name,
+        anchor,
+        create_parents,
+        depth,
+        width,
+        files,
+        bottom_only,
+        sizes,
+        file_mask,
+        folder_mask,
+        total_bytes,
+        working_set_bytes,
+        share: (host, n_hosts),
+        seed,
+    } = tree;
+    json!({
+        "name": name,
+        "anchor": anchor,
+        "create_parents": create_parents,
+        "depth": depth,
+        "width": width,
+        "files": files,
+        "files_in_all_folders": !bottom_only,
+        "sizes": match sizes {
+            FileSizes::Fixed(bytes) => json!({ "bytes": bytes }),
+            FileSizes::Average(bytes) => json!({ "average_bytes": bytes }),
+            FileSizes::Split(parts) => {
+                let part = |(bytes, pct): &(u64, f64)| json!({ "bytes": bytes, "pct": pct });
+                json!(parts.iter().map(part).collect::<Vec<_>>())
+            }
+        },
+        "file_mask": file_mask,
+        "folder_mask": folder_mask,
+        "total_bytes": total_bytes,
+        "working_set_bytes": working_set_bytes,
+        "share": [host, n_hosts],
+        "seed": seed,
+    })
+}
+
+fn task(task: &TreeTask) -> Value {
+    let TreeTask { name, weight, operation, read_pct, io, select, block_size, stop_after } = task;
+    let Select { order, once, filter } = *select;
+    json!({
+        "name": name,
+        "weight": weight,
+        "operation": operation.name(),
+        "read_pct": read_pct,
+        "io": io_word(*io),
+        "select": order_words(order),
+        "once": once,
+        "filter": filter_word(filter),
+        "block_size": block_size_json(block_size),
+        "stop_after": stop_after.map(|after| match after {
+            StopAfter::Ios(n_ios) => json!({ "n_ios": n_ios }),
+            StopAfter::Pct(pct) => json!({ "pct": pct }),
+        }),
+    })
+}
+
+fn format_json(format: Format) -> Value {
+    let Format { clean, create, folders_only, block_bytes } = format;
+    json!({
+        "clean": clean,
+        "create": create,
+        "folders_only": folders_only,
+        "block_bytes": block_bytes,
+    })
+}
