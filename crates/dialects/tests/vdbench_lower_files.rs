@@ -3,6 +3,7 @@
 mod support;
 
 use dialects::vdbench::lower::{Context, step};
+use dialects::vdbench::run::Work;
 use dialects::vdbench::{Options, parse_text};
 use plan::Step;
 use plan::job::RateOf;
@@ -170,4 +171,21 @@ fn what_makes_no_sense_is_brought_into_range() {
     assert_eq!(task(&step, 0).read_pct, Some(100.0));
     let tree = &step.jobs[0].tree.as_ref().unwrap().tree;
     assert_eq!(tree.n_files(), Some(8));
+}
+
+#[test]
+fn a_run_has_the_jobs_that_its_pages_name() {
+    let text = format!(
+        "{FSD}fwd=fwd1,fsd=fsd1,operation=read\n\
+         rd=rd1,fwd=fwd1,fwdrate=100,elapsed=4,interval=1\n"
+    );
+    let parsed = parse_text("t", &text, &Options::default(), &MapHost::default());
+    let mut run = parsed.runs.last().expect("a run").clone();
+    let Work::Files(files) = &mut run.work else { panic!("work on files") };
+    files.fwds[0].fsd = 1;
+    let loader = &MapHost::default();
+    let context = Context { curve_step_idx: None, first_group_id: 0, loader, sources: &[] };
+    testing::check_wrong_calls(&[("no such structure", "rd1: 0 jobs, [\"fwd1\"]", &|| {
+        drop(step(&run, context, &mut Vec::new()));
+    })]);
 }

@@ -16,6 +16,13 @@ pub fn batch_max(kind: EngineKind, queue_depth: u32) -> u32 {
     if kind.is_idle() { queue_depth.min(BATCH_WITHOUT_CALL_MAX) } else { queue_depth }
 }
 
+/// Returns how many of `in_flight` operations are left after so many have completed.
+#[inline]
+pub(crate) fn still_in_flight(in_flight: u32, n_done: u32) -> u32 {
+    assert!(n_done <= in_flight, "what completes was in flight, and completes once");
+    in_flight - n_done
+}
+
 /// How long [`Engine::exchange`] may take to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
@@ -109,5 +116,18 @@ pub trait Engine: Send {
     /// ready. Nothing may be in flight unless the engine has failed, and nothing more be issued.
     fn end_threads(&mut self) -> Usage {
         Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_completes_was_in_flight() {
+        assert_eq!(still_in_flight(3, 3), 0);
+        testing::check_wrong_calls(&[("one more", "what completes was in flight", &|| {
+            still_in_flight(3, 4);
+        })]);
     }
 }

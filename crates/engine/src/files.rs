@@ -682,6 +682,16 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_closed_that_is_open() {
+        testing::check_wrong_calls(&[("twice", "a file that is open has its place", &|| {
+            let mut ring = Ring::new(2, 2);
+            ring.add(FileIdx(1));
+            ring.remove(FileIdx(1));
+            ring.remove(FileIdx(1));
+        })]);
+    }
+
+    #[test]
     fn the_file_that_was_not_used_for_a_while_is_closed() {
         let folder = tempfile::tempdir().expect("a folder");
         let spec = |number| {

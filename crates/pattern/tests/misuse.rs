@@ -69,6 +69,7 @@ fn a_wrong_tree_panics() {
     testing::check_wrong_calls(&[
         ("a level below the lowest", "level 2 of 2", &|| _ = tree(&spec).level(2)),
         ("a folder behind the last", "folder 6 of 6", &|| _ = tree(&spec).files_in(6)),
+        ("above one behind the last", "the folder above 6 of 6", &|| _ = tree(&spec).parent(6)),
         ("a host too many", "host 2 of 2 that share a tree", &|| in_use((2, 2))),
         ("no host", "host 0 of 0 that share a tree", &|| in_use((0, 0))),
         ("files of no size", "files of 0 sizes", &|| sizes(&[])),

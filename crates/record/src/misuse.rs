@@ -1,8 +1,8 @@
 //! What a wrong caller meets: each check that stays on in release, failed on purpose.
 
 use crate::{
-    CapRecord, CapsRecord, FillingRecord, JobRecord, Latency, ListedLatency, SeriesRecord,
-    compare_parts, group,
+    CapRecord, CapsRecord, Figure, Figures, FillingRecord, JobRecord, Latency, ListedLatency,
+    SeriesRecord, compare_parts, group,
 };
 
 fn cap(name: &str) -> CapRecord {
@@ -45,6 +45,15 @@ fn a_wrong_cap_panics() {
     let mut both = CapsRecord::new(1, vec![one, other], None);
     both.merge(&both.clone());
     assert_eq!(both.caps.len(), 2);
+}
+
+#[test]
+fn a_rate_is_no_latency() {
+    let figures = Figures::default();
+    assert_eq!(figures.ns(Figure::Mean), None);
+    testing::check_wrong_calls(&[("a rate", "Iops is no latency", &|| {
+        _ = figures.ns(Figure::Iops);
+    })]);
 }
 
 fn of_step(step_idx: u32) -> JobRecord {

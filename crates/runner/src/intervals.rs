@@ -264,3 +264,16 @@ fn cut_all(mut cuts: Cuts, shared: &Shared, clock: Clock, to: &Sender<StepEvent>
     }
     cuts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_ends_after_it_has_begun() {
+        let schedule = Schedule::new(9, 9, &RunOptions::default());
+        testing::check_wrong_calls(&[("before", "no interval ends before it has begun", &|| {
+            schedule.clone().ends(8, None);
+        })]);
+    }
+}

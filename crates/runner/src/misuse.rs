@@ -1,6 +1,7 @@
 //! What a wrong caller within the crate meets: each check that stays on in release, failed on
 //! purpose, unless the module has tests of its own.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,21 +11,28 @@ use engine::FileKind;
 use plan::files::LockFile;
 use plan::job::AmountMax;
 use plan::load::{SteadyMetric, SteadyState};
-use plan::{Direction, Job};
-use worker::{FileRegion, Meters};
+use plan::{Direction, Job, Plan};
+use worker::{ErrorBudget, FileRegion, Meters, SharedWalks};
 
 use crate::amount::AmountWatch;
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
+use crate::claims::Claims;
 use crate::clock::Clock;
+use crate::context::StepContext;
 use crate::control::Control;
 use crate::emulation::Placement;
 use crate::file_locks::FileLocks;
 use crate::logs::LogSetup;
+use crate::options::RunOptions;
 use crate::overlaps::Overlaps;
-use crate::seat::Seat;
+use crate::prepare::WaitsForOthers;
+use crate::running::Running;
+use crate::seat::{Seat, SeatState, Shared};
 use crate::series::SeriesSampler;
+use crate::so_far::RunSoFar;
 use crate::status::IntervalSampler;
 use crate::steady::SteadyWatch;
+use crate::worker_event::WorkerEvent;
 
 /// A worker of a job on the file `/a/f`.
 fn bound(change: impl FnOnce(&mut Job)) -> BoundWorker {
@@ -158,5 +166,66 @@ fn what_a_worker_is_made_of_comes_before_it() {
         ("a clock of no pace", "a second of a slowed clock takes NaN s", &|| {
             _ = clock.slowed(f64::NAN);
         }),
+    ]);
+}
+
+/// A seat is empty, or its worker is built, gets ready, goes and ends, in this order.
+#[test]
+fn a_seat_has_one_worker_which_lives_once() {
+    let bound = bound(|_| {});
+    let (plan, options, control) = (Plan::default(), RunOptions::default(), Control::new());
+    let clock = Clock::start_monotonic();
+    let so_far = RunSoFar {
+        plan: &plan,
+        options: &options,
+        control: &control,
+        clock,
+        zero_unix_ms: 0,
+        disks: None,
+        steps: Vec::new(),
+        jobs: Vec::new(),
+        intervals: Vec::new(),
+        conditions: Vec::new(),
+        places: Vec::new(),
+        notes: Vec::new(),
+        failed: false,
+        reported_ns: Cell::new(0),
+    };
+    let context = StepContext {
+        step_idx: 0,
+        n_steps: 1,
+        clock,
+        zero_unix_ms: 0,
+        options: &options,
+        control: &control,
+        n_workers_before: 0,
+        errors: ErrorBudget::default(),
+        amount_max: AmountMax::default(),
+        volumes: None,
+        so_far: &so_far,
+    };
+    let seat = |state| Seat { state, ..Seat::new(&bound, None) };
+    let take = |state, event| Running::new(&context, vec![seat(state)], 0).take(event);
+    let ready = || WorkerEvent::Ready { idx: 0, error: None };
+    let ended = || WorkerEvent::Ended { idx: 0, result: Box::default() };
+    let spawn = |mut seat: Seat<'_>| {
+        let mut logs = LogSetup::new(clock, 0, Path::new(""), 1);
+        let (mut walks, waits) = (SharedWalks::default(), WaitsForOthers::default());
+        let claims = Arc::new(Claims::new(&options));
+        let shared =
+            Shared { walks: &mut walks, flow: None, waits, tree: None, amount: None, claims };
+        _ = seat.spawn(&context, 0, shared, &mut logs, channel().0).is_ok();
+    };
+    take(SeatState::Building, ready());
+    take(SeatState::Running, ended());
+    testing::check_wrong_calls(&[
+        ("a second worker", "a seat has one worker", &|| spawn(seat(SeatState::Waiting))),
+        ("ready twice", "a worker gets ready once", &|| take(SeatState::Waiting, ready())),
+        ("an end before", "was ready, and ends once", &|| take(SeatState::Building, ended())),
+        ("two ends", "was ready, and ends once", &|| take(SeatState::Ended, ended())),
+        ("goes before", "a worker goes once, when it is ready", &|| {
+            seat(SeatState::Building).go();
+        }),
+        ("goes twice", "a worker goes once, when it is ready", &|| seat(SeatState::Running).go()),
     ]);
 }

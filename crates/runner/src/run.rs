@@ -379,8 +379,8 @@ impl<'a> Ready<'a> {
         }
         let n_planned: u64 = plan.jobs().map(|job| u64::from(job.n_workers)).sum();
         let n_bound: usize = bound.steps.iter().map(|step| step.workers.len()).sum();
-        assert_eq!(n_bound as u64, n_planned, "each worker of the plan is bound");
-        assert_eq!(bound.steps.len(), plan.steps.len(), "each step of the plan is bound");
+        debug_assert_eq!(n_bound as u64, n_planned, "each worker of the plan is bound");
+        debug_assert_eq!(bound.steps.len(), plan.steps.len(), "each step of the plan is bound");
         Ok(Ready { plan, bound, placement, findings })
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn run_step(
         None => prepare::step(context, step, on_event),
         Some(_) => step.workers.iter().map(|_| None).collect(),
     };
-    assert_eq!(setup.len(), step.workers.len(), "each worker is prepared, or has failed to be");
+    debug_assert_eq!(setup.len(), step.workers.len(), "each worker is prepared, or failed to be");
     let mut trees = StepTrees::prepare(step, context.control);
     trees.report(true, on_event);
     let mut flows = flow_groups(step);

@@ -24,6 +24,7 @@ pub(crate) enum WorkerEvent {
 }
 
 /// What is left of a worker when it has ended.
+#[derive(Default)]
 pub(crate) struct WorkerResult {
     pub(crate) failure: Option<Failure>,
     /// An error of the engine rather than of an operation.

@@ -26,6 +26,7 @@ fn a_design_of_another_shape_is_not_applied() {
     stripe.disks.push(stripe.disks[0].clone());
     let mut more_clients = two.clone();
     more_clients.clients = vec![design::Client::default(); 2];
+    let with_machine = of_disks(&format!("[vm]\nsize = \"D8s_v3\"\n{TWO_VOLUMES}"));
     let apply = |other: &Design| {
         let mut lanes = Lanes::new(0);
         let mut layout = Layout::new(&two, &mut lanes);
@@ -36,6 +37,12 @@ fn a_design_of_another_shape_is_not_applied() {
         ("a volume less", "2 volumes were laid out for a design with 1", &|| apply(&fewer_volumes)),
         ("a disk more", "2 disks were laid out for a design with 3", &|| apply(&more_disks)),
         ("a client more", "1 clients were laid out for a design with 2", &|| apply(&more_clients)),
+        ("a cap more than 16 bits can name", "65535 caps are more than can be numbered", &|| {
+            let mut lanes = Lanes::new(0);
+            let mut layout = Layout::new(&two, &mut lanes);
+            layout.infos = vec![layout.infos[0].clone(); usize::from(u16::MAX)];
+            layout.apply(&with_machine, &mut lanes, 0);
+        }),
     ]);
 }
 

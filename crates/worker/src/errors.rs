@@ -47,13 +47,15 @@ pub struct ErrorsSeen {
     counts: Vec<(Option<Direction>, i32, u64)>,
 }
 
+impl Default for ErrorsSeen {
+    fn default() -> Self {
+        ErrorsSeen { counts: Vec::with_capacity(Self::N_MAX) }
+    }
+}
+
 impl ErrorsSeen {
     /// Kinds kept apart. A device in trouble shows two or three.
     pub const N_MAX: usize = 64;
-
-    pub(crate) fn new() -> Self {
-        ErrorsSeen { counts: Vec::with_capacity(Self::N_MAX) }
-    }
 
     pub(crate) fn count(&mut self, dir: Option<Direction>, errno: i32) {
         let errno = if self.counts.len() + 4 > Self::N_MAX { 0 } else { errno };

@@ -176,7 +176,7 @@ impl Faults {
         Faults {
             failure: None,
             nothing_left: None,
-            seen: ErrorsSeen::new(),
+            seen: ErrorsSeen::default(),
             budget: ErrorBudget::default(),
             io_errors: Vec::with_capacity(n_kept),
             first_ignored: None,

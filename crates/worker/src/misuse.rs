@@ -21,6 +21,7 @@ use crate::source::replaying::Replaying;
 use crate::touched::Touched;
 use crate::tree::Effect;
 use crate::trimming::Trims;
+use crate::verifying::Verifying;
 use crate::{
     Decision, ErrorBudget, FileFlags, FileRegion, FlowGroup, LogSender, Meters, NoData,
     SharedWalks, TreeJob, TreeState, Worker, WorkerSpec,
@@ -160,6 +161,12 @@ fn what_goes_over_and_comes_back_is_in_flight() {
             let (mut worker, ops) = begun();
             let done: Vec<Completion> = ops.iter().chain(&ops).map(Completion::whole).collect();
             worker.complete(2, ops.len(), &done, &mut NoData);
+        }),
+        ("a write with another's number", "writes are counted once", &|| {
+            let mut job = Job::default();
+            job.workload.access.write = true;
+            (job.verify.method, job.verify.state_save) = (Some(VerifyMethod::Crc32c), true);
+            Verifying::new(&job, 1).issued(&begun().1[0], 7);
         }),
         ("two ends", "a worker ends once", &|| {
             let mut worker = worker();

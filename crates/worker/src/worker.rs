@@ -465,7 +465,7 @@ impl Worker {
             // would give the first of them the last one's latency.
             Filled::Drain | Filled::EndOfPhase => {
                 let is_drain = matches!(filled, Filled::Drain);
-                assert!(is_drain || n_in_flight > 0 || n_ops > 0, "an idle end advances");
+                debug_assert!(is_drain || n_in_flight > 0 || n_ops > 0, "an idle end advances");
                 let min = self.pace.reap_min().min(n_in_flight);
                 Decision::Exchange { min, until_ns: None }
             }
@@ -640,7 +640,8 @@ impl Worker {
 
     /// Everything of the phase has completed: goes on to the next one.
     fn advance_phase(&mut self, now_ns: u64) {
-        assert!(self.waiting.retries.is_empty(), "the rests of short transfers have gone over");
+        let is_all_over = self.waiting.retries.is_empty();
+        debug_assert!(is_all_over, "the rests of short transfers have gone over");
         self.slots.must_be_idle();
         self.end_phase_time(now_ns);
         let ended = self.phase;
@@ -711,7 +712,7 @@ impl Worker {
         }
         let again_by_time = self.job.limits.time_based && self.times.end_ns != u64::MAX;
         if !again_by_time {
-            assert!(self.passes.n_left > 0, "a worker ends with its last pass");
+            debug_assert!(self.passes.n_left > 0, "a worker ends with its last pass");
             self.passes.n_left -= 1;
             if self.passes.n_left == 0 {
                 return self.finish(now_ns);

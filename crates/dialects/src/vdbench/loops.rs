@@ -177,3 +177,21 @@ pub(super) fn short_size(size: f64) -> String {
         format!("{whole}.{rest:03}{}", units[unit])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_has_values() {
+        let of = |values: &[f64]| Loop {
+            kind: LoopKind::Threads,
+            values: values.to_vec(),
+            place: SourceRange::default(),
+        };
+        assert_eq!(points(&[of(&[1.0, 2.0]), of(&[3.0])], false).count(), 2);
+        testing::check_wrong_calls(&[("none", "no run would be left", &|| {
+            drop(points(&[of(&[1.0]), of(&[])], false));
+        })]);
+    }
+}

@@ -9,6 +9,7 @@ use plan::job::EngineSpec;
 use plan::op::{Completion, Op, OpClass, SyncScope};
 use plan::{Direction, IoPriority};
 
+use crate::engine::still_in_flight;
 use crate::without_data::without_data;
 use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call, rwf_flags};
 use context::{Context, ControlBlock, Event};
@@ -167,8 +168,7 @@ impl Aio {
     /// Takes operations out of those in flight.
     #[inline]
     fn have_completed(&mut self, n_done: u32) {
-        assert!(n_done <= self.in_flight, "what completes was in flight, and completes once");
-        self.in_flight -= n_done;
+        self.in_flight = still_in_flight(self.in_flight, n_done);
     }
 
     fn wait(

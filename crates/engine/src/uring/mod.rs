@@ -10,6 +10,7 @@ mod ring;
 use plan::job::EngineSpec;
 use plan::op::{Completion, Op};
 
+use crate::engine::still_in_flight;
 use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait};
 use encode::{Encoded, Encoder};
 use ring::Ring;
@@ -105,7 +106,7 @@ impl Uring {
         while n_taken < ops.len() {
             self.hand_over(done)?;
             let n_more = self.prepare_some(&ops[n_taken..], done);
-            assert!(n_more > 0, "an empty submission queue takes an operation");
+            debug_assert!(n_more > 0, "an empty submission queue takes an operation");
             n_taken += n_more;
         }
         Ok(())
@@ -179,8 +180,7 @@ impl Uring {
             Completion { slot, result }
         }));
         let n_done = (done.len() - n_before) as u32;
-        assert!(n_done <= self.in_flight, "what completes was in flight, and completes once");
-        self.in_flight -= n_done;
+        self.in_flight = still_in_flight(self.in_flight, n_done);
     }
 }
 

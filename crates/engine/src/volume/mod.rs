@@ -213,3 +213,20 @@ impl UsageMark {
         pairs.map(|(end, begin)| ((end * end_ns - begin * begin_ns) / passed_ns).max(0.0)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_stays_written() {
+        let mark = |at_ns, written_bytes| {
+            let dirty = DirtyLevel { written_bytes, ..DirtyLevel::default() };
+            UsageMark { at_ns, dirty, ..UsageMark::default() }
+        };
+        assert_eq!(mark(2, 8192).dirty_since(&mark(1, 4096)).written_bytes as u64, 4096);
+        testing::check_wrong_calls(&[("less", "8192 B were written, and later 4096 B", &|| {
+            _ = mark(2, 4096).dirty_since(&mark(1, 8192));
+        })]);
+    }
+}

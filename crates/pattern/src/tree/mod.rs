@@ -96,7 +96,7 @@ impl Tree {
             n_before += of_level;
             level_starts.push(n_before);
         }
-        assert_eq!(n_before, n_folders, "the levels and the whole count unlike folders");
+        debug_assert_eq!(n_before, n_folders, "the levels and the whole count unlike folders");
         let lowest_start = level_starts[level_starts.len() - 2];
         Ok(Tree {
             width,
@@ -143,14 +143,18 @@ impl Tree {
     }
 
     /// Returns the folder above a folder; `None` is the anchor.
+    ///
+    /// # Panics
+    /// If there is no such folder.
     #[inline]
     pub fn parent(&self, folder: u32) -> Option<u32> {
         let level = self.level_of(folder) as usize;
         if level == 0 {
             return None;
         }
-        let (position, above) = self.split(folder, level);
-        assert!(position < self.width, "a folder has its place in the one above");
+        let n_folders = self.n_folders();
+        assert!(folder < n_folders, "the folder above {folder} of {n_folders}");
+        let (_, above) = self.split(folder, level);
         // By names the folder above comes `above`-th in its level; its own place there is last.
         let n_before = self.n_paths(level - 1);
         Some(

@@ -119,6 +119,14 @@ fn a_design_names_what_is_there() {
             let many = vec![disk(cap(500, 1 << 20), CacheMode::None); 65_535];
             drop(system(&design(None, vec![volume("/data", many)])));
         }),
+        ("too many volumes", "65535 volumes are more than can be numbered", &|| {
+            let many = vec![volume("/data", vec![p30(CacheMode::None)]); 65_535];
+            drop(system(&design(None, many)));
+        }),
+        ("too many clients", "65535 clients are more than can be numbered", &|| {
+            let clients = vec![volume::design::Client::default(); 65_535];
+            drop(system(&Design { clients, ..one_p30() }));
+        }),
         ("no disks", "`/data` is a stripe without disks", &|| striped(0, 1, 65_536)),
         ("a column too many", "`/data` has 4 disks in 3 columns", &|| striped(4, 3, 65_536)),
         ("no columns", "`/data` has 4 disks in 0 columns", &|| striped(4, 0, 65_536)),
