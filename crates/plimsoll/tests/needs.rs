@@ -92,6 +92,21 @@ fn the_checklist_has_other_forms() {
     );
 }
 
+/// Sizes and shares alone: there is nothing to be carried, and notes say what to write.
+#[test]
+fn a_table_without_rows_is_left_out() {
+    let sandbox = Sandbox::new();
+    let volume = "[[volume]]\nname = 'data'\n[[phase]]\nname = 'normal'\n";
+    let load = "[[phase.volume]]\nname = 'data'\nio_size_kib = 8\nread_percent = 100\n";
+    sandbox.write("needs.toml", format!("{volume}{load}"));
+    let text = sandbox.plimsoll(&["needs", "needs.toml"]);
+    let note = "note: data: neither IOPS nor throughput is known: write `iops = ..`";
+    assert!(text.success().contains(note), "{}", text.stdout);
+    assert!(!text.stdout.contains("to be carried"), "{}", text.stdout);
+    let html = sandbox.plimsoll(&["needs", "needs.toml", "--as", "html"]);
+    assert!(!html.success().contains("To be carried"), "{}", html.stdout);
+}
+
 #[test]
 fn a_file_begins_from_the_template() {
     let sandbox = Sandbox::new();

@@ -19,12 +19,15 @@ pub(super) fn html(needs: &Needs, lists: &[Checklist]) -> String {
     };
     table.rows = rows[1..].iter().map(|row| row.iter().map(cell).collect()).collect();
     let reasons = text::reasons(&required);
-    sections.push(DocumentSection {
-        title: format!("To be carried, at {} of the time", required.percentile.word()),
-        lead: reasons.join(". "),
-        table,
-        ..DocumentSection::default()
-    });
+    // Where no rate is known, notes say what to write.
+    if !table.rows.is_empty() {
+        sections.push(DocumentSection {
+            title: format!("To be carried, at {} of the time", required.percentile.word()),
+            lead: reasons.join(". "),
+            table,
+            ..DocumentSection::default()
+        });
+    }
     let title = if needs.name.is_empty() { "Needs" } else { &needs.name };
     let n_volumes = units::plural(needs.volumes.len(), "volume");
     let n_phases = units::plural(needs.phases.len(), "phase");

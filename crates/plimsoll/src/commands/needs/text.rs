@@ -25,10 +25,13 @@ pub(super) fn plain(needs: &Needs, lists: &[Checklist], required: &Requirements)
             let _ = writeln!(text, "  {line}");
         }
     }
-    let _ = writeln!(text, "\nto be carried, at {} of the time", required.percentile.word());
     let lines = required_rows(required);
-    for line in table(&lines, &[false, false, true, true, true, true, true, false]) {
-        let _ = writeln!(text, "  {line}");
+    // Where no rate is known, notes say what to write.
+    if lines.len() > 1 {
+        let _ = writeln!(text, "\nto be carried, at {} of the time", required.percentile.word());
+        for line in table(&lines, &[false, false, true, true, true, true, true, false]) {
+            let _ = writeln!(text, "  {line}");
+        }
     }
     for note in reasons(required).iter().chain(&required.notes).chain(&needs.notes) {
         text.push_str(&wrap(&format!("note: {note}"), 2, COLUMNS));
