@@ -9,8 +9,9 @@ use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point, Rules, assess};
 use hist::Histogram;
 use record::{
-    ArrivalsRecord, DirRecord, EmulationRecord, Figure, HostRecord, Interval, IntervalDir,
-    IntervalLatency, IntervalResponse, JobRecord, PerDirRecord, Record, StepConditions, Verdict,
+    ArrivalsRecord, DirRecord, EmulationRecord, EngineQueueRecord, EngineRecord, Figure,
+    HostRecord, Interval, IntervalDir, IntervalLatency, IntervalResponse, JobRecord, PerDirRecord,
+    Record, StepConditions, Verdict,
 };
 
 const S_NS: u64 = 1_000_000_000;
@@ -307,6 +308,30 @@ fn caches_are_not_judged_of_a_run_that_measured_nothing() {
         let (verdict, reason) = verdict(&record, name);
         assert_eq!((verdict, &*reason), (Verdict::NotAssessed, "nothing was measured"), "{name}");
     }
+}
+
+/// What keeps a queue full is another thing for each kind of queue, whatever its engine is called.
+#[test]
+fn the_advice_on_a_queue_that_is_not_full_is_that_of_its_engine() {
+    let advice = |change: fn(&mut JobRecord)| {
+        let mut record = run();
+        for job in &mut record.jobs {
+            (job.queue_depth, job.in_flight_mean, job.is_direct) = (8, Some(2.0), Some(false));
+            change(job);
+        }
+        let steps = assess(&record, &Rules::default());
+        let gate = steps[0].gates.iter().find(|gate| gate.name == GateName::QueueDepth.as_str());
+        gate.and_then(|gate| gate.next_step.clone()).expect("the depth was missed")
+    };
+    let sync = advice(|job| job.engine = "psync".to_owned());
+    assert!(sync.contains("ends an operation before it begins the next"), "{sync}");
+    let aio = advice(|job| job.engine = "posixaio".to_owned());
+    assert!(aio.contains("add direct=1"), "{aio}");
+    let own = advice(|job| {
+        let queue = EngineQueueRecord::Own;
+        job.engine_traits = Some(EngineRecord { is_idle: false, queue });
+    });
+    assert!(own.contains("too slowly"), "{own}");
 }
 
 /// Where CPU time was not counted, none is no sign of an idle generator.

@@ -327,6 +327,19 @@ fn what_came_from_vdbench_comes_back_and_is_not_lost() {
     check_return(files, &["fwd=format,threads=2,xfersize=65536\n", "format=yes"]);
     let usual = files.replace("fwd=format,threads=2,xfersize=64k\n", "");
     assert!(!check_return(&usual, &["format=yes"]).contains("fwd=format"));
+    for io in ["random", "(random,shared)", "sequential", "sequentialnz", "(seq,delete)"] {
+        let written = usual.replace("read,xfersize", &format!("write,fileio={io},xfersize"));
+        check_return(&written, &[&format!("fileio={io}")]);
+    }
+    let nonzero = usual.replace("read,xfersize", "write,fileio=(seqnz,delete),xfersize");
+    let parsed = parse_text("t", &nonzero, &Options::default(), &MapHost::default());
+    let written = vdbench::write(&plan_of(&parsed, &MapHost::default()).0).text;
+    assert!(written.contains("fileio=(sequentialnz,delete)"), "{written}");
+    for select in ["seq", "seqnz", "(poisson,4)", "(skewed,2)", "(random,once,notfull)"] {
+        let selected =
+            usual.replace("read,xfersize", &format!("read,fileselect={select},xfersize"));
+        check_return(&selected, &[&format!("fileselect={select}")]);
+    }
 }
 
 /// Returns what is written of a file whose plan was written as one of ours before.

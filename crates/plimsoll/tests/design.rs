@@ -566,6 +566,9 @@ fn a_shared_volume_is_put_on_a_network_volume_and_what_is_written_carries_it() {
         "/mnt/tools: leave nocto and long actimeo out",
     ];
     says(&outcome, 0, &parts);
+    let short = ["--region", "westeurope", "--clients", "2", "--running", "300"];
+    let short = sandbox.plimsoll(&[&["design", "needs.toml"][..], &short].concat());
+    says(&short, 0, &["730 h a month); machine sizes: ", "; machines run 300 h"]);
     // Each machine does half, on what was chosen and on a TiB less of it.
     let chosen = sandbox.plimsoll(&["run", "needs.toml", "--on", "best.toml", "--virtual"]);
     let parts = ["2 workers x depth", "20.0 k to 20.0 k IOPS", "held by no cap"];
