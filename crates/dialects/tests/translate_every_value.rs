@@ -11,8 +11,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{self, Options};
 use dialects::{LowerOptions, Translation, fio, native};
+use plan::job::Part;
 use plan::load::Rate;
-use plan::param::{self, Param, Setting, Support, Value, ValueKind};
+use plan::op::OpKind;
+use plan::param::{self, Category, Param, Setting, Support, Value, ValueKind};
+use plan::tree::{
+    Activity, FileIo, FileSizes, SelectFilter, SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask,
+};
+use plan::workload::BlockSize;
 use plan::{EngineKind, Job, Plan, Step};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -165,6 +171,23 @@ fn check_native(job: &Job, set: &[&str]) -> Option<Job> {
     Some(back)
 }
 
+/// Returns what of a job is silently gone or new in Vdbench's words.
+fn silent_of_vdbench(
+    job: &Job,
+    back: Option<&Job>,
+    lost: &BTreeSet<&'static str>,
+) -> Vec<&'static str> {
+    let mut silent = silent(job, back, lost);
+    silent.retain(|name| !REWORDED.contains(name));
+    // Files are made where they have a size, and seeds follow from names.
+    let was = settings(job);
+    silent.retain(|name| was.contains_key(name) || !["allow_create", "seed"].contains(name));
+    // On a sequential walk no place is drawn, and none repeats.
+    let draws = job.workload.access.random;
+    silent.retain(|name| *name != "repeats_allowed" || draws);
+    silent
+}
+
 fn check_vdbench(job: &Job, set: &[&str]) {
     let Translation { text, losses, lost } = vdbench::write(&plan_of(job));
     let shown = format!("{set:?}\n{text}\n{losses:#?}");
@@ -173,15 +196,7 @@ fn check_vdbench(job: &Job, set: &[&str]) {
     let is_beyond_sense = set.iter().any(|name| REFUSED.contains(name));
     assert!(!is_refused || is_beyond_sense, "{shown}");
     if !is_left_out && !is_refused {
-        let back = read_vdbench(&text);
-        let mut silent = silent(job, back.first(), &lost);
-        silent.retain(|name| !REWORDED.contains(name));
-        // Files are made where they have a size, and seeds follow from names.
-        let was = settings(job);
-        silent.retain(|name| was.contains_key(name) || !["allow_create", "seed"].contains(name));
-        // On a sequential walk no place is drawn, and none repeats.
-        let draws = job.workload.access.random;
-        silent.retain(|name| *name != "repeats_allowed" || draws);
+        let silent = silent_of_vdbench(job, read_vdbench(&text).first(), &lost);
         assert!(silent.is_empty(), "{silent:?} {shown}");
     }
     assert!(text.contains("lun=") || is_left_out || is_refused, "{shown}");
@@ -197,8 +212,17 @@ fn check_fio(job: &Job, set: &[&str]) {
     let shown = format!("{set:?}\n{text}\n{losses:#?}\n{}", all_shown(&read.diagnostics));
     assert!(!read.has_errors(), "{shown}");
     assert!(!losses.iter().any(|loss| loss.contains("has no option for it")), "{shown}");
-    let back = read.plan.jobs().next();
-    let mut silent = silent(job, back, &lost);
+    let silent = silent_of_fio(job, read.plan.jobs().next(), &lost);
+    assert!(silent.is_empty(), "{silent:?} {shown}");
+}
+
+/// Returns what of a job is silently gone or new in fio's words.
+fn silent_of_fio(
+    job: &Job,
+    back: Option<&Job>,
+    lost: &BTreeSet<&'static str>,
+) -> Vec<&'static str> {
+    let mut silent = silent(job, back, lost);
     // fio has a rate for each direction.
     let is_same_rate = match (rate(back), job.load.rate_total_iops) {
         (Some(is), Some(was)) => (is - was).abs() <= 2e-3 * was,
@@ -208,7 +232,7 @@ fn check_fio(job: &Job, set: &[&str]) {
     // Alone, a share of progress is all of it; one stream is none.
     let is_one = job.workload.n_streams <= 1;
     silent.retain(|name| *name != "flow_weight" && (*name != "n_streams" || !is_one));
-    assert!(silent.is_empty(), "{silent:?} {shown}");
+    silent
 }
 
 /// Returns the rate of all directions and workers together.
@@ -283,4 +307,226 @@ fn values_together_are_said_or_listed() {
     found.unwrap_or_else(|error| panic!("{error}"));
     let n_checked = n_checked.into_inner();
     assert!(n_checked > n_cases / 4, "{n_checked} of {n_cases}");
+}
+
+/// Another job, on a file of its own.
+fn other() -> Job {
+    let mut other = Job { name: "k".to_owned(), ..base("randread") };
+    other.files.names = vec!["/mnt/a/g".to_owned()];
+    other
+}
+
+/// Plans of both jobs: in one step, in either order, and one step after the other.
+fn plans_beside(job: &Job) -> [Plan; 3] {
+    let plan = |steps: Vec<Vec<Job>>| {
+        let steps = steps.into_iter().map(|jobs| Step { jobs, ..Step::default() }).collect();
+        Plan { steps, ..Plan::default() }
+    };
+    let later = Job { group_id: 1, ..job.clone() };
+    let (job, other) = (job.clone(), other());
+    [
+        plan(vec![vec![job.clone(), other.clone()]]),
+        plan(vec![vec![other.clone(), job]]),
+        plan(vec![vec![other], vec![later]]),
+    ]
+}
+
+/// What one job says is not taken for what the other one does.
+fn check_beside(access: &str, values: &[(&'static Param, Value)]) -> bool {
+    let (job, set) = with(access, values);
+    let Some(job) = check_native(&job, &set).filter(|_| !set.is_empty()) else { return false };
+    for plan in plans_beside(&job) {
+        let Translation { text, losses, lost } = vdbench::write(&plan);
+        let shown = format!("{set:?}\n{text}\n{losses:#?}");
+        if !losses.iter().any(|loss| loss.starts_with("Vdbench does not take it")) {
+            let back = read_vdbench(&text);
+            for job in plan.jobs().filter(|job| text.contains(&job.files.names.concat())) {
+                let is = back.iter().find(|it| it.files.names.first() == job.files.names.first());
+                let mut silent = silent_of_vdbench(job, is, &lost);
+                // What one job alone is in holds it back by nothing.
+                let is_alone = back.iter().filter(|it| it.load.flow.is_some()).count() == 1;
+                silent.retain(|name| !(is_alone && name.starts_with("flow_")));
+                assert!(silent.is_empty(), "{}: {silent:?} {shown}", job.name);
+            }
+        }
+        let Translation { text, losses, lost } = fio::write(&plan);
+        let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
+        let shown = format!("{set:?}\n{text}\n{losses:#?}\n{}", all_shown(&read.diagnostics));
+        assert!(!read.has_errors(), "{shown}");
+        for (job, is) in plan.jobs().zip(read.plan.jobs()) {
+            let silent = silent_of_fio(job, Some(is), &lost);
+            assert!(silent.is_empty(), "{}: {silent:?} {shown}", job.name);
+        }
+    }
+    true
+}
+
+#[test]
+fn each_value_is_that_of_its_job() {
+    let mut n_checked = 0;
+    for param in param::all().filter(|param| runs(param)) {
+        for value in samples(param) {
+            n_checked += usize::from(check_beside("randwrite", &[(param, value.clone())]));
+        }
+    }
+    assert!(n_checked > 150, "{n_checked}");
+}
+
+/// Reads the jobs of a parameter file as they are, with their parts and trees.
+fn jobs_of_vdbench(text: &str) -> Vec<Job> {
+    let host = MapHost::default();
+    let parsed = vdbench::parse_text("t", text, &Options::default(), &host);
+    assert!(!parsed.has_errors(), "{text}\n{}", all_shown(&parsed.diagnostics));
+    let context = Context { curve_step_idx: None, first_group_id: 0, loader: &host, sources: &[] };
+    parsed.runs.iter().flat_map(|run| step(run, context, &mut Vec::new()).jobs).collect()
+}
+
+/// Returns a job that does what one part does.
+fn alone(job: &Job, part: &Part) -> Job {
+    Job { workload: part.workload.clone(), parts: Vec::new(), ..job.clone() }
+}
+
+/// A job of two parts, of which the second has the values. Each part has its own, in Vdbench's
+/// words, and in fio's where they become jobs.
+fn check_part(access: &str, values: &[(&'static Param, Value)]) -> bool {
+    let (changed, set) = with(access, values);
+    let plain = base("randread");
+    let part = |name: &str, job: &Job| Part {
+        name: name.to_owned(),
+        workload: job.workload.clone(),
+        ..Part::default()
+    };
+    let parts = vec![part("p", &plain), part("q", &changed)];
+    let job = Job { parts, ..plain };
+    if set.is_empty() || read_native(&native::write(&plan_of(&job)).text).is_none() {
+        return false;
+    }
+    let of_part = |name: &&'static str| {
+        param::find(name).is_some_and(|param| param.category() == Category::Workload)
+    };
+    let Translation { text, losses, lost } = vdbench::write(&plan_of(&job));
+    let shown = format!("{set:?}\n{text}\n{losses:#?}");
+    let is_left_out = losses.iter().any(|loss| loss.contains("is left out"));
+    let is_refused = losses.iter().any(|loss| loss.starts_with("Vdbench does not take it"));
+    if !is_left_out && !is_refused {
+        let back = jobs_of_vdbench(&text).swap_remove(0);
+        assert_eq!(back.parts.len(), 2, "{shown}");
+        for (was, is) in job.parts.iter().zip(&back.parts) {
+            let (was, is) = (alone(&job, was), alone(&back, is));
+            let mut silent = silent_of_vdbench(&was, Some(&is), &lost);
+            silent.retain(of_part);
+            assert!(silent.is_empty(), "{silent:?} {shown}");
+        }
+    }
+    let Translation { text, losses, lost } = fio::write(&plan_of(&job));
+    let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
+    let shown = format!("{set:?}\n{text}\n{losses:#?}\n{}", all_shown(&read.diagnostics));
+    assert!(!read.has_errors(), "{shown}");
+    for (was, is) in job.parts.iter().zip(read.plan.jobs()) {
+        let mut silent = silent_of_fio(&alone(&job, was), Some(is), &lost);
+        silent.retain(of_part);
+        assert!(silent.is_empty(), "{silent:?} {shown}");
+    }
+    true
+}
+
+#[test]
+fn each_value_is_that_of_its_part() {
+    let mut n_checked = 0;
+    for param in param::all().filter(|it| runs(it) && it.category() == Category::Workload) {
+        for value in samples(param) {
+            for access in ["randread", "randwrite"] {
+                n_checked += usize::from(check_part(access, &[(param, value.clone())]));
+            }
+        }
+    }
+    assert!(n_checked > 20, "{n_checked}");
+}
+
+/// A job on a tree of files that both readers know.
+fn on_tree() -> Job {
+    let text = "fsd=f,anchor=/mnt/a,depth=2,width=2,files=4,size=64k\n\
+                fwd=w,fsd=f,operation=read,threads=3,xfersize=8k\n\
+                rd=r,fwd=w,fwdrate=100,elapsed=5,interval=1\n";
+    jobs_of_vdbench(text).swap_remove(0)
+}
+
+/// Values of a job on a tree: those come back that are not lost, and the tree does.
+#[test]
+fn each_value_of_a_job_on_a_tree_is_said_or_listed() {
+    let mut n_checked = 0;
+    for param in param::all().filter(|it| runs(it) && it.category() != Category::Workload) {
+        for value in samples(param) {
+            let base = on_tree();
+            let mut job = base.clone();
+            if (param.lower)(&mut job, &value).is_err() || job == base {
+                continue;
+            }
+            param::finish(&mut job);
+            let Some(job) = read_native(&native::write(&plan_of(&job)).text) else { continue };
+            n_checked += 1;
+            let Translation { text, losses, lost } = vdbench::write(&plan_of(&job));
+            let shown = format!("{}\n{text}\n{losses:#?}", param.name);
+            let is_unwritten =
+                |loss: &String| loss.contains("is left out") || loss.starts_with("Vdbench does");
+            if losses.iter().any(is_unwritten) {
+                continue;
+            }
+            let back = jobs_of_vdbench(&text).swap_remove(0);
+            let silent = silent_of_vdbench(&job, Some(&back), &lost);
+            assert!(silent.is_empty(), "{silent:?} {shown}");
+            assert!(back.tree == job.tree, "{shown}");
+        }
+    }
+    assert!(n_checked > 150, "{n_checked}");
+}
+
+/// What is done in a tree comes back, or a loss says that it does not.
+#[test]
+fn each_field_of_a_tree_is_said_or_listed() {
+    type Change = fn(&mut TreeSpec, &mut TreeTask, &mut TreeOpen);
+    let changes: [Change; 24] = [
+        |tree, _, _| tree.create_parents = true,
+        |tree, _, _| tree.depth = 3,
+        |tree, _, _| tree.width = 5,
+        |tree, _, _| tree.files = 9,
+        |tree, _, _| tree.bottom_only = false,
+        |tree, _, _| tree.sizes = FileSizes::Average(1 << 20),
+        |tree, _, _| tree.sizes = FileSizes::Split(vec![(4096, 33.333), (8192, 66.667)]),
+        |tree, _, _| "x%d".clone_into(&mut tree.file_mask),
+        |tree, _, _| "vdb_%d_%d.dir".clone_into(&mut tree.folder_mask),
+        |tree, _, _| tree.total_bytes = 128 << 10,
+        |tree, _, _| tree.working_set_bytes = 128 << 10,
+        |tree, _, _| tree.seed = 7,
+        |_, task, _| (task.operation, task.block_size) = (OpKind::Stat, BlockSize::Fixed(4096)),
+        |_, task, _| task.operation = OpKind::Write,
+        |_, task, _| task.read_pct = Some(30.0),
+        |_, task, _| task.io = FileIo::Random { shared: false },
+        |_, task, _| task.io = FileIo::Random { shared: true },
+        |_, task, _| task.io = FileIo::Sequential { nonzero: true, delete: false },
+        |_, task, _| task.select.once = true,
+        |_, task, _| task.select.order = SelectOrder::Poisson(2.0),
+        |_, task, _| task.select.filter = SelectFilter::Empty,
+        |_, task, _| task.stop_after = Some(StopAfter::Pct(12.345)),
+        |_, _, open| open.direct = true,
+        |_, _, open| open.raw_bits = 0o4000,
+    ];
+    for (idx, change) in changes.into_iter().enumerate() {
+        let mut job = on_tree();
+        let work = job.tree.as_mut().expect("it is on one");
+        let Activity::Operations(tasks) = &mut work.activity else { panic!("operations") };
+        change(&mut work.tree, &mut tasks[0], &mut work.open);
+        let Translation { text, losses, .. } = vdbench::write(&plan_of(&job));
+        let shown = format!("change {idx} {:#?}\n{text}\n{losses:#?}", job.tree);
+        if !losses.is_empty() {
+            continue;
+        }
+        let back = jobs_of_vdbench(&text).swap_remove(0);
+        assert!(
+            back.tree == job.tree,
+            "{shown}
+{:#?}",
+            back.tree
+        );
+    }
 }

@@ -109,6 +109,10 @@ impl Writer {
                  ends a sequential workload at the end of its lun",
             );
         }
+        // They do so with `time_based` and without it.
+        if step.jobs.iter().any(|job| job.tree.is_some() && job.limits.time_based) {
+            self.to.do_without(job_fields![limits.time_based]);
+        }
         self.times_that_differ(step);
         // At least two intervals, and a whole number of them.
         let elapsed = elapsed.unwrap_or(ELAPSED_S).max(2);
