@@ -120,6 +120,7 @@ fn phase(dice: &mut Dice, name: &str) -> PhaseNeed {
         phase: name.to_owned(),
         iops: dice.whole(100, 12_000) as f64,
         size_bytes: dice.one_of(&[4, 8, 16, 64]) << 10,
+        step_bytes: None,
         read_share: dice.one_of(&[0.0, 0.5, 0.7, 1.0]),
         random_share: 1.0,
         queue_depth: None,

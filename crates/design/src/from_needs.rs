@@ -92,6 +92,7 @@ impl Reader {
             phase: load.phase.word().to_owned(),
             iops,
             size_bytes: size.max(of_bytes).round().max(1.0) as u64,
+            step_bytes: load.io_sizes.as_ref().map(|sizes| sizes.step_bytes().into()),
             read_share,
             random_share: value(&load.random_share).unwrap_or(1.0),
             queue_depth: value(&load.queue_depth),

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use catalog::{Cacheable, Catalog, Disk as Sku, Edition};
 use volume::Design;
 use volume::design::{Backing, Disk, Provisioned, needs_premium, parse_in_mb};
+use volume::limits::stripe::split_load;
 
 use crate::need::VolumeNeed;
+use crate::uses::ROUNDING;
 
 /// Stripe units that are used: for small I/Os, and for those that it would cut.
 ///
@@ -73,10 +75,15 @@ pub(crate) fn class_of(sku: &Sku) -> &str {
     if sku.cloud() == "GCP" { &sku.name } else { sku.family() }
 }
 
-/// Returns the stripe unit for the load of a volume: the smallest that cuts none of its I/Os,
-/// or the largest.
+/// Returns the stripe unit for the load of a volume: the one that cuts its I/Os least, and the
+/// smallest of such.
 pub(crate) fn chunk_bytes(need: &VolumeNeed) -> u64 {
-    let largest = need.phases.iter().map(|phase| phase.size_bytes).max().unwrap_or(0);
-    let fitting = CHUNKS_BYTES.into_iter().find(|chunk| largest <= *chunk);
-    fitting.unwrap_or(CHUNKS_BYTES[CHUNKS_BYTES.len() - 1])
+    // A larger unit cuts no I/O into more parts.
+    let parts = |chunk_bytes: u64| -> f64 {
+        let phases = need.phases.iter();
+        phases.map(|phase| split_load(&phase.load(), chunk_bytes, None).sub_ios).sum()
+    };
+    let largest = CHUNKS_BYTES[CHUNKS_BYTES.len() - 1];
+    let fewest = parts(largest) * (1.0 + ROUNDING);
+    CHUNKS_BYTES.into_iter().find(|chunk| parts(*chunk) <= fewest).unwrap_or(largest)
 }

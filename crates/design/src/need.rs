@@ -62,8 +62,11 @@ pub struct PhaseNeed {
     pub phase: String,
     /// I/Os per second.
     pub iops: f64,
-    /// Bytes per I/O, at least 1.
+    /// Bytes per I/O in the mean, at least 1.
     pub size_bytes: u64,
+    /// What the sizes of which that is the mean are multiples of, and the places where they begin;
+    /// without it all I/Os are of that size, and begin at multiples of it.
+    pub step_bytes: Option<u64>,
     /// Share of reads, 0 to 1.
     pub read_share: f64,
     /// Share of I/Os at random places, 0 to 1; the others follow one another.
@@ -78,6 +81,7 @@ impl Default for PhaseNeed {
             phase: String::new(),
             iops: 0.0,
             size_bytes: 8 << 10,
+            step_bytes: None,
             read_share: 0.0,
             random_share: 1.0,
             queue_depth: None,
@@ -106,10 +110,15 @@ impl PhaseNeed {
         self.iops * self.size_bytes as f64
     }
 
+    /// Returns its I/Os as a load of which none hit.
+    pub(crate) fn load(&self) -> Load {
+        Load { step_bytes: self.step_bytes, ..Load::new(self.size_bytes, self.read_share) }
+    }
+
     /// Returns the loads that it is made of: I/Os at random places, of which reads may hit the
     /// cache, and those that follow one another, which are counted as misses.
     pub(crate) fn flows(&self, volume: u16, hit_ratio: f64) -> Vec<Flow> {
-        let load = Load::new(self.size_bytes, self.read_share);
+        let load = self.load();
         let parts = [
             (self.random_share, Load { hit_ratio, ..load }),
             (1.0 - self.random_share, Load { is_sequential: true, ..load }),

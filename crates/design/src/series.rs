@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use needs::{Requirements, SeriesLoad, SeriesSample};
+use needs::{IoSizes, Requirements, SeriesLoad, SeriesSample};
 use volume::Design;
 use volume::limits::CapUse;
 use volume::limits::credit::Levels;
@@ -59,6 +59,7 @@ pub fn demand(
         phase: SERIES_PHASE.to_owned(),
         iops: 1.0,
         size_bytes: load.size_bytes.round().max(1.0) as u64,
+        step_bytes: Some(IoSizes::new(None, load.size_bytes).step_bytes().into()),
         read_share: load.read_share,
         random_share: load.random_share,
         queue_depth: None,

@@ -126,6 +126,7 @@ fn volume(dice: &mut Dice, idx: u64) -> VolumeNeed {
         phase: name.to_owned(),
         iops: dice.whole(10, 250) as f64,
         size_bytes: dice.one_of(&[4, 8, 64]) * KIB,
+        step_bytes: None,
         read_share: dice.one_of(&[0.0, 0.5, 0.75, 1.0]),
         random_share: dice.one_of(&[1.0, 1.0, 0.5]),
         queue_depth: None,

@@ -98,12 +98,12 @@ fn a_step_per_phase_and_a_job_per_volume() {
     let log = jobs[1].1;
     assert_eq!(log.files.names, ["/mnt/log/plimsoll.load"]);
     assert!(!log.workload.access.read && !log.workload.access.random);
-    // 430,000 / 100 = 4,300 bytes: between eight sectors and nine.
+    // 430,000 / 100 = 4,300 bytes: between one page and two.
     let BlockSize::Weighted(sizes) = &log.workload.block_size.write else {
         panic!("{:?}", log.workload.block_size)
     };
     let mean = log.workload.block_size.write.mean();
-    assert_eq!((sizes[0].0, sizes[1].0, mean.round()), (4096, 4608, 4300.0));
+    assert_eq!((sizes[0].0, sizes[1].0, mean.round()), (4096, 8192, 4300.0));
     // The number in flight is not written: there is room for a slower volume.
     assert_eq!(log.load.queue_depth, 32);
     assert_eq!(jobs[2].1.load.rate_total_iops, Some(6000.0));
@@ -121,6 +121,17 @@ fn a_size_that_is_a_multiple_of_sectors_but_for_rounding_is_that() {
         let found = read(&needs, SERIES, &[]);
         let size = &jobs(&found)[0].1.workload.block_size.read;
         assert_eq!(*size, BlockSize::Fixed(bytes), "{kib}");
+    }
+}
+
+/// Places are multiples of what all sizes are multiples of, which need not be one of them.
+#[test]
+fn mixed_sizes_begin_at_multiples_of_what_they_have_in_common() {
+    let sizes = "io_size_kib = { p50 = 8, p90 = 64, p99 = 64, mean = 24.8, min = 8, max = 64 }";
+    for (kib, align) in [("4.3", None), ("8.3", Some(4096)), ("3.8", Some(512)), ("24", None)] {
+        let needs = NEEDS.replace(sizes, &format!("io_size_kib = {kib}"));
+        let found = read(&needs, SERIES, &[]);
+        assert_eq!(jobs(&found)[0].1.workload.block_align.read, align, "{kib}");
     }
 }
 

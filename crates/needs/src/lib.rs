@@ -16,6 +16,7 @@
 mod check;
 mod checklist;
 mod figure;
+mod io_sizes;
 mod needs;
 mod phase;
 mod read;
@@ -26,6 +27,7 @@ mod write;
 pub use check::{check_amount, check_figure};
 pub use checklist::{Checklist, ChecklistRow, Statistic, checklists};
 pub use figure::{Amount, Figure, Label, Percentile};
+pub use io_sizes::IoSizes;
 pub use needs::{
     FACTOR_MAX, Growth, MOUNTS, MachineNeed, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs,
     SCHEMA, VolumeUse, design_mount, mount,

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    Amount, Figure, Label, NeedLoad, NeedPhase, NeedVolume, Needs, Percentile, PhaseName, VolumeUse,
+    Amount, Figure, IoSizes, Label, NeedLoad, NeedPhase, NeedVolume, Needs, Percentile, PhaseName,
+    VolumeUse,
 };
 
 /// How many times the normal load a peak is where the needs do not say. Azure's guide to premium
@@ -75,6 +76,9 @@ pub struct LoadRequirement {
     pub throughput_bytes_per_s: Option<Amount>,
     /// Bytes per I/O, in the mean.
     pub io_size_bytes: Option<Amount>,
+    /// The sizes that have that mean.
+    #[serde(skip)]
+    pub io_sizes: Option<IoSizes>,
     /// Reads among I/Os, 0 to 1.
     pub read_share: Option<Amount>,
     /// I/Os at random places, 0 to 1; 1 where it is not stated, which is the safer side.
@@ -240,6 +244,9 @@ impl LoadReader<'_> {
             queue_depth: self.queue_depth(iops.as_ref()),
             iops,
             throughput_bytes_per_s: bytes,
+            io_sizes: size
+                .as_ref()
+                .map(|size| IoSizes::new(self.load.io_size_kib.as_ref(), size.value)),
             io_size_bytes: size,
             read_share: share(self.load.read_percent.as_ref()),
             random_share: Some(random),

@@ -181,8 +181,8 @@ fn rules_of_the_guides_stand_below_the_needs() {
           100 % are writes, which ReadOnly sends to the disk all the same (Azure
           Premium Storage: design for high performance, 2018)
       /mnt/nocache: a stripe unit of 64 KiB
-          64 KiB for transactions, 256 KiB for large I/Os, which smaller units would
-          cut (Azure Premium Storage: design for high performance, 2018)
+          64 KiB for transactions, 256 KiB for I/Os that smaller units would cut
+          (Azure Premium Storage: design for high performance, 2018)
       /mnt/nocache: on Windows make the 10 columns with PowerShell
           the dialog of Server Manager makes 8 at most (Azure Premium Storage:
           design for high performance, 2018)

@@ -1,11 +1,13 @@
 //! What is asked of a volume.
 
-/// The load of a volume: I/Os of one size and mix.
+/// The load of a volume: I/Os of one mix, and of one size or sizes of one mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
-    /// Bytes per I/O, at least 1.
+    /// Bytes per I/O, at least 1; the mean of mixed ones.
     pub size_bytes: u64,
-    /// Offsets are multiples of this; the I/O's own size unless given.
+    /// Sizes are mixed: all of them, and all offsets, are multiples of this.
+    pub step_bytes: Option<u64>,
+    /// Offsets of I/Os of one size are multiples of this; the I/O's own size unless given.
     pub align_bytes: Option<u64>,
     /// Each follows the one before, and disks that merge such I/Os do; otherwise at random places.
     pub is_sequential: bool,
@@ -25,6 +27,7 @@ impl Load {
         let size_bytes = size_bytes.max(1);
         Load {
             size_bytes,
+            step_bytes: None,
             align_bytes: None,
             is_sequential: false,
             read_share,

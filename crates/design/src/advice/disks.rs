@@ -155,7 +155,7 @@ impl DiskAdvisor<'_> {
             if now_kib == kib { String::new() } else { format!(", in place of {now_kib} KiB") };
         list.put(
             format!("{mount}: a stripe unit of {kib} KiB{other}"),
-            "64 KiB for transactions, 256 KiB for large I/Os, which smaller units would cut",
+            "64 KiB for transactions, 256 KiB for I/Os that smaller units would cut",
             GUIDE,
         );
         let columns = self.stripe.columns;

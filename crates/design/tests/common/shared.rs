@@ -214,6 +214,7 @@ fn need(dice: &mut Dice, n_volumes: u64) -> Need {
                 phase: format!("phase {phase}"),
                 iops: *share as f64 * unit_mib_s * part * MIB / size_bytes as f64,
                 size_bytes,
+                step_bytes: None,
                 read_share: dice.one_of(&[0.0, 0.5, 0.75, 1.0]),
                 random_share: dice.one_of(&[1.0, 1.0, 0.5, 0.0]),
                 queue_depth: None,

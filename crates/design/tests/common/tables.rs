@@ -306,11 +306,17 @@ fn need(dice: &mut Dice, draw: Draw) -> Need {
 }
 
 fn phase(dice: &mut Dice, draw: Draw, name: &str) -> PhaseNeed {
+    // One size, or sizes of a mean between pages.
+    let (size_bytes, step_bytes) = match dice.one_of(&[4, 8, 64, 64, 128, 256, 512]) << 10 {
+        bytes if draw.has_mixes && dice.happens(25) => (bytes + 3000, Some(4096)),
+        bytes => (bytes, None),
+    };
     let random_shares: &[f64] = if draw.has_mixes { &[1.0, 1.0, 0.5, 0.0] } else { &[1.0] };
     PhaseNeed {
         phase: name.to_owned(),
         iops: (dice.whole(0, 24) * draw.scale) as f64 / 2.0,
-        size_bytes: dice.one_of(&[4, 8, 64, 64, 128, 256, 512]) << 10,
+        size_bytes,
+        step_bytes,
         read_share: dice.one_of(&[0.0, 0.5, 0.7, 1.0]),
         random_share: dice.one_of(random_shares),
         queue_depth: None,

@@ -1,6 +1,8 @@
 //! A volume's load in a phase as a job.
 
-use ::needs::{Amount, Figure, LoadRequirement, Needs, PhaseName, VolumeRequirement, mount};
+use ::needs::{
+    Amount, Figure, IoSizes, LoadRequirement, Needs, PhaseName, VolumeRequirement, mount,
+};
 use plan::{Diagnostic, Span};
 
 use crate::sections::{RawOption, Section};
@@ -20,18 +22,7 @@ const LATENCY_MS: f64 = 10.0;
 /// Most I/Os in flight of a job.
 const DEPTH_MAX: f64 = 65_536.0;
 
-/// Sizes are multiples of this: what a device takes.
-const SECTOR_BYTES: f64 = 512.0;
-/// Largest I/O of a job.
-const IO_BYTES_MAX: f64 = (1_u64 << 30) as f64;
-
-/// A mean this near to a multiple of a sector, in sectors, is taken for that multiple: logs print
-/// two decimals of a KiB. A rare smaller size would let all I/Os begin at any sector.
-const NEAR: f64 = 0.02;
-
-/// What weights of sizes add up to.
-const WHOLE: f64 = 1e6;
-/// One percent of that.
+/// One percent of what weights of sizes add up to.
 const PERCENT: u32 = 10_000;
 
 /// For how long the reads that a cache answers go to places that are new to it: so small is what
@@ -94,7 +85,7 @@ pub(super) fn section(
         return Err(missing("IOPS above 0", "leave the volume out of the phase"));
     }
     let written = written(needs, &volume.name, load.phase);
-    let sizes = sizes(written.and_then(|load| load.io_size_kib.as_ref()), size.value);
+    let sizes = load.io_sizes.clone().unwrap_or_else(|| IoSizes::new(None, size.value));
     let (options, is_assumed) = region(volume);
     let mut options: Vec<(&str, String)> = options;
     if is_assumed {
@@ -105,7 +96,7 @@ pub(super) fn section(
     let stated = written.and_then(|load| load.queue_depth.as_ref());
     let random = load.random_share.as_ref().map_or(1.0, |share| share.value);
     options.extend(walk(volume, (read.value, random), (iops.value, &sizes)));
-    options.push(sizes_option(&sizes));
+    options.extend(sizes_options(&sizes));
     options.push(("queue_depth", depth(load.queue_depth.as_ref(), stated, iops.value).to_string()));
     options.push(("rate_total_iops", rate_text(iops.value)));
     options.push(("runtime", format!("{PHASE_S}s")));
@@ -185,7 +176,7 @@ fn mix(read_share: f64, random_share: f64) -> Vec<(&'static str, String)> {
 pub(super) fn walk(
     volume: &VolumeRequirement,
     (read_share, random_share): (f64, f64),
-    (iops, sizes): (f64, &[(u32, u32)]),
+    (iops, sizes): (f64, &IoSizes),
 ) -> Vec<(&'static str, String)> {
     let hits = volume.hit_share.as_ref().map_or(0.0, |share| share.value.clamp(0.0, 1.0));
     let share = hits * random_share;
@@ -199,10 +190,10 @@ pub(super) fn walk(
         let shares = [left, random_share].map(|share| format!("{:.0}", share * 100.0));
         options.push(("random_pct", shares.join(",")));
     }
-    let weight: f64 = sizes.iter().map(|(_, weight)| f64::from(*weight)).sum();
-    let bytes: f64 =
-        sizes.iter().map(|(bytes, weight)| f64::from(*bytes) * f64::from(*weight)).sum();
-    let largest = sizes.iter().map(|(bytes, _)| f64::from(*bytes)).fold(SECTOR_BYTES, f64::max);
+    let sizes = || sizes.weighted.iter().map(|(bytes, weight)| (f64::from(*bytes), *weight));
+    let weight: f64 = sizes().map(|(_, weight)| f64::from(weight)).sum();
+    let bytes: f64 = sizes().map(|(bytes, weight)| bytes * f64::from(weight)).sum();
+    let largest = sizes().map(|(bytes, _)| bytes).fold(1.0, f64::max);
     let area = iops * read_share * share * HITS_S * bytes / weight.max(1.0);
     let (_, of_region) = region_bytes(volume);
     // Whole blocks of the largest I/O, and most of the region is left for what misses.
@@ -212,50 +203,29 @@ pub(super) fn walk(
     options
 }
 
-/// Returns sizes in bytes with weights that add up to a million, nearly: as the percentiles of the
-/// figure tell, else the mean, between two multiples of a sector where it is none.
-pub(super) fn sizes(figure: Option<&Figure>, mean_bytes: f64) -> Vec<(u32, u32)> {
-    let split = figure.map(Figure::split).unwrap_or_default();
-    let of_figure: Vec<(f64, f64)> =
-        split.into_iter().map(|(kib, share)| (kib * 1024.0, share)).collect();
-    let values = if of_figure.is_empty() { vec![(mean_bytes, 1.0)] } else { of_figure };
-    let mut sizes: Vec<(u32, u32)> = Vec::new();
-    let mut put = |bytes: f64, share: f64| {
-        let weight = (share * WHOLE).round() as u32;
-        match sizes.last_mut() {
-            Some(last) if last.0 == bytes as u32 => last.1 += weight,
-            _ if weight > 0 => sizes.push((bytes as u32, weight)),
-            _ => {}
-        }
-    };
-    for (bytes, share) in values {
-        let bytes = bytes.clamp(SECTOR_BYTES, IO_BYTES_MAX);
-        let below = (bytes / SECTOR_BYTES).floor() * SECTOR_BYTES;
-        let above_share = match (bytes - below) / SECTOR_BYTES {
-            share if share < NEAR => 0.0,
-            share if share > 1.0 - NEAR => 1.0,
-            share => share,
-        };
-        put(below, share * (1.0 - above_share));
-        put(below + SECTOR_BYTES, share * above_share);
-    }
-    sizes
-}
-
-/// Returns the parameter that says sizes with their weights.
-pub(super) fn sizes_option(sizes: &[(u32, u32)]) -> (&'static str, String) {
-    if let [(bytes, _)] = sizes {
-        return ("block_size_bytes", bytes.to_string());
+/// Returns the parameters that say sizes with their weights, and where I/Os begin.
+pub(super) fn sizes_options(sizes: &IoSizes) -> Vec<(&'static str, String)> {
+    let weighted = &sizes.weighted;
+    if let [(bytes, _)] = weighted[..] {
+        return vec![("block_size_bytes", bytes.to_string())];
     }
     let joined = |mark: char, unit: u32| {
-        let words = sizes.iter().map(|(bytes, weight)| format!("{bytes}{mark}{}", weight / unit));
+        let words =
+            weighted.iter().map(|(bytes, weight)| format!("{bytes}{mark}{}", weight / unit));
         words.collect::<Vec<_>>()
     };
     // Other tools know whole percents.
-    if sizes.iter().all(|(_, weight)| weight % PERCENT == 0) {
-        return ("block_size_split", joined('/', PERCENT).join(":"));
+    let mut options = vec![if weighted.iter().all(|(_, weight)| weight % PERCENT == 0) {
+        ("block_size_split", joined('/', PERCENT).join(":"))
+    } else {
+        ("block_size_weights", joined(':', 1).join(","))
+    }];
+    // The smallest size is what places are multiples of unless something else is written.
+    let smallest = weighted.first().map(|(bytes, _)| *bytes);
+    if smallest != Some(sizes.step_bytes()) {
+        options.push(("block_align_bytes", sizes.step_bytes().to_string()));
     }
-    ("block_size_weights", joined(':', 1).join(","))
+    options
 }
 
 /// Returns how many I/Os may be in flight: as many as a person wrote, else room for a slower

@@ -1,9 +1,9 @@
 //! The samples beside a file of needs, as jobs whose rates change period after period.
 
-use ::needs::{Requirements, SeriesSample, VolumeRequirement, read_series, series_load};
+use ::needs::{IoSizes, Requirements, SeriesSample, VolumeRequirement, read_series, series_load};
 use plan::Diagnostic;
 
-use super::job::{make_section, region, sizes, sizes_option, walk};
+use super::job::{make_section, region, sizes_options, walk};
 use crate::sections::Section;
 
 /// Most periods of a job, an hour of seconds: what `rate_periods` takes.
@@ -57,10 +57,10 @@ fn section(
     let (mut options, _) = region(volume);
     let length_s: f64 = samples.iter().map(|it| it.span_s).sum();
     let n_ios: f64 = samples.iter().map(|it| it.rate(volume.load_growth) * it.span_s).sum();
-    let sizes = sizes(None, load.size_bytes);
+    let sizes = IoSizes::new(None, load.size_bytes);
     let shares = (load.read_share, load.random_share);
     options.extend(walk(volume, shares, (n_ios / length_s, &sizes)));
-    options.push(sizes_option(&sizes));
+    options.extend(sizes_options(&sizes));
     options.push(("queue_depth", DEPTH.to_string()));
     options.push(("rate_periods", periods.collect::<Vec<_>>().join(",")));
     options.push(("runtime", format!("{}us", (length_s * 1e6).round() as u64)));

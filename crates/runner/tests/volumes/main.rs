@@ -11,6 +11,7 @@ mod designs_network;
 mod dirty;
 mod figures;
 mod lifts;
+mod own_needs;
 mod real_time;
 mod refusals;
 mod semantics;

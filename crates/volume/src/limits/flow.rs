@@ -56,7 +56,8 @@ impl Flow {
         let (volume, n_volumes) = (self.volume, design.volumes.len());
         assert!(usize::from(volume) < n_volumes, "volume {volume} of {n_volumes}");
         assert!(size_bytes > 0, "an I/O has bytes");
-        assert!(align_bytes != Some(0), "offsets are multiples of something");
+        let has_step = align_bytes != Some(0) && self.load.step_bytes != Some(0);
+        assert!(has_step, "offsets are multiples of something");
         assert!((0.0..=1.0).contains(&read_share), "{read_share} is no share of reads");
         assert!((0.0..=1.0).contains(&hit_ratio), "{hit_ratio} is no share of hits");
         assert!(queue_depth != Some(0), "none in flight is no load");

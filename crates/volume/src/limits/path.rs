@@ -119,14 +119,9 @@ fn split(stripe: &Stripe, load: &Load) -> Split {
         let units = load.size_bytes as f64 / unit_bytes as f64;
         return Split { units, ..split(stripe, &counted) };
     }
-    let align_bytes = load.align_bytes.unwrap_or(load.size_bytes);
     // One disk is cut nowhere: all its chunks lie side by side.
     let chunk_bytes = if stripe.disks.len() < 2 { u64::MAX >> 1 } else { stripe.chunk_bytes };
-    if chunk_bytes > load.size_bytes.saturating_mul(1 << 20) {
-        let units = super::size::io_units(load.size_bytes, unit_bytes) as f64;
-        return Split { sub_ios: 1.0, units };
-    }
-    stripe::split(load.size_bytes, align_bytes, chunk_bytes, unit_bytes)
+    stripe::split_load(load, chunk_bytes, unit_bytes)
 }
 
 /// Caps as they are found.

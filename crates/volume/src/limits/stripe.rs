@@ -1,6 +1,7 @@
 //! Disks side by side: how an I/O splits, how many disks a queue keeps busy.
 
 use super::size::io_units;
+use crate::load::Load;
 
 /// Most columns that the Windows Server Manager dialog makes (guide, line 274). PowerShell takes
 /// as many as there are disks.
@@ -11,6 +12,9 @@ const SECTOR_BYTES: u64 = 512;
 
 /// Places in a chunk that are looked at: those of sectors in 2 TiB.
 const PLACES_MAX: u64 = 1 << 32;
+
+/// Sizes of an I/O in a chunk from which on no cut is looked for: not one of a million is cut.
+const CHUNK_SIZES_MAX: u64 = 1 << 20;
 
 /// What one I/O becomes on the disks of a stripe, on average over its places.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +57,36 @@ pub fn split(
     }
     let mean = |sum: u64| sum as f64 / n_places as f64;
     Split { sub_ios: mean(sub_ios), units: mean(units) }
+}
+
+/// Returns what an I/O of a load splits into. Mixed sizes are taken for the two multiples of their
+/// step beside their mean, which cross as many chunk boundaries as any others of this mean.
+///
+/// # Panics
+/// As [`split`].
+pub fn split_load(load: &Load, chunk_bytes: u64, unit_bytes: Option<u64>) -> Split {
+    let size_bytes = load.size_bytes;
+    let Some(step_bytes) = load.step_bytes else {
+        let align_bytes = load.align_bytes.unwrap_or(size_bytes);
+        return one_size(size_bytes, align_bytes, chunk_bytes, unit_bytes);
+    };
+    let below = (size_bytes / step_bytes * step_bytes).max(step_bytes);
+    let above_share = size_bytes.saturating_sub(below) as f64 / step_bytes as f64;
+    let first = one_size(below, step_bytes, chunk_bytes, unit_bytes);
+    if above_share <= 0.0 {
+        return first;
+    }
+    let second = one_size(below + step_bytes, step_bytes, chunk_bytes, unit_bytes);
+    let mean = |first: f64, second: f64| first + (second - first) * above_share;
+    Split { sub_ios: mean(first.sub_ios, second.sub_ios), units: mean(first.units, second.units) }
+}
+
+/// Returns what an I/O splits into; where chunks are far larger than it, it is cut nowhere.
+fn one_size(size_bytes: u64, align_bytes: u64, chunk_bytes: u64, unit_bytes: Option<u64>) -> Split {
+    if chunk_bytes > size_bytes.saturating_mul(CHUNK_SIZES_MAX) {
+        return Split { sub_ios: 1.0, units: io_units(size_bytes, unit_bytes) as f64 };
+    }
+    split(size_bytes, align_bytes, chunk_bytes, unit_bytes)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
