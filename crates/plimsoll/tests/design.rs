@@ -139,6 +139,45 @@ fn a_verdict_that_hangs_on_what_a_published_mb_is_says_so() {
     assert!(!of_32k.stdout.contains("published MB"), "{}", of_32k.stdout);
 }
 
+/// 262.1 MB/s on a machine of "256 MB/s": of 2018 the bytes of an MB are not known, today they are.
+#[test]
+fn the_edition_is_that_of_designs_which_name_none() {
+    let sandbox = Sandbox::new();
+    let own = "[vm]\nsize = \"DS4\"\n[[volume]]\nmount = \"/mnt/data\"\ndisk = \"P30\"\n\
+               count = 4\ncache = \"None\"\n";
+    sandbox.write("own.toml", own);
+    sandbox.write("named.toml", format!("edition = \"2018\"\n{own}"));
+    sandbox.write("needs.toml", needs("capacity_gib = 1", &iops(16_000, 16)));
+    let ranked = |designs: &[&str]| {
+        sandbox.plimsoll(&[&["design", "needs.toml", "--among"], designs].concat())
+    };
+    let depends = "the verdict depends on how many bytes a published MB has";
+    let carries = "vm_uncached_bytes of Standard_DS4 carries 256 of the 262.1 MB/s";
+    for designs in [&["own.toml", "--edition", "2018"][..], &["named.toml"]] {
+        says(&ranked(designs), 4, &["rejected", carries, depends, "of 1024000 or 1048576 bytes"]);
+    }
+    for designs in [&["own.toml", "--edition", "current"][..], &["own.toml"]] {
+        let of_today = ranked(designs);
+        says(&of_today, 4, &["rejected", carries]);
+        assert!(!of_today.stdout.contains(depends), "{}", of_today.stdout);
+    }
+    // 524.3 MB/s are more than that in every reading.
+    sandbox.write("needs.toml", needs("capacity_gib = 1", &iops(16_000, 32)));
+    let twice = ranked(&["own.toml", "--edition", "2018"]);
+    says(&twice, 4, &["rejected", "vm_uncached_bytes of Standard_DS4"]);
+    assert!(!twice.stdout.contains(depends), "{}", twice.stdout);
+    let refused = |designs: &[&str], words: &str| {
+        let outcome = ranked(designs);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    };
+    refused(
+        &["named.toml", "--edition", "current"],
+        "design `named.toml` names edition 2018, and `--edition current` is given",
+    );
+    refused(&["own.toml", "--edition", "2017"], "unknown edition `2017`");
+}
+
 #[test]
 fn what_nothing_meets_names_the_nearest_and_by_how_much() {
     let place = ["--region", "eastus", "--machine", "DS1", "--disk", "P30"];

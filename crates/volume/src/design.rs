@@ -32,7 +32,7 @@ pub use local::{LOCAL, LOCAL_DISK, Local};
 pub use medium::{MEDIA, MediumLatency, medium_latency};
 pub use parser::{MB_BYTES_DEFAULT, MB_READINGS};
 pub use promised::Promised;
-pub use read::{BUCKET_WINDOW_NS_DEFAULT, parse, parse_in_mb, parse_with};
+pub use read::{BUCKET_WINDOW_NS_DEFAULT, ReadAs, parse, parse_as, parse_in_mb, parse_with};
 pub use vm::{Interface, lacks_limits, machine_with, needs_premium};
 
 /// What a disk of figures in the design is called where it has no name.

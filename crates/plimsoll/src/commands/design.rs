@@ -15,7 +15,7 @@ mod text;
 use std::sync::Arc;
 
 use ::catalog::cost::{MONTH_HOURS, find_region};
-use ::catalog::{Catalog, Cloud, Term};
+use ::catalog::{Catalog, Cloud, EDITIONS, Edition, Term};
 use ::design::{
     Market, MarketError, Nearest, Need, Options, Ranked, SearchInput, SearchResult, Terms, asked,
     judge, nearest, parse, promises, search, toml,
@@ -23,7 +23,7 @@ use ::design::{
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use units::system_text;
-use volume::design::MB_READINGS;
+use volume::design::{MB_READINGS, ReadAs};
 
 use super::own_tables::CatalogArgs;
 use crate::diagnostics::{self, Texts};
@@ -111,9 +111,10 @@ pub(super) struct Args {
     #[arg(long)]
     write_back: bool,
 
-    /// Edition of the catalogue.
-    #[arg(long, default_value = "current")]
-    edition: String,
+    /// Edition of the catalogue; `current` unless given. With `--among`, that of designs which
+    /// name none.
+    #[arg(long)]
+    edition: Option<String>,
 
     /// For how long the machine is reserved: on-demand, 1y or 3y.
     #[arg(long, value_parser = Term::from_text, default_value = "on-demand")]
@@ -288,12 +289,20 @@ fn read_needs(name: &str) -> Result<SearchInput, Failure> {
     Ok(asked)
 }
 
+/// Returns the edition that is asked for, or the usual one.
+fn edition<'c>(args: &Args, catalog: &'c Catalog) -> Result<&'c Edition, Failure> {
+    let name = args.edition.as_deref().unwrap_or(ReadAs::default().edition);
+    catalog.edition(name).ok_or_else(|| {
+        let known: Vec<&str> = EDITIONS.iter().map(|info| info.name).collect();
+        let text = format!("unknown edition `{name}`");
+        Failure::wrong_use(text).hint(format!("editions are {}", known.join(", ")))
+    })
+}
+
 /// Returns the terms of every region that is named, cloud by cloud; of a cloud of which none is
 /// named those without one.
 fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
-    let edition = catalog.edition(&args.edition);
-    let edition =
-        edition.ok_or_else(|| Failure::wrong_use(format!("unknown edition `{}`", args.edition)))?;
+    let edition = edition(args, catalog)?;
     let is_of = |region: &str, cloud: Cloud| find_region(edition, cloud, region).is_ok();
     let unknown = args.region.iter().find(|it| !args.cloud.iter().any(|cloud| is_of(it, *cloud)));
     if let (Some(region), Some(cloud)) = (unknown, args.cloud.first()) {

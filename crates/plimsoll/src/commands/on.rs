@@ -10,6 +10,7 @@ use record::{Note, NoteSeverity};
 use runner::{DesignChange, EmulatedTime, Emulation};
 use toml::de::DeTable;
 use units::system_text;
+use volume::design::{ReadAs, parse_as};
 
 use super::own_tables::CatalogArgs;
 use crate::diagnostics::{self, Texts};
@@ -167,20 +168,31 @@ pub(super) fn read_again(
     catalog: &Arc<Catalog>,
 ) -> Result<(volume::Design, String), Failure> {
     let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
-    read_and_print(name, catalog, is_error).map(|read| (read.design, read.text))
+    let read = read_and_print(name, catalog, ReadAs::default(), is_error)?;
+    Ok((read.design, read.text))
 }
 
 /// Reads a design. Mistakes are printed and end the command.
 pub(super) fn read(name: &str, catalog: &Arc<Catalog>) -> Result<Read, Failure> {
-    read_and_print(name, catalog, |_| true)
+    read_as(name, catalog, ReadAs::default())
+}
+
+/// Reads a design as it is said. Mistakes are printed and end the command.
+pub(super) fn read_as(
+    name: &str,
+    catalog: &Arc<Catalog>,
+    as_: ReadAs<'_>,
+) -> Result<Read, Failure> {
+    read_and_print(name, catalog, as_, |_| true)
 }
 
 fn read_and_print(
     name: &str,
     catalog: &Arc<Catalog>,
+    as_: ReadAs<'_>,
     is_shown: impl Fn(&Diagnostic) -> bool,
 ) -> Result<Read, Failure> {
-    if let Some((read, what)) = of_disk(name, catalog)? {
+    if let Some((read, what)) = of_disk(name, catalog, as_)? {
         if is_shown(&Diagnostic::note("one-disk", &what)) {
             stream::remark("note: ", &what);
         }
@@ -208,7 +220,7 @@ fn read_and_print(
         let failure = Failure::wrong_use(format!("`{name}` is {language}, not a design"));
         return Err(failure.hint("`plimsoll run JOB --on DESIGN` takes the job first"));
     }
-    let (design, findings) = volume::design::parse_with(&text, catalog);
+    let (design, findings) = parse_as(&text, catalog, as_);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
     let shown: Vec<&Diagnostic> = findings.iter().filter(|finding| is_shown(finding)).collect();
     diagnostics::print_all(&shown, Texts { sources: &sources, command_line: "" });
@@ -230,9 +242,13 @@ const OPEN_SIZE: &str = "1TiB";
 
 /// Reads a name of the catalogue as a design: one such disk for every path, without a machine
 /// before it, and what that is. Nothing where there is a file of that name, or no such disk.
-fn of_disk(name: &str, catalog: &Arc<Catalog>) -> Result<Option<(Read, String)>, Failure> {
+fn of_disk(
+    name: &str,
+    catalog: &Arc<Catalog>,
+    as_: ReadAs<'_>,
+) -> Result<Option<(Read, String)>, Failure> {
     let is_file = name == "-" || name.contains('/') || HostLoader.is_file(name);
-    let disk = catalog.edition("current").and_then(|edition| edition.disk(name));
+    let disk = catalog.edition(as_.edition).and_then(|edition| edition.disk(name));
     let Some(disk) = disk.filter(|_| !is_file) else { return Ok(None) };
     let mut text =
         format!("[[volume]]\nmount = \"/disk\"\ndisk = \"{}\"\ncache = \"None\"\n", disk.name);
@@ -241,7 +257,7 @@ fn of_disk(name: &str, catalog: &Arc<Catalog>) -> Result<Option<(Read, String)>,
         text.push_str(&format!("size = \"{OPEN_SIZE}\"\n"));
         what.push_str(&format!(", of {OPEN_SIZE}; a design says another size"));
     }
-    let (design, findings) = volume::design::parse_with(&text, catalog);
+    let (design, findings) = parse_as(&text, catalog, as_);
     let Some(mut design) = design else {
         let why: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
         let message = format!("`{}` alone is not a design: {}", disk.name, why.join("; "));

@@ -41,19 +41,35 @@ pub fn parse(text: &str) -> (Option<Design>, Vec<Diagnostic>) {
 
 /// Reads a design, with limits from the given catalogue.
 pub fn parse_with(text: &str, catalog: &Arc<Catalog>) -> (Option<Design>, Vec<Diagnostic>) {
-    parse_again(text, catalog, None)
+    parse_as(text, catalog, ReadAs::default())
+}
+
+/// What is not in the text of a design, or does not count.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadAs<'a> {
+    /// Edition of the catalogue where the design names none.
+    pub edition: &'a str,
+    /// Bytes of a published MB of which the source does not state them, whatever the design says.
+    pub mb_bytes: Option<u64>,
+}
+
+impl Default for ReadAs<'_> {
+    fn default() -> Self {
+        ReadAs { edition: EDITION_DEFAULT, mb_bytes: None }
+    }
 }
 
 /// Reads a design as it would be if a published MB, where the source does not state its bytes, had
 /// so many; what the design says of it does not count. `None` if it is none, or cannot be then.
 pub fn parse_in_mb(text: &str, catalog: &Arc<Catalog>, mb_bytes: u64) -> Option<Design> {
-    parse_again(text, catalog, Some(mb_bytes)).0
+    parse_as(text, catalog, ReadAs { mb_bytes: Some(mb_bytes), ..ReadAs::default() }).0
 }
 
-fn parse_again(
+/// Reads a design, with limits from the given catalogue, as it is said.
+pub fn parse_as(
     text: &str,
     catalog: &Arc<Catalog>,
-    as_mb_bytes: Option<u64>,
+    read_as: ReadAs<'_>,
 ) -> (Option<Design>, Vec<Diagnostic>) {
     let mut findings = Findings::new(text);
     let (root, errors) = DeTable::parse_recoverable(text);
@@ -62,7 +78,7 @@ fn parse_again(
         findings.error(SYNTAX, &at, error.message().lines().collect::<Vec<_>>().join(", "));
     }
     let keys = Keys::new(root.get_ref(), 0..0);
-    let design = read(keys, catalog, as_mb_bytes, &mut findings);
+    let design = read(keys, catalog, read_as, &mut findings);
     let (mut findings, has_error) = findings.finish();
     drop_what_follows_from_syntax(&mut findings);
     if findings.iter().any(|finding| finding.code == NO_EDITION) {
@@ -129,13 +145,13 @@ impl<'k> Lists<'k> {
 fn read(
     mut keys: Keys<'_>,
     catalog: &Arc<Catalog>,
-    as_mb_bytes: Option<u64>,
+    read_as: ReadAs<'_>,
     findings: &mut Findings<'_>,
 ) -> Option<Design> {
     let name = keys.text("name", findings).map_or("", |(name, _)| name).to_owned();
-    let edition = edition(&mut keys, catalog, findings);
+    let edition = edition(&mut keys, catalog, read_as.edition, findings);
     let stated_mb_bytes = mb_bytes(&mut keys, findings);
-    let mb_bytes = as_mb_bytes.unwrap_or(stated_mb_bytes);
+    let mb_bytes = read_as.mb_bytes.unwrap_or(stated_mb_bytes);
     let bucket_window_ns = bucket_window_ns(&mut keys, findings);
     let seed = keys.count("seed", findings).map_or(1, |(seed, _)| seed);
     let cloud = cloud(&mut keys, findings);
@@ -224,9 +240,10 @@ fn volume(
 fn edition<'p>(
     keys: &mut Keys<'_>,
     catalog: &'p Catalog,
+    usual: &str,
     findings: &mut Findings<'_>,
 ) -> Option<&'p Edition> {
-    let (name, at) = keys.text("edition", findings).unwrap_or((EDITION_DEFAULT, 0..0));
+    let (name, at) = keys.text("edition", findings).unwrap_or((usual, 0..0));
     let edition = catalog.edition(name);
     if edition.is_none() {
         let known: Vec<&str> = catalog::EDITIONS.iter().map(|info| info.name).collect();

@@ -7,10 +7,10 @@ use ::catalog::cost::{Line, Purchase, cost};
 use ::design::{Judged, Rejection, SearchInput, bill, judge};
 use serde_json::json;
 use units::plural;
-use volume::design::{MB_READINGS, parse_in_mb};
+use volume::design::{MB_READINGS, ReadAs, parse_as};
 
-use super::Args;
 use super::text::{COLUMNS, binds, dollars, head, why_text};
+use super::{Args, edition};
 use crate::commands::on;
 use crate::exit::{Exit, Failure};
 use crate::fill::fill;
@@ -82,7 +82,18 @@ fn rank_named(
     name: &str,
     catalog: &Arc<Catalog>,
 ) -> Result<RankedDesign, Failure> {
-    let on::Read { design, text, findings } = on::read(name, catalog)?;
+    let edition = edition(args, catalog)?.info.name;
+    let read_as = ReadAs { edition, ..ReadAs::default() };
+    let on::Read { design, text, findings } = on::read_as(name, catalog, read_as)?;
+    if args.edition.is_some() && design.edition != edition {
+        let text = format!(
+            "design `{name}` names edition {}, and `--edition {edition}` is given",
+            design.edition
+        );
+        let hint = "`--edition` is for designs that name none: leave it out, or take `edition` \
+                    out of the design";
+        return Err(Failure::wrong_use(text).hint(hint));
+    }
     let unknown = findings.into_iter().filter(|it| it.code == "unknown-figure");
     let unknown = unknown.map(|finding| finding.message).collect();
     let need = &asked.need;
@@ -100,8 +111,8 @@ fn rank_named(
     }
     let why_not = judge(&design, &scaled).why_not(&scaled);
     let other = |mb_bytes: &u64| {
-        let read = parse_in_mb(&text, catalog, *mb_bytes);
-        read.is_some_and(|it| judge(&it, &scaled).why_not(&scaled).is_some() != why_not.is_some())
+        let read = parse_as(&text, catalog, ReadAs { mb_bytes: Some(*mb_bytes), ..read_as });
+        read.0.is_some_and(|it| judge(&it, &scaled).why_not(&scaled).is_some() != why_not.is_some())
     };
     let other_readings = MB_READINGS.into_iter().filter(other).collect();
     let region = args.region.first().map(String::as_str).or(design.region.as_deref());

@@ -215,9 +215,7 @@ impl<'a, 'e> Estate<'a, 'e> {
         if args.term != ::catalog::Term::OnDemand {
             words.push(format!("--term {}", args.term.as_str()));
         }
-        if args.edition != "current" {
-            words.push(format!("--edition {}", quote::shell(&args.edition)));
-        }
+        words.extend(args.edition.iter().map(|it| format!("--edition {}", quote::shell(it))));
         for (option, names) in [("--machine", &args.machine), ("--disk", &args.disk)] {
             words.extend((!names.is_empty()).then(|| format!("{option} {}", names.join(","))));
         }
