@@ -86,6 +86,14 @@ pub(crate) struct Month {
 const HDD_PIECE_BYTES: u64 = 16 << 10;
 
 impl Month {
+    /// Returns what a volume does in a month of so many hours: its first phase for all of them.
+    pub(crate) fn of(volume: &VolumeNeed, month_hours: f64) -> Self {
+        volume.phases.first().map_or(Month::default(), |usual| Month {
+            ios: usual.iops * month_hours * 3600.0,
+            size_bytes: usual.size_bytes,
+        })
+    }
+
     /// Returns the operations that are billed for each of so many disks of a type.
     fn operations(self, kind: &DiskKind<'_>, n_disks: u32) -> f64 {
         let piece = match kind.sku.family() {

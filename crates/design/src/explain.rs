@@ -3,11 +3,18 @@
 
 use catalog::cost::{self, CostError, Purchase};
 use volume::Design;
+use volume::design::{Backing, Limit};
 use volume::limits::path::latency_s;
 use volume::limits::{AtDepth, Done, Flow, Remedy, by_depth, remedies_by, together};
 
 use crate::bill::{self, BillError};
-use crate::market::Terms;
+use crate::judge::judge;
+use crate::lift::{Lift, cheapest_lift, more};
+use crate::make;
+use crate::market::{Market, Terms};
+use crate::need::Need;
+use crate::rank::Ranked;
+use crate::search::Options;
 
 /// Why one of several loads gets the rate it gets.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,13 +104,73 @@ pub fn changes(design: &Design, flows: &[Flow], flow_idx: usize, terms: &Terms) 
         Change { remedy, usd_more }
     };
     let mut changes: Vec<Change> = found.into_iter().map(priced).collect();
-    // Stable: of the same price a setting stands before what is bought.
+    sort(&mut changes);
+    changes
+}
+
+/// Puts what is enough before what is not, and the cheapest first. Of the same price a setting
+/// stands before what is bought.
+fn sort(changes: &mut [Change]) {
     changes.sort_by(|a, b| {
         let usd = |change: &Change| change.usd_more.as_ref().map_or(f64::INFINITY, |usd| *usd);
         let is_short = |change: &Change| change.remedy.is_enough == Some(false);
         is_short(a).cmp(&is_short(b)).then(usd(a).total_cmp(&usd(b)))
     });
-    changes
+}
+
+/// Returns the changes that lift the tightest cap of a design that was found, which holds one of
+/// several loads, the cheapest first: the cheapest single one of all that were searched, in the
+/// given words, and those of [`changes`] after which the design carries more as well. These go
+/// beyond the machines and disks that were searched.
+///
+/// # Panics
+/// As [`explain`].
+pub fn changes_of_found(
+    (market, need, options): (&Market<'_>, &Need, &Options),
+    ranked: &Ranked,
+    (flows, flow_idx): (&[Flow], usize),
+    words: impl Fn(&Lift) -> String,
+) -> Vec<Change> {
+    let Some(design) = make::parse(market, need, ranked) else { return Vec::new() };
+    let terms = &market.terms;
+    let mut all = changes(&design, flows, flow_idx, terms);
+    let lift = cheapest_lift(market, need, ranked, options);
+    let lifted = lift.and_then(|lift| Some((make::parse(market, need, &lift.ranked)?, lift)));
+    let Some((lifted, lift)) = lifted else { return all };
+    let asked = more(need, &judge(&design, need));
+    let is_other = |change: &Change| !is_same_build(&change.remedy.design, &lifted);
+    all.retain(|change| is_other(change) && judge(&change.remedy.design, &asked).is_met());
+    let after = together(&lifted, flows).swap_remove(flow_idx);
+    let iops = after.caps.first().map_or(after.iops, |(_, left)| *left);
+    let is_enough = flows[flow_idx].demand.map(|demand| iops >= demand);
+    let (before, now) = (ranked.price, lift.ranked.price);
+    let usd_more = match before.is_unpriced || now.is_unpriced {
+        true => usd_more(&design, &lifted, terms),
+        false => Ok(now.usd() - before.usd()),
+    };
+    let change = words(&lift);
+    let remedy = Remedy { change, iops, is_enough, after, design: lifted };
+    all.insert(0, Change { remedy, usd_more });
+    sort(&mut all);
+    all
+}
+
+/// Returns whether two designs are made of the same machine and disks, with the same settings.
+fn is_same_build(a: &Design, b: &Design) -> bool {
+    let machine = |design: &Design| design.vm.as_ref().map(|vm| vm.size.clone());
+    let per_s = |limit: &Option<Limit>| limit.as_ref().map(|limit| limit.per_s);
+    let disks = |design: &Design| -> Vec<_> {
+        let of_volume = |volume: &volume::design::Volume| match &volume.backing {
+            Backing::Disks(stripe) => stripe.disks.first().map(|disk| {
+                let caps = (per_s(&disk.cap.iops), per_s(&disk.cap.bytes), disk.cache);
+                let chunk_bytes = if stripe.disks.len() > 1 { stripe.chunk_bytes } else { 0 };
+                (disk.sku.clone(), stripe.disks.len(), disk.size_bytes, caps, chunk_bytes)
+            }),
+            Backing::Network(_) => None,
+        };
+        design.volumes.iter().map(of_volume).collect()
+    };
+    machine(a) == machine(b) && disks(a) == disks(b)
 }
 
 /// Returns by how much a month of a changed design costs more, US dollars. Parts that both have

@@ -133,7 +133,7 @@ impl RejectionSearch<'_, '_> {
             let lacks_local = is_on_local && machine.local.is_none();
             let why = if lacks_local {
                 Some(Rejection::LocalDisks)
-            } else if let Some(why) = self.lacks_places(limits) {
+            } else if let Some(why) = lacks_places(self.market, &self.ranked.volumes, limits) {
                 Some(why)
             } else if let Some(has) = short(self.need.vcpus, machine.vcpus) {
                 Some(Rejection::Vcpus { has })
@@ -145,19 +145,6 @@ impl RejectionSearch<'_, '_> {
             found.extend(why.map(|why| Rejected { change: machine.name.clone(), price, why }));
         }
         found
-    }
-
-    /// Says whether a machine takes fewer disks than the design has, or none of premium types.
-    fn lacks_places(&self, limits: &Limits) -> Option<Rejection> {
-        let volumes = || self.ranked.volumes.iter().filter(|it| !it.is_local());
-        let kind = |name: &str| self.market.kinds.iter().find(|kind| kind.sku.name == name);
-        let needs_premium =
-            |it: &ChosenDisks| kind(&it.disk).is_some_and(|kind| kind.needs_premium);
-        if !limits.takes_premium && volumes().any(needs_premium) {
-            return Some(Rejection::Premium);
-        }
-        let asked: u32 = volumes().map(|it| it.n_disks).sum();
-        limits.n_disks_max.filter(|has| *has < asked).map(|has| Rejection::Places { has, asked })
     }
 
     /// Looks at one disk fewer.
@@ -232,6 +219,22 @@ impl RejectionSearch<'_, '_> {
             Some(design) => why(&judge(&design, self.need), self.need),
         }
     }
+}
+
+/// Says whether a machine takes fewer disks than volumes have, or none of premium types.
+pub(crate) fn lacks_places(
+    market: &Market<'_>,
+    volumes: &[ChosenDisks],
+    limits: &Limits,
+) -> Option<Rejection> {
+    let remote = || volumes.iter().filter(|it| !it.is_local());
+    let kind = |name: &str| market.kinds.iter().find(|kind| kind.sku.name == name);
+    let needs_premium = |it: &ChosenDisks| kind(&it.disk).is_some_and(|kind| kind.needs_premium);
+    if !limits.takes_premium && remote().any(needs_premium) {
+        return Some(Rejection::Premium);
+    }
+    let asked: u32 = remote().map(|it| it.n_disks).sum();
+    limits.n_disks_max.filter(|has| *has < asked).map(|has| Rejection::Places { has, asked })
 }
 
 /// Returns what rejects a design that was judged, the worst first; `None` if it carries the need.

@@ -59,13 +59,7 @@ pub fn search(
 ) -> Result<SearchResult, NeedError> {
     need.check()?;
     let asked = need.times(1.0 + options.headroom);
-    let months = need.volumes.iter().map(|volume| {
-        let usual = volume.phases.first();
-        usual.map_or(Month::default(), |usual| Month {
-            ios: usual.iops * market.terms.month_hours * 3600.0,
-            size_bytes: usual.size_bytes,
-        })
-    });
+    let months = need.volumes.iter().map(|volume| Month::of(volume, market.terms.month_hours));
     let mut search = Search {
         market,
         need: &asked,
@@ -488,8 +482,8 @@ impl<'a, 'e> Walk<'a, 'e> {
             if self.top.is_beyond(price) {
                 continue;
             }
-            let chosen =
-                partial.taken.iter().zip(self.lists).map(|(idx, list)| self.chosen(&list[*idx]));
+            let chosen = partial.taken.iter().zip(self.lists);
+            let chosen = chosen.map(|(idx, list)| chosen_of(self.market, &list[*idx]));
             self.top.offer(Ranked {
                 machine: machine.name.clone(),
                 machine_price: *machine_price,
@@ -500,19 +494,20 @@ impl<'a, 'e> Walk<'a, 'e> {
             });
         }
     }
+}
 
-    fn chosen(&self, candidate: &Candidate) -> ChosenDisks {
-        let sku = candidate.kind.map(|idx| self.market.kinds[idx].sku);
-        ChosenDisks {
-            disk: sku.map_or(LOCAL.to_owned(), |sku| sku.name.clone()),
-            n_disks: candidate.n_disks + candidate.n_local,
-            cache: candidate.cache,
-            chunk_bytes: candidate.chunk_bytes,
-            size_bytes: candidate.size_bytes,
-            is_sized: sku.is_some_and(catalog::Disk::is_free),
-            iops: candidate.iops,
-            throughput: candidate.throughput,
-            price: candidate.price,
-        }
+/// Returns the disks of a candidate.
+pub(crate) fn chosen_of(market: &Market<'_>, candidate: &Candidate) -> ChosenDisks {
+    let sku = candidate.kind.map(|idx| market.kinds[idx].sku);
+    ChosenDisks {
+        disk: sku.map_or(LOCAL.to_owned(), |sku| sku.name.clone()),
+        n_disks: candidate.n_disks + candidate.n_local,
+        cache: candidate.cache,
+        chunk_bytes: candidate.chunk_bytes,
+        size_bytes: candidate.size_bytes,
+        is_sized: sku.is_some_and(catalog::Disk::is_free),
+        iops: candidate.iops,
+        throughput: candidate.throughput,
+        price: candidate.price,
     }
 }

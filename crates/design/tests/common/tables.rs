@@ -195,6 +195,16 @@ impl Case {
         &self.catalog
     }
 
+    /// Returns the same with so many times the I/Os, and no more than that.
+    pub(crate) fn times(&self, factor: f64) -> Case {
+        let mut case = self.clone();
+        for phase in case.need.volumes.iter_mut().flat_map(|volume| &mut volume.phases) {
+            phase.iops *= factor;
+        }
+        case.options.headroom = 0.0;
+        case
+    }
+
     pub(crate) fn search(&self, n_kept: usize) -> Vec<Ranked> {
         let market = Market::new(&self.catalog, self.terms()).expect("a market");
         let options = Options { n_kept, ..self.options };
@@ -391,6 +401,56 @@ impl<'a> EveryDesign<'a> {
         }
         kept.truncate(n_kept);
         kept
+    }
+
+    /// Tries every design that differs from one in one thing: the machine; type, number, size or
+    /// limits of the disks of a volume; a host cache; a stripe unit. Returns those that carry the
+    /// need.
+    pub(crate) fn single_changes(case: &'a Case, of: &Ranked) -> Vec<Ranked> {
+        let mut every = EveryDesign {
+            case,
+            found: &[],
+            most: None,
+            prices: HashMap::new(),
+            carried: Vec::new(),
+            n_tried: 0,
+            rejected: Vec::new(),
+        };
+        let own = case.machines.iter().find(|row| row.name == of.machine).expect("a machine");
+        let is_cached = of.volumes.iter().any(|it| it.cache != CacheMode::None);
+        for machine in case.machines.iter().filter(|row| row.name != of.machine) {
+            let fits = u64::from(n_attached(&of.volumes)) <= machine.n_disks_max;
+            if fits && (machine.has_cache || !is_cached) {
+                every.single_change(machine, &of.volumes);
+            }
+        }
+        for (idx, need) in case.need.volumes.iter().enumerate() {
+            let was = &of.volumes[idx];
+            let units = (0..5).map(|doublings| (64 << 10) << doublings);
+            for chunk_bytes in units.filter(|_| was.n_disks > 1) {
+                let mut volumes = of.volumes.clone();
+                volumes[idx].chunk_bytes = chunk_bytes;
+                every.single_change(own, &volumes);
+            }
+            for option in every.options(own, need) {
+                let with_cache = ChosenDisks { cache: option.cache, ..was.clone() };
+                let of_disks = ChosenDisks { cache: was.cache, ..option };
+                for chosen in [with_cache, of_disks] {
+                    let mut volumes = of.volumes.clone();
+                    volumes[idx] = chosen;
+                    if u64::from(n_attached(&volumes)) <= own.n_disks_max {
+                        every.single_change(own, &volumes);
+                    }
+                }
+            }
+        }
+        every.carried
+    }
+
+    fn single_change(&mut self, machine: &MachineRow, volumes: &[ChosenDisks]) {
+        if let Some((ranked, _, true)) = self.tried(machine, volumes) {
+            self.carried.push(ranked);
+        }
     }
 
     /// Returns every way to make a volume.

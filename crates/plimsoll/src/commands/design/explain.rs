@@ -2,13 +2,13 @@
 
 use ::catalog::cost::{Purchase, cost};
 use ::design::advice::{Advice, advice};
-use ::design::explain::{Change, changes, explain};
+use ::design::explain::{Change, changes, changes_of_found, explain};
 use ::design::{
-    CapAsked, Judged, PhaseJudged, Ranked, Rejected, SearchInput, Terms, bill, judge, parse,
-    rejected,
+    CapAsked, Changed, Judged, Lift, PhaseJudged, Ranked, Rejected, SearchInput, Terms, bill, judge,
+    parse, rejected,
 };
 use units::format_number;
-use volume::Design;
+use volume::{CacheMode, Design};
 
 use super::text::{
     COLUMNS, binds, design as of_design, disks, dollars, head, size, unit_of, why_text,
@@ -18,7 +18,7 @@ use crate::commands::explained;
 use crate::fill::fill;
 
 /// Most changes that are proposed.
-pub(super) const CHANGES_MAX: usize = 5;
+const CHANGES_MAX: usize = 5;
 
 /// Returns the page.
 pub(super) fn page(
@@ -38,25 +38,28 @@ pub(super) fn page(
                     cheaper, and rejected:";
     let cheaper = fill("  ", compared, COLUMNS) + &rejections(&all, "no machine and no disks are");
     let rules = advice(&design, &asked.need, &judged);
-    page + &sections(&answer.market.terms, &design, &judged, &cheaper, &rules)
+    let changes = lifts(args, asked, answer, ranked, &judged);
+    page + &sections(&answer.market.terms, (&design, &judged), &cheaper, &changes, &rules)
 }
 
 /// Returns what is said of a chosen design, whatever it is made of; `cheaper` is why it is not a
-/// cheaper one.
+/// cheaper one, and `changes` are what lifts its tightest cap.
 pub(super) fn sections(
     terms: &Terms,
-    design: &Design,
-    judged: &Judged,
+    (design, judged): (&Design, &Judged),
     cheaper: &str,
+    changes: &[Change],
     rules: &[Advice],
 ) -> String {
     let loads: String = judged.phases.iter().map(caps).collect();
+    let then = |change: &Change| format!("{} IOPS of that load", format_number(change.remedy.iops));
+    let lifts = fill("  ", &binds(judged), COLUMNS) + &explained::list("  ", changes, then);
     let all = [
         ("What it costs", &*lines(terms, design)),
         ("Load on each cap", &*loads),
         ("What each load does by queue depth", &*depths(design, judged)),
         ("Why not a cheaper one", cheaper),
-        ("What lifts what binds", &*lifts(design, judged, terms)),
+        ("What lifts what binds", &*lifts),
         ("Rules that apply", &*explained::rules(rules)),
     ];
     all.iter().map(|(title, text)| format!("\n{title}\n{text}")).collect()
@@ -175,7 +178,7 @@ fn depths(design: &Design, judged: &Judged) -> String {
 }
 
 /// Returns the tightest cap's flow, of which changes are looked for.
-pub(super) fn tightest_flow(judged: &Judged) -> Option<(&PhaseJudged, usize)> {
+fn tightest_flow(judged: &Judged) -> Option<(&PhaseJudged, usize)> {
     let (phase, tightest) = judged.tightest()?;
     let is_on_it = |flow_idx: &usize| {
         let caps = &phase.done[*flow_idx].caps;
@@ -187,14 +190,54 @@ pub(super) fn tightest_flow(judged: &Judged) -> Option<(&PhaseJudged, usize)> {
     (0..phase.flows.len()).find(is_on_it).map(|flow_idx| (phase, flow_idx))
 }
 
-fn lifts(design: &Design, judged: &Judged, terms: &Terms) -> String {
-    let mut text = fill("  ", &binds(judged), COLUMNS);
-    let Some((phase, flow_idx)) = tightest_flow(judged) else { return text };
+/// Returns the changes that lift the tightest cap of a design with network volumes.
+pub(super) fn lifts_of_network(design: &Design, judged: &Judged, terms: &Terms) -> Vec<Change> {
+    let Some((phase, flow_idx)) = tightest_flow(judged) else { return Vec::new() };
     let mut changes = changes(design, &phase.flows, flow_idx, terms);
     changes.truncate(CHANGES_MAX);
-    let then = |change: &Change| format!("{} IOPS of that load", format_number(change.remedy.iops));
-    text.push_str(&explained::list("  ", &changes, then));
-    text
+    changes
+}
+
+/// Returns the changes that lift the tightest cap, the cheapest first.
+pub(super) fn lifts(
+    args: &Args,
+    asked: &SearchInput,
+    answer: &CloudAnswer<'_>,
+    ranked: &Ranked,
+    judged: &Judged,
+) -> Vec<Change> {
+    let Some((phase, flow_idx)) = tightest_flow(judged) else { return Vec::new() };
+    let options = options(args);
+    let search = (&answer.market, &asked.need, &options);
+    let words = |lift: &Lift| change_text(asked, ranked, lift);
+    let mut changes = changes_of_found(search, ranked, (&phase.flows, flow_idx), words);
+    changes.truncate(CHANGES_MAX);
+    changes
+}
+
+/// Prints what is changed.
+fn change_text(asked: &SearchInput, ranked: &Ranked, lift: &Lift) -> String {
+    let chosen = |volume: usize| (&lift.ranked.volumes[volume], &asked.need.volumes[volume].mount);
+    match lift.changed {
+        Changed::Machine => format!("{} in place of {}", lift.ranked.machine, ranked.machine),
+        Changed::Disks(volume) => {
+            let (chosen, mount) = chosen(volume);
+            format!("{} at {mount}", disks(chosen))
+        }
+        Changed::Cache(volume) => {
+            let (chosen, mount) = chosen(volume);
+            let cache = match chosen.cache {
+                CacheMode::None => "no host cache",
+                CacheMode::ReadOnly => "a ReadOnly host cache",
+                CacheMode::ReadWrite => "a ReadWrite host cache",
+            };
+            format!("{cache} at {mount}")
+        }
+        Changed::StripeUnit(volume) => {
+            let (chosen, mount) = chosen(volume);
+            format!("a stripe unit of {} KiB at {mount}", chosen.chunk_bytes >> 10)
+        }
+    }
 }
 
 /// Prints what a design is made of, on one line.

@@ -1,14 +1,13 @@
 //! Designs as JSON.
 
 use ::design::advice::advice;
-use ::design::explain::changes;
 use ::design::{
     Judged, Lack, Nearest, Price, Ranked, SearchInput, Terms, judge, parse, rejected, toml,
 };
 use serde_json::{Value, json};
 use volume::limits::by_depth;
 
-use super::explain::{CHANGES_MAX, made_of, tightest_flow};
+use super::explain::{lifts, made_of};
 use super::text::{notes, why_text};
 use super::{Args, CloudAnswer, options};
 use crate::commands::explained::{changes_json, rows_json, rules_json};
@@ -158,11 +157,7 @@ fn explain(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &
             "loads": volumes.collect::<Vec<_>>(),
         })
     });
-    let lifted_by = tightest_flow(&judged).map(|(phase, flow_idx)| {
-        let mut changes = changes(&design, &phase.flows, flow_idx, &answer.market.terms);
-        changes.truncate(CHANGES_MAX);
-        changes_json(&changes)
-    });
+    let changes = lifts(args, asked, answer, ranked, &judged);
     let all = rejected(&answer.market, &asked.need, ranked, &options(args));
     let cheaper = all
         .iter()
@@ -171,7 +166,7 @@ fn explain(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &
     json!({
         "design": made_of(ranked),
         "phases": phases.collect::<Vec<_>>(),
-        "lifted_by": lifted_by.unwrap_or_default(),
+        "lifted_by": changes_json(&changes),
         "cheaper_rejected": cheaper.collect::<Vec<_>>(),
         "rules": rules,
     })

@@ -258,7 +258,9 @@ fn explained(
     let all = netapp::rejected(&answer.market, &asked.need, ranked, &options(args, asked));
     let cheaper = explain::rejections(&all, "no machine and no pool is");
     let rules = netapp::advice(&parsed, &asked.need, &judged);
-    page + &explain::sections(&answer.market.terms, &parsed, &judged, &cheaper, &rules)
+    let terms = &answer.market.terms;
+    let changes = explain::lifts_of_network(&parsed, &judged, terms);
+    page + &explain::sections(terms, (&parsed, &judged), &cheaper, &changes, &rules)
 }
 
 fn as_json(args: &Args, asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
