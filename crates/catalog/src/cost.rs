@@ -152,6 +152,8 @@ pub enum CostError {
         term: Term,
         /// Regions that have it; empty where no source gives any.
         known_in: Vec<String>,
+        /// Other terms for which it has a price where it is looked for.
+        known_terms: Vec<Term>,
     },
     /// The price of a thing is per something that no quantity of the order is.
     #[error("the price of `{name}` is per `{per}`, which cannot be counted")]
@@ -338,13 +340,18 @@ impl Sum<'_> {
         band: QuantityBand,
         term: Term,
     ) -> Result<&Price, CostError> {
+        let found = self.find_only(name, part, band, term);
+        found.ok_or_else(|| self.no_price(name, part, band, term))
+    }
+
+    fn find_only(&self, name: &str, part: Part, band: QuantityBand, term: Term) -> Option<&Price> {
         let is_it = |price: &&Price| (price.part, price.band, price.term) == (part, band, term);
         let all = || self.edition.prices_of(name).filter(is_it).filter(|it| it.is_currency_stated);
         let here =
             all().find(|price| self.region.is_some() && price.region.as_deref() == self.region);
         let is_stated = all().any(|price| price.region.is_some());
         let anywhere = || all().next().filter(|_| !is_stated);
-        here.or_else(anywhere).ok_or_else(|| self.no_price(name, part, band, term))
+        here.or_else(anywhere)
     }
 
     fn no_price(&self, name: &str, part: Part, band: QuantityBand, term: Term) -> CostError {
@@ -365,7 +372,10 @@ impl Sum<'_> {
             | Part::PoolWrites => format!("`{name}` ({}{band})", part.as_str()),
         };
         let region = self.region.map(ToOwned::to_owned);
-        CostError::NoPrice { what, region, term, known_in }
+        let has_term =
+            |other: &Term| *other != term && self.find_only(name, part, band, *other).is_some();
+        let known_terms = Term::ALL.into_iter().filter(has_term).collect();
+        CostError::NoPrice { what, region, term, known_in, known_terms }
     }
 
     fn line(count: u32, quantity: f64, price: &Price, hours: f64) -> Result<Line, CostError> {

@@ -93,10 +93,12 @@ fn a_missing_price_is_named_and_never_free() {
     let error = refused(text, "no price of `hyperdisk-extreme` (iops) in europe-west1");
     let CostError::NoPrice { known_in, .. } = error else { panic!("{error:?}") };
     assert_eq!(known_in, ["us-central1"]);
-    refused(
+    let error = refused(
         "aws eu-west-1: m5.large [3y]",
         "no price of `m5.large` in eu-west-1, reserved for 3 years",
     );
+    let CostError::NoPrice { known_in, known_terms, .. } = error else { panic!("{error:?}") };
+    assert_eq!((known_in, known_terms), (vec!["us-east-1".to_owned()], vec![Term::OnDemand]));
     refused(
         "azure eastus: D8s_v3 [1y]",
         "no price of `Standard_D8s_v3` in eastus, reserved for 1 year",

@@ -62,6 +62,10 @@ impl NoPrice {
             {
                 Some("prices are by region: name one".to_owned())
             }
+            NoPrice::Cost(CostError::NoPrice { known_terms, .. }) if !known_terms.is_empty() => {
+                let terms: Vec<&str> = known_terms.iter().map(|term| term.as_str()).collect();
+                Some(format!("it has one there for the term {}", terms.join(" or ")))
+            }
             NoPrice::Cost(CostError::NoPrice { known_in, .. }) if !known_in.is_empty() => {
                 Some(format!("it has one in {}", known_in[0]))
             }

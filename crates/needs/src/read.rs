@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use plan::keys::{Findings, Keys};
 use plan::{Diagnostic, Severity};
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::check::{check_amount, check_figure, check_load};
@@ -186,7 +187,6 @@ impl Reader<'_> {
     }
 
     fn volume(&mut self, mut keys: Keys<'_>) -> NeedVolume {
-        let at = keys.at.clone();
         let (name, name_at) = self.required(&mut keys, "name");
         if let Some(c) = name.chars().find(|c| c.is_control()) {
             let text = format!(
@@ -210,10 +210,11 @@ impl Reader<'_> {
             is_shared: keys.flag("shared", &mut self.findings),
             growth: self.growth(&mut keys),
         };
-        keys.finish(&mut self.findings);
-        if let Err(text) = check_volume(&volume) {
+        if let Err((key, text)) = check_volume(&volume) {
+            let at = keys.get(key).map_or(keys.at.clone(), Spanned::span);
             self.findings.error("contradiction", &at, text);
         }
+        keys.finish(&mut self.findings);
         volume
     }
 
@@ -399,27 +400,38 @@ impl Reader<'_> {
 }
 
 /// Checks what is said of a volume against itself.
-fn check_volume(volume: &NeedVolume) -> Result<(), String> {
+///
+/// # Errors
+/// Returns the key that is wrong, and why.
+fn check_volume(volume: &NeedVolume) -> Result<(), (&'static str, String)> {
     let value = |amount: &Option<Amount>| amount.as_ref().map(|amount| amount.value);
     let (capacity, used) = (value(&volume.capacity_gib), value(&volume.used_gib));
     let working_set = value(&volume.working_set_gib);
     let name = &volume.name;
     let number = crate::number;
-    for (what, part) in [("in use", used), ("read again and again", working_set)] {
+    if capacity == Some(0.0) {
+        let text = format!("volume `{name}`: `capacity_gib` is 0: leave it out where any will do");
+        return Err(("capacity_gib", text));
+    }
+    let parts =
+        [("used_gib", "in use", used), ("working_set_gib", "read again and again", working_set)];
+    for (key, what, part) in parts {
         if let Some((part, capacity)) = part.zip(capacity)
             && part > capacity
         {
             let (part, capacity) = (number(part), number(capacity));
-            return Err(format!("volume `{name}`: {part} GiB are {what}, but it holds {capacity}"));
+            let text = format!("volume `{name}`: {part} GiB are {what}, but it holds {capacity}");
+            return Err((key, text));
         }
     }
     if volume.hit_percent.is_some() && volume.working_set_gib.is_some() {
-        return Err(format!(
-            "volume `{name}` has `hit_percent` and `working_set_gib`: write one of them"
-        ));
+        let text =
+            format!("volume `{name}` has `hit_percent` and `working_set_gib`: write one of them");
+        return Err(("hit_percent", text));
     }
     if value(&volume.latency_ms_max) == Some(0.0) {
-        return Err(format!("volume `{name}`: `latency_ms_max` is 0, which nothing can meet"));
+        let text = format!("volume `{name}`: `latency_ms_max` is 0, which nothing can meet");
+        return Err(("latency_ms_max", text));
     }
     Ok(())
 }

@@ -600,7 +600,7 @@ fn a_price_that_is_not_known_is_one_error_with_what_is() {
     assert_snapshot!(reported(&["--region", "eastus", "--term", "1y"]), @r#"
     error: no price of `Standard_DS13` in eastus, reserved for 1 year
 
-    hint: no source gives one; `plimsoll catalog import` takes a table of your own
+    hint: it has one there for --term on-demand
     exit code 2
     "#);
     assert_snapshot!(reported(&["--region", "eastus", "--term", "2y"]), @r#"

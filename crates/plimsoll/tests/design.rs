@@ -131,7 +131,7 @@ fn a_verdict_that_hangs_on_what_a_published_mb_is_says_so() {
         "nothing carries it. Nearest, 97.7 % of all I/Os",
         "vm_uncached_bytes of Standard_DS4 carries 256 of the 262.1 MB/s of phase peak",
         "the verdict depends on how many bytes a published MB has",
-        "of 1,024,000 bytes the best is Standard_DS4 with 4 x P30",
+        "of 1,024,000 or 1,048,576 bytes the best is Standard_DS4 with 4 x P30",
     ];
     says(&of_16k, 4, &parts);
     let of_32k = design(&needs("capacity_gib = 1", &iops(16_000, 32)), &place);

@@ -108,7 +108,9 @@ fn volume(volume: &CapturedVolume, notes: &mut Vec<String>) -> NeedVolume {
     let size = amount("capacity_gib", capacity.size_bytes, Label::Estimated, size);
     let used = amount("used_gib", capacity.used_bytes, Label::Measured, "space in use");
     // Logs that give both can contradict themselves: what is in use was counted.
-    let is_more = |size: &Amount| used.as_ref().is_none_or(|used| used.value <= size.value);
+    let is_more = |size: &Amount| {
+        size.value > 0.0 && used.as_ref().is_none_or(|used| used.value <= size.value)
+    };
     NeedVolume {
         name: volume.name.clone(),
         capacity_gib: size.filter(is_more),

@@ -72,20 +72,21 @@ fn one_clear_error_each() {
     );
     check(
         &of_volume("capacity_gib = 100\nused_gib = 120"),
-        (1, 1),
+        (4, 12),
         &["volume `data`: 120 GiB are in use, but it holds 100"],
     );
     check(
-        &of_volume("capacity_gib = 100\nworking_set_gib = 200"),
-        (1, 1),
+        &of_volume("working_set_gib = 200\ncapacity_gib = 100"),
+        (3, 19),
         &["200 GiB are read again and again, but it holds 100"],
     );
     check(
         &of_volume("working_set_gib = 2\nhit_percent = 90"),
-        (1, 1),
+        (4, 15),
         &["`hit_percent` and `working_set_gib`: write one"],
     );
-    check(&of_volume("latency_ms_max = 0"), (1, 1), &["is 0, which nothing can meet"]);
+    check(&of_volume("latency_ms_max = 0"), (3, 18), &["is 0, which nothing can meet"]);
+    check(&of_volume("capacity_gib = 0"), (3, 16), &["`capacity_gib` is 0: leave it out"]);
     check(&of_volume("use = 'swap'"), (3, 7), &["`use` is `swap`: write data, log or temp"]);
     check(&of_volume("growth = 150"), (3, 10), &["`growth` is 150", "such as 1.5"]);
     check(&of_volume("growth = { load = 0 }"), (3, 19), &["`load` is 0", "factor of 0.01"]);

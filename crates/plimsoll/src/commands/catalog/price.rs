@@ -113,6 +113,10 @@ fn failure(error: &CostError) -> Failure {
         CostError::NoPrice { region: None, known_in, .. } if !known_in.is_empty() => {
             failure.hint(format!("name a region with --region: {}", some(known_in)))
         }
+        CostError::NoPrice { known_terms, .. } if !known_terms.is_empty() => {
+            let terms: Vec<&str> = known_terms.iter().map(|term| term.as_str()).collect();
+            failure.hint(format!("it has one there for --term {}", terms.join(" or ")))
+        }
         CostError::NoPrice { known_in, .. } if !known_in.is_empty() => {
             failure.hint(format!("it has one in {}", some(known_in)))
         }

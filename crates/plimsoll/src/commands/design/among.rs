@@ -1,5 +1,6 @@
 //! `--among`: designs of the user's own, ranked by what they cost and whether they carry the need.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ::catalog::Catalog;
@@ -130,7 +131,8 @@ fn rank_named(
     });
     let noted = |line: &Line| format!("{}: {}", line.price.name, line.price.note);
     let price_notes = usd.iter().flat_map(|cost| &cost.lines);
-    let price_notes = price_notes.filter(|line| !line.price.note.is_empty()).map(noted).collect();
+    let price_notes: BTreeSet<String> =
+        price_notes.filter(|line| !line.price.note.is_empty()).map(noted).collect();
     let usd = usd.map(|cost| cost.usd());
     let judged = judge(&design, need);
     Ok(RankedDesign {
@@ -139,7 +141,7 @@ fn rank_named(
         why_not,
         unknown,
         usd,
-        price_notes,
+        price_notes: price_notes.into_iter().collect(),
         other_readings,
     })
 }

@@ -93,14 +93,18 @@ fn lines(terms: &Terms, design: &Design) -> String {
         Err(error) => fill("  ", &error.to_string(), COLUMNS),
         Ok(cost) => {
             let mut text = String::new();
+            let mut notes: Vec<&str> = Vec::new();
             for line in &cost.lines {
                 let (name, source) = (&line.price.name, &line.price.source);
                 let what = format!("{} x {name}, {}", line.count, line.price.part.as_str());
                 text.push_str(&format!("  {what:<48}{:>14}\n", dollars(line.usd)));
                 let origin = format!("{}, {}", source.title, source.date);
                 text.push_str(&fill("      ", &origin, COLUMNS));
-                if !line.price.note.is_empty() {
-                    text.push_str(&fill("      ", &line.price.note, COLUMNS));
+                // Of volumes on disks of one type once.
+                let note: &str = &line.price.note;
+                if !note.is_empty() && !notes.contains(&note) {
+                    text.push_str(&fill("      ", note, COLUMNS));
+                    notes.push(note);
                 }
             }
             text

@@ -311,6 +311,30 @@ fn without_price(market: &Market<'_>, region: &str) -> String {
     )
 }
 
+/// Says what other readings of a published MB give, those that give the same together.
+fn of_readings(answer: &CloudAnswer<'_>) -> Vec<String> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (mb_bytes, best) in &answer.readings {
+        let what = best.as_ref().map_or("nothing carries it".to_owned(), |best| {
+            let disks: Vec<String> = best.volumes.iter().map(disks).collect();
+            format!("the best is {} with {}, {}", best.machine, disks.join(" and "), price(best.price))
+        });
+        let bytes = format_count(*mb_bytes);
+        match all.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, readings)) => readings.push(bytes),
+            None => all.push((what, vec![bytes])),
+        }
+    }
+    let say = |(what, readings): (String, Vec<String>)| {
+        format!(
+            "the verdict depends on how many bytes a published MB has, which is not stated: of {} \
+             bytes {what}",
+            readings.join(" or ")
+        )
+    };
+    all.into_iter().map(say).collect()
+}
+
 /// Returns the notes on the designs.
 pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
@@ -327,23 +351,7 @@ pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String
     if market.n_unpriced_machines > 0 {
         notes.push(without_price(market, region));
     }
-    for (mb_bytes, best) in &answer.readings {
-        let what = best.as_ref().map_or("nothing carries it".to_owned(), |best| {
-            let disks: Vec<String> = best.volumes.iter().map(disks).collect();
-            format!(
-                "the best is {} with {}, {}",
-                best.machine,
-                disks.join(" and "),
-                price(best.price)
-            )
-        });
-        notes.push(format!(
-            "the verdict depends on how many bytes a published MB has, which is not stated: of {} \
-             bytes \
-             {what}",
-            format_count(*mb_bytes)
-        ));
-    }
+    notes.extend(of_readings(answer));
     if answer.found.designs.iter().any(|it| it.volumes.iter().any(ChosenDisks::is_local)) {
         notes.push(
             "what is on local disks is lost when the machine stops, fails or is moved".to_owned(),
