@@ -114,9 +114,9 @@ impl RejectionSearch<'_, '_> {
         let machines = self.market.groups.iter();
         let machines =
             machines.flat_map(|group| group.machines.iter().map(move |it| (&group.limits, it)));
-        let is_cheaper = |price: Price| {
-            price < self.ranked.machine_price && price.is_unpriced == self.ranked.price.is_unpriced
-        };
+        // Of machines whose memory or processors are not known too, the price alone counts.
+        let own = Price { is_open: false, ..self.ranked.machine_price };
+        let is_cheaper = |price: Price| price < own && price.is_unpriced == own.is_unpriced;
         let mut cheaper: Vec<_> = machines.filter(|(_, it)| is_cheaper(it.price)).collect();
         cheaper.sort_by_key(|(_, machine)| std::cmp::Reverse(machine.price));
         let mut found = Vec::new();
@@ -176,7 +176,7 @@ impl RejectionSearch<'_, '_> {
                     crate::bill::disks(&kind.disk, self.market.terms.mb_bytes, self.market.edition);
                 let storage = catalog::cost::Storage { count: own.n_disks, ..one.ok()? };
                 let price = self.market.price(storage);
-                let is_cheaper = price < own.price && !price.is_unpriced;
+                let is_cheaper = price < own.price && price.is_unpriced == own.price.is_unpriced;
                 is_cheaper.then(|| ChosenDisks {
                     disk: kind.sku.name.clone(),
                     size_bytes: kind.disk.size_bytes,

@@ -20,7 +20,7 @@ fn cents(change: &Change) -> i64 {
     (change.usd_more.clone().expect("a price") * 100.0).round() as i64
 }
 
-/// A P30 is USD 135.17 a month in East US, a P40 259.05.
+/// A P30 is USD 135.17 a month in East US, a P40 259.05, and a P50, which carries no more, 495.57.
 #[test]
 fn the_cheapest_change_stands_first() {
     let one = design(P30);
@@ -28,7 +28,7 @@ fn the_cheapest_change_stands_first() {
     let found = changes(&one, &[flow(6000.0, 8)], 0, &terms);
     let reported: Vec<(&str, i64)> =
         found.iter().map(|change| (change.remedy.change.as_str(), cents(change))).collect();
-    assert_eq!(reported, [("P40", 12_388), ("one more P30", 13_517)]);
+    assert_eq!(reported, [("P40", 12_388), ("one more P30", 13_517), ("P50", 36_040)]);
     // Of a price that is known nothing else hangs on one that is not: the machine has none here.
     let own = format!("{P30}[vm]\nuncached={{ iops=50000 }}\ncached={{ iops=50000 }}\n");
     let found = changes(&design(&own), &[flow(6000.0, 8)], 0, &terms);

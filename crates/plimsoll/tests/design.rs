@@ -236,6 +236,39 @@ fn more_throughput_than_a_p30_has_suggests_larger_disks_or_two() {
     let place = ["--region", "eastus", "--machine", "DS4", "--disk", "P30,P40,P50"];
     let parts = ["/mnt/data P40", "/mnt/data 2 x P30", "/mnt/data P50"];
     says(&design(&needs("capacity_gib = 1", load), &place), 0, &parts);
+    // A P30 carries 200 MB/s: what lifts that, with prices of East US.
+    let load = load.replace("250", "200");
+    let outcome =
+        design(&needs("capacity_gib = 1", &load), &[&place[..], &["--explain", "1"]].concat());
+    let parts =
+        ["What lifts what binds headroom 0 %: disk_bytes of P30 binds first, in phase peak \
+         - P40 at /mnt/data: 3,815 IOPS of that load; USD 123.88 a month more \
+         - one more P30: 3,906 IOPS of that load; USD 135.17 a month more \
+         - P50: 3,815 IOPS of that load; USD 360.40 a month more"];
+    says(&outcome, 0, &parts);
+}
+
+/// Of disks no price is known in northeurope, of machines one is.
+#[test]
+fn what_is_cheaper_and_rejected_is_shown_where_prices_are_missing() {
+    let needs = needs("capacity_gib = 500", &iops(3000, 8));
+    let outcome = design(&needs, &["--region", "northeurope", "--explain", "1"]);
+    let parts = [
+        "and parts of it without a price: Standard_B2ats_v2",
+        "- Standard_B1ls, USD 4.16 a month, and parts of it without a price: vm_uncached_iops of \
+         Standard_B1ls carries 320 of the 3,000 IOPS",
+    ];
+    says(&outcome, 0, &parts);
+}
+
+/// Machines that are smaller or older than the one that is chosen count, as in the search.
+#[test]
+fn a_cheaper_machine_that_lifts_what_binds_stands_first() {
+    let needs = needs("capacity_gib = 500", &iops(3000, 8));
+    let outcome = design(&needs, &["--region", "eastus", "--explain", "1", "--json"]);
+    let page: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let first = &page["explained"]["lifted_by"][0];
+    assert_eq!(first["change"], "Standard_D2als_v6 in place of Standard_B2ts_v2", "{first}");
 }
 
 #[test]

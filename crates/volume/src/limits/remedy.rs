@@ -552,15 +552,35 @@ impl Tries<'_> {
             })
             .collect();
         self.keep_least(changes);
-        let tiers = larger_tiers(self.design, &disk).into_iter().map(|tier| {
+        self.tiers(&disk, n_disks);
+    }
+
+    /// Tries larger tiers: the smallest that is enough, and where prices order them those that
+    /// carry as much as it does.
+    fn tiers(&mut self, disk: &Disk, n_disks: usize) {
+        let tiers = larger_tiers(self.design, disk);
+        let change = |tier: &Disk| -> Change {
             let change = match n_disks {
                 1 => tier.sku.clone(),
                 _ => format!("{n_disks} x {}", tier.sku),
             };
-            (change, self.with_stripe(|stripe| stripe.disks.fill(tier)))
-        });
-        let tiers: Vec<Change> = tiers.collect();
-        self.keep_least(tiers);
+            (change, self.with_stripe(|stripe| stripe.disks.fill(tier.clone())))
+        };
+        let changes: Vec<Change> = tiers.iter().map(change).collect();
+        if !self.keep_least(changes.clone()) || self.price.is_none() {
+            return;
+        }
+        let is_kept = |(text, _): &Change| self.found.last().is_some_and(|it| it.change == *text);
+        let Some(kept) = changes.iter().position(is_kept) else { return };
+        let caps = |tier: &Disk| {
+            [&tier.cap.iops, &tier.cap.bytes].map(|limit| limit.as_ref().map(|limit| limit.per_s))
+        };
+        for (tier, (text, design)) in tiers.iter().zip(&changes).skip(kept + 1) {
+            if caps(tier) == caps(&tiers[kept]) {
+                let alike = self.tried(text, design, self.flows).remedy;
+                self.found.extend(alike);
+            }
+        }
     }
 
     /// Returns how many more disks can be attached: as many as the machine takes, or else as the

@@ -4,14 +4,14 @@ use ::catalog::cost::{Purchase, cost};
 use ::design::advice::{Advice, advice};
 use ::design::explain::{Change, changes, changes_of_found, explain};
 use ::design::{
-    CapAsked, Changed, Judged, Lift, PhaseJudged, Ranked, Rejected, SearchInput, Terms, bill, judge,
-    parse, rejected,
+    CapAsked, Changed, Judged, Lift, PhaseJudged, Ranked, Rejected, SearchInput, Terms, bill,
+    judge, parse, rejected,
 };
 use units::format_number;
 use volume::{CacheMode, Design};
 
 use super::text::{
-    COLUMNS, binds, design as of_design, disks, dollars, head, size, unit_of, why_text,
+    COLUMNS, binds, design as of_design, disks, dollars, head, price, size, unit_of, why_text,
 };
 use super::{Args, CloudAnswer, options};
 use crate::commands::explained;
@@ -69,8 +69,11 @@ pub(super) fn sections(
 /// none.
 pub(super) fn rejections(all: &[Rejected], none: &str) -> String {
     let line = |it: &Rejected| {
-        let usd = dollars(it.price.usd());
-        fill("  - ", &format!("{}, USD {usd}: {}", it.change, why_text(&it.why)), COLUMNS)
+        let price = match it.price.is_unpriced {
+            true => price(it.price),
+            false => format!("USD {}", dollars(it.price.usd())),
+        };
+        fill("  - ", &format!("{}, {price}: {}", it.change, why_text(&it.why)), COLUMNS)
     };
     match all {
         [] => format!("  - nothing: {none} cheaper\n"),

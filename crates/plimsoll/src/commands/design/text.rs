@@ -317,7 +317,12 @@ fn of_readings(answer: &CloudAnswer<'_>) -> Vec<String> {
     for (mb_bytes, best) in &answer.readings {
         let what = best.as_ref().map_or("nothing carries it".to_owned(), |best| {
             let disks: Vec<String> = best.volumes.iter().map(disks).collect();
-            format!("the best is {} with {}, {}", best.machine, disks.join(" and "), price(best.price))
+            format!(
+                "the best is {} with {}, {}",
+                best.machine,
+                disks.join(" and "),
+                price(best.price)
+            )
         });
         let bytes = format_count(*mb_bytes);
         match all.iter_mut().find(|(known, _)| *known == what) {
