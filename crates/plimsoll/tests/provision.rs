@@ -145,3 +145,28 @@ fn the_commands_of_the_page_work() {
         }
     }
 }
+
+/// What does not fit is not built: by what the catalogue knows of disks and machines.
+#[test]
+fn disks_that_do_not_fit_the_machine_are_refused() {
+    let sandbox = Sandbox::new();
+    let refused = |machine: &str, disk: &str, words: &str| {
+        let design = format!("[vm]\nsize = \"{machine}\"\n[[volume]]\nmount = \"/a\"\n{disk}\n");
+        sandbox.write("wrong.toml", design);
+        let outcome = sandbox.plimsoll(&["provision", "wrong.toml", "--as", "terraform"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.matches("error[").count(), 1, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(words), "{words}: {}", outcome.stderr);
+    };
+    let none = "cache = \"None\"";
+    let no_premium = "D2_v3 takes no premium disks such as";
+    refused("D2_v3", &format!("disk = \"P30\"\n{none}"), no_premium);
+    let v2 = "disk = \"PremiumV2\"\nsize = \"1TiB\"";
+    refused("D2_v3", &format!("{v2}\n{none}"), no_premium);
+    let read_only = "cache = \"ReadOnly\"";
+    refused("D2s_v3", &format!("{v2}\n{read_only}"), "PremiumV2 cannot have the host cache");
+    refused("D2s_v3", &format!("disk = \"P50\"\n{read_only}"), "P50 cannot have the host cache");
+    let five = format!("disk = \"P30\"\ncount = 5\n{none}");
+    refused("D2s_v3", &five, "5 disks are more than D2s_v3 takes: 4");
+    refused("m5.large", &format!("disk = \"P30\"\n{none}"), "P30 is of Azure, and the machine");
+}
