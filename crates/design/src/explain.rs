@@ -148,9 +148,10 @@ pub fn changes_of_found(
     let iops = after.caps.first().map_or(after.iops, |(_, left)| *left);
     let is_enough = flows[flow_idx].demand.map(|demand| iops >= demand);
     let (before, now) = (ranked.price, lift.ranked.price);
-    let usd_more = match before.is_unpriced || now.is_unpriced {
-        true => usd_more(&design, &lifted, terms),
-        false => Ok(now.usd() - before.usd()),
+    let usd_more = if before.is_unpriced || now.is_unpriced {
+        usd_more(&design, &lifted, terms)
+    } else {
+        Ok(now.usd() - before.usd())
     };
     let change = words(&lift);
     let remedy = Remedy { change, iops, is_enough, after, design: lifted };

@@ -116,9 +116,10 @@ impl Look<'_, '_> {
     fn settings(&self, volume: usize) -> Vec<Lift> {
         let own = &self.ranked.volumes[volume];
         let mut all = Vec::new();
-        let modes: &[CacheMode] = match self.options.allows_write_back {
-            true => &[CacheMode::None, CacheMode::ReadOnly, CacheMode::ReadWrite],
-            false => &[CacheMode::None, CacheMode::ReadOnly],
+        let modes: &[CacheMode] = if self.options.allows_write_back {
+            &[CacheMode::None, CacheMode::ReadOnly, CacheMode::ReadWrite]
+        } else {
+            &[CacheMode::None, CacheMode::ReadOnly]
         };
         let may_cache = self.need.volumes[volume].may_cache() && self.has_cache();
         let is_taken = |mode: &&CacheMode| **mode == CacheMode::None || may_cache;
@@ -186,7 +187,9 @@ impl Look<'_, '_> {
             let (local, caps) = (self.market.locals.get(idx), self.caps(limits, self.ranked));
             let mut on_local = on_local::candidates(&look, local, self.market);
             let is_open = caps.is_none_or(|caps| on_local::is_open(local, caps));
-            on_local.iter_mut().for_each(|it| it.price.is_open |= is_open);
+            for candidate in &mut on_local {
+                candidate.price.is_open |= is_open;
+            }
             found.extend(on_local);
         }
         let chosen = |candidate: &Candidate| chosen_of(self.market, candidate);

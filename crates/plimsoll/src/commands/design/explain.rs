@@ -69,9 +69,10 @@ pub(super) fn sections(
 /// none.
 pub(super) fn rejections(all: &[Rejected], none: &str) -> String {
     let line = |it: &Rejected| {
-        let price = match it.price.is_unpriced {
-            true => price(it.price),
-            false => format!("USD {}", dollars(it.price.usd())),
+        let price = if it.price.is_unpriced {
+            price(it.price)
+        } else {
+            format!("USD {}", dollars(it.price.usd()))
         };
         fill("  - ", &format!("{}, {price}: {}", it.change, why_text(&it.why)), COLUMNS)
     };
