@@ -22,6 +22,7 @@ mod fuzz_fio;
 mod kernel_test;
 mod peers;
 mod process;
+mod proto;
 mod reference;
 mod rehearsal;
 mod tidy;
@@ -37,6 +38,7 @@ cargo xtask COMMAND
   ci [STAGE...]                  every check of CI, or only the stages named
   tidy                           the house rules: layers, sizes, words, calls, documents
   reference                      write docs/reference/ from the code
+  proto                          write the fleet's messages (src/wire.rs) from their description
   acceptance                     write docs/acceptance.md and docs/errata.md from a run
   rehearsal [OPTIONS]            an emulated P30 in all its forms, beside what is printed
   kernel-test                    the NFS export under the kernel's client, in qemu
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         ["kernel-test"] => kernel_test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["fuzz-fio", rest @ ..] => fuzz_fio::run(rest),
+        ["proto"] => proto::run(),
         ["rehearsal", rest @ ..] => rehearsal::run(rest),
         ["peers", rest @ ..] => peers::run(rest),
         ["trust", rest @ ..] => trust::run(rest),

@@ -110,7 +110,8 @@ fn worse(first: Outcome, second: Outcome) -> Outcome {
     let rank = |outcome| match outcome {
         Outcome::Complete => 0,
         Outcome::Interrupted => 1,
-        Outcome::Failed => 2,
+        Outcome::Partial => 2,
+        Outcome::Failed => 3,
     };
     if rank(second) > rank(first) { second } else { first }
 }

@@ -119,6 +119,7 @@ fn busy(run: &Run) -> Interval {
         end_ms: 0,
         length_ms: 1000,
         ramp: false,
+        n_hosts: None,
         dirs: PerDirRecord::default(),
         series: series.collect(),
         cpu: Some(CPU),

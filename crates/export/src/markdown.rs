@@ -54,6 +54,7 @@ fn put_run(text: &mut String, run: &Run, judge: &Judge) {
             text.push_str("**Interrupted** before anything was measured.\n\n");
         }
         Outcome::Failed => text.push_str("**Failed:** at least one job.\n\n"),
+        Outcome::Partial => text.push_str(&format!("**Partial:** {}.\n\n", record.losses_text())),
     }
     put_checks(text, record, judge.invalidates);
     for note in &record.notes {

@@ -97,6 +97,7 @@ impl Progress {
                 }
             }
             RunEvent::StepStarted { .. }
+            | RunEvent::StepReady { .. }
             | RunEvent::StepSkipped { .. }
             | RunEvent::Tree { .. }
             | RunEvent::TreeMade { .. }

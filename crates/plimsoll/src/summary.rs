@@ -9,6 +9,7 @@
 
 mod checks;
 mod curve;
+mod hosts;
 mod suite;
 mod table;
 mod words;
@@ -32,6 +33,7 @@ use units::{
 use self::checks::put_checks;
 pub(crate) use self::curve::point_line;
 use self::curve::put_curve;
+use self::hosts::put_hosts;
 use self::suite::put_suite;
 pub(crate) use self::table::Columns;
 use self::table::{direction_rows, header};
@@ -85,6 +87,7 @@ pub(crate) fn summary(record: &Record) -> String {
         }
         put_step(&mut text, record, *step_idx, jobs);
     }
+    put_hosts(&mut text, record);
     put_disks(&mut text, &record.disks);
     if text.is_empty() {
         text.push_str("nothing was measured\n");
@@ -111,6 +114,9 @@ fn put_notes(text: &mut String, record: &Record) {
                 0 => writeln!(text, "failed after {after}"),
                 n => writeln!(text, "failed after {after}: {}", plural(n as u64, "failed job")),
             };
+        }
+        Outcome::Partial => {
+            let _ = writeln!(text, "partial: {}", record.losses_text());
         }
     }
     let mut notes: Vec<&Note> = record.notes.iter().collect();

@@ -17,6 +17,10 @@ pub struct Interval {
     pub length_ms: u64,
     /// Taken during a ramp: not part of any total.
     pub ramp: bool,
+    /// Hosts that the counts are of, where the load came from several: fewer than there were, where
+    /// one was lost or ended before the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_hosts: Option<u32>,
     /// Counts per direction.
     pub dirs: PerDirRecord<IntervalDir>,
     /// The same by job, part and kind of operation; empty unless asked for.
@@ -135,6 +139,16 @@ impl IntervalLatency {
     /// Keeps of each the larger value: of two intervals together no percentile is above both.
     pub fn keep_larger(&mut self, other: &Self) {
         *self = IntervalLatency::each(|figure| self.ns(figure).max(other.ns(figure)));
+    }
+
+    /// Keeps of the largest latency the larger one of two, which is exact where percentiles come
+    /// from bins.
+    pub fn keep_largest(&mut self, one: &Self, other: &Self) {
+        let larger = one.ns(Figure::Max).max(other.ns(Figure::Max));
+        *self = IntervalLatency::each(|figure| match figure {
+            Figure::Max => larger,
+            other => self.ns(other).min(larger),
+        });
     }
 
     /// Asks for each, nanoseconds.

@@ -18,6 +18,7 @@ pub mod emulation;
 pub mod figures;
 mod figures_json;
 pub mod group;
+mod histograms;
 pub mod host;
 pub mod interval;
 pub mod job;
@@ -60,7 +61,9 @@ pub use json::ReadError;
 pub use listed::{Latency, ListedLatencies, ListedLatency};
 pub use parts::compare_parts;
 pub use place::{DeviceRecord, NetworkRecord, PlaceRecord};
-pub use record::{Note, NoteSeverity, Outcome, Record, SCHEMA};
+pub use record::{
+    HostShareRecord, LossRecord, Note, NoteSeverity, Outcome, Record, SCHEMA, StartRecord,
+};
 pub use step::{IoErrorRecord, StepRecord};
 pub use suite::{
     MET, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,

@@ -1,5 +1,9 @@
 //! The record of a run.
 
+mod hosts;
+
+pub use self::hosts::{HostShareRecord, LossRecord, StartRecord};
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -46,6 +50,10 @@ pub struct Record {
     /// the run, as of results that another program printed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub validity: Vec<StepValidity>,
+    /// What each host did, where the load came from several: then all other figures are those of
+    /// all hosts together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostShareRecord>,
     /// What the targets lie on; empty where they are emulated, or it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<PlaceRecord>,
@@ -82,6 +90,7 @@ impl Default for Record {
             steps: Vec::new(),
             conditions: Vec::new(),
             validity: Vec::new(),
+            hosts: Vec::new(),
             places: Vec::new(),
             curve: None,
             suite: None,
@@ -145,6 +154,8 @@ pub enum Outcome {
     Interrupted,
     /// At least one job failed; the others are here.
     Failed,
+    /// Hosts were lost on the way; what came from them until then is here.
+    Partial,
 }
 
 /// A remark about a run.

@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 pub struct StepConditions {
     /// Step, from 0.
     pub step_idx: u32,
+    /// How much later the first worker began than the moment that all hosts of the load were given,
+    /// nanoseconds; negative where it began too early. `None` where none was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_error_ns: Option<i64>,
     /// Share of the time of all processors of this host that was not idle, 0 to 1; without what
     /// hypervisors took. `None` in virtual time, or where the kernel does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -50,6 +50,7 @@ fn interval() -> Interval {
         end_ms: 1000,
         length_ms: 1000,
         ramp: false,
+        n_hosts: Some(2),
         dirs: PerDirRecord { read: interval_dir, ..PerDirRecord::default() },
         series: vec![IntervalSeries {
             job: "sd1".to_owned(),

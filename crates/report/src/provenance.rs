@@ -93,6 +93,7 @@ fn measurement(run: &Run) -> Facts {
         Outcome::Complete => "complete",
         Outcome::Interrupted => "interrupted",
         Outcome::Failed => "failed",
+        Outcome::Partial => "partial",
     };
     let number = run.id.map_or_else(String::new, |id| id.to_string());
     facts(

@@ -107,6 +107,7 @@ pub(crate) fn of(record: &Record) -> Validity {
             };
             (State::Bad, text)
         }
+        Outcome::Partial => (State::Bad, format!("Partial: {}.", record.losses_text())),
         Outcome::Interrupted if record.has_measured() => {
             (State::Bad, "Interrupted: this is what was measured until then.".to_owned())
         }

@@ -85,6 +85,17 @@ impl Clock {
         }
     }
 
+    /// Returns what this clock reads when `CLOCK_MONOTONIC` reads `at_ns`; 0 for what was before
+    /// its start.
+    pub(crate) fn at_monotonic(&self, at_ns: u64) -> u64 {
+        let (now_ns, kernel_ns) = (self.now_ns(), monotonic_ns());
+        let pace = |ns: u64| self.slowness.map_or(ns, |slowness| (ns as f64 / slowness) as u64);
+        match at_ns.checked_sub(kernel_ns) {
+            Some(left_ns) => now_ns.saturating_add(pace(left_ns)),
+            None => now_ns.saturating_sub(pace(kernel_ns - at_ns)),
+        }
+    }
+
     /// Returns `tsc` or `monotonic`.
     pub(crate) fn source_name(&self) -> &'static str {
         match self.source {

@@ -29,9 +29,19 @@ pub struct Control {
     ends_step: AtomicBool,
     ends_after_step: AtomicBool,
     asks_status: AtomicBool,
+    /// A step, and when its workers begin.
+    start: Mutex<Option<StepStart>>,
     /// The loop of the step that runs.
     listener: Mutex<Option<Sender<StepEvent>>>,
     asked: Condvar,
+}
+
+/// When the workers of a step begin.
+#[derive(Clone, Copy, Debug)]
+struct StepStart {
+    step_idx: u32,
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    monotonic_ns: u64,
 }
 
 impl Control {
@@ -64,6 +74,21 @@ impl Control {
     pub fn request_status(&self) {
         self.asks_status.store(true, Relaxed);
         self.wake();
+    }
+
+    /// Says when the workers of a step begin, nanoseconds of `CLOCK_MONOTONIC`; at once where that
+    /// is over. What was said of another step counts no more.
+    pub fn start_step(&self, step_idx: u32, monotonic_ns: u64) {
+        let mut start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        *start = Some(StepStart { step_idx, monotonic_ns });
+        drop(start);
+        self.wake();
+    }
+
+    /// Returns what was said of a step.
+    pub(crate) fn start_of(&self, step_idx: u32) -> Option<u64> {
+        let start = *self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        start.filter(|start| start.step_idx == step_idx).map(|start| start.monotonic_ns)
     }
 
     /// Waits until an end is asked for, and no longer than this.

@@ -68,6 +68,12 @@ pub enum RunEvent<'a> {
         /// Workers.
         n_workers: u32,
     },
+    /// The workers of a step are ready and wait for [`crate::Control::start_step`]. Sent only with
+    /// [`crate::RunOptions::waits_for_start`].
+    StepReady {
+        /// Step, from 0.
+        step_idx: u32,
+    },
     /// What is there of a tree of files, before the workers of a step start and after they ended.
     Tree {
         /// Its anchor as the plan names it.

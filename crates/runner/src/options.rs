@@ -42,6 +42,9 @@ pub struct RunOptions {
     pub detailed_intervals: Option<DetailedIntervals>,
     /// Each step ends as soon as it is steady.
     pub until_steady: Option<UntilSteady>,
+    /// The workers of each step begin at a moment that the caller names with
+    /// [`crate::Control::start_step`]. Virtual time has no such moment: nothing waits there.
+    pub waits_for_start: bool,
     /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
     pub bandwidth_log: Option<String>,
     /// Makes the engines in place of the real ones.

@@ -29,7 +29,7 @@ use crate::error_watch::ErrorWatch;
 use crate::footprint::{self, Footprint};
 use crate::intervals::{Counters, Cuts, Schedule};
 use crate::pauses::PauseWatch;
-use crate::seat::{Seat, SeatState};
+use crate::seat::{Seat, SeatState, delay_ns};
 use crate::status::{IntervalSampler, Status};
 use crate::steady::{self, SteadyWatch};
 use crate::tree::TreeSeat;
@@ -78,6 +78,8 @@ pub(crate) struct Running<'a> {
     pub(crate) context: &'a StepContext<'a>,
     pub(crate) seats: Vec<Seat<'a>>,
     pub(crate) started_ns: u64,
+    /// When the caller wanted the workers to begin, where it named a moment.
+    pub(crate) start_at_ns: Option<u64>,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) notes: Vec<(NoteSeverity, &'static str, String)>,
     /// Watches of steady state, with the positions of their seats.
@@ -131,6 +133,7 @@ impl<'a> Running<'a> {
             context,
             seats,
             started_ns: now_ns,
+            start_at_ns: None,
             intervals: Vec::new(),
             notes: Vec::new(),
             steady,
@@ -580,6 +583,7 @@ impl Running<'_> {
         let Footprint { addressed_bytes, touched_bytes } = footprint::of_step(workers);
         StepConditions {
             step_idx: self.context.step_idx,
+            start_error_ns: self.start_error_ns(),
             host_busy_share: load.map(|load| load.busy_share),
             host_steal_share: load.map(|load| load.steal_share),
             own_busy_share: load.map(|load| load.own_share),
@@ -594,6 +598,14 @@ impl Running<'_> {
                     .map(|at_ns| at_ns.saturating_sub(self.started_ns) / 1_000_000),
             }),
         }
+    }
+
+    /// Returns how much later than the caller wanted the first worker began, nanoseconds.
+    fn start_error_ns(&self) -> Option<i64> {
+        let began = self.seats.iter().filter_map(|seat| {
+            Some(seat.result.as_ref()?.started_ns.saturating_sub(delay_ns(seat.bound)))
+        });
+        Some(began.min()?.cast_signed() - self.start_at_ns?.cast_signed())
     }
 
     /// Returns the positions of the workers that stand in the results.

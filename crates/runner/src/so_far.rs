@@ -61,6 +61,7 @@ impl RunSoFar<'_> {
             steps: self.named_steps(),
             conditions: self.conditions.clone(),
             validity: Vec::new(),
+            hosts: Vec::new(),
             places: self.places.clone(),
             curve: None,
             suite: None,

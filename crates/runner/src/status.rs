@@ -100,6 +100,7 @@ impl IntervalSampler {
             // Of whole milliseconds, so that lengths add up.
             length_ms: now_ns / 1_000_000 - since_ns / 1_000_000,
             ramp: false,
+            n_hosts: None,
             dirs,
             series: Vec::new(),
             cpu: None,

@@ -377,6 +377,7 @@ mod tests {
             end_ms: 0,
             length_ms,
             ramp,
+            n_hosts: None,
             dirs: PerDirRecord { read, ..PerDirRecord::default() },
             series: vec![series],
             cpu: None,

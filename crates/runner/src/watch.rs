@@ -28,6 +28,9 @@ const LOOK_NS: u64 = 50_000_000;
 /// Time that commands have to end when a run is left at once: twice what they are given.
 const LEAVE_NS: u64 = 1_000_000_000;
 
+/// How long before a start that was agreed on the step stops sleeping: what a timer may be late.
+const SPIN_NS: u64 = 300_000;
+
 /// Least time from report to report, in times of what one takes: they keep one processor busy
 /// for two hundredths at most.
 const REPORT_PAUSE: u64 = 50;
@@ -40,6 +43,8 @@ enum Phase {
     /// Workers build their engines. `leaves_at_ns` is when a step that is to be left at once waits
     /// no longer for commands.
     Preparing { leaves_at_ns: Option<u64> },
+    /// All wait for the start that the caller names: `start_ns`, once it has.
+    Ready { start_ns: Option<u64> },
     /// Every worker has built its engine or failed to.
     Measuring(Box<Measuring>),
 }
@@ -54,7 +59,7 @@ pub(crate) fn watch(
 ) {
     let mut phase = Phase::Preparing { leaves_at_ns: None };
     loop {
-        phase = phase.advance(running, &channel.0);
+        phase = phase.advance(running, &channel.0, on_event);
         let mut is_awaited = false;
         if let Phase::Measuring(measuring) = &mut phase {
             running.start_waiting();
@@ -95,20 +100,58 @@ fn next(events: &Receiver<StepEvent>, running: &Running<'_>, due_ns: u64) -> Ste
 }
 
 impl Phase {
-    /// Starts the workers together once none builds its engine any more.
-    fn advance(self, running: &mut Running<'_>, events: &Sender<StepEvent>) -> Phase {
-        let builds = |seat: &Seat<'_>| seat.state == SeatState::Building;
+    /// Starts the workers together once none builds its engine any more, and the moment has come.
+    fn advance(
+        self,
+        running: &mut Running<'_>,
+        events: &Sender<StepEvent>,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Phase {
+        let context = running.context;
+        let is_in = |seat: &Seat<'_>, state| seat.state == state;
         match self {
-            Phase::Preparing { .. } if !running.seats.iter().any(builds) => {
-                Phase::Measuring(Box::new(Measuring::start(running, events)))
+            Phase::Preparing { .. }
+                if running.seats.iter().any(|seat| is_in(seat, SeatState::Building)) =>
+            {
+                self
             }
-            Phase::Preparing { .. } | Phase::Measuring(_) => self,
+            Phase::Preparing { .. }
+                if context.options.waits_for_start
+                    && running.seats.iter().any(|seat| is_in(seat, SeatState::Waiting)) =>
+            {
+                on_event(RunEvent::StepReady { step_idx: context.step_idx });
+                let start_ns = context.control.start_of(context.step_idx);
+                Phase::Ready { start_ns: start_ns.map(|at_ns| context.clock.at_monotonic(at_ns)) }
+            }
+            Phase::Ready { start_ns } if !context.control.is_stopped() => {
+                let named = || context.control.start_of(context.step_idx);
+                let start_ns =
+                    start_ns.or_else(|| named().map(|at_ns| context.clock.at_monotonic(at_ns)));
+                match start_ns {
+                    Some(at_ns) if at_ns <= context.clock.now_ns() + SPIN_NS => {
+                        while context.clock.now_ns() < at_ns {
+                            std::hint::spin_loop();
+                        }
+                        running.start_at_ns = Some(at_ns);
+                        // First of all: what watches them takes longer to begin.
+                        let started_ns = context.clock.now_ns();
+                        running.start_waiting();
+                        Phase::Measuring(Box::new(Measuring::start(running, events, started_ns)))
+                    }
+                    Some(_) | None => Phase::Ready { start_ns },
+                }
+            }
+            Phase::Preparing { .. } | Phase::Ready { .. } => {
+                let started_ns = context.clock.now_ns();
+                Phase::Measuring(Box::new(Measuring::start(running, events, started_ns)))
+            }
+            Phase::Measuring(_) => self,
         }
     }
 
     fn is_over(&self, running: &Running<'_>) -> bool {
         match self {
-            Phase::Preparing { .. } => false,
+            Phase::Preparing { .. } | Phase::Ready { .. } => false,
             Phase::Measuring(_) => running.is_over(),
         }
     }
@@ -130,6 +173,7 @@ impl Phase {
         let look_ns = running.context.clock.now_ns() + LOOK_NS;
         match self {
             Phase::Preparing { leaves_at_ns } => leaves_at_ns.unwrap_or(u64::MAX),
+            Phase::Ready { start_ns } => start_ns.map_or(u64::MAX, |ns| ns.saturating_sub(SPIN_NS)),
             Phase::Measuring(measuring) => {
                 let awaited_ns = if is_awaited { look_ns } else { u64::MAX };
                 let steady_ns = running.next_steady_ns().unwrap_or(look_ns);
@@ -151,7 +195,9 @@ impl Phase {
                 let so_far = measuring.intervals.so_far();
                 running.report_interval(interval, so_far.as_ref(), ended_ns, on_event);
             }
-            Phase::Preparing { .. } => unreachable!("intervals begin with the measuring"),
+            Phase::Preparing { .. } | Phase::Ready { .. } => {
+                unreachable!("intervals begin with the measuring")
+            }
         }
     }
 }
@@ -165,14 +211,13 @@ struct Measuring {
 }
 
 impl Measuring {
-    /// Starts the workers.
-    fn start(running: &mut Running<'_>, events: &Sender<StepEvent>) -> Measuring {
+    /// Watches workers that start at `started_ns`.
+    fn start(running: &mut Running<'_>, events: &Sender<StepEvent>, started_ns: u64) -> Measuring {
         let context = running.context;
         let clock = context.clock;
-        running.started_ns = clock.now_ns();
+        running.started_ns = started_ns;
         running.host = Some(CpuSampler::start());
         running.pauses = PauseWatch::start(clock, running.ramp_end_ns());
-        let started_ns = running.started_ns;
         let report_ns = context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
         let reported_ns = context.so_far.reported_ns.get();
         Measuring {

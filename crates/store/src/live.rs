@@ -258,6 +258,7 @@ impl State {
             Outcome::Complete => State::Complete,
             Outcome::Interrupted => State::Interrupted,
             Outcome::Failed => State::Failed,
+            Outcome::Partial => State::Partial,
         }
     }
 }

@@ -24,10 +24,13 @@ pub enum State {
     Interrupted,
     /// A part of it failed.
     Failed,
+    /// Hosts of it were lost on the way.
+    Partial,
 }
 
 impl State {
-    const ALL: [State; 4] = [State::Running, State::Complete, State::Interrupted, State::Failed];
+    const ALL: [State; 5] =
+        [State::Running, State::Complete, State::Interrupted, State::Failed, State::Partial];
 
     /// Returns the word for it.
     pub fn word(self) -> &'static str {
@@ -36,6 +39,7 @@ impl State {
             State::Complete => "complete",
             State::Interrupted => "interrupted",
             State::Failed => "failed",
+            State::Partial => "partial",
         }
     }
 }

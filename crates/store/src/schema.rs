@@ -15,7 +15,7 @@ const APPLICATION: i64 = 0x706c_696d;
 
 /// What brings a store from one version to the next; the first makes it from nothing. Never
 /// changed, only added to.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     // 1. Figures that a list shows stand in columns of their own; the rest is in the record.
     "CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -79,6 +79,12 @@ const STEPS: [&str; 6] = [
     ALTER TABLE runs DROP COLUMN rate_bytes_per_s;
     ALTER TABLE runs DROP COLUMN latency_ns_p50;
     ALTER TABLE runs DROP COLUMN latency_ns_p99;",
+    // 7. Runs over several hosts may be partial. A check of a column cannot be changed.
+    "ALTER TABLE runs ADD COLUMN new_state TEXT NOT NULL DEFAULT 'running' CHECK (
+        new_state IN ('running', 'complete', 'interrupted', 'failed', 'partial'));
+    UPDATE runs SET new_state = state;
+    ALTER TABLE runs DROP COLUMN state;
+    ALTER TABLE runs RENAME COLUMN new_state TO state;",
 ];
 
 /// Layout from which on the figures of several steps stand apart.

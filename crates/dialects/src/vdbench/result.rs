@@ -186,6 +186,7 @@ fn add(record: &mut Record, lines: &[Line], parameters: &mut Parameters, clock: 
             end_ms: clock.now_ms,
             length_ms: interval_ms,
             ramp: !(first..=end).contains(&idx),
+            n_hosts: None,
             dirs: job::interval(line, interval_ms),
             series: Vec::new(),
             cpu: line.cpu,

@@ -6,10 +6,12 @@ use std::time::Duration;
 use analysis::Rules;
 use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
+use fleet::run::{Fleet, FleetEvent};
 use plan::{Diagnostic, Plan};
 use record::{Note, Outcome, Record};
-use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions};
+use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions, Stop};
 
+use super::hosts;
 use super::judge::judge;
 use super::keep::{KeepArgs, Keeper};
 use crate::clock::Stopwatch;
@@ -105,6 +107,22 @@ pub(super) fn run_judged(
     let mut session = Session::begin(plan, options, result, "")?;
     session.rules = *rules;
     let record = session.measure(plan, options)?;
+    let is_kept = session.finish(&record);
+    print(&record, result, &mut sink).map(|exit| exit.if_kept(is_kept))
+}
+
+/// Runs the plan on other hosts, and prints what they did together.
+pub(super) fn run_on_hosts(
+    fleet: &Fleet,
+    plan: &Plan,
+    options: &RunOptions,
+    result: &ResultArgs,
+    rules: &Rules,
+) -> Result<Exit, Failure> {
+    let mut sink = Sink::open_beside(result.output.as_deref(), plan, options.read_only)?;
+    let mut session = Session::begin(plan, options, result, "")?;
+    session.rules = *rules;
+    let record = session.measure_on(fleet, plan)?;
     let is_kept = session.finish(&record);
     print(&record, result, &mut sink).map(|exit| exit.if_kept(is_kept))
 }
@@ -303,6 +321,52 @@ impl Session {
         Err(refused(plan, &findings))
     }
 
+    /// Runs the plan on other hosts, and judges what came out, of each host and of all.
+    fn measure_on(&mut self, fleet: &Fleet, plan: &Plan) -> Result<Record, Failure> {
+        let Session { control, signals, progress, kept, has_said_stopping, rules, .. } = self;
+        let n_stops = || match control.stop() {
+            Stop::No => 0,
+            Stop::Soon => 1,
+            Stop::Now => 2,
+        };
+        let started = Stopwatch::start();
+        let outcome = fleet.run(&n_stops, &mut |event| {
+            if signals.last().is_some() && !*has_said_stopping {
+                *has_said_stopping = true;
+                progress.print("stopping; a second signal stops at once\n");
+            }
+            match event {
+                FleetEvent::News(news) => {
+                    if let Some(text) = hosts::said(news, &fleet.hosts) {
+                        progress.print(&text);
+                    }
+                }
+                FleetEvent::Interval(interval) => {
+                    let elapsed_ns =
+                        u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                    let status = hosts::status_of(interval, plan, elapsed_ns);
+                    progress.event(&RunEvent::Status(&status));
+                    kept.event(&RunEvent::Interval(interval));
+                }
+                FleetEvent::Report(record) => kept.event(&RunEvent::Report(record)),
+            }
+        });
+        progress.print("");
+        match outcome {
+            Ok(mut record) => {
+                for host in &mut record.hosts {
+                    judge(&mut host.record, rules);
+                }
+                judge(&mut record, rules);
+                Ok(record)
+            }
+            Err(error) => {
+                std::mem::take(kept).forget();
+                Err(hosts::failure(error))
+            }
+        }
+    }
+
     /// Returns whether a signal asked for the end.
     pub(super) fn is_stopped(&self) -> bool {
         self.control.stop() != runner::Stop::No
@@ -350,6 +414,7 @@ impl Session {
 fn exit(record: &Record) -> Exit {
     match record.outcome {
         Outcome::Failed => Exit::RunFailed,
+        Outcome::Partial => Exit::Invalid,
         Outcome::Interrupted => Exit::Interrupted,
         Outcome::Complete => match Standing::of(record) {
             Standing::Sound | Standing::Caution => Exit::Fine,

@@ -274,6 +274,8 @@ fn exit(record: &Record, n_failed: usize) -> Exit {
     match record.outcome {
         Outcome::Interrupted => SIGNALLED,
         Outcome::Complete => Exit::Fio(0),
-        Outcome::Failed => Exit::Fio(u8::try_from(n_failed.max(1)).unwrap_or(u8::MAX)),
+        Outcome::Failed | Outcome::Partial => {
+            Exit::Fio(u8::try_from(n_failed.max(1)).unwrap_or(u8::MAX))
+        }
     }
 }

@@ -289,6 +289,7 @@ impl Keeper {
             | RunEvent::StepSkipped { .. }
             | RunEvent::IoError(_)
             | RunEvent::StepStarted { .. }
+            | RunEvent::StepReady { .. }
             | RunEvent::Tree { .. }
             | RunEvent::TreeMade { .. }
             | RunEvent::OtherTree { .. }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod agent;
 mod bench;
 mod capture;
 mod catalog;
@@ -17,6 +18,7 @@ mod explained;
 mod export;
 mod fio;
 mod guide;
+mod hosts;
 mod import;
 mod input;
 mod judge;
@@ -88,6 +90,7 @@ enum Command {
     Rehearse(rehearse::Args),
     Provision(provision::Args),
     Confirm(confirm::Args),
+    Agent(agent::Args),
     Fio(fio::Args),
     Vdbench(vdbench::Args),
     Reference(reference::Args),
@@ -149,6 +152,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Provision(args) => provision::run(&args),
         Command::Confirm(args) => confirm::run(&args),
+        Command::Agent(args) => agent::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Vdbench(args) => vdbench::run(&args.args),
         Command::Reference(args) => reference::run(&args),

@@ -5,6 +5,7 @@ use plan::Plan;
 use runner::RunOptions;
 
 use super::execute::{self, ResultArgs, SafetyArgs};
+use super::hosts::HostsArgs;
 use super::input::{self, InputArgs};
 use super::judge::JudgeArgs;
 use super::on::OnArgs;
@@ -25,6 +26,8 @@ pub(super) struct Args {
     #[command(flatten)]
     on: OnArgs,
     #[command(flatten)]
+    hosts: HostsArgs,
+    #[command(flatten)]
     result: ResultArgs,
     #[command(flatten)]
     safety: SafetyArgs,
@@ -39,6 +42,7 @@ Examples:
   plimsoll run fioread.ini --on ds14.toml --virtual --cache warm
   plimsoll run vnet1-RndRead-workload --remap /mnt/vdb1=./v1 --set elapsed=10
   plimsoll run fiowrite.ini --until-steady=20m --steady-range 10
+  plimsoll run nfs.fio --hosts vm1,vm[2-8]
   plimsoll run nightly.fio --json --output nightly.json
   sed s/4k/8k/ small.fio | plimsoll run -";
 
@@ -51,7 +55,8 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
 /// Reads the files. On emulated volumes no file is touched, so no folder needs to be there.
 fn parse(args: &Args) -> ReadPlan {
     let mut input = args.input.parse(true);
-    if args.on.is_given() {
+    // What is on this host says nothing of others.
+    if args.on.is_given() || args.hosts.hosts.is_some() {
         input.parsed.refusals.retain(|finding| finding.code != "missing-folder");
     }
     input
@@ -60,6 +65,9 @@ fn parse(args: &Args) -> ReadPlan {
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (plan, options) = prepared(args)?;
+    if let Some(fleet) = args.hosts.fleet(&plan, &options)? {
+        return execute::run_on_hosts(&fleet, &plan, &options, &args.result, &args.judge.rules());
+    }
     execute::run_judged(&plan, &options, &args.result, &args.judge.rules())
 }
 

@@ -454,7 +454,7 @@ fn ended(
         Outcome::Interrupted if session.is_ended_by_user() => Ending::Complete,
         Outcome::Complete => Ending::Complete,
         Outcome::Interrupted => Ending::Interrupted,
-        Outcome::Failed => {
+        Outcome::Failed | Outcome::Partial => {
             let why = session.failure_of(&record);
             session.log_error(&why);
             Ending::Aborted(why)

@@ -102,6 +102,7 @@ fn put_runs(lines: &mut Vec<Line>, word: &'static str, runs: &[Run]) {
         let remark = match run.record.outcome {
             Outcome::Interrupted => "was interrupted",
             Outcome::Failed => "failed in part",
+            Outcome::Partial => "lost hosts on the way",
             Outcome::Complete if run.record.notes.iter().any(is_bad) => {
                 "has warnings, see `plimsoll show`"
             }

@@ -125,6 +125,7 @@ impl<'a> Session<'a> {
             }
             // What only plans of other dialects have leads to notes.
             RunEvent::StepStarted { .. }
+            | RunEvent::StepReady { .. }
             | RunEvent::StepSkipped { .. }
             | RunEvent::Paused { .. }
             | RunEvent::Tree { .. }

@@ -199,6 +199,7 @@ impl Session {
                 self.report.message(&now, &text, is_error)
             }
             RunEvent::Note(_)
+            | RunEvent::StepReady { .. }
             | RunEvent::Layout { .. }
             | RunEvent::Paused { .. }
             | RunEvent::Status(_)

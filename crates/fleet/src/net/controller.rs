@@ -1,0 +1,150 @@
+//! The controller's end of the connections: one gRPC service for all agents.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::transport::Server;
+use tonic::transport::server::Connected;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::{MAILBOX, MESSAGE_BYTES_MAX};
+use crate::wire::fleet_server::{Fleet, FleetServer};
+use crate::wire::from_agent::Kind as From;
+use crate::wire::{FromAgent, ToAgent};
+
+/// What comes of the connections.
+#[derive(Debug)]
+pub enum NetEvent {
+    /// An agent opened its session: where to send what is for it.
+    Opened(usize, Sender<Result<ToAgent, Status>>),
+    /// A message.
+    Message(usize, From),
+    /// The session has ended.
+    Closed(usize, String),
+}
+
+/// A connection of which it is known whose it is.
+#[derive(Debug)]
+pub struct AgentConnection<T> {
+    /// What carries the bytes.
+    pub io: T,
+    /// Position of the agent.
+    pub agent: AgentAt,
+}
+
+/// Position of an agent among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentAt(pub usize);
+
+impl<T> Connected for AgentConnection<T> {
+    type ConnectInfo = AgentAt;
+
+    fn connect_info(&self) -> AgentAt {
+        self.agent
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for AgentConnection<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(context, buffer)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for AgentConnection<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
+
+/// The service that agents call.
+struct Sessions {
+    events: Sender<NetEvent>,
+}
+
+#[tonic::async_trait]
+impl Fleet for Sessions {
+    type SessionStream = ReceiverStream<Result<ToAgent, Status>>;
+
+    async fn session(
+        &self,
+        request: Request<Streaming<FromAgent>>,
+    ) -> Result<Response<Self::SessionStream>, Status> {
+        let Some(AgentAt(idx)) = request.extensions().get::<AgentAt>().copied() else {
+            return Err(Status::unauthenticated("it is not known whose connection this is"));
+        };
+        let (sender, receiver) = channel(MAILBOX);
+        let events = self.events.clone();
+        let closed = |_| Status::unavailable("the run has ended");
+        events.send(NetEvent::Opened(idx, sender)).await.map_err(closed)?;
+        tokio::spawn(forward(idx, request.into_inner(), events));
+        Ok(Response::new(ReceiverStream::new(receiver)))
+    }
+}
+
+/// Passes on what an agent sends, until its session ends.
+async fn forward(idx: usize, mut messages: Streaming<FromAgent>, events: Sender<NetEvent>) {
+    let reason = loop {
+        match messages.message().await {
+            Ok(Some(FromAgent { kind: Some(kind) })) => {
+                if events.send(NetEvent::Message(idx, kind)).await.is_err() {
+                    return;
+                }
+            }
+            // A message of a newer version.
+            Ok(Some(FromAgent { kind: None })) => {}
+            Ok(None) => break "its connection was closed".to_owned(),
+            Err(status) => break format!("its connection broke: {}", status.message()),
+        }
+    };
+    let _run_has_ended = events.send(NetEvent::Closed(idx, reason)).await;
+}
+
+/// Serves connections until there are no more and all have ended.
+///
+/// # Errors
+/// Where the server cannot start.
+pub async fn serve<T>(
+    connections: Receiver<AgentConnection<T>>,
+    events: Sender<NetEvent>,
+) -> Result<(), tonic::transport::Error>
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = FleetServer::new(Sessions { events })
+        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let incoming = incoming(connections);
+    Server::builder().add_service(service).serve_with_incoming(incoming).await
+}
+
+fn incoming<T: Send + 'static>(
+    connections: Receiver<AgentConnection<T>>,
+) -> impl Stream<Item = Result<AgentConnection<T>, std::io::Error>> {
+    ReceiverStream::new(connections).map(Ok)
+}

@@ -1,0 +1,14 @@
+//! The connections: gRPC over whatever carries bytes both ways.
+//!
+//! An agent is always the one that dials, also over the pipes of an ssh client: there the
+//! controller takes each pair of pipes for a connection that came in.
+
+pub mod agent;
+pub mod controller;
+
+/// Largest message that is read, bytes: a frame of a host with thousands of jobs. What is larger
+/// ends the connection.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+/// Messages that wait for a connection before their sender waits: a minute of frames.
+const MAILBOX: usize = 64;

@@ -1,0 +1,84 @@
+//! An agent at work: its state machine, its connection and its run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::agent::{Action, Agent, Event};
+use crate::monotonic_ns;
+use crate::net::agent::{Session, open};
+use crate::wire::{Assignment, FromAgent};
+
+/// What runs an agent's part of a load. Calls come from one thread, and return at once but for
+/// [`Runs::run`], which has a thread of its own.
+pub trait Runs: Send + Sync + 'static {
+    /// Runs what it says, and tells what happens: in the end [`Event::Ended`] or
+    /// [`Event::Refused`].
+    fn run(&self, assignment: &Assignment, tell: &dyn Fn(Event));
+    /// Starts a step at this time of `CLOCK_MONOTONIC`.
+    fn start_step(&self, step_idx: u32, at_ns: u64);
+    /// Ends the run: at once, or when what is in flight has completed.
+    fn stop(&self, is_now: bool);
+}
+
+/// Least time between two looks at what is due.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Serves a controller over `io` until it has all that the run gave, or is gone for too long.
+///
+/// # Errors
+/// In words, where there was no session or the controller did not want this agent.
+pub async fn serve<T>(io: T, mut agent: Agent, runs: Arc<dyn Runs>) -> Result<(), String>
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let Session { to, mut from } = open(io).await.map_err(|error| error.to_string())?;
+    let (teller, mut news) = unbounded_channel();
+    let mut is_open = true;
+    let mut actions = agent.take(Event::Connected, monotonic_ns());
+    loop {
+        for action in actions {
+            match action {
+                Action::Send(kind) => {
+                    if is_open && to.send(FromAgent { kind: Some(kind) }).await.is_err() {
+                        is_open = false;
+                    }
+                }
+                Action::Run(assignment) => run(Arc::clone(&runs), *assignment, &teller),
+                Action::StartStep(step_idx, at_ns) => runs.start_step(step_idx, at_ns),
+                Action::StopRun(is_now) => runs.stop(is_now),
+                Action::End(reason) => return reason.map_or(Ok(()), Err),
+            }
+        }
+        let event = tokio::select! {
+            message = from.message(), if is_open => if let Ok(Some(message)) = message {
+                // A message without a kind is of a newer version.
+                message.kind.map_or(Event::Due, Event::Message)
+            } else {
+                is_open = false;
+                Event::Disconnected
+            },
+            Some(event) = news.recv() => event,
+            () = tokio::time::sleep(TICK) => Event::Due,
+        };
+        actions = agent.take(event, monotonic_ns());
+    }
+}
+
+/// Begins a run on a thread of its own.
+fn run(runs: Arc<dyn Runs>, assignment: Assignment, teller: &UnboundedSender<Event>) {
+    let spawned = std::thread::Builder::new().name("run".to_owned()).spawn({
+        let teller = teller.clone();
+        move || {
+            runs.run(&assignment, &|event| {
+                // The agent outlives its run, or has given it up.
+                let _gone = teller.send(event);
+            });
+        }
+    });
+    if let Err(error) = spawned {
+        let _gone = teller.send(Event::Refused(vec![format!("cannot start a thread: {error}")]));
+    }
+}

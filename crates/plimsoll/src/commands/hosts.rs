@@ -1,0 +1,163 @@
+//! Runs on other hosts: the arguments, and what is said while they go.
+
+use dialects::Dialect as _;
+use dialects::native::Native;
+use fleet::controller::{LossPolicy, News};
+use fleet::hosts::{self, Host};
+use fleet::launch::ssh::{Program, Ssh};
+use fleet::run::{Fleet, FleetError};
+use fleet::wire::Assignment;
+use plan::Plan;
+use record::{Figure, Interval};
+use runner::{RunOptions, Status};
+use units::{format_bytes, system_text};
+
+use crate::exit::{Exit, Failure};
+use crate::limited;
+use crate::stream;
+
+/// Where a load comes from.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct HostsArgs {
+    /// Run on these hosts at once, over ssh: `vm1,vm[2-8]`, or `@FILE` with a host per line. Each
+    /// runs all jobs; a path is each host's own. `user@host:port` names another login.
+    #[arg(long, value_name = "HOSTS")]
+    pub(super) hosts: Option<String>,
+
+    /// What to do when a host is lost: `continue` with the others, `abort`, or go on while there
+    /// are at least N.
+    #[arg(long, value_name = "WHAT", default_value = "continue", value_parser = policy)]
+    on_loss: LossPolicy,
+
+    /// The ssh client, with arguments of its own; ssh unless given.
+    #[arg(long, value_name = "COMMAND", requires = "hosts")]
+    ssh: Option<String>,
+}
+
+/// Longest list of hosts that is read: ten thousand of the longest names.
+const LIST_BYTES_MAX: u64 = 4 << 20;
+
+/// Reads what to do when a host is lost.
+fn policy(text: &str) -> Result<LossPolicy, String> {
+    match text {
+        "continue" => Ok(LossPolicy::Continue),
+        "abort" => Ok(LossPolicy::Abort),
+        number => match number.parse() {
+            Ok(n) if n > 0 => Ok(LossPolicy::AtLeast(n)),
+            _ => Err("write continue, abort, or the least number of hosts, such as 3".to_owned()),
+        },
+    }
+}
+
+impl HostsArgs {
+    /// Makes what is to be run on the hosts; `None` where none are named.
+    pub(super) fn fleet(
+        &self,
+        plan: &Plan,
+        options: &RunOptions,
+    ) -> Result<Option<Fleet>, Failure> {
+        let Some(list) = &self.hosts else { return Ok(None) };
+        if options.emulation.is_some() {
+            let text = "`--hosts` runs on real files, `--on` on an emulated volume";
+            return Err(Failure::wrong_use(text).hint("leave one of them out"));
+        }
+        if options.allow_commands {
+            let text = "`--allow-commands` does not reach other hosts: no command runs there";
+            return Err(Failure::wrong_use(text));
+        }
+        let hosts = Self::listed(list)?;
+        let path = std::env::current_exe()
+            .map_err(|error| Failure::wrong_use(format!("cannot find this program: {error}")))?;
+        let program = Program::read(&path).map_err(|error| {
+            Failure::wrong_use(format!("cannot read this program, {}: {error}", path.display()))
+        })?;
+        let command = self.ssh.as_deref().unwrap_or("ssh");
+        let command = command.split_whitespace().map(str::to_owned).collect();
+        let assignment = Assignment {
+            plan_toml: Native.write(plan).text,
+            allow_mounted: options.allow_mounted,
+            overwrite_filesystem: options.overwrite_filesystem,
+            read_only: options.read_only,
+            command: options.command.clone(),
+            ..Assignment::default()
+        };
+        let ssh = Ssh { command, program };
+        Ok(Some(Fleet { hosts, ssh, assignment, policy: self.on_loss }))
+    }
+
+    /// Reads the hosts of an option.
+    fn listed(list: &str) -> Result<Vec<Host>, Failure> {
+        let (place, text) = match list.strip_prefix('@') {
+            Some(path) => (path, {
+                let read = limited::read_text(path.as_ref(), LIST_BYTES_MAX);
+                read.map_err(|error| {
+                    let why = system_text(&error);
+                    Failure::wrong_use(format!("cannot read the hosts of `{path}`: {why}"))
+                })?
+            }),
+            None => ("--hosts", list.to_owned()),
+        };
+        hosts::parse(&text).map_err(|errors| {
+            let first = &errors[0];
+            let text = format!("{place}:{}:{}: {}", first.line, first.column, first.message);
+            Failure::wrong_use(text)
+        })
+    }
+}
+
+/// Returns what is said of it, one line; none of what shows in the progress.
+pub(super) fn said(news: &News, hosts: &[Host]) -> Option<String> {
+    let name = |idx: &usize| hosts[*idx].to_string();
+    Some(match news {
+        News::Suspect(idx) => format!("`{}` has been silent for two seconds\n", name(idx)),
+        News::Back(idx, silence_ns) => {
+            format!("`{}` is back after {:.1} s\n", name(idx), *silence_ns as f64 / 1e9)
+        }
+        News::Lost(idx, reason) => format!("`{}` is lost: {reason}\n", name(idx)),
+        // Those that keep the run from beginning are its error.
+        News::Refused(..) | News::Absent(..) | News::Starts(..) | News::Frame(_) => return None,
+        News::Progress(idx, done_bytes, total_bytes) => format!(
+            "`{}` lays out files: {} of {}\n",
+            name(idx),
+            format_bytes(*done_bytes),
+            format_bytes(*total_bytes)
+        ),
+    })
+}
+
+/// Reports why no host ran anything.
+pub(super) fn failure(error: FleetError) -> Failure {
+    match error {
+        FleetError::Setup(text) => Failure::wrong_use(text).with(Exit::RunFailed),
+        FleetError::Refused(hosts) => {
+            for (host, findings) in &hosts {
+                for finding in findings {
+                    stream::print_message(&format!("error: `{host}`: {finding}\n"));
+                }
+            }
+            let text = "nothing was run: not all hosts can run their part";
+            Failure::wrong_use(text).with(Exit::RunFailed)
+        }
+    }
+}
+
+/// Returns how a second of all hosts looks in the progress.
+pub(super) fn status_of(interval: &Interval, plan: &Plan, elapsed_ns: u64) -> Status {
+    let seconds = (interval.length_ms as f64 / 1000.0).max(1e-3);
+    let dirs = [&interval.dirs.read, &interval.dirs.write, &interval.dirs.trim];
+    let n_hosts = interval.n_hosts.unwrap_or(1);
+    Status {
+        step_idx: interval.step_idx,
+        n_steps: plan.steps.len() as u32,
+        n_running: n_hosts,
+        n_workers: n_hosts,
+        ramp: interval.ramp,
+        elapsed_ns,
+        left_ns: None,
+        iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
+        bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
+        format: None,
+        latency_ns_p50: dirs.iter().filter_map(|dir| dir.waited_ns(Figure::P50)).max(),
+        latency_ns_p99: dirs.iter().filter_map(|dir| dir.waited_ns(Figure::P99)).max(),
+    }
+}

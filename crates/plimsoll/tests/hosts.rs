@@ -1,0 +1,276 @@
+//! One load from several hosts. A program in ssh's place starts the agents here; where there is a
+//! real sshd, it does so over ssh.
+
+mod common;
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use common::{Outcome, Sandbox};
+use record::Record;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Takes ssh's arguments, and runs the command on this host with a temporary folder of its own.
+/// The host `closed` does not answer; of `doomed` the process above the agent is written down.
+const SSH: &str = r#"#!/bin/sh
+while [ $# -gt 0 ]; do
+    case "$1" in
+        --) host=$2; shift 2; break;;
+        -o|-p|-l) shift 2;;
+        *) shift;;
+    esac
+done
+if [ "$host" = closed ]; then
+    echo "ssh: connect to host closed port 22: Connection refused" >&2
+    exit 255
+fi
+TMPDIR="$FLEET_TMP"
+export TMPDIR
+if [ "$host" = doomed ]; then
+    exec 3<&0
+    sh -c "$*" <&3 3<&- &
+    echo $! >"$FLEET_TMP.pid"
+    exec 3<&- <&- >&-
+    wait
+    exit 255
+fi
+exec sh -c "$*"
+"#;
+
+/// A job of 100 operations a second and worker.
+const JOB: &str = "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\ntime_based\nruntime=2\n\
+                   rate_iops=100\nnumjobs=2\ngroup_reporting\n";
+
+fn sandbox(job: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", job);
+    sandbox.write("ssh", SSH);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(sandbox.path("ssh"), mode).expect("it is ours");
+    std::fs::create_dir(sandbox.path("tmp")).expect("it is ours");
+    sandbox
+}
+
+fn command(sandbox: &Sandbox, args: &[&str]) -> Command {
+    let ssh = sandbox.path("ssh").to_string_lossy().into_owned();
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.env("FLEET_TMP", sandbox.path("tmp"));
+    command.args(["run", "job.fio", "--ssh", &ssh]).args(args);
+    command
+}
+
+fn run(sandbox: &Sandbox, args: &[&str]) -> Outcome {
+    common::outcome(command(sandbox, args).arg("--no-progress"))
+}
+
+/// Nothing of an agent is left on its host.
+#[track_caller]
+fn is_clean(sandbox: &Sandbox) {
+    assert_eq!(testing::names_in(&sandbox.path("tmp")), Vec::<String>::new());
+}
+
+#[test]
+fn three_hosts_do_what_three_hosts_do() {
+    let sandbox = sandbox(JOB);
+    let outcome = run(&sandbox, &["--hosts", "a,b[1-2]", "--json"]);
+    let record = Record::from_json(outcome.success()).expect("a record");
+    let names: Vec<&str> = record.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names, ["a", "b1", "b2"]);
+    // Two workers with a rate of 100 for two seconds, on each; counted by each.
+    let of_host: Vec<u64> = record.hosts.iter().map(|host| host.record.jobs[0].n_ios()).collect();
+    assert!(of_host.iter().all(|n| (380..=400).contains(n)), "{of_host:?}");
+    let [all] = &record.jobs[..] else { panic!("one job: {:?}", record.jobs) };
+    assert_eq!(all.n_ios(), of_host.iter().sum::<u64>());
+    assert_eq!(all.dirs.read.lat.count(), all.n_ios(), "histograms are whole");
+    assert_eq!(all.n_workers, 6);
+    let of_intervals: u64 = record.intervals.iter().map(|it| it.dirs.read.n_ios).sum();
+    assert_eq!(of_intervals, all.n_ios());
+    assert!(record.intervals.iter().all(|it| it.n_hosts == Some(3)), "all the time");
+    assert!(record.hosts.iter().all(|host| host.starts.len() == 1), "each began once");
+    is_clean(&sandbox);
+}
+
+#[test]
+fn files_are_each_hosts_own() {
+    let sandbox = sandbox("[a]\nrw=write\nbs=4k\nsize=64k\nfilename=data\n");
+    // Both are this host: the one file is written twice, and every block by each.
+    let outcome = run(&sandbox, &["--hosts", "a,b", "--json"]);
+    let record = Record::from_json(outcome.success()).expect("a record");
+    assert_eq!(record.jobs[0].dirs.write.io_bytes, 2 * (64 << 10));
+    assert_eq!(std::fs::metadata(sandbox.path("data")).expect("written").len(), 64 << 10);
+}
+
+#[test]
+fn a_host_that_does_not_answer_ends_it_in_sshs_words() {
+    let sandbox = sandbox(JOB);
+    let outcome = run(&sandbox, &["--hosts", "a,closed"]);
+    assert_eq!(outcome.code, 1);
+    assert_eq!(outcome.stdout, "");
+    let said = "error: `closed`: ssh: connect to host closed port 22: Connection refused";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    is_clean(&sandbox);
+}
+
+#[test]
+fn what_a_host_cannot_run_is_said_with_its_name() {
+    let sandbox = sandbox("[a]\nrw=write\nbs=4k\nsize=64k\nfilename=data\n");
+    let outcome = run(&sandbox, &["--hosts", "a,b", "--readonly"]);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("error: `a`: "), "{}", outcome.stderr);
+    assert!(!sandbox.path("data").exists(), "nothing was changed");
+    is_clean(&sandbox);
+}
+
+#[test]
+fn a_host_that_is_lost_leaves_what_it_had_sent() {
+    let sandbox = sandbox(&JOB.replace("runtime=2", "runtime=8"));
+    let shown = ["--progress", "--status-interval", "100ms"];
+    let args = [&["--hosts", "a,doomed", "--json", "--output", "result.json"], &shown[..]].concat();
+    let mut child = command(&sandbox, &args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary was built");
+    let mut said =
+        BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    let is_measured = said.any(|line| line.contains("IOPS"));
+    assert!(is_measured, "a second of both hosts is shown");
+    kill_agent(&sandbox.path("tmp.pid"));
+    let rest: Vec<String> = said.collect();
+    let status = child.wait().expect("it is ours");
+    assert_eq!(status.code(), Some(3), "partial: {rest:?}");
+    let json = std::fs::read_to_string(sandbox.path("result.json")).expect("the result");
+    let record = Record::from_json(&json).expect("a record");
+    assert_eq!(record.outcome, record::Outcome::Partial);
+    let [whole, lost] = &record.hosts[..] else { panic!("two hosts") };
+    assert_eq!(whole.lost, None);
+    let loss = lost.lost.as_ref().expect("it was killed");
+    let (n_whole, n_lost) = (whole.record.jobs[0].n_ios(), lost.record.jobs[0].n_ios());
+    assert!((1500..=1600).contains(&n_whole), "{n_whole} of 1600");
+    assert!(n_lost > 0 && n_lost < n_whole, "{n_lost} until {} ms", loss.since_ms);
+    assert_eq!(record.jobs[0].n_ios(), n_whole + n_lost);
+    let n_hosts: Vec<u32> = record.intervals.iter().filter_map(|it| it.n_hosts).collect();
+    assert!(n_hosts.contains(&2) && n_hosts.contains(&1), "{n_hosts:?}");
+    is_clean(&sandbox);
+}
+
+/// Kills the agent below the process that a file names: the last of a row of children.
+fn kill_agent(file: &Path) {
+    let shell = std::fs::read_to_string(file).expect("the agent was started");
+    let mut pid = shell.trim().to_owned();
+    loop {
+        let below = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        match below.expect("it lives").split_whitespace().next() {
+            Some(child) => child.clone_into(&mut pid),
+            None => break,
+        }
+    }
+    let pid = Pid::from_raw(pid.parse().expect("a number")).expect("not 0");
+    kill_process(pid, Signal::KILL).expect("it is ours");
+}
+
+#[test]
+fn mistakes_of_the_list_have_their_place() {
+    let sandbox = sandbox(JOB);
+    sandbox.write("hosts.txt", "vm1\nvm[2-3],vm2\n");
+    for (list, place) in [
+        ("vm1,vm[5-3]", "--hosts:1:5: `vm[5-3]`: 5 is more than 3"),
+        ("@hosts.txt", "hosts.txt:2:9: `vm2` is named twice"),
+        ("@missing.txt", "cannot read the hosts of `missing.txt`"),
+    ] {
+        let outcome = run(&sandbox, &["--hosts", list]);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(place), "{}", outcome.stderr);
+    }
+}
+
+/// An ssh server of this test's own on a port of the loopback, with keys of its own.
+struct Sshd {
+    server: Child,
+    port: u16,
+}
+
+impl Sshd {
+    /// Starts one, unless there is no program for it.
+    fn start(sandbox: &Sandbox) -> Option<Self> {
+        let path = "/usr/sbin/sshd";
+        if !Path::new(path).exists() || !rustix::process::geteuid().is_root() {
+            testing::note_skipped(format_args!("no {path} that may be started"));
+            return None;
+        }
+        let text = |name: &str| sandbox.path(name).to_string_lossy().into_owned();
+        for key in ["host_key", "key"] {
+            let keygen = ["-q", "-t", "ed25519", "-N", "", "-f", &text(key)];
+            let made = Command::new("ssh-keygen").args(keygen).stdin(Stdio::null()).status();
+            assert!(made.expect("it comes with sshd").success());
+        }
+        let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = port.local_addr().expect("it is bound").port();
+        let known = std::fs::read_to_string(sandbox.path("host_key.pub")).expect("just made");
+        sandbox.write("known_hosts", format!("[127.0.0.1]:{port} {known}"));
+        std::fs::create_dir_all("/run/sshd").expect("sshd separates its privileges there");
+        let config = format!(
+            "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\n\
+             StrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n",
+            text("host_key"),
+            text("key.pub")
+        );
+        sandbox.write("sshd_config", config);
+        let server = Command::new(path)
+            .args(["-D", "-e", "-f", &text("sshd_config")])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it is there");
+        let mut sshd = Sshd { server, port };
+        sshd.await_port();
+        Some(sshd)
+    }
+
+    fn await_port(&mut self) {
+        let address = ("127.0.0.1", self.port);
+        for _ in 0..600 {
+            if std::net::TcpStream::connect(address).is_ok() {
+                return;
+            }
+            let ended = self.server.try_wait().expect("it is ours");
+            assert!(ended.is_none(), "sshd ended: {ended:?}");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("sshd does not listen");
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn a_real_sshd_starts_the_agents() {
+    let sandbox = sandbox(JOB);
+    let Some(sshd) = Sshd::start(&sandbox) else { return };
+    let (key, known) = (sandbox.path("key"), sandbox.path("known_hosts"));
+    let ssh = format!(
+        "ssh -F none -i {} -o UserKnownHostsFile={} -o StrictHostKeyChecking=yes",
+        key.display(),
+        known.display()
+    );
+    let host = format!("127.0.0.1:{}", sshd.port);
+    let args = ["run", "job.fio", "--no-progress", "--json", "--hosts", &host, "--ssh", &ssh];
+    let outcome = sandbox.plimsoll(&args);
+    let record = Record::from_json(outcome.success()).expect("a record");
+    let [only] = &record.hosts[..] else { panic!("one host") };
+    assert_eq!(only.name, host);
+    assert!((380..=400).contains(&record.jobs[0].n_ios()), "{}", record.jobs[0].n_ios());
+    // Another key is refused, in ssh's words.
+    std::fs::remove_file(&key).expect("it is ours");
+    std::fs::remove_file(sandbox.path("key.pub")).expect("it is ours");
+    let refused = sandbox.plimsoll(&args);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("Permission denied"), "{}", refused.stderr);
+}
