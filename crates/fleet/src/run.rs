@@ -145,11 +145,11 @@ impl Fleet {
         }
         live.senders.clear();
         clients.leave(&serving).await;
-        self.record(&controller).ok_or(FleetError::Refused(if live.refused.is_empty() {
-            live.lost
-        } else {
-            live.refused
-        }))
+        if !live.refused.is_empty() {
+            // What the others did until they were stopped is no run.
+            return Err(FleetError::Refused(live.refused));
+        }
+        self.record(&controller).ok_or(FleetError::Refused(live.lost))
     }
 
     /// Calls all hosts at once.

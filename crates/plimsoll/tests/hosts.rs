@@ -124,6 +124,14 @@ fn what_a_host_cannot_run_is_said_with_its_name() {
 }
 
 #[test]
+fn what_judges_one_host_is_refused() {
+    let sandbox = sandbox(JOB);
+    let outcome = run(&sandbox, &["--hosts", "a", "--until-steady=1m"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("`--until-steady` judges one host"), "{}", outcome.stderr);
+}
+
+#[test]
 fn a_host_that_is_lost_leaves_what_it_had_sent() {
     let sandbox = sandbox(&JOB.replace("runtime=2", "runtime=8"));
     let shown = ["--progress", "--status-interval", "100ms"];

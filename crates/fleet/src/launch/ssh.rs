@@ -96,7 +96,7 @@ fn script(program: &Program, agent: &str) -> String {
          if [ -n \"$b\" ] && [ \"$(hash \"$b\")\" = {sha256} ]; then \
          echo plimsoll-have; exec \"$b\" agent --stdio --name {agent}; fi; \
          d=$(mktemp -d \"${{TMPDIR:-/tmp}}/plimsoll.XXXXXX\") || exit 1; \
-         trap \"rm -rf $d\" EXIT; trap : HUP PIPE; \
+         trap \"rm -rf \\\"\\$d\\\"\" EXIT; trap : HUP PIPE; \
          echo plimsoll-need; \
          head -c {n_bytes} >\"$d/plimsoll\" || exit 1; \
          if [ \"$(hash \"$d/plimsoll\")\" = {sha256} ]; then :; else \
@@ -128,7 +128,8 @@ impl Ssh {
         command.args(["--", &host.name]);
         command.arg(format!("sh -c '{}'", script(&self.program, &host.name)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.kill_on_drop(true);
+        // Ctrl-C is for the controller, which ends the agents in order.
+        command.process_group(0).kill_on_drop(true);
         let mut client =
             command.spawn().map_err(|error| format!("cannot start `{name}`: {error}"))?;
         let said = Said::default();

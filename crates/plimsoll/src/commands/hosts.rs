@@ -61,6 +61,10 @@ impl HostsArgs {
             let text = "`--hosts` runs on real files, `--on` on an emulated volume";
             return Err(Failure::wrong_use(text).hint("leave one of them out"));
         }
+        if options.until_steady.is_some() {
+            let text = "`--until-steady` judges one host: it does not go with `--hosts`";
+            return Err(Failure::wrong_use(text).hint("set a runtime: --set runtime=2m"));
+        }
         if options.allow_commands {
             let text = "`--allow-commands` does not reach other hosts: no command runs there";
             return Err(Failure::wrong_use(text));
