@@ -24,7 +24,7 @@ use crate::uses::{ROUNDING, times};
 const GAIN_MIN: f64 = 0.001;
 
 /// Stripe units that are tried.
-const CHUNKS_BYTES: [u64; 5] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
+const TRIED_CHUNKS_BYTES: [u64; 5] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
 
 /// What is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Look<'_, '_> {
         }
         let is_striped = own.n_disks > 1;
         for chunk_bytes in
-            CHUNKS_BYTES.into_iter().filter(|it| is_striped && *it != own.chunk_bytes)
+            TRIED_CHUNKS_BYTES.into_iter().filter(|it| is_striped && *it != own.chunk_bytes)
         {
             let chosen = ChosenDisks { chunk_bytes, ..own.clone() };
             all.extend(self.with(Changed::StripeUnit(volume), volume, chosen));

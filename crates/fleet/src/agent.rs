@@ -34,8 +34,6 @@ pub enum Event {
     Report(Box<Record>),
     /// The run has ended.
     Ended(Box<Record>),
-    /// The user of this host wants the end.
-    Stop,
     /// Time has passed.
     Due,
 }
@@ -141,27 +139,10 @@ impl Agent {
                 self.finish(&mut actions);
                 self.end_without_hope(&mut actions);
             }
-            Event::Stop => match self.state {
-                State::Running => actions.push(Action::StopRun(false)),
-                State::Idle | State::Delivering => {
-                    self.end(Some("stopped".to_owned()), &mut actions);
-                }
-                State::Ended => {}
-            },
             Event::Due => {}
         }
         self.watch(now_ns, &mut actions);
         actions
-    }
-
-    /// Returns when [`Agent::take`] wants to be called even if nothing comes.
-    pub fn due_ns(&self) -> u64 {
-        self.heard_ns.saturating_add(self.orphan_ns)
-    }
-
-    /// Returns whether the agent has ended.
-    pub fn has_ended(&self) -> bool {
-        self.state == State::Ended
     }
 
     fn hello(&self) -> Hello {

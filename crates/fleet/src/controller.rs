@@ -179,7 +179,6 @@ pub struct Controller {
     /// Since when only lost agents are left.
     only_lost_since_ns: Option<u64>,
     is_finished: bool,
-    n_stale: u64,
 }
 
 impl Controller {
@@ -221,7 +220,6 @@ impl Controller {
             n_stops: 0,
             only_lost_since_ns: None,
             is_finished: false,
-            n_stale: 0,
         }
     }
 
@@ -265,11 +263,6 @@ impl Controller {
         (0..self.agents.len()).filter(move |idx| is_live(&self.agents[*idx]))
     }
 
-    /// Returns how many messages came too late to mean anything.
-    pub fn n_stale(&self) -> u64 {
-        self.n_stale
-    }
-
     /// Returns how everything stands at `now_ns`.
     pub fn outcomes(&self, now_ns: u64) -> Vec<AgentOutcome> {
         let mut first_starts = std::collections::BTreeMap::new();
@@ -298,7 +291,6 @@ impl Controller {
             From::Hello(hello) => self.greet(idx, &hello, actions),
             From::Pong(pong) => {
                 let Some(at) = agent.asked.iter().position(|(id, _)| *id == pong.id) else {
-                    self.n_stale += 1;
                     return;
                 };
                 let (_, asked_ns) = agent.asked.swap_remove(at);
@@ -312,7 +304,6 @@ impl Controller {
             }
             From::Refused(refused) => {
                 if agent.state == State::Finished {
-                    self.n_stale += 1;
                     return;
                 }
                 agent.state = State::Refused;
@@ -332,7 +323,7 @@ impl Controller {
                 | State::Armed(_)
                 | State::Finished
                 | State::Refused
-                | State::Lost => self.n_stale += 1,
+                | State::Lost => {}
             },
             From::Armed(armed) => match agent.state {
                 State::Armed(step_idx) if step_idx == armed.step_idx => agent.state = State::Busy,
@@ -342,7 +333,7 @@ impl Controller {
                 | State::Armed(_)
                 | State::Finished
                 | State::Refused
-                | State::Lost => self.n_stale += 1,
+                | State::Lost => {}
             },
             From::Frame(frame) => self.frame(idx, &frame, now_ns, actions),
             From::Finished(finished) => {
@@ -374,7 +365,6 @@ impl Controller {
     fn greet(&mut self, idx: usize, hello: &Hello, actions: &mut Vec<Action>) {
         let agent = &mut self.agents[idx];
         if agent.state != State::Awaited {
-            self.n_stale += 1;
             return;
         }
         let (theirs, minor) = (hello.protocol_major, hello.protocol_minor);
@@ -402,7 +392,7 @@ impl Controller {
         match agent.frames.add(frame) {
             Ok(true) => actions.push(Action::Tell(News::Frame(idx))),
             // The acknowledgement says what to send again.
-            Ok(false) | Err(FrameError::Gap { .. }) => self.n_stale += 1,
+            Ok(false) | Err(FrameError::Gap { .. }) => {}
             Err(error) => {
                 // Everything behind it would be wrong.
                 self.lose(idx, error.to_string(), now_ns, actions);

@@ -140,8 +140,6 @@ pub struct FrameSum {
     next_seq: u64,
     record: Record,
     histograms: BTreeMap<String, Histogram>,
-    /// End of the last frame, in the agent's time.
-    taken_ns: u64,
 }
 
 impl FrameSum {
@@ -187,7 +185,6 @@ impl FrameSum {
         self.record.intervals = known.intervals;
         self.record.intervals.truncate(n_intervals_kept);
         self.record.intervals.extend(intervals);
-        self.taken_ns = frame.taken_ns;
         self.next_seq = seq + 1;
         Ok(true)
     }
@@ -213,11 +210,6 @@ impl FrameSum {
     /// Returns the number of the frame that is due.
     pub fn next_seq(&self) -> u64 {
         self.next_seq
-    }
-
-    /// Returns the agent's time at the end of the last frame.
-    pub fn taken_ns(&self) -> u64 {
-        self.taken_ns
     }
 
     /// Returns the intervals so far.

@@ -9,9 +9,7 @@ use plan::Direction;
 use plan::job::ExitAll;
 use plan::load::{Flow, Limits};
 use record::step::IO_ERRORS_MAX;
-use record::{
-    Figure, Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord,
-};
+use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord};
 use worker::{FlowGroup, FormatStatus, IoError};
 
 use crate::amount::AmountWatch;
@@ -504,8 +502,6 @@ impl Running<'_> {
     }
 
     pub(crate) fn status(&self, period: &Interval, now_ns: u64) -> Status {
-        let seconds = (period.length_ms as f64 / 1000.0).max(1e-3);
-        let dirs = [&period.dirs.read, &period.dirs.write, &period.dirs.trim];
         let n_running = self.seats.iter().filter(|s| s.state == SeatState::Running).count();
         Status {
             step_idx: self.context.step_idx,
@@ -515,11 +511,8 @@ impl Running<'_> {
             ramp: now_ns < self.ramp_end_ns(),
             elapsed_ns: now_ns - self.started_ns,
             left_ns: self.left_ns(now_ns),
-            iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
-            bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
             format: self.format_status(),
-            latency_ns_p50: dirs.iter().filter_map(|dir| dir.waited_ns(Figure::P50)).max(),
-            latency_ns_p99: dirs.iter().filter_map(|dir| dir.waited_ns(Figure::P99)).max(),
+            ..Status::of(period)
         }
     }
 

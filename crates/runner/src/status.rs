@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use hist::{Histogram, LiveHistogram};
 use plan::Direction;
 use record::{
-    Interval, IntervalDir, IntervalLatency, IntervalResponse, LatencyCounts, PerDirRecord,
+    Figure, Interval, IntervalDir, IntervalLatency, IntervalResponse, LatencyCounts, PerDirRecord,
 };
 use worker::{FormatStatus, Meters};
 
@@ -38,6 +38,22 @@ pub struct Status {
     pub latency_ns_p50: Option<u64>,
     /// 99th percentile, likewise.
     pub latency_ns_p99: Option<u64>,
+}
+
+impl Status {
+    /// Returns what a period says of it: rates and latencies. The rest is left open.
+    pub fn of(period: &Interval) -> Self {
+        let seconds = (period.length_ms as f64 / 1000.0).max(1e-3);
+        let dirs = [&period.dirs.read, &period.dirs.write, &period.dirs.trim];
+        let largest = |figure| dirs.iter().filter_map(|dir| dir.waited_ns(figure)).max();
+        Status {
+            iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
+            bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
+            latency_ns_p50: largest(Figure::P50),
+            latency_ns_p99: largest(Figure::P99),
+            ..Status::default()
+        }
+    }
 }
 
 /// Takes differences of the workers' counters from period to period.

@@ -120,8 +120,7 @@ impl Phase {
                     && running.seats.iter().any(|seat| is_in(seat, SeatState::Waiting)) =>
             {
                 on_event(RunEvent::StepReady { step_idx: context.step_idx });
-                let start_ns = context.control.start_of(context.step_idx);
-                Phase::Ready { start_ns: start_ns.map(|at_ns| context.clock.at_monotonic(at_ns)) }
+                Phase::Ready { start_ns: None }.advance(running, events, on_event)
             }
             Phase::Ready { start_ns } if !context.control.is_stopped() => {
                 let named = || context.control.start_of(context.step_idx);

@@ -5,7 +5,7 @@
 //! a folder of its own, which is removed in the end. Then the agent speaks over the connection's
 //! standard input and output: no port is opened.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,6 @@ use crate::hosts::Host;
 /// The program that agents run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    path: PathBuf,
     bytes: Arc<[u8]>,
     sha256: String,
 }
@@ -31,7 +30,7 @@ impl Program {
     pub fn read(path: &Path) -> std::io::Result<Self> {
         let bytes = std::fs::read(path)?;
         let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Program { path: path.to_owned(), bytes: bytes.into(), sha256 })
+        Ok(Program { bytes: bytes.into(), sha256 })
     }
 }
 
@@ -169,13 +168,6 @@ impl Ssh {
         io.writer_mut().write_all(&self.program.bytes).await.map_err(broke)?;
         io.writer_mut().flush().await.map_err(broke)?;
         answer(io.reader_mut(), &["plimsoll-ready"]).await.map(drop)
-    }
-}
-
-impl Program {
-    /// Returns where it was read.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }
 

@@ -103,12 +103,7 @@ pub(super) fn run_judged(
     result: &ResultArgs,
     rules: &Rules,
 ) -> Result<Exit, Failure> {
-    let mut sink = Sink::open_beside(result.output.as_deref(), plan, options.read_only)?;
-    let mut session = Session::begin(plan, options, result, "")?;
-    session.rules = *rules;
-    let record = session.measure(plan, options)?;
-    let is_kept = session.finish(&record);
-    print(&record, result, &mut sink).map(|exit| exit.if_kept(is_kept))
+    run_by(plan, options, result, rules, &mut |session| session.measure(plan, options))
 }
 
 /// Runs the plan on other hosts, and prints what they did together.
@@ -119,10 +114,21 @@ pub(super) fn run_on_hosts(
     result: &ResultArgs,
     rules: &Rules,
 ) -> Result<Exit, Failure> {
+    run_by(plan, options, result, rules, &mut |session| session.measure_on(fleet, plan))
+}
+
+/// Runs the plan in the way that `measure` has, keeps what came out, and prints it.
+fn run_by(
+    plan: &Plan,
+    options: &RunOptions,
+    result: &ResultArgs,
+    rules: &Rules,
+    measure: &mut dyn FnMut(&mut Session) -> Result<Record, Failure>,
+) -> Result<Exit, Failure> {
     let mut sink = Sink::open_beside(result.output.as_deref(), plan, options.read_only)?;
     let mut session = Session::begin(plan, options, result, "")?;
     session.rules = *rules;
-    let record = session.measure_on(fleet, plan)?;
+    let record = measure(&mut session)?;
     let is_kept = session.finish(&record);
     print(&record, result, &mut sink).map(|exit| exit.if_kept(is_kept))
 }

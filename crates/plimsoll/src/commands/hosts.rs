@@ -8,7 +8,7 @@ use fleet::launch::ssh::{Program, Ssh};
 use fleet::run::{Fleet, FleetError};
 use fleet::wire::Assignment;
 use plan::Plan;
-use record::{Figure, Interval};
+use record::Interval;
 use runner::{RunOptions, Status};
 use units::{format_bytes, system_text};
 
@@ -147,8 +147,6 @@ pub(super) fn failure(error: FleetError) -> Failure {
 
 /// Returns how a second of all hosts looks in the progress.
 pub(super) fn status_of(interval: &Interval, plan: &Plan, elapsed_ns: u64) -> Status {
-    let seconds = (interval.length_ms as f64 / 1000.0).max(1e-3);
-    let dirs = [&interval.dirs.read, &interval.dirs.write, &interval.dirs.trim];
     let n_hosts = interval.n_hosts.unwrap_or(1);
     Status {
         step_idx: interval.step_idx,
@@ -157,11 +155,6 @@ pub(super) fn status_of(interval: &Interval, plan: &Plan, elapsed_ns: u64) -> St
         n_workers: n_hosts,
         ramp: interval.ramp,
         elapsed_ns,
-        left_ns: None,
-        iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
-        bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
-        format: None,
-        latency_ns_p50: dirs.iter().filter_map(|dir| dir.waited_ns(Figure::P50)).max(),
-        latency_ns_p99: dirs.iter().filter_map(|dir| dir.waited_ns(Figure::P99)).max(),
+        ..Status::of(interval)
     }
 }
