@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::facts::TraceFacts;
 use crate::live::is_partition;
 use crate::sample::{
     Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample, WHOLE_HOST,
 };
 use crate::time;
-use crate::trace::TraceFacts;
 
 /// Samples that are kept, of all devices together: twelve days of one a second. Beyond them
 /// neighbours are joined, so that a capture of any length takes about 250 MiB.

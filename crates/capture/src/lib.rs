@@ -14,6 +14,7 @@
 mod cloud;
 mod collect;
 mod context;
+mod facts;
 mod figures;
 mod format;
 mod lengths;
@@ -22,16 +23,18 @@ pub mod live;
 mod number;
 mod read;
 mod sample;
+mod sizes;
 mod time;
 mod trace;
 
 pub use collect::{
     Captured, CapturedVolume, Collector, CountedKind, SAMPLES_MAX, Source, SourceNote,
 };
+pub use facts::{Bursts, DirectionFacts, TraceFacts};
 pub use figures::{NoIo, Phases, needs_of, series_csv};
-pub use format::{Format, UnknownFormat, recognise};
+pub use format::Format;
 pub use lines::{ReadError, Watched};
-pub use read::{Options, read};
+pub use read::{Options, UnknownFormat, read, recognise};
 pub use sample::{Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample};
+pub use sizes::SizeCounts;
 pub use time::iso;
-pub use trace::{Bursts, DirectionFacts, SizeCounts, TraceFacts};

@@ -1,6 +1,6 @@
 //! What readers give: samples of devices and of the host, in the events that they come in.
 
-use crate::trace::TraceFacts;
+use crate::facts::TraceFacts;
 
 /// Nanoseconds of a second.
 pub const NS_PER_S: u64 = 1_000_000_000;

@@ -2,8 +2,8 @@
 //! interfaces, the buffers they use ([`arena`]), and the files they work on ([`files`]).
 //!
 //! An engine decides nothing about load: it takes operations that a worker chose, hands them to the
-//! kernel, and returns what completed. It reads no clock; the caller stamps around
-//! [`Engine::exchange`].
+//! kernel, and returns what completed. It has no clock: the caller stamps around
+//! [`Engine::exchange`], and hands in the clock of emulated volumes.
 //!
 //! Never here: rates, patterns, histograms.
 //!

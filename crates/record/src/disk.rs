@@ -26,7 +26,7 @@ pub struct DiskRecord {
     /// Weighted time in queue, milliseconds.
     pub in_queue_ms: u64,
     /// Share of the time with at least one request in flight, percent.
-    #[serde(deserialize_with = "crate::json::number_or_null")]
+    #[serde(deserialize_with = "crate::number::number_or_null")]
     pub util_pct: f64,
     /// Devices below (md, dm), whose sums fio prints as `aggr_*`.
     pub members: Vec<DiskRecord>,

@@ -11,7 +11,7 @@ pub struct EmulationRecord {
     pub time: String,
     /// Seconds that passed for one second of the record; 1 unless asked for. Without meaning in
     /// virtual time.
-    #[serde(deserialize_with = "crate::json::number_or_null")]
+    #[serde(deserialize_with = "crate::number::number_or_null")]
     pub time_scale: f64,
     /// Name of the design.
     pub design: String,

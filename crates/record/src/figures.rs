@@ -6,7 +6,7 @@
 
 use units::{format_iops, format_latency_ns, format_mib_s};
 
-use crate::{DirRecord, JobRecord, Latency};
+use crate::Latency;
 
 /// A figure that tables have as a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,12 +279,6 @@ impl Figures {
         Figures::each(|figure| figure.of(latency))
     }
 
-    /// Adds the rates of a direction.
-    #[must_use]
-    pub fn with_rates(self, dir: &DirRecord) -> Self {
-        self.with(Iops, dir.rate_iops()).with(BytesPerS, dir.rate_bytes())
-    }
-
     /// Returns the operations per second; 0 where they are not known.
     pub fn iops(&self) -> f64 {
         self.get(Iops).unwrap_or(0.0)
@@ -302,17 +296,6 @@ impl Figures {
     /// Returns one as it is shown.
     pub fn shown(&self, figure: Figure) -> Option<String> {
         self.get(figure).map(|value| figure.shown(value))
-    }
-}
-
-impl JobRecord {
-    /// Returns the calls per second of fsync and its like, and their latencies; none where there
-    /// were none.
-    pub fn sync_figures(&self) -> Option<Figures> {
-        let sync = self.sync_latency();
-        let runtime_ns = self.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
-        let calls = DirRecord { n_ios: sync.count(), runtime_ns, ..DirRecord::default() };
-        (!sync.is_empty()).then(|| Figures::of(&sync).with(Figure::Iops, calls.rate_iops()))
     }
 }
 

@@ -6,6 +6,7 @@ use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::emulation::CapsRecord;
+use crate::figures::{Figure, Figures};
 use crate::listed::{Latency, ListedLatencies, ListedLatency};
 
 /// One value per data direction.
@@ -289,10 +290,10 @@ pub struct Samples {
     /// Largest.
     pub max: u64,
     /// Mean.
-    #[serde(deserialize_with = "crate::json::number_or_null")]
+    #[serde(deserialize_with = "crate::number::number_or_null")]
     pub mean: f64,
     /// Standard deviation with n - 1.
-    #[serde(deserialize_with = "crate::json::number_or_null")]
+    #[serde(deserialize_with = "crate::number::number_or_null")]
     pub stdev: f64,
 }
 
@@ -321,13 +322,13 @@ pub struct SteadyRecord {
     /// Whether it was met.
     pub attained: bool,
     /// Last value of the criterion, in percent or in the metric's unit.
-    #[serde(deserialize_with = "crate::json::number_or_null")]
+    #[serde(deserialize_with = "crate::number::number_or_null")]
     pub criterion: f64,
     /// Largest deviation from the mean.
-    #[serde(deserialize_with = "crate::json::number_or_null")]
+    #[serde(deserialize_with = "crate::number::number_or_null")]
     pub deviation_max: f64,
     /// Slope of the regression line per sample.
-    #[serde(deserialize_with = "crate::json::number_or_null")]
+    #[serde(deserialize_with = "crate::number::number_or_null")]
     pub slope: f64,
     /// IOPS of the last window's samples.
     pub iops: Vec<u64>,
@@ -433,6 +434,15 @@ impl JobRecord {
     /// Returns the latency of fsync and its like.
     pub fn sync_latency(&self) -> Latency<'_> {
         known(&self.sync, self.sync_listed.as_ref())
+    }
+
+    /// Returns the calls per second of fsync and its like, and their latencies; none where there
+    /// were none.
+    pub fn sync_figures(&self) -> Option<Figures> {
+        let sync = self.sync_latency();
+        let runtime_ns = self.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
+        let calls = DirRecord { n_ios: sync.count(), runtime_ns, ..DirRecord::default() };
+        (!sync.is_empty()).then(|| Figures::of(&sync).with(Figure::Iops, calls.rate_iops()))
     }
 
     /// Says for how long the job's rates hold, where that is only until a write-back cache is

@@ -1,4 +1,4 @@
-//! The latencies of several directions together, and the figures of a step from them.
+//! The latencies of several directions together, and the figures of directions and steps.
 
 use hist::Histogram;
 
@@ -78,6 +78,12 @@ impl<'a> JoinedLatency<'a> {
 }
 
 impl Figures {
+    /// Adds the rates of a direction.
+    #[must_use]
+    pub fn with_rates(self, dir: &DirRecord) -> Self {
+        self.with(Figure::Iops, dir.rate_iops()).with(Figure::BytesPerS, dir.rate_bytes())
+    }
+
     /// Returns the figures of the jobs of a step: rates of all jobs and directions added up, and
     /// latencies of all together, counted as [`JoinedLatency`] does. Jobs of several steps have no
     /// figures together: neither rates nor percentiles of steps have a mean.

@@ -4,7 +4,7 @@
 //! under `histogram` and derived figures beside it (`n`, `p99_ns`, ...), which are ignored on
 //! reading, as are fields that this version does not know.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::{Record, SCHEMA};
 
@@ -61,9 +61,4 @@ impl Record {
         }
         serde_json::from_str(text).map_err(|source| ReadError::Field { source })
     }
-}
-
-/// Reads a number; null stands for one that is not finite.
-pub(crate) fn number_or_null<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }

@@ -28,6 +28,7 @@ mod latency;
 pub mod listed;
 #[cfg(test)]
 mod misuse;
+mod number;
 mod parts;
 pub mod place;
 mod record;

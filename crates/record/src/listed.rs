@@ -15,7 +15,7 @@ pub struct ListedLatency {
     /// Largest, where it was printed.
     pub max_ns: Option<u64>,
     /// Mean.
-    #[serde(deserialize_with = "crate::json::number_or_null")]
+    #[serde(deserialize_with = "crate::number::number_or_null")]
     pub mean_ns: f64,
     /// Standard deviation (n - 1), where it was printed.
     pub stdev_ns: Option<f64>,

@@ -1,9 +1,12 @@
 //! Files of a crate import one another in one direction only.
 //!
-//! What a path names (`crate::a::B`, `super::c::d`, `a::B` beside `mod a;`) is an import of the
-//! file that defines it. Names that another file hands on are followed to where they are from, and
-//! handing a name on (`pub use`) is no import. What only tests import does not count, nor what a
-//! module takes from its own folder, which is a part of it.
+//! What a path names (`crate::a::B`, `super::c::d`, `a::B` beside `mod a;`), in code or in an
+//! attribute of serde, is an import of the file that defines it. Names that another file hands on
+//! are followed to where they are from, and handing a name on (`pub use`) is no import. What only
+//! tests import does not count.
+//!
+//! A module and the files in its folder count as one file for all outside of the folder. What they
+//! take from one another is looked at among the files of the folder alone.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -92,6 +95,14 @@ fn read(source: &Source) -> Read<'_> {
             paths.push((source.line_of(start), path));
         }
     }
+    for (start, text) in source.serde_texts().filter(|(start, _)| !source.in_test(*start)) {
+        let mut path: Vec<&str> = text.split("::").collect();
+        if path.len() > 1 && path.iter().all(|part| !part.is_empty() && identifier(part) == *part) {
+            // Of a module its functions are called.
+            path.push("serialize");
+            paths.push((source.line_of(start), path));
+        }
+    }
     (names, paths)
 }
 
@@ -174,45 +185,79 @@ fn step<'a, 'm>(
     defines(modules, at, &whole, hands + 1)
 }
 
+/// An import: where it stands, and the file that defines what it names.
+struct Import<'m, 'a> {
+    from: &'m Module<'a>,
+    line: usize,
+    of: &'m Module<'a>,
+}
+
+/// The imports among the modules of one folder, each with its own folder, by their paths: one for
+/// every two modules.
+type Folder<'m, 'a> = BTreeMap<&'m [&'a str], BTreeMap<&'m [&'a str], Import<'m, 'a>>>;
+
 /// Returns a violation for each circle of a crate, at an import of its first file.
 fn circles(modules: &Crate<'_>) -> Vec<Violation> {
-    let mut imports: BTreeMap<&[&str], BTreeMap<&[&str], usize>> = BTreeMap::new();
+    let mut folders: BTreeMap<&[&str], Folder<'_, '_>> = BTreeMap::new();
     for module in modules.values() {
-        let of_file = imports.entry(&module.path).or_default();
         for (line, path) in &module.paths {
-            let Some((other, true)) = defines(modules, module, path, 0) else { continue };
-            if !other.path.starts_with(&module.path) {
-                of_file.entry(&other.path).or_insert(*line);
+            let Some((of, true)) = defines(modules, module, path, 0) else { continue };
+            let same = module.path.iter().zip(&of.path).take_while(|(one, other)| one == other);
+            let depth = same.count();
+            // A module and what lies in its folder are one.
+            if depth == module.path.len() || depth == of.path.len() {
+                continue;
             }
+            let folder = folders.entry(&module.path[..depth]).or_default();
+            folder.entry(&of.path[..=depth]).or_default();
+            let of_module = folder.entry(&module.path[..=depth]).or_default();
+            let import = || Import { from: module, line: *line, of };
+            of_module.entry(&of.path[..=depth]).or_insert_with(import);
         }
     }
+    folders.values().flat_map(circles_of_folder).collect()
+}
+
+fn circles_of_folder(imports: &Folder<'_, '_>) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut seen: Vec<&[&str]> = Vec::new();
-    for module in modules.values() {
-        let first = module.path.as_slice();
-        if seen.contains(&first) {
+    for first in imports.keys() {
+        if seen.contains(first) {
             continue;
         }
-        let Some(circle) = shortest_circle(&imports, first) else { continue };
-        let names: Vec<String> =
-            circle.iter().map(|path| format!("`{}`", modules[*path].file.path.display())).collect();
-        violations.push(module.file.violation(
-            imports[first][circle[0]],
-            format!(
-                "imports {}, which imports it: move what they share to the file below both",
-                names[..names.len() - 1].join(", which imports ")
-            ),
-        ));
+        let Some(circle) = shortest_circle(imports, first) else { continue };
+        let starts = std::iter::once(first).chain(&circle);
+        let steps: Vec<&Import<'_, '_>> =
+            starts.zip(&circle).map(|(from, to)| &imports[from][to]).collect();
+        violations.push(steps[0].from.file.violation(steps[0].line, words(&steps)));
         seen.extend(circle);
     }
     violations
 }
 
-/// Returns the shortest way from a file over its imports back to it, without its start.
-fn shortest_circle<'a>(
-    imports: &BTreeMap<&'a [&'a str], BTreeMap<&'a [&'a str], usize>>,
-    first: &'a [&'a str],
-) -> Option<Vec<&'a [&'a str]>> {
+/// Says which file of a circle imports which.
+fn words(circle: &[&Import<'_, '_>]) -> String {
+    let name = |module: &Module<'_>| format!("`{}`", module.file.path.display());
+    let mut text = String::new();
+    for (idx, import) in circle.iter().enumerate() {
+        let follows = idx > 0 && circle[idx - 1].of.path == import.from.path;
+        match (idx, follows) {
+            (0, _) => {}
+            (_, true) => text += ", which ",
+            (_, false) => text = format!("{text}, and {} of its folder ", name(import.from)),
+        }
+        let is_first = follows && import.of.path == circle[0].from.path;
+        text += "imports ";
+        text += &if is_first { "it".to_owned() } else { name(import.of) };
+    }
+    text + ": move what they share to the file below both"
+}
+
+/// Returns the shortest way from a module over its imports back to it, without its start.
+fn shortest_circle<'m, 'a>(
+    imports: &Folder<'m, 'a>,
+    first: &'m [&'a str],
+) -> Option<Vec<&'m [&'a str]>> {
     let mut came_from: BTreeMap<&[&str], &[&str]> = BTreeMap::new();
     let mut queue = VecDeque::from([first]);
     while let Some(at) = queue.pop_front() {

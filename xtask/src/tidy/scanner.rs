@@ -15,6 +15,8 @@ pub(super) struct Source {
     line_starts: Vec<usize>,
     /// Items that exist only in tests, as byte ranges.
     test_items: Vec<Range<usize>>,
+    /// The texts in the attributes of serde, with their offsets.
+    serde_texts: Vec<(usize, String)>,
 }
 
 /// A function with a body.
@@ -35,12 +37,19 @@ impl Source {
         let line_starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let test_items = test_items(&code);
-        Self { code, line_starts, test_items }
+        let serde_texts = serde_texts(text, &code);
+        Self { code, line_starts, test_items, serde_texts }
     }
 
     /// Returns the code, without comments and literals.
     pub(super) fn code(&self) -> &str {
         &self.code
+    }
+
+    /// Returns what stands in quotes in the attributes of serde, and where: functions and modules
+    /// of this crate among them, as in `#[serde(with = "crate::a::b")]`.
+    pub(super) fn serde_texts(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.serde_texts.iter().map(|(at, text)| (*at, text.as_str()))
     }
 
     /// Returns the line of a byte offset, from 1.
@@ -212,6 +221,25 @@ fn test_items(code: &str) -> Vec<Range<usize>> {
         }
     }
     items
+}
+
+/// Returns the texts in the attributes of serde. A text and its code have the same offsets.
+fn serde_texts(text: &str, code: &str) -> Vec<(usize, String)> {
+    let mut texts = Vec::new();
+    for (start, _) in code.match_indices("#[") {
+        let end = bracket_end(code, start + 1);
+        if whole_words(&code[start..end], "serde(").next().is_none() {
+            continue;
+        }
+        let mut at = start;
+        while let Some(found) = text[at..end].find('"') {
+            let quoted = quoted_len(&text[at + found..end], '"');
+            let inside = text[at + found..at + found + quoted].trim_matches('"');
+            texts.push((at + found + 1, inside.to_owned()));
+            at += found + quoted;
+        }
+    }
+    texts
 }
 
 /// Returns the offset after further attributes, at which the item itself starts.

@@ -212,6 +212,38 @@ fn a_module_may_use_what_lies_in_its_folder() {
 }
 
 #[test]
+fn what_serde_is_to_call_is_an_import() {
+    let lib = ("lib.rs", "mod a;\nmod b;");
+    let b = ("b.rs", "use crate::a::A;\nfn f() {}");
+    let found = "crates/plan/src/a.rs:3: imports `crates/plan/src/b.rs`, which imports it";
+    for call in [
+        "#[serde(with = \"crate::b\")]",
+        "#[serde(default, deserialize_with = \"crate::b::f\")]",
+        "#[cfg_attr(x, serde(skip_serializing_if = \"super::b::f\"))]",
+    ] {
+        let a = format!("struct A {{\n    // \"crate::b::f\"\n    {call}\n    c: u8,\n}}");
+        check_circles(&[lib, ("a.rs", &a), b], &[found]);
+    }
+    let a = "struct A {\n    #[serde(with = \"std::b::f\", rename = \"b::f\")]\n    c: u8,\n}";
+    check_circles(&[lib, ("a.rs", a), b], &[]);
+}
+
+#[test]
+fn a_folder_is_one_file_for_all_outside_of_it() {
+    let lib = ("lib.rs", "mod a;\nmod b;");
+    let folder = [("a/mod.rs", "mod c;\nuse crate::b::B;"), ("a/c.rs", "struct C;")];
+    let b = ("b.rs", "use crate::a::c::C;\nstruct B;");
+    let found = "crates/plan/src/a/mod.rs:2: imports `crates/plan/src/b.rs`, which imports \
+                 `crates/plan/src/a/c.rs`";
+    check_circles(&[lib, folder[0], folder[1], b], &[found]);
+    let up = [("a/mod.rs", "mod c;\nstruct A;"), ("a/c.rs", "use crate::b::B;")];
+    let b = ("b.rs", "use crate::a::A;\nstruct B;");
+    let found = "crates/plan/src/a/c.rs:1: imports `crates/plan/src/b.rs`, which imports \
+                 `crates/plan/src/a/mod.rs`";
+    check_circles(&[lib, up[0], up[1], b], &[found]);
+}
+
+#[test]
 fn long_lines_functions_and_files_are_reported() {
     let long_line = format!("// {}\n", "é".repeat(98));
     let long_function = format!("fn f() {{\n{}}}\n", "    x;\n".repeat(69));

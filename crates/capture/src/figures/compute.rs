@@ -9,8 +9,9 @@ use needs::{
 use super::phase::Phases;
 use super::weighted::Weighted;
 use crate::collect::{Captured, CapturedVolume, usual_span};
+use crate::facts::{Bursts, DirectionFacts, TraceFacts};
 use crate::sample::{ClockKind, Sample};
-use crate::trace::{DirectionFacts, SizeCounts, TraceFacts};
+use crate::sizes::SizeCounts;
 
 const KIB: f64 = 1024.0;
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -356,7 +357,7 @@ impl Load<'_> {
         of(&Sample::wait_ns).figure(Label::Estimated, self.source("IOPS x latency"))
     }
 
-    fn burst(&self, of: impl Fn(&crate::trace::Bursts) -> f64) -> Option<Amount> {
+    fn burst(&self, of: impl Fn(&Bursts) -> f64) -> Option<Amount> {
         let (facts, name) = self.trace()?;
         let value = of(facts.bursts.as_ref()?);
         let source = format!("{name}: slots of 0.1 s");

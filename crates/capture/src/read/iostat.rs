@@ -14,7 +14,7 @@ use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
 use crate::time::{Stamp, Stamps};
 
 /// Returns whether words head a table of devices.
-pub(crate) fn is_header(words: &[&str]) -> bool {
+pub(super) fn is_header(words: &[&str]) -> bool {
     words.len() > 3
         && words.iter().filter(|word| what(word).is_some()).count() >= 3
         && words.iter().any(|word| matches!(*word, "tps" | "r/s"))

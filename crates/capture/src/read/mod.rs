@@ -1,14 +1,18 @@
-//! Readers of counters: each takes a stream and gives samples one at a time.
+//! Readers of counters: each takes a stream and gives samples one at a time. Which one a source
+//! needs, `recognise.rs` finds out.
 
-pub(crate) mod iostat;
+mod iostat;
 mod perfmon;
 mod perfmon_names;
+mod recognise;
 mod sadf;
 mod sysstat_json;
 mod sysstat_names;
 mod vmstat;
 
 use std::io::BufRead;
+
+pub use recognise::{UnknownFormat, recognise};
 
 use crate::context::Context;
 use crate::format::Format;

@@ -1,9 +1,10 @@
 //! Takes single I/Os, and makes samples of a second and the facts of a trace of them.
 
 use crate::context::Context;
+use crate::facts::{Bursts, TraceFacts};
 use crate::sample::{Event, Flow, NS_PER_S, Sample};
+use crate::trace::Direction;
 use crate::trace::table::Table;
-use crate::trace::{Bursts, Direction, TraceFacts};
 
 /// Forward gap that still counts as sequential: a page or two that were in memory already.
 const GAP_BYTES: u64 = 8 << 10;
