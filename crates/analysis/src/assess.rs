@@ -7,8 +7,8 @@ mod rows;
 mod standing;
 
 use record::{
-    GateRecord, Interval, JobRecord, LineVerdict, Record, SteadyRuleRecord, StepConditions,
-    StepValidity, Verdict,
+    GateRecord, HostShareRecord, Interval, JobRecord, LineVerdict, Record, SteadyRuleRecord,
+    StepConditions, StepValidity, Verdict,
 };
 
 use crate::advice;
@@ -94,6 +94,8 @@ struct Step<'a> {
     jobs: Vec<&'a JobRecord>,
     conditions: Option<&'a StepConditions>,
     series: StepSeries,
+    /// Its part on each host that did one, where the load came from several.
+    hosts: Vec<(&'a str, Step<'a>)>,
 }
 
 /// A stretch of a step's samples.
@@ -106,7 +108,10 @@ struct Window {
 
 impl<'a> Step<'a> {
     fn of(record: &'a Record, step_idx: u32) -> Self {
+        let part = |host: &'a HostShareRecord| (&*host.name, Step::of(&host.record, step_idx));
+        let did_one = |(_, part): &(&str, Step<'_>)| !part.jobs.is_empty();
         Step {
+            hosts: record.hosts.iter().map(part).filter(did_one).collect(),
             record,
             idx: step_idx,
             jobs: record.jobs.iter().filter(|job| job.step_idx == step_idx).collect(),
@@ -126,13 +131,13 @@ impl<'a> Step<'a> {
             self.credits(),
             self.write_cache(),
             offered,
-            self.queue_depth(),
-            self.generator(),
+            self.worst_host(Step::queue_depth),
+            self.worst_host(Step::generator),
             self.little(),
-            self.footprint(rules),
-            self.page_cache(),
-            self.socket_buffers(),
-            self.mount_options(),
+            self.worst_host(|step| step.footprint(rules)),
+            self.worst_host(Step::page_cache),
+            self.worst_host(Step::socket_buffers),
+            self.worst_host(Step::mount_options),
         ];
         let gates: Vec<Gate> = gates.into_iter().flatten().collect();
         let breaks = |gate: &Gate| gate.verdict == GateVerdict::Failed && gate.name.invalidates();
@@ -152,6 +157,17 @@ impl<'a> Step<'a> {
             window_ms: has_window.then(|| (at_ms(window.samples.start), at_ms(window.samples.end))),
             gates: gates.into_iter().map(to_record).collect(),
         }
+    }
+
+    /// Runs a check that a sum over hosts would hide something from: of several hosts it is the
+    /// first of the worst that is told, by its name, since what spoils a part spoils the whole.
+    fn worst_host(&self, check: impl Fn(&Step<'a>) -> Option<Gate>) -> Option<Gate> {
+        if self.record.hosts.is_empty() {
+            return check(self);
+        }
+        let told = self.hosts.iter().filter_map(|(name, part)| Some((name, check(part)?)));
+        let (name, gate) = told.rev().max_by_key(|(_, gate)| gate.verdict.rank())?;
+        Some(Gate { reason: format!("`{name}`: {}", gate.reason), ..gate })
     }
 
     /// Returns the stretch to judge: behind the warm-up, and as long as asked for.

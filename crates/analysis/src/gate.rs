@@ -28,6 +28,17 @@ pub enum GateVerdict {
     Unknown,
 }
 
+impl GateVerdict {
+    /// Returns how much it matters where several are told as one: more for what is worse.
+    pub(crate) fn rank(self) -> u8 {
+        match self {
+            GateVerdict::Passed => 0,
+            GateVerdict::Unknown => 1,
+            GateVerdict::Failed => 2,
+        }
+    }
+}
+
 /// A figure of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {

@@ -10,8 +10,8 @@ use analysis::{GateName, GateVerdict, Point, Rules, assess};
 use hist::Histogram;
 use record::{
     ArrivalsRecord, DirRecord, EmulationRecord, EngineQueueRecord, EngineRecord, Figure,
-    HostRecord, Interval, IntervalDir, IntervalLatency, IntervalResponse, JobRecord, PerDirRecord,
-    Record, StepConditions, Verdict,
+    HostRecord, HostShareRecord, Interval, IntervalDir, IntervalLatency, IntervalResponse,
+    JobRecord, PerDirRecord, Record, StepConditions, Verdict,
 };
 
 const S_NS: u64 = 1_000_000_000;
@@ -340,6 +340,40 @@ fn cpu_time_that_was_not_counted_is_not_judged() {
     assert_eq!(trips(|record| record.jobs[1].lacks_cpu = true), []);
     let tripped = trips(|record| record.jobs.iter_mut().for_each(|job| job.lacks_cpu = true));
     assert_eq!(tripped, [(GateName::Generator, GateVerdict::Unknown)]);
+}
+
+/// A host that its own processors held back is hidden in the mean over all: it is named.
+#[test]
+fn the_worst_host_decides() {
+    let host = |name: &str, record: Record| HostShareRecord {
+        name: name.to_owned(),
+        record,
+        ..HostShareRecord::default()
+    };
+    let mut busy = run();
+    busy.jobs.iter_mut().for_each(|job| job.cpu_user_ns = 90 * S_NS);
+    busy.conditions = vec![StepConditions {
+        host_busy_share: Some(1.0),
+        own_busy_share: Some(1.0),
+        host_steal_share: Some(0.0),
+        ..StepConditions::default()
+    }];
+    busy.host.n_cpus = 2;
+    let generator = |record: &Record| {
+        let validity = assess(record, &Rules::default());
+        let gate = validity[0].gate(GateName::Generator.as_str()).unwrap().clone();
+        (gate.verdict, gate.reason)
+    };
+    let (alone, reason) = generator(&busy);
+    assert_eq!(alone, Verdict::Failed, "{reason}");
+    let hosts = vec![host("vm1", run()), host("vm2", busy), host("vm3", run())];
+    let whole = Record { hosts, ..run() };
+    assert_eq!(generator(&whole), (Verdict::Failed, format!("`vm2`: {reason}")));
+    let quiet = Record { hosts: vec![host("vm1", run()), host("vm3", run())], ..run() };
+    assert_eq!(generator(&quiet).0, generator(&run()).0);
+    // One that came to nothing has no part to judge.
+    let absent = Record { hosts: vec![host("vm0", Record::default())], ..quiet.clone() };
+    assert_eq!(assess(&absent, &Rules::default())[0].gate("generator"), None);
 }
 
 #[track_caller]

@@ -256,11 +256,11 @@ impl Controller {
         &self.agents[idx].frames
     }
 
-    /// Returns the agents that are expected to send more, by position.
-    pub fn live(&self) -> impl Iterator<Item = usize> {
-        let is_live =
-            |agent: &Agent| matches!(agent.state, State::Busy | State::Ready(_) | State::Armed(_));
-        (0..self.agents.len()).filter(move |idx| is_live(&self.agents[*idx]))
+    /// Returns whether an agent goes on with the run, and is not silent.
+    pub fn is_heard(&self, idx: usize) -> bool {
+        let agent = &self.agents[idx];
+        let goes_on = matches!(agent.state, State::Busy | State::Ready(_) | State::Armed(_));
+        goes_on && !agent.is_suspect
     }
 
     /// Returns how everything stands at `now_ns`.

@@ -14,6 +14,7 @@ pub mod clock;
 pub mod controller;
 pub mod frame;
 pub mod hosts;
+pub mod intervals;
 pub mod launch;
 pub mod merge;
 pub mod net;

@@ -1,16 +1,17 @@
 //! Records of several hosts as one.
 //!
-//! Counts and histograms add up without loss. Intervals are those of the same second after the
-//! common start of their step: each host cuts them by its own clock, and their starts differ by
-//! what [`record::StartRecord`] says. Percentiles of an interval of several hosts come from its
-//! coarse bins ([`record::LatencyCounts`]), those of a job from whole histograms.
+//! Counts and histograms add up without loss. Intervals are joined by time ([`intervals`]); their
+//! starts differ by what [`record::StartRecord`] says. Percentiles of an interval of several hosts
+//! come from its coarse bins ([`record::LatencyCounts`]), those of a job from whole histograms.
 
 use std::collections::BTreeMap;
 
 use record::{
-    DiskRecord, HostRecord, HostShareRecord, Interval, IntervalDir, IntervalLatency, JobRecord,
-    LatencyCounts, Note, NoteSeverity, Outcome, Record, StepConditions, StepRecord,
+    DiskRecord, HostRecord, HostShareRecord, JobRecord, Note, NoteSeverity, Outcome, Record,
+    StepConditions, StepRecord,
 };
+
+use crate::intervals;
 
 /// Joins what the hosts of one run did. What one host alone can say (disks, places, notes) keeps
 /// its name.
@@ -41,7 +42,9 @@ pub fn merge(hosts: Vec<HostShareRecord>) -> Record {
         curve: None,
         suite: None,
         jobs: jobs(&records),
-        intervals: intervals(&records.iter().map(|(_, it)| &*it.intervals).collect::<Vec<_>>()),
+        intervals: intervals::join(
+            &records.iter().map(|(_, it)| &*it.intervals).collect::<Vec<_>>(),
+        ),
         disks: disks(&records),
         notes: notes(&records),
     };
@@ -58,10 +61,11 @@ pub fn merge(hosts: Vec<HostShareRecord>) -> Record {
 
 fn outcome(hosts: &[HostShareRecord]) -> Outcome {
     let has = |outcome| hosts.iter().any(|host| host.record.outcome == outcome);
-    if hosts.iter().any(|host| host.lost.is_some()) {
-        Outcome::Partial
-    } else if has(Outcome::Failed) {
+    if has(Outcome::Failed) {
+        // Also where a host was lost: `hosts` names it.
         Outcome::Failed
+    } else if hosts.iter().any(|host| host.lost.is_some()) {
+        Outcome::Partial
     } else if has(Outcome::Interrupted) {
         Outcome::Interrupted
     } else {
@@ -108,8 +112,8 @@ fn steps(records: &[(&str, &Record)]) -> Vec<StepRecord> {
     steps.into_values().collect()
 }
 
-/// Returns for each step the conditions of the host that was busiest: what spoils the part of one
-/// host spoils the whole. Bytes that were touched are not known: hosts may share files.
+/// Returns for each step the conditions of the host that was busiest. Checks ask each host's own
+/// ([`analysis::assess`] judges the worst); these are for lists and pages. Bytes that were touched are not known: hosts may share files.
 fn conditions(records: &[(&str, &Record)]) -> Vec<StepConditions> {
     let mut worst: BTreeMap<u32, StepConditions> = BTreeMap::new();
     let busy = |it: &StepConditions| {
@@ -160,89 +164,6 @@ fn jobs(records: &[(&str, &Record)]) -> Vec<JobRecord> {
     whole
 }
 
-/// Joins the intervals of several hosts: of each step those with the same number since its start.
-pub fn intervals(hosts: &[&[Interval]]) -> Vec<Interval> {
-    let mut whole: BTreeMap<(u32, u32), Interval> = BTreeMap::new();
-    for intervals in hosts {
-        let mut n_of_step: BTreeMap<u32, u32> = BTreeMap::new();
-        for interval in *intervals {
-            let number = n_of_step.entry(interval.step_idx).or_default();
-            let at = (interval.step_idx, *number);
-            if let Some(known) = whole.get_mut(&at) {
-                add(known, interval);
-            } else {
-                whole.insert(at, Interval { n_hosts: Some(1), ..interval.clone() });
-            }
-            *number += 1;
-        }
-    }
-    whole.into_values().collect()
-}
-
-fn add(known: &mut Interval, other: &Interval) {
-    known.end_ms = known.end_ms.max(other.end_ms);
-    known.length_ms = known.length_ms.max(other.length_ms);
-    known.ramp |= other.ramp;
-    known.n_hosts = known.n_hosts.map(|n| n + 1);
-    let mine = [&mut known.dirs.read, &mut known.dirs.write, &mut known.dirs.trim];
-    for (mine, (_, theirs)) in mine.into_iter().zip(other.dirs.iter()) {
-        add_dir(mine, theirs);
-    }
-    for theirs in &other.series {
-        let is_same = |it: &&mut record::IntervalSeries| {
-            it.job == theirs.job && it.part == theirs.part && it.op == theirs.op
-        };
-        match known.series.iter_mut().find(is_same) {
-            Some(mine) => {
-                mine.n_ios += theirs.n_ios;
-                mine.io_bytes += theirs.io_bytes;
-                mine.latency_ns_sum = mine.latency_ns_sum.saturating_add(theirs.latency_ns_sum);
-                mine.latency_ns2_sum += theirs.latency_ns2_sum;
-                mine.latency_ns_max = mine.latency_ns_max.max(theirs.latency_ns_max);
-            }
-            None => known.series.push(theirs.clone()),
-        }
-    }
-    known.cpu = None;
-}
-
-fn add_dir(mine: &mut IntervalDir, theirs: &IntervalDir) {
-    mine.n_ios += theirs.n_ios;
-    mine.io_bytes += theirs.io_bytes;
-    add_latency(
-        (&mut mine.latency, &mut mine.latency_counts),
-        (&theirs.latency, &theirs.latency_counts),
-    );
-    match (&mut mine.response, &theirs.response) {
-        (Some(mine), Some(theirs)) => add_latency(
-            (&mut mine.latency, &mut mine.latency_counts),
-            (&theirs.latency, &theirs.latency_counts),
-        ),
-        // Where one did nothing in this direction, the other's are those of both.
-        (None, Some(_)) => mine.response.clone_from(&theirs.response),
-        (Some(_) | None, None) => {}
-    }
-}
-
-fn add_latency(
-    (mine, counts): (&mut IntervalLatency, &mut LatencyCounts),
-    (theirs, other): (&IntervalLatency, &LatencyCounts),
-) {
-    if other.is_empty() {
-        mine.keep_larger(theirs);
-        return;
-    }
-    if counts.is_empty() {
-        *counts = other.clone();
-        mine.keep_larger(theirs);
-        return;
-    }
-    counts.add(other);
-    let largest = *mine;
-    *mine = IntervalLatency::of(&counts.to_histogram());
-    mine.keep_largest(&largest, theirs);
-}
-
 fn disks(records: &[(&str, &Record)]) -> Vec<DiskRecord> {
     let named = |(host, record): &(&str, &Record)| {
         let name = |disk: &DiskRecord| format!("{host}:{}", disk.name);
@@ -280,26 +201,34 @@ const START_ERROR_NS_MAX: u64 = 5_000_000;
 
 /// Returns what a reader of the merged record must know about how its hosts ran together.
 pub fn notes_about(hosts: &[HostShareRecord]) -> Vec<Note> {
-    let mut notes = Vec::new();
-    for host in hosts {
-        let late = host
-            .starts
-            .iter()
-            .filter(|start| start.start_error_ns.unsigned_abs() > START_ERROR_NS_MAX);
-        if let Some(worst) = late.max_by_key(|start| start.start_error_ns.unsigned_abs()) {
-            let error_ms = worst.start_error_ns as f64 / 1e6;
-            let message = format!(
-                "`{}` began {:.1} ms {} the others: its seconds are not theirs",
-                host.name,
-                error_ms.abs(),
-                if error_ms > 0.0 { "after" } else { "before" },
-            );
-            notes.push(Note {
-                severity: NoteSeverity::Warning,
-                code: "start-error".to_owned(),
-                message,
-            });
-        }
+    hosts.iter().flat_map(|host| [late_start(host), silence(host)]).flatten().collect()
+}
+
+/// Returns what is said of a host whose start, as far as its clock is known, was not that of all.
+fn late_start(host: &HostShareRecord) -> Option<Note> {
+    let worst = host.starts.iter().max_by_key(|start| start.start_error_ns.unsigned_abs())?;
+    let error_ns = worst.start_error_ns.unsigned_abs();
+    if error_ns.saturating_add(host.clock_error_ns) <= START_ERROR_NS_MAX {
+        return None;
     }
-    notes
+    let (name, error_ms) = (&host.name, error_ns as f64 / 1e6);
+    let way = if worst.start_error_ns > 0 { "after" } else { "before" };
+    let clock_ms = host.clock_error_ns as f64 / 1e6;
+    let message = format!(
+        "`{name}` began {error_ms:.1} ms {way} the moment that all were given, and its clock is \
+         known to {clock_ms:.1} ms: its seconds are not quite those of the others"
+    );
+    Some(Note { severity: NoteSeverity::Warning, code: "start-error".to_owned(), message })
+}
+
+/// Returns what is said of a host that was gone for a while.
+fn silence(host: &HostShareRecord) -> Option<Note> {
+    let silent_s = host.silence_ns_max as f64 / 1e9;
+    let message = format!(
+        "nothing came from `{}` for {silent_s:.1} s: it or the way to it stood still, and so did \
+         its load if it was the host",
+        host.name
+    );
+    let code = "host-silent".to_owned();
+    (host.silence_ns_max > 0).then_some(Note { severity: NoteSeverity::Warning, code, message })
 }

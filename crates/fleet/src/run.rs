@@ -11,6 +11,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::controller::{Action, AgentOutcome, Controller, Event, LossPolicy, News};
 use crate::hosts::Host;
+use crate::intervals::Joiner;
 use crate::launch::ssh::{Launched, Said, Ssh};
 use crate::merge;
 use crate::monotonic_ns;
@@ -297,6 +298,7 @@ fn share(name: String, outcome: AgentOutcome) -> HostShareRecord {
         name,
         clock_offset_ns: offset.map_or(0, |it| it.offset_ns),
         clock_error_ns: offset.map_or(u64::MAX, |it| it.error_ns),
+        silence_ns_max: outcome.silence_ns_max,
         starts,
         lost,
         record,
@@ -308,9 +310,9 @@ struct Live {
     senders: BTreeMap<usize, Sender<Result<ToAgent, tonic::Status>>>,
     refused: Vec<(String, Vec<String>)>,
     lost: Vec<(String, Vec<String>)>,
-    n_hosts: usize,
-    /// Intervals of all hosts together that were reported.
-    n_intervals: usize,
+    /// Intervals of each host that were joined, and the joining of them.
+    n_intervals: Vec<usize>,
+    joiner: Joiner,
     /// When the record is reported next.
     report_ns: u64,
 }
@@ -321,8 +323,8 @@ impl Live {
             senders: BTreeMap::new(),
             refused: Vec::new(),
             lost: Vec::new(),
-            n_hosts,
-            n_intervals: 0,
+            n_intervals: vec![0; n_hosts],
+            joiner: Joiner::new(n_hosts),
             report_ns: monotonic_ns() + REPORT_NS,
         }
     }
@@ -334,18 +336,16 @@ impl Live {
         }
     }
 
-    /// Returns the intervals that all hosts that go on have sent, and that were not reported.
+    /// Returns the intervals up to which all hosts that are heard have come, and that were not
+    /// returned before. A host that is silent holds up nobody: what it did comes with it.
     fn new_intervals(&mut self, controller: &Controller) -> Vec<Interval> {
-        let of_host = |idx: usize| controller.frames(idx).intervals();
-        let n_complete = controller.live().map(|idx| of_host(idx).len()).min().unwrap_or(0);
-        let mut found = Vec::new();
-        while self.n_intervals < n_complete {
-            let at = self.n_intervals;
-            let parts: Vec<&[Interval]> =
-                (0..self.n_hosts).filter_map(|idx| of_host(idx).get(at..=at)).collect();
-            found.extend(merge::intervals(&parts));
-            self.n_intervals += 1;
+        for (idx, n_joined) in self.n_intervals.iter_mut().enumerate() {
+            let intervals = controller.frames(idx).intervals();
+            for interval in intervals.get(*n_joined..).unwrap_or_default() {
+                self.joiner.push(idx, interval);
+            }
+            *n_joined = intervals.len().max(*n_joined);
         }
-        found
+        self.joiner.take(|idx| controller.is_heard(idx))
     }
 }

@@ -86,8 +86,8 @@ pub(crate) fn summary(record: &Record) -> String {
             let _ = writeln!(text, "{}", step_title(u64::from(*step_idx) + 1, name));
         }
         put_step(&mut text, record, *step_idx, jobs);
+        put_hosts(&mut text, record, *step_idx);
     }
-    put_hosts(&mut text, record);
     put_disks(&mut text, &record.disks);
     if text.is_empty() {
         text.push_str("nothing was measured\n");

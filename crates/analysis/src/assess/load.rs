@@ -79,11 +79,6 @@ impl Step<'_> {
         }
         let met = self.caps_with_credits();
         let gates = met.iter().map(|cap| self.credits_of(cap, &met));
-        let rank = |gate: &Gate| match gate.verdict {
-            GateVerdict::Failed => 2,
-            GateVerdict::Unknown => 1,
-            GateVerdict::Passed => 0,
-        };
         // Of the accounts in use, the one that will be empty first; of those that are empty, the
         // last to end; else operations before bytes.
         let lasts_s = |gate: &Gate| gate.figure("lasts_s").unwrap_or(f64::INFINITY);
@@ -91,7 +86,11 @@ impl Step<'_> {
         gates.sort_by(|a, b| {
             let fell_at_s = |gate: &Gate| gate.figure("fell_at_s").unwrap_or(0.0);
             let later = fell_at_s(b).total_cmp(&fell_at_s(a));
-            rank(b).cmp(&rank(a)).then(lasts_s(a).total_cmp(&lasts_s(b))).then(later)
+            b.verdict
+                .rank()
+                .cmp(&a.verdict.rank())
+                .then(lasts_s(a).total_cmp(&lasts_s(b)))
+                .then(later)
         });
         let sustained = gates.iter().filter_map(|gate| gate.figure(SUSTAINED_SHARE));
         let sustained = sustained.reduce(f64::min);

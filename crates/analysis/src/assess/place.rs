@@ -3,7 +3,7 @@
 use record::{EmulationRecord, JobRecord, PlaceRecord};
 
 use super::{NOTHING_MEASURED, Rules, Step};
-use crate::gate::{Gate, GateName, GateVerdict};
+use crate::gate::{Gate, GateName};
 use crate::gates::{
     CacheSize, FootprintInputs, PageCacheInputs, SocketInputs, footprint, mount_remarks,
     page_cache, socket_buffers,
@@ -94,11 +94,7 @@ impl Step<'_> {
                 is_set_by_program: network.sets_buffers,
             })
         });
-        gates.max_by_key(|gate| match gate.verdict {
-            GateVerdict::Failed => 2,
-            GateVerdict::Unknown => 1,
-            GateVerdict::Passed => 0,
-        })
+        gates.max_by_key(|gate| gate.verdict.rank())
     }
 
     /// Returns what mount options cost. Only those fail that make writes look durable which are

@@ -14,15 +14,15 @@ const HOSTS_MAX: usize = 16;
 /// Columns of a host's name.
 const NAME_COLUMNS: usize = 24;
 
-/// Puts a line about all, and one for each host.
-pub(super) fn put_hosts(text: &mut String, record: &Record) {
+/// Puts a line about all hosts in a step, and one for each.
+pub(super) fn put_hosts(text: &mut String, record: &Record, step_idx: u32) {
     if record.hosts.is_empty() {
         return;
     }
     let mut hosts: Vec<(f64, &HostShareRecord, Figures)> = record
         .hosts
         .iter()
-        .map(|host| (host, figures_of(&host.record)))
+        .map(|host| (host, figures_of(&host.record, step_idx)))
         .map(|(host, figures)| (figures.get(Figure::Iops).unwrap_or(0.0), host, figures))
         .collect();
     hosts.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -31,8 +31,9 @@ pub(super) fn put_hosts(text: &mut String, record: &Record) {
     if let (Some((least, ..)), Some((most, ..))) = (hosts.first(), hosts.last()) {
         let _ = write!(text, ": {} to {} IOPS each", format_iops(*least), format_iops(*most));
     }
-    let errors = record.hosts.iter().flat_map(|host| &host.starts);
-    if let Some(worst_ns) = errors.map(|start| start.start_error_ns.unsigned_abs()).max() {
+    let starts = record.hosts.iter().flat_map(|host| &host.starts);
+    let errors_ns = starts.filter(|start| start.step_idx == step_idx);
+    if let Some(worst_ns) = errors_ns.map(|start| start.start_error_ns.unsigned_abs()).max() {
         let _ = write!(text, ", started within {}", format_latency_ns(worst_ns));
     }
     text.push('\n');
@@ -51,22 +52,21 @@ pub(super) fn put_hosts(text: &mut String, record: &Record) {
     if let Some(more) = hosts.len().checked_sub(HOSTS_MAX).filter(|more| *more > 0) {
         let _ = writeln!(text, "  and {}, faster: `--json` has them", plural(more as u64, "host"));
     }
-    put_parts(text, &record.intervals, record.hosts.len());
+    let of_step = record.intervals.iter().filter(|it| it.step_idx == step_idx && !it.ramp);
+    put_parts(text, of_step, record.hosts.len());
 }
 
-/// Returns the figures of a host, of the jobs of its last step.
-fn figures_of(record: &Record) -> Figures {
-    let last = record.jobs.iter().map(|job| job.step_idx).max();
-    let jobs: Vec<&JobRecord> =
-        record.jobs.iter().filter(|job| Some(job.step_idx) == last).collect();
+/// Returns the figures of a host's part of a step.
+fn figures_of(record: &Record, step_idx: u32) -> Figures {
+    let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.step_idx == step_idx).collect();
     Figures::of_step(&jobs)
 }
 
 /// Says what was done with all hosts, and with those that were left: a mean over both is the rate
 /// of neither.
-fn put_parts(text: &mut String, intervals: &[Interval], n_hosts: usize) {
+fn put_parts<'a>(text: &mut String, intervals: impl Iterator<Item = &'a Interval>, n_hosts: usize) {
     let mut parts: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    for interval in intervals.iter().filter(|it| !it.ramp) {
+    for interval in intervals {
         let of_part = parts.entry(interval.n_hosts.unwrap_or(1)).or_default();
         of_part.0 += interval.dirs.iter().map(|(_, dir)| dir.n_ios).sum::<u64>();
         of_part.1 += interval.length_ms;

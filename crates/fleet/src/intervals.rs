@@ -1,0 +1,209 @@
+//! The seconds of several hosts as seconds of all.
+//!
+//! Each host cuts its intervals by its own clock. They are joined by the time since the host began
+//! the step, which all began at one moment. One that spans several of the others' (its host stood
+//! still) makes one interval of all that it overlaps: nobody knows at which moment of it an
+//! operation was done, so none is counted in a second to which it does not belong.
+
+use record::{Interval, IntervalDir, IntervalLatency, LatencyCounts};
+
+/// A moment of a run: the step, and milliseconds since it began.
+pub type StepTime = (u32, u64);
+
+/// An interval of one host in the time of its step.
+#[derive(Debug)]
+struct Span {
+    host_idx: usize,
+    /// When the host began the step, milliseconds after the start of its run.
+    began_ms: u64,
+    from_ms: u64,
+    to_ms: u64,
+    interval: Interval,
+}
+
+/// Intervals of several hosts that are of the same time.
+#[derive(Debug)]
+struct Row {
+    step_idx: u32,
+    from_ms: u64,
+    to_ms: u64,
+    spans: Vec<Span>,
+}
+
+/// Joins the intervals of hosts as they come.
+#[derive(Debug)]
+pub struct Joiner {
+    /// When each host began the step that it is in: the step, and milliseconds after the start of
+    /// its run.
+    began: Vec<Option<StepTime>>,
+    /// What each host has done until now.
+    reached: Vec<StepTime>,
+    /// Intervals that were not returned yet.
+    pending: Vec<Span>,
+    /// End of what was returned.
+    returned: StepTime,
+}
+
+/// Joins all intervals of several hosts.
+pub fn join(hosts: &[&[Interval]]) -> Vec<Interval> {
+    let mut joiner = Joiner::new(hosts.len());
+    for (host_idx, intervals) in hosts.iter().enumerate() {
+        intervals.iter().for_each(|interval| joiner.push(host_idx, interval));
+    }
+    joiner.take(|_| false)
+}
+
+impl Joiner {
+    /// Begins for so many hosts.
+    pub fn new(n_hosts: usize) -> Self {
+        Joiner {
+            began: vec![None; n_hosts],
+            reached: vec![(0, 0); n_hosts],
+            pending: Vec::new(),
+            returned: (0, 0),
+        }
+    }
+
+    /// Takes the next interval of a host.
+    pub fn push(&mut self, host_idx: usize, interval: &Interval) {
+        let step_idx = interval.step_idx;
+        let from_ms = interval.end_ms.saturating_sub(interval.length_ms);
+        let began_ms = match self.began[host_idx] {
+            Some((known, began_ms)) if known == step_idx => began_ms,
+            // The first interval of a step begins with it.
+            Some(_) | None => from_ms,
+        };
+        self.began[host_idx] = Some((step_idx, began_ms));
+        let to_ms = interval.end_ms.saturating_sub(began_ms);
+        self.reached[host_idx] = (step_idx, to_ms);
+        let from_ms = from_ms.saturating_sub(began_ms);
+        self.pending.push(Span { host_idx, began_ms, from_ms, to_ms, interval: interval.clone() });
+    }
+
+    /// Returns the intervals that are complete: those up to which every host that is awaited has
+    /// come.
+    pub fn take(&mut self, is_awaited: impl Fn(usize) -> bool) -> Vec<Interval> {
+        let awaited = (0..self.reached.len()).filter(|idx| is_awaited(*idx));
+        let reached = awaited.map(|idx| self.reached[idx]).min().unwrap_or((u32::MAX, u64::MAX));
+        let mut sums = Vec::new();
+        for row in Row::group(std::mem::take(&mut self.pending)) {
+            // Half of it: ends of the same second lie milliseconds apart.
+            let wanted = (row.step_idx, row.from_ms.midpoint(row.to_ms));
+            if wanted > reached {
+                self.pending.extend(row.spans);
+                continue;
+            }
+            let since_ms = if self.returned.0 == row.step_idx { self.returned.1 } else { 0 };
+            self.returned = (row.step_idx, row.to_ms.max(since_ms));
+            sums.push(row.sum(since_ms));
+        }
+        sums
+    }
+}
+
+impl Row {
+    /// Groups spans by time.
+    fn group(mut spans: Vec<Span>) -> Vec<Self> {
+        spans.sort_by_key(|span| (span.interval.step_idx, span.from_ms, span.host_idx));
+        let mut rows: Vec<Row> = Vec::new();
+        for span in spans {
+            match rows.last_mut() {
+                Some(row) if row.overlaps(&span) => {
+                    row.to_ms = row.to_ms.max(span.to_ms);
+                    row.spans.push(span);
+                }
+                Some(_) | None => rows.push(Row {
+                    step_idx: span.interval.step_idx,
+                    from_ms: span.from_ms,
+                    to_ms: span.to_ms,
+                    spans: vec![span],
+                }),
+            }
+        }
+        rows
+    }
+
+    /// Returns whether a span that begins later is of the same time: more than half of the shorter
+    /// one lies in both.
+    fn overlaps(&self, span: &Span) -> bool {
+        let shorter_ms = (self.to_ms - self.from_ms).min(span.to_ms - span.from_ms);
+        span.interval.step_idx == self.step_idx
+            && self.to_ms.saturating_sub(span.from_ms) > shorter_ms / 2
+    }
+
+    /// Adds it up. It begins where the one before ended, at `since_ms`, so that lengths add up.
+    fn sum(self, since_ms: u64) -> Interval {
+        let mut hosts: Vec<usize> = self.spans.iter().map(|span| span.host_idx).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        let began_ms = self.spans.iter().map(|span| span.began_ms).max().unwrap_or(0);
+        let mut sum = Interval { step_idx: self.step_idx, ..Interval::default() };
+        for span in &self.spans {
+            add(&mut sum, &span.interval);
+        }
+        sum.n_hosts = Some(hosts.len() as u32);
+        sum.end_ms = began_ms.saturating_add(self.to_ms);
+        sum.length_ms = self.to_ms.saturating_sub(self.from_ms.max(since_ms));
+        sum
+    }
+}
+
+fn add(sum: &mut Interval, other: &Interval) {
+    sum.ramp |= other.ramp;
+    let mine = [&mut sum.dirs.read, &mut sum.dirs.write, &mut sum.dirs.trim];
+    for (mine, (_, theirs)) in mine.into_iter().zip(other.dirs.iter()) {
+        add_dir(mine, theirs);
+    }
+    for theirs in &other.series {
+        let is_same = |it: &&mut record::IntervalSeries| {
+            it.job == theirs.job && it.part == theirs.part && it.op == theirs.op
+        };
+        match sum.series.iter_mut().find(is_same) {
+            Some(mine) => {
+                mine.n_ios = mine.n_ios.saturating_add(theirs.n_ios);
+                mine.io_bytes = mine.io_bytes.saturating_add(theirs.io_bytes);
+                mine.latency_ns_sum = mine.latency_ns_sum.saturating_add(theirs.latency_ns_sum);
+                mine.latency_ns2_sum += theirs.latency_ns2_sum;
+                mine.latency_ns_max = mine.latency_ns_max.max(theirs.latency_ns_max);
+            }
+            None => sum.series.push(theirs.clone()),
+        }
+    }
+}
+
+fn add_dir(mine: &mut IntervalDir, theirs: &IntervalDir) {
+    mine.n_ios = mine.n_ios.saturating_add(theirs.n_ios);
+    mine.io_bytes = mine.io_bytes.saturating_add(theirs.io_bytes);
+    add_latency(
+        (&mut mine.latency, &mut mine.latency_counts),
+        (&theirs.latency, &theirs.latency_counts),
+    );
+    match (&mut mine.response, &theirs.response) {
+        (Some(mine), Some(theirs)) => add_latency(
+            (&mut mine.latency, &mut mine.latency_counts),
+            (&theirs.latency, &theirs.latency_counts),
+        ),
+        // Where one did nothing in this direction, the other's are those of both.
+        (None, Some(_)) => mine.response.clone_from(&theirs.response),
+        (Some(_) | None, None) => {}
+    }
+}
+
+fn add_latency(
+    (mine, counts): (&mut IntervalLatency, &mut LatencyCounts),
+    (theirs, other): (&IntervalLatency, &LatencyCounts),
+) {
+    if other.is_empty() {
+        mine.keep_larger(theirs);
+        return;
+    }
+    if counts.is_empty() {
+        *counts = other.clone();
+        mine.keep_larger(theirs);
+        return;
+    }
+    counts.add(other);
+    let largest = *mine;
+    *mine = IntervalLatency::of(&counts.to_histogram());
+    mine.keep_largest(&largest, theirs);
+}
