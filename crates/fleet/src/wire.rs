@@ -97,8 +97,9 @@ pub struct Assignment {
     pub host_idx: u32,
     #[prost(uint32, tag = "3")]
     pub n_hosts: u32,
-    #[prost(enumeration = "Division", tag = "4")]
-    pub division: i32,
+    /// The hosts do together what one would do: each issues every n_hosts-th operation.
+    #[prost(bool, tag = "4")]
+    pub is_split: bool,
     /// What may be done to devices and files of the agent's host.
     #[prost(bool, tag = "5")]
     pub allow_mounted: bool,
@@ -205,35 +206,6 @@ pub struct Stop {
 pub struct Bye {
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
-}
-/// Who does what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum Division {
-    /// Each host runs every job, on files of its own.
-    Each = 0,
-    /// The workers of each job are dealt out.
-    Workers = 1,
-}
-impl Division {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Each => "DIVISION_EACH",
-            Self::Workers => "DIVISION_WORKERS",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "DIVISION_EACH" => Some(Self::Each),
-            "DIVISION_WORKERS" => Some(Self::Workers),
-            _ => None,
-        }
-    }
 }
 /// Generated client implementations.
 pub mod fleet_client {

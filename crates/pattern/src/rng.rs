@@ -45,6 +45,8 @@ pub enum Stream {
     Hit = 16,
     /// The seed of one of several walks over the same file.
     Substream = 17,
+    /// The seed of one of several hosts that each run the whole job.
+    Host = 19,
 }
 
 /// Steps of the `SplitMix64` counter: 2^64 divided by the golden ratio, made odd.

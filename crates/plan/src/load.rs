@@ -139,6 +139,8 @@ pub struct Load {
     /// The workers of the job do one walk together: each goes on where the last I/O of any of them
     /// ended. What dividing a queue leaves of work whose I/Os follow from one another.
     pub walks_together: bool,
+    /// Which of its operations a worker issues. All of them, but where hosts do a load together.
+    pub share: Share,
     /// I/Os handed over per submission; `None` lets the engine choose.
     pub submit_batch: Option<u32>,
     /// Completions to wait for at least; `None` is 1, 0 polls.
@@ -181,6 +183,33 @@ pub struct Load {
     pub last_io_waits: bool,
 }
 
+/// One of several equal parts of a sequence: of the operations of a worker, every `n`th.
+///
+/// Hosts that do a load together have the same sequence each, and issue each its own part: every
+/// operation is issued by one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The first operation of the part, from 0; below `n`.
+    pub idx: u32,
+    /// Number of parts, at least 1.
+    pub n: u32,
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Share { idx: 0, n: 1 }
+    }
+}
+
+impl Share {
+    /// Returns its part of a number, as equal as whole numbers can be: together the parts are all
+    /// of it.
+    pub fn of(self, number: u64) -> u64 {
+        let n = u64::from(self.n.max(1));
+        number / n + u64::from(u64::from(self.idx) < number % n)
+    }
+}
+
 impl Default for Load {
     fn default() -> Self {
         Load {
@@ -189,6 +218,7 @@ impl Default for Load {
             spread_workers_max: None,
             n_deeper: 0,
             walks_together: false,
+            share: Share::default(),
             submit_batch: None,
             complete_min: None,
             complete_max: None,

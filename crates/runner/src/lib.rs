@@ -23,6 +23,7 @@ mod context;
 mod control;
 mod cpu;
 mod disk;
+mod divide;
 mod emulation;
 mod error_dump;
 mod error_watch;
@@ -78,6 +79,7 @@ mod worker_event;
 
 pub use bind::{WORKERS_MAX, changed_paths, paths as target_paths};
 pub use control::{Control, Stop};
+pub use divide::{divide, draw_apart};
 pub use emulation::{DesignChange, EmulatedTime, Emulation};
 pub use event::{RunEvent, TREE_INCOMPLETE, TreePart};
 pub use memory::NO_MEMORY;

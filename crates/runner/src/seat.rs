@@ -251,8 +251,9 @@ impl<'a> Seat<'a> {
     /// Returns the bytes that are done, and those to be done in all.
     fn bytes_progress(&self) -> (u64, u64) {
         let done = self.meters.dirs.iter().map(|dir| dir.bytes_live.load(Relaxed)).sum();
-        let loops = u64::from(self.bound.job.limits.loops);
-        (done, self.bound.amount_bytes.saturating_mul(loops))
+        let job = &self.bound.job;
+        let amount_bytes = job.load.share.of(self.bound.amount_bytes);
+        (done, amount_bytes.saturating_mul(u64::from(job.limits.loops)))
     }
 
     /// Returns how far the format is that the worker takes part in.

@@ -11,6 +11,7 @@ use pattern::files::FilePicker;
 use pattern::mix::Mix;
 use pattern::offsets::{Cursor, Extent, Offsets, Region};
 use plan::job::Part;
+use plan::load::Share;
 use plan::op::OpKind;
 use plan::workload::Workload;
 use plan::{Direction, EngineWork};
@@ -73,6 +74,8 @@ pub(crate) struct Source {
     looks_ahead: bool,
     /// Longest operation.
     len_max: u64,
+    /// Which operations of the sequence are taken.
+    share: Share,
     /// What [`Source::take_turns`] chose; empty for sources that it chooses nothing of.
     turns: Box<[UntimedOp]>,
 }
@@ -111,7 +114,7 @@ impl Source {
         if let Some(part) = parts::alone(job) {
             let (files, seed) = parts::place(part, 0, spec);
             let source = Source::of_part(part, 0, spec, &files, seed)?;
-            return Ok(Source { amount_bytes, n_ios_max, ..source });
+            return Ok(Source { amount_bytes, n_ios_max, ..source }.with(job.load.share));
         }
         let n_files = spec.files.len() as u32;
         let files = if job.tree.is_some() {
@@ -128,7 +131,7 @@ impl Source {
         let ends_with_region = !workload.access.random && !is_amount_set && !job.limits.time_based;
         let takes_turns = matches!(&files, Files::Parts(parts) if !parts.has_rates());
         let n_turns = if takes_turns && amount_bytes == u64::MAX { BATCH_MAX } else { 0 };
-        Ok(Source {
+        let source = Source {
             turns: vec![UntimedOp::NONE; n_turns].into(),
             amount_bytes,
             n_ios_max,
@@ -136,7 +139,39 @@ impl Source {
             series: Direction::ALL.map(|dir| series_of(0, dir)),
             ends_with_region: ends_with_region || ends_for_good,
             ..Source::endless(workload, files, spec.seed)
-        })
+        };
+        Ok(source.with(job.load.share))
+    }
+
+    /// Returns it with a part of its operations only.
+    fn with(self, share: Share) -> Self {
+        assert!(share.idx < share.n, "part {} of {} parts", share.idx, share.n);
+        let mut source = Source { share, ..self };
+        source.begin_part();
+        source
+    }
+
+    /// Passes over what comes before its part. A pass in which the part has nothing is the last.
+    fn begin_part(&mut self) {
+        self.pass_over(self.share.idx);
+        self.is_over |= self.share.idx > 0 && self.is_done();
+    }
+
+    /// Leaves out the next operations: others issue them. They count for the amount of a pass, which
+    /// is that of all.
+    #[inline(never)]
+    fn pass_over(&mut self, n_ops: u32) {
+        for _ in 0..n_ops {
+            if self.is_done() {
+                return;
+            }
+            let dir = self.direction();
+            if self.choose(dir).is_none() {
+                // The direction stays what was drawn.
+                self.pending = Some(dir);
+                return;
+            }
+        }
     }
 
     /// Makes the operations of one part, on what it uses of the files. They end only where the part
@@ -186,6 +221,7 @@ impl Source {
             batch_series: NO_SERIES,
             looks_ahead: true,
             len_max: u64::from(len_max.max(1)),
+            share: Share::default(),
             turns: Box::default(),
         }
     }
@@ -193,7 +229,7 @@ impl Source {
     /// Returns whether the work is done for good: another pass would find none.
     pub(crate) fn is_over(&self) -> bool {
         match &self.files {
-            Files::Parts(parts) => parts.is_over(),
+            Files::Parts(parts) => self.is_over || parts.is_over(),
             Files::One(_)
             | Files::Many { .. }
             | Files::Joined(_)
@@ -307,6 +343,9 @@ impl Source {
 
     /// Returns how several operations can be chosen at once.
     pub(crate) fn choice(&self) -> Choice {
+        if self.share.n > 1 {
+            return Choice::OneByOne;
+        }
         match &self.files {
             Files::One(_) if self.mix.only().is_some() => Choice::Batches,
             Files::Parts(_) if !self.turns.is_empty() => Choice::Turns,
@@ -326,7 +365,9 @@ impl Source {
         if self.is_done() {
             return None;
         }
-        if let Files::Parts(parts) = &mut self.files {
+        if let Files::Parts(parts) = &mut self.files
+            && self.share.n == 1
+        {
             let untimed = parts.take_next()?;
             return Some(self.count(untimed));
         }
@@ -467,6 +508,17 @@ impl Source {
     )]
     #[inline(always)]
     pub(crate) fn take(&mut self, dir: Direction) -> Option<UntimedOp> {
+        let untimed = self.choose(dir);
+        if self.share.n > 1 && untimed.is_some() {
+            self.pass_over(self.share.n - 1);
+        }
+        untimed
+    }
+
+    /// Chooses the next operation of the whole sequence.
+    #[expect(clippy::inline_always, reason = "see `take`")]
+    #[inline(always)]
+    fn choose(&mut self, dir: Direction) -> Option<UntimedOp> {
         if self.pending == Some(dir) {
             self.pending = None;
         }
@@ -571,6 +623,7 @@ impl Source {
             Files::Replay(replaying) => replaying.restart(),
             Files::Parts(parts) => parts.restart(),
         }
+        self.begin_part();
     }
 
     /// Does the walks together with others: see [`Offsets::share`].

@@ -8,6 +8,7 @@ use dialects::{Dialect as _, Overrides, ReadPlan, Request};
 use fleet::agent::{Agent, Event};
 use fleet::serve::{Runs, serve};
 use fleet::wire::Assignment;
+use plan::load::Share;
 use plan::{Diagnostic, Plan, Severity};
 use runner::{Control, RunError, RunEvent, RunOptions};
 
@@ -142,7 +143,16 @@ fn plan_of(assignment: &Assignment) -> Result<Plan, Vec<String>> {
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(texts(&findings));
     }
-    Ok(parsed.plan)
+    let mut plan = parsed.plan;
+    let Assignment { host_idx, n_hosts, is_split, .. } = *assignment;
+    if !is_split {
+        runner::draw_apart(&mut plan, host_idx);
+        return Ok(plan);
+    }
+    if host_idx >= n_hosts {
+        return Err(vec![format!("it is to be host {host_idx} of {n_hosts}, counted from 0")]);
+    }
+    runner::divide(&plan, Share { idx: host_idx, n: n_hosts }).map_err(|findings| texts(&findings))
 }
 
 /// Returns what is wrong, with what to do about it.

@@ -7,11 +7,13 @@ use fleet::hosts::{self, Host};
 use fleet::launch::ssh::{Program, Ssh};
 use fleet::run::{Fleet, FleetError};
 use fleet::wire::Assignment;
-use plan::Plan;
+use plan::load::Share;
+use plan::{Diagnostic, Plan};
 use record::Interval;
 use runner::{RunOptions, Status};
 use units::{format_bytes, system_text};
 
+use super::seed;
 use crate::exit::{Exit, Failure};
 use crate::limited;
 use crate::stream;
@@ -19,8 +21,8 @@ use crate::stream;
 /// Where a load comes from.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct HostsArgs {
-    /// Run on these hosts at once, over ssh: `vm1,vm[2-8]`, or `@FILE` with a host per line. Each
-    /// runs all jobs; a path is each host's own. `user@host:port` names another login.
+    /// Run on these hosts at once, over ssh: `vm1,vm[2-8]`, or `@FILE` with a host per line. A path
+    /// is each host's own. `user@host:port` names another login.
     #[arg(long, value_name = "HOSTS")]
     pub(super) hosts: Option<String>,
 
@@ -50,11 +52,13 @@ fn policy(text: &str) -> Result<LossPolicy, String> {
 }
 
 impl HostsArgs {
-    /// Makes what is to be run on the hosts; `None` where none are named.
+    /// Makes what is to be run on the hosts; `None` where none are named. If it is split, they do
+    /// together what one would do.
     pub(super) fn fleet(
         &self,
         plan: &Plan,
         options: &RunOptions,
+        is_split: bool,
     ) -> Result<Option<Fleet>, Failure> {
         let Some(list) = &self.hosts else { return Ok(None) };
         if options.emulation.is_some() {
@@ -70,6 +74,12 @@ impl HostsArgs {
             return Err(Failure::wrong_use(text));
         }
         let hosts = Self::listed(list)?;
+        let mut plan = plan.clone();
+        if is_split {
+            let n = hosts.len().max(1) as u32;
+            runner::divide(&plan, Share { idx: 0, n }).map_err(|findings| refused(&findings))?;
+            seed::fix(&mut plan);
+        }
         let path = std::env::current_exe()
             .map_err(|error| Failure::wrong_use(format!("cannot find this program: {error}")))?;
         let program = Program::read(&path).map_err(|error| {
@@ -78,7 +88,8 @@ impl HostsArgs {
         let command = self.ssh.as_deref().unwrap_or("ssh");
         let command = command.split_whitespace().map(str::to_owned).collect();
         let assignment = Assignment {
-            plan_toml: Native.write(plan).text,
+            plan_toml: Native.write(&plan).text,
+            is_split,
             allow_mounted: options.allow_mounted,
             overwrite_filesystem: options.overwrite_filesystem,
             read_only: options.read_only,
@@ -106,6 +117,16 @@ impl HostsArgs {
             let text = format!("{place}:{}:{}: {}", first.line, first.column, first.message);
             Failure::wrong_use(text)
         })
+    }
+}
+
+/// Says what cannot be divided among hosts.
+fn refused(findings: &[Diagnostic]) -> Failure {
+    let texts: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
+    let failure = Failure::wrong_use(texts.join("; "));
+    match findings.iter().find_map(|finding| finding.help.first()) {
+        Some(help) => failure.hint(help.clone()),
+        None => failure,
     }
 }
 

@@ -13,6 +13,9 @@ use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::{self, WithFiles};
 
+/// Findings about files and folders of this host, which say nothing of others.
+pub(super) const ABOUT_THIS_HOST: [&str; 2] = ["missing-size", "missing-folder"];
+
 /// Job files and changes to them.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct InputArgs {

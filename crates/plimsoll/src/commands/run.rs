@@ -27,6 +27,12 @@ pub(super) struct Args {
     on: OnArgs,
     #[command(flatten)]
     hosts: HostsArgs,
+
+    /// With --hosts: divide the load, so that together the hosts do what one would do alone. Each
+    /// issues every Nth operation, and rates are divided; files are shared ones, such as on NFS.
+    #[arg(long, requires = "hosts")]
+    split: bool,
+
     #[command(flatten)]
     result: ResultArgs,
     #[command(flatten)]
@@ -54,18 +60,20 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
 
 /// Reads the files. On emulated volumes no file is touched, so no folder needs to be there.
 fn parse(args: &Args) -> ReadPlan {
-    let mut input = args.input.parse(true);
-    // What is on this host says nothing of others.
-    if args.on.is_given() || args.hosts.hosts.is_some() {
-        input.parsed.refusals.retain(|finding| finding.code != "missing-folder");
+    let mut read = args.input.parse(true);
+    if args.hosts.hosts.is_some() {
+        let refusals = &mut read.parsed.refusals;
+        refusals.retain(|finding| !input::ABOUT_THIS_HOST.contains(&finding.code));
+    } else if args.on.is_given() {
+        read.parsed.refusals.retain(|finding| finding.code != "missing-folder");
     }
-    input
+    read
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (plan, options) = prepared(args)?;
-    if let Some(fleet) = args.hosts.fleet(&plan, &options)? {
+    if let Some(fleet) = args.hosts.fleet(&plan, &options, args.split)? {
         return execute::run_on_hosts(&fleet, &plan, &options, &args.result, &args.judge.rules());
     }
     execute::run_judged(&plan, &options, &args.result, &args.judge.rules())

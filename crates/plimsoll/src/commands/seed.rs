@@ -13,6 +13,15 @@ pub(super) fn drawn() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
 }
 
+/// Draws now what each run of a job would draw: hosts that do a load together have the same
+/// sequence.
+pub(super) fn fix(plan: &mut Plan) {
+    for job in plan.jobs_mut().filter(|job| job.workload.seed_varies) {
+        job.workload.seed = drawn();
+        job.workload.seed_varies = false;
+    }
+}
+
 /// Lets everything in a plan be drawn from a seed, which the record of its run shows among the
 /// options of each job.
 pub(super) fn set(plan: &mut Plan, seed: u64) {

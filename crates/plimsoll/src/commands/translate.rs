@@ -38,9 +38,6 @@ Examples:
   plimsoll translate vnet1-RndRead-workload --to fio
   plimsoll translate nightly.fio --to toml > nightly.toml";
 
-/// Findings about this machine, not about the file.
-const OF_THIS_MACHINE: [&str; 3] = ["missing-size", "missing-folder", "remote-hosts"];
-
 /// Findings about what does not run, and does not keep the rest from being said in other words.
 const LEFT_OUT: [&str; 4] = ["no-mount", "no-reset", "no-validation", "no-variable-rate"];
 
@@ -57,7 +54,9 @@ pub(super) fn write(
     output: Option<&str>,
 ) -> Result<Exit, Failure> {
     let ReadPlan { mut parsed, plain, .. } = understood;
-    parsed.refusals.retain(|finding| !OF_THIS_MACHINE.contains(&finding.code));
+    // What is said about this host is not about the file.
+    let is_of_host = |code| input::ABOUT_THIS_HOST.contains(&code) || code == "remote-hosts";
+    parsed.refusals.retain(|finding| !is_of_host(finding.code));
     let left_out = parsed.refusals.extract_if(.., |finding| LEFT_OUT.contains(&finding.code));
     let left_out: Vec<Diagnostic> = left_out.collect();
     input::print_findings(&parsed)?;

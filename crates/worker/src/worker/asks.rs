@@ -32,6 +32,8 @@ impl Worker {
             // Looked at now and then, not for each operation.
             rate_min: _,
             rate_cycle_ns: _,
+            // The source leaves out what is not of its share.
+            share: _,
             // The search, the flow and what watches know of theirs.
             latency_target: _,
             latency_max_ns: _,

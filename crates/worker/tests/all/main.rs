@@ -10,6 +10,7 @@ mod priority;
 mod rates;
 mod regions;
 mod replay;
+mod share;
 mod swap;
 mod together;
 mod verify;
