@@ -160,13 +160,13 @@ impl<'a> Step<'a> {
     }
 
     /// Runs a check that a sum over hosts would hide something from: of several hosts it is the
-    /// first of the worst that is told, by its name, since what spoils a part spoils the whole.
+    /// first of the worst that is named, since what spoils a part spoils the whole.
     fn worst_host(&self, check: impl Fn(&Step<'a>) -> Option<Gate>) -> Option<Gate> {
         if self.record.hosts.is_empty() {
             return check(self);
         }
-        let told = self.hosts.iter().filter_map(|(name, part)| Some((name, check(part)?)));
-        let (name, gate) = told.rev().max_by_key(|(_, gate)| gate.verdict.rank())?;
+        let found = self.hosts.iter().filter_map(|(name, part)| Some((name, check(part)?)));
+        let (name, gate) = found.rev().max_by_key(|(_, gate)| gate.verdict.rank())?;
         Some(Gate { reason: format!("`{name}`: {}", gate.reason), ..gate })
     }
 

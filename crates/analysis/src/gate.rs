@@ -29,7 +29,7 @@ pub enum GateVerdict {
 }
 
 impl GateVerdict {
-    /// Returns how much it matters where several are told as one: more for what is worse.
+    /// Returns how much it matters where several are reported as one: more for what is worse.
     pub(crate) fn rank(self) -> u8 {
         match self {
             GateVerdict::Passed => 0,

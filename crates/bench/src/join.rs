@@ -1,6 +1,8 @@
 //! Records of runs, joined into one.
 
-use record::{JobRecord, Outcome, Record, StepConditions, StepRecord, StepValidity};
+use record::{
+    HostShareRecord, JobRecord, Outcome, Record, StepConditions, StepRecord, StepValidity,
+};
 
 /// Joins the record of one more run: its jobs, intervals and notes become those of the next steps,
 /// which have these names; of each the one at its place. Times count from the start of the first
@@ -14,10 +16,19 @@ pub fn append(whole: &mut Option<Record>, mut run: Record, names: &[String]) -> 
         .collect();
     let Some(whole) = whole else {
         run.steps = steps;
+        for host in &mut run.hosts {
+            host.record.steps = own_steps(&host.record);
+        }
         *whole = Some(run);
         return 0;
     };
     let first_idx = whole.steps.len() as u32;
+    add_run(whole, run, steps, first_idx);
+    first_idx
+}
+
+/// Adds a run to a record as its steps from this number on.
+fn add_run(whole: &mut Record, run: Record, steps: Vec<StepRecord>, first_idx: u32) {
     // Wall clocks are labels; what was measured counts from the start of each run.
     let after_ms = match &run.emulation {
         Some(_) => whole.elapsed_ns / 1_000_000,
@@ -67,7 +78,38 @@ pub fn append(whole: &mut Option<Record>, mut run: Record, names: &[String]) -> 
             None => whole.disks.push(disk),
         }
     }
-    first_idx
+    for host in run.hosts {
+        add_host(&mut whole.hosts, host, first_idx);
+    }
+}
+
+/// Adds what a host did to that of the hosts before.
+fn add_host(hosts: &mut Vec<HostShareRecord>, mut host: HostShareRecord, first_idx: u32) {
+    let steps = own_steps(&host.record);
+    for start in &mut host.starts {
+        start.step_idx += first_idx;
+    }
+    let Some(known) = hosts.iter_mut().find(|known| known.name == host.name) else {
+        let run = std::mem::take(&mut host.record);
+        // What the run says of the host, without what was done.
+        host.record = Record {
+            schema: run.schema.clone(),
+            plimsoll_version: run.plimsoll_version.clone(),
+            started_unix_ms: run.started_unix_ms,
+            host: run.host.clone(),
+            clock: run.clock.clone(),
+            ..Record::default()
+        };
+        add_run(&mut host.record, run, steps, first_idx);
+        hosts.push(host);
+        return;
+    };
+    known.clock_offset_ns = host.clock_offset_ns;
+    known.clock_error_ns = known.clock_error_ns.max(host.clock_error_ns);
+    known.silence_ns_max = known.silence_ns_max.max(host.silence_ns_max);
+    known.starts.extend(host.starts);
+    known.lost = known.lost.take().or(host.lost);
+    add_run(&mut known.record, host.record, steps, first_idx);
 }
 
 /// Joins the record of one more point of a sweep, which is one step.
@@ -93,6 +135,11 @@ fn n_steps(run: &Record) -> u32 {
     let of_jobs = run.jobs.iter().map(|job| job.step_idx + 1).max().unwrap_or(0);
     let named = run.steps.iter().map(|step| step.step_idx + 1).max().unwrap_or(0);
     of_jobs.max(named)
+}
+
+/// Returns the steps of a run under its own names.
+fn own_steps(run: &Record) -> Vec<StepRecord> {
+    (0..n_steps(run)).map(|idx| step(run, idx, "")).collect()
 }
 
 /// Returns a step of a run under a name; without a name of ours it keeps its own.

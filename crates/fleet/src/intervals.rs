@@ -2,8 +2,8 @@
 //!
 //! Each host cuts its intervals by its own clock. They are joined by the time since the host began
 //! the step, which all began at one moment. One that spans several of the others' (its host stood
-//! still) makes one interval of all that it overlaps: nobody knows at which moment of it an
-//! operation was done, so none is counted in a second to which it does not belong.
+//! still) makes one interval of all that it overlaps: at which moment of it an operation was
+//! done is not known, so none is counted in a second to which it does not belong.
 
 use record::{Interval, IntervalDir, IntervalLatency, LatencyCounts};
 

@@ -112,8 +112,8 @@ fn steps(records: &[(&str, &Record)]) -> Vec<StepRecord> {
     steps.into_values().collect()
 }
 
-/// Returns for each step the conditions of the host that was busiest. Checks ask each host's own
-/// ([`analysis::assess`] judges the worst); these are for lists and pages. Bytes that were touched are not known: hosts may share files.
+/// Returns for each step the conditions of the host that was busiest, for lists and pages; checks
+/// look at each host's own. Bytes that were touched are not known: hosts may share files.
 fn conditions(records: &[(&str, &Record)]) -> Vec<StepConditions> {
     let mut worst: BTreeMap<u32, StepConditions> = BTreeMap::new();
     let busy = |it: &StepConditions| {

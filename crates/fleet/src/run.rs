@@ -337,7 +337,7 @@ impl Live {
     }
 
     /// Returns the intervals up to which all hosts that are heard have come, and that were not
-    /// returned before. A host that is silent holds up nobody: what it did comes with it.
+    /// returned before. A silent host is not waited for: what it did comes with it.
     fn new_intervals(&mut self, controller: &Controller) -> Vec<Interval> {
         for (idx, n_joined) in self.n_intervals.iter_mut().enumerate() {
             let intervals = controller.frames(idx).intervals();

@@ -54,10 +54,14 @@ fn sandbox(job: &str) -> Sandbox {
 }
 
 fn command(sandbox: &Sandbox, args: &[&str]) -> Command {
+    command_of(sandbox, &["run", "job.fio"], args)
+}
+
+fn command_of(sandbox: &Sandbox, what: &[&str], args: &[&str]) -> Command {
     let ssh = sandbox.path("ssh").to_string_lossy().into_owned();
     let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
     command.env("FLEET_TMP", sandbox.path("tmp"));
-    command.args(["run", "job.fio", "--ssh", &ssh]).args(args);
+    command.args(what).args(["--ssh", &ssh]).args(args);
     command
 }
 
@@ -102,6 +106,78 @@ fn files_are_each_hosts_own() {
     assert_eq!(std::fs::metadata(sandbox.path("data")).expect("written").len(), 64 << 10);
 }
 
+/// The blocks of a file that are not empty.
+fn written(sandbox: &Sandbox) -> Vec<usize> {
+    let bytes = std::fs::read(sandbox.path("data")).expect("it is there");
+    let blocks = bytes.chunks(4096).enumerate();
+    blocks.filter(|(_, block)| block.iter().any(|it| *it != 0)).map(|(idx, _)| idx).collect()
+}
+
+#[test]
+fn a_divided_load_touches_what_one_host_touches() {
+    let job = "[a]\nrw=randwrite\nbs=4k\nsize=1m\nfilename=data\nnumber_ios=100\nrandrepeat=1\n";
+    let touched = |args: &[&str]| {
+        let sandbox = sandbox(job);
+        sandbox.write("data", vec![0; 1 << 20]);
+        let outcome = run(&sandbox, &[args, &["--json"]].concat());
+        (Record::from_json(outcome.success()).expect("a record"), written(&sandbox))
+    };
+    let (alone, of_one) = touched(&["--hosts", "a"]);
+    assert_eq!((alone.jobs[0].n_ios(), of_one.len()), (100, 100));
+    let (record, of_three) = touched(&["--hosts", "a,b,c", "--split"]);
+    assert_eq!(of_three, of_one);
+    let of_host: Vec<u64> = record.hosts.iter().map(|host| host.record.jobs[0].n_ios()).collect();
+    assert_eq!(of_host, [34, 33, 33]);
+    // Without it each host does the whole, with random numbers of its own.
+    let (record, of_each) = touched(&["--hosts", "a,b,c"]);
+    assert_eq!(record.jobs[0].n_ios(), 300);
+    assert!(of_each.len() > 150, "{} blocks", of_each.len());
+}
+
+#[test]
+fn a_divided_load_lays_its_files_out_once() {
+    let sandbox = sandbox("[a]\nrw=randread\nbs=4k\nsize=1m\nfilename=data\n");
+    let outcome = run(&sandbox, &["--hosts", "a,b,c", "--split", "--json"]);
+    let record = Record::from_json(outcome.success()).expect("a record");
+    assert_eq!(record.jobs[0].n_ios(), 256, "every block is read once");
+    assert_eq!(written(&sandbox).len(), 256, "and was laid out");
+}
+
+#[test]
+fn a_curve_of_several_hosts_is_of_all_and_leaves_nothing() {
+    let sandbox = sandbox(JOB);
+    let args = ["--hosts", "a,b", "--closed", "--depth-max", "2", "--time", "300ms", "--json"];
+    let few = ["--points", "0", "--probes-max", "2", "--ramp", "0s", "--no-progress"];
+    let folder = sandbox.path("shared");
+    std::fs::create_dir(&folder).expect("it is ours");
+    let what = ["curve", "shared", "--size", "1m"];
+    let outcome = common::outcome(command_of(&sandbox, &what, &args).args(few));
+    // Whether a line is found is the disk's affair.
+    assert!(matches!(outcome.code, 0 | 3), "{}", outcome.stderr);
+    let record = Record::from_json(&outcome.stdout).expect("a record");
+    let n_points = record.curve.as_ref().map_or(0, |curve| curve.points.len());
+    assert!(n_points > 0, "{}", outcome.stderr);
+    let names: Vec<&str> = record.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names, ["a", "b"]);
+    let n_ios = |record: &Record| record.jobs.iter().map(record::JobRecord::n_ios).sum::<u64>();
+    let of_hosts: u64 = record.hosts.iter().map(|host| n_ios(&host.record)).sum();
+    assert_eq!(of_hosts, n_ios(&record), "each step of each host is there once");
+    let of_host = |it: &record::HostShareRecord| it.record.steps.len();
+    assert!(record.hosts.iter().all(|host| of_host(host) == record.steps.len()));
+    assert_eq!(testing::names_in(&folder), Vec::<String>::new());
+    is_clean(&sandbox);
+}
+
+#[test]
+fn what_cannot_be_divided_is_refused() {
+    let sandbox = sandbox(&JOB.replace("rate_iops=100", "rate_iops=2"));
+    let outcome = run(&sandbox, &["--hosts", "a,b,c", "--split"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    let said = "job `a` has a rate of 2, too low for 3 hosts";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("leave out --split"), "{}", outcome.stderr);
+}
+
 #[test]
 fn a_host_that_does_not_answer_ends_it_in_sshs_words() {
     let sandbox = sandbox(JOB);
@@ -118,7 +194,9 @@ fn what_a_host_cannot_run_is_said_with_its_name() {
     let sandbox = sandbox("[a]\nrw=write\nbs=4k\nsize=64k\nfilename=data\n");
     let outcome = run(&sandbox, &["--hosts", "a,b", "--readonly"]);
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("error: `a`: "), "{}", outcome.stderr);
+    // Of both, or of the one that said it first: it ends the other.
+    let is_said = |host: &str| outcome.stderr.contains(&format!("error: `{host}`: job `a` writes"));
+    assert!(is_said("a") || is_said("b"), "{}", outcome.stderr);
     assert!(!sandbox.path("data").exists(), "nothing was changed");
     is_clean(&sandbox);
 }

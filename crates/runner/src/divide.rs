@@ -1,8 +1,9 @@
 //! What one of several hosts does of a load.
 //!
-//! Where the load is divided, each host has the whole sequence of operations, which follows from the plan and its seeds, and
-//! issues every nth of them ([`plan::load::Share`]): every operation is issued by one host. Rates
-//! are divided; queue depths are each host's own, since there are several to keep a volume busy.
+//! Where the load is divided, each host has the whole sequence of operations, which follows from
+//! plan and seeds, and issues every nth of them ([`plan::load::Share`]): every operation is
+//! issued by one host. Rates are divided; queue depths are each host's own, since there are several
+//! to keep a volume busy.
 //!
 //! Pure: nothing of the host is asked for.
 

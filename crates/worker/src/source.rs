@@ -157,8 +157,8 @@ impl Source {
         self.is_over |= self.share.idx > 0 && self.is_done();
     }
 
-    /// Leaves out the next operations: others issue them. They count for the amount of a pass, which
-    /// is that of all.
+    /// Leaves out the next operations: others issue them. They count for the amount of a pass,
+    /// which is that of all.
     #[inline(never)]
     fn pass_over(&mut self, n_ops: u32) {
         for _ in 0..n_ops {

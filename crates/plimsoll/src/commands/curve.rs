@@ -9,12 +9,15 @@ use bench::lever::Time;
 use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
+use plan::Plan;
 use plan::load::Arrivals;
 use record::{CurvePointRecord, Figure, Outcome, Record};
+use runner::RunOptions;
 
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
+use super::hosts::HostsArgs;
 use super::on::OnArgs;
-use super::subject::{Subject, SubjectArgs};
+use super::subject::{RunsOn, Subject, SubjectArgs};
 use crate::exit::{Exit, Failure};
 use crate::sink::Sink;
 use crate::summary;
@@ -30,6 +33,8 @@ pub(super) struct Args {
     #[command(flatten)]
     on: OnArgs,
     #[command(flatten)]
+    hosts: HostsArgs,
+    #[command(flatten)]
     result: ResultArgs,
     #[command(flatten)]
     safety: SafetyArgs,
@@ -42,12 +47,16 @@ Examples:
   plimsoll curve /dev/nvme1n1 --closed --depth-max 256 --target-iops 20000
   plimsoll curve job.fio --on ds14.toml --virtual --limit 'p99.9 < 20ms'
   plimsoll curve --on p30.toml --virtual --arrivals fixed
+  plimsoll curve /mnt/vol --hosts vm[1-8] --limit 'p99 < 2ms'
 
 An open load offers a rate whatever completes, and counts latency from when
 each I/O was due: a stall shows in full. A closed one (--closed) keeps so many
 I/Os in flight. A limit is a figure, `<` and a time: p50, p99, p99.9, median,
 mean, max; or `achieved > 95%` of the offered rate. Several are joined by
-`and`.";
+`and`.
+
+With --hosts the hosts drive the volume together, each with its part of the
+rate, and have the folder in common. --closed counts per worker and host.";
 
 /// How the load is turned up.
 #[derive(Clone, Debug, clap::Args)]
@@ -176,7 +185,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl SweepArgs {
-    fn options(&self, plan: &plan::Plan, is_virtual: bool, workers: Workers) -> SweepOptions {
+    fn options(&self, plan: &Plan, is_virtual: bool, workers: Workers) -> SweepOptions {
         let (lever, search) = if self.closed {
             (Lever::closed(plan), SearchOptions::depth(self.depth_max))
         } else {
@@ -224,7 +233,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(runner::Emulation::is_virtual);
-    let subject = Subject::new(&args.subject, emulation.as_ref(), args.safety.readonly)?;
+    let runs_on = match &emulation {
+        Some(emulation) => RunsOn::Emulated(emulation),
+        None if args.hosts.hosts.is_some() => RunsOn::Hosts,
+        None => RunsOn::ThisHost,
+    };
+    let subject = Subject::new(&args.subject, runs_on, args.safety.readonly)?;
     let (output, is_read_only) = (args.result.output.as_deref(), args.safety.readonly);
     let mut sink = Sink::open_beside(output, subject.plan(), is_read_only)?;
     let options = execute::options(emulation, &args.result, args.safety);
@@ -235,8 +249,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let about = format!("{}, {how}{}", subject.about(), args.sweep.limit);
     let mut session = Session::begin_series(subject.plan(), &options, &args.result, &about)?;
     session.print_progress(&format!("the load line for {}\n", sweep.limits()));
+    let mut scratch = None;
     while let Some(next) = sweep.next_point() {
-        let record = session.measure(&next.plan, &options)?;
+        let record = match args.hosts.fleet(&next.plan, &options, true)? {
+            Some(fleet) => session.measure_on(&fleet, &next.plan)?,
+            None => session.measure(&next.plan, &options)?,
+        };
+        if scratch.is_none() {
+            // From the first run on there is something to remove.
+            scratch = subject.removal().map(|plan| HostsScratch { plan, args, options: &options });
+        }
         let outcome = record.outcome;
         let Some(point) = sweep.take(record) else { break };
         session.print_progress(&summary::point_line(&point));
@@ -256,7 +278,26 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         add_target(&mut record, target_iops as f64);
     }
     let is_kept = session.finish(&record);
+    drop(scratch);
     Ok(execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept))
+}
+
+/// A scratch file on other hosts, which is removed when the curve ends, however it does.
+struct HostsScratch<'a> {
+    plan: Plan,
+    args: &'a Args,
+    options: &'a RunOptions,
+}
+
+impl Drop for HostsScratch<'_> {
+    fn drop(&mut self) {
+        let fleet = self.args.hosts.fleet(&self.plan, self.options, false).ok().flatten();
+        let removed = fleet.and_then(|fleet| fleet.run(&|| 0, &mut |_| {}).ok());
+        if removed.is_none() {
+            let path = &self.plan.steps[0].jobs[0].files.names[0];
+            crate::stream::print_message(&format!("warning: `{path}` is left on the hosts\n"));
+        }
+    }
 }
 
 /// Adds by Little's law how many I/Os in flight a rate takes, and whether it was achieved at all.

@@ -328,8 +328,10 @@ impl Session {
     }
 
     /// Runs the plan on other hosts, and judges what came out, of each host and of all.
-    fn measure_on(&mut self, fleet: &Fleet, plan: &Plan) -> Result<Record, Failure> {
-        let Session { control, signals, progress, kept, has_said_stopping, rules, .. } = self;
+    pub(super) fn measure_on(&mut self, fleet: &Fleet, plan: &Plan) -> Result<Record, Failure> {
+        let Session {
+            control, signals, progress, kept, is_followed, has_said_stopping, rules, ..
+        } = self;
         let n_stops = || match control.stop() {
             Stop::No => 0,
             Stop::Soon => 1,
@@ -352,9 +354,15 @@ impl Session {
                         u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
                     let status = hosts::status_of(interval, plan, elapsed_ns);
                     progress.event(&RunEvent::Status(&status));
-                    kept.event(&RunEvent::Interval(interval));
+                    if *is_followed {
+                        kept.event(&RunEvent::Interval(interval));
+                    }
                 }
-                FleetEvent::Report(record) => kept.event(&RunEvent::Report(record)),
+                FleetEvent::Report(record) => {
+                    if *is_followed {
+                        kept.event(&RunEvent::Report(record));
+                    }
+                }
             }
         });
         progress.print("");
@@ -367,7 +375,9 @@ impl Session {
                 Ok(record)
             }
             Err(error) => {
-                std::mem::take(kept).forget();
+                if self.kept_last.is_none() {
+                    std::mem::take(kept).forget();
+                }
                 Err(hosts::failure(error))
             }
         }

@@ -114,13 +114,26 @@ const PURPOSE: Purpose = Purpose {
 /// Size of a scratch file unless given.
 const SCRATCH_BYTES: u64 = 1 << 30;
 
-/// What is measured. Scratch files are removed when it is dropped.
+/// Where the load comes from, or what carries it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RunsOn<'a> {
+    /// This host.
+    ThisHost,
+    /// Other hosts, whose files and devices are not looked at from here.
+    Hosts,
+    /// An emulated volume.
+    Emulated(&'a Emulation),
+}
+
+/// What is measured. Scratch files on this host are removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Subject {
     plan: Plan,
     /// What it is, with which I/O.
     about: String,
     _scratch: Option<Scratch>,
+    /// A scratch file that other hosts make, and have to remove.
+    hosts_scratch: Option<String>,
 }
 
 impl Subject {
@@ -128,10 +141,14 @@ impl Subject {
     /// made, unless nothing may be changed: then a folder is refused.
     pub(super) fn new(
         args: &SubjectArgs,
-        on: Option<&Emulation>,
+        on: RunsOn<'_>,
         is_read_only: bool,
     ) -> Result<Self, Failure> {
-        let target = &*args.target(on)?;
+        let emulation = match on {
+            RunsOn::Emulated(emulation) => Some(emulation),
+            RunsOn::ThisHost | RunsOn::Hosts => None,
+        };
+        let target = &*args.target(emulation)?;
         if let Some(read) = job_file(target) {
             let input = InputArgs {
                 files: vec![target.to_owned()],
@@ -139,14 +156,20 @@ impl Subject {
                 set: args.set.clone(),
                 ..InputArgs::default()
             };
-            let parsed = input.parse_read(&read, true).parsed;
-            input::print_findings(&parsed)?;
-            if on.is_none() && !is_read_only {
-                args.check_devices(&parsed.plan)?;
+            let mut parsed = input.parse_read(&read, true).parsed;
+            match on {
+                RunsOn::ThisHost if !is_read_only => args.check_devices(&parsed.plan)?,
+                RunsOn::ThisHost | RunsOn::Emulated(_) => {}
+                RunsOn::Hosts => {
+                    let refusals = &mut parsed.refusals;
+                    refusals.retain(|it| !input::ABOUT_THIS_HOST.contains(&it.code));
+                    args.check_devices_there(&parsed.plan)?;
+                }
             }
+            input::print_findings(&parsed)?;
             let file = Path::new(target).file_name().unwrap_or(target.as_ref());
             let about = file.to_string_lossy().into_owned();
-            return Ok(Subject { plan: parsed.plan, about, _scratch: None });
+            return Ok(Subject { plan: parsed.plan, about, _scratch: None, hosts_scratch: None });
         }
         if let Some((key, _)) = args.set.first().or(args.remap.first()) {
             let message = format!("`{key}` is set, but `{target}` is no job file");
@@ -157,12 +180,16 @@ impl Subject {
             let message = format!("`--size` {size} is less than an I/O of {bs} (`--bs`)");
             return Err(Failure::wrong_use(message));
         }
-        if on.is_some() {
-            let place = ("directory", target.to_owned());
-            let plan = args.plan(place, args.size.unwrap_or(EMULATED_BYTES), true)?;
-            return Ok(Subject { plan, about: args.about(target), _scratch: None });
+        match on {
+            RunsOn::ThisHost => args.on_this_host(target, is_read_only),
+            RunsOn::Hosts => args.on_hosts(target, is_read_only),
+            RunsOn::Emulated(_) => {
+                let place = ("directory", target.to_owned());
+                let plan = args.plan(place, args.size.unwrap_or(EMULATED_BYTES), true)?;
+                let about = args.about(target);
+                Ok(Subject { plan, about, _scratch: None, hosts_scratch: None })
+            }
         }
-        args.on_this_host(target, is_read_only)
     }
 
     /// Returns what is measured, and with which I/O, for a list of runs.
@@ -173,6 +200,14 @@ impl Subject {
     /// Returns the plan.
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Returns the plan that removes what other hosts made; `None` where they made nothing.
+    pub(super) fn removal(&self) -> Option<Plan> {
+        let path = plan::escape_path(self.hosts_scratch.as_deref()?);
+        // A host that finds it gone makes a small one, so that none fails.
+        let text = format!("[remove]\nfilename={path}\nrw=read\nbs=4k\nsize=4k\nunlink=1\n");
+        Some(fio::parse_text("<remove>", &text, &LowerOptions::default(), &HostLoader).plan)
     }
 }
 
@@ -189,6 +224,13 @@ impl SubjectArgs {
             std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device())
         };
         let mut devices = runner::changed_paths(plan).filter(is_device);
+        devices
+            .try_for_each(|path| existing::check_overwrite(&path.to_string_lossy(), self.overwrite))
+    }
+
+    /// The same of devices of other hosts, as far as their names say.
+    fn check_devices_there(&self, plan: &Plan) -> Result<(), Failure> {
+        let mut devices = runner::changed_paths(plan).filter(|path| is_device_path(path));
         devices
             .try_for_each(|path| existing::check_overwrite(&path.to_string_lossy(), self.overwrite))
     }
@@ -223,7 +265,7 @@ impl SubjectArgs {
         }
         let size_bytes = self.size.unwrap_or(0);
         let plan = self.plan(("filename", target.to_owned()), size_bytes, true)?;
-        Ok(Subject { plan, about: self.about(target), _scratch: None })
+        Ok(Subject { plan, about: self.about(target), _scratch: None, hosts_scratch: None })
     }
 
     fn in_folder(&self, dir: &Path) -> Result<Subject, Failure> {
@@ -240,7 +282,29 @@ impl SubjectArgs {
         let file = scratch.dir().join(PURPOSE.file_name).to_string_lossy().into_owned();
         let plan = self.plan(("filename", file), size_bytes, is_direct)?;
         let about = self.about(&dir.to_string_lossy());
-        Ok(Subject { plan, about, _scratch: Some(scratch) })
+        Ok(Subject { plan, about, _scratch: Some(scratch), hosts_scratch: None })
+    }
+
+    /// Returns a plan for a device or a folder of other hosts. In a folder they make the file
+    /// together, so it has to be one that they share.
+    fn on_hosts(&self, target: &str, is_read_only: bool) -> Result<Subject, Failure> {
+        let is_device = is_device_path(Path::new(target));
+        if !is_device && is_read_only {
+            return Err(Scratch::refused());
+        }
+        if is_device && self.rw.writes() {
+            existing::check_overwrite(target, self.overwrite)?;
+        }
+        let about = self.about(target);
+        if is_device {
+            let size_bytes = self.size.unwrap_or(0);
+            let plan = self.plan(("filename", target.to_owned()), size_bytes, true)?;
+            return Ok(Subject { plan, about, _scratch: None, hosts_scratch: None });
+        }
+        let file = Path::new(target).join(PURPOSE.file_name).to_string_lossy().into_owned();
+        let size_bytes = self.size.unwrap_or(SCRATCH_BYTES);
+        let plan = self.plan(("filename", file.clone()), size_bytes, true)?;
+        Ok(Subject { plan, about, _scratch: None, hosts_scratch: Some(file) })
     }
 
     fn about(&self, target: &str) -> String {
@@ -273,6 +337,11 @@ impl SubjectArgs {
         parsed.plan.engines_give_way();
         Ok(parsed.plan)
     }
+}
+
+/// Returns whether a path of another host is that of a device.
+fn is_device_path(path: &Path) -> bool {
+    path.starts_with("/dev")
 }
 
 /// Returns a target with its whole path, where it is on this host.

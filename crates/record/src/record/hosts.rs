@@ -15,7 +15,7 @@ pub struct HostShareRecord {
     pub clock_error_ns: u64,
     /// Longest time in which nothing came from it although something was due, nanoseconds; 0 where
     /// it was never suspected to be gone.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub silence_ns_max: u64,
     /// How its steps began, one entry for each that did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -25,10 +25,6 @@ pub struct HostShareRecord {
     pub lost: Option<LossRecord>,
     /// Its own record; what came of it, where it was lost.
     pub record: Record,
-}
-
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }
 
 /// When the workers of a step began on a host, beside the moment that all hosts were given.
