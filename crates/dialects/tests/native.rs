@@ -69,6 +69,22 @@ fn steps_come_back() {
     check_round_trip(&of(vec![first, second]));
 }
 
+/// Options of an engine stand beside `engine`, our name for it.
+#[test]
+fn options_belong_to_the_engine_of_their_job() {
+    for param in plan::param::all() {
+        for engine in param.engines {
+            let text = format!(
+                "schema = \"plimsoll.plan/1\"\n[[step]]\n[[step.job]]\nname = \"a\"\n\
+                 engine = \"{engine}\"\n{} = \"1\"\n",
+                param.name
+            );
+            let codes: Vec<&str> = parse(&text).diagnostics.iter().map(|it| it.code).collect();
+            assert!(!codes.contains(&"option-of-other-engine"), "{text}\n{codes:?}");
+        }
+    }
+}
+
 #[test]
 fn mixed_workloads_come_back() {
     let mut mixed = job("sd1");

@@ -132,7 +132,7 @@ impl Lowering<'_> {
 
     /// Applies a section's options and returns them as written, by fio's first name for each.
     fn options(&mut self, section: &Section, draft: &mut Draft) -> Vec<(String, String)> {
-        let named = section.options.iter().rev().find(|option| option.key == "ioengine");
+        let named = section.options.iter().rev().find(|option| names_engine(&option.key));
         let engine_name = named.and_then(|option| option.value.as_deref());
         let engine_name = engine_name.unwrap_or(&draft.job.engine.name).to_owned();
         let mut known = Vec::with_capacity(section.options.len());
@@ -381,7 +381,7 @@ impl Lowering<'_> {
             let n_before = self.input.diagnostics.len();
             let option = Overrides::option(key, value);
             let engine_name =
-                if key == "ioengine" { value } else { &draft.job.engine.name }.clone();
+                if names_engine(key) { value } else { &draft.job.engine.name }.clone();
             let found = param::find(key).filter(|_| find_fio(key).is_none());
             let param = found.or_else(|| self.resolve(&option, &engine_name));
             if let Some(param) = param {
@@ -552,6 +552,11 @@ fn did_you_mean(finding: Diagnostic, near: &[&str]) -> Diagnostic {
 fn join_or(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(" or ")
+}
+
+/// Returns whether an option says which engine: fio's name for it, or ours.
+fn names_engine(key: &str) -> bool {
+    find_fio(key).or_else(|| param::find(key)).is_some_and(|param| param.name == "engine")
 }
 
 /// Has generated names begin with the section's name, as fio does, where `name=` says another one.
