@@ -201,34 +201,58 @@ const START_ERROR_NS_MAX: u64 = 5_000_000;
 
 /// Returns what a reader of the merged record must know about how its hosts ran together.
 pub fn notes_about(hosts: &[HostShareRecord]) -> Vec<Note> {
-    hosts.iter().flat_map(|host| [late_start(host), silence(host)]).flatten().collect()
+    let note = |code: &str, message| Note {
+        severity: NoteSeverity::Warning,
+        code: code.to_owned(),
+        message,
+    };
+    let starts = late_starts(hosts).map(|message| note("start-error", message));
+    let silences = silences(hosts).map(|message| note("host-silent", message));
+    starts.into_iter().chain(silences).collect()
 }
 
-/// Returns what is said of a host whose start, as far as its clock is known, was not that of all.
-fn late_start(host: &HostShareRecord) -> Option<Note> {
-    let worst = host.starts.iter().max_by_key(|start| start.start_error_ns.unsigned_abs())?;
-    let error_ns = worst.start_error_ns.unsigned_abs();
-    if error_ns.saturating_add(host.clock_error_ns) <= START_ERROR_NS_MAX {
-        return None;
+/// Names hosts, the first of many.
+fn names(hosts: &[&HostShareRecord]) -> String {
+    let named: Vec<String> =
+        hosts.iter().take(NAMES_MAX).map(|host| format!("`{}`", host.name)).collect();
+    match hosts.len().checked_sub(NAMES_MAX) {
+        None | Some(0) => named.join(", "),
+        Some(n_more) => format!("{} and {n_more} more", named.join(", ")),
     }
-    let (name, error_ms) = (&host.name, error_ns as f64 / 1e6);
-    let way = if worst.start_error_ns > 0 { "after" } else { "before" };
-    let clock_ms = host.clock_error_ns as f64 / 1e6;
-    let message = format!(
-        "`{name}` began {error_ms:.1} ms {way} the moment that all were given, and its clock is \
-         known to {clock_ms:.1} ms: its seconds are not quite those of the others"
-    );
-    Some(Note { severity: NoteSeverity::Warning, code: "start-error".to_owned(), message })
 }
 
-/// Returns what is said of a host that was gone for a while.
-fn silence(host: &HostShareRecord) -> Option<Note> {
-    let silent_s = host.silence_ns_max as f64 / 1e9;
-    let message = format!(
-        "nothing came from `{}` for {silent_s:.1} s: it or the way to it stood still, and so did \
-         its load if it was the host",
-        host.name
-    );
-    let code = "host-silent".to_owned();
-    (host.silence_ns_max > 0).then_some(Note { severity: NoteSeverity::Warning, code, message })
+/// Hosts that a note names.
+const NAMES_MAX: usize = 3;
+
+/// Returns what is said of hosts whose start, as far as their clocks are known, was not that of
+/// all; the latest first.
+fn late_starts(hosts: &[HostShareRecord]) -> Option<String> {
+    let error_ns = |host: &HostShareRecord| {
+        host.starts.iter().map(|start| start.start_error_ns.unsigned_abs()).max()
+    };
+    let is_late = |host: &&HostShareRecord| {
+        error_ns(host).is_some_and(|ns| ns.saturating_add(host.clock_error_ns) > START_ERROR_NS_MAX)
+    };
+    let mut late: Vec<&HostShareRecord> = hosts.iter().filter(is_late).collect();
+    late.sort_by_key(|host| std::cmp::Reverse(error_ns(host)));
+    let error_ms = error_ns(late.first()?)? as f64 / 1e6;
+    let clock_ms = late.iter().map(|host| host.clock_error_ns).max()? as f64 / 1e6;
+    Some(format!(
+        "{} began up to {error_ms:.1} ms off the moment that all hosts were given, by clocks known \
+         to {clock_ms:.1} ms: their seconds are not quite those of the others",
+        names(&late)
+    ))
+}
+
+/// Returns what is said of hosts that were gone for a while, the longest first.
+fn silences(hosts: &[HostShareRecord]) -> Option<String> {
+    let mut silent: Vec<&HostShareRecord> =
+        hosts.iter().filter(|host| host.silence_ns_max > 0).collect();
+    silent.sort_by_key(|host| std::cmp::Reverse(host.silence_ns_max));
+    let silent_s = silent.first()?.silence_ns_max as f64 / 1e9;
+    Some(format!(
+        "nothing came from {} for up to {silent_s:.1} s: they or the way to them stood still, and \
+         if it was they, so did their load",
+        names(&silent)
+    ))
 }
