@@ -104,6 +104,7 @@ impl Progress {
             | RunEvent::OtherTree { .. }
             | RunEvent::StepEnded { .. }
             | RunEvent::IoError(_)
+            | RunEvent::JobsSoFar(_)
             | RunEvent::SeriesSoFar(_)
             | RunEvent::Interval(_)
             | RunEvent::StatusAsked(_)

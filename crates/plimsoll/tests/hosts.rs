@@ -97,6 +97,26 @@ fn three_hosts_do_what_three_hosts_do() {
 }
 
 #[test]
+fn lines_of_json_say_what_each_host_did() {
+    let sandbox = sandbox(JOB);
+    let args = ["--hosts", "a,b[1-2]", "--json", "--json-stream=lines.json"];
+    let record = Record::from_json(run(&sandbox, &args).success()).expect("a record");
+    let text = std::fs::read_to_string(sandbox.path("lines.json")).expect("lines");
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!(lines[0]["hosts"], serde_json::json!(["a", "b1", "b2"]));
+    for share in &record.hosts {
+        let hosts = lines.iter().filter_map(|line| line["hosts"].as_array()).flatten();
+        let own = hosts.filter(|host| host["host"] == share.name);
+        let jobs = own.filter_map(|host| host["jobs"].as_array()).flatten();
+        let ops = jobs.filter_map(|job| job["ops"].as_array()).flatten();
+        let n_ios: u64 = ops.filter_map(|op| op["n_ios"].as_u64()).sum();
+        assert_eq!(n_ios, share.record.jobs[0].n_ios(), "{}", share.name);
+    }
+    assert_eq!(lines.last().expect("a line")["kind"], "end");
+}
+
+#[test]
 fn files_are_each_hosts_own() {
     let sandbox = sandbox("[a]\nrw=write\nbs=4k\nsize=64k\nfilename=data\n");
     // Both are this host: the one file is written twice, and every block by each.

@@ -8,6 +8,8 @@
 //! A page is a function of its subject: the same records give the same bytes, but for
 //! [`Subject::written`]. It makes no request to anywhere; its own security policy forbids it.
 //!
+//! [`live_page`] is the page of a run that goes on, with the same charts ([`live_charts`]).
+//!
 //! The way of a chart: `chart/` (record to [`ChartSpec`]) → `html` (its table) and, as JSON in the
 //! page, `templates/report.js`, which hands it to plotly.js. That script is embedded once; see
 //! `vendor/plotly.js`. Charts decide nothing and compute nothing but what a picture needs: what
@@ -21,6 +23,7 @@ mod axis;
 mod chart;
 mod document;
 mod html;
+mod live;
 #[cfg(test)]
 mod misuse;
 mod page;
@@ -37,6 +40,7 @@ mod view;
 mod words;
 
 pub use document::{Document, DocumentSection, document, document_markdown};
+pub use live::{answer, live_charts, live_page};
 pub use page::{charts, json, page};
 pub use spec::{
     Axis, Cells, ChartSpec, Colour, DashStyle, Marker, Quantity, Rule, Scale, Series, Span,

@@ -6,6 +6,9 @@ const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plotly.js.z"));
 /// Our own script: from chart data to plotly.
 pub(crate) const REPORT_JS: &str = include_str!("../templates/report.js");
 
+/// What fills the page of a run that goes on.
+pub(crate) const LIVE_JS: &str = include_str!("../templates/live.js");
+
 /// The style sheet.
 pub(crate) const STYLE: &str = include_str!("../templates/style.css");
 

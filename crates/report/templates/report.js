@@ -1,7 +1,7 @@
 // From chart data to plotly.js: colours, axes and marks, for light, dark and paper.
 (() => {
   'use strict';
-  const charts = JSON.parse(document.getElementById('charts').textContent);
+  let charts = JSON.parse(document.getElementById('charts').textContent);
   const isDark = matchMedia('(prefers-color-scheme: dark)');
 
   // Okabe and Ito's colours, lightened where the ground is dark. Shades go from the lightest
@@ -390,6 +390,12 @@
     timer = setTimeout(drawAll, 150);
   });
   isDark.addEventListener('change', drawAll);
+  // The page of a run that goes on has newer charts now.
+  document.addEventListener('charts', (event) => {
+    charts = event.detail;
+    waiting.clear();
+    drawAll();
+  });
   // Paper does not wait.
   const onPaper = (value) => () => { isPaper = value; charts.forEach(draw); };
   addEventListener('beforeprint', onPaper(true));

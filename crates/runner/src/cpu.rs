@@ -40,18 +40,17 @@ struct Ticks {
 
 /// How busy this host was over a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::struct_field_names, reason = "the unit stands last")]
-pub(crate) struct HostLoad {
+pub struct HostLoad {
     /// Share of the processors' time that was not idle, without what was stolen; 0 to 1.
-    pub(crate) busy_share: f64,
+    pub busy_share: f64,
     /// Part of it in user mode.
-    pub(crate) user_share: f64,
+    pub user_share: f64,
     /// Share of all time that hypervisors gave to others, 0 to 1.
-    pub(crate) steal_share: f64,
+    pub steal_share: f64,
     /// Part of `busy_share` that was this process's own.
-    pub(crate) own_share: f64,
+    pub own_share: f64,
     /// Part of `user_share` that was other programs'.
-    pub(crate) others_user_share: f64,
+    pub others_user_share: f64,
 }
 
 impl CpuSampler {

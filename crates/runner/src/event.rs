@@ -4,6 +4,7 @@ use std::path::Path;
 
 use record::{Interval, IoErrorRecord, JobRecord, Note, Record};
 
+use crate::jobs_so_far::JobsSoFar;
 use crate::series::SeriesSoFar;
 use crate::status::Status;
 
@@ -118,6 +119,9 @@ pub enum RunEvent<'a> {
     SeriesSoFar(&'a SeriesSoFar<'a>),
     /// One second of the run, or as long as [`crate::RunOptions::detailed_intervals`] says.
     Interval(&'a Interval),
+    /// How the jobs of the step stand at the end of the [`RunEvent::Interval`] just before. Sent
+    /// only with [`crate::RunOptions::follows_jobs`].
+    JobsSoFar(&'a JobsSoFar),
     /// The record as it would be if the run ended now. CPU time, samples and failures of workers
     /// that still run are not known yet.
     Report(&'a Record),

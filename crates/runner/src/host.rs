@@ -44,7 +44,7 @@ fn cpu_cache_bytes() -> u64 {
 }
 
 /// Describes this machine. What cannot be found out stays empty.
-pub(crate) fn describe() -> HostRecord {
+pub fn describe() -> HostRecord {
     let uname = rustix::system::uname();
     let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();

@@ -36,6 +36,7 @@ mod folders;
 mod footprint;
 mod host;
 mod intervals;
+mod jobs_so_far;
 mod logs;
 mod memory;
 #[cfg(test)]
@@ -79,9 +80,12 @@ mod worker_event;
 
 pub use bind::{WORKERS_MAX, changed_paths, paths as target_paths};
 pub use control::{Control, Stop};
+pub use cpu::HostLoad;
 pub use divide::{divide, draw_apart};
 pub use emulation::{DesignChange, EmulatedTime, Emulation};
 pub use event::{RunEvent, TREE_INCOMPLETE, TreePart};
+pub use host::describe as describe_host;
+pub use jobs_so_far::JobsSoFar;
 pub use memory::NO_MEMORY;
 pub use options::{DetailedIntervals, RunOptions, UntilSteady};
 pub use read_only::{LAYOUT as READ_ONLY_LAYOUT, is_in_target, real_path};

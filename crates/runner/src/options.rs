@@ -40,6 +40,8 @@ pub struct RunOptions {
     pub allow_commands: bool,
     /// Intervals of another length, with what each job did by part and kind of operation.
     pub detailed_intervals: Option<DetailedIntervals>,
+    /// Say with each interval how the jobs stand: [`crate::RunEvent::JobsSoFar`].
+    pub follows_jobs: bool,
     /// Each step ends as soon as it is steady.
     pub until_steady: Option<UntilSteady>,
     /// The workers of each step begin at a moment that the caller names with

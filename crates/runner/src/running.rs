@@ -16,6 +16,7 @@ use crate::amount::AmountWatch;
 use crate::context::{StepContext, StepOutcome};
 use crate::cpu::CpuSampler;
 use crate::event::RunEvent;
+use crate::jobs_so_far::JobsSoFar;
 use crate::series::SeriesSoFar;
 use crate::setup_error::SetupError;
 use crate::worker_event::{WorkerEvent, WorkerResult};
@@ -97,7 +98,20 @@ pub(crate) struct Running<'a> {
     io_errors: Vec<IoErrorRecord>,
     /// Failed operations that were reported.
     n_errors_reported: usize,
+    follow: Follow,
 }
+
+/// When it is said next how the jobs stand, where that is wanted.
+struct Follow {
+    /// What this host's processors did since it was said last.
+    cpu: Option<CpuSampler>,
+    /// Not before this time.
+    next_ns: u64,
+}
+
+/// Least time between two looks at all jobs, in times of what one takes: they keep a processor
+/// busy for two hundredths at most.
+const FOLLOW_PAUSE: u64 = 50;
 
 /// What follows for a step from what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +158,11 @@ impl<'a> Running<'a> {
             amount: AmountWatch::new(context.amount_max, meters, now_ns),
             io_errors: Vec::new(),
             n_errors_reported: 0,
+            follow: Follow {
+                cpu: (context.options.follows_jobs && !context.options.is_virtual())
+                    .then(CpuSampler::start),
+                next_ns: 0,
+            },
         }
     }
 
@@ -412,8 +431,39 @@ impl Running<'_> {
             on_event(RunEvent::SeriesSoFar(so_far));
         }
         on_event(RunEvent::Interval(&interval));
+        if self.context.options.follows_jobs {
+            on_event(RunEvent::JobsSoFar(&self.jobs_so_far(now_ns)));
+        }
         self.intervals.push(interval);
         self.check_until_steady(now_ns);
+    }
+
+    /// Returns how the jobs stand, and settles when that may be asked next.
+    fn jobs_so_far(&mut self, now_ns: u64) -> JobsSoFar {
+        let clock = self.context.clock;
+        let began_ns = clock.now_ns();
+        if now_ns < self.follow.next_ns {
+            return JobsSoFar { step_idx: self.context.step_idx, ..JobsSoFar::default() };
+        }
+        let n_in_flight = self.reported().map(|idx| {
+            let seat = &self.seats[idx];
+            let is_running = seat.state == SeatState::Running;
+            if is_running { seat.meters.n_in_flight.load(Relaxed) } else { 0 }
+        });
+        let so_far = JobsSoFar {
+            step_idx: self.context.step_idx,
+            n_in_flight: n_in_flight.collect(),
+            jobs: self.jobs_now(now_ns),
+            load: self.follow.cpu.as_ref().and_then(CpuSampler::load),
+        };
+        if self.follow.cpu.is_some() {
+            self.follow.cpu = Some(CpuSampler::start());
+            // With thousands of workers it takes long, and must not become what is measured. The
+            // time of emulated volumes is not this host's.
+            let took_ns = clock.now_ns().saturating_sub(began_ns);
+            self.follow.next_ns = now_ns.saturating_add(took_ns.saturating_mul(FOLLOW_PAUSE));
+        }
+        so_far
     }
 
     /// Ends the step once it is steady, where it is to run until then.

@@ -80,7 +80,7 @@ pub struct Meters {
     pub complete_batches: [AtomicU64; 7],
     /// Errors that did not end the job.
     pub n_errors: AtomicU64,
-    /// Operations in flight.
+    /// Operations that were in flight when the last ones completed, these among them.
     pub n_in_flight: AtomicU64,
     /// Blocks found bad by verification.
     pub n_verify_errors: AtomicU64,

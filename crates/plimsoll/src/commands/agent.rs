@@ -102,6 +102,7 @@ impl Runs for HostRuns {
             | RunEvent::TreeMade { .. }
             | RunEvent::OtherTree { .. }
             | RunEvent::Status(_)
+            | RunEvent::JobsSoFar(_)
             | RunEvent::SeriesSoFar(_)
             | RunEvent::Interval(_)
             | RunEvent::StatusAsked(_)

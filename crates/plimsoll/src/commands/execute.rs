@@ -11,6 +11,7 @@ use plan::{Diagnostic, Plan};
 use record::{Note, Outcome, Record};
 use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions, Stop};
 
+use super::follow::{FollowArgs, Follower};
 use super::hosts;
 use super::judge::judge;
 use super::keep::{KeepArgs, Keeper};
@@ -51,6 +52,9 @@ pub(super) struct ResultArgs {
 
     #[command(flatten)]
     pub(super) keep: KeepArgs,
+
+    #[command(flatten)]
+    pub(super) follow: FollowArgs,
 }
 
 /// Permissions to do harm.
@@ -126,6 +130,11 @@ fn run_by(
     measure: &mut dyn FnMut(&mut Session) -> Result<Record, Failure>,
 ) -> Result<Exit, Failure> {
     let mut sink = Sink::open_beside(result.output.as_deref(), plan, options.read_only)?;
+    if result.follow.takes_stdout() && sink.is_stdout() && (result.json || result.fio_json) {
+        let text = "`--json-stream` and the result would both be on standard output";
+        return Err(Failure::wrong_use(text)
+            .hint("write one of them to a file: --json-stream=FILE, or --output FILE"));
+    }
     let mut session = Session::begin(plan, options, result, "")?;
     session.rules = *rules;
     let record = measure(&mut session)?;
@@ -164,6 +173,7 @@ pub(super) fn options(
         allow_commands: safety.allow_commands,
         status_interval_ms: result.status_interval.unwrap_or(0),
         report_interval_ms: result.keep.report_interval_ms(emulation.as_ref()),
+        follows_jobs: result.follow.is_asked(),
         emulation,
         ..RunOptions::default()
     }
@@ -183,9 +193,20 @@ pub(super) fn print(
     } else {
         summary_beside(record)
     };
+    // Standard output may be that of lines of JSON, the last of them with the outcome.
+    let show = |text: &str| {
+        if result.follow.takes_stdout() {
+            stream::print_message(text);
+            return Ok(());
+        }
+        stream::print(text)
+    };
+    if sink.is_stdout() {
+        return exit(record).once(show(&text));
+    }
     let mut written = sink.write(&text);
-    if !sink.is_stdout() && (result.json || result.fio_json) {
-        written = written.and_then(|()| stream::print(&summary_beside(record)));
+    if result.json || result.fio_json {
+        written = written.and_then(|()| show(&summary_beside(record)));
     }
     exit(record).once(written)
 }
@@ -220,6 +241,7 @@ pub(super) struct Session {
     signals: Signals,
     progress: Progress,
     kept: Keeper,
+    follower: Option<Follower>,
     /// What happens during a run is kept as it happens.
     is_followed: bool,
     /// An unfinished series is stored now and then; in virtual time it is quick to repeat.
@@ -245,6 +267,10 @@ impl Session {
         result: &ResultArgs,
         about: &str,
     ) -> Result<Self, Failure> {
+        if result.follow.takes_stdout() {
+            let text = "`--json-stream` needs a file here: standard output has the answer";
+            return Err(Failure::wrong_use(text).hint("write --json-stream=FILE"));
+        }
         let session = Session::begin(plan, options, result, about)?;
         Ok(Session { is_followed: false, ..session })
     }
@@ -267,6 +293,7 @@ impl Session {
             control,
             progress: Progress::new(when, result.status_interval),
             kept: Keeper::begin(&result.keep, options, plan, about),
+            follower: Follower::begin(&result.follow, plan, options)?,
             is_followed: true,
             keeps_series: options.report_interval_ms.is_some(),
             kept_last: None,
@@ -289,20 +316,32 @@ impl Session {
         also: &mut dyn FnMut(&RunEvent<'_>) -> EventReply,
     ) -> Result<Record, Failure> {
         let Session {
-            control, signals, progress, kept, is_followed, has_said_stopping, rules, ..
+            control,
+            signals,
+            progress,
+            kept,
+            follower,
+            is_followed,
+            has_said_stopping,
+            rules,
+            ..
         } = self;
+        if let Some(it) = follower {
+            it.begin_run(plan);
+        }
         let outcome = runner::run(plan, options, control, &mut |event| {
             if signals.last().is_some() && !*has_said_stopping {
                 *has_said_stopping = true;
                 progress.print("stopping; a second signal stops at once\n");
             }
             progress.event(&event);
+            if let Some(it) = follower {
+                it.event(&event);
+            }
             if let RunEvent::StatusAsked(record) = &event {
                 progress.print(&summary::summary(record));
             }
-            if *is_followed {
-                kept.event(&event);
-            }
+            kept.follow(*is_followed, &event);
             match also(&event) {
                 EventReply::Nothing => {}
                 EventReply::Tell(text) => progress.print(&text),
@@ -330,8 +369,20 @@ impl Session {
     /// Runs the plan on other hosts, and judges what came out, of each host and of all.
     pub(super) fn measure_on(&mut self, fleet: &Fleet, plan: &Plan) -> Result<Record, Failure> {
         let Session {
-            control, signals, progress, kept, is_followed, has_said_stopping, rules, ..
+            control,
+            signals,
+            progress,
+            kept,
+            follower,
+            is_followed,
+            has_said_stopping,
+            rules,
+            ..
         } = self;
+        if let Some(follower) = follower {
+            follower.set_hosts(fleet.hosts.iter().map(ToString::to_string).collect());
+            follower.begin_run(plan);
+        }
         let n_stops = || match control.stop() {
             Stop::No => 0,
             Stop::Soon => 1,
@@ -354,13 +405,15 @@ impl Session {
                         u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
                     let status = hosts::status_of(interval, plan, elapsed_ns);
                     progress.event(&RunEvent::Status(&status));
-                    if *is_followed {
-                        kept.event(&RunEvent::Interval(interval));
+                    kept.follow(*is_followed, &RunEvent::Interval(interval));
+                    if let Some(it) = follower {
+                        it.interval_of_hosts(interval);
                     }
                 }
                 FleetEvent::Report(record) => {
-                    if *is_followed {
-                        kept.event(&RunEvent::Report(record));
+                    kept.follow(*is_followed, &RunEvent::Report(record));
+                    if let Some(it) = follower {
+                        it.record_of_hosts(record);
                     }
                 }
             }
@@ -368,10 +421,10 @@ impl Session {
         progress.print("");
         match outcome {
             Ok(mut record) => {
-                for host in &mut record.hosts {
-                    judge(&mut host.record, rules);
+                if let Some(it) = follower {
+                    it.end_of_hosts(&record);
                 }
-                judge(&mut record, rules);
+                judge_hosts(&mut record, rules);
                 Ok(record)
             }
             Err(error) => {
@@ -421,9 +474,20 @@ impl Session {
     /// Ends, and keeps the record. Returns false where that was asked for and failed.
     pub(super) fn finish(self, record: &Record) -> bool {
         drop(self.progress);
+        if let Some(follower) = self.follower {
+            follower.end(record);
+        }
         let is_asked = self.kept.is_asked();
         self.kept.finish(record).is_some() || !is_asked
     }
+}
+
+/// Judges what came out of several hosts: each, and all together.
+fn judge_hosts(record: &mut Record, rules: &Rules) {
+    for host in &mut record.hosts {
+        judge(&mut host.record, rules);
+    }
+    judge(record, rules);
 }
 
 /// Returns what the record says about the run as an exit code.

@@ -271,6 +271,13 @@ impl Keeper {
         self.is_asked
     }
 
+    /// Keeps what an event brings, of runs that are followed.
+    pub(super) fn follow(&mut self, is_followed: bool, event: &RunEvent<'_>) {
+        if is_followed {
+            self.event(event);
+        }
+    }
+
     /// Keeps what an event brings.
     pub(super) fn event(&mut self, event: &RunEvent<'_>) {
         let Some(writer) = &self.writer else { return };
@@ -294,6 +301,7 @@ impl Keeper {
             | RunEvent::TreeMade { .. }
             | RunEvent::OtherTree { .. }
             | RunEvent::Status(_)
+            | RunEvent::JobsSoFar(_)
             | RunEvent::SeriesSoFar(_)
             | RunEvent::StatusAsked(_)
             | RunEvent::StepEnded { .. } => {}

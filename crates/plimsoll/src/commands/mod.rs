@@ -17,6 +17,7 @@ mod explain;
 mod explained;
 mod export;
 mod fio;
+mod follow;
 mod guide;
 mod hosts;
 mod import;

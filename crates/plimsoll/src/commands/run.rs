@@ -50,6 +50,8 @@ Examples:
   plimsoll run fiowrite.ini --until-steady=20m --steady-range 10
   plimsoll run nfs.fio --hosts vm1,vm[2-8]
   plimsoll run nightly.fio --json --output nightly.json
+  plimsoll run nightly.fio --watch :7421
+  plimsoll run nightly.fio --json-stream | jq 'select(.kind == \"second\") | .dirs'
   sed s/4k/8k/ small.fio | plimsoll run -";
 
 /// Reports everything that would keep the command from running; nothing is run.

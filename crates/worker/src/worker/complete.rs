@@ -1,5 +1,7 @@
 //! Completion: what comes back becomes counts, latencies and consequences.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use plan::op::{Completion, Op, OpClass, OpKind, SyncScope};
 use plan::{Direction, IoPriority};
 
@@ -120,6 +122,7 @@ impl Worker {
         self.count_batches(n_submitted, n_done, n_in_flight);
         self.pace.completed(now_ns, n_done);
         if n_done > 0 {
+            self.meters.n_in_flight.store(n_in_flight as u64, Relaxed);
             self.occupancy.pass(now_ns, n_in_flight);
         }
     }

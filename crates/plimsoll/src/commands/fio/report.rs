@@ -133,6 +133,7 @@ impl<'a> Session<'a> {
             | RunEvent::OtherTree { .. }
             | RunEvent::CommandEnded { .. }
             | RunEvent::IoError(_)
+            | RunEvent::JobsSoFar(_)
             | RunEvent::SeriesSoFar(_)
             | RunEvent::Interval(_) => {}
         }

@@ -8,7 +8,7 @@ use dialects::vdbench::output::{
     AnchorPart, Ending, LunSeen, Moment, Output, Report, TreeSeen, Words,
 };
 use dialects::vdbench::run::{Run, Work};
-use record::{IoErrorRecord, JobRecord, NoteSeverity, Record};
+use record::{IoErrorRecord, JobRecord, Note, NoteSeverity, Record};
 use runner::{Control, RunEvent, TREE_INCOMPLETE, TreePart};
 use units::system_text;
 
@@ -192,17 +192,13 @@ impl Session {
                 self.look();
                 self.report.interval(&now, interval)
             }
-            RunEvent::Note(note) if note.severity != NoteSeverity::Info => {
-                let is_error = note.severity == NoteSeverity::Error;
-                let text = self.words.message(&note.message);
-                let text = if is_error { text } else { format!("warning: {text}") };
-                self.report.message(&now, &text, is_error)
-            }
+            RunEvent::Note(note) if note.severity != NoteSeverity::Info => self.note(&now, note),
             RunEvent::Note(_)
             | RunEvent::StepReady { .. }
             | RunEvent::Layout { .. }
             | RunEvent::Paused { .. }
             | RunEvent::Status(_)
+            | RunEvent::JobsSoFar(_)
             | RunEvent::Report(_) => return,
         };
         self.write(&output);
@@ -239,6 +235,14 @@ impl Session {
             opened_bytes: *opened_bytes,
         };
         self.report.tree(anchor, &seen, *is_start)
+    }
+
+    /// Reports what puts numbers in doubt, or failed.
+    fn note(&mut self, now: &Moment, note: &Note) -> Output {
+        let is_error = note.severity == NoteSeverity::Error;
+        let text = self.words.message(&note.message);
+        let text = if is_error { text } else { format!("warning: {text}") };
+        self.report.message(now, &text, is_error)
     }
 
     /// Reports of a failed operation: all of them in the log of errors, the first of each kind
