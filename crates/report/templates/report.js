@@ -392,8 +392,14 @@
   isDark.addEventListener('change', drawAll);
   // The page of a run that goes on has newer charts now.
   document.addEventListener('charts', (event) => {
+    // Those that still wait keep their turn, so that a slow page draws each of them.
+    const waited = [...waiting].map((chart) => chart.id);
     charts = event.detail;
     waiting.clear();
+    for (const id of waited) {
+      const newer = charts.find((chart) => chart.id === id);
+      if (newer) waiting.add(newer);
+    }
     drawAll();
   });
   // Paper does not wait.
