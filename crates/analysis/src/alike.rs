@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use plan::param::{Param, ValueKind, find, find_fio};
 use record::Record;
 
 use crate::entries::{Entries, Entry};
@@ -28,45 +29,8 @@ pub enum DifferenceKind {
     Surroundings,
 }
 
-/// Options that say where, how long and what to print, and not what I/O to do. Any other option
-/// counts as workload, also one that is not known here.
-const SURROUNDINGS: [&str; 24] = [
-    "description",
-    "directory",
-    "disable_bw_measurement",
-    "disable_clat",
-    "disable_lat",
-    "disable_slat",
-    "eta",
-    "filename",
-    "filename_format",
-    "group_reporting",
-    "log_avg_msec",
-    "name",
-    "nfs_url",
-    "output",
-    "output-format",
-    "percentile_list",
-    "ramp_time",
-    "randseed",
-    "runtime",
-    "status-interval",
-    "time_based",
-    "write_bw_log",
-    "write_iops_log",
-    "write_lat_log",
-];
-
-/// Options of fio with their defaults: leaving one out means the same as writing this value.
-const DEFAULTS: [(&str, &str); 7] = [
-    ("bs", "4096"),
-    ("direct", "0"),
-    ("ioengine", "psync"),
-    ("numjobs", "1"),
-    ("ramp_time", "0"),
-    ("rw", "read"),
-    ("rwmixread", "50"),
-];
+/// What fio's command line says of its output, and some results list among the options.
+const OF_OUTPUT: [&str; 4] = ["eta", "output", "output-format", "status-interval"];
 
 /// Text for a job that only one side has.
 const THERE: &str = "there";
@@ -82,9 +46,7 @@ pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
     let mut known: HashSet<Difference> = HashSet::new();
     let mut note = |kind, what: &str, baseline: String, candidate: String| {
         let difference = Difference { kind, what: what.to_owned(), baseline, candidate };
-        if !is_same(what, &difference.baseline, &difference.candidate)
-            && known.insert(difference.clone())
-        {
+        if known.insert(difference.clone()) {
             found.push(difference);
         }
     };
@@ -98,11 +60,13 @@ pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
         ("memory_bytes", number(a.host.memory_bytes), number(b.host.memory_bytes)),
         ("clock", a.clock.source.clone(), b.clock.source.clone()),
     ] {
-        if !from.is_empty() && !to.is_empty() {
+        if !from.is_empty() && !to.is_empty() && from != to {
             note(DifferenceKind::Surroundings, what, from, to);
         }
     }
-    note(DifferenceKind::Surroundings, "emulation", emulation(a), emulation(b));
+    if emulation(a) != emulation(b) {
+        note(DifferenceKind::Surroundings, "emulation", emulation(a), emulation(b));
+    }
     let (from, to) = (Entries::of(a), Entries::of(b));
     let is_only = from.is_one();
     for entry in from.list() {
@@ -116,15 +80,18 @@ pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
         let (from, to) = (facts(a, entry), facts(b, other));
         let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
         for name in names {
+            let param = find_fio(name).or_else(|| find(name));
+            let usual = param.map(usual).unwrap_or_default();
             let value = |facts: &BTreeMap<String, String>| {
-                facts.get(name).cloned().or_else(|| default_of(name)).unwrap_or_default()
+                facts.get(name).cloned().unwrap_or_else(|| usual.to_owned())
             };
             let (from, to) = (value(&from), value(&to));
             let is_unknown = name == "engine" && (from.is_empty() || to.is_empty());
-            let is_place = SURROUNDINGS.contains(&name.as_str()) || name == "targets";
+            let is_load = param.map_or(name != "targets", |param| param.is_load)
+                && !OF_OUTPUT.contains(&name.as_str());
             let kind =
-                if is_place { DifferenceKind::Surroundings } else { DifferenceKind::Workload };
-            if !is_unknown && !is_same(name, &from, &to) {
+                if is_load { DifferenceKind::Workload } else { DifferenceKind::Surroundings };
+            if !is_unknown && !is_same(param, &from, &to) {
                 note(kind, &place(name), from, to);
             }
         }
@@ -150,23 +117,43 @@ fn number(value: u64) -> String {
     if value == 0 { String::new() } else { value.to_string() }
 }
 
-fn default_of(name: &str) -> Option<String> {
-    let known = DEFAULTS.iter().find(|(option, _)| *option == name);
-    known.map(|(_, value)| (*value).to_owned())
+/// Returns the value that a parameter has where it is left out; empty where it has none.
+fn usual(param: &Param) -> &'static str {
+    match param.kind {
+        ValueKind::Flag if param.default.is_empty() => "0",
+        _ => param.default,
+    }
 }
 
-/// Returns whether two values of an option mean the same.
-fn is_same(name: &str, from: &str, to: &str) -> bool {
-    if from.eq_ignore_ascii_case(to) {
-        return true;
-    }
-    // Names of jobs, hosts and files are no sizes, however they look.
-    let is_text = matches!(name, "host" | "version" | "kernel" | "targets" | "filename" | "name");
+/// Returns whether two values of an option mean the same. One that is no parameter may be a size.
+fn is_same(param: Option<&Param>, from: &str, to: &str) -> bool {
+    let kind = param.map(|param| param.kind);
+    let meant = |text: &str| match kind {
+        // Without a value a flag is set.
+        Some(ValueKind::Flag) if text.is_empty() => "1".to_owned(),
+        Some(ValueKind::Enum(choices)) => {
+            let choice = choices.iter().find(|it| it.name == text || it.aliases.contains(&text));
+            choice.map_or(text, |choice| choice.name).to_owned()
+        }
+        _ => text.to_owned(),
+    };
+    let (from, to) = (meant(from), meant(to));
+    // Names of files and the like are no sizes, however they look.
+    let is_text = matches!(
+        kind,
+        Some(
+            ValueKind::Str
+                | ValueKind::OptionalStr
+                | ValueKind::PathList
+                | ValueKind::Pattern { .. }
+        )
+    );
     let size = |text: &str| {
         let parsed = units::fio::parse_size(text, units::fio::SizeRules::default()).ok()?;
         parsed.warnings.is_empty().then_some(parsed.value)
     };
-    !is_text && size(from).is_some_and(|value| size(to) == Some(value))
+    from.eq_ignore_ascii_case(&to)
+        || !is_text && size(&from).is_some_and(|value| size(&to) == Some(value))
 }
 
 fn emulation(record: &Record) -> String {

@@ -79,20 +79,11 @@ pub enum GateName {
 
 impl GateName {
     /// All checks, in the order in which a summary lists them.
-    pub const ALL: [GateName; 12] = [
-        GateName::Errors,
-        GateName::Steady,
-        GateName::Credits,
-        GateName::WriteCache,
-        GateName::Offered,
-        GateName::QueueDepth,
-        GateName::Generator,
-        GateName::Little,
-        GateName::Footprint,
-        GateName::PageCache,
-        GateName::SocketBuffers,
-        GateName::MountOptions,
-    ];
+    pub const ALL: [GateName; 12] = units::all_of!(
+        GateName:
+        Errors, Steady, Credits, WriteCache, Offered, QueueDepth, Generator, Little, Footprint,
+        PageCache, SocketBuffers, MountOptions,
+    );
 
     /// Returns the stable short name for scripts.
     pub fn as_str(self) -> &'static str {

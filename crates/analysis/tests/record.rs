@@ -8,6 +8,8 @@ use analysis::sampled::{evened, sample_s};
 use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point, Rules, assess};
 use hist::Histogram;
+use plan::param::{Param, ValueKind, all};
+use proptest::prelude::*;
 use record::{
     ArrivalsRecord, DirRecord, EmulationRecord, EngineQueueRecord, EngineRecord, Figure,
     HostRecord, HostShareRecord, Interval, IntervalDir, IntervalLatency, IntervalResponse,
@@ -493,4 +495,71 @@ fn unlike_runs_say_what_differs() {
     assert_eq!(found, expected.map(|(kind, what)| (kind, what.to_owned())));
     let fewer = differs(|record| record.jobs.truncate(1));
     assert_eq!(fewer, [(Workload, "workers".to_owned())]);
+}
+
+/// The parameters of fio that have a usual value.
+fn usual() -> Vec<&'static Param> {
+    all().filter(|param| !param.fio.is_empty() && !param.default.is_empty()).collect()
+}
+
+fn written(param: &Param, value: &str) -> (String, String) {
+    (param.fio[0].to_owned(), value.to_owned())
+}
+
+proptest! {
+    #[test]
+    fn a_usual_value_means_the_same_written_or_not(
+        chosen in prop::sample::subsequence(usual(), 0..40),
+        is_global in any::<bool>(),
+    ) {
+        let found = differs(|record| {
+            let options = chosen.iter().map(|param| written(param, param.default));
+            if is_global {
+                record.global_options.extend(options);
+            } else {
+                record.jobs[0].options.extend(options);
+            }
+        });
+        prop_assert_eq!(found, []);
+    }
+
+    #[test]
+    fn another_value_is_another_workload_where_it_says_what_is_done(
+        param in prop::sample::select(usual()),
+    ) {
+        let other = match param.kind {
+            ValueKind::Bool if param.default == "1" => "0",
+            ValueKind::Bool => "1",
+            ValueKind::Int { .. } => "7777",
+            _ => return Ok(()),
+        };
+        let found = differs(|record| record.jobs[0].options.push(written(param, other)));
+        let kind = if param.is_load {
+            DifferenceKind::Workload
+        } else {
+            DifferenceKind::Surroundings
+        };
+        // How many workers there are, and how deep, is taken from what they did.
+        let is_done = ["numjobs", "iodepth"].contains(&param.fio[0]);
+        let expected = [(kind, param.fio[0].to_owned())];
+        prop_assert_eq!(found.as_slice(), if is_done { &[] } else { &expected[..] });
+    }
+}
+
+#[test]
+fn a_flag_is_set_without_a_value_and_logs_are_no_workload() {
+    let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let found = differs(|record| {
+        record.jobs[0].options.push(option("norandommap", ""));
+        record.jobs[0].options.push(option("write_hist_log", "h"));
+        record.jobs[0].options.push(option("log_hist_msec", "100"));
+        record.jobs[0].options.push(option("not_known", "1"));
+    });
+    let expected = [
+        (DifferenceKind::Workload, "norandommap"),
+        (DifferenceKind::Workload, "not_known"),
+        (DifferenceKind::Surroundings, "log_hist_msec"),
+        (DifferenceKind::Surroundings, "write_hist_log"),
+    ];
+    assert_eq!(found, expected.map(|(kind, what)| (kind, what.to_owned())));
 }

@@ -31,19 +31,11 @@ pub enum Format {
 
 impl Format {
     /// All of them, in the order of messages.
-    pub const ALL: [Format; 11] = [
-        Format::Iostat,
-        Format::SysstatJson,
-        Format::SadfTable,
-        Format::SadfPairs,
-        Format::Vmstat,
-        Format::Perfmon,
-        Format::Biosnoop,
-        Format::Blkparse,
-        Format::Iolog,
-        Format::AzureMonitor,
-        Format::CloudWatch,
-    ];
+    pub const ALL: [Format; 11] = units::all_of!(
+        Format:
+        Iostat, SysstatJson, SadfTable, SadfPairs, Vmstat, Perfmon, Biosnoop, Blkparse, Iolog,
+        AzureMonitor, CloudWatch,
+    );
 
     /// Returns its name, as users know it.
     pub fn name(self) -> &'static str {

@@ -15,7 +15,7 @@ pub enum Cloud {
 
 impl Cloud {
     /// All of them.
-    pub const ALL: [Cloud; 3] = [Cloud::Azure, Cloud::Aws, Cloud::Gcp];
+    pub const ALL: [Cloud; 3] = units::all_of!(Cloud: Azure, Aws, Gcp);
 
     /// Returns its word in tables: `Azure`, `AWS` or `GCP`.
     pub fn as_str(self) -> &'static str {

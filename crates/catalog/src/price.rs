@@ -84,7 +84,7 @@ pub enum Term {
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 3] = [Term::OnDemand, Term::OneYear, Term::ThreeYears];
+    pub const ALL: [Term; 3] = units::all_of!(Term: OnDemand, OneYear, ThreeYears);
 
     /// Returns its word in tables and options: `on-demand`, `1y` or `3y`.
     pub fn as_str(self) -> &'static str {

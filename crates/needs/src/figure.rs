@@ -17,7 +17,7 @@ pub enum Label {
 
 impl Label {
     /// All of them, the surest first.
-    pub const ALL: [Label; 3] = [Label::Measured, Label::Estimated, Label::Assumed];
+    pub const ALL: [Label; 3] = units::all_of!(Label: Measured, Estimated, Assumed);
 
     /// Returns its word in files and tables.
     pub fn word(self) -> &'static str {
@@ -46,8 +46,7 @@ pub enum Percentile {
 
 impl Percentile {
     /// All of them, from the smallest on.
-    pub const ALL: [Percentile; 4] =
-        [Percentile::P50, Percentile::P90, Percentile::P99, Percentile::Max];
+    pub const ALL: [Percentile; 4] = units::all_of!(Percentile: P50, P90, P99, Max);
 
     /// Returns the share of time in which more may be asked, 0 to 1.
     pub fn rest(self) -> f64 {

@@ -130,7 +130,7 @@ pub enum VolumeUse {
 
 impl VolumeUse {
     /// All of them.
-    pub const ALL: [VolumeUse; 3] = [VolumeUse::Data, VolumeUse::Log, VolumeUse::Temp];
+    pub const ALL: [VolumeUse; 3] = units::all_of!(VolumeUse: Data, Log, Temp);
 
     /// Returns its word in files.
     pub fn word(self) -> &'static str {

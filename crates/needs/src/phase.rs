@@ -22,7 +22,7 @@ pub enum PhaseName {
 
 impl PhaseName {
     /// All of them.
-    pub const ALL: [PhaseName; 3] = [PhaseName::Normal, PhaseName::OffPeak, PhaseName::Peak];
+    pub const ALL: [PhaseName; 3] = units::all_of!(PhaseName: Normal, OffPeak, Peak);
 
     /// Returns its word in files and tables.
     pub fn word(self) -> &'static str {

@@ -14,7 +14,7 @@ pub enum Direction {
 
 impl Direction {
     /// All directions, in the order in which every output lists them.
-    pub const ALL: [Direction; 3] = [Direction::Read, Direction::Write, Direction::Trim];
+    pub const ALL: [Direction; 3] = units::all_of!(Direction: Read, Write, Trim);
 
     /// Returns the lower-case word used in every output.
     pub fn name(self) -> &'static str {

@@ -93,25 +93,11 @@ pub struct OpTraits {
 
 impl OpKind {
     /// All kinds, in the order in which outputs list them.
-    pub const ALL: [OpKind; 17] = [
-        OpKind::Read,
-        OpKind::Write,
-        OpKind::Trim,
-        OpKind::Fsync,
-        OpKind::Fdatasync,
-        OpKind::SyncFileRange,
-        OpKind::Mkdir,
-        OpKind::Rmdir,
-        OpKind::Create,
-        OpKind::Open,
-        OpKind::Close,
-        OpKind::Delete,
-        OpKind::Stat,
-        OpKind::Setattr,
-        OpKind::Access,
-        OpKind::Copy,
-        OpKind::Move,
-    ];
+    pub const ALL: [OpKind; 17] = units::all_of!(
+        OpKind:
+        Read, Write, Trim, Fsync, Fdatasync, SyncFileRange, Mkdir, Rmdir, Create, Open, Close,
+        Delete, Stat, Setattr, Access, Copy, Move,
+    );
 
     /// Returns what the kind is to the rest of the program.
     #[inline]

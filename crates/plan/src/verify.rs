@@ -49,26 +49,11 @@ pub enum VerifyMethod {
 
 impl VerifyMethod {
     /// All methods.
-    pub const ALL: [VerifyMethod; 18] = [
-        VerifyMethod::Md5,
-        VerifyMethod::Crc64,
-        VerifyMethod::Crc32c,
-        VerifyMethod::Crc32,
-        VerifyMethod::Crc16,
-        VerifyMethod::Crc7,
-        VerifyMethod::XxHash,
-        VerifyMethod::Sha1,
-        VerifyMethod::Sha256,
-        VerifyMethod::Sha512,
-        VerifyMethod::Sha3_224,
-        VerifyMethod::Sha3_256,
-        VerifyMethod::Sha3_384,
-        VerifyMethod::Sha3_512,
-        VerifyMethod::Meta,
-        VerifyMethod::Pattern,
-        VerifyMethod::PatternHeader,
-        VerifyMethod::Null,
-    ];
+    pub const ALL: [VerifyMethod; 18] = units::all_of!(
+        VerifyMethod:
+        Md5, Crc64, Crc32c, Crc32, Crc16, Crc7, XxHash, Sha1, Sha256, Sha512, Sha3_224, Sha3_256,
+        Sha3_384, Sha3_512, Meta, Pattern, PatternHeader, Null,
+    );
 
     /// Returns whether blocks carry a header.
     pub fn has_header(self) -> bool {

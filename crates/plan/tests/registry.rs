@@ -9,9 +9,9 @@ use std::process::Command;
 use plan::files::Size;
 use plan::load::Rate;
 use plan::param::{
-    AccessValue, ENGINES, Field, Names, Param, Setting, Support, Value, ValueKind, all, apply_rank,
-    cmdhelp, completion_words, engine_note, explain, find, find_engine, find_fio, finish,
-    reference_markdown, settings, suggest,
+    AccessValue, Category, ENGINES, Field, Names, Param, Setting, Support, Value, ValueKind, all,
+    apply_rank, cmdhelp, completion_words, engine_note, explain, find, find_engine, find_fio,
+    finish, reference_markdown, settings, suggest,
 };
 use plan::verify::PatternPart;
 use plan::workload::{Access, BlockSize, Distribution};
@@ -54,6 +54,14 @@ fn every_entry_is_documented() {
         assert!(is_ours, "`{name}`: our names are lower case with underscores");
         let words: HashSet<&str> = choices(param).iter().copied().collect();
         assert_eq!(words.len(), choices(param).len(), "`{name}`: a word stands twice");
+    }
+}
+
+#[test]
+fn results_and_logs_are_no_load() {
+    for param in all().filter(|it| matches!(it.category(), Category::Report | Category::Logs)) {
+        // What `k` stands for changes all sizes.
+        assert_eq!(param.is_load, param.name == "kb_base", "{}", param.name);
     }
 }
 

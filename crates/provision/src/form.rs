@@ -31,19 +31,10 @@ pub enum Form {
 
 impl Form {
     /// All of them.
-    pub const ALL: [Form; 11] = [
-        Form::Bicep,
-        Form::Terraform,
-        Form::AzureCli,
-        Form::AwsCli,
-        Form::Gcloud,
-        Form::Mdadm,
-        Form::Fstab,
-        Form::StorageSpaces,
-        Form::Nfs,
-        Form::Suite,
-        Form::Job,
-    ];
+    pub const ALL: [Form; 11] = units::all_of!(
+        Form:
+        Bicep, Terraform, AzureCli, AwsCli, Gcloud, Mdadm, Fstab, StorageSpaces, Nfs, Suite, Job,
+    );
 
     /// Returns its name on the command line.
     pub fn as_str(self) -> &'static str {

@@ -65,8 +65,9 @@ struct About {
 
 impl Figure {
     /// All of them, in the order of columns.
-    pub const ALL: &[Figure] =
-        &[Iops, BytesPerS, Mean, Min, P50, P90, P95, P99, P99_9, P99_99, Max];
+    pub const ALL: &[Figure] = &units::all_of!(
+        Figure: Iops, BytesPerS, Mean, Min, P50, P90, P95, P99, P99_9, P99_99, Max
+    );
 
     /// Of a direction of a job.
     pub const OF_JOB: &[Figure] = &[Iops, BytesPerS, Mean, P50, P99, P99_9, Max];

@@ -241,14 +241,10 @@ pub enum Marker {
 
 impl Marker {
     /// All, in the order in which series take them.
-    pub(crate) const ALL: [Marker; 6] = [
-        Marker::Circle,
-        Marker::Square,
-        Marker::Diamond,
-        Marker::TriangleUp,
-        Marker::TriangleDown,
-        Marker::Cross,
-    ];
+    pub(crate) const ALL: [Marker; 6] = units::all_of!(
+        Marker:
+        Circle, Square, Diamond, TriangleUp, TriangleDown, Cross,
+    );
 }
 
 /// A shaded span of x.

@@ -29,8 +29,7 @@ pub enum State {
 }
 
 impl State {
-    const ALL: [State; 5] =
-        [State::Running, State::Complete, State::Interrupted, State::Failed, State::Partial];
+    const ALL: [State; 5] = units::all_of!(State: Running, Complete, Interrupted, Failed, Partial);
 
     /// Returns the word for it.
     pub fn word(self) -> &'static str {

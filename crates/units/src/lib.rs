@@ -6,7 +6,8 @@
 //!
 //! Beside them stand the hash that tells bytes apart where that is stored ([`fnv1a`]), the mixer of
 //! 64 bits that random numbers come from ([`mix64`]), the search for names that look alike
-//! ([`nearest`]), and the system's words for its errors ([`system_text`]).
+//! ([`nearest`]), the system's words for its errors ([`system_text`]), and the list of an enum's
+//! values that has them all ([`all_of!`]).
 //!
 //! It never decides what a number is for: ranges of options belong to `plan`'s registry, lists
 //! and job files to `dialects`. No I/O, no panic on any text.
@@ -20,6 +21,7 @@ pub mod fio;
 mod fnv;
 mod human_parse;
 mod human_print;
+mod listed;
 #[cfg(test)]
 mod misuse;
 mod mix;

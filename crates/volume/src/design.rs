@@ -184,7 +184,7 @@ pub enum FileSystem {
 
 impl FileSystem {
     /// All of them.
-    pub const ALL: [FileSystem; 2] = [FileSystem::Ext4, FileSystem::Xfs];
+    pub const ALL: [FileSystem; 2] = units::all_of!(FileSystem: Ext4, Xfs);
 
     /// Returns its name, as `mount` has it.
     pub fn as_str(self) -> &'static str {

@@ -21,15 +21,6 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// All of them.
-    pub const ALL: [Standing; 5] = [
-        Standing::Sound,
-        Standing::Caution,
-        Standing::NotMet,
-        Standing::CannotTell,
-        Standing::Invalid,
-    ];
-
     /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {

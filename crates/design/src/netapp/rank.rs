@@ -15,7 +15,7 @@ pub enum Qos {
 
 impl Qos {
     /// Both.
-    pub const ALL: [Qos; 2] = [Qos::Auto, Qos::Manual];
+    pub const ALL: [Qos; 2] = units::all_of!(Qos: Auto, Manual);
 
     /// Returns its word in design files.
     pub fn as_str(self) -> &'static str {

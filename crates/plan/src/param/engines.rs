@@ -45,7 +45,11 @@ const NO_NETWORK: &str = "sockets are not measured; `null` shows the generator's
 /// Every engine that a job file may name: ours first, then those that are not built in.
 pub static ENGINES: &[EngineName] = &[
     ours("io_uring", EngineKind::Uring, "asynchronous I/O through a submission ring"),
-    ours("libaio", EngineKind::Aio, "Linux native asynchronous I/O; needs direct=1 to be so"),
+    ours(
+        "libaio",
+        EngineKind::Aio,
+        "Linux native asynchronous I/O; without direct=1 its calls wait for each I/O",
+    ),
     ours("sync", EngineKind::Sync, "one read or write at a time, by pread and pwrite"),
     ours("psync", EngineKind::Sync, "one read or write at a time, by pread and pwrite"),
     ours("vsync", EngineKind::VectoredSync, "one preadv or pwritev at a time"),
@@ -159,7 +163,7 @@ fn built_in() -> Vec<&'static str> {
 
 // Engines of fio that know the same switches.
 const PRIORITY: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
-const URING: &[&str] = &["io_uring", "io_uring_cmd"];
+pub(super) const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 
 pub(super) static PARAMS: &[Param] = &[
     Param {

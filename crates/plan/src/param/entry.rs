@@ -25,6 +25,9 @@ pub struct Param {
     pub short: &'static str,
     /// A paragraph: meaning, unit, interactions, what differs from fio.
     pub long: &'static str,
+    /// It says what I/O is done. The others say where, for how long, or what is measured, printed
+    /// and permitted: runs that differ in them alone can be compared.
+    pub is_load: bool,
     /// Whether it works, and if not what to do.
     pub support: Support,
     /// Changes the job as the value says. Returns what is wrong with the value otherwise.

@@ -25,6 +25,7 @@ pub(crate) const BASE: Param = Param {
     default: "",
     short: "",
     long: "",
+    is_load: true,
     support: Support::Full,
     lower: |_, _| Ok(()),
     get: |_| None,

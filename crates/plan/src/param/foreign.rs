@@ -1,6 +1,7 @@
 //! Switches of engines that are not built in, so that a file naming them gets an answer that names
 //! the engine. Their values are not looked at.
 
+use super::engines::URING;
 use super::entry::{Param, Support, ValueKind};
 use super::fields::BASE;
 
@@ -33,7 +34,6 @@ const HTTP: &[&str] = &["http"];
 const NET: &[&str] = &["net", "netsplice"];
 const REMOTE: &[&str] = &["net", "netsplice", "rdma", "libhdfs"];
 const SPDK: &[&str] = &["spdk_bdev", "spdk"];
-const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const URING_CMD: &[&str] = &["io_uring_cmd"];
 const URING_OR_XNVME: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const XNVME: &[&str] = &["xnvme"];

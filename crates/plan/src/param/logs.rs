@@ -11,6 +11,7 @@ use crate::{Job, job_field};
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "bandwidth_log",
+        is_load: false,
         fio: &["write_bw_log"],
         kind: ValueKind::OptionalStr,
         short: "write a log of the bandwidth",
@@ -21,6 +22,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "iops_log",
+        is_load: false,
         fio: &["write_iops_log"],
         kind: ValueKind::OptionalStr,
         short: "write a log of the I/O rate",
@@ -30,6 +32,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "latency_log",
+        is_load: false,
         fio: &["write_lat_log"],
         kind: ValueKind::OptionalStr,
         short: "write logs of the three latencies",
@@ -40,6 +43,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "histogram_log",
+        is_load: false,
         fio: &["write_hist_log"],
         kind: ValueKind::OptionalStr,
         short: "write a log of latency histograms",
@@ -49,6 +53,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_window_ms",
+        is_load: false,
         fio: &["log_avg_msec"],
         kind: COUNT,
         default: "0",
@@ -59,6 +64,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_value",
+        is_load: false,
         fio: &["log_window_value", "log_max_value"],
         default: "avg",
         short: "what a latency log line holds",
@@ -68,6 +74,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "histogram_window_ms",
+        is_load: false,
         fio: &["log_hist_msec"],
         kind: COUNT,
         default: "0",
@@ -77,6 +84,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "histogram_coarseness",
+        is_load: false,
         fio: &["log_hist_coarseness"],
         kind: ValueKind::Int { min: 0, max: 6 },
         default: "0",
@@ -87,6 +95,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_offset",
+        is_load: false,
         fio: &["log_offset"],
         kind: ValueKind::Bool,
         default: "0",
@@ -96,6 +105,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_priority",
+        is_load: false,
         fio: &["log_prio"],
         kind: ValueKind::Bool,
         default: "0",
@@ -106,6 +116,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_issue_time",
+        is_load: false,
         fio: &["log_issue_time"],
         kind: ValueKind::Bool,
         default: "0",
@@ -115,6 +126,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_unix_epoch",
+        is_load: false,
         fio: &["log_alternate_epoch", "log_unix_epoch"],
         kind: ValueKind::Bool,
         short: "times in logs count from the Unix epoch",
@@ -124,6 +136,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_clock",
+        is_load: false,
         fio: &["log_alternate_epoch_clock_id"],
         kind: COUNT,
         default: "0",
@@ -134,6 +147,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_per_worker",
+        is_load: false,
         fio: &["per_job_logs"],
         kind: ValueKind::Bool,
         default: "1",
@@ -143,6 +157,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_entries",
+        is_load: false,
         fio: &["log_entries"],
         kind: ValueKind::Int { min: 1024, max: 1_048_576 },
         default: "1024",
@@ -154,6 +169,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_compression",
+        is_load: false,
         fio: &["log_compression"],
         kind: ValueKind::Int { min: 1024, max: 536_870_912 },
         short: "compress log entries in memory",
@@ -166,6 +182,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_compression_cpus",
+        is_load: false,
         fio: &["log_compression_cpus"],
         kind: ValueKind::NumberList,
         short: "CPUs that compress log entries",
@@ -175,6 +192,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "log_compressed",
+        is_load: false,
         fio: &["log_store_compressed"],
         kind: ValueKind::Bool,
         short: "write compressed log files",
@@ -187,6 +205,7 @@ pub(super) static PARAMS: &[Param] = &[
 pub(super) static REPLAY: &[Param] = &[
     Param {
         name: "write_replay",
+        is_load: false,
         fio: &["write_iolog"],
         kind: ValueKind::Str,
         short: "record the I/O to a file",

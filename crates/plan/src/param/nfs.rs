@@ -14,6 +14,7 @@ const NFS: &[&str] = &["nfs"];
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nfs_url",
+        is_load: false,
         fio: &["nfs_url"],
         engines: NFS,
         kind: ValueKind::Str,

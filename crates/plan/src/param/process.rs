@@ -5,6 +5,7 @@ use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, Codec, Plain, Word, choice, choices, field, meaning, put, word, word_for,
 };
+use crate::errno::Errno;
 use crate::job::CpuPolicy;
 use crate::{Job, job_field};
 
@@ -248,6 +249,7 @@ pub(super) static ERRORS: &[Param] = &[
     },
     Param {
         name: "error_dump",
+        is_load: false,
         fio: &["error_dump"],
         kind: ValueKind::Bool,
         default: "0",
@@ -266,6 +268,7 @@ pub(super) static ERRORS: &[Param] = &[
     },
     Param {
         name: "allow_mounted",
+        is_load: false,
         fio: &["allow_mounted_write"],
         kind: ValueKind::Bool,
         default: "0",
@@ -276,6 +279,7 @@ pub(super) static ERRORS: &[Param] = &[
     },
     Param {
         name: "overwrite_filesystem",
+        is_load: false,
         fio: &[],
         kind: ValueKind::Bool,
         default: "0",
@@ -299,44 +303,6 @@ const CONTINUE: [Word<(bool, bool, bool)>; 6] = [
     word("io", &[], "reads, writes and trims may fail", (true, true, false)),
     word("verify", &[], "verification may fail", (false, false, true)),
     word("all", &["1"], "all of these may fail", (true, true, true)),
-];
-
-/// Error numbers of Linux that I/O meets, by name.
-const ERRNO: &[(&str, i32)] = &[
-    ("EPERM", 1),
-    ("ENOENT", 2),
-    ("EINTR", 4),
-    ("EIO", 5),
-    ("ENXIO", 6),
-    ("EBADF", 9),
-    ("EAGAIN", 11),
-    ("ENOMEM", 12),
-    ("EACCES", 13),
-    ("EFAULT", 14),
-    ("EBUSY", 16),
-    ("EEXIST", 17),
-    ("ENODEV", 19),
-    ("ENOTDIR", 20),
-    ("EISDIR", 21),
-    ("EINVAL", 22),
-    ("ENFILE", 23),
-    ("EMFILE", 24),
-    ("ETXTBSY", 26),
-    ("EFBIG", 27),
-    ("ENOSPC", 28),
-    ("ESPIPE", 29),
-    ("EROFS", 30),
-    ("EPIPE", 32),
-    ("EDOM", 33),
-    ("ERANGE", 34),
-    ("ENODATA", 61),
-    ("EOVERFLOW", 75),
-    ("EILSEQ", 84),
-    ("EOPNOTSUPP", 95),
-    ("ETIMEDOUT", 110),
-    ("ESTALE", 116),
-    ("EREMOTEIO", 121),
-    ("EDQUOT", 122),
 ];
 
 fn lower_ignore_error(job: &mut Job, value: &Value) -> Result<(), ValueError> {
@@ -364,8 +330,8 @@ fn get_ignore_error(job: &Job) -> Option<Value> {
 }
 
 fn errno(word: &str) -> Result<i32, ValueError> {
-    if let Some((_, code)) = ERRNO.iter().find(|(name, _)| *name == word) {
-        return Ok(*code);
+    if let Some(errno) = Errno::of_name(word) {
+        return Ok(errno.number);
     }
     match word.parse::<i32>() {
         Ok(code) if code > 0 => Ok(code),

@@ -9,6 +9,7 @@ use crate::{Job, job_field};
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "group_reporting",
+        is_load: false,
         fio: &["group_reporting"],
         kind: ValueKind::Flag,
         short: "one result per group instead of per worker",
@@ -19,6 +20,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "stats",
+        is_load: false,
         fio: &["stats"],
         kind: ValueKind::Bool,
         default: "1",
@@ -28,6 +30,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "percentiles",
+        is_load: false,
         fio: &["percentile_list"],
         kind: ValueKind::FloatList { n_max: PERCENTILES_MAX, min: 0.0, max: 100.0 },
         default: "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99",
@@ -42,6 +45,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "reduce_clock",
+        is_load: false,
         fio: &["gtod_reduce"],
         kind: ValueKind::Bool,
         default: "0",
@@ -69,6 +73,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "clat_percentiles",
+        is_load: false,
         fio: &["clat_percentiles"],
         kind: ValueKind::Bool,
         default: "1",
@@ -78,6 +83,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "lat_percentiles",
+        is_load: false,
         fio: &["lat_percentiles"],
         kind: ValueKind::Bool,
         default: "0",
@@ -88,6 +94,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "slat_percentiles",
+        is_load: false,
         fio: &["slat_percentiles"],
         kind: ValueKind::Bool,
         default: "0",
@@ -97,6 +104,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "disable_lat",
+        is_load: false,
         fio: &["disable_lat"],
         kind: ValueKind::Bool,
         default: "0",
@@ -106,6 +114,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "disable_clat",
+        is_load: false,
         fio: &["disable_clat"],
         kind: ValueKind::Bool,
         default: "0",
@@ -115,6 +124,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "disable_slat",
+        is_load: false,
         fio: &["disable_slat"],
         kind: ValueKind::Bool,
         default: "0",
@@ -124,6 +134,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "disable_bandwidth",
+        is_load: false,
         fio: &["disable_bw_measurement", "disable_bw"],
         kind: ValueKind::Bool,
         default: "0",
@@ -134,6 +145,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "bandwidth_sample_ms",
+        is_load: false,
         fio: &["bwavgtime"],
         kind: COUNT,
         default: "500",
@@ -144,6 +156,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "iops_sample_ms",
+        is_load: false,
         fio: &["iopsavgtime"],
         kind: COUNT,
         default: "500",
@@ -154,6 +167,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "unified",
+        is_load: false,
         fio: &["unified_rw_reporting"],
         default: "none",
         short: "directions together or apart",
@@ -163,6 +177,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "significant_figures",
+        is_load: false,
         fio: &["significant_figures"],
         kind: ValueKind::Int { min: 1, max: 10 },
         default: "4",
@@ -182,6 +197,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "unit_base",
+        is_load: false,
         fio: &["unit_base"],
         default: "0",
         short: "bytes or bits in the output",
@@ -190,6 +206,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "disk_util",
+        is_load: false,
         fio: &["disk_util"],
         kind: ValueKind::Bool,
         default: "1",
@@ -200,6 +217,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "block_error_percentiles",
+        is_load: false,
         fio: &["block_error_percentiles"],
         kind: ValueKind::Bool,
         default: "0",

@@ -14,6 +14,7 @@ use crate::{Job, job_field};
 pub(super) static PLACES: &[Param] = &[
     Param {
         name: "file_names",
+        is_load: false,
         fio: &["filename"],
         vdbench: "sd.lun",
         kind: ValueKind::PathList,
@@ -26,6 +27,7 @@ pub(super) static PLACES: &[Param] = &[
     },
     Param {
         name: "directories",
+        is_load: false,
         fio: &["directory"],
         vdbench: "fsd.anchor",
         kind: ValueKind::PathList,
@@ -37,6 +39,7 @@ pub(super) static PLACES: &[Param] = &[
     },
     Param {
         name: "file_name_format",
+        is_load: false,
         fio: &["filename_format"],
         kind: ValueKind::Str,
         default: "$jobname.$jobnum.$filenum",
@@ -48,6 +51,7 @@ pub(super) static PLACES: &[Param] = &[
     },
     Param {
         name: "unique_file_names",
+        is_load: false,
         fio: &["unique_filename"],
         kind: ValueKind::Bool,
         default: "1",

@@ -15,6 +15,7 @@ use crate::{Job, job_field};
 pub(super) static GENERAL: &[Param] = &[
     Param {
         name: "name",
+        is_load: false,
         fio: &["name"],
         kind: ValueKind::Str,
         short: "name of the job",
@@ -24,6 +25,7 @@ pub(super) static GENERAL: &[Param] = &[
     },
     Param {
         name: "description",
+        is_load: false,
         fio: &["description"],
         kind: ValueKind::Str,
         short: "text that is stored with the results",
@@ -54,6 +56,7 @@ pub(super) static GENERAL: &[Param] = &[
     },
     Param {
         name: "worker_name",
+        is_load: false,
         fio: &["comm"],
         kind: ValueKind::Str,
         short: "name of the process of the job",
@@ -75,6 +78,7 @@ pub(super) static GENERAL: &[Param] = &[
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "runtime",
+        is_load: false,
         fio: &["runtime", "timeout"],
         vdbench: "rd.elapsed",
         kind: SECONDS,
@@ -87,6 +91,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "time_based",
+        is_load: false,
         fio: &["time_based"],
         kind: ValueKind::Flag,
         short: "start over until the runtime ends",
@@ -122,6 +127,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "ramp_time",
+        is_load: false,
         fio: &["ramp_time"],
         vdbench: "rd.warmup",
         kind: SECONDS,
@@ -133,6 +139,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "ramp_size_bytes",
+        is_load: false,
         fio: &["ramp_size"],
         kind: NUMBER,
         default: "0",
@@ -179,6 +186,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "steady_criterion",
+        is_load: false,
         fio: &["steadystate", "ss"],
         kind: ValueKind::Words,
         default: "iops_slope:0.01%",
@@ -194,6 +202,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "steady_window",
+        is_load: false,
         fio: &["steadystate_duration", "ss_dur"],
         kind: SECONDS,
         default: "0",
@@ -204,6 +213,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "steady_ramp",
+        is_load: false,
         fio: &["steadystate_ramp_time", "ss_ramp"],
         kind: SECONDS,
         default: "0",
@@ -214,6 +224,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "steady_check_interval",
+        is_load: false,
         fio: &["steadystate_check_interval", "ss_interval"],
         kind: SECONDS,
         default: "1",
@@ -259,6 +270,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "clock_source",
+        is_load: false,
         fio: &["clocksource"],
         kind: ValueKind::Enum(CLOCKS),
         short: "clock that times are read from",
@@ -271,6 +283,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "clock_cpu",
+        is_load: false,
         fio: &["gtod_cpu"],
         kind: COUNT,
         short: "CPU of a thread that only reads the clock",
@@ -284,6 +297,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "start_clock",
+        is_load: false,
         fio: &["job_start_clock_id"],
         kind: COUNT,
         default: "0",

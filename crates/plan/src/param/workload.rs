@@ -375,6 +375,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
     Param {
         name: "seed",
+        is_load: false,
         fio: &["randseed"],
         kind: NUMBER,
         default: "0x89",

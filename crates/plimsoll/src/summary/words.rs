@@ -1,5 +1,6 @@
 //! Words and numbers of the summary's lines.
 
+use plan::Errno;
 use record::{DirRecord, JobRecord};
 
 use crate::fill::fill_below;
@@ -111,34 +112,8 @@ pub(crate) fn wrap(text: &str, indent: usize, columns: usize) -> String {
 
 /// Returns the name of an error number of Linux with its meaning, for those that storage raises.
 pub(super) fn error_words(errno: i32) -> String {
-    let known = ERRORS.iter().find(|(number, ..)| *number == errno);
-    match known {
-        Some((_, name, meaning)) => format!("{name} ({meaning})"),
+    match Errno::of_number(errno) {
+        Some(Errno { name, meaning, .. }) => format!("{name} ({meaning})"),
         None => format!("error {errno}"),
     }
 }
-
-const ERRORS: [(i32, &str, &str); 22] = [
-    (1, "EPERM", "operation not permitted"),
-    (2, "ENOENT", "no such file or directory"),
-    (5, "EIO", "input/output error"),
-    (6, "ENXIO", "no such device or address"),
-    (9, "EBADF", "bad file descriptor"),
-    (11, "EAGAIN", "try again"),
-    (12, "ENOMEM", "out of memory"),
-    (13, "EACCES", "permission denied"),
-    (16, "EBUSY", "device or resource busy"),
-    (19, "ENODEV", "no such device"),
-    (22, "EINVAL", "invalid argument"),
-    (27, "EFBIG", "file too large"),
-    (28, "ENOSPC", "no space left"),
-    (30, "EROFS", "read-only file system"),
-    (61, "ENODATA", "no data available: unreadable sector"),
-    (84, "EILSEQ", "data differs from what was written"),
-    (95, "EOPNOTSUPP", "not supported"),
-    (110, "ETIMEDOUT", "timed out"),
-    (116, "ESTALE", "stale file handle"),
-    (121, "EREMOTEIO", "remote input/output error"),
-    (122, "EDQUOT", "quota exceeded"),
-    (125, "ECANCELED", "cancelled"),
-];

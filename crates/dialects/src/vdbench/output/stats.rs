@@ -5,21 +5,10 @@ use record::{CpuShares, IntervalSeries};
 use crate::vdbench::run::FileOperation;
 
 /// Every kind of operation, in the order of the columns of a file system's flatfile.
-pub const OPERATIONS: [FileOperation; N_OPERATIONS] = [
-    FileOperation::Read,
-    FileOperation::Write,
-    FileOperation::Mkdir,
-    FileOperation::Rmdir,
-    FileOperation::Create,
-    FileOperation::Open,
-    FileOperation::Close,
-    FileOperation::Delete,
-    FileOperation::Getattr,
-    FileOperation::Setattr,
-    FileOperation::Access,
-    FileOperation::Copy,
-    FileOperation::Move,
-];
+pub const OPERATIONS: [FileOperation; N_OPERATIONS] = units::all_of!(
+    FileOperation:
+    Read, Write, Mkdir, Rmdir, Create, Open, Close, Delete, Getattr, Setattr, Access, Copy, Move,
+);
 const N_OPERATIONS: usize = 13;
 
 pub use crate::vdbench::fwd::operation_name;
