@@ -32,7 +32,7 @@ pub use needs::{
     FACTOR_MAX, Growth, MOUNTS, MachineNeed, NeedLoad, NeedPhase, NeedSource, NeedVolume, Needs,
     SCHEMA, VolumeUse, design_mount, mount,
 };
-pub use phase::{MINUTES_PER_DAY, PhaseName, PhaseRule, Window, check_hours};
+pub use phase::{HoursClash, MINUTES_PER_DAY, PhaseName, PhaseRule, Window, check_hours};
 pub use read::{declares, parse};
 pub use requirements::{
     LoadRequirement, MachineRequirement, PEAK_FACTOR, Requirements, VolumeRequirement, requirements,

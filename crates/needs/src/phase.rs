@@ -119,21 +119,37 @@ impl PhaseRule {
     }
 }
 
-/// Makes sure that no minute of the day is of two phases.
-///
-/// # Errors
-/// Returns which minute it is, and which phases.
-pub fn check_hours(rules: &[PhaseRule]) -> Result<(), String> {
-    for minute in 0..MINUTES_PER_DAY {
-        let of = |rule: &&PhaseRule| rule.windows.iter().any(|window| window.holds(minute));
-        let mut claims = rules.iter().filter(of);
-        if let (Some(one), Some(other)) = (claims.next(), claims.next()) {
-            let (hour, minute) = (minute / 60, minute % 60);
-            let (one, other) = (one.name, other.name);
-            return Err(format!("{hour:02}:{minute:02} is in phase {one} and in {other}"));
-        }
+/// A minute of the day that two phases claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HoursClash {
+    /// The first such minute of the day.
+    pub minute: u32,
+    /// The phase whose rule stands first.
+    pub first: PhaseName,
+    /// The other one.
+    pub other: PhaseName,
+    /// Position of the other one's rule.
+    pub other_idx: usize,
+}
+
+impl fmt::Display for HoursClash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (hour, minute) = (self.minute / 60, self.minute % 60);
+        write!(f, "{hour:02}:{minute:02} is in phase {} and in {}", self.first, self.other)
     }
-    Ok(())
+}
+
+/// Makes sure that no minute of the day is of two phases. Returns each rule that claims a minute
+/// of one before it, with the first such minute.
+pub fn check_hours(rules: &[PhaseRule]) -> Vec<HoursClash> {
+    let holds = |rule: &PhaseRule, minute| rule.windows.iter().any(|window| window.holds(minute));
+    let clash = |(other_idx, other): (usize, &PhaseRule)| {
+        (0..MINUTES_PER_DAY).filter(|minute| holds(other, *minute)).find_map(|minute| {
+            let first = rules[..other_idx].iter().find(|rule| holds(rule, minute))?;
+            Some(HoursClash { minute, first: first.name, other: other.name, other_idx })
+        })
+    };
+    rules.iter().enumerate().filter_map(clash).collect()
 }
 
 #[cfg(test)]
@@ -160,8 +176,13 @@ mod tests {
                 texts.iter().map(|text| PhaseRule::parse(text).expect("a phase")).collect();
             check_hours(&rules)
         };
-        assert_eq!(of(&["peak=9-17", "normal=17-20,6-9"]), Ok(()));
-        let found = of(&["peak=9-17", "normal=16-18"]).expect_err("one hour is of both");
-        assert_eq!(found, "16:00 is in phase peak and in normal");
+        assert_eq!(of(&["peak=9-17", "normal=17-20,6-9"]), []);
+        let found = of(&["peak=9-17", "normal=16-18", "off-peak=17-19"]);
+        let found: Vec<_> = found.iter().map(|it| (it.other_idx, it.to_string())).collect();
+        let expected = [
+            (1, "16:00 is in phase peak and in normal".to_owned()),
+            (2, "17:00 is in phase normal and in off-peak".to_owned()),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -50,6 +50,9 @@ pub fn parse(text: &str) -> (Option<Needs>, Vec<Diagnostic>) {
     (Some(needs).filter(|_| !has_error), findings)
 }
 
+/// The parts of the day of a phase, each with its place.
+type Hours = Vec<(Window, Range<usize>)>;
+
 struct Reader<'a> {
     findings: Findings<'a>,
     /// Names of the volumes that there are.
@@ -92,8 +95,10 @@ impl Reader<'_> {
         }
         needs.volumes = volumes.into_iter().map(|keys| self.volume(keys)).collect();
         let at: Vec<Range<usize>> = phases.iter().map(|keys| keys.at.clone()).collect();
-        needs.phases = phases.into_iter().map(|keys| self.phase(keys)).collect();
-        self.check_phases(&needs.phases, &at);
+        let read = phases.into_iter().map(|keys| self.phase(keys));
+        let (phases, hours): (Vec<NeedPhase>, Vec<Hours>) = read.unzip();
+        needs.phases = phases;
+        self.check_phases(&needs.phases, &at, &hours);
         keys.finish(&mut self.findings);
         needs
     }
@@ -228,7 +233,8 @@ impl Reader<'_> {
         known
     }
 
-    fn phase(&mut self, mut keys: Keys<'_>) -> NeedPhase {
+    /// Reads a phase, and its parts of the day with their places.
+    fn phase(&mut self, mut keys: Keys<'_>) -> (NeedPhase, Hours) {
         let (name, name_at) = self.required(&mut keys, "name");
         let parsed = PhaseName::parse(&name);
         if let Err(text) = parsed.as_ref().map_err(Clone::clone)
@@ -236,10 +242,11 @@ impl Reader<'_> {
         {
             self.findings.error("bad-value", &name_at, text);
         }
-        let mut hours = Vec::new();
+        let (mut hours, mut windows) = (Vec::new(), Vec::new());
         for (text, at) in keys.texts("hours", &mut self.findings) {
-            if let Err(text) = Window::parse(text) {
-                self.findings.error("bad-value", &at, text);
+            match Window::parse(text) {
+                Ok(window) => windows.push((window, at)),
+                Err(text) => self.findings.error("bad-value", &at, text),
             }
             hours.push(text.to_owned());
         }
@@ -262,7 +269,7 @@ impl Reader<'_> {
             phase.volumes.push(load);
         }
         keys.finish(&mut self.findings);
-        phase
+        (phase, windows)
     }
 
     fn load(&mut self, mut keys: Keys<'_>) -> NeedLoad {
@@ -381,20 +388,24 @@ impl Reader<'_> {
     }
 
     /// Makes sure that phases have names and hours of their own.
-    fn check_phases(&mut self, phases: &[NeedPhase], at: &[Range<usize>]) {
+    fn check_phases(&mut self, phases: &[NeedPhase], at: &[Range<usize>], hours: &[Hours]) {
         for (idx, phase) in phases.iter().enumerate() {
             if phases[..idx].iter().any(|other| other.name == phase.name) {
                 let text = format!("there are two phases {}: write one of each", phase.name);
                 self.findings.error("same-name", &at[idx], text);
             }
         }
-        let rule = |phase: &NeedPhase| PhaseRule {
+        let rule = |(phase, hours): (&NeedPhase, &Hours)| PhaseRule {
             name: phase.name,
-            windows: phase.hours.iter().filter_map(|text| Window::parse(text).ok()).collect(),
+            windows: hours.iter().map(|(window, _)| *window).collect(),
         };
-        let rules: Vec<PhaseRule> = phases.iter().map(rule).collect();
-        if let (Err(text), Some(at)) = (check_hours(&rules), at.last()) {
-            self.findings.error("contradiction", at, text);
+        let rules: Vec<PhaseRule> = phases.iter().zip(hours).map(rule).collect();
+        for clash in check_hours(&rules) {
+            // The part of the day of the later phase, which is the one that may not be there.
+            let mut own = hours[clash.other_idx].iter();
+            if let Some((_, at)) = own.find(|(window, _)| window.holds(clash.minute)) {
+                self.findings.error("contradiction", at, clash.to_string());
+            }
         }
     }
 }

@@ -32,7 +32,9 @@ impl Phases {
                 None => rules.push(rule.clone()),
             }
         }
-        check_hours(&rules)?;
+        if let Some(clash) = check_hours(&rules).first() {
+            return Err(clash.to_string());
+        }
         Ok(Phases::with_rest(rules))
     }
 

@@ -110,7 +110,10 @@ fn parts_fit_each_other() {
     check(&format!("{FILE}{steering}"), (10, 8), &["control character", "'\\u{1b}'"]);
     let hours = FILE.replacen("'normal'", "'normal'\nhours = ['9-12']", 1);
     let text = format!("{hours}[[phase]]\nname = 'peak'\nhours = ['11-17']\n");
-    check(&text, (10, 1), &["11:00 is in phase normal and in peak"]);
+    check(&text, (12, 10), &["11:00 is in phase normal and in peak"]);
+    let rest = "[[phase]]\nname = 'off-peak'\nhours = ['22-6']\n";
+    let at_mistake = text.replace("['11-17']", "['20-22', '11-17']");
+    check(&format!("{at_mistake}{rest}"), (12, 19), &["11:00 is in phase normal and in peak"]);
     check("[[volume]]\nname = \n[[phase]]\n", (2, 8), &[""]);
 }
 
