@@ -81,6 +81,12 @@ pub enum EngineError {
         /// What stands in the way.
         reason: String,
     },
+    /// What was to be written has come into use, or was given contents, since it was opened.
+    #[error("{why}")]
+    Taken {
+        /// What is in the way, with the target, and what to do.
+        why: String,
+    },
     /// A number is outside of what the engine takes.
     #[error("{what} is {value}, but must be {expected}")]
     OutOfRange {
@@ -113,6 +119,7 @@ impl EngineError {
             EngineError::System { .. }
             | EngineError::BadPath { .. }
             | EngineError::ThreadLost
+            | EngineError::Taken { .. }
             | EngineError::OutOfRange { .. } => None,
         }
     }
@@ -126,6 +133,7 @@ impl EngineError {
             EngineError::Remote { errno, .. } => Some(*errno),
             EngineError::DirectRefused { .. } => Some(libc::EINVAL),
             EngineError::NoSpace { .. } => Some(libc::ENOSPC),
+            EngineError::Taken { .. } => Some(libc::EBUSY),
             EngineError::Unavailable { .. }
             | EngineError::BadPath { .. }
             | EngineError::ThreadLost

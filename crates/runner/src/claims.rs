@@ -4,7 +4,8 @@
 //! Between the start of a run and the start of a step another program may have made a file system
 //! on a device, or mounted it. While it is held (`O_EXCL`), no other program can. A device is held
 //! once, not once per worker; commands around the step find it free. Where programs share devices,
-//! as several of fio on purpose do, it is checked and released.
+//! as several of fio on purpose do, it is checked and released, and checked once more before the
+//! first write of a worker that waited in between.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -52,6 +53,20 @@ impl Claims {
         let mut devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
         let claim = devices.entry(facts.rdev()).or_insert_with(|| self.look(job, path));
         claim.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    /// Looks again at a device that was opened some time ago, unless it is held since then.
+    ///
+    /// # Errors
+    /// As [`Claims::claim`].
+    pub(crate) fn look_again(&self, job: &Job, path: &Path) -> Result<(), SetupError> {
+        let Ok(facts) = std::fs::metadata(path) else { return Ok(()) };
+        let devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        match devices.get(&facts.rdev()) {
+            Some(Ok(Some(_held))) => Ok(()),
+            // One worker at a time: each holds the device for the moment of its look.
+            Some(Ok(None) | Err(_)) | None => self.look(job, path).map(|_released| ()),
+        }
     }
 
     fn look(&self, job: &Job, path: &Path) -> Claim {

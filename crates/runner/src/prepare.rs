@@ -447,6 +447,12 @@ impl EngineBuilder {
         EngineBuilder { tree, ..self }
     }
 
+    /// Returns what looks at the job's devices once more.
+    pub(crate) fn second_look(&self) -> SecondLook {
+        let devices = if self.volumes.is_none() { self.devices.clone() } else { Vec::new() };
+        SecondLook { devices, claims: Arc::clone(&self.claims), job: Arc::clone(&self.job) }
+    }
+
     /// Opens the files and builds the engine. On the worker's own thread. `stop` cuts short what
     /// may take long.
     pub(crate) fn build(self, stop: &AtomicBool) -> Result<Box<dyn Engine>, SetupError> {
@@ -494,6 +500,26 @@ impl EngineBuilder {
         engine::offload(n_threads, files, arena, &|files, arena| {
             Ok(self.waits.wrap(engine::build(&self.spec, files, arena, options)?))
         })
+    }
+}
+
+/// Looks once more at the block devices that a job changes, for a worker that waited since it
+/// opened them.
+pub(crate) struct SecondLook {
+    devices: Vec<PathBuf>,
+    claims: Arc<Claims>,
+    job: Arc<Job>,
+}
+
+impl SecondLook {
+    /// # Errors
+    /// When one has come into use, or holds something now.
+    pub(crate) fn look(&self) -> Result<(), EngineError> {
+        for device in &self.devices {
+            let looked = self.claims.look_again(&self.job, device);
+            looked.map_err(|SetupError { message, .. }| EngineError::Taken { why: message })?;
+        }
+        Ok(())
     }
 }
 

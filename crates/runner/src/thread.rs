@@ -45,6 +45,8 @@ impl ThreadContext {
     /// last event of the worker.
     pub(crate) fn run(mut self, builder: EngineBuilder) -> WorkerEvent {
         sharpen_timers();
+        let waits = self.delay_ns > 0 || self.surroundings.job.wait_for.is_some();
+        let second_look = waits.then(|| builder.second_look());
         let surroundings = self.surroundings.apply(&self.signals).map_err(SetupError::from);
         let prepared = surroundings.and_then(|locked| {
             let engine = builder.build(&self.signals.stop)?;
@@ -71,12 +73,8 @@ impl ThreadContext {
             events: self.events.clone(),
             idx: self.idx,
         };
-        let engine_error = if self.filler.is_needed() {
-            drive(&mut self.worker, &mut context, engine.as_mut(), &mut self.filler)
-        } else {
-            drive(&mut self.worker, &mut context, engine.as_mut(), &mut NoBytes)
-        }
-        .err();
+        let looked = second_look.map_or(Ok(()), |second_look| second_look.look());
+        let engine_error = looked.and_then(|()| self.drive(&mut context, engine.as_mut())).err();
         let ended_ns = self.clock.now_ns();
         let mut usage = Usage::of_thread().since(usage);
         usage += engine.end_threads();
@@ -110,6 +108,19 @@ impl ThreadContext {
         result.remarks = remarks;
         result.remarks.extend(self.nothing_left());
         WorkerEvent::Ended { idx: self.idx, result: Box::new(result) }
+    }
+
+    /// Drives the worker to its end.
+    fn drive(
+        &mut self,
+        context: &mut DriveContext,
+        engine: &mut dyn Engine,
+    ) -> Result<(), EngineError> {
+        if self.filler.is_needed() {
+            drive(&mut self.worker, context, engine, &mut self.filler)
+        } else {
+            drive(&mut self.worker, context, engine, &mut NoBytes)
+        }
     }
 
     /// Reports that the worker is ready, and waits for the start.

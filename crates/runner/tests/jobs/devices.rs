@@ -155,6 +155,36 @@ fn a_shared_device_is_asked_about_and_not_held() {
     assert_eq!(reads.outcome, Outcome::Complete, "{:?}", reads.jobs[0].error_message);
 }
 
+/// A worker that waits has opened its device long before it writes.
+#[test]
+fn a_shared_device_is_asked_about_again_when_a_worker_has_waited() {
+    let bench = Bench::new();
+    for waiting in ["startdelay=2\n", "wait_for=first\n"] {
+        let Some(device) = LoopDevice::new(&bench) else { return };
+        let text = format!(
+            "[global]\nbs=4k\nsize=1m\nioengine=psync\n[first]\nfilename=@/f\nrw=randread\n\
+             time_based\nruntime=2\nrate_iops=100\n[late]\nrw=randwrite\nfilename={}\n{waiting}",
+            device.path()
+        );
+        let plan = bench.plan(&text);
+        let share = |options: &mut RunOptions| options.shares_devices = true;
+        let mut is_made = None;
+        let record = bench.run_plan(&plan, share, &mut |event| {
+            if matches!(event, RunEvent::Status(_)) && is_made.is_none() {
+                is_made = Some(command(&["mkswap", device.path()]).is_some());
+            }
+        });
+        if is_made != Some(true) {
+            testing::skipped!("no mkswap here");
+            return;
+        }
+        let late = &record.jobs[1];
+        assert_eq!((late.error_errno, n_ios(late)), (libc::EBUSY, 0), "{waiting}");
+        assert!(late.error_message.contains("which holds swap"), "{}", late.error_message);
+        assert_eq!(record.outcome, Outcome::Failed);
+    }
+}
+
 /// A write to the file changes the file system below the kernel that has it mounted.
 #[test]
 fn a_file_that_is_mounted_by_a_loop_device_is_refused() {
