@@ -360,6 +360,21 @@ fn limits_errors_and_commands() {
 }
 
 #[test]
+fn commands_around_everything_are_before_the_first_run_and_after_the_last() {
+    let text = "startcmd=\"first\"\nendcmd=\"last\"\nsd=sd1,lun=/tmp/a,size=1g\nwd=wd1,sd=sd1\n\
+                rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1,startcmd=\"own\"\n\
+                rd=rd2,wd=wd1,iorate=max,elapsed=10,interval=1\n";
+    let parsed = parse_text("text", text, &Options::default(), &host());
+    let (plan, _) = dialects::vdbench::plan_of(&parsed.runs, &parsed, &host());
+    let found = plan.steps;
+    let commands: Vec<(&[String], &[String])> =
+        found.iter().map(|step| (&step.exec_before[..], &step.exec_after[..])).collect();
+    let texts = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let (before, after) = (texts(&["first", "own"]), texts(&["last"]));
+    assert_eq!(commands, [(&before[..], &[][..]), (&[][..], &after[..])]);
+}
+
+#[test]
 fn contents_of_writes() {
     let of = |general: &str| {
         let text = format!(

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use plan::{Diagnostic, Plan, Severity, Step};
 
-use super::lower::{Context, let_files_be_made, step};
+use super::lower::{Context, let_files_be_made, step, texts_at};
 use super::options::Options;
 use super::parsed::Parsed;
 use super::read::{parse_files, parse_text, sd_format};
-use super::run::{Rate, Run};
+use super::run::{CommandTime, Rate, Run};
 use super::{luns, simulation, sniff, write};
 use crate::dialect::{self, Dialect, PlainForm, ReadPlan, Request};
 use crate::{Likeness, Loader, NO_HOST, Translation};
@@ -86,7 +86,8 @@ pub(super) fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -
     ReadPlan { parsed, listing: Some(listing), plain: Some(plain), draws_anew: true }
 }
 
-/// Returns the plan of these runs, one step each, and what stands against it.
+/// Returns the plan of these runs, one step each, with the commands around all of them, and what
+/// stands against it.
 pub fn plan_of(runs: &[Run], parsed: &Parsed, loader: &dyn Loader) -> (Plan, Vec<Diagnostic>) {
     let mut findings = Vec::new();
     let mut steps: Vec<Step> = Vec::with_capacity(runs.len());
@@ -105,6 +106,13 @@ pub fn plan_of(runs: &[Run], parsed: &Parsed, loader: &dyn Loader) -> (Plan, Vec
             let _ = write!(step.name, " {name}={value}");
         }
         steps.push(step);
+    }
+    let commands = &parsed.settings.commands;
+    if let Some(first) = steps.first_mut() {
+        first.exec_before.splice(0..0, texts_at(CommandTime::Start, commands));
+    }
+    if let Some(last) = steps.last_mut() {
+        last.exec_after.extend(texts_at(CommandTime::End, commands));
     }
     (Plan { sources: parsed.sources.clone(), steps, ..Plan::default() }, findings)
 }

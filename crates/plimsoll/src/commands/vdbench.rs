@@ -382,7 +382,7 @@ fn measure(
         seed::set(&mut plan, seed);
         session.log(&format!("seed {seed}: `--seed {seed}` repeats the draws of this pass"));
         let first = if n_passes == 0 { 0 } else { n_formats };
-        lower::add_commands(&mut plan, &line.parsed.settings.commands, &session.folder_path());
+        lower::pass_output(&mut plan, &session.folder_path());
         session.begin(first, n_passes);
         let mut is_reported = false;
         let mut kept = Keeper::begin(&ours.keep, &options, &plan, "");

@@ -5,9 +5,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom};
 
 use dialects::Loader;
-use dialects::vdbench::lower::texts_at;
 use dialects::vdbench::output::LunSeen;
-use dialects::vdbench::run::{Command, CommandTime, Run, Work};
+use dialects::vdbench::run::{Run, Work};
 use dialects::vdbench::{self, Parsed};
 use plan::{Diagnostic, Plan};
 
@@ -58,14 +57,8 @@ fn size_of(lun: &str) -> Option<u64> {
     }
 }
 
-/// Adds the commands around everything, and passes the output directory to all commands.
-pub(super) fn add_commands(plan: &mut Plan, commands: &[Command], path: &str) {
-    if let Some(first) = plan.steps.first_mut() {
-        first.exec_before.splice(0..0, texts_at(CommandTime::Start, commands));
-    }
-    if let Some(last) = plan.steps.last_mut() {
-        last.exec_after.extend(texts_at(CommandTime::End, commands));
-    }
+/// Passes the output directory to all commands.
+pub(super) fn pass_output(plan: &mut Plan, path: &str) {
     for step in &mut plan.steps {
         for command in step.exec_before.iter_mut().chain(&mut step.exec_after) {
             *command = command.replace("$output", path);
