@@ -63,7 +63,8 @@ pub use listed::{Latency, ListedLatencies, ListedLatency};
 pub use parts::compare_parts;
 pub use place::{DeviceRecord, NetworkRecord, PlaceRecord};
 pub use record::{
-    HostShareRecord, LossRecord, Note, NoteSeverity, Outcome, Record, SCHEMA, StartRecord,
+    HostShareRecord, LOG_FAILED, LOG_INCOMPLETE, LossRecord, Note, NoteSeverity, Outcome, Record,
+    SCHEMA, StartRecord,
 };
 pub use step::{IoErrorRecord, StepRecord};
 pub use suite::{

@@ -169,6 +169,12 @@ pub struct Note {
     pub message: String,
 }
 
+/// Code of the note that no logs were written.
+pub const LOG_FAILED: &str = "log-failed";
+
+/// Code of the note that a log lacks its end.
+pub const LOG_INCOMPLETE: &str = "log-incomplete";
+
 /// Weight of a [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

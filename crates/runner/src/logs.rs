@@ -20,7 +20,7 @@ use dialects::fio::output::log::{LogColumns, LogKind, LogLine};
 use dialects::fio::output::log::{aggregate_file_name, file_name, line};
 use dialects::fio::output::packed_log;
 use plan::{Direction, Job};
-use record::{Interval, NoteSeverity};
+use record::{Interval, LOG_FAILED, LOG_INCOMPLETE, NoteSeverity};
 use units::system_text;
 use worker::{LogEvent, LogSender, Meters};
 
@@ -311,7 +311,7 @@ impl LogWriter {
         self.closing.store(true, Release);
         self.thread.thread().unpark();
         self.thread.join().unwrap_or_else(|_| {
-            vec![(NoteSeverity::Error, "log-failed", "the writer of the logs panicked".to_owned())]
+            vec![(NoteSeverity::Error, LOG_FAILED, "the writer of the logs panicked".to_owned())]
         })
     }
 }
@@ -435,7 +435,7 @@ impl Writing {
             findings.push((NoteSeverity::Warning, "log-slow", text));
         }
         let problems = self.files.into_iter().filter_map(LogFile::finish);
-        findings.extend(problems.map(|text| (NoteSeverity::Warning, "log-incomplete", text)));
+        findings.extend(problems.map(|text| (NoteSeverity::Error, LOG_INCOMPLETE, text)));
         findings
     }
 }
@@ -462,7 +462,7 @@ pub(crate) fn bandwidth_logs(options: &RunOptions, intervals: &[Interval]) -> Ve
             }
             Err(error) => Some(LogError { path, error }.to_string()),
         };
-        findings.extend(problem.map(|text| (NoteSeverity::Warning, "log-incomplete", text)));
+        findings.extend(problem.map(|text| (NoteSeverity::Error, LOG_INCOMPLETE, text)));
     }
     findings
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use record::NoteSeverity;
+use record::{LOG_FAILED, NoteSeverity};
 use units::system_text;
 
 use worker::SharedWalks;
@@ -97,7 +97,7 @@ pub(crate) fn run_step(
 fn start_logs(running: &mut Running<'_>, logs: LogSetup) -> Option<LogWriter> {
     logs.start().unwrap_or_else(|error| {
         let text = format!("no logs are written: {}", system_text(error));
-        running.notes.push((NoteSeverity::Error, "log-failed", text));
+        running.notes.push((NoteSeverity::Error, LOG_FAILED, text));
         None
     })
 }

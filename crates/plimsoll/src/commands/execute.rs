@@ -8,7 +8,7 @@ use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use fleet::run::{Fleet, FleetEvent};
 use plan::{Diagnostic, Plan};
-use record::{Note, Outcome, Record};
+use record::{LOG_FAILED, LOG_INCOMPLETE, Note, Outcome, Record};
 use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions, Stop};
 
 use super::follow::{FollowArgs, Follower};
@@ -493,6 +493,7 @@ fn judge_hosts(record: &mut Record, rules: &Rules) {
 /// Returns what the record says about the run as an exit code.
 fn exit(record: &Record) -> Exit {
     match record.outcome {
+        Outcome::Complete if lacks_logs(record) => Exit::RunFailed,
         Outcome::Failed => Exit::RunFailed,
         Outcome::Partial => Exit::Invalid,
         Outcome::Interrupted => Exit::Interrupted,
@@ -502,6 +503,11 @@ fn exit(record: &Record) -> Exit {
             Standing::CannotTell | Standing::Invalid => Exit::Invalid,
         },
     }
+}
+
+/// Returns whether a log that was asked for could not be written, or not all of it.
+pub(super) fn lacks_logs(record: &Record) -> bool {
+    record.notes.iter().any(|note| [LOG_FAILED, LOG_INCOMPLETE].contains(&&*note.code))
 }
 
 /// Returns the command and its arguments, for the record.

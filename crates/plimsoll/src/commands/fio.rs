@@ -269,13 +269,34 @@ fn measure(
     exit(&record, n_failed).once(session.finish(&record))
 }
 
-/// Returns fio's exit code: the number of failed workers as far as a byte goes.
+/// Returns fio's exit code, the number of failed workers as far as a byte goes; or 1 where logs are
+/// lost, which fio does not count.
 fn exit(record: &Record, n_failed: usize) -> Exit {
     match record.outcome {
         Outcome::Interrupted => SIGNALLED,
+        Outcome::Complete if execute::lacks_logs(record) => Exit::Fio(1),
         Outcome::Complete => Exit::Fio(0),
         Outcome::Failed | Outcome::Partial => {
             Exit::Fio(u8::try_from(n_failed.max(1)).unwrap_or(u8::MAX))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{LOG_INCOMPLETE, Note, NoteSeverity};
+
+    use super::*;
+
+    #[test]
+    fn lost_logs_reach_the_exit_code() {
+        let note = |code: &str| Note {
+            severity: NoteSeverity::Error,
+            code: code.to_owned(),
+            message: "log `a` ends early".to_owned(),
+        };
+        let of = |notes| exit(&Record { notes, ..Record::default() }, 0);
+        assert!(matches!(of(vec![]), Exit::Fio(0)));
+        assert!(matches!(of(vec![note(LOG_INCOMPLETE)]), Exit::Fio(1)));
     }
 }
