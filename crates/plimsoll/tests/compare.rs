@@ -7,6 +7,7 @@ use std::path::Path;
 use common::Sandbox;
 use record::{
     Figure, HostRecord, Interval, IntervalDir, IntervalLatency, JobRecord, PerDirRecord, Record,
+    StepValidity,
 };
 use serde_json::Value;
 
@@ -148,6 +149,22 @@ fn one_run_each_is_compared_by_its_seconds_and_says_so() {
     fits(&text);
     assert!(text.contains("one run on each side: intervals come from its seconds"), "{text}");
     assert!(text.contains("take at least 4 of"), "{text}");
+}
+
+#[test]
+fn an_invalid_run_says_so() {
+    let sandbox = Sandbox::new();
+    let mut stopped = record(10_000, 2);
+    stopped.validity = vec![StepValidity { is_valid: false, ..StepValidity::default() }];
+    write(&sandbox, "a", &[record(10_000, 1)]);
+    write(&sandbox, "b", &[stopped]);
+    for form in [&[][..], &["--markdown"]] {
+        let outcome = sandbox.plimsoll_keeping(&[&["compare", "./a", "./b"], form].concat());
+        let text = outcome.stdout.replace('\\', "");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("is invalid, see `plimsoll show`"), "{text}");
+        assert_eq!(text.matches("is invalid").count(), 1, "{text}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use analysis::alike::{Difference, DifferenceKind};
+use analysis::assess::Standing;
 use analysis::compare::Verdict;
 use analysis::sets::{Basis, Row, SetComparison};
 use export::Run;
@@ -103,6 +104,9 @@ fn put_runs(lines: &mut Vec<Line>, word: &'static str, runs: &[Run]) {
             Outcome::Interrupted => "was interrupted",
             Outcome::Failed => "failed in part",
             Outcome::Partial => "lost hosts on the way",
+            Outcome::Complete if Standing::of(&run.record) == Standing::Invalid => {
+                "is invalid, see `plimsoll show`: its figures are not what was asked for"
+            }
             Outcome::Complete if run.record.notes.iter().any(is_bad) => {
                 "has warnings, see `plimsoll show`"
             }
