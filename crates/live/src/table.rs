@@ -26,9 +26,9 @@ pub(crate) fn headline(live: &Live) -> String {
     let elapsed = format_duration(std::time::Duration::from_secs(elapsed_s));
     let ramp = if last.is_some_and(|last| last.ramp) { ", ramp: not counted" } else { "" };
     match (live.outcome(), last) {
-        (Some(outcome), _) => format!("{elapsed}, {}", line::outcome(outcome)),
+        (Some(outcome), _) => format!("ran for {elapsed}, {}", line::outcome(outcome)),
         (None, None) => "preparing".to_owned(),
-        (None, Some(_)) => format!("{of_steps}{elapsed}{ramp}"),
+        (None, Some(_)) => format!("{of_steps}running for {elapsed}{ramp}"),
     }
 }
 
