@@ -11,10 +11,10 @@ use record::Record;
 
 use crate::clock::{ClockEstimate, Exchange, Offset};
 use crate::frame::{FrameError, FrameSum};
+use crate::version::Version;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
 use crate::wire::{Ack, Arm, Assignment, Bye, Frame, Hello, Ping, Stop};
-use crate::{PROTOCOL_MAJOR, PROTOCOL_MINOR};
 
 /// Time between two questions for the time, which are the heartbeat, too.
 pub const PING_NS: u64 = 250_000_000;
@@ -166,6 +166,7 @@ pub struct AgentOutcome {
 /// The controller of a run.
 #[derive(Debug)]
 pub struct Controller {
+    version: Version,
     agents: Vec<Agent>,
     assignment: Assignment,
     policy: LossPolicy,
@@ -210,6 +211,7 @@ impl Controller {
             starts: Vec::new(),
         };
         Controller {
+            version: Version::OWN,
             agents: (0..n_agents).map(|_| agent()).collect(),
             assignment,
             policy,
@@ -221,6 +223,12 @@ impl Controller {
             only_lost_since_ns: None,
             is_finished: false,
         }
+    }
+
+    /// Speaks another version: what a later program does with agents of today can be tried.
+    #[must_use]
+    pub fn of_version(self, version: Version) -> Self {
+        Controller { version, ..self }
     }
 
     /// Takes an event that came at `now_ns`, and returns what follows, in order.
@@ -367,20 +375,11 @@ impl Controller {
         if agent.state != State::Awaited {
             return;
         }
-        let (theirs, minor) = (hello.protocol_major, hello.protocol_minor);
-        // A newer controller leaves out what an agent of the minor version before does not know.
-        let is_understood = theirs == PROTOCOL_MAJOR
-            && (PROTOCOL_MINOR.saturating_sub(1)..=PROTOCOL_MINOR).contains(&minor);
-        if is_understood {
+        let Some(reason) = self.version.unfit(hello) else {
             agent.state = State::Busy;
             return;
-        }
+        };
         agent.state = State::Refused;
-        let reason = format!(
-            "its plimsoll {} speaks protocol {theirs}.{minor}, this one {PROTOCOL_MAJOR}.\
-             {PROTOCOL_MINOR}: install the same version on both",
-            hello.program_version
-        );
         actions.push(Action::Tell(News::Refused(idx, vec![reason.clone()])));
         actions.push(Action::Send(idx, To::Bye(Bye { reason })));
         self.stop(actions);

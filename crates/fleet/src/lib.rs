@@ -20,6 +20,7 @@ pub mod merge;
 pub mod net;
 pub mod run;
 pub mod serve;
+pub mod version;
 #[rustfmt::skip]
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated")]
 pub mod wire;
