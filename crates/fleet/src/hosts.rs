@@ -201,7 +201,7 @@ fn expand_name(entry: &str, name: &str) -> Result<Vec<String>, String> {
 
 /// Returns whether a text may be a name: what ssh takes for an option is none, nor what a shell
 /// takes for more.
-fn is_word(text: &str) -> bool {
+pub(crate) fn is_word(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
 }

@@ -3,7 +3,8 @@
 //! An agent runs its part of a plan by whatever [`serve::Runs`] gives it, and sends what it
 //! measures as frames, each with what is new. The controller brings all to one start, adds the
 //! frames up, and makes one record of them. Both are state machines without I/O or clock
-//! ([`controller`], [`agent`]); `net` and `launch` carry bytes and start programs.
+//! ([`controller`], [`agent`], and [`lobby`] for agents that come by themselves); `net` and
+//! `launch` carry bytes and start programs.
 //!
 //! Never here: how a load is run (that is `runner`), text for people (`plimsoll`).
 //!
@@ -12,14 +13,17 @@
 pub mod agent;
 pub mod clock;
 pub mod controller;
+mod crew;
 pub mod frame;
 pub mod hosts;
 pub mod intervals;
 pub mod launch;
+pub mod lobby;
 pub mod merge;
 pub mod net;
 pub mod run;
 pub mod serve;
+pub mod token;
 pub mod version;
 #[rustfmt::skip]
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated")]

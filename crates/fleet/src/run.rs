@@ -5,26 +5,25 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use record::{HostShareRecord, Interval, LossRecord, Outcome, Record, StartRecord};
-use tokio::process::{Child, ChildStdin, ChildStdout};
-use tokio::sync::mpsc::{Sender, channel};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::controller::{Action, AgentOutcome, Controller, Event, LossPolicy, News};
-use crate::hosts::Host;
+use crate::crew::Crew;
 use crate::intervals::Joiner;
-use crate::launch::ssh::{Launched, Said, Ssh};
+use crate::launch::Launcher;
+use crate::launch::dial_in::NoCrew;
+use crate::lobby::LobbyNews;
 use crate::merge;
 use crate::monotonic_ns;
-use crate::net::controller::{AgentAt, AgentConnection, NetEvent, serve};
-use crate::wire::{Assignment, ToAgent};
+use crate::net::controller::{NetEvent, serve};
+use crate::net::door::Incoming;
+use crate::wire::Assignment;
 
 /// What is to be run, and where.
 #[derive(Debug)]
 pub struct Fleet {
-    /// The hosts.
-    pub hosts: Vec<Host>,
-    /// How their agents are started.
-    pub ssh: Ssh,
+    /// Where its agents come from.
+    pub launcher: Launcher,
     /// What each is to do; position and number of hosts are filled in.
     pub assignment: Assignment,
     /// What to do when one is lost.
@@ -34,8 +33,10 @@ pub struct Fleet {
 /// What happens during a run.
 #[derive(Debug)]
 pub enum FleetEvent<'a> {
-    /// Something about a host, or all.
-    News(&'a News),
+    /// An agent came by itself, or is gone again, before the run.
+    Lobby(&'a LobbyNews),
+    /// Something about a host, or all, and the names of the hosts.
+    News(&'a News, &'a [String]),
     /// A second of all hosts together.
     Interval(&'a Interval),
     /// The record as it would be if the run ended now.
@@ -51,6 +52,12 @@ pub enum FleetError {
     /// The program of the agents, or the means to speak with them, is not there.
     #[error("{0}")]
     Setup(String),
+    /// Too few agents came in time.
+    #[error("{0}")]
+    TooFew(String),
+    /// The user ended it before it began.
+    #[error("stopped before the agents were there")]
+    Stopped,
 }
 
 /// How long an agent may take from its launch to its first message.
@@ -58,9 +65,6 @@ const JOIN_NS: u64 = 60_000_000_000;
 
 /// How often a stop is asked about, and the least time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(50);
-
-/// How long an agent that has ended may take to leave.
-const LEAVE: Duration = Duration::from_secs(5);
 
 /// Time between two reports of the record: what is lost at most where the controller is killed.
 const REPORT_NS: u64 = 1_000_000_000;
@@ -72,6 +76,15 @@ const REPORT_PAUSE: u64 = 50;
 const EVENTS: usize = 1024;
 
 impl Fleet {
+    /// Returns the names of the hosts, as far as they are known before the run: agents that dial in
+    /// have theirs when they come.
+    pub fn names(&self) -> Vec<String> {
+        match &self.launcher {
+            Launcher::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
+            Launcher::DialIn(_) => Vec::new(),
+        }
+    }
+
     /// Runs it. `n_stops` says how often the user has asked for the end.
     ///
     /// # Errors
@@ -94,186 +107,93 @@ impl Fleet {
         n_stops: &dyn Fn() -> u32,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Record, FleetError> {
-        let n_hosts = self.hosts.len();
-        let (net, mut events) = channel(EVENTS);
-        let (connections, incoming) = channel(n_hosts.max(1));
-        let mut clients =
-            Clients { launches: self.launch(&net, &connections), there: BTreeMap::new() };
-        drop(connections);
-        let serving = tokio::spawn(serve(incoming, net));
-        let mut live = Live::new(n_hosts);
-        let mut controller =
-            Controller::new(n_hosts, self.assignment.clone(), self.policy, monotonic_ns(), JOIN_NS);
+        let (net, events) = channel(EVENTS);
+        let (connections, incoming) = channel(EVENTS);
+        let serving = tokio::spawn(serve(incoming, net.clone()));
+        let mut crew = self.crew(&net, connections, events, n_stops, on_event).await?;
+        let mut live = Live::new(crew.names.clone());
+        let mut controller = Controller::new(
+            crew.names.len(),
+            self.assignment.clone(),
+            self.policy,
+            monotonic_ns(),
+            JOIN_NS,
+        );
         let mut n_stopped = 0;
         'run: loop {
             let wait_ns = controller.due_ns().saturating_sub(monotonic_ns());
-            let event = tokio::select! {
-                Some(event) = events.recv() => match event {
-                    NetEvent::Opened(idx, sender) => {
-                        live.senders.insert(idx, sender);
-                        continue;
-                    }
-                    NetEvent::Message(idx, message) => Event::Message(idx, message),
-                    NetEvent::Closed(idx, reason) => {
-                        live.senders.remove(&idx);
-                        Event::Gone(idx, clients.why(idx, reason).await)
-                    }
-                },
-                Some(launched) = clients.launches.join_next() => {
-                    if let Ok(Some((idx, client))) = launched {
-                        clients.there.insert(idx, client);
-                    }
-                    continue;
+            let event = match crew.next(TICK.min(Duration::from_nanos(wait_ns))).await {
+                Some(event) => event,
+                None if n_stops() > n_stopped => {
+                    n_stopped += 1;
+                    Event::Stop
                 }
-                () = tokio::time::sleep(TICK.min(Duration::from_nanos(wait_ns))) => {
-                    if n_stops() > n_stopped {
-                        n_stopped += 1;
-                        Event::Stop
-                    } else {
-                        Event::Due
-                    }
-                }
+                None => Event::Due,
             };
             for action in controller.take(event, monotonic_ns()) {
                 match action {
-                    Action::Send(idx, kind) => live.send(idx, kind),
+                    Action::Send(idx, kind) => crew.send(idx, kind),
                     Action::Tell(news) => {
-                        self.tell(&news, &mut live, &controller, on_event);
+                        live.tell(&news, &controller, on_event);
                     }
                     Action::Finish => break 'run,
                 }
             }
         }
-        live.senders.clear();
-        clients.leave(&serving).await;
+        crew.leave(&serving).await;
         if !live.refused.is_empty() {
             // What the others did until they were stopped is no run.
             return Err(FleetError::Refused(live.refused));
         }
-        self.record(&controller).ok_or(FleetError::Refused(live.lost))
+        record(&live.names, &controller).ok_or(FleetError::Refused(live.lost))
     }
 
-    /// Calls all hosts at once.
-    fn launch(
+    /// Brings the agents of the run together.
+    async fn crew(
         &self,
         net: &Sender<NetEvent>,
-        connections: &Sender<AgentConnection<Io>>,
-    ) -> JoinSet<Option<(usize, Client)>> {
-        let mut launches = JoinSet::new();
-        for (idx, host) in self.hosts.iter().enumerate() {
-            let (ssh, host) = (self.ssh.clone(), host.clone());
-            let (net, connections) = (net.clone(), connections.clone());
-            launches.spawn(async move {
-                match ssh.launch(&host).await {
-                    Ok(Launched { io, client, said }) => {
-                        let connection = AgentConnection { io, agent: AgentAt(idx) };
-                        let _run_has_ended = connections.send(connection).await;
-                        Some((idx, Client { process: client, said }))
-                    }
-                    Err(reason) => {
-                        let _run_has_ended = net.send(NetEvent::Closed(idx, reason)).await;
-                        None
-                    }
-                }
-            });
-        }
-        launches
-    }
-
-    fn tell(
-        &self,
-        news: &News,
-        live: &mut Live,
-        controller: &Controller,
+        connections: Sender<Incoming>,
+        mut events: Receiver<NetEvent>,
+        n_stops: &dyn Fn() -> u32,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
-    ) {
-        match news {
-            News::Refused(idx, findings) => {
-                live.refused.push((self.hosts[*idx].to_string(), findings.clone()));
+    ) -> Result<Crew<'_>, FleetError> {
+        let door = match &self.launcher {
+            Launcher::Ssh(ssh, hosts) => {
+                return Ok(Crew::call(ssh, hosts, net, &connections, events));
             }
-            News::Lost(idx, reason) | News::Absent(idx, reason) => {
-                live.lost.push((self.hosts[*idx].to_string(), vec![reason.clone()]));
-            }
-            News::Frame(_) => {
-                for interval in live.new_intervals(controller) {
-                    on_event(FleetEvent::Interval(&interval));
-                }
-                let now_ns = monotonic_ns();
-                if now_ns >= live.report_ns
-                    && let Some(record) = self.record(controller)
-                {
-                    on_event(FleetEvent::Report(&record));
-                    // What takes long with many hosts is not done all the time.
-                    let took_ns = monotonic_ns() - now_ns;
-                    live.report_ns = now_ns + REPORT_NS.max(took_ns.saturating_mul(REPORT_PAUSE));
-                }
-            }
-            News::Suspect(_) | News::Back(..) | News::Starts(..) | News::Progress(..) => {}
-        }
-        on_event(FleetEvent::News(news));
-    }
-
-    /// Makes the record of what came from all; `None` where nothing did.
-    fn record(&self, controller: &Controller) -> Option<Record> {
-        let outcomes = controller.outcomes(monotonic_ns());
-        if !outcomes.iter().any(|it| it.has_frames) {
-            return None;
-        }
-        let shares = self.hosts.iter().zip(outcomes);
-        let shares: Vec<HostShareRecord> =
-            shares.map(|(host, outcome)| share(host.to_string(), outcome)).collect();
-        let notes = merge::notes_about(&shares);
-        let mut record = merge::merge(shares);
-        record.notes.extend(notes);
-        Some(record)
-    }
-}
-
-/// What carries the bytes of a session.
-type Io = tokio::io::Join<tokio::io::BufReader<ChildStdout>, ChildStdin>;
-
-/// The clients that carry the connections.
-struct Clients {
-    /// Those that still call their host.
-    launches: JoinSet<Option<(usize, Client)>>,
-    /// Those whose agent was started.
-    there: BTreeMap<usize, Client>,
-}
-
-/// One of them.
-struct Client {
-    process: Child,
-    said: Said,
-}
-
-impl Clients {
-    /// Returns why a session ended, in the words of the client where it has any.
-    async fn why(&self, idx: usize, reason: String) -> String {
-        let Some(client) = self.there.get(&idx) else { return reason };
-        // What the client says about it may come after the end of the connection.
-        tokio::time::sleep(TICK).await;
-        client.said.or(&reason)
-    }
-
-    /// Waits until all have left. Hosts that were still called clean up: their agents find no one.
-    async fn leave(mut self, serving: &JoinHandle<Result<(), tonic::transport::Error>>) {
-        let leaving = async {
-            for client in self.there.values_mut() {
-                let _status = client.process.wait().await;
-            }
+            Launcher::DialIn(door) => door,
         };
-        let _in_time = tokio::time::timeout(LEAVE, leaving).await;
-        serving.abort();
-        let called = async {
-            while let Some(launched) = self.launches.join_next().await {
-                if let Ok(Some((_, mut client))) = launched {
-                    let _status = client.process.wait().await;
-                }
-            }
+        let n_agents_min = match self.policy {
+            LossPolicy::Abort | LossPolicy::Continue => door.n_agents,
+            LossPolicy::AtLeast(n) => n as usize,
         };
-        // Whoever is left ends with what is dropped here.
-        let _in_time = tokio::time::timeout(LEAVE, called).await;
+        let mut tell = |news: &LobbyNews| on_event(FleetEvent::Lobby(news));
+        let gathered = door.gather(n_agents_min, connections, &mut events, n_stops, &mut tell);
+        match gathered.await {
+            Ok(gathered) => Ok(Crew::seat(gathered, door, events)),
+            Err(NoCrew::Setup(text)) => Err(FleetError::Setup(text)),
+            Err(NoCrew::TooFew(text)) => Err(FleetError::TooFew(text)),
+            Err(NoCrew::Unfit(name, reason)) => {
+                Err(FleetError::Refused(vec![(name, vec![reason])]))
+            }
+            Err(NoCrew::Stopped) => Err(FleetError::Stopped),
+        }
     }
+}
+
+/// Makes the record of what came from all; `None` where nothing did.
+fn record(names: &[String], controller: &Controller) -> Option<Record> {
+    let outcomes = controller.outcomes(monotonic_ns());
+    if !outcomes.iter().any(|it| it.has_frames) {
+        return None;
+    }
+    let shares = names.iter().zip(outcomes);
+    let shares: Vec<HostShareRecord> =
+        shares.map(|(name, outcome)| share(name.clone(), outcome)).collect();
+    let notes = merge::notes_about(&shares);
+    let mut record = merge::merge(shares);
+    record.notes.extend(notes);
+    Some(record)
 }
 
 /// Makes what is kept of a host.
@@ -307,7 +227,8 @@ fn share(name: String, outcome: AgentOutcome) -> HostShareRecord {
 
 /// What is known while the run goes on.
 struct Live {
-    senders: BTreeMap<usize, Sender<Result<ToAgent, tonic::Status>>>,
+    /// The hosts.
+    names: Vec<String>,
     refused: Vec<(String, Vec<String>)>,
     lost: Vec<(String, Vec<String>)>,
     /// Intervals of each host that were joined, and the joining of them.
@@ -318,22 +239,48 @@ struct Live {
 }
 
 impl Live {
-    fn new(n_hosts: usize) -> Self {
+    fn new(names: Vec<String>) -> Self {
         Live {
-            senders: BTreeMap::new(),
             refused: Vec::new(),
             lost: Vec::new(),
-            n_intervals: vec![0; n_hosts],
-            joiner: Joiner::new(n_hosts),
+            n_intervals: vec![0; names.len()],
+            joiner: Joiner::new(names.len()),
+            names,
             report_ns: monotonic_ns() + REPORT_NS,
         }
     }
 
-    /// Sends to an agent. One whose mailbox is full does not listen: it will be found silent.
-    fn send(&self, idx: usize, kind: crate::wire::to_agent::Kind) {
-        if let Some(sender) = self.senders.get(&idx) {
-            let _not_heard = sender.try_send(Ok(ToAgent { kind: Some(kind) }));
+    /// Notes it, and tells the user.
+    fn tell(
+        &mut self,
+        news: &News,
+        controller: &Controller,
+        on_event: &mut dyn FnMut(FleetEvent<'_>),
+    ) {
+        match news {
+            News::Refused(idx, findings) => {
+                self.refused.push((self.names[*idx].clone(), findings.clone()));
+            }
+            News::Lost(idx, reason) | News::Absent(idx, reason) => {
+                self.lost.push((self.names[*idx].clone(), vec![reason.clone()]));
+            }
+            News::Frame(_) => {
+                for interval in self.new_intervals(controller) {
+                    on_event(FleetEvent::Interval(&interval));
+                }
+                let now_ns = monotonic_ns();
+                if now_ns >= self.report_ns
+                    && let Some(record) = record(&self.names, controller)
+                {
+                    on_event(FleetEvent::Report(&record));
+                    // What takes long with many hosts is not done all the time.
+                    let took_ns = monotonic_ns() - now_ns;
+                    self.report_ns = now_ns + REPORT_NS.max(took_ns.saturating_mul(REPORT_PAUSE));
+                }
+            }
+            News::Suspect(_) | News::Back(..) | News::Starts(..) | News::Progress(..) => {}
         }
+        on_event(FleetEvent::News(news, &self.names));
     }
 
     /// Returns the intervals up to which all hosts that are heard have come, and that were not

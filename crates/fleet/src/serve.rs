@@ -30,11 +30,24 @@ const TICK: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// In words, where there was no session or the controller did not want this agent.
-pub async fn serve<T>(io: T, mut agent: Agent, runs: Arc<dyn Runs>) -> Result<(), String>
+pub async fn serve<T>(io: T, agent: Agent, runs: Arc<dyn Runs>) -> Result<(), String>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let Session { to, mut from } = open(io).await.map_err(|error| error.to_string())?;
+    let session = open(io).await.map_err(|error| error.to_string())?;
+    serve_session(session, agent, runs).await
+}
+
+/// Does the same with a session that is open.
+///
+/// # Errors
+/// In words, where the controller did not want this agent.
+pub async fn serve_session(
+    session: Session,
+    mut agent: Agent,
+    runs: Arc<dyn Runs>,
+) -> Result<(), String> {
+    let Session { to, mut from } = session;
     let (teller, mut news) = unbounded_channel();
     let mut is_open = true;
     let mut actions = agent.take(Event::Connected, monotonic_ns());

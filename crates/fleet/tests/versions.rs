@@ -31,7 +31,7 @@ fn meet(ours: Version, theirs: Version) -> Met {
                 agent::Action::Run(_) => return Met::Runs,
                 agent::Action::End(reason) => {
                     let reason = reason.expect("it ends with a reason");
-                    assert_eq!(shown, [reason.clone()], "both sides hear the same");
+                    assert_eq!(shown, std::slice::from_ref(&reason), "both sides hear the same");
                     return Met::Refused(reason);
                 }
                 agent::Action::StartStep(..) | agent::Action::StopRun(_) => continue,

@@ -1,10 +1,15 @@
 //! The controller's end of the connections: one gRPC service for all agents.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::Sleep;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::transport::Server;
@@ -16,35 +21,57 @@ use crate::wire::fleet_server::{Fleet, FleetServer};
 use crate::wire::from_agent::Kind as From;
 use crate::wire::{FromAgent, ToAgent};
 
-/// What comes of the connections.
+/// Where to send what is for one agent.
+pub type ToOne = Sender<Result<ToAgent, Status>>;
+
+/// What comes of the connections, each by its position.
 #[derive(Debug)]
 pub enum NetEvent {
     /// An agent opened its session: where to send what is for it.
-    Opened(usize, Sender<Result<ToAgent, Status>>),
+    Opened(usize, ToOne),
     /// A message.
     Message(usize, From),
     /// The session has ended.
     Closed(usize, String),
 }
 
-/// A connection of which it is known whose it is.
+/// A connection to which an agent is expected.
 #[derive(Debug)]
 pub struct AgentConnection<T> {
-    /// What carries the bytes.
-    pub io: T,
-    /// Position of the agent.
-    pub agent: AgentAt,
+    io: T,
+    at: AgentAt,
+    /// When it ends unless the agent has spoken, where that is limited.
+    speaks_until: Option<Pin<Box<Sleep>>>,
 }
 
-/// Position of an agent among all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AgentAt(pub usize);
+/// Position of a connection among all.
+#[derive(Clone, Debug)]
+pub struct AgentAt {
+    idx: usize,
+    /// A message came.
+    has_spoken: Arc<AtomicBool>,
+}
+
+impl<T> AgentConnection<T> {
+    /// Takes what carries the bytes, and the position of the connection among all.
+    pub fn new(io: T, idx: usize) -> Self {
+        let at = AgentAt { idx, has_spoken: Arc::default() };
+        AgentConnection { io, at, speaks_until: None }
+    }
+
+    /// Ends it where no message comes within this time.
+    #[must_use]
+    pub fn speaking_within(mut self, limit: Duration) -> Self {
+        self.speaks_until = Some(Box::pin(tokio::time::sleep(limit)));
+        self
+    }
+}
 
 impl<T> Connected for AgentConnection<T> {
     type ConnectInfo = AgentAt;
 
     fn connect_info(&self) -> AgentAt {
-        self.agent
+        self.at.clone()
     }
 }
 
@@ -54,6 +81,14 @@ impl<T: AsyncRead + Unpin> AsyncRead for AgentConnection<T> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<std::io::Result<()>> {
+        if let Some(until) = &mut self.speaks_until
+            && until.as_mut().poll(context).is_ready()
+        {
+            if !self.at.has_spoken.load(Relaxed) {
+                return Poll::Ready(Err(std::io::ErrorKind::TimedOut.into()));
+            }
+            self.speaks_until = None;
+        }
         Pin::new(&mut self.io).poll_read(context, buffer)
     }
 }
@@ -95,23 +130,25 @@ impl Fleet for Sessions {
         &self,
         request: Request<Streaming<FromAgent>>,
     ) -> Result<Response<Self::SessionStream>, Status> {
-        let Some(AgentAt(idx)) = request.extensions().get::<AgentAt>().copied() else {
+        let Some(at) = request.extensions().get::<AgentAt>().cloned() else {
             return Err(Status::unauthenticated("it is not known whose connection this is"));
         };
         let (sender, receiver) = channel(MAILBOX);
         let events = self.events.clone();
         let closed = |_| Status::unavailable("the run has ended");
-        events.send(NetEvent::Opened(idx, sender)).await.map_err(closed)?;
-        tokio::spawn(forward(idx, request.into_inner(), events));
+        events.send(NetEvent::Opened(at.idx, sender)).await.map_err(closed)?;
+        tokio::spawn(forward(at, request.into_inner(), events));
         Ok(Response::new(ReceiverStream::new(receiver)))
     }
 }
 
 /// Passes on what an agent sends, until its session ends.
-async fn forward(idx: usize, mut messages: Streaming<FromAgent>, events: Sender<NetEvent>) {
+async fn forward(at: AgentAt, mut messages: Streaming<FromAgent>, events: Sender<NetEvent>) {
+    let AgentAt { idx, has_spoken } = at;
     let reason = loop {
         match messages.message().await {
             Ok(Some(FromAgent { kind: Some(kind) })) => {
+                has_spoken.store(true, Relaxed);
                 if events.send(NetEvent::Message(idx, kind)).await.is_err() {
                     return;
                 }
@@ -140,7 +177,9 @@ where
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
     let incoming = incoming(connections);
-    Server::builder().add_service(service).serve_with_incoming(incoming).await
+    // A connection has one session, as long as it lasts.
+    let mut server = Server::builder().max_concurrent_streams(1);
+    server.add_service(service).serve_with_incoming(incoming).await
 }
 
 fn incoming<T: Send + 'static>(

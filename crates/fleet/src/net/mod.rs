@@ -3,8 +3,18 @@
 //! An agent is always the one that dials, also over the pipes of an ssh client: there the
 //! controller takes each pair of pipes for a connection that came in.
 
+use tokio::io::{AsyncRead, AsyncWrite};
+
 pub mod agent;
 pub mod controller;
+pub mod dial;
+pub mod door;
+pub mod tls;
+
+/// What carries the bytes of a session.
+pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 
 /// Largest message that is read, bytes: a frame of a host with thousands of jobs. What is larger
 /// ends the connection.

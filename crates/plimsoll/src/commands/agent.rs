@@ -1,41 +1,65 @@
 //! `plimsoll agent`: runs this host's part of a load, for a controller on another one.
 
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use dialects::loader::Overlay;
 use dialects::native::Native;
 use dialects::{Dialect as _, Overrides, ReadPlan, Request};
 use fleet::agent::{Agent, Event};
-use fleet::serve::{Runs, serve};
+use fleet::net::dial::dial;
+use fleet::serve::{Runs, serve, serve_session};
+use fleet::token::Token;
 use fleet::wire::Assignment;
 use plan::load::Share;
 use plan::{Diagnostic, Plan, Severity};
-use runner::{Control, RunError, RunEvent, RunOptions};
+use runner::{Control, RunError, RunEvent, RunOptions, Stop};
 
+use super::dial_in::{address, no_token};
 use super::execute;
 use crate::clock;
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
 use crate::signals::Signals;
+use crate::stream;
 
 /// Run this host's part of a load, as a controller says
 ///
-/// `plimsoll run --hosts` starts agents over ssh by itself.
+/// `plimsoll run --hosts` starts agents over ssh by itself. For `plimsoll run --agents` they are
+/// started by srun, mpirun, Kubernetes or by hand, and dial in.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
+    /// Dial the controller that listens there, `HOST:PORT`.
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    #[arg(requires = "token_file", required_unless_present = "stdio")]
+    join: Option<String>,
+
+    /// The controller's token. Only its owner may be able to use the file.
+    #[arg(long, value_name = "FILE", requires = "join")]
+    token_file: Option<PathBuf>,
+
+    /// How long the controller may take to be there.
+    #[arg(long, value_name = "TIME", default_value = "5m", requires = "join")]
+    #[arg(value_parser = units::parse_duration)]
+    join_limit: Duration,
+
     /// Speak with the controller over standard input and output.
-    #[arg(long, required = true)]
+    #[arg(long, conflicts_with = "join", requires = "name")]
     stdio: bool,
 
-    /// Name of this host in the controller's messages and results.
+    /// Name of this host in the controller's messages and results; the host's own unless given.
     #[arg(long, value_name = "NAME")]
-    name: String,
+    name: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll run job.fio --hosts vm1,vm[2-8]      starts this on each of the hosts";
+  plimsoll run job.fio --hosts vm1,vm[2-8]      starts this on each of the hosts
+  srun -N 24 plimsoll agent --join 10.0.0.5:7420 --token-file t";
 
 /// Time between two records that are sent, milliseconds.
 const REPORT_INTERVAL_MS: u64 = 1000;
@@ -43,35 +67,89 @@ const REPORT_INTERVAL_MS: u64 = 1000;
 /// The file that the controller's plan is read as.
 const PLAN: &str = "<plan of the controller>";
 
+/// Time between two looks whether a signal came.
+const TICK: Duration = Duration::from_millis(100);
+
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let failed = |text: String| Failure::wrong_use(text).with(Exit::RunFailed);
     let control = Arc::new(Control::new());
     let _signals = Signals::listen(&control)?;
+    let token = args
+        .token_file
+        .as_deref()
+        .map(Token::read)
+        .transpose()
+        .map_err(|error| no_token(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(format!("cannot wait for messages: {error}")))?;
     let incarnation = clock::moment().unix_ms ^ u64::from(std::process::id()) << 44;
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let agent = Agent::new(args.name.clone(), version, incarnation, fleet::monotonic_ns());
-    let runs = Arc::new(HostRuns { control: Arc::clone(&control), stops: Mutex::new(0) });
+    let name = args.name.clone().unwrap_or_else(host_name);
+    let runs = Arc::new(HostRuns {
+        control: Arc::clone(&control),
+        has_begun: AtomicBool::new(false),
+        stops: Mutex::new(0),
+    });
+    let new_agent = || Agent::new(name, version, incarnation, fleet::monotonic_ns());
     let served = runtime.block_on(async {
-        let io = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
-        serve(io, agent, runs).await
+        if let (Some(address), Some(token)) = (&args.join, token) {
+            let joined = join(args, address, &token, new_agent, Arc::clone(&runs));
+            tokio::select! {
+                served = joined => served,
+                () = interrupted(&runs) => Err("stopped before a run began".to_owned()),
+            }
+        } else {
+            let io = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
+            serve(io, new_agent(), Arc::<HostRuns>::clone(&runs)).await
+        }
     });
     // A thread of it waits for standard input, which may never end.
     runtime.shutdown_background();
-    served.map(|()| Exit::Fine).map_err(failed)
+    let is_stopped = control.stop() != Stop::No && !runs.has_begun.load(Relaxed);
+    let exit = if is_stopped { Exit::Interrupted } else { Exit::RunFailed };
+    served.map(|()| Exit::Fine).map_err(|text| failed(text).with(exit))
+}
+
+/// Dials the controller, and serves it.
+async fn join(
+    args: &Args,
+    address: &str,
+    token: &Token,
+    new_agent: impl FnOnce() -> Agent,
+    runs: Arc<HostRuns>,
+) -> Result<(), String> {
+    let waits = |reason: &str| {
+        stream::print_message(&format!("waiting for the controller at {address}: {reason}\n"));
+    };
+    let session = dial(address, token, args.join_limit, &waits).await;
+    serve_session(session.map_err(|error| error.to_string())?, new_agent(), runs).await
+}
+
+/// Waits for a signal, as long as there is no run that heeds it.
+async fn interrupted(runs: &HostRuns) {
+    while runs.control.stop() == Stop::No || runs.has_begun.load(Relaxed) {
+        tokio::time::sleep(TICK).await;
+    }
+}
+
+/// Returns what this host calls itself.
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Runs an agent's part on this host.
 struct HostRuns {
     control: Arc<Control>,
+    /// The controller has given something to do.
+    has_begun: AtomicBool,
     /// How often the controller has asked for the end.
     stops: Mutex<u32>,
 }
 
 impl Runs for HostRuns {
     fn run(&self, assignment: &Assignment, tell: &dyn Fn(Event)) {
+        self.has_begun.store(true, Relaxed);
         let plan = match plan_of(assignment) {
             Ok(plan) => plan,
             Err(findings) => return tell(Event::Refused(findings)),

@@ -380,7 +380,7 @@ impl Session {
             ..
         } = self;
         if let Some(follower) = follower {
-            follower.set_hosts(fleet.hosts.iter().map(ToString::to_string).collect());
+            follower.set_hosts(fleet.names());
             follower.begin_run(plan);
         }
         let n_stops = || match control.stop() {
@@ -395,8 +395,9 @@ impl Session {
                 progress.print("stopping; a second signal stops at once\n");
             }
             match event {
-                FleetEvent::News(news) => {
-                    if let Some(text) = hosts::said(news, &fleet.hosts) {
+                FleetEvent::Lobby(news) => progress.print(&hosts::came(news)),
+                FleetEvent::News(news, names) => {
+                    if let Some(text) = hosts::said(news, names) {
                         progress.print(&text);
                     }
                 }

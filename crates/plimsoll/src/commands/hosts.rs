@@ -4,7 +4,9 @@ use dialects::Dialect as _;
 use dialects::native::Native;
 use fleet::controller::{LossPolicy, News};
 use fleet::hosts::{self, Host};
+use fleet::launch::Launcher;
 use fleet::launch::ssh::{Program, Ssh};
+use fleet::lobby::LobbyNews;
 use fleet::run::{Fleet, FleetError};
 use fleet::wire::Assignment;
 use plan::load::Share;
@@ -23,7 +25,7 @@ use crate::stream;
 pub(super) struct HostsArgs {
     /// Run on these hosts at once, over ssh: `vm1,vm[2-8]`, or `@FILE` with a host per line. A path
     /// is each host's own. `user@host:port` names another login.
-    #[arg(long, value_name = "HOSTS")]
+    #[arg(long, value_name = "HOSTS", group = ELSEWHERE)]
     pub(super) hosts: Option<String>,
 
     /// What to do when a host is lost: `continue` with the others, `abort`, or go on while there
@@ -35,6 +37,9 @@ pub(super) struct HostsArgs {
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
     ssh: Option<String>,
 }
+
+/// The options that have a load come from other hosts: one of them.
+pub(super) const ELSEWHERE: &str = "elsewhere";
 
 /// Longest list of hosts that is read: ten thousand of the longest names.
 const LIST_BYTES_MAX: u64 = 4 << 20;
@@ -61,32 +66,28 @@ impl HostsArgs {
         is_split: bool,
     ) -> Result<Option<Fleet>, Failure> {
         let Some(list) = &self.hosts else { return Ok(None) };
-        if options.emulation.is_some() {
-            let text = "`--hosts` runs on real files, `--on` on an emulated volume";
-            return Err(Failure::wrong_use(text).hint("leave one of them out"));
-        }
-        if options.until_steady.is_some() {
-            let text = "`--until-steady` judges one host: it does not go with `--hosts`";
-            return Err(Failure::wrong_use(text).hint("set a runtime: --set runtime=2m"));
-        }
-        if options.allow_commands {
-            let text = "`--allow-commands` does not reach other hosts: no command runs there";
-            return Err(Failure::wrong_use(text));
-        }
+        check("--hosts", options)?;
         let hosts = Self::listed(list)?;
+        let n_hosts = hosts.len();
+        let launcher = Launcher::Ssh(self.ssh()?, hosts);
+        self.fleet_of(launcher, n_hosts, plan, options, is_split).map(Some)
+    }
+
+    /// Makes what is to be run on so many hosts that the launcher has.
+    pub(super) fn fleet_of(
+        &self,
+        launcher: Launcher,
+        n_hosts: usize,
+        plan: &Plan,
+        options: &RunOptions,
+        is_split: bool,
+    ) -> Result<Fleet, Failure> {
         let mut plan = plan.clone();
         if is_split {
-            let n = hosts.len().max(1) as u32;
+            let n = n_hosts.max(1) as u32;
             runner::divide(&plan, Share { idx: 0, n }).map_err(|findings| refused(&findings))?;
             seed::fix(&mut plan);
         }
-        let path = std::env::current_exe()
-            .map_err(|error| Failure::wrong_use(format!("cannot find this program: {error}")))?;
-        let program = Program::read(&path).map_err(|error| {
-            Failure::wrong_use(format!("cannot read this program, {}: {error}", path.display()))
-        })?;
-        let command = self.ssh.as_deref().unwrap_or("ssh");
-        let command = command.split_whitespace().map(str::to_owned).collect();
         let assignment = Assignment {
             plan_toml: Native.write(&plan).text,
             is_split,
@@ -96,8 +97,19 @@ impl HostsArgs {
             command: options.command.clone(),
             ..Assignment::default()
         };
-        let ssh = Ssh { command, program };
-        Ok(Some(Fleet { hosts, ssh, assignment, policy: self.on_loss }))
+        Ok(Fleet { launcher, assignment, policy: self.on_loss })
+    }
+
+    /// Returns how hosts are called.
+    fn ssh(&self) -> Result<Ssh, Failure> {
+        let path = std::env::current_exe()
+            .map_err(|error| Failure::wrong_use(format!("cannot find this program: {error}")))?;
+        let program = Program::read(&path).map_err(|error| {
+            Failure::wrong_use(format!("cannot read this program, {}: {error}", path.display()))
+        })?;
+        let command = self.ssh.as_deref().unwrap_or("ssh");
+        let command = command.split_whitespace().map(str::to_owned).collect();
+        Ok(Ssh { command, program })
     }
 
     /// Reads the hosts of an option.
@@ -120,6 +132,23 @@ impl HostsArgs {
     }
 }
 
+/// Reports what an option with hosts does not go with.
+pub(super) fn check(option: &str, options: &RunOptions) -> Result<(), Failure> {
+    if options.emulation.is_some() {
+        let text = format!("`{option}` runs on real files, `--on` on an emulated volume");
+        return Err(Failure::wrong_use(text).hint("leave one of them out"));
+    }
+    if options.until_steady.is_some() {
+        let text = format!("`--until-steady` judges one host: it does not go with `{option}`");
+        return Err(Failure::wrong_use(text).hint("set a runtime: --set runtime=2m"));
+    }
+    if options.allow_commands {
+        let text = "`--allow-commands` does not reach other hosts: no command runs there";
+        return Err(Failure::wrong_use(text));
+    }
+    Ok(())
+}
+
 /// Says what cannot be divided among hosts.
 fn refused(findings: &[Diagnostic]) -> Failure {
     let texts: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
@@ -130,9 +159,17 @@ fn refused(findings: &[Diagnostic]) -> Failure {
     }
 }
 
+/// Returns what is said of agents that come.
+pub(super) fn came(news: &LobbyNews) -> String {
+    match news {
+        LobbyNews::Came(name, n, of) => format!("`{name}` has come: {n} of {of}\n"),
+        LobbyNews::Left(name, n, of) => format!("`{name}` is gone again: {n} of {of}\n"),
+    }
+}
+
 /// Returns what is said of it, one line; none of what shows in the progress.
-pub(super) fn said(news: &News, hosts: &[Host]) -> Option<String> {
-    let name = |idx: &usize| hosts[*idx].to_string();
+pub(super) fn said(news: &News, names: &[String]) -> Option<String> {
+    let name = |idx: &usize| &names[*idx];
     Some(match news {
         News::Suspect(idx) => format!("`{}` has been silent for two seconds\n", name(idx)),
         News::Back(idx, silence_ns) => {
@@ -154,6 +191,10 @@ pub(super) fn said(news: &News, hosts: &[Host]) -> Option<String> {
 pub(super) fn failure(error: FleetError) -> Failure {
     match error {
         FleetError::Setup(text) => Failure::wrong_use(text).with(Exit::RunFailed),
+        FleetError::TooFew(text) => Failure::wrong_use(text)
+            .with(Exit::RunFailed)
+            .hint("wait longer with --wait, or begin with fewer: --on-loss N"),
+        FleetError::Stopped => Failure::wrong_use(error.to_string()).with(Exit::Interrupted),
         FleetError::Refused(hosts) => {
             for (host, findings) in &hosts {
                 for finding in findings {

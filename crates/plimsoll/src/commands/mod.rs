@@ -11,12 +11,14 @@ mod confirm;
 mod curve;
 mod demo;
 mod design;
+mod dial_in;
 mod execute;
 mod existing;
 mod explain;
 mod explained;
 mod export;
 mod fio;
+mod fleet;
 mod follow;
 mod guide;
 mod hosts;
@@ -92,6 +94,7 @@ enum Command {
     Provision(provision::Args),
     Confirm(confirm::Args),
     Agent(agent::Args),
+    Fleet(fleet::Args),
     Fio(fio::Args),
     Vdbench(vdbench::Args),
     Reference(reference::Args),
@@ -154,6 +157,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Provision(args) => provision::run(&args),
         Command::Confirm(args) => confirm::run(&args),
         Command::Agent(args) => agent::run(&args),
+        Command::Fleet(args) => fleet::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Vdbench(args) => vdbench::run(&args.args),
         Command::Reference(args) => reference::run(&args),

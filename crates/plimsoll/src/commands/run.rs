@@ -4,8 +4,9 @@ use dialects::ReadPlan;
 use plan::Plan;
 use runner::RunOptions;
 
+use super::dial_in::DialInArgs;
 use super::execute::{self, ResultArgs, SafetyArgs};
-use super::hosts::HostsArgs;
+use super::hosts::{ELSEWHERE, HostsArgs};
 use super::input::{self, InputArgs};
 use super::judge::JudgeArgs;
 use super::on::OnArgs;
@@ -27,10 +28,13 @@ pub(super) struct Args {
     on: OnArgs,
     #[command(flatten)]
     hosts: HostsArgs,
+    #[command(flatten)]
+    dial_in: DialInArgs,
 
-    /// With --hosts: divide the load, so that together the hosts do what one would do alone. Each
-    /// issues every Nth operation, and rates are divided; files are shared ones, such as on NFS.
-    #[arg(long, requires = "hosts")]
+    /// With --hosts or --agents: divide the load, so that together the hosts do what one would do
+    /// alone. Each issues every Nth operation, and rates are divided; files are shared ones, such
+    /// as on NFS.
+    #[arg(long, requires = ELSEWHERE)]
     split: bool,
 
     #[command(flatten)]
@@ -49,6 +53,7 @@ Examples:
   plimsoll run vnet1-RndRead-workload --remap /mnt/vdb1=./v1 --set elapsed=10
   plimsoll run fiowrite.ini --until-steady=20m --steady-range 10
   plimsoll run nfs.fio --hosts vm1,vm[2-8]
+  plimsoll run nfs.fio --agents 24 --listen 10.0.0.5:7420 --token-file t
   plimsoll run nightly.fio --json --output nightly.json
   plimsoll run nightly.fio --watch :7421
   plimsoll run nightly.fio --json-stream | jq 'select(.kind == \"second\") | .dirs'
@@ -63,7 +68,7 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
 /// Reads the files. On emulated volumes no file is touched, so no folder needs to be there.
 fn parse(args: &Args) -> ReadPlan {
     let mut read = args.input.parse(true);
-    if args.hosts.hosts.is_some() {
+    if args.hosts.hosts.is_some() || args.dial_in.is_given() {
         let refusals = &mut read.parsed.refusals;
         refusals.retain(|finding| !input::ABOUT_THIS_HOST.contains(&finding.code));
     } else if args.on.is_given() {
@@ -75,7 +80,11 @@ fn parse(args: &Args) -> ReadPlan {
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (plan, options) = prepared(args)?;
-    if let Some(fleet) = args.hosts.fleet(&plan, &options, args.split)? {
+    let fleet = match args.hosts.fleet(&plan, &options, args.split)? {
+        Some(fleet) => Some(fleet),
+        None => args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?,
+    };
+    if let Some(fleet) = fleet {
         return execute::run_on_hosts(&fleet, &plan, &options, &args.result, &args.judge.rules());
     }
     execute::run_judged(&plan, &options, &args.result, &args.judge.rules())

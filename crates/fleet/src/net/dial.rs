@@ -1,0 +1,133 @@
+//! An agent's way to a controller that listens: it tries until that is there.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::net::{TcpStream, lookup_host};
+use tokio_rustls::TlsConnector;
+use units::system_text;
+
+use super::agent::{OpenError, Session, open};
+use super::tls::{connector, controller_name};
+use crate::monotonic_ns;
+use crate::token::Token;
+
+/// How long one address may take to answer, and the handshake after it.
+const ATTEMPT: Duration = Duration::from_secs(10);
+
+/// Time from an attempt that failed to the next: the first, and the longest.
+const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// Why no session came about.
+#[derive(Debug, thiserror::Error)]
+pub enum DialError {
+    /// It is a controller, or not, but it has another token.
+    #[error("the controller at {0} has another token: give it and its agents the same file")]
+    OtherToken(String),
+    /// Something else listens there.
+    #[error("what listens at {address} is no controller of plimsoll: {reason}")]
+    NoController {
+        /// Where it was called.
+        address: String,
+        /// What TLS says.
+        reason: String,
+    },
+    /// It refused the session.
+    #[error("{0}")]
+    Refused(OpenError),
+    /// It was not there in time.
+    #[error("no controller answers at {address} for {} s: {reason}", .limit.as_secs())]
+    NotThere {
+        /// Where it was called.
+        address: String,
+        /// How long.
+        limit: Duration,
+        /// Why the last attempt failed.
+        reason: String,
+    },
+}
+
+/// Why an attempt failed.
+enum Attempt {
+    /// It may be there later.
+    Again(String),
+    /// It will not do.
+    Never(DialError),
+}
+
+/// Opens a session with the controller at `address` (`HOST:PORT`), which may not be there yet.
+/// `waits` is called with the reason where the first attempt fails.
+///
+/// # Errors
+/// Where it was not there within `limit`, or is another one.
+pub async fn dial(
+    address: &str,
+    token: &Token,
+    limit: Duration,
+    waits: &dyn Fn(&str),
+) -> Result<Session, DialError> {
+    let connector = connector(token);
+    let until_ns =
+        monotonic_ns().saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+    let mut pause = PAUSE;
+    loop {
+        let reason = match attempt(address, &connector).await {
+            Ok(session) => return Ok(session),
+            Err(Attempt::Never(error)) => return Err(error),
+            Err(Attempt::Again(reason)) => reason,
+        };
+        let left = Duration::from_nanos(until_ns.saturating_sub(monotonic_ns()));
+        if left.is_zero() {
+            return Err(DialError::NotThere { address: address.to_owned(), limit, reason });
+        }
+        if pause == PAUSE {
+            waits(&reason);
+        }
+        tokio::time::sleep(pause.min(left)).await;
+        pause = PAUSE_MAX.min(pause * 2);
+    }
+}
+
+/// Tries once, every address that the name stands for.
+async fn attempt(address: &str, connector: &TlsConnector) -> Result<Session, Attempt> {
+    let again = |error: io::Error| Attempt::Again(system_text(&error));
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
+    for at in lookup_host(address).await.map_err(again)? {
+        let stream = match within(TcpStream::connect(at)).await {
+            Ok(stream) => stream,
+            Err(error) => {
+                last = error;
+                continue;
+            }
+        };
+        let _slower = stream.set_nodelay(true);
+        let io = within(connector.connect(controller_name(), stream)).await;
+        let io = io.map_err(|error| failure(address, &error))?;
+        return open(io).await.map_err(|error| match error {
+            OpenError::Refused(_) => Attempt::Never(DialError::Refused(error)),
+            OpenError::Transport(_) | OpenError::Silent => Attempt::Again(error.to_string()),
+        });
+    }
+    Err(again(last))
+}
+
+async fn within<T>(doing: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let done = tokio::time::timeout(ATTEMPT, doing).await;
+    done.unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "it does not answer")))
+}
+
+/// Tells a stranger from a connection that broke.
+fn failure(address: &str, error: &io::Error) -> Attempt {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match tls {
+        None => Attempt::Again(system_text(error)),
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            Attempt::Never(DialError::OtherToken(address.to_owned()))
+        }
+        Some(other) => Attempt::Never(DialError::NoController {
+            address: address.to_owned(),
+            reason: other.to_string(),
+        }),
+    }
+}

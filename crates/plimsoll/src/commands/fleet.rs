@@ -1,0 +1,48 @@
+//! `plimsoll fleet`: what agents on other hosts need before a run.
+
+use std::path::PathBuf;
+
+use fleet::token::Token;
+
+use super::dial_in::no_token;
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Prepare agents on other hosts
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Make the secret that lets agents dial in: a file that only its owner can use
+    Token(TokenArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct TokenArgs {
+    /// The file. One that is there stays as it is.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll fleet token -o t";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.action {
+        Action::Token(args) => {
+            Token::create(&args.output).map_err(|error| no_token(&error))?;
+            let file = args.output.display();
+            stream::print_message(&format!(
+                "made the token `{file}`: the controller and its agents need this file\n"
+            ));
+            Ok(Exit::Fine)
+        }
+    }
+}

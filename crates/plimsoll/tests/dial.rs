@@ -1,0 +1,380 @@
+//! Agents that dial in: real processes over the loopback, and strangers beside them.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
+
+use common::{Outcome, Sandbox};
+use record::Record;
+
+/// A job of 100 operations a second and worker.
+const JOB: &str = "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\ntime_based\nruntime=2\n\
+                   rate_iops=100\nnumjobs=2\ngroup_reporting\n";
+
+/// A controller that listens.
+struct Controller {
+    child: Child,
+    said: BufReader<ChildStderr>,
+    address: SocketAddr,
+}
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", JOB);
+    sandbox
+}
+
+fn command(sandbox: &Sandbox, args: &[&str]) -> Command {
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(args);
+    command
+}
+
+/// Reads where a controller says that it listens.
+fn address_in(said: &mut impl BufRead) -> SocketAddr {
+    let mut text = String::new();
+    while !text.contains("--join ") {
+        assert!(said.read_line(&mut text).expect("text") > 0, "it ended: {text}");
+    }
+    let (_, rest) = text.split_once("--join ").expect("it is there");
+    rest.split_whitespace().next().and_then(|it| it.parse().ok()).expect("an address")
+}
+
+impl Controller {
+    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
+        let run = ["run", "job.fio", "--json", "--token-file", "t", "--listen", "127.0.0.1:0"];
+        Self::begin(command(sandbox, &run).args(args))
+    }
+
+    /// Starts it, and reads where it listens.
+    fn begin(command: &mut Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary was built");
+        let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+        let address = address_in(&mut said);
+        Controller { child, said, address }
+    }
+
+    /// Reads what it says up to a line with this in it.
+    #[track_caller]
+    fn hears(&mut self, part: &str) {
+        let mut said = String::new();
+        while !said.lines().last().is_some_and(|line| line.contains(part)) {
+            let n = self.said.read_line(&mut said).expect("text");
+            assert!(n > 0, "it did not say `{part}`: {said}");
+        }
+    }
+
+    fn outcome(mut self) -> Outcome {
+        let mut stderr = String::new();
+        self.said.read_to_string(&mut stderr).expect("text");
+        let output = self.child.wait_with_output().expect("it ends");
+        let stdout = String::from_utf8(output.stdout).expect("text");
+        Outcome { code: output.status.code().expect("it ends by itself"), stdout, stderr }
+    }
+}
+
+fn agent_command(sandbox: &Sandbox, address: SocketAddr, args: &[&str]) -> Command {
+    let address = address.to_string();
+    let mut agent = command(sandbox, &["agent", "--join", &address]);
+    agent.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    agent
+}
+
+fn agent(sandbox: &Sandbox, address: SocketAddr, args: &[&str]) -> Child {
+    let mut agent = agent_command(sandbox, address, args);
+    agent.args(["--token-file", "t"]).spawn().expect("the binary was built")
+}
+
+fn ended(agent: Child) -> Outcome {
+    let output = agent.wait_with_output().expect("it ends");
+    Outcome {
+        code: output.status.code().expect("it ends by itself"),
+        stdout: String::from_utf8(output.stdout).expect("text"),
+        stderr: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// Checks that two hosts with two workers of 100 operations a second did their part.
+#[track_caller]
+fn check_two(controller: Controller, names: [&str; 2]) {
+    let outcome = controller.outcome();
+    let record = Record::from_json(outcome.success()).expect("a record");
+    let found: Vec<&str> = record.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(found, names);
+    let of_host: Vec<u64> = record.hosts.iter().map(|host| host.record.jobs[0].n_ios()).collect();
+    assert!(of_host.iter().all(|n| (380..=400).contains(n)), "{of_host:?}");
+    assert_eq!(record.outcome, record::Outcome::Complete);
+    assert_eq!(record.jobs[0].n_ios(), of_host.iter().sum::<u64>());
+    assert_eq!(record.jobs[0].dirs.read.lat.count(), record.jobs[0].n_ios());
+}
+
+#[test]
+fn two_agents_dial_in_and_run() {
+    let sandbox = sandbox();
+    let mut controller = Controller::start(&sandbox, &["--agents", "2"]);
+    let mode = std::fs::metadata(sandbox.path("t")).expect("it was made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let one = agent(&sandbox, controller.address, &["--name", "vm"]);
+    controller.hears("`vm` has come: 1 of 2");
+    let other = agent(&sandbox, controller.address, &["--name", "vm"]);
+    controller.hears("`vm#2` has come: 2 of 2");
+    check_two(controller, ["vm", "vm#2"]);
+    for agent in [one, other] {
+        let outcome = ended(agent);
+        assert_eq!((outcome.code, &*outcome.stderr), (0, ""));
+    }
+}
+
+#[test]
+fn agents_wait_for_their_controller_and_have_the_hosts_name() {
+    let sandbox = sandbox();
+    sandbox.plimsoll(&["fleet", "token", "-o", "t"]).success();
+    let port = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = port.local_addr().expect("it is bound");
+    drop(port);
+    let mut agents = [agent(&sandbox, address, &[]), agent(&sandbox, address, &[])];
+    for agent in &mut agents {
+        let mut said = BufReader::new(agent.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("text");
+        let waits = format!("waiting for the controller at {address}: Connection refused");
+        assert!(line.starts_with(&waits), "{line}");
+    }
+    let listen = address.to_string();
+    let run = ["run", "job.fio", "--json", "--token-file", "t", "--agents", "2"];
+    let controller = Controller::begin(command(&sandbox, &run).args(["--listen", &listen]));
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    check_two(controller, [&host, &format!("{host}#2")]);
+    for agent in agents {
+        assert_eq!(ended(agent).code, 0);
+    }
+}
+
+#[test]
+fn one_too_many_hears_so_and_ends() {
+    let sandbox = sandbox();
+    let mut controller = Controller::start(&sandbox, &["--agents", "2"]);
+    let agents = ["a", "b"].map(|name| agent(&sandbox, controller.address, &["--name", name]));
+    controller.hears("2 of 2");
+    let surplus = ended(agent(&sandbox, controller.address, &["--name", "c"]));
+    assert_eq!(surplus.code, 1, "{}", surplus.stderr);
+    let said = "error: the run has its 2 agents: this one is too many";
+    assert!(surplus.stderr.contains(said), "{}", surplus.stderr);
+    check_two(controller, ["a", "b"]);
+    for agent in agents {
+        assert_eq!(ended(agent).code, 0);
+    }
+}
+
+#[test]
+fn too_few_in_time_are_named() {
+    let sandbox = sandbox();
+    let controller = Controller::start(&sandbox, &["--agents", "3", "--wait", "5s"]);
+    let agents = ["b", "a"].map(|name| agent(&sandbox, controller.address, &["--name", name]));
+    let outcome = controller.outcome();
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    let said = "of 3 agents 2 came within 5 s: a, b";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    for agent in agents {
+        let outcome = ended(agent);
+        assert_eq!(outcome.code, 1);
+        assert!(outcome.stderr.contains("the run does not begin"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn enough_begin_without_those_who_do_not_come() {
+    let sandbox = sandbox();
+    let args = ["--agents", "2", "--wait", "5s", "--on-loss", "1"];
+    let controller = Controller::start(&sandbox, &args);
+    let only = agent(&sandbox, controller.address, &["--name", "a"]);
+    let outcome = controller.outcome();
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    let record = Record::from_json(&outcome.stdout).expect("a record");
+    assert_eq!(record.outcome, record::Outcome::Partial);
+    let [there, absent] = &record.hosts[..] else { panic!("two places") };
+    assert_eq!((&*there.name, &*absent.name), ("a", "agent-2-of-2"));
+    let reason = &absent.lost.as_ref().expect("it did not come").reason;
+    assert_eq!(reason, "it did not come within 5 s");
+    assert_eq!(ended(only).code, 0);
+}
+
+#[test]
+fn the_wait_can_be_interrupted_on_both_sides() {
+    let sandbox = sandbox();
+    let mut controller = Controller::start(&sandbox, &["--agents", "2"]);
+    let waiting = agent(&sandbox, controller.address, &["--name", "a"]);
+    controller.hears("`a` has come: 1 of 2");
+    interrupt(&waiting);
+    assert_eq!(ended(waiting).code, 130);
+    controller.hears("`a` is gone again: 0 of 2");
+    let waiting = agent(&sandbox, controller.address, &["--name", "a"]);
+    controller.hears("`a` has come: 1 of 2");
+    interrupt(&controller.child);
+    assert_eq!(controller.outcome().code, 130);
+    assert!(ended(waiting).stderr.contains("the run does not begin"));
+}
+
+fn interrupt(child: &Child) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is ours");
+}
+
+#[test]
+fn a_token_that_others_can_use_is_refused_on_both_sides() {
+    let sandbox = sandbox();
+    sandbox.plimsoll(&["fleet", "token", "-o", "t"]).success();
+    let again = sandbox.plimsoll(&["fleet", "token", "-o", "t"]);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("`t` is there already"), "{}", again.stderr);
+    let mode = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(sandbox.path("t"), mode).expect("it is ours");
+    for args in [
+        &["run", "job.fio", "--agents", "1", "--token-file", "t"][..],
+        &["agent", "--join", "127.0.0.1:9", "--token-file", "t"],
+    ] {
+        let outcome = sandbox.plimsoll(args);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("hint: type `chmod 600 t`"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn no_controller_in_time_is_an_error_that_says_why() {
+    let sandbox = sandbox();
+    sandbox.plimsoll(&["fleet", "token", "-o", "t"]).success();
+    let port = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = port.local_addr().expect("it is bound");
+    drop(port);
+    let outcome = ended(agent(&sandbox, address, &["--join-limit", "300ms"]));
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    let said = format!("no controller answers at {address} for 0 s: Connection refused");
+    assert!(outcome.stderr.contains(&said), "{}", outcome.stderr);
+}
+
+/// A stranger's connection with these bytes on it, held open.
+fn knock(address: SocketAddr, bytes: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).expect("anyone may knock");
+    stream.set_write_timeout(Some(Duration::from_secs(10))).expect("it is set");
+    // The door may be shut by then.
+    let _ = stream.write_all(bytes);
+    stream
+}
+
+/// A message of 1 GiB, as far as its head says, in gRPC over HTTP/2.
+fn huge_message() -> Vec<u8> {
+    let mut headers = Vec::new();
+    for (name, value) in [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", "/plimsoll.fleet.v1.Fleet/Session"),
+        (":authority", "controller"),
+        ("content-type", "application/grpc"),
+        ("te", "trailers"),
+    ] {
+        headers.push(0);
+        for text in [name, value] {
+            headers.push(text.len() as u8);
+            headers.extend(text.as_bytes());
+        }
+    }
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        let n_bytes = (payload.len() as u32).to_be_bytes();
+        [&n_bytes[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
+    };
+    let mut message = vec![0, 0x40, 0, 0, 0];
+    message.extend([0; 1000]);
+    [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        frame(4, 0, 0, &[]),
+        frame(1, 4, 1, &headers),
+        frame(0, 0, 1, &message),
+    ]
+    .concat()
+}
+
+/// Sends bytes as an agent that has the token, and reads until the controller ends the session.
+async fn send_as_agent(sandbox: &Sandbox, address: SocketAddr, bytes: &[u8]) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let token = fleet::token::Token::read(&sandbox.path("t")).expect("the token");
+    let stream = tokio::net::TcpStream::connect(address).await.expect("it listens");
+    let connector = fleet::net::tls::connector(&token);
+    let name = fleet::net::tls::controller_name();
+    let mut stream = connector.connect(name, stream).await.expect("it has the token");
+    stream.write_all(bytes).await.expect("it is let in");
+    stream.flush().await.expect("it is let in");
+    let ending = async {
+        loop {
+            let mut head = [0; 9];
+            if stream.read_exact(&mut head).await.is_err() {
+                return;
+            }
+            let n_bytes = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+            let mut payload = vec![0; n_bytes as usize];
+            stream.read_exact(&mut payload).await.expect("a whole frame");
+            // The end of the stream, or its reset.
+            if (head[3] == 1 && head[4] & 1 == 1) || head[3] == 3 {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), ending).await.expect("it is ended");
+}
+
+#[test]
+fn strangers_get_nothing_and_stop_nothing() {
+    let sandbox = sandbox();
+    let mut controller = Controller::start(&sandbox, &["--agents", "2"]);
+    let address = controller.address;
+    let one = agent(&sandbox, address, &["--name", "a"]);
+    controller.hears("1 of 2");
+    // More than may stand at the door, each with nothing or a part of a handshake.
+    let idle: Vec<TcpStream> =
+        (0..600).map(|n| knock(address, &b"\x16\x03\x01"[..n % 4])).collect();
+    let http2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    let others = [knock(address, http2), knock(address, &vec![0xa5; 1 << 20])];
+    sandbox.plimsoll(&["fleet", "token", "-o", "other"]).success();
+    let mut stranger = agent_command(&sandbox, address, &["--token-file", "other"]);
+    let stranger = ended(stranger.spawn().expect("the binary was built"));
+    assert_eq!(stranger.code, 1, "{}", stranger.stderr);
+    let said = format!("error: the controller at {address} has another token");
+    assert!(stranger.stderr.starts_with(&said), "{}", stranger.stderr);
+    // Those who have the token and misuse it.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(send_as_agent(&sandbox, address, &huge_message()));
+    let other = agent(&sandbox, address, &["--name", "b"]);
+    controller.hears("2 of 2");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(send_as_agent(&sandbox, address, &huge_message()));
+    check_two(controller, ["a", "b"]);
+    for agent in [one, other] {
+        assert_eq!(ended(agent).code, 0);
+    }
+    drop((idle, others));
+}
+
+#[test]
+fn a_controller_without_descriptors_goes_on_when_it_has_some() {
+    let sandbox = sandbox();
+    let program = env!("CARGO_BIN_EXE_plimsoll");
+    let script = format!(
+        "ulimit -n 64; exec '{program}' run job.fio --json --token-file t --agents 2 \
+         --listen 127.0.0.1:0"
+    );
+    let mut shell = sandbox.command(Path::new("sh"));
+    let mut controller = Controller::begin(shell.args(["-c", &script]));
+    let idle: Vec<TcpStream> = (0..200).map(|_| knock(controller.address, b"")).collect();
+    let agents = ["a", "b"].map(|name| agent(&sandbox, controller.address, &["--name", name]));
+    controller.hears("2 of 2");
+    check_two(controller, ["a", "b"]);
+    for agent in agents {
+        assert_eq!(ended(agent).code, 0);
+    }
+    drop(idle);
+}
