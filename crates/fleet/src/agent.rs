@@ -9,11 +9,24 @@ use record::Record;
 use crate::frame::FrameMaker;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
-use crate::wire::{Armed, Assignment, Finished, Frame, Hello, Pong, Progress, Ready, Refused};
+use crate::wire::{
+    Arm, Armed, Assignment, Bye, Finished, Frame, Hello, Pong, Progress, Ready, Refused,
+};
 use crate::{PROTOCOL_MAJOR, PROTOCOL_MINOR};
 
 /// How long an agent goes on without a word from the controller, unless that says otherwise.
 pub const ORPHAN_NS: u64 = 30_000_000_000;
+
+/// How long a run may take to end that no controller waits for. Longer, and its I/O hangs: the
+/// agent ends without it.
+pub const LEAVE_NS: u64 = 3_000_000_000;
+
+/// Least time between two words about preparing.
+const PROGRESS_NS: u64 = 250_000_000;
+
+/// How long before its start a step cannot be given another one: its workers stop sleeping, and
+/// the order is on its way to them.
+const FIXED_NS: u64 = 5_000_000;
 
 /// What comes to an agent.
 #[derive(Debug)]
@@ -50,7 +63,27 @@ pub enum Action {
     /// End the run: at once, or when what is in flight has completed.
     StopRun(bool),
     /// End the agent, with the reason where something went wrong.
-    End(Option<String>),
+    End(Option<EndReason>),
+}
+
+/// Why an agent ends without having done its part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EndReason {
+    /// The controller does not want it.
+    #[error("the controller says: {reason}")]
+    Unwanted {
+        /// In its words.
+        reason: String,
+    },
+    /// Its connection has ended.
+    #[error("the connection to the controller ended")]
+    Disconnected,
+    /// The connection stands, and nothing comes.
+    #[error("nothing came from the controller for {silence_s} s")]
+    Silent {
+        /// For so long.
+        silence_s: u64,
+    },
 }
 
 /// What the agent does.
@@ -76,12 +109,20 @@ pub struct Agent {
     frames: FrameMaker,
     /// Frames that the controller does not have yet.
     spool: VecDeque<Frame>,
+    /// Why the run did not begin.
+    refused: Option<Refused>,
+    /// The step that is ready, or was last.
+    ready_idx: Option<u32>,
+    /// The step whose start was ordered last, and the start.
+    order: Option<(u32, u64)>,
     is_connected: bool,
     /// When the controller was heard last.
     heard_ns: u64,
     orphan_ns: u64,
-    /// The run was asked to end, because no controller waits for it.
-    is_orphan: bool,
+    /// When the run was asked to end, because no controller waits for it.
+    orphan_since_ns: Option<u64>,
+    /// When preparing was last reported.
+    progress_ns: Option<u64>,
 }
 
 impl Agent {
@@ -95,10 +136,14 @@ impl Agent {
             state: State::Idle,
             frames: FrameMaker::default(),
             spool: VecDeque::new(),
+            refused: None,
+            ready_idx: None,
+            order: None,
             is_connected: false,
             heard_ns: now_ns,
             orphan_ns: ORPHAN_NS,
-            is_orphan: false,
+            orphan_since_ns: None,
+            progress_ns: None,
         }
     }
 
@@ -109,40 +154,58 @@ impl Agent {
             return actions;
         }
         match event {
-            Event::Connected => {
-                self.is_connected = true;
-                self.heard_ns = now_ns;
-                self.send(&mut actions, From::Hello(self.hello()));
-                for frame in &self.spool {
-                    actions.push(Action::Send(From::Frame(frame.clone())));
-                }
-                self.finish(&mut actions);
+            Event::Connected => self.connect(now_ns, &mut actions),
+            Event::Disconnected => {
+                self.is_connected = false;
+                self.leave(now_ns, &mut actions);
             }
-            Event::Disconnected => self.disconnect(&mut actions),
             Event::Message(message) => self.message(message, now_ns, &mut actions),
             Event::Refused(findings) => {
                 self.state = State::Delivering;
-                let refused = Refused { findings };
-                self.send(&mut actions, From::Refused(refused));
+                self.refused = Some(Refused { findings });
+                self.deliver(now_ns, &mut actions);
             }
             Event::Progress(done_bytes, total_bytes) => {
-                let progress = Progress { done_bytes, total_bytes };
-                self.send(&mut actions, From::Progress(progress));
+                let is_due = |told_ns: u64| now_ns.saturating_sub(told_ns) >= PROGRESS_NS;
+                if done_bytes >= total_bytes || self.progress_ns.is_none_or(is_due) {
+                    self.progress_ns = Some(now_ns);
+                    let progress = Progress { done_bytes, total_bytes };
+                    self.send(&mut actions, From::Progress(progress));
+                }
             }
             Event::Ready(step_idx) => {
+                self.ready_idx = Some(step_idx);
                 self.send(&mut actions, From::Ready(Ready { step_idx }));
             }
-            Event::Report(record) => self.add_frame(*record, now_ns, &mut actions),
+            Event::Report(record) => self.add_frame(*record, &mut actions),
             Event::Ended(record) => {
-                self.add_frame(*record, now_ns, &mut actions);
+                self.add_frame(*record, &mut actions);
                 self.state = State::Delivering;
-                self.finish(&mut actions);
-                self.end_without_hope(&mut actions);
+                self.deliver(now_ns, &mut actions);
             }
             Event::Due => {}
         }
         self.watch(now_ns, &mut actions);
         actions
+    }
+
+    /// Says who it is, and again what the connection before may not have carried.
+    fn connect(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
+        self.is_connected = true;
+        self.heard_ns = now_ns;
+        self.send(actions, From::Hello(self.hello()));
+        for frame in &self.spool {
+            actions.push(Action::Send(From::Frame(frame.clone())));
+        }
+        match self.state {
+            State::Idle | State::Ended => {}
+            State::Running => {
+                if let Some(step_idx) = self.ready_idx {
+                    self.send(actions, From::Ready(Ready { step_idx }));
+                }
+            }
+            State::Delivering => self.deliver(now_ns, actions),
+        }
     }
 
     fn hello(&self) -> Hello {
@@ -172,11 +235,8 @@ impl Agent {
                 }
             }
             To::Arm(arm) => {
-                if self.state == State::Running {
-                    let (step_idx, start_ns) = (arm.step_idx, arm.start_ns);
-                    let is_in_time = start_ns > now_ns;
-                    actions.push(Action::StartStep(step_idx, start_ns));
-                    self.send(actions, From::Armed(Armed { step_idx, start_ns, is_in_time }));
+                if self.state == State::Running && self.ready_idx == Some(arm.step_idx) {
+                    self.arm(arm, now_ns, actions);
                 }
             }
             To::Ack(ack) => {
@@ -186,71 +246,92 @@ impl Agent {
             }
             To::Stop(stop) => match self.state {
                 State::Running => actions.push(Action::StopRun(stop.is_now)),
-                State::Idle | State::Delivering | State::Ended => {}
+                State::Idle => {
+                    self.state = State::Delivering;
+                    self.deliver(now_ns, actions);
+                }
+                State::Delivering | State::Ended => {}
             },
             To::Bye(bye) => {
                 if self.state == State::Running {
                     actions.push(Action::StopRun(true));
                 }
-                self.end(Some(bye.reason).filter(|reason| !reason.is_empty()), actions);
+                let Bye { reason } = bye;
+                let unwanted = (!reason.is_empty()).then_some(EndReason::Unwanted { reason });
+                self.end(unwanted, actions);
             }
         }
     }
 
-    fn add_frame(&mut self, record: Record, now_ns: u64, actions: &mut Vec<Action>) {
-        let frame = self.frames.frame(record, now_ns);
+    /// Takes an order to start. One whose time has passed is for later: it begins nothing.
+    fn arm(&mut self, arm: Arm, now_ns: u64, actions: &mut Vec<Action>) {
+        let Arm { step_idx, start_ns } = arm;
+        let is_fixed = |start_ns: u64| start_ns <= now_ns.saturating_add(FIXED_NS);
+        let begins_ns = match self.order {
+            Some((of, before_ns)) if of == step_idx && is_fixed(before_ns) => before_ns,
+            Some(_) | None if start_ns > now_ns => {
+                self.order = Some((step_idx, start_ns));
+                actions.push(Action::StartStep(step_idx, start_ns));
+                start_ns
+            }
+            Some(_) | None => 0,
+        };
+        self.send(actions, From::Armed(Armed { step_idx, start_ns, begins_ns }));
+    }
+
+    fn add_frame(&mut self, record: Record, actions: &mut Vec<Action>) {
+        let frame = self.frames.frame(record);
         self.spool.push_back(frame.clone());
         self.send(actions, From::Frame(frame));
     }
 
-    /// Ends what can be delivered to no one any more.
-    fn disconnect(&mut self, actions: &mut Vec<Action>) {
-        self.is_connected = false;
-        if self.state == State::Running && !self.is_orphan {
-            self.is_orphan = true;
-            actions.push(Action::StopRun(false));
-        }
-        self.end_without_hope(actions);
-    }
-
-    /// Ends the agent where nothing that it has can be delivered any more.
-    fn end_without_hope(&mut self, actions: &mut Vec<Action>) {
-        match self.state {
-            State::Idle | State::Delivering if !self.is_connected => {
-                self.end(Some("the connection to the controller ended".to_owned()), actions);
-            }
-            State::Idle | State::Delivering | State::Running | State::Ended => {}
-        }
-    }
-
-    /// Says that all frames were sent, once the run has ended.
-    fn finish(&self, actions: &mut Vec<Action>) {
-        if self.state == State::Delivering && self.frames.n_frames() > 0 {
+    /// Says that all was sent, once the run has ended; ends where no one is there to hear it.
+    fn deliver(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
+        if !self.is_connected {
+            self.leave(now_ns, actions);
+        } else if let Some(refused) = &self.refused {
+            self.send(actions, From::Refused(refused.clone()));
+        } else {
             let finished = Finished { n_frames: self.frames.n_frames() };
             self.send(actions, From::Finished(finished));
         }
     }
 
-    /// Ends the run, and then the agent, where the controller has been silent for long.
-    fn watch(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
-        if now_ns.saturating_sub(self.heard_ns) < self.orphan_ns {
-            return;
-        }
+    /// Ends what can be delivered to no one any more: the run at once, then the agent.
+    fn leave(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
         match self.state {
-            State::Running if !self.is_orphan => {
-                self.is_orphan = true;
-                actions.push(Action::StopRun(false));
+            State::Running if self.orphan_since_ns.is_none() => {
+                self.orphan_since_ns = Some(now_ns);
+                actions.push(Action::StopRun(true));
             }
             State::Running | State::Ended => {}
-            State::Idle | State::Delivering => {
-                let silence_s = self.orphan_ns / 1_000_000_000;
-                let reason = format!("nothing came from the controller for {silence_s} s");
-                self.end(Some(reason), actions);
-            }
+            State::Idle | State::Delivering => self.end(Some(self.loss(now_ns)), actions),
         }
     }
 
-    fn end(&mut self, reason: Option<String>, actions: &mut Vec<Action>) {
+    /// Ends the run, and then the agent, where the controller has been silent for long.
+    fn watch(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
+        let is_silent = now_ns.saturating_sub(self.heard_ns) >= self.orphan_ns;
+        let is_alone = is_silent || (!self.is_connected && self.orphan_since_ns.is_some());
+        let is_over = |since_ns: u64| now_ns.saturating_sub(since_ns) >= LEAVE_NS;
+        if is_alone && self.orphan_since_ns.is_some_and(is_over) {
+            self.end(Some(self.loss(now_ns)), actions);
+        } else if is_alone {
+            self.leave(now_ns, actions);
+        }
+    }
+
+    /// Returns how the controller was lost.
+    fn loss(&self, now_ns: u64) -> EndReason {
+        if self.is_connected {
+            let silence_s = now_ns.saturating_sub(self.heard_ns) / 1_000_000_000;
+            EndReason::Silent { silence_s }
+        } else {
+            EndReason::Disconnected
+        }
+    }
+
+    fn end(&mut self, reason: Option<EndReason>, actions: &mut Vec<Action>) {
         self.state = State::Ended;
         actions.push(Action::End(reason));
     }

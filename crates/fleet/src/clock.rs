@@ -1,7 +1,12 @@
 //! What an agent's clock reads beside the controller's: the offset, and how far it may be off.
 
+use std::collections::VecDeque;
+
 /// Samples that are looked at: those of a quarter of a minute at four a second.
 const N_SAMPLES: usize = 64;
+
+/// Exchanges that say how long a message takes now: those of two seconds.
+const N_RECENT: usize = 8;
 
 /// How far two clocks move apart at most, as a share of the time: 200 ppm, above what a crystal
 /// and its correction do.
@@ -36,30 +41,35 @@ pub struct Offset {
 pub struct ClockEstimate {
     samples: Vec<(u64, Offset)>,
     next: usize,
-    round_trip_ns_max: u64,
+    /// What the last ones took, nanoseconds.
+    round_trips_ns: VecDeque<u64>,
 }
 
 impl ClockEstimate {
-    /// Adds an exchange. One whose times run backwards says nothing.
-    pub fn add(&mut self, exchange: Exchange) {
+    /// Adds an exchange. One whose times run backwards says nothing, and false is returned.
+    pub fn add(&mut self, exchange: Exchange) -> bool {
         let Exchange { asked_ns, received_ns, sent_ns, answered_ns } = exchange;
         let (Some(here_ns), Some(there_ns)) =
             (answered_ns.checked_sub(asked_ns), sent_ns.checked_sub(received_ns))
         else {
-            return;
+            return false;
         };
-        let Some(round_trip_ns) = here_ns.checked_sub(there_ns) else { return };
+        let Some(round_trip_ns) = here_ns.checked_sub(there_ns) else { return false };
         let difference = |there: u64, here: u64| i128::from(there) - i128::from(here);
         let sum = difference(received_ns, asked_ns) + difference(sent_ns, answered_ns);
-        let Ok(offset_ns) = i64::try_from(sum / 2) else { return };
+        let Ok(offset_ns) = i64::try_from(sum / 2) else { return false };
         let offset = Offset { offset_ns, error_ns: round_trip_ns / 2 + 1 };
-        self.round_trip_ns_max = self.round_trip_ns_max.max(round_trip_ns);
+        if self.round_trips_ns.len() == N_RECENT {
+            self.round_trips_ns.pop_front();
+        }
+        self.round_trips_ns.push_back(round_trip_ns);
         if self.samples.len() < N_SAMPLES {
             self.samples.push((answered_ns, offset));
         } else {
             self.samples[self.next] = (answered_ns, offset);
             self.next = (self.next + 1) % N_SAMPLES;
         }
+        true
     }
 
     /// Returns the offset at `now_ns` of the controller's time; `None` before the first exchange.
@@ -71,9 +81,9 @@ impl ClockEstimate {
         aged.min_by_key(|offset| offset.error_ns)
     }
 
-    /// Returns the longest round trip so far, nanoseconds.
-    pub fn round_trip_ns_max(&self) -> u64 {
-        self.round_trip_ns_max
+    /// Returns the longest round trip of the last exchanges, nanoseconds; 0 before the first one.
+    pub fn round_trip_ns_recent(&self) -> u64 {
+        self.round_trips_ns.iter().copied().max().unwrap_or(0)
     }
 }
 
@@ -135,8 +145,24 @@ mod tests {
         for (asked_ns, received_ns, sent_ns, answered_ns) in
             [(5, 0, 0, 4), (0, 5, 4, 9), (0, 0, 100, 50)]
         {
-            estimate.add(Exchange { asked_ns, received_ns, sent_ns, answered_ns });
+            let exchange = Exchange { asked_ns, received_ns, sent_ns, answered_ns };
+            assert!(!estimate.add(exchange), "{exchange:?}");
         }
         assert_eq!(estimate.offset(10), None);
+    }
+
+    #[test]
+    fn a_slow_exchange_of_the_past_counts_no_more() {
+        let mut estimate = ClockEstimate::default();
+        for round_trip_ns in [9_000_000_000].into_iter().chain([1_000; N_RECENT]) {
+            let at_ns = 10_000_000_000;
+            assert!(estimate.add(Exchange {
+                asked_ns: at_ns,
+                received_ns: at_ns,
+                sent_ns: at_ns,
+                answered_ns: at_ns + round_trip_ns,
+            }));
+        }
+        assert_eq!(estimate.round_trip_ns_recent(), 1_000);
     }
 }

@@ -7,14 +7,19 @@
 //! wait for all ─► prepare ─► ready ─► arm ─► run ─► (next step) ─► finished
 //! ```
 
+mod peer;
+mod start;
+
 use record::Record;
 
-use crate::clock::{ClockEstimate, Exchange, Offset};
-use crate::frame::{FrameError, FrameSum};
+use self::peer::{Agent, Lost, State};
+use crate::agent::ORPHAN_NS;
+use crate::clock::{ClockEstimate, Offset};
+use crate::frame::FrameSum;
 use crate::version::Version;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
-use crate::wire::{Ack, Arm, Assignment, Bye, Frame, Hello, Ping, Stop};
+use crate::wire::{Ack, Assignment, Bye, Frame, Hello, Ping, Stop};
 
 /// Time between two questions for the time, which are the heartbeat, too.
 pub const PING_NS: u64 = 250_000_000;
@@ -28,14 +33,8 @@ pub const DEAD_NS: u64 = 10_000_000_000;
 /// How long a lost agent may come back once all others have ended.
 pub const RETURN_NS: u64 = 20_000_000_000;
 
-/// Least time from the order to start to the start: the order must be there, and heard.
-const LEAD_NS_MIN: u64 = 500_000_000;
-
-/// The same in longest round trips.
-const LEAD_ROUND_TRIPS: u64 = 10;
-
-/// Exchanges of the time before a step may start.
-const N_EXCHANGES_MIN: u32 = 4;
+/// How long agents have for their last frames when the user wants the end at once.
+pub const NOW_NS: u64 = 1_000_000_000;
 
 /// What to do when an agent is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -52,6 +51,8 @@ pub enum LossPolicy {
 /// What comes to the controller.
 #[derive(Clone, Debug)]
 pub enum Event {
+    /// The program of an agent is on its way: bytes sent, and in all.
+    Sent(usize, u64, u64),
     /// An agent sent a message.
     Message(usize, From),
     /// The connection to an agent ended, or its launch failed, for this reason.
@@ -76,6 +77,8 @@ pub enum Action {
 /// What the user should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
+    /// How far the program of an agent is on its way: bytes sent, and in all.
+    Sent(usize, u64, u64),
     /// An agent cannot run its part: its findings.
     Refused(usize, Vec<String>),
     /// Nothing came from an agent for two seconds.
@@ -86,7 +89,7 @@ pub enum News {
     Absent(usize, String),
     /// An agent is lost, for this reason.
     Lost(usize, String),
-    /// The workers of a step start on so many hosts, at this time.
+    /// The workers of a step start on so many hosts.
     Starts(u32, usize),
     /// The frames of an agent have grown: there may be new intervals.
     Frame(usize),
@@ -94,54 +97,21 @@ pub enum News {
     Progress(usize, u64, u64),
 }
 
-/// What an agent does, as far as the controller has heard.
+/// A start that hosts were given and that not all have answered.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    step_idx: u32,
+    /// When all must have answered, or get a later one.
+    confirm_until_ns: u64,
+}
+
+/// How a run ends before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// It was launched and has not come.
-    Awaited,
-    /// It prepares a step, or runs one.
-    Busy,
-    /// It waits for the start of a step.
-    Ready(u32),
-    /// It has been given the start of a step.
-    Armed(u32),
-    /// All of it is here.
-    Finished,
-    /// It ran nothing: it refused its part, or was refused.
-    Refused,
-    /// Nothing comes from it any more. It may come back while it has a connection.
-    Lost,
-}
-
-/// What is known of an agent.
-#[derive(Debug)]
-struct Agent {
-    state: State,
-    /// When something last came from it.
-    heard_ns: u64,
-    is_suspect: bool,
-    is_connected: bool,
-    clock: ClockEstimate,
-    n_exchanges: u32,
-    /// When the pings were sent that it has not answered.
-    asked: Vec<(u64, u64)>,
-    frames: FrameSum,
-    /// Frames there are in all, once it has said so.
-    n_frames: Option<u64>,
-    /// When it was lost, why, and what it did then.
-    lost: Option<Lost>,
-    /// Longest silence that it came back from.
-    silence_ns_max: u64,
-    /// The steps that it was given to start, and when, in the controller's time.
-    starts: Vec<(u32, u64)>,
-}
-
-/// An agent that is lost, or was.
-#[derive(Clone, Debug)]
-struct Lost {
-    at_ns: u64,
-    reason: String,
-    before: State,
+enum End {
+    /// With what its hosts have measured.
+    Soon,
+    /// With what has come by this time.
+    Until(u64),
 }
 
 /// How the hosts of a run stand in the end.
@@ -151,6 +121,8 @@ pub struct AgentOutcome {
     pub record: Record,
     /// Something came from it.
     pub has_frames: bool,
+    /// All of it is here.
+    pub is_complete: bool,
     /// The offset of its clock, if it is known.
     pub offset: Option<Offset>,
     /// When it was lost, in the controller's time, and why.
@@ -170,21 +142,26 @@ pub struct Controller {
     agents: Vec<Agent>,
     assignment: Assignment,
     policy: LossPolicy,
+    /// How long agents may take to come.
+    join_ns: u64,
     next_ping_ns: u64,
     next_ping_id: u64,
-    /// How long agents may take to come.
-    join_until_ns: u64,
     /// All have been given what to do.
     is_assigned: bool,
-    n_stops: u32,
+    start: Option<Start>,
+    /// The step that has begun last.
+    begun: Option<u32>,
+    /// Its user has asked for the end.
+    is_interrupted: bool,
+    end: Option<End>,
     /// Since when only lost agents are left.
     only_lost_since_ns: Option<u64>,
     is_finished: bool,
 }
 
 impl Controller {
-    /// Awaits `n_agents`, which come within `join_ns` from `now_ns` on. Each is given
-    /// `assignment` with its own position.
+    /// Awaits `n_agents`. Each may take `join_ns` from `now_ns`, or from the last that was sent of
+    /// its program, and is given `assignment` with its own position.
     ///
     /// # Panics
     /// Without an agent.
@@ -196,30 +173,20 @@ impl Controller {
         join_ns: u64,
     ) -> Self {
         assert!(n_agents > 0, "a run needs an agent");
-        let agent = || Agent {
-            state: State::Awaited,
-            heard_ns: now_ns,
-            is_suspect: false,
-            is_connected: false,
-            clock: ClockEstimate::default(),
-            n_exchanges: 0,
-            asked: Vec::new(),
-            frames: FrameSum::default(),
-            n_frames: None,
-            lost: None,
-            silence_ns_max: 0,
-            starts: Vec::new(),
-        };
+        let join_until_ns = now_ns.saturating_add(join_ns);
         Controller {
             version: Version::OWN,
-            agents: (0..n_agents).map(|_| agent()).collect(),
+            agents: (0..n_agents).map(|_| Agent::new(now_ns, join_until_ns)).collect(),
             assignment,
             policy,
+            join_ns,
             next_ping_ns: now_ns,
             next_ping_id: 0,
-            join_until_ns: now_ns.saturating_add(join_ns),
             is_assigned: false,
-            n_stops: 0,
+            start: None,
+            begun: None,
+            is_interrupted: false,
+            end: None,
             only_lost_since_ns: None,
             is_finished: false,
         }
@@ -237,18 +204,23 @@ impl Controller {
         if self.is_finished {
             return actions;
         }
+        self.leave_out_own_gap(now_ns);
         match event {
+            Event::Sent(idx, done, total) => {
+                self.agents[idx].join_until_ns = now_ns.saturating_add(self.join_ns);
+                actions.push(Action::Tell(News::Sent(idx, done, total)));
+            }
             Event::Message(idx, message) => self.message(idx, message, now_ns, &mut actions),
             Event::Gone(idx, reason) => {
                 self.agents[idx].is_connected = false;
                 self.lose(idx, reason, now_ns, &mut actions);
             }
-            Event::Stop => self.stop(&mut actions),
+            Event::Stop => self.interrupt(now_ns, &mut actions),
             Event::Due => {}
         }
         self.watch_silence(now_ns, &mut actions);
         self.ping(now_ns, &mut actions);
-        self.assign(now_ns, &mut actions);
+        self.assign(&mut actions);
         self.arm(now_ns, &mut actions);
         self.finish(now_ns, &mut actions);
         actions
@@ -256,7 +228,12 @@ impl Controller {
 
     /// Returns when [`Controller::take`] wants to be called even if nothing comes.
     pub fn due_ns(&self) -> u64 {
-        self.next_ping_ns
+        let confirm_ns = self.start.map_or(u64::MAX, |start| start.confirm_until_ns);
+        let end_ns = match self.end {
+            Some(End::Until(at_ns)) => at_ns,
+            Some(End::Soon) | None => u64::MAX,
+        };
+        self.next_ping_ns.min(confirm_ns).min(end_ns)
     }
 
     /// Returns what came from an agent so far.
@@ -267,8 +244,12 @@ impl Controller {
     /// Returns whether an agent goes on with the run, and is not silent.
     pub fn is_heard(&self, idx: usize) -> bool {
         let agent = &self.agents[idx];
-        let goes_on = matches!(agent.state, State::Busy | State::Ready(_) | State::Armed(_));
-        goes_on && !agent.is_suspect
+        agent.state.is_live() && agent.lost.is_none() && !agent.is_suspect
+    }
+
+    /// Returns whether the user has asked for the end.
+    pub fn is_interrupted(&self) -> bool {
+        self.is_interrupted
     }
 
     /// Returns how everything stands at `now_ns`.
@@ -282,6 +263,7 @@ impl Controller {
             offset: agent.clock.offset(now_ns),
             record: agent.frames.record(),
             has_frames: agent.frames.next_seq() > 0,
+            is_complete: agent.state == State::Finished,
             lost: agent.lost.as_ref().map(|lost| (lost.at_ns, lost.reason.clone())),
             silence_ns_max: agent.silence_ns_max,
             is_refused: agent.state == State::Refused,
@@ -292,23 +274,43 @@ impl Controller {
         self.agents.iter().map(outcome).collect()
     }
 
+    /// Takes the time in which the controller itself stood still out of the silence of all others.
+    fn leave_out_own_gap(&mut self, now_ns: u64) {
+        let gap_ns = now_ns.saturating_sub(self.next_ping_ns);
+        for agent in &mut self.agents {
+            agent.heard_ns = agent.heard_ns.saturating_add(gap_ns).min(now_ns);
+            agent.join_until_ns = agent.join_until_ns.saturating_add(gap_ns);
+            if gap_ns >= PING_NS {
+                // Their answers have waited here: that is no round trip.
+                agent.asked.clear();
+            }
+        }
+        if let Some(start) = &mut self.start {
+            start.confirm_until_ns = start.confirm_until_ns.saturating_add(gap_ns);
+        }
+        if let Some(since_ns) = &mut self.only_lost_since_ns {
+            *since_ns = since_ns.saturating_add(gap_ns).min(now_ns);
+        }
+    }
+
     fn message(&mut self, idx: usize, message: From, now_ns: u64, actions: &mut Vec<Action>) {
+        if let From::Hello(hello) = &message {
+            self.greet(idx, hello, now_ns, actions);
+        }
+        let agent = &self.agents[idx];
+        let has_no_say = matches!(agent.state, State::Refused | State::Expelled);
+        if has_no_say || agent.incarnation.is_none() {
+            return;
+        }
         self.hear(idx, now_ns, actions);
         let agent = &mut self.agents[idx];
         match message {
-            From::Hello(hello) => self.greet(idx, &hello, actions),
+            From::Hello(_) => {}
             From::Pong(pong) => {
-                let Some(at) = agent.asked.iter().position(|(id, _)| *id == pong.id) else {
-                    return;
-                };
-                let (_, asked_ns) = agent.asked.swap_remove(at);
-                agent.clock.add(Exchange {
-                    asked_ns,
-                    received_ns: pong.received_ns,
-                    sent_ns: pong.sent_ns,
-                    answered_ns: now_ns,
-                });
-                agent.n_exchanges += 1;
+                if !agent.add_exchange(pong, now_ns) {
+                    let reason = "its answers to questions for the time contradict themselves";
+                    self.expel(idx, reason.to_owned(), now_ns, actions);
+                }
             }
             From::Refused(refused) => {
                 if agent.state == State::Finished {
@@ -318,36 +320,78 @@ impl Controller {
                 actions.push(Action::Tell(News::Refused(idx, refused.findings)));
                 actions.push(Action::Send(idx, To::Bye(Bye::default())));
                 // What the others would do is not what was asked for.
-                self.stop(actions);
+                self.end_soon(actions);
             }
             From::Progress(progress) => {
                 let (done, total) = (progress.done_bytes, progress.total_bytes);
                 actions.push(Action::Tell(News::Progress(idx, done, total)));
             }
-            From::Ready(ready) => match agent.state {
-                State::Busy => agent.state = State::Ready(ready.step_idx),
-                State::Awaited
-                | State::Ready(_)
-                | State::Armed(_)
-                | State::Finished
-                | State::Refused
-                | State::Lost => {}
-            },
-            From::Armed(armed) => match agent.state {
-                State::Armed(step_idx) if step_idx == armed.step_idx => agent.state = State::Busy,
-                State::Awaited
-                | State::Busy
-                | State::Ready(_)
-                | State::Armed(_)
-                | State::Finished
-                | State::Refused
-                | State::Lost => {}
-            },
+            From::Ready(ready) => self.take_ready(idx, ready.step_idx, now_ns, actions),
+            From::Armed(armed) => agent.take_armed(armed),
             From::Frame(frame) => self.frame(idx, &frame, now_ns, actions),
-            From::Finished(finished) => {
-                agent.n_frames = Some(finished.n_frames);
-                self.settle(idx, actions);
+            From::Finished(finished) => self.complete(idx, finished.n_frames, now_ns, actions),
+        }
+    }
+
+    /// Takes an agent in, or tells it why not. One that was here before says it again with a new
+    /// connection, and hears again what it may have missed.
+    fn greet(&mut self, idx: usize, hello: &Hello, now_ns: u64, actions: &mut Vec<Action>) {
+        let unfit = self.version.unfit(hello);
+        let agent = &mut self.agents[idx];
+        let before = agent.incarnation.replace(hello.incarnation);
+        let is_same = before == Some(hello.incarnation);
+        match agent.state {
+            State::Refused | State::Expelled => {
+                let reason = "it takes no part in the run any more".to_owned();
+                actions.push(Action::Send(idx, To::Bye(Bye { reason })));
             }
+            State::Finished => actions.push(Action::Send(idx, To::Bye(Bye::default()))),
+            State::Awaited
+            | State::Joined
+            | State::Preparing
+            | State::Ready(_)
+            | State::Armed(_)
+            | State::Set(_)
+            | State::Running(_)
+            | State::Ending
+            | State::Lost => {
+                if let Some(reason) = unfit {
+                    self.refuse(idx, reason, actions);
+                } else if !self.is_assigned {
+                    if !is_same {
+                        // A clock of before may be of another start of the host.
+                        (agent.clock, agent.n_exchanges) = (ClockEstimate::default(), 0);
+                    }
+                    (agent.state, agent.lost) = (State::Joined, None);
+                } else if is_same {
+                    self.hear(idx, now_ns, actions);
+                    self.repeat(idx, actions);
+                } else {
+                    let reason = match before {
+                        None => "the run has begun without it",
+                        Some(_) => "it was started anew in the middle of the run",
+                    };
+                    self.expel(idx, reason.to_owned(), now_ns, actions);
+                }
+            }
+        }
+    }
+
+    /// Refuses an agent that speaks another protocol.
+    fn refuse(&mut self, idx: usize, reason: String, actions: &mut Vec<Action>) {
+        self.agents[idx].state = State::Refused;
+        actions.push(Action::Tell(News::Refused(idx, vec![reason.clone()])));
+        actions.push(Action::Send(idx, To::Bye(Bye { reason })));
+        self.end_soon(actions);
+    }
+
+    /// Says again what an agent with a new connection may have missed. An order to start is
+    /// repeated by itself.
+    fn repeat(&mut self, idx: usize, actions: &mut Vec<Action>) {
+        if self.agents[idx].state == State::Preparing {
+            self.send_assignment(idx, actions);
+        } else if self.agents[idx].state == State::Ending {
+            self.ask_to_end(idx, actions);
         }
     }
 
@@ -361,28 +405,82 @@ impl Controller {
             agent.silence_ns_max = agent.silence_ns_max.max(silence_ns);
             actions.push(Action::Tell(News::Back(idx, silence_ns)));
         }
-        if agent.state == State::Lost
-            && let Some(lost) = agent.lost.take()
-        {
-            // It stood still and goes on: what it has measured counts.
-            agent.state = lost.before;
+        if agent.state == State::Lost {
+            self.come_back(idx, actions);
         }
     }
 
-    /// Takes an agent in, or tells it why not.
-    fn greet(&mut self, idx: usize, hello: &Hello, actions: &mut Vec<Action>) {
+    /// Takes an agent back that stood still and goes on: what it has measured counts. One that the
+    /// others have left behind ends: it would run a step of theirs alone.
+    fn come_back(&mut self, idx: usize, actions: &mut Vec<Action>) {
+        let begun = self.begun;
+        let is_due = |step_idx: u32| begun.is_none_or(|begun| step_idx > begun);
         let agent = &mut self.agents[idx];
-        if agent.state != State::Awaited {
+        let Some(lost) = agent.lost.take() else { return };
+        let state = match lost.before {
+            State::Joined => Some(State::Joined),
+            State::Preparing if begun.is_none() => Some(State::Preparing),
+            // What it has answered is not known: it gets the next order with the others.
+            State::Ready(step_idx) | State::Armed(step_idx) | State::Set(step_idx)
+                if is_due(step_idx) =>
+            {
+                Some(State::Ready(step_idx))
+            }
+            State::Set(step_idx) | State::Running(step_idx) if begun == Some(step_idx) => {
+                Some(State::Running(step_idx))
+            }
+            State::Ending => Some(State::Ending),
+            State::Awaited
+            | State::Preparing
+            | State::Ready(_)
+            | State::Armed(_)
+            | State::Set(_)
+            | State::Running(_)
+            | State::Finished
+            | State::Refused
+            | State::Expelled
+            | State::Lost => None,
+        };
+        match state {
+            Some(state) if self.end.is_none() => agent.state = state,
+            Some(_) => self.ask_to_end(idx, actions),
+            None => {
+                agent.lost = Some(lost);
+                self.ask_to_end(idx, actions);
+            }
+        }
+    }
+
+    fn take_ready(&mut self, idx: usize, step_idx: u32, now_ns: u64, actions: &mut Vec<Action>) {
+        let agent = &mut self.agents[idx];
+        let is_next = match agent.state {
+            State::Preparing => true,
+            State::Running(running_idx) => step_idx > running_idx,
+            // It has begun by an order before, and was given a later one in vain.
+            State::Armed(of) | State::Set(of) if step_idx > of => {
+                agent.begin(of);
+                true
+            }
+            State::Awaited
+            | State::Joined
+            | State::Ready(_)
+            | State::Armed(_)
+            | State::Set(_)
+            | State::Ending
+            | State::Finished
+            | State::Refused
+            | State::Expelled
+            | State::Lost => false,
+        };
+        if !is_next {
+            // It was sent again with a new connection.
             return;
         }
-        let Some(reason) = self.version.unfit(hello) else {
-            agent.state = State::Busy;
-            return;
-        };
-        agent.state = State::Refused;
-        actions.push(Action::Tell(News::Refused(idx, vec![reason.clone()])));
-        actions.push(Action::Send(idx, To::Bye(Bye { reason })));
-        self.stop(actions);
+        agent.state = State::Ready(step_idx);
+        if self.begun.is_some_and(|begun| step_idx <= begun) {
+            let reason = format!("it wants to start step {step_idx} again");
+            self.expel(idx, reason, now_ns, actions);
+        }
     }
 
     /// Adds a frame, and acknowledges what is here.
@@ -390,94 +488,146 @@ impl Controller {
         let agent = &mut self.agents[idx];
         match agent.frames.add(frame) {
             Ok(true) => actions.push(Action::Tell(News::Frame(idx))),
-            // The acknowledgement says what to send again.
-            Ok(false) | Err(FrameError::Gap { .. }) => {}
+            // It was sent again with a new connection.
+            Ok(false) => {}
             Err(error) => {
                 // Everything behind it would be wrong.
-                self.lose(idx, error.to_string(), now_ns, actions);
+                self.expel(idx, error.to_string(), now_ns, actions);
                 return;
             }
         }
-        let next_seq = self.agents[idx].frames.next_seq();
+        let next_seq = agent.frames.next_seq();
         actions.push(Action::Send(idx, To::Ack(Ack { next_seq })));
-        self.settle(idx, actions);
     }
 
-    /// Ends an agent of which everything is here.
-    fn settle(&mut self, idx: usize, actions: &mut Vec<Action>) {
+    /// Ends an agent that has sent all it has: frames come before the message that counts them.
+    fn complete(&mut self, idx: usize, n_frames: u64, now_ns: u64, actions: &mut Vec<Action>) {
         let agent = &mut self.agents[idx];
-        let is_complete = agent.n_frames.is_some_and(|n| agent.frames.next_seq() >= n);
-        if is_complete && !matches!(agent.state, State::Finished | State::Refused) {
-            agent.state = State::Finished;
-            actions.push(Action::Send(idx, To::Bye(Bye::default())));
+        let n_here = agent.frames.next_seq();
+        if n_frames != n_here {
+            let reason = format!("it says that it sent {n_frames} frames, and {n_here} came");
+            self.expel(idx, reason, now_ns, actions);
+            return;
+        }
+        if let State::Armed(step_idx) | State::Set(step_idx) = agent.state {
+            agent.begin(step_idx);
+        }
+        agent.state = State::Finished;
+        actions.push(Action::Send(idx, To::Bye(Bye::default())));
+    }
+
+    /// Gives an agent up that is not heard of.
+    fn lose(&mut self, idx: usize, reason: String, now_ns: u64, actions: &mut Vec<Action>) {
+        let state = self.agents[idx].state;
+        if state.is_live() || state == State::Awaited {
+            self.part_with(idx, State::Lost, reason, now_ns, actions);
         }
     }
 
-    /// Gives an agent up.
-    fn lose(&mut self, idx: usize, reason: String, now_ns: u64, actions: &mut Vec<Action>) {
+    /// Gives an agent up that cannot be gone on with, and tells it to go. What came from it so far
+    /// stays.
+    fn expel(&mut self, idx: usize, reason: String, now_ns: u64, actions: &mut Vec<Action>) {
+        actions.push(Action::Send(idx, To::Bye(Bye { reason: reason.clone() })));
+        self.part_with(idx, State::Expelled, reason, now_ns, actions);
+    }
+
+    fn part_with(
+        &mut self,
+        idx: usize,
+        state: State,
+        reason: String,
+        now_ns: u64,
+        actions: &mut Vec<Action>,
+    ) {
         let agent = &mut self.agents[idx];
-        let before = match agent.state {
-            State::Finished | State::Refused | State::Lost => return,
-            it @ (State::Awaited | State::Busy | State::Ready(_) | State::Armed(_)) => it,
-        };
-        agent.state = State::Lost;
+        let before = std::mem::replace(&mut agent.state, state);
+        if agent.lost.is_some() {
+            // That was reported, and the policy was applied.
+            return;
+        }
         agent.lost = Some(Lost { at_ns: now_ns, reason: reason.clone(), before });
         let news =
             if self.is_assigned { News::Lost(idx, reason) } else { News::Absent(idx, reason) };
         actions.push(Action::Tell(news));
-        let n_left = self.agents.iter().filter(|it| it.state != State::Lost).count();
+        let is_left = |agent: &&Agent| agent.lost.is_none() && agent.state != State::Refused;
         let goes_on = match self.policy {
             LossPolicy::Abort => false,
             // Who never came was not lost on the way: nothing has begun yet.
             LossPolicy::Continue => self.is_assigned,
-            LossPolicy::AtLeast(n) => n_left >= n as usize,
+            LossPolicy::AtLeast(n) => self.agents.iter().filter(is_left).count() >= n as usize,
         };
         if !goes_on {
-            self.stop(actions);
+            self.end_soon(actions);
         }
     }
 
-    /// Asks all to end.
-    fn stop(&mut self, actions: &mut Vec<Action>) {
-        self.n_stops += 1;
-        let is_now = self.n_stops > 1;
-        for (idx, agent) in self.agents.iter_mut().enumerate() {
-            match agent.state {
-                State::Awaited => agent.state = State::Refused,
-                State::Busy | State::Ready(_) | State::Armed(_) | State::Lost => {
-                    let stop = if self.is_assigned {
-                        To::Stop(Stop { is_now })
-                    } else {
-                        agent.state = State::Refused;
-                        To::Bye(Bye { reason: "the run does not begin".to_owned() })
-                    };
-                    actions.push(Action::Send(idx, stop));
-                }
-                State::Finished | State::Refused => {}
+    /// Ends as the user wants: with what is measured; the second time with what is here.
+    fn interrupt(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
+        if !self.is_interrupted {
+            self.is_interrupted = true;
+            self.end_soon(actions);
+            return;
+        }
+        if matches!(self.end, Some(End::Until(_))) {
+            return;
+        }
+        self.end = Some(End::Until(now_ns.saturating_add(NOW_NS)));
+        for idx in 0..self.agents.len() {
+            if self.agents[idx].state.is_live() {
+                self.ask_to_end(idx, actions);
+            } else if self.agents[idx].state == State::Lost {
+                actions.push(Action::Send(idx, To::Stop(Stop { is_now: true })));
             }
         }
+    }
+
+    /// Asks all to end, for whatever reason.
+    fn end_soon(&mut self, actions: &mut Vec<Action>) {
+        if self.end.is_some() {
+            return;
+        }
+        self.end = Some(End::Soon);
+        for idx in 0..self.agents.len() {
+            let state = self.agents[idx].state;
+            if !state.is_live() && !matches!(state, State::Awaited | State::Lost) {
+                continue;
+            }
+            if !self.is_assigned {
+                self.agents[idx].state = State::Refused;
+                let reason = "the run does not begin".to_owned();
+                actions.push(Action::Send(idx, To::Bye(Bye { reason })));
+            } else if state.is_live() {
+                self.ask_to_end(idx, actions);
+            } else {
+                // It may hear of it when it goes on.
+                actions.push(Action::Send(idx, To::Stop(Stop { is_now: false })));
+            }
+        }
+    }
+
+    /// Asks an agent to end with what it has measured.
+    fn ask_to_end(&mut self, idx: usize, actions: &mut Vec<Action>) {
+        self.agents[idx].state = State::Ending;
+        let is_now = matches!(self.end, Some(End::Until(_)));
+        actions.push(Action::Send(idx, To::Stop(Stop { is_now })));
     }
 
     fn watch_silence(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
         for idx in 0..self.agents.len() {
             let agent = &mut self.agents[idx];
-            match agent.state {
-                State::Awaited if now_ns >= self.join_until_ns => {
-                    self.lose(idx, "it did not come".to_owned(), now_ns, actions);
+            if agent.state == State::Awaited && now_ns >= agent.join_until_ns {
+                let limit_s = self.join_ns / 1_000_000_000;
+                self.lose(idx, format!("it did not come within {limit_s} s"), now_ns, actions);
+            } else if agent.state.is_live() {
+                let silence_ns = now_ns.saturating_sub(agent.heard_ns);
+                if silence_ns >= SUSPECT_NS && !agent.is_suspect {
+                    agent.is_suspect = true;
+                    actions.push(Action::Tell(News::Suspect(idx)));
                 }
-                State::Busy | State::Ready(_) | State::Armed(_) => {
-                    let silence_ns = now_ns.saturating_sub(agent.heard_ns);
-                    if silence_ns >= SUSPECT_NS && !agent.is_suspect {
-                        agent.is_suspect = true;
-                        actions.push(Action::Tell(News::Suspect(idx)));
-                    }
-                    if silence_ns >= DEAD_NS {
-                        let text =
-                            format!("nothing came from it for {} s", DEAD_NS / 1_000_000_000);
-                        self.lose(idx, text, now_ns, actions);
-                    }
+                if silence_ns >= DEAD_NS {
+                    let text = format!("nothing came from it for {} s", DEAD_NS / 1_000_000_000);
+                    self.lose(idx, text, now_ns, actions);
                 }
-                State::Awaited | State::Finished | State::Refused | State::Lost => {}
             }
         }
     }
@@ -490,87 +640,56 @@ impl Controller {
         let id = self.next_ping_id;
         self.next_ping_id += 1;
         for (idx, agent) in self.agents.iter_mut().enumerate() {
-            match agent.state {
-                State::Busy | State::Ready(_) | State::Armed(_) | State::Lost => {
-                    agent.asked.retain(|(_, asked_ns)| now_ns - asked_ns < DEAD_NS);
-                    agent.asked.push((id, now_ns));
-                    actions.push(Action::Send(idx, To::Ping(Ping { id })));
-                }
-                State::Awaited | State::Finished | State::Refused => {}
+            if agent.state.is_live() || agent.state == State::Lost {
+                agent.asked.retain(|(_, asked_ns)| now_ns.saturating_sub(*asked_ns) < DEAD_NS);
+                agent.asked.push((id, now_ns));
+                actions.push(Action::Send(idx, To::Ping(Ping { id })));
             }
         }
     }
 
     /// Tells all what to do, once all have come.
-    fn assign(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
-        let is_there = |agent: &Agent| agent.state == State::Busy;
-        if self.is_assigned || !self.agents.iter().all(|it| is_there(it) || it.state == State::Lost)
-        {
+    fn assign(&mut self, actions: &mut Vec<Action>) {
+        if self.is_assigned || self.end.is_some() {
             return;
         }
-        if !self.agents.iter().any(is_there) {
+        let is_there = |agent: &Agent| agent.state == State::Joined;
+        let is_awaited = |agent: &Agent| agent.state == State::Awaited;
+        if self.agents.iter().any(is_awaited) || !self.agents.iter().any(is_there) {
             return;
         }
         self.is_assigned = true;
-        let n_hosts = self.agents.len() as u32;
-        for (idx, agent) in self.agents.iter_mut().enumerate() {
-            // What was silent so far had nothing to say.
-            agent.heard_ns = now_ns;
-            let host_idx = idx as u32;
-            let assignment = Assignment { host_idx, n_hosts, ..self.assignment.clone() };
-            actions.push(Action::Send(idx, To::Assignment(assignment)));
+        for idx in 0..self.agents.len() {
+            if self.agents[idx].state == State::Joined {
+                self.agents[idx].state = State::Preparing;
+                self.send_assignment(idx, actions);
+            }
         }
     }
 
-    /// Starts the next step once all that are left wait for it.
-    fn arm(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
-        let mut next: Option<u32> = None;
-        for agent in &self.agents {
-            match agent.state {
-                State::Awaited | State::Busy | State::Armed(_) => return,
-                State::Ready(step_idx) => {
-                    if agent.n_exchanges < N_EXCHANGES_MIN {
-                        return;
-                    }
-                    next = Some(next.map_or(step_idx, |it| it.min(step_idx)));
-                }
-                State::Finished | State::Refused | State::Lost => {}
-            }
-        }
-        let Some(step_idx) = next else { return };
-        let round_trip_ns = self.agents.iter().map(|it| it.clock.round_trip_ns_max()).max();
-        let lead_ns = LEAD_NS_MIN.max(round_trip_ns.unwrap_or(0).saturating_mul(LEAD_ROUND_TRIPS));
-        let start_ns = now_ns.saturating_add(lead_ns);
-        let mut n_hosts = 0;
-        for (idx, agent) in self.agents.iter_mut().enumerate() {
-            if agent.state != State::Ready(step_idx) {
-                continue;
-            }
-            let Some(offset) = agent.clock.offset(now_ns) else { continue };
-            agent.state = State::Armed(step_idx);
-            agent.starts.push((step_idx, start_ns));
-            n_hosts += 1;
-            let arm = Arm { step_idx, start_ns: offset.there(start_ns) };
-            actions.push(Action::Send(idx, To::Arm(arm)));
-        }
-        actions.push(Action::Tell(News::Starts(step_idx, n_hosts)));
+    fn send_assignment(&self, idx: usize, actions: &mut Vec<Action>) {
+        let (host_idx, n_hosts) = (idx as u32, self.agents.len() as u32);
+        let orphan_limit_ns = ORPHAN_NS;
+        let assignment =
+            Assignment { host_idx, n_hosts, orphan_limit_ns, ..self.assignment.clone() };
+        actions.push(Action::Send(idx, To::Assignment(assignment)));
     }
 
     /// Ends when nothing more is to come.
     fn finish(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
-        let mut may_return = false;
-        for agent in &self.agents {
-            match agent.state {
-                State::Awaited | State::Busy | State::Ready(_) | State::Armed(_) => {
-                    self.only_lost_since_ns = None;
-                    return;
-                }
-                State::Finished | State::Refused => {}
-                State::Lost => may_return |= agent.is_connected,
-            }
+        let is_time_up = matches!(self.end, Some(End::Until(at_ns)) if now_ns >= at_ns);
+        let is_awaited = |agent: &Agent| agent.state.is_live() || agent.state == State::Awaited;
+        if self.agents.iter().any(is_awaited) && !is_time_up {
+            self.only_lost_since_ns = None;
+            return;
         }
         let since_ns = *self.only_lost_since_ns.get_or_insert(now_ns);
-        if !may_return || now_ns.saturating_sub(since_ns) >= RETURN_NS || self.n_stops > 1 {
+        let may_return = |agent: &Agent| agent.state == State::Lost && agent.is_connected;
+        // A run that ends before its time waits for no one who may be lost for good.
+        let waits = self.end.is_none()
+            && self.agents.iter().any(may_return)
+            && now_ns.saturating_sub(since_ns) < RETURN_NS;
+        if !waits {
             self.is_finished = true;
             actions.push(Action::Finish);
         }

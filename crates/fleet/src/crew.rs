@@ -4,26 +4,22 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::pin::pin;
 use std::time::Duration;
 
-use tokio::process::Child;
-use tokio::sync::mpsc::{Receiver, Sender};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::JoinHandle;
 
 use crate::controller::Event;
 use crate::hosts::Host;
+use crate::launch::client::{ClientEvent, Clients};
 use crate::launch::dial_in::{DialIn, Gathered};
-use crate::launch::ssh::{Launched, Said, Ssh};
-use crate::net::Duplex;
-use crate::net::controller::{AgentConnection, NetEvent, ToOne};
+use crate::launch::ssh::Ssh;
+use crate::net::controller::{NetEvent, ToOne};
 use crate::net::door::Incoming;
 use crate::wire::ToAgent;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
 
-/// How long agents that have ended may take to leave.
-const LEAVE: Duration = Duration::from_secs(5);
-
-/// Time for the last words of a client.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+/// Events of clients that wait.
+const EVENTS: usize = 1024;
 
 /// All agents of a run.
 pub(crate) struct Crew<'a> {
@@ -36,18 +32,11 @@ pub(crate) struct Crew<'a> {
     events: Receiver<NetEvent>,
     /// What happened before the run.
     early: VecDeque<Event>,
-    /// Clients that still call their host.
-    launches: JoinSet<Option<(usize, Client)>>,
-    /// Those whose agent was started.
-    clients: BTreeMap<usize, Client>,
+    /// What comes of the clients that carry connections.
+    launches: Receiver<ClientEvent>,
+    clients: Clients,
     /// What sends those away who are too many.
     door: Option<&'a DialIn>,
-}
-
-/// A client that carries a connection.
-struct Client {
-    process: Child,
-    said: Said,
 }
 
 impl<'a> Crew<'a> {
@@ -55,29 +44,11 @@ impl<'a> Crew<'a> {
     pub(crate) fn call(
         ssh: &Ssh,
         hosts: &[Host],
-        net: &Sender<NetEvent>,
         connections: &Sender<Incoming>,
         events: Receiver<NetEvent>,
     ) -> Self {
-        let mut launches = JoinSet::new();
-        for (idx, host) in hosts.iter().enumerate() {
-            let (ssh, host) = (ssh.clone(), host.clone());
-            let (net, connections) = (net.clone(), connections.clone());
-            launches.spawn(async move {
-                match ssh.launch(&host).await {
-                    Ok(Launched { io, client, said }) => {
-                        let io: Box<dyn Duplex> = Box::new(io);
-                        let connection = AgentConnection::new(io, idx);
-                        let _run_has_ended = connections.send(connection).await;
-                        Some((idx, Client { process: client, said }))
-                    }
-                    Err(reason) => {
-                        let _run_has_ended = net.send(NetEvent::Closed(idx, reason)).await;
-                        None
-                    }
-                }
-            });
-        }
+        let (launched, launches) = channel(EVENTS);
+        let clients = Clients::call(ssh, hosts, connections, &launched);
         Crew {
             names: hosts.iter().map(ToString::to_string).collect(),
             seats: (0..hosts.len()).map(|idx| (idx, idx)).collect(),
@@ -85,7 +56,7 @@ impl<'a> Crew<'a> {
             events,
             early: VecDeque::new(),
             launches,
-            clients: BTreeMap::new(),
+            clients,
             door: None,
         }
     }
@@ -114,8 +85,9 @@ impl<'a> Crew<'a> {
             senders,
             events,
             early,
-            launches: JoinSet::new(),
-            clients: BTreeMap::new(),
+            // None is called: the channel has no other end.
+            launches: channel(1).1,
+            clients: Clients::default(),
             door: Some(door),
         }
     }
@@ -136,22 +108,21 @@ impl<'a> Crew<'a> {
         loop {
             tokio::select! {
                 Some(event) = self.events.recv() => {
-                    if let Some(event) = self.event(event).await {
+                    if let Some(event) = self.event(event) {
                         return Some(event);
                     }
                 }
-                Some(launched) = self.launches.join_next() => {
-                    if let Ok(Some((idx, client))) = launched {
-                        self.clients.insert(idx, client);
-                    }
-                }
+                Some(event) = self.launches.recv() => return Some(match event {
+                    ClientEvent::Sent(idx, done, total) => Event::Sent(idx, done, total),
+                    ClientEvent::Gone(idx, reason) => Event::Gone(idx, reason),
+                }),
                 () = &mut over => return None,
             }
         }
     }
 
     /// Returns what an event means to the controller, if anything.
-    async fn event(&mut self, event: NetEvent) -> Option<Event> {
+    fn event(&mut self, event: NetEvent) -> Option<Event> {
         match event {
             NetEvent::Opened(at, sender) => {
                 match (self.seats.get(&at), self.door) {
@@ -165,21 +136,18 @@ impl<'a> Crew<'a> {
             NetEvent::Closed(at, reason) => {
                 let idx = *self.seats.get(&at)?;
                 self.senders.remove(&idx);
-                Some(Event::Gone(idx, self.why(idx, reason).await))
+                // The client says why, in its own words.
+                Some(Event::Gone(idx, self.clients.close(idx, reason)?))
             }
         }
     }
 
-    /// Returns why a session ended, in the words of the client where it has any.
-    async fn why(&self, idx: usize, reason: String) -> String {
-        let Some(client) = self.clients.get(&idx) else { return reason };
-        // What the client says about it may come after the end of the connection.
-        tokio::time::sleep(LAST_WORDS).await;
-        client.said.or(&reason)
-    }
-
-    /// Waits until all have left. Hosts that were still called clean up: their agents find no one.
-    pub(crate) async fn leave(mut self, serving: &JoinHandle<Result<(), tonic::transport::Error>>) {
+    /// Waits until all have left, no longer than this.
+    pub(crate) async fn leave(
+        mut self,
+        serving: &JoinHandle<Result<(), tonic::transport::Error>>,
+        limit: Duration,
+    ) {
         let leaving = async {
             let mut left: BTreeSet<usize> = std::mem::take(&mut self.senders).into_keys().collect();
             // Of a client it is its own end that counts.
@@ -191,20 +159,10 @@ impl<'a> Crew<'a> {
                     left.remove(idx);
                 }
             }
-            for client in self.clients.values_mut() {
-                let _status = client.process.wait().await;
-            }
         };
-        let _in_time = tokio::time::timeout(LEAVE, leaving).await;
+        let _in_time = tokio::time::timeout(limit, leaving).await;
+        // Connections that are there are not of it.
         serving.abort();
-        let called = async {
-            while let Some(launched) = self.launches.join_next().await {
-                if let Ok(Some((_, mut client))) = launched {
-                    let _status = client.process.wait().await;
-                }
-            }
-        };
-        // Whoever is left ends with what is dropped here.
-        let _in_time = tokio::time::timeout(LEAVE, called).await;
+        self.clients.leave(limit).await;
     }
 }

@@ -38,8 +38,8 @@ pub struct FrameMaker {
 }
 
 impl FrameMaker {
-    /// Returns what is new in `record` since the call before. `taken_ns` is the agent's time.
-    pub fn frame(&mut self, mut record: Record, taken_ns: u64) -> Frame {
+    /// Returns what is new in `record` since the call before.
+    pub fn frame(&mut self, mut record: Record) -> Frame {
         let mut histograms = Vec::new();
         let mut jobs = std::mem::take(&mut record.jobs);
         for (idx, job) in jobs.iter_mut().enumerate() {
@@ -71,7 +71,7 @@ impl FrameMaker {
         self.next_seq += 1;
         let facts_json = serde_json::to_vec(&facts)
             .expect("every map key is a number or text, and writing to memory does not fail");
-        Frame { seq, facts_json, histograms, taken_ns }
+        Frame { seq, facts_json, histograms }
     }
 
     /// Returns the number of frames so far.

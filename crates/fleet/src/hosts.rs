@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::net::Ipv6Addr;
 
 /// Most hosts of a run.
 pub const HOSTS_MAX: usize = 10_000;
@@ -120,6 +121,11 @@ fn expand(entry: &str) -> Result<Vec<Host>, String> {
     let host =
         |name: &str, port| Host { user: user.map(str::to_owned), name: name.to_owned(), port };
     if let Some((address, port)) = bracketed_address(rest) {
+        if !is_address(address) {
+            return Err(format!(
+                "`{entry}`: `{address}` is no IPv6 address, write for example [fd00::7]"
+            ));
+        }
         return Ok(vec![host(address, port_of(entry, port)?)]);
     }
     let (name, port) = match rest.rsplit_once(':') {
@@ -140,6 +146,15 @@ fn bracketed_address(text: &str) -> Option<(&str, Option<&str>)> {
         return None;
     }
     Some((address, rest.strip_prefix(':')))
+}
+
+/// Returns whether a text is an IPv6 address, with the name of its interface where it has one.
+fn is_address(text: &str) -> bool {
+    let (address, zone) = match text.split_once('%') {
+        Some((address, zone)) => (address, Some(zone)),
+        None => (text, None),
+    };
+    address.parse::<Ipv6Addr>().is_ok() && zone.is_none_or(is_word)
 }
 
 fn port_of(entry: &str, port: Option<&str>) -> Result<Option<u16>, String> {
@@ -226,6 +241,7 @@ mod tests {
         check("r[1-2]n[1-2]", &["r1n1", "r1n2", "r2n1", "r2n2"]);
         check("root@vm1:2222 10.0.0.7", &["root@vm1:2222", "10.0.0.7"]);
         check("[fd00::7] [fd00::8]:22", &["fd00::7", "[fd00::8]:22"]);
+        check("[fe80::1%eth0]", &["fe80::1%eth0"]);
         check("# all of them\nvm1 # the first\n\nvm2,\n", &["vm1", "vm2"]);
     }
 
@@ -249,6 +265,8 @@ mod tests {
         check_wrong("vm[1-200][1-200]", (1, 1), "more than 10000");
         check_wrong("a,-oProxyCommand=x", (1, 3), "no name");
         check_wrong("a;rm", (1, 1), "no name");
+        check_wrong("b,[a:$(cmd)]", (1, 3), "`a:$(cmd)` is no IPv6 address");
+        check_wrong("[fd00::7%;x]", (1, 1), "no IPv6 address");
         check_wrong("fd00::7", (1, 1), "in brackets");
         check_wrong("vm1:0", (1, 1), "port");
         check_wrong("@vm1", (1, 1), "no user");

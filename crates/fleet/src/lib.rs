@@ -23,6 +23,7 @@ pub mod merge;
 pub mod net;
 pub mod run;
 pub mod serve;
+pub mod stops;
 pub mod token;
 pub mod version;
 #[rustfmt::skip]

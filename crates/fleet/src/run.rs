@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use record::{HostShareRecord, Interval, LossRecord, Outcome, Record, StartRecord};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use units::system_text;
 
 use crate::controller::{Action, AgentOutcome, Controller, Event, LossPolicy, News};
 use crate::crew::Crew;
@@ -17,6 +19,7 @@ use crate::merge;
 use crate::monotonic_ns;
 use crate::net::controller::{NetEvent, serve};
 use crate::net::door::Incoming;
+use crate::stops::Stops;
 use crate::wire::Assignment;
 
 /// What is to be run, and where.
@@ -49,22 +52,44 @@ pub enum FleetError {
     /// Nothing was run: what stands against it on which host.
     #[error("the run cannot begin")]
     Refused(Vec<(String, Vec<String>)>),
-    /// The program of the agents, or the means to speak with them, is not there.
+    /// There is nothing to listen for agents with.
     #[error("{0}")]
-    Setup(String),
+    Listen(String),
+    /// The system does not let it wait for connections.
+    #[error("cannot wait for connections: {}", system_text(.0))]
+    Wait(std::io::Error),
+    /// More hosts than the process may have connections to.
+    #[error("{n_hosts} hosts need {wanted} open files, and this process may have {limit}")]
+    OpenFiles {
+        /// Hosts.
+        n_hosts: usize,
+        /// Files that they need.
+        wanted: u64,
+        /// The hard limit.
+        limit: u64,
+    },
     /// Too few agents came in time.
     #[error("{0}")]
     TooFew(String),
     /// The user ended it before it began.
-    #[error("stopped before the agents were there")]
+    #[error("stopped before all hosts had come: nothing was run")]
     Stopped,
 }
 
 /// How long an agent may take from its launch to its first message.
 const JOIN_NS: u64 = 60_000_000_000;
 
-/// How often a stop is asked about, and the least time between two looks at what is due.
-const TICK: Duration = Duration::from_millis(50);
+/// How long an agent that has ended may take to leave.
+const LEAVE: Duration = Duration::from_secs(5);
+
+/// The same where the user wants the end at once.
+const LEAVE_NOW: Duration = Duration::from_secs(1);
+
+/// Open files for a host: three pipes of its client, and the client itself.
+const FILES_PER_HOST: u64 = 4;
+
+/// Open files for all else, those of clients that are being started among them.
+const FILES_BESIDE: u64 = 100;
 
 /// Time between two reports of the record: what is lost at most where the controller is killed.
 const REPORT_NS: u64 = 1_000_000_000;
@@ -85,32 +110,37 @@ impl Fleet {
         }
     }
 
-    /// Runs it. `n_stops` says how often the user has asked for the end.
+    /// Runs it until its end, or until `stops` asks for that: once with what is measured, twice
+    /// with what is here.
     ///
     /// # Errors
     /// Where no host ran anything.
     pub fn run(
         &self,
-        n_stops: &dyn Fn() -> u32,
+        stops: &Stops,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Record, FleetError> {
+        match &self.launcher {
+            Launcher::Ssh(_, hosts) => allow_open_files(hosts.len())?,
+            // Who finds no room at the door comes again.
+            Launcher::DialIn(door) => drop(allow_open_files(door.n_agents)),
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime
-            .map_err(|error| FleetError::Setup(format!("cannot wait for connections: {error}")))?;
-        let outcome = runtime.block_on(self.drive(n_stops, on_event));
+        let runtime = runtime.map_err(FleetError::Wait)?;
+        let outcome = runtime.block_on(self.drive(stops, on_event));
         runtime.shutdown_background();
         outcome
     }
 
     async fn drive(
         &self,
-        n_stops: &dyn Fn() -> u32,
+        stops: &Stops,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Record, FleetError> {
         let (net, events) = channel(EVENTS);
         let (connections, incoming) = channel(EVENTS);
-        let serving = tokio::spawn(serve(incoming, net.clone()));
-        let mut crew = self.crew(&net, connections, events, n_stops, on_event).await?;
+        let serving = tokio::spawn(serve(incoming, net));
+        let mut crew = self.crew(connections, events, stops, on_event).await?;
         let mut live = Live::new(crew.names.clone());
         let mut controller = Controller::new(
             crew.names.len(),
@@ -122,13 +152,12 @@ impl Fleet {
         let mut n_stopped = 0;
         'run: loop {
             let wait_ns = controller.due_ns().saturating_sub(monotonic_ns());
-            let event = match crew.next(TICK.min(Duration::from_nanos(wait_ns))).await {
-                Some(event) => event,
-                None if n_stops() > n_stopped => {
+            let event = tokio::select! {
+                () = stops.beyond(n_stopped) => {
                     n_stopped += 1;
                     Event::Stop
                 }
-                None => Event::Due,
+                event = crew.next(Duration::from_nanos(wait_ns)) => event.unwrap_or(Event::Due),
             };
             for action in controller.take(event, monotonic_ns()) {
                 match action {
@@ -140,27 +169,28 @@ impl Fleet {
                 }
             }
         }
-        crew.leave(&serving).await;
+        crew.leave(&serving, if n_stopped > 1 { LEAVE_NOW } else { LEAVE }).await;
         if !live.refused.is_empty() {
             // What the others did until they were stopped is no run.
             return Err(FleetError::Refused(live.refused));
         }
-        record(&live.names, &controller).ok_or(FleetError::Refused(live.lost))
+        match record(&live.names, &controller) {
+            Some(record) => Ok(record),
+            None if controller.is_interrupted() => Err(FleetError::Stopped),
+            None => Err(FleetError::Refused(live.lost)),
+        }
     }
 
     /// Brings the agents of the run together.
     async fn crew(
         &self,
-        net: &Sender<NetEvent>,
         connections: Sender<Incoming>,
         mut events: Receiver<NetEvent>,
-        n_stops: &dyn Fn() -> u32,
+        stops: &Stops,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Crew<'_>, FleetError> {
         let door = match &self.launcher {
-            Launcher::Ssh(ssh, hosts) => {
-                return Ok(Crew::call(ssh, hosts, net, &connections, events));
-            }
+            Launcher::Ssh(ssh, hosts) => return Ok(Crew::call(ssh, hosts, &connections, events)),
             Launcher::DialIn(door) => door,
         };
         let n_agents_min = match self.policy {
@@ -168,16 +198,31 @@ impl Fleet {
             LossPolicy::AtLeast(n) => n as usize,
         };
         let mut tell = |news: &LobbyNews| on_event(FleetEvent::Lobby(news));
-        let gathered = door.gather(n_agents_min, connections, &mut events, n_stops, &mut tell);
+        let gathered = door.gather(n_agents_min, connections, &mut events, stops, &mut tell);
         match gathered.await {
             Ok(gathered) => Ok(Crew::seat(gathered, door, events)),
-            Err(NoCrew::Setup(text)) => Err(FleetError::Setup(text)),
+            Err(NoCrew::Setup(text)) => Err(FleetError::Listen(text)),
             Err(NoCrew::TooFew(text)) => Err(FleetError::TooFew(text)),
             Err(NoCrew::Unfit(name, reason)) => {
                 Err(FleetError::Refused(vec![(name, vec![reason])]))
             }
             Err(NoCrew::Stopped) => Err(FleetError::Stopped),
         }
+    }
+}
+
+/// Raises the limit on open files as far as so many hosts need.
+fn allow_open_files(n_hosts: usize) -> Result<(), FleetError> {
+    let wanted = FILES_BESIDE + n_hosts as u64 * FILES_PER_HOST;
+    let limits = getrlimit(Resource::Nofile);
+    if limits.current.is_none_or(|soft| soft >= wanted) {
+        return Ok(());
+    }
+    let raised = Rlimit { current: Some(wanted), maximum: limits.maximum };
+    match limits.maximum {
+        Some(limit) if limit < wanted => Err(FleetError::OpenFiles { n_hosts, wanted, limit }),
+        Some(_) | None => setrlimit(Resource::Nofile, raised)
+            .map_err(|error| FleetError::Wait(std::io::Error::from(error))),
     }
 }
 
@@ -206,10 +251,10 @@ fn share(name: String, outcome: AgentOutcome) -> HostShareRecord {
         Some(StartRecord { step_idx: of_step.step_idx, start_error_ns })
     });
     let starts = started.collect();
+    if !outcome.is_complete && record.outcome == Outcome::Complete {
+        record.outcome = Outcome::Interrupted;
+    }
     let lost = outcome.lost.map(|(_, reason)| {
-        if record.outcome == Outcome::Complete {
-            record.outcome = Outcome::Interrupted;
-        }
         let since_ms = record.intervals.last().map_or(0, |last| last.end_ms);
         LossRecord { since_ms, reason }
     });
@@ -278,7 +323,11 @@ impl Live {
                     self.report_ns = now_ns + REPORT_NS.max(took_ns.saturating_mul(REPORT_PAUSE));
                 }
             }
-            News::Suspect(_) | News::Back(..) | News::Starts(..) | News::Progress(..) => {}
+            News::Sent(..)
+            | News::Suspect(_)
+            | News::Back(..)
+            | News::Starts(..)
+            | News::Progress(..) => {}
         }
         on_event(FleetEvent::News(news, &self.names));
     }

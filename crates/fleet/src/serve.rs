@@ -1,14 +1,15 @@
 //! An agent at work: its state machine, its connection and its run.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::agent::{Action, Agent, Event};
+use crate::agent::{Action, Agent, EndReason, Event};
 use crate::monotonic_ns;
-use crate::net::agent::{Session, open};
+use crate::net::agent::{OpenError, Session, open};
 use crate::wire::{Assignment, FromAgent};
 
 /// What runs an agent's part of a load. Calls come from one thread, and return at once but for
@@ -23,46 +24,57 @@ pub trait Runs: Send + Sync + 'static {
     fn stop(&self, is_now: bool);
 }
 
+/// Why an agent ended without having done its part.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// There was no session.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The session ended too early.
+    #[error(transparent)]
+    Ended(#[from] EndReason),
+}
+
 /// Least time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Serves a controller over `io` until it has all that the run gave, or is gone for too long.
 ///
 /// # Errors
-/// In words, where there was no session or the controller did not want this agent.
-pub async fn serve<T>(io: T, agent: Agent, runs: Arc<dyn Runs>) -> Result<(), String>
+/// Where there was no session, it was lost, or the controller did not want this agent.
+pub async fn serve<T>(io: T, agent: Agent, runs: Arc<dyn Runs>) -> Result<(), ServeError>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let session = open(io).await.map_err(|error| error.to_string())?;
+    let session = open(io).await?;
     serve_session(session, agent, runs).await
 }
 
 /// Does the same with a session that is open.
 ///
 /// # Errors
-/// In words, where the controller did not want this agent.
+/// Where it was lost, or the controller did not want this agent.
 pub async fn serve_session(
     session: Session,
     mut agent: Agent,
     runs: Arc<dyn Runs>,
-) -> Result<(), String> {
+) -> Result<(), ServeError> {
     let Session { to, mut from } = session;
     let (teller, mut news) = unbounded_channel();
     let mut is_open = true;
+    // What waits for a connection that stands still: no more than until its controller is given up.
+    let mut waiting = VecDeque::new();
     let mut actions = agent.take(Event::Connected, monotonic_ns());
     loop {
         for action in actions {
             match action {
                 Action::Send(kind) => {
-                    if is_open && to.send(FromAgent { kind: Some(kind) }).await.is_err() {
-                        is_open = false;
-                    }
+                    waiting.push_back(FromAgent { kind: Some(kind) });
                 }
                 Action::Run(assignment) => run(Arc::clone(&runs), *assignment, &teller),
                 Action::StartStep(step_idx, at_ns) => runs.start_step(step_idx, at_ns),
                 Action::StopRun(is_now) => runs.stop(is_now),
-                Action::End(reason) => return reason.map_or(Ok(()), Err),
+                Action::End(reason) => return reason.map_or(Ok(()), |it| Err(it.into())),
             }
         }
         let event = tokio::select! {
@@ -71,8 +83,21 @@ pub async fn serve_session(
                 message.kind.map_or(Event::Due, Event::Message)
             } else {
                 is_open = false;
+                waiting.clear();
                 Event::Disconnected
             },
+            permit = to.reserve(), if is_open && !waiting.is_empty() => {
+                let Ok(permit) = permit else {
+                    is_open = false;
+                    actions = agent.take(Event::Disconnected, monotonic_ns());
+                    continue;
+                };
+                if let Some(message) = waiting.pop_front() {
+                    permit.send(message);
+                }
+                actions = Vec::new();
+                continue;
+            }
             Some(event) = news.recv() => event,
             () = tokio::time::sleep(TICK) => Event::Due,
         };

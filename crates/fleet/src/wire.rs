@@ -143,15 +143,18 @@ pub struct Arm {
     #[prost(uint64, tag = "2")]
     pub start_ns: u64,
 }
+/// Answers an order to start.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Armed {
     #[prost(uint32, tag = "1")]
     pub step_idx: u32,
+    /// The start of the order.
     #[prost(uint64, tag = "2")]
     pub start_ns: u64,
-    /// False where the time had passed when the order came.
-    #[prost(bool, tag = "3")]
-    pub is_in_time: bool,
+    /// When the workers begin: then, or by the order before where it was too late to change that. 0
+    /// where the time had passed: they wait for another order.
+    #[prost(uint64, tag = "3")]
+    pub begins_ns: u64,
 }
 /// What was done since the frame before.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -165,9 +168,6 @@ pub struct Frame {
     pub facts_json: ::prost::alloc::vec::Vec<u8>,
     #[prost(message, repeated, tag = "3")]
     pub histograms: ::prost::alloc::vec::Vec<HistogramDelta>,
-    /// When it was taken.
-    #[prost(uint64, tag = "4")]
-    pub taken_ns: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HistogramDelta {

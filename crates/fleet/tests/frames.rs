@@ -66,9 +66,9 @@ proptest! {
         let mut record = Record::default();
         let mut maker = FrameMaker::default();
         let mut sum = FrameSum::default();
-        for (seq, turn) in turns.iter().enumerate() {
+        for turn in &turns {
             apply(&mut record, turn);
-            let frame = maker.frame(record.clone(), seq as u64);
+            let frame = maker.frame(record.clone());
             prop_assert_eq!(sum.add(&frame).expect("a whole frame"), true);
             prop_assert_eq!(&sum.record(), &record);
             // The same once more, and one from later, change nothing.
@@ -94,7 +94,7 @@ proptest! {
         let mut sum = FrameSum::default();
         for (seq, turn) in turns.iter().enumerate() {
             apply(&mut record, turn);
-            let mut frame = maker.frame(record.clone(), seq as u64);
+            let mut frame = maker.frame(record.clone());
             if seq + 1 == turns.len() {
                 let before = sum.record();
                 let changed = if let Some(delta) =

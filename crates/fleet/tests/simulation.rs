@@ -1,12 +1,13 @@
 //! A controller and its agents in simulated time: connections that delay and break, clocks that
-//! differ and drift, hosts that freeze and die. Every random case is a seed, which a failure names.
+//! differ and drift, hosts that refuse, freeze, die and start anew, a controller that stands still,
+//! and users who press Ctrl-C. Every random case is a seed, which a failure names.
 //!
 //! What each agent did is counted here, apart from the code under test.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fleet::agent::{self, Agent};
-use fleet::controller::{self, Controller, LossPolicy};
+use fleet::controller::{self, Controller, DEAD_NS, LossPolicy, NOW_NS, News};
 use fleet::merge::merge;
 use fleet::wire::Assignment;
 use fleet::wire::from_agent::Kind as FromAgent;
@@ -18,6 +19,9 @@ const S: u64 = 1000 * MS;
 
 /// What the controller's clock reads at the start: that of an agent may read an hour less.
 const START_NS: u64 = 7200 * S;
+
+/// How long hosts may take to come.
+const JOIN_NS: u64 = 60 * S;
 
 /// SplitMix64.
 struct Rng(u64);
@@ -34,6 +38,10 @@ impl Rng {
     fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
+
+    fn is_one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
 }
 
 /// What is due at a time.
@@ -45,12 +53,20 @@ enum Due {
     Connect(usize),
     Disconnect(usize),
     Kill(usize),
+    /// It is killed, and another one starts in its place.
+    Restart(usize),
     Freeze(usize, u64),
+    /// Nothing passes between it and the controller for so long.
+    Cut(usize, u64),
+    /// The controller stands still.
+    Pause(u64),
+    CtrlC,
     Look,
 }
 
 #[derive(Clone, Copy)]
 enum RunStep {
+    Prepared,
     Ready(u32),
     Second(u32, u32),
 }
@@ -67,16 +83,24 @@ struct Host {
     is_connected: bool,
     /// Until when it stands still.
     frozen_until_ns: u64,
+    /// Until when nothing passes.
+    cut_until_ns: u64,
     record: Record,
     /// Operations counted here, by frame: what is true.
     truth: Vec<u64>,
     n_ios_per_s: u64,
     n_steps: u32,
     seconds: u32,
-    is_stopped: bool,
+    /// It does not run what it is to run.
+    refuses: bool,
+    /// Its I/O never comes back once it is to end.
+    hangs: bool,
+    /// The frame that is damaged on its way.
+    damaged_seq: Option<u64>,
+    has_run: bool,
     has_ended: bool,
-    /// When each step really began, in the controller's time.
-    began_ns: BTreeMap<u32, u64>,
+    /// When each step begins, in the controller's time.
+    begins_ns: BTreeMap<u32, u64>,
 }
 
 struct World {
@@ -85,6 +109,13 @@ struct World {
     n_queued: u64,
     hosts: Vec<Host>,
     controller: Controller,
+    /// Until when the controller stands still.
+    paused_until_ns: u64,
+    n_interrupts: u32,
+    /// By when it must have ended after the second one.
+    ends_until_ns: Option<u64>,
+    /// Steps in the order in which they were begun.
+    begun: Vec<u32>,
     is_finished: bool,
     rng: Rng,
     /// Order of a connection: nothing overtakes.
@@ -103,6 +134,16 @@ impl Host {
         let passed = since * 1_000_000 / i128::from(1_000_000 + self.drift_ppm);
         (i128::from(START_NS) + passed).max(0) as u64
     }
+
+    fn new_agent(&self, idx: usize, incarnation: u64, now_ns: u64) -> Agent {
+        Agent::new(format!("h{idx}"), "0".to_owned(), incarnation, self.clock(now_ns))
+    }
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "begun {:?}, lost {:?}", self.begun, self.lost())
+    }
 }
 
 impl World {
@@ -112,8 +153,9 @@ impl World {
     }
 
     fn send(&mut self, idx: usize, is_up: bool, due: Due) {
-        let jitter_ns = self.rng.below(self.hosts[idx].delay_ns + 1);
-        let at_ns = self.now_ns + self.hosts[idx].delay_ns + jitter_ns;
+        let host = &self.hosts[idx];
+        let jitter_ns = self.rng.below(host.delay_ns + 1);
+        let at_ns = (self.now_ns + host.delay_ns + jitter_ns).max(host.cut_until_ns);
         let last_ns = self.last_ns.entry((idx, is_up)).or_default();
         *last_ns = at_ns.max(*last_ns + 1);
         let at_ns = *last_ns;
@@ -128,6 +170,7 @@ impl World {
                         self.send(idx, false, Due::ToAgent(idx, Box::new(kind)));
                     }
                 }
+                controller::Action::Tell(News::Starts(step_idx, _)) => self.begun.push(step_idx),
                 controller::Action::Tell(_) => {}
                 controller::Action::Finish => self.is_finished = true,
             }
@@ -142,24 +185,24 @@ impl World {
         let actions = self.hosts[idx].agent.take(event, clock_ns);
         for action in actions {
             match action {
-                agent::Action::Send(kind) => {
-                    if self.hosts[idx].is_connected {
-                        self.send(idx, true, Due::ToController(idx, Box::new(kind)));
-                    }
-                }
+                agent::Action::Send(kind) => self.agent_sends(idx, kind),
                 agent::Action::Run(_) => {
+                    self.hosts[idx].has_run = true;
                     let preparing_ns = self.rng.below(3 * S);
-                    self.push(self.now_ns + preparing_ns, Due::Run(idx, 0, RunStep::Ready(0)));
+                    self.push(self.now_ns + preparing_ns, Due::Run(idx, 0, RunStep::Prepared));
                 }
                 agent::Action::StartStep(step_idx, at_ns) => {
                     let host = &mut self.hosts[idx];
                     let start_ns = host.controller_time(at_ns).max(self.now_ns);
-                    host.began_ns.insert(step_idx, start_ns);
+                    let begins_ns = host.begins_ns.entry(step_idx).or_insert(start_ns);
+                    assert!(*begins_ns >= self.now_ns, "it has begun step {step_idx}");
+                    *begins_ns = start_ns;
                     self.push(start_ns + S, Due::Run(idx, start_ns, RunStep::Second(step_idx, 0)));
                 }
                 agent::Action::StopRun(_) => {
-                    self.hosts[idx].is_stopped = true;
-                    self.end_run(idx, Outcome::Interrupted);
+                    if !self.hosts[idx].hangs {
+                        self.end_run(idx, Outcome::Interrupted);
+                    }
                 }
                 agent::Action::End(_) => {
                     self.hosts[idx].is_alive = false;
@@ -167,6 +210,18 @@ impl World {
                 }
             }
         }
+    }
+
+    fn agent_sends(&mut self, idx: usize, mut kind: FromAgent) {
+        if !self.hosts[idx].is_connected {
+            return;
+        }
+        if let FromAgent::Frame(frame) = &mut kind
+            && self.hosts[idx].damaged_seq == Some(frame.seq)
+        {
+            frame.facts_json.truncate(frame.facts_json.len() / 2);
+        }
+        self.send(idx, true, Due::ToController(idx, Box::new(kind)));
     }
 
     fn end_run(&mut self, idx: usize, outcome: Outcome) {
@@ -187,57 +242,66 @@ impl World {
             return;
         }
         match step {
-            RunStep::Ready(step_idx) => self.agent_does(idx, agent::Event::Ready(step_idx)),
-            RunStep::Second(step_idx, second) => {
-                let n_ios = host.n_ios_per_s;
-                "0".clone_into(&mut host.record.plimsoll_version);
-                if host.record.jobs.len() <= step_idx as usize {
-                    host.record.jobs.push(JobRecord { step_idx, ..JobRecord::default() });
-                }
-                let job = &mut host.record.jobs[step_idx as usize];
-                job.dirs.read.n_ios += n_ios;
-                job.dirs.read.lat.record_n(1000 * (idx as u64 + 1), n_ios);
-                let mut interval = Interval { step_idx, length_ms: 1000, ..Interval::default() };
-                interval.end_ms = (host.record.intervals.len() as u64 + 1) * 1000;
-                interval.dirs.read.n_ios = n_ios;
-                host.record.intervals.push(interval);
-                let is_last = second + 1 >= host.seconds;
-                if is_last && step_idx + 1 >= host.n_steps {
-                    self.end_run(idx, Outcome::Complete);
-                    return;
-                }
-                host.truth.push(host.record.jobs.iter().map(JobRecord::n_ios).sum());
-                let record = Box::new(host.record.clone());
-                let next = if is_last {
-                    Due::Run(idx, 0, RunStep::Ready(step_idx + 1))
-                } else {
-                    Due::Run(idx, began_ns, RunStep::Second(step_idx, second + 1))
-                };
-                let at_ns =
-                    if is_last { self.now_ns } else { began_ns + S * (u64::from(second) + 2) };
-                self.push(at_ns, next);
-                self.agent_does(idx, agent::Event::Report(record));
+            RunStep::Prepared if host.refuses => {
+                host.has_ended = true;
+                let findings = vec!["it is mounted".to_owned()];
+                self.agent_does(idx, agent::Event::Refused(findings));
             }
+            RunStep::Prepared => self.agent_does(idx, agent::Event::Ready(0)),
+            RunStep::Ready(step_idx) => self.agent_does(idx, agent::Event::Ready(step_idx)),
+            // It was given another start since.
+            RunStep::Second(step_idx, _) if host.begins_ns[&step_idx] != began_ns => {}
+            RunStep::Second(step_idx, second) => self.run_second(idx, began_ns, step_idx, second),
         }
     }
 
+    fn run_second(&mut self, idx: usize, began_ns: u64, step_idx: u32, second: u32) {
+        let host = &mut self.hosts[idx];
+        let n_ios = host.n_ios_per_s;
+        "0".clone_into(&mut host.record.plimsoll_version);
+        if host.record.jobs.len() <= step_idx as usize {
+            host.record.jobs.push(JobRecord { step_idx, ..JobRecord::default() });
+        }
+        let job = &mut host.record.jobs[step_idx as usize];
+        job.dirs.read.n_ios += n_ios;
+        job.dirs.read.lat.record_n(1000 * (idx as u64 + 1), n_ios);
+        let mut interval = Interval { step_idx, length_ms: 1000, ..Interval::default() };
+        interval.end_ms = (host.record.intervals.len() as u64 + 1) * 1000;
+        interval.dirs.read.n_ios = n_ios;
+        host.record.intervals.push(interval);
+        let is_last = second + 1 >= host.seconds;
+        if is_last && step_idx + 1 >= host.n_steps {
+            self.end_run(idx, Outcome::Complete);
+            return;
+        }
+        host.truth.push(host.record.jobs.iter().map(JobRecord::n_ios).sum());
+        let record = Box::new(host.record.clone());
+        let (next, at_ns) = if is_last {
+            (RunStep::Ready(step_idx + 1), self.now_ns)
+        } else {
+            (RunStep::Second(step_idx, second + 1), began_ns + S * (u64::from(second) + 2))
+        };
+        self.push(at_ns, Due::Run(idx, began_ns, next));
+        self.agent_does(idx, agent::Event::Report(record));
+    }
+
+    /// Does what is due next. Returns false where nothing is.
     fn step(&mut self) -> bool {
         let Some(((at_ns, _), due)) = self.queue.pop_first() else { return false };
         self.now_ns = at_ns;
-        let of_agent = match &due {
-            Due::ToAgent(idx, _) | Due::Run(idx, ..) => Some(*idx),
-            Due::ToController(..)
-            | Due::Connect(_)
+        let until_ns = match &due {
+            Due::ToAgent(idx, _) | Due::Run(idx, ..) => self.hosts[*idx].frozen_until_ns,
+            Due::ToController(..) | Due::CtrlC | Due::Look => self.paused_until_ns,
+            Due::Connect(_)
             | Due::Disconnect(_)
             | Due::Kill(_)
+            | Due::Restart(_)
             | Due::Freeze(..)
-            | Due::Look => None,
+            | Due::Cut(..)
+            | Due::Pause(_) => 0,
         };
-        if let Some(idx) = of_agent
-            && self.hosts[idx].frozen_until_ns > at_ns
-        {
-            // It comes to it when it goes on; the order stays.
-            let until_ns = self.hosts[idx].frozen_until_ns;
+        if until_ns > at_ns {
+            // Who stands still comes to it when it goes on; the order stays.
             self.push(until_ns, due);
             return true;
         }
@@ -251,124 +315,202 @@ impl World {
                 self.hosts[idx].is_connected = true;
                 self.agent_does(idx, agent::Event::Connected);
             }
-            Due::Disconnect(idx) => {
-                if std::mem::take(&mut self.hosts[idx].is_connected) {
-                    self.agent_does(idx, agent::Event::Disconnected);
-                    let gone = controller::Event::Gone(idx, "gone".to_owned());
-                    self.controller_does(gone);
-                }
-            }
+            Due::Disconnect(idx) => self.disconnect(idx),
             Due::Kill(idx) => {
                 self.hosts[idx].is_alive = false;
                 self.push(at_ns, Due::Disconnect(idx));
             }
+            Due::Restart(idx) => self.restart(idx),
             Due::Freeze(idx, length_ns) => self.hosts[idx].frozen_until_ns = at_ns + length_ns,
-            Due::Look => {
-                self.controller_does(controller::Event::Due);
-                for idx in 0..self.hosts.len() {
-                    if self.hosts[idx].frozen_until_ns <= at_ns {
-                        self.agent_does(idx, agent::Event::Due);
-                    }
-                }
-                self.push(at_ns + 100 * MS, Due::Look);
-            }
+            Due::Cut(idx, length_ns) => self.hosts[idx].cut_until_ns = at_ns + length_ns,
+            Due::Pause(length_ns) => self.paused_until_ns = at_ns + length_ns,
+            Due::CtrlC => self.interrupt(),
+            Due::Look => self.look(),
         }
         true
+    }
+
+    fn disconnect(&mut self, idx: usize) {
+        if std::mem::take(&mut self.hosts[idx].is_connected) {
+            self.agent_does(idx, agent::Event::Disconnected);
+            let gone = controller::Event::Gone(idx, "gone".to_owned());
+            self.controller_does(gone);
+        }
+    }
+
+    /// Another agent of the same host calls: it knows nothing of the run.
+    fn restart(&mut self, idx: usize) {
+        self.hosts[idx].is_alive = false;
+        self.disconnect(idx);
+        let incarnation = self.rng.next();
+        let agent = self.hosts[idx].new_agent(idx, incarnation, self.now_ns);
+        let host = &mut self.hosts[idx];
+        host.agent = agent;
+        host.is_alive = true;
+        host.has_ended = host.has_run;
+        // What was on its way to the one before is lost.
+        self.queue.retain(|_, due| !matches!(due, Due::ToAgent(at, _) if *at == idx));
+        let away_ns = self.rng.below(5 * S);
+        self.push(self.now_ns + away_ns, Due::Connect(idx));
+    }
+
+    fn interrupt(&mut self) {
+        self.n_interrupts += 1;
+        self.controller_does(controller::Event::Stop);
+        if self.n_interrupts == 2 {
+            self.ends_until_ns = Some(self.now_ns + NOW_NS);
+        }
+    }
+
+    fn look(&mut self) {
+        self.controller_does(controller::Event::Due);
+        for idx in 0..self.hosts.len() {
+            if self.hosts[idx].frozen_until_ns <= self.now_ns {
+                self.agent_does(idx, agent::Event::Due);
+            }
+        }
+        self.push(self.now_ns + 100 * MS, Due::Look);
     }
 }
 
 /// What was done to the hosts of a run.
 #[derive(Default)]
 struct Harm {
-    killed: Vec<usize>,
-    frozen: Vec<(usize, u64)>,
+    /// Hosts that something was done to: they may be lost, or late.
+    hosts: BTreeSet<usize>,
+    /// One of them that may make the controller end the run.
+    has_refusal: bool,
+    is_paused: bool,
+}
+
+fn host(idx: usize, (n_steps, seconds): (u32, u32), rng: &mut Rng) -> Host {
+    let offset_ns = rng.below(7200 * S).cast_signed() - (3600 * S).cast_signed();
+    let at_ns = START_NS.saturating_add_signed(offset_ns);
+    Host {
+        agent: Agent::new(format!("h{idx}"), "0".to_owned(), rng.next(), at_ns),
+        offset_ns,
+        drift_ppm: rng.below(401).cast_signed() - 200,
+        delay_ns: [10_000, 200_000, 5 * MS, 40 * MS][rng.below(4) as usize],
+        is_alive: true,
+        is_connected: false,
+        frozen_until_ns: 0,
+        cut_until_ns: 0,
+        record: Record::default(),
+        truth: Vec::new(),
+        n_ios_per_s: 1 + rng.below(5000),
+        n_steps,
+        seconds,
+        refuses: false,
+        hangs: false,
+        damaged_seq: None,
+        has_run: false,
+        has_ended: false,
+        begins_ns: BTreeMap::new(),
+    }
 }
 
 fn world(seed: u64) -> (World, Harm) {
     let mut rng = Rng(seed);
     let n_hosts = 1 + rng.below(6) as usize;
-    let (n_steps, seconds) = (1 + rng.below(3) as u32, 1 + rng.below(8) as u32);
-    let host = |idx: usize, rng: &mut Rng| {
-        let offset_ns = rng.below(7200 * S).cast_signed() - (3600 * S).cast_signed();
-        let drift_ppm = rng.below(401).cast_signed() - 200;
-        Host {
-            agent: Agent::new(
-                format!("h{idx}"),
-                "0".to_owned(),
-                rng.next(),
-                START_NS.saturating_add_signed(offset_ns),
-            ),
-            offset_ns,
-            drift_ppm,
-            delay_ns: [10_000, 200_000, 5 * MS, 40 * MS][rng.below(4) as usize],
-            is_alive: true,
-            is_connected: false,
-            frozen_until_ns: 0,
-            record: Record::default(),
-            truth: Vec::new(),
-            n_ios_per_s: 1 + rng.below(5000),
-            n_steps,
-            seconds,
-            is_stopped: false,
-            has_ended: false,
-            began_ns: BTreeMap::new(),
-        }
+    let plan = (1 + rng.below(4) as u32, 1 + rng.below(8) as u32);
+    let hosts: Vec<Host> = (0..n_hosts).map(|idx| host(idx, plan, &mut rng)).collect();
+    let policy = match rng.below(4) {
+        0 => LossPolicy::Abort,
+        1 => LossPolicy::AtLeast(1 + rng.below(n_hosts as u64) as u32),
+        _ => LossPolicy::Continue,
     };
-    let hosts: Vec<Host> = (0..n_hosts).map(|idx| host(idx, &mut rng)).collect();
-    let controller =
-        Controller::new(n_hosts, Assignment::default(), LossPolicy::Continue, START_NS, 60 * S);
+    let controller = Controller::new(n_hosts, Assignment::default(), policy, START_NS, JOIN_NS);
     let mut world = World {
         now_ns: START_NS,
         queue: BTreeMap::new(),
         n_queued: 0,
         hosts,
         controller,
+        paused_until_ns: 0,
+        n_interrupts: 0,
+        ends_until_ns: None,
+        begun: Vec::new(),
         is_finished: false,
         rng,
         last_ns: BTreeMap::new(),
     };
     let mut harm = Harm::default();
+    let within_ns = 6 * S + u64::from(plan.0 * (plan.1 + 4)) * S;
     for idx in 0..n_hosts {
-        let at_ns = START_NS + world.rng.below(2 * S);
+        let late_ns = if world.rng.is_one_in(40) { 2 * JOIN_NS } else { 2 * S };
+        let at_ns = START_NS + world.rng.below(late_ns);
         world.push(at_ns, Due::Connect(idx));
-        let within_ns = 4 * S + u64::from(n_steps * (seconds + 3)) * S;
-        let harm_of_host = world.rng.below(100);
-        if harm_of_host < 12 {
-            let at_ns = START_NS + 3 * S + world.rng.below(within_ns);
-            world.push(at_ns, Due::Kill(idx));
-            harm.killed.push(idx);
-        } else if harm_of_host < 24 {
-            let at_ns = START_NS + 3 * S + world.rng.below(within_ns);
-            let length_ns = MS + world.rng.below(14 * S);
-            world.push(at_ns, Due::Freeze(idx, length_ns));
-            harm.frozen.push((idx, length_ns));
+        if late_ns > JOIN_NS || harm_host(&mut world, idx, within_ns) {
+            harm.hosts.insert(idx);
+        }
+        harm.has_refusal |= world.hosts[idx].refuses;
+    }
+    if world.rng.is_one_in(6) {
+        // Less than what agents wait for.
+        let (at_ns, length_ns) = (world.rng.below(within_ns), MS + world.rng.below(28 * S));
+        world.push(START_NS + at_ns, Due::Pause(length_ns));
+        harm.is_paused = true;
+    }
+    if world.rng.is_one_in(6) {
+        for _ in 0..=world.rng.below(2) {
+            let at_ns = world.rng.below(within_ns);
+            world.push(START_NS + at_ns, Due::CtrlC);
         }
     }
     world.push(0, Due::Look);
     (world, harm)
 }
 
+/// Does something to a host, or nothing.
+fn harm_host(world: &mut World, idx: usize, within_ns: u64) -> bool {
+    let at_ns = START_NS + 3 * S + world.rng.below(within_ns);
+    let length_ns = MS + world.rng.below(24 * S);
+    match world.rng.below(100) {
+        0..6 => world.push(at_ns, Due::Kill(idx)),
+        6..18 => world.push(at_ns, Due::Freeze(idx, length_ns)),
+        18..24 => world.push(at_ns, Due::Cut(idx, length_ns)),
+        24..28 => world.push(at_ns, Due::Restart(idx)),
+        28..31 => {
+            world.push(at_ns, Due::Disconnect(idx));
+            world.hosts[idx].hangs = true;
+        }
+        31..34 => world.hosts[idx].damaged_seq = Some(world.rng.below(12)),
+        34..36 => world.hosts[idx].refuses = true,
+        _ => return false,
+    }
+    true
+}
+
 fn check(seed: u64) {
     let (mut world, harm) = world(seed);
     while !world.is_finished {
-        assert!(world.now_ns < START_NS + 3600 * S, "seed {seed}: no end after an hour");
+        assert!(world.now_ns < START_NS + 3600 * S, "seed {seed}: no end after an hour: {world:?}");
         assert!(world.step(), "seed {seed}: nothing more happens");
+        let is_late =
+            world.ends_until_ns.is_some_and(|until_ns| world.now_ns > until_ns + 100 * MS)
+                && world.paused_until_ns <= world.now_ns;
+        assert!(!is_late || world.is_finished, "seed {seed}: the second Ctrl-C does not end it");
     }
-    let outcomes = world.controller.outcomes(world.now_ns);
+    assert!(world.begun.is_sorted_by(|a, b| a < b), "seed {seed}: steps {:?}", world.begun);
+    let has_harm = !harm.hosts.is_empty();
+    let is_cut_short = world.ends_until_ns.is_some();
     let mut total = 0;
     let mut shares = Vec::new();
+    let outcomes = world.controller.outcomes(world.now_ns);
     for (idx, (host, outcome)) in world.hosts.iter().zip(outcomes).enumerate() {
         let counted: u64 = outcome.record.jobs.iter().map(JobRecord::n_ios).sum();
-        let is_harmed = harm.killed.contains(&idx);
         let is_true = counted == 0 || host.truth.contains(&counted);
         assert!(is_true, "seed {seed}: host {idx} counted {counted}, never so: {:?}", host.truth);
-        if outcome.lost.is_none() && !outcome.is_refused {
+        if outcome.is_complete {
             let all = host.truth.last().copied().unwrap_or(0);
             assert_eq!(counted, all, "seed {seed}: host {idx} is complete and lacks something");
             assert!(host.has_ended, "seed {seed}: host {idx} is complete and goes on");
         } else {
-            assert!(is_harmed || !harm.killed.is_empty() || !harm.frozen.is_empty(), "seed {seed}");
+            let may_lack = outcome.lost.is_some() || outcome.is_refused || is_cut_short;
+            assert!(may_lack, "seed {seed}: host {idx} is not complete, and not lost");
         }
+        let may_be_lost = harm.hosts.contains(&idx);
+        assert!(outcome.lost.is_none() || may_be_lost, "seed {seed}: {idx} {:?}", outcome.lost);
         // Its bins are its own: latencies of hosts differ.
         let n_own: u64 = (outcome.record.jobs.iter())
             .map(|job| job.dirs.read.lat.count_below(1000 * (idx as u64 + 1) + 16))
@@ -382,6 +524,14 @@ fn check(seed: u64) {
             ..HostShareRecord::default()
         });
     }
+    check_sums(seed, shares, total);
+    if !has_harm && !harm.is_paused && world.n_interrupts == 0 {
+        check_starts(seed, &world);
+    }
+    check_orphans(seed, world);
+}
+
+fn check_sums(seed: u64, shares: Vec<HostShareRecord>, total: u64) {
     let has_lost = shares.iter().any(|share| share.lost.is_some());
     let merged = merge(shares);
     assert_eq!(merged.outcome == Outcome::Partial, has_lost, "seed {seed}");
@@ -389,9 +539,6 @@ fn check(seed: u64) {
     let of_bins: u64 = merged.jobs.iter().map(|job| job.dirs.read.lat.count()).sum();
     let of_intervals: u64 = merged.intervals.iter().map(|it| it.dirs.read.n_ios).sum();
     assert_eq!([of_jobs, of_bins, of_intervals], [total; 3], "seed {seed}");
-    if harm.killed.is_empty() && harm.frozen.is_empty() {
-        check_starts(seed, &world);
-    }
 }
 
 /// All hosts began each step within what the clocks and the connections allow.
@@ -399,7 +546,7 @@ fn check_starts(seed: u64, world: &World) {
     let n_steps = world.hosts[0].n_steps;
     for step_idx in 0..n_steps {
         let began: Vec<u64> =
-            world.hosts.iter().filter_map(|host| host.began_ns.get(&step_idx).copied()).collect();
+            world.hosts.iter().filter_map(|host| host.begins_ns.get(&step_idx).copied()).collect();
         assert_eq!(began.len(), world.hosts.len(), "seed {seed}: not all began step {step_idx}");
         let spread_ns = began.iter().max().unwrap() - began.iter().min().unwrap();
         // Half of the longest round trip of either, and what clocks drift until the start.
@@ -409,10 +556,201 @@ fn check_starts(seed: u64, world: &World) {
     }
 }
 
-/// 256 seeds; as many as `PROPTEST_CASES` says, before a change of the protocol is called done.
+/// Agents end by themselves once their controller is gone, whatever their I/O does.
+fn check_orphans(seed: u64, mut world: World) {
+    for idx in 0..world.hosts.len() {
+        if std::mem::take(&mut world.hosts[idx].is_connected) {
+            world.agent_does(idx, agent::Event::Disconnected);
+        }
+    }
+    let frozen_until_ns = world.hosts.iter().map(|host| host.frozen_until_ns).max().unwrap_or(0);
+    let until_ns = world.now_ns.max(frozen_until_ns) + agent::LEAVE_NS + S;
+    // Nothing more is done to them. Those that have yet to call wait as long as any.
+    world.queue.retain(|_, due| matches!(due, Due::ToAgent(..) | Due::Run(..) | Due::Look));
+    let until_ns = until_ns + agent::ORPHAN_NS;
+    while world.now_ns < until_ns && world.step() {}
+    for (idx, host) in world.hosts.iter().enumerate() {
+        assert!(!host.is_alive, "seed {seed}: agent {idx} outlives its controller");
+    }
+}
+
+/// Seeds of a usual test: a few seconds.
+const N_SEEDS: u64 = 1_000;
+
+/// Seeds with `PLIMSOLL_LONG_TESTS`: before a change of the protocol is called done.
+const N_SEEDS_LONG: u64 = 10_000;
+
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a long test is asked for by a variable")]
 fn every_run_ends_in_a_true_record() {
-    for seed in 0..u64::from(proptest::test_runner::Config::default().cases) {
+    let (first, n_seeds) = match std::env::var("PLIMSOLL_LONG_TESTS") {
+        Ok(first) => (first.parse().expect("the first seed"), N_SEEDS_LONG),
+        Err(_) => (1, N_SEEDS),
+    };
+    for seed in first..first + n_seeds {
         check(seed);
     }
+}
+
+/// Hosts that are there from the start, and to which nothing is done.
+fn quiet(n_hosts: usize, plan: (u32, u32), policy: LossPolicy) -> World {
+    let mut rng = Rng(7);
+    let hosts: Vec<Host> = (0..n_hosts).map(|idx| host(idx, plan, &mut rng)).collect();
+    let mut world = World {
+        now_ns: START_NS,
+        queue: BTreeMap::new(),
+        n_queued: 0,
+        hosts,
+        controller: Controller::new(n_hosts, Assignment::default(), policy, START_NS, JOIN_NS),
+        paused_until_ns: 0,
+        n_interrupts: 0,
+        ends_until_ns: None,
+        begun: Vec::new(),
+        is_finished: false,
+        rng,
+        last_ns: BTreeMap::new(),
+    };
+    world.push(0, Due::Look);
+    world
+}
+
+impl World {
+    /// Runs until this time, or the end of the run.
+    fn run_until(&mut self, at_ns: u64) {
+        while !self.is_finished && self.now_ns < START_NS + at_ns && self.step() {}
+    }
+
+    fn run_to_end(&mut self) {
+        self.run_until(3600 * S);
+        assert!(self.is_finished, "no end after an hour");
+    }
+
+    /// Returns who is lost, and why.
+    fn lost(&self) -> Vec<Option<String>> {
+        let outcomes = self.controller.outcomes(self.now_ns).into_iter();
+        outcomes.map(|it| it.lost.map(|(_, reason)| reason)).collect()
+    }
+}
+
+#[test]
+fn a_host_that_comes_after_the_beginning_stays_out() {
+    let mut world = quiet(2, (2, 90), LossPolicy::AtLeast(1));
+    world.push(START_NS, Due::Connect(0));
+    world.push(START_NS + 70 * S, Due::Connect(1));
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, Some("it did not come within 60 s".to_owned())]);
+    assert_eq!(world.begun, [0, 1]);
+    assert!(world.hosts[1].begins_ns.is_empty(), "it runs nothing");
+    assert!(!world.hosts[1].is_alive, "it was sent away");
+}
+
+#[test]
+fn a_damaged_frame_costs_its_host_and_no_other() {
+    let mut world = quiet(2, (2, 8), LossPolicy::AtLeast(1));
+    for idx in 0..2 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world.hosts[1].damaged_seq = Some(3);
+    world.run_to_end();
+    let [None, Some(reason)] = &world.lost()[..] else { panic!("{:?}", world.lost()) };
+    assert!(reason.contains("frame 3 has no record in it"), "{reason}");
+    let records = world.controller.outcomes(world.now_ns);
+    assert_eq!(records[1].record.intervals.len(), 3, "what came before it stays");
+    assert_eq!(records[0].record.intervals.len(), 16);
+}
+
+#[test]
+fn a_controller_that_stood_still_calls_no_one_lost() {
+    let mut world = quiet(3, (1, 60), LossPolicy::Abort);
+    for idx in 0..3 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world.push(START_NS + 20 * S, Due::Pause(25 * S));
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, None, None]);
+    let outcomes = world.controller.outcomes(world.now_ns);
+    assert!(outcomes.iter().all(|it| it.silence_ns_max == 0), "nor silent");
+}
+
+#[test]
+fn a_host_that_is_left_behind_runs_no_step_alone() {
+    let mut world = quiet(3, (3, 8), LossPolicy::Continue);
+    for idx in 0..3 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world.push(START_NS + 10 * S, Due::Freeze(2, 20 * S));
+    world.run_to_end();
+    assert_eq!(world.begun, [0, 1, 2]);
+    assert_eq!(world.hosts[2].begins_ns.keys().collect::<Vec<_>>(), [&0]);
+    let reason = format!("nothing came from it for {} s", DEAD_NS / S);
+    assert_eq!(world.lost(), [None, None, Some(reason)]);
+    let outcomes = world.controller.outcomes(world.now_ns);
+    assert!(outcomes[2].is_complete, "what it measured counts");
+}
+
+#[test]
+fn an_agent_that_cannot_make_the_start_gives_all_a_later_one() {
+    let mut world = quiet(2, (1, 3), LossPolicy::Continue);
+    for idx in 0..2 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    (world.hosts[0].delay_ns, world.hosts[1].delay_ns) = (10_000, 40 * MS);
+    while world.hosts[0].begins_ns.is_empty() {
+        assert!(world.step());
+    }
+    assert!(world.hosts[1].begins_ns.is_empty(), "its order is on its way");
+    // It hears of nothing while both should begin.
+    let first_ns = world.hosts[0].begins_ns[&0];
+    world.hosts[1].frozen_until_ns = first_ns + 3 * S;
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, None]);
+    let begins: Vec<u64> = world.hosts.iter().map(|host| host.begins_ns[&0]).collect();
+    assert!(begins[0] > first_ns, "the other one waits");
+    assert!(begins[0].abs_diff(begins[1]) < 200 * MS, "{begins:?}");
+    assert_eq!(world.begun, [0]);
+}
+
+#[test]
+fn a_second_interrupt_ends_it_beside_a_host_that_hangs() {
+    let mut world = quiet(2, (1, 60), LossPolicy::Continue);
+    for idx in 0..2 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world.hosts[1].hangs = true;
+    world.push(START_NS + 20 * S, Due::CtrlC);
+    world.run_until(40 * S);
+    assert!(!world.is_finished, "the first one waits for what is in flight");
+    world.push(world.now_ns, Due::CtrlC);
+    let asked_ns = world.now_ns;
+    world.run_to_end();
+    assert!(world.now_ns <= asked_ns + NOW_NS + 200 * MS);
+    let outcomes = world.controller.outcomes(world.now_ns);
+    assert_eq!(outcomes.iter().map(|it| it.is_complete).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(world.lost(), [None, None], "the user ended it");
+}
+
+#[test]
+fn an_interrupt_before_all_have_come_ends_it_at_once() {
+    let mut world = quiet(2, (1, 60), LossPolicy::AtLeast(1));
+    world.push(START_NS, Due::Connect(0));
+    world.push(START_NS + 5 * S, Due::CtrlC);
+    world.run_to_end();
+    assert!(world.now_ns <= START_NS + 5 * S + 100 * MS);
+    assert!(world.controller.is_interrupted());
+    assert_eq!(world.lost(), [None, None]);
+}
+
+#[test]
+fn an_interrupt_after_a_loss_that_ends_the_run_is_the_first_one() {
+    let mut world = quiet(3, (1, 60), LossPolicy::Abort);
+    for idx in 0..3 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world.hosts[1].hangs = true;
+    world.push(START_NS + 20 * S, Due::Kill(2));
+    world.push(START_NS + 21 * S, Due::CtrlC);
+    world.run_until(30 * S);
+    assert!(!world.is_finished, "what is in flight is waited for");
+    world.push(world.now_ns, Due::CtrlC);
+    world.run_to_end();
 }

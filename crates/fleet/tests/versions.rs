@@ -30,7 +30,9 @@ fn meet(ours: Version, theirs: Version) -> Met {
                 agent::Action::Send(message) => message,
                 agent::Action::Run(_) => return Met::Runs,
                 agent::Action::End(reason) => {
-                    let reason = reason.expect("it ends with a reason");
+                    let Some(agent::EndReason::Unwanted { reason }) = reason else {
+                        panic!("it ends with another reason: {reason:?}")
+                    };
                     assert_eq!(shown, std::slice::from_ref(&reason), "both sides hear the same");
                     return Met::Refused(reason);
                 }

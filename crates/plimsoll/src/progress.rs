@@ -112,6 +112,12 @@ impl Progress {
         }
     }
 
+    /// Shows how something goes that is no event of a run.
+    pub(crate) fn line(&mut self, line: &str) {
+        let line: String = line.chars().take(self.width()).collect();
+        self.show(&line, false);
+    }
+
     /// Prints a text in place of the live line, which comes back below it.
     pub(crate) fn print(&self, text: &str) {
         self.erase();

@@ -164,7 +164,7 @@ fn one_too_many_hears_so_and_ends() {
     controller.hears("2 of 2");
     let surplus = ended(agent(&sandbox, controller.address, &["--name", "c"]));
     assert_eq!(surplus.code, 1, "{}", surplus.stderr);
-    let said = "error: the run has its 2 agents: this one is too many";
+    let said = "the run has its 2 agents: this one is too many";
     assert!(surplus.stderr.contains(said), "{}", surplus.stderr);
     check_two(controller, ["a", "b"]);
     for agent in agents {

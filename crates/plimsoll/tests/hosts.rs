@@ -2,6 +2,8 @@
 //! real sshd, it does so over ssh.
 
 mod common;
+#[path = "common/watch.rs"]
+mod watch;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,10 +12,13 @@ use std::process::{Child, Command, Stdio};
 
 use common::{Outcome, Sandbox};
 use record::Record;
+use rustix::fs::inotify::WatchFlags;
 use rustix::process::{Pid, Signal, kill_process};
+use watch::Watch;
 
 /// Takes ssh's arguments, and runs the command on this host with a temporary folder of its own.
-/// The host `closed` does not answer; of `doomed` the process above the agent is written down.
+/// The host `closed` does not answer, `slow` is called and says nothing, on `mute` no agent comes
+/// of the program that is there; of `doomed` the process above the agent is written down.
 const SSH: &str = r#"#!/bin/sh
 while [ $# -gt 0 ]; do
     case "$1" in
@@ -22,6 +27,15 @@ while [ $# -gt 0 ]; do
         *) shift;;
     esac
 done
+if [ "$host" = mute ]; then
+    echo plimsoll-have
+    echo "sh: 1: plimsoll: Exec format error" >&2
+    exit 126
+fi
+if [ "$host" = slow ]; then
+    touch "$FLEET_TMP.called"
+    exec cat
+fi
 if [ "$host" = closed ]; then
     echo "ssh: connect to host closed port 22: Connection refused" >&2
     exit 255
@@ -210,6 +224,61 @@ fn a_host_that_does_not_answer_ends_it_in_sshs_words() {
 }
 
 #[test]
+fn an_agent_that_does_not_come_up_is_told_of_at_once() {
+    let sandbox = sandbox(JOB);
+    let outcome = run(&sandbox, &["--hosts", "a,mute"]);
+    assert_eq!(outcome.code, 1);
+    let said = "error: `mute`: sh: 1: plimsoll: Exec format error";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    is_clean(&sandbox);
+}
+
+#[test]
+fn an_interrupt_before_all_have_come_is_one() {
+    let sandbox = sandbox(JOB);
+    let watch = Watch::new(&sandbox.path(""), WatchFlags::CREATE);
+    let child = command(&sandbox, &["--hosts", "slow"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary was built");
+    let called = sandbox.path("tmp.called");
+    assert!(watch.wait_until(std::time::Duration::from_mins(2), || called.exists()));
+    let pid = Pid::from_raw(child.id().cast_signed()).expect("not 0");
+    kill_process(pid, Signal::INT).expect("it is ours");
+    let output = child.wait_with_output().expect("it is ours");
+    let stderr = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("stopped before all hosts had come"), "{stderr}");
+}
+
+#[test]
+fn more_hosts_than_open_files_are_refused_with_what_to_do() {
+    let sandbox = sandbox(JOB);
+    let mut limited = Command::new("sh");
+    let ssh = sandbox.path("ssh").to_string_lossy().into_owned();
+    limited.args(["-c", "ulimit -n 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_plimsoll")]);
+    limited.args(["run", "job.fio", "--no-progress", "--ssh", &ssh, "--hosts", "a[1-40]"]);
+    limited.current_dir(sandbox.path("")).env("PLIMSOLL_STORE", "");
+    let outcome = common::outcome(&mut limited);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    let said = "40 hosts need 260 open files, and this process may have 64";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("ulimit -Hn 260"), "{}", outcome.stderr);
+}
+
+#[test]
+fn what_to_do_about_a_loss_is_for_hosts() {
+    let sandbox = sandbox(JOB);
+    let outcome = sandbox.plimsoll(&["run", "job.fio", "--on-loss", "abort"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--hosts"), "{}", outcome.stderr);
+    let outcome = run(&sandbox, &["--hosts", "a,b", "--on-loss", "3"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("more hosts than the 2 named"), "{}", outcome.stderr);
+}
+
+#[test]
 fn what_a_host_cannot_run_is_said_with_its_name() {
     let sandbox = sandbox("[a]\nrw=write\nbs=4k\nsize=64k\nfilename=data\n");
     let outcome = run(&sandbox, &["--hosts", "a,b", "--readonly"]);
@@ -283,6 +352,7 @@ fn mistakes_of_the_list_have_their_place() {
     sandbox.write("hosts.txt", "vm1\nvm[2-3],vm2\n");
     for (list, place) in [
         ("vm1,vm[5-3]", "--hosts:1:5: `vm[5-3]`: 5 is more than 3"),
+        ("vm[5-3],[a:$(cmd)]", "--hosts:1:9: `[a:$(cmd)]`: `a:$(cmd)` is no IPv6 address"),
         ("@hosts.txt", "hosts.txt:2:9: `vm2` is named twice"),
         ("@missing.txt", "cannot read the hosts of `missing.txt`"),
     ] {

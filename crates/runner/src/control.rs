@@ -34,6 +34,17 @@ pub struct Control {
     /// The loop of the step that runs.
     listener: Mutex<Option<Sender<StepEvent>>>,
     asked: Condvar,
+    /// Who hears of each request to end.
+    on_stop: Mutex<Option<OnStop>>,
+}
+
+/// Who hears of each request to end.
+struct OnStop(Box<dyn Fn() + Send>);
+
+impl std::fmt::Debug for OnStop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OnStop")
+    }
 }
 
 /// When the workers of a step begin.
@@ -52,8 +63,23 @@ impl Control {
 
     /// Asks the run to end. A second request is more urgent.
     pub fn request_stop(&self) {
+        let heard_by = self.on_stop.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = self.stop.fetch_update(Relaxed, Relaxed, |level| Some((level + 1).min(2)));
+        if let Some(OnStop(on_stop)) = &*heard_by {
+            on_stop();
+        }
+        drop(heard_by);
         self.wake();
+    }
+
+    /// Calls `on_stop` at each request to end, in the thread that asks, and at once for those that
+    /// were made before.
+    pub fn tell_stops(&self, on_stop: Box<dyn Fn() + Send>) {
+        let mut heard_by = self.on_stop.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..self.n_requests() {
+            on_stop();
+        }
+        *heard_by = Some(OnStop(on_stop));
     }
 
     /// Asks the step that is running to end before its time, as if it were over; the next one
@@ -77,7 +103,8 @@ impl Control {
     }
 
     /// Says when the workers of a step begin, nanoseconds of `CLOCK_MONOTONIC`; at once where that
-    /// is over. What was said of another step counts no more.
+    /// is over. What was said before, of this step or another, counts no more; a step that has
+    /// begun goes on.
     pub fn start_step(&self, step_idx: u32, monotonic_ns: u64) {
         let mut start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
         *start = Some(StepStart { step_idx, monotonic_ns });

@@ -122,10 +122,10 @@ impl Phase {
                 on_event(RunEvent::StepReady { step_idx: context.step_idx });
                 Phase::Ready { start_ns: None }.advance(running, events, on_event)
             }
-            Phase::Ready { start_ns } if !context.control.is_stopped() => {
-                let named = || context.control.start_of(context.step_idx);
-                let start_ns =
-                    start_ns.or_else(|| named().map(|at_ns| context.clock.at_monotonic(at_ns)));
+            Phase::Ready { .. } if !context.control.is_stopped() => {
+                // A later one may have been named since.
+                let named = context.control.start_of(context.step_idx);
+                let start_ns = named.map(|at_ns| context.clock.at_monotonic(at_ns));
                 match start_ns {
                     Some(at_ns) if at_ns <= context.clock.now_ns() + SPIN_NS => {
                         while context.clock.now_ns() < at_ns {

@@ -17,6 +17,7 @@ use crate::monotonic_ns;
 use crate::net::controller::{NetEvent, ToOne};
 use crate::net::door::{Incoming, Limits, keep};
 use crate::net::tls::acceptor;
+use crate::stops::Stops;
 use crate::token::Token;
 use crate::wire::to_agent::Kind as To;
 use crate::wire::{Bye, ToAgent};
@@ -55,7 +56,7 @@ pub(crate) enum NoCrew {
     Stopped,
 }
 
-/// How often a stop is asked about.
+/// Least time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How long those who are sent home may take to leave.
@@ -69,7 +70,7 @@ impl DialIn {
         n_agents_min: usize,
         connections: Sender<Incoming>,
         events: &mut Receiver<NetEvent>,
-        n_stops: &dyn Fn() -> u32,
+        stops: &Stops,
         tell: &mut dyn FnMut(&LobbyNews),
     ) -> Result<Gathered, NoCrew> {
         let n_refused = Arc::new(AtomicU64::new(0));
@@ -93,9 +94,8 @@ impl DialIn {
                         Event::Closed(at)
                     }
                 },
-                () = tokio::time::sleep(TICK) => {
-                    if n_stops() > 0 { Event::Stop } else { Event::Due }
-                }
+                () = stops.beyond(0) => Event::Stop,
+                () = tokio::time::sleep(TICK) => Event::Due,
             };
             for action in lobby.take(event, monotonic_ns()) {
                 match action {

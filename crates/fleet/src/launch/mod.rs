@@ -3,6 +3,7 @@
 
 use crate::hosts::Host;
 
+pub mod client;
 pub mod dial_in;
 pub mod ssh;
 

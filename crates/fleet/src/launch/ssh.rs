@@ -9,9 +9,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use std::time::Duration;
+
 use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Join};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+use units::system_text;
 
 use crate::hosts::Host;
 
@@ -43,15 +47,71 @@ pub struct Ssh {
     pub program: Program,
 }
 
+/// What carries the bytes of a session.
+pub type Io = Join<BufReader<ChildStdout>, ChildStdin>;
+
 /// An agent that was started: its connection, and the client that carries it.
 #[derive(Debug)]
 pub struct Launched {
     /// What carries the bytes of the session.
-    pub io: Join<BufReader<ChildStdout>, ChildStdin>,
-    /// The client. Where it is dropped, it is ended.
-    pub client: Child,
+    pub io: Io,
+    /// The client.
+    pub client: Client,
+}
+
+/// A client that was started. Where it is dropped, it is ended.
+#[derive(Debug)]
+pub struct Client {
+    name: String,
+    process: Child,
     /// What it and the other side have said, for when something goes wrong.
-    pub said: Said,
+    said: Said,
+    listening: JoinHandle<()>,
+}
+
+/// Why no agent was started on a host.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The user's command for it is empty.
+    #[error("no ssh client is named: write for example --ssh 'ssh -i KEY'")]
+    NoClient,
+    /// The client is not there, or cannot be run.
+    #[error("cannot start `{client}`: {}", system_text(.source))]
+    Start {
+        /// Its command.
+        client: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// In the words of the client or of the other side.
+    #[error("{words}")]
+    Said {
+        /// What they said last.
+        words: String,
+    },
+    /// It ended without a word.
+    #[error("`{client}` ended with code {code} before the agent began")]
+    Ended {
+        /// Its command.
+        client: String,
+        /// Its exit code.
+        code: i32,
+    },
+    /// The connection ended, and the client goes on.
+    #[error("the connection ended before the agent began")]
+    Closed,
+    /// The program does not go through the connection.
+    #[error("cannot send the program: {}", system_text(.0))]
+    Send(std::io::Error),
+    /// The run has ended before.
+    #[error("the run has ended")]
+    Abandoned,
+    /// Nothing can be read from the connection.
+    #[error("cannot read what the host says: {}", system_text(.0))]
+    Read(std::io::Error),
+    /// A greeting, or a profile, that prints without end.
+    #[error("the host prints without end when somebody logs in")]
+    Greeting,
 }
 
 /// The last of what a client said.
@@ -60,6 +120,9 @@ pub struct Said(Arc<Mutex<String>>);
 
 /// Most bytes that are kept of what a client says.
 const SAID_BYTES_MAX: usize = 4 << 10;
+
+/// Bytes of the program that are sent before progress is reported.
+const PART_BYTES: usize = 256 << 10;
 
 /// Most bytes that a host may print before the script speaks, such as a greeting at login.
 const GREETING_BYTES_MAX: usize = 64 << 10;
@@ -89,31 +152,67 @@ impl Said {
 /// single quotes for whatever shell the user has there.
 fn script(program: &Program, agent: &str) -> String {
     let (sha256, n_bytes) = (&program.sha256, program.bytes.len());
+    let system = rustix::system::uname();
+    let processor = system.machine().to_string_lossy();
     format!(
         "hash() {{ sha256sum <\"$1\" 2>/dev/null | cut -d\" \" -f1; }}; \
          b=$(command -v plimsoll || :); \
          if [ -n \"$b\" ] && [ \"$(hash \"$b\")\" = {sha256} ]; then \
          echo plimsoll-have; exec \"$b\" agent --stdio --name {agent}; fi; \
+         m=$(uname -m); if [ \"$m\" = {processor} ]; then :; else \
+         echo \"the processor is $m, and this program is for {processor}: install plimsoll \
+         there\" >&2; exit 126; fi; \
          d=$(mktemp -d \"${{TMPDIR:-/tmp}}/plimsoll.XXXXXX\") || exit 1; \
          trap \"rm -rf \\\"\\$d\\\"\" EXIT; trap : HUP PIPE; \
          echo plimsoll-need; \
          head -c {n_bytes} >\"$d/plimsoll\" || exit 1; \
          if [ \"$(hash \"$d/plimsoll\")\" = {sha256} ]; then :; else \
          echo \"the program did not arrive whole\" >&2; exit 1; fi; \
-         chmod 700 \"$d/plimsoll\"; echo plimsoll-ready; \
-         \"$d/plimsoll\" agent --stdio --name {agent}"
+         chmod 700 \"$d/plimsoll\"; if [ -x \"$d/plimsoll\" ]; then :; else \
+         echo \"no program may run in $d: name another folder with TMPDIR\" >&2; exit 126; fi; \
+         echo plimsoll-ready; \
+         exec \"$d/plimsoll\" agent --stdio --name {agent} --remove \"$d\""
     )
 }
 
 impl Ssh {
-    /// Starts the agent of a host.
+    /// Starts the agent of a host. `tell` is given how much of the program was sent, bytes and in
+    /// all. It is given up where `abandoned` comes first.
     ///
     /// # Errors
     /// In the words of the client or of the other side where it could not.
-    pub async fn launch(&self, host: &Host) -> Result<Launched, String> {
-        let Some((name, arguments)) = self.command.split_first() else {
-            return Err("no ssh client is named".to_owned());
+    pub async fn launch(
+        &self,
+        host: &Host,
+        tell: &(dyn Fn(u64, u64) + Send + Sync),
+        abandoned: impl Future,
+    ) -> Result<Launched, LaunchError> {
+        let Launched { mut io, mut client } = self.call(host)?;
+        let handed_over = tokio::select! {
+            handed_over = self.hand_over(&mut io, tell) => handed_over,
+            _ = abandoned => Err(LaunchError::Abandoned),
         };
+        let Err(error) = handed_over else {
+            return Ok(Launched { io, client });
+        };
+        // The other side cleans up and ends.
+        drop(io);
+        let words = client.last_words(LAST_WORDS, "").await;
+        if !words.is_empty() {
+            return Err(LaunchError::Said { words });
+        }
+        let code = client.process.try_wait().ok().flatten().and_then(|status| status.code());
+        match (error, code) {
+            (LaunchError::Closed, Some(code)) => {
+                Err(LaunchError::Ended { client: client.name, code })
+            }
+            (error, _) => Err(error),
+        }
+    }
+
+    /// Starts the client.
+    fn call(&self, host: &Host) -> Result<Launched, LaunchError> {
+        let (name, arguments) = self.command.split_first().ok_or(LaunchError::NoClient)?;
         let mut command = Command::new(name);
         command.args(arguments);
         // No password can be typed; and a client that hangs is one host less.
@@ -129,61 +228,81 @@ impl Ssh {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C is for the controller, which ends the agents in order.
         command.process_group(0).kill_on_drop(true);
-        let mut client =
-            command.spawn().map_err(|error| format!("cannot start `{name}`: {error}"))?;
+        let mut process = command
+            .spawn()
+            .map_err(|source| LaunchError::Start { client: name.clone(), source })?;
         let said = Said::default();
         let (Some(input), Some(output), Some(errors)) =
-            (client.stdin.take(), client.stdout.take(), client.stderr.take())
+            (process.stdin.take(), process.stdout.take(), process.stderr.take())
         else {
-            return Err(format!("`{name}` has no pipes"));
+            unreachable!("all three were asked for");
         };
-        tokio::spawn(listen(errors, said.clone()));
+        let listening = tokio::spawn(listen(errors, said.clone()));
         let io = tokio::io::join(BufReader::new(output), input);
-        let mut launched = Launched { io, client, said };
-        match self.hand_over(&mut launched).await {
-            Ok(()) => Ok(launched),
-            Err(error) => {
-                // What it says comes before it ends.
-                let ended = tokio::time::timeout(LAST_WORDS, launched.client.wait()).await;
-                let status = ended.ok().and_then(Result::ok);
-                tokio::task::yield_now().await;
-                let otherwise = match status.and_then(|status| status.code()) {
-                    Some(code) => format!("`{name}` ended with code {code}"),
-                    None => error,
-                };
-                Err(launched.said.or(&otherwise))
-            }
-        }
+        Ok(Launched { io, client: Client { name: name.clone(), process, said, listening } })
     }
 
     /// Sends the program where it is not there, until the agent speaks.
-    async fn hand_over(&self, launched: &mut Launched) -> Result<(), String> {
-        let io = &mut launched.io;
+    async fn hand_over(
+        &self,
+        io: &mut Io,
+        tell: &(dyn Fn(u64, u64) + Send + Sync),
+    ) -> Result<(), LaunchError> {
         let words = ["plimsoll-have", "plimsoll-need"];
         let word = answer(io.reader_mut(), &words).await?;
         if word == "plimsoll-have" {
             return Ok(());
         }
-        let broke = |error: std::io::Error| format!("cannot send the program: {error}");
-        io.writer_mut().write_all(&self.program.bytes).await.map_err(broke)?;
-        io.writer_mut().flush().await.map_err(broke)?;
-        answer(io.reader_mut(), &["plimsoll-ready"]).await.map(drop)
+        let (mut done, total) = (0, self.program.bytes.len() as u64);
+        for part in self.program.bytes.chunks(PART_BYTES) {
+            io.writer_mut().write_all(part).await.map_err(LaunchError::Send)?;
+            done += part.len() as u64;
+            tell(done, total);
+        }
+        io.writer_mut().flush().await.map_err(LaunchError::Send)?;
+        answer(io.reader_mut(), &["plimsoll-ready"]).await?;
+        // Only now is all of it there.
+        tell(total, total);
+        Ok(())
+    }
+}
+
+impl Client {
+    /// Waits for its end, and returns how it ended.
+    pub async fn status(&mut self) -> String {
+        let status = self.process.wait().await;
+        match status.ok().and_then(|status| status.code()) {
+            Some(code) => format!("`{}` ended with code {code}", self.name),
+            None => format!("`{}` was ended", self.name),
+        }
+    }
+
+    /// Returns what it has said when it ends, or after this time; `otherwise` where that is
+    /// nothing.
+    pub async fn last_words(&mut self, limit: Duration, otherwise: &str) -> String {
+        let ending = async {
+            let _status = self.process.wait().await;
+            // What it said may be read after its end.
+            let _read = (&mut self.listening).await;
+        };
+        let _in_time = tokio::time::timeout(limit, ending).await;
+        self.said.or(otherwise)
     }
 }
 
 /// How long a client that failed may take to say why.
-const LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Reads lines until one is among `words`.
-async fn answer(from: &mut BufReader<ChildStdout>, words: &[&str]) -> Result<String, String> {
+async fn answer(from: &mut BufReader<ChildStdout>, words: &[&str]) -> Result<String, LaunchError> {
     let mut n_bytes = 0;
     let mut line = Vec::new();
     while n_bytes <= GREETING_BYTES_MAX {
         line.clear();
         let mut limited = (&mut *from).take(GREETING_BYTES_MAX as u64);
-        let n = limited.read_until(b'\n', &mut line).await.map_err(|error| error.to_string())?;
+        let n = limited.read_until(b'\n', &mut line).await.map_err(LaunchError::Read)?;
         if n == 0 {
-            return Err("the connection ended before the agent began".to_owned());
+            return Err(LaunchError::Closed);
         }
         n_bytes += n;
         let text = String::from_utf8_lossy(&line);
@@ -191,7 +310,7 @@ async fn answer(from: &mut BufReader<ChildStdout>, words: &[&str]) -> Result<Str
             return Ok((*word).to_owned());
         }
     }
-    Err("the host prints without end when somebody logs in".to_owned())
+    Err(LaunchError::Greeting)
 }
 
 /// Keeps the last of what a client says.

@@ -42,12 +42,15 @@ pub struct AgentConnection<T> {
     at: AgentAt,
     /// When it ends unless the agent has spoken, where that is limited.
     speaks_until: Option<Pin<Box<Sleep>>>,
+    /// Where to say that it ended before there was a session.
+    events: Option<Sender<NetEvent>>,
 }
 
 /// Position of a connection among all.
 #[derive(Clone, Debug)]
 pub struct AgentAt {
     idx: usize,
+    has_session: Arc<AtomicBool>,
     /// A message came.
     has_spoken: Arc<AtomicBool>,
 }
@@ -55,8 +58,8 @@ pub struct AgentAt {
 impl<T> AgentConnection<T> {
     /// Takes what carries the bytes, and the position of the connection among all.
     pub fn new(io: T, idx: usize) -> Self {
-        let at = AgentAt { idx, has_spoken: Arc::default() };
-        AgentConnection { io, at, speaks_until: None }
+        let at = AgentAt { idx, has_session: Arc::default(), has_spoken: Arc::default() };
+        AgentConnection { io, at, speaks_until: None, events: None }
     }
 
     /// Ends it where no message comes within this time.
@@ -64,6 +67,21 @@ impl<T> AgentConnection<T> {
     pub fn speaking_within(mut self, limit: Duration) -> Self {
         self.speaks_until = Some(Box::pin(tokio::time::sleep(limit)));
         self
+    }
+}
+
+impl<T> Drop for AgentConnection<T> {
+    /// The end of a session is reported by what reads it; that of a connection without one, here.
+    fn drop(&mut self) {
+        let Some(events) = self.events.take().filter(|_| !self.at.has_session.load(Relaxed)) else {
+            return;
+        };
+        let closed = NetEvent::Closed(self.at.idx, "its connection ended at once".to_owned());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let _run_has_ended = events.send(closed).await;
+            });
+        }
     }
 }
 
@@ -133,6 +151,7 @@ impl Fleet for Sessions {
         let Some(at) = request.extensions().get::<AgentAt>().cloned() else {
             return Err(Status::unauthenticated("it is not known whose connection this is"));
         };
+        at.has_session.store(true, Relaxed);
         let (sender, receiver) = channel(MAILBOX);
         let events = self.events.clone();
         let closed = |_| Status::unavailable("the run has ended");
@@ -144,7 +163,7 @@ impl Fleet for Sessions {
 
 /// Passes on what an agent sends, until its session ends.
 async fn forward(at: AgentAt, mut messages: Streaming<FromAgent>, events: Sender<NetEvent>) {
-    let AgentAt { idx, has_spoken } = at;
+    let AgentAt { idx, has_spoken, .. } = at;
     let reason = loop {
         match messages.message().await {
             Ok(Some(FromAgent { kind: Some(kind) })) => {
@@ -173,10 +192,10 @@ pub async fn serve<T>(
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let incoming = incoming(connections, events.clone());
     let service = FleetServer::new(Sessions { events })
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
-    let incoming = incoming(connections);
     // A connection has one session, as long as it lasts.
     let mut server = Server::builder().max_concurrent_streams(1);
     server.add_service(service).serve_with_incoming(incoming).await
@@ -184,6 +203,10 @@ where
 
 fn incoming<T: Send + 'static>(
     connections: Receiver<AgentConnection<T>>,
+    events: Sender<NetEvent>,
 ) -> impl Stream<Item = Result<AgentConnection<T>, std::io::Error>> {
-    ReceiverStream::new(connections).map(Ok)
+    ReceiverStream::new(connections).map(move |mut connection| {
+        connection.events = Some(events.clone());
+        Ok(connection)
+    })
 }

@@ -54,6 +54,10 @@ pub(super) struct Args {
     /// Name of this host in the controller's messages and results; the host's own unless given.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+
+    /// Remove this folder, and this program in it: it was sent here for one run.
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    remove: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -73,6 +77,11 @@ const TICK: Duration = Duration::from_millis(100);
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let failed = |text: String| Failure::wrong_use(text).with(Exit::RunFailed);
+    if let Some(folder) = &args.remove {
+        // At once: whatever ends this process, nothing is left. What cannot be removed stays.
+        let _ = std::fs::remove_file(folder.join("plimsoll"));
+        let _ = std::fs::remove_dir(folder);
+    }
     let control = Arc::new(Control::new());
     let _signals = Signals::listen(&control)?;
     let token = args
@@ -101,7 +110,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             }
         } else {
             let io = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
-            serve(io, new_agent(), Arc::<HostRuns>::clone(&runs)).await
+            let served = serve(io, new_agent(), Arc::<HostRuns>::clone(&runs)).await;
+            served.map_err(|error| error.to_string())
         }
     });
     // A thread of it waits for standard input, which may never end.
@@ -123,7 +133,8 @@ async fn join(
         stream::print_message(&format!("waiting for the controller at {address}: {reason}\n"));
     };
     let session = dial(address, token, args.join_limit, &waits).await;
-    serve_session(session.map_err(|error| error.to_string())?, new_agent(), runs).await
+    let session = session.map_err(|error| error.to_string())?;
+    serve_session(session, new_agent(), runs).await.map_err(|error| error.to_string())
 }
 
 /// Waits for a signal, as long as there is no run that heeds it.

@@ -9,6 +9,7 @@ use bench::lever::Time;
 use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
+use fleet::stops::Stops;
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{CurvePointRecord, Figure, Outcome, Record};
@@ -292,7 +293,7 @@ struct HostsScratch<'a> {
 impl Drop for HostsScratch<'_> {
     fn drop(&mut self) {
         let fleet = self.args.hosts.fleet(&self.plan, self.options, false).ok().flatten();
-        let removed = fleet.and_then(|fleet| fleet.run(&|| 0, &mut |_| {}).ok());
+        let removed = fleet.and_then(|fleet| fleet.run(&Stops::new(), &mut |_| {}).ok());
         if removed.is_none() {
             let path = &self.plan.steps[0].jobs[0].files.names[0];
             crate::stream::print_message(&format!("warning: `{path}` is left on the hosts\n"));

@@ -7,9 +7,10 @@ use analysis::Rules;
 use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use fleet::run::{Fleet, FleetEvent};
+use fleet::stops::Stops;
 use plan::{Diagnostic, Plan};
 use record::{LOG_FAILED, LOG_INCOMPLETE, Note, Outcome, Record};
-use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions, Stop};
+use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions};
 
 use super::follow::{FollowArgs, Follower};
 use super::hosts;
@@ -383,24 +384,19 @@ impl Session {
             follower.set_hosts(fleet.names());
             follower.begin_run(plan);
         }
-        let n_stops = || match control.stop() {
-            Stop::No => 0,
-            Stop::Soon => 1,
-            Stop::Now => 2,
-        };
+        let stops = Arc::new(Stops::new());
+        let asked = Arc::clone(&stops);
+        control.tell_stops(Box::new(move || asked.ask()));
+        let mut teller = hosts::Teller::default();
         let started = Stopwatch::start();
-        let outcome = fleet.run(&n_stops, &mut |event| {
+        let outcome = fleet.run(&stops, &mut |event| {
             if signals.last().is_some() && !*has_said_stopping {
                 *has_said_stopping = true;
                 progress.print("stopping; a second signal stops at once\n");
             }
             match event {
                 FleetEvent::Lobby(news) => progress.print(&hosts::came(news)),
-                FleetEvent::News(news, names) => {
-                    if let Some(text) = hosts::said(news, names) {
-                        progress.print(&text);
-                    }
-                }
+                FleetEvent::News(news, names) => teller.tell(news, names, progress),
                 FleetEvent::Interval(interval) => {
                     let elapsed_ns =
                         u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -1,9 +1,12 @@
 //! Runs on other hosts: the arguments, and what is said while they go.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use dialects::Dialect as _;
 use dialects::native::Native;
 use fleet::controller::{LossPolicy, News};
-use fleet::hosts::{self, Host};
+use fleet::hosts::{self, Host, HostsError};
 use fleet::launch::Launcher;
 use fleet::launch::ssh::{Program, Ssh};
 use fleet::lobby::LobbyNews;
@@ -12,12 +15,13 @@ use fleet::wire::Assignment;
 use plan::load::Share;
 use plan::{Diagnostic, Plan};
 use record::Interval;
-use runner::{RunOptions, Status};
-use units::{format_bytes, system_text};
+use runner::{RunEvent, RunOptions, Status};
+use units::system_text;
 
 use super::seed;
 use crate::exit::{Exit, Failure};
 use crate::limited;
+use crate::progress::Progress;
 use crate::stream;
 
 /// Where a load comes from.
@@ -31,6 +35,7 @@ pub(super) struct HostsArgs {
     /// What to do when a host is lost: `continue` with the others, `abort`, or go on while there
     /// are at least N.
     #[arg(long, value_name = "WHAT", default_value = "continue", value_parser = policy)]
+    #[arg(requires = "hosts")]
     on_loss: LossPolicy,
 
     /// The ssh client, with arguments of its own; ssh unless given.
@@ -69,6 +74,12 @@ impl HostsArgs {
         check("--hosts", options)?;
         let hosts = Self::listed(list)?;
         let n_hosts = hosts.len();
+        if let LossPolicy::AtLeast(n) = self.on_loss
+            && n as usize > n_hosts
+        {
+            let text = format!("`--on-loss {n}` wants more hosts than the {n_hosts} named");
+            return Err(Failure::wrong_use(text));
+        }
         let launcher = Launcher::Ssh(self.ssh()?, hosts);
         self.fleet_of(launcher, n_hosts, plan, options, is_split).map(Some)
     }
@@ -125,9 +136,9 @@ impl HostsArgs {
             None => ("--hosts", list.to_owned()),
         };
         hosts::parse(&text).map_err(|errors| {
-            let first = &errors[0];
-            let text = format!("{place}:{}:{}: {}", first.line, first.column, first.message);
-            Failure::wrong_use(text)
+            let line =
+                |it: &HostsError| format!("{place}:{}:{}: {}", it.line, it.column, it.message);
+            Failure::wrong_use(errors.iter().map(line).collect::<Vec<_>>().join("\n"))
         })
     }
 }
@@ -168,7 +179,7 @@ pub(super) fn came(news: &LobbyNews) -> String {
 }
 
 /// Returns what is said of it, one line; none of what shows in the progress.
-pub(super) fn said(news: &News, names: &[String]) -> Option<String> {
+fn said(news: &News, names: &[String]) -> Option<String> {
     let name = |idx: &usize| &names[*idx];
     Some(match news {
         News::Suspect(idx) => format!("`{}` has been silent for two seconds\n", name(idx)),
@@ -177,20 +188,72 @@ pub(super) fn said(news: &News, names: &[String]) -> Option<String> {
         }
         News::Lost(idx, reason) => format!("`{}` is lost: {reason}\n", name(idx)),
         // Those that keep the run from beginning are its error.
-        News::Refused(..) | News::Absent(..) | News::Starts(..) | News::Frame(_) => return None,
-        News::Progress(idx, done_bytes, total_bytes) => format!(
-            "`{}` lays out files: {} of {}\n",
-            name(idx),
-            format_bytes(*done_bytes),
-            format_bytes(*total_bytes)
-        ),
+        News::Refused(..)
+        | News::Absent(..)
+        | News::Sent(..)
+        | News::Progress(..)
+        | News::Starts(..)
+        | News::Frame(_) => return None,
     })
+}
+
+/// How far each host is with what all do before the run, bytes done and in all.
+#[derive(Debug, Default)]
+struct Amounts(BTreeMap<usize, (u64, u64)>);
+
+impl Amounts {
+    /// Takes how far a host is, and returns how far all are.
+    fn add(&mut self, idx: usize, done: u64, total: u64) -> (u64, u64) {
+        self.0.insert(idx, (done, total));
+        let sum =
+            |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b.saturating_add(*d));
+        self.0.values().fold((0, 0), sum)
+    }
+
+    /// Returns who they are, as text.
+    fn hosts(&self) -> String {
+        let n_hosts = self.0.len();
+        format!("{n_hosts} host{}", if n_hosts == 1 { "" } else { "s" })
+    }
+}
+
+/// Tells the user what happens to hosts.
+#[derive(Debug, Default)]
+pub(super) struct Teller {
+    sent: Amounts,
+    laid_out: Amounts,
+}
+
+impl Teller {
+    /// Shows it where the progress is, or prints it.
+    pub(super) fn tell(&mut self, news: &News, names: &[String], progress: &mut Progress) {
+        if let News::Sent(idx, done, total) = *news {
+            let (done, total) = self.sent.add(idx, done, total);
+            let percent = u128::from(done) * 100 / u128::from(total.max(1));
+            let to = self.sent.hosts();
+            progress.line(&format!("sending the program to {to} {percent:3} %"));
+        } else if let News::Progress(idx, done, total) = *news {
+            let (done_bytes, total_bytes) = self.laid_out.add(idx, done, total);
+            let path = format!("on {}", self.laid_out.hosts());
+            let (job, path, is_last) = ("", Path::new(&path), true);
+            let layout = RunEvent::Layout { job, path, done_bytes, total_bytes, is_last };
+            progress.event(&layout);
+        } else if let Some(text) = said(news, names) {
+            progress.print(&text);
+        }
+    }
 }
 
 /// Reports why no host ran anything.
 pub(super) fn failure(error: FleetError) -> Failure {
     match error {
-        FleetError::Setup(text) => Failure::wrong_use(text).with(Exit::RunFailed),
+        FleetError::Listen(text) => Failure::wrong_use(text).with(Exit::RunFailed),
+        FleetError::Wait(_) => Failure::wrong_use(error.to_string()).with(Exit::RunFailed),
+        FleetError::OpenFiles { wanted, .. } => {
+            Failure::wrong_use(error.to_string()).with(Exit::RunFailed).hint(format!(
+                "raise the hard limit (`ulimit -Hn {wanted}` as root), or name fewer hosts"
+            ))
+        }
         FleetError::TooFew(text) => Failure::wrong_use(text)
             .with(Exit::RunFailed)
             .hint("wait longer with --wait, or begin with fewer: --on-loss N"),

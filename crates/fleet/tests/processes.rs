@@ -1,0 +1,155 @@
+//! A controller and agents as processes that speak over pipes. The agents are this test's own
+//! program again: in the place of ssh, a shell starts them.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fleet::agent::{Agent, Event};
+use fleet::controller::{LossPolicy, News};
+use fleet::hosts;
+use fleet::launch::Launcher;
+use fleet::launch::ssh::{Program, Ssh};
+use fleet::run::{Fleet, FleetError, FleetEvent};
+use fleet::serve::{Runs, serve};
+use fleet::stops::Stops;
+use fleet::wire::Assignment;
+use record::{JobRecord, Outcome, Record};
+use tokio::io::AsyncWriteExt as _;
+
+/// What stands in ssh's place, without its first line. `mute` has a program that does not come up,
+/// `still` says nothing until its input ends.
+const SSH: &str = r#"
+while [ "$1" != -- ]; do shift; done
+case "$2" in
+    mute) echo plimsoll-have; echo "sh: 1: plimsoll: Exec format error" >&2; exit 126;;
+    still) exec cat >/dev/null;;
+esac
+export FLEET_AGENT="$2"
+exec "$0" --exact the_agent_of_a_host --nocapture 2>/dev/null
+"#;
+
+/// A run of so many operations, once its step is started.
+struct OneStep {
+    n_ios: u64,
+    start: Mutex<Option<Sender<Option<u64>>>>,
+    /// When to start; none where it is to end.
+    started: Mutex<Receiver<Option<u64>>>,
+}
+
+impl OneStep {
+    fn tell(&self, start_ns: Option<u64>) {
+        if let Some(start) = &*self.start.lock().expect("no test panics with it") {
+            let _ended = start.send(start_ns);
+        }
+    }
+}
+
+impl Runs for OneStep {
+    fn run(&self, _: &Assignment, tell: &dyn Fn(Event)) {
+        tell(Event::Ready(0));
+        let start_ns = self.started.lock().expect("one run").recv().expect("a start or an end");
+        let mut job = JobRecord::default();
+        let mut record = Record { plimsoll_version: "0".to_owned(), ..Record::default() };
+        if let Some(start_ns) = start_ns {
+            let wait_ns = start_ns.saturating_sub(fleet::monotonic_ns());
+            std::thread::sleep(Duration::from_nanos(wait_ns));
+            job.dirs.read.n_ios = self.n_ios;
+            job.dirs.read.lat.record_n(1000, self.n_ios);
+        } else {
+            record.outcome = Outcome::Interrupted;
+        }
+        record.jobs.push(job);
+        tell(Event::Report(Box::new(record.clone())));
+        tell(Event::Ended(Box::new(record)));
+    }
+
+    fn start_step(&self, _: u32, at_ns: u64) {
+        self.tell(Some(at_ns));
+    }
+
+    fn stop(&self, _: bool) {
+        self.tell(None);
+    }
+}
+
+/// Is the agent of a host where a controller below asks for one, and nothing else.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "how the shell tells this program what it is")]
+fn the_agent_of_a_host() {
+    let Ok(name) = std::env::var("FLEET_AGENT") else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let (start, started) = channel();
+    let (start, started) = (Mutex::new(Some(start)), Mutex::new(started));
+    let runs = Arc::new(OneStep { n_ios: 100, start, started });
+    let agent = Agent::new(name, "0".to_owned(), 1, fleet::monotonic_ns());
+    let served = runtime.block_on(async {
+        let mut output = tokio::io::stdout();
+        // What libtest prints before this is a greeting.
+        output.write_all(b"\nplimsoll-have\n").await.expect("a pipe");
+        output.flush().await.expect("a pipe");
+        serve(tokio::io::join(tokio::io::stdin(), output), agent, runs).await
+    });
+    runtime.shutdown_background();
+    // Its words have no one who reads them; a controller that ended early is one of the cases.
+    drop(served);
+}
+
+fn fleet(list: &str, policy: LossPolicy) -> Fleet {
+    let program = std::env::current_exe().expect("it runs");
+    let shell = ["sh", "-c", SSH, &program.to_string_lossy()].map(str::to_owned);
+    fleet_by(&shell, list, policy)
+}
+
+/// A fleet whose hosts are called by this command.
+fn fleet_by(command: &[String], list: &str, policy: LossPolicy) -> Fleet {
+    let program = std::env::current_exe().expect("it runs");
+    let program = Program::read(&program).expect("it is there");
+    let ssh = Ssh { command: command.to_vec(), program };
+    Fleet {
+        launcher: Launcher::Ssh(ssh, hosts::parse(list).expect("a list")),
+        assignment: Assignment::default(),
+        policy,
+    }
+}
+
+#[test]
+fn agents_come_run_and_leave() {
+    let mut starts = Vec::new();
+    let record = fleet("a,b", LossPolicy::Abort).run(&Stops::new(), &mut |event| {
+        if let FleetEvent::News(News::Starts(step_idx, n_hosts), _) = event {
+            starts.push((*step_idx, *n_hosts));
+        }
+    });
+    let record = record.expect("a record");
+    assert_eq!(starts, [(0, 2)]);
+    assert_eq!(record.outcome, Outcome::Complete);
+    assert_eq!(record.jobs.iter().map(JobRecord::n_ios).sum::<u64>(), 200);
+}
+
+#[test]
+fn an_agent_that_does_not_come_up_is_told_of_in_its_own_words() {
+    let refused = fleet("a,mute", LossPolicy::Continue).run(&Stops::new(), &mut |_| {});
+    let Err(FleetError::Refused(hosts)) = refused else { panic!("{refused:?}") };
+    let said = vec!["sh: 1: plimsoll: Exec format error".to_owned()];
+    assert_eq!(hosts, [("mute".to_owned(), said)]);
+    let record = fleet("a,mute", LossPolicy::AtLeast(1)).run(&Stops::new(), &mut |_| {});
+    assert_eq!(record.expect("of one of them").outcome, Outcome::Partial);
+}
+
+#[test]
+fn a_stop_before_all_have_come_is_one() {
+    let stops = Stops::new();
+    stops.ask();
+    let stopped = fleet("a,still", LossPolicy::Abort).run(&stops, &mut |_| {});
+    assert!(matches!(stopped, Err(FleetError::Stopped)), "{stopped:?}");
+}
+
+#[test]
+fn a_client_that_is_not_there_is_named() {
+    let fleet = fleet_by(&["/nowhere/ssh".to_owned()], "a", LossPolicy::Continue);
+    let refused = fleet.run(&Stops::new(), &mut |_| {});
+    let Err(FleetError::Refused(hosts)) = refused else { panic!("{refused:?}") };
+    assert_eq!(hosts[0].1, ["cannot start `/nowhere/ssh`: No such file or directory"]);
+}
