@@ -98,7 +98,12 @@ pub(crate) enum Complete {
     FileIo,
 }
 
-/// The ways that a worker's operations take.
+/// The ways that a worker's operations take, and how it goes about them.
+///
+/// The first three are ways: whichever is taken, the same operations go over at the same times and
+/// the same is counted. The other four are no ways but part of what the job asks for: they change
+/// which operations go over when, and what is counted. So the general way keeps to them, and a
+/// table in the tests says what they are for each thing that a job can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Paths {
     pub(crate) issue: Issue,
@@ -191,7 +196,8 @@ impl Paths {
         }
     }
 
-    /// Takes the ways that every job can take, whatever is asked for.
+    /// Takes the ways that every job can take, whatever is asked for. What is no way stays as the
+    /// job asks for it.
     #[cfg(test)]
     pub(crate) fn general(asks: &JobFeatures) -> Self {
         let (issue, complete) = (Issue::General, Complete::General);

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use analysis::Limits;
 
-use super::{BYTES_MAX, End, Size, Suite};
+use super::{BYTES_MAX, End, Part, Size, Suite};
 use crate::lever::IN_FLIGHT_MAX;
 
 /// Why a change cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ChangeError {
     /// No such parameter.
-    #[error("a suite has no parameter `{name}`; there are {}", PARAMETERS.join(", "))]
+    #[error("a suite has no parameter `{name}`; there are {}", parameters().join(", "))]
     Unknown {
         /// As typed.
         name: String,
@@ -34,22 +34,109 @@ pub enum ChangeError {
     },
 }
 
-/// What can be set.
-pub const PARAMETERS: [&str; 13] = [
-    "size",
-    "time",
-    "ramp",
-    "bs",
-    "read_pct",
-    "iodepth",
-    "jobs",
-    "connections",
-    "warm_up_time",
-    "fill_time",
-    "fills",
-    "limit",
-    "point_time",
+/// What sets a parameter of a suite, or says what is wrong with the value.
+type Set = fn(&mut Suite, &str) -> Result<(), Wrong>;
+
+/// What is wrong with a parameter of a suite.
+enum Wrong {
+    /// Its value, and how.
+    Value(String),
+    /// The suite has no load curve.
+    NoCurve,
+}
+
+impl From<String> for Wrong {
+    fn from(what: String) -> Self {
+        Wrong::Value(what)
+    }
+}
+
+/// What can be set, and how.
+const PARAMETERS: [(&str, Set); 13] = [
+    ("size", |suite, value| {
+        suite.prepare.size = size(value)?;
+        Ok(())
+    }),
+    ("time", |suite, value| {
+        let ns = time(value)?;
+        measured(suite, |part| part.time_ns = ns);
+        Ok(())
+    }),
+    ("ramp", |suite, value| {
+        let ns = units::nanoseconds(duration(value)?);
+        measured(suite, |part| part.ramp_ns = ns);
+        Ok(())
+    }),
+    ("bs", |suite, value| {
+        let blocks = value.split(':').map(block).collect::<Result<Vec<u64>, _>>()?;
+        measured(suite, |part| {
+            part.block_bytes.clone_from(&blocks);
+            part.loads.iter_mut().for_each(|load| load.block_bytes = blocks[0]);
+        });
+        Ok(())
+    }),
+    ("read_pct", |suite, value| {
+        let pct: Vec<f64> = list(value, 0, 100)?.into_iter().map(|pct| pct as f64).collect();
+        measured(suite, |part| {
+            if part.access.is_mixed() {
+                part.read_pct.clone_from(&pct);
+            }
+        });
+        Ok(())
+    }),
+    ("iodepth", |suite, value| {
+        let depths = counts(value, IN_FLIGHT_MAX)?;
+        measured(suite, |part| {
+            part.loads.iter_mut().for_each(|load| load.depth = depths[0]);
+            part.depths.clone_from(&depths);
+        });
+        Ok(())
+    }),
+    ("jobs", |suite, value| {
+        let workers = counts(value, 1024)?;
+        measured(suite, |part| {
+            part.loads.iter_mut().for_each(|load| load.workers = workers[0]);
+            part.workers.clone_from(&workers);
+        });
+        Ok(())
+    }),
+    ("connections", |suite, value| {
+        let connections = counts(value, 64)?;
+        measured(suite, |part| part.connections.clone_from(&connections));
+        Ok(())
+    }),
+    ("warm_up_time", |suite, value| {
+        let ns = time(value)?;
+        suite.parts.iter_mut().filter(|it| it.is_preparation).for_each(|it| it.time_ns = ns);
+        Ok(())
+    }),
+    ("fill_time", |suite, value| {
+        suite.prepare.fill_time_ns = Some(time(value)?);
+        Ok(())
+    }),
+    ("fills", |suite, value| {
+        suite.prepare.n_fills = list(value, 0, 10)?[0] as u32;
+        Ok(())
+    }),
+    ("limit", |suite, value| {
+        let curve = suite.curve.as_mut().ok_or(Wrong::NoCurve)?;
+        curve.limits = value.parse::<Limits>().map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            errors.join("; ")
+        })?;
+        Ok(())
+    }),
+    ("point_time", |suite, value| {
+        let curve = suite.curve.as_mut().ok_or(Wrong::NoCurve)?;
+        curve.time.measured_ns = time(value)?;
+        Ok(())
+    }),
 ];
+
+/// Returns the names of what can be set.
+fn parameters() -> [&'static str; PARAMETERS.len()] {
+    PARAMETERS.map(|(name, _)| name)
+}
 
 /// What a user sets.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,90 +161,22 @@ impl Changes {
 }
 
 fn set(suite: &mut Suite, name: &str, value: &str) -> Result<(), ChangeError> {
-    let wrong = |what: String| ChangeError::Value { name: name.to_owned(), what };
-    let time = || time(value).map_err(wrong);
-    let measured = |suite: &mut Suite, change: &dyn Fn(&mut super::Part)| {
-        suite.parts.iter_mut().filter(|part| !part.is_preparation).for_each(change);
-    };
-    match name {
-        "size" => suite.prepare.size = size(value).map_err(wrong)?,
-        "fills" => suite.prepare.n_fills = list(value, 0, 10).map_err(wrong)?[0] as u32,
-        "fill_time" => suite.prepare.fill_time_ns = Some(time()?),
-        "time" => {
-            let ns = time()?;
-            measured(suite, &|part| part.time_ns = ns);
-        }
-        "ramp" => {
-            let ns = units::nanoseconds(duration(value).map_err(wrong)?);
-            measured(suite, &|part| part.ramp_ns = ns);
-        }
-        "warm_up_time" => {
-            let ns = time()?;
-            suite.parts.iter_mut().filter(|it| it.is_preparation).for_each(|it| it.time_ns = ns);
-        }
-        "bs" => {
-            let blocks = value.split(':').map(block).collect::<Result<Vec<u64>, _>>();
-            let blocks = blocks.map_err(wrong)?;
-            measured(suite, &|part| {
-                part.block_bytes.clone_from(&blocks);
-                part.loads.iter_mut().for_each(|load| load.block_bytes = blocks[0]);
-            });
-        }
-        "read_pct" => {
-            let list = list(value, 0, 100).map_err(wrong)?;
-            let pct: Vec<f64> = list.iter().map(|pct| *pct as f64).collect();
-            measured(suite, &|part| {
-                if part.access.is_mixed() {
-                    part.read_pct.clone_from(&pct);
-                }
-            });
-        }
-        "iodepth" | "jobs" | "connections" => set_counts(suite, name, value)?,
-        "limit" | "point_time" => set_curve(suite, name, value)?,
-        _ => return Err(ChangeError::Unknown { name: name.to_owned() }),
-    }
-    Ok(())
+    let known = PARAMETERS.iter().find(|(known, _)| *known == name);
+    let (_, set) = known.ok_or_else(|| ChangeError::Unknown { name: name.to_owned() })?;
+    set(suite, value).map_err(|wrong| match wrong {
+        Wrong::Value(what) => ChangeError::Value { name: name.to_owned(), what },
+        Wrong::NoCurve => ChangeError::NoCurve { name: name.to_owned(), suite: suite.name.clone() },
+    })
 }
 
-fn set_counts(suite: &mut Suite, name: &str, value: &str) -> Result<(), ChangeError> {
-    let wrong = |what: String| ChangeError::Value { name: name.to_owned(), what };
-    let max = match name {
-        "iodepth" => u64::from(IN_FLIGHT_MAX),
-        "jobs" => 1024,
-        _ => 64,
-    };
-    let list = list(value, 1, max).map_err(wrong)?;
-    let list: Vec<u32> = list.into_iter().map(|n| n as u32).collect();
-    for part in suite.parts.iter_mut().filter(|part| !part.is_preparation) {
-        match name {
-            "iodepth" => {
-                part.loads.iter_mut().for_each(|load| load.depth = list[0]);
-                part.depths.clone_from(&list);
-            }
-            "jobs" => {
-                part.loads.iter_mut().for_each(|load| load.workers = list[0]);
-                part.workers.clone_from(&list);
-            }
-            _ => part.connections.clone_from(&list),
-        }
-    }
-    Ok(())
+/// Changes the parts that are measured.
+fn measured(suite: &mut Suite, change: impl FnMut(&mut Part)) {
+    suite.parts.iter_mut().filter(|part| !part.is_preparation).for_each(change);
 }
 
-fn set_curve(suite: &mut Suite, name: &str, value: &str) -> Result<(), ChangeError> {
-    let wrong = |what: String| ChangeError::Value { name: name.to_owned(), what };
-    let Some(curve) = &mut suite.curve else {
-        return Err(ChangeError::NoCurve { name: name.to_owned(), suite: suite.name.clone() });
-    };
-    if name == "point_time" {
-        curve.time.measured_ns = time(value).map_err(wrong)?;
-        return Ok(());
-    }
-    curve.limits = value.parse::<Limits>().map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        wrong(errors.join("; "))
-    })?;
-    Ok(())
+/// Reads counts from 1 on with colons between them.
+fn counts(text: &str, most: u32) -> Result<Vec<u32>, String> {
+    Ok(list(text, 1, most.into())?.into_iter().map(|n| n as u32).collect())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -449,3 +449,51 @@ fn what_holds_operations_back_takes_the_general_way_where_it_must() {
         }
     }
 }
+
+/// What is no way, for a job that asks for one thing beside plain work: by depth, takes places,
+/// fills first, counts late. Both ways keep to it.
+const MANNERS: &[(&str, [bool; 4])] = &[
+    ("read", [true, true, false, false]),
+    ("sizes", [true, true, false, false]),
+    ("parts", [true, true, false, false]),
+    ("parts with rates", [false, false, false, true]),
+    ("passes", [true, true, false, false]),
+    ("portions", [true, false, true, false]),
+    ("batches", [true, true, true, false]),
+    ("names", [true, true, false, false]),
+    ("read files", [false, true, false, false]),
+    ("flow", [true, true, false, false]),
+    ("series", [true, true, false, false]),
+    ("touched", [true, true, false, false]),
+    // Latencies by priority are looked at one by one.
+    ("priorities", [false, true, false, false]),
+    ("low", [true, false, true, false]),
+    ("polls", [true, false, false, false]),
+    ("defers", [true, true, false, false]),
+    ("rate", [false, false, false, true]),
+    ("think", [false, false, false, false]),
+    ("serialize", [false, true, false, false]),
+    ("last waits", [false, true, false, false]),
+    ("syncs", [false, true, false, false]),
+    ("latency", [false, true, false, false]),
+    ("trim and write", [false, true, false, false]),
+    ("search", [false, true, false, false]),
+    ("verify", [false, true, false, false]),
+];
+
+#[test]
+fn what_is_no_way_follows_from_what_the_job_asks_for() {
+    for (name, expected) in MANNERS {
+        let all = [WORKS, TREE_WORKS, ASKED, HINDERED];
+        let (_, change) =
+            all.into_iter().flatten().find(|(asked, _)| asked == name).expect("known");
+        let mut case = case();
+        change(&mut case);
+        let (_, asks) = run(&case, Paths::of);
+        for paths in [Paths::of(&asks), Paths::general(&asks)] {
+            let Paths { is_by_depth, takes_places, fills_first, counts_late, .. } = paths;
+            let found = [is_by_depth, takes_places, fills_first, counts_late];
+            assert_eq!(found, *expected, "{name}");
+        }
+    }
+}

@@ -38,7 +38,7 @@ impl Worker {
             latency_target: _,
             latency_max_ns: _,
             flow: _,
-            // Somebody else carries out what the worker issues as ever.
+            // Other threads carry out what the worker issues; it issues the same.
             offload: _,
             serialize_overlap,
             last_io_waits,
