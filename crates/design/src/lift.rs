@@ -5,7 +5,8 @@
 //! caps that are equally tight none is lifted alone. Each change is written as a file and judged,
 //! the cheapest first.
 
-use volume::CacheMode;
+use volume::limits::Bound;
+use volume::{CacheMode, CapKind};
 
 use crate::candidate::{Candidate, Month, VolumeContext};
 use crate::group::{Caps, Classes, Limits};
@@ -250,15 +251,15 @@ impl Look<'_, '_> {
             return true;
         }
         let factor = (1.0 + self.judged.headroom()) * (1.0 + GAIN_MIN);
-        let names = ["vm_uncached_iops", "vm_uncached_bytes"];
-        let carries = |(idx, name): (usize, &str)| {
+        let kinds = [CapKind::VmUncachedIops, CapKind::VmUncachedBytes];
+        let carries = |(idx, kind): (usize, CapKind)| {
             let of_phases = self.judged.phases.iter().flat_map(|phase| &phase.caps);
-            let own = of_phases.filter(|it| it.cap.bound.name() == name);
+            let own = of_phases.filter(|it| it.cap.bound == Bound::Cap(kind));
             let used = own.map(|it| it.used / (1.0 + it.leeway)).fold(0.0, f64::max);
             let most = caps.credits[idx].map_or(caps.per_s[idx], |credits| credits.burst);
             times(most, used * factor) >= 1.0 - ROUNDING
         };
-        names.into_iter().enumerate().all(carries)
+        kinds.into_iter().enumerate().all(carries)
     }
 }
 

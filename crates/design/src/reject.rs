@@ -1,5 +1,7 @@
 //! Rejection not a cheaper one: what comes next to a design at a lower price, and what rejects it.
 
+use volume::limits::Bound;
+
 use crate::group::Limits;
 use crate::judge::{Judged, judge};
 use crate::kind::chunk_bytes;
@@ -18,8 +20,8 @@ pub enum Rejection {
     Cap {
         /// Phase.
         phase: String,
-        /// Name of the cap: `disk_iops`.
-        cap: &'static str,
+        /// The cap, such as `disk_iops`.
+        cap: Bound,
         /// Whose it is: `3 x P30`.
         whose: String,
         /// What it carries per second.
@@ -250,7 +252,7 @@ pub(crate) fn why(judged: &Judged, need: &Need) -> Option<Rejection> {
     let (phase, tightest) = judged.tightest().filter(|(_, it)| it.headroom() < -ROUNDING)?;
     Some(Rejection::Cap {
         phase: phase.phase.clone(),
-        cap: tightest.cap.bound.name(),
+        cap: tightest.cap.bound,
         whose: tightest.cap.name.clone(),
         carries: tightest.cap.per_s,
         asked: tightest.used,

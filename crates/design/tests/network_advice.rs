@@ -61,7 +61,7 @@ fn each_rule_has_a_case_for_it_and_one_against() {
     check("leave nocto and long actimeo out", &written, &small);
     check("tcp_max_slot_table_entries", &deep, &small);
     check("keep all machines together at 3000 calls", &many, &small);
-    check("do not reduce the quota", &fast, &full);
+    check("keep its quota", &fast, &full);
     check("one large volume", &huge, &full);
     check("nconnect=8", &small, &[]);
 }

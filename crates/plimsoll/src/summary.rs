@@ -23,7 +23,8 @@ use std::time::Duration;
 
 use analysis::sampled::{self, Sampled};
 use record::{
-    CapRecord, DiskRecord, EmulationRecord, JobRecord, Note, NoteSeverity, Outcome, Record,
+    CapCountRecord, CapRecord, DiskRecord, EmulationRecord, JobRecord, Note, NoteSeverity, Outcome,
+    Record,
 };
 use units::{
     format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
@@ -222,11 +223,11 @@ fn put_caps(text: &mut String, job: &JobRecord) {
 fn cap_words(cap: &CapRecord) -> String {
     let is_uneven = cap.n_disks > 1 && cap.busiest_used_share > UNEVEN * cap.used_share;
     let n_parts = if is_uneven { u64::from(cap.n_disks) } else { 1 };
-    let rate = |per_s: u64| match cap.kind.as_str() {
-        "nfs_slots" => format!("{per_s} calls"),
-        kind if kind.ends_with("_iops") => format!("{}/s", count(per_s)),
-        _ if cap.is_in_mb => format_rate_mb_s(per_s as f64),
-        _ => format_rate_mib_s(per_s as f64),
+    let rate = |per_s: u64| match cap.traits().counts {
+        CapCountRecord::Slots => format!("{per_s} calls"),
+        CapCountRecord::Operations => format!("{}/s", count(per_s)),
+        CapCountRecord::Bytes if cap.is_in_mb => format_rate_mb_s(per_s as f64),
+        CapCountRecord::Bytes => format_rate_mib_s(per_s as f64),
     };
     let mut limit = unbroken(&rate(cap.per_s / n_parts));
     // More than it sustains was carried: what it carries then is the limit to compare with.

@@ -192,6 +192,59 @@ const WAITED_FOR_USED_MIN: f64 = 0.9;
 /// because several came at once. Picked: single bursts make a few percent.
 const WAITED_FOR_SHARE_MIN: f64 = 0.1;
 
+/// What a cap counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapCountRecord {
+    /// Operations.
+    Operations,
+    /// Bytes.
+    Bytes,
+    /// Calls at once: they are not used up but taken for a time.
+    Slots,
+}
+
+/// On the way to what an operation meets a cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapStationRecord {
+    /// The machine's host cache.
+    Cache,
+    /// Disks.
+    Disks,
+    /// Network volumes.
+    Network,
+}
+
+/// What a kind of caps is to those who read a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapTraitsRecord {
+    /// What it counts.
+    pub counts: CapCountRecord,
+    /// Where it is met.
+    pub station: CapStationRecord,
+}
+
+impl CapTraitsRecord {
+    /// Returns what the name of a kind says, for records that do not say it themselves. They know
+    /// no other kinds than those that [`CapRecord::kind`] lists.
+    fn of_name(kind: &str) -> CapTraitsRecord {
+        let counts = match kind {
+            "nfs_slots" => CapCountRecord::Slots,
+            kind if kind.ends_with("_iops") => CapCountRecord::Operations,
+            _ => CapCountRecord::Bytes,
+        };
+        let station = match kind {
+            kind if kind.starts_with("vm_cached_") => CapStationRecord::Cache,
+            kind if kind.starts_with("disk_") || kind.starts_with("vm_uncached_") => {
+                CapStationRecord::Disks
+            }
+            _ => CapStationRecord::Network,
+        };
+        CapTraitsRecord { counts, station }
+    }
+}
+
 /// One cap as a job met it. Equal caps of the disks of one volume count as one.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct CapRecord {
@@ -201,6 +254,10 @@ pub struct CapRecord {
     /// `vm_uncached_iops`, `vm_uncached_bytes`, `volume_quota`, `volume_iops`, `volume_ceiling`,
     /// `pool`, `vm_egress` or `nfs_slots`.
     pub kind: String,
+    /// What the kind is to those who read a record. `None` in records that do not say it: see
+    /// [`CapRecord::traits`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traits: Option<CapTraitsRecord>,
     /// Mount path of its volume; `None` where several volumes share it.
     pub mount: Option<String>,
     /// Operations or bytes per second, of all disks that were reached together; slots for
@@ -287,8 +344,19 @@ impl CapRecord {
         !self.is_slots() && self.fullest_share() >= AT_LIMIT_SHARE_MIN && !may_have_more
     }
 
-    pub(crate) fn is_slots(&self) -> bool {
-        self.kind == "nfs_slots"
+    /// Returns what it counts, and where it is met.
+    pub fn traits(&self) -> CapTraitsRecord {
+        self.traits.unwrap_or_else(|| CapTraitsRecord::of_name(&self.kind))
+    }
+
+    /// Returns whether it counts calls at once.
+    fn is_slots(&self) -> bool {
+        self.traits().counts == CapCountRecord::Slots
+    }
+
+    /// Returns whether it is one of what goes to the disks of a machine.
+    fn is_at_disks(&self) -> bool {
+        self.traits().station == CapStationRecord::Disks
     }
 
     /// Returns whether calls that wait for the cap keep the slots full.
@@ -321,13 +389,18 @@ impl CapsRecord {
     /// Returns what went to the disks of the job's volumes per second, in what a cap counts; `None`
     /// for caps that are not of what goes to disks, and where no cap of the disks counts it.
     pub(crate) fn at_disks(&self, cap: &CapRecord) -> Option<f64> {
-        let of_disks = match &*cap.kind {
-            "vm_uncached_iops" => "disk_iops",
-            "vm_uncached_bytes" => "disk_bytes",
-            _ => return None,
+        if cap.mount.is_some() || !cap.is_at_disks() {
+            return None;
+        }
+        let counts = cap.traits().counts;
+        let is_of_volume = |other: &&CapRecord| {
+            other.mount.is_some() && other.is_at_disks() && other.traits().counts == counts
         };
-        let of_kind = self.caps.iter().filter(|other| other.kind == of_disks);
-        let amounts = of_kind.map(|other| other.used_share * other.per_s as f64);
+        let amounts = self
+            .caps
+            .iter()
+            .filter(is_of_volume)
+            .map(|other| other.used_share * other.per_s as f64);
         amounts.reduce(|sum, amount| sum + amount)
     }
 
@@ -513,8 +586,9 @@ impl CapsRecord {
     /// front of the cache is at its limit: with that lifted more reads wait behind the cache, and
     /// what it writes gives way to them.
     fn gives_way(&self, cap: &CapRecord) -> bool {
-        let is_in_front =
-            |other: &CapRecord| other.kind.starts_with("vm_cached") && other.is_at_limit();
+        let is_in_front = |other: &CapRecord| {
+            other.traits().station == CapStationRecord::Cache && other.is_at_limit()
+        };
         self.filling.is_some() && cap.is_behind_cache && self.caps.iter().any(is_in_front)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{CapRecord, DirRecord, JobRecord, PerDirRecord};
+use crate::{CapCountRecord, CapRecord, DirRecord, JobRecord, PerDirRecord};
 
 /// Notes in the entries of one step's workers what each had of the caps that several met.
 ///
@@ -75,6 +75,10 @@ fn taken_of(worker: &JobRecord, cap: &CapRecord) -> f64 {
         _ if cap.name.ends_with(" writes") => &[write],
         _ => &[read, write, trim],
     };
-    let counts_ios = cap.kind.ends_with("_iops") || cap.is_slots();
+    // A call that takes a slot is an I/O.
+    let counts_ios = match cap.traits().counts {
+        CapCountRecord::Operations | CapCountRecord::Slots => true,
+        CapCountRecord::Bytes => false,
+    };
     dirs.iter().map(|dir| if counts_ios { dir.n_ios } else { dir.io_bytes } as f64).sum()
 }

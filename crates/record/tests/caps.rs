@@ -1,6 +1,9 @@
 //! What is said to hold a job, from caps as they were used.
 
-use record::{CapRecord, CapsRecord, DirRecord, FillingRecord, JobRecord, compare_parts};
+use record::{
+    CapCountRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord, DirRecord,
+    FillingRecord, JobRecord, compare_parts,
+};
 
 fn cap(name: &str, held_ns: u64, used_share: f64) -> CapRecord {
     let (kind, mount) = name.split_once(' ').map_or((name, None), |(kind, at)| (kind, Some(at)));
@@ -85,4 +88,32 @@ fn how_long_rates_last_is_said_in_words() {
     );
     assert!(words(0.4).starts_with("no longer: 1.00 MiB/s more came"), "{}", words(0.4));
     assert_eq!(filling(90.0, true).words(), None);
+}
+
+#[test]
+fn what_a_cap_counts_is_said_by_the_record_and_in_old_ones_by_its_name() {
+    use CapCountRecord::{Bytes, Operations, Slots};
+    use CapStationRecord::{Cache, Disks, Network};
+    let name = |kind: &str| cap(kind, 0, 0.0).traits();
+    let traits = |counts, station| CapTraitsRecord { counts, station };
+    for (kind, expected) in [
+        ("disk_iops", traits(Operations, Disks)),
+        ("disk_bytes", traits(Bytes, Disks)),
+        ("vm_cached_iops", traits(Operations, Cache)),
+        ("vm_cached_bytes", traits(Bytes, Cache)),
+        ("vm_uncached_iops", traits(Operations, Disks)),
+        ("vm_uncached_bytes", traits(Bytes, Disks)),
+        ("volume_quota", traits(Bytes, Network)),
+        ("volume_iops", traits(Operations, Network)),
+        ("volume_ceiling", traits(Bytes, Network)),
+        ("pool", traits(Bytes, Network)),
+        ("vm_egress", traits(Bytes, Network)),
+        ("nfs_slots", traits(Slots, Network)),
+    ] {
+        assert_eq!(name(kind), expected, "{kind}");
+    }
+    // A kind that no name tells of.
+    let own = traits(Slots, Disks);
+    let new = CapRecord { traits: Some(own), ..cap("disk_tags /a", 0, 1.0) };
+    assert_eq!(new.traits(), own);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use volume::design::Backing as Medium;
-use volume::{CacheMode, CapCount, CapKind, CapStation, CapStatus, CapUsage, Design};
+use volume::{CacheMode, CapCount, CapKind, CapStation, CapStatus, CapTraits, CapUsage, Design};
 
 use crate::clock::now_ns;
 use crate::lock::lock;
@@ -160,8 +160,10 @@ pub struct CapReport {
     pub name: String,
     /// What it limits, such as `disk_iops`.
     pub kind: String,
-    /// Whether it counts operations; the others count bytes.
-    pub counts_operations: bool,
+    /// What it counts.
+    pub counts: CapCount,
+    /// It is one of a disk, of which a volume may have many.
+    pub is_of_disk: bool,
     /// Volume that it belongs to; `None` where several share it.
     pub volume: Option<u16>,
     /// Operations or bytes per second, sustained; calls at once for `nfs_slots`.
@@ -261,7 +263,8 @@ pub(crate) fn caps(
             |old: &&volume::Status| old.caps.get(idx).is_some_and(|o| o.info.name == cap.info.name);
         let before =
             before.filter(same).map(|old| (since_start_s(old.now_ns), &old.caps[idx].usage));
-        let carried = |usage: &CapUsage, at_s: f64| match cap.info.kind.traits().counts {
+        let CapTraits { counts, is_of_disk, .. } = cap.info.kind.traits();
+        let carried = |usage: &CapUsage, at_s: f64| match counts {
             CapCount::Slots => usage.capacity_share * cap.info.per_s as f64 * at_s,
             CapCount::Units | CapCount::Weighed | CapCount::Bytes => usage.used as f64,
         };
@@ -274,7 +277,8 @@ pub(crate) fn caps(
         CapReport {
             name: cap.info.name.clone(),
             kind: cap.info.kind.name().to_owned(),
-            counts_operations: cap.info.kind.counts_operations(),
+            counts,
+            is_of_disk,
             // By position among the volumes that are shown.
             volume: cap.info.volume.map(|volume| if only.is_some() { 0 } else { volume }),
             per_s: cap.info.per_s,

@@ -1,6 +1,6 @@
 //! One cap: a rate, its credits, what an operation costs, and what it has carried.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bucket::Bucket;
 use crate::design::Limit;
@@ -45,7 +45,8 @@ pub enum CapKind {
 }
 
 /// What a cap counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CapCount {
     /// Operations, in the units of what they go to.
     Units,
@@ -77,6 +78,8 @@ pub struct CapTraits {
     pub counts: CapCount,
     /// Where it is met.
     pub station: CapStation,
+    /// It is one of a disk, of which a volume may have many.
+    pub is_of_disk: bool,
 }
 
 impl CapKind {
@@ -84,21 +87,21 @@ impl CapKind {
     pub const fn traits(self) -> CapTraits {
         use CapCount::{Bytes, Slots, Units, Weighed};
         use CapStation::{Cache, Disks, Network};
-        let (name, counts, station) = match self {
-            CapKind::DiskIops => ("disk_iops", Units, Disks),
-            CapKind::DiskBytes => ("disk_bytes", Bytes, Disks),
-            CapKind::VmCachedIops => ("vm_cached_iops", Units, Cache),
-            CapKind::VmCachedBytes => ("vm_cached_bytes", Bytes, Cache),
-            CapKind::VmUncachedIops => ("vm_uncached_iops", Units, Disks),
-            CapKind::VmUncachedBytes => ("vm_uncached_bytes", Bytes, Disks),
-            CapKind::VolumeQuota => ("volume_quota", Bytes, Network),
-            CapKind::VolumeIops => ("volume_iops", Weighed, Network),
-            CapKind::VolumeCeiling => ("volume_ceiling", Bytes, Network),
-            CapKind::Pool => ("pool", Bytes, Network),
-            CapKind::VmEgress => ("vm_egress", Bytes, Network),
-            CapKind::NfsSlots => ("nfs_slots", Slots, Network),
+        let (name, counts, station, is_of_disk) = match self {
+            CapKind::DiskIops => ("disk_iops", Units, Disks, true),
+            CapKind::DiskBytes => ("disk_bytes", Bytes, Disks, true),
+            CapKind::VmCachedIops => ("vm_cached_iops", Units, Cache, false),
+            CapKind::VmCachedBytes => ("vm_cached_bytes", Bytes, Cache, false),
+            CapKind::VmUncachedIops => ("vm_uncached_iops", Units, Disks, false),
+            CapKind::VmUncachedBytes => ("vm_uncached_bytes", Bytes, Disks, false),
+            CapKind::VolumeQuota => ("volume_quota", Bytes, Network, false),
+            CapKind::VolumeIops => ("volume_iops", Weighed, Network, false),
+            CapKind::VolumeCeiling => ("volume_ceiling", Bytes, Network, false),
+            CapKind::Pool => ("pool", Bytes, Network, false),
+            CapKind::VmEgress => ("vm_egress", Bytes, Network, false),
+            CapKind::NfsSlots => ("nfs_slots", Slots, Network, false),
         };
-        CapTraits { name, counts, station }
+        CapTraits { name, counts, station, is_of_disk }
     }
 
     /// Returns the name in records and reports, such as `disk_iops`.
@@ -106,9 +109,12 @@ impl CapKind {
         self.traits().name
     }
 
-    /// Returns whether it counts operations; the others count bytes.
+    /// Returns whether it counts operations or calls; the others count bytes.
     pub fn counts_operations(self) -> bool {
-        self.traits().counts != CapCount::Bytes
+        match self.traits().counts {
+            CapCount::Units | CapCount::Weighed | CapCount::Slots => true,
+            CapCount::Bytes => false,
+        }
     }
 }
 

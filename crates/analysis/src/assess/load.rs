@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use record::{
-    ArrivalsRecord, CapRecord, EmulationRecord, EngineQueueRecord, JobRecord, SUSTAINED_SHARE,
+    ArrivalsRecord, CapCountRecord, CapRecord, EmulationRecord, EngineQueueRecord, JobRecord,
+    SUSTAINED_SHARE,
 };
 
 use super::{NOTHING_MEASURED, Step, time_ns};
@@ -38,7 +39,7 @@ const MIB: f64 = 1_048_576.0;
 
 /// Returns whether a cap is one of bytes, not of operations.
 fn counts_bytes(cap: &CapRecord) -> bool {
-    cap.kind.ends_with("_bytes")
+    cap.traits().counts == CapCountRecord::Bytes
 }
 
 impl Step<'_> {

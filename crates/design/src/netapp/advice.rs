@@ -48,10 +48,10 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
             );
         } else if quota_gib > asked.capacity_gib * 2.0 {
             put(
-                format!("{mount}: do not reduce the quota to what is stored"),
+                format!("{mount}: keep its quota, although less is stored"),
                 format!(
-                    "its throughput follows from the quota of {quota_gib:.0} GiB, of which {:.0} \
-                     are asked for",
+                    "its throughput follows from the quota of {quota_gib:.0} GiB; {:.0} GiB are \
+                     needed for the data",
                     asked.capacity_gib
                 ),
                 LEVELS,

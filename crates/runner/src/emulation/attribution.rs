@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use engine::volume::{DirtyGrowth, Tally, UsageMark, VolumeRange};
-use record::{CapRecord, CapsRecord, FillingRecord};
+use record::{
+    CapCountRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord, FillingRecord,
+};
 use volume::design::{Backing, is_in_mb};
-use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, CapStation, Design, System};
+use volume::{
+    CacheMode, CapCount, CapDirection, CapId, CapInfo, CapKind, CapStation, CapTraits, Design,
+    System,
+};
 
 use super::placement::Placement;
 
@@ -99,7 +104,7 @@ impl CapTable {
             let credit = usage[cap_idx].credits.map_or(0, |credits| credits.full);
             let member = Member::new(CapId(cap_idx as u16), cap, credit);
             let same = |group: &&mut Group| {
-                is_of_disk(cap.kind)
+                cap.kind.traits().is_of_disk
                     && (group.kind, group.volume) == (cap.kind, cap.volume)
                     && group.direction == cap.direction
             };
@@ -240,6 +245,7 @@ impl Group {
         CapRecord {
             name: self.name.clone(),
             kind: self.kind.name().to_owned(),
+            traits: Some(traits(self.kind)),
             mount: self.mount.clone(),
             per_s: sum(&per_s),
             burst_per_s: if is_bursting { burst_per_s } else { 0 },
@@ -256,9 +262,21 @@ impl Group {
     }
 }
 
-/// Returns whether a cap is one of a disk, of which a volume may have many.
-fn is_of_disk(kind: CapKind) -> bool {
-    matches!(kind, CapKind::DiskIops | CapKind::DiskBytes)
+/// Returns what a kind of caps is to those who read a record.
+fn traits(kind: CapKind) -> CapTraitsRecord {
+    let CapTraits { counts, station, .. } = kind.traits();
+    CapTraitsRecord {
+        counts: match counts {
+            CapCount::Units | CapCount::Weighed => CapCountRecord::Operations,
+            CapCount::Bytes => CapCountRecord::Bytes,
+            CapCount::Slots => CapCountRecord::Slots,
+        },
+        station: match station {
+            CapStation::Cache => CapStationRecord::Cache,
+            CapStation::Disks => CapStationRecord::Disks,
+            CapStation::Network => CapStationRecord::Network,
+        },
+    }
 }
 
 /// Returns a name that is unique in the design: the kind, and the place unless there is one only,
@@ -266,7 +284,8 @@ fn is_of_disk(kind: CapKind) -> bool {
 fn name(cap: &CapInfo, mount: Option<&str>, caps: &[CapInfo]) -> String {
     let kind = cap.kind.name();
     let rivals = caps.iter().filter(|other| other.kind == cap.kind && other.volume == cap.volume);
-    let is_only = if is_of_disk(cap.kind) { cap.direction.is_none() } else { rivals.count() == 1 };
+    let is_only =
+        if cap.kind.traits().is_of_disk { cap.direction.is_none() } else { rivals.count() == 1 };
     match mount {
         Some(mount) if is_only => format!("{kind} {mount}"),
         Some(mount) => match cap.direction {

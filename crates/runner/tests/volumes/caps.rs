@@ -1,5 +1,6 @@
 //! Which cap held a job, and how far the next one is.
 
+use record::CapRecord;
 use volume::CacheMode;
 use volume::design::Vm;
 
@@ -202,6 +203,10 @@ fn only_caps_that_a_jobs_own_io_met_are_its_next() {
         );
         let record = bench.run(&text);
         let caps = record.jobs[1].caps.as_ref().unwrap();
+        for cap in &caps.caps {
+            let as_before = CapRecord { traits: None, ..cap.clone() };
+            assert_eq!(cap.traits, Some(as_before.traits()), "{}", cap.name);
+        }
         let mut kinds: Vec<_> = caps.caps.iter().map(|cap| cap.kind.clone()).collect();
         kinds.sort();
         (caps.next.clone().unwrap(), kinds)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::cap::CapKind;
+use crate::cap::{CapCount, CapKind};
 
 /// What holds a rate back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +22,15 @@ impl Bound {
             Bound::Nothing => "none",
             Bound::Cap(kind) => kind.name(),
             Bound::QueueDepth => "queue_depth",
+        }
+    }
+
+    /// Returns what it counts. I/Os in flight are slots; nothing counts operations.
+    pub fn counts(self) -> CapCount {
+        match self {
+            Bound::Nothing => CapCount::Units,
+            Bound::Cap(kind) => kind.traits().counts,
+            Bound::QueueDepth => CapCount::Slots,
         }
     }
 }

@@ -126,7 +126,7 @@ fn caps(phase: &PhaseJudged) -> String {
     let mut text = format!("  phase {}\n", phase.phase);
     text.push_str("    cap                  carries      asked  used headroom  what\n");
     for cap in &phase.caps {
-        let (_, scale) = unit_of(cap.cap.bound.name());
+        let (_, scale) = unit_of(cap.cap.bound);
         let used = format!("{:.0} %", cap.share() * 100.0);
         // Adding zero takes the sign from what is rounded to nothing.
         let headroom = format!("{:+.0} %", (cap.headroom() * 100.0).round() + 0.0);

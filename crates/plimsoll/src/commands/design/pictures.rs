@@ -9,7 +9,7 @@ use units::format_number;
 use super::CloudAnswer;
 use super::explain::{ON_CREDITS, made_of};
 use super::frontier::Frontier;
-use super::text::dollars;
+use super::text::{dollars, unit_of};
 
 /// A design that is shown in detail: the best of a cloud, or what comes nearest.
 pub(super) struct Shown {
@@ -116,8 +116,7 @@ fn cap_rows(shown: &Shown) -> Vec<CapRow> {
     let mut rows = Vec::new();
     for phase in &shown.judged.phases {
         for cap in &phase.caps {
-            let is_rate = cap.cap.bound.name().ends_with("iops");
-            let scale = if is_rate { 1.0 } else { 1e6 };
+            let (_, scale) = unit_of(cap.cap.bound);
             let name = cap.cap.name.trim_start_matches("Standard_");
             rows.push(CapRow {
                 name: format!("{} of {name}, {}", cap.cap.bound, phase.phase),

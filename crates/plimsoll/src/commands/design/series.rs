@@ -136,7 +136,7 @@ pub(super) fn words(
 fn in_a_row(n_repeats: u32) -> String {
     match n_repeats {
         1 => "not twice in a row".to_owned(),
-        REPEATS_MAX.. => "also again and again".to_owned(),
+        REPEATS_MAX.. => "any number of times in a row".to_owned(),
         _ => format!("{n_repeats} times in a row and not more"),
     }
 }

@@ -6,8 +6,9 @@ use ::design::{
     SearchInput, Terms, judge, parse, unknowns,
 };
 use units::{format_count, format_number};
-use volume::CacheMode;
 use volume::design::LOCAL_DISK;
+use volume::limits::Bound;
+use volume::{CacheMode, CapCount};
 
 use super::frontier::frontier;
 use super::{Args, CloudAnswer};
@@ -255,11 +256,11 @@ pub(super) fn part_of(of: Lack, part: f64) -> String {
 }
 
 /// Returns the unit that a cap is printed in, and how much of the cap's own it is.
-pub(super) fn unit_of(cap: &str) -> (&'static str, f64) {
-    match cap {
-        "nfs_slots" => ("calls in flight", 1.0),
-        cap if cap.ends_with("iops") => ("IOPS", 1.0),
-        _ => ("MB/s", 1e6),
+pub(super) fn unit_of(cap: Bound) -> (&'static str, f64) {
+    match cap.counts() {
+        CapCount::Slots => ("calls in flight", 1.0),
+        CapCount::Units | CapCount::Weighed => ("IOPS", 1.0),
+        CapCount::Bytes => ("MB/s", 1e6),
     }
 }
 
@@ -267,7 +268,7 @@ pub(super) fn unit_of(cap: &str) -> (&'static str, f64) {
 pub(super) fn why_text(why: &Rejection) -> String {
     match why {
         Rejection::Cap { phase, cap, whose, carries, asked } => {
-            let (unit, scale) = unit_of(cap);
+            let (unit, scale) = unit_of(*cap);
             let (carries, asked) = (carries / scale, asked / scale);
             let short = (1.0 - carries / asked) * 100.0;
             let whose = format!("{cap} of {whose}");

@@ -6,6 +6,7 @@ use serve::status::{
     CacheReport, CapReport, ExportReport, LatenessReport, Report, VolumeReport, WaitReport,
 };
 use units::{format_bytes, format_iops, format_latency_ns};
+use volume::CapCount;
 
 use super::rate_as_published;
 use crate::fill::fill;
@@ -172,10 +173,10 @@ impl<'a> Row<'a> {
 
     fn line(&self) -> String {
         let cap = self.alike[0];
-        let rate = |per_s: f64| match &*cap.kind {
-            "nfs_slots" => format!("{} slots", format_iops(per_s)),
-            _ if cap.counts_operations => format_iops(per_s),
-            _ => rate_as_published(per_s, &cap.origin),
+        let rate = |per_s: f64| match cap.counts {
+            CapCount::Slots => format!("{} slots", format_iops(per_s)),
+            CapCount::Units | CapCount::Weighed => format_iops(per_s),
+            CapCount::Bytes => rate_as_published(per_s, &cap.origin),
         };
         let credit = self.alike.iter().filter_map(|cap| credit_share(cap)).reduce(f64::min);
         let held = self.alike.iter().map(|cap| cap.recent_held_share).fold(0.0, f64::max);
@@ -203,10 +204,13 @@ fn credit_share(cap: &CapReport) -> Option<f64> {
 
 /// Names a cap without its volume, which is named beside it.
 fn label(cap: &CapReport, volume: Option<&VolumeReport>) -> String {
-    let own = volume.and_then(|volume| match &*cap.kind {
-        "disk_iops" => Some("disk iops"),
-        "disk_bytes" => Some("disk bytes"),
-        _ => cap.name.strip_prefix(&format!("volume {} {} ", volume.mount, volume.medium)),
+    let own = volume.and_then(|volume| match cap.counts {
+        _ if !cap.is_of_disk => {
+            cap.name.strip_prefix(&format!("volume {} {} ", volume.mount, volume.medium))
+        }
+        CapCount::Units | CapCount::Weighed => Some("disk iops"),
+        CapCount::Bytes => Some("disk bytes"),
+        CapCount::Slots => Some("disk slots"),
     });
     // The prefix that all sizes of a provider share is left out: the column is narrow.
     own.unwrap_or(&cap.name).replacen("vm Standard_", "vm ", 1)
@@ -308,7 +312,12 @@ mod tests {
         CapReport {
             name: name.to_owned(),
             kind: kind.to_owned(),
-            counts_operations: kind.ends_with("iops"),
+            counts: match kind {
+                "nfs_slots" => CapCount::Slots,
+                kind if kind.ends_with("iops") => CapCount::Units,
+                _ => CapCount::Bytes,
+            },
+            is_of_disk: kind.starts_with("disk_"),
             volume,
             per_s: 5_000,
             recent_per_s: 2_500.0,
