@@ -169,7 +169,7 @@ fn a_divided_load_touches_what_one_host_touches() {
 }
 
 #[test]
-fn a_divided_load_lays_its_files_out_once() {
+fn a_divided_load_reads_every_block_of_a_new_file_once() {
     let sandbox = sandbox("[a]\nrw=randread\nbs=4k\nsize=1m\nfilename=data\n");
     let outcome = run(&sandbox, &["--hosts", "a,b,c", "--split", "--json"]);
     let record = Record::from_json(outcome.success()).expect("a record");
