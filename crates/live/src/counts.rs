@@ -31,10 +31,16 @@ pub struct Counts {
     service: (u64, u128),
 }
 
+/// Returns the operations of which latencies are counted, where they are. Workers go on between the
+/// looks at the two, so that the number counted beside them may be another; in the end it is not.
+fn of_one_moment(n_ios: u64, latency: &Histogram) -> u64 {
+    if latency.is_empty() { n_ios } else { latency.count() }
+}
+
 impl Counts {
     fn of_dir(dir: &DirRecord) -> Self {
         Counts {
-            n_ios: dir.n_ios,
+            n_ios: of_one_moment(dir.n_ios, &dir.lat),
             io_bytes: dir.io_bytes,
             runtime_ns: dir.runtime_ns,
             latency: dir.lat.clone(),
@@ -63,7 +69,7 @@ impl Counts {
                 &series.part,
                 &series.op,
                 Counts {
-                    n_ios: series.n_ios,
+                    n_ios: of_one_moment(series.n_ios, &series.lat),
                     io_bytes: series.io_bytes,
                     runtime_ns,
                     latency: series.lat.clone(),
@@ -124,9 +130,10 @@ impl Counts {
     /// Returns how late operations were submitted after they were due, on average, nanoseconds;
     /// `None` without a rate, and where service times were not counted.
     pub fn start_delay_ns_mean(&self) -> Option<f64> {
-        let n = self.response.count();
-        let is_known = n > 0 && self.service.0 == n;
-        let delay_ns = self.response.sum_ns().saturating_sub(self.service.1);
-        is_known.then(|| delay_ns as f64 / n as f64)
+        let (n, n_service) = (self.response.count(), self.service.0);
+        let mean_ns = |sum_ns: u128, n: u64| sum_ns as f64 / n as f64;
+        // Each its own mean: while workers go on, one may count an operation more than the other.
+        let delay_ns = mean_ns(self.response.sum_ns(), n) - mean_ns(self.service.1, n_service);
+        (n > 0 && n_service > 0).then(|| delay_ns.max(0.0))
     }
 }
