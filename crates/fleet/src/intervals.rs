@@ -5,7 +5,7 @@
 //! still) makes one interval of all that it overlaps: at which moment of it an operation was
 //! done is not known, so none is counted in a second to which it does not belong.
 
-use record::{Interval, IntervalDir, IntervalLatency, LatencyCounts};
+use record::{Interval, IntervalLatency, LatencyCounts};
 
 /// A moment of a run: the step, and milliseconds since it began.
 pub type StepTime = (u32, u64);
@@ -150,10 +150,7 @@ impl Row {
 
 fn add(sum: &mut Interval, other: &Interval) {
     sum.ramp |= other.ramp;
-    let mine = [&mut sum.dirs.read, &mut sum.dirs.write, &mut sum.dirs.trim];
-    for (mine, (_, theirs)) in mine.into_iter().zip(other.dirs.iter()) {
-        add_dir(mine, theirs);
-    }
+    sum.add_dirs(other, add_latency);
     for theirs in &other.series {
         let is_same = |it: &&mut record::IntervalSeries| {
             it.job == theirs.job && it.part == theirs.part && it.op == theirs.op
@@ -168,24 +165,6 @@ fn add(sum: &mut Interval, other: &Interval) {
             }
             None => sum.series.push(theirs.clone()),
         }
-    }
-}
-
-fn add_dir(mine: &mut IntervalDir, theirs: &IntervalDir) {
-    mine.n_ios = mine.n_ios.saturating_add(theirs.n_ios);
-    mine.io_bytes = mine.io_bytes.saturating_add(theirs.io_bytes);
-    add_latency(
-        (&mut mine.latency, &mut mine.latency_counts),
-        (&theirs.latency, &theirs.latency_counts),
-    );
-    match (&mut mine.response, &theirs.response) {
-        (Some(mine), Some(theirs)) => add_latency(
-            (&mut mine.latency, &mut mine.latency_counts),
-            (&theirs.latency, &theirs.latency_counts),
-        ),
-        // Where one did nothing in this direction, the other's are those of both.
-        (None, Some(_)) => mine.response.clone_from(&theirs.response),
-        (Some(_) | None, None) => {}
     }
 }
 

@@ -1,6 +1,6 @@
 //! The seconds of a run, in bounded memory.
 
-use record::{Interval, IntervalDir, IntervalLatency, LatencyCounts};
+use record::Interval;
 
 /// Most periods that are kept: twice what a chart draws, and 40 minutes of seconds.
 const PERIODS_MAX: usize = 2400;
@@ -86,34 +86,16 @@ fn add(period: &mut Interval, next: &Interval) {
     period.length_ms += next.length_ms;
     period.n_hosts = period.n_hosts.min(next.n_hosts);
     period.cpu = None;
-    let mine = [&mut period.dirs.read, &mut period.dirs.write, &mut period.dirs.trim];
-    for (mine, (_, theirs)) in mine.into_iter().zip(next.dirs.iter()) {
-        add_dir(mine, theirs);
-    }
-}
-
-fn add_dir(mine: &mut IntervalDir, theirs: &IntervalDir) {
-    mine.n_ios = mine.n_ios.saturating_add(theirs.n_ios);
-    mine.io_bytes = mine.io_bytes.saturating_add(theirs.io_bytes);
-    let join =
-        |mine: (&mut IntervalLatency, &mut LatencyCounts), other: &IntervalLatency, counts| {
-            mine.0.keep_larger(other);
-            mine.1.add(counts);
-        };
-    join((&mut mine.latency, &mut mine.latency_counts), &theirs.latency, &theirs.latency_counts);
-    match (&mut mine.response, &theirs.response) {
-        (Some(mine), Some(theirs)) => {
-            let own = (&mut mine.latency, &mut mine.latency_counts);
-            join(own, &theirs.latency, &theirs.latency_counts);
-        }
-        (None, Some(_)) => mine.response.clone_from(&theirs.response),
-        (Some(_) | None, None) => {}
-    }
+    period.add_dirs(next, |mine, theirs| {
+        mine.0.keep_larger(theirs.0);
+        mine.1.add(theirs.1);
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use hist::Histogram;
+    use record::{IntervalDir, IntervalLatency, LatencyCounts};
 
     use super::*;
 

@@ -31,6 +31,34 @@ pub struct Interval {
     pub cpu: Option<CpuShares>,
 }
 
+impl Interval {
+    /// Adds what another period, or another host in the same one, did in each direction: counts
+    /// add up, and `join` adds the second latencies to the first.
+    pub fn add_dirs<F>(&mut self, other: &Interval, join: F)
+    where
+        F: Fn((&mut IntervalLatency, &mut LatencyCounts), (&IntervalLatency, &LatencyCounts)),
+    {
+        let mine = [&mut self.dirs.read, &mut self.dirs.write, &mut self.dirs.trim];
+        for (mine, (_, theirs)) in mine.into_iter().zip(other.dirs.iter()) {
+            mine.n_ios = mine.n_ios.saturating_add(theirs.n_ios);
+            mine.io_bytes = mine.io_bytes.saturating_add(theirs.io_bytes);
+            join(
+                (&mut mine.latency, &mut mine.latency_counts),
+                (&theirs.latency, &theirs.latency_counts),
+            );
+            match (&mut mine.response, &theirs.response) {
+                (Some(mine), Some(theirs)) => join(
+                    (&mut mine.latency, &mut mine.latency_counts),
+                    (&theirs.latency, &theirs.latency_counts),
+                ),
+                // Where one did nothing in this direction, the other's are those of both.
+                (None, Some(_)) => mine.response.clone_from(&theirs.response),
+                (Some(_) | None, None) => {}
+            }
+        }
+    }
+}
+
 /// What one job did in one period, of one part and one kind of operation.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct IntervalSeries {
