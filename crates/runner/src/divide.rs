@@ -21,12 +21,11 @@ pub fn divide(plan: &Plan, share: Share) -> Result<Plan, Vec<Diagnostic>> {
     let mut plan = plan.clone();
     let mut findings = Vec::new();
     for job in plan.jobs_mut() {
-        match of_job(job, share) {
-            Ok(load) => job.load = load,
-            Err(why) => findings.push(
+        if let Err(why) = divide_job(job, share) {
+            findings.push(
                 Diagnostic::error("divided", format!("job `{}` {why}", job.name))
                     .help("leave out --split: each host then runs the whole job"),
-            ),
+            );
         }
     }
     if findings.is_empty() { Ok(plan) } else { Err(findings) }
@@ -40,8 +39,8 @@ pub fn draw_apart(plan: &mut Plan, host_idx: u32) {
     }
 }
 
-/// Returns a host's part of the load of a job, or why there is none.
-fn of_job(job: &Job, share: Share) -> Result<Load, String> {
+/// Makes the load of a job a host's part of it, or says why there is none.
+fn divide_job(job: &mut Job, host: Share) -> Result<(), String> {
     if job.tree.is_some() {
         return Err("works on a tree of files, which is not divided among hosts".to_owned());
     }
@@ -51,65 +50,43 @@ fn of_job(job: &Job, share: Share) -> Result<Load, String> {
     if job.parts.iter().any(|part| part.rate_iops.is_some()) {
         return Err("has parts with rates of their own, which are not divided".to_owned());
     }
-    // Every field is named, so that a new one is decided.
     let Load {
-        queue_depth,
-        spreads: _,
-        spread_workers_max,
-        n_deeper,
-        walks_together,
-        share: _,
-        submit_batch,
-        complete_min,
-        complete_max,
-        queue_depth_low,
-        mut rate,
-        rate_total_iops,
-        rate_periods,
-        mut rate_min,
-        rate_cycle_ns,
-        arrivals,
-        rate_ignores_think_time,
-        think,
-        latency_target,
-        latency_max_ns,
-        flow,
-        offload,
-        serialize_overlap,
-        last_io_waits,
-    } = job.load.clone();
-    for dir in Direction::ALL {
-        rate[dir] = rate[dir].map(|it| of_rate(it, share)).transpose()?;
-        rate_min[dir] = rate_min[dir].map(|it| of_rate(it, share)).transpose()?;
-    }
-    Ok(Load {
-        // Hosts with more processors would have another sequence.
-        spreads: false,
         share,
+        spreads,
         rate,
         rate_min,
-        rate_total_iops: rate_total_iops.map(|iops| iops / f64::from(share.n)),
+        rate_total_iops,
         // In proportion to the total.
-        rate_periods,
-        queue_depth,
-        spread_workers_max,
-        n_deeper,
-        walks_together,
-        submit_batch,
-        complete_min,
-        complete_max,
-        queue_depth_low,
-        rate_cycle_ns,
-        arrivals,
-        rate_ignores_think_time,
-        think,
-        latency_target,
-        latency_max_ns,
-        flow,
-        offload,
-        serialize_overlap,
-        last_io_waits,
-    })
+        rate_periods: _,
+        // Each host's own. Every field is named, so that a new one is decided.
+        queue_depth: _,
+        spread_workers_max: _,
+        n_deeper: _,
+        walks_together: _,
+        submit_batch: _,
+        complete_min: _,
+        complete_max: _,
+        queue_depth_low: _,
+        rate_cycle_ns: _,
+        arrivals: _,
+        rate_ignores_think_time: _,
+        think: _,
+        latency_target: _,
+        latency_max_ns: _,
+        flow: _,
+        offload: _,
+        serialize_overlap: _,
+        last_io_waits: _,
+    } = &mut job.load;
+    *share = host;
+    // Hosts with more processors would have another sequence.
+    *spreads = false;
+    for dir in Direction::ALL {
+        rate[dir] = rate[dir].map(|it| of_rate(it, host)).transpose()?;
+        rate_min[dir] = rate_min[dir].map(|it| of_rate(it, host)).transpose()?;
+    }
+    *rate_total_iops = rate_total_iops.map(|iops| iops / f64::from(host.n));
+    Ok(())
 }
 
 fn of_rate(rate: Rate, share: Share) -> Result<Rate, String> {
