@@ -9,11 +9,13 @@ use bench::lever::Time;
 use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
+use fleet::launch::Launcher;
+use fleet::run::Fleet;
 use fleet::stops::Stops;
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{CurvePointRecord, Figure, Outcome, Record};
-use runner::RunOptions;
+use runner::Emulation;
 
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::hosts::HostsArgs;
@@ -233,12 +235,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::wrong_use(message));
     }
     let emulation = args.on.emulation()?;
-    let is_virtual = emulation.as_ref().is_some_and(runner::Emulation::is_virtual);
-    let runs_on = match &emulation {
-        Some(emulation) => RunsOn::Emulated(emulation),
-        None if args.hosts.hosts.is_some() => RunsOn::Hosts,
-        None => RunsOn::ThisHost,
-    };
+    let is_virtual = emulation.as_ref().is_some_and(Emulation::is_virtual);
+    let runs_on = runs_on(args, emulation.as_ref());
     let subject = Subject::new(&args.subject, runs_on, args.safety.readonly)?;
     let (output, is_read_only) = (args.result.output.as_deref(), args.safety.readonly);
     let mut sink = Sink::open_beside(output, subject.plan(), is_read_only)?;
@@ -250,15 +248,27 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let about = format!("{}, {how}{}", subject.about(), args.sweep.limit);
     let mut session = Session::begin_series(subject.plan(), &options, &args.result, &about)?;
     session.print_progress(&format!("the load line for {}\n", sweep.limits()));
+    // The program that the hosts may need is read once, for all points.
+    let called = args.hosts.called(&options)?;
+    let fleet = |plan: &Plan, is_split| {
+        let of_hosts = called.clone().map(|(ssh, hosts)| {
+            let n_hosts = hosts.len();
+            args.hosts.fleet_of(Launcher::Ssh(ssh, hosts), n_hosts, plan, &options, is_split)
+        });
+        of_hosts.transpose()
+    };
     let mut scratch = None;
     while let Some(next) = sweep.next_point() {
-        let record = match args.hosts.fleet(&next.plan, &options, true)? {
+        let record = match fleet(&next.plan, true)? {
             Some(fleet) => session.measure_on(&fleet, &next.plan)?,
             None => session.measure(&next.plan, &options)?,
         };
-        if scratch.is_none() {
+        if scratch.is_none()
+            && let Some(plan) = subject.removal()
+        {
             // From the first run on there is something to remove.
-            scratch = subject.removal().map(|plan| HostsScratch { plan, args, options: &options });
+            let path = plan.steps[0].jobs[0].files.names[0].clone();
+            scratch = fleet(&plan, false)?.map(|removal| HostsScratch { removal, path });
         }
         let outcome = record.outcome;
         let Some(point) = sweep.take(record) else { break };
@@ -283,19 +293,26 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept))
 }
 
-/// A scratch file on other hosts, which is removed when the curve ends, however it does.
-struct HostsScratch<'a> {
-    plan: Plan,
-    args: &'a Args,
-    options: &'a RunOptions,
+/// Returns what carries the load, or where it comes from.
+fn runs_on<'a>(args: &Args, emulation: Option<&'a Emulation>) -> RunsOn<'a> {
+    match emulation {
+        Some(emulation) => RunsOn::Emulated(emulation),
+        None if args.hosts.hosts.is_some() => RunsOn::Hosts,
+        None => RunsOn::ThisHost,
+    }
 }
 
-impl Drop for HostsScratch<'_> {
+/// A scratch file on other hosts, which is removed when the curve ends, however it does.
+struct HostsScratch {
+    /// The run that removes it.
+    removal: Fleet,
+    path: String,
+}
+
+impl Drop for HostsScratch {
     fn drop(&mut self) {
-        let fleet = self.args.hosts.fleet(&self.plan, self.options, false).ok().flatten();
-        let removed = fleet.and_then(|fleet| fleet.run(&Stops::new(), &mut |_| {}).ok());
-        if removed.is_none() {
-            let path = &self.plan.steps[0].jobs[0].files.names[0];
+        if self.removal.run(&Stops::new(), &mut |_| {}).is_err() {
+            let path = &self.path;
             crate::stream::print_message(&format!("warning: `{path}` is left on the hosts\n"));
         }
     }

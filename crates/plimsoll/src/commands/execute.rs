@@ -331,10 +331,7 @@ impl Session {
             it.begin_run(plan);
         }
         let outcome = runner::run(plan, options, control, &mut |event| {
-            if signals.last().is_some() && !*has_said_stopping {
-                *has_said_stopping = true;
-                progress.print("stopping; a second signal stops at once\n");
-            }
+            say_stopping(signals, has_said_stopping, progress);
             progress.event(&event);
             if let Some(it) = follower {
                 it.event(&event);
@@ -390,10 +387,7 @@ impl Session {
         let mut teller = hosts::Teller::default();
         let started = Stopwatch::start();
         let outcome = fleet.run(&stops, &mut |event| {
-            if signals.last().is_some() && !*has_said_stopping {
-                *has_said_stopping = true;
-                progress.print("stopping; a second signal stops at once\n");
-            }
+            say_stopping(signals, has_said_stopping, progress);
             match event {
                 FleetEvent::Lobby(news) => progress.print(&hosts::came(news)),
                 FleetEvent::News(news, names) => teller.tell(news, names, progress),
@@ -476,6 +470,14 @@ impl Session {
         }
         let is_asked = self.kept.is_asked();
         self.kept.finish(record).is_some() || !is_asked
+    }
+}
+
+/// Says once that a signal came.
+fn say_stopping(signals: &Signals, has_said: &mut bool, progress: &mut Progress) {
+    if signals.last().is_some() && !*has_said {
+        *has_said = true;
+        progress.print("stopping; a second signal stops at once\n");
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct HostsArgs {
     /// What to do when a host is lost: `continue` with the others, `abort`, or go on while there
     /// are at least N.
     #[arg(long, value_name = "WHAT", default_value = "continue", value_parser = policy)]
-    #[arg(requires = "hosts")]
+    #[arg(requires = ELSEWHERE)]
     on_loss: LossPolicy,
 
     /// The ssh client, with arguments of its own; ssh unless given.
@@ -70,6 +70,14 @@ impl HostsArgs {
         options: &RunOptions,
         is_split: bool,
     ) -> Result<Option<Fleet>, Failure> {
+        let Some((ssh, hosts)) = self.called(options)? else { return Ok(None) };
+        let n_hosts = hosts.len();
+        let launcher = Launcher::Ssh(ssh, hosts);
+        self.fleet_of(launcher, n_hosts, plan, options, is_split).map(Some)
+    }
+
+    /// Returns the hosts, and how they are called; `None` where none are named.
+    pub(super) fn called(&self, options: &RunOptions) -> Result<Option<(Ssh, Vec<Host>)>, Failure> {
         let Some(list) = &self.hosts else { return Ok(None) };
         check("--hosts", options)?;
         let hosts = Self::listed(list)?;
@@ -80,8 +88,7 @@ impl HostsArgs {
             let text = format!("`--on-loss {n}` wants more hosts than the {n_hosts} named");
             return Err(Failure::wrong_use(text));
         }
-        let launcher = Launcher::Ssh(self.ssh()?, hosts);
-        self.fleet_of(launcher, n_hosts, plan, options, is_split).map(Some)
+        Ok(Some((self.ssh()?, hosts)))
     }
 
     /// Makes what is to be run on so many hosts that the launcher has.
