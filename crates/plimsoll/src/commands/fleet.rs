@@ -1,5 +1,7 @@
 //! `plimsoll fleet`: what agents on other hosts need before a run.
 
+mod manifest;
+
 use std::path::PathBuf;
 
 use fleet::token::Token;
@@ -20,6 +22,8 @@ pub(super) struct Args {
 enum Action {
     /// Make the secret that lets agents dial in: a file that only its owner can use
     Token(TokenArgs),
+    /// Print what makes Kubernetes start the agents: a Job, for `kubectl apply -f -`
+    Manifest(manifest::ManifestArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -31,7 +35,8 @@ struct TokenArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll fleet token -o t";
+  plimsoll fleet token -o t
+  plimsoll fleet manifest --image registry/plimsoll --agents 24 --join 10.0.0.5:7420";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -44,5 +49,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             ));
             Ok(Exit::Fine)
         }
+        Action::Manifest(args) => manifest::run(args),
     }
 }
