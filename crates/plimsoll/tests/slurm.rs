@@ -92,6 +92,7 @@ impl<'a> Cluster<'a> {
         }
         panic!("{args:?} gets no answer: {}", self.logs());
     }
+
     /// What the daemons wrote last.
     fn logs(&self) -> String {
         let log = |name: &str| {
