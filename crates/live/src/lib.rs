@@ -6,7 +6,8 @@
 //! one host and many alike.
 //!
 //! Views: `line.rs` writes it for programs, a line of JSON per second; `metrics.rs` for Prometheus;
-//! `http.rs` serves both that and `page.rs`, the page in the browser.
+//! `http.rs` serves both that and `page.rs`, the page in the browser; `tui.rs` shows `screen.rs` in
+//! the terminal.
 //!
 //! Its memory is bounded by the number of hosts, jobs and kinds of operation: finished steps leave
 //! their sums only, and seconds become longer ones as the run goes on ([`History`]).
@@ -22,7 +23,9 @@ pub mod line;
 pub mod metrics;
 mod model;
 mod page;
+mod screen;
 mod table;
+pub mod tui;
 mod view;
 
 pub use counts::{Counts, OpName};

@@ -49,16 +49,21 @@ pub(crate) fn state(live: &Live) -> Value {
 }
 
 /// A table: texts by row.
+#[derive(Debug)]
 pub(crate) struct Grid {
     pub(crate) heads: &'static [&'static str],
     /// Columns from the first on that are no numbers.
     pub(crate) n_texts: usize,
+    /// The last column is a text, too.
+    pub(crate) ends_in_text: bool,
+    /// Columns that a narrow terminal has.
+    pub(crate) n_narrow: usize,
     pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl Grid {
     fn json(&self) -> Value {
-        let Grid { heads, n_texts, rows } = self;
+        let Grid { heads, n_texts, rows, .. } = self;
         let shown = &rows[..rows.len().min(ROWS_MAX)];
         json!({"heads": heads, "n_texts": n_texts, "rows": shown, "n_rows": rows.len()})
     }
@@ -135,7 +140,7 @@ pub(crate) fn jobs<'a>(jobs: impl Iterator<Item = (&'a str, &'a JobNow)>) -> Gri
             rows.push(row);
         }
     }
-    Grid { heads: &JOB_HEADS, n_texts: 2, rows }
+    Grid { heads: &JOB_HEADS, n_texts: 2, ends_in_text: false, n_narrow: 7, rows }
 }
 
 /// Returns the jobs of a record, as far as they are results of operations.
@@ -153,7 +158,8 @@ pub(crate) fn of_record(record: &Record) -> Value {
         row
     };
     let heads = &["job", "", "operations", "IOPS", "MiB/s", "p50", "p99", "max"];
-    Grid { heads, n_texts: 2, rows: all.iter().map(row).collect() }.json()
+    let rows = all.iter().map(row).collect();
+    Grid { heads, n_texts: 2, ends_in_text: false, n_narrow: 8, rows }.json()
 }
 
 fn op_words(op: &OpName) -> String {
@@ -187,7 +193,8 @@ pub(crate) fn hosts(hosts: &[HostNow]) -> Grid {
         row.push(host.lost.clone().map_or(String::new(), |why| format!("lost: {why}")));
         row
     };
-    Grid { heads: &HOST_HEADS, n_texts: 1, rows: all.iter().map(row).collect() }
+    let rows = all.iter().map(row).collect();
+    Grid { heads: &HOST_HEADS, n_texts: 1, ends_in_text: true, n_narrow: 9, rows }
 }
 
 /// Orders hosts: lost ones first, then by how far their rate is from the median, as a ratio.

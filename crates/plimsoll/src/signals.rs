@@ -70,13 +70,15 @@ impl Signals {
             let action = move || {
                 // The thread may not have come to the two before.
                 if n_stops.fetch_add(1, Relaxed) >= 2 || control.stop() == Stop::Now {
+                    live::tui::restore();
                     let _ = low_level::emulate_default_handler(signal);
                 }
                 last.store(signal, Relaxed);
                 write(&writer, signal);
             };
-            // SAFETY: the action only loads and stores atomics, writes to a socket, and calls a
-            // function that is made for signal handlers; it neither allocates nor locks.
+            // SAFETY: the action only loads and stores atomics, writes to a socket and the
+            // terminal, whose settings it restores by a system call, and calls a function that is
+            // made for signal handlers; it neither allocates nor locks.
             self.ids.push(unsafe { low_level::register(signal, action) }?);
         }
         // SAFETY: the action writes to a socket.

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::sync::{Mutex, PoisonError};
 
 use crate::env;
 use crate::fill::fill;
@@ -21,8 +22,31 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Writes to standard error. Where it is closed, there is no one to tell.
+/// What is to be written to standard error once the terminal is free again.
+static HELD: Mutex<Option<String>> = Mutex::new(None);
+
+/// Most bytes of it.
+const HELD_MAX: usize = 1 << 20;
+
+/// Holds back what goes to standard error: the terminal shows something else.
+pub(crate) fn hold() {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+}
+
+/// Writes what was held back, and holds nothing back any more.
+pub(crate) fn release() {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    print_message(&held.unwrap_or_default());
+}
+
+/// Writes to standard error. Where it is closed, no one is there to read it.
 pub(crate) fn print_message(text: &str) {
+    if let Some(held) = &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
+        if held.len() + text.len() <= HELD_MAX {
+            held.push_str(text);
+        }
+        return;
+    }
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -466,3 +466,13 @@ fn a_real_prometheus_reads_a_run() {
     let seen = prometheus.ask("max_over_time(plimsoll_operations_total[1m])");
     assert!(seen.first().expect("a count").1 <= n_ios, "{seen:?} {n_ios}");
 }
+
+#[test]
+fn what_is_no_terminal_is_not_taken() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nioengine=null\nrw=read\nbs=4k\nsize=1m\n");
+    let outcome = sandbox.plimsoll(&["run", "job.fio", "--tui"]);
+    assert_eq!((outcome.code, &*outcome.stdout), (2, ""), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("`--tui` needs a terminal"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains('\x1b'), "nothing was drawn: {}", outcome.stderr);
+}

@@ -284,6 +284,7 @@ impl Session {
         about: &str,
     ) -> Result<Self, Failure> {
         let when = match (result.no_progress, result.progress) {
+            _ if result.follow.takes_terminal() => ProgressMode::Never,
             (true, _) => ProgressMode::Never,
             (_, true) => ProgressMode::Plain,
             _ => ProgressMode::Auto,
@@ -291,10 +292,10 @@ impl Session {
         let control = Arc::new(Control::new());
         Ok(Session {
             signals: Signals::listen(&control)?,
-            control,
             progress: Progress::new(when, result.status_interval),
             kept: Keeper::begin(&result.keep, options, plan, about),
-            follower: Follower::begin(&result.follow, plan, options)?,
+            follower: Follower::begin(&result.follow, plan, options, &control)?,
+            control,
             is_followed: true,
             keeps_series: options.report_interval_ms.is_some(),
             kept_last: None,

@@ -2,15 +2,17 @@
 
 use std::error::Error;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 use live::address::{self, Token};
 use live::http::{Serve, Server};
+use live::tui::Tui;
 use live::{About, HostSoFar, Live, LoadNow, Shared, line};
 use plan::Plan;
 use record::{Interval, Record};
-use runner::{HostLoad, JobsSoFar, RunEvent, RunOptions};
+use runner::{Control, HostLoad, JobsSoFar, RunEvent, RunOptions};
 use units::system_text;
 
 use crate::exit::{AlreadyReported, Exit, Failure};
@@ -33,6 +35,11 @@ pub(super) struct FollowArgs {
     /// alone.
     #[arg(long, value_name = "ADDRESS", value_parser = address::parse, help_heading = HEADING)]
     metrics: Option<SocketAddr>,
+
+    /// Show the run in this terminal: jobs and hosts, the worst first. Keys: p pauses the picture,
+    /// q ends the run, h shows help.
+    #[arg(long, conflicts_with = "progress", help_heading = HEADING)]
+    tui: bool,
 }
 
 /// Where help lists them.
@@ -44,7 +51,12 @@ const LINES_MAX: usize = 600;
 impl FollowArgs {
     /// Returns whether anything follows the run.
     pub(super) fn is_asked(&self) -> bool {
-        self.json_stream.is_some() || self.watch.is_some() || self.metrics.is_some()
+        self.json_stream.is_some() || self.watch.is_some() || self.metrics.is_some() || self.tui
+    }
+
+    /// Returns whether the terminal is taken.
+    pub(super) fn takes_terminal(&self) -> bool {
+        self.tui
     }
 
     /// Returns whether standard output is taken by lines.
@@ -59,6 +71,7 @@ pub(super) struct Follower {
     shared: Shared,
     lines: Option<LineWriter>,
     _server: Option<Server>,
+    _terminal: Option<Terminal>,
     n_steps: u32,
     has_begun: bool,
     /// The step that the hosts of this run are at.
@@ -73,6 +86,7 @@ impl Follower {
         args: &FollowArgs,
         plan: &Plan,
         options: &RunOptions,
+        control: &Arc<Control>,
     ) -> Result<Option<Self>, Failure> {
         if !args.is_asked() {
             return Ok(None);
@@ -94,10 +108,12 @@ impl Follower {
         };
         let shared = Shared::new(Live::new(about));
         let server = Self::serve(args, &shared)?;
+        let terminal = args.tui.then(|| Terminal::take(&shared, control)).transpose()?;
         Ok(Some(Follower {
             shared,
             lines,
             _server: server,
+            _terminal: terminal,
             n_steps: 0,
             has_begun: false,
             step_of_hosts: None,
@@ -282,6 +298,31 @@ fn hosts_of(record: &Record) -> Vec<HostSoFar<'_>> {
         lost: host.lost.as_ref().map(|loss| &*loss.reason),
     });
     hosts.collect()
+}
+
+/// The terminal while a run is shown in it. What is said meanwhile is said when it is free again.
+#[derive(Debug)]
+struct Terminal(Option<Tui>);
+
+impl Terminal {
+    fn take(shared: &Shared, control: &Arc<Control>) -> Result<Self, Failure> {
+        let asked = Arc::clone(control);
+        let tui = Tui::start(shared, Box::new(move || asked.request_stop()));
+        let tui = tui.map_err(|error| {
+            let why = system_text(&error);
+            Failure::wrong_use(format!("`--tui` needs a terminal: {why}"))
+                .hint("without one, `--watch :7421` shows the run in a browser")
+        })?;
+        stream::hold();
+        Ok(Terminal(Some(tui)))
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        drop(self.0.take());
+        stream::release();
+    }
 }
 
 /// Writes lines in a thread of its own: a reader that is slow must not hold up the run.
