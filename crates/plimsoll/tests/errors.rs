@@ -621,6 +621,29 @@ fn files_of_other_tools_are_known_wherever_jobs_may_stand() {
             let text = File::open(sandbox.path(name)).expect("it was written");
             reported(outcome(piped.args([command, "-"]).stdin(text)));
         }
+        let fio = sandbox.plimsoll(&["fio", name]);
+        assert_eq!(fio.code, 1, "{}", fio.stdout);
+        assert!(fio.stderr.contains(expected), "{}", fio.stderr);
+        assert_eq!(fio.stderr.matches("error").count(), 1, "{}", fio.stderr);
+        let vdbench = sandbox.plimsoll(&["vdbench", "-f", name]);
+        let of_vdbench = if name == "wide.fio" { "it is UTF-16" } else { expected };
+        let words: Vec<&str> = vdbench.stderr.split_whitespace().collect();
+        assert_eq!(vdbench.code, 157, "{}", vdbench.stdout);
+        assert!(words.join(" ").contains(of_vdbench), "{}", vdbench.stderr);
+        for (command, wanted) in [
+            (&["bench", ".", "--suite", name][..], ", not a suite"),
+            (&["suite", "show", name], ", not a suite"),
+            (&["limits", name], ", not a design"),
+            (&["needs", name], ", not a file of needs"),
+            (&["design", name], ", not a file of needs"),
+            (&["import", name], ", not a result that is read"),
+        ] {
+            let refused = sandbox.plimsoll(command);
+            assert_eq!(refused.code, 2, "{command:?}: {}", refused.stdout);
+            assert!(refused.stderr.contains(expected), "{command:?}: {}", refused.stderr);
+            assert!(refused.stderr.contains(wanted), "{command:?}: {}", refused.stderr);
+            assert!(refused.stderr.contains("`plimsoll check"), "{command:?}: {}", refused.stderr);
+        }
         let measured = sandbox.plimsoll(&["bench", name]);
         assert_eq!(measured.code, 2, "{}", measured.stdout);
         let stderr = measured.stderr;

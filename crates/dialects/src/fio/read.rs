@@ -7,7 +7,7 @@ use super::scan::{Line, Piece, ScannedLine, lines};
 use super::vars::substitute;
 use crate::loader::FILE_BYTES_MAX;
 use crate::sections::{Input, Part, RawOption, Section};
-use crate::{LoadError, Loader};
+use crate::{Foreign, LoadError, Loader};
 
 /// Deepest nesting of includes; loops through differently written paths end here.
 const INCLUDE_DEPTH_MAX: usize = 32;
@@ -201,15 +201,16 @@ fn load(
     loader: &dyn Loader,
 ) -> Option<String> {
     let finding = match loader.read(path) {
-        Ok(bytes) => match decode(bytes) {
-            Ok((text, is_utf8)) => {
+        Ok(bytes) => match (Foreign::recognise(&bytes), decode(bytes)) {
+            (Some(foreign), _) => foreign.mistake(shown),
+            (None, Ok((text, is_utf8))) => {
                 if !is_utf8 {
                     let text = format!("`{shown}` is not UTF-8; it is read as Latin-1");
                     input.report(Diagnostic::warning("not-utf8", text));
                 }
                 return Some(text);
             }
-            Err((code, problem)) => Diagnostic::error(code, format!("`{shown}` {problem}"))
+            (None, Err((code, problem))) => Diagnostic::error(code, format!("`{shown}` {problem}"))
                 .help("name a fio job file: text with `[sections]` and `option=value` lines"),
         },
         Err(LoadError::NotFound) if span.is_none() => Diagnostic::error(

@@ -5,7 +5,7 @@ use plan::job::Source;
 use super::findings::{Findings, SourceRange};
 use super::options::Options;
 use crate::loader::FILE_BYTES_MAX;
-use crate::{LoadError, Loader};
+use crate::{Foreign, LoadError, Loader};
 
 /// Most lines of all files together: a bound for files that include one another.
 const LINES_MAX: usize = 1_000_000;
@@ -167,6 +167,12 @@ impl<'a> Reader<'a> {
 
     fn load(&self, path: &str) -> Result<String, LoadError> {
         let bytes = self.loader.read(path)?;
+        if let Some(foreign) = Foreign::recognise(&bytes).filter(|it| *it != Foreign::WideText) {
+            let what = foreign.what();
+            let reason =
+                format!("it {what}; `plimsoll check FILE` says what to write in its place");
+            return Err(LoadError::Failed(reason));
+        }
         if is_utf_16(&bytes) {
             let reason = "it is UTF-16, which Vdbench does not read either; save it as UTF-8";
             return Err(LoadError::Failed(reason.to_owned()));

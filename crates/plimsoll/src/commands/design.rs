@@ -22,13 +22,11 @@ use ::design::{
 };
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
-use units::system_text;
 use volume::design::{MB_READINGS, ReadAs};
 
 use super::own_tables::CatalogArgs;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
-use crate::limited::{self, TABLE_BYTES_MAX};
 use crate::stream;
 
 /// Find the cheapest machine, disks and host cache that carry a need, and show what binds and why
@@ -262,12 +260,7 @@ fn best<'a, 'e>(
 
 /// Reads a file of needs. Mistakes are printed and end the command.
 fn read_needs(name: &str) -> Result<SearchInput, Failure> {
-    let text = limited::read_text(std::path::Path::new(name), TABLE_BYTES_MAX);
-    let text = text.map_err(|error| {
-        Failure::wrong_use(format!("cannot read `{name}`: {}", system_text(&error)))
-            .hint(super::needs::MAKES)
-    })?;
-    super::needs::refuse_others(name, &text)?;
+    let text = super::needs::text(name)?;
     let (needs, findings) = ::needs::parse(&text);
     let sources = [Source { name: name.to_owned(), text }];
     let shown: Vec<&Diagnostic> = findings.iter().collect();

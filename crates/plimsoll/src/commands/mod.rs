@@ -20,6 +20,7 @@ mod export;
 mod fio;
 mod fleet;
 mod follow;
+mod foreign;
 mod guide;
 mod hosts;
 mod import;

@@ -10,7 +10,7 @@ use ::needs::{Needs, checklists, requirements};
 use dialects::{Loader, Request, find_dialect};
 use plan::job::Source;
 
-use super::translate;
+use super::{foreign, translate};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -117,10 +117,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// What makes a file of needs.
-pub(super) const MAKES: &str = "`plimsoll capture` writes one, and `plimsoll needs --new`";
+const MAKES: &str = "`plimsoll capture` writes one, and `plimsoll needs --new`";
 
 /// Refuses what looks like another file of this program's, or like a log.
-pub(super) fn refuse_others(name: &str, text: &str) -> Result<(), Failure> {
+fn refuse_others(name: &str, text: &str) -> Result<(), Failure> {
     let is_line = |wanted: &[&str]| text.lines().any(|line| wanted.contains(&line.trim_end()));
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
     let is_toml = first.starts_with(['#', '[']) || first.contains('=');
@@ -141,15 +141,22 @@ pub(super) fn refuse_others(name: &str, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads a file of needs. Mistakes are printed and end the command.
-pub(super) fn read(name: &str) -> Result<Needs, Failure> {
+/// Returns the text of a file of needs, which may have mistakes.
+pub(super) fn text(name: &str) -> Result<String, Failure> {
     let bytes = HostLoader.read(name).map_err(|error| {
         let text = format!("cannot read needs `{name}`: {error}");
         Failure::wrong_use(text).hint(MAKES)
     })?;
+    foreign::refuse(name, &bytes, "a file of needs")?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::wrong_use(format!("needs `{name}` is not text")))?;
     refuse_others(name, &text)?;
+    Ok(text)
+}
+
+/// Reads a file of needs. Mistakes are printed and end the command.
+pub(super) fn read(name: &str) -> Result<Needs, Failure> {
+    let text = text(name)?;
     let (needs, findings) = ::needs::parse(&text);
     let sources = [Source { name: name.to_owned(), text }];
     let shown: Vec<&plan::Diagnostic> = findings.iter().collect();

@@ -12,6 +12,7 @@ use toml::de::DeTable;
 use units::system_text;
 use volume::design::{ReadAs, parse_as};
 
+use super::foreign;
 use super::own_tables::CatalogArgs;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -202,6 +203,7 @@ fn read_and_print(
         Failure::wrong_use(format!("cannot read design `{name}`: {}", system_text(&error)))
             .hint("a disk of the catalogue stands for a design, too: `plimsoll catalog list disks`")
     })?;
+    foreign::refuse(name, &bytes, "a design")?;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     let Some(text) = text else {
         return Err(Failure::wrong_use(format!("design `{name}` is not text")));

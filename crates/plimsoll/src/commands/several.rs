@@ -10,6 +10,7 @@ use record::Record;
 use store::{RunsSelector, Store};
 use units::system_text;
 
+use super::foreign;
 use super::keep::{StoreArgs, failure};
 use super::runs::not_found;
 use crate::exit::Failure;
@@ -134,6 +135,7 @@ pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
         Failure::wrong_use(format!("cannot read {}: {}", path.display(), system_text(error)))
     };
     let bytes = limited::read(path, RESULT_BYTES_MAX).map_err(|error| failed(&error))?;
+    foreign::refuse(&path.to_string_lossy(), &bytes, "a result that is read")?;
     let text = std::str::from_utf8(&bytes).map_err(|_| failed(&"it is not text"))?;
     if dialects::fio::result::is_result(text) {
         let result = dialects::fio::result::read_result(text).map_err(|error| failed(&error))?;

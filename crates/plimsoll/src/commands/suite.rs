@@ -13,6 +13,7 @@ use plan::Severity;
 use plan::job::Source;
 use units::system_text;
 
+use super::foreign;
 use super::input;
 use super::translate;
 use crate::diagnostics::{self, Texts};
@@ -172,6 +173,7 @@ fn load(name: &str) -> Result<String, Failure> {
     let bytes = HostLoader.read(name).map_err(|error| {
         Failure::wrong_use(format!("cannot read suite `{name}`: {}", system_text(&error)))
     })?;
+    foreign::refuse(name, &bytes, "a suite")?;
     String::from_utf8(bytes).map_err(|_| Failure::wrong_use(format!("suite `{name}` is not text")))
 }
 
