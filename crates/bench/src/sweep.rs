@@ -8,7 +8,8 @@ use analysis::{Gate, GateName, GateVerdict, Limits, Point};
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{
-    CannotTell, CurvePointRecord, GateRecord, Note, NoteSeverity, Outcome, Record, Verdict,
+    CannotTell, CurvePointRecord, GateRecord, LineVerdict, Note, NoteSeverity, Outcome, Record,
+    Verdict,
 };
 
 use crate::in_flight;
@@ -232,7 +233,7 @@ impl Sweep {
         point.passed &= void.is_none();
         point.void = void;
         if point.passed && is_open {
-            count_as_carried(self.record.as_mut()?, step_idx);
+            count_as_carried(self.record.as_mut()?, step_idx, Fault::Own);
         }
         let measured = Measured { point: point.clone(), histogram: measured };
         if let Some(answer) = answer {
@@ -419,22 +420,31 @@ fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
     gate.figure(IS_TRANSIENT).is_some_and(|it| it > 0.0).then_some(gate)
 }
 
-/// Lets a load that was carried count although its generator had nothing to spare by itself: under
-/// an open load that makes operations late, and the limits were kept anyway. That the
-/// generator ends the line is said with the line.
-fn count_as_carried(record: &mut Record, step_idx: u32) {
+/// Which faults of a generator do not count against a load that was carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// That it had nothing to spare by itself.
+    Own,
+    /// That, and what others did to it.
+    Any,
+}
+
+/// Lets a load that was carried count although its generator was slow: that makes operations late,
+/// and the limits were kept anyway. That the generator ends the line is said with the line.
+fn count_as_carried(record: &mut Record, step_idx: u32, fault: Fault) {
     let judged = record.validity.iter_mut().find(|judged| judged.step_idx == step_idx);
     let Some(judged) = judged else { return };
-    let is_own = |gate: &&mut GateRecord| {
+    let is_meant = |gate: &&mut GateRecord| {
+        let is_own = gate.figure(IS_TRANSIENT).is_some_and(|it| it <= 0.0);
         gate.name == GateName::Generator.as_str()
             && gate.verdict == Verdict::Failed
-            && gate.figure(IS_TRANSIENT).is_some_and(|it| it <= 0.0)
+            && (is_own || fault == Fault::Any)
     };
-    let Some(gate) = judged.gates.iter_mut().find(is_own) else { return };
+    let Some(gate) = judged.gates.iter_mut().find(is_meant) else { return };
     gate.verdict = Verdict::Passed;
     gate.next_step = None;
     let why = gate.reason.trim_start_matches("client-bound: ");
-    gate.reason = format!("the load was carried, though the generator had no capacity left: {why}");
+    gate.reason = format!("the load was carried, though the generator was slow: {why}");
     let breaks = |gate: &GateRecord| {
         gate.verdict == Verdict::Failed && GateName::invalidates_by_name(&gate.name)
     };
@@ -464,6 +474,12 @@ fn generator_bound(record: &Record, curve: &record::CurveRecord) -> Option<Strin
 /// Adds the curve, and that its line is one of burst credits, of a cache that fills, of the I/Os in
 /// flight or of the generator, if it is.
 fn with_curve(mut record: Record, curve: record::CurveRecord) -> Record {
+    // Where no load failed, none failed by the generator's fault either: the line lies above.
+    if let LineVerdict::Above(_) = curve.line.verdict() {
+        for point in points_at_line(&curve) {
+            count_as_carried(&mut record, point.step_idx, Fault::Any);
+        }
+    }
     if let Some(message) = generator_bound(&record, &curve) {
         let code = "line-of-generator".to_owned();
         record.notes.push(Note { severity: NoteSeverity::Warning, code, message });

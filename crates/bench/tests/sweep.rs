@@ -590,6 +590,21 @@ fn what_was_carried_with_nothing_to_spare_is_a_line() {
     }
 }
 
+/// Where every load was carried, no disturbance made one fail: the answer stands.
+#[test]
+fn a_disturbance_takes_nothing_from_a_line_above_all_loads() {
+    let mut options = options(OPEN, "p99 < 10ms");
+    options.search.max = CAP_IOPS / 2.0;
+    let mut sweep = Sweep::new(plan(vec![job("j")]), options).expect("a sweep");
+    while let Some(next) = sweep.next_point() {
+        sweep.take(disturbed(measure(&next.plan, 0), true));
+    }
+    let record = sweep.finish().expect("a record");
+    let verdict = record.curve.as_ref().expect("a curve").line.verdict();
+    assert_eq!(verdict, LineVerdict::Above(CAP_IOPS / 2.0));
+    assert!(has_valid_line(&record), "{:?}", record.line_validity());
+}
+
 /// The lowest load alone is slow, once: it decides nothing.
 #[test]
 fn a_hiccup_at_the_lowest_load_decides_no_figure() {
