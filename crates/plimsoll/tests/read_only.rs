@@ -162,6 +162,7 @@ fn results_do_not_go_where_the_plan_measures() {
         (&["run", "--readonly", "job.fio", "--output", "vol/result"][..], 2),
         (&["fio", "--readonly", "job.fio", "--output=vol/result"], 1),
         (&["vdbench", "--readonly", "-f", "p", "-o", "vol/result/of/today"], 157),
+        (&["vdbench", "-s", "--readonly", "-f", "p", "-o", "vol/result"], 157),
     ] {
         let outcome = sandbox.plimsoll(args);
         let mistake = outcome.mistake();

@@ -173,6 +173,10 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
             .hint("`plimsoll check FILE --json` prints the runs"));
     }
     if line.is_simulation {
+        if ours.readonly {
+            let (plan, _) = vdbench::plan_of(&line.parsed.runs, &line.parsed, &HostLoader);
+            refuse_in_target(&line.output_dir, &plan)?;
+        }
         return simulate(&line, &ours);
     }
     let format = lower::sd_format(&line.parsed);
