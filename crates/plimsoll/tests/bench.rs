@@ -598,6 +598,7 @@ fn mistakes_are_reported_before_anything_runs() {
         (&["--need", "iops=5000", "--suite", "etcd"], "--suite"),
         (&["--need", "iops=5000", "--set", "bs=4k"], "`--set bs=` does not go with `--need`"),
         (&["--need", "iops=5000", "--repeat", "3"], "`--repeat` is for suites"),
+        (&["--need", "iops=5000,p99.99999<2ms"], "`--set time=8h20m`"),
         (&["--need", "iops=5000,read=0"], "may not be overwritten"),
         (&["--suite", "etcd", "--scale", "0.001"], "suite `etcd` only writes, and the target"),
         (&["--suite", "snia-iops"], "`--overwrite` measures writes, too; the contents are lost"),

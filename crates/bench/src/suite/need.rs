@@ -3,6 +3,8 @@
 //! A measurement that keeps all conditions answers a need; one that breaks some is repeated before
 //! it counts, and one that the generator or the host spoiled does not count.
 
+use std::time::Duration;
+
 use analysis::gates::worst_backlog;
 use analysis::thin::ThinPercentile;
 use analysis::{LatencyFigure, Limits, Point};
@@ -49,14 +51,21 @@ const TIME_NS: u64 = 20_000_000_000;
 const DUE_N_MIN: f64 = 16.0;
 
 /// Longest measured time that a need gets by itself.
-const TIME_NS_MAX: u64 = 600_000_000_000;
+pub const TIME_NS_MAX: u64 = 600_000_000_000;
 
 impl Need {
     /// Returns how long it is measured: half as long again as ten operations beyond its percentiles
     /// take, until enough operations are due that their number tells something of the disk, and
     /// 20 s at least.
     pub fn time_ns(&self) -> u64 {
-        let needed_s = |condition: &Condition| match condition {
+        let due_s = DUE_N_MIN / self.iops;
+        let needed_s = self.conditions.iter().map(|it| self.needed_s(it)).fold(due_s, f64::max);
+        ((needed_s * 1e9) as u64).clamp(TIME_NS, TIME_NS_MAX)
+    }
+
+    /// Returns how long a condition must be measured for its percentile to be a figure, seconds.
+    fn needed_s(&self, condition: &Condition) -> f64 {
+        match condition {
             Condition::Latency { figure: LatencyFigure::Percentile(percentile), .. } => {
                 let thin = ThinPercentile::of(0, *percentile);
                 thin.map_or(0.0, |thin| 1.5 * thin.n_ios_needed as f64 / self.iops)
@@ -64,10 +73,17 @@ impl Need {
             Condition::Latency { figure: LatencyFigure::Mean | LatencyFigure::Max, .. }
             | Condition::Iops(_)
             | Condition::BytesPerS(_) => 0.0,
-        };
-        let due_s = DUE_N_MIN / self.iops;
-        let needed_s = self.conditions.iter().map(needed_s).fold(due_s, f64::max);
-        ((needed_s * 1e9) as u64).clamp(TIME_NS, TIME_NS_MAX)
+        }
+    }
+
+    /// Returns a condition that cannot be decided in the [time](Need::time_ns) that the need gets
+    /// by itself, and how long that takes; none where all can.
+    pub fn out_of_reach(&self) -> Option<(&Condition, Duration)> {
+        let needed = self.conditions.iter().map(|it| (it, self.needed_s(it)));
+        let (condition, needed_s) = needed.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        // Half as long again is a reserve, which may be used up.
+        (needed_s / 1.5 > TIME_NS_MAX as f64 / 1e9)
+            .then(|| (condition, Duration::try_from_secs_f64(needed_s).unwrap_or(Duration::MAX)))
     }
 
     /// Returns the least operations per second that random arrivals give in a time: fewer by up to

@@ -5,6 +5,7 @@ mod page;
 mod sites;
 
 use std::path::Path;
+use std::time::Duration;
 
 use bench::suite::need::{self, Need};
 use bench::suite::rows::Running;
@@ -190,12 +191,29 @@ fn running(args: &Args) -> Result<Running, Failure> {
         return Err(Failure::wrong_use(format!("`--set {name}=` does not go with `--need`"))
             .hint("a need states its own load; size, time, ramp and fill_time may be set"));
     }
+    if changes.set.iter().all(|(name, _)| name != "time") {
+        args.need.iter().try_for_each(refuse_out_of_reach)?;
+    }
     Running::for_needs(&args.need, changes, order)
         .map_err(|error| Failure::wrong_use(error.to_string()))
 }
 
 /// What may be set where needs say the load.
 const NEED_PARAMETERS: [&str; 5] = ["size", "time", "ramp", "fill_time", "fills"];
+
+/// Refuses a need that no measurement of the usual length can decide.
+fn refuse_out_of_reach(need: &Need) -> Result<(), Failure> {
+    let Some((condition, time)) = need.out_of_reach() else { return Ok(()) };
+    let time = units::format_duration(time);
+    let longest = units::format_duration(Duration::from_nanos(need::TIME_NS_MAX));
+    let message = format!(
+        "`{}`: enough operations for `{condition}` take {time}, and a need is measured for \
+         {longest} at most",
+        need.text
+    );
+    Err(Failure::wrong_use(message)
+        .hint(format!("limit a lower percentile, or measure so long: `--set time={time}`")))
+}
 
 /// Refuses needs that write to what may only be read.
 fn refuse_writes(needs: &[Need], why: ReadOnly) -> Result<(), Failure> {

@@ -82,6 +82,22 @@ fn a_need_is_measured_long_enough_for_its_percentile() {
     assert_eq!(time_s("iops=0.001"), 600);
 }
 
+#[test]
+fn a_percentile_that_takes_too_long_is_out_of_reach() {
+    let out = |text: &str| {
+        let need = parse(text).expect(text);
+        need.out_of_reach().map(|(condition, time)| (condition.to_string(), time.as_secs()))
+    };
+    assert_eq!(out("iops=5000,p99.999<2ms"), None);
+    // 10 / 1e-7 operations at 5,000 a second take 20,000 s, and half of that again.
+    let beyond = Some(("p99.99999 < 2ms".to_owned(), 30_000));
+    assert_eq!(out("iops=5000,p99<1ms,p99.99999<2ms"), beyond);
+    // The reserve is left out first.
+    assert_eq!(out("iops=20,p99.9<2ms"), None);
+    assert_eq!(out("iops=16,p99.9<2ms"), Some(("p99.9 < 2ms".to_owned(), 937)));
+    assert_eq!(out("iops=0.001"), None);
+}
+
 /// Measures a need for so long, twice, with a job that completed so many operations in a second.
 #[track_caller]
 fn check_due(need: &str, time_ns: u64, n_ios: u64, expected: (&str, Option<bool>)) {
