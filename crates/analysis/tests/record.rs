@@ -174,6 +174,34 @@ fn a_rate_that_is_missed_by_far_is_reported_in_a_short_run() {
     assert_eq!(offered(100.0, 2.0, 150, 500_000_000), Some(Verdict::NotAssessed));
 }
 
+/// Clones of a job share its rate; a job of its own has a rate of its own, however small.
+#[test]
+fn a_sum_hides_no_job_that_missed_its_rate() {
+    let judged = |jobs: &[(&str, f64, u64)]| {
+        let job = |(name, offered_iops, n_done): &(&str, f64, u64)| {
+            let mut job = worker();
+            job.name = (*name).to_owned();
+            job.runtime_ns = 20 * S_NS;
+            job.dirs.read.n_ios = *n_done;
+            let offered_iops = *offered_iops;
+            let spacing = "even".to_owned();
+            job.arrivals = Some(ArrivalsRecord { offered_iops, spacing, ..Default::default() });
+            job
+        };
+        let record = Record { jobs: jobs.iter().map(job).collect(), ..Record::default() };
+        let gate = assess(&record, &Rules::default())[0].gate(GateName::Offered.as_str()).cloned();
+        gate.map(|gate| (gate.verdict, gate.reason)).expect("a rate was asked for")
+    };
+    let data = ("data", 10_000.0, 200_000);
+    let (verdict, reason) = judged(&[data, ("log", 500.0, 8_800)]);
+    let expected = "`log`: 88.0 % of 500 IOPS were achieved (limit 95 %)";
+    assert_eq!((verdict, &*reason), (Verdict::Failed, expected));
+    let (verdict, reason) = judged(&[data, ("data", 500.0, 8_800)]);
+    assert_eq!((verdict, &*reason), (Verdict::Passed, "99.4 % of 10500 IOPS were achieved"));
+    // One operation in seven is due at the end, or not.
+    assert_eq!(judged(&[data, ("rare", 0.35, 6)]).0, Verdict::Passed);
+}
+
 /// A run that was stopped in its ramp, in real and in virtual time: operations waited, and nothing
 /// was measured.
 #[test]

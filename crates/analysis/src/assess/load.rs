@@ -1,5 +1,6 @@
 //! Checks of the load: was it the one asked for, and was it the storage that was measured?
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ const S_MIN: f64 = 10.0;
 /// What a moment at the end of a shorter time may leave undone, seconds of the load: a pause of the
 /// host, a hiccup of the target. At most half of the time.
 const MOMENT_S: f64 = 0.25;
+
+/// Operations from which on the rate of one of several jobs, or of one worker, is judged by itself.
+const N_DUE_MIN: f64 = 100.0;
 
 /// Shortest time over which a queue depth is judged: in a shorter one a hiccup of a millisecond is
 /// more than what may be missing.
@@ -164,14 +168,36 @@ impl Step<'_> {
         self.jobs.iter().filter_map(|job| job.arrivals.as_ref().map(|arrivals| (*job, arrivals)))
     }
 
-    /// Judges whether open loads were carried. A job that ended before it measured anything, as one
-    /// that is stopped in its ramp, was offered nothing.
+    /// Judges whether open loads were carried: all together, and each job's, which a sum would
+    /// hide. A job that ended before it measured anything, as one that is stopped in its ramp, was
+    /// offered nothing.
     pub(super) fn offered(&self) -> Option<Gate> {
         self.open().next()?;
-        let measured = || self.open().filter(|(job, _)| job.runtime_ns > 0);
-        if measured().next().is_none() {
+        let measured: Vec<_> = self.open().filter(|(job, _)| job.runtime_ns > 0).collect();
+        if measured.is_empty() {
             return Some(Gate::unknown(GateName::Offered, NOTHING_MEASURED));
         }
+        let whole = self.offered_of(&measured);
+        let names: BTreeSet<&str> = measured.iter().map(|(job, _)| &*job.name).collect();
+        let parts = names.into_iter().filter_map(|name| {
+            let own = measured.iter().filter(|(job, _)| job.name == name).copied();
+            let own: Vec<_> = own.collect();
+            let due = |(job, arrivals): &(&JobRecord, &ArrivalsRecord)| {
+                arrivals.offered_iops * time_ns(job) / 1e9
+            };
+            let n_due: f64 = own.iter().map(due).sum();
+            (n_due >= N_DUE_MIN).then(|| (name, self.offered_of(&own)))
+        });
+        let worst = parts.min_by_key(|(_, gate)| Reverse(gate.verdict.rank()));
+        let hidden = worst.filter(|(_, gate)| gate.verdict.rank() > whole.verdict.rank());
+        Some(hidden.map_or(whole, |(name, gate)| Gate {
+            reason: format!("`{name}`: {}", gate.reason),
+            ..gate
+        }))
+    }
+
+    /// Judges whether the loads of these jobs were carried.
+    fn offered_of(&self, measured: &[(&JobRecord, &ArrivalsRecord)]) -> Gate {
         let mut sum = OfferedInputs {
             offered_iops: 0.0,
             achieved_iops: 0.0,
@@ -180,11 +206,11 @@ impl Step<'_> {
             backlog_end: 0,
             window_s: 0.0,
         };
-        for (job, arrivals) in measured() {
+        for (job, arrivals) in measured {
             let window_s = time_ns(job) / 1e9;
             let achieved_iops = job.n_ios() as f64 / window_s;
             let offered_iops = least_offered(arrivals, window_s);
-            if job.n_workers == 1 && job.n_ios() >= 100 {
+            if job.n_workers == 1 && job.n_ios() as f64 >= N_DUE_MIN {
                 let share = achieved_iops / offered_iops;
                 sum.worker_share_min =
                     Some(sum.worker_share_min.map_or(share, |least: f64| least.min(share)));
@@ -199,7 +225,7 @@ impl Step<'_> {
             start: sum.backlog_start,
             end: sum.backlog_end,
             n_due: sum.offered_iops * sum.window_s,
-            is_random: measured().any(|(_, arrivals)| arrivals.spacing != "even"),
+            is_random: measured.iter().any(|(_, arrivals)| arrivals.spacing != "even"),
         };
         if sum.backlog_end.saturating_sub(sum.backlog_start) as f64 <= backlog.noise() {
             sum.backlog_end = sum.backlog_end.min(sum.backlog_start);
@@ -211,9 +237,9 @@ impl Step<'_> {
                 "{}; {:.1} s are too short to distinguish it from a short delay",
                 gate.reason, sum.window_s
             );
-            return Some(Gate::unknown(GateName::Offered, reason));
+            return Gate::unknown(GateName::Offered, reason);
         }
-        Some(gate)
+        gate
     }
 
     /// Returns whether less was done in a short time than a moment's delay and what was in flight
