@@ -58,6 +58,8 @@ pub enum Action {
     Send(From),
     /// Begin the run.
     Run(Box<Assignment>),
+    /// Lay out the files of the next step, which has this number or a higher one.
+    LayOut(u32),
     /// Start a step at this time of the agent's clock.
     StartStep(u32, u64),
     /// End the run: at once, or when what is in flight has completed.
@@ -232,6 +234,11 @@ impl Agent {
                         self.orphan_ns = assignment.orphan_limit_ns;
                     }
                     actions.push(Action::Run(Box::new(assignment)));
+                }
+            }
+            To::LayOut(lay_out) => {
+                if self.state == State::Running {
+                    actions.push(Action::LayOut(lay_out.step_idx));
                 }
             }
             To::Arm(arm) => {

@@ -9,6 +9,7 @@
 
 mod peer;
 mod start;
+mod turns;
 
 use record::Record;
 
@@ -19,7 +20,7 @@ use crate::frame::FrameSum;
 use crate::version::Version;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
-use crate::wire::{Ack, Assignment, Bye, Frame, Hello, Ping, Stop};
+use crate::wire::{Ack, Assignment, Bye, Frame, Hello, LayOut, Ping, Stop};
 
 /// Time between two questions for the time, which are the heartbeat, too.
 pub const PING_NS: u64 = 250_000_000;
@@ -221,6 +222,7 @@ impl Controller {
         self.watch_silence(now_ns, &mut actions);
         self.ping(now_ns, &mut actions);
         self.assign(&mut actions);
+        self.give_turns(&mut actions);
         self.arm(now_ns, &mut actions);
         self.finish(now_ns, &mut actions);
         actions
@@ -390,7 +392,11 @@ impl Controller {
     fn repeat(&mut self, idx: usize, actions: &mut Vec<Action>) {
         if self.agents[idx].state == State::Preparing {
             self.send_assignment(idx, actions);
-        } else if self.agents[idx].state == State::Ending {
+        }
+        if let Some(step_idx) = self.agents[idx].turn {
+            actions.push(Action::Send(idx, To::LayOut(LayOut { step_idx })));
+        }
+        if self.agents[idx].state == State::Ending {
             self.ask_to_end(idx, actions);
         }
     }
@@ -418,7 +424,7 @@ impl Controller {
         let agent = &mut self.agents[idx];
         let Some(lost) = agent.lost.take() else { return };
         let state = match lost.before {
-            State::Joined => Some(State::Joined),
+            State::Joined if !self.is_assigned => Some(State::Joined),
             State::Preparing if begun.is_none() => Some(State::Preparing),
             // What it has answered is not known: it gets the next order with the others.
             State::Ready(step_idx) | State::Armed(step_idx) | State::Set(step_idx)
@@ -431,6 +437,7 @@ impl Controller {
             }
             State::Ending => Some(State::Ending),
             State::Awaited
+            | State::Joined
             | State::Preparing
             | State::Ready(_)
             | State::Armed(_)

@@ -18,6 +18,9 @@ pub trait Runs: Send + Sync + 'static {
     /// Runs what it says, and tells what happens: in the end [`Event::Ended`] or
     /// [`Event::Refused`].
     fn run(&self, assignment: &Assignment, tell: &dyn Fn(Event));
+    /// Lets the files of the next step be laid out, which has this number or a higher one: where
+    /// [`Assignment::awaits_turn`] says so they wait for it.
+    fn lay_out(&self, step_idx: u32);
     /// Starts a step at this time of `CLOCK_MONOTONIC`.
     fn start_step(&self, step_idx: u32, at_ns: u64);
     /// Ends the run: at once, or when what is in flight has completed.
@@ -72,6 +75,7 @@ pub async fn serve_session(
                     waiting.push_back(FromAgent { kind: Some(kind) });
                 }
                 Action::Run(assignment) => run(Arc::clone(&runs), *assignment, &teller),
+                Action::LayOut(step_idx) => runs.lay_out(step_idx),
                 Action::StartStep(step_idx, at_ns) => runs.start_step(step_idx, at_ns),
                 Action::StopRun(is_now) => runs.stop(is_now),
                 Action::End(reason) => return reason.map_or(Ok(()), |it| Err(it.into())),

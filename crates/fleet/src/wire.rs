@@ -30,7 +30,7 @@ pub mod from_agent {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToAgent {
-    #[prost(oneof = "to_agent::Kind", tags = "1, 2, 3, 4, 5, 6")]
+    #[prost(oneof = "to_agent::Kind", tags = "1, 2, 3, 4, 5, 6, 7")]
     pub kind: ::core::option::Option<to_agent::Kind>,
 }
 /// Nested message and enum types in `ToAgent`.
@@ -49,6 +49,8 @@ pub mod to_agent {
         Stop(super::Stop),
         #[prost(message, tag = "6")]
         Bye(super::Bye),
+        #[prost(message, tag = "7")]
+        LayOut(super::LayOut),
     }
 }
 /// The first message of an agent.
@@ -113,6 +115,17 @@ pub struct Assignment {
     /// How long the agent goes on without a word from the controller.
     #[prost(uint64, tag = "9")]
     pub orphan_limit_ns: u64,
+    /// The files of each step are laid out once the controller says so.
+    #[prost(bool, tag = "10")]
+    pub awaits_turn: bool,
+}
+/// The files of the next step may be laid out. One host hears it before the others, which find there
+/// what they share with it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LayOut {
+    /// The least number that the step has.
+    #[prost(uint32, tag = "1")]
+    pub step_idx: u32,
 }
 /// Nothing was run: what stands against it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

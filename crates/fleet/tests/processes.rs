@@ -64,6 +64,8 @@ impl Runs for OneStep {
         tell(Event::Ended(Box::new(record)));
     }
 
+    fn lay_out(&self, _: u32) {}
+
     fn start_step(&self, _: u32, at_ns: u64) {
         self.tell(Some(at_ns));
     }

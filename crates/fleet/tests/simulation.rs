@@ -68,6 +68,8 @@ enum Due {
 enum RunStep {
     Prepared,
     Ready(u32),
+    /// It has laid out the files of a step.
+    LaidOut(u32),
     Second(u32, u32),
 }
 
@@ -99,6 +101,9 @@ struct Host {
     damaged_seq: Option<u64>,
     has_run: bool,
     has_ended: bool,
+    /// The last step whose files it may lay out, and the one that it waits to lay out.
+    turn: Option<u32>,
+    awaits_turn: Option<u32>,
     /// When each step begins, in the controller's time.
     begins_ns: BTreeMap<u32, u64>,
 }
@@ -116,6 +121,11 @@ struct World {
     ends_until_ns: Option<u64>,
     /// Steps in the order in which they were begun.
     begun: Vec<u32>,
+    /// Hosts lay out files in turn: all have the same ones.
+    has_turns: bool,
+    /// How often the files of each step were laid out, and those that are there.
+    n_layouts: BTreeMap<u32, u32>,
+    laid_out: BTreeSet<u32>,
     is_finished: bool,
     rng: Rng,
     /// Order of a connection: nothing overtakes.
@@ -191,6 +201,13 @@ impl World {
                     let preparing_ns = self.rng.below(3 * S);
                     self.push(self.now_ns + preparing_ns, Due::Run(idx, 0, RunStep::Prepared));
                 }
+                agent::Action::LayOut(step_idx) => {
+                    let host = &mut self.hosts[idx];
+                    host.turn = host.turn.max(Some(step_idx));
+                    if let Some(step_idx) = host.awaits_turn.take() {
+                        self.lay_out(idx, step_idx);
+                    }
+                }
                 agent::Action::StartStep(step_idx, at_ns) => {
                     let host = &mut self.hosts[idx];
                     let start_ns = host.controller_time(at_ns).max(self.now_ns);
@@ -247,11 +264,29 @@ impl World {
                 let findings = vec!["it is mounted".to_owned()];
                 self.agent_does(idx, agent::Event::Refused(findings));
             }
-            RunStep::Prepared => self.agent_does(idx, agent::Event::Ready(0)),
-            RunStep::Ready(step_idx) => self.agent_does(idx, agent::Event::Ready(step_idx)),
+            RunStep::Prepared => self.lay_out(idx, 0),
+            RunStep::Ready(step_idx) => self.lay_out(idx, step_idx),
+            RunStep::LaidOut(step_idx) => {
+                self.laid_out.insert(step_idx);
+                self.agent_does(idx, agent::Event::Ready(step_idx));
+            }
             // It was given another start since.
             RunStep::Second(step_idx, _) if host.begins_ns[&step_idx] != began_ns => {}
             RunStep::Second(step_idx, second) => self.run_second(idx, began_ns, step_idx, second),
+        }
+    }
+
+    /// Makes a host ready for a step: lays its files out once it may, unless they are there.
+    fn lay_out(&mut self, idx: usize, step_idx: u32) {
+        let host = &mut self.hosts[idx];
+        if !self.has_turns || self.laid_out.contains(&step_idx) && host.turn >= Some(step_idx) {
+            self.agent_does(idx, agent::Event::Ready(step_idx));
+        } else if host.turn >= Some(step_idx) {
+            *self.n_layouts.entry(step_idx).or_default() += 1;
+            let at_ns = self.now_ns + self.rng.below(3 * S);
+            self.push(at_ns, Due::Run(idx, 0, RunStep::LaidOut(step_idx)));
+        } else {
+            host.awaits_turn = Some(step_idx);
         }
     }
 
@@ -405,6 +440,8 @@ fn host(idx: usize, (n_steps, seconds): (u32, u32), rng: &mut Rng) -> Host {
         damaged_seq: None,
         has_run: false,
         has_ended: false,
+        turn: None,
+        awaits_turn: None,
         begins_ns: BTreeMap::new(),
     }
 }
@@ -419,7 +456,9 @@ fn world(seed: u64) -> (World, Harm) {
         1 => LossPolicy::AtLeast(1 + rng.below(n_hosts as u64) as u32),
         _ => LossPolicy::Continue,
     };
-    let controller = Controller::new(n_hosts, Assignment::default(), policy, START_NS, JOIN_NS);
+    let has_turns = rng.is_one_in(2);
+    let assignment = Assignment { awaits_turn: has_turns, ..Assignment::default() };
+    let controller = Controller::new(n_hosts, assignment, policy, START_NS, JOIN_NS);
     let mut world = World {
         now_ns: START_NS,
         queue: BTreeMap::new(),
@@ -430,6 +469,9 @@ fn world(seed: u64) -> (World, Harm) {
         n_interrupts: 0,
         ends_until_ns: None,
         begun: Vec::new(),
+        has_turns,
+        n_layouts: BTreeMap::new(),
+        laid_out: BTreeSet::new(),
         is_finished: false,
         rng,
         last_ns: BTreeMap::new(),
@@ -504,7 +546,8 @@ fn check(seed: u64) {
         if outcome.is_complete {
             let all = host.truth.last().copied().unwrap_or(0);
             assert_eq!(counted, all, "seed {seed}: host {idx} is complete and lacks something");
-            assert!(host.has_ended, "seed {seed}: host {idx} is complete and goes on");
+            let goes_on = host.has_run && !host.has_ended;
+            assert!(!goes_on, "seed {seed}: host {idx} is complete and goes on");
         } else {
             let may_lack = outcome.lost.is_some() || outcome.is_refused || is_cut_short;
             assert!(may_lack, "seed {seed}: host {idx} is not complete, and not lost");
@@ -527,6 +570,7 @@ fn check(seed: u64) {
     check_sums(seed, shares, total);
     if !has_harm && !harm.is_paused && world.n_interrupts == 0 {
         check_starts(seed, &world);
+        check_layouts(seed, &world);
     }
     check_orphans(seed, world);
 }
@@ -554,6 +598,13 @@ fn check_starts(seed: u64, world: &World) {
         let allowed_ns = 4 * delay_ns + MS;
         assert!(spread_ns <= allowed_ns, "seed {seed}: step {step_idx} began {spread_ns} ns apart");
     }
+}
+
+/// The files of each step were laid out once.
+fn check_layouts(seed: u64, world: &World) {
+    let n_steps = if world.has_turns { world.hosts[0].n_steps } else { 0 };
+    let once: BTreeMap<u32, u32> = (0..n_steps).map(|step_idx| (step_idx, 1)).collect();
+    assert_eq!(world.n_layouts, once, "seed {seed}: layouts by step");
 }
 
 /// Agents end by themselves once their controller is gone, whatever their I/O does.
@@ -592,8 +643,19 @@ fn every_run_ends_in_a_true_record() {
     }
 }
 
-/// Hosts that are there from the start, and to which nothing is done.
+/// Hosts to which nothing is done.
 fn quiet(n_hosts: usize, plan: (u32, u32), policy: LossPolicy) -> World {
+    of_assignment(n_hosts, plan, policy, Assignment::default())
+}
+
+/// Such hosts, with something to do that matters here.
+fn of_assignment(
+    n_hosts: usize,
+    plan: (u32, u32),
+    policy: LossPolicy,
+    assignment: Assignment,
+) -> World {
+    let has_turns = assignment.awaits_turn;
     let mut rng = Rng(7);
     let hosts: Vec<Host> = (0..n_hosts).map(|idx| host(idx, plan, &mut rng)).collect();
     let mut world = World {
@@ -601,11 +663,14 @@ fn quiet(n_hosts: usize, plan: (u32, u32), policy: LossPolicy) -> World {
         queue: BTreeMap::new(),
         n_queued: 0,
         hosts,
-        controller: Controller::new(n_hosts, Assignment::default(), policy, START_NS, JOIN_NS),
+        controller: Controller::new(n_hosts, assignment, policy, START_NS, JOIN_NS),
         paused_until_ns: 0,
         n_interrupts: 0,
         ends_until_ns: None,
         begun: Vec::new(),
+        has_turns,
+        n_layouts: BTreeMap::new(),
+        laid_out: BTreeSet::new(),
         is_finished: false,
         rng,
         last_ns: BTreeMap::new(),
@@ -640,6 +705,22 @@ fn a_host_that_comes_after_the_beginning_stays_out() {
     world.run_to_end();
     assert_eq!(world.lost(), [None, Some("it did not come within 60 s".to_owned())]);
     assert_eq!(world.begun, [0, 1]);
+    assert!(world.hosts[1].begins_ns.is_empty(), "it runs nothing");
+    assert!(!world.hosts[1].is_alive, "it was sent away");
+}
+
+#[test]
+fn a_host_that_was_silent_at_the_beginning_stays_out() {
+    let mut world = quiet(3, (1, 60), LossPolicy::AtLeast(2));
+    for (idx, at_ns) in [(0, 0), (1, 0), (2, 30 * S)] {
+        world.push(START_NS + at_ns, Due::Connect(idx));
+    }
+    // It has come, is lost while the third one is awaited, and goes on during the run.
+    world.push(START_NS + S, Due::Freeze(1, 40 * S));
+    world.run_to_end();
+    let reason = format!("nothing came from it for {} s", DEAD_NS / S);
+    assert_eq!(world.lost(), [None, Some(reason), None]);
+    assert_eq!(world.begun, [0]);
     assert!(world.hosts[1].begins_ns.is_empty(), "it runs nothing");
     assert!(!world.hosts[1].is_alive, "it was sent away");
 }
@@ -753,4 +834,38 @@ fn an_interrupt_after_a_loss_that_ends_the_run_is_the_first_one() {
     assert!(!world.is_finished, "what is in flight is waited for");
     world.push(world.now_ns, Due::CtrlC);
     world.run_to_end();
+}
+
+/// Three hosts that share their files, and are there from the start.
+fn sharing() -> World {
+    let assignment = Assignment { awaits_turn: true, ..Assignment::default() };
+    let mut world = of_assignment(3, (2, 4), LossPolicy::Continue, assignment);
+    for idx in 0..3 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world
+}
+
+#[test]
+fn shared_files_are_laid_out_by_one_host() {
+    let mut world = sharing();
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, None, None]);
+    assert_eq!(world.begun, [0, 1]);
+    check_layouts(7, &world);
+}
+
+#[test]
+fn another_host_goes_on_where_the_one_that_lays_out_is_lost() {
+    let mut world = sharing();
+    while world.n_layouts.is_empty() {
+        assert!(world.step());
+    }
+    assert_eq!(world.hosts[0].turn, Some(0), "the first one has the turn");
+    assert_eq!([world.hosts[1].turn, world.hosts[2].turn], [None, None], "the others wait");
+    world.push(world.now_ns, Due::Kill(0));
+    world.run_to_end();
+    assert_eq!(world.lost(), [Some("gone".to_owned()), None, None]);
+    assert_eq!(world.begun, [0, 1]);
+    assert_eq!(world.n_layouts, BTreeMap::from([(0, 2), (1, 1)]), "by the second one, too");
 }

@@ -36,7 +36,9 @@ fn meet(ours: Version, theirs: Version) -> Met {
                     assert_eq!(shown, std::slice::from_ref(&reason), "both sides hear the same");
                     return Met::Refused(reason);
                 }
-                agent::Action::StartStep(..) | agent::Action::StopRun(_) => continue,
+                agent::Action::LayOut(_)
+                | agent::Action::StartStep(..)
+                | agent::Action::StopRun(_) => continue,
             };
             if let From::Hello(hello) = &mut message {
                 (hello.protocol_major, hello.protocol_minor) = (theirs.major, theirs.minor);

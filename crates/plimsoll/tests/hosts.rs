@@ -178,6 +178,23 @@ fn a_divided_load_reads_every_block_of_a_new_file_once() {
 }
 
 #[test]
+fn files_of_a_divided_load_are_laid_out_by_one_host() {
+    // What takes a while to write, so that hosts would meet; the second step has a file of its own.
+    let job = "[global]\nrw=randread\nbs=1m\nsize=64m\nnumber_ios=3\n[a]\nfilename=data\n\
+               [b]\nstonewall\nfilename=more\n";
+    let sandbox = sandbox(job);
+    let shown = ["--progress", "--status-interval", "100ms"];
+    let args = [&["--hosts", "a,b,c", "--split", "--json"], &shown[..]].concat();
+    let outcome = common::outcome(&mut command(&sandbox, &args));
+    let record = Record::from_json(outcome.success()).expect("a record");
+    assert_eq!(record.jobs.len(), 2);
+    let lines = outcome.stderr.lines().filter(|line| line.starts_with("laying out"));
+    let laid_out: Vec<&str> = lines.collect();
+    assert!(!laid_out.is_empty(), "{}", outcome.stderr);
+    assert!(laid_out.iter().all(|line| line.ends_with("  on 1 host")), "{}", outcome.stderr);
+}
+
+#[test]
 fn a_curve_of_several_hosts_is_of_all_and_leaves_nothing() {
     let sandbox = sandbox(JOB);
     let args = ["--hosts", "a,b", "--closed", "--depth-max", "2", "--time", "300ms", "--json"];

@@ -1,7 +1,7 @@
 //! Stopping a run from outside.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -31,6 +31,8 @@ pub struct Control {
     asks_status: AtomicBool,
     /// A step, and when its workers begin.
     start: Mutex<Option<StepStart>>,
+    /// The files of steps with lower numbers may be laid out.
+    n_layouts: AtomicU32,
     /// The loop of the step that runs.
     listener: Mutex<Option<Sender<StepEvent>>>,
     asked: Condvar,
@@ -110,6 +112,24 @@ impl Control {
         *start = Some(StepStart { step_idx, monotonic_ns });
         drop(start);
         self.wake();
+    }
+
+    /// Lets the files of the next step be laid out: the first one from this number on that runs.
+    pub fn lay_out_step(&self, step_idx: u32) {
+        self.n_layouts.fetch_max(step_idx.saturating_add(1), Relaxed);
+        self.wake();
+    }
+
+    /// Waits until the files of the next step may be laid out, or an end is asked for.
+    pub(crate) fn wait_for_turn(&self) {
+        let started = *self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        // Steps between are left out, which others do not know.
+        let next_idx = started.map_or(0, |start| start.step_idx + 1);
+        let waits = |_: &mut Option<Sender<StepEvent>>| {
+            !self.is_stopped() && self.n_layouts.load(Relaxed) <= next_idx
+        };
+        let waited = self.asked.wait_while(self.lock(), waits);
+        drop(waited);
     }
 
     /// Returns what was said of a step.

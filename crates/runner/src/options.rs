@@ -47,6 +47,9 @@ pub struct RunOptions {
     /// The workers of each step begin at a moment that the caller names with
     /// [`crate::Control::start_step`]. Virtual time has no such moment: nothing waits there.
     pub waits_for_start: bool,
+    /// The files of each step are laid out once [`crate::Control::lay_out_step`] lets them: another
+    /// host may lay out the same ones. Virtual time has no files.
+    pub waits_for_turn: bool,
     /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
     pub bandwidth_log: Option<String>,
     /// Makes the engines in place of the real ones.

@@ -17,11 +17,11 @@ use engine::{
 use pattern::{Contents, ContentsSpec};
 use plan::files::Fallocate;
 use plan::{EngineWork, Job, SpaceCall, change};
+use rustix::fs::{Mode, OFlags};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::claims::Claims;
 use crate::context::StepContext;
-use crate::control::Control;
 use crate::emulation::VolumesSeat;
 use crate::event::RunEvent;
 use crate::exports::Exports;
@@ -51,7 +51,7 @@ pub(crate) struct Layout<'a> {
     create_parents: bool,
 }
 
-/// Lays out the files of a step. Returns what went wrong per worker.
+/// Lays out the files of a step, at its turn. Returns what went wrong per worker.
 ///
 /// A file that is written grows as it is written, so that an interrupted one is known by its size
 /// and completed by the next run.
@@ -60,9 +60,12 @@ pub(crate) fn step(
     step: &BoundStep,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Vec<Option<SetupError>> {
+    if context.options.waits_for_turn {
+        context.control.wait_for_turn();
+    }
     let read_only = context.options.read_only;
     let create_parents = context.options.create_parents && !read_only;
-    let layouts = layouts(step, create_parents, context.control);
+    let layouts = layouts(context, step, create_parents);
     let to_write = layouts.iter().filter(|(_, layout)| layout.written);
     let total_bytes: u64 = to_write.map(|(_, layout)| layout.to_bytes - layout.from_bytes).sum();
     let mut failed: HashMap<PathBuf, SetupError> = HashMap::new();
@@ -132,10 +135,11 @@ fn unwritable(job: &Job, file: &BoundFile) -> Option<SetupError> {
 /// Collects the files that are missing or too short, each once, with the largest size needed; not
 /// all of them once the run is to end.
 fn layouts<'a>(
+    context: &StepContext<'_>,
     step: &'a BoundStep,
     create_parents: bool,
-    control: &Control,
 ) -> Vec<(&'a Path, Layout<'a>)> {
+    let control = context.control;
     let mut layouts: Vec<(&Path, Layout<'_>)> = Vec::new();
     let mut positions: HashMap<&OsStr, usize> = HashMap::new();
     let mut present: HashMap<&OsStr, FileNow> = HashMap::new();
@@ -158,6 +162,9 @@ fn layouts<'a>(
                         let facts = facts.filter(|facts| facts.kind != FileKind::Missing);
                         facts.map(|facts| facts.size_bytes)
                     } else {
+                        if context.options.waits_for_turn && is_made_here(file) {
+                            ask_server(&file.path);
+                        }
                         std::fs::metadata(&file.path).ok().map(|facts| facts.len())
                     };
                     let missing = size_bytes.is_none();
@@ -185,11 +192,26 @@ fn layouts<'a>(
     layouts
 }
 
+/// Has a client of a network file system ask its server for a file anew, which another host may
+/// just have made: when a folder or a file is opened it does, and else it may answer from memory.
+fn ask_server(path: &Path) {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    for path in [path.parent(), Some(path)].into_iter().flatten() {
+        // What cannot be opened shows when it is laid out or used.
+        let _opened = rustix::fs::open(path, flags, Mode::empty());
+    }
+}
+
 /// What a path leads to just before the step.
 #[derive(Clone, Copy)]
 pub(crate) struct FileNow {
     pub(crate) missing: bool,
     pub(crate) size_bytes: u64,
+}
+
+/// Returns whether a file is one that is laid out where it is missing or too short.
+fn is_made_here(file: &BoundFile) -> bool {
+    matches!(file.kind, FileKind::Missing | FileKind::Regular)
 }
 
 /// Returns what a file needs before its worker may start, or `None` if it needs nothing.
@@ -201,8 +223,7 @@ pub(crate) fn layout_of<'a>(
 ) -> Option<Layout<'a>> {
     let job = worker.job.as_ref();
     let kind = job.engine.kind;
-    let is_made_here = matches!(file.kind, FileKind::Missing | FileKind::Regular);
-    if kind.is_idle() || !is_made_here {
+    if kind.is_idle() || !is_made_here(file) {
         return None;
     }
     let missing = now.missing;

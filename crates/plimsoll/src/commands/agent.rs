@@ -173,6 +173,7 @@ impl Runs for HostRuns {
             forbid_uring: execute::forbids_uring(),
             report_interval_ms: Some(REPORT_INTERVAL_MS),
             waits_for_start: true,
+            waits_for_turn: assignment.awaits_turn,
             ..RunOptions::default()
         };
         let outcome = runner::run(&plan, &options, &self.control, &mut |event| match event {
@@ -201,6 +202,10 @@ impl Runs for HostRuns {
             Ok(record) => Event::Ended(Box::new(record)),
             Err(RunError::Refused { findings, .. }) => Event::Refused(texts(&findings)),
         });
+    }
+
+    fn lay_out(&self, step_idx: u32) {
+        self.control.lay_out_step(step_idx);
     }
 
     fn start_step(&self, step_idx: u32, at_ns: u64) {

@@ -109,6 +109,8 @@ impl HostsArgs {
         let assignment = Assignment {
             plan_toml: Native.write(&plan).text,
             is_split,
+            // What they divide they have in common.
+            awaits_turn: is_split,
             allow_mounted: options.allow_mounted,
             overwrite_filesystem: options.overwrite_filesystem,
             read_only: options.read_only,

@@ -72,9 +72,21 @@ impl Bench {
         change: impl FnOnce(&mut RunOptions),
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> Record {
+        self.run_controlled(plan, change, &Control::new(), on_event)
+    }
+
+    /// Does the same with a control that the caller has.
+    #[track_caller]
+    pub(crate) fn run_controlled(
+        &self,
+        plan: &Plan,
+        change: impl FnOnce(&mut RunOptions),
+        control: &Control,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Record {
         let mut options = self.options();
         change(&mut options);
-        runner::run(plan, &options, &Control::new(), on_event).expect("it can run")
+        runner::run(plan, &options, control, on_event).expect("it can run")
     }
 
     /// Returns why a job file is refused.

@@ -1,10 +1,14 @@
 //! Steps of jobs that mix several workloads, with commands, pauses and rates around them.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
 use plan::job::{Part, PartRegion, RateOf};
 use plan::workload::{Access, BlockSize};
 use plan::{PerDir, Plan, Step};
 use record::{Outcome, Record};
-use runner::{DetailedIntervals, RunEvent};
+use runner::{Control, DetailedIntervals, RunEvent, RunOptions};
 
 use crate::bench::{Bench, n_ios};
 
@@ -52,6 +56,43 @@ fn a_job_of_parts_reports_each_of_them() {
         (low.lat.clone(), all.lat.clone()),
         (job.dirs.read.lat.clone(), job.dirs.write.lat.clone())
     );
+}
+
+#[test]
+fn files_are_laid_out_in_turn() {
+    let bench = Bench::new();
+    let text = "[a]\nfilename=@/v1\nsize=4m\nioengine=psync\nbs=64k\nrw=read\n\
+                [b]\nstonewall\nfilename=@/v2\nsize=4m\nioengine=psync\nbs=64k\nrw=read\n";
+    let plan = bench.plan(text);
+    let in_turn = |options: &mut RunOptions| {
+        (options.waits_for_turn, options.waits_for_start) = (true, true);
+    };
+    // No turn comes: nothing is made until the end is asked for.
+    let (control, is_waiting) = (Control::new(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_waiting.load(Relaxed) {
+                control.wait_for_stop(Duration::from_millis(1));
+            }
+            control.request_stop();
+        });
+        bench.run_controlled(&plan, in_turn, &control, &mut |event| {
+            is_waiting.fetch_or(matches!(event, RunEvent::StepStarted { .. }), Relaxed);
+        });
+    });
+    assert!(!bench.exists("v1"));
+    // The turn for a step comes when the one before has begun.
+    let control = Control::new();
+    control.lay_out_step(0);
+    let record = bench.run_controlled(&plan, in_turn, &control, &mut |event| {
+        if let RunEvent::StepReady { step_idx } = event {
+            assert_eq!(bench.exists("v2"), step_idx == 1, "each at its turn");
+            control.start_step(step_idx, 0);
+            control.lay_out_step(step_idx + 1);
+        }
+    });
+    assert_eq!(record.outcome, Outcome::Complete);
+    assert_eq!(record.jobs.iter().map(n_ios).collect::<Vec<_>>(), [64, 64]);
 }
 
 /// A plan of named steps, each with the one job of [`plan`] for so many milliseconds.
