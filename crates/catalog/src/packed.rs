@@ -97,6 +97,7 @@ pub(crate) const FILES: &[Packed] = tables!(
     "current/vms-gcp-limits-ha.csv"
     "current/network-azure-netapp.csv"
     "current/network-aws-fsx.csv"
+    "current/network-gcp-netapp.csv"
     "current/prices-azure.csv"
     "current/prices-aws-ebs.csv"
     "current/prices-aws-fsx.csv"

@@ -3,6 +3,7 @@
 use catalog::cost::{Machine, Purchase, Storage};
 use catalog::{Cloud, Disk as Sku, Edition, Vm};
 use volume::Design;
+use volume::design::service::{self, Service};
 use volume::design::{Backing, Disk, Limit, NetworkVolume};
 
 /// Why a design cannot be bought as it is.
@@ -68,8 +69,7 @@ pub(crate) fn machine(size: &str) -> Machine {
     Machine { name: size.to_owned(), count: 1, allows_ultra: false }
 }
 
-/// Returns whose the machine is, or the first disk; network volumes, and the machines that reach
-/// them, are those of Azure.
+/// Returns whose the machine is, or the first disk or network volume.
 pub fn cloud(design: &Design, edition: &Edition) -> Cloud {
     let of_vm = design.vm.as_ref().and_then(|vm| edition.vm(&vm.size)).map(Vm::cloud);
     let mut stripes = design.volumes.iter().filter_map(|volume| match &volume.backing {
@@ -77,7 +77,15 @@ pub fn cloud(design: &Design, edition: &Edition) -> Cloud {
         Backing::Network(_) => None,
     });
     let of_disk = || stripes.find_map(|disk| edition.disk(&disk.sku)).map(Sku::cloud);
-    of_vm.or_else(of_disk).and_then(Cloud::from_text).unwrap_or(Cloud::Azure)
+    let of_network = || {
+        let mut levels = design.volumes.iter().filter_map(|volume| match &volume.backing {
+            Backing::Disks(_) => None,
+            Backing::Network(network) => service::level_of(edition, &network.level),
+        });
+        levels.next().map(|level| Service::of_level(level).cloud())
+    };
+    let named = of_vm.or_else(of_disk).and_then(Cloud::from_text);
+    named.or_else(of_network).unwrap_or(Cloud::Azure)
 }
 
 fn gib(bytes: u64) -> f64 {
@@ -117,11 +125,19 @@ pub(crate) fn disks(disk: &Disk, mb_bytes: u64, edition: &Edition) -> Result<Sto
 /// Returns the pool that a network volume is in as it is bought; one without a pool is alone in one
 /// of its size.
 fn pool(network: &NetworkVolume, quota_gib: f64, design: &Design, edition: &Edition) -> Storage {
-    let level = network.level.to_lowercase();
+    let level = service::level_of(edition, &network.level).unwrap_or(&network.level);
     let pool = network.pool.and_then(|pool| design.pools.get(usize::from(pool)));
-    let name = format!("netapp-{level}");
+    let name = service::price_name(level);
     let storage = Storage { name, count: 1, ..Storage::default() };
     let Some(pool) = pool else { return Storage { capacity_gib: quota_gib, ..storage } };
+    if let Some(bought) = pool.build.file_server {
+        return Storage {
+            capacity_gib: gib(pool.build.size_bytes),
+            throughput_bytes: bought.throughput_mb_s as f64 * 1e6,
+            iops: bought.iops as f64,
+            ..storage
+        };
+    }
     let per_s = pool.throughput.per_s as f64;
     match edition.fact(&format!("level.{level}"), "throughput_per_tib") {
         // Its throughput follows from its size, also where a change of the design gave it more.

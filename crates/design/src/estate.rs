@@ -87,7 +87,7 @@ impl ChosenDesign {
         let pool = |it: &netapp::ChosenPool| Stored {
             name: format!("{} pool", it.title()),
             count: 1,
-            size_bytes: it.size_tib << 40,
+            size_bytes: it.size_gib << 30,
             is_sized: true,
             is_pool: true,
         };
@@ -106,8 +106,6 @@ pub enum NearestDesign {
     /// With network volumes: the part of its I/Os and the design; `None` where not even a trickle
     /// is carried.
     Network(Option<(f64, netapp::Ranked)>),
-    /// Network volumes of this cloud are not searched.
-    OtherCloud,
 }
 
 /// What one cloud has for a need.
@@ -194,15 +192,7 @@ pub fn place_network(
 ) -> Result<CloudResult, NetworkError> {
     let one = netapp::Options { n_kept: 1, ..*options };
     let asked = need.times(1.0 + options.headroom);
-    let found = match netapp::search(market, need, &one) {
-        Err(NetworkError::OtherCloud { .. }) => {
-            return Ok(CloudResult::Missed {
-                nearest: Box::new(NearestDesign::OtherCloud),
-                why: None,
-            });
-        }
-        found => found?,
-    };
+    let found = netapp::search(market, need, &one)?;
     let why = |market: &Market<'_>, design: &netapp::Ranked| {
         why_not(&asked, netapp::parse(market, &asked, design))
     };
@@ -412,8 +402,9 @@ mod tests {
         let pool = netapp::ChosenPool {
             level: "premium".to_owned(),
             qos: netapp::Qos::Auto,
-            size_tib: 4,
+            size_gib: 4096,
             throughput_mib_s: None,
+            file_server: None,
             price: usd(1000),
         };
         let shared = netapp::Ranked {

@@ -662,6 +662,71 @@ fn a_shared_volume_is_put_on_a_network_volume_and_what_is_written_carries_it() {
     );
 }
 
+/// 20,000 IOPS are more than file servers of 512 MB/s pass on: 1,024 MB/s at 0.906, 2,000 GiB at
+/// 0.15, and of the operations 14,000 beyond those of the capacity at 0.0204.
+#[test]
+fn a_shared_volume_is_put_on_a_file_system_of_amazon() {
+    let sandbox = Sandbox::new();
+    sandbox.write("needs.toml", SHARED);
+    let aws = ["design", "needs.toml", "--cloud", "aws", "--machine", "m5.large", "--region"];
+    let place = ["ap-northeast-1", "-o", "best.toml", "--explain", "1"];
+    let outcome = sandbox.plimsoll(&[&aws[..], &place].concat());
+    let parts = [
+        "FSx for ONTAP Single-AZ gen1 file system of 2,000 GiB SSD, 1,024 MB/s, 20,000 IOPS",
+        "shared by its volumes: USD 1,513.34 a month",
+        "pool_iops of single-az-gen1 binds first",
+        "file servers of 512 MB/s",
+        "no more than the 6,000 IOPS of its capacity",
+    ];
+    says(&outcome, 0, &parts);
+    let chosen = sandbox.plimsoll(&["run", "needs.toml", "--on", "best.toml", "--virtual"]);
+    says(&chosen, 0, &["20.0 k to 20.0 k IOPS", "held by no cap"]);
+    let best = std::fs::read_to_string(sandbox.path("best.toml")).expect("it was written");
+    sandbox.write("less.toml", best.replace("1024MB/s", "512MB/s"));
+    let less = sandbox.plimsoll(&["run", "needs.toml", "--on", "less.toml", "--virtual"]);
+    says(&less, 3, &["93.7 % of 20000 IOPS were achieved", "held by pool_iops"]);
+    let limits = ["limits", "less.toml", "--demand", "iops=20000,bs=16k,read=80"];
+    says(&sandbox.plimsoll(&limits), 4, &["file servers of 1024 MB/s"]);
+    let price = sandbox.plimsoll(&["catalog", "price", "best.toml", "--region", "ap-northeast-1"]);
+    says(&price, 0, &["USD a month 1603.86"]);
+    let mounts = sandbox.plimsoll(&["provision", "best.toml", "--as", "nfs"]);
+    says_wide(&mounts, &["rsize=262144,wsize=262144,nconnect=8"]);
+    let built = sandbox.plimsoll(&["provision", "best.toml", "--as", "terraform"]);
+    assert_eq!(built.code, 2, "{}", built.stdout);
+    let refused = "`terraform` does not build volumes of Amazon FSx for NetApp ONTAP";
+    assert!(built.stderr.contains(refused), "{}", built.stderr);
+    assert!(built.stderr.contains("aws fsx create-file-system"), "{}", built.stderr);
+    // Elsewhere it has no price, and says so.
+    let elsewhere = sandbox.plimsoll(&[&aws[..], &["us-east-1", "--top", "2"]].concat());
+    let parts = [
+        "parts of it without a price",
+        "note: no price is known of FSx for ONTAP Multi-AZ gen1, FSx for ONTAP Single-AZ gen1: \
+         designs with it stand last",
+        "the limits of 4,096 MB/s and of the second generation are unknown",
+    ];
+    says(&elsewhere, 0, &parts);
+}
+
+/// 312.5 MiB/s at 16 for each TiB are 19.5 TiB, in a pool of whole ones at 0.000273973 a GiB and
+/// hour.
+#[test]
+fn a_shared_volume_is_put_on_netapp_volumes_of_google() {
+    let sandbox = Sandbox::new();
+    sandbox.write("needs.toml", SHARED);
+    let args = ["design", "needs.toml", "--cloud", "gcp", "--region", "us-central1", "--top", "1"];
+    let args = [&args[..], &["--machine", "n2-standard-8", "-o", "best.toml"]].concat();
+    let parts = [
+        "NetApp Volumes Standard pool of 20 TiB, throughput by quota: USD 4,096.01 a month",
+        "note: how many operations a volume of NetApp Volumes carries is not published",
+    ];
+    says(&sandbox.plimsoll(&args), 0, &parts);
+    let chosen = sandbox.plimsoll(&["run", "needs.toml", "--on", "best.toml", "--virtual"]);
+    says(&chosen, 0, &["20.0 k to 20.0 k IOPS", "held by no cap"]);
+    let built = sandbox.plimsoll(&["provision", "best.toml", "--as", "gcloud"]);
+    assert_eq!(built.code, 2, "{}", built.stdout);
+    assert!(built.stderr.contains("gcloud netapp storage-pools create"), "{}", built.stderr);
+}
+
 /// Asserts parts of a text for other programs, whose lines are as long as they take.
 #[track_caller]
 fn says_wide(outcome: &Outcome, parts: &[&str]) {
@@ -682,8 +747,6 @@ fn needs_that_network_volumes_cannot_be_asked_about_say_what_to_write() {
             assert!(outcome.stderr.contains(part), "`{part}` is not in\n{}", outcome.stderr);
         }
     };
-    let aws = ["--cloud", "aws", "--region", "us-east-1"];
-    wrong(&aws, &["searched of Azure NetApp Files only, not of Amazon", "--cloud azure"]);
     let disk = ["--region", "westeurope", "--disk", "P30"];
     wrong(&disk, &["`--disk` is not for network volumes, which the needs ask for"]);
     let regions = ["--region", "westeurope,northeurope"];

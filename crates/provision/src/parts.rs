@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use catalog::{Cloud, Disk as Sku, Edition};
 use volume::Design;
+use volume::design::service::{self, Service};
 use volume::design::{Backing, Disk, Interface, NetworkVolume, Stripe, Volume};
 
 use crate::form::{Form, Refusal};
@@ -106,8 +107,14 @@ impl<'d> Parts<'d> {
         let of_machine = || self.size().and_then(Cloud::of_machine);
         let of_disks =
             || self.volumes.iter().find_map(|volume| Cloud::from_text(volume.sku?.cloud()));
-        let of_network = || (!self.networks.is_empty()).then_some(Cloud::Azure);
-        of_machine().or_else(of_disks).or_else(of_network)
+        of_machine().or_else(of_disks).or_else(|| Some(self.service()?.cloud()))
+    }
+
+    /// Returns the file service that its network volumes are of, where it has some.
+    pub(crate) fn service(&self) -> Option<Service> {
+        let edition = self.design.rows()?;
+        let level = service::level_of(edition, &self.networks.first()?.backing.level)?;
+        Some(Service::of_level(level))
     }
 
     /// Returns the machine's size, where it is one that can be bought.
@@ -314,7 +321,8 @@ impl Network<'_> {
 
     /// Returns what is assigned by hand, MiB/s, in a pool that wants it.
     pub(crate) fn assigned_mib_s(&self, pool: &PoolPart) -> Option<u64> {
-        pool.is_manual.then_some(self.backing.quota.per_s.div_ceil(1 << 20))
+        let quota = self.backing.quota.as_ref().filter(|_| pool.is_manual)?;
+        Some(quota.per_s.div_ceil(1 << 20))
     }
 }
 

@@ -252,7 +252,7 @@ pub struct CapRecord {
     pub name: String,
     /// What it limits: `disk_iops`, `disk_bytes`, `vm_cached_iops`, `vm_cached_bytes`,
     /// `vm_uncached_iops`, `vm_uncached_bytes`, `volume_quota`, `volume_iops`, `volume_ceiling`,
-    /// `pool`, `vm_egress` or `nfs_slots`.
+    /// `pool`, `pool_iops`, `vm_egress` or `nfs_slots`.
     pub kind: String,
     /// What the kind is to those who read a record. `None` in records that do not say it: see
     /// [`CapRecord::traits`].

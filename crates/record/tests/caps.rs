@@ -107,6 +107,7 @@ fn what_a_cap_counts_is_said_by_the_record_and_in_old_ones_by_its_name() {
         ("volume_iops", traits(Operations, Network)),
         ("volume_ceiling", traits(Bytes, Network)),
         ("pool", traits(Bytes, Network)),
+        ("pool_iops", traits(Operations, Network)),
         ("vm_egress", traits(Bytes, Network)),
         ("nfs_slots", traits(Slots, Network)),
     ] {

@@ -321,8 +321,9 @@ fn the_volumes_of_a_pool_share_its_throughput() {
         }
         volume
     };
+    let throughput = limit(PER_S);
     let pool =
-        Pool { name: "pool1".to_owned(), throughput: limit(PER_S), build: PoolBuild::default() };
+        Pool { name: "pool1".to_owned(), throughput, iops: None, build: PoolBuild::default() };
     let design = |volumes| -> Design { design(volumes, Vec::<Client>::new(), vec![pool.clone()]) };
     let served = Served::start(design(vec![in_pool("/mnt/a"), in_pool("/mnt/b")]));
     let setup = |setup| Setup { block_bytes: 64 << 10, queue_depth: 8, ..setup };

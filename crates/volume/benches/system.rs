@@ -83,7 +83,7 @@ fn ds14() -> Vm {
 fn network() -> Design {
     let backing = Backing::Network(NetworkVolume {
         level: "Ultra".to_owned(),
-        quota: limit(4_500 << 20),
+        quota: Some(limit(4_500 << 20)),
         ceiling: Ceiling {
             read_iops: Some(460_000),
             write_iops: Some(130_000),

@@ -38,6 +38,8 @@ pub enum CapKind {
     VolumeCeiling,
     /// Throughput that the volumes of a capacity pool share.
     Pool,
+    /// Operations that the volumes of a file system share.
+    PoolIops,
     /// What a client's network card sends.
     VmEgress,
     /// Calls that a client has in flight.
@@ -98,6 +100,7 @@ impl CapKind {
             CapKind::VolumeIops => ("volume_iops", Weighed, Network, false),
             CapKind::VolumeCeiling => ("volume_ceiling", Bytes, Network, false),
             CapKind::Pool => ("pool", Bytes, Network, false),
+            CapKind::PoolIops => ("pool_iops", Units, Network, false),
             CapKind::VmEgress => ("vm_egress", Bytes, Network, false),
             CapKind::NfsSlots => ("nfs_slots", Slots, Network, false),
         };

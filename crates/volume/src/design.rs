@@ -22,7 +22,7 @@ mod read;
 pub mod service;
 mod vm;
 
-pub(crate) use network::BY_HAND;
+pub(crate) use network::{BY_HAND, file_server_limits};
 pub(crate) use parser::per_s;
 pub(crate) use vm::machine_of;
 
@@ -30,6 +30,7 @@ pub use catalog::{Catalog, Cloud};
 pub use free::Provisioned;
 pub use local::{LOCAL, LOCAL_DISK, Local};
 pub use medium::{MEDIA, MediumLatency, medium_latency};
+pub use network::carried_by;
 pub use parser::{MB_BYTES_DEFAULT, MB_READINGS};
 pub use promised::Promised;
 pub use read::{BUCKET_WINDOW_NS_DEFAULT, ReadAs, parse, parse_as, parse_in_mb, parse_with};
@@ -287,8 +288,8 @@ pub struct NetworkVolume {
     /// Service level, for people.
     pub level: String,
     /// Throughput of the level times the quota, or what was assigned by hand; reads and writes
-    /// together.
-    pub quota: Limit,
+    /// together. `None` where volumes share what their pool has.
+    pub quota: Option<Limit>,
     /// Measured ceilings of one volume.
     pub ceiling: Ceiling,
     /// Position in [`Design::pools`]; `None` is alone.
@@ -319,6 +320,8 @@ pub struct Pool {
     pub name: String,
     /// Throughput of all its volumes together.
     pub throughput: Limit,
+    /// Operations per second of all its volumes together, where these have a limit.
+    pub iops: Option<Limit>,
     /// How it is built; no limit follows from that.
     pub build: PoolBuild,
 }
@@ -332,6 +335,17 @@ pub struct PoolBuild {
     pub size_bytes: u64,
     /// Throughput is assigned to its volumes by hand, and not by their quotas.
     pub is_manual: bool,
+    /// The file servers that it is a file system of; `None` of a pool whose level gives throughput.
+    pub file_server: Option<BoughtFileServer>,
+}
+
+/// File servers and disks as they are bought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoughtFileServer {
+    /// Throughput under which the servers are sold, MB/s.
+    pub throughput_mb_s: u64,
+    /// Operations per second of the disks.
+    pub iops: u64,
 }
 
 /// A machine that reaches network volumes.

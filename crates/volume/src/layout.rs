@@ -188,7 +188,10 @@ impl Layout {
             let name = format!("pool {}", pool.name);
             let gate = CapSite::Gate(GATE_POOLS + idx as u32);
             let key = (CapKind::Pool, idx, 0, 0);
+            let iops_name = format!("{name} iops");
             setter.set(gate, key, Some(&pool.throughput), Measure::BYTES, None, name);
+            let key = (CapKind::PoolIops, idx, 0, 0);
+            setter.set(gate, key, pool.iops.as_ref(), Measure::OPS, None, iops_name);
         }
         setter.set_clients(design);
         lanes.line_up_caps();
@@ -339,7 +342,7 @@ impl Setter<'_> {
         let owner = Some(volume as u16);
         let name = |what: &str| format!("volume {mount} {} {what}", network.level);
         let key = (CapKind::VolumeQuota, volume, 0, 0);
-        self.set(lane, key, Some(&network.quota), Measure::BYTES, owner, name("quota"));
+        self.set(lane, key, network.quota.as_ref(), Measure::BYTES, owner, name("quota"));
         let ceiling = &network.ceiling;
         let measured = |per_s: u64| Limit {
             per_s,

@@ -38,7 +38,7 @@ fn caps(design: &Design, volume: usize) -> [Option<Limit>; 2] {
         Backing::Disks(stripe) => {
             [stripe.disks[0].cap.iops.clone(), stripe.disks[0].cap.bytes.clone()]
         }
-        Backing::Network(network) => [None, Some(network.quota.clone())],
+        Backing::Network(network) => [None, network.quota.clone()],
     }
 }
 
@@ -191,7 +191,7 @@ fn the_example_with_ten_disks() {
 fn the_example_of_a_network_volume() {
     let design = fine(include_str!("../../../docs/designs/anf-premium.toml"));
     let Backing::Network(network) = &design.volumes[0].backing else { panic!("network") };
-    assert_eq!(network.quota.per_s, 4500 << 20);
+    assert_eq!(network.quota.as_ref().map(|it| it.per_s), Some(4500 << 20));
     assert_eq!(network.ceiling.total_bytes_per_s, Some(4500 << 20));
     assert_eq!(network.ceiling.read_iops, Some(300_000));
     assert_eq!(network.ceiling.write_iops, None);
@@ -217,11 +217,49 @@ fn the_other_examples() {
         .volumes
         .iter()
         .map(|volume| match &volume.backing {
-            Backing::Network(network) => network.quota.per_s,
+            Backing::Network(network) => network.quota.as_ref().map_or(0, |it| it.per_s),
             Backing::Disks(_) => 0,
         })
         .sum();
     assert_eq!(assigned, 1280 << 20);
+}
+
+#[test]
+fn volumes_of_a_file_system_share_what_it_was_bought_with() {
+    let pool = "[[pool]]\nname = \"fs\"\nservice = \"FSx for ONTAP Single-AZ gen1\"\n\
+                size = \"1100GiB\"\nthroughput = \"512MB/s\"\n";
+    let volume = "[[volume]]\nmount = \"/a\"\npool = \"fs\"\nquota = \"500GiB\"\n";
+    let client = "[[client]]\nvm = \"m5.large\"\n";
+    let limits = |text: &str| {
+        let design = fine(text);
+        let pool = &design.pools[0];
+        let iops = pool.iops.as_ref().map(|limit| (limit.per_s, limit.origin.clone()));
+        (pool.throughput.per_s, iops, design.volumes[0].capacity_bytes >> 30)
+    };
+    let provisioned = "FSx for ONTAP Single-AZ gen1, 512 MB/s: provisioned".to_owned();
+    let expected = (512_000_000, Some((3_300, provisioned)), 500);
+    assert_eq!(limits(&format!("{pool}{volume}{client}")), expected);
+    // The servers carry no more than this, whatever the disks do.
+    let (_, iops, _) = limits(&format!("{pool}iops = 160_000\n{volume}{client}"));
+    assert_eq!(iops.map(|(per_s, _)| per_s), Some(18_750));
+    for (text, expected) in [
+        (pool.replace("512MB", "500MB"), "no file servers of FSx for ONTAP Single-AZ gen1"),
+        (pool.replace("gen1", "gen2"), "FSx for ONTAP Single-AZ gen2 are unknown"),
+        (pool.replace("1100GiB", "1000GiB"), "a file system has 1024 to 524288 GiB, not 1000"),
+        (format!("{pool}iops = 3000\n"), "`iops` is 3000, expected 3300 to 160000"),
+        (format!("{pool}qos = \"manual\"\n"), "is not assigned by hand"),
+        (pool.replace("throughput = \"512MB/s\"\n", ""), "a file system needs `throughput`"),
+    ] {
+        let (design, findings) = volume::design::parse(&format!("{text}{volume}{client}"));
+        assert!(design.is_none(), "{text}");
+        let found = findings.iter().any(|finding| finding.message.contains(expected));
+        assert!(found, "{expected}: {findings:?}");
+    }
+    let other = client.replace("m5.large", "D8s_v5");
+    let (_, findings) = volume::design::parse(&format!("{pool}{volume}{other}"));
+    let text = "network volumes are those of Amazon FSx for NetApp ONTAP, and the machine \
+                Standard_D8s_v5 is of Azure";
+    assert!(findings.iter().any(|finding| finding.message == text), "{findings:?}");
 }
 
 #[test]
@@ -230,7 +268,7 @@ fn a_large_volume_stops_at_its_ceiling() {
                 quota = \"101TiB\"\nlarge = true";
     let design = fine(text);
     let Backing::Network(network) = &design.volumes[0].backing else { panic!("network") };
-    assert_eq!(network.quota.per_s, 12_928 << 20);
+    assert_eq!(network.quota.as_ref().map(|it| it.per_s), Some(12_928 << 20));
     assert_eq!(network.ceiling.total_bytes_per_s, Some(10_240 << 20));
     assert_eq!(network.ceiling.write_iops, Some(474_000));
 }

@@ -46,7 +46,7 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
                     .to_owned(),
                 LEVELS,
             );
-        } else if quota_gib > asked.capacity_gib * 2.0 {
+        } else if network.quota.is_some() && quota_gib > asked.capacity_gib * 2.0 {
             put(
                 format!("{mount}: keep its quota, although less is stored"),
                 format!(

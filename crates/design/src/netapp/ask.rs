@@ -1,8 +1,11 @@
 //! What one volume of a need asks of a network volume and of the machines that reach it.
 
 use catalog::VolumeKind;
-use volume::design::parse_with;
-use volume::design::service::{FLEXIBLE, Sized, assignable, flexible_throughput, sizes};
+use volume::design::service::{
+    FLEXIBLE, Service, Sized, assignable, file_servers, flexible_throughput, provisioned_iops,
+    sizes,
+};
+use volume::design::{Backing, BoughtFileServer, parse_with};
 use volume::limits::Bound;
 use volume::{CapKind, Design};
 
@@ -13,6 +16,7 @@ use crate::market::Market;
 use crate::need::Need;
 use crate::uses::times;
 
+const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
 /// What a volume asks for.
@@ -29,6 +33,10 @@ pub(super) struct Ask {
     pub(super) slots: Vec<f64>,
     /// Calls in flight that one connection takes.
     pub(super) slots_per_connection: f64,
+    /// Bytes and operations per second of a file system, by phase of the need.
+    pub(super) shared: Vec<(f64, f64)>,
+    /// What one such volume carries at most is not known.
+    pub(super) is_open: bool,
 }
 
 /// Asks the limits about one volume of a need, as a volume of a level and kind. `None` where its
@@ -41,7 +49,8 @@ pub(super) fn ask(
     kind: VolumeKind,
 ) -> Option<Ask> {
     let asked = Need { volumes: vec![need.volumes[volume].clone()], ..Need::default() };
-    let judged = judge(&probe(market, &asked, level, kind)?, &asked);
+    let design = probe(market, &asked, level, kind)?;
+    let judged = judge(&design, &asked);
     if !judged.too_slow.is_empty() {
         return None;
     }
@@ -51,6 +60,8 @@ pub(super) fn ask(
         sent: vec![0.0; phases.len()],
         slots: vec![0.0; phases.len()],
         slots_per_connection: f64::INFINITY,
+        shared: vec![(0.0, 0.0); phases.len()],
+        is_open: is_open(&design, Service::of_level(level)),
         ..Ask::default()
     };
     for phase in &judged.phases {
@@ -63,8 +74,9 @@ pub(super) fn ask(
                     ask.slots[at] = cap.used;
                     ask.slots_per_connection = cap.cap.per_s;
                 }
-                // What is shared out below.
-                Bound::Cap(CapKind::Pool) => {}
+                // In a pool that gives throughput to its volumes, their own is as large.
+                Bound::Cap(CapKind::Pool) => ask.shared[at].0 = cap.used,
+                Bound::Cap(CapKind::PoolIops) => ask.shared[at].1 = cap.used,
                 Bound::Cap(
                     CapKind::DiskIops
                     | CapKind::DiskBytes
@@ -85,24 +97,46 @@ pub(super) fn ask(
     Some(ask)
 }
 
+/// Says whether what a volume carries at most is not known. One of a file system carries what that
+/// does; of Azure NetApp Files a design says what holds where no source does.
+fn is_open(design: &Design, service: Service) -> bool {
+    service == Service::GoogleVolumes
+        && design.volumes.iter().any(|volume| match &volume.backing {
+            Backing::Disks(_) => false,
+            Backing::Network(network) => {
+                network.ceiling.read_iops.is_none() || network.ceiling.write_iops.is_none()
+            }
+        })
+}
+
 /// Returns a design of one volume, one machine with a card and one connection, whose throughput and
 /// size are the least that there is: only what does not follow from them is asked of it.
 fn probe(market: &Market<'_>, asked: &Need, level: &str, kind: VolumeKind) -> Option<Design> {
     let edition = market.edition;
-    let least = *sizes(edition, Sized::Volume(kind)).start();
-    let pool = least.max(*sizes(edition, Sized::Pool).start());
+    let service = Service::of_level(level);
+    let least = (*sizes(edition, service, Sized::Volume(kind)).start()).max(GIB);
+    let pool = least.max(*sizes(edition, service, Sized::Pool).start());
     let throughput = flexible_throughput(edition, pool).map(|range| *range.start() >> 20);
+    let size_gib = match service {
+        Service::AzureFiles | Service::GoogleVolumes => pool.div_ceil(TIB) << 10,
+        Service::FsxOntap => pool.div_ceil(GIB),
+    };
     let pool = PoolText {
         level,
-        qos: Qos::Manual,
-        size_tib: pool.div_ceil(TIB),
+        qos: if service.has_manual() { Qos::Manual } else { Qos::Auto },
+        size_gib,
         throughput_mib_s: throughput.filter(|_| level == FLEXIBLE),
+        file_server: file_servers(edition, level).last().and_then(|server| {
+            let iops = *provisioned_iops(edition, size_gib)?.end();
+            Some(BoughtFileServer { throughput_mb_s: server.throughput_mb_s, iops })
+        }),
     };
+    let by_hand = Some((*assignable(edition).start() >> 20).max(1));
     let volume = VolumeText {
         pool: 0,
-        quota_gib: least >> 30,
+        quota_gib: least.div_ceil(GIB),
         is_large: kind == VolumeKind::Large,
-        throughput_mib_s: Some((*assignable(edition).start() >> 20).max(1)),
+        throughput_mib_s: by_hand.filter(|_| service.has_manual()),
     };
     let machine = MachineText { size: None, count: 1, connections: 1 };
     let text = make::text(&market.terms, asked, "probe", (&[pool], &[volume], &machine));

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use volume::design::BoughtFileServer;
+
 use crate::price::Price;
 
 /// How the throughput of a pool is given to its volumes.
@@ -11,32 +13,37 @@ pub enum Qos {
     Auto,
     /// By hand.
     Manual,
+    /// Not at all: they share it.
+    Shared,
 }
 
 impl Qos {
-    /// Both.
-    pub const ALL: [Qos; 2] = units::all_of!(Qos: Auto, Manual);
+    /// All of them.
+    pub const ALL: [Qos; 3] = units::all_of!(Qos: Auto, Manual, Shared);
 
     /// Returns its word in design files.
     pub fn as_str(self) -> &'static str {
         match self {
             Qos::Auto => "auto",
             Qos::Manual => "manual",
+            Qos::Shared => "shared",
         }
     }
 }
 
-/// A capacity pool that was chosen.
+/// A capacity pool, or a file system, that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenPool {
     /// Service level, in small letters.
     pub level: String,
     /// How its throughput is given out.
     pub qos: Qos,
-    /// Size, TiB.
-    pub size_tib: u64,
+    /// Size, GiB; of a pool whole TiB.
+    pub size_gib: u64,
     /// Throughput, MiB/s, where it is bought apart from the size.
     pub throughput_mib_s: Option<u64>,
+    /// The file servers of a file system.
+    pub file_server: Option<BoughtFileServer>,
     /// What it costs.
     pub price: Price,
 }

@@ -2,8 +2,13 @@
 
 use std::cmp::Reverse;
 
+use units::format_count;
+use volume::design::BoughtFileServer;
+use volume::design::service;
+
 use super::machines::Machines;
 use super::make::parse;
+use super::pools::price_of;
 use super::rank::Ranked;
 use super::search::Options;
 use crate::judge::judge;
@@ -11,6 +16,8 @@ use crate::market::Market;
 use crate::need::Need;
 use crate::price::Price;
 use crate::reject::{Rejected, why};
+
+const GIB_PER_TIB: u64 = 1024;
 
 /// Most machine sizes that are returned.
 const N_MACHINES: usize = 3;
@@ -44,19 +51,57 @@ pub fn rejected(
 }
 
 /// Looks at a pool with a TiB less, whose volumes have as much less of it.
-fn smaller(market: &Market<'_>, asked: &Need, ranked: &Ranked, idx: usize) -> Option<Rejected> {
+fn smaller(market: &Market<'_>, asked: &Need, ranked: &Ranked, idx: usize) -> Vec<Rejected> {
     let pool = &ranked.pools[idx];
-    let size_tib = pool.size_tib.checked_sub(1).filter(|tib| *tib > 0)?;
+    if let Some(bought) = pool.file_server {
+        return smaller_file_system(market, asked, ranked, (idx, bought));
+    }
+    let size_gib = pool.size_gib.saturating_sub(GIB_PER_TIB);
+    if size_gib == 0 {
+        return Vec::new();
+    }
     let mut design = ranked.clone();
-    design.pools[idx].size_tib = size_tib;
-    let part = |value: u64| (value as u128 * size_tib as u128 / pool.size_tib as u128) as u64;
+    design.pools[idx].size_gib = size_gib;
+    let part = |value: u64| (value as u128 * size_gib as u128 / pool.size_gib as u128) as u64;
     for volume in design.volumes.iter_mut().filter(|volume| volume.pool == idx) {
         volume.quota_gib = part(volume.quota_gib);
         volume.throughput_mib_s = volume.throughput_mib_s.map(part);
     }
-    let change = format!("a {} pool of {size_tib} TiB", pool.title());
-    let price = less(ranked.price, pool.price.micro_usd / pool.size_tib);
-    reject(market, asked, &design, change, price)
+    let change = format!("a {} pool of {}", pool.title(), design.pools[idx].size());
+    let saved = pool.price.micro_usd / (pool.size_gib / GIB_PER_TIB);
+    reject(market, asked, &design, change, less(ranked.price, saved)).into_iter().collect()
+}
+
+/// Looks at a file system with the next smaller file servers, and at one with no more operations
+/// than come with its capacity.
+fn smaller_file_system(
+    market: &Market<'_>,
+    asked: &Need,
+    ranked: &Ranked,
+    (idx, bought): (usize, BoughtFileServer),
+) -> Vec<Rejected> {
+    let pool = &ranked.pools[idx];
+    let servers = service::file_servers(market.edition, &pool.level);
+    let smaller = servers.iter().rev().find(|it| it.throughput_mb_s < bought.throughput_mb_s);
+    let of_server = smaller.map(|server| {
+        let throughput_mb_s = server.throughput_mb_s;
+        let change = format!("file servers of {throughput_mb_s} MB/s");
+        (change, BoughtFileServer { throughput_mb_s, ..bought })
+    });
+    let included = service::provisioned_iops(market.edition, pool.size_gib);
+    let included = included.map(|range| *range.start()).filter(|iops| *iops < bought.iops);
+    let of_iops = included.map(|iops| {
+        let change = format!("no more than the {} IOPS of its capacity", format_count(iops));
+        (change, BoughtFileServer { iops, ..bought })
+    });
+    let look = |(change, file_server): (String, BoughtFileServer)| {
+        let mut design = ranked.clone();
+        design.pools[idx].file_server = Some(file_server);
+        let saved =
+            pool.price.micro_usd.checked_sub(price_of(market, &design.pools[idx]).micro_usd)?;
+        reject(market, asked, &design, change, less(ranked.price, saved))
+    };
+    of_server.into_iter().chain(of_iops).filter_map(look).collect()
 }
 
 /// Looks at as many machines of cheaper sizes, the dearest first.

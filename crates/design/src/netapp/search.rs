@@ -1,6 +1,6 @@
 //! The search: every level, kind and way to give throughput of each volume, with bounds.
 
-use catalog::{Cloud, VolumeKind};
+use catalog::VolumeKind;
 
 use super::ask::{Ask, ask};
 use super::machines::{Fleet, Machines, Traffic, fleets};
@@ -45,12 +45,6 @@ pub enum NetworkError {
         /// As asked.
         n_volumes: usize,
     },
-    /// Another cloud.
-    #[error("network volumes are searched of Azure NetApp Files only, not of {}", cloud.title())]
-    OtherCloud {
-        /// As asked.
-        cloud: Cloud,
-    },
     /// The edition has no such volumes.
     #[error("edition {edition} has no network volumes")]
     NoLevels {
@@ -76,9 +70,9 @@ pub fn search(
     need: &Need,
     options: &Options,
 ) -> Result<SearchResult, NetworkError> {
-    check(market, need)?;
+    check(need)?;
     let asked = need.times(1.0 + options.headroom);
-    let mut pools = Pools::new(market);
+    let mut pools = Pools::new(market, need.volumes.len());
     let n_levels = pools.levels.len();
     if n_levels == 0 {
         return Err(NetworkError::NoLevels { edition: market.terms.edition.clone() });
@@ -98,8 +92,9 @@ pub fn search(
     let n_machines = fleets.len();
     let classes = classes(fleets);
     let best = BestDesigns::new(options.n_kept.max(1));
+    let sums = vec![PoolSum::default(); pools.places.len()];
     let mut walk = Walk { pools: &mut pools, ways: &ways, traffic, classes, best };
-    walk.from(&mut Vec::new(), &vec![PoolSum::default(); n_levels * Qos::ALL.len()]);
+    walk.from(&mut Vec::new(), &sums);
     let mut designs = walk.best.designs;
     for design in &mut designs {
         design.headroom = (design.headroom + 1.0) * (1.0 + options.headroom) - 1.0;
@@ -107,16 +102,13 @@ pub fn search(
     Ok(SearchResult { designs, n_machines, n_levels })
 }
 
-fn check(market: &Market<'_>, need: &Need) -> Result<(), NetworkError> {
+fn check(need: &Need) -> Result<(), NetworkError> {
     need.check()?;
     let n_volumes = need.volumes.len();
     if n_volumes > VOLUMES_MAX {
         return Err(NetworkError::TooManyVolumes { n_volumes });
     }
-    match market.terms.cloud {
-        Cloud::Azure => Ok(()),
-        cloud @ (Cloud::Aws | Cloud::Gcp) => Err(NetworkError::OtherCloud { cloud }),
-    }
+    Ok(())
 }
 
 /// Returns every way to have a volume, and what it asks of the machines, which is the same in all.
@@ -129,7 +121,8 @@ fn ways_of(
     let mut first = None;
     let mut ways = Vec::new();
     for (idx, level) in pools.levels.iter().enumerate() {
-        for kind in [VolumeKind::Regular, VolumeKind::Large] {
+        let kinds = [VolumeKind::Regular, VolumeKind::Large].into_iter();
+        for kind in kinds.filter(|kind| pools.has_kind(*kind)) {
             let Some(ask) = ask(market, need, volume, level, kind) else { continue };
             ways.extend(pools.ways(idx, kind, &ask, need.volumes[volume].capacity_gib));
             first.get_or_insert(ask);
@@ -173,7 +166,12 @@ impl<'a> Walk<'a, '_, '_> {
             return;
         };
         for way in next {
-            let place = place(way);
+            let place = way.place;
+            // Of places that are alike the first is taken first.
+            let is_another = self.pools.places[place].is_another;
+            if is_another && sums[place - 1].is_empty() {
+                continue;
+            }
             let mut sums = sums.to_vec();
             sums[place] = sums[place].with(way);
             // Pools only grow with what comes behind.
@@ -191,8 +189,7 @@ impl<'a> Walk<'a, '_, '_> {
     fn price(&mut self, sums: &[PoolSum]) -> Option<Price> {
         let mut price = Price::default();
         for (place, sum) in sums.iter().enumerate().filter(|(_, sum)| !sum.is_empty()) {
-            let (level, qos) = level_of(place);
-            price = price + self.pools.bought(level, qos, *sum)?.price;
+            price = price + self.pools.bought(place, sum)?.price;
         }
         Some(price)
     }
@@ -244,9 +241,8 @@ impl<'a> Walk<'a, '_, '_> {
         let mut volumes = vec![none; taken.len()];
         let mut least = taken.iter().map(|way| way.times).fold(f64::INFINITY, f64::min);
         for (at, sum) in sums.iter().enumerate().filter(|(_, sum)| !sum.is_empty()) {
-            let (level, qos) = level_of(at);
-            let pool = self.pools.bought(level, qos, *sum)?;
-            let members = (0..taken.len()).filter(|idx| place(taken[*idx]) == at);
+            let pool = self.pools.bought(at, sum)?;
+            let members = (0..taken.len()).filter(|idx| taken[*idx].place == at);
             let members: Vec<usize> = members.collect();
             let ways: Vec<&VolumeOption> = members.iter().map(|idx| taken[*idx]).collect();
             let (times, given) = self.pools.give(&pool, &ways);
@@ -256,23 +252,13 @@ impl<'a> Walk<'a, '_, '_> {
                     pool: pools.len(),
                     quota_gib,
                     is_large: taken[idx].is_large,
-                    throughput_mib_s: (qos == Qos::Manual).then_some(mib_s),
+                    throughput_mib_s: (pool.qos == Qos::Manual).then_some(mib_s),
                 };
             }
             pools.push(pool);
         }
         Some((pools, volumes, least))
     }
-}
-
-/// Returns the position of a way's pool.
-fn place(way: &VolumeOption) -> usize {
-    way.level * Qos::ALL.len() + way.qos as usize
-}
-
-/// Returns the level and the way to give throughput of a pool's position.
-fn level_of(place: usize) -> (usize, Qos) {
-    (place / Qos::ALL.len(), Qos::ALL[place % Qos::ALL.len()])
 }
 
 /// Least part of a need that is looked for.

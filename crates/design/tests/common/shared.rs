@@ -6,17 +6,31 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use catalog::Catalog;
 use catalog::cost;
-use catalog::{Catalog, Cloud};
 use design::netapp::{
     self, ChosenPool, ChosenVolume, MACHINES_MAX, Machines, Options, Qos, Ranked,
 };
 use design::{Market, Need, PhaseNeed, Price, Terms, VolumeNeed, bill, judge};
 use volume::Design;
+use volume::design::service::Service;
+use volume::design::{Backing, BoughtFileServer};
 
 use super::common::dice::Dice;
 
 const MIB: f64 = 1_048_576.0;
+
+/// Bytes of an MB of file servers, as the terms read it: what volumes ask for stands in MiB/s.
+const MB_BYTES: u64 = 1 << 20;
+
+/// Sizes of file servers, MB/s.
+const SERVERS_MB_S: [u64; 3] = [2, 5, 10];
+
+/// Smallest file system, GiB.
+const SSD_GIB_MIN: u64 = 4;
+
+/// Operations beyond those of the capacity that are tried, in such steps.
+const IOPS_STEP: u64 = 8;
 
 /// Steps of quotas that are tried, GiB.
 const QUOTA_STEP_GIB: u64 = 256;
@@ -33,6 +47,7 @@ const CONNECTIONS: [u32; 5] = [1, 4, 8, 9, CONNECTIONS_MAX];
 /// A catalogue and a need.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
+    pub(crate) service: Service,
     /// Shown where a case fails.
     tables: Vec<(String, String)>,
     catalog: Arc<Catalog>,
@@ -44,6 +59,8 @@ pub(crate) struct Shared {
     /// Largest pool, TiB.
     pool_tib_max: u64,
     mib_s_max: u64,
+    /// Operations that come with each GiB of a file system.
+    iops_per_gib: u64,
 }
 
 const NETWORK_HEAD: &str = "scope,parameter,value,unit,source,note\n";
@@ -53,15 +70,39 @@ const PRICE_HEAD: &str = "name,cloud,part,above,usd,per,currency,source\n";
 
 impl Shared {
     pub(crate) fn new(dice: &mut Dice) -> Shared {
+        let service = dice.one_of(&[
+            Service::AzureFiles,
+            Service::AzureFiles,
+            Service::GoogleVolumes,
+            Service::FsxOntap,
+        ]);
         let n_volumes = dice.one_of(&[1, 1, 2]);
         let mut prices = PRICE_HEAD.to_owned();
         let mut facts = NETWORK_HEAD.to_owned();
-        let levels = levels((dice, n_volumes), &mut facts, &mut prices);
+        let iops_per_gib = dice.one_of(&[4, 8, 16]);
+        let levels = match service {
+            Service::AzureFiles => {
+                levels((dice, n_volumes), ("", "Azure"), &mut facts, &mut prices)
+            }
+            Service::GoogleVolumes => {
+                levels((dice, n_volumes), ("volumes-", "GCP"), &mut facts, &mut prices)
+            }
+            Service::FsxOntap => {
+                file_systems((dice, n_volumes), iops_per_gib, &mut facts, &mut prices)
+            }
+        };
         let pool_tib_max = if n_volumes == 1 { dice.whole(3, 5) } else { 3 };
         let mib_s_max = if n_volumes == 1 { dice.whole(6, 12) } else { dice.whole(4, 6) };
-        sizes(dice, pool_tib_max, mib_s_max, &mut facts);
+        match service {
+            Service::AzureFiles => sizes(dice, "", pool_tib_max, mib_s_max, &mut facts),
+            Service::GoogleVolumes => sizes(dice, "volumes.", pool_tib_max, mib_s_max, &mut facts),
+            Service::FsxOntap => {}
+        }
+        fact(&mut facts, "server", "slots_per_connection", dice.one_of(&[1, 1, 2]), "");
+        fact(&mut facts, "client", "nconnect_max", CONNECTIONS_MAX.into(), "");
         let mut machine_rows = MACHINE_HEAD.to_owned();
-        let machines = machines(dice, &mut machine_rows, &mut prices);
+        let cloud = service.cloud().as_str();
+        let machines = machines(dice, cloud, &mut machine_rows, &mut prices);
         let tables = vec![
             ("2018/network-test.csv".to_owned(), facts),
             ("2018/vms-test.csv".to_owned(), machine_rows),
@@ -69,11 +110,12 @@ impl Shared {
         ];
         let catalog = Catalog::with(tables.clone()).unwrap_or_else(|errors| panic!("{errors:?}"));
         Shared {
+            service,
             tables,
             catalog: Arc::new(catalog),
             machines,
             levels,
-            need: need(dice, n_volumes),
+            need: need(dice, n_volumes, service),
             headroom: if dice.happens(30) { 0.25 } else { 0.0 },
             n_machines: dice.one_of(&[
                 Machines::Exactly(1),
@@ -82,6 +124,7 @@ impl Shared {
             ]),
             pool_tib_max,
             mib_s_max,
+            iops_per_gib,
         }
     }
 
@@ -103,7 +146,8 @@ impl Shared {
         Terms {
             edition: "2018".to_owned(),
             machines: self.machines.clone(),
-            ..Terms::new(Cloud::Azure, None)
+            mb_bytes: MB_BYTES,
+            ..Terms::new(self.service.cloud(), None)
         }
     }
 
@@ -112,6 +156,11 @@ impl Shared {
         let options = Options { headroom: self.headroom, n_kept: 1, machines: self.n_machines };
         let found = netapp::search(&market, &self.need, &options).expect("a need");
         found.designs.into_iter().next()
+    }
+
+    /// Returns the operations that come with a file system of so many GiB.
+    pub(crate) fn included_iops(&self, gib: u64) -> u64 {
+        gib * self.iops_per_gib
     }
 
     /// Numbers of machines that may be.
@@ -130,6 +179,7 @@ fn fact(facts: &mut String, scope: &str, parameter: &str, value: u64, unit: &str
 /// Writes the levels with their prices, and returns their names.
 fn levels(
     (dice, n_volumes): (&mut Dice, u64),
+    (prefix, cloud): (&str, &str),
     facts: &mut String,
     prices: &mut String,
 ) -> Vec<String> {
@@ -137,16 +187,17 @@ fn levels(
     // Two volumes of two levels have too many designs to try each.
     let n_levels = if n_volumes == 1 || dice.happens(15) { dice.whole(1, 2) } else { 1 };
     for level in LEVELS.iter().take(n_levels as usize) {
+        let level = format!("{prefix}{level}");
         let scope = format!("level.{level}");
         fact(facts, &scope, "throughput_per_tib", dice.whole(1, 6), "MiB/s per TiB");
         if dice.happens(85) {
             // As much for each TiB.
             let usd = dice.whole(1, 6) as f64 / 1024.0;
-            prices.push_str(&format!("netapp-{level},Azure,,,{usd},GiB-month,USD,guide-2018\n"));
+            prices.push_str(&format!("netapp-{level},{cloud},,,{usd},GiB-month,USD,guide-2018\n"));
         }
-        levels.push((*level).to_owned());
+        levels.push(level);
     }
-    if n_volumes == 1 && dice.happens(60) {
+    if prefix.is_empty() && n_volumes == 1 && dice.happens(60) {
         fact(facts, "level.flexible", "throughput_min", dice.whole(1, 4), "MiB/s");
         fact(facts, "level.flexible", "throughput_max_per_tib", dice.whole(2, 8), "MiB/s per TiB");
         let usd = dice.whole(1, 6) as f64 / 1024.0;
@@ -160,17 +211,63 @@ fn levels(
     levels
 }
 
-/// Writes what volumes, pools and connections may be, and what a volume was measured to carry.
-fn sizes(dice: &mut Dice, pool_tib_max: u64, mib_s_max: u64, facts: &mut String) {
-    fact(facts, "volume.regular", "size_min", dice.one_of(&[256, 512]), "GiB");
-    fact(facts, "volume.regular", "size_max", dice.one_of(&[1024, 2048]), "GiB");
-    fact(facts, "volume.regular", "throughput_max", mib_s_max, "MiB/s");
-    fact(facts, "volume.regular", "manual_qos_min", 1, "MiB/s");
-    fact(facts, "volume.large", "size_min", dice.one_of(&[1024, 2048]), "GiB");
-    fact(facts, "volume.large", "size_max", 4096, "GiB");
-    fact(facts, "volume.large", "throughput_max", mib_s_max * 2, "MiB/s");
-    fact(facts, "pool", "size_min", 1, "TiB");
-    fact(facts, "pool", "size_max", pool_tib_max, "TiB");
+/// Writes file servers and disks with their prices, and returns the levels.
+fn file_systems(
+    (dice, n_volumes): (&mut Dice, u64),
+    iops_per_gib: u64,
+    facts: &mut String,
+    prices: &mut String,
+) -> Vec<String> {
+    for mb_s in SERVERS_MB_S {
+        let scope = format!("fsx-ontap-gen1.throughput.{mb_s}");
+        let network = if dice.happens(20) { mb_s - 1 } else { mb_s + 1 };
+        fact(facts, &scope, "network_throughput", network, "MB/s");
+        fact(facts, &scope, "disk_throughput", mb_s, "MB/s");
+        fact(facts, &scope, "disk_iops", mb_s * dice.one_of(&[8, 16, 24]), "IOPS");
+    }
+    fact(facts, "fsx-ontap.ssd", "size_min", SSD_GIB_MIN, "GiB");
+    fact(facts, "fsx-ontap.ssd", "size_max", 64, "GiB");
+    fact(facts, "fsx-ontap.ssd", "iops_per_gib", iops_per_gib, "IOPS per GiB");
+    fact(facts, "fsx-ontap.ssd", "iops_max", dice.one_of(&[128, 256]), "IOPS");
+    let zones: &[&str] =
+        if n_volumes == 1 && dice.happens(40) { &["single", "multi"] } else { &["single"] };
+    let mut levels = Vec::new();
+    for zone in zones {
+        let level = format!("fsx-ontap-{zone}-az-gen1");
+        fact(facts, &format!("level.{level}"), "zones", 1, "");
+        let mut price = |part: &str, above: &str, usd: String, per: &str| {
+            prices.push_str(&format!("{level},AWS,{part},{above},{usd},{per},USD,guide-2018\n"));
+        };
+        if dice.happens(85) {
+            price("", "", dice.whole(1, 6).to_string(), "GiB-month");
+        }
+        price("throughput", "", dice.whole(1, 4).to_string(), "MB/s-month");
+        let of_iops = dice.one_of(&["0.125", "0.25", "0.5", "1", ""]);
+        price("iops", &format!("{iops_per_gib} per GiB"), of_iops.to_owned(), "IOPS-month");
+        levels.push(level);
+    }
+    levels
+}
+
+/// Writes what volumes and pools may be, and of Azure what a volume was measured to carry.
+fn sizes(dice: &mut Dice, prefix: &str, pool_tib_max: u64, mib_s_max: u64, facts: &mut String) {
+    let regular = format!("{prefix}volume.regular");
+    fact(facts, &regular, "size_min", dice.one_of(&[256, 512]), "GiB");
+    fact(facts, &regular, "size_max", dice.one_of(&[1024, 2048]), "GiB");
+    fact(facts, &regular, "throughput_max", mib_s_max, "MiB/s");
+    let large = format!("{prefix}volume.large");
+    if prefix.is_empty() || dice.happens(50) {
+        fact(facts, &large, "size_min", dice.one_of(&[1024, 2048]), "GiB");
+        fact(facts, &large, "size_max", 4096, "GiB");
+        fact(facts, &large, "throughput_max", mib_s_max * 2, "MiB/s");
+    }
+    let pool = format!("{prefix}pool");
+    fact(facts, &pool, "size_min", 1, "TiB");
+    fact(facts, &pool, "size_max", pool_tib_max, "TiB");
+    if !prefix.is_empty() {
+        return;
+    }
+    fact(facts, &regular, "manual_qos_min", 1, "MiB/s");
     for (kind, more) in [("regular", 1), ("large", 2)] {
         let scope = format!("surface.{kind}.random");
         fact(facts, &scope, "read_iops", dice.whole(8, 30) * 1000 * more, "IOPS");
@@ -179,20 +276,18 @@ fn sizes(dice: &mut Dice, pool_tib_max: u64, mib_s_max: u64, facts: &mut String)
             fact(facts, &scope, "read_mib_s", dice.whole(4, 10) * more, "MiB/s");
         }
     }
-    fact(facts, "server", "slots_per_connection", dice.one_of(&[1, 1, 2]), "");
-    fact(facts, "client", "nconnect_max", CONNECTIONS_MAX.into(), "");
 }
 
 /// Writes the machines with their prices, and returns their names.
-fn machines(dice: &mut Dice, rows: &mut String, prices: &mut String) -> Vec<String> {
+fn machines(dice: &mut Dice, cloud: &str, rows: &mut String, prices: &mut String) -> Vec<String> {
     let mut machines = Vec::new();
     for idx in 0..dice.whole(1, 2) {
         let name = format!("Standard_X{idx}q");
         let egress = if dice.happens(85) { dice.whole(8, 80).to_string() } else { String::new() };
-        rows.push_str(&format!("{name},Azure,{},4,100,{egress},yes,guide-2018\n", idx + 1));
+        rows.push_str(&format!("{name},{cloud},{},4,100,{egress},yes,guide-2018\n", idx + 1));
         if dice.happens(85) {
             let usd = dice.whole(1, 8);
-            prices.push_str(&format!("{name},Azure,,,{usd},month,USD,guide-2018\n"));
+            prices.push_str(&format!("{name},{cloud},,,{usd},month,USD,guide-2018\n"));
         }
         machines.push(name);
     }
@@ -200,7 +295,12 @@ fn machines(dice: &mut Dice, rows: &mut String, prices: &mut String) -> Vec<Stri
 }
 
 /// Returns a need: what two volumes ask for stands in quarters.
-fn need(dice: &mut Dice, n_volumes: u64) -> Need {
+fn need(dice: &mut Dice, n_volumes: u64, service: Service) -> Need {
+    let of_files = service == Service::FsxOntap;
+    // Operations are counted of file systems alone: few, and now and then two calls each.
+    let io_sizes: [u64; 4] =
+        if of_files { [65_536, 65_536, 131_072, 524_288] } else { [512, 4096, 65_536, 65_536] };
+    let step_gib = if of_files { 1 } else { QUOTA_STEP_GIB };
     let units: &[f64] = if n_volumes == 1 { &[0.25, 0.5, 1.0, 1.5] } else { &[0.5, 1.0, 2.0] };
     let unit_mib_s = dice.one_of(units);
     let first = if n_volumes == 1 { dice.whole(1, 8) } else { dice.whole(1, 3) };
@@ -208,7 +308,7 @@ fn need(dice: &mut Dice, n_volumes: u64) -> Need {
     let n_phases = dice.whole(1, 2);
     let volumes = shares.iter().enumerate().map(|(idx, share)| {
         let phase = |dice: &mut Dice, phase: u64| {
-            let size_bytes = dice.one_of(&[512, 4096, 65_536, 65_536]);
+            let size_bytes = dice.one_of(&io_sizes);
             let part = if phase == 0 { 1.0 } else { 0.5 };
             PhaseNeed {
                 phase: format!("phase {phase}"),
@@ -222,7 +322,7 @@ fn need(dice: &mut Dice, n_volumes: u64) -> Need {
         };
         VolumeNeed {
             mount: format!("/mnt/v{idx}"),
-            capacity_gib: (dice.whole(0, 6) * QUOTA_STEP_GIB) as f64,
+            capacity_gib: (dice.whole(0, 6) * step_gib) as f64,
             latency_ms_max: dice.happens(10).then(|| dice.one_of(&[0.5, 1.0])),
             phases: (0..n_phases).map(|number| phase(dice, number)).collect(),
             ..VolumeNeed::default()
@@ -239,6 +339,8 @@ struct TriedVolume<'a> {
     is_large: bool,
     quota_gib: u64,
     mib_s: u64,
+    /// Which of the file systems of its level it is on.
+    number: usize,
 }
 
 /// Every design of a catalogue.
@@ -368,7 +470,13 @@ impl<'a> EveryDesign<'a> {
     fn price(&self, design: &Design) -> PriceFacts {
         let edition = self.case.catalog.edition("2018").expect("an edition");
         let order = bill::order(design, None, 0.0).expect("an order");
-        let is_open = design.clients.iter().any(|client| client.egress.is_none());
+        let is_without_ceiling = |volume: &volume::design::Volume| match &volume.backing {
+            Backing::Disks(_) => false,
+            Backing::Network(network) => network.ceiling.read_iops.is_none(),
+        };
+        let is_google = self.case.service == Service::GoogleVolumes;
+        let is_open = design.clients.iter().any(|client| client.egress.is_none())
+            || is_google && design.volumes.iter().any(is_without_ceiling);
         let mut sum = (is_open, false, 0);
         let none = cost::Purchase { machines: Vec::new(), storage: Vec::new(), ..order.clone() };
         let machines = order.machines.iter();
@@ -398,8 +506,21 @@ impl<'a> EveryDesign<'a> {
         for level in &case.levels {
             for qos in Qos::ALL {
                 for is_large in [false, true] {
-                    let tried = TriedVolume { level, qos, is_large, quota_gib: 0, mib_s: 0 };
+                    let number = 0;
+                    let tried =
+                        TriedVolume { level, qos, is_large, quota_gib: 0, mib_s: 0, number };
                     match qos {
+                        Qos::Auto | Qos::Manual if case.service == Service::FsxOntap => {}
+                        Qos::Shared if case.service != Service::FsxOntap || is_large => {}
+                        Qos::Manual if case.service == Service::GoogleVolumes => {}
+                        Qos::Shared => {
+                            for number in 0..=taken.len() {
+                                let quota_gib = asked.max(1);
+                                taken.push(TriedVolume { quota_gib, number, ..tried });
+                                self.each(taken, put);
+                                taken.pop();
+                            }
+                        }
                         Qos::Auto if level == "flexible" => {}
                         Qos::Auto => {
                             let most = case.pool_tib_max * 1024 / QUOTA_STEP_GIB;
@@ -437,16 +558,17 @@ impl<'a> EveryDesign<'a> {
     /// Goes through the pools and machines of volumes.
     fn pools(&self, taken: &[TriedVolume<'a>], put: &mut dyn FnMut(&Ranked, PriceFacts)) {
         let case = self.case;
-        let mut kinds: Vec<(&str, Qos)> = Vec::new();
+        let mut kinds: Vec<(&str, Qos, usize)> = Vec::new();
+        let kind = |tried: &TriedVolume<'a>| (tried.level, tried.qos, tried.number);
         for tried in taken {
-            if !kinds.contains(&(tried.level, tried.qos)) {
-                kinds.push((tried.level, tried.qos));
+            if !kinds.contains(&kind(tried)) {
+                kinds.push(kind(tried));
             }
         }
         let volumes: Vec<ChosenVolume> = taken
             .iter()
             .map(|tried| ChosenVolume {
-                pool: kinds.iter().position(|it| *it == (tried.level, tried.qos)).expect("a pool"),
+                pool: kinds.iter().position(|it| *it == kind(tried)).expect("a pool"),
                 quota_gib: tried.quota_gib,
                 is_large: tried.is_large,
                 throughput_mib_s: (tried.qos == Qos::Manual).then_some(tried.mib_s),
@@ -454,7 +576,19 @@ impl<'a> EveryDesign<'a> {
             .collect();
         // Of each pool every size from what its quotas take on.
         let mut sets: Vec<Vec<ChosenPool>> = vec![Vec::new()];
-        for (idx, (level, qos)) in kinds.iter().enumerate() {
+        for (idx, (level, qos, _)) in kinds.iter().enumerate() {
+            if *qos == Qos::Shared {
+                let quotas = volumes.iter().filter(|volume| volume.pool == idx);
+                let least_gib = quotas.map(|volume| volume.quota_gib).sum::<u64>();
+                let all = self.file_systems(level, least_gib, taken.len());
+                sets = sets
+                    .iter()
+                    .flat_map(|set| {
+                        all.iter().map(|it| [set.as_slice(), std::slice::from_ref(it)].concat())
+                    })
+                    .collect();
+                continue;
+            }
             let of_pool = || volumes.iter().filter(|volume| volume.pool == idx);
             let least = of_pool().map(|volume| volume.quota_gib).sum::<u64>().div_ceil(1024).max(1);
             let given: u64 = of_pool().filter_map(|volume| volume.throughput_mib_s).sum();
@@ -470,9 +604,16 @@ impl<'a> EveryDesign<'a> {
                     };
                     for throughput_mib_s in bought {
                         let level = (*level).to_owned();
-                        let price = Price::default();
-                        let pool =
-                            ChosenPool { level, qos: *qos, size_tib, throughput_mib_s, price };
+                        let (qos, size_gib) = (*qos, size_tib * 1024);
+                        let (price, file_server) = (Price::default(), None);
+                        let pool = ChosenPool {
+                            level,
+                            qos,
+                            size_gib,
+                            throughput_mib_s,
+                            file_server,
+                            price,
+                        };
                         next.push([set.as_slice(), &[pool]].concat());
                     }
                 }
@@ -482,6 +623,30 @@ impl<'a> EveryDesign<'a> {
         for pools in sets {
             self.machines(&pools, &volumes, put);
         }
+    }
+
+    /// Returns file systems from a size on: every size of servers, some more GiB, some more
+    /// operations than come with them.
+    fn file_systems(&self, level: &str, least_gib: u64, n_volumes: usize) -> Vec<ChosenPool> {
+        let (n_gib, n_steps, n_servers) = if n_volumes == 1 { (6, 12, 3) } else { (2, 3, 2) };
+        let mut all = Vec::new();
+        let least_gib = least_gib.max(SSD_GIB_MIN);
+        for size_gib in least_gib..least_gib + n_gib {
+            for step in 0..n_steps {
+                let iops = size_gib * self.case.iops_per_gib + step * IOPS_STEP;
+                for throughput_mb_s in SERVERS_MB_S.into_iter().take(n_servers) {
+                    all.push(ChosenPool {
+                        level: level.to_owned(),
+                        qos: Qos::Shared,
+                        size_gib,
+                        throughput_mib_s: None,
+                        file_server: Some(BoughtFileServer { throughput_mb_s, iops }),
+                        price: Price::default(),
+                    });
+                }
+            }
+        }
+        all
     }
 
     fn machines(

@@ -91,8 +91,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     disk: Vec<String>,
 
-    /// Put all volumes on network volumes (Azure NetApp Files), as is done if a volume of the needs
-    /// is `shared`.
+    /// Put all volumes on network volumes (Azure NetApp Files, Amazon FSx for NetApp ONTAP, Google
+    /// Cloud NetApp Volumes), as is done if a volume of the needs is `shared`.
     #[arg(long, conflicts_with_all = ["pareto", "disk", "write_back", "form", "among"])]
     network_volumes: bool,
 

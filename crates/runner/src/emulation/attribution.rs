@@ -208,6 +208,10 @@ impl CapTable {
             CapStation::Network if group.kind == CapKind::Pool => {
                 paths.any(|path| path.pool.as_ref() == Some(&group.cap))
             }
+            CapStation::Network if group.kind == CapKind::PoolIops => {
+                let own = group.cap.strip_suffix(" iops").unwrap_or_default();
+                paths.any(|path| path.pool.as_deref() == Some(own))
+            }
             CapStation::Network => paths.any(|path| path.is_network),
         }
     }

@@ -29,7 +29,7 @@ fn with_ceiling(ceiling: Ceiling, clients: Vec<Client>) -> Design {
     let limit = Limit { per_s: 1 << 40, burst: None, origin: "a test".to_owned() };
     let backing = NetworkVolume {
         level: "Ultra".to_owned(),
-        quota: limit,
+        quota: Some(limit),
         ceiling,
         pool: None,
         transfer_bytes: 256 << 10,

@@ -94,6 +94,10 @@ impl Case {
             design.pools = vec![Pool {
                 name: "pool".to_owned(),
                 throughput: bytes(&mut dice),
+                iops: dice.happens(0.5).then(|| Limit {
+                    per_s: dice.size(1_000.0, 20_000.0) as u64,
+                    ..bytes(&mut dice)
+                }),
                 build: PoolBuild::default(),
             }];
             design.clients = clients(&mut dice);
@@ -251,7 +255,7 @@ fn network(dice: &mut Dice, mount: &str) -> Volume {
     };
     let backing = Backing::Network(NetworkVolume {
         level: "own".to_owned(),
-        quota: bytes(dice),
+        quota: Some(bytes(dice)),
         ceiling,
         pool: dice.happens(0.6).then_some(0),
         transfer_bytes: 256 << 10,

@@ -32,7 +32,7 @@ pub(crate) fn volume(mount: &str, bytes_per_s: u64, iops: Option<u64>) -> Volume
         capacity_bytes: 1 << 30,
         backing: Medium::Network(NetworkVolume {
             level: "Premium".to_owned(),
-            quota: limit(bytes_per_s),
+            quota: Some(limit(bytes_per_s)),
             ceiling: Ceiling { read_iops: iops, write_iops: iops, ..Ceiling::default() },
             pool: None,
             transfer_bytes: 256 << 10,

@@ -8,6 +8,7 @@ use plan::keys::Keys;
 
 use super::Ceiling;
 use super::parser::Parser;
+use super::service::{Service, Sized};
 
 /// Returns the ceilings of one volume: the published one, those that were measured, and in their
 /// place those that the design states.
@@ -18,26 +19,37 @@ pub(super) fn ceiling(
     parser: &mut Parser<'_, '_>,
 ) -> Ceiling {
     let edition = parser.edition;
-    let surfaces = edition.surfaces(kind);
+    let service = level.map_or(Service::AzureFiles, Service::of_level);
+    let surfaces = match service {
+        Service::AzureFiles => edition.surfaces(kind),
+        // No source has measured volumes of these.
+        Service::GoogleVolumes | Service::FsxOntap => Vec::new(),
+    };
     let chosen = mix(keys, &surfaces, parser);
-    let mut ceiling = published(edition, kind, level);
+    let mut ceiling = published(edition, service, kind, level);
     if let Some(chosen) = &chosen {
         measured(&mut ceiling, chosen, &surfaces);
     }
     state(&mut ceiling, keys, parser);
-    // Without a level all that can be said is that there is none.
-    if level.is_some() && chosen.is_some() {
+    // Without a level all that can be said is that there is none. Volumes of a file system have
+    // what that has, and no ceiling of their own.
+    if level.is_some() && chosen.is_some() && service != Service::FsxOntap {
         warn_unknown(&ceiling, kind, &keys.at, parser);
     }
     ceiling
 }
 
 /// Returns the published ceiling, that of both directions together.
-fn published(edition: &Edition, kind: VolumeKind, level: Option<&str>) -> Ceiling {
-    let scope = format!("volume.{}", kind.as_str());
+fn published(
+    edition: &Edition,
+    service: Service,
+    kind: VolumeKind,
+    level: Option<&str>,
+) -> Ceiling {
+    let scope = Sized::Volume(kind).scope(service);
     let of_level = level.map(|level| format!("throughput_max.{level}"));
-    let of_level = of_level.and_then(|parameter| edition.fact(&scope, &parameter));
-    let total = [edition.fact(&scope, "throughput_max"), of_level];
+    let of_level = of_level.and_then(|parameter| edition.fact(scope, &parameter));
+    let total = [edition.fact(scope, "throughput_max"), of_level];
     let total_bytes_per_s = total.into_iter().flatten().map(|figure| figure.per_s).min();
     Ceiling { total_bytes_per_s, ..Ceiling::default() }
 }

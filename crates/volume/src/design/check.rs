@@ -10,6 +10,7 @@ use plan::keys::Located;
 use super::Backing;
 use super::network::ParsedPool;
 use super::parser::{DiskUse, ParsedVolume, Parser};
+use super::service::Service;
 
 /// Checks one mount path and returns it without needless slashes.
 pub(super) fn mount(
@@ -90,9 +91,6 @@ pub(super) fn no_cache(uses: &[&DiskUse], parser: &mut Parser<'_, '_>) {
     }
 }
 
-/// The cloud whose network volumes the catalogue has: Azure NetApp Files.
-pub(super) const NETWORK_CLOUD: &str = "Azure";
-
 /// What is behind one machine is of its cloud. Without a machine of the catalogue, volumes of
 /// several clouds can only be meant to stand beside each other. `machine` is what network volumes
 /// are reached from, too, unless clients of their own do that.
@@ -106,10 +104,10 @@ pub(super) fn clouds(
         Some(disks) if disks.cloud.is_empty() => None,
         Some(disks) => Some((disks.name.clone(), disks.cloud.as_str(), &disks.at)),
         None if has_clients => None,
-        None => {
-            let name = format!("Azure NetApp Files, for `{}`,", volume.volume.mount);
-            Some((name, NETWORK_CLOUD, &volume.at))
-        }
+        None => volume.service.map(|service| {
+            let name = format!("{}, for `{}`,", service.title(), volume.volume.mount);
+            (name, service.cloud().as_str(), &volume.at)
+        }),
     });
     let found: Vec<_> = found.collect();
     let Some(machine) = machine else {
@@ -128,6 +126,27 @@ pub(super) fn clouds(
     }
 }
 
+/// Machines that reach network volumes are of the cloud that has them.
+pub(super) fn clients(
+    machines: &[Located<&catalog::Vm>],
+    volumes: &[ParsedVolume],
+    parser: &mut Parser<'_, '_>,
+) {
+    for (machine, at) in machines {
+        let is_other = |service: &Service| service.cloud().as_str() != machine.cloud();
+        let other = volumes.iter().filter_map(|volume| volume.service).find(is_other);
+        if let Some(service) = other {
+            let text = format!(
+                "network volumes are those of {}, and the machine {} is of {}",
+                service.title(),
+                machine.name,
+                machine.cloud()
+            );
+            parser.findings.error("other-cloud", at, text);
+        }
+    }
+}
+
 /// What a design has is of the cloud that it is to be built in.
 pub(super) fn cloud(
     (cloud, at): (Cloud, &Range<usize>),
@@ -135,9 +154,9 @@ pub(super) fn cloud(
     machine: Option<&catalog::Vm>,
     parser: &mut Parser<'_, '_>,
 ) {
-    let mut parts = volumes.iter().map(|volume| match &volume.disks {
-        Some(disks) => (disks.name.as_str(), disks.cloud.as_str()),
-        None => ("Azure NetApp Files", NETWORK_CLOUD),
+    let mut parts = volumes.iter().filter_map(|volume| match &volume.disks {
+        Some(disks) => Some((disks.name.as_str(), disks.cloud.as_str())),
+        None => volume.service.map(|service| (service.title(), service.cloud().as_str())),
     });
     let machine = machine.map(|machine| (machine.name.as_str(), machine.cloud()));
     let is_other = |(_, of): &(&str, &str)| !of.is_empty() && *of != cloud.as_str();

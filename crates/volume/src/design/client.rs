@@ -3,9 +3,9 @@
 use core::net::IpAddr;
 use core::ops::Range;
 
-use plan::keys::{Findings, Keys};
+use catalog::Vm as Size;
+use plan::keys::{Findings, Keys, Located};
 
-use super::check::NETWORK_CLOUD;
 use super::parser::{PARTS_MAX, Parser};
 use super::{Client, Design, service, vm};
 
@@ -16,12 +16,17 @@ const CONNECTIONS_MAX: u64 = 16;
 const SLOTS_DEFAULT: u64 = 128;
 
 /// Reads `[[client]]`.
-pub(super) fn clients(list: Vec<Keys<'_>>, parser: &mut Parser<'_, '_>) -> Vec<Client> {
+/// Returns them, and where each has which machine of the catalogue.
+pub(super) fn clients<'p>(
+    list: Vec<Keys<'_>>,
+    parser: &mut Parser<'p, '_>,
+) -> (Vec<Client>, Vec<Located<&'p Size>>) {
+    let mut machines = Vec::new();
     let mut clients: Vec<Client> = Vec::new();
     for mut keys in list {
         let at = keys.at.clone();
         let count = count(&mut keys, clients.len(), parser);
-        let client = client(keys, clients.len(), parser);
+        let client = client(keys, clients.len(), &mut machines, parser);
         if clients.iter().any(|known| known.name == client.name) {
             let text = format!("two clients are named `{}`", client.name);
             parser.findings.error("duplicate-name", &at, text);
@@ -46,7 +51,7 @@ pub(super) fn clients(list: Vec<Keys<'_>>, parser: &mut Parser<'_, '_>) -> Vec<C
             ..client.clone()
         }));
     }
-    clients
+    (clients, machines)
 }
 
 /// Reads how many equal clients a table stands for.
@@ -60,7 +65,12 @@ fn count(keys: &mut Keys<'_>, n_before: usize, parser: &mut Parser<'_, '_>) -> u
     count.clamp(1, most) as u16
 }
 
-fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client {
+fn client<'p>(
+    mut keys: Keys<'_>,
+    idx: usize,
+    machines: &mut Vec<Located<&'p Size>>,
+    parser: &mut Parser<'p, '_>,
+) -> Client {
     let findings = &mut *parser.findings;
     let name = keys.text("name", findings);
     let name = name.map_or(format!("client{}", idx + 1), |(name, _)| name.to_owned());
@@ -98,14 +108,7 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
     if let Some((size, at)) = size {
         let edition = parser.edition;
         if let Some(vm) = edition.vm(size) {
-            if vm.cloud() != NETWORK_CLOUD {
-                let text = format!(
-                    "network volumes are those of Azure NetApp Files, and the machine {} is of {}",
-                    vm.name,
-                    vm.cloud()
-                );
-                parser.findings.error("other-cloud", &at, text);
-            }
+            machines.push((vm, at.clone()));
             of_size.clone_from(&vm.name);
             let known = vm.egress().map(|figure| parser.limit(&vm.name, figure, None));
             if known.is_none() && egress.is_none() {

@@ -80,7 +80,8 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
         cache_latency,
         build: VolumeBuild { has_performance_plus, ..VolumeBuild::default() },
     };
-    Some(ParsedVolume { volume, mount_at: at.clone(), disks: Some(uses), pool: None, at })
+    let mount_at = at.clone();
+    Some(ParsedVolume { volume, mount_at, disks: Some(uses), service: None, pool: None, at })
 }
 
 /// Where a volume's disks come from.

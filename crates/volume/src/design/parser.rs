@@ -6,6 +6,7 @@ use catalog::{Edition, Exactness, Figure};
 use plan::Diagnostic;
 use plan::keys::{Findings, Keys};
 
+use super::service::Service;
 use super::{Burst, Latency, Limit, Volume};
 
 /// Code of the note that no host cache is stated.
@@ -66,6 +67,11 @@ impl<'p, 'a> Parser<'p, 'a> {
         findings: &'p mut Findings<'a>,
     ) -> Self {
         Parser { has_origins: false, ..Parser::again(edition, mb_bytes, findings) }
+    }
+
+    /// Returns the bytes of a published MB whose size the source does not state.
+    pub(super) fn mb_bytes(&self) -> u64 {
+        self.mb_bytes
     }
 
     /// Returns what a figure is in operations or bytes per second.
@@ -173,6 +179,8 @@ pub(super) struct ParsedVolume {
     pub(super) mount_at: Range<usize>,
     /// What it takes of a machine.
     pub(super) disks: Option<DiskUse>,
+    /// The file service that it is of.
+    pub(super) service: Option<Service>,
     /// What it takes of its pool: position, quota in bytes, throughput assigned by hand.
     pub(super) pool: Option<(u16, u64, Option<u64>)>,
     /// Where the volume's table stands.

@@ -166,7 +166,7 @@ fn read(
     let named = lists.vm.as_mut().and_then(|vm| vm.get("size")?.get_ref().as_str());
     parser.machine = named.and_then(|name| edition.vm(name));
     let pools = network::pools(lists.pools, &mut parser);
-    let clients = client::clients(lists.clients, &mut parser);
+    let (clients, machines) = client::clients(lists.clients, &mut parser);
     let mut parsed = Vec::new();
     for keys in lists.volumes {
         parsed.extend(volume(keys, &pools, &mut parser));
@@ -180,6 +180,7 @@ fn read(
     let vm = lists.vm.map(|keys| vm::vm(keys, &uses, has_network, &mut parser));
     let machine = vm.as_ref().and_then(|vm| parser.edition.vm(&vm.size));
     check::clouds(&parsed, !clients.is_empty(), machine, &mut parser);
+    check::clients(&machines, &parsed, &mut parser);
     if let Some((cloud, at)) = &cloud {
         check::cloud((*cloud, at), &parsed, machine, &mut parser);
     }

@@ -1,12 +1,112 @@
-//! What network volumes and pools may be, by service level: sizes, and throughput that follows from
-//! them. Figures are the catalogue's.
+//! What network volumes and pools may be, by file service and service level: sizes, and throughput
+//! that follows from them. Figures are the catalogue's.
 
 use std::ops::RangeInclusive;
 
-use catalog::{Edition, Figure, VolumeKind};
+use catalog::{Cloud, Edition, Figure, VolumeKind};
 
 /// The level whose throughput is bought apart from its size.
 pub const FLEXIBLE: &str = "flexible";
+
+/// A network file service, one of each cloud.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Service {
+    /// Azure NetApp Files: a level is bought by the pool, throughput follows from quotas or is
+    /// assigned by hand.
+    AzureFiles,
+    /// Google Cloud NetApp Volumes: the same, by quotas alone.
+    GoogleVolumes,
+    /// Amazon FSx for NetApp ONTAP: a file system is bought with capacity, throughput and
+    /// operations, which its volumes share.
+    FsxOntap,
+}
+
+impl Service {
+    /// All of them.
+    pub const ALL: [Service; 3] = units::all_of!(Service: AzureFiles, GoogleVolumes, FsxOntap);
+
+    /// Returns the service of a cloud.
+    pub fn of_cloud(cloud: Cloud) -> Self {
+        match cloud {
+            Cloud::Azure => Service::AzureFiles,
+            Cloud::Aws => Service::FsxOntap,
+            Cloud::Gcp => Service::GoogleVolumes,
+        }
+    }
+
+    /// Returns the service of a level, by the name that tables give it.
+    pub fn of_level(level: &str) -> Self {
+        let begins = |service: &Service| level.starts_with(service.level_prefix());
+        let named = [Service::GoogleVolumes, Service::FsxOntap].into_iter().find(begins);
+        named.unwrap_or(Service::AzureFiles)
+    }
+
+    /// Returns whose it is.
+    pub fn cloud(self) -> Cloud {
+        match self {
+            Service::AzureFiles => Cloud::Azure,
+            Service::GoogleVolumes => Cloud::Gcp,
+            Service::FsxOntap => Cloud::Aws,
+        }
+    }
+
+    /// Returns its full name.
+    pub fn title(self) -> &'static str {
+        match self {
+            Service::AzureFiles => "Azure NetApp Files",
+            Service::GoogleVolumes => "Google Cloud NetApp Volumes",
+            Service::FsxOntap => "Amazon FSx for NetApp ONTAP",
+        }
+    }
+
+    /// Says whether the throughput of its pools may be assigned to volumes by hand.
+    pub fn has_manual(self) -> bool {
+        self == Service::AzureFiles
+    }
+
+    /// Returns what the names of its levels begin with in tables.
+    fn level_prefix(self) -> &'static str {
+        match self {
+            Service::AzureFiles => "",
+            Service::GoogleVolumes => "volumes-",
+            Service::FsxOntap => "fsx-ontap-",
+        }
+    }
+}
+
+/// Returns a level as designs have it: `Premium`, `NetApp Volumes Premium`, `FSx for ONTAP
+/// Single-AZ gen1`.
+pub fn level_title(level: &str) -> String {
+    let service = Service::of_level(level);
+    let own = &level[service.level_prefix().len()..];
+    let mut letters = own.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    let own: String = first.into_iter().chain(letters).collect();
+    match service {
+        Service::AzureFiles => own,
+        Service::GoogleVolumes => format!("NetApp Volumes {own}"),
+        Service::FsxOntap => {
+            let own = own.replace("-az", "-AZ").replace("-gen", " gen");
+            format!("FSx for ONTAP {own}")
+        }
+    }
+}
+
+/// Finds a level by its name in tables or by its title; case does not count.
+pub fn level_of<'e>(edition: &'e Edition, text: &str) -> Option<&'e str> {
+    let is_it = |level: &&str| {
+        level.eq_ignore_ascii_case(text) || level_title(level).eq_ignore_ascii_case(text)
+    };
+    Service::ALL.into_iter().flat_map(|service| levels(edition, service)).find(is_it)
+}
+
+/// Returns the name under which the capacity of a level has its price.
+pub fn price_name(level: &str) -> String {
+    match Service::of_level(level) {
+        Service::AzureFiles | Service::GoogleVolumes => format!("netapp-{level}"),
+        Service::FsxOntap => level.to_owned(),
+    }
+}
 
 const TIB: f64 = (1_u64 << 40) as f64;
 
@@ -22,16 +122,25 @@ pub enum Sized {
 }
 
 impl Sized {
-    pub(crate) fn scope(self) -> &'static str {
-        match self {
-            Sized::Pool => "pool",
-            Sized::Volume(VolumeKind::Regular) => "volume.regular",
-            Sized::Volume(VolumeKind::Large) => "volume.large",
+    pub(crate) fn scope(self, service: Service) -> &'static str {
+        match (service, self) {
+            (Service::AzureFiles, Sized::Pool) => "pool",
+            (Service::AzureFiles, Sized::Volume(VolumeKind::Regular)) => "volume.regular",
+            (Service::AzureFiles, Sized::Volume(VolumeKind::Large)) => "volume.large",
+            (Service::GoogleVolumes, Sized::Pool) => "volumes.pool",
+            (Service::GoogleVolumes, Sized::Volume(VolumeKind::Regular)) => {
+                "volumes.volume.regular"
+            }
+            (Service::GoogleVolumes, Sized::Volume(VolumeKind::Large)) => "volumes.volume.large",
+            (Service::FsxOntap, Sized::Pool) => "fsx-ontap.ssd",
+            (Service::FsxOntap, Sized::Volume(VolumeKind::Regular)) => "fsx-ontap.volume.regular",
+            (Service::FsxOntap, Sized::Volume(VolumeKind::Large)) => "fsx-ontap.volume.large",
         }
     }
 
-    pub(crate) fn about(self) -> &'static str {
+    pub(crate) fn about(self, service: Service) -> &'static str {
         match self {
+            Sized::Pool if service == Service::FsxOntap => "a file system",
             Sized::Pool => "a pool",
             Sized::Volume(VolumeKind::Regular) => "a regular volume",
             Sized::Volume(VolumeKind::Large) => "a large volume",
@@ -39,17 +148,23 @@ impl Sized {
     }
 }
 
-/// Returns the names of the levels, in small letters: those with throughput by size, lowest first
-/// as the tables have them, then the one whose throughput is bought apart.
-pub fn levels(edition: &Edition) -> Vec<&str> {
+/// Returns the names of a service's levels, in small letters: those with throughput by size,
+/// lowest first as the tables have them, then the one whose throughput is bought apart.
+pub fn levels(edition: &Edition, service: Service) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    let of_level = |scope| str::strip_prefix(scope, "level.");
     for fact in edition.network_volumes() {
-        if let Some(name) = of_level(&fact.scope).filter(|name| !names.contains(name)) {
+        let Some(name) = fact.scope.strip_prefix("level.") else { continue };
+        if Service::of_level(name) == service && !names.contains(&name) {
             names.push(name);
         }
     }
     names
+}
+
+/// Says whether a service has volumes of a kind: large ones where a source gives their size.
+pub fn has_kind(edition: &Edition, service: Service, kind: VolumeKind) -> bool {
+    let scope = Sized::Volume(kind).scope(service);
+    kind == VolumeKind::Regular || edition.fact(scope, "size_min").is_some()
 }
 
 /// Returns what a size has at a level, bytes per second, at least 1; `None` where throughput does
@@ -65,8 +180,8 @@ pub(super) fn times(figure: &Figure, bytes: u64) -> u64 {
 }
 
 /// Returns the smallest and the largest size, bytes.
-pub fn sizes(edition: &Edition, what: Sized) -> RangeInclusive<u64> {
-    let fact = |parameter| edition.fact(what.scope(), parameter).map(|figure| figure.per_s);
+pub fn sizes(edition: &Edition, service: Service, what: Sized) -> RangeInclusive<u64> {
+    let fact = |parameter| edition.fact(what.scope(service), parameter).map(|it| it.per_s);
     fact("size_min").unwrap_or(1)..=fact("size_max").unwrap_or(u64::MAX >> 1)
 }
 
@@ -82,6 +197,45 @@ pub fn flexible_throughput(edition: &Edition, pool_bytes: u64) -> Option<RangeIn
     let least = edition.fact("level.flexible", "throughput_min")?.per_s;
     let most = edition.fact("level.flexible", "throughput_max_per_tib")?;
     Some(least..=times(most, pool_bytes).max(least))
+}
+
+/// A pair of file servers as it is sold, with what it carries.
+#[derive(Clone, Copy, Debug)]
+pub struct FileServer<'e> {
+    /// Throughput under which it is sold, MB/s.
+    pub throughput_mb_s: u64,
+    /// What its network and its disks both carry, without bursts.
+    pub throughput: &'e Figure,
+    /// Operations per second that it passes to its disks, without bursts.
+    pub iops: &'e Figure,
+}
+
+/// Returns the file servers that a level of [`Service::FsxOntap`] is sold with, the smallest first,
+/// as far as their limits are known.
+pub fn file_servers<'e>(edition: &'e Edition, level: &str) -> Vec<FileServer<'e>> {
+    let generation = level.rsplit('-').next().unwrap_or_default();
+    let prefix = format!("fsx-ontap-{generation}.throughput.");
+    let mut found: Vec<FileServer<'e>> = Vec::new();
+    for fact in edition.network_volumes().iter().filter(|fact| fact.parameter == "disk_iops") {
+        let sold = fact.scope.strip_prefix(&prefix).and_then(|text| text.parse().ok());
+        let of = |parameter| edition.fact(&fact.scope, parameter);
+        let both = of("network_throughput").zip(of("disk_throughput"));
+        let Some((throughput_mb_s, (network, disks))) = sold.zip(both) else { continue };
+        let throughput = if network.per_s < disks.per_s { network } else { disks };
+        found.push(FileServer { throughput_mb_s, throughput, iops: &fact.figure });
+    }
+    found.sort_by_key(|server| server.throughput_mb_s);
+    found.dedup_by_key(|server| server.throughput_mb_s);
+    found
+}
+
+/// Returns how many operations per second a file system of so many GiB may be bought with: from
+/// what comes with its capacity. `None` where no source says.
+pub fn provisioned_iops(edition: &Edition, gib: u64) -> Option<RangeInclusive<u64>> {
+    let fact = |parameter| edition.fact("fsx-ontap.ssd", parameter).map(|figure| figure.value);
+    let (per_gib, most) = (fact("iops_per_gib")?, fact("iops_max")?);
+    let included = (per_gib * gib as f64).min(most);
+    Some(included.ceil() as u64..=most as u64)
 }
 
 /// Returns the most connections of one mount (`nconnect`); `None` where no source says.
@@ -106,7 +260,38 @@ mod tests {
         assert_eq!(mib_s("premium", 2048), Some(128.0));
         assert_eq!(mib_s("ultra", 100), Some(12.5));
         assert_eq!(mib_s(FLEXIBLE, 1024), None);
-        assert_eq!(levels(current()), ["standard", "premium", "ultra", FLEXIBLE]);
+        assert_eq!(mib_s("volumes-premium", 2048), Some(128.0));
+        let azure = levels(current(), Service::AzureFiles);
+        assert_eq!(azure, ["standard", "premium", "ultra", FLEXIBLE]);
+    }
+
+    #[test]
+    fn a_level_is_found_by_its_name_and_by_its_title() {
+        for (level, title) in [
+            ("premium", "Premium"),
+            ("volumes-premium", "NetApp Volumes Premium"),
+            ("fsx-ontap-single-az-gen1", "FSx for ONTAP Single-AZ gen1"),
+        ] {
+            assert_eq!(level_title(level), title);
+            assert_eq!(level_of(current(), &title.to_uppercase()), Some(level));
+            assert_eq!(level_of(current(), level), Some(level));
+        }
+        assert_eq!(level_of(current(), "volumes"), None);
+    }
+
+    #[test]
+    fn file_servers_carry_what_is_published_of_the_first_generation() {
+        let all = file_servers(current(), "fsx-ontap-multi-az-gen1");
+        let figures = |server: &FileServer<'_>| {
+            (server.throughput_mb_s, server.throughput.per_s / 1_000_000, server.iops.per_s)
+        };
+        let all: Vec<_> = all.iter().map(figures).collect();
+        assert_eq!(all.first(), Some(&(128, 128, 6_000)));
+        assert_eq!(all.last(), Some(&(2048, 2048, 80_000)));
+        assert_eq!(all.len(), 5);
+        assert!(file_servers(current(), "fsx-ontap-multi-az-gen2").is_empty());
+        assert_eq!(provisioned_iops(current(), 1024), Some(3_072..=160_000));
+        assert_eq!(provisioned_iops(current(), 100_000), Some(160_000..=160_000));
     }
 
     #[test]

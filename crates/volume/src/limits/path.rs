@@ -245,11 +245,13 @@ fn of_network(
     let writes = 1.0 - reads;
     let calls = network::calls(load.size_bytes, u64::from(network.transfer_bytes)) as f64;
     let scope = Scope::Volume(volume_idx);
-    list.put((CapKind::VolumeQuota, scope), &network.level, 1.0, Some(&network.quota), size);
+    list.put((CapKind::VolumeQuota, scope), &network.level, 1.0, network.quota.as_ref(), size);
     if let Some(idx) = network.pool
         && let Some(pool) = design.pools.get(usize::from(idx))
     {
-        list.put((CapKind::Pool, Scope::Pool(idx)), &pool.name, 1.0, Some(&pool.throughput), size);
+        let scope = Scope::Pool(idx);
+        list.put((CapKind::Pool, scope), &pool.name, 1.0, Some(&pool.throughput), size);
+        list.put((CapKind::PoolIops, scope), &pool.name, 1.0, pool.iops.as_ref(), calls);
     }
     let ceiling = &network.ceiling;
     let mut measured = |kind: CapKind, name: &str, origin: &str, per_s: f64, per_io: f64| {

@@ -251,7 +251,7 @@ impl Tries<'_> {
                 self.machine(kind);
             }
             CapKind::VolumeQuota => self.quota(),
-            CapKind::Pool => self.pool(),
+            CapKind::Pool | CapKind::PoolIops => self.pool(),
             CapKind::VolumeIops | CapKind::VolumeCeiling => self.second_volume(),
             CapKind::VmEgress => self.egress(),
             CapKind::NfsSlots => self.slots(),
@@ -617,13 +617,16 @@ impl Tries<'_> {
     /// clients only.
     fn second_volume(&mut self) {
         let Some(network) = self.network() else { return };
-        let is_without_room = |idx| self.pool_free(idx) < network.quota.per_s;
+        let own = network.quota.as_ref().map_or(0, |quota| quota.per_s);
+        let is_without_room = |idx| self.pool_free(idx) < own;
         if network.pool.is_some_and(is_without_room) {
             return;
         }
         let mut design = self.with_network(|network| {
             let twice = |value: &mut Option<u64>| *value = value.map(|value| value * 2);
-            network.quota.per_s *= 2;
+            if let Some(quota) = &mut network.quota {
+                quota.per_s *= 2;
+            }
             twice(&mut network.ceiling.read_iops);
             twice(&mut network.ceiling.write_iops);
             twice(&mut network.ceiling.read_bytes_per_s);

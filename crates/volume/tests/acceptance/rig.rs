@@ -279,7 +279,7 @@ pub(crate) fn network(quota_bytes_per_s: f64, ceiling: Ceiling, pool: Option<u16
     Volume {
         backing: Backing::Network(NetworkVolume {
             level: "case".to_owned(),
-            quota: limit(quota_bytes_per_s).expect("a quota"),
+            quota: limit(quota_bytes_per_s),
             ceiling,
             pool,
             transfer_bytes: 256 << 10,

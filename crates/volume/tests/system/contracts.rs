@@ -102,7 +102,7 @@ fn a_design_names_what_is_there() {
             built(&|data, _| {
                 data.backing = Backing::Network(NetworkVolume {
                     level: "own".to_owned(),
-                    quota: limit(1 << 20),
+                    quota: Some(limit(1 << 20)),
                     ceiling: volume::design::Ceiling::default(),
                     pool: Some(0),
                     transfer_bytes: 1 << 20,

@@ -8,7 +8,7 @@ fn network(quota: u64, ceiling: Ceiling) -> Volume {
     Volume {
         backing: Backing::Network(NetworkVolume {
             level: "Premium".to_owned(),
-            quota: limit(quota),
+            quota: Some(limit(quota)),
             ceiling,
             pool: None,
             transfer_bytes: 256 << 10,
@@ -183,7 +183,12 @@ fn the_volumes_of_a_pool_share_it() {
     });
     let mut design = design(None, volumes.collect());
     let throughput = limit(1_280 * MIB);
-    design.pools = vec![Pool { name: "pool1".to_owned(), throughput, build: PoolBuild::default() }];
+    design.pools = vec![Pool {
+        name: "pool1".to_owned(),
+        throughput,
+        iops: None,
+        build: PoolBuild::default(),
+    }];
     let load = |volume| Load { volume, ..Load::reads(256, 64 * KIB) };
     let run = |loads: &[Load]| {
         let outcomes = run_from(&mut system(&design), loads, 0, S, 2 * S);

@@ -53,7 +53,7 @@ fn network(mount: &str, iops: u64) -> volume::design::Volume {
     let quota = limit(iops * 40_000);
     let network = NetworkVolume {
         level: "any".to_owned(),
-        quota,
+        quota: Some(quota),
         ceiling,
         pool: None,
         transfer_bytes: 65_536,
@@ -295,7 +295,7 @@ fn altered(design: &Design, factor: u64, mode: CacheMode) -> Design {
                 disk.cap.iops = Some(limit(500 * factor));
                 disk.cap.bytes = None;
             }),
-            Backing::Network(network) => network.quota = limit(1_000_000 * factor),
+            Backing::Network(network) => network.quota = Some(limit(1_000_000 * factor)),
         }
     }
     other.clients[0].connections = factor as u16;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use ::catalog::{Edition, Exactness, Figure, Item, Part, Unit};
 use units::format_count;
+use volume::design::service::{self, Service};
 
 use super::{CatalogChoice, OWN_MACHINE, json, prices, text};
 use crate::exit::{Exit, Failure};
@@ -129,7 +130,7 @@ fn page(item: &Item, edition: &Edition) -> String {
 }
 
 /// Words of an item that are shown, with their labels.
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 11] = [
     ("host cache", "cache"),
     ("processors", "arch"),
     ("interface", "interface"),
@@ -229,7 +230,8 @@ fn priced(edition: &Edition, name: &str) -> Option<String> {
 
 /// Shows a service level of network volumes.
 fn level(edition: &Edition, name: &str) -> Option<String> {
-    let scope = format!("level.{}", name.to_lowercase());
+    let level = service::level_of(edition, name)?;
+    let scope = format!("level.{level}");
     let facts: Vec<_> =
         edition.network_volumes().iter().filter(|fact| fact.scope == scope).collect();
     if facts.is_empty() {
@@ -244,11 +246,15 @@ fn level(edition: &Edition, name: &str) -> Option<String> {
         }
         text::collect(&mut known, vec![&fact.figure.source]);
     }
-    let priced = format!("netapp-{}", name.to_lowercase());
+    let priced = service::price_name(level);
     let prices = edition.prices_of(&priced);
     let prices = prices::page(prices, false, &mut known);
     if !prices.is_empty() {
-        let _ = write!(page, "\nprices, of the capacity of the pool\n{prices}");
+        let of = match Service::of_level(level) {
+            Service::AzureFiles | Service::GoogleVolumes => ", of the capacity of the pool",
+            Service::FsxOntap => ", of the parts of a file system",
+        };
+        let _ = write!(page, "\nprices{of}\n{prices}");
     }
     let _ = write!(page, "\n{}", text::sources(&known));
     Some(page)

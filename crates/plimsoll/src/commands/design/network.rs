@@ -9,6 +9,7 @@ use ::design::netapp::{
 use ::design::{Market, SearchInput, judge, promises};
 use serde_json::{Value, json};
 use units::format_count;
+use volume::design::service::Service;
 
 use super::form::Form;
 use super::json::{self, SCHEMA, put_place};
@@ -98,7 +99,6 @@ fn check(args: &Args) -> Result<(), Failure> {
 fn wrong(error: &NetworkError) -> Failure {
     let failure = Failure::wrong_use(error.to_string());
     match error {
-        NetworkError::OtherCloud { .. } => failure.hint("`--cloud azure`"),
         NetworkError::TooManyVolumes { .. } => {
             failure.hint("write the needs in several files, one for each group of volumes")
         }
@@ -129,7 +129,13 @@ fn file(answer: &NetworkAnswer<'_>, asked: &SearchInput, ranked: &Ranked) -> Str
 
 /// Prints what a design is made of, on one line.
 pub(super) fn made_of(ranked: &Ranked) -> String {
-    let pool = |pool: &netapp::ChosenPool| format!("{} TiB of {}", pool.size_tib, pool.title());
+    let pool = |pool: &netapp::ChosenPool| match pool.file_server {
+        Some(server) => {
+            let mb_s = format_count(server.throughput_mb_s);
+            format!("{} of {} with {mb_s} MB/s", pool.size(), pool.title())
+        }
+        None => format!("{} of {}", pool.size(), pool.title()),
+    };
     let pools: Vec<String> = ranked.pools.iter().map(pool).collect();
     let machine = ranked.machine.trim_start_matches("Standard_");
     format!("{} and {} x {machine}", pools.join(" and "), ranked.n_machines)
@@ -163,18 +169,7 @@ fn design(asked: &SearchInput, answer: &NetworkAnswer<'_>, idx: usize, ranked: &
     let title = format!("{}: {machines}, nconnect={}", price(ranked.price), ranked.connections);
     let mut text = fill(&format!("{:>3}  ", idx + 1), &title, COLUMNS);
     for pool in &ranked.pools {
-        let qos = match pool.qos {
-            Qos::Auto => "throughput by quota",
-            Qos::Manual => "throughput by hand",
-        };
-        let bought = pool.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", format_count(mib_s)));
-        let line = format!(
-            "{} pool of {} TiB, {qos}{}: {}",
-            pool.title(),
-            format_count(pool.size_tib),
-            bought.unwrap_or_default(),
-            price(pool.price)
-        );
+        let line = format!("{}: {}", pool_text(pool), price(pool.price));
         text.push_str(&fill("     ", &line, COLUMNS));
     }
     for (volume, chosen) in asked.need.volumes.iter().zip(&ranked.volumes) {
@@ -193,6 +188,26 @@ fn design(asked: &SearchInput, answer: &NetworkAnswer<'_>, idx: usize, ranked: &
     let binds = parsed.map(|design| binds(&judge(&design, &asked.need)));
     text.push_str(&fill("     ", &binds.unwrap_or_default(), COLUMNS));
     text
+}
+
+/// Says what is bought of a pool or file system.
+fn pool_text(pool: &netapp::ChosenPool) -> String {
+    let qos = match pool.qos {
+        Qos::Auto => "throughput by quota",
+        Qos::Manual => "throughput by hand",
+        Qos::Shared => "shared by its volumes",
+    };
+    if let Some(server) = pool.file_server {
+        return format!(
+            "{} file system of {} SSD, {} MB/s, {} IOPS, {qos}",
+            pool.title(),
+            pool.size(),
+            format_count(server.throughput_mb_s),
+            format_count(server.iops)
+        );
+    }
+    let bought = pool.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", format_count(mib_s)));
+    format!("{} pool of {}, {qos}{}", pool.title(), pool.size(), bought.unwrap_or_default())
 }
 
 fn nothing(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
@@ -239,8 +254,48 @@ fn notes(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let service = Service::of_cloud(answer.market.terms.cloud);
+    notes.extend(of_service(service).iter().map(|note| (*note).to_owned()));
+    let pools = answer.found.designs.iter().flat_map(|ranked| &ranked.pools);
+    let mut unpriced: Vec<String> =
+        pools.filter(|pool| pool.price.is_unpriced).map(netapp::ChosenPool::title).collect();
+    unpriced.sort();
+    unpriced.dedup();
+    if !unpriced.is_empty() && service != Service::AzureFiles {
+        notes.push(format!(
+            "no price is known of {}: designs with it stand last; `plimsoll catalog price` says \
+             where there is one",
+            unpriced.join(", ")
+        ));
+    }
     notes
 }
+
+/// Returns what the catalogue cannot say of a file service.
+fn of_service(service: Service) -> &'static [&'static str] {
+    match service {
+        Service::AzureFiles => &[],
+        Service::GoogleVolumes => &[
+            "how many operations a volume of NetApp Volumes carries is not published: every such \
+             design is marked",
+            "not searched of NetApp Volumes: Flex pools, whose prices are unknown, large volumes, \
+             and pools of more than 200 TiB",
+            CLIENT_NOTE,
+        ],
+        Service::FsxOntap => &[
+            "FSx for ONTAP counts with the sustained limits of first-generation file servers of \
+             2022, without bursts and their caches; the limits of 4,096 MB/s and of the second \
+             generation are unknown, and these are not searched",
+            "all data of FSx for ONTAP is put on SSD: what of it may lie in the capacity pool \
+             tier, whose requests are billed, the needs do not say",
+            CLIENT_NOTE,
+        ],
+    }
+}
+
+/// Where the limits of clients come from.
+const CLIENT_NOTE: &str = "connections and calls in flight are limited as is published for Azure \
+                           NetApp Files, whose servers run ONTAP as well";
 
 /// Returns why a design is chosen, and why not a cheaper one.
 fn explained(
@@ -291,7 +346,11 @@ fn one_as_json(asked: &SearchInput, answer: &NetworkAnswer<'_>, ranked: &Ranked)
         json!({
             "level": pool.title(),
             "qos": pool.qos.as_str(),
-            "size_tib": pool.size_tib,
+            "size_tib": pool.file_server.is_none().then_some(pool.size_gib / 1024),
+            "size_gib": pool.size_gib,
+            "file_server": pool.file_server.map(|it| {
+                json!({"throughput_mb_s": it.throughput_mb_s, "iops": it.iops})
+            }),
             "throughput_mib_s": pool.throughput_mib_s,
             "price": json::price(pool.price),
         })

@@ -116,7 +116,7 @@ fn of_disks(parts: &mut Vec<String>, old: &Stripe, new: &Stripe) {
 
 fn of_network(parts: &mut Vec<String>, old: &NetworkVolume, new: &NetworkVolume) {
     from_to(parts, "", old.level.clone(), new.level.clone());
-    from_to(parts, "", rate(Some(&old.quota)), rate(Some(&new.quota)));
+    from_to(parts, "", rate(old.quota.as_ref()), rate(new.quota.as_ref()));
 }
 
 fn of_cap(parts: &mut Vec<String>, what: &str, old: &Cap, new: &Cap) {

@@ -322,7 +322,9 @@ mod tests {
             let (design, findings) = volume::design::parse(text);
             let design = design.unwrap_or_else(|| panic!("{findings:?}"));
             let quota = |volume: &volume::design::Volume| match &volume.backing {
-                volume::design::Backing::Network(volume) => volume.quota.per_s >> 20,
+                volume::design::Backing::Network(volume) => {
+                    volume.quota.as_ref().map_or(0, |quota| quota.per_s >> 20)
+                }
                 volume::design::Backing::Disks(_) => 0,
             };
             design.volumes.iter().map(quota).collect()

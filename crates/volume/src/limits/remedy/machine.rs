@@ -96,6 +96,7 @@ fn figure_mut(vm: &mut Vm, kind: CapKind) -> Option<(&'static str, &mut Limit)> 
         | CapKind::VolumeIops
         | CapKind::VolumeCeiling
         | CapKind::Pool
+        | CapKind::PoolIops
         | CapKind::NfsSlots => return None,
     };
     limit.as_mut().map(|limit| (key, limit))

@@ -1,7 +1,12 @@
 //! More throughput for a network volume: of its quota, its pool or a higher level.
 
+use catalog::{Edition, VolumeKind};
+
 use super::{Change, Tries};
-use crate::design::{BY_HAND, Backing, Design, NetworkVolume};
+use crate::design::service::{self, FileServer, Service, Sized};
+use crate::design::{
+    BY_HAND, Backing, BoughtFileServer, Design, NetworkVolume, file_server_limits,
+};
 
 /// Least that a volume is left with when another takes from it, bytes per second: what can be
 /// assigned at least.
@@ -61,9 +66,10 @@ impl Tries<'_> {
     /// Tries so much more throughput of the volume that the need is met, or the next cap reached.
     pub(super) fn quota(&mut self) {
         let Some(network) = self.network() else { return };
+        let Some(quota) = &network.quota else { return };
         let scale = Scale {
-            is_by_hand: network.quota.origin == BY_HAND,
-            per_s: network.quota.per_s,
+            is_by_hand: quota.origin == BY_HAND,
+            per_s: quota.per_s,
             capacity_bytes: self.volume().capacity_bytes,
         };
         match network.pool {
@@ -76,6 +82,9 @@ impl Tries<'_> {
     pub(super) fn pool(&mut self) {
         let Some(idx) = self.network().and_then(|network| network.pool) else { return };
         let Some(pool) = self.design.pools.get(usize::from(idx)) else { return };
+        if let Some(bought) = pool.build.file_server {
+            return self.file_system(usize::from(idx), bought);
+        }
         let now = pool.throughput.per_s / MIB;
         self.keep_least_number((now, now.max(1) * TIMES_MAX), self.wanted(), |tries, mib_s| {
             let mut design = tries.design.clone();
@@ -84,9 +93,45 @@ impl Tries<'_> {
         });
     }
 
+    /// Tries more operations of a file system's disks, and its file servers that carry more.
+    fn file_system(&mut self, idx: usize, bought: BoughtFileServer) {
+        let (design, mb_bytes) = (self.design, self.design.mb_bytes);
+        let Some(edition) = design.rows() else { return };
+        let build = &design.pools[idx].build;
+        let Some(level) = service::level_of(edition, &build.level) else { return };
+        let servers = service::file_servers(edition, level);
+        let with = |server: &FileServer<'_>, iops: u64| {
+            let mut design = design.clone();
+            let pool = &mut design.pools[idx];
+            let whose = format!("{}, {} MB/s", pool.build.level, server.throughput_mb_s);
+            let limits = file_server_limits(edition, mb_bytes, server, iops, &whose);
+            pool.throughput = limits.0;
+            pool.iops = Some(limits.1);
+            let throughput_mb_s = server.throughput_mb_s;
+            pool.build.file_server = Some(BoughtFileServer { throughput_mb_s, iops });
+            design
+        };
+        let own = servers.iter().find(|it| it.throughput_mb_s == bought.throughput_mb_s);
+        if let Some(server) = own {
+            let range = (bought.iops, server.iops.per_s);
+            self.keep_least_number(range, self.wanted(), |tries, iops| {
+                let change = format!("{} IOPS provisioned", units::format_count(iops));
+                Some((change, with(server, iops), tries.flows.to_vec()))
+            });
+        }
+        let larger = servers.iter().filter(|it| it.throughput_mb_s > bought.throughput_mb_s);
+        let changes = larger.map(|server| {
+            let change = format!("file servers of {} MB/s", server.throughput_mb_s);
+            (change, with(server, bought.iops))
+        });
+        let changes: Vec<Change> = changes.collect();
+        self.keep_least(changes);
+    }
+
     /// Returns what a pool has that none of its volumes was given, bytes per second.
     pub(super) fn pool_free(&self, idx: u16) -> u64 {
-        let of_pool = self.in_pool(idx).map(|(_, network)| network.quota.per_s);
+        let of_pool = self.in_pool(idx).filter_map(|(_, network)| network.quota.as_ref());
+        let of_pool = of_pool.map(|quota| quota.per_s);
         let pool = self.design.pools.get(usize::from(idx));
         pool.map_or(0, |pool| pool.throughput.per_s).saturating_sub(of_pool.sum())
     }
@@ -106,7 +151,7 @@ impl Tries<'_> {
         // In a pool that is as large as it takes.
         let grown = |tries: &Self, number: u64| {
             let per_s = scale.per_s(number);
-            let mut design = tries.with_network(|network| network.quota.per_s = per_s);
+            let mut design = tries.with_quota(|_| per_s);
             let pool = &mut design.pools[usize::from(idx)].throughput;
             pool.per_s += per_s.saturating_sub(has);
             let (all, own) = (rate(pool.per_s), rate(per_s));
@@ -119,7 +164,7 @@ impl Tries<'_> {
         let given = wanted.min(fits);
         if given > now {
             let all = if given < wanted { ", all that its pool has free" } else { "" };
-            let design = self.with_network(|network| network.quota.per_s = scale.per_s(given));
+            let design = self.with_quota(|_| scale.per_s(given));
             self.keep(format!("{}{all}", scale.words(given)), design);
         }
         if wanted <= fits {
@@ -131,7 +176,7 @@ impl Tries<'_> {
             let mut givers: Vec<(usize, u64)> = self
                 .in_pool(idx)
                 .filter(|(position, _)| *position != own)
-                .map(|(position, other)| (position, other.quota.per_s))
+                .filter_map(|(position, other)| Some((position, other.quota.as_ref()?.per_s)))
                 .collect();
             givers.sort_by_key(|(_, per_s)| std::cmp::Reverse(*per_s));
             let wanted = scale.per_s(wanted);
@@ -147,34 +192,43 @@ impl Tries<'_> {
     /// Returns the design with throughput taken from another volume of the pool.
     fn taken(&self, (position, has): (usize, u64), missing: u64, wanted: u64) -> Change {
         let moved = missing.min(has.saturating_sub(LEFT_MIN));
-        let mut design =
-            self.with_network(|network| network.quota.per_s = wanted - (missing - moved));
-        if let Backing::Network(giver) = &mut design.volumes[position].backing {
-            giver.quota.per_s -= moved;
+        let mut design = self.with_quota(|_| wanted - (missing - moved));
+        if let Backing::Network(giver) = &mut design.volumes[position].backing
+            && let Some(quota) = &mut giver.quota
+        {
+            quota.per_s -= moved;
         }
         (format!("{} taken from {}", rate(moved), design.volumes[position].mount), design)
     }
 
+    /// Returns the design with another throughput of the volume, made of the one that it has.
+    fn with_quota(&self, change: impl FnOnce(u64) -> u64) -> Design {
+        self.with_network(|network| {
+            if let Some(quota) = &mut network.quota {
+                quota.per_s = change(quota.per_s);
+            }
+        })
+    }
+
     fn quota_alone(&mut self, network: &NetworkVolume, scale: Scale) {
-        let most = size_max(self.design, scale.capacity_bytes) / GIB;
+        let most = size_max(self.design, network, scale.capacity_bytes) / GIB;
         let now = scale.now();
         let range = (now, most.min(now.max(1).saturating_mul(TIMES_MAX)));
         self.keep_least_number(range, self.wanted(), |tries, number| {
-            let mut design =
-                tries.with_network(|network| network.quota.per_s = scale.per_s(number));
+            let mut design = tries.with_quota(|_| scale.per_s(number));
             if !scale.is_by_hand {
                 design.volumes[tries.volume_idx()].capacity_bytes = number * GIB;
             }
             Some((scale.words(number), design, tries.flows.to_vec()))
         });
-        let levels = higher_levels(self.design, &network.level).into_iter();
+        let levels = higher_levels(self.design, network).into_iter();
         let changes: Vec<Change> = levels
             .map(|(level, ratio)| {
-                let raise = |network: &mut NetworkVolume| {
-                    network.quota.per_s = (network.quota.per_s as f64 * ratio) as u64;
+                let mut design = self.with_quota(|per_s| (per_s as f64 * ratio) as u64);
+                if let Backing::Network(network) = &mut design.volumes[self.volume_idx()].backing {
                     network.level.clone_from(&level);
-                };
-                (format!("level {level}"), self.with_network(raise))
+                }
+                (format!("level {level}"), design)
             })
             .collect();
         self.keep_least(changes);
@@ -186,28 +240,31 @@ fn rate(bytes_per_s: u64) -> String {
 }
 
 /// Returns how large a volume of such a size may become without being of another kind.
-fn size_max(design: &Design, capacity_bytes: u64) -> u64 {
+fn size_max(design: &Design, network: &NetworkVolume, capacity_bytes: u64) -> u64 {
     let Some(edition) = design.rows() else { return u64::MAX };
-    let of = |scope| edition.fact(scope, "size_max").map_or(u64::MAX, |figure| figure.per_s);
-    let regular = of("volume.regular");
-    if capacity_bytes <= regular { regular } else { of("volume.large") }
+    let service = service_of(edition, network);
+    let of = |kind| *service::sizes(edition, service, Sized::Volume(kind)).end();
+    let regular = of(VolumeKind::Regular);
+    if capacity_bytes <= regular { regular } else { of(VolumeKind::Large) }
+}
+
+fn service_of(edition: &Edition, network: &NetworkVolume) -> Service {
+    let level = service::level_of(edition, &network.level);
+    level.map_or(Service::AzureFiles, Service::of_level)
 }
 
 /// Returns the higher service levels, lowest first, and how much more each gives.
-fn higher_levels(design: &Design, level: &str) -> Vec<(String, f64)> {
+fn higher_levels(design: &Design, network: &NetworkVolume) -> Vec<(String, f64)> {
     let Some(edition) = design.rows() else { return Vec::new() };
-    let known = edition.levels().find(|(known, _)| known.eq_ignore_ascii_case(level));
-    let Some(own) = known.map(|(_, figure)| figure.value) else { return Vec::new() };
-    let titled = |name: &str| {
-        let mut title = name.to_owned();
-        if let Some(first) = title.get_mut(..1) {
-            first.make_ascii_uppercase();
-        }
-        title
-    };
-    let ratio = |(name, figure): (&str, &catalog::Figure)| (titled(name), figure.value / own);
+    let service = service_of(edition, network);
+    let of_service = || edition.levels().filter(|(level, _)| Service::of_level(level) == service);
+    let own = service::level_of(edition, &network.level);
+    let own = of_service().find(|(level, _)| Some(*level) == own);
+    let Some(own) = own.map(|(_, figure)| figure.value) else { return Vec::new() };
+    let ratio =
+        |(name, figure): (&str, &catalog::Figure)| (service::level_title(name), figure.value / own);
     let mut higher: Vec<(String, f64)> =
-        edition.levels().map(ratio).filter(|(_, ratio)| *ratio > 1.0).collect();
+        of_service().map(ratio).filter(|(_, ratio)| *ratio > 1.0).collect();
     higher.sort_by(|a, b| a.1.total_cmp(&b.1));
     higher
 }

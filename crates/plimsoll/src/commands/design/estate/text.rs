@@ -258,8 +258,7 @@ fn miss(server: &Server) -> String {
             NearestDesign::Disks(
                 Nearest::Part { .. } | Nearest::Machine { .. } | Nearest::Nothing,
             )
-            | NearestDesign::Network(None)
-            | NearestDesign::OtherCloud => 0.0,
+            | NearestDesign::Network(None) => 0.0,
         },
         CloudResult::Carried { .. } => 1.0,
     };
@@ -296,9 +295,6 @@ pub(super) fn short(nearest: &NearestDesign, why: Option<&Rejection>) -> String 
             "no network volume has the capacity or the latency, or no machine \
                                 the processors or memory, that are asked"
                 .to_owned()
-        }
-        NearestDesign::OtherCloud => {
-            "network volumes are searched of Azure NetApp Files only".to_owned()
         }
     }
 }
