@@ -126,6 +126,8 @@ impl Disk {
         iops_min
         /// Most operations per second that can be chosen.
         iops_max
+        /// The same on machines of AWS that are not built on Nitro, where that is less.
+        iops_max_without_nitro
         /// Bytes per second without paying for more.
         throughput_base
         /// Least throughput that can be chosen.
@@ -144,6 +146,12 @@ impl Disk {
     /// Returns what kind of disk it is, such as `Premium SSD`.
     pub fn family(&self) -> &str {
         self.word("family").unwrap_or("")
+    }
+
+    /// Returns the name of the class of disks for which a machine may have limits of its own, or
+    /// which it may not take: on Google Cloud the type, elsewhere the family.
+    pub fn class(&self) -> &str {
+        if self.cloud() == Cloud::Gcp.as_str() { &self.name } else { self.family() }
     }
 
     /// Returns whether its size and limits are chosen.
@@ -231,6 +239,27 @@ impl Vm {
     /// `side` is `read_iops`, `write_iops`, `read_throughput` or `write_throughput`.
     pub fn limit_of(&self, disk: &str, side: &str) -> Option<&Figure> {
         self.figure(&format!("{}_{side}", disk.replace('-', "_")))
+    }
+
+    /// Returns whether disks of a class, as [`Disk::class`] has it, can be attached to it; `None`
+    /// where no source says.
+    pub fn attaches(&self, class: &str) -> Option<bool> {
+        let has = |column: &str| {
+            self.word(column).is_some_and(|list| list.split(';').any(|word| word.trim() == class))
+        };
+        if has("refuses") { Some(false) } else { has("attaches").then_some(true) }
+    }
+
+    /// Returns whether a machine of AWS is built on Nitro; `None` where no source says.
+    pub fn is_nitro(&self) -> Option<bool> {
+        self.word("nitro").map(|word| word == "yes")
+    }
+
+    /// Returns the most operations per second that a disk may have on it, where that is less than
+    /// the disk may have elsewhere.
+    pub fn iops_max_of(&self, disk: &Disk) -> Option<u64> {
+        let is_without = self.is_nitro() == Some(false);
+        disk.iops_max_without_nitro().filter(|_| is_without).map(|figure| figure.per_s)
     }
 
     /// Returns whether it takes premium disks; `None` where no source says.

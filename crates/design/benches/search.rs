@@ -67,7 +67,7 @@ fn main() {
             memory_mib_max()
         );
     }
-    let draw = Draw { scale: 1, chosen_percent: 25, has_mixes: true };
+    let draw = Draw { scale: 1, chosen_percent: 25, has_mixes: true, has_refusals: false };
     let cases: Vec<Case> = (0..20).map(|seed| Case::new(&mut Dice(seed), draw)).collect();
     let (n_tried, every) =
         timed(|| cases.iter().map(|case| EveryDesign::of(case).n_tried).sum::<usize>());

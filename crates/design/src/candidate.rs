@@ -145,7 +145,16 @@ impl VolumeContext<'_> {
             }
             let fit = Fit { look: self, frame: &kind.frame, asked };
             let maker = CandidateMaker { fit, market, kind, idx, chunk_bytes, n_disks_max };
-            all.extend(unbeaten(maker.all()));
+            let made = maker.all();
+            let of_kind = unbeaten(made.clone());
+            // What beats another one must not be what some machines do not take.
+            if of_kind.iter().any(|it| !kind.fits_without_nitro(it.iops)) {
+                let fits = |it: &Candidate| kind.fits_without_nitro(it.iops);
+                all.extend(unbeaten(made.into_iter().filter(fits).collect()));
+                all.extend(of_kind.into_iter().filter(|it| !fits(it)));
+            } else {
+                all.extend(of_kind);
+            }
         }
         all.sort_by_key(|it| it.price);
         all

@@ -39,6 +39,8 @@ pub(crate) struct Limits {
     pub(crate) n_disks_max: Option<u32>,
     /// It takes premium disks, as far as a source says.
     pub(crate) takes_premium: bool,
+    /// It is built on Nitro, or of a cloud without, as far as a source says.
+    pub(crate) is_nitro: bool,
 }
 
 /// One machine size.
@@ -60,11 +62,17 @@ pub(crate) struct Group {
 }
 
 impl Limits {
-    /// Looks the limits of a size up, with every set of the classes of disks; of each class `types`
-    /// has one.
+    /// Looks the limits of a size up, with every set of the classes of disks that it takes; of each
+    /// class `types` has one.
     pub(crate) fn of(edition: &Edition, mb_bytes: u64, size: &Size, types: &[&str]) -> Self {
         let mut caps: Vec<Caps> = Vec::new();
-        for set in sets(types.len()) {
+        let is_refused = |idx: &usize| {
+            let class = edition.disk(types[*idx]).map(catalog::Disk::class);
+            class.is_some_and(|class| size.attaches(class) == Some(false))
+        };
+        let refused: Classes =
+            (0..types.len()).filter(is_refused).fold(0, |all, idx| all | 1 << idx);
+        for set in sets(types.len()).filter(|set| set & refused == 0) {
             let is_in = |idx: &usize| set & (1 << idx) != 0;
             let names: Vec<&str> = (0..types.len()).filter(is_in).map(|idx| types[idx]).collect();
             let vm = machine_with(edition, mb_bytes, size, &names, true);
@@ -83,6 +91,7 @@ impl Limits {
             caps,
             n_disks_max: size.max_data_disks().map(|most| most.per_s as u32),
             takes_premium: size.takes_premium() != Some(false),
+            is_nitro: size.is_nitro() != Some(false),
         }
     }
 }

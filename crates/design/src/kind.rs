@@ -28,6 +28,8 @@ pub(crate) struct DiskKind<'e> {
     pub(crate) class: usize,
     pub(crate) may_cache: bool,
     pub(crate) needs_premium: bool,
+    /// Most operations per second that can be chosen on machines that are not built on Nitro.
+    pub(crate) iops_max_without_nitro: Option<u64>,
 }
 
 impl<'e> DiskKind<'e> {
@@ -59,7 +61,14 @@ impl<'e> DiskKind<'e> {
         let disk = stripe.disks.first()?.clone();
         let may_cache = sku.cacheable() != Cacheable::No;
         let needs_premium = needs_premium(sku.family());
-        Some(DiskKind { sku, frame, disk, class, may_cache, needs_premium })
+        let iops_max_without_nitro = sku.iops_max_without_nitro().map(|figure| figure.per_s);
+        Some(DiskKind { sku, frame, disk, class, may_cache, needs_premium, iops_max_without_nitro })
+    }
+
+    /// Says whether a machine that is not built on Nitro has it with so many operations.
+    pub(crate) fn fits_without_nitro(&self, iops: Option<u64>) -> bool {
+        let most = self.iops_max_without_nitro.unwrap_or(u64::MAX);
+        iops.is_none_or(|iops| iops <= most)
     }
 
     /// Returns whether all its limits are known that hold an I/O back.
@@ -67,12 +76,6 @@ impl<'e> DiskKind<'e> {
         let is_counted_in_bytes = self.disk.merging == volume::design::Merging::Units;
         (self.disk.cap.iops.is_some() || is_counted_in_bytes) && self.disk.cap.bytes.is_some()
     }
-}
-
-/// Returns the name of the class of a type, for which a machine may have limits of its own: on
-/// Google Cloud the type, elsewhere the family.
-pub(crate) fn class_of(sku: &Sku) -> &str {
-    if sku.cloud() == "GCP" { &sku.name } else { sku.family() }
 }
 
 /// Returns the stripe unit for the load of a volume: the one that cuts its I/Os least, and the

@@ -9,7 +9,7 @@ use volume::design::LOCAL;
 
 use crate::bill;
 use crate::group::{Group, Limits, MachineSize};
-use crate::kind::{DiskKind, class_of};
+use crate::kind::DiskKind;
 use crate::local::Locals;
 use crate::price::Price;
 
@@ -229,7 +229,7 @@ fn kinds<'e>(
     let mut classes: Vec<&str> = Vec::new();
     let mut kinds = Vec::new();
     for sku in wanted {
-        let class = class_of(sku);
+        let class = sku.class();
         let idx = classes.iter().position(|known| *known == class).unwrap_or(classes.len());
         if let Some(kind) = DiskKind::new((edition, catalog), terms.mb_bytes, sku, idx) {
             kinds.push(kind);

@@ -1,5 +1,7 @@
 //! What comes nearest to a need that nothing carries.
 
+use crate::group::Limits;
+use crate::kind::DiskKind;
 use crate::market::Market;
 use crate::need::{Need, NeedError};
 use crate::rank::Ranked;
@@ -42,6 +44,8 @@ pub enum Nearest {
         /// Most memory, GiB.
         memory_gib_max: Option<f64>,
     },
+    /// No machine can have any of the disks attached.
+    Refused,
     /// Not even a trickle of it: several of capacity, latency, machine and places for disks.
     Nothing,
 }
@@ -81,7 +85,20 @@ pub fn nearest(market: &Market<'_>, need: &Need, options: &Options) -> Result<Ne
             }
         }
     }
-    Ok(Nearest::Nothing)
+    Ok(if takes_any(market) { Nearest::Nothing } else { Nearest::Refused })
+}
+
+/// Returns whether a machine can have a disk attached, or one of its own.
+fn takes_any(market: &Market<'_>) -> bool {
+    let is_taken = |kind: &DiskKind<'_>| {
+        let takes = |limits: &Limits| {
+            let mut sets = limits.caps.iter().flat_map(|caps| &caps.sets);
+            let has_place = limits.takes_premium || !kind.needs_premium;
+            has_place && sets.any(|set| set & (1 << kind.class) != 0)
+        };
+        market.groups.iter().any(|group| takes(&group.limits))
+    };
+    market.kinds.is_empty() || market.kinds.iter().any(is_taken)
 }
 
 /// Looks for the design that has the largest part of one thing.

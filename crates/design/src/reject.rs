@@ -235,6 +235,16 @@ pub(crate) fn lacks_places(
     if !limits.takes_premium && remote().any(needs_premium) {
         return Some(Rejection::Premium);
     }
+    let fits = |it: &ChosenDisks| {
+        kind(&it.disk).is_none_or(|kind| {
+            let is_in = |set: &crate::group::Classes| set & (1 << kind.class) != 0;
+            limits.caps.iter().flat_map(|caps| &caps.sets).any(is_in)
+                && (limits.is_nitro || kind.fits_without_nitro(it.iops))
+        })
+    };
+    if !remote().all(fits) {
+        return Some(Rejection::Disks);
+    }
     let asked: u32 = remote().map(|it| it.n_disks).sum();
     limits.n_disks_max.filter(|has| *has < asked).map(|has| Rejection::Places { has, asked })
 }

@@ -209,7 +209,9 @@ impl<'e> Search<'_, 'e> {
             let is_class = |it: &&Candidate| {
                 let Some(kind) = it.kind.map(|idx| &self.market.kinds[idx]) else { return true };
                 let is_of_sets = caps.sets.iter().any(|set| set & 1 << kind.class != 0);
-                is_of_sets && (group.limits.takes_premium || !kind.needs_premium)
+                is_of_sets
+                    && (group.limits.takes_premium || !kind.needs_premium)
+                    && (group.limits.is_nitro || kind.fits_without_nitro(it.iops))
             };
             let all_fit = list.iter().all(|it| is_class(&it));
             let mut list = if all_fit {

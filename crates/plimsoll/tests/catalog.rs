@@ -152,6 +152,8 @@ fn what_no_source_gives_of_a_machine_is_said() {
       vCPUs                      8                          cyc-types
       memory                     30 GiB                     cyc-types
       max data disks             31                         pdcsi
+      takes                      hyperdisk-balanced
+      does not take              pd-standard;pd-balanced;pd-ssd;pd-extreme
       processors                 x86_64
 
     not known

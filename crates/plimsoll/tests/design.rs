@@ -313,14 +313,25 @@ fn a_missing_price_stands_last_and_is_marked() {
     says(&outcome, 0, &parts);
 }
 
-/// Of an E2 no source gives limits for Hyperdisk: another disk beside it does not make them known.
+#[test]
+fn a_machine_that_takes_none_of_the_disks_is_said_to() {
+    let needs = needs("capacity_gib = 500", &iops(8_000, 8));
+    let hyper = ["--cloud", "gcp", "--region", "us-central1", "--disk", "hyperdisk-balanced"];
+    let outcome = design(&needs, &[&hyper[..], &["--machine", "e2-standard-8"]].concat());
+    let none = "nothing carries it: no machine that was looked at takes any of the disks";
+    says(&outcome, 4, &[none]);
+    let premium = ["--region", "westeurope", "--disk", "P30", "--machine", "D8_v3"];
+    says(&design(&needs, &premium), 4, &[none]);
+}
+
+/// Of an N2 no source gives limits for Hyperdisk: another disk beside it does not make them known.
 #[test]
 fn a_type_of_disk_without_known_limits_stands_last_beside_others_too() {
     let two = needs("capacity_gib = 225", &iops(3_000, 8))
         .replace("[[phase]]", "[[volume]]\nname = \"log\"\ncapacity_gib = 60\n[[phase]]")
         + "[[phase.volume]]\nname = \"log\"\n"
         + &iops(300, 16);
-    let place = ["--cloud", "gcp", "--region", "us-central1", "--machine", "e2-standard-4"];
+    let place = ["--cloud", "gcp", "--region", "us-central1", "--machine", "n2-standard-4"];
     let disks = ["--disk", "hyperdisk-balanced,pd-balanced", "--top", "9", "--json"];
     let outcome = design(&two, &[&place[..], &disks].concat());
     let page: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");

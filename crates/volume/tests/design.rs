@@ -263,6 +263,39 @@ fn volumes_of_a_file_system_share_what_it_was_bought_with() {
 }
 
 #[test]
+fn a_machine_refuses_disks_that_it_cannot_have() {
+    let refused = |machine: &str, disk: &str| -> Vec<String> {
+        let text = format!(
+            "[vm]\nsize = \"{machine}\"\n[[volume]]\nmount = \"/a\"\n{disk}\ncache = \"None\"\n"
+        );
+        let (_, findings) = volume::design::parse(&text);
+        let codes = ["not-attachable", "unknown-figure"];
+        let found = findings.into_iter().filter(|finding| codes.contains(&finding.code));
+        found.map(|finding| finding.message).filter(|text| !text.contains("limit")).collect()
+    };
+    let io2 = |iops: u64| format!("disk = \"io2\"\nsize = \"1TiB\"\niops = {iops}");
+    assert_eq!(refused("m5.24xlarge", &io2(60_000)), Vec::<String>::new());
+    assert_eq!(refused("r4.16xlarge", &io2(32_000)), Vec::<String>::new());
+    let text = "r4.16xlarge is not built on Nitro: a volume of io2 has at most 32,000 IOPS on it, \
+                not 32,001";
+    assert_eq!(refused("r4.16xlarge", &io2(32_001)), [text]);
+    let extreme = "disk = \"pd-extreme\"\nsize = \"1TiB\"\niops = 10000";
+    assert_eq!(refused("n2-standard-64", extreme), Vec::<String>::new());
+    assert_eq!(refused("n2-standard-32", extreme), ["n2-standard-32 takes no pd-extreme"]);
+    let hyper = "disk = \"hyperdisk-balanced\"\nsize = \"1TiB\"";
+    assert_eq!(refused("e2-standard-8", hyper), ["e2-standard-8 takes no hyperdisk-balanced"]);
+    let unknown = "no source of the catalogue says whether n2-standard-8 takes \
+                   hyperdisk-balanced: look it up before it is bought";
+    assert_eq!(refused("n2-standard-8", hyper), [unknown]);
+    let ultra = "disk = \"Ultra\"\nsize = \"1TiB\"\niops = 10000\nthroughput = \"100MB/s\"";
+    assert_eq!(refused("E32s_v5", ultra), Vec::<String>::new());
+    assert_eq!(refused("B20ms", ultra), Vec::<String>::new());
+    let unknown = "no source of the catalogue says whether DS14_v2 takes Ultra Disk: look it up \
+                   before it is bought";
+    assert_eq!(refused("DS14_v2", ultra), [unknown]);
+}
+
+#[test]
 fn a_large_volume_stops_at_its_ceiling() {
     let text = "edition = \"eda-module\"\n[[volume]]\nmount = \"/a\"\nservice = \"Ultra\"\n\
                 quota = \"101TiB\"\nlarge = true";

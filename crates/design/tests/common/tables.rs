@@ -55,10 +55,12 @@ const CHOSEN_MAX: (u64, u64, u64) = (3, 7, 3);
 
 const DISK_HEAD: &str = "name,cloud,family,limits,size_gib,iops,mb_s*1000000,size_min_gib,\
                          size_max_gib,iops_base,iops_per_gib,iops_max,mb_s_base*1000000,\
-                         mb_s_max*1000000,mb_s_per_iops*1000000,io_unit_kib,cache,source\n";
+                         mb_s_max*1000000,mb_s_per_iops*1000000,io_unit_kib,\
+                         iops_max_without_nitro,cache,source\n";
 const MACHINE_HEAD: &str = "name,cloud,vcpus,max_data_disks,uncached_iops,uncached_mb_s*1000000,\
                             cached_iops,cached_mb_s*1000000,cache_gib,local_disks,\
-                            local_gib,local_iops,local_mb_s*1000000,premium,source\n";
+                            local_gib,local_iops,local_mb_s*1000000,refuses,nitro,premium,\
+                            source\n";
 const PRICE_HEAD: &str = "name,cloud,part,above,usd,per,currency,source\n";
 
 /// How catalogues and needs are drawn.
@@ -70,6 +72,8 @@ pub(crate) struct Draw {
     pub(crate) chosen_percent: u64,
     /// Mixes of I/Os at random places with others, and two phases.
     pub(crate) has_mixes: bool,
+    /// Machines that do not take some disks, or not with so many operations.
+    pub(crate) has_refusals: bool,
 }
 
 impl Case {
@@ -239,12 +243,13 @@ fn disk(
     if is_chosen {
         let (size, iops, mb) = CHOSEN_MAX;
         let limits = format!("1,{size},2,3,{iops},1,{mb},1");
+        let without_nitro = if draw.has_refusals { dice.one_of(&["", "3", "4"]) } else { "" };
         rows.push_str(&format!(
-            "{name},Azure,{family},chosen,,,,{limits},{unit},{cache},guide-2018\n"
+            "{name},Azure,{family},chosen,,,,{limits},{unit},{without_nitro},{cache},guide-2018\n"
         ));
     } else {
         rows.push_str(&format!(
-            "{name},Azure,{family},,{size},{iops},{mb},,,,,,,,,{unit},{cache},guide-2018\n"
+            "{name},Azure,{family},,{size},{iops},{mb},,,,,,,,,{unit},,{cache},guide-2018\n"
         ));
     }
     if is_chosen {
@@ -287,8 +292,15 @@ fn machine(
         let limits = if has_limits { format!("{iops},{mb}") } else { ",".to_owned() };
         format!("{n_disks},{},{limits}", gib * n)
     });
+    let (refuses, nitro) = if draw.has_refusals {
+        let families = ["", "", "", "Premium SSD", "Premium SSD v2", "Standard HDD;Premium SSD"];
+        (dice.one_of(&families), dice.one_of(&["", "yes", "no", "no"]))
+    } else {
+        ("", "")
+    };
     rows.push_str(&format!(
-        "{name},Azure,{vcpus},{n_disks_max},{iops},{mb},{cached},{local_figures},yes,guide-2018\n"
+        "{name},Azure,{vcpus},{n_disks_max},{iops},{mb},{cached},{local_figures},{refuses},{nitro},\
+         yes,guide-2018\n"
     ));
     if dice.happens(85) {
         prices.push_str(&price(&name, dice.whole(1, 10), "month"));

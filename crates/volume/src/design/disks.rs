@@ -67,6 +67,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
         name: disk.sku.clone(),
         cloud: source.cloud().to_owned(),
         family: source.family().to_owned(),
+        iops: disk.cap.iops.as_ref().map(|limit| limit.per_s),
         cache_at,
         at: count_at.unwrap_or(source.at),
     };

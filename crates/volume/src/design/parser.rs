@@ -197,6 +197,8 @@ pub(super) struct DiskUse {
     pub(super) name: String,
     pub(super) cloud: String,
     pub(super) family: String,
+    /// I/Os per second of each, where they are limited.
+    pub(super) iops: Option<u64>,
     /// Where a host cache is asked for that the disk can have.
     pub(super) cache_at: Option<Range<usize>>,
     pub(super) at: Range<usize>,

@@ -29,7 +29,8 @@ const EDITION_DEFAULT: &str = "current";
 pub const BUCKET_WINDOW_NS_DEFAULT: u64 = 100_000_000;
 
 /// Findings that another edition might not have.
-const OF_EDITION: [&str; 4] = ["not-cacheable", "not-premium", "too-many-disks", "unknown-mix"];
+const OF_EDITION: [&str; 5] =
+    ["not-attachable", "not-cacheable", "not-premium", "too-many-disks", "unknown-mix"];
 
 /// Reads a design, with limits from the built-in catalogue.
 ///

@@ -14,7 +14,7 @@ const BURST_S: u64 = 1800;
 /// Families of disks that newer machines have caps of their own for.
 const V2_FAMILIES: [&str; 2] = ["Premium SSD v2", ULTRA_FAMILY];
 
-/// Disks that some sizes of Azure take and others do not; of which that is so no source says.
+/// Disks that some sizes of Azure take and others do not.
 const ULTRA_FAMILY: &str = "Ultra Disk";
 
 /// Reads `[vm]`: a size of the catalogue, figures of its own, or a size with some figures replaced.
@@ -473,7 +473,35 @@ pub fn needs_premium(family: &str) -> bool {
     family.starts_with("Premium") || family == ULTRA_FAMILY
 }
 
-/// Warns where no source says whether a machine of Azure takes disks of a family.
+/// Refuses disks that a machine cannot have attached, or not with so many operations.
+fn attaches(size: &Size, short: &str, uses: &[&DiskUse], parser: &mut Parser<'_, '_>) {
+    for disks in uses {
+        let Some(sku) = parser.edition.disk(&disks.name) else { continue };
+        let (name, at) = (&sku.name, &disks.at);
+        if size.attaches(sku.class()) == Some(false) {
+            let text = format!("{short} takes no {name}");
+            let finding = Diagnostic::error("not-attachable", text);
+            let help = format!("`plimsoll catalog show {short}` says which disks it takes");
+            parser.findings.add(finding.help(help), at);
+        }
+        let most = size.iops_max_of(sku);
+        let beyond = disks.iops.zip(most).filter(|(iops, most)| iops > most);
+        if let Some((iops, most)) = beyond {
+            let text = format!(
+                "{short} is not built on Nitro: a volume of {name} has at most {} IOPS on it, not \
+                 {}",
+                units::format_count(most),
+                units::format_count(iops)
+            );
+            let finding = Diagnostic::error("not-attachable", text);
+            let help = "stripe several volumes, or take a machine that is built on Nitro";
+            parser.findings.add(finding.help(help), at);
+        }
+    }
+}
+
+/// Warns where no source says whether a machine takes disks of a family, or on Google Cloud of a
+/// type.
 fn note_unknown_attachment(
     size: &Size,
     short: &str,
@@ -481,13 +509,18 @@ fn note_unknown_attachment(
     at: &std::ops::Range<usize>,
     parser: &mut Parser<'_, '_>,
 ) {
-    let is_unknown = |family: &str| {
-        family == ULTRA_FAMILY || needs_premium(family) && size.takes_premium().is_none()
+    let is_unknown = |class: &str| match size.cloud() {
+        "Azure" if class == ULTRA_FAMILY => size.attaches(class).is_none(),
+        "Azure" => needs_premium(class) && size.takes_premium().is_none(),
+        // What has limits there is attached there.
+        "GCP" => size.attaches(class).is_none() && lacks_limits(size, class),
+        _ => false,
     };
     let mut families: Vec<&str> = Vec::new();
-    for family in uses.iter().map(|disks| disks.family.as_str()) {
-        if is_unknown(family) && !families.contains(&family) {
-            families.push(family);
+    for disks in uses.iter().filter(|disks| !disks.is_local && !disks.cloud.is_empty()) {
+        let class = if size.cloud() == "GCP" { &disks.name } else { &disks.family };
+        if is_unknown(class) && !families.contains(&class.as_str()) {
+            families.push(class);
         }
     }
     for family in families {
@@ -536,7 +569,8 @@ fn fits(
             parser.findings.error("not-premium", &disks.at, text);
         }
     }
-    if let Some(size) = size.filter(|size| size.cloud() == "Azure") {
+    if let Some(size) = size {
+        attaches(size, short, uses, parser);
         note_unknown_attachment(size, short, uses, at, parser);
     }
     if uses.is_empty() {

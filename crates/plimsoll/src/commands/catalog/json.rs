@@ -74,6 +74,9 @@ fn item(item: &Item) -> Value {
         "cache": item.word("cache"),
         "arch": item.word("arch"),
         "interface": item.word("interface"),
+        "attaches": item.word("attaches"),
+        "refuses": item.word("refuses"),
+        "nitro": item.word("nitro"),
         "figures": figures,
         "notes": notes,
     })

@@ -132,6 +132,9 @@ fn page(item: &Item, edition: &Edition) -> String {
 /// Words of an item that are shown, with their labels.
 const WORDS: [(&str, &str); 11] = [
     ("host cache", "cache"),
+    ("takes", "attaches"),
+    ("does not take", "refuses"),
+    ("built on Nitro", "nitro"),
     ("processors", "arch"),
     ("interface", "interface"),
     ("status", "status"),

@@ -117,7 +117,7 @@ fn nearest(nearest: &Nearest) -> Value {
         Nearest::Machine { vcpus_max, memory_gib_max } => {
             json!({"vcpus_max": vcpus_max, "memory_gib_max": memory_gib_max})
         }
-        Nearest::Nothing => json!({}),
+        Nearest::Refused | Nearest::Nothing => json!({}),
     }
 }
 

@@ -147,7 +147,9 @@ fn sentence(answers: &[CloudAnswer<'_>]) -> String {
 fn shown_design<'a>(answer: &'a CloudAnswer<'_>) -> Option<&'a Ranked> {
     let nearest = answer.nearest.as_ref().and_then(|nearest| match nearest {
         ::design::Nearest::Part { design, .. } => Some(design.as_ref()),
-        ::design::Nearest::Machine { .. } | ::design::Nearest::Nothing => None,
+        ::design::Nearest::Machine { .. }
+        | ::design::Nearest::Refused
+        | ::design::Nearest::Nothing => None,
     });
     answer.found.designs.first().or(nearest)
 }

@@ -239,11 +239,15 @@ pub(super) fn nearest_text(
                 most(memory_gib_max)
             )
         }
+        Nearest::Refused => format!(": {NONE_TAKEN}"),
         Nearest::Nothing => ", not even with few I/Os: several of capacity, latency and machine \
                              are more than anything has"
             .to_owned(),
     }
 }
+
+/// What is said where machines and disks do not go together.
+pub(super) const NONE_TAKEN: &str = "no machine that was looked at takes any of the disks";
 
 /// Says which part of what is asked the nearest design has.
 pub(super) fn part_of(of: Lack, part: f64) -> String {

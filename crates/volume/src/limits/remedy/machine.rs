@@ -228,7 +228,19 @@ fn takes(design: &Design, own: &Size, other: &Size, n_disks: u64) -> bool {
     });
     let has_cache = other.cache().is_some()
         && (other.cached_iops().is_some() || other.cached_throughput().is_some());
+    let attaches = |volume: &crate::design::Volume| match &volume.backing {
+        Backing::Disks(stripe) if !stripe.is_local => stripe.disks.first().is_none_or(|disk| {
+            let sku = design.rows().and_then(|edition| edition.disk(&disk.sku));
+            let iops = disk.cap.iops.as_ref().map_or(0, |limit| limit.per_s);
+            sku.is_none_or(|sku| {
+                other.attaches(sku.class()) != Some(false)
+                    && other.iops_max_of(sku).is_none_or(|most| iops <= most)
+            })
+        }),
+        Backing::Disks(_) | Backing::Network(_) => true,
+    };
     (own.takes_premium() != Some(true) || other.takes_premium() == Some(true))
+        && design.volumes.iter().all(attaches)
         && other.max_data_disks().is_none_or(|most| most.per_s >= n_disks)
         && (!is_cached || has_cache)
 }

@@ -9,7 +9,7 @@ use units::{format_count, format_number, plural};
 use volume::design::LOCAL_DISK;
 
 use super::super::network;
-use super::super::text::{COLUMNS, dollars, part_of, why_text};
+use super::super::text::{COLUMNS, NONE_TAKEN, dollars, part_of, why_text};
 use super::{Estate, Server};
 use crate::fill::{fill, fill_below};
 
@@ -256,7 +256,10 @@ fn miss(server: &Server) -> String {
             NearestDesign::Disks(Nearest::Part { part, of: Lack::Ios, .. })
             | NearestDesign::Network(Some((part, _))) => *part,
             NearestDesign::Disks(
-                Nearest::Part { .. } | Nearest::Machine { .. } | Nearest::Nothing,
+                Nearest::Part { .. }
+                | Nearest::Machine { .. }
+                | Nearest::Refused
+                | Nearest::Nothing,
             )
             | NearestDesign::Network(None) => 0.0,
         },
@@ -288,6 +291,7 @@ pub(super) fn short(nearest: &NearestDesign, why: Option<&Rejection>) -> String 
             let (vcpus, memory) = (most(vcpus_max), most(memory_gib_max));
             format!("no machine is large enough: at most {vcpus} vCPUs, {memory} GiB of memory")
         }
+        NearestDesign::Disks(Nearest::Refused) => NONE_TAKEN.to_owned(),
         NearestDesign::Disks(Nearest::Nothing) => {
             "several of capacity, latency and machine are more than anything has".to_owned()
         }
