@@ -84,8 +84,9 @@ impl<'a> Logs<'a> {
     /// Starts a program that writes a log.
     fn start(&mut self, program: &str, args: &[&str], name: &str) {
         let file = File::create(self.sandbox.path(name)).expect("the folder is ours");
-        let mut command = self.sandbox.command(Path::new(program));
-        command.args(args).stdout(file).env("LC_ALL", "C");
+        // What a shell starts in the background ignores Ctrl-C; these must not.
+        let mut command = self.sandbox.command(Path::new("env"));
+        command.args(["--default-signal=INT", program]).args(args).stdout(file).env("LC_ALL", "C");
         self.programs.push(command.spawn().expect("the program is there"));
     }
 
