@@ -29,7 +29,8 @@ pub(super) fn page(design: &Design, answer: &LimitsAnswer, mb: Mb) -> String {
         None => ", no machine in front".to_owned(),
     };
     let own = if design.catalog.own_tables().is_empty() { "" } else { " with own tables" };
-    let mut page = format!("{} (edition {}{own}{machine})\n", design.name, design.edition);
+    let title = format!("{} (edition {}{own}{machine})", design.name, design.edition);
+    let mut page = fill("", &title, COLUMNS);
     for of in &answer.volumes {
         page.push_str(&of_volume(design, of, mb));
     }
