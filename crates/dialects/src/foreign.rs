@@ -1,12 +1,14 @@
-//! Files of tools whose languages are not read yet, known by their content: so that one message
-//! says what a file is, in place of a mistake for each of its lines.
+//! Files of other tools in the place of one that is read, known by their content: so that one
+//! message says what a file is, in place of a mistake for each of its lines.
+
+use std::borrow::Cow;
 
 use plan::Diagnostic;
 
 /// Lines at the beginning that are looked at: scripts and configurations tell in their first ones.
 const LINES_MAX: usize = 200;
 
-/// A file of a tool whose language is not read yet.
+/// A file of a tool in the place of another one's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Foreign {
     /// A test configuration of Iometer (`.icf`).
@@ -25,9 +27,8 @@ impl Foreign {
     /// Returns whether these are the contents of such a file, in UTF-8 or, with its mark, in
     /// UTF-16.
     pub fn recognise(bytes: &[u8]) -> Option<Foreign> {
-        let wide = wide_text(bytes);
-        let of_text = Self::of_text(wide.as_deref().unwrap_or(&String::from_utf8_lossy(bytes)));
-        of_text.or_else(|| wide.map(|_| Foreign::WideText))
+        let of_text = Self::of_text(&text(bytes));
+        of_text.or_else(|| wide_text(bytes).map(|_| Foreign::WideText))
     }
 
     fn of_text(text: &str) -> Option<Foreign> {
@@ -46,6 +47,18 @@ impl Foreign {
         lines().any(is_diskspd_command).then_some(Foreign::DiskspdCommands)
     }
 
+    /// Returns whether it is in a language of [`crate::DIALECTS`]: then it is foreign only where
+    /// another one is asked for.
+    pub fn is_dialect(self) -> bool {
+        match self {
+            Foreign::IometerConfiguration => true,
+            Foreign::IometerResult
+            | Foreign::DiskspdCommands
+            | Foreign::DiskspdProfile
+            | Foreign::WideText => false,
+        }
+    }
+
     /// Returns what such a file is or holds, behind its name.
     pub fn what(self) -> &'static str {
         match self {
@@ -59,7 +72,8 @@ impl Foreign {
 
     /// Returns the mistake that such a file of this name is, and what to do instead.
     pub fn mistake(self, name: &str) -> Diagnostic {
-        let message = format!("`{name}` {}, which is not supported yet", self.what());
+        let which = if self.is_dialect() { "" } else { ", which is not supported yet" };
+        let message = format!("`{name}` {}{which}", self.what());
         let mistake = Diagnostic::error("foreign-file", message);
         self.instead().iter().fold(mistake, |mistake, help| mistake.help(*help))
     }
@@ -67,13 +81,7 @@ impl Foreign {
     fn instead(self) -> &'static [&'static str] {
         match self {
             Foreign::IometerConfiguration => &[
-                "write each access specification as a section of a fio job file: the size is \
-                 `bs=`, percent reads and random are `rw=randrw` with `rwmixread=` and \
-                 `percentage_random=`, the outstanding I/Os per target `iodepth=`, the workers \
-                 `numjobs=`, run and ramp-up time `runtime=` with `time_based=1` and \
-                 `ramp_time=`",
-                "`plimsoll bench DIR` needs no file, and `plimsoll suite list` shows what it \
-                 can measure",
+                "`plimsoll run` runs it, and `plimsoll translate --to fio` writes it as a job file",
             ],
             Foreign::IometerResult => {
                 &["`plimsoll import` reads results of fio, and none of Iometer yet"]
@@ -97,6 +105,11 @@ const DISKSPD: &str = "`-b8K` is `bs=8k`, `-w30` is `rwmixread=70`, `-r` is `rw=
 
 /// What some programs begin text with.
 const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Returns what bytes say that are text in UTF-8 or, with its mark, in UTF-16.
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
+    wide_text(bytes).map_or_else(|| String::from_utf8_lossy(bytes), Cow::from)
+}
 
 /// Returns text that begins with the mark of UTF-16, in either order of bytes.
 fn wide_text(bytes: &[u8]) -> Option<String> {

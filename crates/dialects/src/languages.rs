@@ -2,6 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::fio::Fio;
+use crate::iometer::Iometer;
 use crate::likeness::Likeness;
 use crate::native::Native;
 use crate::needs::NeedsFile;
@@ -9,7 +10,7 @@ use crate::vdbench::Vdbench;
 
 /// All languages. What looks like several of them equally is taken for the first of these; what
 /// names one of them is that one's, wherever it stands ([`Likeness::Declared`]).
-pub static DIALECTS: &[&dyn Dialect] = &[&Fio, &Vdbench, &Native, &NeedsFile];
+pub static DIALECTS: &[&dyn Dialect] = &[&Fio, &Vdbench, &Iometer, &Native, &NeedsFile];
 
 /// Finds a language by the word that chooses it.
 pub fn find_dialect(name: &str) -> Option<&'static dyn Dialect> {

@@ -14,6 +14,7 @@
 pub mod dialect;
 pub mod fio;
 pub mod foreign;
+pub mod iometer;
 mod languages;
 mod likeness;
 pub mod loader;

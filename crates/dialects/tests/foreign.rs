@@ -1,4 +1,4 @@
-//! Files of tools whose languages are not read yet are known by their content.
+//! Files of other tools are known by their content.
 
 use dialects::Foreign;
 
@@ -82,9 +82,8 @@ fn what_only_speaks_of_them_is_none() {
 #[test]
 fn the_mistake_says_what_it_is_and_what_to_write() {
     let mistake = Foreign::IometerConfiguration.mistake("a.icf");
-    let expected = "`a.icf` is a test configuration of Iometer, which is not supported yet";
-    assert_eq!(mistake.message, expected);
-    assert!(mistake.help[0].contains("`iodepth=`"), "{:?}", mistake.help);
+    assert_eq!(mistake.message, "`a.icf` is a test configuration of Iometer");
+    assert!(mistake.help[0].contains("`plimsoll run` runs it"), "{:?}", mistake.help);
     let mistake = Foreign::DiskspdCommands.mistake("a.cmd");
     assert!(mistake.help[0].contains("`-w30` is `rwmixread=70`"), "{:?}", mistake.help);
 }

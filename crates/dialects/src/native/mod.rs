@@ -15,7 +15,7 @@ mod tree_words;
 mod tree_write;
 mod write;
 
-pub(crate) use read::join;
+pub(crate) use read::{JobDraft, StepDraft, fold, join};
 pub use read::{parse_file, parse_files, parse_text};
 pub use tree_words::{filter_word, io_word, order_words};
 pub use write::write;

@@ -101,15 +101,16 @@ pub fn parse_text(
 }
 
 /// A step as read, before its jobs have their meaning.
-struct StepDraft {
-    step: Step,
-    jobs: Vec<JobDraft>,
+pub(crate) struct StepDraft {
+    pub(crate) step: Step,
+    pub(crate) jobs: Vec<JobDraft>,
 }
 
-/// What a job has besides parameters.
-struct JobDraft {
-    parts: Vec<Part>,
-    tree: Option<plan::tree::TreeWork>,
+/// What a job has besides parameters. Its section is followed by one for each of its parts.
+#[derive(Default)]
+pub(crate) struct JobDraft {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) tree: Option<plan::tree::TreeWork>,
 }
 
 struct Reader<'a> {
@@ -305,7 +306,7 @@ fn value_text(value: &DeValue<'_>) -> Option<String> {
 }
 
 /// Gives the lowered plan what only our plans have: parts, trees, and what steps say.
-fn fold(parsed: &mut Parsed, steps: Vec<StepDraft>) {
+pub(crate) fn fold(parsed: &mut Parsed, steps: Vec<StepDraft>) {
     let lowered = std::mem::take(&mut parsed.plan.steps);
     let mut jobs = lowered.into_iter().flat_map(|step| step.jobs);
     for StepDraft { mut step, jobs: drafts } in steps {

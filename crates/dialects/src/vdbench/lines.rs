@@ -169,8 +169,7 @@ impl<'a> Reader<'a> {
         let bytes = self.loader.read(path)?;
         if let Some(foreign) = Foreign::recognise(&bytes).filter(|it| *it != Foreign::WideText) {
             let what = foreign.what();
-            let reason =
-                format!("it {what}; `plimsoll check FILE` says what to write in its place");
+            let reason = format!("it {what}; `plimsoll check FILE` says what to do with it");
             return Err(LoadError::Failed(reason));
         }
         if is_utf_16(&bytes) {

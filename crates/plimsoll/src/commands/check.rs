@@ -120,13 +120,14 @@ fn one(args: &Args, file: &str) -> Found {
     let read = loader::with_files(&[file.to_owned()]);
     let bytes = read.read(file).unwrap_or_default();
     let is_named = args.input.dialect.is_some();
-    if let Some(foreign) = Foreign::recognise(&bytes).filter(|_| !is_named) {
+    let foreign = Foreign::recognise(&bytes).filter(|it| !is_named && !it.is_dialect());
+    if let Some(foreign) = foreign {
         return Found::Other(format!("it {}", foreign.what()));
     }
-    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    let Some(text) = text else {
+    let text = dialects::foreign::text(&bytes);
+    if text.contains(['\0', char::REPLACEMENT_CHARACTER]) {
         return Found::Other("it is not text".to_owned());
-    };
+    }
     if on::is_design(&text) {
         return Found::Other("it is a design; `plimsoll limits` checks it".to_owned());
     }

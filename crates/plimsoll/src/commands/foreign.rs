@@ -8,5 +8,9 @@ use crate::exit::Failure;
 pub(super) fn refuse(name: &str, bytes: &[u8], wanted: &str) -> Result<(), Failure> {
     let Some(foreign) = Foreign::recognise(bytes) else { return Ok(()) };
     let failure = Failure::wrong_use(format!("`{name}` {}, not {wanted}", foreign.what()));
-    Err(failure.hint(format!("`plimsoll check {name}` says what to write in its place")))
+    Err(failure.hint(if foreign.is_dialect() {
+        format!("`plimsoll run {name}` runs it")
+    } else {
+        format!("`plimsoll check {name}` says what to write in its place")
+    }))
 }

@@ -109,7 +109,7 @@ impl InputArgs {
     fn language(&self, request: &Request<'_>, loader: &WithFiles) -> &'static dyn Dialect {
         let by_look = || {
             let text = loader.read(&request.first_file(loader)?).unwrap_or_default();
-            likeliest(&String::from_utf8_lossy(&text))
+            likeliest(&dialects::foreign::text(&text))
         };
         self.named_language().or_else(by_look).unwrap_or(DIALECTS[0])
     }
@@ -135,7 +135,8 @@ impl InputArgs {
 
 /// Returns the diagnostic for a file that is in no language of jobs, by its content.
 pub(super) fn foreign(name: &str, bytes: &[u8]) -> Option<Diagnostic> {
-    let foreign = Foreign::recognise(bytes).map(|it| it.mistake(name));
+    let foreign = Foreign::recognise(bytes).filter(|it| !it.is_dialect());
+    let foreign = foreign.map(|it| it.mistake(name));
     foreign.or_else(|| on::design_in_place_of_a_job(name, &String::from_utf8_lossy(bytes)))
 }
 

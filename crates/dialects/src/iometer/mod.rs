@@ -1,0 +1,103 @@
+//! Test configurations of Iometer (`.icf`): what workers do to targets, access specification after
+//! access specification, with the numbers of workers, targets and outstanding I/Os turned up.
+//!
+//! A configuration is [read](config) into its own words, its [runs](sequence) are listed in the
+//! order of the tool, and each run becomes a [step](lower) of a plan: a job for each target of each
+//! worker, since outstanding I/Os count per target and worker.
+//!
+//! The format and the order of runs are those of Iometer 1.1.0; what its published source leaves to
+//! the host (drive letters, physical drive numbers) is mapped by `--remap`.
+//!
+//! Tests: `tests/iometer.rs`.
+
+mod config;
+mod lower;
+mod read;
+mod sequence;
+mod text;
+
+use plan::{Diagnostic, Plan};
+
+pub use config::{
+    AccessLine, AccessSpec, Config, Growth, Manager, Steps, Target, TestSetup, TestType, Worker,
+};
+pub use read::read_config;
+pub use sequence::{ActiveWorker, Run, runs};
+
+use crate::loader::FILE_BYTES_MAX;
+use crate::{Dialect, Likeness, LoadError, Loader, Parsed, ReadPlan, Request, Translation};
+use crate::{foreign, native};
+
+/// The language of Iometer's test configurations.
+#[derive(Clone, Copy, Debug)]
+pub struct Iometer;
+
+impl Dialect for Iometer {
+    fn name(&self) -> &'static str {
+        "iometer"
+    }
+
+    fn about(&self) -> &'static str {
+        "Test configurations of Iometer (.icf)"
+    }
+
+    fn file(&self) -> &'static str {
+        "a test configuration of Iometer"
+    }
+
+    fn signs(&self) -> &'static str {
+        "a test configuration of Iometer has `'TEST SETUP` and `'ACCESS SPECIFICATIONS`"
+    }
+
+    fn comment(&self) -> char {
+        '\''
+    }
+
+    fn likeness(&self, text: &str) -> Likeness {
+        let is_head = |line: &str| {
+            let line = line.trim_start_matches('\u{feff}').trim_start().to_ascii_uppercase();
+            line.starts_with("'TEST SETUP") || line.starts_with("'ACCESS SPECIFICATIONS")
+        };
+        if text.lines().any(is_head) { Likeness::Declared } else { Likeness::None }
+    }
+
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
+        let mut all = Parsed::default();
+        for path in request.files {
+            native::join(&mut all, parse_file(path, request, loader));
+        }
+        ReadPlan::of(all)
+    }
+
+    fn can_write(&self) -> bool {
+        false
+    }
+
+    fn write(&self, _plan: &Plan) -> Translation {
+        let mut translation = Translation::default();
+        translation.lose("test configurations of Iometer are read, and not written yet");
+        translation
+    }
+}
+
+/// Parses a configuration; the path `-` is the standard input.
+fn parse_file(path: &str, request: &Request<'_>, loader: &dyn Loader) -> Parsed {
+    let bytes = loader.read(path).and_then(|bytes| {
+        if bytes.len() > FILE_BYTES_MAX {
+            let mib = FILE_BYTES_MAX >> 20;
+            return Err(LoadError::Failed(format!("it is larger than {mib} MiB")));
+        }
+        Ok(bytes)
+    });
+    let bytes = match bytes {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let text = format!("cannot read test configuration `{path}`: {error}");
+            let diagnostics = vec![Diagnostic::error("file-unreadable", text)];
+            return Parsed { diagnostics, ..Parsed::default() };
+        }
+    };
+    // In UTF-16, too. Names of targets in a code page of Windows lose their accents.
+    let text = foreign::text(&bytes);
+    lower::parse_text(path, &text, request, loader)
+}
