@@ -32,7 +32,7 @@ pub const WORKERS_MAX: u64 = 65_536;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoundPlan {
     /// Steps in order.
-    pub(crate) steps: Vec<BoundStep>,
+    pub(crate) steps: Vec<Arc<BoundStep>>,
 }
 
 /// Jobs that run together.
@@ -168,7 +168,7 @@ pub(crate) fn bind(
                 n_before += 1;
             }
         }
-        bound.steps.push(bound_step);
+        bound.steps.push(Arc::new(bound_step));
     }
     (bound, findings.into_shown())
 }

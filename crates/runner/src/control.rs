@@ -120,16 +120,12 @@ impl Control {
         self.wake();
     }
 
-    /// Waits until the files of the next step may be laid out, or an end is asked for.
-    pub(crate) fn wait_for_turn(&self) {
+    /// Returns whether the files of the next step may be laid out.
+    pub(crate) fn has_turn(&self) -> bool {
         let started = *self.start.lock().unwrap_or_else(PoisonError::into_inner);
         // Steps between are left out, which others do not know.
         let next_idx = started.map_or(0, |start| start.step_idx + 1);
-        let waits = |_: &mut Option<Sender<StepEvent>>| {
-            !self.is_stopped() && self.n_layouts.load(Relaxed) <= next_idx
-        };
-        let waited = self.asked.wait_while(self.lock(), waits);
-        drop(waited);
+        self.n_layouts.load(Relaxed) > next_idx
     }
 
     /// Returns what was said of a step.

@@ -2,9 +2,9 @@
 //! samples them, and returns a [`record::Record`] whatever happens.
 //!
 //! The way in is [`run`]. `bind.rs` (pure) says which worker uses which bytes of which file;
-//! `prepare.rs` makes and checks files; `thread.rs` drives one worker against one engine; `step.rs`
-//! starts, watches and stops the workers of a step; `collect.rs` turns what they counted into the
-//! record.
+//! `prepare.rs` makes and checks files, on the thread of `preparation.rs`; `thread.rs` drives one
+//! worker against one engine; `step.rs` prepares a step, starts its workers, watches and stops
+//! them; `collect.rs` turns what they counted into the record.
 //!
 //! Never here: what the load looks like (that is `worker`), how I/O is issued (`engine`), text for
 //! people (`plimsoll`).
@@ -37,6 +37,7 @@ mod footprint;
 mod host;
 mod intervals;
 mod jobs_so_far;
+mod layout_progress;
 mod logs;
 mod memory;
 #[cfg(test)]
@@ -49,11 +50,13 @@ mod parts;
 mod pauses;
 mod places;
 mod portions;
+mod preparation;
 mod prepare;
 mod process;
 mod read_only;
 mod remarks;
 mod replay;
+mod resources;
 mod run;
 mod running;
 mod seat;

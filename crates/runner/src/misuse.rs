@@ -102,7 +102,7 @@ fn time_and_counters_go_forward() {
             sampler.sample(2_000_000, 0, 0);
         }),
         ("fewer I/Os of a series", "a job had done Totals { n_ios: 5", &|| {
-            let mut seat = Seat::new(&detailed, None);
+            let mut seat = Seat::new(&detailed);
             seat.count_by_series();
             let mut sampler = SeriesSampler::new([seat.counters()].into_iter());
             for n_ios in [5, 4] {
@@ -152,7 +152,7 @@ fn what_a_worker_is_made_of_comes_before_it() {
     assert!(logs.add(&bound.job, 1, &Meters::new(), &[]).is_ok());
     testing::check_wrong_calls(&[
         ("counters in use", "counters of `j` are changed that 1 others use", &|| {
-            let mut seat = Seat::new(&bound, None);
+            let mut seat = Seat::new(&bound);
             let _worker = Arc::clone(&seat.meters);
             seat.count_by_series();
         }),
@@ -204,7 +204,7 @@ fn a_seat_has_one_worker_which_lives_once() {
         volumes: None,
         so_far: &so_far,
     };
-    let seat = |state| Seat { state, ..Seat::new(&bound, None) };
+    let seat = |state| Seat { state, ..Seat::new(&bound) };
     let take = |state, event| Running::new(&context, vec![seat(state)], 0).take(event);
     let ready = || WorkerEvent::Ready { idx: 0, error: None };
     let ended = || WorkerEvent::Ended { idx: 0, result: Box::default() };

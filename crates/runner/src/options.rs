@@ -55,6 +55,9 @@ pub struct RunOptions {
     /// Makes the engines in place of the real ones.
     #[cfg(test)]
     pub(crate) double: Option<MakeTestEngine>,
+    /// Called first by the thread that prepares a step.
+    #[cfg(test)]
+    pub(crate) prepare_double: Option<fn()>,
 }
 
 /// What makes an engine for a job in a test.

@@ -21,12 +21,12 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::claims::Claims;
-use crate::context::StepContext;
+use crate::control::Control;
 use crate::emulation::VolumesSeat;
-use crate::event::RunEvent;
 use crate::exports::Exports;
 use crate::file_locks::{Locked, WorkerLocks};
 use crate::folders::{Folders, folder_of};
+use crate::layout_progress::LayoutProgress;
 use crate::options::RunOptions;
 use crate::overlaps::{Serialized, WorkerRanges};
 use crate::setup_error::SetupError;
@@ -41,7 +41,7 @@ pub(crate) fn batch_max(job: &Job) -> u32 {
 
 /// A file to be laid out before the step starts.
 pub(crate) struct Layout<'a> {
-    job: &'a Job,
+    job: &'a Arc<Job>,
     seed: u64,
     from_bytes: u64,
     to_bytes: u64,
@@ -51,21 +51,36 @@ pub(crate) struct Layout<'a> {
     create_parents: bool,
 }
 
-/// Lays out the files of a step, at its turn. Returns what went wrong per worker.
+/// What a run lets the layout of files do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayoutRules {
+    read_only: bool,
+    /// Missing folders above files are made.
+    create_parents: bool,
+    /// Another host may have made the files since.
+    are_shared: bool,
+}
+
+impl LayoutRules {
+    pub(crate) fn of(options: &RunOptions) -> Self {
+        let RunOptions { read_only, create_parents, waits_for_turn, .. } = *options;
+        let create_parents = create_parents && !read_only;
+        LayoutRules { read_only, create_parents, are_shared: waits_for_turn }
+    }
+}
+
+/// Lays out the files of a step, until `control` is asked for the end. Returns what went wrong per
+/// worker.
 ///
 /// A file that is written grows as it is written, so that an interrupted one is known by its size
 /// and completed by the next run.
 pub(crate) fn step(
-    context: &StepContext<'_>,
     step: &BoundStep,
-    on_event: &mut dyn FnMut(RunEvent<'_>),
+    rules: LayoutRules,
+    control: &Control,
+    report: &mut dyn FnMut(LayoutProgress),
 ) -> Vec<Option<SetupError>> {
-    if context.options.waits_for_turn {
-        context.control.wait_for_turn();
-    }
-    let read_only = context.options.read_only;
-    let create_parents = context.options.create_parents && !read_only;
-    let layouts = layouts(context, step, create_parents);
+    let layouts = layouts(step, rules, control);
     let to_write = layouts.iter().filter(|(_, layout)| layout.written);
     let total_bytes: u64 = to_write.map(|(_, layout)| layout.to_bytes - layout.from_bytes).sum();
     let mut failed: HashMap<PathBuf, SetupError> = HashMap::new();
@@ -73,22 +88,16 @@ pub(crate) fn step(
     let mut parents = Parents::default();
     for (path, layout) in &layouts {
         let path = *path;
+        let at = |done_bytes, is_last| {
+            let (job, path) = (Arc::clone(layout.job), path.to_owned());
+            LayoutProgress { job, path, done_bytes, total_bytes, is_last }
+        };
         let mut progress = |file_bytes: u64| {
-            on_event(RunEvent::Layout {
-                job: &layout.job.name,
-                path,
-                done_bytes: before_bytes + file_bytes,
-                total_bytes,
-                is_last: false,
-            });
-            if context.control.is_stopped() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            report(at(before_bytes + file_bytes, false));
+            if control.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         // All that is to be laid out was refused before; what has gone since is not made again.
-        let done = if read_only {
+        let done = if rules.read_only {
             Err(file_error("make or extend", path, io::Error::from_raw_os_error(libc::EROFS)))
         } else {
             lay_out(path, layout, &mut parents, &mut progress)
@@ -99,17 +108,11 @@ pub(crate) fn step(
                 failed.insert(path.to_owned(), SetupError::from(&error));
             }
         }
-        if context.control.is_stopped() {
+        if control.is_stopped() {
             break;
         }
         if layout.written {
-            on_event(RunEvent::Layout {
-                job: &layout.job.name,
-                path,
-                done_bytes: before_bytes,
-                total_bytes,
-                is_last: true,
-            });
+            report(at(before_bytes, true));
         }
     }
     let of_worker = |worker: &BoundWorker| {
@@ -135,11 +138,11 @@ fn unwritable(job: &Job, file: &BoundFile) -> Option<SetupError> {
 /// Collects the files that are missing or too short, each once, with the largest size needed; not
 /// all of them once the run is to end.
 fn layouts<'a>(
-    context: &StepContext<'_>,
     step: &'a BoundStep,
-    create_parents: bool,
+    rules: LayoutRules,
+    control: &Control,
 ) -> Vec<(&'a Path, Layout<'a>)> {
-    let control = context.control;
+    let LayoutRules { create_parents, are_shared, .. } = rules;
     let mut layouts: Vec<(&Path, Layout<'_>)> = Vec::new();
     let mut positions: HashMap<&OsStr, usize> = HashMap::new();
     let mut present: HashMap<&OsStr, FileNow> = HashMap::new();
@@ -162,7 +165,7 @@ fn layouts<'a>(
                         let facts = facts.filter(|facts| facts.kind != FileKind::Missing);
                         facts.map(|facts| facts.size_bytes)
                     } else {
-                        if context.options.waits_for_turn && is_made_here(file) {
+                        if are_shared && is_made_here(file) {
                             ask_server(&file.path);
                         }
                         std::fs::metadata(&file.path).ok().map(|facts| facts.len())
@@ -221,7 +224,7 @@ pub(crate) fn layout_of<'a>(
     now: FileNow,
     create_parents: bool,
 ) -> Option<Layout<'a>> {
-    let job = worker.job.as_ref();
+    let job = &worker.job;
     let kind = job.engine.kind;
     if kind.is_idle() || !is_made_here(file) {
         return None;

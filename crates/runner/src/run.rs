@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::sync::Arc;
 
 use plan::{Diagnostic, Plan, Severity, Step};
 use record::{NoteSeverity, Record, StepRecord};
@@ -134,7 +135,7 @@ struct StepNumber {
 fn run_one(
     so_far: &mut RunSoFar<'_>,
     number: StepNumber,
-    step: &BoundStep,
+    step: &Arc<BoundStep>,
     medium: &mut Medium,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> bool {
@@ -142,7 +143,7 @@ fn run_one(
     let Some(planned) = plan.steps.get(number.step_idx as usize) else { return false };
     let step_idx = number.step_idx;
     let mut record = StepRecord { step_idx, name: planned.name.clone(), ..StepRecord::default() };
-    let mut step = Cow::Borrowed(step);
+    let mut step = Arc::clone(step);
     if let Some(rate_of) = &planned.rate_of {
         let done = steps::JobsDone {
             steps: &so_far.steps,
@@ -152,7 +153,7 @@ fn run_one(
         match steps::point(rate_of, &plan.steps, done) {
             Point::At(rate_iops) => {
                 record.rate_iops = Some(rate_iops as f64);
-                step = Cow::Owned(steps::at_rate(&step, rate_iops as f64));
+                step = Arc::new(steps::at_rate(&step, rate_iops as f64));
             }
             Point::Skipped(reason) => {
                 so_far.skip(record, reason, medium.now_ns(so_far.clock), on_event);
@@ -204,7 +205,7 @@ impl RunSoFar<'_> {
         &self,
         number: StepNumber,
         planned: &Step,
-        step: &BoundStep,
+        step: &Arc<BoundStep>,
         medium: &mut Medium,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> StepOutcome {

@@ -13,6 +13,7 @@ use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, U
 use worker::{FlowGroup, FormatStatus, IoError};
 
 use crate::amount::AmountWatch;
+use crate::claims::Claims;
 use crate::context::{StepContext, StepOutcome};
 use crate::cpu::CpuSampler;
 use crate::event::RunEvent;
@@ -76,6 +77,8 @@ fn steady_groups(seats: &[Seat<'_>]) -> Vec<(SteadyWatch, Vec<usize>)> {
 pub(crate) struct Running<'a> {
     pub(crate) context: &'a StepContext<'a>,
     pub(crate) seats: Vec<Seat<'a>>,
+    /// The devices that are held while its workers write to them.
+    pub(crate) claims: Arc<Claims>,
     pub(crate) started_ns: u64,
     /// When the caller wanted the workers to begin, where it named a moment.
     pub(crate) start_at_ns: Option<u64>,
@@ -144,6 +147,7 @@ impl<'a> Running<'a> {
             errors: ErrorWatch::new(&seats),
             context,
             seats,
+            claims: Arc::new(Claims::new(context.options)),
             started_ns: now_ns,
             start_at_ns: None,
             intervals: Vec::new(),
@@ -153,8 +157,7 @@ impl<'a> Running<'a> {
             n_filling: 0,
             host: (!context.options.is_virtual()).then(CpuSampler::start),
             pauses: None,
-            // Interrupted while files were laid out: nothing starts.
-            stop_all: context.control.stop() != Stop::No,
+            stop_all: false,
             amount: AmountWatch::new(context.amount_max, meters, now_ns),
             io_errors: Vec::new(),
             n_errors_reported: 0,
@@ -164,6 +167,16 @@ impl<'a> Running<'a> {
                 next_ns: 0,
             },
         }
+    }
+
+    /// Notes that the workers start at `started_ns`: what this host does counts from here on.
+    pub(crate) fn begin(&mut self, started_ns: u64) {
+        self.started_ns = started_ns;
+        self.host = Some(CpuSampler::start());
+        if self.follow.cpu.is_some() {
+            self.follow.cpu = Some(CpuSampler::start());
+        }
+        self.pauses = PauseWatch::start(self.context.clock, self.ramp_end_ns());
     }
 
     /// Makes a sampler of all workers from `now_ns` on.
@@ -272,13 +285,9 @@ impl Running<'_> {
             }
             WorkerEvent::IoError { idx, error } => self.keep_error(idx, &error),
             WorkerEvent::Panicked { idx, message } => {
-                let message = format!(
-                    "a fault of this program ended the worker, and the run with it: {message}; \
-                     please report it"
-                );
                 let seat = &mut self.seats[idx];
                 seat.state = SeatState::Ended;
-                seat.setup_error = Some(SetupError { errno: libc::EIO, message });
+                seat.setup_error = Some(SetupError::of_panic("the worker", &message));
                 // What others would measure beside it is not what was asked for.
                 self.stop_all = true;
                 self.stop_where(|_| true);

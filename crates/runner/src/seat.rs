@@ -1,6 +1,5 @@
 //! One worker from the step's side: its thread, how to start and stop it, and what came of it.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::mpsc::Sender;
@@ -19,7 +18,7 @@ use crate::footprint;
 use crate::logs::LogSetup;
 use crate::prepare::{self, WaitsForOthers};
 use crate::process::Surroundings;
-use crate::setup_error::SetupError;
+use crate::setup_error::{SetupError, caught};
 use crate::step_event::StepEvent;
 use crate::thread::ThreadContext;
 use crate::tree::TreeSeat;
@@ -70,7 +69,7 @@ pub(crate) struct Shared<'a> {
 
 impl<'a> Seat<'a> {
     /// Makes a seat whose worker has not been built.
-    pub(crate) fn new(bound: &'a BoundWorker, setup_error: Option<SetupError>) -> Self {
+    pub(crate) fn new(bound: &'a BoundWorker) -> Self {
         Seat {
             bound,
             meters: footprint::counting(Meters::of(&bound.job), bound),
@@ -78,7 +77,7 @@ impl<'a> Seat<'a> {
             thread: None,
             state: SeatState::Ended,
             result: None,
-            setup_error,
+            setup_error: None,
             tree: None,
         }
     }
@@ -281,14 +280,8 @@ impl<'a> Seat<'a> {
 /// Runs a worker. Whatever becomes of it, the step gets a last event from the thread.
 fn run_guarded(context: ThreadContext, builder: prepare::EngineBuilder) {
     let (idx, events) = (context.idx, context.events.clone());
-    // What it worked on is dropped on the way out, and its counters are single numbers.
-    let run = AssertUnwindSafe(|| context.run(builder));
-    let last = std::panic::catch_unwind(run).unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        let message = text.unwrap_or_else(|| "without a word".to_owned());
-        WorkerEvent::Panicked { idx, message }
-    });
+    let last = caught(|| context.run(builder))
+        .unwrap_or_else(|message| WorkerEvent::Panicked { idx, message });
     // The step outlives its threads; if it is gone, no receiver is left.
     let _gone = events.send(StepEvent::Worker(last));
 }

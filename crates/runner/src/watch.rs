@@ -1,20 +1,22 @@
-//! The loop of a step: from the building of its workers' engines to the end of the last worker.
+//! The loop of a step: from the layout of its files to the end of the last worker.
 //!
-//! It takes one closed set of events, [`StepEvent`], in both phases, and waits for the next one
-//! until something is due; threads and whoever controls the run only produce them. A worker whose
-//! thread panics, and a request to stop, end the step in either.
+//! It takes one closed set of events, [`StepEvent`], in all phases, and waits for the next one
+//! until something is due; threads and whoever controls the run only produce them. A thread that
+//! panics, and a request to stop, end the step in each.
 
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 
 use record::Interval;
 
-use crate::cpu::CpuSampler;
+use crate::bind::BoundStep;
 use crate::event::RunEvent;
 use crate::intervals::{Cuts, Cutter};
-use crate::pauses::PauseWatch;
+use crate::preparation::Preparation;
+use crate::resources::StepResources;
 use crate::running::{Obeyed, Running};
 use crate::seat::{Seat, SeatState};
 use crate::series::SeriesSoFar;
@@ -40,6 +42,10 @@ pub(crate) type Channel = (Sender<StepEvent>, Receiver<StepEvent>);
 
 /// How far a step is.
 enum Phase {
+    /// It is not yet this host's turn to lay out the files of the step.
+    Queued(Arc<BoundStep>),
+    /// A thread lays out files and looks at trees; there are no workers yet.
+    LayingOut(Preparation),
     /// Workers build their engines. `leaves_at_ns` is when a step that is to be left at once waits
     /// no longer for commands.
     Preparing { leaves_at_ns: Option<u64> },
@@ -49,21 +55,23 @@ enum Phase {
     Measuring(Box<Measuring>),
 }
 
-/// Watches the workers of a step until all have ended, and does `each_turn` what they may wait for;
-/// it returns whether one does.
+/// Watches a step from its preparation on until all its workers have ended. Returns what they
+/// worked with.
 pub(crate) fn watch(
     running: &mut Running<'_>,
     channel: &Channel,
-    each_turn: &mut dyn FnMut() -> bool,
+    step: &Arc<BoundStep>,
     on_event: &mut dyn FnMut(RunEvent<'_>),
-) {
-    let mut phase = Phase::Preparing { leaves_at_ns: None };
+) -> StepResources {
+    let mut resources = StepResources::default();
+    let mut phase = Phase::Queued(Arc::clone(step));
     loop {
         phase = phase.advance(running, &channel.0, on_event);
         let mut is_awaited = false;
         if let Phase::Measuring(measuring) = &mut phase {
             running.start_waiting();
-            is_awaited = each_turn();
+            is_awaited = resources.trees.let_formats_make();
+            resources.formats.report(on_event);
             measuring.turn(running, on_event);
         }
         if phase.is_over(running) {
@@ -74,8 +82,20 @@ pub(crate) fn watch(
             Obeyed::GoesOn | Obeyed::Ends | Obeyed::LeavesNow => {}
         }
         match next(&channel.1, running, phase.due_ns(running, is_awaited)) {
+            StepEvent::Layout(progress) => {
+                let Phase::LayingOut(preparation) = &phase else { unreachable!("it is laid out") };
+                preparation.report(&progress, running.context.control, on_event);
+            }
+            StepEvent::Prepared => {
+                let Phase::LayingOut(preparation) = phase else { unreachable!("it is laid out") };
+                let (step, prepared) = preparation.finish();
+                resources =
+                    StepResources::make_workers(running, &step, prepared, &channel.0, on_event);
+                phase = Phase::Preparing { leaves_at_ns: None };
+            }
             StepEvent::Worker(event) => running.take(event),
             StepEvent::Interval(interval, ended_ns) => {
+                resources.formats.report(on_event);
                 phase.report_interval(running, *interval, ended_ns, on_event);
             }
             // What was asked for is looked at in each turn, as it may be older than the step.
@@ -83,9 +103,11 @@ pub(crate) fn watch(
         }
     }
     running.report_errors(on_event);
+    resources.formats.report(on_event);
     if let Phase::Measuring(measuring) = phase {
         measuring.finish(running, &channel.1, on_event);
     }
+    resources
 }
 
 /// Waits for the next event, until `due_ns`.
@@ -110,6 +132,19 @@ impl Phase {
         let context = running.context;
         let is_in = |seat: &Seat<'_>, state| seat.state == state;
         match self {
+            Phase::Queued(step) => {
+                let control = context.control;
+                let waits = context.options.waits_for_turn && context.volumes.is_none();
+                if waits && !control.has_turn() && !control.is_stopped() {
+                    return Phase::Queued(step);
+                }
+                let preparation = Preparation::start(context, step, events);
+                Phase::LayingOut(preparation).advance(running, events, on_event)
+            }
+            Phase::LayingOut(ref preparation) => {
+                preparation.obey(context.control);
+                self
+            }
             Phase::Preparing { .. }
                 if running.seats.iter().any(|seat| is_in(seat, SeatState::Building)) =>
             {
@@ -150,7 +185,10 @@ impl Phase {
 
     fn is_over(&self, running: &Running<'_>) -> bool {
         match self {
-            Phase::Preparing { .. } | Phase::Ready { .. } => false,
+            Phase::Queued(_)
+            | Phase::LayingOut(_)
+            | Phase::Preparing { .. }
+            | Phase::Ready { .. } => false,
             Phase::Measuring(_) => running.is_over(),
         }
     }
@@ -171,6 +209,7 @@ impl Phase {
     fn due_ns(&self, running: &Running<'_>, is_awaited: bool) -> u64 {
         let look_ns = running.context.clock.now_ns() + LOOK_NS;
         match self {
+            Phase::Queued(_) | Phase::LayingOut(_) => u64::MAX,
             Phase::Preparing { leaves_at_ns } => leaves_at_ns.unwrap_or(u64::MAX),
             Phase::Ready { start_ns } => start_ns.map_or(u64::MAX, |ns| ns.saturating_sub(SPIN_NS)),
             Phase::Measuring(measuring) => {
@@ -194,7 +233,10 @@ impl Phase {
                 let so_far = measuring.intervals.so_far();
                 running.report_interval(interval, so_far.as_ref(), ended_ns, on_event);
             }
-            Phase::Preparing { .. } | Phase::Ready { .. } => {
+            Phase::Queued(_)
+            | Phase::LayingOut(_)
+            | Phase::Preparing { .. }
+            | Phase::Ready { .. } => {
                 unreachable!("intervals begin with the measuring")
             }
         }
@@ -213,10 +255,7 @@ impl Measuring {
     /// Watches workers that start at `started_ns`.
     fn start(running: &mut Running<'_>, events: &Sender<StepEvent>, started_ns: u64) -> Measuring {
         let context = running.context;
-        let clock = context.clock;
-        running.started_ns = started_ns;
-        running.host = Some(CpuSampler::start());
-        running.pauses = PauseWatch::start(clock, running.ramp_end_ns());
+        running.begin(started_ns);
         let report_ns = context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
         let reported_ns = context.so_far.reported_ns.get();
         Measuring {

@@ -95,7 +95,7 @@ fn bound_to(path: &Path, disk_util: bool) -> BoundPlan {
         amount_bytes: 4096,
         seed: 1,
     };
-    BoundPlan { steps: vec![BoundStep { workers: vec![worker] }] }
+    BoundPlan { steps: vec![Arc::new(BoundStep { workers: vec![worker] })] }
 }
 
 #[test]

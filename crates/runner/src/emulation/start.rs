@@ -1,5 +1,7 @@
 //! The volumes before the first step, and the plan as it is run on them.
 
+use std::sync::Arc;
+
 use plan::Plan;
 use volume::{Start, System, SystemOptions};
 
@@ -33,7 +35,7 @@ pub(crate) fn start_system(
 
 /// Returns the most operations that workers of one step have in flight.
 fn n_in_flight_max(bound: &BoundPlan) -> usize {
-    let of_step = |step: &BoundStep| {
+    let of_step = |step: &Arc<BoundStep>| {
         step.workers.iter().map(|worker| worker.job.load.queue_depth.max(1) as usize).sum::<usize>()
     };
     bound.steps.iter().map(of_step).max().unwrap_or(0).max(1)

@@ -15,6 +15,7 @@ use super::previous::PreviousTree;
 use crate::event::{RunEvent, TreePart};
 
 /// The formats of a step, and what was said of them.
+#[derive(Default)]
 pub(crate) struct Formats {
     /// In the order of their anchors.
     jobs: Vec<(Arc<TreeJob>, CompleteParts)>,

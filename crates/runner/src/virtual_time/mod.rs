@@ -37,7 +37,7 @@ pub(crate) fn run_step(
     let mut seats = Vec::with_capacity(n_workers);
     let mut lanes = Vec::with_capacity(n_workers);
     for (idx, bound) in step.workers.iter().enumerate() {
-        let mut seat = Seat::new(bound, None);
+        let mut seat = Seat::new(bound);
         if context.options.detailed_intervals.is_some() {
             seat.count_by_series();
         }

@@ -138,3 +138,48 @@ fn what_was_measured_until_a_panic_is_kept() {
     assert_eq!(bad.dirs.read.clat.count(), 999);
     assert!(bad.runtime_ns > 0 && bad.dirs.read.runtime_ns > 0);
 }
+
+/// Runs a job before a second one, and lets `double` take the place of the first layout.
+fn run_prepared_by(
+    double: fn(),
+    control: &Control,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+) -> Record {
+    let job = "ioengine=null\nsize=1g\nruntime=3600\ntime_based\n";
+    let text = format!("[j]\n{job}[after]\nstonewall\n{job}");
+    let parsed = parse_text("test.fio", &text, &LowerOptions::default(), &NO_HOST);
+    let options = RunOptions { prepare_double: Some(double), ..RunOptions::default() };
+    run(&parsed.plan, &options, control, on_event).expect("it can run")
+}
+
+#[test]
+fn a_panic_before_there_are_workers_ends_the_run_with_a_record() {
+    let panics: fn() = || panic!("the layout has a fault");
+    let record = run_prepared_by(panics, &Control::new(), &mut |_| {});
+    assert_eq!((record.outcome, record.jobs.len()), (Outcome::Failed, 1));
+    let JobRecord { error_errno, error_message, .. } = &record.jobs[0];
+    assert_eq!(*error_errno, libc::EIO);
+    assert!(error_message.contains("the layout has a fault"), "{error_message}");
+    assert!(error_message.contains("please report"), "{error_message}");
+}
+
+/// As one that the kernel holds: it hears of nothing.
+#[test]
+fn a_second_request_leaves_a_layout_that_does_not_end() {
+    let hangs: fn() = || loop {
+        std::thread::park();
+    };
+    let control = Control::new();
+    let record = std::thread::scope(|scope| {
+        run_prepared_by(hangs, &control, &mut |event| {
+            if let RunEvent::StepStarted { .. } = event {
+                scope.spawn(|| {
+                    control.request_stop();
+                    control.request_stop();
+                });
+            }
+        })
+    });
+    assert_eq!((record.outcome, record.jobs.len()), (Outcome::Interrupted, 1));
+    assert_eq!(n_ios(&record.jobs[0]), 0);
+}
