@@ -126,7 +126,7 @@ fn run_shell(command: &str, output: &Path, stops: &dyn Fn() -> bool) -> io::Resu
     let stdout = File::create(output)?;
     let stderr = stdout.try_clone()?;
     let mut child = shell::start(command, stdout.into(), stderr.into())?;
-    shell::wait(&mut child, stops)
+    shell::wait(&mut child, &|| true, stops)
 }
 
 fn set_io_priority(priority: IoPriority) -> Result<(), ProcessError> {

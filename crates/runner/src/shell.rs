@@ -35,14 +35,29 @@ pub(crate) fn start(command: &str, stdout: Stdio, stderr: Stdio) -> io::Result<C
         .spawn()
 }
 
-/// Waits for a command, or ends it as soon as `stops` says so.
-pub(crate) fn wait(child: &mut Child, stops: &dyn Fn() -> bool) -> io::Result<Ended> {
+/// Waits for a command until its outputs are closed, too, which what it has left in the background
+/// may keep open; or ends all of it as soon as `stops` says so.
+pub(crate) fn wait(
+    child: &mut Child,
+    is_closed: &dyn Fn() -> bool,
+    stops: &dyn Fn() -> bool,
+) -> io::Result<Ended> {
     loop {
-        if let Some(status) = child.try_wait()? {
+        // In this order: until its status is taken, no other process gets its number.
+        if is_closed()
+            && let Some(status) = child.try_wait()?
+        {
             return Ok(Ended::Itself(status));
         }
         if stops() {
             end(child)?;
+            // What has left the group of the command may keep the outputs open for ever.
+            for _ in 0..N_TICKS_OF_GRACE {
+                if is_closed() {
+                    break;
+                }
+                std::thread::sleep(TICK);
+            }
             return Ok(Ended::Stopped);
         }
         std::thread::sleep(TICK);
@@ -74,7 +89,7 @@ mod tests {
     #[test]
     fn a_command_ends_by_itself() {
         let mut child = start("exit 3", Stdio::null(), Stdio::null()).unwrap();
-        let ended = wait(&mut child, &|| false).unwrap();
+        let ended = wait(&mut child, &|| true, &|| false).unwrap();
         assert!(matches!(ended, Ended::Itself(status) if status.code() == Some(3)));
     }
 
@@ -92,7 +107,7 @@ mod tests {
             n_asked.fetch_add(1, Relaxed);
             pid.exists()
         };
-        assert_eq!(wait(&mut child, &stops).unwrap(), Ended::Stopped);
+        assert_eq!(wait(&mut child, &|| true, &stops).unwrap(), Ended::Stopped);
         assert!(n_asked.load(Relaxed) > 0);
         let pid = std::fs::read_to_string(&pid).unwrap();
         let stat = format!("/proc/{}/stat", pid.trim());

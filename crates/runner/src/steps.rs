@@ -4,6 +4,7 @@
 use std::io::{self, Read};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use plan::job::RateOf;
 use plan::tree::Activity;
@@ -78,12 +79,13 @@ pub(crate) fn run_command(command: &str, stops: &dyn Fn() -> bool) -> (String, O
 fn outputs_of(command: &str, stops: &dyn Fn() -> bool) -> io::Result<([Vec<u8>; 2], Ended)> {
     let mut child = shell::start(command, Stdio::piped(), Stdio::piped())?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    std::thread::scope(|scope| {
-        let stdout = scope.spawn(move || read_all(stdout));
-        let stderr = scope.spawn(move || read_all(stderr));
-        let ended = shell::wait(&mut child, stops)?;
-        Ok(([stdout, stderr].map(|reader| reader.join().unwrap_or_default()), ended))
-    })
+    let readers =
+        [std::thread::spawn(|| read_all(stdout)), std::thread::spawn(|| read_all(stderr))];
+    let is_closed = || readers.iter().all(JoinHandle::is_finished);
+    let ended = shell::wait(&mut child, &is_closed, stops)?;
+    // What still reads waits for a program that was not ended with the command.
+    let kept = readers.map(|reader| reader.is_finished().then(|| reader.join()));
+    Ok((kept.map(|output| output.and_then(Result::ok).unwrap_or_default()), ended))
 }
 
 /// Reads an output to its end, and keeps as much as is shown.
@@ -480,5 +482,16 @@ mod tests {
         assert_eq!((got.rate_iops, got.latency_ns_mean), (200.0, Some(5000.0)));
         let whole = done.achieved(&steps, 0, 0);
         assert_eq!(whole.latency_ns_mean, Some(8000.0), "with a warmup all of it counts");
+    }
+
+    /// The shell has ended long before; what it left keeps its outputs open.
+    #[test]
+    fn what_a_command_leaves_running_ends_with_the_run() {
+        let n_asked = std::cell::Cell::new(0);
+        let stops = || n_asked.replace(n_asked.get() + 1) >= 3;
+        let (output, failed) = run_command("sleep 1000 & echo $!", &stops);
+        assert_eq!(failed.as_deref(), Some("it was ended, as the run was"));
+        // All of the output is there, so nothing holds it any more.
+        assert!(output.trim().parse::<u32>().is_ok(), "{output}");
     }
 }
