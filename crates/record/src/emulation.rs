@@ -216,6 +216,18 @@ pub enum CapStationRecord {
     Network,
 }
 
+/// Whose operations or bytes a cap counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapDirectionRecord {
+    /// Those of reads and writes.
+    Both,
+    /// Those of reads.
+    Reads,
+    /// Those of writes.
+    Writes,
+}
+
 /// What a kind of caps is to those who read a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CapTraitsRecord {
@@ -258,6 +270,10 @@ pub struct CapRecord {
     /// [`CapRecord::traits`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traits: Option<CapTraitsRecord>,
+    /// Whose operations or bytes it counts. `None` in records that do not say it: see
+    /// [`CapRecord::direction`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<CapDirectionRecord>,
     /// Mount path of its volume; `None` where several volumes share it.
     pub mount: Option<String>,
     /// Operations or bytes per second, of all disks that were reached together; slots for
@@ -347,6 +363,18 @@ impl CapRecord {
     /// Returns what it counts, and where it is met.
     pub fn traits(&self) -> CapTraitsRecord {
         self.traits.unwrap_or_else(|| CapTraitsRecord::of_name(&self.kind))
+    }
+
+    /// Returns whose operations or bytes it counts. Records that do not say it have it in the name,
+    /// and know no other kind of one direction than `vm_egress`.
+    pub fn direction(&self) -> CapDirectionRecord {
+        self.direction.unwrap_or_else(|| match &*self.name {
+            name if name.ends_with(" reads") => CapDirectionRecord::Reads,
+            name if name.ends_with(" writes") || self.kind == "vm_egress" => {
+                CapDirectionRecord::Writes
+            }
+            _ => CapDirectionRecord::Both,
+        })
     }
 
     /// Returns whether it counts calls at once.

@@ -45,8 +45,8 @@ pub use curve::{
 pub use curve_words::load_words;
 pub use disk::DiskRecord;
 pub use emulation::{
-    BurstRecord, CapCountRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord,
-    DesignChangeRecord, EmulationRecord, FillingRecord,
+    BurstRecord, CapCountRecord, CapDirectionRecord, CapRecord, CapStationRecord, CapTraitsRecord,
+    CapsRecord, DesignChangeRecord, EmulationRecord, FillingRecord,
 };
 pub use figures::{Figure, Figures};
 pub use host::{ClockRecord, HostRecord};

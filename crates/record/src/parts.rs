@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{CapCountRecord, CapRecord, DirRecord, JobRecord, PerDirRecord};
+use crate::{CapCountRecord, CapDirectionRecord, CapRecord, DirRecord, JobRecord, PerDirRecord};
 
 /// Notes in the entries of one step's workers what each had of the caps that several met.
 ///
@@ -69,11 +69,10 @@ struct Turns {
 /// Returns what a worker took of a cap, in I/Os or bytes.
 fn taken_of(worker: &JobRecord, cap: &CapRecord) -> f64 {
     let PerDirRecord { read, write, trim } = &worker.dirs;
-    let dirs: &[&DirRecord] = match &*cap.kind {
-        "vm_egress" => &[write],
-        _ if cap.name.ends_with(" reads") => &[read],
-        _ if cap.name.ends_with(" writes") => &[write],
-        _ => &[read, write, trim],
+    let dirs: &[&DirRecord] = match cap.direction() {
+        CapDirectionRecord::Reads => &[read],
+        CapDirectionRecord::Writes => &[write],
+        CapDirectionRecord::Both => &[read, write, trim],
     };
     // A call that takes a slot is an I/O.
     let counts_ios = match cap.traits().counts {

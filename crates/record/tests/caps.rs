@@ -1,8 +1,8 @@
 //! What is said to hold a job, from caps as they were used.
 
 use record::{
-    CapCountRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord, DirRecord,
-    FillingRecord, JobRecord, compare_parts,
+    CapCountRecord, CapDirectionRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord,
+    DirRecord, FillingRecord, JobRecord, compare_parts,
 };
 
 fn cap(name: &str, held_ns: u64, used_share: f64) -> CapRecord {
@@ -70,6 +70,36 @@ fn a_part_is_of_what_each_disk_has() {
     for (part, expected) in parts.iter().zip(expected) {
         assert!((part - expected).abs() < 1e-9, "{parts:?}");
     }
+}
+
+/// A mount may be called what it likes: the record says whose operations a cap counts.
+#[test]
+fn a_part_is_of_the_direction_that_the_cap_counts() {
+    #[track_caller]
+    fn check(name: &str, direction: Option<CapDirectionRecord>, expected: [f64; 2]) {
+        let worker = |n_reads: u64, n_writes: u64| {
+            let counted = CapRecord { direction, ..cap(name, 500_000, 1.0) };
+            let caps = CapsRecord::new(1_000_000, vec![counted], None);
+            let mut job = JobRecord { caps: Some(caps), ..JobRecord::default() };
+            job.dirs.read = DirRecord { n_ios: n_reads, ..DirRecord::default() };
+            job.dirs.write = DirRecord { n_ios: n_writes, ..DirRecord::default() };
+            job
+        };
+        let mut workers = [worker(300, 0), worker(100, 400)];
+        compare_parts(&mut workers);
+        let parts = workers.map(|job| job.caps.expect("caps").caps[0].part);
+        let is_near = |(part, expected): (f64, f64)| (part - expected).abs() < 1e-9;
+        assert!(parts.into_iter().zip(expected).all(is_near), "{name}: {parts:?}");
+    }
+    use CapDirectionRecord::{Both, Reads, Writes};
+    let (both, reads) = ([300.0 / 400.0, 500.0 / 400.0], [300.0 / 200.0, 100.0 / 200.0]);
+    check("disk_iops /all reads", Some(Both), both);
+    check("vm_cached_iops", Some(Reads), reads);
+    check("vm_cached_iops", Some(Writes), [0.0, 2.0]);
+    // Earlier records.
+    check("disk_iops /a", None, both);
+    check("disk_iops /a reads", None, reads);
+    check("disk_iops /a writes", None, [0.0, 2.0]);
 }
 
 #[test]

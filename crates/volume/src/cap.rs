@@ -202,6 +202,21 @@ impl Measure {
         self.byte[1 - direction] = 0;
         self
     }
+
+    /// Returns the direction that alone counts, if one does. What a call takes besides bytes is not
+    /// what bytes are counted for.
+    pub(crate) fn direction(&self) -> Option<CapDirection> {
+        let counts = if self.byte == [0; 2] {
+            [self.op[0] + self.unit[0], self.op[1] + self.unit[1]]
+        } else {
+            self.byte
+        };
+        match counts.map(|count| count > 0) {
+            [true, false] => Some(CapDirection::Reads),
+            [false, true] => Some(CapDirection::Writes),
+            [false, false] | [true, true] => None,
+        }
+    }
 }
 
 /// What one operation asks of the caps.

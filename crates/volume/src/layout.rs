@@ -3,7 +3,7 @@
 //! What there is (volumes, disks, clients, pools) is laid out once; what it carries may be set
 //! again at any time ([`Layout::apply`]). A cap keeps its position for the life of the system.
 
-use crate::cap::{Cap, CapDirection, CapId, CapInfo, CapKind, Measure};
+use crate::cap::{Cap, CapId, CapInfo, CapKind, Measure};
 use crate::caps::CapSet;
 use crate::design::{
     Backing, CacheMode, Client, Design, Limit, Merging, NetworkVolume, Stripe, Volume,
@@ -240,15 +240,7 @@ impl Setter<'_> {
         name: String,
     ) -> Option<CapId> {
         let limit = limit?;
-        let direction = match key {
-            (CapKind::VolumeCeiling, _, _, 0) | (CapKind::DiskIops, _, _, 1) => {
-                Some(CapDirection::Reads)
-            }
-            (CapKind::VolumeCeiling, _, _, 1) | (CapKind::DiskIops, _, _, 2) => {
-                Some(CapDirection::Writes)
-            }
-            _ => None,
-        };
+        let direction = measure.direction();
         let (per_s, origin) = (limit.per_s, limit.origin.clone());
         let burst_per_s = limit.burst.map(|burst| burst.per_s).filter(|burst| *burst > per_s);
         let (kind, client) = (key.0, None);

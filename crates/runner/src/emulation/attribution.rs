@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use engine::volume::{DirtyGrowth, Tally, UsageMark, VolumeRange};
 use record::{
-    CapCountRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord, FillingRecord,
+    CapCountRecord, CapDirectionRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord,
+    FillingRecord,
 };
 use volume::design::{Backing, is_in_mb};
 use volume::{
@@ -250,6 +251,11 @@ impl Group {
             name: self.name.clone(),
             kind: self.kind.name().to_owned(),
             traits: Some(traits(self.kind)),
+            direction: Some(match self.direction {
+                None => CapDirectionRecord::Both,
+                Some(CapDirection::Reads) => CapDirectionRecord::Reads,
+                Some(CapDirection::Writes) => CapDirectionRecord::Writes,
+            }),
             mount: self.mount.clone(),
             per_s: sum(&per_s),
             burst_per_s: if is_bursting { burst_per_s } else { 0 },

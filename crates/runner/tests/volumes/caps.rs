@@ -1,5 +1,6 @@
 //! Which cap held a job, and how far the next one is.
 
+use record::CapDirectionRecord::{Both, Reads, Writes};
 use record::CapRecord;
 use volume::CacheMode;
 use volume::design::Vm;
@@ -270,4 +271,32 @@ fn a_disk_behind_a_write_back_cache_does_not_bind_while_the_cache_fills() {
     let calm = of("iodepth=16\nrate_iops=3000");
     assert_eq!(calm.filling, None, "{calm:#?}");
     assert_eq!(calm.next.as_deref(), Some("disk_iops /m/v"));
+}
+
+/// A machine whose cache has caps of its own for writes.
+#[test]
+fn a_cap_of_one_direction_says_so() {
+    let vm = Vm {
+        size: "own".to_owned(),
+        cached: cap(2000, 1 << 30),
+        cached_write: Some(cap(1000, 1 << 30)),
+        uncached: cap(4000, 1 << 30),
+        cache_bytes: Some(100 << 30),
+        ..Vm::default()
+    };
+    let disks = vec![p30("/mnt/p30", 1, CacheMode::ReadWrite)];
+    let text = format!(
+        "[j]\nfilename=/mnt/p30/f\nbs=8k\niodepth=32\n{}",
+        RANDREAD.replace("rw=randread", "rw=randrw")
+    );
+    let record = Bench::new(design(Some(vm), disks)).run(&text);
+    let caps = record.jobs[0].caps.as_ref().unwrap();
+    let said = |what: &str| {
+        let is_it = |cap: &&CapRecord| cap.kind == "vm_cached_iops" && cap.name.contains(what);
+        caps.caps.iter().find(is_it).map(|cap| cap.direction)
+    };
+    assert_eq!(said("read"), Some(Some(Reads)), "{caps:#?}");
+    assert_eq!(said("write"), Some(Some(Writes)), "{caps:#?}");
+    let of_disk = caps.caps.iter().find(|cap| cap.name == "disk_iops /mnt/p30");
+    assert_eq!(of_disk.unwrap().direction, Some(Both));
 }
