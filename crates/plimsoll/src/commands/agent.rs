@@ -17,6 +17,7 @@ use fleet::wire::Assignment;
 use plan::load::Share;
 use plan::{Diagnostic, Plan, Severity};
 use runner::{Control, RunError, RunEvent, RunOptions, Stop};
+use tokio::sync::Notify;
 
 use super::dial_in::{address, no_token};
 use super::execute;
@@ -71,9 +72,6 @@ const REPORT_INTERVAL_MS: u64 = 1000;
 /// The file that the controller's plan is read as.
 const PLAN: &str = "<plan of the controller>";
 
-/// Time between two looks whether a signal came.
-const TICK: Duration = Duration::from_millis(100);
-
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let failed = |text: String| Failure::wrong_use(text).with(Exit::RunFailed);
@@ -100,13 +98,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         has_begun: AtomicBool::new(false),
         stops: Mutex::new(0),
     });
+    let asked = Arc::new(Notify::new());
+    let heard = Arc::clone(&asked);
+    control.tell_stops(Box::new(move || heard.notify_one()));
     let new_agent = || Agent::new(name, version, incarnation, fleet::monotonic_ns());
     let served = runtime.block_on(async {
         if let (Some(address), Some(token)) = (&args.join, token) {
             let joined = join(args, address, &token, new_agent, Arc::clone(&runs));
             tokio::select! {
                 served = joined => served,
-                () = interrupted(&runs) => Err("stopped before a run began".to_owned()),
+                () = interrupted(&runs, &asked) => Err("stopped before a run began".to_owned()),
             }
         } else {
             let io = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
@@ -138,9 +139,12 @@ async fn join(
 }
 
 /// Waits for a signal, as long as there is no run that heeds it.
-async fn interrupted(runs: &HostRuns) {
-    while runs.control.stop() == Stop::No || runs.has_begun.load(Relaxed) {
-        tokio::time::sleep(TICK).await;
+async fn interrupted(runs: &HostRuns, asked: &Notify) {
+    loop {
+        asked.notified().await;
+        if !runs.has_begun.load(Relaxed) {
+            return;
+        }
     }
 }
 
