@@ -244,6 +244,14 @@ fn check_mistake(text: &str, expected: &[&str]) {
     }
 }
 
+/// A line that is no TOML is one mistake: what seems to be missing may stand in it.
+#[test]
+fn a_line_that_cannot_be_read_is_one_mistake() {
+    let (suite, findings) = parse("schema = \"plimsoll.suite/1\"\nname = \"mine\n");
+    let codes: Vec<&str> = findings.iter().map(|it| it.code).collect();
+    assert_eq!((suite, codes), (None, vec!["syntax"]));
+}
+
 #[test]
 fn all_mistakes_are_reported_with_their_places() {
     check_mistake("", &["at least one [[part]]"]);

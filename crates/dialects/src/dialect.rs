@@ -3,7 +3,7 @@
 
 use plan::{Diagnostic, Plan, Severity};
 
-use crate::{Likeness, Loader, LowerOptions, Overrides, Translation};
+use crate::{Likeness, LoadError, Loader, LowerOptions, Overrides, Translation};
 
 /// What every language does.
 pub trait Dialect: Sync + Send {
@@ -114,6 +114,27 @@ pub struct Parsed {
 }
 
 impl Parsed {
+    /// Reads a file of text as `parse` does; the path `-` is the standard input. `what` it is to be
+    /// is said where it cannot be read.
+    pub(crate) fn of_file(
+        path: &str,
+        what: &str,
+        loader: &dyn Loader,
+        parse: impl FnOnce(&str) -> Parsed,
+    ) -> Parsed {
+        let text = loader.read(path).and_then(|bytes| {
+            String::from_utf8(bytes).map_err(|_| LoadError::Failed("it is not UTF-8".to_owned()))
+        });
+        match text {
+            Ok(text) => parse(&text),
+            Err(error) => {
+                let text = format!("cannot read {what} `{path}`: {error}");
+                let diagnostics = vec![Diagnostic::error("file-unreadable", text)];
+                Parsed { diagnostics, ..Parsed::default() }
+            }
+        }
+    }
+
     /// Returns whether the text itself holds an error.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)

@@ -207,6 +207,14 @@ fn a_plan_is_known_by_its_first_key() {
 }
 
 /// Checks the first finding: its place and a part of its text.
+/// A line that is no TOML is one mistake: what seems to be missing may stand in it.
+#[test]
+fn a_line_that_cannot_be_read_is_one_mistake() {
+    let text = format!("schema = \"{SCHEMA}\"\n[[step]]\n[[step.job]\nname = \"j\"\n");
+    let codes: Vec<&str> = parse(&text).diagnostics.iter().map(|it| it.code).collect();
+    assert_eq!(codes, ["syntax"]);
+}
+
 #[track_caller]
 fn check_mistake(text: &str, line: u32, column: u32, expected: &str) {
     let text = text.replace("SCHEMA", &format!("schema = \"{SCHEMA}\""));
@@ -237,7 +245,7 @@ fn mistakes_have_their_place() {
     );
     check_mistake(&format!("{head}dedupe_hot_sets = \"0:100\"\n"), 5, 19, "a number of sets");
     check_mistake("SCHEMA\n[[step]]\npause = 5\n", 3, 9, "pause");
-    check_mistake("SCHEMA\n[[step]\n", 2, 1, "");
+    check_mistake("SCHEMA\n[[step]\n", 2, 8, "");
     check_mistake(&format!("{head}[step.job.tree]\ndepth = 1\n"), 5, 1, "anchor");
     let tree = format!("{head}[step.job.tree]\nanchor = \"/t\"\n");
     check_mistake(&format!("{tree}depth = 0\n"), 7, 9, "`depth` is 0, expected 1 or more");

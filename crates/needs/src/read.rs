@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use plan::keys::{Findings, Keys};
+use plan::keys::{Findings, Keys, read_toml};
 use plan::{Diagnostic, Severity};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use crate::check::{check_amount, check_figure, check_load};
 use crate::figure::BY_HAND;
@@ -33,35 +33,27 @@ pub fn declares(text: &str) -> bool {
 ///
 /// Findings are all there are, each with its place in the text, source 0.
 pub fn parse(text: &str) -> (Option<Needs>, Vec<Diagnostic>) {
-    let mut findings = Findings::new(text);
-    let (root, errors) = DeTable::parse_recoverable(text);
-    let has_syntax_errors = !errors.is_empty();
-    for error in errors {
-        let at = error.span().unwrap_or(0..0);
-        findings.error("syntax", &at, error.message().lines().collect::<Vec<_>>().join(", "));
-    }
-    let mut reader = Reader { findings, volumes: Vec::new() };
-    let needs = reader.root(Keys::new(root.get_ref(), 0..0));
-    let (mut findings, has_error) = reader.findings.finish();
-    if has_syntax_errors {
-        // What seems to be missing may stand in the line that cannot be read.
+    let (needs, mut findings) =
+        read_toml(text, |keys, findings| Reader { findings, volumes: Vec::new() }.root(keys));
+    if findings.iter().any(|it| it.code == "syntax") {
+        // A volume that seems to be missing may stand in the line that cannot be read.
         findings.retain(|it| it.code == "syntax" || it.severity != Severity::Error);
     }
-    (Some(needs).filter(|_| !has_error), findings)
+    (needs, findings)
 }
 
 /// The parts of the day of a phase, each with its place.
 type Hours = Vec<(Window, Range<usize>)>;
 
-struct Reader<'a> {
-    findings: Findings<'a>,
+struct Reader<'a, 'text> {
+    findings: &'a mut Findings<'text>,
     /// Names of the volumes that there are.
     volumes: Vec<String>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn root(&mut self, mut keys: Keys<'_>) -> Needs {
-        if let Some((schema, at)) = keys.text("schema", &mut self.findings)
+        if let Some((schema, at)) = keys.text("schema", self.findings)
             && schema != SCHEMA
         {
             let text = format!("`schema` is `{schema}`; this version reads `{SCHEMA}`");
@@ -74,20 +66,20 @@ impl Reader<'_> {
             percentile: self.percentile(&mut keys),
             growth: self.growth(&mut keys),
             peak_factor: keys
-                .number("peak_factor", &mut self.findings)
+                .number("peak_factor", self.findings)
                 .map(|(factor, at)| self.factor("peak_factor", factor, 1.0, &at)),
             cpus: keys
-                .count("cpus", &mut self.findings)
+                .count("cpus", self.findings)
                 .map(|(n, _)| u32::try_from(n).unwrap_or(u32::MAX)),
             machine: self.machine(&mut keys),
             ..Needs::default()
         };
-        let notes = keys.texts("notes", &mut self.findings);
+        let notes = keys.texts("notes", self.findings);
         needs.notes = notes.into_iter().map(|(text, _)| text.to_owned()).collect();
-        let sources = keys.tables("source", &mut self.findings);
+        let sources = keys.tables("source", self.findings);
         needs.sources = sources.into_iter().map(|keys| self.source(keys)).collect();
-        let volumes = keys.tables("volume", &mut self.findings);
-        let phases = keys.tables("phase", &mut self.findings);
+        let volumes = keys.tables("volume", self.findings);
+        let phases = keys.tables("phase", self.findings);
         self.check_count(&keys.at, volumes.len() + phases.len());
         if volumes.is_empty() {
             let text = "there is no volume: write `[[volume]]` with its `name`";
@@ -99,7 +91,7 @@ impl Reader<'_> {
         let (phases, hours): (Vec<NeedPhase>, Vec<Hours>) = read.unzip();
         needs.phases = phases;
         self.check_phases(&needs.phases, &at, &hours);
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
         needs
     }
 
@@ -113,12 +105,12 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, keys: &mut Keys<'_>, name: &'static str) -> Option<String> {
-        keys.text(name, &mut self.findings).map(|(text, _)| text.to_owned())
+        keys.text(name, self.findings).map(|(text, _)| text.to_owned())
     }
 
     /// Reads a key that must be there.
     fn required(&mut self, keys: &mut Keys<'_>, name: &'static str) -> (String, Range<usize>) {
-        let found = keys.text(name, &mut self.findings);
+        let found = keys.text(name, self.findings);
         if keys.get(name).is_none() {
             let text = format!("`{name}` is missing");
             self.findings.error("missing-key", &keys.at.clone(), text);
@@ -127,7 +119,7 @@ impl Reader<'_> {
     }
 
     fn percentile(&mut self, keys: &mut Keys<'_>) -> Percentile {
-        let Some((word, at)) = keys.text("percentile", &mut self.findings) else {
+        let Some((word, at)) = keys.text("percentile", self.findings) else {
             return Percentile::default();
         };
         let known = Percentile::ALL.into_iter().find(|percentile| percentile.word() == word);
@@ -143,17 +135,17 @@ impl Reader<'_> {
         const LEAST: f64 = 0.01;
         let value = keys.get("growth")?;
         if !matches!(value.get_ref(), DeValue::Table(_)) {
-            let (factor, at) = keys.number("growth", &mut self.findings)?;
+            let (factor, at) = keys.number("growth", self.findings)?;
             let factor = self.factor("growth", factor, LEAST, &at);
             return Some(Growth { capacity: factor, load: factor });
         }
-        let mut keys = keys.table("growth", &mut self.findings)?;
+        let mut keys = keys.table("growth", self.findings)?;
         let mut factor = |name| {
-            let found = keys.number(name, &mut self.findings);
+            let found = keys.number(name, self.findings);
             found.map_or(1.0, |(factor, at)| self.factor(name, factor, LEAST, &at))
         };
         let growth = Growth { capacity: factor("capacity"), load: factor("load") };
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
         Some(growth)
     }
 
@@ -170,14 +162,14 @@ impl Reader<'_> {
     }
 
     fn machine(&mut self, keys: &mut Keys<'_>) -> MachineNeed {
-        let Some(mut keys) = keys.table("machine", &mut self.findings) else {
+        let Some(mut keys) = keys.table("machine", self.findings) else {
             return MachineNeed::default();
         };
         let machine = MachineNeed {
             cpus: self.amount(&mut keys, "cpus"),
             memory_gib: self.amount(&mut keys, "memory_gib"),
         };
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
         machine
     }
 
@@ -187,7 +179,7 @@ impl Reader<'_> {
             form: self.text(&mut keys, "form").unwrap_or_default(),
             clock: self.text(&mut keys, "clock").unwrap_or_default(),
         };
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
         source
     }
 
@@ -212,19 +204,19 @@ impl Reader<'_> {
             working_set_gib: self.amount(&mut keys, "working_set_gib"),
             hit_percent: self.amount(&mut keys, "hit_percent"),
             latency_ms_max: self.amount(&mut keys, "latency_ms_max"),
-            is_shared: keys.flag("shared", &mut self.findings),
+            is_shared: keys.flag("shared", self.findings),
             growth: self.growth(&mut keys),
         };
         if let Err((key, text)) = check_volume(&volume) {
             let at = keys.get(key).map_or(keys.at.clone(), Spanned::span);
             self.findings.error("contradiction", &at, text);
         }
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
         volume
     }
 
     fn usage(&mut self, keys: &mut Keys<'_>) -> Option<VolumeUse> {
-        let (word, at) = keys.text("use", &mut self.findings)?;
+        let (word, at) = keys.text("use", self.findings)?;
         let known = VolumeUse::ALL.into_iter().find(|usage| usage.word() == word);
         if known.is_none() {
             let text = format!("`use` is `{word}`: write data, log or temp");
@@ -243,7 +235,7 @@ impl Reader<'_> {
             self.findings.error("bad-value", &name_at, text);
         }
         let (mut hours, mut windows) = (Vec::new(), Vec::new());
-        for (text, at) in keys.texts("hours", &mut self.findings) {
+        for (text, at) in keys.texts("hours", self.findings) {
             match Window::parse(text) {
                 Ok(window) => windows.push((window, at)),
                 Err(text) => self.findings.error("bad-value", &at, text),
@@ -253,13 +245,13 @@ impl Reader<'_> {
         let mut phase = NeedPhase {
             name: parsed.unwrap_or_default(),
             hours,
-            captured_s: keys.number("captured_s", &mut self.findings).map(|(value, _)| value),
+            captured_s: keys.number("captured_s", self.findings).map(|(value, _)| value),
             cpu_percent: self.figure(&mut keys, "cpu_percent"),
             memory_gib: self.figure(&mut keys, "memory_gib"),
             memory_percent: self.figure(&mut keys, "memory_percent"),
             volumes: Vec::new(),
         };
-        for keys in keys.tables("volume", &mut self.findings) {
+        for keys in keys.tables("volume", self.findings) {
             let at = keys.at.clone();
             let load = self.load(keys);
             if phase.load(&load.name).is_some() {
@@ -268,7 +260,7 @@ impl Reader<'_> {
             }
             phase.volumes.push(load);
         }
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
         (phase, windows)
     }
 
@@ -299,7 +291,7 @@ impl Reader<'_> {
             let at = keys.get(key).map_or(keys.at.clone(), toml::Spanned::span);
             self.findings.error("contradiction", &at, text);
         }
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
         load
     }
 
@@ -310,16 +302,15 @@ impl Reader<'_> {
         let figure = match value.get_ref() {
             DeValue::Table(table) => {
                 let mut keys = Keys::new(table, at.clone());
-                let mut number =
-                    |name| keys.number(name, &mut self.findings).map(|(value, _)| value);
+                let mut number = |name| keys.number(name, self.findings).map(|(value, _)| value);
                 let (p50, p90, p99) = (number("p50"), number("p90"), number("p99"));
                 let (mean, min, max) = (number("mean"), number("min"), number("max"));
                 let (label, source) = self.origin(&mut keys);
-                keys.finish(&mut self.findings);
+                keys.finish(self.findings);
                 Figure { p50, p90, p99, mean, min, max, label, source }
             }
             DeValue::Integer(_) | DeValue::Float(_) => {
-                Figure::by_hand(keys.number(name, &mut self.findings)?.0)
+                Figure::by_hand(keys.number(name, self.findings)?.0)
             }
             other => {
                 let kind = other.type_str();
@@ -350,13 +341,13 @@ impl Reader<'_> {
                     let text = format!("`{name}` has no `value`");
                     self.findings.error("missing-key", &at, text);
                 }
-                let value = keys.number("value", &mut self.findings);
+                let value = keys.number("value", self.findings);
                 let (label, source) = self.origin(&mut keys);
-                keys.finish(&mut self.findings);
+                keys.finish(self.findings);
                 Amount { value: value?.0, label, source }
             }
             DeValue::Integer(_) | DeValue::Float(_) => {
-                Amount::by_hand(keys.number(name, &mut self.findings)?.0)
+                Amount::by_hand(keys.number(name, self.findings)?.0)
             }
             other => {
                 let kind = other.type_str();
@@ -376,7 +367,7 @@ impl Reader<'_> {
 
     fn origin(&mut self, keys: &mut Keys<'_>) -> (Label, String) {
         let source = self.text(keys, "source").unwrap_or_else(|| BY_HAND.to_owned());
-        let Some((word, at)) = keys.text("label", &mut self.findings) else {
+        let Some((word, at)) = keys.text("label", self.findings) else {
             return (Label::default(), source);
         };
         let known = Label::ALL.into_iter().find(|label| label.word() == word);

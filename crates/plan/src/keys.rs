@@ -1,5 +1,7 @@
-//! Reads typed values out of parsed TOML, and collects findings with line and column.
+//! Reads typed values out of TOML, and collects findings with line and column: the one reader of
+//! every file of ours that people write.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -13,6 +15,46 @@ pub type Located<T> = (T, Range<usize>);
 
 /// Most findings that are kept: a binary file would have one per byte.
 const FINDINGS_MAX: usize = 100;
+
+/// Code of what is no TOML.
+const SYNTAX: &str = "syntax";
+
+/// Reads a text of TOML: `read` is given the keys of its root. Returns what `read` made of them,
+/// unless a finding is an error, and all findings in the order of their places.
+///
+/// Where a line is no TOML, what may follow from it is left out: the line's other mistakes, and
+/// keys that are missing or stand in no table that has them.
+pub fn read_toml<T>(
+    text: &str,
+    read: impl FnOnce(Keys<'_>, &mut Findings<'_>) -> T,
+) -> (Option<T>, Vec<Diagnostic>) {
+    let mut findings = Findings::new(text);
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let at = error.span().unwrap_or(0..0);
+        findings.error(SYNTAX, &at, error.message().lines().collect::<Vec<_>>().join(", "));
+    }
+    let made = read(Keys::new(root.get_ref(), 0..0), &mut findings);
+    let (mut findings, has_error) = findings.finish();
+    drop_what_follows_from_syntax(&mut findings);
+    (Some(made).filter(|_| !has_error), findings)
+}
+
+/// Of a line that cannot be read the first mistake is reported. What seems to be missing may stand
+/// there, and the head of a table to which keys belong.
+fn drop_what_follows_from_syntax(findings: &mut Vec<Diagnostic>) {
+    let line = |finding: &Diagnostic| finding.span.as_ref().map(|span| span.line);
+    let is_syntax = |finding: &Diagnostic| finding.code == SYNTAX;
+    let unread: BTreeSet<_> = findings.iter().filter(|one| is_syntax(one)).map(line).collect();
+    if unread.is_empty() {
+        return;
+    }
+    let mut reported = BTreeSet::new();
+    findings.retain(|finding| match line(finding) {
+        line if unread.contains(&line) => is_syntax(finding) && reported.insert(line),
+        _ => !matches!(finding.code, "missing-key" | "unknown-key"),
+    });
+}
 
 /// Collects findings about one text.
 pub struct Findings<'a> {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use plan::Diagnostic;
-use plan::keys::{Findings, Keys};
-use toml::de::{DeTable, DeValue};
+use plan::keys::{Findings, Keys, read_toml};
+use toml::de::DeValue;
 
 use super::read_part::{self, Defaults, required, text, within};
 use super::{BYTES_MAX, Layout, Prepare, Rounds, SCHEMA, Size, Source, Suite, SuitePlace, steps};
@@ -15,15 +15,7 @@ pub(super) const STEPS_MAX: usize = 10_000;
 
 /// Reads a suite. There is one unless a mistake is an error.
 pub fn parse(text: &str) -> (Option<Suite>, Vec<Diagnostic>) {
-    let mut findings = Findings::new(text);
-    let (root, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        let at = error.span().unwrap_or(0..0);
-        findings.error("syntax", &at, error.message().lines().collect::<Vec<_>>().join(", "));
-    }
-    let suite = read(Keys::new(root.get_ref(), 0..0), &mut findings);
-    let (findings, has_error) = findings.finish();
-    (Some(suite).filter(|_| !has_error), findings)
+    read_toml(text, read)
 }
 
 fn read(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Suite {

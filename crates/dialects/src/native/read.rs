@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use plan::job::{Part, PartRegion, Source};
-use plan::keys::{Findings, Keys};
+use plan::keys::{Findings, Keys, read_toml};
 use plan::param::{self, Category};
-use plan::{Diagnostic, Job, Step};
-use toml::de::{DeTable, DeValue};
+use plan::{Job, Step};
+use toml::de::DeValue;
 
 use super::{SCHEMA, steps, tree_read};
 use crate::sections::{Input, RawOption, Section};
-use crate::{LoadError, Loader, LowerOptions, Parsed};
+use crate::{Loader, LowerOptions, Parsed};
 
 /// Parses plans of ours that run one after another.
 pub fn parse_files<P: AsRef<str>>(
@@ -51,18 +51,7 @@ pub(crate) fn join(all: &mut Parsed, next: Parsed) {
 
 /// Parses a plan of ours; the path `-` is the standard input.
 pub fn parse_file(path: &str, wishes: &LowerOptions<'_>, loader: &dyn Loader) -> Parsed {
-    let text = loader.read(path).and_then(|bytes| {
-        String::from_utf8(bytes).map_err(|_| LoadError::Failed("it is not UTF-8".to_owned()))
-    });
-    match text {
-        Ok(text) => parse_text(path, &text, wishes, loader),
-        Err(error) => {
-            let text = format!("cannot read plan `{path}`: {error}");
-            let mut parsed = Parsed::default();
-            parsed.diagnostics.push(Diagnostic::error("file-unreadable", text));
-            parsed
-        }
-    }
+    Parsed::of_file(path, "plan", loader, |text| parse_text(path, text, wishes, loader))
 }
 
 /// Parses a plan that is already in memory; `name` stands for its path.
@@ -72,26 +61,21 @@ pub fn parse_text(
     wishes: &LowerOptions<'_>,
     loader: &dyn Loader,
 ) -> Parsed {
-    let mut findings = Findings::new(text);
-    let (root, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        let at = error.span().unwrap_or(0..0);
-        findings.error("syntax", &at, error.message().lines().collect::<Vec<_>>().join(", "));
-    }
-    let mut reader = Reader { findings, sections: Vec::new(), steps: Vec::new() };
-    reader.root(Keys::new(root.get_ref(), 0..0));
-    let Reader { findings, sections, steps } = reader;
-    let (found, has_error) = findings.finish();
+    let (read, found) = read_toml(text, |keys, findings| {
+        let mut reader = Reader { findings, sections: Vec::new(), steps: Vec::new() };
+        reader.root(keys);
+        (reader.sections, reader.steps)
+    });
     let mut input = Input::default();
     input.sources.push(Source { name: name.to_owned(), text: text.to_owned() });
     for finding in found {
         input.report(finding);
     }
-    if has_error {
+    let Some((sections, steps)) = read else {
         // What is wrong with the form would be reported again as missing parameters.
         let plan = plan::Plan { sources: input.sources, ..plan::Plan::default() };
         return Parsed { plan, diagnostics: input.diagnostics, refusals: Vec::new() };
-    }
+    };
     input.parts.push(crate::sections::Part { is_file: true, sections });
     let mut parsed = input.lower(wishes, loader);
     if !parsed.has_errors() && wishes.sections.is_empty() {
@@ -113,16 +97,16 @@ pub(crate) struct JobDraft {
     pub(crate) tree: Option<plan::tree::TreeWork>,
 }
 
-struct Reader<'a> {
-    findings: Findings<'a>,
+struct Reader<'a, 'text> {
+    findings: &'a mut Findings<'text>,
     /// One for each job, followed by one for each of its parts.
     sections: Vec<Section>,
     steps: Vec<StepDraft>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn root(&mut self, mut keys: Keys<'_>) {
-        match keys.text("schema", &mut self.findings) {
+        match keys.text("schema", self.findings) {
             Some((SCHEMA, _)) => {}
             Some((other, at)) => {
                 let text = format!("`schema` is `{other}`; this version reads `{SCHEMA}`");
@@ -133,21 +117,21 @@ impl Reader<'_> {
                 self.findings.error("missing-key", &keys.at.clone(), text);
             }
         }
-        for step in keys.tables("step", &mut self.findings) {
+        for step in keys.tables("step", self.findings) {
             self.step(step);
         }
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
     }
 
     fn step(&mut self, mut keys: Keys<'_>) {
         let step_idx = self.steps.len() as u32;
-        let step = steps::read(&mut keys, step_idx, &mut self.findings);
-        let jobs = keys.tables("job", &mut self.findings);
+        let step = steps::read(&mut keys, step_idx, self.findings);
+        let jobs = keys.tables("job", self.findings);
         if jobs.is_empty() {
             let text = "a step needs at least one [[step.job]]";
             self.findings.error("missing-key", &keys.at, text);
         }
-        keys.finish(&mut self.findings);
+        keys.finish(self.findings);
         self.steps.push(StepDraft { step, jobs: Vec::new() });
         for (idx, job) in jobs.into_iter().enumerate() {
             let begins_step = idx == 0 && step_idx > 0;
@@ -161,8 +145,8 @@ impl Reader<'_> {
     fn job(&mut self, mut keys: Keys<'_>, begins_step: bool) -> JobDraft {
         let at = keys.at.clone();
         let (name, name_at) = self.name(&mut keys);
-        let parts = keys.tables("part", &mut self.findings);
-        let tree = keys.table("tree", &mut self.findings);
+        let parts = keys.tables("part", self.findings);
+        let tree = keys.table("tree", self.findings);
         let mut section = Section {
             name,
             span: self.findings.span(&name_at),
@@ -174,7 +158,7 @@ impl Reader<'_> {
         if begins_step {
             section.options.push(self.flag("barrier", &at));
         }
-        let tree = tree.and_then(|keys| tree_read::work(keys, &mut self.findings));
+        let tree = tree.and_then(|keys| tree_read::work(keys, self.findings));
         self.sections.push(section);
         let parts = parts.into_iter().map(|keys| self.part(keys, &shared)).collect();
         JobDraft { parts, tree }
@@ -183,7 +167,7 @@ impl Reader<'_> {
     /// Reads a part: a section with what its job says besides the workload, and its own.
     fn part(&mut self, mut keys: Keys<'_>, shared: &[RawOption]) -> Part {
         let (name, name_at) = self.name(&mut keys);
-        let weight = keys.number("weight", &mut self.findings).filter(|(weight, at)| {
+        let weight = keys.number("weight", self.findings).filter(|(weight, at)| {
             let is_fine = *weight > 0.0;
             if !is_fine {
                 let text = "`weight` is above 0";
@@ -191,8 +175,8 @@ impl Reader<'_> {
             }
             is_fine
         });
-        let rate_iops = keys.number("rate_iops", &mut self.findings);
-        let priority = keys.count("priority", &mut self.findings);
+        let rate_iops = keys.number("rate_iops", self.findings);
+        let priority = keys.count("priority", self.findings);
         let region = self.region(&mut keys);
         let mut options = shared.to_vec();
         options.extend(self.options(&keys));
@@ -221,8 +205,8 @@ impl Reader<'_> {
                 }
             }
         };
-        let of_pct = pair(keys, "region_pct", &mut self.findings);
-        let of_bytes = pair(keys, "region_bytes", &mut self.findings);
+        let of_pct = pair(keys, "region_pct", self.findings);
+        let of_bytes = pair(keys, "region_bytes", self.findings);
         match (of_pct, of_bytes) {
             (Some((from, to)), _) => PartRegion::Pct(from, to.min(200.0)),
             (None, Some((from, to))) => PartRegion::Bytes(from as u64, to as u64),
@@ -231,7 +215,7 @@ impl Reader<'_> {
     }
 
     fn name(&mut self, keys: &mut Keys<'_>) -> (String, Range<usize>) {
-        if let Some((name, at)) = keys.text("name", &mut self.findings) {
+        if let Some((name, at)) = keys.text("name", self.findings) {
             return (name.to_owned(), at);
         }
         if keys.get("name").is_none() {

@@ -18,8 +18,7 @@ use ::needs::{Needs, PhaseName, Requirements, requirements};
 
 use crate::sections::{Input, Part, Section};
 use crate::{
-    Dialect, Likeness, LoadError, Loader, LowerOptions, Parsed, ReadPlan, Request, Translation,
-    native,
+    Dialect, Likeness, Loader, LowerOptions, Parsed, ReadPlan, Request, Translation, native,
 };
 
 /// The section that stands for the samples beside a file of needs.
@@ -78,18 +77,7 @@ impl Dialect for NeedsFile {
 
 /// Reads a file of needs as a plan; the path `-` is the standard input.
 pub fn parse_file(path: &str, wishes: &LowerOptions<'_>, loader: &dyn Loader) -> Parsed {
-    let text = loader.read(path).and_then(|bytes| {
-        String::from_utf8(bytes).map_err(|_| LoadError::Failed("it is not UTF-8".to_owned()))
-    });
-    match text {
-        Ok(text) => parse_text(path, &text, wishes, loader),
-        Err(error) => {
-            let text = format!("cannot read needs `{path}`: {error}");
-            let mut parsed = Parsed::default();
-            parsed.diagnostics.push(Diagnostic::error("file-unreadable", text));
-            parsed
-        }
-    }
+    Parsed::of_file(path, "needs", loader, |text| parse_text(path, text, wishes, loader))
 }
 
 /// Reads needs that are already in memory; `name` stands for their path.

@@ -1,12 +1,10 @@
 //! Reads a design from TOML.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use catalog::{Catalog, Cloud, Edition};
-use plan::keys::{Findings, Keys, Located};
+use plan::keys::{Findings, Keys, Located, read_toml};
 use plan::{Diagnostic, Severity};
-use toml::de::DeTable;
 
 use super::parser::{
     CACHE_DEFAULT, MB_BYTES_DEFAULT, MB_READINGS, PARTS_MAX, ParsedVolume, Parser,
@@ -15,9 +13,6 @@ use super::{Design, FileSystem, Pool, check, client, disks, network, promised, v
 
 /// Code of the finding that there is no such edition.
 const NO_EDITION: &str = "unknown-edition";
-
-/// Code of what is no TOML.
-const SYNTAX: &str = "syntax";
 
 /// Edition where a design names none.
 const EDITION_DEFAULT: &str = "current";
@@ -72,16 +67,9 @@ pub fn parse_as(
     catalog: &Arc<Catalog>,
     read_as: ReadAs<'_>,
 ) -> (Option<Design>, Vec<Diagnostic>) {
-    let mut findings = Findings::new(text);
-    let (root, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        let at = error.span().unwrap_or(0..0);
-        findings.error(SYNTAX, &at, error.message().lines().collect::<Vec<_>>().join(", "));
-    }
-    let keys = Keys::new(root.get_ref(), 0..0);
-    let design = read(keys, catalog, read_as, &mut findings);
-    let (mut findings, has_error) = findings.finish();
-    drop_what_follows_from_syntax(&mut findings);
+    let (design, mut findings) =
+        read_toml(text, |keys, findings| read(keys, catalog, read_as, findings));
+    let has_error = design.is_none();
     if findings.iter().any(|finding| finding.code == NO_EDITION) {
         // The rest was read with another edition: what stands is what no edition would change.
         let stands = |finding: &Diagnostic| {
@@ -91,23 +79,7 @@ pub fn parse_as(
     }
     // What is taken for granted is of interest once there is a design.
     findings.retain(|finding| !has_error || finding.code != CACHE_DEFAULT);
-    (design.filter(|_| !has_error), findings)
-}
-
-/// Of a line that cannot be read the first mistake is reported. What seems to be missing may stand
-/// there, and the head of a table to which keys belong.
-fn drop_what_follows_from_syntax(findings: &mut Vec<Diagnostic>) {
-    let line = |finding: &Diagnostic| finding.span.as_ref().map(|span| span.line);
-    let is_syntax = |finding: &Diagnostic| finding.code == SYNTAX;
-    let unread: BTreeSet<_> = findings.iter().filter(|one| is_syntax(one)).map(line).collect();
-    if unread.is_empty() {
-        return;
-    }
-    let mut reported = BTreeSet::new();
-    findings.retain(|finding| match line(finding) {
-        line if unread.contains(&line) => is_syntax(finding) && reported.insert(line),
-        _ => !matches!(finding.code, "missing-key" | "unknown-key"),
-    });
+    (design.flatten(), findings)
 }
 
 /// The tables of a design, which are not read yet.
