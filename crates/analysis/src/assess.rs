@@ -264,9 +264,9 @@ impl<'a> Step<'a> {
         let mut jumps = changes(iops, &rule).into_iter().filter(is_kept);
         if let Some(jump) = jumps.find(|jump| jump.at_idx <= n_cut + BATCH_LEN) {
             let at_s = jump.at_idx as f64 * self.series.sample_s;
-            let way = if jump.after < jump.before { "fell" } else { "rose" };
+            let direction = if jump.after < jump.before { "fell" } else { "rose" };
             let (before, after) = (jump.before, jump.after);
-            let text = format!("IOPS {way} from {before:.0} to {after:.0} at {at_s:.0} s");
+            let text = format!("IOPS {direction} from {before:.0} to {after:.0} at {at_s:.0} s");
             let is_broken = gate.verdict == GateVerdict::Failed;
             let reason = if is_broken { format!("{text}; {}", gate.reason) } else { text };
             return Gate { verdict: GateVerdict::Failed, reason, ..gate }

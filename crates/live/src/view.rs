@@ -49,9 +49,9 @@ impl Shared {
     }
 
     /// Looks at the record, once it has ended.
-    pub(crate) fn with_record<T>(&self, look: impl FnOnce(&Record) -> T) -> Option<T> {
+    pub(crate) fn with_record<T>(&self, read: impl FnOnce(&Record) -> T) -> Option<T> {
         let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.as_deref().map(look)
+        record.as_deref().map(read)
     }
 
     /// Returns what changes with each update.

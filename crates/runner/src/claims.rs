@@ -51,7 +51,7 @@ impl Claims {
         // One that is not there any more is reported when it is opened.
         let Ok(facts) = std::fs::metadata(path) else { return Ok(()) };
         let mut devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
-        let claim = devices.entry(facts.rdev()).or_insert_with(|| self.look(job, path));
+        let claim = devices.entry(facts.rdev()).or_insert_with(|| self.check(job, path));
         claim.as_ref().map(|_| ()).map_err(Clone::clone)
     }
 
@@ -59,17 +59,17 @@ impl Claims {
     ///
     /// # Errors
     /// As [`Claims::claim`].
-    pub(crate) fn look_again(&self, job: &Job, path: &Path) -> Result<(), SetupError> {
+    pub(crate) fn check_again(&self, job: &Job, path: &Path) -> Result<(), SetupError> {
         let Ok(facts) = std::fs::metadata(path) else { return Ok(()) };
         let devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
         match devices.get(&facts.rdev()) {
             Some(Ok(Some(_held))) => Ok(()),
             // One worker at a time: each holds the device for the moment of its look.
-            Some(Ok(None) | Err(_)) | None => self.look(job, path).map(|_released| ()),
+            Some(Ok(None) | Err(_)) | None => self.check(job, path).map(|_released| ()),
         }
     }
 
-    fn look(&self, job: &Job, path: &Path) -> Claim {
+    fn check(&self, job: &Job, path: &Path) -> Claim {
         let (facts, held) = engine::claim(path).map_err(|error| SetupError::from(&error))?;
         let options = RunOptions {
             allow_mounted: self.allow_mounted,

@@ -208,7 +208,7 @@ impl Cutter {
             .then(|| SeriesSampler::new(seats.iter().map(Seat::counters)));
         let watched = Arc::clone(&shared);
         // A closure that cannot be run is lost, and what it holds with it.
-        let (hand, given) = channel();
+        let (to_thread, given) = channel();
         let thread = std::thread::Builder::new().name("intervals".to_owned()).spawn(move || {
             let cuts: Cuts = given.recv().expect("they are given after the thread was made");
             cut_all(cuts, &watched, clock, &events)
@@ -216,7 +216,7 @@ impl Cutter {
         match thread {
             Ok(thread) => {
                 // The thread waits for it.
-                let _gone = hand.send(cuts);
+                let _gone = to_thread.send(cuts);
                 Ok(Cutter { shared, thread, series })
             }
             Err(_) => Err(Box::new(cuts)),

@@ -472,9 +472,9 @@ impl EngineBuilder {
     }
 
     /// Returns what looks at the job's devices once more.
-    pub(crate) fn second_look(&self) -> SecondLook {
+    pub(crate) fn device_check(&self) -> DeviceCheck {
         let devices = if self.volumes.is_none() { self.devices.clone() } else { Vec::new() };
-        SecondLook { devices, claims: Arc::clone(&self.claims), job: Arc::clone(&self.job) }
+        DeviceCheck { devices, claims: Arc::clone(&self.claims), job: Arc::clone(&self.job) }
     }
 
     /// Opens the files and builds the engine. On the worker's own thread. `stop` cuts short what
@@ -529,19 +529,19 @@ impl EngineBuilder {
 
 /// Looks once more at the block devices that a job changes, for a worker that waited since it
 /// opened them.
-pub(crate) struct SecondLook {
+pub(crate) struct DeviceCheck {
     devices: Vec<PathBuf>,
     claims: Arc<Claims>,
     job: Arc<Job>,
 }
 
-impl SecondLook {
+impl DeviceCheck {
     /// # Errors
     /// When one has come into use, or holds something now.
-    pub(crate) fn look(&self) -> Result<(), EngineError> {
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
         for device in &self.devices {
-            let looked = self.claims.look_again(&self.job, device);
-            looked.map_err(|SetupError { message, .. }| EngineError::Taken { why: message })?;
+            let checked = self.claims.check_again(&self.job, device);
+            checked.map_err(|SetupError { message, .. }| EngineError::Taken { why: message })?;
         }
         Ok(())
     }

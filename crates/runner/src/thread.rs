@@ -46,7 +46,7 @@ impl ThreadContext {
     pub(crate) fn run(mut self, builder: EngineBuilder) -> WorkerEvent {
         sharpen_timers();
         let waits = self.delay_ns > 0 || self.surroundings.job.wait_for.is_some();
-        let second_look = waits.then(|| builder.second_look());
+        let device_check = waits.then(|| builder.device_check());
         let surroundings = self.surroundings.apply(&self.signals).map_err(SetupError::from);
         let prepared = surroundings.and_then(|locked| {
             let engine = builder.build(&self.signals.stop)?;
@@ -73,8 +73,8 @@ impl ThreadContext {
             events: self.events.clone(),
             idx: self.idx,
         };
-        let looked = second_look.map_or(Ok(()), |second_look| second_look.look());
-        let engine_error = looked.and_then(|()| self.drive(&mut context, engine.as_mut())).err();
+        let checked = device_check.map_or(Ok(()), |device_check| device_check.check());
+        let engine_error = checked.and_then(|()| self.drive(&mut context, engine.as_mut())).err();
         let ended_ns = self.clock.now_ns();
         let mut usage = Usage::of_thread().since(usage);
         usage += engine.end_threads();

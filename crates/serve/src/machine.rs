@@ -326,11 +326,11 @@ impl Machine {
 
     /// Describes the machine, which is served at a place.
     pub fn report(&self, place: &str) -> Report {
-        let look = self.snapshot();
+        let state = self.snapshot();
         let design = self.in_force().design;
-        let waits = status::waits(&self.recent, &look);
-        let modelled = look.status.volumes.iter().zip(waits);
-        let cap = |cap: CapId| Some(look.status.caps.get(usize::from(cap.0))?.info.name.clone());
+        let waits = status::waits(&self.recent, &state);
+        let modelled = state.status.volumes.iter().zip(waits);
+        let cap = |cap: CapId| Some(state.status.caps.get(usize::from(cap.0))?.info.name.clone());
         let each = design.volumes.iter().zip(self.stores.iter()).zip(modelled);
         let volumes = each.map(|((volume, store), (modelled, wait))| VolumeReport {
             mount: volume.mount.clone(),
@@ -351,12 +351,12 @@ impl Machine {
             is_crashed: self.is_crashed(),
             is_disk_full: self.is_disk_full(),
             pid: std::process::id(),
-            n_waiting: look.status.n_waiting as u64,
-            lateness: status::lateness(&self.recent, &look),
+            n_waiting: state.status.n_waiting as u64,
+            lateness: status::lateness(&self.recent, &state),
             volumes: shown.map(|(_, volume)| volume).collect(),
-            caps: status::caps(&self.recent, &look, &design, self.only),
+            caps: status::caps(&self.recent, &state, &design, self.only),
             export: None,
-            cache: look.status.cache.map(Into::into),
+            cache: state.status.cache.map(Into::into),
             catalog_hash: design.catalog.own_hash(),
             design: design.name,
             edition: design.edition,

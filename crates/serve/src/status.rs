@@ -185,34 +185,34 @@ pub struct CapReport {
     pub origin: String,
 }
 
-/// The last looks at the caps, to tell what happens now from what happened since the start.
+/// The last states of the caps, to tell what happens now from what happened since the start.
 #[derive(Debug)]
 pub(crate) struct Recent {
     start_ns: u64,
     /// The older one first.
-    looks: Mutex<[Option<ModelState>; 2]>,
+    states: Mutex<[Option<ModelState>; 2]>,
 }
 
 impl Recent {
     /// Starts with the machine.
     pub(crate) fn new() -> Self {
-        Recent { start_ns: now_ns(), looks: Mutex::default() }
+        Recent { start_ns: now_ns(), states: Mutex::default() }
     }
 
-    pub(crate) fn keep(&self, look: ModelState) {
-        let mut looks = lock(&self.looks);
-        looks.swap(0, 1);
-        looks[1] = Some(look);
+    pub(crate) fn keep(&self, state: ModelState) {
+        let mut states = lock(&self.states);
+        states.swap(0, 1);
+        states[1] = Some(state);
     }
 }
 
-/// Returns what each volume's I/Os have waited for since the look before the last.
+/// Returns what each volume's I/Os have waited for since the state before the last.
 pub(crate) fn waits(recent: &Recent, now: &ModelState) -> Vec<Option<WaitReport>> {
-    let looks = lock(&recent.looks);
-    let before = looks.iter().flatten().next();
+    let states = lock(&recent.states);
+    let before = states.iter().flatten().next();
     let none = Waits::default();
     let wait = |(idx, waits): (usize, &Waits)| {
-        let before = before.and_then(|look| look.waits.get(idx)).unwrap_or(&none);
+        let before = before.and_then(|state| state.waits.get(idx)).unwrap_or(&none);
         let waits = waits.since(before);
         let (cap, held_ns) = waits.longest()?;
         Some(WaitReport {
@@ -224,10 +224,10 @@ pub(crate) fn waits(recent: &Recent, now: &ModelState) -> Vec<Option<WaitReport>
     now.waits.iter().enumerate().map(wait).collect()
 }
 
-/// Returns how late the answers since the look before the last were.
+/// Returns how late the answers since the state before the last were.
 pub(crate) fn lateness(recent: &Recent, now: &ModelState) -> LatenessReport {
-    let looks = lock(&recent.looks);
-    let before = looks.iter().flatten().next().map(|look| look.lateness);
+    let states = lock(&recent.states);
+    let before = states.iter().flatten().next().map(|state| state.lateness);
     let Lateness { n_answers, n_late, late_ns } = now.lateness.since(before.unwrap_or_default());
     LatenessReport { n_answers, n_late, late_ns_mean: late_ns.checked_div(n_late).unwrap_or(0) }
 }
@@ -246,7 +246,7 @@ fn is_met(kind: CapKind, design: &Design) -> bool {
     }
 }
 
-/// Describes the caps now, with their rates since the look before the last: all, or those that the
+/// Describes the caps now, with their rates since the state before the last: all, or those that the
 /// only volume which is shown can meet.
 pub(crate) fn caps(
     recent: &Recent,
@@ -255,8 +255,8 @@ pub(crate) fn caps(
     only: Option<usize>,
 ) -> Vec<CapReport> {
     let now = &now.status;
-    let looks = lock(&recent.looks);
-    let before = looks.iter().flatten().next().map(|look| &look.status);
+    let states = lock(&recent.states);
+    let before = states.iter().flatten().next().map(|state| &state.status);
     let since_start_s = |at_ns: u64| at_ns.saturating_sub(recent.start_ns) as f64 / 1e9;
     let cap = |(idx, cap): (usize, &CapStatus)| {
         let same =

@@ -65,11 +65,11 @@ impl FlowGroup {
     /// slack of 2000 hardly ever.
     #[inline]
     pub(crate) fn is_ahead(&self) -> bool {
-        self.own.get() > self.limit.get() && self.look()
+        self.own.get() > self.limit.get() && self.is_ahead_of_others()
     }
 
     #[cold]
-    fn look(&self) -> bool {
+    fn is_ahead_of_others(&self) -> bool {
         let others = self.members.iter().enumerate().filter(|(idx, _)| *idx != self.own_idx);
         let slowest = others.map(|(_, other)| other.load(Relaxed)).min().unwrap_or(ENDED);
         self.limit.set(slowest.saturating_add(self.slack));

@@ -85,10 +85,10 @@ fn judge(what: &str, rounds: &[f64], rule: &SteadyRule, broken: &mut Vec<String>
         broken.push(format!("{what} varied by {range_pct:.1} % (limit {} %)", rule.range_pct));
     }
     if !test.is_slope_kept() {
-        let way = if test.slope > 0.0 { "rose" } else { "fell" };
+        let direction = if test.slope > 0.0 { "rose" } else { "fell" };
         let slope_pct = 100.0 * test.excursion / test.mean;
         broken.push(format!(
-            "{what} {way} by {slope_pct:.1} % of the mean (limit {} %)",
+            "{what} {direction} by {slope_pct:.1} % of the mean (limit {} %)",
             rule.slope_pct
         ));
     }

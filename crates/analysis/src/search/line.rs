@@ -306,9 +306,9 @@ impl Search {
         for (moved, belief) in &beliefs {
             if belief.evidence() >= best + MOVEMENT_ODDS_MIN.ln() {
                 // The end of the way, and its start.
-                for way in [1.0, (-moved).exp()] {
-                    low = low.min(belief.quantile(MOVED_OUTSIDE) * way);
-                    high = high.max(belief.quantile(1.0 - MOVED_OUTSIDE) * way);
+                for factor in [1.0, (-moved).exp()] {
+                    low = low.min(belief.quantile(MOVED_OUTSIDE) * factor);
+                    high = high.max(belief.quantile(1.0 - MOVED_OUTSIDE) * factor);
                 }
             }
         }

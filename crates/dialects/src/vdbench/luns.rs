@@ -14,7 +14,7 @@ use crate::loader::Lun;
 /// them. Devices and other hosts are left alone.
 ///
 /// `look` says what is at the path of a storage definition.
-pub fn unsized_luns(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Vec<Diagnostic> {
+pub fn unsized_luns(parsed: &Parsed, lun_of: &dyn Fn(&Sd) -> Lun) -> Vec<Diagnostic> {
     let remote: HashSet<&str> = parsed.remote_hosts().map(|host| host.label.as_str()).collect();
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ pub fn unsized_luns(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Vec<Diagnosti
             if is_far || !seen.insert((&sd.name, &sd.host)) {
                 continue;
             }
-            let there = look(sd);
+            let there = lun_of(sd);
             let is_made = sd.size_bytes.is_some() && (there != Lun::NoFolder || has_commands);
             if is_made {
                 continue;

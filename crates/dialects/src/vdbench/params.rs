@@ -126,7 +126,7 @@ impl Params {
     }
 
     /// Lists a parameter as scanned: each section does so that looks at it.
-    pub(super) fn look(&mut self, param: &Param) {
+    pub(super) fn list(&mut self, param: &Param) {
         self.scanned.push(format!("keyw: {}", param.shown));
         self.scanned.extend(param.values.shown.iter().map(|value| format!("parm: {value}")));
     }

@@ -83,7 +83,7 @@ fn parse(
 /// where nothing is to be written. It comes before all other runs. A simulation does not list it.
 ///
 /// `look` says what is at the path of a storage definition.
-pub fn sd_format(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
+pub fn sd_format(parsed: &Parsed, lun_of: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
     let settings = &parsed.settings;
     if settings.format_sds == Some(false) || settings.concatenate_sds {
         return None;
@@ -104,7 +104,7 @@ pub fn sd_format(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
         if is_known || (is_device && !is_forced) {
             continue;
         }
-        let is_short = match (look(sd), sd.size_bytes) {
+        let is_short = match (lun_of(sd), sd.size_bytes) {
             (Lun::Device, _) | (Lun::Missing | Lun::NoFolder, None) => false,
             (Lun::Missing | Lun::NoFolder, Some(_)) => true,
             (Lun::File(bytes), wanted) => is_forced || wanted.is_some_and(|size| bytes < size),

@@ -93,7 +93,7 @@ impl<'a> Scan<'a> {
             self.plain.end_section();
             return None;
         };
-        self.params.look(&param);
+        self.params.list(&param);
         if ends.contains(&param.key.as_str()) {
             self.ahead = Some(param);
             self.plain.end_section();

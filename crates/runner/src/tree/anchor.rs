@@ -11,7 +11,7 @@ use units::system_text;
 use worker::{TreeCounts, TreeState};
 
 use super::control::{self as control_file, Found};
-use super::previous::{PreviousTree, look};
+use super::previous::{PreviousTree, find_tree};
 use super::refusal::{below, of_io, refused};
 use super::scan;
 use crate::control::Control;
@@ -89,7 +89,7 @@ impl Anchor {
     /// Writes down that the other structure is gone, and finds what was left in its folders.
     pub(super) fn replace_former(&self) -> Result<(), SetupError> {
         // While workers run: who asks for the end has the format end as far as it is.
-        look(&self.state, &self.path, &Control::new())?;
+        find_tree(&self.state, &self.path, &Control::new())?;
         control_file::write(&self.path, &control_file::structure_of(&self.spec), None)
             .map_err(|error| of_io("cannot write the control file of", &self.path, &error))
     }
@@ -125,7 +125,7 @@ impl Anchor {
             }
             Found::Nothing | Found::OfOthers => {
                 is_ours = false;
-                look(&state, &path, control)?;
+                find_tree(&state, &path, control)?;
             }
             Found::Ours(known) if !known.fits(&structure) => {
                 let there = known.named_as(&structure);
@@ -143,7 +143,7 @@ impl Anchor {
                 let is_known = contents.is_some_and(|contents| contents.apply(&state));
                 if !is_known || !agrees(&state)? {
                     state = TreeState::new(tree);
-                    look(&state, &path, control)?;
+                    find_tree(&state, &path, control)?;
                 }
             }
         }

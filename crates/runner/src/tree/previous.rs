@@ -39,7 +39,7 @@ impl PreviousTree {
         let invalid = |error: pattern::tree::TreeError| refused(libc::EINVAL, error.to_string());
         let tree = Tree::new(structure).map_err(invalid)?;
         let state = TreeState::new(tree.clone());
-        look(&state, anchor, control)?;
+        find_tree(&state, anchor, control)?;
         if state.counts() == (0, 0, 0) {
             return Ok(None);
         }
@@ -50,7 +50,11 @@ impl PreviousTree {
 }
 
 /// Finds out what is there of a tree.
-pub(super) fn look(state: &TreeState, anchor: &Path, control: &Control) -> Result<(), SetupError> {
+pub(super) fn find_tree(
+    state: &TreeState,
+    anchor: &Path,
+    control: &Control,
+) -> Result<(), SetupError> {
     let anchored =
         Anchored::open(state.tree().clone(), anchor).map_err(|error| SetupError::from(&error))?;
     scan::scan(state, &anchored.anchor, control).map_err(|error| below(anchor, &error))

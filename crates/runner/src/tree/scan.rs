@@ -25,7 +25,7 @@ enum Entry {
     Other,
 }
 
-fn look(anchor: BorrowedFd<'_>, path: &[u8]) -> Result<Entry, SetupError> {
+fn entry_at(anchor: BorrowedFd<'_>, path: &[u8]) -> Result<Entry, SetupError> {
     match rustix::fs::statat(anchor, path, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(facts) => Ok(match FileType::from_raw_mode(facts.st_mode) {
             FileType::Directory => Entry::Folder,
@@ -77,7 +77,7 @@ fn folders_there(
         }
         path.clear();
         tree.push_folder_path(folder, &mut path);
-        let exists = match look(anchor, &path)? {
+        let exists = match entry_at(anchor, &path)? {
             Entry::Folder => true,
             Entry::Nothing => false,
             Entry::File(_) | Entry::Other => {
@@ -122,7 +122,7 @@ pub(super) fn scan(
             goes_on(control)?;
             path.clear();
             tree.push_file_path(file, &mut path);
-            let now_bytes = match look(anchor, &path)? {
+            let now_bytes = match entry_at(anchor, &path)? {
                 Entry::File(bytes) => Some(bytes),
                 Entry::Nothing => None,
                 Entry::Folder | Entry::Other => {

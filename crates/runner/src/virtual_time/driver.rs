@@ -97,7 +97,8 @@ impl<'w> Driver<'w> {
             if let Some(logs) = logs {
                 logs.pump();
             }
-            if self.n_rounds >= ROUNDS_PER_LOOK && !self.look(running, &mut show, on_event) {
+            if self.n_rounds >= ROUNDS_PER_LOOK && !self.look_outside(running, &mut show, on_event)
+            {
                 break;
             }
             if !self.ready.is_empty() || running.is_over() {
@@ -325,7 +326,7 @@ impl<'w> Driver<'w> {
 
     /// Looks at the world outside: requests, and whoever watches. Returns false to leave at once.
     #[cold]
-    fn look(
+    fn look_outside(
         &mut self,
         running: &mut Running<'_>,
         show: &mut ProgressView,

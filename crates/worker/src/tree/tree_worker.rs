@@ -83,7 +83,7 @@ impl TreeWorker {
                 }
             }
         };
-        let hand = TreeWorker {
+        let tree_worker = TreeWorker {
             job,
             work,
             in_flight: None,
@@ -95,8 +95,8 @@ impl TreeWorker {
             n_asked_max: n_asked_max.unwrap_or(u64::MAX),
             has_ended: false,
         };
-        hand.count_at_work(true);
-        Ok(hand)
+        tree_worker.count_at_work(true);
+        Ok(tree_worker)
     }
 
     fn count_at_work(&self, begins: bool) {

@@ -60,7 +60,7 @@ impl Worker {
             is_timed: self.source.is_timed(),
             thinks: self.gate.has_think_time(),
             is_in_flow: self.flow.is_some(),
-            in_tree: self.tree.as_ref().map_or(TreeUse::Nothing, |hand| hand.work()),
+            in_tree: self.tree.as_ref().map_or(TreeUse::Nothing, |tree| tree.work()),
             verifies: self.verifying.is_on(),
             serializes: serialize_overlap,
             last_io_waits,

@@ -101,14 +101,14 @@ impl Worker {
     /// Takes the end of an operation in a tree, if it read or wrote a file. Returns whether it did.
     #[inline]
     fn complete_file_io(&mut self, slot_idx: u32, now_ns: u64) -> bool {
-        let (slot, Some(hand)) = (self.slots.get(slot_idx), &mut self.tree) else { return false };
+        let (slot, Some(tree)) = (self.slots.get(slot_idx), &mut self.tree) else { return false };
         let dir = match slot.op.kind.class() {
             OpClass::Bytes(dir @ (Direction::Read | Direction::Write)) => dir,
             OpClass::Bytes(Direction::Trim) | OpClass::Sync(_) | OpClass::File => return false,
         };
         let (start_ns, submit_ns) = (slot.start_ns, slot.submit_ns);
         let bytes = u64::from(slot.whole_len());
-        hand.completed(0);
+        tree.completed(0);
         self.count(dir, start_ns, submit_ns, bytes, now_ns);
         self.slots.release(slot_idx);
         true

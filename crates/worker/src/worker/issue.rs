@@ -102,7 +102,7 @@ impl Worker {
     /// Issues the next operation on an open file of a tree, if there is one.
     #[inline]
     fn fill_with_file_io<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) {
-        let Some(op) = self.tree.as_mut().and_then(|hand| hand.next_io()) else { return };
+        let Some(op) = self.tree.as_mut().and_then(|tree| tree.next_io()) else { return };
         let extent = Extent { offset: op.offset, len: op.len };
         let series = series_of_task(op.task, op.kind);
         let untimed = UntimedOp { kind: op.kind, file_idx: op.entry, extent, series };

@@ -42,22 +42,22 @@ impl Worker {
     /// Chooses the next operation in the tree, or says why there is none now.
     #[inline]
     pub(crate) fn choose_of_tree(&mut self, now: u64) -> Result<ChosenOp, Filled> {
-        let Some(hand) = &self.tree else { return Err(Filled::EndOfPhase) };
-        if hand.asks_first() {
-            if hand.is_spent() {
+        let Some(tree) = &self.tree else { return Err(Filled::EndOfPhase) };
+        if tree.asks_first() {
+            if tree.is_spent() {
                 return Err(Filled::EndOfPhase);
             }
             let leave = self.ask_for_tree(now)?;
-            if let Some(hand) = &mut self.tree {
-                hand.admit(leave);
+            if let Some(tree) = &mut self.tree {
+                tree.admit(leave);
             }
         }
-        let Some(hand) = &mut self.tree else { return Err(Filled::EndOfPhase) };
-        match hand.next() {
+        let Some(tree) = &mut self.tree else { return Err(Filled::EndOfPhase) };
+        match tree.next() {
             Next::Op(op) => {
                 let mut due_ns = None;
                 if op.is_asked {
-                    let leave = hand.take_leave();
+                    let leave = tree.take_leave();
                     due_ns = leave.due_ns;
                     if !leave.is_counted {
                         self.gate.issued(direction(&op), op.len);
@@ -75,7 +75,7 @@ impl Worker {
                 if let Some(flow) = &self.flow {
                     flow.excuse();
                 }
-                let wait_ns = hand.wait_ns();
+                let wait_ns = tree.wait_ns();
                 self.hand_on(now);
                 Err(Filled::Until(now + wait_ns))
             }
@@ -100,7 +100,7 @@ impl Worker {
     fn hands_on(&self) -> bool {
         self.gate.is_one_schedule()
             && self.flow.is_none()
-            && self.tree.as_ref().is_some_and(|hand| hand.may_hand_on())
+            && self.tree.as_ref().is_some_and(|tree| tree.may_hand_on())
     }
 
     /// Hands on what is due, as nothing is free for it.
@@ -108,20 +108,20 @@ impl Worker {
         if !self.hands_on() {
             return;
         }
-        let Some(hand) = &mut self.tree else { return };
-        if let Some(leave) = hand.give_up()
+        let Some(tree) = &mut self.tree else { return };
+        if let Some(leave) = tree.give_up()
             && leave.is_counted
             && let Some(due_ns) = leave.due_ns
-            && !hand.hand_on(due_ns)
+            && !tree.hand_on(due_ns)
         {
-            hand.admit(leave);
+            tree.admit(leave);
             return;
         }
         for _ in 0..N_HANDED_ON_MAX {
             let Pass::Go(dir, Some(due_ns)) = self.gate.ask(Direction::Read, now, true) else {
                 return;
             };
-            if !hand.hand_on(due_ns) {
+            if !tree.hand_on(due_ns) {
                 return;
             }
             self.gate.issued(dir, 0);
@@ -134,14 +134,14 @@ impl Worker {
         if !self.hands_on() {
             return Ok(None);
         }
-        if self.tree.as_ref().is_some_and(|hand| hand.is_waiting()) {
+        if self.tree.as_ref().is_some_and(|tree| tree.is_waiting()) {
             self.hand_on(now);
         }
-        let Some(hand) = &mut self.tree else { return Ok(None) };
-        if hand.is_waiting() && !hand.find_free() {
-            return Err(Filled::Until(now + hand.wait_ns()));
+        let Some(tree) = &mut self.tree else { return Ok(None) };
+        if tree.is_waiting() && !tree.find_free() {
+            return Err(Filled::Until(now + tree.wait_ns()));
         }
-        Ok(hand.take_over())
+        Ok(tree.take_over())
     }
 
     /// Asks rates, pauses and flows for leave to do what is asked for next.
@@ -154,8 +154,8 @@ impl Worker {
             match self.gate.ask(Direction::Read, now, self.slots.is_idle()) {
                 Pass::Go(_, at_ns) => due_ns = at_ns,
                 Pass::Until(until_ns) if self.hands_on() => {
-                    let hand = self.tree.as_mut();
-                    let until_ns = hand.map_or(until_ns, |hand| hand.sleep_until(until_ns, now));
+                    let tree = self.tree.as_mut();
+                    let until_ns = tree.map_or(until_ns, |tree| tree.sleep_until(until_ns, now));
                     return Err(Filled::Until(until_ns));
                 }
                 Pass::Until(until_ns) => return Err(Filled::Until(until_ns)),
@@ -189,9 +189,9 @@ impl Worker {
             }
         };
         self.slots.release(slot.op.slot);
-        let Some(hand) = &mut self.tree else { return };
-        let Some(op) = hand.in_flight() else { return };
-        let verdict = hand.completed(errno);
+        let Some(tree) = &mut self.tree else { return };
+        let Some(op) = tree.in_flight() else { return };
+        let verdict = tree.completed(errno);
         match verdict {
             Verdict::Done if op.is_asked => {
                 self.record(slot, now_ns, now_ns >= self.times.measured_ns);
@@ -220,8 +220,8 @@ impl Worker {
 
     /// Reports that the worker is no longer at work in its tree.
     pub(crate) fn leave_tree(&mut self) {
-        if let Some(hand) = &mut self.tree {
-            hand.end();
+        if let Some(tree) = &mut self.tree {
+            tree.end();
         }
     }
 

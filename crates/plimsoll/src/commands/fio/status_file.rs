@@ -30,14 +30,14 @@ impl StatusFile {
         let path = std::env::temp_dir().join(NAME);
         let control = Arc::clone(control);
         let (alive, ended) = mpsc::channel::<()>();
-        let look = move || {
+        let watch = move || {
             while ended.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
                 if !answer(&path, &control) {
                     return;
                 }
             }
         };
-        let thread = std::thread::Builder::new().name(NAME.to_owned()).spawn(look).ok();
+        let thread = std::thread::Builder::new().name(NAME.to_owned()).spawn(watch).ok();
         StatusFile { alive: Some(alive), thread }
     }
 }

@@ -189,7 +189,7 @@ impl Session {
             }
             RunEvent::StatusAsked(_) => self.report.so_far(&now),
             RunEvent::Interval(interval) => {
-                self.look();
+                self.obey_monitor();
                 self.report.interval(&now, interval)
             }
             RunEvent::Note(note) if note.severity != NoteSeverity::Info => self.note(&now, note),
@@ -256,8 +256,8 @@ impl Session {
         }
     }
 
-    /// Looks into the monitored file.
-    fn look(&mut self) {
+    /// Does what the monitored file asks for.
+    fn obey_monitor(&mut self) {
         let Some(request) = self.monitor.as_mut().and_then(Monitor::request) else { return };
         let text = match request {
             MonitorRequest::EndRun => {

@@ -31,14 +31,14 @@ fn document(estate: &Estate<'_, '_>) -> Document {
     let mut sections = vec![totals(estate)];
     for (title, lines) in stand_out(estate) {
         let mut table = Table::new(&[("server", "server"), ("what", "what")]);
-        let (looks, lines): (Vec<_>, Vec<_>) =
+        let (hints, lines): (Vec<_>, Vec<_>) =
             lines.into_iter().partition(|line| line.starts_with("see: "));
         for line in lines {
             let (name, what) = line.split_once(": ").unwrap_or(("", &line));
             table.rows.push(vec![Cell::text(name), Cell::text(what)]);
         }
-        let look = looks.first().and_then(|look| look.strip_prefix("see: "));
-        let lead = look.map_or(String::new(), |look| format!("To look into the first: {look}"));
+        let hint = hints.first().and_then(|hint| hint.strip_prefix("see: "));
+        let lead = hint.map_or(String::new(), |hint| format!("To look into the first: {hint}"));
         sections.push(DocumentSection { title, lead, table, charts: Vec::new() });
     }
     sections.push(DocumentSection {
