@@ -11,57 +11,35 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{self, Options};
 use dialects::{LowerOptions, Translation, fio, native};
-use plan::job::Part;
-use plan::load::Rate;
+use plan::files::{Fileset, Size};
+use plan::job::{Part, PartRegion};
+use plan::load::{Load, Rate};
 use plan::op::OpKind;
 use plan::param::{self, Category, Param, Setting, Support, Value, ValueKind};
 use plan::tree::{
     Activity, FileIo, FileSizes, SelectFilter, SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask,
 };
-use plan::workload::BlockSize;
-use plan::{EngineKind, Job, Plan, Step};
+use plan::workload::{BlockSize, Distribution, Workload};
+use plan::{Direction, EngineKind, Job, PerDir, Plan, Step};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 use samples::samples;
 use support::{MapHost, all_shown};
 
-/// Parameters that come back in other words: the same job, said otherwise. What they make of it is
-/// compared in `translate_properties`, and in `vdbench_translate` by the words.
-const REWORDED: &[&str] = &[
-    "access",
-    "arrivals",
-    "block_align_bytes",
-    "block_size_bytes",
-    "block_size_range",
-    "block_size_split",
-    "block_size_step_bytes",
-    "block_size_weights",
-    "compress_pct",
-    "compress_ratio",
-    "description",
-    "directories",
-    "distribution",
-    "even_gaps",
-    "exec_after",
-    "exec_before",
-    "exponential_mean",
-    "file_names",
-    "file_size_bytes",
-    "n_files",
-    "n_streams",
-    "n_workers",
-    "offset",
-    "power_exponent",
-    "queue_depth",
-    "random_pct",
-    "random_share_pct",
-    "rate",
-    "rate_iops",
-    "rate_total_iops",
-    "read_pct",
-    "read_share_pct",
-    "seed_repeats",
-    "size",
+/// Parameters that say one thing together: where one of them is lost, what they come to is.
+const TOGETHER: &[&[&str]] = &[
+    &[
+        "access",
+        "random_pct",
+        "random_share_pct",
+        "read_pct",
+        "read_share_pct",
+        "block_align_bytes",
+    ],
+    &["rate", "rate_iops", "rate_total_iops", "read_pct", "read_share_pct"],
+    &["queue_depth", "n_workers"],
+    &["directories", "file_names", "file_size_bytes", "n_files", "offset", "size"],
+    &["compress_pct", "compress_ratio"],
 ];
 
 /// Parameters with values that Vdbench refuses: more streams than threads, and sizes and places
@@ -96,20 +74,176 @@ fn settings(job: &Job) -> BTreeMap<&'static str, Setting> {
     param::settings(job).into_iter().map(|it| (it.param.name, it)).collect()
 }
 
-/// Reads a parameter file back, each job with the workload of its one part.
+/// Reads a parameter file back, each job with the workload of its one part where that works.
 fn read_vdbench(text: &str) -> Vec<Job> {
+    let one_part = |mut job: Job| {
+        if let Some(part) = job.parts.pop() {
+            job.workload = part.workload;
+            job.load.rate_total_iops = job.load.rate_total_iops.or(part.rate_iops);
+            if let PartRegion::Pct(from, to) = part.region {
+                job.files.offset = Size::Percent(from as u8);
+                job.files.size = Some(Size::Percent((to - from) as u8));
+            }
+        }
+        job
+    };
+    steps_of_vdbench(text).into_iter().flat_map(|step| step.jobs).map(one_part).collect()
+}
+
+/// Reads the steps of a parameter file.
+fn steps_of_vdbench(text: &str) -> Vec<Step> {
     let host = MapHost::default();
     let parsed = vdbench::parse_text("t", text, &Options::default(), &host);
     assert!(!parsed.has_errors(), "{text}\n{}", all_shown(&parsed.diagnostics));
     let context = Context { curve_step_idx: None, first_group_id: 0, loader: &host, sources: &[] };
-    let steps = parsed.runs.iter().map(|run| step(run, context, &mut Vec::new()));
-    let alone = |mut job: Job| {
-        if let Some(part) = job.parts.pop() {
-            job.workload = part.workload;
-        }
-        job
+    parsed.runs.iter().map(|run| step(run, context, &mut Vec::new())).collect()
+}
+
+/// Returns the commands around steps, and those around their jobs: Vdbench has both around runs.
+fn commands(steps: &[Step]) -> [BTreeSet<&String>; 2] {
+    let before = steps.iter().flat_map(|step| {
+        step.exec_before
+            .iter()
+            .chain(step.jobs.iter().filter_map(|job| job.process.exec_before.as_ref()))
+    });
+    let after = steps.iter().flat_map(|step| {
+        step.exec_after
+            .iter()
+            .chain(step.jobs.iter().filter_map(|job| job.process.exec_after.as_ref()))
+    });
+    [before.collect(), after.collect()]
+}
+
+/// Returns a job in one wording of several that come to the same, so that what still differs does
+/// something else.
+fn plain(job: &Job) -> Job {
+    let mut job = job.clone();
+    plain_rates(&mut job);
+    plain_threads(&mut job);
+    plain_places(&mut job.files);
+    plain_workload(&mut job.workload);
+    // Data that compresses by a share compress so many times; two decimals are said. What is read
+    // was written by others.
+    let pct = job.buffers.compress_pct.take().filter(|pct| *pct > 0).map(f64::from);
+    let ratio = job.buffers.compress_ratio.or(pct.map(|pct| 100.0 / (100.0 - pct).max(4.0)));
+    let ratio = ratio.map(|it| (it * 100.0).round() / 100.0);
+    job.buffers.compress_ratio = ratio.filter(|it| *it > 1.0 && job.access().write);
+    // See `commands`.
+    (job.process.exec_before, job.process.exec_after) = (None, None);
+    job
+}
+
+/// Counts the files that are storage definitions of their own, of which the first is looked at.
+fn n_luns(job: &Job) -> u32 {
+    if job.tree.is_some() { 1 } else { job.files.names.len().max(1) as u32 }
+}
+
+/// Rates of directions and workers are one rate, and a mix. Without a rate nothing has a time to
+/// arrive at.
+fn plain_rates(job: &mut Job) {
+    let rate = |dir| match job.load.rate[dir]? {
+        Rate::Iops(iops) => Some(iops as f64),
+        Rate::Bytes(bytes) => Some(bytes as f64 / job.workload.block_size[dir].mean()),
     };
-    steps.flat_map(|step| step.jobs).map(alone).collect()
+    let (read, write) = (rate(Direction::Read), rate(Direction::Write));
+    let sum: Option<f64> = job.issued_directions().map(rate).sum();
+    let total = job.load.rate_total_iops.or(sum.map(|sum| sum * f64::from(job.n_workers)));
+    if let (None, Some(read), Some(write)) = (job.load.rate_total_iops, read, write)
+        && job.workload.access.is_mixed()
+    {
+        job.workload.read_pct = 100.0 * read / (read + write);
+    }
+    job.load.rate = PerDir::all(None);
+    job.load.rate_total_iops = total.map(|total| total / f64::from(n_luns(job)));
+    if total.is_none() {
+        job.load.arrivals = Load::default().arrivals;
+    }
+}
+
+/// Workers and their depths are threads, of which each file has as many.
+fn plain_threads(job: &mut Job) {
+    let depth = if job.issues_one_at_a_time() { 1 } else { job.load.queue_depth };
+    job.load.queue_depth = (depth * job.n_workers / n_luns(job)).max(1);
+    job.n_workers = 1;
+}
+
+/// A job's size is that of each of its files. The first is looked at.
+fn plain_places(files: &mut Fileset) {
+    let n_files = files.names.len().max(1) as u64;
+    files.names.truncate(1);
+    if let [folder] = &files.directories[..] {
+        for name in files.names.iter_mut().filter(|name| !name.starts_with('/')) {
+            *name = format!("{}/{name}", folder.trim_end_matches('/'));
+        }
+        files.directories.clear();
+    }
+    files.n_files = 1;
+    files.size = match (files.file_size_bytes.take(), files.size) {
+        (Some((_, max)), _) => Some(Size::Bytes(max)),
+        (None, Some(Size::Bytes(bytes))) => Some(Size::Bytes(bytes / n_files)),
+        (None, size) => size,
+    };
+    match (files.offset, files.size) {
+        (Size::Bytes(0), Some(Size::Percent(_))) => files.offset = Size::Percent(0),
+        (Size::Percent(from), None) => files.size = Some(Size::Percent(100 - from)),
+        _ => {}
+    }
+}
+
+/// A direction that is not issued has no share, size or place of its own.
+fn plain_workload(workload: &mut Workload) {
+    let drawn = workload.drawn();
+    (workload.access.read, workload.access.write) = (drawn.read, drawn.write);
+    // Vdbench takes whole percents, and a mix stays one.
+    workload.read_pct =
+        if drawn.is_mixed() { workload.read_pct.round().clamp(1.0, 99.0) } else { 50.0 };
+    let dir = if drawn.read { Direction::Read } else { Direction::Write };
+    let n_per_draw = f64::from(std::mem::replace(&mut workload.ios_per_draw, 1).max(1));
+    let random_pct =
+        if workload.access.random { workload.random_pct[dir] / n_per_draw } else { 0.0 };
+    workload.access.random = random_pct > 0.0;
+    if !workload.access.random {
+        workload.distribution = PerDir::all(Distribution::Uniform);
+    }
+    for other in Direction::ALL.into_iter().filter(|other| *other != dir) {
+        if drawn.issued().all(|issued| issued != other) {
+            workload.block_size[other] = workload.block_size[dir].clone();
+            workload.block_align[other] = workload.block_align[dir];
+            workload.distribution[other] = workload.distribution[dir].clone();
+        }
+    }
+    workload.random_pct = PerDir::all(if random_pct > 0.0 { random_pct } else { 100.0 });
+    for other in Direction::ALL {
+        // What says nothing is aligned to its smallest size.
+        let least = workload.block_size[other].min();
+        let align = workload.block_align[other].unwrap_or(least);
+        workload.block_align[other] = workload.access.random.then_some(align);
+        workload.block_size[other] = plain_size(&workload.block_size[other]);
+    }
+}
+
+/// One of several sizes that are equal is that size; shares are in hundredths of a percent.
+fn plain_size(size: &BlockSize) -> BlockSize {
+    let shares = |parts: Vec<(u32, f64)>| {
+        let total: f64 = parts.iter().map(|part| part.1).sum();
+        let share = |weight: f64| (1e4 * weight / total).round() as u32;
+        match parts[..] {
+            [(bytes, _)] => BlockSize::Fixed(bytes),
+            _ => BlockSize::Weighted(parts.iter().map(|it| (it.0, share(it.1))).collect()),
+        }
+    };
+    match size {
+        BlockSize::Range { min, max } | BlockSize::Stepped { min, max, .. } if min == max => {
+            BlockSize::Fixed(*min)
+        }
+        BlockSize::Fixed(bytes) => BlockSize::Fixed(*bytes),
+        BlockSize::Range { min, max } => BlockSize::Stepped { min: *min, max: *max, step: *min },
+        BlockSize::Stepped { .. } => size.clone(),
+        BlockSize::Split(parts) => shares(parts.iter().map(|it| (it.0, f64::from(it.1))).collect()),
+        BlockSize::Weighted(parts) => {
+            shares(parts.iter().map(|it| (it.0, f64::from(it.1))).collect())
+        }
+    }
 }
 
 /// Reads a plan of our own back; `None` where its values do not go together.
@@ -177,10 +311,27 @@ fn silent_of_vdbench(
     back: Option<&Job>,
     lost: &BTreeSet<&'static str>,
 ) -> Vec<&'static str> {
-    let mut silent = silent(job, back, lost);
-    silent.retain(|name| !REWORDED.contains(name));
+    let (was, mut is) = (plain(job), back.map(plain));
+    if let Some(is) = &mut is {
+        // Two decimals of a rate and of a share are said.
+        let is_near = |was: f64, is: f64| (was - is).abs() <= (was.abs() * 2e-3).max(0.011);
+        let rates = (was.load.rate_total_iops, is.load.rate_total_iops);
+        if let (Some(was_iops), Some(is_iops)) = rates
+            && is_near(was_iops, is_iops)
+        {
+            is.load.rate_total_iops = Some(was_iops);
+        }
+        if is_near(was.workload.random_pct.read, is.workload.random_pct.read) {
+            is.workload.random_pct = was.workload.random_pct;
+        }
+    }
+    let mut silent = silent(&was, is.as_ref(), lost);
+    silent.retain(|name| {
+        let mut groups = TOGETHER.iter().filter(|group| group.contains(name));
+        !groups.any(|group| group.iter().any(|other| lost.contains(other)))
+    });
     // Files are made where they have a size, and seeds follow from names.
-    let was = settings(job);
+    let was = settings(&was);
     silent.retain(|name| was.contains_key(name) || !["allow_create", "seed"].contains(name));
     // On a sequential walk no place is drawn, and none repeats.
     let draws = job.workload.access.random;
@@ -198,6 +349,13 @@ fn check_vdbench(job: &Job, set: &[&str]) {
     if !is_left_out && !is_refused {
         let silent = silent_of_vdbench(job, read_vdbench(&text).first(), &lost);
         assert!(silent.is_empty(), "{silent:?} {shown}");
+        let (was, is) = (&plan_of(job).steps, &steps_of_vdbench(&text));
+        for (name, (was, is)) in ["exec_before", "exec_after"]
+            .into_iter()
+            .zip(commands(was).into_iter().zip(commands(is)))
+        {
+            assert!(was == is || lost.contains(name), "{name}: {shown}");
+        }
     }
     assert!(text.contains("lun=") || is_left_out || is_refused, "{shown}");
     assert!(text.is_empty() || !is_refused, "{shown}");
@@ -374,11 +532,7 @@ fn each_value_is_that_of_its_job() {
 
 /// Reads the jobs of a parameter file as they are, with their parts and trees.
 fn jobs_of_vdbench(text: &str) -> Vec<Job> {
-    let host = MapHost::default();
-    let parsed = vdbench::parse_text("t", text, &Options::default(), &host);
-    assert!(!parsed.has_errors(), "{text}\n{}", all_shown(&parsed.diagnostics));
-    let context = Context { curve_step_idx: None, first_group_id: 0, loader: &host, sources: &[] };
-    parsed.runs.iter().flat_map(|run| step(run, context, &mut Vec::new()).jobs).collect()
+    steps_of_vdbench(text).into_iter().flat_map(|step| step.jobs).collect()
 }
 
 /// Returns a job that does what one part does.

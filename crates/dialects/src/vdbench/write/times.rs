@@ -43,7 +43,10 @@ impl Writer {
         let mut line = format!("rd={name},{kind}=({list}),{rate_key}={rate}");
         self.times(step, &mut line);
         if let Some(job) = step.jobs.first() {
-            let has_rate = words.rate_iops.is_some_and(|rate| rate > 0.0);
+            let mut parts = step.jobs.iter().flat_map(|job| &job.parts);
+            let has_rate = words.rate_iops.is_some_and(|rate| rate > 0.0)
+                || words.is_rate_of_some
+                || parts.any(|part| part.rate_iops.is_some());
             line.push_str(distribution_words(job.load.arrivals, has_rate, rate_periods(step)));
         }
         if let Some(format) = format {
