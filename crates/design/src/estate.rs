@@ -162,7 +162,7 @@ pub fn place(
         let nearest = nearest(market, need, &one)?;
         let why = match &nearest {
             Nearest::Part { design, .. } => why_not(&asked, parse(market, &asked, design)),
-            Nearest::Machine { .. } | Nearest::Refused | Nearest::Nothing => None,
+            Nearest::Machine { .. } | Nearest::Refused | Nearest::Nothing { .. } => None,
         };
         return Ok(CloudResult::Missed { nearest: Box::new(NearestDesign::Disks(nearest)), why });
     };
@@ -370,7 +370,7 @@ mod tests {
     }
 
     fn missed() -> CloudResult {
-        CloudResult::Missed { nearest: Box::new(NearestDesign::Disks(Nearest::Nothing)), why: None }
+        CloudResult::Missed { nearest: Box::new(NearestDesign::Disks(Nearest::Refused)), why: None }
     }
 
     #[test]

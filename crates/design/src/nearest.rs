@@ -47,7 +47,13 @@ pub enum Nearest {
     /// No machine can have any of the disks attached.
     Refused,
     /// Not even a trickle of it: several of capacity, latency, machine and places for disks.
-    Nothing,
+    Nothing {
+        /// The part of the capacity that there is where nothing else is asked; `None` for all.
+        capacity: Option<f64>,
+        /// The latency that is asked, as a part of what there is where nothing else is asked;
+        /// `None` where there is as little.
+        latency: Option<f64>,
+    },
 }
 
 impl Lack {
@@ -85,7 +91,34 @@ pub fn nearest(market: &Market<'_>, need: &Need, options: &Options) -> Result<Ne
             }
         }
     }
-    Ok(if takes_any(market) { Nearest::Nothing } else { Nearest::Refused })
+    if !takes_any(market) {
+        return Ok(Nearest::Refused);
+    }
+    let capacity = alone(Lack::Capacity, market, need, &one)?;
+    Ok(Nearest::Nothing { capacity, latency: alone(Lack::Latency, market, need, &one)? })
+}
+
+/// Returns the part of one thing that there is where nothing else is asked; `None` if that is all.
+fn alone(
+    of: Lack,
+    market: &Market<'_>,
+    need: &Need,
+    options: &Options,
+) -> Result<Option<f64>, NeedError> {
+    let mut alone = Need { vcpus: None, memory_gib: None, ..need.times(PART_MIN) };
+    for volume in &mut alone.volumes {
+        match of {
+            Lack::Latency => volume.capacity_gib *= PART_MIN,
+            Lack::Ios | Lack::Capacity => volume.latency_ms_max = None,
+        }
+    }
+    if !search(market, &alone, options)?.designs.is_empty() {
+        return Ok(None);
+    }
+    Ok(match part_of(of, market, &alone, options)? {
+        Some(Nearest::Part { part, .. }) => Some(part),
+        Some(_) | None => Some(0.0),
+    })
 }
 
 /// Returns whether a machine can have a disk attached, or one of its own.

@@ -313,6 +313,16 @@ fn a_missing_price_stands_last_and_is_marked() {
     says(&outcome, 0, &parts);
 }
 
+/// 16 disks of 1,024 GiB, which answer within 1 ms.
+#[test]
+fn of_several_things_that_nothing_has_each_is_said() {
+    let needs = needs("capacity_gib = 65536\nlatency_ms_max = 0.1", &iops(100, 8));
+    let place = ["--region", "westeurope", "--disk", "P30", "--machine", "D8s_v3"];
+    let outcome = design(&needs, &place);
+    let parts = ["more than anything has: 25.0 % of the capacity; 10.0 times as slow as asked"];
+    says(&outcome, 4, &parts);
+}
+
 #[test]
 fn a_machine_that_takes_none_of_the_disks_is_said_to() {
     let needs = needs("capacity_gib = 500", &iops(8_000, 8));

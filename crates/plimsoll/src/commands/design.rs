@@ -365,7 +365,7 @@ fn answer<'e>(
     let known = Options { is_known_only: true, ..options };
     let nearest_known = match found.designs.first() {
         Some(best) if best.price.is_open => match nearest(&market, need, &known).map_err(wrong)? {
-            Nearest::Nothing => None,
+            Nearest::Nothing { .. } => None,
             near => Some(near),
         },
         Some(_) | None => None,

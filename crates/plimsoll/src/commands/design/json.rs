@@ -117,7 +117,10 @@ fn nearest(nearest: &Nearest) -> Value {
         Nearest::Machine { vcpus_max, memory_gib_max } => {
             json!({"vcpus_max": vcpus_max, "memory_gib_max": memory_gib_max})
         }
-        Nearest::Refused | Nearest::Nothing => json!({}),
+        Nearest::Refused => json!({}),
+        Nearest::Nothing { capacity, latency } => {
+            json!({"capacity_part": capacity, "latency_part": latency})
+        }
     }
 }
 

@@ -149,7 +149,7 @@ fn shown_design<'a>(answer: &'a CloudAnswer<'_>) -> Option<&'a Ranked> {
         ::design::Nearest::Part { design, .. } => Some(design.as_ref()),
         ::design::Nearest::Machine { .. }
         | ::design::Nearest::Refused
-        | ::design::Nearest::Nothing => None,
+        | ::design::Nearest::Nothing { .. } => None,
     });
     answer.found.designs.first().or(nearest)
 }

@@ -240,14 +240,24 @@ pub(super) fn nearest_text(
             )
         }
         Nearest::Refused => format!(": {NONE_TAKEN}"),
-        Nearest::Nothing => ", not even with few I/Os: several of capacity, latency and machine \
-                             are more than anything has"
-            .to_owned(),
+        Nearest::Nothing { capacity, latency } => {
+            format!(", not even with few I/Os: {}", several(*capacity, *latency))
+        }
     }
 }
 
 /// What is said where machines and disks do not go together.
 pub(super) const NONE_TAKEN: &str = "no machine that was looked at takes any of the disks";
+
+/// Says of each of several things by how much it is more than anything has.
+pub(super) fn several(capacity: Option<f64>, latency: Option<f64>) -> String {
+    let parts = [(Lack::Capacity, capacity), (Lack::Latency, latency)];
+    let of = |(of, part): (Lack, Option<f64>)| part.filter(|part| *part > 0.0).map(|it| (of, it));
+    let each: Vec<String> =
+        parts.into_iter().filter_map(of).map(|(of, part)| part_of(of, part)).collect();
+    let each = if each.is_empty() { String::new() } else { format!(": {}", each.join("; ")) };
+    format!("several of capacity, latency and machine are more than anything has{each}")
+}
 
 /// Says which part of what is asked the nearest design has.
 pub(super) fn part_of(of: Lack, part: f64) -> String {

@@ -9,7 +9,7 @@ use units::{format_count, format_number, plural};
 use volume::design::LOCAL_DISK;
 
 use super::super::network;
-use super::super::text::{COLUMNS, NONE_TAKEN, dollars, part_of, why_text};
+use super::super::text::{COLUMNS, NONE_TAKEN, dollars, part_of, several, why_text};
 use super::{Estate, Server};
 use crate::fill::{fill, fill_below};
 
@@ -259,7 +259,7 @@ fn miss(server: &Server) -> String {
                 Nearest::Part { .. }
                 | Nearest::Machine { .. }
                 | Nearest::Refused
-                | Nearest::Nothing,
+                | Nearest::Nothing { .. },
             )
             | NearestDesign::Network(None) => 0.0,
         },
@@ -292,8 +292,8 @@ pub(super) fn short(nearest: &NearestDesign, why: Option<&Rejection>) -> String 
             format!("no machine is large enough: at most {vcpus} vCPUs, {memory} GiB of memory")
         }
         NearestDesign::Disks(Nearest::Refused) => NONE_TAKEN.to_owned(),
-        NearestDesign::Disks(Nearest::Nothing) => {
-            "several of capacity, latency and machine are more than anything has".to_owned()
+        NearestDesign::Disks(Nearest::Nothing { capacity, latency }) => {
+            several(*capacity, *latency)
         }
         NearestDesign::Network(None) => {
             "no network volume has the capacity or the latency, or no machine \
