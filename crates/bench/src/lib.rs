@@ -17,6 +17,7 @@ mod in_flight;
 mod join;
 pub mod lever;
 pub mod outcome;
+pub mod scale_out;
 pub mod suite;
 pub mod sweep;
 pub mod workers;

@@ -10,6 +10,7 @@
 mod checks;
 mod curve;
 mod hosts;
+mod scale_out;
 mod suite;
 mod table;
 mod words;

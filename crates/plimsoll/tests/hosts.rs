@@ -219,6 +219,71 @@ fn a_curve_of_several_hosts_is_of_all_and_leaves_nothing() {
     is_clean(&sandbox);
 }
 
+/// A suite of one short step of reads.
+const SUITE: &str = "\
+schema = \"plimsoll.suite/1\"
+name = \"mine\"
+title = \"mine\"
+[prepare]
+size = \"4m\"
+[[part]]
+name = \"reads\"
+rw = \"randread\"
+time = \"500ms\"
+ramp = \"0s\"
+";
+
+#[test]
+fn a_suite_is_measured_by_the_first_hosts_of_a_list() {
+    let sandbox = sandbox(JOB);
+    sandbox.write("mine.toml", SUITE);
+    let folder = sandbox.path("shared");
+    std::fs::create_dir(&folder).expect("it is ours");
+    let what = ["bench", "shared", "--suite", "mine.toml"];
+    let bench = |args: &[&str]| {
+        let hosts = ["--hosts", "a,b,c", "--report", "none", "--no-progress"];
+        common::outcome(&mut command_of(&sandbox, &what, &[&hosts[..], args].concat()))
+    };
+    let outcome = bench(&["--scale-out", "3,1", "--json", "--output", "result.json"]);
+    // So short a step is not always steady.
+    assert!(matches!(outcome.code, 0 | 3), "{}", outcome.stderr);
+    let json = std::fs::read_to_string(sandbox.path("result.json")).expect("the result");
+    let record = Record::from_json(&json).expect("a record");
+    let suite = record.suite.as_ref().expect("a suite");
+    let [reads] = &suite.scale_out[..] else { panic!("one step: {:?}", suite.scale_out) };
+    let n_hosts: Vec<u32> = reads.points.iter().map(|point| point.n_hosts).collect();
+    assert_eq!((&*reads.label, n_hosts), ("reads", vec![1, 3]));
+    let labels: Vec<&str> = suite.rows.iter().map(|row| &*row.label).collect();
+    assert_eq!(labels, ["fill", "reads, 1 host", "reads, 3 hosts"]);
+    // The fill and the first step are the first host's alone.
+    let steps_of = |host: &record::HostShareRecord| -> Vec<u32> {
+        host.record.jobs.iter().map(|job| job.step_idx).collect()
+    };
+    let steps: Vec<Vec<u32>> = record.hosts.iter().map(steps_of).collect();
+    assert_eq!(steps, [vec![0, 1, 2], vec![2], vec![2]]);
+    for point in &reads.points {
+        let [min, median, max] = [point.host_iops_min, point.host_iops_median, point.host_iops_max];
+        assert!(0.0 < min && min <= median && median <= max, "{point:?}");
+        assert!(0 < point.first_done_ns && point.first_done_ns <= point.last_done_ns);
+        assert_ne!(point.why, "");
+    }
+    assert!(outcome.stdout.contains("speed-up"), "{}", outcome.stdout);
+    let longest = outcome.stdout.lines().map(|line| line.chars().count()).max();
+    assert!(longest <= Some(80), "{}", outcome.stdout);
+    assert_eq!(testing::names_in(&folder), Vec::<String>::new());
+    is_clean(&sandbox);
+    for (args, said) in [
+        (&["--scale-out", "2,4"][..], "`--scale-out 4` wants more hosts than the 3 named"),
+        (&["--need", "iops=5,p99<2s"], ""),
+        (&["more"], "with `--hosts` one target is measured"),
+        (&["--on", "p30.toml", "--virtual"], ""),
+    ] {
+        let outcome = bench(args);
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(said), "{args:?}: {}", outcome.stderr);
+    }
+}
+
 #[test]
 fn what_cannot_be_divided_is_refused() {
     let sandbox = sandbox(&JOB.replace("rate_iops=100", "rate_iops=2"));

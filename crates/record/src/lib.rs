@@ -32,6 +32,7 @@ mod number;
 mod parts;
 pub mod place;
 mod record;
+pub mod scale_out;
 pub mod step;
 pub mod suite;
 mod suite_words;
@@ -67,6 +68,7 @@ pub use record::{
     HostShareRecord, LOG_FAILED, LOG_INCOMPLETE, LossRecord, Note, NoteSeverity, Outcome, Record,
     SCHEMA, StartRecord,
 };
+pub use scale_out::{Binds, ScaleOutPointRecord, ScaleOutRecord};
 pub use step::{IoErrorRecord, StepRecord};
 pub use suite::{
     MET, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::figures_json::{Fields as _, InJson, OfRow, OfSync};
-use crate::{Figure, Figures, IntervalRecord};
+use crate::{Figure, Figures, IntervalRecord, ScaleOutRecord};
 
 /// A benchmark procedure and its result. The measurements themselves are the record's steps; those
 /// of its load curve, if it has one, are beside them, with [`crate::CurveRecord`].
@@ -41,6 +41,9 @@ pub struct SuiteRecord {
     /// suite's sources publish.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<NeedRecord>,
+    /// How it grew with the hosts, where it was measured with several numbers of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scale_out: Vec<ScaleOutRecord>,
     /// Rounds until steady, where the suite has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<SuiteRoundsRecord>,

@@ -115,6 +115,7 @@ impl Running {
                 .iter()
                 .map(|it| it.answer(record, &self.steps_of(&it.label)))
                 .collect(),
+            scale_out: Vec::new(),
             rounds: self.suite.rounds.as_ref().map(|it| rounds::recorded(it, &self.tracked_iops)),
         }
     }

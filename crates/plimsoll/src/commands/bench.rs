@@ -2,6 +2,7 @@
 
 mod driver;
 mod page;
+mod scale_out;
 mod sites;
 
 use std::path::Path;
@@ -17,6 +18,7 @@ use self::driver::Driver;
 use self::sites::{SiteKind, Sites};
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::existing::ReadOnly;
+use super::hosts::HostsArgs;
 use super::on::OnArgs;
 use super::subject;
 use super::suite::{self, ChangeArgs, ChosenSuite};
@@ -64,8 +66,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<String>,
 
+    /// With --hosts: measure with the first N of the hosts, for each N; all of them unless given.
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', requires = "hosts")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    scale_out: Vec<u32>,
+
     #[command(flatten)]
     on: OnArgs,
+    #[command(flatten)]
+    hosts: HostsArgs,
     #[command(flatten)]
     result: ResultArgs,
     #[command(flatten)]
@@ -83,6 +92,7 @@ Examples:
   plimsoll bench /dev/nvme1n1 --overwrite --suite snia-iops --discard
   plimsoll bench --on p30.toml --virtual
   plimsoll bench uncached=/mnt/a cached=/mnt/b --suite premium-storage
+  plimsoll bench /mnt/vol --hosts vm[1-8] --scale-out 1,2,4,8
 
 With needs, or a suite with published targets, the exit code is 0 if all are
 met, 4 if one is not, else 3 if one cannot be decided.
@@ -92,13 +102,20 @@ creates one of your own.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let options = execute::options(args.on.emulation()?, &args.result, args.safety);
+    match args.hosts.called(&options)? {
+        Some((ssh, hosts)) => scale_out::run(args, &options, &ssh, &hosts),
+        None => on_one_host(args, &options),
+    }
+}
+
+/// Measures from this host, or on an emulated volume.
+fn on_one_host(args: &Args, options: &RunOptions) -> Result<Exit, Failure> {
     let mut running = running(args)?;
-    let emulation = args.on.emulation()?;
-    let mut sites = Sites::find(&running.suite, args, emulation.as_ref())?;
+    let mut sites = Sites::find(&running.suite, args, options.emulation.as_ref())?;
     note_targets(&args.target);
     let mut sink = Sink::open_of_run(args.result.output.as_deref(), args.safety.readonly)?;
     page::check(args.report.as_deref(), args.safety.readonly)?;
-    let options = execute::options(emulation, &args.result, args.safety);
     let has_connections = running.suite.parts.iter().any(|part| part.connections.len() > 1);
     let is_export = sites.kinds.contains(&SiteKind::Export);
     if !is_export && running.changes.set.iter().any(|(name, _)| name == "connections") {
@@ -132,8 +149,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     stream::remark("", &headline(&running, &sites));
     let about = about(&running.suite.name, &args.target, &sites);
     let mut driver = Driver {
-        session: Session::begin_series(&plan, &options, &args.result, &about)?,
-        options: &options,
+        session: Session::begin_series(&plan, options, &args.result, &about)?,
+        options,
         sites: &mut sites,
         running,
         needs: &args.need,
@@ -152,7 +169,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let ran = driver.run();
     let record = driver.record();
     let Driver { session, .. } = driver;
-    remove_exports(&sites, &options);
+    remove_exports(&sites, options);
     let record = finish(session, record, ran)?;
     // Neither of the two is lost because the other cannot be written.
     let printed = execute::print(&record, &args.result, &mut sink);

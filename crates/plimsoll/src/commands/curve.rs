@@ -10,15 +10,13 @@ use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
 use fleet::launch::Launcher;
-use fleet::run::Fleet;
-use fleet::stops::Stops;
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{CurvePointRecord, Figure, Outcome, Record};
 use runner::Emulation;
 
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
-use super::hosts::HostsArgs;
+use super::hosts::{HostsArgs, HostsScratch};
 use super::on::OnArgs;
 use super::subject::{RunsOn, Subject, SubjectArgs};
 use crate::exit::{Exit, Failure};
@@ -268,7 +266,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         {
             // From the first run on there is something to remove.
             let path = plan.steps[0].jobs[0].files.names[0].clone();
-            scratch = fleet(&plan, false)?.map(|removal| HostsScratch { removal, path });
+            scratch = fleet(&plan, false)?.map(|removal| HostsScratch::new(removal, path));
         }
         let outcome = record.outcome;
         let Some(point) = sweep.take(record) else { break };
@@ -299,22 +297,6 @@ fn runs_on<'a>(args: &Args, emulation: Option<&'a Emulation>) -> RunsOn<'a> {
         Some(emulation) => RunsOn::Emulated(emulation),
         None if args.hosts.hosts.is_some() => RunsOn::Hosts,
         None => RunsOn::ThisHost,
-    }
-}
-
-/// A scratch file on other hosts, which is removed when the curve ends, however it does.
-struct HostsScratch {
-    /// The run that removes it.
-    removal: Fleet,
-    path: String,
-}
-
-impl Drop for HostsScratch {
-    fn drop(&mut self) {
-        if self.removal.run(&Stops::new(), &mut |_| {}).is_err() {
-            let path = &self.path;
-            crate::stream::print_message(&format!("warning: `{path}` is left on the hosts\n"));
-        }
     }
 }
 

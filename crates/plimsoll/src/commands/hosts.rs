@@ -11,6 +11,7 @@ use fleet::launch::Launcher;
 use fleet::launch::ssh::{Program, Ssh};
 use fleet::lobby::LobbyNews;
 use fleet::run::{Fleet, FleetError};
+use fleet::stops::Stops;
 use fleet::wire::Assignment;
 use plan::load::Share;
 use plan::{Diagnostic, Plan};
@@ -149,6 +150,29 @@ impl HostsArgs {
                 |it: &HostsError| format!("{place}:{}:{}: {}", it.line, it.column, it.message);
             Failure::wrong_use(errors.iter().map(line).collect::<Vec<_>>().join("\n"))
         })
+    }
+}
+
+/// A scratch file on other hosts, which is removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct HostsScratch {
+    /// The run that removes it.
+    removal: Fleet,
+    path: String,
+}
+
+impl HostsScratch {
+    pub(super) fn new(removal: Fleet, path: String) -> Self {
+        HostsScratch { removal, path }
+    }
+}
+
+impl Drop for HostsScratch {
+    fn drop(&mut self) {
+        if self.removal.run(&Stops::new(), &mut |_| {}).is_err() {
+            let path = &self.path;
+            stream::print_message(&format!("warning: `{path}` is left on the hosts\n"));
+        }
     }
 }
 

@@ -340,7 +340,7 @@ impl SubjectArgs {
 }
 
 /// Returns whether a path of another host is that of a device.
-fn is_device_path(path: &Path) -> bool {
+pub(super) fn is_device_path(path: &Path) -> bool {
     path.starts_with("/dev")
 }
 

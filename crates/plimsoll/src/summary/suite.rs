@@ -9,6 +9,7 @@ use record::{
 };
 use units::format_duration;
 
+use super::scale_out::put_scale_out;
 use super::table::Columns;
 use super::words::{fit, wrap};
 use super::{COLUMNS, percent, put_failures};
@@ -39,6 +40,7 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, record: &Record)
     if suite.needs.iter().all(|need| !need.source.is_empty()) {
         put_rows(text, suite, &measured);
     }
+    put_scale_out(text, suite);
     put_needs(text, suite);
     put_published(text, suite);
 }

@@ -567,7 +567,7 @@ fn time_of(running: &Running, label: &str) -> u64 {
 }
 
 /// Returns the line about a step as it ends.
-fn line(label: &str, jobs: &[record::JobRecord], left_ns: u64) -> String {
+pub(super) fn line(label: &str, jobs: &[record::JobRecord], left_ns: u64) -> String {
     let (iops, bytes) = rates(jobs);
     let left = match left_ns / 1_000_000_000 {
         0 => String::new(),

@@ -208,6 +208,33 @@ fn targets(
     Ok(of_place.into_iter().map(fill).collect())
 }
 
+/// Returns the place of a suite on other hosts, whose files and devices are not looked at from
+/// here: an export, a device, or a folder, in which they make a file together.
+pub(super) fn on_hosts(suite: &Suite, target: &str) -> Result<(Site, SiteKind), Failure> {
+    let unnamed = SuitePlace { name: String::new(), what: String::new(), is_cached: None };
+    let [place] = &suite.places.first().map_or([unnamed], |place| [place.clone()]);
+    if target.starts_with("nfs://") {
+        return Ok((export(suite, place, target), SiteKind::Export));
+    }
+    let is_device = subject::is_device_path(Path::new(target));
+    let size_bytes = match suite.prepare.size {
+        Size::Bytes(bytes) => bytes,
+        Size::Auto { .. } if is_device => {
+            let message = format!("how much of `{target}` to work on is not known from here");
+            return Err(Failure::wrong_use(message).hint("give a size: --set size=100g"));
+        }
+        Size::Auto { max_bytes } => max_bytes.min(EXPORT_BYTES),
+    };
+    let (file, kind) = if is_device {
+        (target.to_owned(), SiteKind::Device)
+    } else {
+        let file = Path::new(target).join(PURPOSE.file_name);
+        (file.to_string_lossy().into_owned(), SiteKind::Scratch)
+    };
+    let place = place.name.clone();
+    Ok((Site { place, file, export: None, size_bytes, takes_direct: true }, kind))
+}
+
 /// Returns a size that leaves most of the free space alone, and is larger than memory where that
 /// can be.
 fn auto_bytes(scratch: &Scratch, max_bytes: u64, n_places: usize) -> u64 {
