@@ -1,9 +1,12 @@
 //! Test configurations of Iometer: what is read, the runs in the tool's order, and their plans.
 
-use dialects::iometer::{ActiveWorker, Config, Run, TestType, read_config, runs};
+use dialects::iometer::{
+    ActiveWorker, Config, ResultLayout, Run, TestType, measured, read_config, results, runs,
+};
 use dialects::{FilesOnly, Overrides, ReadPlan, Request, find_dialect, likeliest};
 use plan::workload::BlockSize;
 use plan::{Plan, Severity};
+use record::{JobRecord, Record};
 
 /// A configuration whose parts can be replaced.
 #[derive(Clone)]
@@ -427,4 +430,131 @@ fn files_of_the_field_have_their_counts() {
         n_files += 1;
     }
     assert_eq!(n_files, 26);
+}
+
+/// A job of one second, of reads that take a time, and one write of twice that.
+fn job(step_idx: u32, n_reads: u64, latency_ns: u64) -> JobRecord {
+    let mut job = JobRecord { step_idx, runtime_ns: S_NS, ..JobRecord::default() };
+    (job.cpu_user_ns, job.cpu_system_ns, job.started_unix_ms) = (S_NS / 10, S_NS / 5, 5_000);
+    let read = &mut job.dirs.read;
+    (read.n_ios, read.io_bytes) = (n_reads, n_reads * 4096);
+    read.clat.record_n(latency_ns, n_reads);
+    read.errors.insert(5, 2);
+    let write = &mut job.dirs.write;
+    (write.n_ios, write.io_bytes) = (1, 1_000_000);
+    write.clat.record(2 * latency_ns);
+    job
+}
+
+const S_NS: u64 = 1_000_000_000;
+
+/// What is printed of a moment.
+fn stamp(unix_ms: u64) -> String {
+    format!("at {unix_ms}")
+}
+
+fn cells_of<'a>(text: &'a str, kind: &str) -> Vec<Vec<&'a str>> {
+    let rows = text.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+    rows.filter(|cells| cells[0] == kind).collect()
+}
+
+/// Columns are found by their number, as programs do that read such files.
+#[test]
+fn results_have_their_figures_in_the_columns_of_the_tool() {
+    let workers = [worker("W", 4, &["OLTP"], &["sdb", "C: \"data\""])];
+    let icf = Icf::new(&[spec("OLTP", &[OLTP])], &[manager(1, "localhost", &workers)]);
+    let (config, _) = read_config(&icf.text());
+    let jobs = vec![job(0, 1_000, 1_500_000), job(0, 3_000, 60_000)];
+    let mut record = Record { jobs, started_unix_ms: 1_000, ..Record::default() };
+    record.host.n_cpus = 2;
+    let text = results(&config, &[], &record, ResultLayout::V110, &stamp);
+    for kind in ["ALL", "MANAGER", "PROCESSOR", "WORKER", "DISK"] {
+        let rows = cells_of(&text, kind);
+        let n_rows = if kind == "PROCESSOR" || kind == "DISK" { 2 } else { 1 };
+        assert_eq!(rows.len(), n_rows, "{kind}");
+        assert!(rows.iter().all(|cells| cells.len() == 80), "{kind}: {rows:?}");
+    }
+    let all = &cells_of(&text, "ALL")[0];
+    assert_eq!(all[1..6], ["All", "OLTP", "1", "1", "2"]);
+    // IOPS, then MiB and MB a second; reads and writes behind each.
+    assert_eq!(all[6..9], ["4002.000000", "4000.000000", "2.000000"]);
+    assert_eq!(all[10], "15.625000");
+    assert_eq!((all[13], all[14]), ("16.384000", "2.000000"));
+    assert_eq!((all[15], all[16]), ("4002.000000", "0.000000"));
+    // Milliseconds: (1,000 x 1.5 + 3,000 x 0.06) / 4,000 of reads, the largest of a write.
+    let number = |cell: &str| cell.parse::<f64>().expect("a number");
+    assert!((number(all[18]) / 0.42 - 1.0).abs() < 0.01, "{}", all[18]);
+    assert_eq!((all[23], all[24]), ("1.500000", "3.000000"));
+    assert_eq!(all[27..36], ["4", "4", "0", "16384000", "2000000", "4000", "2", "0", "-1"]);
+    assert!(all[36..45].iter().all(|cell| cell.is_empty()), "{all:?}");
+    assert_eq!(all[45..48], ["64", "2048", "4"]);
+    // 0.3 s of each of two workers' seconds, on two processors.
+    assert_eq!(all[48..51], ["30.000000", "10.000000", "20.000000"]);
+    assert_eq!(all[55], "133.400000");
+    // 50 to 100 us, 100 to 200 us, 1 to 2 ms, 2 to 5 ms.
+    assert_eq!((all[60], all[61], all[64], all[65]), ("3000", "1", "1000", "1"));
+    let disk = &cells_of(&text, "DISK")[1];
+    assert_eq!((disk[1], disk[2], disk[6], disk[47]), ("C: \"data\"", "", "3001.000000", ""));
+    assert_eq!(disk[44], "1000000000");
+    let old = results(&config, &[], &record, ResultLayout::V2008, &stamp);
+    let all = &cells_of(&old, "ALL")[0];
+    assert_eq!((all.len(), all[10], all[12]), (56, "15.625000", "4002.000000"));
+    assert!(old.contains("'Version\n2008.06.18\n'Time Stamp\nat 1000\n'Access specifications\n"));
+    assert!(old.ends_with("'Time Stamp\nat 6000\n'End Test\n"), "{old}");
+}
+
+/// Rows of runs that were not reached are left out.
+#[test]
+fn results_of_a_run_that_was_stopped_end_earlier() {
+    let workers = [worker("W", 4, &["OLTP", "Default"], &["sdb"])];
+    let icf = Icf::new(&[spec("OLTP", &[OLTP])], &[manager(1, "localhost", &workers)]);
+    let (config, _) = read_config(&icf.text());
+    let one = Record { jobs: vec![job(0, 10, 1000)], ..Record::default() };
+    let both = Record { jobs: vec![job(0, 10, 1000), job(1, 10, 1000)], ..Record::default() };
+    let specs = |record: &Record, wanted: &[String]| {
+        let text = results(&config, wanted, record, ResultLayout::V110, &stamp);
+        cells_of(&text, "ALL").iter().map(|cells| cells[2].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(specs(&one, &[]), ["OLTP"]);
+    assert_eq!(specs(&both, &[]), ["OLTP", "Default"]);
+    assert_eq!(specs(&one, &["Default".to_owned()]), ["Default"]);
+}
+
+/// Results of the tool's own runs, of which names, counts and errors were kept.
+#[test]
+fn results_have_the_form_of_the_tool() {
+    let Some(corpus) = testing::corpus("iometer", "index.tsv") else { return };
+    let mut n_compared = 0;
+    for name in testing::names_in(&corpus) {
+        let Some(stem) = name.strip_suffix(".icf") else { continue };
+        let golden = std::fs::read_to_string(corpus.join(format!("golden/{stem}.golden.txt")));
+        // One has no specification, and no results therefore.
+        let Some(golden) =
+            golden.ok().and_then(|it| it.strip_prefix("RUN EXIT=0\n").map(str::to_owned))
+        else {
+            continue;
+        };
+        let text = std::fs::read(corpus.join(&name)).expect("a file");
+        let (config, _) = read_config(&String::from_utf8_lossy(&text));
+        let n_jobs: usize = measured(&config, &[]).map(|run| run.jobs.len()).sum();
+        let mut quiet = job(0, 100, 1000);
+        quiet.dirs.read.errors.clear();
+        let mut record = Record { jobs: vec![quiet; n_jobs], ..Record::default() };
+        record.host.n_cpus = 32;
+        let text = results(&config, &[], &record, ResultLayout::V110, &|_| "<TS>".to_owned());
+        let lines = text.lines().map(|line| match line.split(',').collect::<Vec<&str>>()[..] {
+            [kind, ..] if !["ALL", "MANAGER", "PROCESSOR", "WORKER", "DISK"].contains(&kind) => {
+                line.to_owned()
+            }
+            ref cells => {
+                let is_above = cells[6].parse::<f64>().is_ok_and(|iops| iops > 0.0);
+                let is_above = if is_above { "True" } else { "False" };
+                format!("ROW {} ERR={} IOPS>0={is_above}", cells[..6].join(","), cells[27])
+            }
+        });
+        let seen: Vec<String> = lines.collect();
+        assert_eq!(seen, golden.lines().collect::<Vec<&str>>(), "{name}");
+        n_compared += 1;
+    }
+    assert_eq!(n_compared, 12);
 }

@@ -91,3 +91,62 @@ fn it_is_checked_and_translated() {
     sandbox.write("config.fio", &fio);
     sandbox.plimsoll(&["check", "config.fio"]).success();
 }
+
+/// As scripts call the tool, twice; and results read by the number of a column.
+#[test]
+fn its_command_line_appends_to_its_results() {
+    let sandbox = sandbox();
+    sandbox
+        .write("p30.toml", "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n");
+    let options = ["--remap", "C:=/mnt/p30", "--on", "p30.toml", "--virtual", "--no-progress"];
+    let first = ["iometer", "/c", "config.icf", "/r", "results.csv", "/t", "15"];
+    sandbox.plimsoll(&[&first[..], &options].concat()).success();
+    let second = ["iometer", "config.icf", "results.csv"];
+    sandbox.plimsoll(&[&second[..], &options].concat()).success();
+    let text = std::fs::read_to_string(sandbox.path("results.csv")).expect("results");
+    assert_eq!(text.matches("'Test Type,Test Description\n0,nightly\n").count(), 2);
+    assert_eq!(text.matches("'End Test\n").count(), 2);
+    let all: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| line.starts_with("ALL,"))
+        .map(|line| line.split(',').collect())
+        .collect();
+    assert_eq!(all.len(), 4);
+    let number = |cell: &str| cell.parse::<f64>().expect("a number");
+    assert_eq!((all[0][2], all[1][2]), ("8K; 75% reads", "64K; reads"));
+    assert!((number(all[0][6]) / 5_000.0 - 1.0).abs() < 0.02, "{}", all[0][6]);
+    // 200 MB a second; 32 in flight at 3,052 a second take 10.5 ms.
+    assert!((number(all[1][13]) / 200.0 - 1.0).abs() < 0.02, "{}", all[1][13]);
+    assert!((number(all[1][18]) / 10.49 - 1.0).abs() < 0.03, "{}", all[1][18]);
+    assert_eq!(all[0][47], "32");
+    let old = ["run", "config.icf", "--iometer-results", "old.csv", "--iometer-version"];
+    sandbox.plimsoll(&[&old[..], &["2008.06.18"], &options].concat()).success();
+    let old = std::fs::read_to_string(sandbox.path("old.csv")).expect("results");
+    assert!(old.contains("Write IOps,MBps,Read MBps,Write MBps,Transactions per Second"), "{old}");
+}
+
+#[test]
+fn mistakes_of_its_command_line_are_reported_and_nothing_is_run() {
+    let sandbox = sandbox();
+    sandbox.write("notes.txt", "mine\n");
+    sandbox.write("a.fio", "[a]\nrw=read\nsize=1m\nioengine=null\n");
+    for (args, expected) in [
+        (&["iometer", "/c", "config.icf"][..], "a file for the results are needed"),
+        (&["iometer", "/c", "config.icf", "/r"], "`/r` has no value"),
+        (&["iometer", "a", "b", "c"], "`c` is one argument too many"),
+        (&["iometer", "config.icf", "notes.txt", "--remap", "C:=x"], "holds something else than"),
+        (
+            &["iometer", "config.icf", "config.icf", "--remap", "C:=x"],
+            "the result would replace it",
+        ),
+        (&["iometer", "config.icf", "no/where.csv", "--remap", "C:=x"], "no such file"),
+        (&["iometer", "a.fio", "results.csv"], "`a.fio` is no test configuration of iometer"),
+    ] {
+        let outcome = sandbox.plimsoll(args);
+        assert_eq!(outcome.code, 2, "{args:?}: {}{}", outcome.stdout, outcome.stderr);
+        let words: Vec<&str> = outcome.stderr.split_whitespace().collect();
+        assert!(words.join(" ").to_lowercase().contains(expected), "{args:?}: {}", outcome.stderr);
+    }
+    assert_eq!(std::fs::read(sandbox.path("notes.txt")).expect("it is there"), b"mine\n");
+    assert!(!sandbox.path("x").exists() && !sandbox.path("results.csv").exists());
+}

@@ -1,5 +1,7 @@
 //! What a configuration says, in its own words.
 
+use std::borrow::Cow;
+
 use plan::Span;
 
 /// A test configuration.
@@ -12,6 +14,14 @@ pub struct Config {
     pub specs: Vec<AccessSpec>,
     /// Managers: the hosts that have workers.
     pub managers: Vec<Manager>,
+}
+
+impl Config {
+    /// Finds the access specification that workers have by this name.
+    pub fn spec(&self, name: &str) -> Option<Cow<'_, AccessSpec>> {
+        let written = self.specs.iter().find(|spec| spec.name == name).map(Cow::Borrowed);
+        written.or_else(|| AccessSpec::built_in(name).map(Cow::Owned))
+    }
 }
 
 /// How, and how long, the test runs.
@@ -115,6 +125,9 @@ pub enum Growth {
 pub struct AccessSpec {
     /// Its name, by which workers have it.
     pub name: String,
+    /// Which new workers have it by themselves, as results number it: 0 none, 1 all, 2 those of
+    /// disks, 3 those of the network.
+    pub assigned: u8,
     /// Its shares, which add up to 100 %. Empty: the workers idle.
     pub lines: Vec<AccessLine>,
 }
@@ -150,7 +163,7 @@ impl AccessSpec {
             "Idle" => (name, Vec::new()),
             _ => return None,
         };
-        Some(AccessSpec { name: name.to_owned(), lines })
+        Some(AccessSpec { name: name.to_owned(), assigned: 1, lines })
     }
 }
 

@@ -7,7 +7,7 @@ use plan::{Diagnostic, Severity, Span, Step};
 
 use super::config::{AccessLine, AccessSpec, Config, DataPattern, SECTOR_BYTES, Worker};
 use super::read::{BAD_NAME, read_config};
-use super::sequence::{Run, runs};
+use super::sequence::{JobOfRun, MeasuredRun, measured};
 use crate::native::{JobDraft, StepDraft, fold};
 use crate::sections::{self, Input, RawOption, Section};
 use crate::{Loader, LowerOptions, Parsed, Request};
@@ -109,12 +109,6 @@ impl<'a> Lowering<'a> {
         self.config.managers.iter().flat_map(|manager| &manager.workers)
     }
 
-    /// Finds what a worker has by this name.
-    fn spec(&self, name: &str) -> Option<AccessSpec> {
-        let written = self.config.specs.iter().find(|spec| spec.name == name).cloned();
-        written.or_else(|| AccessSpec::built_in(name))
-    }
-
     /// Reports specifications that workers, or a user, want and that are not there, and workers
     /// without any.
     fn specs(&mut self) {
@@ -135,7 +129,7 @@ impl<'a> Lowering<'a> {
         let of_workers = self.workers().flat_map(|worker| &worker.specs);
         let wanted = of_workers.map(|(name, at)| (name, Some(at)));
         let wanted = wanted.chain(self.wanted.iter().map(|name| (name, None)));
-        let lacking = wanted.filter(|(name, _)| self.spec(name).is_none());
+        let lacking = wanted.filter(|(name, _)| self.config.spec(name).is_none());
         let findings: Vec<Diagnostic> = lacking.map(|(name, at)| missing(name, at)).collect();
         // One that has a mistake in its name may be meant.
         if self.findings.iter().all(|it| it.code != BAD_NAME) {
@@ -199,61 +193,48 @@ impl<'a> Lowering<'a> {
     }
 
     fn runs(&mut self) {
-        let config = self.config;
         let mut n_jobs = 0;
-        for run in runs(config) {
-            let step = self.run(&run);
-            n_jobs += step.jobs.len();
+        for run in measured(self.config, self.wanted) {
+            n_jobs += run.jobs.len();
             if n_jobs > JOBS_MAX {
                 let text = format!("the runs have more than {JOBS_MAX} jobs");
                 let finding = Diagnostic::error("too-many-jobs", text);
                 self.findings.push(finding.help("let the cycling have larger steps"));
                 return;
             }
-            if !step.jobs.is_empty() {
-                self.steps.push(step);
-            }
+            let step = self.run(&run);
+            self.steps.push(step);
         }
     }
 
-    fn run(&mut self, run: &Run) -> StepDraft {
+    fn run(&mut self, run: &MeasuredRun) -> StepDraft {
         let config = self.config;
         let mut jobs = Vec::new();
-        let mut names: Vec<String> = Vec::new();
-        let mut n_targets = 0;
-        for active in run.workers.iter() {
-            let manager = &config.managers[active.manager_idx];
-            let worker = &manager.workers[active.worker_idx];
-            let Some((name, at)) = worker.specs.get(run.spec_idx) else { continue };
-            let is_wanted = self.wanted.is_empty() || self.wanted.contains(name);
-            let Some(spec) = self.spec(name).filter(|_| is_wanted && !worker.is_of_network) else {
-                continue;
+        let mut names: Vec<&str> = Vec::new();
+        for JobOfRun { manager_idx, worker_idx, target_idx, spec: name } in &run.jobs {
+            let worker = &config.managers[*manager_idx].workers[*worker_idx];
+            let Some(spec) = config.spec(name) else { continue };
+            if !names.contains(&&**name) {
+                names.push(name);
+            }
+            let target = &worker.targets[*target_idx];
+            let depth = run.queue_depth.unwrap_or(worker.queue_depth);
+            let begins_step = jobs.is_empty() && !self.steps.is_empty();
+            let at = &worker.span;
+            let shared = self.shared(worker, &target.path(), (depth, begins_step), at);
+            let name = if worker.targets.len() > 1 {
+                format!("{}: {}", worker.name, target.name)
+            } else {
+                worker.name.clone()
             };
-            if spec.lines.is_empty() {
-                continue;
-            }
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-            for target in &worker.targets[..active.n_targets] {
-                n_targets += 1;
-                let depth = run.queue_depth.unwrap_or(worker.queue_depth);
-                let begins_step = jobs.is_empty() && !self.steps.is_empty();
-                let shared = self.shared(worker, &target.path(), (depth, begins_step), at);
-                let name = if worker.targets.len() > 1 {
-                    format!("{}: {}", worker.name, target.name)
-                } else {
-                    worker.name.clone()
-                };
-                jobs.push(self.job(name, worker, &spec, shared));
-            }
+            jobs.push(self.job(name, worker, &spec, shared));
         }
         let mut name = names.join(" + ");
         if let Some(depth) = run.queue_depth {
             name.push_str(&format!(", {depth} outstanding"));
         }
         if turns_up_targets(config) {
-            name.push_str(&format!(", {n_targets} targets"));
+            name.push_str(&format!(", {} targets", run.jobs.len()));
         }
         StepDraft { step: Step { name, ..Step::default() }, jobs }
     }

@@ -13,6 +13,7 @@
 mod config;
 mod lower;
 mod read;
+mod results;
 mod sequence;
 mod text;
 
@@ -22,7 +23,8 @@ pub use config::{
     AccessLine, AccessSpec, Config, Growth, Manager, Steps, Target, TestSetup, TestType, Worker,
 };
 pub use read::read_config;
-pub use sequence::{ActiveWorker, Run, runs};
+pub use results::{ResultLayout, results};
+pub use sequence::{ActiveWorker, JobOfRun, MeasuredRun, Run, measured, runs};
 
 use crate::loader::FILE_BYTES_MAX;
 use crate::{Dialect, Likeness, LoadError, Loader, Parsed, ReadPlan, Request, Translation};

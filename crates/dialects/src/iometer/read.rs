@@ -242,7 +242,7 @@ impl<'l, 'a> Reader<'l, 'a> {
                 return;
             } else if key.starts_with("Access specification name") {
                 let Some(value) = self.value(key) else { continue };
-                let name = self.spec_name(value);
+                let (name, assigned) = self.spec_name(value);
                 let again = specs.iter().any(|spec| spec.name == name.text);
                 if again {
                     let text = format!("there is an access specification `{}` already", name.text);
@@ -263,7 +263,7 @@ impl<'l, 'a> Reader<'l, 'a> {
                         Vec::new()
                     }
                 };
-                specs.push(AccessSpec { name, lines });
+                specs.push(AccessSpec { name, assigned, lines });
             } else {
                 self.unknown(key, "no key of the access specifications");
             }
@@ -271,26 +271,23 @@ impl<'l, 'a> Reader<'l, 'a> {
         self.unended(END);
     }
 
-    /// Returns the name of a specification, behind which its default assignment stands.
-    fn spec_name(&mut self, value: &'l Piece<'a>) -> Piece<'a> {
-        let known = ["NONE", "ALL", "DISK", "NET"];
-        match value.split_last() {
+    /// Returns the name of a specification, and its default assignment, which stands behind it.
+    fn spec_name(&mut self, value: &'l Piece<'a>) -> (Piece<'a>, u8) {
+        let words = ["NONE", "ALL", "DISK", "NET"];
+        let of = |assigned: &Piece<'_>| {
+            let word = words.iter().position(|word| assigned.is(word)).map(|idx| idx as u8);
             // Results have numbers for the words.
-            Some((name, assigned))
-                if known.iter().any(|it| assigned.is(it))
-                    || assigned.text.parse::<u8>().is_ok() =>
-            {
-                name
-            }
-            Some(_) | None => {
-                let text = format!(
-                    "`{}`: a name, a comma, and NONE, ALL, DISK or NET were expected",
-                    value.text
-                );
-                self.error(BAD_NAME, &value.span, text);
-                value.clone()
-            }
-        }
+            word.or_else(|| assigned.text.parse().ok().filter(|number| *number < 4))
+        };
+        let found = value.split_last().and_then(|(name, word)| Some((name, of(&word)?)));
+        found.unwrap_or_else(|| {
+            let text = format!(
+                "`{}`: a name, a comma, and NONE, ALL, DISK or NET were expected",
+                value.text
+            );
+            self.error(BAD_NAME, &value.span, text);
+            (value.clone(), 0)
+        })
     }
 
     fn access_lines(&mut self, name: &str, columns: &Span) -> Vec<AccessLine> {

@@ -39,6 +39,57 @@ pub fn runs(config: &Config) -> impl Iterator<Item = Run> + '_ {
     })
 }
 
+/// A run with its jobs, of which there is at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasuredRun {
+    /// Outstanding I/Os per target and worker, where they are turned up.
+    pub queue_depth: Option<u32>,
+    /// A job for each target of each worker that has I/O to do.
+    pub jobs: Vec<JobOfRun>,
+}
+
+/// What a worker does to one of its targets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobOfRun {
+    /// The worker's manager, from 0.
+    pub manager_idx: usize,
+    /// Which of the manager's workers it is, from 0.
+    pub worker_idx: usize,
+    /// Which of its targets, from 0.
+    pub target_idx: usize,
+    /// The access specification.
+    pub spec: String,
+}
+
+/// Lists the runs in which something is done, with the jobs of each: those of the access
+/// specifications that are wanted, where some are named.
+pub fn measured<'a>(
+    config: &'a Config,
+    wanted: &'a [String],
+) -> impl Iterator<Item = MeasuredRun> + 'a {
+    let of = move |run: Run| {
+        let mut jobs = Vec::new();
+        for &ActiveWorker { manager_idx, worker_idx, n_targets } in run.workers.iter() {
+            let worker = &config.managers[manager_idx].workers[worker_idx];
+            let spec = worker.specs.get(run.spec_idx).map(|(name, _)| name);
+            let has_work = |name: &&String| {
+                let is_wanted = wanted.is_empty() || wanted.contains(name);
+                let has_lines = || config.spec(name).is_some_and(|spec| !spec.lines.is_empty());
+                is_wanted && !worker.is_of_network && has_lines()
+            };
+            let Some(spec) = spec.filter(has_work) else { continue };
+            jobs.extend((0..n_targets).map(|target_idx| JobOfRun {
+                manager_idx,
+                worker_idx,
+                target_idx,
+                spec: spec.clone(),
+            }));
+        }
+        (!jobs.is_empty()).then_some(MeasuredRun { queue_depth: run.queue_depth, jobs })
+    };
+    runs(config).filter_map(of)
+}
+
 /// Outstanding I/Os, where they are turned up, and workers with their numbers of targets.
 type Round = (Option<u32>, Arc<[ActiveWorker]>);
 

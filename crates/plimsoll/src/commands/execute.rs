@@ -98,17 +98,23 @@ pub(super) fn run(
     result: &ResultArgs,
     safety: SafetyArgs,
 ) -> Result<Exit, Failure> {
-    run_judged(plan, &options(emulation, result, safety), result, &Rules::default())
+    let options = options(emulation, result, safety);
+    run_judged(plan, &options, result, &Rules::default(), &mut |_| Ok(()))
 }
 
-/// Does the same with options, and rules for the verdicts, of the caller's.
+/// What is done with a record besides printing it.
+pub(super) type Then<'a> = dyn FnMut(&Record) -> Result<(), Failure> + 'a;
+
+/// Does the same with options, and rules for the verdicts, of the caller's, and `then` something
+/// with what came out.
 pub(super) fn run_judged(
     plan: &Plan,
     options: &RunOptions,
     result: &ResultArgs,
     rules: &Rules,
+    then: &mut Then<'_>,
 ) -> Result<Exit, Failure> {
-    run_by(plan, options, result, rules, &mut |session| session.measure(plan, options))
+    run_by(plan, options, result, rules, then, &mut |session| session.measure(plan, options))
 }
 
 /// Runs the plan on other hosts, and prints what they did together.
@@ -118,8 +124,9 @@ pub(super) fn run_on_hosts(
     options: &RunOptions,
     result: &ResultArgs,
     rules: &Rules,
+    then: &mut Then<'_>,
 ) -> Result<Exit, Failure> {
-    run_by(plan, options, result, rules, &mut |session| session.measure_on(fleet, plan))
+    run_by(plan, options, result, rules, then, &mut |session| session.measure_on(fleet, plan))
 }
 
 /// Runs the plan in the way that `measure` has, keeps what came out, and prints it.
@@ -128,6 +135,7 @@ fn run_by(
     options: &RunOptions,
     result: &ResultArgs,
     rules: &Rules,
+    then: &mut Then<'_>,
     measure: &mut dyn FnMut(&mut Session) -> Result<Record, Failure>,
 ) -> Result<Exit, Failure> {
     let mut sink = Sink::open_beside(result.output.as_deref(), plan, options.read_only)?;
@@ -140,7 +148,10 @@ fn run_by(
     session.rules = *rules;
     let record = measure(&mut session)?;
     let is_kept = session.finish(&record);
-    print(&record, result, &mut sink).map(|exit| exit.if_kept(is_kept))
+    // None of the two is lost because the other cannot be written.
+    let printed = print(&record, result, &mut sink);
+    then(&record)?;
+    printed.map(|exit| exit.if_kept(is_kept))
 }
 
 /// Reports everything that would keep a plan from running; nothing is run or written.

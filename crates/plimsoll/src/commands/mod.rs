@@ -25,6 +25,7 @@ mod guide;
 mod hosts;
 mod import;
 mod input;
+mod iometer;
 mod judge;
 mod keep;
 mod limits;
@@ -98,6 +99,7 @@ enum Command {
     Fleet(fleet::Args),
     Fio(fio::Args),
     Vdbench(vdbench::Args),
+    Iometer(iometer::Args),
     Reference(reference::Args),
     Completion(completion::Args),
 }
@@ -161,6 +163,10 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Fleet(args) => fleet::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Vdbench(args) => vdbench::run(&args.args),
+        Command::Iometer(words) => {
+            let run = iometer::as_run(&words.args)?;
+            dispatch(&[&args[..1], &run[..]].concat())
+        }
         Command::Reference(args) => reference::run(&args),
         Command::Completion(args) => completion::run(&args),
     }

@@ -2,12 +2,14 @@
 
 use dialects::ReadPlan;
 use plan::Plan;
+use record::Record;
 use runner::RunOptions;
 
 use super::dial_in::DialInArgs;
 use super::execute::{self, ResultArgs, SafetyArgs};
 use super::hosts::{ELSEWHERE, HostsArgs};
 use super::input::{self, InputArgs};
+use super::iometer::IometerArgs;
 use super::judge::JudgeArgs;
 use super::on::OnArgs;
 use super::seed;
@@ -39,6 +41,8 @@ pub(super) struct Args {
 
     #[command(flatten)]
     result: ResultArgs,
+    #[command(flatten)]
+    iometer: IometerArgs,
     #[command(flatten)]
     safety: SafetyArgs,
     #[command(flatten)]
@@ -84,10 +88,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(fleet) => Some(fleet),
         None => args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?,
     };
-    if let Some(fleet) = fleet {
-        return execute::run_on_hosts(&fleet, &plan, &options, &args.result, &args.judge.rules());
+    let mut results = args.iometer.open(&plan, &args.input.section)?;
+    let mut then = |record: &Record| match &mut results {
+        Some(results) => results.append(record),
+        None => Ok(()),
+    };
+    let (result, rules) = (&args.result, &args.judge.rules());
+    match fleet {
+        Some(fleet) => execute::run_on_hosts(&fleet, &plan, &options, result, rules, &mut then),
+        None => execute::run_judged(&plan, &options, result, rules, &mut then),
     }
-    execute::run_judged(&plan, &options, &args.result, &args.judge.rules())
 }
 
 /// Returns what is to be run, and how.
