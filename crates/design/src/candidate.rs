@@ -143,7 +143,7 @@ impl VolumeContext<'_> {
             {
                 continue;
             }
-            let fit = Fit { look: self, frame: &kind.frame, asked };
+            let fit = Fit { context: self, frame: &kind.frame, asked };
             let maker = CandidateMaker { fit, market, kind, idx, chunk_bytes, n_disks_max };
             let made = maker.all();
             let of_kind = unbeaten(made.clone());
@@ -249,7 +249,7 @@ pub(crate) fn limits_of(disk: &Disk) -> OwnLimits<'_> {
 /// Says how many disks of one kind carry what is asked of a volume.
 #[derive(Clone, Copy)]
 pub(crate) struct Fit<'a> {
-    pub(crate) look: &'a VolumeContext<'a>,
+    pub(crate) context: &'a VolumeContext<'a>,
     /// A design with one such disk.
     pub(crate) frame: &'a Design,
     pub(crate) asked: &'a DiskLoads,
@@ -302,14 +302,14 @@ impl Fit<'_> {
             let of_phase = |uses: &CapUses| times(per_s, uses.own[cap]);
             let of_series = times(per_s, self.per_io(n_disks).own[cap] * self.asked.series_iops);
             let sustained = uses.iter().map(of_phase).fold(of_series, f64::min);
-            let demand = self.look.need.series.as_ref();
+            let demand = self.context.need.series.as_ref();
             let on_credits = demand.zip(limit).and_then(|(demand, limit)| {
                 let used = uses.iter().map(|uses| uses.own[cap]);
                 Some(BurstCap {
                     credits: path::credits(n, limit)?,
                     window_s: self.frame.bucket_window_ns as f64 / 1e9,
                     demand,
-                    per_io: vec![(self.look.volume, self.per_io(n_disks).own[cap])],
+                    per_io: vec![(self.context.volume, self.per_io(n_disks).own[cap])],
                     phases: used.zip(self.asked.is_covered.iter().copied()).collect(),
                 })
             });
@@ -318,7 +318,7 @@ impl Fit<'_> {
     }
 
     fn capacity_bytes(&self) -> u64 {
-        (self.look.volume().capacity_gib * GIB as f64).ceil() as u64
+        (self.context.volume().capacity_gib * GIB as f64).ceil() as u64
     }
 
     /// Returns the fewest disks that hold and carry what is asked; `None` where the most do not.
@@ -416,7 +416,7 @@ impl CandidateMaker<'_, '_> {
         throughput: Option<u64>,
     ) -> Candidate {
         let storage = bill::disks(disk, self.market.terms.mb_bytes, self.market.edition);
-        let operations = self.fit.look.month.operations(self.kind, n_disks);
+        let operations = self.fit.context.month.operations(self.kind, n_disks);
         let storage = storage.map(|one| Storage { count: n_disks, operations, ..one });
         let unsold = Price { is_unpriced: true, ..Price::default() };
         let mut price = storage.map_or(unsold, |storage| self.market.price(storage));
@@ -425,7 +425,7 @@ impl CandidateMaker<'_, '_> {
             kind: Some(self.idx),
             n_disks,
             n_local: 0,
-            cache: self.fit.look.cache,
+            cache: self.fit.context.cache,
             chunk_bytes: self.chunk_bytes,
             size_bytes: disk.size_bytes,
             iops,

@@ -64,16 +64,16 @@ pub fn cheapest_lift(
         return None;
     }
     let asked = more(need, &judged);
-    let look = Look { market, need, asked: &asked, ranked, judged: &judged, options };
+    let search = LiftSearch { market, need, asked: &asked, ranked, judged: &judged, options };
     let mut all: Vec<Lift> = Vec::new();
     for volume in 0..ranked.volumes.len() {
-        all.extend(look.settings(volume));
-        all.extend(look.disks(volume));
+        all.extend(search.settings(volume));
+        all.extend(search.disks(volume));
     }
-    all.extend(look.machines());
+    all.extend(search.machines());
     // Stable: a setting stands before what costs the same.
     all.sort_by_key(|lift| (lift.ranked.price, matches!(lift.changed, Changed::Machine)));
-    all.into_iter().find(|lift| look.is_carried(&lift.ranked))
+    all.into_iter().find(|lift| search.is_carried(&lift.ranked))
 }
 
 /// Returns a little more than a design carries of a need.
@@ -81,7 +81,7 @@ pub(crate) fn more(need: &Need, judged: &Judged) -> Need {
     need.times((1.0 + judged.headroom()) * (1.0 + GAIN_MIN))
 }
 
-struct Look<'a, 'e> {
+struct LiftSearch<'a, 'e> {
     market: &'a Market<'e>,
     need: &'a Need,
     /// A little more than the design carries.
@@ -91,7 +91,7 @@ struct Look<'a, 'e> {
     options: &'a Options,
 }
 
-impl Look<'_, '_> {
+impl LiftSearch<'_, '_> {
     fn is_carried(&self, ranked: &Ranked) -> bool {
         let design = make::parse(self.market, self.asked, ranked);
         design.is_some_and(|design| judge(&design, self.asked).is_met())
@@ -180,13 +180,13 @@ impl Look<'_, '_> {
             CacheMode::None => 0.0,
             CacheMode::ReadOnly | CacheMode::ReadWrite => self.judged.hit_ratios[volume],
         };
-        let look = VolumeContext { need: self.asked, volume, cache, hit_ratio, month };
-        let mut found = look.candidates(self.market, n_disks_max.saturating_sub(others));
-        let may_be_lost = look.volume().usage == VolumeUse::Temp && cache == CacheMode::None;
+        let context = VolumeContext { need: self.asked, volume, cache, hit_ratio, month };
+        let mut found = context.candidates(self.market, n_disks_max.saturating_sub(others));
+        let may_be_lost = context.volume().usage == VolumeUse::Temp && cache == CacheMode::None;
         let machine = self.market.machine(&self.ranked.machine);
         if let Some(idx) = machine.and_then(|it| it.local).filter(|_| may_be_lost) {
             let (local, caps) = (self.market.locals.get(idx), self.caps(limits, self.ranked));
-            let mut on_local = on_local::candidates(&look, local, self.market);
+            let mut on_local = on_local::candidates(&context, local, self.market);
             let is_open = caps.is_none_or(|caps| on_local::is_open(local, caps));
             for candidate in &mut on_local {
                 candidate.price.is_open |= is_open;

@@ -28,25 +28,25 @@ fn frame(local: &Local, market: &Market<'_>) -> Option<Design> {
 /// Returns the numbers of local disks that carry a volume, the fewest first. They cost nothing, so
 /// that more of them are of use as long as these carry more.
 pub(crate) fn candidates(
-    look: &VolumeContext<'_>,
+    context: &VolumeContext<'_>,
     local: &Local,
     market: &Market<'_>,
 ) -> Vec<Candidate> {
     let Some(frame) = frame(local, market) else { return Vec::new() };
     let disk = &local.disk;
-    let chunk_bytes = chunk_bytes(look.volume());
-    let most_ms = look.volume().latency_ms_max.unwrap_or(f64::INFINITY);
-    if look.latency_s(&frame, disk, chunk_bytes) * 1e3 > most_ms * (1.0 + ROUNDING) {
+    let chunk_bytes = chunk_bytes(context.volume());
+    let most_ms = context.volume().latency_ms_max.unwrap_or(f64::INFINITY);
+    if context.latency_s(&frame, disk, chunk_bytes) * 1e3 > most_ms * (1.0 + ROUNDING) {
         return Vec::new();
     }
-    let asked = look.asked(&frame, disk, chunk_bytes);
-    let fit = Fit { look, frame: &frame, asked: &asked };
+    let asked = context.asked(&frame, disk, chunk_bytes);
+    let fit = Fit { context, frame: &frame, asked: &asked };
     let Some(fewest) = fit.fewest(disk, local.n_disks) else { return Vec::new() };
     let of = |n_local: u32| Candidate {
         kind: None,
         n_disks: 0,
         n_local,
-        cache: look.cache,
+        cache: context.cache,
         chunk_bytes,
         size_bytes: disk.size_bytes,
         iops: None,

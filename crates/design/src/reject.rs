@@ -92,11 +92,11 @@ pub fn rejected(
     options: &Options,
 ) -> Vec<Rejected> {
     let asked = need.times(1.0 + options.headroom);
-    let look = RejectionSearch { market, need: &asked, ranked };
-    let mut all = look.machines(N_EACH);
+    let search = RejectionSearch { market, need: &asked, ranked };
+    let mut all = search.machines(N_EACH);
     for volume in 0..ranked.volumes.len() {
-        all.extend(look.fewer(volume));
-        all.extend(look.types(volume, N_EACH));
+        all.extend(search.fewer(volume));
+        all.extend(search.types(volume, N_EACH));
     }
     all
 }

@@ -242,8 +242,8 @@ impl<'e> Search<'_, 'e> {
         let (market, local) = (self.market, self.market.locals.get(idx));
         let found = self.on_local.entry((volume, idx)).or_insert_with(|| {
             let (cache, month) = (CacheMode::None, self.months[volume]);
-            let look = VolumeContext { need: self.need, volume, cache, hit_ratio: 0.0, month };
-            on_local::candidates(&look, local, market)
+            let context = VolumeContext { need: self.need, volume, cache, hit_ratio: 0.0, month };
+            on_local::candidates(&context, local, market)
         });
         let is_open = on_local::is_open(local, caps);
         let open =
@@ -258,8 +258,8 @@ impl<'e> Search<'_, 'e> {
             return Rc::clone(known);
         }
         let month = self.months[volume];
-        let look = VolumeContext { need: self.need, volume, cache, hit_ratio, month };
-        let list = Rc::new(look.candidates(self.market, self.market.n_disks_max));
+        let context = VolumeContext { need: self.need, volume, cache, hit_ratio, month };
+        let list = Rc::new(context.candidates(self.market, self.market.n_disks_max));
         self.known.insert(key, Rc::clone(&list));
         list
     }

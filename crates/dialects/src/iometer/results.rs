@@ -199,26 +199,31 @@ fn rows(record: &Record, jobs: &[Measured<'_>], layout: ResultLayout, text: &mut
     let n_workers = |jobs: &[Measured<'_>]| grouped(jobs, |it| it.site.worker_idx).len();
     let all_workers: usize = managers.iter().map(|own| n_workers(own)).sum();
     let counts = [managers.len().to_string(), all_workers.to_string(), jobs.len().to_string()];
-    let all = Row { kind: Kind::All, name: "All", counts, jobs, n_cpus };
+    let all = Row { kind: RowKind::All, name: "All", counts, jobs, n_cpus };
     all.write(layout, text);
     for own in &managers {
         let counts = [String::new(), n_workers(own).to_string(), own.len().to_string()];
         let name = &*own[0].manager().name;
-        Row { kind: Kind::Manager, name, counts, jobs: own, n_cpus }.write(layout, text);
+        Row { kind: RowKind::Manager, name, counts, jobs: own, n_cpus }.write(layout, text);
         for cpu in 0..n_cpus {
             let name = &format!("CPU {cpu}");
-            let row =
-                Row { kind: Kind::Processor, name, counts: Default::default(), jobs: &[], n_cpus };
+            let row = Row {
+                kind: RowKind::Processor,
+                name,
+                counts: Default::default(),
+                jobs: &[],
+                n_cpus,
+            };
             row.write(layout, text);
         }
         for own in grouped(own, |it| it.site.worker_idx) {
             let counts = [String::new(), String::new(), own.len().to_string()];
             let name = &*own[0].worker().name;
-            Row { kind: Kind::Worker, name, counts, jobs: &own, n_cpus }.write(layout, text);
+            Row { kind: RowKind::Worker, name, counts, jobs: &own, n_cpus }.write(layout, text);
             for job in &own {
                 let name = &*job.worker().targets[job.site.target_idx].name;
                 let (counts, jobs) = (Default::default(), std::slice::from_ref(job));
-                Row { kind: Kind::Disk, name, counts, jobs, n_cpus }.write(layout, text);
+                Row { kind: RowKind::Disk, name, counts, jobs, n_cpus }.write(layout, text);
             }
         }
     }
@@ -233,7 +238,7 @@ fn grouped<'a>(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RowKind {
     All,
     Manager,
     Processor,
@@ -241,53 +246,53 @@ enum Kind {
     Disk,
 }
 
-impl Kind {
+impl RowKind {
     fn word(self) -> &'static str {
         match self {
-            Kind::All => "ALL",
-            Kind::Manager => "MANAGER",
-            Kind::Processor => "PROCESSOR",
-            Kind::Worker => "WORKER",
-            Kind::Disk => "DISK",
+            RowKind::All => "ALL",
+            RowKind::Manager => "MANAGER",
+            RowKind::Processor => "PROCESSOR",
+            RowKind::Worker => "WORKER",
+            RowKind::Disk => "DISK",
         }
     }
 
     /// Returns whether its access specification is written.
     fn has_spec(self) -> bool {
         match self {
-            Kind::All | Kind::Manager | Kind::Worker => true,
-            Kind::Processor | Kind::Disk => false,
+            RowKind::All | RowKind::Manager | RowKind::Worker => true,
+            RowKind::Processor | RowKind::Disk => false,
         }
     }
 
     /// Returns whether its sums are written, in ticks.
     fn has_raw(self) -> bool {
         match self {
-            Kind::Manager | Kind::Worker | Kind::Disk => true,
-            Kind::All | Kind::Processor => false,
+            RowKind::Manager | RowKind::Worker | RowKind::Disk => true,
+            RowKind::All | RowKind::Processor => false,
         }
     }
 
     /// Returns whether sectors and queue depth are written.
     fn has_settings(self) -> bool {
         match self {
-            Kind::All | Kind::Manager | Kind::Worker => true,
-            Kind::Processor | Kind::Disk => false,
+            RowKind::All | RowKind::Manager | RowKind::Worker => true,
+            RowKind::Processor | RowKind::Disk => false,
         }
     }
 
     /// Returns whether processor time is written.
     fn has_cpu(self) -> bool {
         match self {
-            Kind::All | Kind::Manager => true,
-            Kind::Processor | Kind::Worker | Kind::Disk => false,
+            RowKind::All | RowKind::Manager => true,
+            RowKind::Processor | RowKind::Worker | RowKind::Disk => false,
         }
     }
 }
 
 /// A row of the results.
 struct Row<'a> {
-    kind: Kind,
+    kind: RowKind,
     name: &'a str,
     /// Managers, workers and disks, where they are written.
     counts: [String; 3],
@@ -339,7 +344,8 @@ fn blank(layout: ResultLayout) -> Vec<String> {
 
 impl Row<'_> {
     fn write(&self, layout: ResultLayout, text: &mut String) {
-        let cells = if self.kind == Kind::Processor { blank(layout) } else { self.cells(layout) };
+        let cells =
+            if self.kind == RowKind::Processor { blank(layout) } else { self.cells(layout) };
         let spec = if self.kind.has_spec() { self.common(|it| it.site.spec.clone()) } else { None };
         let _ = write!(text, "{},{},{}", self.kind.word(), self.name, spec.unwrap_or_default());
         for cell in self.counts.iter().chain(&cells) {
@@ -436,7 +442,7 @@ impl Row<'_> {
         let (user, system) = (pct(|job| job.cpu_user_ns), pct(|job| job.cpu_system_ns));
         let effect = if user + system > 0.0 { iops / (user + system) } else { 0.0 };
         let shares = [user + system, user, system, 0.0, 0.0].map(|it| format!("{it:.6}"));
-        let speed = if self.kind == Kind::All { String::new() } else { speed() };
+        let speed = if self.kind == RowKind::All { String::new() } else { speed() };
         let rest = [0.0, effect, 0.0, 0.0, 0.0].map(|it| format!("{it:.6}"));
         shares.into_iter().chain([speed]).chain(rest).collect()
     }
