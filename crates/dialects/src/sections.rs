@@ -52,6 +52,20 @@ pub(crate) struct RawOption {
 /// a job file at all must not fill the memory with them.
 pub(crate) const DIAGNOSTICS_MAX: usize = 200;
 
+impl RawOption {
+    /// Makes an option by one of our names, where a language has said it at `span` in its own way.
+    pub(crate) fn ours(key: &str, value: Option<String>, span: &Span) -> Self {
+        RawOption {
+            key: key.to_owned(),
+            value,
+            key_span: span.clone(),
+            value_span: span.clone(),
+            is_ours: true,
+            undefined: Vec::new(),
+        }
+    }
+}
+
 impl Input {
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         if self.diagnostics.len() < DIAGNOSTICS_MAX {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use plan::job::{Part, Source};
 use plan::{Diagnostic, Severity, Span, Step};
 
-use super::config::{AccessLine, AccessSpec, Config, DataPattern, SECTOR_BYTES, Worker};
+use super::config::{AccessLine, AccessSpec, Config, DataPattern, SECTOR_BYTES, TestType, Worker};
 use super::read::{BAD_NAME, read_config};
 use super::sequence::{JobOfRun, MeasuredRun, measured};
 use crate::native::{JobDraft, StepDraft, fold};
@@ -248,7 +248,7 @@ impl<'a> Lowering<'a> {
         at: &Span,
     ) -> Vec<RawOption> {
         let test = &self.config.test;
-        let option = |key: &str, value: String| option(key, Some(value), at);
+        let option = |key: &str, value: String| RawOption::ours(key, Some(value), at);
         let mut options = vec![
             option("engine", "io_uring".to_owned()),
             option("file_names", plan::escape_path(path)),
@@ -257,7 +257,7 @@ impl<'a> Lowering<'a> {
             option("time_based", "1".to_owned()),
         ];
         if begins_step {
-            options.push(RawOption { value: None, ..option("barrier", String::new()) });
+            options.push(RawOption::ours("barrier", None, at));
         }
         if test.run_time_s > 0 {
             options.push(option("runtime", format!("{}s", test.run_time_s)));
@@ -343,8 +343,8 @@ impl<'a> Lowering<'a> {
             return Vec::new();
         }
         vec![
-            option("think_time", Some(format!("{delay_ms}ms")), at),
-            option("think_every_ios", Some(burst.to_string()), at),
+            RawOption::ours("think_time", Some(format!("{delay_ms}ms")), at),
+            RawOption::ours("think_every_ios", Some(burst.to_string()), at),
         ]
     }
 }
@@ -353,7 +353,6 @@ impl<'a> Lowering<'a> {
 const REPEATED_BYTE: &str = "0x55";
 
 fn turns_up_targets(config: &Config) -> bool {
-    use super::config::TestType;
     match config.test.test_type {
         TestType::Normal | TestType::CycleQueueDepths => false,
         TestType::CycleTargets
@@ -368,7 +367,7 @@ fn turns_up_targets(config: &Config) -> bool {
 /// Returns the I/O of a line.
 fn workload(line: &AccessLine) -> Vec<RawOption> {
     let at = &line.span;
-    let option = |key: &str, value: String| option(key, Some(value), at);
+    let option = |key: &str, value: String| RawOption::ours(key, Some(value), at);
     let walk = match (line.read_pct, line.random_pct) {
         (100, 0) => "read",
         (0, 0) => "write",
@@ -398,15 +397,4 @@ fn workload(line: &AccessLine) -> Vec<RawOption> {
         }
     }
     options
-}
-
-fn option(key: &str, value: Option<String>, at: &Span) -> RawOption {
-    RawOption {
-        key: key.to_owned(),
-        value,
-        key_span: at.clone(),
-        value_span: at.clone(),
-        is_ours: true,
-        undefined: Vec::new(),
-    }
 }

@@ -40,16 +40,8 @@ pub(super) struct Job {
 
 /// Makes an option by one of our names.
 pub(super) fn option(key: &str, value: Option<String>) -> RawOption {
-    let span = Span { source_idx: Some(0), line: 1, column: 1, bytes: 0..0 };
-    let (key_span, value_span) = (span.clone(), span);
-    RawOption {
-        key: key.to_owned(),
-        value,
-        key_span,
-        value_span,
-        is_ours: true,
-        undefined: Vec::new(),
-    }
+    let start = Span { source_idx: Some(0), line: 1, column: 1, bytes: 0..0 };
+    RawOption::ours(key, value, &start)
 }
 
 /// Makes the section of a job.
