@@ -243,10 +243,24 @@ impl Controller {
         &self.agents[idx].frames
     }
 
-    /// Returns whether an agent goes on with the run, and is not silent.
-    pub fn is_heard(&self, idx: usize) -> bool {
+    /// Returns whether a second of the step that runs is awaited from an agent: it is not silent,
+    /// and does not wait for the next step.
+    pub fn is_measuring(&self, idx: usize) -> bool {
         let agent = &self.agents[idx];
-        agent.state.is_live() && agent.lost.is_none() && !agent.is_suspect
+        let is_at_work = match agent.state {
+            State::Running(_) | State::Ending => true,
+            State::Awaited
+            | State::Joined
+            | State::Preparing
+            | State::Ready(_)
+            | State::Armed(_)
+            | State::Set(_)
+            | State::Finished
+            | State::Refused
+            | State::Expelled
+            | State::Lost => false,
+        };
+        is_at_work && agent.lost.is_none() && !agent.is_suspect
     }
 
     /// Returns whether the user has asked for the end.

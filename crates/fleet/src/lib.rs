@@ -18,6 +18,7 @@ pub mod frame;
 pub mod hosts;
 pub mod intervals;
 pub mod launch;
+mod live;
 pub mod lobby;
 pub mod merge;
 pub mod net;

@@ -1,26 +1,26 @@
 //! A run over many hosts from start to end: the controller's state machine, its connections and
 //! its launches.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use record::{HostShareRecord, Interval, LossRecord, Outcome, Record, StartRecord};
+use record::{Interval, Record};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use units::system_text;
 
-use crate::controller::{Action, AgentOutcome, Controller, Event, LossPolicy, News};
+use crate::controller::{Action, Controller, Event, LossPolicy, News};
 use crate::crew::Crew;
-use crate::intervals::Joiner;
 use crate::launch::Launcher;
 use crate::launch::dial_in::NoCrew;
+use crate::live::{self, Live};
 use crate::lobby::LobbyNews;
-use crate::merge;
 use crate::monotonic_ns;
 use crate::net::controller::{NetEvent, serve};
 use crate::net::door::Incoming;
 use crate::stops::Stops;
 use crate::wire::Assignment;
+
+pub use crate::live::ReportCause;
 
 /// What is to be run, and where.
 #[derive(Debug)]
@@ -42,8 +42,8 @@ pub enum FleetEvent<'a> {
     News(&'a News, &'a [String]),
     /// A second of all hosts together.
     Interval(&'a Interval),
-    /// The record as it would be if the run ended now.
-    Report(&'a Record),
+    /// The record as it would be if the run ended now, and why it is reported.
+    Report(&'a Record, ReportCause),
 }
 
 /// Why there is no record.
@@ -90,12 +90,6 @@ const FILES_PER_HOST: u64 = 4;
 
 /// Open files for all else, those of clients that are being started among them.
 const FILES_BESIDE: u64 = 100;
-
-/// Time between two reports of the record: what is lost at most where the controller is killed.
-const REPORT_NS: u64 = 1_000_000_000;
-
-/// Least time between two reports, in times of what one takes.
-const REPORT_PAUSE: u64 = 50;
 
 /// Events that wait.
 const EVENTS: usize = 1024;
@@ -162,9 +156,7 @@ impl Fleet {
             for action in controller.take(event, monotonic_ns()) {
                 match action {
                     Action::Send(idx, kind) => crew.send(idx, kind),
-                    Action::Tell(news) => {
-                        live.tell(&news, &controller, on_event);
-                    }
+                    Action::Tell(news) => tell(&mut live, &news, &controller, on_event),
                     Action::Finish => break 'run,
                 }
             }
@@ -174,7 +166,7 @@ impl Fleet {
             // What the others did until they were stopped is no run.
             return Err(FleetError::Refused(live.refused));
         }
-        match record(&live.names, &controller) {
+        match live::record(&live.names, &controller, monotonic_ns()) {
             Some(record) => Ok(record),
             None if controller.is_interrupted() => Err(FleetError::Stopped),
             None => Err(FleetError::Refused(live.lost)),
@@ -211,6 +203,27 @@ impl Fleet {
     }
 }
 
+/// Says what happened, and what it makes whole.
+fn tell(
+    live: &mut Live,
+    news: &News,
+    controller: &Controller,
+    on_event: &mut dyn FnMut(FleetEvent<'_>),
+) {
+    let from_ns = monotonic_ns();
+    let (seconds, cause) = live.take(news, controller, from_ns);
+    for second in &seconds {
+        on_event(FleetEvent::Interval(second));
+    }
+    if let Some(cause) = cause
+        && let Some(record) = live::record(&live.names, controller, from_ns)
+    {
+        on_event(FleetEvent::Report(&record, cause));
+        live.reported(from_ns, monotonic_ns());
+    }
+    on_event(FleetEvent::News(news, &live.names));
+}
+
 /// Raises the limit on open files as far as so many hosts need.
 fn allow_open_files(n_hosts: usize) -> Result<(), FleetError> {
     let wanted = FILES_BESIDE + n_hosts as u64 * FILES_PER_HOST;
@@ -223,125 +236,5 @@ fn allow_open_files(n_hosts: usize) -> Result<(), FleetError> {
         Some(limit) if limit < wanted => Err(FleetError::OpenFiles { n_hosts, wanted, limit }),
         Some(_) | None => setrlimit(Resource::Nofile, raised)
             .map_err(|error| FleetError::Wait(std::io::Error::from(error))),
-    }
-}
-
-/// Makes the record of what came from all; `None` where nothing did.
-fn record(names: &[String], controller: &Controller) -> Option<Record> {
-    let outcomes = controller.outcomes(monotonic_ns());
-    if !outcomes.iter().any(|it| it.has_frames) {
-        return None;
-    }
-    let shares = names.iter().zip(outcomes);
-    let shares: Vec<HostShareRecord> =
-        shares.map(|(name, outcome)| share(name.clone(), outcome)).collect();
-    let notes = merge::notes_about(&shares);
-    let mut record = merge::merge(shares);
-    record.notes.extend(notes);
-    Some(record)
-}
-
-/// Makes what is kept of a host.
-fn share(name: String, outcome: AgentOutcome) -> HostShareRecord {
-    let mut record = outcome.record;
-    let later: BTreeMap<u32, u64> = outcome.starts.into_iter().collect();
-    let started = record.conditions.iter().filter_map(|of_step| {
-        let later_ns = later.get(&of_step.step_idx).copied().unwrap_or(0);
-        let start_error_ns = of_step.start_error_ns?.saturating_add_unsigned(later_ns);
-        Some(StartRecord { step_idx: of_step.step_idx, start_error_ns })
-    });
-    let starts = started.collect();
-    if !outcome.is_complete && record.outcome == Outcome::Complete {
-        record.outcome = Outcome::Interrupted;
-    }
-    let lost = outcome.lost.map(|(_, reason)| {
-        let since_ms = record.intervals.last().map_or(0, |last| last.end_ms);
-        LossRecord { since_ms, reason }
-    });
-    let offset = outcome.offset;
-    HostShareRecord {
-        name,
-        clock_offset_ns: offset.map_or(0, |it| it.offset_ns),
-        clock_error_ns: offset.map_or(u64::MAX, |it| it.error_ns),
-        silence_ns_max: outcome.silence_ns_max,
-        starts,
-        lost,
-        record,
-    }
-}
-
-/// What is known while the run goes on.
-struct Live {
-    /// The hosts.
-    names: Vec<String>,
-    refused: Vec<(String, Vec<String>)>,
-    lost: Vec<(String, Vec<String>)>,
-    /// Intervals of each host that were joined, and the joining of them.
-    n_intervals: Vec<usize>,
-    joiner: Joiner,
-    /// When the record is reported next.
-    report_ns: u64,
-}
-
-impl Live {
-    fn new(names: Vec<String>) -> Self {
-        Live {
-            refused: Vec::new(),
-            lost: Vec::new(),
-            n_intervals: vec![0; names.len()],
-            joiner: Joiner::new(names.len()),
-            names,
-            report_ns: monotonic_ns() + REPORT_NS,
-        }
-    }
-
-    /// Notes it, and tells the user.
-    fn tell(
-        &mut self,
-        news: &News,
-        controller: &Controller,
-        on_event: &mut dyn FnMut(FleetEvent<'_>),
-    ) {
-        match news {
-            News::Refused(idx, findings) => {
-                self.refused.push((self.names[*idx].clone(), findings.clone()));
-            }
-            News::Lost(idx, reason) | News::Absent(idx, reason) => {
-                self.lost.push((self.names[*idx].clone(), vec![reason.clone()]));
-            }
-            News::Frame(_) => {
-                for interval in self.new_intervals(controller) {
-                    on_event(FleetEvent::Interval(&interval));
-                }
-                let now_ns = monotonic_ns();
-                if now_ns >= self.report_ns
-                    && let Some(record) = record(&self.names, controller)
-                {
-                    on_event(FleetEvent::Report(&record));
-                    // What takes long with many hosts is not done all the time.
-                    let took_ns = monotonic_ns() - now_ns;
-                    self.report_ns = now_ns + REPORT_NS.max(took_ns.saturating_mul(REPORT_PAUSE));
-                }
-            }
-            News::Sent(..)
-            | News::Suspect(_)
-            | News::Back(..)
-            | News::Starts(..)
-            | News::Progress(..) => {}
-        }
-        on_event(FleetEvent::News(news, &self.names));
-    }
-
-    /// Returns the intervals up to which all hosts that are heard have come, and that were not
-    /// returned before. A silent host is not waited for: what it did comes with it.
-    fn new_intervals(&mut self, controller: &Controller) -> Vec<Interval> {
-        for (idx, n_joined) in self.n_intervals.iter_mut().enumerate() {
-            let intervals = controller.frames(idx).intervals();
-            for interval in intervals.get(*n_joined..).unwrap_or_default() {
-                self.joiner.push(idx, interval);
-            }
-            *n_joined = intervals.len().max(*n_joined);
-        }
-        self.joiner.take(|idx| controller.is_heard(idx))
     }
 }

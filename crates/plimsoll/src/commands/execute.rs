@@ -6,7 +6,7 @@ use std::time::Duration;
 use analysis::Rules;
 use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
-use fleet::run::{Fleet, FleetEvent};
+use fleet::run::{Fleet, FleetEvent, ReportCause};
 use fleet::stops::Stops;
 use plan::{Diagnostic, Plan};
 use record::{LOG_FAILED, LOG_INCOMPLETE, Note, Outcome, Record};
@@ -413,9 +413,9 @@ impl Session {
                         it.interval_of_hosts(interval);
                     }
                 }
-                FleetEvent::Report(record) => {
+                FleetEvent::Report(record, cause) => {
                     kept.follow(*is_followed, &RunEvent::Report(record));
-                    if let Some(it) = follower {
+                    if let (Some(it), ReportCause::Second) = (&mut *follower, cause) {
                         it.record_of_hosts(record);
                     }
                 }
