@@ -57,4 +57,5 @@ pub use probe::{
     inspect, probe,
 };
 pub use signatures::{Contents, ContentsKind};
+pub use uring::refusal as uring_refusal;
 pub use usage::Usage;

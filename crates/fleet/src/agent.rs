@@ -10,7 +10,8 @@ use crate::frame::FrameMaker;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
 use crate::wire::{
-    Arm, Armed, Assignment, Bye, Finished, Frame, Hello, Pong, Progress, Ready, Refused,
+    Arm, Armed, Assignment, Bye, Finished, Frame, Hello, Inspect, Inspected, Piece, Pong, Progress,
+    Ready, Refused,
 };
 use crate::{PROTOCOL_MAJOR, PROTOCOL_MINOR};
 
@@ -47,6 +48,8 @@ pub enum Event {
     Report(Box<Record>),
     /// The run has ended.
     Ended(Box<Record>),
+    /// What this host is, as JSON.
+    Inspected(Vec<u8>),
     /// Time has passed.
     Due,
 }
@@ -58,6 +61,8 @@ pub enum Action {
     Send(From),
     /// Begin the run.
     Run(Box<Assignment>),
+    /// Look at this host.
+    Inspect(Box<Inspect>),
     /// Lay out the files of the next step, which has this number or a higher one.
     LayOut(u32),
     /// Start a step at this time of the agent's clock.
@@ -185,6 +190,9 @@ impl Agent {
                 self.state = State::Delivering;
                 self.deliver(now_ns, &mut actions);
             }
+            Event::Inspected(facts_json) => {
+                self.send(&mut actions, From::Inspected(Inspected { facts_json }));
+            }
             Event::Due => {}
         }
         self.watch(now_ns, &mut actions);
@@ -249,6 +257,18 @@ impl Agent {
             To::Ack(ack) => {
                 while self.spool.front().is_some_and(|frame| frame.seq < ack.next_seq) {
                     self.spool.pop_front();
+                }
+            }
+            To::Inspect(request) => {
+                if self.state == State::Idle {
+                    actions.push(Action::Inspect(Box::new(request)));
+                }
+            }
+            To::Fetch(fetch) => {
+                if self.state == State::Idle {
+                    for piece in pieces(fetch.n_bytes) {
+                        self.send(actions, From::Piece(piece));
+                    }
                 }
             }
             To::Stop(stop) => match self.state {
@@ -349,4 +369,21 @@ impl Agent {
             actions.push(Action::Send(message));
         }
     }
+}
+
+/// Bytes of a piece of what is sent to be timed.
+const PIECE_BYTES: usize = 32 << 10;
+
+/// Most bytes that are sent at once for that.
+const FETCH_BYTES_MAX: u64 = 16 << 20;
+
+/// Returns so many bytes in pieces, one at least. They look random: what carries them may compress.
+fn pieces(n_bytes: u64) -> impl Iterator<Item = Piece> {
+    let n_pieces = n_bytes.clamp(1, FETCH_BYTES_MAX).div_ceil(PIECE_BYTES as u64);
+    let n_words = PIECE_BYTES as u64 / 8;
+    (0..n_pieces).map(move |idx| {
+        let words = idx * n_words..(idx + 1) * n_words;
+        let content = words.flat_map(|word| units::mix64(word).to_le_bytes()).collect();
+        Piece { content, is_last: idx + 1 == n_pieces }
+    })
 }

@@ -321,7 +321,8 @@ impl Controller {
         self.hear(idx, now_ns, actions);
         let agent = &mut self.agents[idx];
         match message {
-            From::Hello(_) => {}
+            // The others answer what a run does not ask.
+            From::Hello(_) | From::Inspected(_) | From::Piece(_) => {}
             From::Pong(pong) => {
                 if !agent.add_exchange(pong, now_ns) {
                     let reason = "its answers to questions for the time contradict themselves";

@@ -3,7 +3,8 @@
 //! An agent runs its part of a plan by whatever [`serve::Runs`] gives it, and sends what it
 //! measures as frames, each with what is new. The controller brings all to one start, adds the
 //! frames up, and makes one record of them. Both are state machines without I/O or clock
-//! ([`controller`], [`agent`], and [`lobby`] for agents that come by themselves); `net` and
+//! ([`controller`], [`agent`], [`lobby`] for agents that come by themselves, and [`inspect`] before
+//! a run); `net` and
 //! `launch` carry bytes and start programs.
 //!
 //! Never here: how a load is run (that is `runner`), text for people (`plimsoll`).
@@ -16,6 +17,7 @@ pub mod controller;
 mod crew;
 pub mod frame;
 pub mod hosts;
+pub mod inspect;
 pub mod intervals;
 pub mod launch;
 mod live;
@@ -35,7 +37,7 @@ pub mod wire;
 /// every message or field that is new.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// See [`PROTOCOL_MAJOR`].
-pub const PROTOCOL_MINOR: u32 = 1;
+pub const PROTOCOL_MINOR: u32 = 2;
 
 /// Reads the clock that starts are agreed on in: `CLOCK_MONOTONIC`, nanoseconds.
 pub fn monotonic_ns() -> u64 {

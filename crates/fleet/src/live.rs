@@ -298,7 +298,13 @@ mod tests {
                 let (step_idx, start_ns) = (arm.step_idx, arm.start_ns);
                 Some(From::Armed(Armed { step_idx, start_ns, begins_ns: start_ns }))
             }
-            To::Assignment(_) | To::Ack(_) | To::Stop(_) | To::Bye(_) | To::LayOut(_) => None,
+            To::Assignment(_)
+            | To::Ack(_)
+            | To::Stop(_)
+            | To::Bye(_)
+            | To::LayOut(_)
+            | To::Inspect(_)
+            | To::Fetch(_) => None,
         }
     }
 

@@ -77,10 +77,10 @@ pub enum FleetError {
 }
 
 /// How long an agent may take from its launch to its first message.
-const JOIN_NS: u64 = 60_000_000_000;
+pub(crate) const JOIN_NS: u64 = 60_000_000_000;
 
 /// How long an agent that has ended may take to leave.
-const LEAVE: Duration = Duration::from_secs(5);
+pub(crate) const LEAVE: Duration = Duration::from_secs(5);
 
 /// The same where the user wants the end at once.
 const LEAVE_NOW: Duration = Duration::from_secs(1);
@@ -92,7 +92,7 @@ const FILES_PER_HOST: u64 = 4;
 const FILES_BESIDE: u64 = 100;
 
 /// Events that wait.
-const EVENTS: usize = 1024;
+pub(crate) const EVENTS: usize = 1024;
 
 impl Fleet {
     /// Returns the names of the hosts, as far as they are known before the run: agents that dial in
@@ -225,7 +225,7 @@ fn tell(
 }
 
 /// Raises the limit on open files as far as so many hosts need.
-fn allow_open_files(n_hosts: usize) -> Result<(), FleetError> {
+pub(crate) fn allow_open_files(n_hosts: usize) -> Result<(), FleetError> {
     let wanted = FILES_BESIDE + n_hosts as u64 * FILES_PER_HOST;
     let limits = getrlimit(Resource::Nofile);
     if limits.current.is_none_or(|soft| soft >= wanted) {

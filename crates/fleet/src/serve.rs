@@ -10,10 +10,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::agent::{Action, Agent, EndReason, Event};
 use crate::monotonic_ns;
 use crate::net::agent::{OpenError, Session, open};
-use crate::wire::{Assignment, FromAgent};
+use crate::wire::{Assignment, FromAgent, Inspect};
 
 /// What runs an agent's part of a load. Calls come from one thread, and return at once but for
-/// [`Runs::run`], which has a thread of its own.
+/// [`Runs::run`] and [`Runs::inspect`], which have threads of their own.
 pub trait Runs: Send + Sync + 'static {
     /// Runs what it says, and tells what happens: in the end [`Event::Ended`] or
     /// [`Event::Refused`].
@@ -25,6 +25,8 @@ pub trait Runs: Send + Sync + 'static {
     fn start_step(&self, step_idx: u32, at_ns: u64);
     /// Ends the run: at once, or when what is in flight has completed.
     fn stop(&self, is_now: bool);
+    /// Looks at this host, and returns what it is as JSON ([`crate::inspect::HostFacts`]).
+    fn inspect(&self, request: &Inspect) -> Vec<u8>;
 }
 
 /// Why an agent ended without having done its part.
@@ -74,7 +76,16 @@ pub async fn serve_session(
                 Action::Send(kind) => {
                     waiting.push_back(FromAgent { kind: Some(kind) });
                 }
-                Action::Run(assignment) => run(Arc::clone(&runs), *assignment, &teller),
+                Action::Run(assignment) => {
+                    let runs = Arc::clone(&runs);
+                    begin("run", &teller, move |tell| runs.run(&assignment, tell));
+                }
+                Action::Inspect(request) => {
+                    let runs = Arc::clone(&runs);
+                    begin("inspect", &teller, move |tell| {
+                        tell(Event::Inspected(runs.inspect(&request)));
+                    });
+                }
                 Action::LayOut(step_idx) => runs.lay_out(step_idx),
                 Action::StartStep(step_idx, at_ns) => runs.start_step(step_idx, at_ns),
                 Action::StopRun(is_now) => runs.stop(is_now),
@@ -109,12 +120,16 @@ pub async fn serve_session(
     }
 }
 
-/// Begins a run on a thread of its own.
-fn run(runs: Arc<dyn Runs>, assignment: Assignment, teller: &UnboundedSender<Event>) {
-    let spawned = std::thread::Builder::new().name("run".to_owned()).spawn({
+/// Begins something on a thread of its own.
+fn begin(
+    name: &str,
+    teller: &UnboundedSender<Event>,
+    work: impl FnOnce(&dyn Fn(Event)) + Send + 'static,
+) {
+    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn({
         let teller = teller.clone();
         move || {
-            runs.run(&assignment, &|event| {
+            work(&|event| {
                 // The agent outlives its run, or has given it up.
                 let _gone = teller.send(event);
             });

@@ -8,12 +8,13 @@ use std::time::Duration;
 use fleet::agent::{Agent, Event};
 use fleet::controller::{LossPolicy, News};
 use fleet::hosts;
+use fleet::inspect::{Checkup, HostFacts, inspect};
 use fleet::launch::Launcher;
 use fleet::launch::ssh::{Program, Ssh};
 use fleet::run::{Fleet, FleetError, FleetEvent};
 use fleet::serve::{Runs, serve};
 use fleet::stops::Stops;
-use fleet::wire::Assignment;
+use fleet::wire::{Assignment, Inspect};
 use record::{JobRecord, Outcome, Record};
 use tokio::io::AsyncWriteExt as _;
 
@@ -73,6 +74,11 @@ impl Runs for OneStep {
     fn stop(&self, _: bool) {
         self.tell(None);
     }
+
+    fn inspect(&self, _: &Inspect) -> Vec<u8> {
+        let facts = HostFacts { program_version: "0".to_owned(), ..HostFacts::default() };
+        serde_json::to_vec(&facts).expect("facts are JSON")
+    }
 }
 
 /// Is the agent of a host where a controller below asks for one, and nothing else.
@@ -99,18 +105,26 @@ fn the_agent_of_a_host() {
 }
 
 fn fleet(list: &str, policy: LossPolicy) -> Fleet {
+    fleet_by(&shell(), list, policy)
+}
+
+/// The command of the shell that stands in ssh's place.
+fn shell() -> [String; 4] {
     let program = std::env::current_exe().expect("it runs");
-    let shell = ["sh", "-c", SSH, &program.to_string_lossy()].map(str::to_owned);
-    fleet_by(&shell, list, policy)
+    ["sh", "-c", SSH, &program.to_string_lossy()].map(str::to_owned)
+}
+
+/// What calls hosts by this command.
+fn ssh(command: &[String]) -> Ssh {
+    let program = std::env::current_exe().expect("it runs");
+    let program = Program::read(&program).expect("it is there");
+    Ssh { command: command.to_vec(), program }
 }
 
 /// A fleet whose hosts are called by this command.
 fn fleet_by(command: &[String], list: &str, policy: LossPolicy) -> Fleet {
-    let program = std::env::current_exe().expect("it runs");
-    let program = Program::read(&program).expect("it is there");
-    let ssh = Ssh { command: command.to_vec(), program };
     Fleet {
-        launcher: Launcher::Ssh(ssh, hosts::parse(list).expect("a list")),
+        launcher: Launcher::Ssh(ssh(command), hosts::parse(list).expect("a list")),
         assignment: Assignment::default(),
         policy,
     }
@@ -154,4 +168,21 @@ fn a_client_that_is_not_there_is_named() {
     let refused = fleet.run(&Stops::new(), &mut |_| {});
     let Err(FleetError::Refused(hosts)) = refused else { panic!("{refused:?}") };
     assert_eq!(hosts[0].1, ["cannot start `/nowhere/ssh`: No such file or directory"]);
+}
+
+#[test]
+fn hosts_say_what_they_are() {
+    let hosts = hosts::parse("a,mute,b").expect("a list");
+    let checkup = Checkup { ssh: ssh(&shell()), hosts, request: Inspect::default() };
+    let reports = inspect(&checkup, &Stops::new(), &mut |_, _| {}).expect("they were called");
+    let [a, mute, b] = &reports[..] else { panic!("three hosts: {reports:?}") };
+    for report in [a, b] {
+        let facts = report.facts.as_ref().expect("it answered");
+        assert_eq!(facts.program_version, "0", "{report:?}");
+        let offset = report.offset.expect("it said its time");
+        // Both read the clock of this host.
+        assert!(offset.offset_ns.unsigned_abs() <= offset.error_ns, "{report:?}");
+        assert!(report.transfer.is_some_and(|it| it.n_bytes > 0), "{report:?}");
+    }
+    assert_eq!(mute.facts, Err("sh: 1: plimsoll: Exec format error".to_owned()));
 }

@@ -216,6 +216,7 @@ impl World {
                     *begins_ns = start_ns;
                     self.push(start_ns + S, Due::Run(idx, start_ns, RunStep::Second(step_idx, 0)));
                 }
+                agent::Action::Inspect(_) => panic!("no run asks what a host is"),
                 agent::Action::StopRun(_) => {
                     if !self.hosts[idx].hangs {
                         self.end_run(idx, Outcome::Interrupted);

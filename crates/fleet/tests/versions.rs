@@ -37,6 +37,7 @@ fn meet(ours: Version, theirs: Version) -> Met {
                     return Met::Refused(reason);
                 }
                 agent::Action::LayOut(_)
+                | agent::Action::Inspect(_)
                 | agent::Action::StartStep(..)
                 | agent::Action::StopRun(_) => continue,
             };

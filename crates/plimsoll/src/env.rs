@@ -64,9 +64,25 @@ pub(crate) const XDG_STATE_HOME: Variable = Variable {
     doc: "Where `plimsoll rehearse` keeps the data of emulated volumes without `--backing`.",
 };
 
+/// What sshd says of the connection.
+pub(crate) const SSH_CONNECTION: Variable = Variable {
+    name: "SSH_CONNECTION",
+    doc: "Set by sshd: an agent reads from it which network interface leads to the controller, for \
+          `plimsoll fleet check`.",
+};
+
 /// All of them, in the order of the reference.
-pub(crate) const ALL: [Variable; 8] =
-    [FORBID_URING, HOME, NO_COLOR, STORE, TERM, TMPDIR, XDG_DATA_HOME, XDG_STATE_HOME];
+pub(crate) const ALL: [Variable; 9] = [
+    FORBID_URING,
+    HOME,
+    NO_COLOR,
+    SSH_CONNECTION,
+    STORE,
+    TERM,
+    TMPDIR,
+    XDG_DATA_HOME,
+    XDG_STATE_HOME,
+];
 
 /// Returns the value of a variable that a job file names; `None` where it is not set, or no text.
 pub(crate) fn of_job_file(name: &str) -> Option<String> {

@@ -2,18 +2,21 @@
 //! real sshd, it does so over ssh.
 
 mod common;
+#[path = "common/sshd.rs"]
+mod sshd;
 #[path = "common/watch.rs"]
 mod watch;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use common::{Outcome, Sandbox};
 use record::Record;
 use rustix::fs::inotify::WatchFlags;
 use rustix::process::{Pid, Signal, kill_process};
+use sshd::Sshd;
 use watch::Watch;
 
 /// Takes ssh's arguments, and runs the command on this host with a temporary folder of its own.
@@ -444,81 +447,11 @@ fn mistakes_of_the_list_have_their_place() {
     }
 }
 
-/// An ssh server of this test's own on a port of the loopback, with keys of its own.
-struct Sshd {
-    server: Child,
-    port: u16,
-}
-
-impl Sshd {
-    /// Starts one, unless there is no program for it.
-    fn start(sandbox: &Sandbox) -> Option<Self> {
-        let path = "/usr/sbin/sshd";
-        if !Path::new(path).exists() || !rustix::process::geteuid().is_root() {
-            testing::note_skipped(format_args!("no {path} that may be started"));
-            return None;
-        }
-        let text = |name: &str| sandbox.path(name).to_string_lossy().into_owned();
-        for key in ["host_key", "key"] {
-            let keygen = ["-q", "-t", "ed25519", "-N", "", "-f", &text(key)];
-            let made = Command::new("ssh-keygen").args(keygen).stdin(Stdio::null()).status();
-            assert!(made.expect("it comes with sshd").success());
-        }
-        let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = port.local_addr().expect("it is bound").port();
-        let known = std::fs::read_to_string(sandbox.path("host_key.pub")).expect("just made");
-        sandbox.write("known_hosts", format!("[127.0.0.1]:{port} {known}"));
-        std::fs::create_dir_all("/run/sshd").expect("sshd separates its privileges there");
-        let config = format!(
-            "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\n\
-             StrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n",
-            text("host_key"),
-            text("key.pub")
-        );
-        sandbox.write("sshd_config", config);
-        let server = Command::new(path)
-            .args(["-D", "-e", "-f", &text("sshd_config")])
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it is there");
-        let mut sshd = Sshd { server, port };
-        sshd.await_port();
-        Some(sshd)
-    }
-
-    fn await_port(&mut self) {
-        let address = ("127.0.0.1", self.port);
-        for _ in 0..600 {
-            if std::net::TcpStream::connect(address).is_ok() {
-                return;
-            }
-            let ended = self.server.try_wait().expect("it is ours");
-            assert!(ended.is_none(), "sshd ended: {ended:?}");
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        panic!("sshd does not listen");
-    }
-}
-
-impl Drop for Sshd {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
-}
-
 #[test]
 fn a_real_sshd_starts_the_agents() {
     let sandbox = sandbox(JOB);
     let Some(sshd) = Sshd::start(&sandbox) else { return };
-    let (key, known) = (sandbox.path("key"), sandbox.path("known_hosts"));
-    let ssh = format!(
-        "ssh -F none -i {} -o UserKnownHostsFile={} -o StrictHostKeyChecking=yes",
-        key.display(),
-        known.display()
-    );
-    let host = format!("127.0.0.1:{}", sshd.port);
+    let (ssh, host) = (sshd::client(&sandbox), sshd.host());
     let args = ["run", "job.fio", "--no-progress", "--json", "--hosts", &host, "--ssh", &ssh];
     let outcome = sandbox.plimsoll(&args);
     let record = Record::from_json(outcome.success()).expect("a record");
@@ -526,7 +459,7 @@ fn a_real_sshd_starts_the_agents() {
     assert_eq!(only.name, host);
     assert!((380..=400).contains(&record.jobs[0].n_ios()), "{}", record.jobs[0].n_ios());
     // Another key is refused, in ssh's words.
-    std::fs::remove_file(&key).expect("it is ours");
+    std::fs::remove_file(sandbox.path("key")).expect("it is ours");
     std::fs::remove_file(sandbox.path("key.pub")).expect("it is ours");
     let refused = sandbox.plimsoll(&args);
     assert_eq!(refused.code, 1, "{}", refused.stderr);

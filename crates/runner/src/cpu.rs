@@ -53,6 +53,13 @@ pub struct HostLoad {
     pub others_user_share: f64,
 }
 
+/// Returns how busy this host is while something is done; `None` where the kernel does not say.
+pub fn load_while(work: impl FnOnce()) -> Option<HostLoad> {
+    let sampler = CpuSampler::start();
+    work();
+    sampler.load()
+}
+
 impl CpuSampler {
     /// Begins the first period.
     pub(crate) fn start() -> Self {

@@ -50,7 +50,7 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
             let folder = if is_device { path.as_os_str() } else { folder_of(&path) };
             if places.len() < PLACES_MAX && !folders.contains(folder) {
                 folders.insert(folder.to_owned());
-                let place = if is_device { device_place(&path) } else { of_file(&table, &path) };
+                let place = of_path(&table, &path, is_device);
                 places.extend(place.filter(|place| seen.insert(place.path.clone())));
             }
         }
@@ -135,6 +135,11 @@ fn paths(worker: &BoundWorker) -> impl Iterator<Item = (Cow<'_, Path>, bool)> {
     tree.into_iter().chain(files.map(move |it| (Cow::from(it.path.as_path()), of_file(it))))
 }
 
+/// Describes what a path lies on.
+pub(crate) fn of_path(table: &[Mount], path: &Path, is_device: bool) -> Option<PlaceRecord> {
+    if is_device { device_place(path) } else { of_file(table, path) }
+}
+
 fn device_place(path: &Path) -> Option<PlaceRecord> {
     let device = device(path)?;
     Some(PlaceRecord {
@@ -158,8 +163,8 @@ fn of_file(table: &[Mount], path: &Path) -> Option<PlaceRecord> {
     })
 }
 
-/// Returns a path without links, as far as it exists.
-fn resolved(path: &Path) -> PathBuf {
+/// Returns the nearest folder of a path that exists, or all of it, without links.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let exists = path.ancestors().find_map(|above| {
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
         fs::canonicalize(above).ok()
@@ -252,6 +257,39 @@ fn round_trip_ns(address: SocketAddr) -> Option<f64> {
     trips.min().map(|ns| ns as f64)
 }
 
+/// A network interface of this host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name.
+    pub interface: String,
+    /// What its driver says that it carries in one direction, bytes per second.
+    pub bytes_s: Option<f64>,
+}
+
+/// Returns the interface of a connection between an address of this host and another one; `None` if
+/// the kernel does not say.
+pub fn link(own: IpAddr, to: IpAddr) -> Option<Link> {
+    let interface = match own {
+        IpAddr::V4(_) => interface_to(to),
+        IpAddr::V6(own) => {
+            let table = fs::read_to_string("/proc/net/if_inet6").unwrap_or_default();
+            interface_with(&table, u128::from(own)).unwrap_or_default()
+        }
+    };
+    let bytes_s = link_bytes_s(&interface);
+    (!interface.is_empty()).then_some(Link { interface, bytes_s })
+}
+
+/// Finds the interface that has an address in a table of `/proc/net/if_inet6`: the address in
+/// hexadecimal, three numbers and flags, and the name.
+fn interface_with(table: &str, address: u128) -> Option<String> {
+    table.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let own = u128::from_str_radix(fields.first()?, 16).ok()?;
+        (own == address).then(|| fields.last().map(ToString::to_string))?
+    })
+}
+
 /// Returns the network interface that leads to an address, by the kernel's table of routes; empty
 /// if it does not say.
 fn interface_to(address: IpAddr) -> String {
@@ -300,6 +338,18 @@ mod tests {
         assert_eq!(to("192.168.11.7").as_deref(), Some("eth0"));
         assert_eq!(route("", 1), None);
         assert_eq!(route("x\nnonsense\n", 1), None);
+    }
+
+    #[test]
+    fn the_interface_of_an_address_is_found() {
+        let table = "00000000000000000000000000000001 01 80 10 80       lo\n\
+                     fd000000000000000000000000000007 02 40 00 80     eth0\n";
+        let with = |text: &str| {
+            interface_with(table, u128::from(text.parse::<std::net::Ipv6Addr>().unwrap()))
+        };
+        assert_eq!(with("::1").as_deref(), Some("lo"));
+        assert_eq!(with("fd00::7").as_deref(), Some("eth0"));
+        assert_eq!(with("fd00::8"), None);
     }
 
     #[test]

@@ -55,6 +55,15 @@ pub fn check(plan: &Plan, options: &RunOptions) -> Result<(), RunError> {
     Ready::new(plan, options, &Control::new(), unix_ms()).map(drop)
 }
 
+/// Binds a plan to this host as [`run`] does, and changes nothing. Returns what it would use,
+/// nothing where it cannot run, and what is to be said about it.
+pub(crate) fn look(plan: &Plan, options: &RunOptions) -> (BoundPlan, Vec<Diagnostic>) {
+    match Ready::new(plan, options, &Control::new(), unix_ms()) {
+        Ok(ready) => (ready.bound, ready.findings),
+        Err(RunError::Refused { findings, .. }) => (BoundPlan::default(), findings),
+    }
+}
+
 /// Runs a plan.
 ///
 /// Once the first worker has started there is always a record: of a run that failed, was

@@ -7,6 +7,8 @@
 mod encode;
 mod ring;
 
+pub use ring::refusal;
+
 use plan::job::EngineSpec;
 use plan::op::{Completion, Op};
 

@@ -1,5 +1,7 @@
 //! `plimsoll agent`: runs this host's part of a load, for a controller on another one.
 
+mod inspect;
+
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +15,7 @@ use fleet::agent::{Agent, Event};
 use fleet::net::dial::dial;
 use fleet::serve::{Runs, serve, serve_session};
 use fleet::token::Token;
-use fleet::wire::Assignment;
+use fleet::wire::{Assignment, Inspect};
 use plan::load::Share;
 use plan::{Diagnostic, Plan, Severity};
 use runner::{Control, RunError, RunEvent, RunOptions, Stop};
@@ -97,6 +99,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         control: Arc::clone(&control),
         has_begun: AtomicBool::new(false),
         stops: Mutex::new(0),
+        was_sent: args.remove.is_some(),
     });
     let asked = Arc::new(Notify::new());
     let heard = Arc::clone(&asked);
@@ -160,6 +163,8 @@ struct HostRuns {
     has_begun: AtomicBool,
     /// How often the controller has asked for the end.
     stops: Mutex<u32>,
+    /// This program is not the one that is installed here.
+    was_sent: bool,
 }
 
 impl Runs for HostRuns {
@@ -222,6 +227,12 @@ impl Runs for HostRuns {
             *stops += 1;
             self.control.request_stop();
         }
+    }
+
+    fn inspect(&self, request: &Inspect) -> Vec<u8> {
+        let facts = inspect::facts(request, self.was_sent);
+        serde_json::to_vec(&facts)
+            .expect("every map key is text, and writing to memory does not fail")
     }
 }
 

@@ -63,6 +63,12 @@ fn policy(text: &str) -> Result<LossPolicy, String> {
 }
 
 impl HostsArgs {
+    /// Names hosts that are called over ssh, by this client where one is named.
+    pub(super) fn over_ssh(hosts: &str, ssh: Option<&str>) -> Self {
+        let (hosts, ssh) = (Some(hosts.to_owned()), ssh.map(str::to_owned));
+        HostsArgs { hosts, ssh, ..HostsArgs::default() }
+    }
+
     /// Makes what is to be run on the hosts; `None` where none are named. If it is split, they do
     /// together what one would do.
     pub(super) fn fleet(
