@@ -26,12 +26,27 @@ impl Cloud {
         }
     }
 
+    /// Finds a cloud by its word in tables, exactly.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Cloud::ALL.into_iter().find(|cloud| cloud.as_str() == word)
+    }
+
     /// Returns its full name.
     pub fn title(self) -> &'static str {
         match self {
             Cloud::Azure => "Microsoft Azure",
             Cloud::Aws => "Amazon Web Services",
             Cloud::Gcp => "Google Cloud",
+        }
+    }
+
+    /// Returns the region that stands for it beside other clouds where none is named: the one in the
+    /// east or middle of the United States that each publishes the most of its prices for.
+    pub fn region_default(self) -> &'static str {
+        match self {
+            Cloud::Azure => "eastus",
+            Cloud::Aws => "us-east-1",
+            Cloud::Gcp => "us-central1",
         }
     }
 

@@ -84,7 +84,7 @@ impl Edition {
     /// Reports that no machines of a cloud are known, by what people call it: `gcp`, `Google`.
     pub fn lacks_machines_of(&self, cloud: &str) -> Option<String> {
         let cloud = Cloud::from_text(cloud)?;
-        let is_known = self.vms.iter().any(|vm| vm.cloud() == cloud.as_str());
+        let is_known = self.vms.iter().any(|vm| vm.cloud() == Some(cloud));
         (!is_known).then(|| {
             let edition = self.info.name;
             format!("edition {edition} has no machines of {}", cloud.title())

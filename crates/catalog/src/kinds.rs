@@ -38,8 +38,8 @@ impl Arch {
     /// Reads it from the name of a size where the cloud's names say it: a `p` among the features of
     /// Azure (`D16plds_v5`), a `g` among those of AWS (`c7gn.16xlarge`), where all of `a1` and
     /// newer Macs are Arm, too.
-    fn of_name(cloud: &str, name: &str) -> Option<Self> {
-        let is_arm = match Cloud::from_text(cloud)? {
+    fn of_name(cloud: Cloud, name: &str) -> Option<Self> {
+        let is_arm = match cloud {
             Cloud::Azure => {
                 let name = name.strip_prefix("Standard_").unwrap_or(name);
                 let rest = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -138,9 +138,9 @@ impl Disk {
         throughput_per_iops
     }
 
-    /// Returns whose it is.
-    pub fn cloud(&self) -> &str {
-        self.word("cloud").unwrap_or("")
+    /// Returns the cloud that has it; `None` where its table does not say.
+    pub fn cloud(&self) -> Option<Cloud> {
+        self.word("cloud").and_then(Cloud::of_word)
     }
 
     /// Returns what kind of disk it is, such as `Premium SSD`.
@@ -151,7 +151,7 @@ impl Disk {
     /// Returns the name of the class of disks for which a machine may have limits of its own, or
     /// which it may not take: on Google Cloud the type, elsewhere the family.
     pub fn class(&self) -> &str {
-        if self.cloud() == Cloud::Gcp.as_str() { &self.name } else { self.family() }
+        if self.cloud() == Some(Cloud::Gcp) { &self.name } else { self.family() }
     }
 
     /// Returns whether its size and limits are chosen.
@@ -221,9 +221,9 @@ impl Vm {
         local_size
     }
 
-    /// Returns whose it is.
-    pub fn cloud(&self) -> &str {
-        self.word("cloud").unwrap_or("")
+    /// Returns the cloud that has it; `None` where its table does not say.
+    pub fn cloud(&self) -> Option<Cloud> {
+        self.word("cloud").and_then(Cloud::of_word)
     }
 
     /// Returns what its processors run; `None` where no source says.
@@ -231,7 +231,7 @@ impl Vm {
         match self.word("arch") {
             Some("arm64") => Some(Arch::Arm),
             Some("x86_64") => Some(Arch::X86),
-            _ => Arch::of_name(self.cloud(), &self.name),
+            _ => Arch::of_name(self.cloud()?, &self.name),
         }
     }
 
@@ -276,16 +276,16 @@ mod tests {
     fn names_say_the_architecture() {
         use Arch::{Arm, X86};
         for (cloud, name, arch) in [
-            ("Azure", "Standard_D16plds_v5", Some(Arm)),
-            ("Azure", "Standard_D8s_v3", Some(X86)),
-            ("Azure", "Standard_NP10s", Some(X86)),
-            ("Azure", "Standard_DS14-4_v2", Some(X86)),
-            ("Azure", "Standard_NC6_Promo", Some(X86)),
-            ("AWS", "m6gd.large", Some(Arm)),
-            ("AWS", "c7gn.16xlarge", Some(Arm)),
-            ("AWS", "g4dn.xlarge", Some(X86)),
-            ("AWS", "a1.large", Some(Arm)),
-            ("GCP", "n2-standard-8", None),
+            (Cloud::Azure, "Standard_D16plds_v5", Some(Arm)),
+            (Cloud::Azure, "Standard_D8s_v3", Some(X86)),
+            (Cloud::Azure, "Standard_NP10s", Some(X86)),
+            (Cloud::Azure, "Standard_DS14-4_v2", Some(X86)),
+            (Cloud::Azure, "Standard_NC6_Promo", Some(X86)),
+            (Cloud::Aws, "m6gd.large", Some(Arm)),
+            (Cloud::Aws, "c7gn.16xlarge", Some(Arm)),
+            (Cloud::Aws, "g4dn.xlarge", Some(X86)),
+            (Cloud::Aws, "a1.large", Some(Arm)),
+            (Cloud::Gcp, "n2-standard-8", None),
         ] {
             assert_eq!(Arch::of_name(cloud, name), arch, "{name}");
         }

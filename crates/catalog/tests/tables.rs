@@ -75,10 +75,13 @@ fn names_are_looked_up_kindly() {
 #[test]
 fn the_tables_are_whole() {
     let current = edition("current");
-    let n_vms = |cloud: &str| current.vms().iter().filter(|vm| vm.cloud() == cloud).count();
-    assert_eq!((n_vms("Azure"), n_vms("AWS"), n_vms("GCP")), (1087, 1400, 568));
-    let n_disks = |cloud: &str| current.disks().iter().filter(|disk| disk.cloud() == cloud).count();
-    assert_eq!((n_disks("Azure"), n_disks("AWS"), n_disks("GCP")), (41, 5, 7));
+    for (cloud, n_vms, n_disks) in
+        [(Cloud::Azure, 1087, 41), (Cloud::Aws, 1400, 5), (Cloud::Gcp, 568, 7)]
+    {
+        let vms = current.vms().iter().filter(|vm| vm.cloud() == Some(cloud));
+        let disks = current.disks().iter().filter(|disk| disk.cloud() == Some(cloud));
+        assert_eq!((vms.count(), disks.count()), (n_vms, n_disks), "{cloud}");
+    }
     let n_prices = |per: &str, term: Term| {
         current.prices().iter().filter(|price| &*price.per == per && price.term == term).count()
     };
@@ -93,7 +96,7 @@ fn the_tables_are_whole() {
     assert_eq!(edition("2018").vms().len(), 6);
     // Every machine size but those of AWS that no volume can be attached to has an uncached cap; of
     // Google's the older families have caps by type of disk.
-    let has_none = |vm: &&Vm| vm.uncached_iops().is_none() && vm.cloud() != "GCP";
+    let has_none = |vm: &&Vm| vm.uncached_iops().is_none() && vm.cloud() != Some(Cloud::Gcp);
     assert_eq!(current.vms().iter().filter(has_none).count(), 19);
     let has_some = |vm: &&Vm| vm.limit_of("pd-balanced", "read_iops").is_some();
     assert_eq!(current.vms().iter().filter(has_some).count(), 244);

@@ -1,7 +1,7 @@
 //! A design as it is bought.
 
 use catalog::cost::{Machine, Purchase, Storage};
-use catalog::{Cloud, Disk as Sku, Edition, Vm};
+use catalog::{Cloud, Edition, Vm};
 use volume::Design;
 use volume::design::service::{self, Service};
 use volume::design::{Backing, Disk, Limit, NetworkVolume};
@@ -71,12 +71,12 @@ pub(crate) fn machine(size: &str) -> Machine {
 
 /// Returns whose the machine is, or the first disk or network volume.
 pub fn cloud(design: &Design, edition: &Edition) -> Cloud {
-    let of_vm = design.vm.as_ref().and_then(|vm| edition.vm(&vm.size)).map(Vm::cloud);
+    let of_vm = design.vm.as_ref().and_then(|vm| edition.vm(&vm.size)).and_then(Vm::cloud);
     let mut stripes = design.volumes.iter().filter_map(|volume| match &volume.backing {
         Backing::Disks(stripe) => stripe.disks.first(),
         Backing::Network(_) => None,
     });
-    let of_disk = || stripes.find_map(|disk| edition.disk(&disk.sku)).map(Sku::cloud);
+    let of_disk = || stripes.find_map(|disk| edition.disk(&disk.sku)?.cloud());
     let of_network = || {
         let mut levels = design.volumes.iter().filter_map(|volume| match &volume.backing {
             Backing::Disks(_) => None,
@@ -84,8 +84,7 @@ pub fn cloud(design: &Design, edition: &Edition) -> Cloud {
         });
         levels.next().map(|level| Service::of_level(level).cloud())
     };
-    let named = of_vm.or_else(of_disk).and_then(Cloud::from_text);
-    named.or_else(of_network).unwrap_or(Cloud::Azure)
+    of_vm.or_else(of_disk).or_else(of_network).unwrap_or(Cloud::Azure)
 }
 
 fn gib(bytes: u64) -> f64 {

@@ -212,7 +212,7 @@ fn kinds<'e>(
     catalog: &Arc<Catalog>,
     terms: &Terms,
 ) -> Result<Vec<DiskKind<'e>>, MarketError> {
-    let is_here = |sku: &&catalog::Disk| sku.cloud() == terms.cloud.as_str();
+    let is_here = |sku: &&catalog::Disk| sku.cloud() == Some(terms.cloud);
     let mut wanted: Vec<&catalog::Disk> = edition.disks().iter().filter(is_here).collect();
     if !terms.disks.is_empty() {
         let all = std::mem::take(&mut wanted);
@@ -278,7 +278,7 @@ fn groups(
 }
 
 fn sizes<'e>(edition: &'e Edition, terms: &Terms) -> Result<Vec<&'e Size>, MarketError> {
-    let is_here = |size: &&Size| size.cloud() == terms.cloud.as_str();
+    let is_here = |size: &&Size| size.cloud() == Some(terms.cloud);
     let is_runnable = |size: &&Size| terms.allows_arm || size.arch() != Some(Arch::Arm);
     if terms.machines.is_empty() {
         return Ok(edition.vms().iter().filter(is_here).filter(is_runnable).collect());

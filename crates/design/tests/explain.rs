@@ -91,7 +91,7 @@ fn of_larger_machines_the_cheapest_is_named() {
     let own = edition.vm("D4s_v3").expect("a size");
     let figure = |figure: Option<&catalog::Figure>| figure.map_or(0, |figure| figure.per_s);
     for other in edition.vms() {
-        let is_larger = other.cloud() == "Azure"
+        let is_larger = other.cloud() == Some(catalog::Cloud::Azure)
             && other.arch() == own.arch()
             && figure(other.vcpus()) >= figure(own.vcpus())
             && figure(other.memory()) >= figure(own.memory())

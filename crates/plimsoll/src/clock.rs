@@ -50,19 +50,21 @@ pub(crate) fn local_ns() -> i64 {
 
 /// Prints a moment as a local date with hour and minute.
 pub(crate) fn local_minute(unix_ms: u64) -> String {
-    let moment =
-        i64::try_from(unix_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-    let zone = jiff::tz::TimeZone::system();
-    moment.map_or("-".to_owned(), |at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string())
+    local(unix_ms, "%Y-%m-%d %H:%M")
 }
 
 /// Prints a moment as a local date with milliseconds behind a colon: `2026-11-27 02:49:00:123`.
 pub(crate) fn local_millisecond(unix_ms: u64) -> String {
+    format!("{}:{:03}", local(unix_ms, "%Y-%m-%d %H:%M:%S"), unix_ms % 1000)
+}
+
+/// Prints a moment by the local clock, as a form of `strftime` says; `-` for one that no calendar
+/// has.
+fn local(unix_ms: u64, form: &str) -> String {
     let moment =
         i64::try_from(unix_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let zone = jiff::tz::TimeZone::system();
-    let local = moment.map(|at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S").to_string());
-    format!("{}:{:03}", local.unwrap_or_else(|| "-".to_owned()), unix_ms % 1000)
+    moment.map_or("-".to_owned(), |at| at.to_zoned(zone).strftime(form).to_string())
 }
 
 /// Returns the local time of day for the name of a file or a run, such as `20261123-0415-07`.

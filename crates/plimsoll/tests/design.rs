@@ -272,6 +272,22 @@ fn a_cheaper_machine_that_lifts_what_binds_stands_first() {
 }
 
 #[test]
+fn clouds_without_a_region_are_compared_in_regions_that_are_alike() {
+    let needs = needs("capacity_gib = 100", &iops(1000, 8));
+    let outcome = design(&needs, &["--cloud", "azure,aws,gcp", "--top", "1", "--json"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("us-east-1"), "{}", outcome.stderr);
+    let page: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let clouds = page["clouds"].as_array().unwrap().iter();
+    let places: Vec<_> = clouds.map(|it| (it["cloud"].as_str(), it["region"].as_str())).collect();
+    let place = |cloud, region| (Some(cloud), Some(region));
+    assert_eq!(
+        places,
+        [place("Azure", "eastus"), place("AWS", "us-east-1"), place("GCP", "us-central1")]
+    );
+}
+
+#[test]
 fn what_is_wrong_is_said_with_what_to_write() {
     let needs = needs("capacity_gib = 1", &iops(100, 8));
     for (args, parts) in [

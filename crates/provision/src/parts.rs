@@ -105,8 +105,7 @@ impl<'d> Parts<'d> {
 
     fn cloud_of_parts(&self) -> Option<Cloud> {
         let of_machine = || self.size().and_then(Cloud::of_machine);
-        let of_disks =
-            || self.volumes.iter().find_map(|volume| Cloud::from_text(volume.sku?.cloud()));
+        let of_disks = || self.volumes.iter().find_map(|volume| volume.sku?.cloud());
         of_machine().or_else(of_disks).or_else(|| Some(self.service()?.cloud()))
     }
 
@@ -331,7 +330,7 @@ impl Network<'_> {
 fn sku<'d>(design: &'d Design, name: &str) -> Option<&'d Sku> {
     let own = design.rows().and_then(|edition| edition.disk(name))?;
     let current = || design.catalog.edition(EDITION_CURRENT)?.disk(name);
-    if own.word("skus").is_some() || own.cloud() != Cloud::Azure.as_str() {
+    if own.word("skus").is_some() || own.cloud() != Some(Cloud::Azure) {
         return Some(own);
     }
     current().or(Some(own))

@@ -191,7 +191,7 @@ fn no_more_disks_are_advised_than_a_machine_takes() {
     let count = change.split_once("`count = ").expect("a number").1;
     let count: u64 = count.split_once('`').expect("a number").0.parse().expect("a number");
     let machines = catalog::edition("current").expect("an edition").vms();
-    let aws = machines.iter().filter(|machine| machine.cloud() == "AWS");
+    let aws = machines.iter().filter(|machine| machine.cloud() == Some(catalog::Cloud::Aws));
     let most = aws.filter_map(|machine| Some(machine.max_data_disks()?.per_s)).max();
     assert_eq!(Some(count), most);
     let disks = Disks {

@@ -1,6 +1,6 @@
 //! Rules about volumes of disks: cache, stripe, depth, size of I/Os, settings of databases.
 
-use catalog::Cacheable;
+use catalog::{Cacheable, Cloud};
 use units::format_latency_ns;
 use volume::design::{CacheMode, Disk, Merging, Stripe};
 use volume::limits::Bound;
@@ -167,7 +167,8 @@ impl DiskAdvisor<'_> {
             );
         }
         let sku = self.design.rows().and_then(|edition| edition.disk(&self.disk.sku));
-        if n_disks > DIALOG_COLUMNS_MAX && sku.is_some_and(|sku| sku.cloud() == "Azure") {
+        if n_disks > DIALOG_COLUMNS_MAX && sku.is_some_and(|sku| sku.cloud() == Some(Cloud::Azure))
+        {
             list.put(
                 format!("{mount}: on Windows make the {n_disks} columns with PowerShell"),
                 format!("the dialog of Server Manager makes {DIALOG_COLUMNS_MAX} at most"),

@@ -47,7 +47,8 @@ pub(super) struct Args {
     cloud: Vec<Cloud>,
 
     /// Regions of the clouds, such as westeurope,eu-west-1,europe-west1; several of one cloud are
-    /// shown side by side.
+    /// shown side by side. Without it several clouds are compared in eastus, us-east-1 and
+    /// us-central1.
     #[arg(long, value_name = "REGIONS", value_delimiter = ',')]
     region: Vec<String>,
 
@@ -292,29 +293,21 @@ fn edition<'c>(args: &Args, catalog: &'c Catalog) -> Result<&'c Edition, Failure
     })
 }
 
-/// Returns the terms of every region that is named, cloud by cloud; of a cloud of which none is
-/// named those without one.
+/// Returns the terms of every region that is named, cloud by cloud. Where none is named, several
+/// clouds are compared in a region of each that is like the others', and a single one has terms
+/// without a region.
 fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
     let edition = edition(args, catalog)?;
     let is_of = |region: &str, cloud: Cloud| find_region(edition, cloud, region).is_ok();
-    let unknown = args.region.iter().find(|it| !args.cloud.iter().any(|cloud| is_of(it, *cloud)));
-    if let (Some(region), Some(cloud)) = (unknown, args.cloud.first()) {
-        let elsewhere = Cloud::ALL.into_iter().find(|cloud| is_of(region, *cloud));
-        if let Some(other) = elsewhere {
-            let text = format!("`{region}` is a region of {}", other.title());
-            let hint = format!("add it: --cloud {}", other.as_str().to_lowercase());
-            return Err(Failure::wrong_use(text).hint(hint));
-        }
-        let error = find_region(edition, *cloud, region).err();
-        let error = error.map(|error| failure(&MarketError::Cost(error)));
-        return Err(error.unwrap_or_else(|| Failure::wrong_use("no such region")));
-    }
+    check_regions(args, edition)?;
+    let is_default = args.region.is_empty() && args.cloud.iter().any(|it| *it != args.cloud[0]);
     let mut all: Vec<Terms> = Vec::new();
     for cloud in &args.cloud {
         let of_cloud = args.region.iter().filter(|region| is_of(region, *cloud));
         let mut regions: Vec<Option<&str>> = of_cloud.map(|region| Some(region.as_str())).collect();
         if regions.is_empty() {
-            regions.push(None);
+            let default = Some(cloud.region_default());
+            regions.push(default.filter(|region| is_default && is_of(region, *cloud)));
         }
         for region in regions {
             let terms = Terms {
@@ -334,7 +327,30 @@ fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
             }
         }
     }
+    let regions: Vec<&str> = all.iter().filter_map(|terms| terms.region.as_deref()).collect();
+    if is_default && !regions.is_empty() {
+        let text = format!("compared in {}; `--region` names others", regions.join(", "));
+        stream::remark("note: ", &text);
+    }
     Ok(all)
+}
+
+/// Reports the first region that none of the clouds has.
+fn check_regions(args: &Args, edition: &Edition) -> Result<(), Failure> {
+    let is_of = |region: &str, cloud: Cloud| find_region(edition, cloud, region).is_ok();
+    let unknown = args.region.iter().find(|it| !args.cloud.iter().any(|cloud| is_of(it, *cloud)));
+    if let (Some(region), Some(cloud)) = (unknown, args.cloud.first()) {
+        let elsewhere = Cloud::ALL.into_iter().find(|cloud| is_of(region, *cloud));
+        if let Some(other) = elsewhere {
+            let text = format!("`{region}` is a region of {}", other.title());
+            let hint = format!("add it: --cloud {}", other.as_str().to_lowercase());
+            return Err(Failure::wrong_use(text).hint(hint));
+        }
+        let error = find_region(edition, *cloud, region).err();
+        let error = error.map(|error| failure(&MarketError::Cost(error)));
+        return Err(error.unwrap_or_else(|| Failure::wrong_use("no such region")));
+    }
+    Ok(())
 }
 
 fn options(args: &Args) -> Options {

@@ -101,12 +101,11 @@ pub(super) fn clouds(
     parser: &mut Parser<'_, '_>,
 ) {
     let found = volumes.iter().filter_map(|volume| match &volume.disks {
-        Some(disks) if disks.cloud.is_empty() => None,
-        Some(disks) => Some((disks.name.clone(), disks.cloud.as_str(), &disks.at)),
+        Some(disks) => disks.cloud.map(|cloud| (disks.name.clone(), cloud, &disks.at)),
         None if has_clients => None,
         None => volume.service.map(|service| {
             let name = format!("{}, for `{}`,", service.title(), volume.volume.mount);
-            (name, service.cloud().as_str(), &volume.at)
+            (name, service.cloud(), &volume.at)
         }),
     });
     let found: Vec<_> = found.collect();
@@ -119,9 +118,10 @@ pub(super) fn clouds(
         }
         return;
     };
-    for (name, cloud, at) in found.iter().filter(|(_, cloud, _)| *cloud != machine.cloud()) {
+    let Some(own) = machine.cloud() else { return };
+    for (name, cloud, at) in found.iter().filter(|(_, cloud, _)| *cloud != own) {
         let short = machine.name.strip_prefix("Standard_").unwrap_or(&machine.name);
-        let text = format!("{name} is of {cloud}, and the machine {short} of {}", machine.cloud());
+        let text = format!("{name} is of {cloud}, and the machine {short} of {own}");
         parser.findings.error("other-cloud", at, text);
     }
 }
@@ -133,14 +133,15 @@ pub(super) fn clients(
     parser: &mut Parser<'_, '_>,
 ) {
     for (machine, at) in machines {
-        let is_other = |service: &Service| service.cloud().as_str() != machine.cloud();
+        let Some(own) = machine.cloud() else { continue };
+        let is_other = |service: &Service| service.cloud() != own;
         let other = volumes.iter().filter_map(|volume| volume.service).find(is_other);
         if let Some(service) = other {
             let text = format!(
                 "network volumes are those of {}, and the machine {} is of {}",
                 service.title(),
                 machine.name,
-                machine.cloud()
+                own
             );
             parser.findings.error("other-cloud", at, text);
         }
@@ -155,11 +156,11 @@ pub(super) fn cloud(
     parser: &mut Parser<'_, '_>,
 ) {
     let mut parts = volumes.iter().filter_map(|volume| match &volume.disks {
-        Some(disks) => Some((disks.name.as_str(), disks.cloud.as_str())),
-        None => volume.service.map(|service| (service.title(), service.cloud().as_str())),
+        Some(disks) => Some((disks.name.as_str(), disks.cloud?)),
+        None => volume.service.map(|service| (service.title(), service.cloud())),
     });
-    let machine = machine.map(|machine| (machine.name.as_str(), machine.cloud()));
-    let is_other = |(_, of): &(&str, &str)| !of.is_empty() && *of != cloud.as_str();
+    let machine = machine.and_then(|machine| Some((machine.name.as_str(), machine.cloud()?)));
+    let is_other = |(_, of): &(&str, Cloud)| *of != cloud;
     let other = machine.filter(is_other).or_else(|| parts.find(is_other));
     if let Some((name, of)) = other {
         let text = format!("`cloud` is {cloud}, and {name} is of {of}");

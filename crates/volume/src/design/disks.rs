@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use catalog::{Cacheable, Disk as Sku, Figure};
+use catalog::{Cacheable, Cloud, Disk as Sku, Figure};
 use plan::Diagnostic;
 use plan::keys::{Keys, Located};
 use toml::de::DeValue;
@@ -65,7 +65,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
         n_disks: if is_local { 0 } else { n_disks },
         n_local: if local.is_some() { n_disks } else { 0 },
         name: disk.sku.clone(),
-        cloud: source.cloud().to_owned(),
+        cloud: source.cloud(),
         family: source.family().to_owned(),
         iops: disk.cap.iops.as_ref().map(|limit| limit.per_s),
         cache_at,
@@ -115,10 +115,10 @@ impl Source<'_> {
         }
     }
 
-    fn cloud(&self) -> &str {
+    fn cloud(&self) -> Option<Cloud> {
         match &self.what {
             DiskSource::Sku(sku) => sku.cloud(),
-            DiskSource::Own(_) | DiskSource::Local(_) => "",
+            DiskSource::Own(_) | DiskSource::Local(_) => None,
         }
     }
 }
@@ -309,7 +309,9 @@ fn note_default_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &m
     let Some(source) = source else { return };
     let is_2018 = parser.edition.info.name == "2018";
     let has_default = match &source.what {
-        DiskSource::Sku(sku) => sku.cacheable() != Cacheable::No && sku.cloud() == "Azure",
+        DiskSource::Sku(sku) => {
+            sku.cacheable() != Cacheable::No && sku.cloud() == Some(Cloud::Azure)
+        }
         DiskSource::Own(_) => is_2018,
         DiskSource::Local(_) => false,
     };

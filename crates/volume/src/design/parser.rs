@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use catalog::{Edition, Exactness, Figure};
+use catalog::{Cloud, Edition, Exactness, Figure};
 use plan::Diagnostic;
 use plan::keys::{Findings, Keys};
 
@@ -195,7 +195,7 @@ pub(super) struct DiskUse {
     /// Of the disks that the machine's size has.
     pub(super) n_local: u32,
     pub(super) name: String,
-    pub(super) cloud: String,
+    pub(super) cloud: Option<Cloud>,
     pub(super) family: String,
     /// I/Os per second of each, where they are limited.
     pub(super) iops: Option<u64>,

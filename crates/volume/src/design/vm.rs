@@ -1,6 +1,6 @@
 //! The machine of a design.
 
-use catalog::{Edition, Figure, Vm as Size};
+use catalog::{Cloud, Edition, Figure, Vm as Size};
 use plan::Diagnostic;
 use plan::keys::{Findings, Keys, Located};
 
@@ -242,7 +242,7 @@ fn note_unknown_types(
     at: &std::ops::Range<usize>,
     parser: &mut Parser<'_, '_>,
 ) {
-    if size.cloud() != "GCP" {
+    if size.cloud() != Some(Cloud::Gcp) {
         return;
     }
     let mut reported: Vec<&str> = Vec::new();
@@ -276,7 +276,7 @@ fn note_unknown_types(
 
 /// Returns whether no limit of a size is known for a type of disk, where a cloud has them by type.
 pub fn lacks_limits(size: &Size, disk: &str) -> bool {
-    size.cloud() == "GCP"
+    size.cloud() == Some(Cloud::Gcp)
         && size.uncached_iops().is_none()
         && SIDES.iter().flatten().all(|side| size.limit_of(disk, side).is_none())
 }
@@ -306,7 +306,7 @@ fn from_size(
     parser: &Parser<'_, '_>,
 ) -> Vm {
     // How long a machine of AWS bursts is not published, so none is modelled.
-    let bursts = bursts && size.cloud() == "Azure";
+    let bursts = bursts && size.cloud() == Some(Cloud::Azure);
     let short = size.name.strip_prefix("Standard_").unwrap_or(&size.name);
     let cap = |iops: Option<&Figure>, bytes: Option<&Figure>, burst: [Option<&Figure>; 2]| {
         let limit = |figure: &Figure, burst: Option<&Figure>| {
@@ -323,7 +323,7 @@ fn from_size(
     let all_v2 = !disks.is_empty() && disks.iter().all(Attached::is_v2) && size.v2_iops().is_some();
     let [iops, bytes, burst_iops, burst_bytes] = remote_figures(size, all_v2, over);
     let mut uncached = cap(iops, bytes, [burst_iops, burst_bytes]);
-    if size.cloud() == "GCP" {
+    if size.cloud() == Some(Cloud::Gcp) {
         let of_types = by_type(size, disks, short, parser);
         uncached.iops = of_types.iops.or(uncached.iops);
         uncached.bytes = of_types.bytes.or(uncached.bytes);
@@ -368,7 +368,7 @@ fn remote_figures(size: &Size, is_v2: bool, over: Option<Interface>) -> [Option<
 fn lacks_v2(size: &Size, disks: &[Attached<'_>]) -> bool {
     const GENERATION: u32 = 6;
     let generation = size.name.rsplit_once("_v").and_then(|(_, number)| number.parse().ok());
-    size.cloud() == "Azure"
+    size.cloud() == Some(Cloud::Azure)
         && generation.is_some_and(|generation: u32| generation >= GENERATION)
         && size.v2_iops().is_none()
         && disks.iter().any(Attached::is_v2)
@@ -510,15 +510,15 @@ fn note_unknown_attachment(
     parser: &mut Parser<'_, '_>,
 ) {
     let is_unknown = |class: &str| match size.cloud() {
-        "Azure" if class == ULTRA_FAMILY => size.attaches(class).is_none(),
-        "Azure" => needs_premium(class) && size.takes_premium().is_none(),
+        Some(Cloud::Azure) if class == ULTRA_FAMILY => size.attaches(class).is_none(),
+        Some(Cloud::Azure) => needs_premium(class) && size.takes_premium().is_none(),
         // What has limits there is attached there.
-        "GCP" => size.attaches(class).is_none() && lacks_limits(size, class),
-        _ => false,
+        Some(Cloud::Gcp) => size.attaches(class).is_none() && lacks_limits(size, class),
+        Some(Cloud::Aws) | None => false,
     };
     let mut families: Vec<&str> = Vec::new();
-    for disks in uses.iter().filter(|disks| !disks.is_local && !disks.cloud.is_empty()) {
-        let class = if size.cloud() == "GCP" { &disks.name } else { &disks.family };
+    for disks in uses.iter().filter(|disks| !disks.is_local && disks.cloud.is_some()) {
+        let class = if size.cloud() == Some(Cloud::Gcp) { &disks.name } else { &disks.family };
         if is_unknown(class) && !families.contains(&class.as_str()) {
             families.push(class);
         }
@@ -592,7 +592,9 @@ fn fits(
     // What a design leaves out of its own figures is without a limit, and meant to be.
     let of_size = [("IOPS", &vm.uncached.iops), ("throughput", &vm.uncached.bytes)];
     // For Google's machines it was noted by type of disk.
-    for (what, limit) in of_size.iter().filter(|_| size.is_some_and(|it| it.cloud() != "GCP")) {
+    for (what, limit) in
+        of_size.iter().filter(|_| size.is_some_and(|it| it.cloud() != Some(Cloud::Gcp)))
+    {
         if limit.is_none() {
             let text = format!(
                 "the {what} limit of {short} is unknown in edition {edition}: it is left out"

@@ -392,7 +392,8 @@ fn a_larger_machine_is_larger_and_no_older() {
     let edition = catalog::edition("current").expect("an edition");
     for own in ["DS14", "D64s_v3", "m5.24xlarge", "r5.24xlarge", "c5.9xlarge", "a1.large"] {
         let own = edition.vm(own).expect("a size");
-        let (disk, count) = if own.cloud() == "AWS" { (gp3, 20) } else { ("disk='P30'", 32) };
+        let (disk, count) =
+            if own.cloud() == Some(catalog::Cloud::Aws) { (gp3, 20) } else { ("disk='P30'", 32) };
         let Some(other) = larger(&own.name, disk, count) else { continue };
         let other = edition.vm(&other).expect("a size");
         let per_s = |figure: Option<&catalog::Figure>| figure.map(|figure| figure.per_s);

@@ -1,6 +1,6 @@
 //! Notes on the figures: credits, unknown caps, streams over fewer disks.
 
-use catalog::Figure;
+use catalog::{Cloud, Figure};
 use units::format_number;
 use volume::Design;
 use volume::design::{Backing, CacheMode, Disk, Latency, Limit, Merging, Stripe, Vm};
@@ -111,7 +111,7 @@ fn of_aws(design: &Design, vm: &Vm, notes: &mut Vec<String>) {
     let Some(size) = edition.and_then(|edition| edition.vm(&vm.size)) else { return };
     let has_own = vm.uncached.iops.as_ref().is_some_and(|limit| limit.burst.is_some())
         || vm.uncached.bytes.as_ref().is_some_and(|limit| limit.burst.is_some());
-    if size.cloud() != "AWS" || has_own {
+    if size.cloud() != Some(Cloud::Aws) || has_own {
         return;
     }
     let part = |figure: Option<&Figure>, unit: &str, scale: f64| {
@@ -183,7 +183,7 @@ fn of_columns(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     if columns >= n_disks {
         let sku = stripe.disks.first().and_then(|disk| design.rows()?.disk(&disk.sku));
         let dialog = DIALOG_COLUMNS_MAX as usize;
-        if columns > dialog && sku.is_some_and(|sku| sku.cloud() == "Azure") {
+        if columns > dialog && sku.is_some_and(|sku| sku.cloud() == Some(Cloud::Azure)) {
             notes.push(format!(
                 "{columns} columns: the dialog of Windows Server makes {dialog} at most, and a \
                  stream then gets {dialog} disks' share; PowerShell makes them all"

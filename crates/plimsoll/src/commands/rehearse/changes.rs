@@ -1,5 +1,6 @@
 //! What tells two designs apart, in words.
 
+use catalog::Cloud;
 use units::{format_bytes, format_count, format_latency_ns};
 use volume::design::{Backing, Disk, NetworkVolume, Stripe, Vm, Volume};
 use volume::{Cap, Design, Limit};
@@ -66,8 +67,8 @@ pub(super) fn warnings(old: &Design, new: &Design) -> Vec<String> {
 }
 
 /// The provider of a disk, where the catalogue has it.
-fn cloud(design: &Design, disk: &Disk) -> Option<String> {
-    Some(design.rows()?.disk(&disk.sku)?.cloud().to_owned())
+fn cloud(design: &Design, disk: &Disk) -> Option<Cloud> {
+    design.rows()?.disk(&disk.sku)?.cloud()
 }
 
 fn name(size: &str) -> String {

@@ -116,7 +116,7 @@ struct Name {
 
 impl Name {
     fn read(size: &Size) -> Self {
-        match Cloud::from_text(size.cloud()) {
+        match size.cloud() {
             Some(Cloud::Aws) => Name::of_aws(&size.name),
             Some(Cloud::Gcp) => Name::of_gcp(&size.name),
             Some(Cloud::Azure) | None => Name::of_azure(&size.name),
