@@ -68,7 +68,7 @@ pub(crate) fn run() -> Result<()> {
         skipped("the kernel's package cannot be downloaded");
         return Ok(());
     };
-    process::run(&mut process::cargo(&["build", "--locked", "-p", "plimsoll"]))?;
+    workspace::build_program()?;
     let kernel = find(&unpacked.join("boot"), "vmlinuz-")?;
     {
         let (open, squashed) = (free_port()?, free_port()?);
@@ -195,7 +195,7 @@ impl Export {
         let design = cache.join("design.toml");
         fs::write(&design, DESIGN)?;
         let backing = cache.join(format!("backing-{port}"));
-        let program = workspace::target_dir()?.join("debug/plimsoll");
+        let program = workspace::program()?;
         let mut command = Command::new(program);
         command.args(["rehearse", "export", "--foreground"]).args(options).arg("--listen");
         command.arg(format!("127.0.0.1:{port}")).arg("--backing").args([&backing, &design]);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
@@ -38,8 +39,9 @@ pub(crate) fn check() -> Result<()> {
 
 fn write(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir)?;
-    let args = ["run", "--quiet", "--locked", "-p", "plimsoll", "--", "reference", "--dir"];
-    process::run(process::cargo(&args).arg(dir))
+    workspace::build_program()?;
+    let mut program = Command::new(workspace::program()?);
+    process::run(program.args(["reference", "--dir"]).arg(dir).current_dir(process::root()))
 }
 
 /// Reads a folder's files, with their names.

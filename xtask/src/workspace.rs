@@ -74,6 +74,24 @@ pub(crate) fn target_dir() -> Result<PathBuf> {
     Ok(PathBuf::from(text(&metadata(&["--no-deps"])?, "target_directory")))
 }
 
+/// A small test: what is built together with one has what tests need.
+const SMALL_TEST: &str = "bucket";
+
+/// Returns where cargo leaves the program, unoptimised.
+pub(crate) fn program() -> Result<PathBuf> {
+    Ok(target_dir()?.join("debug/plimsoll"))
+}
+
+/// Builds that program.
+///
+/// Cargo gives a shared dependency the features that all packages of a command ask for, those of
+/// tests among them. Built alone the program would have fewer, and every crate would be compiled
+/// twice: once for the program and once for the tests.
+pub(crate) fn build_program() -> Result<()> {
+    let targets = ["--workspace", "--bin", "plimsoll", "--test", SMALL_TEST];
+    process::run(process::cargo(&["build", "--locked"]).args(targets))
+}
+
 impl Graph {
     /// Reads the graph that Cargo.lock describes, for all platforms.
     pub(crate) fn read() -> Result<Self> {

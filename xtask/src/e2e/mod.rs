@@ -52,7 +52,7 @@ pub(crate) fn run() -> Result<()> {
         println!("skipped: {}", missing().unwrap_or_default());
         return Ok(());
     };
-    process::run(&mut process::cargo(&["build", "--locked", "-p", "plimsoll"]))?;
+    workspace::build_program()?;
     let folder = workspace::target_dir()?.join("e2e");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

@@ -133,7 +133,7 @@ impl Maker<'_> {
 }
 
 fn plimsoll() -> Result<Command> {
-    Ok(Command::new(workspace::target_dir()?.join("debug/plimsoll")))
+    Ok(Command::new(workspace::program()?))
 }
 
 fn text(path: &Path) -> Result<&str> {

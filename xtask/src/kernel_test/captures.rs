@@ -30,7 +30,7 @@ pub(super) fn run(cache: &Path, unpacked: &Path, kernel: &Path) -> Result<()> {
     }
     archive.file("bin/busybox", &fs::read(unpacked.join("bin/busybox"))?, true);
     add_mount_program(&mut archive, cache)?;
-    let ours = workspace::target_dir()?.join("debug/plimsoll");
+    let ours = workspace::program()?;
     let all: Vec<_> = programs::find(MKFS).into_iter().chain([ours]).collect();
     programs::add(&mut archive, &all)?;
     let modules = Modules::find(&unpacked.join("lib/modules"))?.in_order(&MODULES)?;

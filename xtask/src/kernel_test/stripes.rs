@@ -67,7 +67,7 @@ pub(super) fn run(cache: &Path, unpacked: &Path, kernel: &Path) -> Result<()> {
         archive.folder(folder);
     }
     archive.file("bin/busybox", &fs::read(unpacked.join("bin/busybox"))?, true);
-    let program = workspace::target_dir()?.join("debug/plimsoll");
+    let program = workspace::program()?;
     for form in ["mdadm", "fstab"] {
         let mut provision = Command::new(&program);
         provision.arg("provision").arg(&design).args(["--as", form]);
