@@ -40,8 +40,8 @@ impl Cloud {
         }
     }
 
-    /// Returns the region that stands for it beside other clouds where none is named: the one in the
-    /// east or middle of the United States that each publishes the most of its prices for.
+    /// Returns the region that stands for it beside other clouds where none is named: the one in
+    /// the east or middle of the United States that each publishes the most of its prices for.
     pub fn region_default(self) -> &'static str {
         match self {
             Cloud::Azure => "eastus",

@@ -62,8 +62,8 @@ impl Live {
         }
     }
 
-    /// Takes what happened. Returns the seconds that have become whole by it, and whether the record
-    /// is to be reported: then [`Live::reported`] follows.
+    /// Takes what happened. Returns the seconds that have become whole by it, and whether the
+    /// record is to be reported: then [`Live::reported`] follows.
     pub(crate) fn take(
         &mut self,
         news: &News,

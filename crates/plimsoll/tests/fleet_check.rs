@@ -1,5 +1,5 @@
-//! Looking at hosts before a run: real ssh servers whose sessions see unlike things, and a program in
-//! ssh's place for what needs none.
+//! Looking at hosts before a run: real ssh servers whose sessions see unlike things, and a program
+//! in ssh's place for what needs none.
 
 mod common;
 #[path = "common/sshd.rs"]
@@ -127,8 +127,8 @@ fn what_keeps_a_job_from_running_is_said_before_the_run() {
     assert!(message.contains("/nowhere/there/data"), "{message}");
 }
 
-/// Two servers: the sessions of the second one see a volume of 1 MiB in memory where the first one's
-/// see a folder, may open 300 files, and have a monotonic clock 5000 s ahead.
+/// Two servers: the sessions of the second one see a volume of 1 MiB in memory where the first
+/// one's see a folder, may open 300 files, and have a monotonic clock 5000 s ahead.
 fn servers(sandbox: &Sandbox) -> Option<[Sshd; 2]> {
     let vol = sandbox.path("vol");
     let seen =

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::{process, workspace};
+use crate::workspace;
 use browser::Browser;
 
 /// Longest time until every chart is drawn, milliseconds. Two quiet cores take about one second, of

@@ -302,8 +302,8 @@ fn build(spec: &EngineSpec, queue_depth: u32, set_up: SetUp) -> io::Result<IoUri
     builder.build(entries)
 }
 
-/// Returns why this process may not use `io_uring`, in the words that a job would hear; `None` where
-/// it may.
+/// Returns why this process may not use `io_uring`, in the words that a job would hear; `None`
+/// where it may.
 pub fn refusal() -> Option<String> {
     let ring: io::Result<IoUring> = IoUring::new(1);
     ring.err().map(|source| explain(source).to_string())

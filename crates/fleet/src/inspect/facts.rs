@@ -11,7 +11,8 @@ pub struct HostFacts {
     pub program_version: String,
     /// The program was sent there: it is not installed, or another one is.
     pub was_sent: bool,
-    /// What the installed program calls itself, such as `plimsoll 0.1.0`; empty where there is none.
+    /// What the installed program calls itself, such as `plimsoll 0.1.0`; empty where there is
+    /// none.
     pub installed: String,
     /// The machine.
     pub host: HostRecord,

@@ -1,5 +1,5 @@
-//! What was found on hosts, judged: what keeps a run from beginning, what makes its result doubtful,
-//! and what differs.
+//! What was found on hosts, judged: what keeps a run from beginning, what makes its result
+//! doubtful, and what differs.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use units::{format_bytes, format_latency_ns, format_rate_mib_s};
 use super::facts::{HostFacts, TargetFacts};
 use super::state::HostReport;
 
-/// How well a host's clock must be known for a common start, nanoseconds. Above it a run warns, too.
+/// How well a host's clock must be known for a common start, nanoseconds. Above it a run warns,
+/// too.
 pub const CLOCK_ERROR_NS_MAX: u64 = 5_000_000;
 
 /// Times of day that differ by more, nanoseconds, make logs of hosts hard to compare.
