@@ -158,6 +158,19 @@ fn what_differs_is_a_caution() {
 }
 
 #[test]
+fn hosts_that_are_busy_are_named_in_one_finding() {
+    let mut reports = vec![fine("a"), fine("b"), fine("c")];
+    for (report, share) in reports.iter_mut().zip([0.05, 0.2, 0.95]) {
+        if let Ok(facts) = &mut report.facts {
+            facts.load.busy_share = Some(share);
+        }
+    }
+    let findings = judge(&reports);
+    said(&findings, &[(Caution, "busy", &["b", "c"])]);
+    assert_eq!(findings[0].message, "other programs use 20 to 95 % of the processors");
+}
+
+#[test]
 fn the_worst_comes_first() {
     let mut reports = vec![fine("a"), fine("b"), fine("c")];
     reports[0].facts = Err("Connection refused".to_owned());

@@ -515,17 +515,38 @@ fn links(known: &[Known<'_>], findings: &mut Vec<Finding>) {
 }
 
 fn loads(known: &[Known<'_>], findings: &mut Vec<Finding>) {
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    let busy = |host: &Known<'_>| {
-        let share = host.facts.load.busy_share.filter(|share| *share > BUSY_SHARE_MAX)?;
-        Some(format!("other programs use {} of its processors", percent(share)))
+    let busy = |host: &Known<'_>| host.facts.load.busy_share;
+    let busy = above(known, busy, BUSY_SHARE_MAX).map(|(hosts, shares)| Finding {
+        severity: Severity::Caution,
+        code: "busy",
+        hosts,
+        message: format!("other programs use {shares} of the processors"),
+        remedy: "end them before the run".to_owned(),
+    });
+    let steal = |host: &Known<'_>| host.facts.load.steal_share;
+    let steal = above(known, steal, STEAL_SHARE_MAX).map(|(hosts, shares)| Finding {
+        severity: Severity::Caution,
+        code: "steal",
+        hosts,
+        message: format!("the hypervisor gives {shares} of the processors to others"),
+        remedy: "take machines that share no processors".to_owned(),
+    });
+    findings.extend(busy.into_iter().chain(steal));
+}
+
+/// Returns the hosts whose share is larger than this, and how large those are; `None` where there
+/// is none.
+fn above(
+    known: &[Known<'_>],
+    share: impl Fn(&Known<'_>) -> Option<f64>,
+    share_max: f64,
+) -> Option<(Vec<String>, String)> {
+    let percent = |host: &Known<'_>| {
+        let share = share(host).filter(|share| *share > share_max)?;
+        Some((host.name.to_owned(), (share * 100.0).round() as u64))
     };
-    let about = (Severity::Caution, "busy", "end them before the run");
-    each_text(about, known, |host| busy(host).into_iter().collect(), findings);
-    let steal = |host: &Known<'_>| {
-        let share = host.facts.load.steal_share.filter(|share| *share > STEAL_SHARE_MAX)?;
-        Some(format!("its hypervisor gives {} of its processors to others", percent(share)))
-    };
-    let about = (Severity::Caution, "steal", "take a machine of its own");
-    each_text(about, known, |host| steal(host).into_iter().collect(), findings);
+    let (hosts, percents): (Vec<String>, Vec<u64>) = known.iter().filter_map(percent).unzip();
+    let (least, most) = (percents.iter().min()?, percents.iter().max()?);
+    let shares = if least == most { format!("{most} %") } else { format!("{least} to {most} %") };
+    Some((hosts, shares))
 }
