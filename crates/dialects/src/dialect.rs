@@ -3,6 +3,8 @@
 
 use plan::{Diagnostic, Plan, Severity};
 
+use crate::foreign;
+use crate::loader::FILE_BYTES_MAX;
 use crate::{Likeness, LoadError, Loader, LowerOptions, Overrides, Translation};
 
 /// What every language does.
@@ -127,12 +129,34 @@ impl Parsed {
         });
         match text {
             Ok(text) => parse(&text),
-            Err(error) => {
-                let text = format!("cannot read {what} `{path}`: {error}");
-                let diagnostics = vec![Diagnostic::error("file-unreadable", text)];
-                Parsed { diagnostics, ..Parsed::default() }
-            }
+            Err(error) => Self::unreadable(path, what, &error),
         }
+    }
+
+    /// The same of text that a program of Windows may have written: in UTF-8 or UTF-16.
+    pub(crate) fn of_wide_file(
+        path: &str,
+        what: &str,
+        loader: &dyn Loader,
+        parse: impl FnOnce(&str) -> Parsed,
+    ) -> Parsed {
+        let bytes = loader.read(path).and_then(|bytes| {
+            if bytes.len() > FILE_BYTES_MAX {
+                let mib = FILE_BYTES_MAX >> 20;
+                return Err(LoadError::Failed(format!("it is larger than {mib} MiB")));
+            }
+            Ok(bytes)
+        });
+        match bytes {
+            Ok(bytes) => parse(&foreign::text(&bytes)),
+            Err(error) => Self::unreadable(path, what, &error),
+        }
+    }
+
+    fn unreadable(path: &str, what: &str, error: &LoadError) -> Parsed {
+        let text = format!("cannot read {what} `{path}`: {error}");
+        let diagnostics = vec![Diagnostic::error("file-unreadable", text)];
+        Parsed { diagnostics, ..Parsed::default() }
     }
 
     /// Returns whether the text itself holds an error.

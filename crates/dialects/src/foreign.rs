@@ -44,18 +44,15 @@ impl Foreign {
         if has("<Profile") && (has("<TimeSpans") || has("<TimeSpan")) {
             return Some(Foreign::DiskspdProfile);
         }
-        lines().any(is_diskspd_command).then_some(Foreign::DiskspdCommands)
+        calls_diskspd(text).then_some(Foreign::DiskspdCommands)
     }
 
     /// Returns whether it is in a language of [`crate::DIALECTS`]: then it is foreign only where
     /// another one is asked for.
     pub fn is_dialect(self) -> bool {
         match self {
-            Foreign::IometerConfiguration => true,
-            Foreign::IometerResult
-            | Foreign::DiskspdCommands
-            | Foreign::DiskspdProfile
-            | Foreign::WideText => false,
+            Foreign::IometerConfiguration | Foreign::DiskspdCommands => true,
+            Foreign::IometerResult | Foreign::DiskspdProfile | Foreign::WideText => false,
         }
     }
 
@@ -80,28 +77,19 @@ impl Foreign {
 
     fn instead(self) -> &'static [&'static str] {
         match self {
-            Foreign::IometerConfiguration => &[
+            Foreign::IometerConfiguration | Foreign::DiskspdCommands => &[
                 "`plimsoll run` runs it, and `plimsoll translate --to fio` writes it as a job file",
             ],
             Foreign::IometerResult => {
                 &["`plimsoll import` reads results of fio, and none of Iometer yet"]
             }
-            Foreign::DiskspdCommands => {
-                &[DISKSPD, "write each line as a section of a fio job file, with that in it"]
-            }
             Foreign::DiskspdProfile => {
-                &[DISKSPD, "write each time span as a section of a fio job file, with that in it"]
+                &["write each time span as a command line of diskspd, which `plimsoll run` runs"]
             }
             Foreign::WideText => &["save it as UTF-8: `iconv -f UTF-16 -t UTF-8 OLD >NEW`"],
         }
     }
 }
-
-/// What diskspd's commonest options are in fio's words.
-const DISKSPD: &str = "`-b8K` is `bs=8k`, `-w30` is `rwmixread=70`, `-r` is `rw=randrw` (else \
-     `rw=rw`), `-o32` is `iodepth=32`, `-t4` is `numjobs=4`, `-c10G` is `size=10g`, `-d60 -W5` is \
-     `runtime=60`, \
-     `ramp_time=5` and `time_based=1`, `-Sh` is `direct=1` with `sync=1`, `-Su` is `direct=1`";
 
 /// What some programs begin text with.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -125,6 +113,17 @@ fn wide_text(bytes: &[u8]) -> Option<String> {
     Some(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
+/// Returns whether one of the first lines calls diskspd with an option.
+pub(crate) fn calls_diskspd(text: &str) -> bool {
+    text.lines().take(LINES_MAX).map(str::trim).any(is_diskspd_command)
+}
+
+/// Returns whether a word names the program, by whatever path.
+pub(crate) fn is_diskspd(word: &str) -> bool {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
+    name == "diskspd" || name == "diskspd.exe"
+}
+
 /// Returns whether a line calls diskspd with an option, by whatever path.
 fn is_diskspd_command(line: &str) -> bool {
     let line = line.trim_start_matches(['&', '@', '>', '$', ' ']);
@@ -132,6 +131,5 @@ fn is_diskspd_command(line: &str) -> bool {
         Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
         None => line.split_once(char::is_whitespace).unwrap_or((line, "")),
     };
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
-    (name == "diskspd" || name == "diskspd.exe") && rest.trim_start().starts_with(['-', '/'])
+    is_diskspd(program) && rest.trim_start().starts_with(['-', '/'])
 }

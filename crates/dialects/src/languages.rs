@@ -1,6 +1,7 @@
 //! The languages that there are, and which of them a text is in.
 
 use crate::dialect::Dialect;
+use crate::diskspd::Diskspd;
 use crate::fio::Fio;
 use crate::iometer::Iometer;
 use crate::likeness::Likeness;
@@ -10,7 +11,7 @@ use crate::vdbench::Vdbench;
 
 /// All languages. What looks like several of them equally is taken for the first of these; what
 /// names one of them is that one's, wherever it stands ([`Likeness::Declared`]).
-pub static DIALECTS: &[&dyn Dialect] = &[&Fio, &Vdbench, &Iometer, &Native, &NeedsFile];
+pub static DIALECTS: &[&dyn Dialect] = &[&Fio, &Vdbench, &Iometer, &Diskspd, &Native, &NeedsFile];
 
 /// Finds a language by the word that chooses it.
 pub fn find_dialect(name: &str) -> Option<&'static dyn Dialect> {

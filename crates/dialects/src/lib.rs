@@ -12,6 +12,7 @@
 //! Tests: `tests/fio_parse*.rs` for reading, beside the modules for the parts.
 
 pub mod dialect;
+pub mod diskspd;
 pub mod fio;
 pub mod foreign;
 pub mod iometer;
@@ -26,6 +27,7 @@ mod overrides;
 mod sections;
 pub mod translation;
 pub mod vdbench;
+mod windows;
 
 pub use dialect::{Dialect, Parsed, ReadPlan, Request};
 pub use foreign::Foreign;

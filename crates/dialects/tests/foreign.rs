@@ -84,6 +84,7 @@ fn the_mistake_says_what_it_is_and_what_to_write() {
     let mistake = Foreign::IometerConfiguration.mistake("a.icf");
     assert_eq!(mistake.message, "`a.icf` is a test configuration of Iometer");
     assert!(mistake.help[0].contains("`plimsoll run` runs it"), "{:?}", mistake.help);
-    let mistake = Foreign::DiskspdCommands.mistake("a.cmd");
-    assert!(mistake.help[0].contains("`-w30` is `rwmixread=70`"), "{:?}", mistake.help);
+    let mistake = Foreign::DiskspdProfile.mistake("a.xml");
+    assert!(mistake.message.ends_with(", which is not supported yet"), "{}", mistake.message);
+    assert!(mistake.help[0].contains("as a command line of diskspd"), "{:?}", mistake.help);
 }

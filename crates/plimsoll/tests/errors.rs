@@ -235,6 +235,8 @@ fn a_file_of_another_tool_is_reported() {
      = help: a parameter file of Vdbench has `sd=` or `fsd=` and `rd=` lines
      = help: a test configuration of Iometer has `'TEST SETUP` and `'ACCESS
              SPECIFICATIONS`
+     = help: a script that calls diskspd has a line such as `diskspd -b8K -d60
+             FILE`
      = help: a plan of our own begins with `schema = "plimsoll.plan/1"`
      = help: a file of needs begins with `schema = "plimsoll.needs/1"`, or has a
              `[[phase]]`
@@ -619,8 +621,8 @@ fn files_of_other_tools_are_known_wherever_jobs_may_stand() {
             assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
             assert_eq!(outcome.stderr.matches("error").count(), 1, "{}", outcome.stderr);
         };
-        // Those of Iometer are run.
-        let is_read = expected == "configuration of Iometer";
+        // Those of Iometer and of diskspd are run.
+        let is_read = ["configuration of Iometer", "lines of diskspd"].contains(&expected);
         for command in ["check", "run", "curve"].into_iter().filter(|_| !is_read) {
             reported(sandbox.plimsoll(&[command, name]));
             let mut piped = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));

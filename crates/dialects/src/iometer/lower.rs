@@ -10,6 +10,7 @@ use super::read::{BAD_NAME, read_config};
 use super::sequence::{JobOfRun, MeasuredRun, measured};
 use crate::native::{JobDraft, StepDraft, fold};
 use crate::sections::{self, Input, RawOption, Section};
+use crate::windows::{self, NamedTarget};
 use crate::{Loader, LowerOptions, Parsed, Request};
 
 /// Most jobs of a plan, over all runs.
@@ -58,35 +59,16 @@ pub(super) fn parse_text(
         return parsed;
     }
     fold(&mut parsed, steps);
-    parsed.refusals.extend(unmapped(&config, &parsed, request.is_to_run));
+    let unmapped = windows::unmapped(targets_of_windows(&config), &parsed, request.is_to_run);
+    parsed.refusals.extend(unmapped);
     parsed
 }
 
-/// Reports targets that mean nothing here, and were not mapped.
-fn unmapped(config: &Config, parsed: &Parsed, is_to_run: bool) -> Vec<Diagnostic> {
-    let names = || parsed.plan.jobs().flat_map(|job| &job.files.names);
+/// Lists the targets that mean nothing on this host until they are mapped.
+fn targets_of_windows(config: &Config) -> impl Iterator<Item = NamedTarget<'_>> {
     let workers = config.managers.iter().flat_map(|manager| &manager.workers);
-    let mut findings: Vec<Diagnostic> = Vec::new();
-    let mut known = Vec::new();
-    for target in workers.flat_map(|worker| &worker.targets).filter(|it| it.is_of_windows()) {
-        let path = target.path();
-        if known.contains(&path) || names().all(|name| *name != path) {
-            continue;
-        }
-        let (is_drive, name) = (path != target.name, &target.name);
-        let (from, to) = match path.split_once('/') {
-            Some((drive, _)) if is_drive => (drive, "/mnt/data"),
-            Some(_) | None => (name.as_str(), "/dev/sdX"),
-        };
-        let text = format!("target `{name}` is nothing that this host has");
-        let mut finding = Diagnostic::error("unmapped-target", text).at(target.span.clone());
-        if !is_to_run {
-            finding.severity = Severity::Warning;
-        }
-        findings.push(finding.help(format!("say where it is: `--remap '{from}={to}'`")));
-        known.push(path);
-    }
-    findings
+    let targets = workers.flat_map(|worker| &worker.targets).filter(|it| it.is_of_windows());
+    targets.map(|it| NamedTarget { name: &it.name, path: it.path(), span: &it.span })
 }
 
 struct Lowering<'a> {

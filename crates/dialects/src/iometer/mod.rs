@@ -17,7 +17,7 @@ mod results;
 mod sequence;
 mod text;
 
-use plan::{Diagnostic, Plan};
+use plan::Plan;
 
 pub use config::{
     AccessLine, AccessSpec, Config, Growth, Manager, Steps, Target, TestSetup, TestType, Worker,
@@ -26,9 +26,8 @@ pub use read::read_config;
 pub use results::{ResultLayout, results};
 pub use sequence::{ActiveWorker, JobOfRun, MeasuredRun, Run, measured, runs};
 
-use crate::loader::FILE_BYTES_MAX;
-use crate::{Dialect, Likeness, LoadError, Loader, Parsed, ReadPlan, Request, Translation};
-use crate::{foreign, native};
+use crate::native;
+use crate::{Dialect, Likeness, Loader, Parsed, ReadPlan, Request, Translation};
 
 /// The language of Iometer's test configurations.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +65,11 @@ impl Dialect for Iometer {
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
         let mut all = Parsed::default();
         for path in request.files {
-            native::join(&mut all, parse_file(path, request, loader));
+            // Names of targets in a code page of Windows lose their accents.
+            let parsed = Parsed::of_wide_file(path, "test configuration", loader, |text| {
+                lower::parse_text(path, text, request, loader)
+            });
+            native::join(&mut all, parsed);
         }
         ReadPlan::of(all)
     }
@@ -80,26 +83,4 @@ impl Dialect for Iometer {
         translation.lose("test configurations of Iometer are read, and not written yet");
         translation
     }
-}
-
-/// Parses a configuration; the path `-` is the standard input.
-fn parse_file(path: &str, request: &Request<'_>, loader: &dyn Loader) -> Parsed {
-    let bytes = loader.read(path).and_then(|bytes| {
-        if bytes.len() > FILE_BYTES_MAX {
-            let mib = FILE_BYTES_MAX >> 20;
-            return Err(LoadError::Failed(format!("it is larger than {mib} MiB")));
-        }
-        Ok(bytes)
-    });
-    let bytes = match bytes {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let text = format!("cannot read test configuration `{path}`: {error}");
-            let diagnostics = vec![Diagnostic::error("file-unreadable", text)];
-            return Parsed { diagnostics, ..Parsed::default() };
-        }
-    };
-    // In UTF-16, too. Names of targets in a code page of Windows lose their accents.
-    let text = foreign::text(&bytes);
-    lower::parse_text(path, &text, request, loader)
 }

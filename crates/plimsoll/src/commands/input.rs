@@ -20,7 +20,8 @@ pub(super) const ABOUT_THIS_HOST: [&str; 2] = ["missing-size", "missing-folder"]
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct InputArgs {
     /// Job files; `-` is the standard input. Each further file starts when the one before has
-    /// ended. With Vdbench's files, NAME=VALUE sets `$NAME`.
+    /// ended. With files of Vdbench and scripts that call
+    /// diskspd, NAME=VALUE sets `$NAME`.
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<String>,
 
