@@ -24,6 +24,8 @@ pub struct Overrides {
     pub set: Vec<(String, String)>,
     /// Path prefixes and what replaces them in `filename`, `directory` and `opendir`.
     pub remap: Vec<(String, String)>,
+    /// Units of load of a composite workload; `None` is what is written.
+    pub load: Option<u32>,
 }
 
 impl Overrides {

@@ -8,7 +8,7 @@ use plan::{Diagnostic, EngineKind, Job, Severity};
 const REQUEST: Request<'static> = Request {
     files: &[],
     sections: &[],
-    overrides: &Overrides { set: Vec::new(), remap: Vec::new() },
+    overrides: &Overrides { set: Vec::new(), remap: Vec::new(), load: None },
     all_hosts_local: false,
     is_to_run: true,
 };

@@ -50,8 +50,11 @@ fn each_recognises_and_reads_what_it_writes() {
 
 #[test]
 fn each_takes_a_value_from_outside() {
-    let overrides =
-        Overrides { set: vec![("runtime".to_owned(), "7".to_owned())], remap: Vec::new() };
+    let overrides = Overrides {
+        set: vec![("runtime".to_owned(), "7".to_owned())],
+        remap: Vec::new(),
+        load: None,
+    };
     let set_in = |dialect: &dyn Dialect| {
         let text = dialect.write(&plan()).text;
         let parsed = read(dialect, &text, &overrides).parsed;

@@ -318,7 +318,7 @@ fn a_folder_is_remapped_to_the_root() {
     #[track_caller]
     fn check(to: &str, expected: &str) {
         let remap = vec![("/mnt".to_owned(), to.to_owned())];
-        let overrides = Overrides { set: Vec::new(), remap };
+        let overrides = Overrides { remap, ..Overrides::default() };
         let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
         let text = "[a]\nsize=1m\ndirectory=/mnt\nfilename=/mnt/f\n";
         let parsed = parse_text("t", text, &wishes, &MapHost::default());
@@ -339,6 +339,7 @@ fn overrides() {
     let overrides = Overrides {
         set: vec![pair("bs", "16k"), pair("queue_depth", "9"), pair("runtime", "10s")],
         remap: vec![pair("/mnt/nocache/", "./scratch"), pair("/data", "/tmp/x")],
+        load: None,
     };
     let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
     let text = "[global]\nbs=8k\ndirectory=/mnt/nocache\n[a]\n\
@@ -351,7 +352,8 @@ fn overrides() {
     assert_eq!(job.files.names, ["/tmp/x/f", "/data2/f", "./scratch/g"]);
     assert_eq!(job.load.queue_depth, 9);
     assert_eq!(job.limits.runtime_ns, Some(10_000_000_000));
-    let overrides = Overrides { set: vec![pair("runtme", "10s")], remap: vec![pair("/mtn", "x")] };
+    let (set, remap) = (vec![pair("runtme", "10s")], vec![pair("/mtn", "x")]);
+    let overrides = Overrides { set, remap, load: None };
     let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
     let parsed = parse_text("t", text, &wishes, &MapHost::default());
     assert_eq!(
@@ -392,7 +394,7 @@ fn each_filename_adds_to_those_before() {
     assert_eq!(names(&LowerOptions::default()), [vec!["a", "b"], vec!["a", "b", "c", "d"]]);
     // What is asked for from outside replaces them.
     let set = vec![("filename".to_owned(), "x".to_owned())];
-    let overrides = Overrides { set, remap: Vec::new() };
+    let overrides = Overrides { set, ..Overrides::default() };
     let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
     assert_eq!(names(&wishes), [["x"], ["x"]]);
 }

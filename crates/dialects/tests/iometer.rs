@@ -103,7 +103,7 @@ fn read(text: &str, request: Request<'_>) -> ReadPlan {
 const REQUEST: Request<'static> = Request {
     files: &[],
     sections: &[],
-    overrides: &Overrides { set: Vec::new(), remap: Vec::new() },
+    overrides: &Overrides { set: Vec::new(), remap: Vec::new(), load: None },
     all_hosts_local: false,
     is_to_run: true,
 };

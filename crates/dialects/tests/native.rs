@@ -8,8 +8,8 @@ use plan::job::{AmountMax, Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Flow, RatePeriod, RatePeriods};
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, ENGINE_NAME, FileIo, FileSizes, Format, Select, SelectFilter, SelectOrder, StopAfter,
-    TreeOpen, TreeSpec, TreeTask, TreeWork,
+    Activity, ENGINE_NAME, FileIo, FileSizes, Format, Mixing, OwnTrees, Select, SelectFilter,
+    SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::verify::{DedupeSets, FlipFlop, SetCount};
 use plan::workload::{Access, BlockSize, Distribution, HitArea, Workload};
@@ -164,6 +164,13 @@ fn trees_come_back() {
         working_set_bytes: 1 << 20,
         share: (1, 4),
         seed: 7,
+        bare_folders: 3,
+        used_files: 90,
+        own: Some(OwnTrees {
+            unit: "jobset".to_owned(),
+            component: "frontend".to_owned(),
+            n_per_unit: 3,
+        }),
         ..TreeSpec::default()
     };
     let target = TreeSpec {
@@ -184,6 +191,7 @@ fn trees_come_back() {
         },
         block_size: BlockSize::Weighted(vec![(4096, 1), (8192, 3)]),
         stop_after: Some(StopAfter::Pct(12.5)),
+        recycles: true,
     };
     let copy = TreeTask { operation: OpKind::Copy, ..TreeTask::default() };
     let open = TreeOpen { direct: true, dsync: true, fsync_on_close: true, raw_bits: 3 };
@@ -191,7 +199,13 @@ fn trees_come_back() {
     let with = |activity| Job {
         name: "t".to_owned(),
         engine: engine.clone(),
-        tree: Some(TreeWork { tree: tree.clone(), target: Some(target.clone()), open, activity }),
+        tree: Some(TreeWork {
+            tree: tree.clone(),
+            target: Some(target.clone()),
+            open,
+            activity,
+            mixing: Mixing::Dealt,
+        }),
         ..Job::default()
     };
     let format = Format { clean: true, create: true, folders_only: false, block_bytes: 1 << 17 };

@@ -75,6 +75,8 @@ pub(crate) fn carry_out(kind: OpKind, at: NameAt, manner: NameOptions) -> i32 {
                 let no_follow = libc::AT_SYMLINK_NOFOLLOW;
                 libc::utimensat(at.folder, at.path, std::ptr::null(), no_follow)
             }
+            // Those that it was made with: how long it takes does not depend on which.
+            OpKind::Chmod => libc::fchmodat(at.folder, at.path, manner.create_mode, 0),
             OpKind::Stat => return stat(at, manner.stat_call),
             // One that creates is carried out above.
             OpKind::Create

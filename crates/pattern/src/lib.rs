@@ -13,6 +13,7 @@
 
 pub mod arrivals;
 pub mod contents;
+pub mod deck;
 pub mod distribution;
 pub mod error;
 pub mod files;
@@ -28,6 +29,7 @@ pub mod verify;
 
 pub use arrivals::Arrivals;
 pub use contents::{Contents, ContentsSpec, Refresh};
+pub use deck::Deck;
 pub use error::PatternError;
 pub use files::FilePicker;
 pub use mix::Mix;

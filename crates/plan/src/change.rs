@@ -190,7 +190,7 @@ fn of_open_bits(scope: Scope, bits: u32) -> Option<Change> {
 
 /// Returns what is changed first in a tree of files.
 fn of_tree(work: &TreeWork) -> Vec<Option<Change>> {
-    let TreeWork { tree: _, target: _, open, activity } = work;
+    let TreeWork { tree: _, target: _, open, activity, mixing: _ } = work;
     let of_activity = match activity {
         Activity::Format(_) => Change::of(Scope::Tree, "does", "format"),
         Activity::Operations(tasks) => tasks.iter().find(|task| task.modifies()).and_then(|task| {

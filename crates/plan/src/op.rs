@@ -50,6 +50,8 @@ pub enum OpKind {
     Access,
     /// Changes the file's metadata: its times.
     Setattr,
+    /// Changes the file's permissions.
+    Chmod,
     /// Copies the file to the same place in another tree.
     Copy,
     /// Moves the file to the same place in another tree.
@@ -93,10 +95,10 @@ pub struct OpTraits {
 
 impl OpKind {
     /// All kinds, in the order in which outputs list them.
-    pub const ALL: [OpKind; 17] = units::all_of!(
+    pub const ALL: [OpKind; 18] = units::all_of!(
         OpKind:
         Read, Write, Trim, Fsync, Fdatasync, SyncFileRange, Mkdir, Rmdir, Create, Open, Close,
-        Delete, Stat, Setattr, Access, Copy, Move,
+        Delete, Stat, Setattr, Chmod, Access, Copy, Move,
     );
 
     /// Returns what the kind is to the rest of the program.
@@ -119,6 +121,7 @@ impl OpKind {
             OpKind::Close => ("close", File, false, false),
             OpKind::Access => ("access", File, false, false),
             OpKind::Setattr => ("setattr", File, true, false),
+            OpKind::Chmod => ("chmod", File, true, false),
             OpKind::Copy => ("copy", File, true, false),
             OpKind::Move => ("move", File, true, false),
         };

@@ -41,6 +41,16 @@ pub enum FileSizes {
 }
 
 impl FileSizes {
+    /// Returns a size that no file exceeds, bytes.
+    pub fn bytes_max(&self) -> u64 {
+        match self {
+            FileSizes::Fixed(bytes) => *bytes,
+            // One and a half of the mean, rounded to 1 MiB at most.
+            FileSizes::Average(bytes) => (bytes + bytes / 2).saturating_add(1 << 20),
+            FileSizes::Split(parts) => parts.iter().map(|part| part.0).max().unwrap_or(0),
+        }
+    }
+
     /// Returns the mean size in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match self {
@@ -71,12 +81,17 @@ pub struct TreeSpec {
     pub files: u64,
     /// Files are in the lowest folders only, else in all.
     pub bottom_only: bool,
+    /// So many of the folders that may have files, the last of them, have none: they can be removed
+    /// and made.
+    pub bare_folders: u32,
     /// Sizes of the files.
     pub sizes: FileSizes,
     /// `printf` mask of file names, with one number; see [`DEFAULT_MASKS`].
     pub file_mask: String,
     /// `printf` mask of folder names, with two numbers.
     pub folder_mask: String,
+    /// Use only so many of the files, evenly spread; 0 is all. With `total_bytes` those count.
+    pub used_files: u64,
     /// Use only a part of the files that holds this, drawn from the seed as Vdbench draws it; 0 is
     /// all.
     pub total_bytes: u64,
@@ -86,6 +101,30 @@ pub struct TreeSpec {
     pub share: (u32, u32),
     /// Seed of sizes and of the part in use.
     pub seed: u64,
+    /// Each worker of the job has such a tree of its own; `None` is one tree for all of them.
+    pub own: Option<OwnTrees>,
+}
+
+/// Trees of workers that work apart from each other, each below a folder of its own: one for each
+/// instance of a component in each unit of load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnTrees {
+    /// Name of the unit, such as `jobset`.
+    pub unit: String,
+    /// Name of the component, such as `frontend`.
+    pub component: String,
+    /// Instances of the component in a unit, at least 1.
+    pub n_per_unit: u32,
+}
+
+impl OwnTrees {
+    /// Returns the folder of a worker's tree below the job's anchor: `jobset-0003/frontend-1`.
+    fn folder(&self, worker_idx: u32) -> String {
+        let OwnTrees { unit, component, n_per_unit } = self;
+        let n_per_unit = (*n_per_unit).max(1);
+        let (unit_idx, instance) = (worker_idx / n_per_unit, worker_idx % n_per_unit);
+        format!("{unit}-{:04}/{component}-{}", unit_idx + 1, instance + 1)
+    }
 }
 
 impl Default for TreeSpec {
@@ -98,18 +137,29 @@ impl Default for TreeSpec {
             width: 1,
             files: 10,
             bottom_only: true,
+            bare_folders: 0,
             sizes: FileSizes::Fixed(4096),
             file_mask: DEFAULT_MASKS.0.to_owned(),
             folder_mask: DEFAULT_MASKS.1.to_owned(),
+            used_files: 0,
             total_bytes: 0,
             working_set_bytes: 0,
             share: (0, 1),
             seed: DEFAULT_SEED,
+            own: None,
         }
     }
 }
 
 impl TreeSpec {
+    /// Returns the tree of one of a job's workers.
+    #[must_use]
+    pub fn of_worker(&self, worker_idx: u32) -> TreeSpec {
+        let Some(own) = &self.own else { return self.clone() };
+        let anchor = format!("{}/{}", self.anchor.trim_end_matches('/'), own.folder(worker_idx));
+        TreeSpec { anchor, own: None, ..self.clone() }
+    }
+
     /// Returns the number of folders, without the anchor; `None` above [`ENTRIES_MAX`] or
     /// [`DEPTH_MAX`].
     ///
@@ -139,6 +189,7 @@ impl TreeSpec {
         } else {
             n_folders
         };
+        let with_files = with_files.saturating_sub(u64::from(self.bare_folders));
         with_files.checked_mul(self.files).filter(|n| *n <= ENTRIES_MAX)
     }
 
@@ -172,6 +223,19 @@ pub struct TreeWork {
     pub open: TreeOpen,
     /// What is done.
     pub activity: Activity,
+    /// How the next of several tasks is chosen.
+    pub mixing: Mixing,
+}
+
+/// How the next of several tasks is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mixing {
+    /// Drawn by weight, each by itself.
+    #[default]
+    Drawn,
+    /// Dealt: all of a shuffled deck, in which each task has its share, then of the next one. Over
+    /// each deck the shares are exact, so that creating and removing files keep pace.
+    Dealt,
 }
 
 /// Kinds of work in a tree.
@@ -205,6 +269,9 @@ pub struct TreeTask {
     /// When a file is left for the next; `None` at its end, or after random I/Os for as many bytes
     /// as it has.
     pub stop_after: Option<StopAfter>,
+    /// With `operation` mkdir: a folder that exists and is empty is removed first, which is not
+    /// counted. So folders can be made without end.
+    pub recycles: bool,
 }
 
 impl Default for TreeTask {
@@ -218,6 +285,7 @@ impl Default for TreeTask {
             select: Select::default(),
             block_size: BlockSize::Fixed(4096),
             stop_after: None,
+            recycles: false,
         }
     }
 }
@@ -276,6 +344,8 @@ pub enum SelectOrder {
 pub enum SelectFilter {
     /// All.
     Any,
+    /// Those that are there, whatever they hold: none is made to be written.
+    Present,
     /// Those that hold nothing.
     Empty,
     /// Those with their whole size.
@@ -307,6 +377,13 @@ pub struct Format {
 }
 
 impl TreeWork {
+    /// Returns the work of one of a job's workers.
+    #[must_use]
+    pub fn of_worker(&self, worker_idx: u32) -> TreeWork {
+        let target = self.target.as_ref().map(|target| target.of_worker(worker_idx));
+        TreeWork { tree: self.tree.of_worker(worker_idx), target, ..self.clone() }
+    }
+
     /// Returns whether the work changes anything below the anchor.
     pub fn modifies(&self) -> bool {
         match &self.activity {

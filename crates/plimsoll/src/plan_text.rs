@@ -54,6 +54,7 @@ fn put_step(page: &mut String, step: &Step) {
         let pause = format_duration(Duration::from_nanos(step.pause_ns));
         put_fact(page, "begins", &[format!("after a pause of {pause}")], ",");
     }
+    put_fact(page, "load", &tree::units(&step.jobs), ",");
     put_fact(page, "before", &step.exec_before, ";");
     put_fact(page, "after", &step.exec_after, ";");
     let most = &step.amount_max;
@@ -99,6 +100,9 @@ fn put_job(page: &mut String, job: &Job, rate_of: Option<RateOf>) {
     let _ = writeln!(page, " ({})", remarks.join(", "));
     if let Some(work) = &job.tree {
         put_fact(page, "anchor", std::slice::from_ref(&work.tree.anchor), ",");
+        if let Some(own) = &work.tree.own {
+            put_fact(page, "processes", &tree::processes(job, own), ",");
+        }
         put_fact(page, "tree", &tree::structure(&work.tree), ",");
         put_fact(page, "files", &tree::open(work), ",");
         put_fact(page, "does", &tree::activity(work), ",");

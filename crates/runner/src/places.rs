@@ -129,7 +129,8 @@ fn holds_zeros(path: &Path) -> bool {
 fn paths(worker: &BoundWorker) -> impl Iterator<Item = (Cow<'_, Path>, bool)> {
     // The anchor itself, or what will hold it.
     let of_tree = |work: &TreeWork| Cow::from(PathBuf::from(&work.tree.anchor).join("file"));
-    let tree = worker.job.tree.as_ref().map(|work| (of_tree(work), false));
+    let tree = worker.job.tree.as_ref();
+    let tree = tree.map(|work| (of_tree(&work.of_worker(worker.worker_idx)), false));
     let files = worker.files.iter().filter(|_| worker.job.tree.is_none());
     let of_file = |file: &'_ BoundFile| file.kind == FileKind::Block;
     tree.into_iter().chain(files.map(move |it| (Cow::from(it.path.as_path()), of_file(it))))

@@ -286,7 +286,7 @@ mod tests {
     use hist::Histogram;
     use plan::Job;
     use plan::op::OpKind;
-    use plan::tree::{TreeOpen, TreeSpec, TreeTask, TreeWork};
+    use plan::tree::{Mixing, TreeOpen, TreeSpec, TreeTask, TreeWork};
     use record::{DirRecord, IntervalDir, PerDirRecord};
 
     use super::*;
@@ -461,7 +461,8 @@ mod tests {
         let task = TreeTask { operation: OpKind::Stat, ..TreeTask::default() };
         let activity = Activity::Operations(vec![task]);
         let (tree, open) = (TreeSpec::default(), TreeOpen::default());
-        let tree = Some(TreeWork { tree, target: None, open, activity });
+        let mixing = Mixing::default();
+        let tree = Some(TreeWork { tree, target: None, open, activity, mixing });
         let job = Job { name: "fwd1".to_owned(), tree, ..Job::default() };
         let steps = [Step { jobs: vec![job], ..Step::default() }];
         let series = |op: OpKind, n_ios, latency_ns| IntervalSeries {

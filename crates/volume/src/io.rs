@@ -14,6 +14,9 @@ pub enum IoKind {
     /// Completes when all that was written to the volume before is on its disks. Counts on no
     /// disk; on a network volume it is a call of its client.
     Flush,
+    /// Works on a name, or on a file as a whole. On a network volume it is a call of its client, as
+    /// a flush is, which waits for nothing before it. On disks the file system answers from memory.
+    Call,
     /// Gives blocks back. Counts as one operation without bytes on each disk that it reaches.
     Trim,
 }
@@ -32,7 +35,7 @@ pub struct Io {
     /// First byte, counted from the start of the volume. May lie beyond its size: a file system
     /// over the volume gives each file its own range of addresses.
     pub offset_bytes: u64,
-    /// Length in bytes; 0 for a flush.
+    /// Length in bytes; 0 for a flush and a call.
     pub len_bytes: u32,
 }
 

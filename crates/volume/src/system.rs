@@ -37,6 +37,9 @@ pub use status::{CacheStatus, CapStatus, Status, VolumeStatus};
 const N_PIECES_MORE: usize = 1 << 16;
 /// Length of an operation for which all pieces are reserved.
 const RESERVED_BYTES: u32 = 1 << 20;
+/// How long a file system on disks takes for a name that it has in memory: about a system call with
+/// a look-up. An assumption, as the model has no file system.
+const NAME_NS: u64 = 5_000;
 
 /// How a system begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +210,7 @@ impl System {
         self.open_promise(operation);
         match io.kind {
             IoKind::Flush => self.submit_flush(operation, io.volume),
+            IoKind::Call => self.submit_call(operation, io.volume),
             IoKind::Read => self.submit_pieces(operation, &io),
             IoKind::Write | IoKind::WriteThrough | IoKind::Trim => {
                 if io.kind == IoKind::Trim {
@@ -625,6 +629,17 @@ impl System {
     /// nothing of any disk's caps: those count reads and writes. To a network volume it is a call
     /// of its client (COMMIT), with a slot, the request that is sent, and the way there and back.
     pub(crate) fn end_flush(&mut self, operation: u32, volume: u16) {
+        self.send_call(operation, volume, None);
+    }
+
+    /// Takes a call in, which waits for nothing before it.
+    fn submit_call(&mut self, operation: u32, volume: u16) {
+        self.send_call(operation, volume, Some(NAME_NS));
+    }
+
+    /// Sends what has no bytes to a network volume. On disks it takes a time of its own, or the
+    /// volume's latency.
+    fn send_call(&mut self, operation: u32, volume: u16, own_ns: Option<u64>) {
         let is_call =
             matches!(self.layout.volumes[usize::from(volume)], VolumePlace::Network { .. });
         let Operation { client, .. } = self.operations[operation];
@@ -651,7 +666,8 @@ impl System {
             self.send(piece);
             return;
         }
-        let latency_ns = self.media[usize::from(volume)].disk.next_ns();
+        let disk = &mut self.media[usize::from(volume)].disk;
+        let latency_ns = own_ns.unwrap_or_else(|| disk.next_ns());
         self.end_at(self.now_ns.saturating_add(latency_ns), piece);
     }
 }

@@ -11,7 +11,7 @@ use plan::Job;
 use plan::load::{Flow, LatencyTarget};
 use plan::op::{Completion, OpKind};
 use plan::replay::{RecordedOp, Recording};
-use plan::tree::{Activity, TreeOpen, TreeSpec, TreeTask, TreeWork};
+use plan::tree::{Activity, Mixing, TreeOpen, TreeSpec, TreeTask, TreeWork};
 use plan::verify::VerifyMethod;
 use plan::workload::Workload;
 
@@ -63,7 +63,8 @@ fn tree() -> Tree {
 
 fn tree_work(tasks: Vec<TreeTask>) -> TreeWork {
     let (tree, open) = (TreeSpec::default(), TreeOpen::default());
-    TreeWork { tree, target: None, open, activity: Activity::Operations(tasks) }
+    let activity = Activity::Operations(tasks);
+    TreeWork { tree, target: None, open, activity, mixing: Mixing::default() }
 }
 
 /// A tree, all of it, and work on it of one kind.

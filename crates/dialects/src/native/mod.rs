@@ -3,16 +3,19 @@
 //! A file has `schema = "plimsoll.plan/1"`, a `[[step]]` for each measured period and a
 //! `[[step.job]]` for each job of it. A job's keys are the parameters that `plimsoll explain`
 //! knows, by our names; `[[step.job.part]]` mixes workloads, `[step.job.tree]` works on a tree.
+//! `[unit]` is a composite workload, which becomes steps of such jobs.
 //! Jobs are given their meaning by the same code as those of fio.
 //!
 //! Tests: `tests/native.rs`.
 
+mod mix;
 mod read;
 mod steps;
 mod text;
 mod tree_read;
 mod tree_words;
 mod tree_write;
+mod unit;
 mod write;
 
 pub(crate) use read::{JobDraft, StepDraft, fold, join};

@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use plan::job::{Part, PartRegion, Source};
 use plan::keys::{Findings, Keys, read_toml};
+use plan::load::{Limits, Load};
 use plan::param::{self, Category};
 use plan::{Job, Step};
 use toml::de::DeValue;
 
+use super::unit::{self, Component, LAYOUT_BYTES, Unit};
 use super::{SCHEMA, steps, tree_read};
 use crate::sections::{Input, RawOption, Section};
-use crate::{Loader, LowerOptions, Parsed};
+use crate::{Loader, LowerOptions, Overrides, Parsed};
 
 /// Parses plans of ours that run one after another.
 pub fn parse_files<P: AsRef<str>>(
@@ -62,7 +64,8 @@ pub fn parse_text(
     loader: &dyn Loader,
 ) -> Parsed {
     let (read, found) = read_toml(text, |keys, findings| {
-        let mut reader = Reader { findings, sections: Vec::new(), steps: Vec::new() };
+        let overrides = wishes.overrides;
+        let mut reader = Reader { findings, overrides, sections: Vec::new(), steps: Vec::new() };
         reader.root(keys);
         (reader.sections, reader.steps)
     });
@@ -95,10 +98,15 @@ pub(crate) struct StepDraft {
 pub(crate) struct JobDraft {
     pub(crate) parts: Vec<Part>,
     pub(crate) tree: Option<plan::tree::TreeWork>,
+    /// It lays out the files of a unit: it takes the time that takes, as fast as it can.
+    pub(crate) is_layout: bool,
+    /// Its anchor is its only folder.
+    pub(crate) is_of_unit: bool,
 }
 
 struct Reader<'a, 'text> {
     findings: &'a mut Findings<'text>,
+    overrides: Option<&'a Overrides>,
     /// One for each job, followed by one for each of its parts.
     sections: Vec<Section>,
     steps: Vec<StepDraft>,
@@ -119,6 +127,14 @@ impl Reader<'_, '_> {
         }
         for step in keys.tables("step", self.findings) {
             self.step(step);
+        }
+        match keys.table("unit", self.findings) {
+            Some(unit) => self.unit(unit),
+            None if self.overrides.is_some_and(|overrides| overrides.load.is_some()) => {
+                let text = "`--load` counts units, and this plan has no [unit]";
+                self.findings.error("no-unit", &keys.at, text);
+            }
+            None => {}
         }
         keys.finish(self.findings);
     }
@@ -142,6 +158,31 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Reads a composite workload: a step that lays out its files, and one that is measured.
+    fn unit(&mut self, keys: Keys<'_>) {
+        let mut options = |keys: &Keys<'_>, findings: &mut Findings<'_>| options(keys, findings);
+        let unit = unit::read(keys, self.overrides, self.findings, &mut options);
+        for is_layout in [true, false] {
+            let begins_step = !self.steps.is_empty();
+            let of_unit = unit.components.iter().enumerate();
+            let jobs = of_unit.map(|(idx, component)| {
+                let begins_step = begins_step && idx == 0;
+                self.sections.push(section(
+                    &unit,
+                    component,
+                    self.findings,
+                    is_layout,
+                    begins_step,
+                ));
+                let tree = if is_layout { component.layout() } else { component.measured() };
+                JobDraft { tree: Some(tree), is_layout, is_of_unit: true, ..JobDraft::default() }
+            });
+            let jobs: Vec<JobDraft> = jobs.collect();
+            let name = if is_layout { "layout".to_owned() } else { format!("load {}", unit.load) };
+            self.steps.push(StepDraft { step: Step { name, ..Step::default() }, jobs });
+        }
+    }
+
     fn job(&mut self, mut keys: Keys<'_>, begins_step: bool) -> JobDraft {
         let at = keys.at.clone();
         let (name, name_at) = self.name(&mut keys);
@@ -161,7 +202,7 @@ impl Reader<'_, '_> {
         let tree = tree.and_then(|keys| tree_read::work(keys, self.findings));
         self.sections.push(section);
         let parts = parts.into_iter().map(|keys| self.part(keys, &shared)).collect();
-        JobDraft { parts, tree }
+        JobDraft { parts, tree, ..JobDraft::default() }
     }
 
     /// Reads a part: a section with what its job says besides the workload, and its own.
@@ -227,40 +268,68 @@ impl Reader<'_, '_> {
 
     /// Returns the parameters of a table.
     fn options(&mut self, keys: &Keys<'_>) -> Vec<RawOption> {
-        let mut options = Vec::new();
-        for ((key, key_at), value) in keys.rest() {
-            let at = value.span();
-            let Some(text) = value_text(value.get_ref()) else {
-                let text =
-                    format!("`{key}` takes text, a number, true or false, or a list of them");
-                self.findings.error("wrong-type", &at, text);
-                continue;
-            };
-            options.push(self.option(key, Some(text), &key_at, &at));
-        }
-        options
+        options(keys, self.findings)
     }
 
     fn flag(&self, key: &str, at: &Range<usize>) -> RawOption {
-        self.option(key, None, at, at)
+        RawOption::ours(key, None, &self.findings.span(at))
     }
+}
 
-    fn option(
-        &self,
-        key: &str,
-        value: Option<String>,
-        key_at: &Range<usize>,
-        at: &Range<usize>,
-    ) -> RawOption {
-        RawOption {
-            key: key.to_owned(),
-            value,
-            key_span: self.findings.span(key_at),
-            value_span: self.findings.span(at),
-            is_ours: true,
-            undefined: Vec::new(),
-        }
+/// Returns the parameters of a table: the keys that were not asked for.
+fn options(keys: &Keys<'_>, findings: &mut Findings<'_>) -> Vec<RawOption> {
+    let mut options = Vec::new();
+    for ((key, key_at), value) in keys.rest() {
+        let at = value.span();
+        let Some(text) = value_text(value.get_ref()) else {
+            let text = format!("`{key}` takes text, a number, true or false, or a list of them");
+            findings.error("wrong-type", &at, text);
+            continue;
+        };
+        let option = RawOption::ours(key, Some(text), &findings.span(&at));
+        options.push(RawOption { key_span: findings.span(&key_at), ..option });
     }
+    options
+}
+
+/// Returns the section of a component of a unit: in the step that lays out its files, or in the
+/// measured one.
+fn section(
+    unit: &Unit,
+    component: &Component,
+    findings: &Findings<'_>,
+    is_layout: bool,
+    begins_step: bool,
+) -> Section {
+    let at = findings.span(&component.name_at);
+    let of_unit = findings.span(&unit.at);
+    let ours = |key, value: String| RawOption::ours(key, Some(value), &at);
+    let mut options = component.keys.clone();
+    // Files are laid out with the data that they are to have, and by no other rule of the load.
+    let is_of_data =
+        |key: &str| param::find(key).is_some_and(|param| param.category() == Category::Buffers);
+    options.retain(|option| !is_layout || is_of_data(&option.key));
+    // What changes paths changes this one, too; it becomes the anchor.
+    let anchor = plan::escape_path(&component.work.tree.anchor);
+    options.push(ours("directories", anchor));
+    options.push(ours("access", "randrw".to_owned()));
+    let block_bytes = if is_layout { LAYOUT_BYTES } else { component.block_bytes };
+    options.push(ours("block_size_bytes", block_bytes.to_string()));
+    options.push(ours("n_workers", component.n_processes.to_string()));
+    if !is_layout {
+        let rate = component.rate.map(|rate| rate * f64::from(component.n_processes));
+        options.extend(rate.map(|rate| ours("rate_total_iops", rate.to_string())));
+        let of_time = unit.options.iter();
+        let of_time = of_time.map(|(key, time)| RawOption::ours(key, Some(time.clone()), &of_unit));
+        options.extend(of_time);
+        options.push(RawOption::ours("time_based", None, &of_unit));
+    }
+    if begins_step {
+        options.push(RawOption::ours("barrier", None, &of_unit));
+    }
+    let name =
+        if is_layout { format!("layout-{}", component.name) } else { component.name.clone() };
+    Section { name, span: at, is_global: false, options }
 }
 
 /// Returns whether a parameter describes the I/O itself, of which each part has its own.
@@ -304,7 +373,17 @@ pub(crate) fn fold(parsed: &mut Parsed, steps: Vec<StepDraft>) {
             if draft.tree.is_some() {
                 plan::tree::ENGINE_NAME.clone_into(&mut job.engine.name);
             }
+            if draft.is_layout {
+                // What `--set` says is about the load.
+                job.limits = Limits::default();
+                job.load = Load::default();
+            }
             job.tree = draft.tree;
+            if draft.is_of_unit
+                && let Some(work) = &mut job.tree
+            {
+                work.tree.anchor = job.files.directories.drain(..).next().unwrap_or_default();
+            }
             step.jobs.push(job);
         }
         parsed.plan.steps.push(step);

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use plan::keys::{Findings, Keys};
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, FileSizes, Format, Select, SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask,
-    TreeWork,
+    Activity, FileSizes, Format, Mixing, OwnTrees, Select, SelectOrder, StopAfter, TreeOpen,
+    TreeSpec, TreeTask, TreeWork,
 };
 use plan::workload::BlockSize;
 
@@ -26,6 +26,8 @@ pub(super) fn work(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<Tr
         fsync_on_close: keys.flag("fsync_on_close", findings),
         raw_bits: count(&mut keys, "open_flag_bits", findings).unwrap_or(0),
     };
+    let is_dealt = keys.flag("dealt", findings);
+    let mixing = if is_dealt { Mixing::Dealt } else { Mixing::Drawn };
     let tree = spec(keys, findings)?;
     let target = match target {
         Some(keys) => Some(spec(keys, findings)?),
@@ -44,7 +46,7 @@ pub(super) fn work(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<Tr
         findings.error("missing-key", &at, text);
         return None;
     }
-    Some(TreeWork { tree, target, open, activity })
+    Some(TreeWork { tree, target, open, activity, mixing })
 }
 
 fn spec(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeSpec> {
@@ -63,6 +65,7 @@ fn spec(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeSpec> {
     let sizes = sizes(&mut keys, findings);
     let spread = keys.flag("files_in_all_folders", findings);
     let share = keys.numbers("share", findings);
+    let own = keys.table("own", findings).map(|keys| own(keys, findings));
     let spec = TreeSpec {
         name,
         anchor: anchor.unwrap_or_default().to_owned(),
@@ -71,9 +74,11 @@ fn spec(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeSpec> {
         width: count_from_1(&mut keys, "width", findings).unwrap_or(usual.width),
         files: value(keys.count("files", findings)).unwrap_or(usual.files),
         bottom_only: !spread,
+        bare_folders: count(&mut keys, "bare_folders", findings).unwrap_or(0),
         sizes: sizes.unwrap_or(usual.sizes),
         file_mask,
         folder_mask,
+        used_files: value(keys.count("used_files", findings)).unwrap_or(0),
         total_bytes: value(keys.bytes("total", findings)).unwrap_or(0),
         working_set_bytes: value(keys.bytes("working_set", findings)).unwrap_or(0),
         share: match share.as_deref() {
@@ -85,13 +90,26 @@ fn spec(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeSpec> {
             None => usual.share,
         },
         seed: value(keys.count("seed", findings)).unwrap_or(usual.seed),
+        own,
     };
     keys.finish(findings);
     anchor.is_some().then_some(spec)
 }
 
+/// Reads whose tree each worker has for its own.
+fn own(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> OwnTrees {
+    let mut name = |name| {
+        let text = keys.text(name, findings).map_or("", |(text, _)| text);
+        text.to_owned()
+    };
+    let (unit, component) = (name("unit"), name("component"));
+    let n_per_unit = count_from_1(&mut keys, "per_unit", findings).unwrap_or(1);
+    keys.finish(findings);
+    OwnTrees { unit, component, n_per_unit }
+}
+
 /// Reads `sizes`: one size, `average SIZE`, or sizes with shares such as `4KiB/60 64KiB/40`.
-fn sizes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<FileSizes> {
+pub(super) fn sizes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<FileSizes> {
     let (text, at) = keys.text("sizes", findings)?;
     let bytes = |text: &str| units::parse_bytes(text).map_err(|error| error.to_string());
     let sizes = if let Some(mean) = text.strip_prefix("average ") {
@@ -171,6 +189,7 @@ fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> TreeTask {
             (None, Some(pct)) => Some(StopAfter::Pct(pct)),
             (None, None) => None,
         },
+        recycles: keys.flag("recycles", findings),
     };
     keys.finish(findings);
     task
@@ -190,7 +209,16 @@ fn read_format(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Format {
 
 /// Reads `block_size`: one size, `4KiB-64KiB step 4KiB`, or sizes with weights, `4KiB/3 64KiB/1`.
 fn block_size(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<BlockSize> {
-    let (text, at) = keys.text("block_size", findings)?;
+    transfer_sizes(keys, "block_size", findings)
+}
+
+/// Reads bytes per I/O from a key of this name.
+pub(super) fn transfer_sizes(
+    keys: &mut Keys<'_>,
+    name: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<BlockSize> {
+    let (text, at) = keys.text(name, findings)?;
     let bytes = |text: &str| {
         let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
         let fits = u32::try_from(bytes).ok().filter(|bytes| *bytes > 0);
@@ -205,7 +233,7 @@ fn block_size(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<BlockS
         None if text.contains('/') => shares(text, bytes).map(BlockSize::Weighted),
         None => bytes(text).map(BlockSize::Fixed),
     };
-    or_report("block_size", size, &at, findings)
+    or_report(name, size, &at, findings)
 }
 
 /// Reads a key with one of few words.
@@ -237,7 +265,7 @@ fn meaning<T: Copy>(
 }
 
 /// Reads `select`: a word, perhaps with the midpoint of its distribution, `poisson 3`.
-fn order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<SelectOrder> {
+pub(super) fn order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<SelectOrder> {
     let (text, at) = keys.text("select", findings)?;
     let (word, given) = text.split_once(' ').map_or((text, None), |(word, it)| (word, Some(it)));
     let order = meaning("select", word, &ORDERS, &at, findings)?;
@@ -257,7 +285,11 @@ fn order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<SelectOrder
 }
 
 /// Reads a number above 0.
-fn above_0(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> Option<f64> {
+pub(super) fn above_0(
+    keys: &mut Keys<'_>,
+    name: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<f64> {
     let (number, at) = keys.number(name, findings)?;
     if number <= 0.0 {
         findings.error("out-of-range", &at, format!("`{name}` is {number}, expected above 0"));
@@ -266,7 +298,11 @@ fn above_0(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>)
 }
 
 /// Reads a share in percent.
-fn percent(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> Option<f64> {
+pub(super) fn percent(
+    keys: &mut Keys<'_>,
+    name: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<f64> {
     let (pct, at) = keys.number(name, findings)?;
     let is_share = (0.0..=100.0).contains(&pct);
     if !is_share {
@@ -276,7 +312,7 @@ fn percent(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>)
 }
 
 /// Reads a whole number above 0.
-fn count_from_1(
+pub(super) fn count_from_1(
     keys: &mut Keys<'_>,
     name: &'static str,
     findings: &mut Findings<'_>,

@@ -21,8 +21,9 @@ pub(super) const ORDERS: [(&str, SelectOrder); 5] = [
 ];
 
 /// Which files are taken at all.
-pub(super) const FILTERS: [(&str, SelectFilter); 4] = [
+pub(super) const FILTERS: [(&str, SelectFilter); 5] = [
     ("any", SelectFilter::Any),
+    ("present", SelectFilter::Present),
     ("empty", SelectFilter::Empty),
     ("full", SelectFilter::Full),
     ("not_full", SelectFilter::NotFull),

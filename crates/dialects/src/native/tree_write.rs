@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use plan::tree::{
-    Activity, FileSizes, Format, Select, SelectFilter, StopAfter, TreeOpen, TreeSpec, TreeTask,
-    TreeWork,
+    Activity, FileSizes, Format, Mixing, OwnTrees, Select, SelectFilter, StopAfter, TreeOpen,
+    TreeSpec, TreeTask, TreeWork,
 };
 use plan::workload::BlockSize;
 
@@ -14,7 +14,7 @@ use super::tree_words::{filter_word, io_word, order_words};
 /// Writes what a job does in a tree, behind the job's parameters.
 pub(super) fn work(work: &TreeWork, text: &mut String) {
     // All fields are named here and below, so that none is forgotten.
-    let TreeWork { tree, target, open, activity } = work;
+    let TreeWork { tree, target, open, activity, mixing } = work;
     text.push_str("\n[step.job.tree]\n");
     spec(tree, text);
     let TreeOpen { direct, dsync, fsync_on_close, raw_bits } = *open;
@@ -24,6 +24,10 @@ pub(super) fn work(work: &TreeWork, text: &mut String) {
     }
     if raw_bits > 0 {
         let _ = writeln!(text, "open_flag_bits = {raw_bits}");
+    }
+    match mixing {
+        Mixing::Drawn => {}
+        Mixing::Dealt => text.push_str("dealt = true\n"),
     }
     if let Some(target) = target {
         text.push_str("\n[step.job.tree.target]\n");
@@ -56,13 +60,16 @@ fn spec(tree: &TreeSpec, text: &mut String) {
         width,
         files,
         bottom_only,
+        bare_folders,
         sizes,
         file_mask,
         folder_mask,
+        used_files,
         total_bytes,
         working_set_bytes,
         share,
         seed,
+        own,
     } = tree;
     let usual = TreeSpec::default();
     let _ = writeln!(text, "anchor = {}", quoted(anchor));
@@ -82,6 +89,18 @@ fn spec(tree: &TreeSpec, text: &mut String) {
     }
     if !bottom_only {
         text.push_str("files_in_all_folders = true\n");
+    }
+    for (key, n) in [("bare_folders", u64::from(*bare_folders)), ("used_files", *used_files)] {
+        if n > 0 {
+            let _ = writeln!(text, "{key} = {n}");
+        }
+    }
+    if let Some(OwnTrees { unit, component, n_per_unit }) = own {
+        let (unit, component) = (quoted(unit), quoted(component));
+        let _ = writeln!(
+            text,
+            "own = {{ unit = {unit}, component = {component}, per_unit = {n_per_unit} }}"
+        );
     }
     for (key, bytes) in [("total", total_bytes), ("working_set", working_set_bytes)] {
         if *bytes > 0 {
@@ -109,7 +128,17 @@ fn sizes_text(sizes: &FileSizes) -> String {
 }
 
 fn write_task(task: &TreeTask, text: &mut String) {
-    let TreeTask { name, weight, operation, read_pct, io, select, block_size, stop_after } = task;
+    let TreeTask {
+        name,
+        weight,
+        operation,
+        read_pct,
+        io,
+        select,
+        block_size,
+        stop_after,
+        recycles,
+    } = task;
     text.push_str("\n[[step.job.tree.task]]\n");
     if !name.is_empty() {
         let _ = writeln!(text, "name = {}", quoted(name));
@@ -129,6 +158,9 @@ fn write_task(task: &TreeTask, text: &mut String) {
         let _ = writeln!(text, "filter = \"{}\"", filter_word(filter));
     }
     let _ = writeln!(text, "block_size = {}", quoted(&block_size_text(block_size)));
+    if *recycles {
+        text.push_str("recycles = true\n");
+    }
     match stop_after {
         Some(StopAfter::Ios(n)) => {
             let _ = writeln!(text, "stop_after_ios = {n}");

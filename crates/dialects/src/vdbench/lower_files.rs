@@ -2,7 +2,7 @@
 
 use plan::load::Flow;
 use plan::op::{OpClass, OpKind};
-use plan::tree::{self, Activity, Format, TreeSpec, TreeTask, TreeWork};
+use plan::tree::{self, Activity, Format, Mixing, TreeSpec, TreeTask, TreeWork};
 use plan::workload::{Access, BlockSize};
 use plan::{Diagnostic, Direction, EngineKind, Job, PerDir};
 
@@ -61,6 +61,7 @@ fn of_files(run: &Run, work: &FileWork) -> Vec<Job> {
             target: target.map(tree_spec),
             open: joined(fsd.open, fwd.open),
             activity: Activity::Operations(vec![task]),
+            mixing: Mixing::Drawn,
         });
         job.load.rate_total_iops = total_iops.map(|iops| iops * fwd.skew_pct / 100.0);
         if keeps_shares {
@@ -95,6 +96,7 @@ fn of_format(run: &Run, work: &FormatWork) -> Vec<Job> {
                 folders_only: work.directories_only || idx >= first_target,
                 block_bytes,
             }),
+            mixing: Mixing::Drawn,
         });
         job
     };
@@ -142,6 +144,7 @@ fn task(fwd: &Fwd) -> TreeTask {
         select: fwd.fileselect,
         block_size: block_size(&fwd.xfersize),
         stop_after: fwd.stopafter,
+        recycles: false,
     }
 }
 
@@ -175,13 +178,16 @@ pub(super) fn tree_spec(fsd: &Fsd) -> TreeSpec {
         width: fsd.width.max(1),
         files: fsd.files,
         bottom_only: fsd.bottom_only,
+        bare_folders: 0,
         sizes: fsd.sizes.clone(),
         file_mask,
         folder_mask,
+        used_files: 0,
         total_bytes: fsd.total_bytes,
         working_set_bytes: fsd.working_set_bytes,
         share: (0, 1),
         seed: tree::DEFAULT_SEED,
+        own: None,
     }
 }
 

@@ -138,7 +138,8 @@ impl ExecuteOne for OnTree {
             | OpKind::Mkdir
             | OpKind::Rmdir
             | OpKind::Access
-            | OpKind::Setattr => self.by_name(op),
+            | OpKind::Setattr
+            | OpKind::Chmod => self.by_name(op),
             OpKind::Trim | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => {
                 -libc::EOPNOTSUPP
             }

@@ -27,6 +27,27 @@ pub struct VolumeRange {
     pub len_bytes: u64,
 }
 
+/// Where a tree of files lies: each file has room for the largest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeRange {
+    /// All of it.
+    pub range: VolumeRange,
+    /// Bytes from the start of a file to that of the next.
+    pub file_bytes: u64,
+}
+
+/// Returns an operation in a tree as its volume sees it, as [`route`] does.
+pub fn route_in_tree(op: &Op, place: &TreeRange, through: bool, id: u64) -> Result<Io, i32> {
+    let TreeRange { range, file_bytes } = place;
+    if op.kind.class() == OpClass::File {
+        let (volume, client) = (range.volume, range.client);
+        return Ok(Io { id, kind: IoKind::Call, volume, client, offset_bytes: 0, len_bytes: 0 });
+    }
+    let offset = u64::from(op.file.0).saturating_mul(*file_bytes).saturating_add(op.offset);
+    let whole = [*range];
+    route(&Op { file: plan::op::FileIdx(0), offset, ..*op }, &whole, through, id)
+}
+
 /// Returns the operation as its volume sees it, or the result of one that never gets there: beyond
 /// the end of what the volume holds, or without effect on it.
 ///

@@ -36,6 +36,9 @@ impl InUse {
         let (first, step) = (u64::from(position), u64::from(n_hosts));
         let n = all.saturating_sub(first).div_ceil(step);
         let mut in_use = InUse { n, first, step, drawn: None };
+        if (1..n).contains(&spec.used_files) {
+            in_use.spread(spec.used_files);
+        }
         if spec.total_bytes > 0 {
             let expected_bytes = tree.total_bytes();
             if spec.total_bytes > expected_bytes {
@@ -53,6 +56,14 @@ impl InUse {
             in_use.draw(tree, spec.working_set_bytes / step, spec.seed);
         }
         Ok(in_use)
+    }
+
+    /// Keeps so many, evenly spread: fewer than there are.
+    fn spread(&mut self, n_kept: u64) {
+        let kept = (0..n_kept).map(|idx| self.file((idx * self.n / n_kept) as u32));
+        let kept: Arc<[u32]> = kept.collect();
+        self.n = n_kept;
+        self.drawn = Some(kept);
     }
 
     /// Keeps a part that holds so many bytes; all, where they hold no more.

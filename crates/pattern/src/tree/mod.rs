@@ -197,6 +197,9 @@ impl Tree {
             return 0..0;
         }
         let first = (u64::from(folder) - self.first_with_files) * self.files;
+        if first >= self.n_files {
+            return 0..0;
+        }
         first as u32..(first + self.files) as u32
     }
 

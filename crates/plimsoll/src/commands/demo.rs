@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         units::format_bytes(args.size),
         scratch.dir().display()
     ));
-    let overrides = Overrides { set, remap: Vec::new() };
+    let overrides = Overrides { set, ..Overrides::default() };
     let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
     let parsed = fio::parse_text("demo.fio", JOB_FILE, &wishes, &HostLoader);
     input::print_findings(&parsed)?;

@@ -33,6 +33,10 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     pub(super) set: Vec<(String, String)>,
 
+    /// Units of load of a composite workload (`[unit]` of a plan), in place of what it says.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) load: Option<u32>,
+
     /// Take only this section of the job files; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub(super) section: Vec<String>,
@@ -77,7 +81,8 @@ impl InputArgs {
         if !mistakes.is_empty() {
             return ReadPlan::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
         }
-        let overrides = Overrides { set: self.set.clone(), remap: self.remap.clone() };
+        let (set, remap, load) = (self.set.clone(), self.remap.clone(), self.load);
+        let overrides = Overrides { set, remap, load };
         let request = Request {
             files: &self.files,
             sections: &self.section,
@@ -88,6 +93,11 @@ impl InputArgs {
         let dialect = self.language(&request, loader);
         let mut understood = dialect.read(&request, loader);
         let parsed = &mut understood.parsed;
+        if self.load.is_some() && dialect != find_dialect("toml").unwrap_or(dialect) {
+            let text = "`--load` counts the units of a composite workload, and this has none";
+            let finding = Diagnostic::error("no-unit", text);
+            parsed.diagnostics.push(finding.help("`[unit]` of a plan defines one"));
+        }
         if self.dialect.is_none() && parsed.has_errors() {
             parsed.diagnostics.extend(self.unlike(dialect, &parsed.plan.sources));
         }

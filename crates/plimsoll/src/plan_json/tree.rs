@@ -4,7 +4,8 @@
 
 use dialects::native::{filter_word, io_word, order_words};
 use plan::tree::{
-    Activity, FileSizes, Format, Select, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
+    Activity, FileSizes, Format, Mixing, OwnTrees, Select, StopAfter, TreeOpen, TreeSpec, TreeTask,
+    TreeWork,
 };
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use super::block_size_json;
 
 /// Describes the tree, and what is done in it.
 pub(super) fn work(work: &TreeWork) -> Value {
-    let TreeWork { tree, target, open, activity } = work;
+    let TreeWork { tree, target, open, activity, mixing } = work;
     let TreeOpen { direct, dsync, fsync_on_close, raw_bits } = *open;
     let (tasks, format) = match activity {
         Activity::Operations(tasks) => (tasks.iter().map(task).collect(), Value::Null),
@@ -28,6 +29,7 @@ pub(super) fn work(work: &TreeWork) -> Value {
             "open_flag_bits": raw_bits,
         },
         "tasks": tasks,
+        "dealt": *mixing == Mixing::Dealt,
         "format": format,
     })
 }
@@ -41,13 +43,16 @@ fn spec(tree: &TreeSpec) -> Value {
         width,
         files,
         bottom_only,
+        bare_folders,
         sizes,
         file_mask,
         folder_mask,
+        used_files,
         total_bytes,
         working_set_bytes,
         share: (host, n_hosts),
         seed,
+        own,
     } = tree;
     json!({
         "name": name,
@@ -67,15 +72,31 @@ fn spec(tree: &TreeSpec) -> Value {
         },
         "file_mask": file_mask,
         "folder_mask": folder_mask,
+        "bare_folders": bare_folders,
+        "used_files": used_files,
         "total_bytes": total_bytes,
         "working_set_bytes": working_set_bytes,
         "share": [host, n_hosts],
         "seed": seed,
+        "own": own.as_ref().map(|own| {
+            let OwnTrees { unit, component, n_per_unit } = own;
+            json!({ "unit": unit, "component": component, "per_unit": n_per_unit })
+        }),
     })
 }
 
 fn task(task: &TreeTask) -> Value {
-    let TreeTask { name, weight, operation, read_pct, io, select, block_size, stop_after } = task;
+    let TreeTask {
+        name,
+        weight,
+        operation,
+        read_pct,
+        io,
+        select,
+        block_size,
+        stop_after,
+        recycles,
+    } = task;
     let Select { order, once, filter } = *select;
     json!({
         "name": name,
@@ -86,6 +107,7 @@ fn task(task: &TreeTask) -> Value {
         "select": order_words(order),
         "once": once,
         "filter": filter_word(filter),
+        "recycles": recycles,
         "block_size": block_size_json(block_size),
         "stop_after": stop_after.map(|after| match after {
             StopAfter::Ios(n_ios) => json!({ "n_ios": n_ios }),

@@ -1,8 +1,10 @@
 //! What a job does in a structure of files, in words.
 
+use plan::Job;
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, FileIo, FileSizes, SelectFilter, SelectOrder, StopAfter, TreeSpec, TreeTask, TreeWork,
+    Activity, FileIo, FileSizes, OwnTrees, SelectFilter, SelectOrder, StopAfter, TreeSpec,
+    TreeTask, TreeWork,
 };
 use units::{format_bytes, plural};
 
@@ -33,6 +35,12 @@ pub(super) fn structure(tree: &TreeSpec) -> Vec<String> {
             format!("sizes {}", words.join(" "))
         }
     });
+    if tree.used_files > 0 {
+        facts.push(format!("of which {} are made", tree.used_files));
+    }
+    if tree.bare_folders > 0 {
+        facts.push(format!("{} of the folders without files", tree.bare_folders));
+    }
     if let Some(bytes) = tree.expected_bytes() {
         facts.push(format!("{} in all", format_bytes(bytes as u64)));
     }
@@ -44,6 +52,56 @@ pub(super) fn structure(tree: &TreeSpec) -> Vec<String> {
     }
     if tree.share.1 > 1 {
         facts.push(format!("every {}. file, from number {}", tree.share.1, tree.share.0 + 1));
+    }
+    facts
+}
+
+/// Returns how many processes there are of a component, and at which rate they work.
+pub(super) fn processes(job: &Job, own: &OwnTrees) -> Vec<String> {
+    let OwnTrees { unit, component: _, n_per_unit } = own;
+    let n_units = job.n_workers / (*n_per_unit).max(1);
+    let each = format!("{n_per_unit} for each of {} of {unit}", plural(n_units, "unit"));
+    let mut facts = vec![process_words(job.n_workers), each];
+    if let Some(rate) = job.load.rate_total_iops {
+        let own = rate / f64::from(job.n_workers.max(1));
+        facts.push(format!("{} operations per second each", (own * 100.0).round() / 100.0));
+        facts.push(format!("{} in all", (rate * 100.0).round() / 100.0));
+    }
+    facts
+}
+
+fn process_words(n: u32) -> String {
+    if n == 1 { "1 process".to_owned() } else { format!("{n} processes") }
+}
+
+/// Returns what units of a composite workload come to in a step: their processes, and the rate of
+/// all or what is laid out; nothing of other steps.
+pub(super) fn units(jobs: &[Job]) -> Vec<String> {
+    let of_units = jobs.iter().filter_map(|job| {
+        let work = job.tree.as_ref()?;
+        Some((job, work, work.tree.own.as_ref()?))
+    });
+    let of_units: Vec<_> = of_units.collect();
+    let Some((job, _, own)) = of_units.first() else { return Vec::new() };
+    let n_units = (job.n_workers / own.n_per_unit.max(1)).max(1);
+    let n_processes: u32 = of_units.iter().map(|(job, ..)| job.n_workers).sum();
+    let bytes = of_units.iter().map(|(job, work, _)| match work.activity {
+        Activity::Format(_) => {
+            let files = work.tree.used_files as f64 * work.tree.sizes.mean_bytes();
+            files * f64::from(job.n_workers)
+        }
+        Activity::Operations(_) => 0.0,
+    });
+    let bytes: f64 = bytes.sum();
+    let rate: f64 = of_units.iter().filter_map(|(job, ..)| job.load.rate_total_iops).sum();
+    let mut facts =
+        vec![format!("{} of {}", plural(n_units, "unit"), own.unit), process_words(n_processes)];
+    if bytes > 0.0 {
+        let each = format_bytes((bytes / f64::from(n_units)) as u64);
+        facts.push(format!("files of {each} each, {} in all", format_bytes(bytes as u64)));
+    }
+    if rate > 0.0 {
+        facts.push(format!("{} operations per second", (rate * 100.0).round() / 100.0));
     }
     facts
 }
@@ -124,6 +182,7 @@ fn task_words(task: &TreeTask) -> String {
     };
     let filter = match task.select.filter {
         SelectFilter::Any => "",
+        SelectFilter::Present => ", those that are there",
         SelectFilter::Empty => ", those that are empty",
         SelectFilter::Full => ", those that are full",
         SelectFilter::NotFull => ", those that are not full",

@@ -54,8 +54,16 @@ pub(super) fn of_worker(clients: &Range<u16>, worker_idx: u32) -> u16 {
 }
 
 fn is_remote(worker: &BoundWorker, design: &Design) -> bool {
-    let volumes = worker.files.iter().filter_map(|file| volume_of(design, &file.path));
+    let of_files = worker.files.iter().filter_map(|file| volume_of(design, &file.path));
+    let of_tree = anchor_of(worker).and_then(|anchor| volume_of(design, &anchor));
+    let volumes = of_files.chain(of_tree);
     volumes.into_iter().any(|idx| matches!(design.volumes[idx].backing, Backing::Network(_)))
+}
+
+/// Returns the folder of a worker's tree.
+pub(super) fn anchor_of(worker: &BoundWorker) -> Option<PathBuf> {
+    let work = worker.job.tree.as_ref()?;
+    Some(PathBuf::from(work.tree.of_worker(worker.worker_idx).anchor))
 }
 
 fn on_no_client(job: &str, design: &Design) -> Diagnostic {

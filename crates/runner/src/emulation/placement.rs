@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use engine::volume::VolumeRange;
+use engine::volume::{TreeRange, VolumeRange};
 use engine::{FileKind, TargetFacts};
+use plan::tree::TreeWork;
 use plan::{Diagnostic, Plan};
 use units::format_bytes;
 use volume::Design;
@@ -16,7 +17,7 @@ use crate::bind::{self, BoundFile, BoundPlan, BoundWorker};
 use crate::control::Control;
 use crate::facts::Facts;
 
-use super::clients::{self, volume_of, whole};
+use super::clients::{self, anchor_of, volume_of, whole};
 
 /// Files start at multiples of this, as file systems and partition tools align them, so that blocks
 /// do not straddle chunks of a stripe by accident.
@@ -106,6 +107,7 @@ impl Placement {
         let (clients, mut findings) = clients::of_jobs(bound, design);
         let mut placement = Placement { clients, ..Placement::default() };
         let needs = needs(bound);
+        placement.place_trees(bound, design, &mut space, &mut findings);
         for step in &bound.steps {
             let mut removed: HashMap<&Path, (usize, u64)> = HashMap::new();
             for worker in &step.workers {
@@ -155,7 +157,47 @@ impl Placement {
         (placement, findings)
     }
 
-    /// Returns the places of a worker's files, in their order.
+    /// Gives every tree of the plan its addresses, and reports the first that is on no volume or
+    /// does not fit.
+    fn place_trees(
+        &mut self,
+        bound: &BoundPlan,
+        design: &Design,
+        space: &mut [Space],
+        findings: &mut Vec<Diagnostic>,
+    ) {
+        for worker in bound.workers() {
+            let (Some(work), Some(anchor)) = (&worker.job.tree, anchor_of(worker)) else {
+                continue;
+            };
+            if self.by_path.contains_key(&anchor) {
+                continue;
+            }
+            let Some(volume_idx) = volume_of(design, &anchor) else {
+                findings.push(on_no_volume(&anchor, design));
+                return;
+            };
+            let room_bytes = work.tree.n_files().unwrap_or(0).saturating_mul(file_bytes(work));
+            let space = &mut space[volume_idx];
+            let used_bytes = space.used_bytes + work.tree.expected_bytes().unwrap_or(0.0) as u64;
+            self.by_path.insert(anchor, space.place(volume_idx, room_bytes));
+            space.used_bytes = used_bytes;
+            if used_bytes > design.volumes[volume_idx].capacity_bytes && !space.is_reported {
+                space.is_reported = true;
+                findings.push(volume_full(worker, used_bytes, design, volume_idx));
+            }
+        }
+    }
+
+    /// Returns where the tree of a worker lies, if its job works on one.
+    pub(crate) fn tree_of(&self, worker: &BoundWorker) -> Option<TreeRange> {
+        let work = worker.job.tree.as_ref()?;
+        let range = self.of(worker).first().copied()?;
+        Some(TreeRange { range, file_bytes: file_bytes(work) })
+    }
+
+    /// Returns the places of a worker's files, in their order; of one that works on a tree, that of
+    /// the tree.
     pub(crate) fn of(&self, worker: &BoundWorker) -> Vec<VolumeRange> {
         let clients = self.clients.get(&worker.job.name);
         let client = clients.map_or(0, |of| clients::of_worker(of, worker.worker_idx));
@@ -164,6 +206,10 @@ impl Placement {
             assert!(place.is_some(), "`{path}` was placed on no volume");
             place.map(|place| VolumeRange { client, ..*place })
         };
+        if let Some(anchor) = anchor_of(worker) {
+            let place = self.by_path.get(&anchor);
+            return place.map(|place| VolumeRange { client, ..*place }).into_iter().collect();
+        }
         worker.files.iter().filter_map(place).collect()
     }
 
@@ -171,6 +217,11 @@ impl Placement {
     pub(crate) fn all(&self) -> impl Iterator<Item = VolumeRange> + '_ {
         self.by_path.values().copied()
     }
+}
+
+/// Returns the room of each file of a tree: whole pages.
+fn file_bytes(work: &TreeWork) -> u64 {
+    work.tree.sizes.bytes_max().max(1).next_multiple_of(4096)
 }
 
 /// What is taken of a volume.

@@ -5,13 +5,15 @@
 use std::collections::HashSet;
 
 use plan::files::SyncMode;
+use plan::op::OpKind;
+use plan::tree::{Activity, TreeTask, TreeWork};
 use plan::{Diagnostic, EngineWork, Job, Plan};
 
 /// Returns what stands against the plan, each finding once.
 pub(crate) fn of(plan: &Plan, is_virtual: bool) -> Vec<Diagnostic> {
     let mut seen = HashSet::new();
     let of_job = |job| {
-        let always = [contents(job), engine(job), folder(job)];
+        let always = [contents(job), engine(job, is_virtual), folder(job)];
         let in_virtual_time = [commands(job), surroundings(job)];
         always.into_iter().chain(in_virtual_time.into_iter().filter(move |_| is_virtual))
     };
@@ -36,9 +38,11 @@ fn contents(job: &Job) -> Option<Diagnostic> {
 }
 
 /// Engines that do not read and write blocks of a volume.
-fn engine(job: &Job) -> Option<Diagnostic> {
+fn engine(job: &Job, is_virtual: bool) -> Option<Diagnostic> {
+    if let Some(work) = &job.tree {
+        return tree(job, work, is_virtual);
+    }
     let why = match job.engine.kind.traits().work {
-        _ if job.tree.is_some() => "works on a tree of files, and a volume has only blocks",
         EngineWork::Nothing => "completes at once and never reaches a volume",
         EngineWork::MappedBytes => "works on the page cache, which is not emulated",
         EngineWork::Space(_) => "works on a file system, not on blocks",
@@ -50,6 +54,28 @@ fn engine(job: &Job) -> Option<Diagnostic> {
     Some(
         Diagnostic::error("emulated-engine", text)
             .help("use an engine that reads and writes, such as `libaio` or `psync`")
+            .help("`plimsoll rehearse mount DESIGN FOLDER` has files: run the job on that folder"),
+    )
+}
+
+/// Trees are kept as what is there of them, and each operation is its calls or I/Os.
+fn tree(job: &Job, work: &TreeWork, is_virtual: bool) -> Option<Diagnostic> {
+    let is_of_two = |task: &TreeTask| matches!(task.operation, OpKind::Copy | OpKind::Move);
+    let is_of_two = match &work.activity {
+        Activity::Operations(tasks) => tasks.iter().any(is_of_two),
+        Activity::Format(_) => false,
+    };
+    let why = if !is_virtual {
+        "works on a tree of files, which is emulated in virtual time only"
+    } else if is_of_two {
+        "copies or moves files, which is not emulated"
+    } else {
+        return None;
+    };
+    let finding = Diagnostic::error("emulated-engine", format!("job `{}` {why}", job.name));
+    let finding = if is_virtual { finding } else { finding.help("add `--virtual`") };
+    Some(
+        finding
             .help("`plimsoll rehearse mount DESIGN FOLDER` has files: run the job on that folder"),
     )
 }
@@ -92,7 +118,8 @@ const NAMED_MAX: usize = 3;
 /// for all jobs.
 fn page_cache(plan: &Plan) -> Option<Diagnostic> {
     let is_buffered = |job: &&Job| {
-        let is_through = job.files.direct || job.files.sync != SyncMode::None;
+        let of_tree = job.tree.as_ref().is_some_and(|work| work.open.direct || work.open.dsync);
+        let is_through = of_tree || job.files.direct || job.files.sync != SyncMode::None;
         !is_through && !job.engine.kind.is_of_names()
     };
     let mut names: Vec<&str> =

@@ -82,6 +82,7 @@ pub(super) fn structure_of(spec: &TreeSpec) -> TreeSpec {
         width: spec.width,
         files: spec.files,
         bottom_only: spec.bottom_only,
+        bare_folders: spec.bare_folders,
         sizes: spec.sizes.clone(),
         file_mask: spec.file_mask.clone(),
         folder_mask: spec.folder_mask.clone(),
@@ -225,6 +226,7 @@ fn parse_names<'a>(words: impl Iterator<Item = &'a str>, structure: &mut TreeSpe
         match key {
             "file_mask" => structure.file_mask = decoded(value)?,
             "folder_mask" => structure.folder_mask = decoded(value)?,
+            "bare" => structure.bare_folders = value.parse().ok()?,
             "seed" => {
                 structure.seed = value.parse().ok()?;
                 is_there = true;
@@ -334,9 +336,13 @@ fn head(when: &str, anchor: &Path, structure: &TreeSpec) -> String {
     let file_mask = encoded(&structure.file_mask);
     let folder_mask = encoded(&structure.folder_mask);
     let anchor: String = anchor.to_string_lossy().chars().map(plain).collect();
+    let bare = match structure.bare_folders {
+        0 => String::new(),
+        n => format!(" bare={n}"),
+    };
     let mut text = format!(
         "when  {when} anchor={anchor} plimsoll file_mask={file_mask} folder_mask={folder_mask} \
-         seed={seed}\ndepth {depth}\nwidth {width}\nfiles {files}\ndist  {}",
+         seed={seed}{bare}\ndepth {depth}\nwidth {width}\nfiles {files}\ndist  {}",
         distribution(structure)
     );
     for size in listed_sizes(&structure.sizes) {

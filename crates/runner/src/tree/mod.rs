@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use engine::tree::{Anchored, TreeAccess};
 use engine::{Arena, Engine, EngineError};
-use pattern::tree::InUse;
+use pattern::tree::{InUse, Tree, TreeError};
 use plan::Job;
 use plan::op::OpKind;
 use plan::tree::{Activity, TreeSpec, TreeWork};
@@ -40,9 +40,12 @@ use crate::setup_error::SetupError;
 pub(crate) struct StepTrees {
     /// By path.
     anchors: BTreeMap<PathBuf, Anchor>,
-    /// By address of the job, which lives as long as the step.
-    jobs: HashMap<usize, Result<TreeSeat, SetupError>>,
+    /// By job and tree of it; see [`key`].
+    jobs: HashMap<(usize, u32), Result<TreeSeat, SetupError>>,
 }
+
+/// The states of trees on emulated volumes, by anchor: they last from step to step.
+pub(crate) type EmulatedTrees = HashMap<String, Arc<TreeState>>;
 
 /// What the workers of a job need to work on its trees.
 #[derive(Clone, Debug)]
@@ -59,13 +62,27 @@ impl StepTrees {
         let purposes = purposes(step);
         for worker in &step.workers {
             let Some(work) = &worker.job.tree else { continue };
-            let key = key(worker);
+            let key = key(worker, work);
             if !trees.jobs.contains_key(&key) {
-                let seat = trees.seat(work, &worker.job, &purposes, control);
+                let work = work.of_worker(worker.worker_idx);
+                let seat = trees.seat(&work, &worker.job, &purposes, control);
                 trees.jobs.insert(key, seat);
             }
         }
         trees.look_for_room();
+        trees
+    }
+
+    /// Prepares the trees of a step on emulated volumes: there is nothing of them but their states.
+    pub(crate) fn emulated(step: &BoundStep, states: &mut EmulatedTrees) -> Self {
+        let mut trees = StepTrees::default();
+        for worker in &step.workers {
+            let Some(work) = &worker.job.tree else { continue };
+            trees.jobs.entry(key(worker, work)).or_insert_with(|| {
+                let work = work.of_worker(worker.worker_idx);
+                emulated_seat(work, worker.job.workload.seed, states)
+            });
+        }
         trees
     }
 
@@ -168,7 +185,8 @@ impl StepTrees {
 
     /// Returns what a worker needs if its job is on a tree, or why it cannot start.
     pub(crate) fn seat_of(&self, worker: &BoundWorker) -> (Option<TreeSeat>, Option<SetupError>) {
-        match self.jobs.get(&key(worker)) {
+        let Some(work) = &worker.job.tree else { return (None, None) };
+        match self.jobs.get(&key(worker, work)) {
             Some(Ok(seat)) => (Some(seat.clone()), None),
             Some(Err(error)) => (None, Some(error.clone())),
             None => (None, None),
@@ -216,15 +234,38 @@ impl StepTrees {
     }
 }
 
-fn key(worker: &BoundWorker) -> usize {
-    Arc::as_ptr(&worker.job) as usize
+/// Returns what workers on the same tree for the same job have in common: the address of the job,
+/// which lives as long as the step, and where each worker has a tree of its own its number.
+fn key(worker: &BoundWorker, work: &TreeWork) -> (usize, u32) {
+    let tree_idx = if work.tree.own.is_some() { worker.worker_idx } else { 0 };
+    (Arc::as_ptr(&worker.job) as usize, tree_idx)
+}
+
+/// Returns the seat of a job on an emulated volume.
+fn emulated_seat(
+    work: TreeWork,
+    seed: u64,
+    states: &mut EmulatedTrees,
+) -> Result<TreeSeat, SetupError> {
+    let invalid = |error: TreeError| refused(libc::EINVAL, error.to_string());
+    let anchor = work.tree.anchor.clone();
+    let state = match states.get(&anchor) {
+        Some(state) => Arc::clone(state),
+        None => Arc::new(TreeState::new(Tree::new(&work.tree).map_err(invalid)?)),
+    };
+    states.insert(anchor.clone(), Arc::clone(&state));
+    let in_use = InUse::new(state.tree(), &work.tree).map_err(invalid)?;
+    let shared = TreeJob::new(work, (state, in_use), None, seed);
+    Ok(TreeSeat { shared: Arc::new(shared), anchor: PathBuf::from(anchor), second: None })
 }
 
 /// Returns what all jobs of a step together do in each anchor.
 fn purposes(step: &BoundStep) -> BTreeMap<String, Purpose> {
     let mut purposes: BTreeMap<String, Purpose> = BTreeMap::new();
-    for work in step.workers.iter().filter_map(|worker| worker.job.tree.as_ref()) {
-        let of_work = Purpose::of(work);
+    let work_of =
+        |worker: &BoundWorker| Some(worker.job.tree.as_ref()?.of_worker(worker.worker_idx));
+    for work in step.workers.iter().filter_map(work_of) {
+        let of_work = Purpose::of(&work);
         let entry = purposes.entry(work.tree.anchor.clone()).or_default();
         *entry = entry.and(of_work);
         if let Some(target) = &work.target {

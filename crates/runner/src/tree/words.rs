@@ -102,7 +102,7 @@ fn unlucky_text(work: &TreeWork, stuck: Stuck) -> String {
     };
     let remedy = match stuck.filter {
         SelectFilter::Empty | SelectFilter::NotFull => remedy(stuck),
-        SelectFilter::Any | SelectFilter::Full => {
+        SelectFilter::Any | SelectFilter::Present | SelectFilter::Full => {
             "use fewer threads or another fileselect, or let other operations keep up"
         }
     };
@@ -117,6 +117,7 @@ fn lacks(stuck: Stuck) -> &'static str {
     match (stuck.operation, stuck.filter) {
         (_, SelectFilter::Empty) => "file that is empty (fileselect=empty)",
         (_, SelectFilter::NotFull) => "file that is not full (fileselect=notfull)",
+        (_, SelectFilter::Present) => "file that is there",
         (_, SelectFilter::Full) => "file that is written in full (fileselect=full)",
         (OpKind::Read | OpKind::Copy | OpKind::Move, _) => "file that is written in full",
         (OpKind::Write, _) => "file to write",
@@ -137,7 +138,9 @@ fn remedy(stuck: Stuck) -> &'static str {
         SelectFilter::Empty | SelectFilter::NotFull => {
             "let files be created first (operation create), or leave the fileselect out"
         }
-        SelectFilter::Any | SelectFilter::Full => "let a format make the tree first",
+        SelectFilter::Any | SelectFilter::Present | SelectFilter::Full => {
+            "let a format make the tree first"
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One worker in virtual time: the driver of `thread.rs` without a thread.
 
 use engine::Usage;
-use engine::volume::{Tally, UsageMark, VolumeRange, route};
+use engine::volume::{Tally, TreeRange, UsageMark, VolumeRange, route, route_in_tree};
 use plan::files::SyncMode;
 use plan::op::{Completion, Op};
 use volume::{Done, System};
@@ -30,6 +30,8 @@ pub(super) struct Lane {
     n_submitted: usize,
     flights: Box<[Flight]>,
     places: Vec<VolumeRange>,
+    /// Of a worker on a tree: where that lies.
+    tree: Option<TreeRange>,
     /// Says where the next operation will be: there is a cache that looks it up.
     announces: bool,
     /// Writes bypass caches.
@@ -83,8 +85,10 @@ impl Lane {
             n_submitted: 0,
             flights: vec![Flight::default(); depth].into_boxed_slice(),
             places,
-            announces: !world.system.cache_memory()[0].is_empty(),
-            through: job.files.sync != SyncMode::None,
+            announces: job.tree.is_none() && !world.system.cache_memory()[0].is_empty(),
+            tree: world.placement.tree_of(bound),
+            through: job.files.sync != SyncMode::None
+                || job.tree.as_ref().is_some_and(|work| work.open.dsync),
             one_by_one: job.issues_one_at_a_time().then_some(0),
             started_ns: None,
             tally: Tally::new(world.caps.n_caps()),
@@ -210,7 +214,11 @@ impl Lane {
     #[inline]
     fn hand_over(&mut self, op: &Op, now_ns: u64, system: &mut System) -> bool {
         let id = u64::from(self.worker_idx) << 32 | u64::from(op.slot);
-        match route(op, &self.places, self.through, id) {
+        let routed = match &self.tree {
+            Some(tree) => route_in_tree(op, tree, self.through, id),
+            None => route(op, &self.places, self.through, id),
+        };
+        match routed {
             Ok(io) => {
                 let result = op.len.min(i32::MAX as u32) as i32;
                 self.flights[op.slot as usize] = Flight { submit_ns: now_ns, result };

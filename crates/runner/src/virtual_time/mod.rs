@@ -10,12 +10,18 @@ mod lane;
 mod wakeups;
 mod world;
 
+use std::sync::Arc;
+
+use worker::Worker;
+
 use crate::bind::BoundStep;
 use crate::context::{StepContext, StepOutcome};
 use crate::event::RunEvent;
 use crate::logs::LogSetup;
 use crate::running::{Running, flow_groups};
 use crate::seat::{Seat, SeatState};
+use crate::setup_error::SetupError;
+use crate::tree::{StepTrees, TreeSeat};
 use crate::verify_notes;
 
 use driver::Driver;
@@ -33,6 +39,7 @@ pub(crate) fn run_step(
     let depth_max = step.workers.iter().map(|bound| bound.job.load.queue_depth).max();
     let mut logs = LogSetup::new(context.clock, context.zero_unix_ms, context.log_dir(), n_workers)
         .with_room(depth_max.unwrap_or(1) as usize);
+    let trees = StepTrees::emulated(step, &mut world.trees);
     let mut flows = flow_groups(step);
     let mut seats = Vec::with_capacity(n_workers);
     let mut lanes = Vec::with_capacity(n_workers);
@@ -42,10 +49,12 @@ pub(crate) fn run_step(
             seat.count_by_series();
         }
         let number = context.n_workers_before + idx as u32;
+        (seat.tree, seat.setup_error) = trees.seat_of(bound);
         let mut lane = None;
-        if !bound.job.files.create_only {
-            match seat.build(context, number, flows.remove(&idx), &mut logs) {
-                Ok((worker, _)) => {
+        if !bound.job.files.create_only && seat.setup_error.is_none() {
+            let worker = seat.build(context, number, flows.remove(&idx), &mut logs);
+            match worker.and_then(|(worker, _)| on_tree(worker, seat.tree.as_ref())) {
+                Ok(worker) => {
                     let places = world.placement.of(bound);
                     lane = Some(Lane::new(idx, bound, worker, places, world));
                     seat.state = SeatState::Waiting;
@@ -62,4 +71,14 @@ pub(crate) fn run_step(
     running.notes = verify_notes::of_step(step);
     Driver::new(world, lanes).run(&mut running, &mut logs.inline(), on_event);
     running.into_outcome(world.now_ns)
+}
+
+/// Gives a worker its part of its job's tree, if there is one.
+fn on_tree(mut worker: Worker, tree: Option<&TreeSeat>) -> Result<Worker, SetupError> {
+    if let Some(tree) = tree {
+        worker
+            .join_tree(Arc::clone(&tree.shared))
+            .map_err(|error| SetupError { errno: libc::EINVAL, message: error.to_string() })?;
+    }
+    Ok(worker)
 }

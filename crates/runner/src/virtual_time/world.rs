@@ -8,6 +8,7 @@ use volume::System;
 
 use crate::bind::BoundPlan;
 use crate::emulation::{self, CapTable, DesignChange, Emulation, Placement, start_system};
+use crate::tree::EmulatedTrees;
 
 /// When the first step starts. Not 0, which stands for "not yet" in what workers count.
 const START_NS: u64 = 1;
@@ -22,6 +23,8 @@ pub(crate) struct World {
     pub(super) placement: Placement,
     /// Designs that take over later, the next one last.
     pub(super) changes: Vec<DesignChange>,
+    /// What is there of trees of files.
+    pub(super) trees: EmulatedTrees,
     /// Virtual time since the start of the run.
     pub(crate) now_ns: u64,
 }
@@ -34,7 +37,8 @@ impl World {
         let caps = CapTable::new(&system, &emulation.design);
         let mut changes = emulation.changes.clone();
         changes.sort_by_key(|change| std::cmp::Reverse(change.at_ns));
-        World { system, caps, placement, changes, now_ns: START_NS }
+        let trees = EmulatedTrees::new();
+        World { system, caps, placement, changes, trees, now_ns: START_NS }
     }
 
     /// Returns when the next design takes over; `u64::MAX` if none will.

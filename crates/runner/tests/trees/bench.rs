@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use plan::op::OpKind;
-use plan::tree::{Activity, FileIo, FileSizes, Format, TreeOpen, TreeSpec, TreeTask, TreeWork};
+use plan::tree::{
+    Activity, FileIo, FileSizes, Format, Mixing, TreeOpen, TreeSpec, TreeTask, TreeWork,
+};
 use plan::workload::{Access, BlockSize};
 use plan::{Job, PerDir, Plan, Step};
 use record::{JobRecord, Record};
@@ -56,6 +58,7 @@ impl Bench {
             target: None,
             open: TreeOpen::default(),
             activity,
+            mixing: Mixing::default(),
         });
         job
     }

@@ -14,3 +14,4 @@ mod harm;
 mod million;
 mod operations;
 mod shares;
+mod units;

@@ -16,4 +16,5 @@ mod real_time;
 mod refusals;
 mod semantics;
 mod steps;
+mod units;
 mod validity;

@@ -62,7 +62,9 @@ impl Server {
             return reply(Err(Errno::ROFS));
         };
         let extents = match kind {
-            IoKind::Flush => vec![crate::extent::Extent { address: 0, len_bytes: 0 }],
+            IoKind::Flush | IoKind::Call => {
+                vec![crate::extent::Extent { address: 0, len_bytes: 0 }]
+            }
             IoKind::Read | IoKind::Write | IoKind::WriteThrough | IoKind::Trim => {
                 store.extents(target.node.ino, offset, len)
             }

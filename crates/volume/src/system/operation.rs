@@ -37,7 +37,7 @@ impl Operation {
             held_by: CapId::NONE,
             held_ns: 0,
             stations: Stations::default(),
-            is_write: !matches!(io.kind, IoKind::Read | IoKind::Flush),
+            is_write: !matches!(io.kind, IoKind::Read | IoKind::Flush | IoKind::Call),
             number: 0,
             since_ns: 0,
             older: NIL,

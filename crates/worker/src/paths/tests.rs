@@ -11,7 +11,9 @@ use plan::engine::NameOp;
 use plan::job::Part;
 use plan::load::{Flow, LatencyTarget, Rate};
 use plan::op::{Completion, Op, OpKind};
-use plan::tree::{Activity, FileIo, FileSizes, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork};
+use plan::tree::{
+    Activity, FileIo, FileSizes, Mixing, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
+};
 use plan::workload::{Access, BlockSize};
 use plan::{Direction, EngineKind, Job, PerDir};
 
@@ -58,7 +60,8 @@ fn on_tree(case: &mut Case, tasks: Vec<TreeTask>) {
     case.job.load.queue_depth = 1;
     let activity = Activity::Operations(tasks);
     let (tree, open) = (tree_spec(), TreeOpen::default());
-    case.job.tree = Some(TreeWork { tree, target: None, open, activity });
+    case.job.tree =
+        Some(TreeWork { tree, target: None, open, activity, mixing: Mixing::default() });
 }
 
 fn tree_spec() -> TreeSpec {

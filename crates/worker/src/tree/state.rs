@@ -364,6 +364,7 @@ impl TreeState {
         let has_missing = makes_files && n_files < u64::from(self.tree.n_files());
         let may_pass = match filter {
             SelectFilter::Any => true,
+            SelectFilter::Present => n_files > 0,
             SelectFilter::Full => n_full > 0,
             SelectFilter::Empty => n_files > 0 || has_missing,
             SelectFilter::NotFull => n_files > n_full || has_missing,

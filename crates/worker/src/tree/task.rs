@@ -23,6 +23,8 @@ pub(super) struct Task {
     idx: u16,
     spec: TreeTask,
     selector: Selector,
+    /// The folder of position 0.
+    first_folder: u32,
     sizes: Sizes,
     reads: Chance,
     rng: Rng,
@@ -36,7 +38,7 @@ pub(super) struct Task {
 }
 
 /// A file or folder that is held.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct HeldEntry {
     entry: u32,
     is_shared: bool,
@@ -84,13 +86,18 @@ impl Task {
     ) -> Result<Self, PatternError> {
         let is_folder = spec.operation.is_on_folder();
         let state = &job.state;
-        let n = if is_folder { state.tree().n_folders() } else { job.in_use.len() };
+        let n_folders = state.tree().n_folders();
+        // Where there are folders without files, those are removed and made.
+        let n_bare = job.work.tree.bare_folders.min(n_folders);
+        let first_folder = if n_bare > 0 { n_folders - n_bare } else { 0 };
+        let n = if is_folder { n_folders - first_folder } else { job.in_use.len() };
         let job_seed = derive(job.seed, Stream::Part, u64::from(idx));
         let worker_seed = derive(worker_seed, Stream::Part, u64::from(idx));
         let select = spec.select;
         let reads = if spec.operation == OpKind::Write { 0.0 } else { 100.0 };
         Ok(Task {
             idx,
+            first_folder,
             selector: Selector::new(select.order, select.once, n, job_seed, worker_seed),
             sizes: Sizes::new(&spec.block_size, false, worker_seed, 0)?,
             reads: Chance::from_pct(spec.read_pct.unwrap_or(reads)),
@@ -180,6 +187,8 @@ impl Task {
     /// Returns what is done first with what is held.
     fn first_kind(&self, flags: FileFlags) -> OpKind {
         match self.spec.operation {
+            // Of a folder: it is there.
+            OpKind::Mkdir if flags.exists => OpKind::Rmdir,
             OpKind::Write if !flags.exists => OpKind::Create,
             OpKind::Write if self.removes_first(flags) => OpKind::Delete,
             kind if TaskTraits::of(kind).opens => OpKind::Open,
@@ -275,7 +284,11 @@ impl Task {
                 state.set_file(held.entry, held.flags);
             }
             OpKind::Mkdir => state.set_folder(held.entry, true),
-            OpKind::Rmdir => state.set_folder(held.entry, false),
+            OpKind::Rmdir => {
+                state.set_folder(held.entry, false);
+                let is_made_anew = self.spec.operation == OpKind::Mkdir;
+                next = is_made_anew.then_some(Stage::Do(OpKind::Mkdir));
+            }
             OpKind::Open => {
                 job.state.set_opened(held.entry);
                 next = Some(if self.spec.moves_bytes() {
@@ -294,7 +307,8 @@ impl Task {
             | OpKind::Stat
             | OpKind::Close
             | OpKind::Access
-            | OpKind::Setattr => {}
+            | OpKind::Setattr
+            | OpKind::Chmod => {}
         }
         self.held = Some(held);
         match next {
@@ -368,6 +382,8 @@ impl Task {
         let Some(held) = self.held.take() else { return };
         let state = &job.state;
         match self.works_on() {
+            // One that is made anew was held as a folder that is there.
+            WorksOn::MissingFolder if held.flags.exists => state.release_folder(held.entry),
             WorksOn::MissingFolder => state.release_missing_folder(held.entry),
             WorksOn::EmptyFolder => state.release_folder(held.entry),
             WorksOn::MissingFile | WorksOn::File | WorksOn::FullFile | WorksOn::WrittenFile => {
@@ -409,7 +425,10 @@ impl Task {
     fn without_luck(&mut self, job: &TreeJob) -> Picked {
         let works_on = self.works_on();
         let makes_files = works_on == WorksOn::WrittenFile && self.is_sequential();
-        let has_work = job.state.has_work(works_on, self.spec.select.filter, makes_files);
+        // Any folder may be empty, and made anew.
+        let recycles = self.spec.recycles && job.state.there().n_folders > 0;
+        let has_work =
+            recycles || job.state.has_work(works_on, self.spec.select.filter, makes_files);
         if !has_work && !job.state.is_awaited(works_on.suppliers()) {
             return if job.has_begun(self.idx) { Picked::Over } else { self.stuck(job, 0) };
         }
@@ -457,7 +476,7 @@ impl Task {
         let state = &job.state;
         let no_file = FileFlags::of_size(None, 0);
         let of_folder = HeldEntry {
-            entry: position,
+            entry: self.first_folder + position,
             is_shared: false,
             flags: no_file,
             is_pinned: false,
@@ -465,9 +484,17 @@ impl Task {
         };
         match self.works_on() {
             WorksOn::MissingFolder => {
-                return state.hold_missing_folder(position).map(|()| of_folder);
+                let held = state.hold_missing_folder(of_folder.entry).map(|()| of_folder);
+                if !self.spec.recycles || held != Err(Refused::Unfit) {
+                    return held;
+                }
+                let flags = FileFlags { exists: true, ..no_file };
+                let of_folder = HeldEntry { flags, ..of_folder };
+                return state.hold_empty_folder(of_folder.entry).map(|()| of_folder);
             }
-            WorksOn::EmptyFolder => return state.hold_empty_folder(position).map(|()| of_folder),
+            WorksOn::EmptyFolder => {
+                return state.hold_empty_folder(of_folder.entry).map(|()| of_folder);
+            }
             WorksOn::MissingFile | WorksOn::File | WorksOn::FullFile | WorksOn::WrittenFile => {}
         }
         let entry = job.in_use.file(position);
@@ -510,6 +537,7 @@ impl Task {
         of_operation
             && match self.spec.select.filter {
                 SelectFilter::Any => true,
+                SelectFilter::Present => exists,
                 // One that is missing is both, as in Vdbench; whether it may be missing is the
                 // operation's word.
                 SelectFilter::Empty => !has_data,

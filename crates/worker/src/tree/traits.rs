@@ -65,7 +65,9 @@ impl TaskTraits {
             OpKind::Move => Self::new(FullFile, &[DeletesFiles], false),
             OpKind::Delete => Self::new(File, &[DeletesFiles], false),
             OpKind::Open | OpKind::Close => Self::opened(File, &[]),
-            OpKind::Stat | OpKind::Access | OpKind::Setattr => Self::new(File, &[], true),
+            OpKind::Stat | OpKind::Access | OpKind::Setattr | OpKind::Chmod => {
+                Self::new(File, &[], true)
+            }
             // No task does these.
             OpKind::Trim | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => {
                 Self::new(File, &[], false)
@@ -77,6 +79,9 @@ impl TaskTraits {
     pub(super) fn effects(task: &TreeTask) -> &'static [Effect] {
         use Effect::{CreatesFiles, DeletesFiles, FillsFiles};
         let traits = TaskTraits::of(task.operation);
+        if task.recycles {
+            return &[Effect::MakesFolders, Effect::RemovesFolders];
+        }
         if traits.works_on != WorksOn::WrittenFile {
             return traits.effects;
         }
@@ -86,7 +91,7 @@ impl TaskTraits {
         let is_made = match task.select.filter {
             SelectFilter::Any => true,
             SelectFilter::Empty | SelectFilter::NotFull => is_sequential,
-            SelectFilter::Full => false,
+            SelectFilter::Present | SelectFilter::Full => false,
         };
         match (is_made, deletes) {
             (false, _) => &[FillsFiles],

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use pattern::PatternError;
 use pattern::rng::{Rng, Stream};
-use plan::tree::Activity;
+use pattern::{Deck, PatternError};
+use plan::tree::{Activity, Mixing};
 
 use super::shared::FormatWorker;
 use super::shared::TreeJob;
@@ -44,6 +44,10 @@ enum TreeAssignment {
         /// Tasks that have nothing left to do.
         has_left: Vec<bool>,
         rng: Rng,
+        /// Deals the tasks, where they are not drawn.
+        deck: Option<Deck>,
+        /// What the task was asked for has been handed over.
+        was_asked: bool,
     },
 }
 
@@ -75,7 +79,13 @@ impl TreeWorker {
                 if tasks.is_empty() {
                     return Err(PatternError::NoFiles);
                 }
+                let deck = match job.work.mixing {
+                    Mixing::Dealt => Deck::new(tasks.iter().map(Task::weight)),
+                    Mixing::Drawn => None,
+                };
                 TreeAssignment::Tasks {
+                    deck,
+                    was_asked: false,
                     has_left: vec![false; tasks.len()],
                     tasks,
                     now_idx: usize::MAX,
@@ -234,8 +244,9 @@ impl TreeWorker {
     pub(crate) fn next(&mut self) -> Next {
         let next = match &mut self.work {
             TreeAssignment::Format(format) => format.next(&self.job),
-            TreeAssignment::Tasks { tasks, now_idx, has_left, rng } => {
-                next_of(&self.job, tasks, now_idx, has_left, rng)
+            TreeAssignment::Tasks { tasks, now_idx, has_left, rng, deck, was_asked } => {
+                let choice = Choice { now_idx, has_left, rng, deck, was_asked };
+                choice.next(&self.job, tasks)
             }
         };
         let Next::Op(op) = next else {
@@ -279,34 +290,65 @@ impl TreeWorker {
     }
 }
 
-/// Returns the next operation of several tasks. A task goes on until what is asked for is done;
-/// then the next one is drawn by weight among those that have something left.
-fn next_of(
-    job: &TreeJob,
-    tasks: &mut [Task],
-    now_idx: &mut usize,
-    has_left: &mut [bool],
-    rng: &mut Rng,
-) -> Next {
-    for _ in 0..=tasks.len() {
-        if *now_idx >= tasks.len() {
-            let Some(drawn) = draw(tasks, has_left, rng) else { return Next::Done };
-            *now_idx = drawn;
+/// Which of several tasks is worked on.
+struct Choice<'a> {
+    now_idx: &'a mut usize,
+    has_left: &'a mut [bool],
+    rng: &'a mut Rng,
+    deck: &'a mut Option<Deck>,
+    was_asked: &'a mut bool,
+}
+
+impl Choice<'_> {
+    /// Returns the next operation. A task goes on until what is asked for is done; then the next
+    /// one is chosen among those that have something left. One that was dealt ends what it began
+    /// first, as closing its file; one that was drawn does when it is drawn again, as in Vdbench.
+    fn next(mut self, job: &TreeJob, tasks: &mut [Task]) -> Next {
+        for _ in 0..=tasks.len() {
+            let is_ending = tasks.get(*self.now_idx).is_some_and(Task::is_ending);
+            if *self.was_asked && !is_ending {
+                *self.was_asked = false;
+                *self.now_idx = usize::MAX;
+            }
+            if *self.now_idx >= tasks.len() {
+                let Some(chosen) = self.choose(tasks) else { return Next::Done };
+                *self.now_idx = chosen;
+            }
+            let next = tasks[*self.now_idx].next(job);
+            let was_asked = matches!(&next, Next::Op(op) if op.is_asked) && tasks.len() > 1;
+            let is_done = matches!(next, Next::Done);
+            // What it needs others of the same hand make or remove: they come first.
+            let is_later = matches!(next, Next::Later);
+            if is_later && self.deck.as_mut().is_some_and(Deck::postpone) {
+                *self.now_idx = usize::MAX;
+                continue;
+            }
+            if is_done {
+                self.has_left[*self.now_idx] = true;
+            }
+            *self.was_asked |= was_asked && self.deck.is_some();
+            if is_done || (was_asked && self.deck.is_none()) {
+                *self.now_idx = usize::MAX;
+            }
+            if !is_done {
+                return next;
+            }
         }
-        let next = tasks[*now_idx].next(job);
-        let was_asked = matches!(&next, Next::Op(op) if op.is_asked);
-        let is_done = matches!(next, Next::Done);
-        if is_done {
-            has_left[*now_idx] = true;
-        }
-        if is_done || (was_asked && tasks.len() > 1) {
-            *now_idx = usize::MAX;
-        }
-        if !is_done {
-            return next;
+        Next::Later
+    }
+
+    fn choose(&mut self, tasks: &[Task]) -> Option<usize> {
+        match self.deck {
+            Some(deck) => deal(deck, self.has_left, self.rng),
+            None => draw(tasks, self.has_left, self.rng),
         }
     }
-    Next::Later
+}
+
+/// Deals a task that has something left.
+fn deal(deck: &mut Deck, has_left: &[bool], rng: &mut Rng) -> Option<usize> {
+    // Two decks have each task at least once.
+    (0..2 * deck.n_cards()).map(|_| deck.deal(rng)).find(|task| !has_left[*task])
 }
 
 /// Draws a task in proportion to the weights.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use plan::files::SyncMode;
+use plan::op::OpKind;
 use plan::tree::{
-    Activity, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, StopAfter, TreeOpen,
-    TreeSpec, TreeTask, TreeWork,
+    Activity, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, Mixing, SelectFilter,
+    StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::{Job, job_fields};
 
@@ -81,7 +82,17 @@ impl Writer {
             select,
             block_size,
             stop_after,
+            recycles,
         } = task;
+        if *recycles {
+            self.to.lose("folders that are removed to be made again");
+        }
+        if *operation == OpKind::Chmod {
+            self.to.lose("an operation that changes permissions");
+        }
+        if select.filter == SelectFilter::Present {
+            self.to.lose("files that are written only where they are there");
+        }
         let is_sequential = matches!(io, FileIo::Sequential { .. });
         match *read_pct {
             Some(pct) if is_sequential => {
@@ -208,14 +219,18 @@ impl Writer {
             width,
             files,
             bottom_only,
+            bare_folders,
             sizes,
             file_mask,
             folder_mask,
+            used_files,
             total_bytes,
             working_set_bytes,
             share,
             seed,
+            own,
         } = &work.tree;
+        self.composite(own.is_some(), *bare_folders > 0 || *used_files > 0, work.mixing);
         let sizes = match sizes {
             FileSizes::Fixed(bytes) => bytes.to_string(),
             FileSizes::Average(bytes) => format!("({bytes},0)"),
@@ -261,6 +276,20 @@ impl Writer {
             let _ = writeln!(self.targets, "fsd={name},{line}");
         }
         name
+    }
+
+    /// Lists what structures of composite workloads have that Vdbench has not.
+    fn composite(&mut self, is_own: bool, leaves_out: bool, mixing: Mixing) {
+        if is_own {
+            self.to.lose("a structure of each worker's own");
+        }
+        if leaves_out {
+            self.to.lose("folders without files, and files that are not made");
+        }
+        match mixing {
+            Mixing::Drawn => {}
+            Mixing::Dealt => self.to.lose("shares of operations that are exact at any time"),
+        }
     }
 
     /// Says how files and folders of a tree are named.

@@ -95,8 +95,12 @@ pub(super) fn select_words(select: &Select) -> String {
     if once {
         words.push(word(SelectWord::Once));
     }
-    if filter != SelectFilter::Any {
-        words.push(word(SelectWord::Filter(filter)));
+    match filter {
+        // The writer lists it as lost.
+        SelectFilter::Any | SelectFilter::Present => {}
+        SelectFilter::Empty | SelectFilter::Full | SelectFilter::NotFull => {
+            words.push(word(SelectWord::Filter(filter)));
+        }
     }
     let text = words.join(",");
     if text.contains(',') { format!("({text})") } else { text }

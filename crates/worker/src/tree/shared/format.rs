@@ -392,6 +392,7 @@ impl FormatWorker {
             | OpKind::Close
             | OpKind::Access
             | OpKind::Setattr
+            | OpKind::Chmod
             | OpKind::Copy
             | OpKind::Move => {}
         }
@@ -409,7 +410,7 @@ impl FormatWorker {
 #[cfg(test)]
 mod tests {
     use pattern::tree::Tree;
-    use plan::tree::{TreeOpen, TreeSpec, TreeWork};
+    use plan::tree::{Mixing, TreeOpen, TreeSpec, TreeWork};
 
     use super::*;
 
@@ -426,7 +427,9 @@ mod tests {
         }
         let in_use = InUse::new(state.tree(), &spec).unwrap();
         let activity = Activity::Format(format);
-        let work = TreeWork { tree: spec, target: None, open: TreeOpen::default(), activity };
+        let open = TreeOpen::default();
+        let mixing = Mixing::default();
+        let work = TreeWork { tree: spec, target: None, open, activity, mixing };
         let job = TreeJob::new(work, (Arc::new(state), in_use), None, 1);
         (job, std::array::from_fn(|_| FormatWorker::new(format)))
     }

@@ -1,0 +1,224 @@
+//! `[unit.component.mix]`: operations with their shares in percent.
+
+use std::ops::Range;
+
+use plan::Diagnostic;
+use plan::keys::{Findings, Keys};
+use plan::op::OpKind;
+use plan::tree::{FileIo, Select, SelectFilter, StopAfter, TreeTask};
+use plan::workload::BlockSize;
+
+use super::tree_read::{order, transfer_sizes};
+
+/// How an operation of a mix works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// On a name, or a file as a whole, without bytes.
+    Name,
+    /// A file from start to end in one transfer, opened and closed for it.
+    Whole,
+    /// One transfer at a random place of a file, opened and closed for it.
+    Random,
+    /// The next transfer of a file that is gone through from start to end.
+    Next,
+}
+
+/// The operations: their names as published mixes have them, what is done, and how.
+const OPERATIONS: [(&str, OpKind, Manner); 14] = [
+    ("read", OpKind::Read, Manner::Next),
+    ("write", OpKind::Write, Manner::Next),
+    ("random_read", OpKind::Read, Manner::Random),
+    ("random_write", OpKind::Write, Manner::Random),
+    ("read_file", OpKind::Read, Manner::Whole),
+    ("write_file", OpKind::Write, Manner::Whole),
+    ("create", OpKind::Create, Manner::Name),
+    // Two in published mixes; how they differ is not public.
+    ("unlink", OpKind::Delete, Manner::Name),
+    ("unlink2", OpKind::Delete, Manner::Name),
+    ("mkdir", OpKind::Mkdir, Manner::Name),
+    ("rmdir", OpKind::Rmdir, Manner::Name),
+    ("stat", OpKind::Stat, Manner::Name),
+    ("access", OpKind::Access, Manner::Name),
+    ("chmod", OpKind::Chmod, Manner::Name),
+];
+
+/// What a component does.
+#[derive(Default)]
+pub(super) struct Mix {
+    pub(super) tasks: Vec<TreeTask>,
+    /// Files come and go.
+    pub(super) makes_files: bool,
+    /// Folders come and go.
+    pub(super) makes_folders: bool,
+    /// Where an operation on whole files stands.
+    pub(super) whole_at: Option<Range<usize>>,
+}
+
+/// Sizes of transfers and the order of files, for all operations of a component.
+struct Common {
+    read_sizes: Option<BlockSize>,
+    write_sizes: Option<BlockSize>,
+    select: Select,
+}
+
+/// Reads the mix of a component, and what its operations have in common.
+pub(super) fn read(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Mix {
+    let at = keys.at.clone();
+    let common = Common {
+        read_sizes: transfer_sizes(keys, "read_sizes", findings),
+        write_sizes: transfer_sizes(keys, "write_sizes", findings),
+        select: Select {
+            order: order(keys, findings).unwrap_or(Select::default().order),
+            ..Select::default()
+        },
+    };
+    let has = [keys.get("read_sizes").is_some(), keys.get("write_sizes").is_some()];
+    let Some(table) = keys.table("mix", findings) else {
+        if keys.get("mix").is_none() {
+            let text = "a component needs [unit.component.mix], operations with their percent";
+            findings.error("missing-key", &at, text);
+        }
+        return Mix::default();
+    };
+    let mut mix = Mix::default();
+    let mut sum_pct = 0.0;
+    for ((name, name_at), share) in table.rest() {
+        let found = OPERATIONS.iter().find(|(known, ..)| *known == name);
+        let pct = share_pct(name, share, findings);
+        sum_pct += pct.unwrap_or(0.0);
+        let Some((_, operation, manner)) = found else {
+            findings.add(unknown(name), &name_at);
+            continue;
+        };
+        let Some(pct) = pct.filter(|pct| *pct > 0.0) else { continue };
+        if *manner == Manner::Whole {
+            mix.whole_at.get_or_insert(name_at.clone());
+        }
+        let sizes = match (operation, manner) {
+            (_, Manner::Name | Manner::Whole) => None,
+            (OpKind::Read, _) => Some(("read_sizes", &common.read_sizes, has[0])),
+            (_, Manner::Random | Manner::Next) => {
+                Some(("write_sizes", &common.write_sizes, has[1]))
+            }
+        };
+        if let Some((key, None, false)) = sizes {
+            let text = format!("`{name}` needs `{key}` of its component, such as \"4KiB\"");
+            findings.error("missing-key", &name_at, text);
+        }
+        let block_size = sizes.and_then(|(_, sizes, _)| sizes.clone());
+        mix.tasks.push(task(name, pct, (*operation, *manner), block_size, common.select));
+    }
+    if (sum_pct - 100.0).abs() > 0.001 {
+        let text = format!("the shares of the mix add up to {sum_pct} percent, expected 100");
+        findings.error("out-of-range", &table.at, text);
+    }
+    mix.check_balance(&table.at, findings);
+    mix
+}
+
+/// Reads the share of an operation: percent with at most two decimals.
+fn share_pct(
+    name: &str,
+    share: &toml::Spanned<toml::de::DeValue<'_>>,
+    findings: &mut Findings<'_>,
+) -> Option<f64> {
+    use toml::de::DeValue;
+    let digits = match share.get_ref() {
+        DeValue::Float(digits) => digits.as_str(),
+        DeValue::Integer(digits) => digits.as_str(),
+        _ => "",
+    };
+    let pct = digits.parse::<f64>().ok().filter(|pct| {
+        let is_fine = (pct * 100.0 - (pct * 100.0).round()).abs() < 1e-6;
+        (0.0..=100.0).contains(pct) && is_fine
+    });
+    if pct.is_none() {
+        let text = format!("`{name}` is a share from 0 to 100 percent, with at most two decimals");
+        findings.error("out-of-range", &share.span(), text);
+    }
+    pct
+}
+
+fn unknown(name: &str) -> Diagnostic {
+    let known: Vec<&str> = OPERATIONS.iter().map(|(known, ..)| *known).collect();
+    let finding = Diagnostic::error("unknown-operation", format!("unknown operation `{name}`"));
+    match units::nearest(name, known.iter().copied()).first() {
+        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None => finding.help(format!("known here: {}", known.join(", "))),
+    }
+}
+
+fn task(
+    name: &str,
+    weight: f64,
+    (operation, manner): (OpKind, Manner),
+    block_size: Option<BlockSize>,
+    select: Select,
+) -> TreeTask {
+    let sequential = FileIo::Sequential { nonzero: false, delete: false };
+    let usual = TreeTask::default();
+    let (io, stop_after) = match manner {
+        Manner::Name => (usual.io, None),
+        Manner::Whole | Manner::Next => (sequential, None),
+        Manner::Random => (FileIo::Random { shared: false }, Some(StopAfter::Ios(1))),
+    };
+    let filter = match (operation, manner) {
+        // A file that was created is written in full, and never made: so the number of files stays.
+        (OpKind::Write, _) => SelectFilter::Present,
+        _ => SelectFilter::Any,
+    };
+    TreeTask {
+        name: name.to_owned(),
+        weight,
+        operation,
+        read_pct: None,
+        io,
+        select: Select { filter, ..select },
+        block_size: block_size.unwrap_or(usual.block_size),
+        stop_after,
+        recycles: operation == OpKind::Mkdir,
+    }
+}
+
+/// Returns whether a task of a mix moves files in one transfer.
+pub(super) fn moves_whole_files(task: &TreeTask) -> bool {
+    OPERATIONS.iter().any(|(name, _, manner)| *name == task.name && *manner == Manner::Whole)
+}
+
+/// Gives operations on whole files a transfer as large as the largest file.
+pub(super) fn with_whole_files(task: TreeTask, largest: u64) -> TreeTask {
+    if !moves_whole_files(&task) {
+        return task;
+    }
+    let bytes = u32::try_from(largest).unwrap_or(u32::MAX).max(1);
+    TreeTask { block_size: BlockSize::Fixed(bytes), ..task }
+}
+
+impl Mix {
+    /// Checks that files and folders neither run out nor pile up.
+    fn check_balance(&mut self, at: &Range<usize>, findings: &mut Findings<'_>) {
+        let pct = |kind| {
+            let of_kind = self.tasks.iter().filter(|task| task.operation == kind);
+            // A sum of nothing would be a negative zero.
+            of_kind.fold(0.0, |sum, task| sum + task.weight)
+        };
+        let (created, removed) = (pct(OpKind::Create), pct(OpKind::Delete));
+        let (made, gone) = (pct(OpKind::Mkdir), pct(OpKind::Rmdir));
+        self.makes_files = created > 0.0 || removed > 0.0;
+        self.makes_folders = made > 0.0 || gone > 0.0;
+        if (created - removed).abs() > 0.001 {
+            let text = format!(
+                "`create` is {created} percent, `unlink` and `unlink2` are {removed}: they must be \
+                 equal, or the files run out or pile up"
+            );
+            findings.error("out-of-balance", at, text);
+        }
+        // Where more are made than removed, those that are there are removed and made anew.
+        if gone > made + 0.001 {
+            let text = format!(
+                "`rmdir` is {gone} percent, `mkdir` {made}: folders would run out; lower `rmdir`"
+            );
+            findings.error("out-of-balance", at, text);
+        }
+    }
+}

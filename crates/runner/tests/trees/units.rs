@@ -1,0 +1,124 @@
+//! Composite workloads on disk: a tree for each process, and shares that hold.
+
+use dialects::LowerOptions;
+use dialects::NO_HOST;
+use dialects::native::parse_text;
+use plan::Plan;
+use record::{JobRecord, Record};
+use runner::{Control, RunOptions};
+
+use crate::bench::on_disk;
+
+/// Two processes of one component and one of another.
+fn plan(anchor: &str, load: u32) -> Plan {
+    let text = format!(
+        "schema = \"plimsoll.plan/1\"\n\
+         [unit]\n\
+         name = \"set\"\n\
+         anchor = \"{anchor}\"\n\
+         load = {load}\n\
+         runtime = \"60s\"\n\
+         [[unit.component]]\n\
+         name = \"front\"\n\
+         instances = 2\n\
+         read_sizes = \"512B/1 4KiB/3\"\n\
+         write_sizes = \"4KiB\"\n\
+         n_ios_max = 2000\n\
+         [unit.component.mix]\n\
+         stat = 39\n\
+         access = 15\n\
+         random_write = 15\n\
+         write_file = 10\n\
+         random_read = 8\n\
+         read_file = 7\n\
+         create = 2\n\
+         chmod = 1\n\
+         mkdir = 1\n\
+         unlink = 1\n\
+         unlink2 = 1\n\
+         [unit.component.files]\n\
+         folders = 4\n\
+         files_per_folder = 10\n\
+         sizes = \"16KiB/50 0B/50\"\n\
+         [[unit.component]]\n\
+         name = \"back\"\n\
+         read_sizes = \"32KiB\"\n\
+         write_sizes = \"64KiB\"\n\
+         n_ios_max = 200\n\
+         [unit.component.mix]\n\
+         read = 50\n\
+         write = 50\n\
+         [unit.component.files]\n\
+         folders = 2\n\
+         files_per_folder = 2\n\
+         sizes = \"256KiB\"\n"
+    );
+    let parsed = parse_text("unit.toml", &text, &LowerOptions::default(), &NO_HOST);
+    assert!(!parsed.has_errors() && parsed.refusals.is_empty(), "{:?}", parsed.diagnostics);
+    parsed.plan
+}
+
+#[track_caller]
+fn run(plan: &Plan) -> Record {
+    let record = runner::run(plan, &RunOptions::default(), &Control::new(), &mut |_| {}).unwrap();
+    for job in &record.jobs {
+        assert_eq!((job.error_errno, &*job.error_message), (0, ""), "{}", job.name);
+    }
+    record
+}
+
+/// Returns how many operations of a task a process did.
+fn n_done(job: &JobRecord, part: &str, op: &str) -> u64 {
+    let of_it = job.series.iter().filter(|series| series.part == part && series.op == op);
+    of_it.map(|series| series.n_ios).sum()
+}
+
+#[test]
+fn each_process_works_on_files_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let anchor = dir.path().join("load").display().to_string();
+    let record = run(&plan(&anchor, 2));
+    let measured: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.step_idx == 1).collect();
+    let names: Vec<&str> = measured.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["front", "front", "front", "front", "back", "back"]);
+    for job in &measured[..4] {
+        let done = |part, op| n_done(job, part, op);
+        // 20 whole decks of 100.
+        let shares = [
+            done("stat", "getattr"),
+            done("access", "access"),
+            done("random_write", "write"),
+            done("write_file", "write"),
+            done("random_read", "read"),
+            done("read_file", "read"),
+            done("create", "create"),
+            done("chmod", "chmod"),
+            done("mkdir", "mkdir"),
+            done("unlink", "delete"),
+            done("unlink2", "delete"),
+        ];
+        assert_eq!(shares, [780, 300, 300, 200, 160, 140, 40, 20, 20, 20, 20]);
+        // Folders are made anew, and files opened for each operation and closed after it.
+        assert_eq!(done("mkdir", "rmdir"), 20);
+        assert_eq!((done("read_file", "open"), done("read_file", "close")), (140, 140));
+        assert_eq!(job.n_ios(), 2000, "what leads to an operation is none of its own");
+    }
+    for job in &measured[4..] {
+        assert_eq!((n_done(job, "read", "read"), n_done(job, "write", "write")), (100, 100));
+        assert_eq!(job.dirs.read.io_bytes, 100 * (32 << 10));
+        assert_eq!(job.dirs.write.io_bytes, 100 * (64 << 10));
+    }
+    for unit in ["set-0001", "set-0002"] {
+        for instance in ["front-1", "front-2"] {
+            let there = on_disk(&dir.path().join("load").join(unit).join(instance));
+            // 4 folders with files, 16 without; as many files were made as removed.
+            assert_eq!((there.n_folders, there.n_files), (20, 40), "{unit}/{instance}");
+        }
+        let there = on_disk(&dir.path().join("load").join(unit).join("back-1"));
+        assert_eq!((there.n_files, there.bytes), (4, 1 << 20));
+    }
+    // A further run finds what is there, and goes on with it.
+    let record = run(&plan(&anchor, 1));
+    let layout = record.jobs.iter().find(|job| job.name == "layout-back").unwrap();
+    assert_eq!(layout.dirs.write.io_bytes, 0, "nothing is laid out twice");
+}

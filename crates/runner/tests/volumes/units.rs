@@ -1,0 +1,107 @@
+//! Composite workloads on emulated volumes.
+
+use dialects::native::parse_text;
+use dialects::{LowerOptions, NO_HOST, Overrides};
+use plan::Plan;
+use record::{JobRecord, Record};
+
+use crate::bench::{Bench, design, one_p30, p30};
+
+/// The look-alike of EDA, for as many job sets, with files that are laid out within a second.
+fn eda(load: u32, runtime: &str) -> Plan {
+    let text = include_str!("../../../../docs/workloads/eda.toml");
+    let text = text.replace("folders = 137", "folders = 2").replace("300s", runtime);
+    let text = text.replace("\"60s\"", "\"0s\"");
+    let remap = vec![("/mnt/vol".to_owned(), "/mnt/p30".to_owned())];
+    let overrides = Overrides { remap, load: Some(load), ..Overrides::default() };
+    let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
+    let parsed = parse_text("eda.toml", &text, &wishes, &NO_HOST);
+    assert!(!parsed.has_errors() && parsed.refusals.is_empty(), "{:?}", parsed.diagnostics);
+    parsed.plan
+}
+
+fn measured(record: &Record) -> Vec<&JobRecord> {
+    for job in &record.jobs {
+        assert_eq!((job.error_errno, &*job.error_message), (0, ""), "{}", job.name);
+    }
+    record.jobs.iter().filter(|job| job.step_idx == 1).collect()
+}
+
+fn seconds(job: &JobRecord) -> f64 {
+    job.runtime_ns as f64 / 1e9
+}
+
+/// What is published: 450 operations per second of a job set, each process at its rate, the shares
+/// of both components, 3.78 MB/s read and 3.45 MB/s written.
+#[test]
+fn a_job_set_of_eda_comes_to_what_is_published() {
+    let bench = Bench::new(one_p30());
+    let record = bench.try_plan(&eda(1, "600s"), |_| {}).expect("it runs");
+    let jobs = measured(&record);
+    assert_eq!(jobs.len(), 5);
+    for job in &jobs {
+        let rate = job.n_ios() as f64 / seconds(job);
+        let asked = if job.name == "frontend" { 100.0 } else { 75.0 };
+        assert!((rate / asked - 1.0).abs() < 0.01, "{}: {rate}", job.name);
+    }
+    let of = |name: &str, part: &str| -> f64 {
+        let jobs = jobs.iter().filter(|job| job.name == name);
+        let series = jobs.flat_map(|job| &job.series).filter(|series| series.part == part);
+        let asked = series.filter(|series| !matches!(&*series.op, "open" | "close" | "rmdir"));
+        asked.map(|series| series.n_ios as f64).sum()
+    };
+    for (name, shares) in [
+        (
+            "frontend",
+            &[
+                ("stat", 39.0),
+                ("access", 15.0),
+                ("random_write", 15.0),
+                ("write_file", 10.0),
+                ("random_read", 8.0),
+                ("read_file", 7.0),
+                ("create", 2.0),
+                ("chmod", 1.0),
+                ("mkdir", 1.0),
+                ("unlink", 1.0),
+                ("unlink2", 1.0),
+            ][..],
+        ),
+        ("backend", &[("read", 50.0), ("write", 50.0)][..]),
+    ] {
+        let all: f64 = shares.iter().map(|(part, _)| of(name, part)).sum();
+        for (part, expected) in shares {
+            let pct = of(name, part) / all * 100.0;
+            assert!((pct - expected).abs() < 0.5, "{name} {part}: {pct}");
+        }
+    }
+    let s = seconds(jobs[0]);
+    let sum = |bytes: &dyn Fn(&JobRecord) -> u64| {
+        jobs.iter().map(|job| bytes(job)).sum::<u64>() as f64 / s / 1e6
+    };
+    let n_ios = jobs.iter().map(|job| job.n_ios()).sum::<u64>() as f64 / s;
+    assert!((n_ios / 450.0 - 1.0).abs() < 0.005, "{n_ios}");
+    let (read, written) = (sum(&|job| job.dirs.read.io_bytes), sum(&|job| job.dirs.write.io_bytes));
+    assert!((7.2..7.3).contains(&(read + written)), "{read} + {written}");
+    assert!((read - 3.78).abs() < 0.03 && (written - 3.45).abs() < 0.03, "{read} + {written}");
+}
+
+/// A volume without room for the files of all units is refused, with what it takes.
+#[test]
+fn a_unit_has_files_of_its_own() {
+    let mut volume = p30("/mnt/p30", 1, volume::CacheMode::None);
+    volume.capacity_bytes = 1 << 28;
+    let bench = Bench::new(design(None, vec![volume]));
+    assert!(bench.try_plan(&eda(1, "1s"), |_| {}).is_ok());
+    let refused = bench.try_plan(&eda(2, "1s"), |_| {}).expect_err("no room");
+    assert!(format!("{refused:?}").contains("volume-full"), "{refused:?}");
+}
+
+/// Without `--virtual` trees are refused.
+#[test]
+fn real_time_has_no_trees() {
+    let mut bench = Bench::new(one_p30());
+    bench.time = runner::EmulatedTime::Real(1.0);
+    let refused = bench.try_plan(&eda(1, "1s"), |_| {}).expect_err("it is refused");
+    assert!(format!("{refused:?}").contains("in virtual time only"), "{refused:?}");
+}
