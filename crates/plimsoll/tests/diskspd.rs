@@ -109,3 +109,194 @@ fn command_lines_of_the_field_run_on_an_emulated_disk() {
         assert!(n_ios > 0 && jobs.iter().all(|job| job.error_errno == 0), "{line}");
     }
 }
+
+/// A table of the report: its rows as cells, split where columns are.
+fn table(report: &str, title: &str) -> Vec<Vec<String>> {
+    let behind = report.split(&format!("\n{title}\n")).nth(1).expect("the table is there");
+    let rows = behind.lines().take_while(|line| !line.trim().is_empty());
+    let rows = rows.filter(|line| !line.starts_with('-'));
+    let cells = |row: &str| row.replace("total:", "total |").split('|').map(trimmed).collect();
+    rows.map(cells).collect()
+}
+
+fn trimmed(text: &str) -> String {
+    text.trim().to_owned()
+}
+
+fn number(cell: &str) -> f64 {
+    cell.parse().unwrap_or_else(|_| panic!("`{cell}` is no number"))
+}
+
+#[track_caller]
+fn near(cell: &str, expected: f64) {
+    let value = number(cell);
+    assert!((value / expected - 1.0).abs() < 0.03, "{value} is not near {expected}");
+}
+
+/// Arguments that run a command line of diskspd on an emulated P30: 5,000 I/Os and 200 MB a second.
+fn on_p30<'a>(command: &[&'a str]) -> Vec<&'a str> {
+    let ours = ["--remap", "F:=/mnt/p30", "--on", "p30.toml", "--virtual", "--no-progress"];
+    [&["diskspd"], command, &ours[..]].concat()
+}
+
+/// What programs that read the report take of it, by words and columns.
+#[test]
+fn the_command_line_prints_the_tool_s_report() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p30.toml", P30);
+    let command =
+        ["-b8K", "-d5", "-W1", "-t2", "-o16", "-r", "-w30", "-Sh", "-L", "-D", "-c2G", "F:\\a.dat"];
+    let outcome = sandbox.plimsoll(&on_p30(&command));
+    let report = outcome.success();
+    let echo = "\nCommand Line: diskspd -b8K -d5 -W1 -t2 -o16 -r -w30 -Sh -L -D -c2G F:\\a.dat\n";
+    assert!(report.starts_with(echo), "{report}");
+    for line in [
+        "\tduration: 5s",
+        "\twarm up time: 1s",
+        "\tmeasuring latency",
+        "\tgathering IOPS at intervals of 1000ms",
+        "\tpath: 'F:\\a.dat'",
+        "\t\tsoftware cache disabled",
+        "\t\thardware write cache disabled, writethrough on",
+        "\t\tperforming mix test (read/write ratio: 70/30)",
+        "\t\tblock size: 8KiB",
+        "\t\tusing random I/O (alignment: 8KiB)",
+        "\t\tnumber of outstanding I/O operations per thread: 16",
+        "\t\tthreads per file: 2",
+        "Results for timespan 1:",
+        "thread count:\t\t2",
+    ] {
+        assert!(report.lines().any(|it| it == line), "{line}: {report}");
+    }
+    // Until the last I/O has ended.
+    assert!(report.contains("\nactual test time:\t5.0"), "{report}");
+    let head = [
+        "thread",
+        "bytes",
+        "I/Os",
+        "MiB/s",
+        "I/O per s",
+        "AvgLat",
+        "IopsStdDev",
+        "LatStdDev",
+        "file",
+    ];
+    let total = table(report, "Total IO");
+    assert_eq!(total[0], head);
+    let [first, second, all] = &total[1..] else { panic!("{total:?}") };
+    assert_eq!((&*first[0], &*second[0], &*all[0]), ("0", "1", "total"));
+    assert_eq!(first[8], "F:\\a.dat (2GiB)");
+    let count = |cell: &str| cell.parse::<u64>().expect("a count");
+    assert_eq!(count(&all[1]), count(&all[2]) * 8192);
+    assert_eq!(count(&all[2]), count(&first[2]) + count(&second[2]));
+    near(&all[2], 25_000.0);
+    near(&all[3], 5_000.0 * 8192.0 / 1_048_576.0);
+    near(&all[4], 5_000.0);
+    // 32 in flight at 5,000 a second take 6.4 ms.
+    near(&all[5], 6.4);
+    let reads = table(report, "Read IO");
+    let writes = table(report, "Write IO");
+    near(&reads[3][4], 3_500.0);
+    near(&writes[3][4], 1_500.0);
+    let shares = report.split("Total latency distribution:\n").nth(1).expect("a table");
+    let rows: Vec<Vec<String>> = shares
+        .lines()
+        .filter(|line| line.contains('|'))
+        .map(|line| line.split('|').map(trimmed).collect())
+        .collect();
+    let names: Vec<&str> = rows.iter().map(|row| &*row[0]).collect();
+    let expected = [
+        "%-ile", "min", "25th", "50th", "75th", "90th", "95th", "99th", "3-nines", "4-nines",
+        "5-nines", "6-nines", "7-nines", "8-nines", "9-nines", "max",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(rows[0][1..], ["Read (ms)", "Write (ms)", "Total (ms)"]);
+    let median = number(&rows[3][3]);
+    assert!(number(&rows[1][3]) <= median && median <= number(&rows[15][3]), "{shares}");
+}
+
+/// Returns the contents of the elements of a name, in the order of the text.
+fn elements<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
+    let parts = xml.split(&*format!("<{name}>")).skip(1).collect::<Vec<_>>();
+    let end = format!("</{name}>");
+    parts.into_iter().filter_map(|part| Some(part.split_once(&*end)?.0)).collect()
+}
+
+/// What PerfKitBenchmarker and VMFleet take of the XML.
+#[test]
+fn results_and_profiles_are_in_xml_too() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p30.toml", P30);
+    let command = ["-b64K", "-d5", "-W0", "-o16", "-w100", "-Su", "-L", "-D", "-Rxml", "-c1G"];
+    let command = [&command[..], &["F:\\a&b.dat", "F:\\c.dat"]].concat();
+    let outcome = sandbox.plimsoll(&on_p30(&command));
+    let xml = outcome.success();
+    assert!(xml.starts_with("<Results>\n  <System>\n"), "{xml}");
+    near(elements(xml, "TestTimeSeconds")[0], 5.0);
+    let sum = |name: &str| elements(xml, name).iter().map(|it| number(it)).sum::<f64>();
+    let mb_s = sum("WriteBytes") / 5.0 / 1e6;
+    assert!((mb_s / 200.0 - 1.0).abs() < 0.03, "{mb_s} MB/s");
+    assert_eq!((sum("WriteCount"), sum("ReadCount")), (sum("IOCount"), 0.0));
+    assert_eq!(elements(xml, "Path"), ["F:\\a&amp;b.dat", "F:\\c.dat"].repeat(2));
+    let shares = elements(xml, "Percentile");
+    assert_eq!((shares.len(), shares[0], shares[107]), (108, "0", "100"));
+    assert_eq!(
+        shares[99..107].join(" "),
+        "99 99.9 99.99 99.999 99.9999 99.99999 99.999999 \
+        99.9999999"
+    );
+    assert_eq!(elements(xml, "TotalMilliseconds").len(), 108);
+    assert!(elements(xml, "ReadMilliseconds").is_empty());
+    assert_eq!(xml.matches("SampleMillisecond=").count(), 5, "{xml}");
+    let profile = sandbox.plimsoll(&["diskspd", "-Rpxml", "-r4K", "-rs40", "-g9i", "*1"]);
+    let mistake = [profile.stdout.is_empty(), profile.stderr.contains("target of a profile")];
+    assert_eq!(mistake, [true, true]);
+    let profile = sandbox.plimsoll(&["diskspd", "-Rpxml", "-r4K", "-rs40", "-g9i", "f.dat"]);
+    let xml = profile.success();
+    assert!(xml.starts_with("<Profile>\n  <Progress>0</Progress>\n"), "{xml}");
+    for line in [
+        "<RandomRatio>40</RandomRatio>",
+        "<Random>4096</Random>",
+        "<Throughput unit=\"IOPS\">9</Throughput>",
+        "<BlockSize>65536</BlockSize>",
+    ] {
+        assert!(xml.lines().any(|it| it.trim() == line), "{line}: {xml}");
+    }
+    let text = sandbox.plimsoll(&["diskspd", "-Rp", "-c1M", "f.dat"]);
+    assert!(text.success().contains("\tduration: 10s\n"), "{}", text.stdout);
+    assert!(!sandbox.path("f.dat").exists());
+}
+
+/// Threads of `-F` work on all targets; those of `-t` on one each.
+#[test]
+fn threads_stand_as_the_tool_counts_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p30.toml", P30);
+    let rows = |threads: &str| {
+        let command = ["-d1", "-W0", "-Su", "-c1G", "-r", threads, "F:\\a", "F:\\b"];
+        let report = sandbox.plimsoll(&on_p30(&command)).success().to_owned();
+        let rows = table(&report, "Total IO");
+        let n = rows.len() - 1;
+        let of = |row: &Vec<String>| format!("{} {}", row[0], row[5]);
+        rows[1..n].iter().map(of).collect::<Vec<_>>()
+    };
+    let a = |n: u32| format!("{n} F:\\a (1GiB)");
+    let b = |n: u32| format!("{n} F:\\b (1GiB)");
+    assert_eq!(rows("-t2"), [a(0), a(1), b(2), b(3)]);
+    assert_eq!(rows("-F2"), [a(0), b(0), a(1), b(1)]);
+}
+
+#[test]
+fn a_link_named_diskspd_is_that_program() {
+    let sandbox = Sandbox::new();
+    let link = sandbox.path("diskspd");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_plimsoll"), &link).expect("a link");
+    let run = |args: &[&str]| common::outcome(sandbox.command(&link).args(args));
+    let outcome = run(&["-b4K", "-d1", "-W0", "-c1M", "-w50", "-r", "it's.dat", "--no-progress"]);
+    assert!(outcome.stdout.contains("\nTotal IO\n"), "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stdout.contains(" | it's.dat (1MiB)\n"), "{}", outcome.stdout);
+    let refused = run(&["-b4K", "-1", "f.dat"]);
+    assert_eq!((refused.code, &*refused.stdout), (2, ""));
+    assert!(refused.stderr.contains("no option `-1`"), "{}", refused.stderr);
+    assert!(run(&["--help"]).success().contains("diskspd's options and targets"));
+}

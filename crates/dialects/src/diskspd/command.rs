@@ -16,6 +16,8 @@ pub(super) struct Given<T> {
 pub(super) struct Command {
     /// Where it begins.
     pub(super) span: Span,
+    /// All of it, without quotes, a blank between two words.
+    pub(super) line: String,
     /// Its options as written, a blank between two.
     pub(super) options: String,
     pub(super) targets: Vec<Target>,
@@ -86,6 +88,8 @@ pub(super) struct Command {
     pub(super) seed: Option<Given<Option<u64>>>,
     /// `-Z`.
     pub(super) contents: Option<Given<Contents>>,
+    /// `-Rxml`: results and profiles are in XML.
+    pub(super) is_xml: bool,
     /// `-Rp`: it prints the profile, and runs nothing.
     pub(super) is_profile_only: Option<Span>,
 }
@@ -203,6 +207,13 @@ impl Command {
     pub(super) fn n_threads_per_target(&self) -> u64 {
         let each = self.n_threads_each.as_ref().map_or(1, |it| it.value);
         self.n_threads.as_ref().map_or(each, |it| it.value)
+    }
+
+    /// Returns how many threads there are.
+    pub(super) fn n_threads_of_all(&self) -> u64 {
+        let n_targets = self.targets.len() as u64;
+        let each = self.n_threads_per_target();
+        if self.n_threads.is_some() { each } else { each.saturating_mul(n_targets) }
     }
 
     /// Returns whether some of the I/O is random.

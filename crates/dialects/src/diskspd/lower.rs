@@ -157,15 +157,15 @@ struct Lowering {
 }
 
 /// What several threads do alike: to a target, or to all of them.
-struct Site<'a> {
+pub(super) struct Site<'a> {
     name: String,
-    targets: &'a [Target],
+    pub(super) targets: &'a [Target],
     /// Number of the first thread, over all targets.
-    thread_idx: u64,
-    n_threads: u64,
+    pub(super) thread_idx: u64,
+    pub(super) n_threads: u64,
     /// Where they begin, bytes from the start of the target.
     start_bytes: u64,
-    queue_depth: u64,
+    pub(super) queue_depth: u64,
 }
 
 impl Lowering {
@@ -271,7 +271,7 @@ impl Lowering {
 }
 
 /// Lists what threads do, target by target; with `-O`, all of it together.
-fn sites(command: &Command) -> impl Iterator<Item = Site<'_>> {
+pub(super) fn sites(command: &Command) -> impl Iterator<Item = Site<'_>> {
     let n_threads = command.n_threads_per_target();
     let depth = command.shared_depth();
     let per_group = if depth.is_some() { command.targets.len().max(1) } else { 1 };

@@ -209,6 +209,8 @@ pub(super) fn read(words: &[Word], span: Span) -> (Command, Vec<Diagnostic>) {
         }
     }
     reader.command.options = options.join(" ");
+    let line = words.iter().map(|word| &*word.text);
+    reader.command.line = ["diskspd"].into_iter().chain(line).collect::<Vec<_>>().join(" ");
     if let Some(word) = late.filter(|_| !reader.command.is_of_linux) {
         let text = format!("`{}` stands behind a target", word.text);
         let finding = Diagnostic::warning("option-behind-target", text).at(word.span.clone());
@@ -540,6 +542,7 @@ impl Reader {
         if form.is_some() {
             self.command.is_profile_only = Some(arg.word.span.clone());
         }
+        self.command.is_xml = form.unwrap_or(arg.rest) == "xml";
         let is_known = match form {
             Some(form) => matches!(form, "" | "text" | "xml"),
             None => matches!(arg.rest, "text" | "xml"),

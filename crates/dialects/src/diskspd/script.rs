@@ -256,14 +256,15 @@ impl<'a> Cursor<'a> {
             } else if !is_quoted && self.opens_quote(next) {
                 quote = Some((next, self.here()));
                 self.bump();
+            } else if quote.as_ref().is_some_and(|(mark, _)| *mark == '\'') {
+                // Nothing has a meaning of its own there.
+                word.text.extend(self.bump());
             } else if let Some(n_bytes) = self.continuation().filter(|_| next != '\\') {
                 self.bump_bytes(n_bytes);
             } else if self.escapes(next) {
                 self.bump();
                 word.text.extend(self.bump());
-            } else if quote.as_ref().is_none_or(|(mark, _)| *mark == '"')
-                && let Some((n_bytes, name)) = variable(self.rest())
-            {
+            } else if let Some((n_bytes, name)) = variable(self.rest()) {
                 self.substitute(n_bytes, name, &mut word);
             } else {
                 word.text.extend(self.bump().filter(|c| *c != '\r'));
@@ -306,6 +307,16 @@ impl<'a> Cursor<'a> {
         }
         self.bump_bytes(n_bytes);
     }
+}
+
+/// Returns a word as a script has it, so that it is read as it is.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,\\".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) && !word.ends_with('\\') {
+        return word.to_owned();
+    }
+    // An apostrophe stands in quotes of the other kind.
+    format!("'{}'", word.replace('\'', "'\"'\"'"))
 }
 
 /// What some programs begin text with.

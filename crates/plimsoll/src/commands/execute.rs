@@ -56,6 +56,10 @@ pub(super) struct ResultArgs {
 
     #[command(flatten)]
     pub(super) follow: FollowArgs,
+
+    /// Results are printed otherwise; the summary, only where they are not to be trusted.
+    #[arg(skip)]
+    pub(super) is_quiet: bool,
 }
 
 /// Permissions to do harm.
@@ -213,6 +217,13 @@ pub(super) fn print(
         }
         stream::print(text)
     };
+    if result.is_quiet {
+        if exit(record) != Exit::Fine {
+            stream::print_message(&summary_beside(record));
+        }
+        let written = if sink.is_stdout() { Ok(()) } else { sink.write(&text) };
+        return exit(record).once(written);
+    }
     if sink.is_stdout() {
         return exit(record).once(show(&text));
     }

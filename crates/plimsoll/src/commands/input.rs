@@ -8,6 +8,7 @@ use dialects::{
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 
+use super::diskspd::CommandLine;
 use super::on;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -48,6 +49,10 @@ pub(super) struct InputArgs {
     /// Run everything in Vdbench's files on this host.
     #[arg(long)]
     pub(super) all_hosts_local: bool,
+
+    /// What stands for the files.
+    #[arg(skip)]
+    pub(super) command_line: Option<CommandLine>,
 }
 
 /// Splits `A=B` of `--remap`.
@@ -72,7 +77,12 @@ pub(super) fn setting(text: &str) -> Result<(String, String), String> {
 impl InputArgs {
     /// Parses the files, to be looked at or to be run.
     pub(super) fn parse(&self, is_to_run: bool) -> ReadPlan {
-        self.parse_read(&loader::with_files(&self.files), is_to_run)
+        let Some(line) = &self.command_line else {
+            return self.parse_read(&loader::with_files(&self.files), is_to_run);
+        };
+        let (name, text) = line.file();
+        let files = vec![(name.to_owned(), Ok(text.as_bytes().to_vec()))];
+        self.parse_read(&WithFiles { files, ..WithFiles::default() }, is_to_run)
     }
 
     /// Parses files that were read.

@@ -12,6 +12,7 @@ mod curve;
 mod demo;
 mod design;
 mod dial_in;
+mod diskspd;
 mod execute;
 mod existing;
 mod explain;
@@ -100,12 +101,13 @@ enum Command {
     Fio(fio::Args),
     Vdbench(vdbench::Args),
     Iometer(iometer::Args),
+    Diskspd(diskspd::Args),
     Reference(reference::Args),
     Completion(completion::Args),
 }
 
 /// Runs the command that the arguments name. The first argument is the program's own name: through
-/// a link named `fio` or `vdbench` the program is that one.
+/// a link named `fio`, `vdbench` or `diskspd` the program is that one.
 pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
     let program = args.first().map(Path::new).and_then(Path::file_name);
     if program.is_some_and(|name| name == "fio") {
@@ -114,6 +116,10 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
     if program.is_some_and(|name| name == "vdbench") {
         return vdbench::run(&args[1..]);
     }
+    if program.is_some_and(|name| name == "diskspd") {
+        let command = [OsString::from("plimsoll"), OsString::from("diskspd")];
+        return dispatch(&[&command[..], &args[1..]].concat());
+    }
     match args.get(1) {
         None => return welcome::run(),
         Some(command) if command == "fio" => return fio::run(&args[2..]),
@@ -121,22 +127,31 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Some(command) if command == "help" => return dispatch(&as_option(args)),
         Some(_) => {}
     }
+    match parse(args)? {
+        Ok(command) => perform(command, args),
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// Reads the arguments. Help, and the mistakes of them, are printed: then it is how that ends.
+fn parse(args: &[OsString]) -> Result<Result<Command, Exit>, Failure> {
     let matches = definition().try_get_matches_from(args);
-    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
-        Err(error) => {
-            let typed: Vec<String> =
-                args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-            if let Some(failure) = guide::answer(&error, &typed, &definition()) {
-                return Err(failure);
-            }
-            // Help and version go to standard output, mistakes to standard error.
-            let _ = error.print();
-            let exit = if error.use_stderr() { Exit::WrongUse } else { Exit::Fine };
-            return Ok(exit);
-        }
+    let error = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => return Ok(Ok(cli.command)),
+        Err(error) => error,
     };
-    match cli.command {
+    let typed: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    if let Some(failure) = guide::answer(&error, &typed, &definition()) {
+        return Err(failure);
+    }
+    // Help and version go to standard output, mistakes to standard error.
+    let _ = error.print();
+    Ok(Err(if error.use_stderr() { Exit::WrongUse } else { Exit::Fine }))
+}
+
+/// Runs the command that the arguments name.
+fn perform(command: Command, args: &[OsString]) -> Result<Exit, Failure> {
+    match command {
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Suite(args) => suite::run(&args),
@@ -166,6 +181,15 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Iometer(words) => {
             let run = iometer::as_run(&words.args)?;
             dispatch(&[&args[..1], &run[..]].concat())
+        }
+        Command::Diskspd(words) => {
+            let Some((run, line)) = diskspd::as_run(&words.args)? else { return Ok(Exit::Fine) };
+            match parse(&[&args[..1], &run[..]].concat())? {
+                Ok(Command::Run(args)) => run::run_line(args, line),
+                // Behind `run` is no other command.
+                Ok(_) => Ok(Exit::WrongUse),
+                Err(exit) => Ok(exit),
+            }
         }
         Command::Reference(args) => reference::run(&args),
         Command::Completion(args) => completion::run(&args),

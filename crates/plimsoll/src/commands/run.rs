@@ -6,6 +6,7 @@ use record::Record;
 use runner::RunOptions;
 
 use super::dial_in::DialInArgs;
+use super::diskspd::CommandLine;
 use super::execute::{self, ResultArgs, SafetyArgs};
 use super::hosts::{ELSEWHERE, HostsArgs};
 use super::input::{self, InputArgs};
@@ -81,6 +82,14 @@ fn parse(args: &Args) -> ReadPlan {
     read
 }
 
+/// Runs a command line of diskspd in the place of files, and prints its results in their place.
+pub(super) fn run_line(mut args: Args, line: CommandLine) -> Result<Exit, Failure> {
+    args.input.command_line = Some(line);
+    args.input.dialect = Some("diskspd".to_owned());
+    args.result.is_quiet = true;
+    run(&args)
+}
+
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (plan, options) = prepared(args)?;
@@ -89,9 +98,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         None => args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?,
     };
     let mut results = args.iometer.open(&plan, &args.input.section)?;
-    let mut then = |record: &Record| match &mut results {
-        Some(results) => results.append(record),
-        None => Ok(()),
+    let mut then = |record: &Record| {
+        if let Some(line) = &args.input.command_line {
+            line.print(record)?;
+        }
+        match &mut results {
+            Some(results) => results.append(record),
+            None => Ok(()),
+        }
     };
     let (result, rules) = (&args.result, &args.judge.rules());
     match fleet {
