@@ -198,6 +198,12 @@ fn the_command_line_prints_the_tool_s_report() {
     let writes = table(report, "Write IO");
     near(&reads[3][4], 3_500.0);
     near(&writes[3][4], 1_500.0);
+    check_latencies(report);
+}
+
+/// The table of percentiles that ends the report.
+#[track_caller]
+fn check_latencies(report: &str) {
     let shares = report.split("Total latency distribution:\n").nth(1).expect("a table");
     let rows: Vec<Vec<String>> = shares
         .lines()

@@ -1,5 +1,5 @@
-//! Profiles and results as diskspd 2.2 writes them in XML: elements and their order are those of the
-//! tool.
+//! Profiles and results as diskspd 2.2 writes them in XML: elements and their order are those of
+//! the tool.
 
 use std::fmt::Display;
 
@@ -84,7 +84,8 @@ impl Xml {
             let n_cpus = record.host.n_cpus;
             xml.within("ProcessorTopology", " Heterogeneous=\"false\"", |xml| {
                 xml.line(&format!(
-                    "<Group Group=\"0\" MaximumProcessors=\"{n_cpus}\" ActiveProcessors=\"{n_cpus}\"/>"
+                    "<Group Group=\"0\" MaximumProcessors=\"{n_cpus}\" \
+                     ActiveProcessors=\"{n_cpus}\"/>"
                 ));
             });
         });

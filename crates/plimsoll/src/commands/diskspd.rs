@@ -1,5 +1,5 @@
-//! `plimsoll diskspd`, and the program under the name `diskspd`: diskspd's command line, and results
-//! as it prints them.
+//! `plimsoll diskspd`, and the program under the name `diskspd`: diskspd's command line, and
+//! results as it prints them.
 
 use std::ffi::OsString;
 use std::fs;
