@@ -191,6 +191,7 @@ fn trees_come_back() {
         },
         block_size: BlockSize::Weighted(vec![(4096, 1), (8192, 3)]),
         stop_after: Some(StopAfter::Pct(12.5)),
+        reads_first: true,
         recycles: true,
     };
     let copy = TreeTask { operation: OpKind::Copy, ..TreeTask::default() };

@@ -78,6 +78,11 @@ pub(crate) fn carry_out(kind: OpKind, at: NameAt, manner: NameOptions) -> i32 {
             // Those that it was made with: how long it takes does not depend on which.
             OpKind::Chmod => libc::fchmodat(at.folder, at.path, manner.create_mode, 0),
             OpKind::Stat => return stat(at, manner.stat_call),
+            OpKind::NegStat => {
+                let result = stat(at, manner.stat_call);
+                let is_missing = result < 0 && *libc::__errno_location() == libc::ENOENT;
+                return if is_missing { 0 } else { result };
+            }
             // One that creates is carried out above.
             OpKind::Create
             | OpKind::Read
@@ -88,6 +93,7 @@ pub(crate) fn carry_out(kind: OpKind, at: NameAt, manner: NameOptions) -> i32 {
             | OpKind::SyncFileRange
             | OpKind::Open
             | OpKind::Close
+            | OpKind::Lock
             | OpKind::Copy
             | OpKind::Move => {
                 *libc::__errno_location() = libc::EOPNOTSUPP;

@@ -52,6 +52,10 @@ pub enum OpKind {
     Setattr,
     /// Changes the file's permissions.
     Chmod,
+    /// Asks for the metadata of a file that is not there.
+    NegStat,
+    /// Locks the open file for itself, all of it, and lets go of it.
+    Lock,
     /// Copies the file to the same place in another tree.
     Copy,
     /// Moves the file to the same place in another tree.
@@ -95,10 +99,10 @@ pub struct OpTraits {
 
 impl OpKind {
     /// All kinds, in the order in which outputs list them.
-    pub const ALL: [OpKind; 18] = units::all_of!(
+    pub const ALL: [OpKind; 20] = units::all_of!(
         OpKind:
         Read, Write, Trim, Fsync, Fdatasync, SyncFileRange, Mkdir, Rmdir, Create, Open, Close,
-        Delete, Stat, Setattr, Chmod, Access, Copy, Move,
+        Delete, Stat, NegStat, Setattr, Chmod, Access, Lock, Copy, Move,
     );
 
     /// Returns what the kind is to the rest of the program.
@@ -122,6 +126,8 @@ impl OpKind {
             OpKind::Access => ("access", File, false, false),
             OpKind::Setattr => ("setattr", File, true, false),
             OpKind::Chmod => ("chmod", File, true, false),
+            OpKind::NegStat => ("neg_stat", File, false, false),
+            OpKind::Lock => ("lock", File, false, false),
             OpKind::Copy => ("copy", File, true, false),
             OpKind::Move => ("move", File, true, false),
         };

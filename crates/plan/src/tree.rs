@@ -269,6 +269,8 @@ pub struct TreeTask {
     /// When a file is left for the next; `None` at its end, or after random I/Os for as many bytes
     /// as it has.
     pub stop_after: Option<StopAfter>,
+    /// With `operation` write, at random places: what is there is read first, which is not counted.
+    pub reads_first: bool,
     /// With `operation` mkdir: a folder that exists and is empty is removed first, which is not
     /// counted. So folders can be made without end.
     pub recycles: bool,
@@ -285,6 +287,7 @@ impl Default for TreeTask {
             select: Select::default(),
             block_size: BlockSize::Fixed(4096),
             stop_after: None,
+            reads_first: false,
             recycles: false,
         }
     }

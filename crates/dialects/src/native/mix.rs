@@ -19,16 +19,19 @@ enum Manner {
     Whole,
     /// One transfer at a random place of a file, opened and closed for it.
     Random,
+    /// The same, read before it is written.
+    ReadFirst,
     /// The next transfer of a file that is gone through from start to end.
     Next,
 }
 
 /// The operations: their names as published mixes have them, what is done, and how.
-const OPERATIONS: [(&str, OpKind, Manner); 14] = [
+const OPERATIONS: [(&str, OpKind, Manner); 17] = [
     ("read", OpKind::Read, Manner::Next),
     ("write", OpKind::Write, Manner::Next),
     ("random_read", OpKind::Read, Manner::Random),
     ("random_write", OpKind::Write, Manner::Random),
+    ("rmw", OpKind::Write, Manner::ReadFirst),
     ("read_file", OpKind::Read, Manner::Whole),
     ("write_file", OpKind::Write, Manner::Whole),
     ("create", OpKind::Create, Manner::Name),
@@ -38,15 +41,17 @@ const OPERATIONS: [(&str, OpKind, Manner); 14] = [
     ("mkdir", OpKind::Mkdir, Manner::Name),
     ("rmdir", OpKind::Rmdir, Manner::Name),
     ("stat", OpKind::Stat, Manner::Name),
+    ("neg_stat", OpKind::NegStat, Manner::Name),
     ("access", OpKind::Access, Manner::Name),
     ("chmod", OpKind::Chmod, Manner::Name),
+    ("lock", OpKind::Lock, Manner::Name),
 ];
 
 /// What a component does.
 #[derive(Default)]
 pub(super) struct Mix {
     pub(super) tasks: Vec<TreeTask>,
-    /// Files come and go.
+    /// Files come and go, or names without one are looked for.
     pub(super) makes_files: bool,
     /// Folders come and go.
     pub(super) makes_folders: bool,
@@ -97,7 +102,7 @@ pub(super) fn read(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Mix {
         let sizes = match (operation, manner) {
             (_, Manner::Name | Manner::Whole) => None,
             (OpKind::Read, _) => Some(("read_sizes", &common.read_sizes, has[0])),
-            (_, Manner::Random | Manner::Next) => {
+            (_, Manner::Random | Manner::ReadFirst | Manner::Next) => {
                 Some(("write_sizes", &common.write_sizes, has[1]))
             }
         };
@@ -160,9 +165,12 @@ fn task(
     let (io, stop_after) = match manner {
         Manner::Name => (usual.io, None),
         Manner::Whole | Manner::Next => (sequential, None),
-        Manner::Random => (FileIo::Random { shared: false }, Some(StopAfter::Ios(1))),
+        Manner::Random | Manner::ReadFirst => {
+            (FileIo::Random { shared: false }, Some(StopAfter::Ios(1)))
+        }
     };
     let filter = match (operation, manner) {
+        (_, Manner::ReadFirst) => SelectFilter::Full,
         // A file that was created is written in full, and never made: so the number of files stays.
         (OpKind::Write, _) => SelectFilter::Present,
         _ => SelectFilter::Any,
@@ -176,6 +184,7 @@ fn task(
         select: Select { filter, ..select },
         block_size: block_size.unwrap_or(usual.block_size),
         stop_after,
+        reads_first: manner == Manner::ReadFirst,
         recycles: operation == OpKind::Mkdir,
     }
 }
@@ -204,7 +213,7 @@ impl Mix {
         };
         let (created, removed) = (pct(OpKind::Create), pct(OpKind::Delete));
         let (made, gone) = (pct(OpKind::Mkdir), pct(OpKind::Rmdir));
-        self.makes_files = created > 0.0 || removed > 0.0;
+        self.makes_files = created > 0.0 || removed > 0.0 || pct(OpKind::NegStat) > 0.0;
         self.makes_folders = made > 0.0 || gone > 0.0;
         if (created - removed).abs() > 0.001 {
             let text = format!(

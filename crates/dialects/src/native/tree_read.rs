@@ -189,6 +189,7 @@ fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> TreeTask {
             (None, Some(pct)) => Some(StopAfter::Pct(pct)),
             (None, None) => None,
         },
+        reads_first: keys.flag("reads_first", findings),
         recycles: keys.flag("recycles", findings),
     };
     keys.finish(findings);

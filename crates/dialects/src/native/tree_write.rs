@@ -137,6 +137,7 @@ fn write_task(task: &TreeTask, text: &mut String) {
         select,
         block_size,
         stop_after,
+        reads_first,
         recycles,
     } = task;
     text.push_str("\n[[step.job.tree.task]]\n");
@@ -158,8 +159,9 @@ fn write_task(task: &TreeTask, text: &mut String) {
         let _ = writeln!(text, "filter = \"{}\"", filter_word(filter));
     }
     let _ = writeln!(text, "block_size = {}", quoted(&block_size_text(block_size)));
-    if *recycles {
-        text.push_str("recycles = true\n");
+    for (key, _) in [("reads_first", reads_first), ("recycles", recycles)].iter().filter(|it| *it.1)
+    {
+        let _ = writeln!(text, "{key} = true");
     }
     match stop_after {
         Some(StopAfter::Ios(n)) => {

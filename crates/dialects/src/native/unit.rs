@@ -259,7 +259,11 @@ fn files(mut keys: Keys<'_>, mix: &Mix, findings: &mut Findings<'_>) -> TreeSpec
     let bare = value(keys.count("bare_folders", findings));
     let bare = bare.unwrap_or(if mix.makes_folders { BARE_FOLDERS.into() } else { 0 });
     if mix.makes_files && spare_pct == 0 {
-        findings.error("out-of-range", &at, "`spare_pct` is 0, and the mix creates files");
+        findings.error(
+            "out-of-range",
+            &at,
+            "`spare_pct` is 0, and the mix needs names of files that are not there",
+        );
     }
     if mix.makes_folders && bare == 0 {
         findings.error("out-of-range", &at, "`bare_folders` is 0, and the mix makes folders");

@@ -144,6 +144,7 @@ fn task(fwd: &Fwd) -> TreeTask {
         select: fwd.fileselect,
         block_size: block_size(&fwd.xfersize),
         stop_after: fwd.stopafter,
+        reads_first: false,
         recycles: false,
     }
 }

@@ -129,6 +129,7 @@ impl ExecuteOne for OnTree {
         match op.kind {
             OpKind::Read | OpKind::Write => self.io(op, arena),
             OpKind::Close => self.close(op.file.0),
+            OpKind::Lock => self.lock(op.file.0),
             OpKind::Copy => self.copy(op, arena),
             OpKind::Move => self.move_file(op, arena),
             OpKind::Open
@@ -139,7 +140,8 @@ impl ExecuteOne for OnTree {
             | OpKind::Rmdir
             | OpKind::Access
             | OpKind::Setattr
-            | OpKind::Chmod => self.by_name(op),
+            | OpKind::Chmod
+            | OpKind::NegStat => self.by_name(op),
             OpKind::Trim | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => {
                 -libc::EOPNOTSUPP
             }
@@ -158,6 +160,28 @@ impl OnTree {
         } else {
             call::pwrite(fd.as_raw_fd(), memory, op.len, op.offset)
         }
+    }
+
+    /// Locks an open file, all of it, and lets go of it: for reading alone, where it is not open
+    /// for writing. Locks belong to the descriptor, so that threads are strangers to each other.
+    fn lock(&mut self, file: u32) -> i32 {
+        let found = self.opened.iter().find(|(opened, _)| *opened == file);
+        let Some((_, fd)) = found else { return -libc::EBADF };
+        let kind = if self.access.write { libc::F_WRLCK } else { libc::F_RDLCK };
+        let mut result = 0;
+        for kind in [kind, libc::F_UNLCK] {
+            // SAFETY: of zeros the structure is valid: from the first byte to the last.
+            let mut range: libc::flock = unsafe { std::mem::zeroed() };
+            range.l_type = kind as libc::c_short;
+            let range = &raw mut range;
+            // SAFETY: the structure outlives the call, which reads it.
+            let set = || unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_SETLK, range) };
+            result = call::retry(|| set() as isize);
+            if result < 0 {
+                break;
+            }
+        }
+        result
     }
 
     /// Closes a file, made durable first where that is asked for.

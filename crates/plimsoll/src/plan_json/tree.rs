@@ -95,6 +95,7 @@ fn task(task: &TreeTask) -> Value {
         select,
         block_size,
         stop_after,
+        reads_first,
         recycles,
     } = task;
     let Select { order, once, filter } = *select;
@@ -107,6 +108,7 @@ fn task(task: &TreeTask) -> Value {
         "select": order_words(order),
         "once": once,
         "filter": filter_word(filter),
+        "reads_first": reads_first,
         "recycles": recycles,
         "block_size": block_size_json(block_size),
         "stop_after": stop_after.map(|after| match after {

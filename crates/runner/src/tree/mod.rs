@@ -312,7 +312,10 @@ fn access(work: &TreeWork) -> TreeAccess {
                 task.moves_bytes() && task.modifies() || task.operation == OpKind::Write
             };
             let write = tasks.iter().any(writes);
-            let read = tasks.iter().any(|task| task.operation != OpKind::Write || mixed(task));
+            let reads = |task: &plan::tree::TreeTask| {
+                task.operation != OpKind::Write || task.reads_first || mixed(task)
+            };
+            let read = tasks.iter().any(reads);
             (read, write)
         }
     };

@@ -53,7 +53,12 @@ fn plan(anchor: &str, load: u32) -> Plan {
          files_per_folder = 2\n\
          sizes = \"256KiB\"\n"
     );
-    let parsed = parse_text("unit.toml", &text, &LowerOptions::default(), &NO_HOST);
+    parsed(&text)
+}
+
+#[track_caller]
+fn parsed(text: &str) -> Plan {
+    let parsed = parse_text("unit.toml", text, &LowerOptions::default(), &NO_HOST);
     assert!(!parsed.has_errors() && parsed.refusals.is_empty(), "{:?}", parsed.diagnostics);
     parsed.plan
 }
@@ -121,4 +126,37 @@ fn each_process_works_on_files_of_its_own() {
     let record = run(&plan(&anchor, 1));
     let layout = record.jobs.iter().find(|job| job.name == "layout-back").unwrap();
     assert_eq!(layout.dirs.write.io_bytes, 0, "nothing is laid out twice");
+}
+
+/// What is read before it is written, locks, and names that are not there.
+#[test]
+fn operations_of_published_mixes_are_carried_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let anchor = dir.path().join("load").display().to_string();
+    let text = format!(
+        "schema = \"plimsoll.plan/1\"\n\
+         [unit]\n\
+         name = \"set\"\n\
+         anchor = \"{anchor}\"\n\
+         runtime = \"60s\"\n\
+         [[unit.component]]\n\
+         name = \"x\"\n\
+         write_sizes = \"4KiB\"\n\
+         n_ios_max = 200\n\
+         [unit.component.mix]\n\
+         rmw = 50\n\
+         lock = 30\n\
+         neg_stat = 20\n\
+         [unit.component.files]\n\
+         files_per_folder = 10\n\
+         sizes = \"16KiB\"\n"
+    );
+    let record = run(&parsed(&text));
+    let job = &record.jobs[1];
+    let done = |part, op| n_done(job, part, op);
+    assert_eq!([done("rmw", "read"), done("rmw", "write")], [100, 100]);
+    assert_eq!([done("lock", "open"), done("lock", "lock"), done("lock", "close")], [60, 60, 60]);
+    assert_eq!(done("neg_stat", "neg_stat"), 40);
+    assert_eq!(job.n_ios(), 200);
+    assert_eq!(job.dirs.write.io_bytes, 100 * 4096);
 }

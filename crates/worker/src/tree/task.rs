@@ -67,6 +67,8 @@ struct IoProgress {
     next_byte: u64,
     n_ios: u64,
     bytes: u64,
+    /// What was read, and is written next.
+    read: Option<(u64, u32)>,
 }
 
 /// What picking came to.
@@ -154,9 +156,9 @@ impl Task {
         }
     }
 
-    /// Returns whether it reads or writes files.
+    /// Returns whether it does nothing to open files but what is asked for.
     pub(super) fn does_io(&self) -> bool {
-        self.spec.moves_bytes()
+        self.spec.moves_bytes() && !self.spec.reads_first
     }
 
     /// Returns the next operation where a file is open.
@@ -210,16 +212,30 @@ impl Task {
     /// Chooses the next I/O on an open file.
     #[inline]
     fn io(&mut self, entry: u32, place: IoProgress) -> TreeOp {
+        if let Some((offset, len)) = place.read {
+            let kind = OpKind::Write;
+            return TreeOp { kind, entry, offset, len, is_asked: true, task: self.idx };
+        }
+        if self.spec.reads_first {
+            let (offset, len) = self.random_place(place.size_bytes);
+            let kind = OpKind::Read;
+            return TreeOp { kind, entry, offset, len, is_asked: false, task: self.idx };
+        }
         let kind = if self.rng.chance(self.reads) { OpKind::Read } else { OpKind::Write };
         let (offset, len) = if self.is_sequential() {
             let room = place.size_bytes - place.next_byte;
             (place.next_byte, self.sizes.next(u64::MAX).min(clamped(room)))
         } else {
-            let len = self.sizes.next(u64::MAX).min(clamped(place.size_bytes));
-            let n_blocks = place.size_bytes / u64::from(len.max(1));
-            (self.rng.bounded(n_blocks.max(1)) * u64::from(len), len)
+            self.random_place(place.size_bytes)
         };
         TreeOp { kind, entry, offset, len, is_asked: true, task: self.idx }
+    }
+
+    /// Draws where in a file of this size an I/O is, and how long.
+    fn random_place(&mut self, size_bytes: u64) -> (u64, u32) {
+        let len = self.sizes.next(u64::MAX).min(clamped(size_bytes));
+        let n_blocks = size_bytes / u64::from(len.max(1));
+        (self.rng.bounded(n_blocks.max(1)) * u64::from(len), len)
     }
 
     /// Takes what became of the last operation: its error number, 0 for none.
@@ -243,7 +259,8 @@ impl Task {
         if op.kind == OpKind::Write && !held.flags.is_full {
             job.state.set_file(held.entry, FileFlags { has_data: true, ..held.flags });
         }
-        if matches!(self.stage, Stage::Io(_)) && op.kind == OpKind::Read {
+        let goes_on = op.kind == OpKind::Read && !self.spec.reads_first;
+        if matches!(self.stage, Stage::Io(_)) && goes_on {
             // What lies behind a place that cannot be read may be readable.
             self.advance(job, op);
         } else if matches!(self.stage, Stage::Io(_)) {
@@ -293,10 +310,13 @@ impl Task {
                 job.state.set_opened(held.entry);
                 next = Some(if self.spec.moves_bytes() {
                     Stage::Io(self.start_place(job, held, size_bytes()))
+                } else if self.spec.operation == OpKind::Lock {
+                    Stage::Do(OpKind::Lock)
                 } else {
                     Stage::Do(OpKind::Close)
                 });
             }
+            OpKind::Lock => next = Some(Stage::Do(OpKind::Close)),
             OpKind::Copy | OpKind::Move => Self::after_copy(job, kind, held),
             OpKind::Read
             | OpKind::Write
@@ -308,7 +328,8 @@ impl Task {
             | OpKind::Close
             | OpKind::Access
             | OpKind::Setattr
-            | OpKind::Chmod => {}
+            | OpKind::Chmod
+            | OpKind::NegStat => {}
         }
         self.held = Some(held);
         match next {
@@ -340,12 +361,18 @@ impl Task {
         } else {
             0
         };
-        IoProgress { size_bytes, next_byte, n_ios: 0, bytes: 0 }
+        IoProgress { size_bytes, next_byte, n_ios: 0, bytes: 0, read: None }
     }
 
     /// Goes on after an I/O.
     fn advance(&mut self, job: &TreeJob, op: &TreeOp) {
         let (Stage::Io(mut place), Some(mut held)) = (self.stage, self.held) else { return };
+        if self.spec.reads_first && op.kind == OpKind::Read {
+            place.read = Some((op.offset, op.len));
+            self.stage = Stage::Io(place);
+            return;
+        }
+        place.read = None;
         place.n_ios += 1;
         place.bytes += u64::from(op.len);
         let is_sequential = self.is_sequential();

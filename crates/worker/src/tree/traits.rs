@@ -64,7 +64,8 @@ impl TaskTraits {
             OpKind::Copy => Self::new(FullFile, &[], false),
             OpKind::Move => Self::new(FullFile, &[DeletesFiles], false),
             OpKind::Delete => Self::new(File, &[DeletesFiles], false),
-            OpKind::Open | OpKind::Close => Self::opened(File, &[]),
+            OpKind::NegStat => Self::new(MissingFile, &[], false),
+            OpKind::Open | OpKind::Close | OpKind::Lock => Self::opened(File, &[]),
             OpKind::Stat | OpKind::Access | OpKind::Setattr | OpKind::Chmod => {
                 Self::new(File, &[], true)
             }

@@ -82,13 +82,17 @@ impl Writer {
             select,
             block_size,
             stop_after,
+            reads_first,
             recycles,
         } = task;
         if *recycles {
             self.to.lose("folders that are removed to be made again");
         }
-        if *operation == OpKind::Chmod {
-            self.to.lose("an operation that changes permissions");
+        if *reads_first {
+            self.to.lose("reads before writes to the same place");
+        }
+        if matches!(operation, OpKind::Chmod | OpKind::NegStat | OpKind::Lock) {
+            self.to.lose(format!("operation {}", operation.name()));
         }
         if select.filter == SelectFilter::Present {
             self.to.lose("files that are written only where they are there");

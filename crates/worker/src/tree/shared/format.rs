@@ -393,6 +393,8 @@ impl FormatWorker {
             | OpKind::Access
             | OpKind::Setattr
             | OpKind::Chmod
+            | OpKind::NegStat
+            | OpKind::Lock
             | OpKind::Copy
             | OpKind::Move => {}
         }
