@@ -90,6 +90,11 @@ impl<'a> Cursor<'a> {
         &self.text[self.at..]
     }
 
+    /// Returns the rest of the line, without its end; nothing at the end of the text.
+    fn rest_of_line(&self) -> &'a str {
+        self.rest().lines().next().unwrap_or_default()
+    }
+
     fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
@@ -148,7 +153,7 @@ impl<'a> Cursor<'a> {
 
     /// Skips what a terminal shows before a command: `PS C:\>`, `C:\tools>`, `$`, `>`.
     fn skip_prompt(&mut self) {
-        let line = self.rest().lines().next().unwrap_or_default();
+        let line = self.rest_of_line();
         let is_mark = |mark: &str| line.starts_with(&format!("{mark} "));
         if let Some((prompt, behind)) = line.split_once('>')
             && !prompt.contains(" -")
@@ -165,7 +170,7 @@ impl<'a> Cursor<'a> {
 
     /// Returns whether a comment begins here, which takes the rest of the line.
     fn is_at_comment(&self) -> bool {
-        let line = self.rest().lines().next().unwrap_or_default();
+        let line = self.rest_of_line();
         let word = line.split(char::is_whitespace).next().unwrap_or_default();
         let is_remark = ["rem", "@rem"].iter().any(|it| word.eq_ignore_ascii_case(it));
         is_remark || line.starts_with("::")
@@ -197,10 +202,11 @@ impl<'a> Cursor<'a> {
                 }
                 // A physical disk is a number: `#1`.
                 '#' if !rest[1..].starts_with(|c: char| c.is_ascii_digit()) => self.skip_line(),
-                '<' if placeholder(rest).is_some() => {
-                    command.words.push(self.unknown_word(placeholder(rest).unwrap_or(1)));
-                }
-                '>' | '<' => self.redirection(&mut command),
+                '<' => match placeholder(rest) {
+                    Some(n_bytes) => command.words.push(self.unknown_word(n_bytes)),
+                    None => self.redirection(&mut command),
+                },
+                '>' => self.redirection(&mut command),
                 '(' => {
                     let n_bytes = closed(rest).unwrap_or(1);
                     command.words.push(self.unknown_word(n_bytes));
@@ -279,7 +285,7 @@ impl<'a> Cursor<'a> {
 
     /// Returns whether a quote begins here. An apostrophe alone is one.
     fn opens_quote(&self, next: char) -> bool {
-        let line = self.rest().lines().next().unwrap_or_default();
+        let line = self.rest_of_line();
         next == '"' || (next == '\'' && line[1..].contains('\''))
     }
 
