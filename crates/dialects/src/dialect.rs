@@ -133,24 +133,46 @@ impl Parsed {
         }
     }
 
-    /// The same of text that a program of Windows may have written: in UTF-8 or UTF-16.
-    pub(crate) fn of_wide_file(
-        path: &str,
+    /// Reads files of text that a program of Windows may have written, one after another.
+    pub(crate) fn of_wide_files(
+        paths: &[String],
         what: &str,
         loader: &dyn Loader,
-        parse: impl FnOnce(&str) -> Parsed,
-    ) -> Parsed {
-        let bytes = loader.read(path).and_then(|bytes| {
-            if bytes.len() > FILE_BYTES_MAX {
-                let mib = FILE_BYTES_MAX >> 20;
-                return Err(LoadError::Failed(format!("it is larger than {mib} MiB")));
-            }
-            Ok(bytes)
-        });
-        match bytes {
-            Ok(bytes) => parse(&foreign::text(&bytes)),
-            Err(error) => Self::unreadable(path, what, &error),
+        parse: impl Fn(&str, &str) -> Parsed,
+    ) -> ReadPlan {
+        let mut all = Parsed::default();
+        for path in paths {
+            let parsed = match wide_text(path, loader) {
+                Ok(text) => parse(path, &text),
+                Err(error) => Self::unreadable(path, what, &error),
+            };
+            all.append(parsed);
         }
+        ReadPlan::of(all)
+    }
+
+    /// Adds what runs after the rest.
+    pub(crate) fn append(&mut self, next: Parsed) {
+        let Parsed { mut plan, mut diagnostics, mut refusals } = next;
+        let n_sources = self.plan.sources.len() as u32;
+        let spans = diagnostics.iter_mut().chain(&mut refusals);
+        for source_idx in spans.filter_map(|finding| finding.span.as_mut()?.source_idx.as_mut()) {
+            *source_idx += n_sources;
+        }
+        let n_steps = self.plan.steps.len() as u32;
+        let n_groups = self.plan.jobs().map(|job| job.group_id + 1).max().unwrap_or(0);
+        for step in &mut plan.steps {
+            if let Some(rate_of) = &mut step.rate_of {
+                rate_of.step_idx += n_steps;
+            }
+            for job in &mut step.jobs {
+                job.group_id += n_groups;
+            }
+        }
+        self.plan.sources.append(&mut plan.sources);
+        self.plan.steps.append(&mut plan.steps);
+        self.diagnostics.append(&mut diagnostics);
+        self.refusals.append(&mut refusals);
     }
 
     fn unreadable(path: &str, what: &str, error: &LoadError) -> Parsed {
@@ -163,6 +185,16 @@ impl Parsed {
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
     }
+}
+
+/// Returns the text of a file that a program of Windows may have written: in UTF-8 or UTF-16.
+pub(crate) fn wide_text(path: &str, loader: &dyn Loader) -> Result<String, LoadError> {
+    let bytes = loader.read(path)?;
+    if bytes.len() > FILE_BYTES_MAX {
+        let mib = FILE_BYTES_MAX >> 20;
+        return Err(LoadError::Failed(format!("it is larger than {mib} MiB")));
+    }
+    Ok(foreign::text(&bytes).into_owned())
 }
 
 /// What files come to.

@@ -41,7 +41,7 @@ impl Foreign {
         if has("'Test Type,Test Description") {
             return Some(Foreign::IometerResult);
         }
-        if has("<Profile") && (has("<TimeSpans") || has("<TimeSpan")) {
+        if is_diskspd_profile(text) {
             return Some(Foreign::DiskspdProfile);
         }
         calls_diskspd(text).then_some(Foreign::DiskspdCommands)
@@ -51,8 +51,10 @@ impl Foreign {
     /// another one is asked for.
     pub fn is_dialect(self) -> bool {
         match self {
-            Foreign::IometerConfiguration | Foreign::DiskspdCommands => true,
-            Foreign::IometerResult | Foreign::DiskspdProfile | Foreign::WideText => false,
+            Foreign::IometerConfiguration | Foreign::DiskspdCommands | Foreign::DiskspdProfile => {
+                true
+            }
+            Foreign::IometerResult | Foreign::WideText => false,
         }
     }
 
@@ -77,14 +79,11 @@ impl Foreign {
 
     fn instead(self) -> &'static [&'static str] {
         match self {
-            Foreign::IometerConfiguration | Foreign::DiskspdCommands => &[
-                "`plimsoll run` runs it, and `plimsoll translate --to fio` writes it as a job file",
-            ],
+            Foreign::IometerConfiguration | Foreign::DiskspdCommands | Foreign::DiskspdProfile => {
+                &["`plimsoll run` runs it, `plimsoll translate --to fio` writes it as a job file"]
+            }
             Foreign::IometerResult => {
                 &["`plimsoll import` reads results of fio, and none of Iometer yet"]
-            }
-            Foreign::DiskspdProfile => {
-                &["write each time span as a command line of diskspd, which `plimsoll run` runs"]
             }
             Foreign::WideText => &["save it as UTF-8: `iconv -f UTF-16 -t UTF-8 OLD >NEW`"],
         }
@@ -116,6 +115,13 @@ fn wide_text(bytes: &[u8]) -> Option<String> {
 /// Returns whether one of the first lines calls diskspd with an option.
 pub(crate) fn calls_diskspd(text: &str) -> bool {
     text.lines().take(LINES_MAX).map(str::trim).any(is_diskspd_command)
+}
+
+/// Returns whether it is a profile of diskspd, alone or with the results of it.
+pub(crate) fn is_diskspd_profile(text: &str) -> bool {
+    let text = text.trim_start_matches(BYTE_ORDER_MARK).trim_start();
+    let has = |start: &str| text.lines().take(LINES_MAX).any(|line| line.contains(start));
+    text.starts_with('<') && has("<Profile") && has("<TimeSpan")
 }
 
 /// Returns whether a word names the program, by whatever path.

@@ -42,6 +42,14 @@ impl Overrides {
         }
     }
 
+    /// Returns a path with its prefix replaced; the first pair that matches counts.
+    pub(crate) fn remapped(&self, path: &str) -> String {
+        let mut pairs = self.remap.iter();
+        pairs
+            .find_map(|(from, to)| replace_prefix(path, from, to))
+            .unwrap_or_else(|| path.to_owned())
+    }
+
     /// Replaces path prefixes and counts the changed paths of each pair. Whole components match:
     /// `/mnt` is no prefix of `/mnt2/file`. The first pair that matches a path counts.
     pub(crate) fn remap(&self, files: &mut Fileset, n_changed: &mut [usize]) {

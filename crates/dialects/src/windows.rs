@@ -20,9 +20,9 @@ pub(crate) fn has_drive(name: &str) -> bool {
 }
 
 /// Returns whether a name means nothing on this host unless it is mapped: drives, shares, numbers
-/// of disks.
+/// of disks, and those of targets that a profile leaves open.
 pub(crate) fn is_of_windows(name: &str) -> bool {
-    has_drive(name) || name.starts_with("\\\\") || name.starts_with('#')
+    has_drive(name) || name.starts_with("\\\\") || name.starts_with(['#', '*'])
 }
 
 /// Returns a name as a path: with slashes, and the letter of a drive in upper case.
@@ -77,6 +77,9 @@ pub(crate) fn unmapped<'a>(
 fn prefix<'a>(name: &'a str, path: &'a str) -> (&'a str, &'static str) {
     if has_drive(path) && path.len() > 2 {
         return (&path[..2], "/mnt/data");
+    }
+    if path.starts_with('*') {
+        return (name, "/mnt/data/test.dat");
     }
     let is_device = path.starts_with("//./") || path.starts_with("//?/");
     if let Some(share) = path.strip_prefix("//").filter(|_| !is_device) {

@@ -293,7 +293,7 @@ fn mistakes_have_places() {
     check_mistake("diskspd -b4K *1", "placeholder", 14, "target of a profile");
     check_mistake("diskspd -b4K \"/m/f", "missing-quote", 14, "not closed");
     check_mistake("for /L %i in (1,1,3) do diskspd -b4K /m/f", "unread-call", 1, "by `for`");
-    check_mistake("diskspd -Xa.xml /m/f", "not-supported-yet", 9, "XML");
+    check_mistake("diskspd -Xa.xml /m/f", "file-unreadable", 9, "cannot read profile `a.xml`");
     check_mistake("diskspd -ysgo /m/f", "only-on-windows", 9, "event of Windows");
 }
 

@@ -36,6 +36,7 @@ fn command_lines_of_diskspd() {
 fn profiles_of_diskspd() {
     let text = "<?xml version=\"1.0\"?>\n<Profile>\n  <Progress>0</Progress>\n  <TimeSpans>\n";
     check(text, Some(Foreign::DiskspdProfile));
+    check("<Profile><TimeSpans><TimeSpan/></TimeSpans></Profile>", Some(Foreign::DiskspdProfile));
 }
 
 /// As PowerShell's `>` and editors of Windows write text.
@@ -84,7 +85,7 @@ fn the_mistake_says_what_it_is_and_what_to_write() {
     let mistake = Foreign::IometerConfiguration.mistake("a.icf");
     assert_eq!(mistake.message, "`a.icf` is a test configuration of Iometer");
     assert!(mistake.help[0].contains("`plimsoll run` runs it"), "{:?}", mistake.help);
-    let mistake = Foreign::DiskspdProfile.mistake("a.xml");
+    let mistake = Foreign::IometerResult.mistake("a.csv");
     assert!(mistake.message.ends_with(", which is not supported yet"), "{}", mistake.message);
-    assert!(mistake.help[0].contains("as a command line of diskspd"), "{:?}", mistake.help);
+    assert!(mistake.help[0].contains("`plimsoll import`"), "{:?}", mistake.help);
 }

@@ -59,17 +59,45 @@ fn drop_what_follows_from_syntax(findings: &mut Vec<Diagnostic>) {
 /// Collects findings about one text.
 pub struct Findings<'a> {
     text: &'a str,
-    /// Offsets at which lines start.
-    line_starts: Vec<usize>,
+    source_idx: u32,
+    /// Places from which others are counted, one for each line and more where that is long.
+    marks: Vec<Mark>,
     list: Vec<Diagnostic>,
 }
+
+/// A place in a text.
+#[derive(Clone, Copy)]
+struct Mark {
+    at: usize,
+    line: u32,
+    column: u32,
+}
+
+/// Bytes of a line that are counted at most.
+const MARK_BYTES: usize = 4096;
 
 impl<'a> Findings<'a> {
     /// Makes an empty collection about a text, source 0 of its plan or design.
     pub fn new(text: &'a str) -> Self {
-        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
-        Findings { text, line_starts, list: Vec::new() }
+        Self::of(text, 0)
+    }
+
+    /// The same about another source of a plan.
+    pub fn of(text: &'a str, source_idx: u32) -> Self {
+        let mut here = Mark { at: 0, line: 1, column: 1 };
+        let mut marks = vec![here];
+        for (at, c) in text.char_indices() {
+            if at >= marks[marks.len() - 1].at + MARK_BYTES {
+                marks.push(Mark { at, ..here });
+            }
+            if c == '\n' {
+                here = Mark { at: at + 1, line: here.line.saturating_add(1), column: 1 };
+                marks.push(here);
+            } else {
+                here.column = here.column.saturating_add(1);
+            }
+        }
+        Findings { text, source_idx, marks, list: Vec::new() }
     }
 
     /// Adds an error.
@@ -90,6 +118,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Returns whether this was added.
+    pub fn has(&self, finding: &Diagnostic) -> bool {
+        self.list.contains(finding)
+    }
+
     /// Returns the findings in the order of their places, and whether there is an error.
     pub fn finish(mut self) -> (Vec<Diagnostic>, bool) {
         self.list.sort_by_key(|finding| finding.span.as_ref().map_or(0, |span| span.bytes.start));
@@ -108,12 +141,13 @@ impl<'a> Findings<'a> {
         while !self.text.is_char_boundary(start) {
             start -= 1;
         }
-        let line = self.line_starts.partition_point(|line_start| *line_start <= start).max(1);
-        let before = &self.text[self.line_starts[line - 1]..start];
+        let n_before = self.marks.partition_point(|mark| mark.at <= start).max(1);
+        let mark = self.marks[n_before - 1];
+        let n_chars = self.text[mark.at..start].chars().count() as u32;
         Span {
-            source_idx: Some(0),
-            line: u32::try_from(line).unwrap_or(u32::MAX),
-            column: u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX),
+            source_idx: Some(self.source_idx),
+            line: mark.line,
+            column: mark.column.saturating_add(n_chars),
             bytes: start..at.end.clamp(start, self.text.len()),
         }
     }

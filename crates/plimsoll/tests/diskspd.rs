@@ -273,6 +273,73 @@ fn results_and_profiles_are_in_xml_too() {
     assert!(!sandbox.path("f.dat").exists());
 }
 
+/// Two time spans: random writes of two threads on two targets that are worked on differently, then
+/// reads of one.
+const PROFILE: &str = "<Profile><ResultFormat>xml</ResultFormat><TimeSpans>\n\
+    <TimeSpan><Duration>5</Duration><Warmup>1</Warmup><MeasureLatency>true</MeasureLatency>\n\
+    <Targets>\n\
+    <Target><Path>*1</Path><BlockSize>8192</BlockSize><Random>8192</Random><WriteRatio>100\
+    </WriteRatio><RequestCount>16</RequestCount><FileSize>1073741824</FileSize>\
+    <DisableAllCache>true</DisableAllCache></Target>\n\
+    <Target><Path>F:\\log.dat</Path><WriteRatio>100</WriteRatio><RequestCount>1</RequestCount>\
+    <FileSize>1073741824</FileSize><DisableAllCache>true</DisableAllCache></Target>\n\
+    </Targets></TimeSpan>\n\
+    <TimeSpan><Duration>5</Duration><Warmup>0</Warmup><Targets><Target><Path>*1</Path>\
+    <RequestCount>8</RequestCount><FileSize>1073741824</FileSize><DisableOSCache>1</DisableOSCache>\
+    </Target></Targets></TimeSpan></TimeSpans></Profile>\n";
+
+/// A profile is a file of jobs, and stands behind `-X`.
+#[test]
+fn a_profile_runs_time_span_by_time_span() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p30.toml", P30);
+    sandbox.write("p.xml", PROFILE);
+    let on = ["--remap", "F:=/mnt/p30", "--on", "p30.toml", "--virtual", "--no-progress"];
+    let args = [&["run", "p.xml", "--json", "--remap", "*1=/mnt/p30/data.dat"], &on[..]].concat();
+    let record = Record::from_json(sandbox.plimsoll(&args).success()).expect("a record");
+    let steps: Vec<&str> = record.steps.iter().map(|step| &*step.name).collect();
+    assert_eq!((steps, record.jobs.len()), (vec!["time span 1", "time span 2"], 3));
+    let args = [&["diskspd", "-Xp.xml", "-Rtext", "F:\\data.dat"], &on[..]].concat();
+    let report = sandbox.plimsoll(&args).success().to_owned();
+    assert!(report.contains("\ttimespan:   2\n"), "{report}");
+    let spans: Vec<&str> = report.split("\nResults for timespan ").collect();
+    let [_, first, second] = &spans[..] else { panic!("{report}") };
+    let rows = |report: &str| {
+        let rows = table(report, "Total IO");
+        rows[1..]
+            .iter()
+            .map(|row| format!("{} {}", row[0], row.last().expect("one")))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rows(first)[..2], ["0 F:\\data.dat (1GiB)", "1 F:\\log.dat (1GiB)"]);
+    assert_eq!(rows(second)[0], "0 F:\\data.dat (1GiB)");
+    // 200 MB/s of reads of 64 KiB.
+    near(&table(second, "Total IO")[2][3], 200e6 / 1_048_576.0);
+    assert!(
+        first.contains("Total latency")
+            && !second.split("Totals:").next().expect("one").contains("latency distribution")
+    );
+    let totals = report.split("\n\nTotals:\n").nth(1).expect("they end it");
+    assert!(totals.contains("\ntotal test time:\t10."), "{totals}");
+    let row = |name: &str| {
+        let line = totals.lines().find(|line| line.starts_with(name)).expect("a row");
+        line.split('|').nth(1).and_then(|it| it.trim().parse::<u64>().ok()).expect("bytes")
+    };
+    assert_eq!(row("total"), row("read") + row("write"));
+    // The profile says XML.
+    let args = [&["diskspd", "-Xp.xml", "-d1", "F:\\data.dat"], &on[..]].concat();
+    let xml = sandbox.plimsoll(&args).success().to_owned();
+    assert_eq!(elements(&xml, "Duration"), ["1", "1"]);
+    assert_eq!(elements(&xml, "TestTimeSeconds").len(), 2);
+    assert_eq!(elements(&xml, "Id"), ["0", "1", "0"]);
+    // What is printed of it asks for the same.
+    let printed = sandbox.plimsoll(&["diskspd", "-Xp.xml", "-Rpxml"]).success().to_owned();
+    assert!(printed.contains("<Path>*1</Path>"), "{printed}");
+    sandbox.write("again.xml", &printed);
+    let again = sandbox.plimsoll(&["diskspd", "-Xagain.xml", "-Rpxml"]);
+    assert_eq!(again.success(), printed);
+}
+
 /// Threads of `-F` work on all targets; those of `-t` on one each.
 #[test]
 fn threads_stand_as_the_tool_counts_them() {

@@ -4,6 +4,21 @@ use plan::{Diagnostic, Span};
 
 use crate::windows;
 
+/// Longest time, seconds: 100 years.
+pub(super) const SECONDS_MAX: u64 = 100 * 365 * 24 * 3600;
+
+/// The most of what is counted.
+pub(super) const COUNT_MAX: u64 = u32::MAX as u64;
+
+/// Largest size, bytes: 4 EiB, as far as offsets are counted without care.
+pub(super) const BYTES_MAX: u64 = 1 << 62;
+
+/// Largest number of a processor.
+pub(super) const CPU_MAX: u64 = 65_535;
+
+/// Most jobs of a plan, over all time spans.
+pub(super) const JOBS_MAX: u64 = 65_536;
+
 /// A value with the place where it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Given<T> {
@@ -11,7 +26,20 @@ pub(super) struct Given<T> {
     pub(super) span: Span,
 }
 
-/// A command line. What is not written is `None`: the defaults are what its methods return.
+/// What runs at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TimeSpan {
+    /// The options of a command line as written; of a profile, which of its time spans it is.
+    pub(super) name: String,
+    /// A number that stands for it: that of its line, in a profile that of the time span.
+    pub(super) number: u32,
+    /// Its targets by what is done to them, at least one; a command line has one for all of them.
+    /// What holds for the whole time span is the same in each.
+    pub(super) commands: Vec<Command>,
+}
+
+/// What is done to targets, as options say it. What is not written is `None`: the defaults are what
+/// its methods return.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Command {
     /// Where it begins.
@@ -66,7 +94,7 @@ pub(super) struct Command {
     /// `-L`.
     pub(super) has_latency: Option<Span>,
     /// `-N`.
-    pub(super) flush: Option<Span>,
+    pub(super) flush: Option<Given<Flush>>,
     /// `-p`.
     pub(super) is_parallel: Option<Span>,
     /// `-r` with its alignment, bytes.
@@ -88,8 +116,10 @@ pub(super) struct Command {
     pub(super) seed: Option<Given<Option<u64>>>,
     /// `-Z`.
     pub(super) contents: Option<Given<Contents>>,
-    /// `-Rxml`: results and profiles are in XML.
-    pub(super) is_xml: bool,
+    /// `-X`, a path.
+    pub(super) profile: Option<Given<String>>,
+    /// `-Rxml` or `-Rtext`: results and profiles are in XML, or in text.
+    pub(super) is_xml: Option<bool>,
     /// `-Rp`: it prints the profile, and runs nothing.
     pub(super) is_profile_only: Option<Span>,
 }
@@ -106,6 +136,13 @@ impl Target {
     /// Returns the path that it stands for, before anything is mapped.
     pub(super) fn path(&self) -> String {
         windows::path(&self.name)
+    }
+
+    /// Returns the number of the target that it stands for, from 1 on: `*1` in a profile.
+    pub(super) fn template(&self) -> Option<usize> {
+        let digits = self.name.strip_prefix('*')?;
+        let is_number = digits.bytes().all(|b| b.is_ascii_digit());
+        digits.parse().ok().filter(|number| is_number && *number > 0)
     }
 
     /// Returns whether it is a whole disk or partition of Windows: `#1`, `X:`.
@@ -156,6 +193,36 @@ pub(super) enum CacheMode {
     Uncached,
 }
 
+/// How memory-mapped I/O is made durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flush {
+    View,
+    Memory,
+    MemoryNoDrain,
+}
+
+impl Flush {
+    pub(super) const ALL: [Flush; 3] = [Flush::View, Flush::Memory, Flush::MemoryNoDrain];
+
+    /// Returns what stands behind `-N`.
+    pub(super) fn letter(self) -> &'static str {
+        match self {
+            Flush::View => "v",
+            Flush::Memory => "n",
+            Flush::MemoryNoDrain => "i",
+        }
+    }
+
+    /// Returns the word of profiles.
+    pub(super) fn element(self) -> &'static str {
+        match self {
+            Flush::View => "ViewOfFile",
+            Flush::Memory => "NonVolatileMemory",
+            Flush::MemoryNoDrain => "NonVolatileMemoryNoDrain",
+        }
+    }
+}
+
 /// How completions are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Completion {
@@ -181,6 +248,30 @@ pub(super) enum Contents {
 
 /// Bytes per I/O that are not written.
 pub(super) const BLOCK_BYTES: u64 = 64 << 10;
+
+impl TimeSpan {
+    /// Returns the name of the step that it is.
+    pub(super) fn step_name(&self) -> &str {
+        if self.name.is_empty() { "defaults" } else { &self.name }
+    }
+
+    /// Returns what holds for all of its targets.
+    pub(super) fn whole(&self) -> &Command {
+        &self.commands[0]
+    }
+
+    /// Returns how many threads there are.
+    pub(super) fn n_threads(&self) -> u64 {
+        let own = |command: &Command| {
+            let n_targets = command.targets.len() as u64;
+            command.n_threads_per_target().saturating_mul(n_targets)
+        };
+        match &self.whole().n_threads {
+            Some(all) => all.value,
+            None => self.commands.iter().map(own).fold(0, u64::saturating_add),
+        }
+    }
+}
 
 impl Command {
     pub(super) fn block_bytes(&self) -> u64 {
@@ -209,13 +300,6 @@ impl Command {
         self.n_threads.as_ref().map_or(each, |it| it.value)
     }
 
-    /// Returns how many threads there are.
-    pub(super) fn n_threads_of_all(&self) -> u64 {
-        let n_targets = self.targets.len() as u64;
-        let each = self.n_threads_per_target();
-        if self.n_threads.is_some() { each } else { each.saturating_mul(n_targets) }
-    }
-
     /// Returns whether some of the I/O is random.
     pub(super) fn is_random(&self) -> bool {
         self.random.is_some() || self.random_pct.is_some()
@@ -228,6 +312,11 @@ impl Command {
             (None, Some(_)) => 100,
             (None, None) => 0,
         }
+    }
+
+    /// Returns whether random bytes are made for each I/O.
+    pub(super) fn is_random_each(&self) -> bool {
+        self.contents.as_ref().is_some_and(|it| it.value == Contents::Random)
     }
 
     /// Returns what random places are multiples of, and how far apart sequential ones are, bytes.
@@ -443,9 +532,16 @@ impl Command {
             let text = format!("a buffer of {bytes} bytes is smaller than an I/O of {block}");
             found.push(conflict(text, span).help("`-Z` wants the block size of `-b` or more"));
         }
-        if let (Some(at), None) = (&self.flush, &self.caching.is_mapped) {
+        if let (Some(flush), None) = (&self.flush, &self.caching.is_mapped) {
             let text = "`-N` is for memory-mapped I/O, `-Sm`";
-            found.push(conflict(text, at));
+            found.push(conflict(text, &flush.span));
+        }
+        let mode = self.caching.mode.as_ref();
+        let uncached = mode.filter(|it| it.value == CacheMode::Uncached);
+        if let (Some(uncached), Some(_)) = (uncached, &self.caching.is_mapped) {
+            let text = "memory-mapped I/O, `-Sm`, goes through the cache";
+            let finding = conflict(text, &uncached.span);
+            found.push(finding.help("leave out `-Sm`, or `-Su`, `-Sh` and `-h`"));
         }
         if let (Some(at), Some(_)) = (&self.caching.is_mapped, &self.completion) {
             found.push(conflict("`-Sm` maps memory, which has no completions, `-x`", at));

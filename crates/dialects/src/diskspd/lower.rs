@@ -1,22 +1,18 @@
-//! Command lines into the steps of a plan.
+//! Time spans into the steps of a plan.
 
-use plan::job::Source;
 use plan::{Diagnostic, Severity, Span, Step};
 
+use super::calls::{self, Asked, Files};
 use super::command::{
-    CacheMode, Command, Completion, Contents, Given, Rate, Spread, Target, conflict,
+    CacheMode, Command, Completion, Contents, Given, JOBS_MAX, Rate, Spread, TimeSpan, conflict,
 };
-use super::options;
-use super::script::{self, Use};
+use super::sites::{Site, sites};
 use crate::native::{JobDraft, StepDraft, fold};
 use crate::sections::{self, Input, RawOption, Section};
 use crate::windows::{self, NamedTarget};
 use crate::{Loader, LowerOptions, Parsed, Request};
 
-/// Most jobs of a plan, over all command lines.
-const JOBS_MAX: u64 = 65_536;
-
-/// Parses a script that is already in memory; `name` stands for its path.
+/// Parses a script or a profile that is already in memory; `name` stands for its path.
 pub(super) fn parse_text(
     name: &str,
     text: &str,
@@ -24,19 +20,17 @@ pub(super) fn parse_text(
     request: &Request<'_>,
     loader: &dyn Loader,
 ) -> Parsed {
-    let mut input = Input::default();
-    input.sources.push(Source { name: name.to_owned(), text: text.to_owned() });
-    let mut script =
-        Script { commands: Vec::new(), findings: Vec::new(), wanted: request.sections };
-    script.read(text, variables);
-    let Script { commands, findings, .. } = script;
+    let files = Files { overrides: request.overrides, loader };
+    let asked = calls::read(name, text, variables, request.sections, files);
+    let Asked { time_spans, findings, sources } = asked;
+    let mut input = Input { sources, ..Input::default() };
     let mut lowering = Lowering::default();
     for finding in findings {
         input.report(finding);
     }
     if !input.has_errors() {
-        for command in &commands {
-            lowering.command(command, request);
+        for time_span in &time_spans {
+            lowering.time_span(time_span, request);
         }
     }
     let Lowering { sections, steps, refusals, notes } = lowering;
@@ -49,7 +43,7 @@ pub(super) fn parse_text(
     }
     input.parts.push(sections::Part { is_file: true, sections });
     let overrides = windows::overrides(request.overrides);
-    // Which command lines are wanted is known already.
+    // Which time spans are wanted is known already.
     let wishes = LowerOptions { sections: &[], readonly: false, overrides: Some(&overrides) };
     let mut parsed = input.lower(&wishes, loader);
     parsed.refusals.extend(refusals);
@@ -57,7 +51,8 @@ pub(super) fn parse_text(
         return parsed;
     }
     fold(&mut parsed, steps);
-    let targets = commands.iter().flat_map(|command| &command.targets);
+    let commands = time_spans.iter().flat_map(|it| &it.commands);
+    let targets = commands.flat_map(|command| &command.targets);
     let targets = targets.filter(|target| windows::is_of_windows(&target.name));
     let targets = targets.map(|target| NamedTarget {
         name: &target.name,
@@ -69,85 +64,6 @@ pub(super) fn parse_text(
     parsed
 }
 
-/// The command lines of a script.
-struct Script<'a> {
-    commands: Vec<Command>,
-    findings: Vec<Diagnostic>,
-    /// Lines that are run; empty is all.
-    wanted: &'a [String],
-}
-
-impl Script<'_> {
-    fn read(&mut self, text: &str, variables: &[(String, String)]) {
-        let mut n_calls = 0;
-        let mut others: Vec<Span> = Vec::new();
-        for found in script::commands(text, variables) {
-            let span = found.words.first().map(|word| word.span.clone()).unwrap_or_default();
-            match found.of_diskspd() {
-                Use::Other => others.push(span),
-                Use::Unread(word) => {
-                    n_calls += 1;
-                    let text = format!("diskspd is called by `{}`, which is not run", word.text);
-                    let finding = Diagnostic::error("unread-call", text).at(span);
-                    let help = "write each command line of diskspd on a line of its own";
-                    self.findings.push(finding.help(help));
-                }
-                Use::Call(words) => {
-                    n_calls += 1;
-                    if let Some(at) = found.open_quote.clone() {
-                        let text = "a quote is opened and not closed";
-                        self.findings.push(Diagnostic::error("missing-quote", text).at(at));
-                    }
-                    self.call(words, span, found.pipe.clone());
-                }
-            }
-        }
-        if n_calls == 0 {
-            let text = "no line calls diskspd";
-            let finding = Diagnostic::error("no-jobs", text);
-            self.findings.push(finding.help("a line is `diskspd`, its options, and its targets"));
-        }
-        self.unwanted();
-        if let Some(first) = others.first() {
-            let n = others.len();
-            let text = match n {
-                1 => "a command that is none of diskspd is left out".to_owned(),
-                _ => format!("{n} commands that are none of diskspd are left out, from here on"),
-            };
-            self.findings.push(Diagnostic::note("left-out", text).at(first.clone()));
-        }
-    }
-
-    fn call(&mut self, words: &[script::Word], span: Span, pipe: Option<Span>) {
-        let (command, findings) = options::read(words, span);
-        let is_it = |wanted: &String| {
-            *wanted == command.options || *wanted == command.span.line.to_string()
-        };
-        if !self.wanted.is_empty() && !self.wanted.iter().any(is_it) {
-            return;
-        }
-        self.findings.extend(findings);
-        if let Some(at) = pipe {
-            let text = "the program behind `|` is left out";
-            self.findings.push(Diagnostic::note("left-out", text).at(at));
-        }
-        self.commands.push(command);
-    }
-
-    /// Reports that none of the lines is one that a user wants.
-    fn unwanted(&mut self) {
-        for wanted in self.wanted {
-            let is_it = |it: &Command| *wanted == it.options || *wanted == it.span.line.to_string();
-            if !self.commands.iter().any(is_it) {
-                let text = format!("no command line is `{wanted}`");
-                let finding = Diagnostic::error("unknown-section", text);
-                let help = "`--section` takes the number of a line, or all options as written";
-                self.findings.push(finding.help(help));
-            }
-        }
-    }
-}
-
 #[derive(Default)]
 struct Lowering {
     sections: Vec<Section>,
@@ -156,42 +72,35 @@ struct Lowering {
     notes: Vec<Diagnostic>,
 }
 
-/// What several threads do alike: to a target, or to all of them.
-pub(super) struct Site<'a> {
-    name: String,
-    pub(super) targets: &'a [Target],
-    /// Number of the first thread, over all targets.
-    pub(super) thread_idx: u64,
-    pub(super) n_threads: u64,
-    /// Where they begin, bytes from the start of the target.
-    start_bytes: u64,
-    pub(super) queue_depth: u64,
-}
-
 impl Lowering {
-    fn command(&mut self, command: &Command, request: &Request<'_>) {
-        self.limits(command, request);
+    fn time_span(&mut self, time_span: &TimeSpan, request: &Request<'_>) {
+        for command in &time_span.commands {
+            self.limits(command, request);
+        }
         let mut jobs = Vec::new();
-        for site in sites(command) {
+        for site in sites(time_span) {
             if self.sections.len() as u64 >= JOBS_MAX {
-                let text = format!("the command lines have more than {JOBS_MAX} jobs");
-                self.refusals.push(Diagnostic::error("too-many-jobs", text));
+                let text = format!("the time spans have more than {JOBS_MAX} jobs");
+                self.refuse(Diagnostic::error("too-many-jobs", text));
                 return;
             }
             let begins_step = jobs.is_empty() && !self.steps.is_empty();
-            let mut options = options_of(command, &site);
+            let mut options = options_of(&site);
+            let at = &site.command.span;
             if begins_step {
-                options.push(RawOption::ours("barrier", None, &command.span));
+                options.push(RawOption::ours("barrier", None, at));
             }
-            let span = command.span.clone();
+            let span = at.clone();
             self.sections.push(Section { name: site.name, span, is_global: false, options });
             jobs.push(JobDraft::default());
         }
-        let name = match command.options.as_str() {
-            "" => "defaults".to_owned(),
-            options => options.to_owned(),
-        };
+        let name = time_span.step_name().to_owned();
         self.steps.push(StepDraft { step: Step { name, ..Step::default() }, jobs });
+    }
+
+    /// Reports why it does not run.
+    fn refuse(&mut self, finding: Diagnostic) {
+        push_new(&mut self.refusals, finding);
     }
 
     /// Reports what is read and not run, or otherwise than by the tool.
@@ -201,7 +110,7 @@ impl Lowering {
             if !request.is_to_run {
                 finding.severity = Severity::Warning;
             }
-            self.refusals.push(finding);
+            self.refuse(finding);
         };
         let is_set = request.overrides.set.iter().any(|(key, _)| key == "runtime");
         if let Some(given) = command.duration_s.as_ref().filter(|it| it.value == 0)
@@ -218,9 +127,9 @@ impl Lowering {
                 finding.help("`plimsoll check` shows what would be run; leave `-Rp` out to run"),
             );
         }
-        if let Some(at) = &command.flush {
+        if let Some(flush) = &command.flush {
             let text = "`-N` flushes as only Windows does";
-            let finding = Diagnostic::error("only-on-windows", text).at(at.clone());
+            let finding = Diagnostic::error("only-on-windows", text).at(flush.span.clone());
             refuse(finding.help("leave it out, or write `-Sw` in place of `-Sm -N`"));
         }
         if let (Some(at), Some(_)) = (&command.caching.is_mapped, &command.caching.write_through) {
@@ -247,7 +156,8 @@ impl Lowering {
     /// Notes what is done otherwise than by the tool, with the same I/O.
     fn notes(&mut self, command: &Command) {
         let mut note = |text: &str, at: &Span| {
-            self.notes.push(Diagnostic::note("left-out", text).at(at.clone()));
+            let note = Diagnostic::note("left-out", text).at(at.clone());
+            push_new(&mut self.notes, note);
         };
         if let Some(given) = command.cool_down_s.as_ref().filter(|it| it.value > 0) {
             note(
@@ -270,32 +180,14 @@ impl Lowering {
     }
 }
 
-/// Lists what threads do, target by target; with `-O`, all of it together.
-pub(super) fn sites(command: &Command) -> impl Iterator<Item = Site<'_>> {
-    let n_threads = command.n_threads_per_target();
-    let depth = command.shared_depth();
-    let per_group = if depth.is_some() { command.targets.len().max(1) } else { 1 };
-    let strides = command.thread_stride.as_ref().map(|it| it.value);
-    // Threads that begin at different places are jobs of their own.
-    let (n_groups, n_each) = if strides.is_some() { (n_threads, 1) } else { (1, n_threads) };
-    let groups = command.targets.chunks(per_group).enumerate();
-    groups.flat_map(move |(target_idx, targets)| {
-        (0..n_groups).map(move |group_idx| {
-            let name = match targets {
-                [target] => target.name.clone(),
-                targets => format!("{} targets", targets.len()),
-            };
-            let stride = strides.unwrap_or(0).saturating_mul(group_idx);
-            Site {
-                name,
-                targets,
-                thread_idx: target_idx as u64 * n_threads + group_idx,
-                n_threads: n_each,
-                start_bytes: command.base_bytes().saturating_add(stride),
-                queue_depth: depth.unwrap_or_else(|| command.queue_depth()),
-            }
-        })
-    })
+/// Most findings about one target.
+const OF_TARGET_MAX: usize = 16;
+
+/// Adds a finding; what holds for several targets of a time span once.
+fn push_new(findings: &mut Vec<Diagnostic>, finding: Diagnostic) {
+    if !findings.iter().rev().take(OF_TARGET_MAX).any(|it| *it == finding) {
+        findings.push(finding);
+    }
 }
 
 /// An option by one of our names, and where diskspd's is written.
@@ -308,14 +200,15 @@ fn place<'a, T>(given: Option<&'a Given<T>>, command: &'a Command) -> &'a Span {
     given.map_or(&command.span, |it| &it.span)
 }
 
-fn options_of(command: &Command, site: &Site<'_>) -> Vec<RawOption> {
+fn options_of(site: &Site<'_>) -> Vec<RawOption> {
+    let command = site.command;
     let mut options = Vec::new();
     engine(command, &mut options);
-    places(command, site, &mut options);
-    threads(command, site, &mut options);
+    places(site, &mut options);
+    threads(site, &mut options);
     access(command, &mut options);
     random(command, &mut options);
-    pace(command, site, &mut options);
+    pace(site, &mut options);
     time(command, &mut options);
     buffers(command, &mut options);
     options
@@ -363,7 +256,8 @@ fn engine(command: &Command, options: &mut Vec<RawOption>) {
 }
 
 /// Where in which targets.
-fn places(command: &Command, site: &Site<'_>, options: &mut Vec<RawOption>) {
+fn places(site: &Site<'_>, options: &mut Vec<RawOption>) {
+    let command = site.command;
     let n_targets = site.targets.len().max(1) as u64;
     for target in site.targets {
         let path = plan::escape_path(&target.path());
@@ -387,7 +281,8 @@ fn places(command: &Command, site: &Site<'_>, options: &mut Vec<RawOption>) {
 }
 
 /// How many threads, each with how much in flight, on which processors.
-fn threads(command: &Command, site: &Site<'_>, options: &mut Vec<RawOption>) {
+fn threads(site: &Site<'_>, options: &mut Vec<RawOption>) {
+    let command = site.command;
     let each = place(command.n_threads_each.as_ref(), command);
     let at = command.n_threads.as_ref().map_or(each, |it| &it.span);
     let depth_at = place(command.queue_depth.as_ref(), command);
@@ -486,7 +381,8 @@ fn parts_of(command: &Command, spread: &Spread) -> Option<Vec<(u64, u64)>> {
 }
 
 /// Rates and pauses.
-fn pace(command: &Command, site: &Site<'_>, options: &mut Vec<RawOption>) {
+fn pace(site: &Site<'_>, options: &mut Vec<RawOption>) {
+    let command = site.command;
     if let Some(given) = &command.rate {
         let iops = match given.value {
             Rate::Iops(iops) => iops as f64,

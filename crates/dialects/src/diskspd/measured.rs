@@ -3,12 +3,14 @@
 use hist::Histogram;
 use record::{DirRecord, Interval, JobRecord, Record};
 
-use super::command::Command;
-use super::lower::sites;
+use super::command::TimeSpan;
+use super::sites::sites;
 
-/// A run of a command line.
+/// A run of a time span.
 pub(super) struct Measured<'a> {
     pub(super) record: &'a Record,
+    /// Which step of the record it is.
+    step_idx: u32,
     /// Measured time, seconds; 0 where nothing was measured.
     pub(super) seconds: f64,
     /// Threads in the order of the tool, each with its targets.
@@ -105,18 +107,19 @@ impl OfTarget {
 }
 
 impl<'a> Measured<'a> {
-    /// Puts the jobs of a record where the command line has them. `size_of` returns the bytes of a
-    /// file or device.
+    /// Puts the jobs of a step of a record where its time span has them. `size_of` returns the
+    /// bytes of a file or device.
     pub(super) fn of(
-        command: &Command,
+        time_span: &TimeSpan,
+        step_idx: u32,
         record: &'a Record,
         size_of: &dyn Fn(&str) -> Option<u64>,
     ) -> Self {
-        let mut jobs = record.jobs.iter();
-        let n_of_pool = command.n_threads.as_ref().filter(|_| command.shared_depth().is_none());
+        let of_step = || record.jobs.iter().filter(move |job| job.step_idx == step_idx);
+        let mut jobs = of_step();
         let mut threads: Vec<Vec<OfTarget>> = Vec::new();
-        let mut of_site_before = 0;
-        for site in sites(command) {
+        for site in sites(time_span) {
+            let command = site.command;
             let (n_rows, n_each) = if command.is_interlocked() && site.n_threads > 1 {
                 (1, 1)
             } else if command.is_parallel.is_some() {
@@ -137,18 +140,17 @@ impl<'a> Measured<'a> {
                     row.write.add(&Sum::of(&job.dirs.write));
                 }
                 // With -F each thread works on all targets.
-                let thread_idx = site.thread_idx % command.n_threads_per_target() + row_idx;
-                match threads.get_mut(thread_idx as usize) {
-                    Some(thread) if n_of_pool.is_some() && of_site_before > 0 => thread.push(row),
-                    Some(_) | None => threads.push(vec![row]),
+                let known = threads.get_mut((site.thread_idx + row_idx) as usize);
+                match known.filter(|_| command.n_threads.is_some()) {
+                    Some(thread) => thread.push(row),
+                    None => threads.push(vec![row]),
                 }
             }
-            of_site_before += n_rows;
         }
         let seconds =
             |job: &JobRecord| job.runtime_ns as f64 / 1e9 / f64::from(job.n_workers.max(1));
-        let seconds = record.jobs.iter().map(seconds).fold(0.0, f64::max);
-        Measured { record, seconds, threads }
+        let seconds = of_step().map(seconds).fold(0.0, f64::max);
+        Measured { record, step_idx, seconds, threads }
     }
 
     pub(super) fn targets(&self) -> impl Iterator<Item = &OfTarget> {
@@ -185,7 +187,8 @@ impl<'a> Measured<'a> {
 
     /// Iterates over the intervals of the measured time.
     pub(super) fn intervals(&self) -> impl Iterator<Item = &Interval> {
-        self.record.intervals.iter().filter(|it| !it.ramp && it.length_ms > 0)
+        let is_own = |it: &&Interval| it.step_idx == self.step_idx && !it.ramp && it.length_ms > 0;
+        self.record.intervals.iter().filter(is_own)
     }
 
     /// Returns processor time of the workers in user mode and in the kernel, as shares of all
@@ -193,7 +196,8 @@ impl<'a> Measured<'a> {
     pub(super) fn cpu_pct(&self) -> (f64, f64) {
         let all_ns = f64::from(self.record.host.n_cpus.max(1)) * self.seconds * 1e9;
         let pct = |of: fn(&JobRecord) -> u64| {
-            let ns: u64 = self.record.jobs.iter().map(of).sum();
+            let jobs = self.record.jobs.iter().filter(|job| job.step_idx == self.step_idx);
+            let ns: u64 = jobs.map(of).sum();
             if all_ns > 0.0 { (100.0 * ns as f64 / all_ns).min(100.0) } else { 0.0 }
         };
         (pct(|job| job.cpu_user_ns), pct(|job| job.cpu_system_ns))

@@ -1,33 +1,37 @@
-//! Command lines of diskspd, as scripts have them: what threads do to targets, with which caches,
-//! for how long.
+//! Command lines of diskspd, as scripts have them, and its profiles in XML: what threads do to
+//! targets, with which caches, for how long.
 //!
-//! A [script] is split into commands; those that call diskspd are read by the table of its
-//! [options] into a [command], and each becomes a [step](lower) of a plan: a job for each target,
-//! since threads and outstanding I/Os count per target.
+//! A [script] is split into commands; those that [call](calls) diskspd are read by the table of its
+//! [options] into [commands](command), of which the targets of a [profile] have one each. A time
+//! span is a [step](lower) of a plan, with a job for each [target](sites), since threads and
+//! outstanding I/Os count per target.
 //!
 //! What options mean is as in diskspd 2.2 and in diskspd for Linux; what is left to the host (drive
 //! letters, shares, numbers of disks) is mapped by `--remap`.
 //!
-//! Tests: `tests/diskspd.rs`.
+//! Tests: `tests/diskspd.rs`, `tests/diskspd_profiles.rs`.
 
+mod calls;
 mod command;
 mod lower;
 mod measured;
 mod options;
+mod profile;
 mod script;
+mod sites;
 mod text;
 mod xml;
 
-use plan::{Plan, Severity, Span};
+use plan::{Plan, Severity};
 use record::Record;
 
-use crate::{Dialect, Likeness, Loader, Parsed, ReadPlan, Request, Translation};
-use crate::{foreign, native};
-use command::Command;
+use crate::foreign;
+use crate::{Dialect, Likeness, Loader, Overrides, Parsed, ReadPlan, Request, Translation};
+use calls::{Asked, Files};
+use command::TimeSpan;
 use measured::Measured;
-use script::Use;
 
-/// The language of diskspd's command lines.
+/// The language of diskspd's command lines and profiles.
 #[derive(Clone, Copy, Debug)]
 pub struct Diskspd;
 
@@ -37,7 +41,7 @@ impl Dialect for Diskspd {
     }
 
     fn about(&self) -> &'static str {
-        "Scripts with command lines of diskspd"
+        "Scripts with command lines of diskspd, and its profiles in XML"
     }
 
     fn file(&self) -> &'static str {
@@ -53,19 +57,15 @@ impl Dialect for Diskspd {
     }
 
     fn likeness(&self, text: &str) -> Likeness {
-        if foreign::calls_diskspd(text) { Likeness::Declared } else { Likeness::None }
+        let is_it = foreign::calls_diskspd(text) || foreign::is_diskspd_profile(text);
+        if is_it { Likeness::Declared } else { Likeness::None }
     }
 
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
-        let mut all = Parsed::default();
         let (variables, files) = request.variables(loader);
-        for path in &files {
-            let parsed = Parsed::of_wide_file(path, "script", loader, |text| {
-                lower::parse_text(path, text, &variables, request, loader)
-            });
-            native::join(&mut all, parsed);
-        }
-        ReadPlan::of(all)
+        Parsed::of_wide_files(&files, "script", loader, |path, text| {
+            lower::parse_text(path, text, &variables, request, loader)
+        })
     }
 
     fn can_write(&self) -> bool {
@@ -86,38 +86,47 @@ pub fn script_of(words: &[String]) -> String {
     format!("{}\n", all.join(" "))
 }
 
-/// Returns what the first call of a script asks for, as the tool prints it: where that is all that
-/// it asks for, with `-Rp`, and it has no mistake.
-pub fn profile(script: &str) -> Option<String> {
-    let command = first_call(script).filter(|command| command.is_profile_only.is_some())?;
-    Some(if command.is_xml { xml::profile(&command) } else { text::profile(&command) })
+/// Returns what a script of one call asks for, as the tool prints it: where that is all that it
+/// asks for, with `-Rp`, and it has no mistake.
+pub fn profile(script: &str, overrides: &Overrides, loader: &dyn Loader) -> Option<String> {
+    let time_spans = time_spans(script, overrides, loader)?;
+    let whole = time_spans.first()?.whole();
+    whole.is_profile_only.as_ref()?;
+    let is_xml = whole.is_xml == Some(true);
+    Some(if is_xml { xml::profile(&time_spans) } else { text::profile(&time_spans) })
 }
 
-/// Returns the results of the first call of a script as the tool prints them, in text or in XML.
-/// `stamp` prints a moment, milliseconds since 1970, as `2026/11/27 02:49:00`, in UTC; `size_of`
-/// returns the bytes of a file or device. Nothing, where the script has a mistake.
+/// Returns the results of a script of one call as the tool prints them, in text or in XML. `stamp`
+/// prints a moment, milliseconds since 1970, as `2026/11/27 02:49:00`, in UTC; `size_of` returns
+/// the bytes of a file or device. Nothing, where the script has a mistake.
 pub fn results(
     script: &str,
+    overrides: &Overrides,
+    loader: &dyn Loader,
     record: &Record,
     stamp: &dyn Fn(u64) -> String,
     size_of: &dyn Fn(&str) -> Option<u64>,
 ) -> String {
-    let Some(command) = first_call(script) else { return String::new() };
-    let measured = Measured::of(&command, record, size_of);
-    if command.is_xml {
-        xml::results(&command, &measured, stamp)
+    let Some(mut time_spans) = time_spans(script, overrides, loader) else { return String::new() };
+    let step_idx = |it: &TimeSpan| {
+        let step = record.steps.iter().find(|step| step.name == it.step_name());
+        step.map(|step| step.step_idx)
+    };
+    time_spans.retain(|it| step_idx(it).is_some());
+    let Some(first) = time_spans.first() else { return String::new() };
+    let is_xml = first.whole().is_xml == Some(true);
+    let measured = |it| Measured::of(it, step_idx(it).unwrap_or_default(), record, size_of);
+    let all: Vec<Measured<'_>> = time_spans.iter().map(measured).collect();
+    if is_xml {
+        xml::results(&time_spans, &all, stamp)
     } else {
-        text::results(&command, &measured, stamp)
+        text::results(&time_spans, &all, stamp)
     }
 }
 
-/// Returns the first call of diskspd in a script; none where that has a mistake.
-fn first_call(script: &str) -> Option<Command> {
-    let commands = script::commands(script, &[]);
-    let calls = commands.iter().filter_map(|it| match it.of_diskspd() {
-        Use::Call(words) => Some(options::read(words, Span::default())),
-        Use::Unread(_) | Use::Other => None,
-    });
-    let (command, findings) = calls.into_iter().next()?;
-    findings.iter().all(|it| it.severity < Severity::Error).then_some(command)
+/// Returns what a script asks for; none where that has a mistake.
+fn time_spans(script: &str, overrides: &Overrides, loader: &dyn Loader) -> Option<Vec<TimeSpan>> {
+    let files = Files { overrides, loader };
+    let Asked { time_spans, findings, .. } = calls::read("", script, &[], &[], files);
+    findings.iter().all(|it| it.severity < Severity::Error).then_some(time_spans)
 }

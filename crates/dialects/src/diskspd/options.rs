@@ -3,8 +3,10 @@
 use plan::{Diagnostic, Span};
 
 use super::command::{
-    CacheMode, Command, Completion, Contents, Given, Rate, Spread, Stride, Target, conflict,
+    BYTES_MAX, COUNT_MAX, CPU_MAX, CacheMode, Command, Completion, Contents, Flush, Given, Rate,
+    SECONDS_MAX, Spread, Stride, Target, conflict,
 };
+use super::profile;
 use super::script::Word;
 
 /// An option: a letter, and what stands behind it without a blank.
@@ -89,8 +91,11 @@ static OPTIONS: &[Spelling] = &[
         reader.command.is_unbound = Some(arg.word.span.clone());
     }),
     spelling('N', "-N<v, n or i>", |reader, arg| {
-        reader.one_of(arg, &["v", "n", "i"]);
-        reader.command.flush = Some(arg.word.span.clone());
+        let flush = Flush::ALL.into_iter().find(|it| it.letter() == arg.rest);
+        if flush.is_none() {
+            reader.bad(arg, &format!("`{}` is not known", arg.rest));
+        }
+        put(&mut reader.command.flush, flush, arg, &mut reader.findings);
     }),
     spelling('o', "-o<I/Os>", |reader, arg| {
         let n = reader.number(arg, arg.rest, 1..=COUNT_MAX);
@@ -139,9 +144,14 @@ static OPTIONS: &[Spelling] = &[
     }),
     spelling('x', "-x, -xk or -xp", Reader::completion),
     spelling('X', "-X<profile>", |reader, arg| {
-        let text = "profiles in XML are not read yet";
-        let finding = Diagnostic::error("not-supported-yet", text).at(arg.word.span.clone());
-        reader.report(finding.help("write the options of its time span on the command line"));
+        if arg.rest.is_empty() {
+            return reader.bad(arg, "the path of a profile is missing");
+        }
+        if reader.command.profile.is_some() {
+            return reader.bad(arg, "a profile is given twice");
+        }
+        let path = Some(arg.rest.to_owned());
+        put(&mut reader.command.profile, path, arg, &mut reader.findings);
     }),
     spelling('y', "-y<s, f, r, p or e><event>", |reader, arg| {
         let text = format!("`{}` waits for an event of Windows, or sets one", arg.word.text);
@@ -159,11 +169,8 @@ static OPTIONS: &[Spelling] = &[
     spelling('Z', "-Z, -Zr or -Z<size>[,<file>]", Reader::contents),
 ];
 
-/// Longest time, seconds: 100 years.
-const SECONDS_MAX: u64 = 100 * 365 * 24 * 3600;
-
-/// The most of what is counted.
-const COUNT_MAX: u64 = u32::MAX as u64;
+/// Options that stand beside a profile, and go before what it says.
+const BESIDE_PROFILE: [char; 9] = ['?', ':', 'C', 'd', 'R', 'v', 'W', 'X', 'z'];
 
 /// What a word with one slash is.
 const SLASH: &str =
@@ -216,10 +223,14 @@ pub(super) fn read(words: &[Word], span: Span) -> (Command, Vec<Diagnostic>) {
         let finding = Diagnostic::warning("option-behind-target", text).at(word.span.clone());
         reader.report(finding.help("diskspd for Windows refuses that: write options first"));
     }
-    reader.targets(words);
-    reader.slips();
-    let conflicts = reader.command.conflicts();
-    reader.findings.extend(conflicts);
+    if reader.command.profile.is_some() {
+        reader.beside_profile(known());
+    } else {
+        reader.targets(words);
+        reader.slips();
+        let conflicts = reader.command.conflicts();
+        reader.findings.extend(conflicts);
+    }
     (reader.command, reader.findings)
 }
 
@@ -325,6 +336,22 @@ impl Reader {
             finding.help("docs/diskspd.md has the options")
         };
         self.report(finding);
+    }
+
+    /// Reports the options that do not stand beside a profile.
+    fn beside_profile<'a>(&mut self, words: impl Iterator<Item = &'a Word>) {
+        let is_other = |word: &&Word| {
+            let letter = option_letter(word);
+            letter.is_some_and(|letter| !BESIDE_PROFILE.contains(&letter))
+        };
+        for word in words.filter(is_other) {
+            let text = format!("`{}` does not stand beside a profile, `-X`", word.text);
+            let finding = conflict(text, &word.span);
+            self.findings.push(match profile::element_of(&word.text) {
+                Some(name) => finding.help(format!("a profile says it by `<{name}>`")),
+                None => finding.help("leave it out"),
+            });
+        }
     }
 
     /// Reports that there is no target, or one that stands for another.
@@ -436,7 +463,7 @@ impl Reader {
                 if self.number(arg, group, 0..=u64::from(u16::MAX)).is_some_and(|it| it > 0) {
                     self.bad(arg, "there are no groups of processors on Linux, only `g0`");
                 }
-            } else if let Some(cpu) = self.number(arg, part, 0..=65_535) {
+            } else if let Some(cpu) = self.number(arg, part, 0..=CPU_MAX) {
                 let cpu = Given { value: cpu as u32, span: arg.word.span.clone() };
                 self.command.cpus.push(cpu);
             }
@@ -542,13 +569,12 @@ impl Reader {
         if form.is_some() {
             self.command.is_profile_only = Some(arg.word.span.clone());
         }
-        self.command.is_xml = form.unwrap_or(arg.rest) == "xml";
-        let is_known = match form {
-            Some(form) => matches!(form, "" | "text" | "xml"),
-            None => matches!(arg.rest, "text" | "xml"),
-        };
-        if !is_known {
-            self.bad(arg, &format!("`{}` is no form of results", arg.rest));
+        match (form.unwrap_or(arg.rest), form) {
+            ("xml", _) => self.command.is_xml = Some(true),
+            ("text", _) => self.command.is_xml = Some(false),
+            // As a profile has it, or in text.
+            ("", Some(_)) => {}
+            (_, _) => self.bad(arg, &format!("`{}` is no form of results", arg.rest)),
         }
     }
 
@@ -588,13 +614,9 @@ impl Reader {
         if writes_through {
             caching.write_through = Some(at());
         }
-        let uncached = caching.mode.as_ref().filter(|it| it.value == CacheMode::Uncached);
         if is_repeated {
             let text = format!("`{}` says what another option says of caching", arg.word.text);
             self.report(conflict(text, &at()).help("`-h` is `-Sh`, which is `-Suw`; write one"));
-        } else if let (Some(_), Some(_)) = (uncached, &caching.is_mapped) {
-            let text = "memory-mapped I/O, `-Sm`, goes through the cache";
-            self.report(conflict(text, &at()).help("leave out `-Sm`, or `-Su`, `-Sh` and `-h`"));
         }
     }
 
@@ -637,6 +659,3 @@ impl Reader {
         put(&mut self.command.contents, contents, arg, &mut self.findings);
     }
 }
-
-/// Largest size, bytes: 4 EiB, as far as offsets are counted without care.
-const BYTES_MAX: u64 = 1 << 62;

@@ -5,47 +5,62 @@ use std::fmt::Write as _;
 
 use record::Record;
 
-use super::command::{CacheMode, Command, Completion, Contents, Given, Rate, Spread, Target};
+use super::command::{
+    CacheMode, Command, Completion, Contents, Given, Rate, Spread, Target, TimeSpan,
+};
 use super::measured::{Measured, OfTarget, Section, Sum};
 
-/// Prints the command line and what it asks for.
-pub(super) fn profile(command: &Command) -> String {
-    let line = &command.line;
+/// Prints a command line and what it asks for, itself or by a profile.
+pub(super) fn profile(time_spans: &[TimeSpan]) -> String {
+    let line = time_spans.first().map_or("", |it| &it.whole().line);
     let mut text = format!("\nCommand Line: {line}\n\nInput parameters:\n\n");
-    text.push_str("\ttimespan:   1\n\t-------------\n");
-    time_span(command, &mut text);
-    for item in &command.targets {
-        target(command, item, &mut text);
+    for (idx, it) in time_spans.iter().enumerate() {
+        let _ = writeln!(text, "\ttimespan: {:3}\n\t-------------", idx + 1);
+        time_span(it.whole(), &mut text);
+        for command in &it.commands {
+            for item in &command.targets {
+                target(command, item, &mut text);
+            }
+        }
+        text.push('\n');
     }
-    text.push('\n');
     text
 }
 
 /// Prints all of it with what came out. `stamp` prints a moment, milliseconds since 1970, as
 /// `2026/11/27 02:49:00`, in UTC.
 pub(super) fn results(
-    command: &Command,
-    measured: &Measured<'_>,
+    time_spans: &[TimeSpan],
+    all: &[Measured<'_>],
     stamp: &dyn Fn(u64) -> String,
 ) -> String {
-    let mut text = profile(command);
-    system(measured.record, stamp, &mut text);
-    text.push_str("\nResults for timespan 1:\n");
-    text.push_str(&"*".repeat(79));
-    text.push('\n');
+    let mut text = profile(time_spans);
+    if let Some(first) = all.first() {
+        system(first.record, stamp, &mut text);
+    }
+    for (idx, (time_span, measured)) in time_spans.iter().zip(all).enumerate() {
+        let _ = writeln!(text, "\nResults for timespan {}:\n{}", idx + 1, "*".repeat(79));
+        of_time_span(time_span, measured, &mut text);
+    }
+    if all.len() > 1 {
+        totals(all, &mut text);
+    }
+    text
+}
+
+fn of_time_span(time_span: &TimeSpan, measured: &Measured<'_>, text: &mut String) {
     if measured.seconds <= 0.0 {
         text.push_str("The test was interrupted before the measurements began. ");
         text.push_str("No results are displayed.\n");
-        return text;
+        return;
     }
-    let n_threads = command.n_threads_of_all();
     let _ = writeln!(text, "\nactual test time:\t{:.2}s", measured.seconds);
-    let _ = writeln!(text, "thread count:\t\t{n_threads}");
-    if let Some(depth) = command.shared_depth() {
+    let _ = writeln!(text, "thread count:\t\t{}", time_span.n_threads());
+    if let Some(depth) = time_span.whole().shared_depth() {
         let _ = writeln!(text, "request count:\t\t{depth}");
     }
-    cpu(measured, &mut text);
-    let columns = Columns::of(command);
+    cpu(measured, text);
+    let columns = Columns::of(time_span.whole());
     for section in Section::ALL {
         let title = match section {
             Section::Total => "Total IO",
@@ -53,12 +68,36 @@ pub(super) fn results(
             Section::Write => "Write IO",
         };
         let _ = writeln!(text, "\n{title}");
-        columns.table(section, measured, &mut text);
+        columns.table(section, measured, text);
     }
     if columns.has_latency {
-        distributions(measured, &mut text);
+        distributions(measured, text);
     }
-    text
+}
+
+/// Prints what all time spans came to.
+fn totals(all: &[Measured<'_>], text: &mut String) {
+    let border = "-".repeat(79);
+    let _ = writeln!(text, "\n\nTotals:\n{}\n", "*".repeat(79));
+    text.push_str("type   |       bytes     |     I/Os     |    MiB/s   |  I/O per s\n");
+    let _ = writeln!(text, "{border}");
+    let seconds: f64 = all.iter().map(|it| it.seconds).sum();
+    let mut row = |name: &str, section: Section| {
+        let sums: Vec<Sum> = all.iter().map(|it| it.sum(section)).collect();
+        let n_bytes: u64 = sums.iter().map(|it| it.n_bytes).sum();
+        let n_ios: u64 = sums.iter().map(|it| it.n_ios).sum();
+        let mib_s = n_bytes as f64 / 1_048_576.0 / seconds.max(f64::MIN_POSITIVE);
+        let iops = n_ios as f64 / seconds.max(f64::MIN_POSITIVE);
+        let line = format!("{name} | {n_bytes:15} | {n_ios:12} | {mib_s:10.2} | {iops:10.2}");
+        if section == Section::Total {
+            let _ = writeln!(text, "{border}");
+        }
+        let _ = writeln!(text, "{line}");
+    };
+    row("write ", Section::Write);
+    row("read  ", Section::Read);
+    row("total ", Section::Total);
+    let _ = writeln!(text, "\ntotal test time:\t{seconds:.2}s");
 }
 
 /// Prints a size in the largest unit that it fills.
@@ -106,7 +145,7 @@ fn time_span(command: &Command, text: &mut String) {
         let cpus: Vec<String> = command.cpus.iter().map(|it| format!("0/{}", it.value)).collect();
         line(format!("advanced affinity round robin (group/core): {}", cpus.join(", ")));
     }
-    if value_of_contents(command) == Some(&Contents::Random) {
+    if command.is_random_each() {
         line("generating random data for each write IO".to_owned());
         line("  WARNING: this increases the CPU cost of issuing writes and should only".to_owned());
         line("           be compared to other results using the -Zr flag".to_owned());

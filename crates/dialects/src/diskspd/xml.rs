@@ -5,28 +5,39 @@ use std::fmt::Display;
 
 use record::Record;
 
-use super::command::{CacheMode, Command, Completion, Contents, Given, Rate, Target};
+use super::command::{CacheMode, Command, Completion, Contents, Flush, Given, Rate, TimeSpan};
 use super::measured::{Measured, OfTarget, Section, Sum};
 
-/// Writes what a command line asks for.
-pub(super) fn profile(command: &Command) -> String {
+/// Writes what a command line asks for, itself or by a profile.
+pub(super) fn profile(time_spans: &[TimeSpan]) -> String {
     let mut xml = Xml::default();
-    xml.profile(command);
+    xml.profile(time_spans);
+    xml.text
+}
+
+/// Writes what is said of a target, but its path.
+pub(super) fn said_of_target(command: &Command) -> String {
+    let mut xml = Xml::default();
+    xml.what_is_done(command);
     xml.text
 }
 
 /// Writes what it came to. `stamp` prints a moment, milliseconds since 1970, as
 /// `2026/11/27 02:49:00`, in UTC.
 pub(super) fn results(
-    command: &Command,
-    measured: &Measured<'_>,
+    time_spans: &[TimeSpan],
+    all: &[Measured<'_>],
     stamp: &dyn Fn(u64) -> String,
 ) -> String {
     let mut xml = Xml::default();
     xml.within("Results", "", |xml| {
-        xml.system(measured.record, stamp);
-        xml.profile(command);
-        xml.within("TimeSpan", "", |xml| xml.time_span(command, measured));
+        if let Some(first) = all.first() {
+            xml.system(first.record, stamp);
+        }
+        xml.profile(time_spans);
+        for (time_span, measured) in time_spans.iter().zip(all) {
+            xml.within("TimeSpan", "", |xml| xml.time_span(time_span, measured));
+        }
     });
     xml.text
 }
@@ -91,18 +102,22 @@ impl Xml {
         });
     }
 
-    fn profile(&mut self, command: &Command) {
+    fn profile(&mut self, time_spans: &[TimeSpan]) {
+        let is_xml = time_spans.iter().any(|it| it.whole().is_xml == Some(true));
         self.within("Profile", "", |xml| {
             xml.element("Progress", 0);
-            xml.element("ResultFormat", if command.is_xml { "xml" } else { "text" });
+            xml.element("ResultFormat", if is_xml { "xml" } else { "text" });
             xml.element("Verbose", false);
             xml.within("TimeSpans", "", |xml| {
-                xml.within("TimeSpan", "", |xml| xml.time_span_of_profile(command));
+                for time_span in time_spans {
+                    xml.within("TimeSpan", "", |xml| xml.time_span_of_profile(time_span));
+                }
             });
         });
     }
 
-    fn time_span_of_profile(&mut self, command: &Command) {
+    fn time_span_of_profile(&mut self, time_span: &TimeSpan) {
+        let command = time_span.whole();
         let routines = value(command.completion.as_ref()) == Some(Completion::Routines);
         self.element("CompletionRoutines", routines);
         self.element("MeasureLatency", command.has_latency.is_some());
@@ -115,6 +130,10 @@ impl Xml {
         self.element("RequestCount", command.shared_depth().unwrap_or(0));
         self.element("IoBucketDuration", value(command.sample_ms.as_ref()).unwrap_or(1000));
         self.element("RandSeed", value(command.seed.as_ref()).unwrap_or(Some(0)).unwrap_or(0));
+        if command.is_random_each() {
+            // The tool reads it, and does not write it.
+            self.element("RandomWriteData", true);
+        }
         if !command.cpus.is_empty() {
             self.within("Affinity", "", |xml| {
                 for cpu in &command.cpus {
@@ -126,15 +145,19 @@ impl Xml {
             });
         }
         self.within("Targets", "", |xml| {
-            for target in &command.targets {
-                xml.within("Target", "", |xml| xml.target(command, target));
+            for command in &time_span.commands {
+                for target in &command.targets {
+                    xml.within("Target", "", |xml| {
+                        xml.element("Path", &target.name);
+                        xml.what_is_done(command);
+                    });
+                }
             }
         });
     }
 
-    fn target(&mut self, command: &Command, target: &Target) {
+    fn what_is_done(&mut self, command: &Command) {
         let hint = value(command.hint_is_random.as_ref());
-        self.element("Path", &target.name);
         self.element("BlockSize", command.block_bytes());
         self.element("BaseFileOffset", command.base_bytes());
         self.element("SequentialScan", hint == Some(false));
@@ -151,6 +174,9 @@ impl Xml {
         }
         if command.caching.is_mapped.is_some() {
             self.element("MemoryMappedIo", true);
+        }
+        if let Some(flush) = value(command.flush.as_ref()) {
+            self.element("FlushType", Flush::element(flush));
         }
         self.contents(command.contents.as_ref().map(|it| &it.value));
         self.element("ParallelAsyncIO", command.is_parallel.is_some());
@@ -221,13 +247,14 @@ impl Xml {
         });
     }
 
-    fn time_span(&mut self, command: &Command, measured: &Measured<'_>) {
+    fn time_span(&mut self, time_span: &TimeSpan, measured: &Measured<'_>) {
+        let command = time_span.whole();
         if measured.seconds <= 0.0 {
             self.element("Error", "The test was interrupted before the measurements began");
             return;
         }
         self.element("TestTimeSeconds", format!("{:.2}", measured.seconds));
-        self.element("ThreadCount", command.n_threads_of_all());
+        self.element("ThreadCount", time_span.n_threads());
         self.element("RequestCount", command.shared_depth().unwrap_or(0));
         self.element("ProcCount", measured.record.host.n_cpus);
         self.cpu(measured);

@@ -26,7 +26,6 @@ pub use read::read_config;
 pub use results::{ResultLayout, results};
 pub use sequence::{ActiveWorker, JobOfRun, MeasuredRun, Run, measured, runs};
 
-use crate::native;
 use crate::{Dialect, Likeness, Loader, Parsed, ReadPlan, Request, Translation};
 
 /// The language of Iometer's test configurations.
@@ -63,15 +62,10 @@ impl Dialect for Iometer {
     }
 
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
-        let mut all = Parsed::default();
-        for path in request.files {
-            // Names of targets in a code page of Windows lose their accents.
-            let parsed = Parsed::of_wide_file(path, "test configuration", loader, |text| {
-                lower::parse_text(path, text, request, loader)
-            });
-            native::join(&mut all, parsed);
-        }
-        ReadPlan::of(all)
+        // Names of targets in a code page of Windows lose their accents.
+        Parsed::of_wide_files(request.files, "test configuration", loader, |path, text| {
+            lower::parse_text(path, text, request, loader)
+        })
     }
 
     fn can_write(&self) -> bool {

@@ -18,7 +18,7 @@ mod tree_write;
 mod unit;
 mod write;
 
-pub(crate) use read::{JobDraft, StepDraft, fold, join};
+pub(crate) use read::{JobDraft, StepDraft, fold};
 pub use read::{parse_file, parse_files, parse_text};
 pub use tree_words::{filter_word, io_word, order_words};
 pub use write::write;

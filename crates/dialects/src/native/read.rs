@@ -22,33 +22,9 @@ pub fn parse_files<P: AsRef<str>>(
 ) -> Parsed {
     let mut all = Parsed::default();
     for path in paths {
-        join(&mut all, parse_file(path.as_ref(), wishes, loader));
+        all.append(parse_file(path.as_ref(), wishes, loader));
     }
     all
-}
-
-/// Adds what runs after the rest.
-pub(crate) fn join(all: &mut Parsed, next: Parsed) {
-    let Parsed { mut plan, mut diagnostics, mut refusals } = next;
-    let n_sources = all.plan.sources.len() as u32;
-    let spans = diagnostics.iter_mut().chain(&mut refusals);
-    for source_idx in spans.filter_map(|finding| finding.span.as_mut()?.source_idx.as_mut()) {
-        *source_idx += n_sources;
-    }
-    let n_steps = all.plan.steps.len() as u32;
-    let n_groups = all.plan.jobs().map(|job| job.group_id + 1).max().unwrap_or(0);
-    for step in &mut plan.steps {
-        if let Some(rate_of) = &mut step.rate_of {
-            rate_of.step_idx += n_steps;
-        }
-        for job in &mut step.jobs {
-            job.group_id += n_groups;
-        }
-    }
-    all.plan.sources.append(&mut plan.sources);
-    all.plan.steps.append(&mut plan.steps);
-    all.diagnostics.append(&mut diagnostics);
-    all.refusals.append(&mut refusals);
 }
 
 /// Parses a plan of ours; the path `-` is the standard input.

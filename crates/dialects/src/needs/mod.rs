@@ -17,9 +17,7 @@ use plan::{Diagnostic, Plan};
 use ::needs::{Needs, PhaseName, Requirements, requirements};
 
 use crate::sections::{Input, Part, Section};
-use crate::{
-    Dialect, Likeness, Loader, LowerOptions, Parsed, ReadPlan, Request, Translation, native,
-};
+use crate::{Dialect, Likeness, Loader, LowerOptions, Parsed, ReadPlan, Request, Translation};
 
 /// The section that stands for the samples beside a file of needs.
 pub const SERIES: &str = "series";
@@ -56,7 +54,7 @@ impl Dialect for NeedsFile {
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> ReadPlan {
         let mut all = Parsed::default();
         for path in request.files {
-            native::join(&mut all, parse_file(path, &LowerOptions::of(request), loader));
+            all.append(parse_file(path, &LowerOptions::of(request), loader));
         }
         ReadPlan::of(all)
     }

@@ -4,10 +4,11 @@
 use std::ffi::OsString;
 use std::fs;
 
-use dialects::diskspd;
+use dialects::{Overrides, diskspd};
 use record::Record;
 
 use crate::exit::Failure;
+use crate::loader::HostLoader;
 use crate::{clock, stream};
 
 /// Behave as diskspd: run its command line, print its results
@@ -27,6 +28,7 @@ A link named `diskspd` to this program does the same. Exit codes are those of
 Examples:
   plimsoll diskspd -b8K -d60 -o32 -t4 -r -w30 -Sh -L -c10G /mnt/data/test.dat
   plimsoll diskspd -b64K -d60 -Su -Rxml 'F:\\test.dat' --remap F:=/mnt/data
+  plimsoll diskspd -Xprofile.xml -d60 /mnt/data/test.dat
   ln -s $(which plimsoll) /usr/local/bin/diskspd
 
 What each option comes to, and what differs, is in docs/diskspd.md.";
@@ -56,7 +58,7 @@ pub(super) fn as_run(args: &[OsString]) -> Result<Option<(Vec<OsString>, Command
         words.push(word.to_owned());
     }
     let script = diskspd::script_of(&words);
-    if let Some(text) = diskspd::profile(&script) {
+    if let Some(text) = diskspd::profile(&script, &Overrides::default(), &HostLoader) {
         stream::print(&text)?;
         return Ok(None);
     }
@@ -67,12 +69,13 @@ pub(super) fn as_run(args: &[OsString]) -> Result<Option<(Vec<OsString>, Command
 
 impl CommandLine {
     /// Prints what a run of it came to, as diskspd does.
-    pub(super) fn print(&self, record: &Record) -> Result<(), Failure> {
+    pub(super) fn print(&self, overrides: &Overrides, record: &Record) -> Result<(), Failure> {
         let size_of = |path: &str| {
             let found = fs::metadata(path).ok()?;
             (found.is_file() && record.emulation.is_none()).then_some(found.len())
         };
-        let text = diskspd::results(&self.script, record, &clock::utc_second, &size_of);
+        let stamp = &clock::utc_second;
+        let text = diskspd::results(&self.script, overrides, &HostLoader, record, stamp, &size_of);
         stream::print(&text).map_err(Failure::from)
     }
 

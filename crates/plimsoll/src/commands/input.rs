@@ -91,8 +91,7 @@ impl InputArgs {
         if !mistakes.is_empty() {
             return ReadPlan::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
         }
-        let (set, remap, load) = (self.set.clone(), self.remap.clone(), self.load);
-        let overrides = Overrides { set, remap, load };
+        let overrides = self.overrides();
         let request = Request {
             files: &self.files,
             sections: &self.section,
@@ -112,6 +111,11 @@ impl InputArgs {
             parsed.diagnostics.extend(self.unlike(dialect, &parsed.plan.sources));
         }
         understood
+    }
+
+    /// Returns what is to be put in the place of what the files say.
+    pub(super) fn overrides(&self) -> Overrides {
+        Overrides { set: self.set.clone(), remap: self.remap.clone(), load: self.load }
     }
 
     /// Names the files that are in no language that is read, unless one is named.

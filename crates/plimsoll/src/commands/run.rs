@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut results = args.iometer.open(&plan, &args.input.section)?;
     let mut then = |record: &Record| {
         if let Some(line) = &args.input.command_line {
-            line.print(record)?;
+            line.print(&args.input.overrides(), record)?;
         }
         match &mut results {
             Some(results) => results.append(record),
