@@ -143,6 +143,8 @@ struct Series {
     /// Those at the beginning that hold neighbours already.
     n_joined: usize,
     alone: Option<CountedKind>,
+    /// The samples do not count: the device is no volume for them.
+    is_unknown: bool,
 }
 
 /// The samples of the host of one source.
@@ -190,10 +192,22 @@ impl Collector {
                     series.samples.push(sample);
                 } else {
                     let (name, samples) = (name.to_owned(), vec![sample]);
-                    let alone = None;
-                    self.series.push(Series { name, source_idx, samples, n_joined: 0, alone });
+                    self.series.push(Series {
+                        name,
+                        source_idx,
+                        samples,
+                        n_joined: 0,
+                        alone: None,
+                        is_unknown: false,
+                    });
                 }
                 self.n_samples += 1;
+            }
+            Event::Unknown { name } => {
+                let name = &*printable(name);
+                for series in &mut self.series {
+                    series.is_unknown |= series.source_idx == source_idx && series.name == name;
+                }
             }
             Event::Host(sample) => {
                 let of = |series: &&mut HostSeries| series.source_idx == source_idx;
@@ -308,6 +322,7 @@ impl Collector {
         self.captured.all_names = series.iter().map(|series| series.name.clone()).collect();
         let traced = self.traces.iter().map(|(name, ..)| name.clone());
         self.captured.all_names.extend(traced);
+        series.retain(|series| !series.is_unknown);
         for name in self.volume_names(wanted, &series) {
             let volume = self.volume(&name, &series);
             self.captured.volumes.push(volume);
@@ -430,7 +445,9 @@ impl Collector {
 
     /// Chooses which devices are volumes.
     fn volume_names(&mut self, wanted: &[String], all: &[Series]) -> BTreeSet<String> {
-        let names = self.captured.all_names.clone();
+        let known = all.iter().map(|series| &series.name);
+        let traced = self.traces.iter().map(|(name, ..)| name);
+        let names: BTreeSet<String> = known.chain(traced).cloned().collect();
         if !wanted.is_empty() {
             return names.into_iter().filter(|name| wanted.contains(name)).collect();
         }

@@ -53,7 +53,8 @@ impl<'a> Context<'a> {
                 self.n_samples += 1;
             }
             Event::Trace { .. } => self.n_samples += 1,
-            Event::Capacity { .. }
+            Event::Unknown { .. }
+            | Event::Capacity { .. }
             | Event::Machine { .. }
             | Event::Clock(_)
             | Event::Length(_)

@@ -19,6 +19,12 @@ pub enum Event<'a> {
         /// What it did.
         sample: Sample,
     },
+    /// What the samples of a device hold is not what was asked about, as shows once they are all
+    /// there: nothing is known of it.
+    Unknown {
+        /// As the source calls the device.
+        name: &'a str,
+    },
     /// A span of the whole host.
     Host(HostSample),
     /// How much a volume holds.

@@ -95,7 +95,7 @@ fn mistakes_say_what_to_do() {
             &[
                 "note: counters.csv:1: no counter tells the I/O of a disk by a name that is known",
                 r"the first of the others is `\\H\Laufwerk(D:)\Lesen/s`",
-                "no device did any I/O",
+                "no I/O was captured",
             ],
         ),
         (&["--from", "first.log"], &["the average since the host started", "add `--keep-first`"]),

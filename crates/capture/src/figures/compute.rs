@@ -25,7 +25,7 @@ const SEQUENTIAL_MERGED: f64 = 0.5;
 
 /// Why there are no needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no device did any I/O")]
+#[error("no I/O was captured")]
 pub struct NoIo;
 
 /// Works out needs.

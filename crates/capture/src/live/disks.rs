@@ -94,7 +94,8 @@ impl Disks {
                 let Some(own) = deltas(before, own.get(number).unwrap_or(&none)) else { continue };
                 let n_all = sample.n_ios().unwrap_or(0.0);
                 narrow(&mut sample, &own);
-                let (n_own, total) = self.shares.entry(line.name.clone()).or_default();
+                let name = self.names[number].clone();
+                let (n_own, total) = self.shares.entry(name).or_default();
                 *n_own += sample.n_ios().unwrap_or(0.0);
                 *total += n_all;
             }
@@ -170,6 +171,7 @@ impl Disks {
                          blkio.throttle.read_bps_device, and capture again"
                     );
                     context.unreadable(None, text);
+                    context.put(Event::Unknown { name });
                     continue;
                 }
                 let (n_own, n_all) = share;

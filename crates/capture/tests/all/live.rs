@@ -38,9 +38,14 @@ impl Watch {
         self.look(&Texts { diskstats, ..Texts::default() });
     }
 
-    fn end(mut self) -> Captured {
+    fn end(self) -> Captured {
+        self.end_with(&[])
+    }
+
+    /// Ends, with these devices as volumes.
+    fn end_with(mut self, wanted: &[String]) -> Captured {
         self.live.finish(&mut |event| self.collector.take(event));
-        self.collector.finish(&[])
+        self.collector.finish(wanted)
     }
 }
 
@@ -147,16 +152,39 @@ fn others_are_kept_apart_by_their_control_group() {
 /// Newer kernels count for groups of version 1 only devices that have a limit.
 #[test]
 fn a_group_of_version_1_that_counts_nothing_is_noted() {
-    let mut watch = Watch::new(Scope { devices: vec!["sda".to_owned()], mounts: Vec::new() });
-    for figures in [[0, 0, 0, 0], [60, 960, 120, 40]] {
-        let (diskstats, cgroup) = (line("8 0", "sda", figures), Some(Cgroup::V1("", "")));
+    for wanted in [vec!["sda".to_owned()], Vec::new()] {
+        let mut watch = Watch::new(Scope { devices: wanted.clone(), mounts: Vec::new() });
+        for figures in [[0, 0, 0, 0], [60, 960, 120, 40]] {
+            let (diskstats, cgroup) = (line("8 0", "sda", figures), Some(Cgroup::V1("", "")));
+            watch.look(&Texts { diskstats: &diskstats, cgroup, ..Texts::default() });
+        }
+        let captured = watch.end_with(&wanted);
+        // Whose they were is not known: there are no figures, and the exit code is not 0.
+        assert!(captured.volumes.is_empty(), "{:?}", captured.volumes);
+        assert!(captured.all_names.contains("sda"), "{:?}", captured.all_names);
+        let notes = notes(&captured);
+        let text = "Unreadable None the group counted no I/O of sda, which did some";
+        assert!(notes.contains(text) && !notes.contains("came from other processes"), "{notes}");
+        assert!(notes.contains("give it a large one for the device"), "{notes}");
+        assert!(!notes.contains("left out: no I/O"), "{notes}");
+    }
+}
+
+/// The figures of a device that has them stay where those of another are not known.
+#[test]
+fn a_group_of_version_1_that_counts_on_one_device_alone() {
+    let mut watch = Watch::new(Scope::default());
+    let groups = [("8:0 Read 0\n", "8:0 Read 0\n"), ("8:0 Read 40960\n", "8:0 Read 10\n")];
+    for (figures, (bytes, ios)) in [[0, 0, 0, 0], [60, 960, 120, 40]].into_iter().zip(groups) {
+        let diskstats = [line("8 0", "sda", figures), line("8 16", "sdb", figures)].concat();
+        let cgroup = Some(Cgroup::V1(bytes, ios));
         watch.look(&Texts { diskstats: &diskstats, cgroup, ..Texts::default() });
     }
-    let notes = notes(&watch.end());
-    // Whose they were is not known, and the command ends with exit code 3.
-    let text = "Unreadable None the group counted no I/O of sda, which did some";
-    assert!(notes.contains(text) && !notes.contains("came from other processes"), "{notes}");
-    assert!(notes.contains("give it a large one for the device"), "{notes}");
+    let captured = watch.end();
+    let names: Vec<&str> = captured.volumes.iter().map(|volume| volume.name.as_str()).collect();
+    assert_eq!(names, ["sda"]);
+    assert_near(volume(&captured, "sda").samples[0].read.n_ios, 10.0);
+    assert!(notes(&captured).contains("the group counted no I/O of sdb"), "{}", notes(&captured));
 }
 
 #[test]
