@@ -213,7 +213,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return network::run(args, &asked, &catalog);
     }
     let mut answers = Vec::new();
-    for terms in terms(args, &catalog)? {
+    let wanted = terms(args, &catalog)?;
+    note_regions(args, &wanted);
+    for terms in wanted {
         answers.push(answer(args, &asked.need, terms, &catalog)?);
     }
     let chosen = usize::from(args.explain.unwrap_or(1)) - 1;
@@ -298,16 +300,14 @@ fn edition<'c>(args: &Args, catalog: &'c Catalog) -> Result<&'c Edition, Failure
 /// without a region.
 fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
     let edition = edition(args, catalog)?;
-    let is_of = |region: &str, cloud: Cloud| find_region(edition, cloud, region).is_ok();
     check_regions(args, edition)?;
-    let is_default = args.region.is_empty() && args.cloud.iter().any(|it| *it != args.cloud[0]);
     let mut all: Vec<Terms> = Vec::new();
     for cloud in &args.cloud {
-        let of_cloud = args.region.iter().filter(|region| is_of(region, *cloud));
+        let of_cloud = args.region.iter().filter(|it| has_region(edition, *cloud, it));
         let mut regions: Vec<Option<&str>> = of_cloud.map(|region| Some(region.as_str())).collect();
         if regions.is_empty() {
-            let default = Some(cloud.region_default());
-            regions.push(default.filter(|region| is_default && is_of(region, *cloud)));
+            let default = Some(cloud.region_default()).filter(|_| compares_defaults(args));
+            regions.push(default.filter(|region| has_region(edition, *cloud, region)));
         }
         for region in regions {
             let terms = Terms {
@@ -327,20 +327,34 @@ fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
             }
         }
     }
-    let regions: Vec<&str> = all.iter().filter_map(|terms| terms.region.as_deref()).collect();
-    if is_default && !regions.is_empty() {
+    Ok(all)
+}
+
+/// Returns whether several clouds are compared, each in a region that was not named.
+fn compares_defaults(args: &Args) -> bool {
+    args.region.is_empty() && args.cloud.iter().any(|it| *it != args.cloud[0])
+}
+
+/// Says which regions are compared, where they were not named.
+fn note_regions(args: &Args, terms: &[Terms]) {
+    let regions: Vec<&str> = terms.iter().filter_map(|terms| terms.region.as_deref()).collect();
+    if compares_defaults(args) && !regions.is_empty() {
         let text = format!("compared in {}; `--region` names others", regions.join(", "));
         stream::remark("note: ", &text);
     }
-    Ok(all)
+}
+
+fn has_region(edition: &Edition, cloud: Cloud, region: &str) -> bool {
+    find_region(edition, cloud, region).is_ok()
 }
 
 /// Reports the first region that none of the clouds has.
 fn check_regions(args: &Args, edition: &Edition) -> Result<(), Failure> {
-    let is_of = |region: &str, cloud: Cloud| find_region(edition, cloud, region).is_ok();
-    let unknown = args.region.iter().find(|it| !args.cloud.iter().any(|cloud| is_of(it, *cloud)));
+    let is_of_none =
+        |region: &&String| !args.cloud.iter().any(|cloud| has_region(edition, *cloud, region));
+    let unknown = args.region.iter().find(is_of_none);
     if let (Some(region), Some(cloud)) = (unknown, args.cloud.first()) {
-        let elsewhere = Cloud::ALL.into_iter().find(|cloud| is_of(region, *cloud));
+        let elsewhere = Cloud::ALL.into_iter().find(|it| has_region(edition, *it, region));
         if let Some(other) = elsewhere {
             let text = format!("`{region}` is a region of {}", other.title());
             let hint = format!("add it: --cloud {}", other.as_str().to_lowercase());

@@ -56,6 +56,7 @@ pub(super) struct Estate<'a, 'e> {
 pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> {
     let form = Form::of(args)?;
     let wanted = terms(args, catalog)?;
+    super::note_regions(args, &wanted);
     let market = |terms: Terms| Market::new(catalog, terms).map_err(|error| failure(&error));
     let markets = wanted.iter().cloned().map(market).collect::<Result<Vec<_>, _>>()?;
     let other = |mb_bytes: u64, terms: &Terms| market(Terms { mb_bytes, ..terms.clone() });
