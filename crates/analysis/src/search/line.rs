@@ -96,8 +96,12 @@ const FALLS_MIN: f64 = 0.5;
 /// Probability from which on failures count as independent of the load.
 const CHAOS_MAX: f64 = 0.7;
 
-/// Widest interval that is given as a line, as a share of the load.
+/// Widest interval with which a search ends by itself, as a share of the load.
 const WIDTH_MAX: f64 = 0.1;
+
+/// Widest interval that is given as a line where the search must end, and only for that has not
+/// found it any better.
+const WIDTH_LAST: f64 = 0.2;
 
 /// Share of the belief that must lie within that width. The interval that is printed holds
 /// [`SURE`], and may be wider.
@@ -261,11 +265,14 @@ impl Search {
         }
         let ends = self.ends();
         let bracket = ends.0.and_then(|low| self.stands(low)).zip(ends.1);
-        let is_narrow = bracket.is_some_and(|(low, high)| self.is_narrow(low, high));
-        match found.end {
+        let why_not = match bracket {
+            Some((low, high)) => self.why_no_line(low, high),
+            None => Some(self.why_not()),
+        };
+        match (found.end, why_not) {
             // A later measurement contradicts it.
-            LineEnd::Bracketed if !is_narrow => LineEnd::CannotTell(self.why_not()),
-            end => end,
+            (LineEnd::Bracketed, Some(reason)) => LineEnd::CannotTell(reason),
+            (end, _) => end,
         }
     }
 
@@ -323,12 +330,25 @@ impl Search {
         (low, self.load(high).max(self.belief.quantile(1.0 - outside)))
     }
 
-    /// Returns whether a line is known well enough to be given.
+    /// Returns whether a line is known so well that nothing more needs to be measured.
     pub(super) fn is_narrow(&self, low: u64, high: u64) -> bool {
-        self.options.is_close(low, high) || {
-            let (low, high) = self.widened(low, high, WIDTH_SHARE);
-            high - low <= WIDTH_MAX * low
+        self.options.is_close(low, high) || self.is_within(low, high, WIDTH_MAX, WIDTH_SHARE)
+    }
+
+    fn is_within(&self, low: u64, high: u64, width_max: f64, share: f64) -> bool {
+        let (low, high) = self.widened(low, high, share);
+        high - low <= width_max * low
+    }
+
+    /// Returns why there is no line between two measured loads where nothing more is measured;
+    /// none where there is one.
+    pub(super) fn why_no_line(&self, low: u64, high: u64) -> Option<Reason> {
+        if self.is_narrow(low, high) {
+            return None;
         }
+        let reason = self.why_not();
+        let is_known = reason == Reason::Probes && self.is_within(low, high, WIDTH_LAST, SURE);
+        (!is_known).then_some(reason)
     }
 
     /// Returns the loads below the line that failed every time, at least twice.
