@@ -406,6 +406,35 @@ fn the_worst_host_decides() {
     assert_eq!(assess(&absent, &Rules::default())[0].gate("generator"), None);
 }
 
+/// What one of several hosts did not carry is little in the sum.
+#[test]
+fn a_sum_hides_no_host_that_missed_its_rate() {
+    let of_host = |n_done: u64| {
+        let mut job = worker();
+        (job.runtime_ns, job.dirs.read.n_ios) = (20 * S_NS, n_done);
+        let (offered_iops, spacing) = (1_000.0, "even".to_owned());
+        job.arrivals = Some(ArrivalsRecord { offered_iops, spacing, ..Default::default() });
+        Record { jobs: vec![job], ..Record::default() }
+    };
+    let judged = |done: [u64; 3]| {
+        let parts = done.map(of_host);
+        let jobs = parts.iter().flat_map(|part| part.jobs.clone()).collect();
+        let hosts = parts.into_iter().enumerate().map(|(idx, record)| HostShareRecord {
+            name: format!("vm{}", idx + 1),
+            record,
+            ..HostShareRecord::default()
+        });
+        let record = Record { jobs, hosts: hosts.collect(), ..Record::default() };
+        let gate = assess(&record, &Rules::default())[0].gate(GateName::Offered.as_str()).cloned();
+        gate.map(|gate| (gate.verdict, gate.reason)).expect("a rate was asked for")
+    };
+    let (verdict, reason) = judged([20_000, 17_400, 20_000]);
+    let expected = "`vm2`: 87.0 % of 1000 IOPS were achieved (limit 95 %)";
+    assert_eq!((verdict, &*reason), (Verdict::Failed, expected));
+    let (verdict, reason) = judged([20_000, 19_600, 20_000]);
+    assert_eq!((verdict, &*reason), (Verdict::Passed, "99.3 % of 3000 IOPS were achieved"));
+}
+
 #[track_caller]
 fn check_mount(file_system: &str, options: &str, expected: &[(&str, &str)]) {
     let found = mount_remarks(file_system, options, 65_536);

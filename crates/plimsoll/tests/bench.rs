@@ -77,6 +77,11 @@ fn the_quick_suite_shows_what_a_disk_is_sold_as() {
     assert!(curve.points.iter().enumerate().all(|(idx, at)| at.step_idx as usize == idx + 6));
     let purposes = found.steps.iter().filter(|step| step.purpose == "measure").count();
     assert_eq!(purposes, 6);
+    // What is judged of a curve alone is judged of a suite's.
+    let judged = record.line_validity().expect("the measurement at the line is judged");
+    let at_line = curve.points.iter().find(|point| point.step_idx == judged.step_idx);
+    assert_eq!(at_line.map(|point| point.load), curve.line.load);
+    assert!(!judged.gates.is_empty());
 }
 
 #[test]

@@ -80,11 +80,12 @@ fn has_caution(record: &Record) -> bool {
     let is_weak = |row: &SuiteRowRecord| {
         GateName::ALL.iter().any(|name| name.row_verdict() == Some(&row.verdict))
     };
+    let at_line = record.line_validity();
     has_warning
-        || match (&record.suite, record.line_validity()) {
+        || at_line.is_some_and(|step| step.with(Verdict::Failed).next().is_some())
+        || match (&record.suite, &record.curve) {
             (Some(_), _) => rows(record).any(is_weak),
-            (None, Some(at_line)) => at_line.with(Verdict::Failed).next().is_some(),
-            (None, None) if record.curve.is_some() => false,
+            (None, Some(_)) => false,
             (None, None) => {
                 record.validity.iter().any(|step| step.with(Verdict::Failed).next().is_some())
             }

@@ -68,6 +68,13 @@ impl Running {
         own.map(|step| step.step_idx).collect()
     }
 
+    /// Returns whether a step of the record is a result to be judged: a measurement that counts, or
+    /// a point of the curve, of which the one at its line is. What makes ready is none.
+    pub fn is_result(&self, step_idx: u32) -> bool {
+        let mut own = self.taken.iter().filter(|it| it.step_idx == step_idx);
+        own.any(|it| matches!(it.purpose.as_str(), "measure" | "curve"))
+    }
+
     /// Leaves measurements of a label out of its row: they were made with another number of workers
     /// than the one that is kept.
     pub fn set_aside(&mut self, label: &str, is_out: impl Fn(u32) -> bool) {

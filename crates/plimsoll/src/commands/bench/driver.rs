@@ -133,12 +133,7 @@ impl Driver<'_> {
             record.outcome = Outcome::Interrupted;
         }
         record.suite = Some(self.running.recorded(&record));
-        // What makes ready, and a point that is meant to overload, are no results to be judged.
-        let is_result = |step_idx: u32| {
-            let mut taken = self.running.taken.iter();
-            taken.any(|step| step.step_idx == step_idx && step.purpose == "measure")
-        };
-        record.validity.retain(|judged| is_result(judged.step_idx));
+        record.validity.retain(|judged| self.running.is_result(judged.step_idx));
         record.notes.extend(self.notes.iter().cloned());
         Some(record)
     }

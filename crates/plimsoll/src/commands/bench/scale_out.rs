@@ -231,11 +231,7 @@ impl Study<'_> {
         let suite = self.running.recorded(&record);
         let scale_out = scale_out::recorded(&record, &suite.rows, &self.points);
         record.suite = Some(SuiteRecord { scale_out, published: Vec::new(), ..suite });
-        let is_result = |step_idx: u32| {
-            let mut taken = self.running.taken.iter();
-            taken.any(|step| step.step_idx == step_idx && step.purpose == "measure")
-        };
-        record.validity.retain(|judged| is_result(judged.step_idx));
+        record.validity.retain(|judged| self.running.is_result(judged.step_idx));
         Some(record)
     }
 }
