@@ -6,12 +6,14 @@
 //!
 //! What a worker, a file and a place in a queue cost was measured, and is rounded up; buffers are
 //! exact. Not included: maps of visited blocks ([`pattern::map`]), which are asked for where they
-//! are made; what is replayed; and trees of files, which take some bytes per file.
+//! are made, and what is replayed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use pattern::Offsets;
+use plan::tree::TreeSpec;
 use plan::verify::Memory;
 use plan::{Diagnostic, Job, Plan};
 use rustix::process::{Resource, getrlimit};
@@ -32,6 +34,10 @@ const FILE_BYTES: u64 = 208;
 
 /// What is kept besides of a file that exists: its name for the kernel, its descriptor, facts.
 const REAL_FILE_BYTES: u64 = 256;
+
+/// A file of a tree, and a folder of one: [`worker::tree::TreeState`] has so many bits of each.
+const TREE_FILE_BYTES: u64 = 2;
+const TREE_FOLDER_BYTES: u64 = 5;
 
 /// A place in a queue without its buffer.
 const SLOT_BYTES: u64 = 256;
@@ -58,16 +64,26 @@ struct Need {
 enum MemoryUse {
     Workers,
     Files,
+    Trees,
     Queues,
     Buffers,
 }
 
 impl MemoryUse {
+    /// Returns whether it is kept from the first step to the last.
+    fn lasts(self) -> bool {
+        match self {
+            MemoryUse::Files | MemoryUse::Trees => true,
+            MemoryUse::Workers | MemoryUse::Queues | MemoryUse::Buffers => false,
+        }
+    }
+
     /// Returns what would take less.
     fn remedy(self) -> &'static str {
         match self {
             MemoryUse::Workers => "lower `numjobs`",
             MemoryUse::Files => "lower `nrfiles` or `numjobs`",
+            MemoryUse::Trees => "ask for fewer files and folders, or for fewer trees",
             MemoryUse::Queues => "lower `iodepth` or `numjobs`",
             MemoryUse::Buffers => "lower `iodepth`, `bs` or `numjobs`",
         }
@@ -93,18 +109,18 @@ pub(crate) fn too_little(plan: &Plan, is_virtual: bool) -> Option<Diagnostic> {
 
 fn check(plan: &Plan, is_virtual: bool, limits: &[Limit]) -> Option<Diagnostic> {
     // Files of all steps are bound at once; workers of one step run together.
-    let of_steps: Vec<Vec<(&Job, Need)>> = plan
-        .steps
-        .iter()
-        .map(|step| {
-            step.jobs.iter().flat_map(|job| needs(job, is_virtual).map(|it| (job, it))).collect()
-        })
-        .collect();
+    let mut known = BTreeSet::new();
+    let mut of_job = |job| {
+        let trees = trees(job, &mut known);
+        needs(job, is_virtual).into_iter().chain([trees]).map(move |need| (job, need))
+    };
+    let of_steps: Vec<Vec<(&Job, Need)>> =
+        plan.steps.iter().map(|step| step.jobs.iter().flat_map(&mut of_job).collect()).collect();
     limits.iter().find_map(|limit| {
         let bytes = |(_, need): &(&Job, Need)| {
             if limit.is_of_addresses { need.mapped_bytes } else { need.used_bytes }
         };
-        let lasts = |it: &&(&Job, Need)| it.1.what == MemoryUse::Files;
+        let lasts = |it: &&(&Job, Need)| it.1.what.lasts();
         let sum = |needs: &mut dyn Iterator<Item = &(&Job, Need)>| {
             needs.map(bytes).fold(0, u64::saturating_add)
         };
@@ -137,6 +153,7 @@ fn finding((job, need): &(&Job, Need), bytes: u64, all_bytes: u64, limit: &Limit
     let what = match need.what {
         MemoryUse::Workers => format!("{n_workers} workers"),
         MemoryUse::Files => format!("{n_files} files"),
+        MemoryUse::Trees => "the state of trees".to_owned(),
         MemoryUse::Queues => format!("queues for {n_slots} I/Os"),
         MemoryUse::Buffers => format!("{n_slots} buffers of {} B", job.block_size_max()),
     };
@@ -187,6 +204,25 @@ fn needs(job: &Job, is_virtual: bool) -> [Need; 4] {
         need(MemoryUse::Queues, SLOT_BYTES, n_slots),
         Need { used_bytes: touched_bytes, ..buffers },
     ]
+}
+
+/// A tree, or the trees that workers have of their own: its folder, and their component.
+type TreeKey<'a> = (&'a str, Option<&'a str>);
+
+/// Returns what the trees of a job take that no job before it has: each is kept once.
+fn trees<'a>(job: &'a Job, known: &mut BTreeSet<TreeKey<'a>>) -> Need {
+    let all = job.tree.iter().flat_map(|work| [&work.tree].into_iter().chain(&work.target));
+    let bytes_of = |tree: &TreeSpec| {
+        // One that has too many is refused for that.
+        let (n_files, n_folders) = (tree.n_files().unwrap_or(0), tree.n_folders().unwrap_or(0));
+        let n_trees = if tree.own.is_some() { u64::from(job.n_workers) } else { 1 };
+        let bytes = n_files * TREE_FILE_BYTES + n_folders * TREE_FOLDER_BYTES;
+        bytes.saturating_mul(n_trees)
+    };
+    let key = |tree: &'a TreeSpec| (&*tree.anchor, tree.own.as_ref().map(|own| &*own.component));
+    let own = all.filter(|tree| known.insert(key(tree)));
+    let bytes = own.map(bytes_of).fold(0, u64::saturating_add);
+    Need { what: MemoryUse::Trees, used_bytes: bytes, mapped_bytes: bytes }
 }
 
 /// Returns the limits of this process, as far as they are known.
@@ -265,6 +301,7 @@ fn left(group: &Path, [max, current]: [&str; 2]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use plan::tree::{Activity, Mixing, TreeOpen, TreeWork};
     use plan::workload::BlockSize;
     use plan::{EngineKind, PerDir, Step};
 
@@ -323,6 +360,33 @@ mod tests {
             "for queues for 16777216 I/Os of job `a`",
             "lower `iodepth` or `numjobs`",
         );
+    }
+
+    #[test]
+    fn trees_are_counted_once_each() {
+        let of_folder = |anchor: &str| {
+            let tree = TreeSpec {
+                anchor: anchor.to_owned(),
+                depth: 1,
+                width: 1000,
+                files: 100_000,
+                ..TreeSpec::default()
+            };
+            let work = TreeWork {
+                tree,
+                target: None,
+                open: TreeOpen::default(),
+                activity: Activity::Operations(Vec::new()),
+                mixing: Mixing::default(),
+            };
+            null(|job| job.tree = Some(work.clone()))
+        };
+        // 200 MB each, kept from the first step to the last.
+        let room = limit(256 << 20, false);
+        assert_eq!(said(&[of_folder("/a"), of_folder("/a")], room.clone()), None);
+        let (message, help) = said(&[of_folder("/a"), of_folder("/b")], room).expect("too much");
+        assert!(message.contains("191 MiB of them for the state of trees"), "{message}");
+        assert_eq!(help, ["ask for fewer files and folders, or for fewer trees"]);
     }
 
     #[test]
