@@ -297,6 +297,23 @@ fn both_sides_are_measured_in_turn() {
     assert!(found.stdout.contains("6 runs: "), "{}", found.stdout);
 }
 
+/// A language that has no parameter for the seed, and a seed that a side says itself.
+#[test]
+fn files_of_vdbench_are_measured_in_turn() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "x.parm",
+        "sd=sd1,lun=/mnt/data/file,size=4g,threads=8,openflags=o_direct\n\
+         wd=wd1,sd=sd1,xfersize=4k,rdpct=100\nrd=run1,wd=wd1,iorate=max,elapsed=2,interval=1\n",
+    );
+    sandbox.write("p30.toml", "[[volume]]\nmount = \"/mnt/data\"\ndisk = \"P30\"\n");
+    let side = "x.parm --on p30.toml --virtual";
+    let seeded = format!("{side} --seed 7");
+    let found = sandbox.plimsoll_keeping(&["compare", "--interleave", "2", "--", side, &seeded]);
+    assert!(matches!(found.code, 0 | 3), "{}{}", found.stdout, found.stderr);
+    assert!(found.stderr.contains("pair 2 of 2, candidate"), "{}", found.stderr);
+}
+
 #[test]
 fn a_side_that_cannot_run_is_reported_before_anything_runs() {
     let sandbox = Sandbox::new();

@@ -331,3 +331,28 @@ fn a_level_curve_has_no_bend() {
     let text = sandbox.plimsoll(&[&["curve", "--no-progress"], &args[..]].concat());
     assert!(!text.success().contains("it bends"), "{}", text.stdout);
 }
+
+/// The folder of a file of Vdbench is none of this host where the volume is emulated, and each
+/// search has draws of its own, which its record names.
+#[test]
+fn a_file_of_vdbench_has_a_line_on_an_emulated_volume() {
+    let sandbox = sandbox();
+    sandbox.write(
+        "x.parm",
+        "sd=sd1,lun=/mnt/p30/not-here/file,size=4g,threads=8,openflags=o_direct\n\
+         wd=wd1,sd=sd1,xfersize=4k,rdpct=100\nrd=run1,wd=wd1,iorate=1000,elapsed=5,interval=1\n",
+    );
+    let seeds: Vec<String> = (0..2)
+        .map(|_| {
+            let args = ["x.parm", "--on", "p30.toml", "--virtual", "--points", "0", "--time", "2s"];
+            let args = [&["curve", "--json", "--no-progress"], &args[..]].concat();
+            let record = record(&sandbox.plimsoll(&args));
+            let line = record.curve.as_ref().and_then(|curve| curve.line.load).expect("a line");
+            assert!((line / P30_IOPS - 1.0).abs() < 0.1, "{line}");
+            let options = &record.jobs[0].options;
+            let seed = options.iter().find(|(name, _)| name == "randseed");
+            seed.map(|(_, value)| value.clone()).expect("the seed is shown")
+        })
+        .collect();
+    assert_ne!(seeds[0], seeds[1]);
+}

@@ -17,6 +17,14 @@ use crate::loader::{self, WithFiles};
 /// Findings about files and folders of this host, which say nothing of others.
 pub(super) const ABOUT_THIS_HOST: [&str; 2] = ["missing-size", "missing-folder"];
 
+/// Those that say nothing where no file is touched, as on emulated volumes.
+pub(super) const ABOUT_FOLDERS: [&str; 1] = ["missing-folder"];
+
+/// Leaves out what is about this host, where the jobs run elsewhere.
+pub(super) fn leave_out(parsed: &mut Parsed, codes: &[&str]) {
+    parsed.refusals.retain(|finding| !codes.contains(&finding.code));
+}
+
 /// Job files and changes to them.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct InputArgs {

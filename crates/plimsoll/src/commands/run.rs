@@ -64,20 +64,26 @@ Examples:
   plimsoll run nightly.fio --json-stream | jq 'select(.kind == \"second\") | .dirs'
   sed s/4k/8k/ small.fio | plimsoll run -";
 
+impl Args {
+    /// Returns whether all draws are repeated from a seed that is given.
+    pub(super) fn has_seed(&self) -> bool {
+        self.seed.is_some()
+    }
+}
+
 /// Reports everything that would keep the command from running; nothing is run.
 pub(super) fn check(args: &Args) -> Result<(), Failure> {
     let (plan, options) = prepared(args)?;
     execute::check(&plan, &options, &args.result)
 }
 
-/// Reads the files. On emulated volumes no file is touched, so no folder needs to be there.
+/// Reads the files.
 fn parse(args: &Args) -> ReadPlan {
     let mut read = args.input.parse(true);
     if args.hosts.hosts.is_some() || args.dial_in.is_given() {
-        let refusals = &mut read.parsed.refusals;
-        refusals.retain(|finding| !input::ABOUT_THIS_HOST.contains(&finding.code));
+        input::leave_out(&mut read.parsed, &input::ABOUT_THIS_HOST);
     } else if args.on.is_given() {
-        read.parsed.refusals.retain(|finding| finding.code != "missing-folder");
+        input::leave_out(&mut read.parsed, &input::ABOUT_FOLDERS);
     }
     read
 }

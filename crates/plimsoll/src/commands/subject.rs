@@ -1,11 +1,11 @@
 //! What a curve or a benchmark measures: a folder, a device, a file, or jobs of a file.
 
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use bench::workers::Workers;
 use clap::ValueEnum;
-use dialects::{Loader, LowerOptions, fio, likeliest};
+use dialects::{Loader, LowerOptions, ReadPlan, fio, likeliest};
 use plan::Plan;
 use runner::Emulation;
 
@@ -13,6 +13,7 @@ use super::existing::{self, Found};
 use super::input::{self, InputArgs};
 use super::on;
 use super::scratch::{EMULATED_BYTES, Purpose, Scratch};
+use super::seed;
 use crate::exit::Failure;
 use crate::loader::{self, HostLoader, WithFiles};
 use crate::stream;
@@ -156,17 +157,22 @@ impl Subject {
                 set: args.set.clone(),
                 ..InputArgs::default()
             };
-            let mut parsed = input.parse_read(&read, true).parsed;
+            // Where no file is touched, none is made by a step of its own first.
+            let makes_files = !matches!(on, RunsOn::Emulated(_));
+            let ReadPlan { mut parsed, draws_anew, .. } = input.parse_read(&read, makes_files);
             match on {
                 RunsOn::ThisHost if !is_read_only => args.check_devices(&parsed.plan)?,
-                RunsOn::ThisHost | RunsOn::Emulated(_) => {}
+                RunsOn::ThisHost => {}
+                RunsOn::Emulated(_) => input::leave_out(&mut parsed, &input::ABOUT_FOLDERS),
                 RunsOn::Hosts => {
-                    let refusals = &mut parsed.refusals;
-                    refusals.retain(|it| !input::ABOUT_THIS_HOST.contains(&it.code));
+                    input::leave_out(&mut parsed, &input::ABOUT_THIS_HOST);
                     args.check_devices_there(&parsed.plan)?;
                 }
             }
             input::print_findings(&parsed)?;
+            if draws_anew {
+                seed::set(&mut parsed.plan, seed::drawn());
+            }
             let file = Path::new(target).file_name().unwrap_or(target.as_ref());
             let about = file.to_string_lossy().into_owned();
             return Ok(Subject { plan: parsed.plan, about, _scratch: None, hosts_scratch: None });
@@ -339,9 +345,18 @@ impl SubjectArgs {
     }
 }
 
-/// Returns whether a path of another host is that of a device.
+/// Returns whether a path of another host is that of a device, as far as its name says: links of
+/// that host are not known here.
 pub(super) fn is_device_path(path: &Path) -> bool {
-    path.starts_with("/dev")
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = whole.pop(),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => whole.push(part),
+        }
+    }
+    whole.starts_with("/dev")
 }
 
 /// Returns a target with its whole path, where it is on this host.

@@ -42,6 +42,9 @@ struct Side {
     word: &'static str,
     /// What runs it, behind `plimsoll run`.
     args: Vec<String>,
+    /// In virtual time one seed gives one run, however often: each pair has one of its own, unless
+    /// the side says which.
+    takes_seeds: bool,
     /// What its runs are called in the store.
     name: String,
 }
@@ -146,7 +149,9 @@ impl Side {
             }
         };
         run::check(&parsed.run)?;
-        Ok(Side { word, args: words, name: format!("{stem}-{word}") })
+        let is_virtual = words.iter().any(|word| word == "--virtual");
+        let takes_seeds = is_virtual && !parsed.run.has_seed();
+        Ok(Side { word, args: words, takes_seeds, name: format!("{stem}-{word}") })
     }
 }
 
@@ -182,9 +187,8 @@ impl InterleavedRuns<'_> {
         let program = std::env::current_exe().map_err(failure)?;
         let mut command = Command::new(program);
         command.arg("run").args(&side.args);
-        if side.args.iter().any(|word| word == "--virtual") {
-            // In virtual time one seed gives one run, however often.
-            command.arg("--set").arg(format!("randseed={}", 1 + u64::from(pair_idx)));
+        if side.takes_seeds {
+            command.arg("--seed").arg((1 + u64::from(pair_idx)).to_string());
         }
         command.args(["--no-progress", "--name", &side.name]);
         if let Some(store) = self.args.store.file() {

@@ -14,7 +14,7 @@ use fleet::wire::{Assignment, Inspect};
 use runner::{Control, RunOptions, Stop};
 
 use super::super::hosts::{self, HostsArgs, Teller};
-use super::super::input::{self, ABOUT_THIS_HOST, InputArgs};
+use super::super::input::{self, InputArgs};
 use crate::exit::{Exit, Failure};
 use crate::progress::{Progress, ProgressMode};
 use crate::signals::Signals;
@@ -122,7 +122,7 @@ fn assignment(args: &CheckArgs) -> Result<Option<Assignment>, Failure> {
         ..InputArgs::default()
     };
     let mut parsed = input.parse(true).parsed;
-    parsed.refusals.retain(|finding| !ABOUT_THIS_HOST.contains(&finding.code));
+    input::leave_out(&mut parsed, &input::ABOUT_THIS_HOST);
     input::print_findings(&parsed)?;
     let plan_toml = Native.write(&parsed.plan).text;
     Ok(Some(Assignment { plan_toml, n_hosts: 1, ..Assignment::default() }))
