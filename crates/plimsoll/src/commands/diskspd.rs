@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 
 use dialects::{Overrides, diskspd};
-use record::Record;
+use record::{EmulationRecord, Record};
 
 use crate::exit::Failure;
 use crate::loader::HostLoader;
@@ -76,6 +76,10 @@ impl CommandLine {
         };
         let stamp = &clock::utc_second;
         let text = diskspd::results(&self.script, overrides, &HostLoader, record, stamp, &size_of);
+        let emulation = record.emulation.as_ref();
+        if let Some(constant) = emulation.and_then(EmulationRecord::constant_latency) {
+            stream::remark("note: ", &constant);
+        }
         stream::print(&text).map_err(Failure::from)
     }
 
