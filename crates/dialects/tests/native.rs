@@ -8,8 +8,8 @@ use plan::job::{AmountMax, Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Flow, RatePeriod, RatePeriods};
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, ENGINE_NAME, FileIo, FileSizes, Format, Mixing, OwnTrees, Select, SelectFilter,
-    SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
+    Activity, Before, ENGINE_NAME, FileIo, FileSizes, Format, Mixing, OwnTrees, Select,
+    SelectFilter, SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::verify::{DedupeSets, FlipFlop, SetCount};
 use plan::workload::{Access, BlockSize, Distribution, HitArea, Workload};
@@ -191,7 +191,7 @@ fn trees_come_back() {
         },
         block_size: BlockSize::Weighted(vec![(4096, 1), (8192, 3)]),
         stop_after: Some(StopAfter::Pct(12.5)),
-        reads_first: true,
+        before: Before::CutsEnd,
         recycles: true,
     };
     let copy = TreeTask { operation: OpKind::Copy, ..TreeTask::default() };

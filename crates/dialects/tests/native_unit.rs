@@ -199,6 +199,38 @@ fn files_and_folders_neither_run_out_nor_pile_up() {
 }
 
 #[test]
+fn operations_need_what_they_work_on() {
+    let text = "schema = \"plimsoll.plan/1\"\n\
+         [unit]\n\
+         name = \"u\"\n\
+         anchor = \"/mnt\"\n\
+         runtime = \"1s\"\n\
+         [[unit.component]]\n\
+         name = \"x\"\n\
+         [unit.component.mix]\n\
+         mmap_read = 30\n\
+         append = 30\n\
+         rename = 20\n\
+         custom1 = 20\n\
+         custom2 = 0\n\
+         [unit.component.files]\n\
+         files_per_folder = 10\n\
+         sizes = \"average 4KiB\"\n";
+    check_mistakes(
+        text,
+        None,
+        &[
+            "9:1 `mmap_read` needs `read_sizes` of its component, such as \"4KiB\"",
+            "10:1 `append` needs `write_sizes` of its component, such as \"4KiB\"",
+            "12:1 what `custom1` does is not public: its share can only be 0, expected one of the \
+             other operations instead",
+            "16:9 `rename` and `copyfile` need several files of the same size: at least two files, \
+             and `sizes` without `average`",
+        ],
+    );
+}
+
+#[test]
 fn a_load_needs_a_unit() {
     let text = "schema = \"plimsoll.plan/1\"\n[[step]]\n[[step.job]]\nname = \"j\"\n";
     check_mistakes(text, Some(2), &["1:1 `--load` counts units, and this plan has no [unit]"]);

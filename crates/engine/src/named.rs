@@ -94,6 +94,13 @@ pub(crate) fn carry_out(kind: OpKind, at: NameAt, manner: NameOptions) -> i32 {
             | OpKind::Open
             | OpKind::Close
             | OpKind::Lock
+            | OpKind::Truncate
+            | OpKind::Rename
+            | OpKind::Readdir
+            | OpKind::Statfs
+            | OpKind::Pathconf
+            | OpKind::MapRead
+            | OpKind::MapWrite
             | OpKind::Copy
             | OpKind::Move => {
                 *libc::__errno_location() = libc::EOPNOTSUPP;

@@ -194,7 +194,8 @@ fn of_tree(work: &TreeWork) -> Vec<Option<Change>> {
     let of_activity = match activity {
         Activity::Format(_) => Change::of(Scope::Tree, "does", "format"),
         Activity::Operations(tasks) => tasks.iter().find(|task| task.modifies()).and_then(|task| {
-            let operation = if task.moves_bytes() { OpKind::Write } else { task.operation };
+            let is_mixed = !task.operation.modifies();
+            let operation = if is_mixed { OpKind::Write } else { task.operation };
             Change::of(Scope::Tree, "does", operation.name())
         }),
     };

@@ -56,6 +56,20 @@ pub enum OpKind {
     NegStat,
     /// Locks the open file for itself, all of it, and lets go of it.
     Lock,
+    /// Cuts the open file to `offset` bytes.
+    Truncate,
+    /// Gives the file the name of another one of its tree, number `offset`, which is not there.
+    Rename,
+    /// Lists the directory, from opening to closing it.
+    Readdir,
+    /// Asks for the room of the file system.
+    Statfs,
+    /// Asks for the limits of the file system, such as the longest name.
+    Pathconf,
+    /// Reads `len` bytes at `offset` through a mapping that is made for them.
+    MapRead,
+    /// Writes `len` bytes at `offset` through a mapping that is made for them.
+    MapWrite,
     /// Copies the file to the same place in another tree.
     Copy,
     /// Moves the file to the same place in another tree.
@@ -99,10 +113,11 @@ pub struct OpTraits {
 
 impl OpKind {
     /// All kinds, in the order in which outputs list them.
-    pub const ALL: [OpKind; 20] = units::all_of!(
+    pub const ALL: [OpKind; 27] = units::all_of!(
         OpKind:
-        Read, Write, Trim, Fsync, Fdatasync, SyncFileRange, Mkdir, Rmdir, Create, Open, Close,
-        Delete, Stat, NegStat, Setattr, Chmod, Access, Lock, Copy, Move,
+        Read, Write, MapRead, MapWrite, Trim, Fsync, Fdatasync, SyncFileRange, Mkdir, Rmdir,
+        Readdir, Create, Open, Close, Delete, Rename, Stat, NegStat, Setattr, Chmod, Access, Lock,
+        Truncate, Statfs, Pathconf, Copy, Move,
     );
 
     /// Returns what the kind is to the rest of the program.
@@ -128,6 +143,13 @@ impl OpKind {
             OpKind::Chmod => ("chmod", File, true, false),
             OpKind::NegStat => ("neg_stat", File, false, false),
             OpKind::Lock => ("lock", File, false, false),
+            OpKind::Truncate => ("truncate", File, true, false),
+            OpKind::Rename => ("rename", File, true, false),
+            OpKind::Readdir => ("readdir", File, false, true),
+            OpKind::Statfs => ("statfs", File, false, true),
+            OpKind::Pathconf => ("pathconf", File, false, true),
+            OpKind::MapRead => ("mmap_read", Bytes(Direction::Read), false, false),
+            OpKind::MapWrite => ("mmap_write", Bytes(Direction::Write), true, false),
             OpKind::Copy => ("copy", File, true, false),
             OpKind::Move => ("move", File, true, false),
         };

@@ -4,7 +4,7 @@
 //! or file has which number, path and size follows from that (`pattern::tree`), so that a million
 //! files cost no list. The names and most operations are those of Vdbench.
 
-use crate::op::OpKind;
+use crate::op::{OpClass, OpKind};
 use crate::workload::BlockSize;
 
 /// Most files or folders of a tree: their numbers and a mark for a second tree fit 32 bits.
@@ -269,8 +269,8 @@ pub struct TreeTask {
     /// When a file is left for the next; `None` at its end, or after random I/Os for as many bytes
     /// as it has.
     pub stop_after: Option<StopAfter>,
-    /// With `operation` write, at random places: what is there is read first, which is not counted.
-    pub reads_first: bool,
+    /// What leads to a write, and is not counted.
+    pub before: Before,
     /// With `operation` mkdir: a folder that exists and is empty is removed first, which is not
     /// counted. So folders can be made without end.
     pub recycles: bool,
@@ -287,10 +287,25 @@ impl Default for TreeTask {
             select: Select::default(),
             block_size: BlockSize::Fixed(4096),
             stop_after: None,
-            reads_first: false,
+            before: Before::Nothing,
             recycles: false,
         }
     }
+}
+
+/// What leads to a write of an open file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What is there is read.
+    ReadsPlace,
+    /// All of another file of the same size is read.
+    ReadsOther,
+    /// As many bytes are cut off the file's end, where they are written then. So files can be
+    /// written at their end for ever.
+    CutsEnd,
 }
 
 /// How a file is read and written.
@@ -414,6 +429,15 @@ impl TreeTask {
 
     /// Returns whether the task moves bytes of files.
     pub fn moves_bytes(&self) -> bool {
-        matches!(self.operation, OpKind::Read | OpKind::Write)
+        match self.operation {
+            // What is cut off is written again.
+            OpKind::Truncate => true,
+            operation => matches!(operation.class(), OpClass::Bytes(_)),
+        }
+    }
+
+    /// Returns whether the task takes two files of the same size, or a name for one.
+    pub fn takes_two(&self) -> bool {
+        self.operation == OpKind::Rename || self.before == Before::ReadsOther
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use plan::Diagnostic;
 use plan::keys::{Findings, Keys};
 use plan::op::OpKind;
-use plan::tree::{FileIo, Select, SelectFilter, StopAfter, TreeTask};
+use plan::tree::{Before, FileIo, Select, SelectFilter, StopAfter, TreeTask};
 use plan::workload::BlockSize;
 
 use super::tree_read::{order, transfer_sizes};
@@ -21,37 +21,55 @@ enum Manner {
     Random,
     /// The same, read before it is written.
     ReadFirst,
+    /// The same, through a mapping.
+    Mapped,
+    /// One transfer at the end of a file, opened and closed for it: cut off, then written.
+    End,
+    /// All of a file, after all of another one was read.
+    Copy,
     /// The next transfer of a file that is gone through from start to end.
     Next,
 }
 
 /// The operations: their names as published mixes have them, what is done, and how.
-const OPERATIONS: [(&str, OpKind, Manner); 17] = [
+const OPERATIONS: [(&str, OpKind, Manner); 26] = [
     ("read", OpKind::Read, Manner::Next),
     ("write", OpKind::Write, Manner::Next),
     ("random_read", OpKind::Read, Manner::Random),
     ("random_write", OpKind::Write, Manner::Random),
+    ("mmap_read", OpKind::MapRead, Manner::Mapped),
+    ("mmap_write", OpKind::MapWrite, Manner::Mapped),
     ("rmw", OpKind::Write, Manner::ReadFirst),
+    ("append", OpKind::Write, Manner::End),
+    ("trunc", OpKind::Truncate, Manner::End),
     ("read_file", OpKind::Read, Manner::Whole),
     ("write_file", OpKind::Write, Manner::Whole),
+    ("copyfile", OpKind::Write, Manner::Copy),
     ("create", OpKind::Create, Manner::Name),
     // Two in published mixes; how they differ is not public.
     ("unlink", OpKind::Delete, Manner::Name),
     ("unlink2", OpKind::Delete, Manner::Name),
+    ("rename", OpKind::Rename, Manner::Name),
     ("mkdir", OpKind::Mkdir, Manner::Name),
     ("rmdir", OpKind::Rmdir, Manner::Name),
+    ("readdir", OpKind::Readdir, Manner::Name),
     ("stat", OpKind::Stat, Manner::Name),
     ("neg_stat", OpKind::NegStat, Manner::Name),
     ("access", OpKind::Access, Manner::Name),
     ("chmod", OpKind::Chmod, Manner::Name),
     ("lock", OpKind::Lock, Manner::Name),
+    ("statfs", OpKind::Statfs, Manner::Name),
+    ("pathconf", OpKind::Pathconf, Manner::Name),
 ];
+
+/// Operations of published mixes whose meaning is not published. Their share can be 0.
+const UNPUBLISHED: [&str; 2] = ["custom1", "custom2"];
 
 /// What a component does.
 #[derive(Default)]
 pub(super) struct Mix {
     pub(super) tasks: Vec<TreeTask>,
-    /// Files come and go, or names without one are looked for.
+    /// Files come and go, or names without one are needed.
     pub(super) makes_files: bool,
     /// Folders come and go.
     pub(super) makes_folders: bool,
@@ -91,20 +109,30 @@ pub(super) fn read(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Mix {
         let found = OPERATIONS.iter().find(|(known, ..)| *known == name);
         let pct = share_pct(name, share, findings);
         sum_pct += pct.unwrap_or(0.0);
+        let is_unpublished = UNPUBLISHED.contains(&name);
         let Some((_, operation, manner)) = found else {
-            findings.add(unknown(name), &name_at);
+            if !is_unpublished {
+                findings.add(unknown(name), &name_at);
+            } else if pct.is_some_and(|pct| pct > 0.0) {
+                let text = format!(
+                    "what `{name}` does is not public: its share can only be 0, expected one of \
+                     the other operations instead"
+                );
+                findings.error("unknown-operation", &name_at, text);
+            }
             continue;
         };
         let Some(pct) = pct.filter(|pct| *pct > 0.0) else { continue };
-        if *manner == Manner::Whole {
+        if matches!(manner, Manner::Whole | Manner::Copy) {
             mix.whole_at.get_or_insert(name_at.clone());
         }
         let sizes = match (operation, manner) {
-            (_, Manner::Name | Manner::Whole) => None,
-            (OpKind::Read, _) => Some(("read_sizes", &common.read_sizes, has[0])),
-            (_, Manner::Random | Manner::ReadFirst | Manner::Next) => {
-                Some(("write_sizes", &common.write_sizes, has[1]))
-            }
+            (_, Manner::Name | Manner::Whole | Manner::Copy) => None,
+            (OpKind::Read | OpKind::MapRead, _) => Some(("read_sizes", &common.read_sizes, has[0])),
+            (
+                _,
+                Manner::Random | Manner::ReadFirst | Manner::Mapped | Manner::End | Manner::Next,
+            ) => Some(("write_sizes", &common.write_sizes, has[1])),
         };
         if let Some((key, None, false)) = sizes {
             let text = format!("`{name}` needs `{key}` of its component, such as \"4KiB\"");
@@ -164,13 +192,13 @@ fn task(
     let usual = TreeTask::default();
     let (io, stop_after) = match manner {
         Manner::Name => (usual.io, None),
-        Manner::Whole | Manner::Next => (sequential, None),
-        Manner::Random | Manner::ReadFirst => {
+        Manner::Whole | Manner::Copy | Manner::Next => (sequential, None),
+        Manner::Random | Manner::ReadFirst | Manner::Mapped | Manner::End => {
             (FileIo::Random { shared: false }, Some(StopAfter::Ios(1)))
         }
     };
     let filter = match (operation, manner) {
-        (_, Manner::ReadFirst) => SelectFilter::Full,
+        (_, Manner::ReadFirst | Manner::End) => SelectFilter::Full,
         // A file that was created is written in full, and never made: so the number of files stays.
         (OpKind::Write, _) => SelectFilter::Present,
         _ => SelectFilter::Any,
@@ -184,14 +212,28 @@ fn task(
         select: Select { filter, ..select },
         block_size: block_size.unwrap_or(usual.block_size),
         stop_after,
-        reads_first: manner == Manner::ReadFirst,
+        before: match (operation, manner) {
+            (_, Manner::ReadFirst) => Before::ReadsPlace,
+            (_, Manner::Copy) => Before::ReadsOther,
+            (OpKind::Write, Manner::End) => Before::CutsEnd,
+            (
+                _,
+                Manner::Name
+                | Manner::Whole
+                | Manner::Random
+                | Manner::Mapped
+                | Manner::End
+                | Manner::Next,
+            ) => Before::Nothing,
+        },
         recycles: operation == OpKind::Mkdir,
     }
 }
 
 /// Returns whether a task of a mix moves files in one transfer.
 pub(super) fn moves_whole_files(task: &TreeTask) -> bool {
-    OPERATIONS.iter().any(|(name, _, manner)| *name == task.name && *manner == Manner::Whole)
+    let is_whole = |manner| matches!(manner, Manner::Whole | Manner::Copy);
+    OPERATIONS.iter().any(|(name, _, manner)| *name == task.name && is_whole(*manner))
 }
 
 /// Gives operations on whole files a transfer as large as the largest file.
@@ -213,7 +255,8 @@ impl Mix {
         };
         let (created, removed) = (pct(OpKind::Create), pct(OpKind::Delete));
         let (made, gone) = (pct(OpKind::Mkdir), pct(OpKind::Rmdir));
-        self.makes_files = created > 0.0 || removed > 0.0 || pct(OpKind::NegStat) > 0.0;
+        let needs_names = [OpKind::NegStat, OpKind::Rename].iter().any(|kind| pct(*kind) > 0.0);
+        self.makes_files = created > 0.0 || removed > 0.0 || needs_names;
         self.makes_folders = made > 0.0 || gone > 0.0;
         if (created - removed).abs() > 0.001 {
             let text = format!(

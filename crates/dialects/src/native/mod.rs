@@ -20,7 +20,7 @@ mod write;
 
 pub(crate) use read::{JobDraft, StepDraft, fold};
 pub use read::{parse_file, parse_files, parse_text};
-pub use tree_words::{filter_word, io_word, order_words};
+pub use tree_words::{before_word, filter_word, io_word, order_words};
 pub use write::write;
 
 use plan::Plan;

@@ -12,7 +12,7 @@ use plan::tree::{
 use plan::workload::BlockSize;
 
 use super::text::value;
-use super::tree_words::{FILTERS, IO, ORDERS};
+use super::tree_words::{BEFORE, FILTERS, IO, ORDERS};
 
 /// Reads what a job does in a tree; `None` after a mistake.
 pub(super) fn work(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeWork> {
@@ -189,7 +189,7 @@ fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> TreeTask {
             (None, Some(pct)) => Some(StopAfter::Pct(pct)),
             (None, None) => None,
         },
-        reads_first: keys.flag("reads_first", findings),
+        before: word(&mut keys, "before", &BEFORE, findings).unwrap_or(usual.before),
         recycles: keys.flag("recycles", findings),
     };
     keys.finish(findings);

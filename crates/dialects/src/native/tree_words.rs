@@ -1,6 +1,6 @@
 //! Words of `[step.job.tree]`, and what they stand for.
 
-use plan::tree::{FileIo, SelectFilter, SelectOrder};
+use plan::tree::{Before, FileIo, SelectFilter, SelectOrder};
 
 /// How I/O goes through a file. One that is removed first is always walked from its start.
 pub(super) const IO: [(&str, FileIo); 5] = [
@@ -28,6 +28,19 @@ pub(super) const FILTERS: [(&str, SelectFilter); 5] = [
     ("full", SelectFilter::Full),
     ("not_full", SelectFilter::NotFull),
 ];
+
+/// What leads to a write.
+pub(super) const BEFORE: [(&str, Before); 4] = [
+    ("nothing", Before::Nothing),
+    ("read", Before::ReadsPlace),
+    ("read_other", Before::ReadsOther),
+    ("cut", Before::CutsEnd),
+];
+
+/// Returns the word for what leads to a write.
+pub fn before_word(before: Before) -> &'static str {
+    word_for(&BEFORE, |it| *it == before)
+}
 
 /// Returns the word for how I/O goes through a file.
 pub fn io_word(io: FileIo) -> &'static str {

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use plan::tree::{
-    Activity, FileSizes, Format, Mixing, OwnTrees, Select, SelectFilter, StopAfter, TreeOpen,
-    TreeSpec, TreeTask, TreeWork,
+    Activity, Before, FileSizes, Format, Mixing, OwnTrees, Select, SelectFilter, StopAfter,
+    TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::workload::BlockSize;
 
 use super::text::quoted;
-use super::tree_words::{filter_word, io_word, order_words};
+use super::tree_words::{before_word, filter_word, io_word, order_words};
 
 /// Writes what a job does in a tree, behind the job's parameters.
 pub(super) fn work(work: &TreeWork, text: &mut String) {
@@ -137,7 +137,7 @@ fn write_task(task: &TreeTask, text: &mut String) {
         select,
         block_size,
         stop_after,
-        reads_first,
+        before,
         recycles,
     } = task;
     text.push_str("\n[[step.job.tree.task]]\n");
@@ -159,9 +159,11 @@ fn write_task(task: &TreeTask, text: &mut String) {
         let _ = writeln!(text, "filter = \"{}\"", filter_word(filter));
     }
     let _ = writeln!(text, "block_size = {}", quoted(&block_size_text(block_size)));
-    for (key, _) in [("reads_first", reads_first), ("recycles", recycles)].iter().filter(|it| *it.1)
-    {
-        let _ = writeln!(text, "{key} = true");
+    if *before != Before::Nothing {
+        let _ = writeln!(text, "before = \"{}\"", before_word(*before));
+    }
+    if *recycles {
+        text.push_str("recycles = true\n");
     }
     match stop_after {
         Some(StopAfter::Ios(n)) => {

@@ -194,8 +194,8 @@ fn component(
     let (largest, block_bytes) = largest(&tasks, &files);
     if let Some(whole_at) = whole_at.filter(|_| largest > WHOLE_BYTES_MAX) {
         let text = format!(
-            "`read_file` and `write_file` move a file in one transfer: the largest has {largest} \
-             B, expected at most {WHOLE_BYTES_MAX} B; use `read` and `write`"
+            "`read_file`, `write_file` and `copyfile` move a file in one transfer: the largest \
+             has {largest} B, expected at most {WHOLE_BYTES_MAX} B; use `read` and `write`"
         );
         findings.error("out-of-range", &whole_at, text);
     }
@@ -252,6 +252,14 @@ fn files(mut keys: Keys<'_>, mix: &Mix, findings: &mut Findings<'_>) -> TreeSpec
     let moves_bytes = mix.tasks.iter().any(TreeTask::moves_bytes);
     if moves_bytes && sizes.as_ref().is_some_and(|sizes| sizes.mean_bytes() <= 0.0) {
         let text = "`sizes` leaves all files empty, and the mix reads or writes them";
+        findings.error("out-of-range", &sizes_at, text);
+    }
+    let takes_two = mix.tasks.iter().any(TreeTask::takes_two);
+    let has_pairs =
+        u64::from(n_folders) * per_folder > 1 && !matches!(sizes, Some(FileSizes::Average(_)));
+    if takes_two && !has_pairs {
+        let text = "`rename` and `copyfile` need several files of the same size: at least two \
+                    files, and `sizes` without `average`";
         findings.error("out-of-range", &sizes_at, text);
     }
     let spare = value(keys.count("spare_pct", findings));

@@ -2,7 +2,7 @@
 
 use plan::load::Flow;
 use plan::op::{OpClass, OpKind};
-use plan::tree::{self, Activity, Format, Mixing, TreeSpec, TreeTask, TreeWork};
+use plan::tree::{self, Activity, Before, Format, Mixing, TreeSpec, TreeTask, TreeWork};
 use plan::workload::{Access, BlockSize};
 use plan::{Diagnostic, Direction, EngineKind, Job, PerDir};
 
@@ -144,7 +144,7 @@ fn task(fwd: &Fwd) -> TreeTask {
         select: fwd.fileselect,
         block_size: block_size(&fwd.xfersize),
         stop_after: fwd.stopafter,
-        reads_first: false,
+        before: Before::Nothing,
         recycles: false,
     }
 }

@@ -129,6 +129,31 @@ impl Mapped {
     }
 }
 
+/// Reads or writes bytes of an open file through a mapping of their pages, which is made for it
+/// and given up. A write that is `durable` is so when it returns. Returns the bytes that were
+/// moved, or the negated error number; a file that ends before them is an `EIO`.
+pub(crate) fn copy_once(fd: RawFd, op: &Op, memory: *mut u8, durable: bool) -> i32 {
+    let is_write = op.kind == OpKind::MapWrite;
+    if let Err(error) = fault::install() {
+        return -error.raw_os_error().unwrap_or(libc::EIO);
+    }
+    let first = op.offset - op.offset % crate::arena::page_bytes() as u64;
+    let skip = (op.offset - first) as usize;
+    let window = match Window::map(fd, first, skip as u64 + u64::from(op.len), is_write) {
+        Ok(window) => window,
+        Err(result) => return result,
+    };
+    let mapped = window.base.as_ptr().wrapping_add(skip);
+    let (from, to) = if is_write { (memory, mapped) } else { (mapped, memory) };
+    // SAFETY: the window holds `len` bytes from there, the memory those of the operation, and they
+    // do not overlap: one is the arena.
+    if !unsafe { fault::copy(from, to, op.len as usize, window.range()) } {
+        return -libc::EIO;
+    }
+    let result = if is_write && durable { window.sync() } else { 0 };
+    if result < 0 { result } else { op.len as i32 }
+}
+
 impl ExecuteOne for Mapped {
     fn carry_out(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> i32 {
         self.forget_replaced(files);

@@ -4,6 +4,7 @@
 //! the last component is never followed if it is a symbolic link.
 
 mod copy;
+mod folder;
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -15,7 +16,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::named::{self, NameAt, NameOptions, open};
 use crate::one_by_one::{ExecuteOne, SerialEngine};
-use crate::{Arena, Engine, EngineError, FileTable, TablePolicy, call};
+use crate::{Arena, Engine, EngineError, FileTable, TablePolicy, call, mapped};
 
 /// A tree and the folder that holds it.
 #[derive(Debug)]
@@ -127,9 +128,13 @@ impl Anchored {
 impl ExecuteOne for OnTree {
     fn carry_out(&mut self, op: &Op, _files: &mut FileTable, arena: &Arena) -> i32 {
         match op.kind {
-            OpKind::Read | OpKind::Write => self.io(op, arena),
+            OpKind::Read | OpKind::Write | OpKind::MapRead | OpKind::MapWrite => self.io(op, arena),
             OpKind::Close => self.close(op.file.0),
             OpKind::Lock => self.lock(op.file.0),
+            OpKind::Truncate => self.truncate(op),
+            OpKind::Rename => self.rename(op),
+            OpKind::Readdir => self.list(op.file.0),
+            OpKind::Statfs | OpKind::Pathconf => self.statfs(),
             OpKind::Copy => self.copy(op, arena),
             OpKind::Move => self.move_file(op, arena),
             OpKind::Open
@@ -155,11 +160,22 @@ impl OnTree {
         let found = self.opened.iter().find(|(file, _)| *file == op.file.0);
         let Some((_, fd)) = found else { return -libc::EBADF };
         let memory = arena.memory(op);
-        if op.kind == OpKind::Read {
-            call::pread(fd.as_raw_fd(), memory, op.len, op.offset)
+        let fd = fd.as_raw_fd();
+        if matches!(op.kind, OpKind::MapRead | OpKind::MapWrite) {
+            mapped::copy_once(fd, op, memory, self.access.open.dsync)
+        } else if op.kind == OpKind::Read {
+            call::pread(fd, memory, op.len, op.offset)
         } else {
-            call::pwrite(fd.as_raw_fd(), memory, op.len, op.offset)
+            call::pwrite(fd, memory, op.len, op.offset)
         }
+    }
+
+    /// Cuts an open file.
+    fn truncate(&mut self, op: &Op) -> i32 {
+        let found = self.opened.iter().find(|(file, _)| *file == op.file.0);
+        let Some((_, fd)) = found else { return -libc::EBADF };
+        // SAFETY: the call takes no memory.
+        call::retry(|| unsafe { libc::ftruncate64(fd.as_raw_fd(), op.offset as i64) } as isize)
     }
 
     /// Locks an open file, all of it, and lets go of it: for reading alone, where it is not open

@@ -2,7 +2,7 @@
 //!
 //! All fields are named, so that a new one does not compile until it is decided here.
 
-use dialects::native::{filter_word, io_word, order_words};
+use dialects::native::{before_word, filter_word, io_word, order_words};
 use plan::tree::{
     Activity, FileSizes, Format, Mixing, OwnTrees, Select, StopAfter, TreeOpen, TreeSpec, TreeTask,
     TreeWork,
@@ -95,7 +95,7 @@ fn task(task: &TreeTask) -> Value {
         select,
         block_size,
         stop_after,
-        reads_first,
+        before,
         recycles,
     } = task;
     let Select { order, once, filter } = *select;
@@ -108,7 +108,7 @@ fn task(task: &TreeTask) -> Value {
         "select": order_words(order),
         "once": once,
         "filter": filter_word(filter),
-        "reads_first": reads_first,
+        "before": before_word(*before),
         "recycles": recycles,
         "block_size": block_size_json(block_size),
         "stop_after": stop_after.map(|after| match after {

@@ -3,7 +3,7 @@
 use plan::Job;
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, FileIo, FileSizes, OwnTrees, SelectFilter, SelectOrder, StopAfter, TreeSpec,
+    Activity, Before, FileIo, FileSizes, OwnTrees, SelectFilter, SelectOrder, StopAfter, TreeSpec,
     TreeTask, TreeWork,
 };
 use units::{format_bytes, plural};
@@ -149,6 +149,11 @@ pub(super) fn activity(work: &TreeWork) -> Vec<String> {
     }
 }
 
+/// Returns whether a task works at the end of files.
+fn ends_files(task: &TreeTask) -> bool {
+    task.before == Before::CutsEnd || task.operation == OpKind::Truncate
+}
+
 fn task_words(task: &TreeTask) -> String {
     let mut words = match (task.operation, task.read_pct) {
         (OpKind::Read | OpKind::Write, Some(0.0)) => "write".to_owned(),
@@ -167,8 +172,15 @@ fn task_words(task: &TreeTask) -> String {
             FileIo::Sequential { nonzero: true, .. } => "from a random place to the end",
             FileIo::Sequential { .. } => "from start to end",
         };
+        let io = if ends_files(task) { "at the end" } else { io };
         words = format!("{words} of {} {io}", block_words(&task.block_size));
     }
+    words.push_str(match task.before {
+        Before::Nothing => "",
+        Before::ReadsPlace => ", read before",
+        Before::ReadsOther => ", another file read before",
+        Before::CutsEnd => ", cut off before",
+    });
     match task.stop_after {
         Some(StopAfter::Ios(n)) => words.push_str(&format!(", {} per file", plural(n, "I/O"))),
         Some(StopAfter::Pct(pct)) => words.push_str(&format!(", {pct} % of each file")),

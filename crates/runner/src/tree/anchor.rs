@@ -41,7 +41,10 @@ impl Purpose {
             }
         };
         let removes = tasks.iter().any(|task| {
-            matches!(task.operation, OpKind::Delete | OpKind::Rmdir | OpKind::Move)
+            let of_names =
+                matches!(task.operation, OpKind::Delete | OpKind::Rmdir | OpKind::Rename);
+            of_names
+                || task.operation == OpKind::Move
                 || matches!(task.io, FileIo::Sequential { delete: true, .. })
         });
         let makes = tasks

@@ -24,7 +24,7 @@ use engine::{Arena, Engine, EngineError};
 use pattern::tree::{InUse, Tree, TreeError};
 use plan::Job;
 use plan::op::OpKind;
-use plan::tree::{Activity, TreeSpec, TreeWork};
+use plan::tree::{Activity, Before, TreeSpec, TreeWork};
 use record::NoteSeverity;
 use worker::{TreeJob, TreeState};
 
@@ -312,8 +312,11 @@ fn access(work: &TreeWork) -> TreeAccess {
                 task.moves_bytes() && task.modifies() || task.operation == OpKind::Write
             };
             let write = tasks.iter().any(writes);
-            let reads = |task: &plan::tree::TreeTask| {
-                task.operation != OpKind::Write || task.reads_first || mixed(task)
+            let reads = |task: &plan::tree::TreeTask| match task.before {
+                Before::Nothing | Before::CutsEnd => {
+                    !matches!(task.operation, OpKind::Write | OpKind::Truncate) || mixed(task)
+                }
+                Before::ReadsPlace | Before::ReadsOther => true,
             };
             let read = tasks.iter().any(reads);
             (read, write)

@@ -69,6 +69,9 @@ fn nothing_text(work: &TreeWork, stuck: Stuck) -> String {
              format make them first"
         ),
         OpKind::Rmdir => format!("no folder of tree `{tree}` exists that could be removed"),
+        OpKind::Readdir | OpKind::Statfs | OpKind::Pathconf => {
+            format!("no folder of tree `{tree}` exists: let a format make them first")
+        }
         _ => {
             let lacks = lacks(stuck);
             let has = has(stuck, n_files);
@@ -98,6 +101,7 @@ fn unlucky_text(work: &TreeWork, stuck: Stuck) -> String {
         OpKind::Mkdir => "folder that is missing",
         OpKind::Rmdir => "folder that is empty",
         OpKind::Create => "file that is missing in a folder that exists",
+        OpKind::Rename => "file with a free name for files of its size",
         _ => lacks(stuck),
     };
     let remedy = match stuck.filter {
@@ -119,7 +123,15 @@ fn lacks(stuck: Stuck) -> &'static str {
         (_, SelectFilter::NotFull) => "file that is not full (fileselect=notfull)",
         (_, SelectFilter::Present) => "file that is there",
         (_, SelectFilter::Full) => "file that is written in full (fileselect=full)",
-        (OpKind::Read | OpKind::Copy | OpKind::Move, _) => "file that is written in full",
+        (
+            OpKind::Read
+            | OpKind::Copy
+            | OpKind::Move
+            | OpKind::MapRead
+            | OpKind::MapWrite
+            | OpKind::Truncate,
+            _,
+        ) => "file that is written in full",
         (OpKind::Write, _) => "file to write",
         _ => "file",
     }

@@ -128,6 +128,71 @@ fn each_process_works_on_files_of_its_own() {
     assert_eq!(layout.dirs.write.io_bytes, 0, "nothing is laid out twice");
 }
 
+/// What a process does for each operation of a mix, and how often of 500 operations.
+const EVERY_OPERATION: [(&str, &[(&str, u64)]); 26] = [
+    ("read", &[("read", 20)]),
+    ("write", &[("write", 20)]),
+    ("random_read", &[("open", 20), ("read", 20), ("close", 20)]),
+    ("random_write", &[("open", 20), ("write", 20), ("close", 20)]),
+    ("mmap_read", &[("open", 20), ("mmap_read", 20), ("close", 20)]),
+    ("mmap_write", &[("open", 20), ("mmap_write", 20), ("close", 20)]),
+    ("rmw", &[("open", 20), ("read", 20), ("write", 20), ("close", 20)]),
+    ("append", &[("open", 20), ("truncate", 20), ("write", 20), ("close", 20)]),
+    ("trunc", &[("open", 20), ("truncate", 20), ("write", 20), ("close", 20)]),
+    ("read_file", &[("open", 20), ("read", 20), ("close", 20)]),
+    ("write_file", &[("open", 20), ("write", 20), ("close", 20)]),
+    ("copyfile", &[("open", 40), ("read", 20), ("write", 20), ("close", 40)]),
+    ("create", &[("create", 20), ("open", 20), ("close", 20)]),
+    ("unlink", &[("delete", 10)]),
+    ("unlink2", &[("delete", 10)]),
+    ("rename", &[("rename", 20)]),
+    ("mkdir", &[("mkdir", 20)]),
+    ("rmdir", &[("rmdir", 20)]),
+    ("readdir", &[("readdir", 20)]),
+    ("stat", &[("getattr", 20)]),
+    ("neg_stat", &[("neg_stat", 20)]),
+    ("access", &[("access", 20)]),
+    ("chmod", &[("chmod", 20)]),
+    ("lock", &[("open", 20), ("lock", 20), ("close", 20)]),
+    ("statfs", &[("statfs", 20)]),
+    ("pathconf", &[("pathconf", 20)]),
+];
+
+/// Each operation is carried out as often as its share says, and files keep number and size.
+#[test]
+fn every_operation_is_carried_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = include_str!("../every_operation.toml");
+    let text = text.replace("/mnt/p30", &dir.path().display().to_string());
+    let record = run(&parsed(&text));
+    let job = &record.jobs[1];
+    assert_eq!((job.n_ios(), job.error_errno, &*job.error_message), (500, 0, ""));
+    for (part, counts) in EVERY_OPERATION {
+        for (op, expected) in counts {
+            assert_eq!(n_done(job, part, op), *expected, "{part}: {op}");
+        }
+    }
+    let sizes: Vec<u64> = walk(dir.path()).into_iter().collect();
+    assert_eq!(sizes.len(), 40, "{sizes:?}");
+    assert!(sizes.iter().all(|bytes| *bytes <= 16_384 && bytes % 4096 == 0), "{sizes:?}");
+    let n_whole = sizes.iter().filter(|bytes| **bytes == 16_384).count();
+    assert!(n_whole > 20, "{sizes:?}");
+}
+
+/// Returns the sizes of the files of trees.
+fn walk(folder: &std::path::Path) -> Vec<u64> {
+    let mut sizes = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let facts = entry.metadata().unwrap();
+        if facts.is_dir() {
+            sizes.extend(walk(&entry.path()));
+        } else if entry.file_name().to_string_lossy().starts_with("vdb_f") {
+            sizes.push(facts.len());
+        }
+    }
+    sizes
+}
+
 /// What is read before it is written, locks, and names that are not there.
 #[test]
 fn operations_of_published_mixes_are_carried_out() {

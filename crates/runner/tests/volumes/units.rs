@@ -86,6 +86,37 @@ fn a_job_set_of_eda_comes_to_what_is_published() {
     assert!((read - 3.78).abs() < 0.03 && (written - 3.45).abs() < 0.03, "{read} + {written}");
 }
 
+/// Each operation has its share in virtual time, too.
+#[test]
+fn every_operation_is_emulated() {
+    let text = include_str!("../every_operation.toml");
+    let wishes = LowerOptions::default();
+    let parsed = parse_text("every.toml", text, &wishes, &NO_HOST);
+    assert!(!parsed.has_errors() && parsed.refusals.is_empty(), "{:?}", parsed.diagnostics);
+    let bench = Bench::new(one_p30());
+    let record = bench.try_plan(&parsed.plan, |_| {}).expect("it runs");
+    let job = measured(&record)[0];
+    assert_eq!(job.n_ios(), 500);
+    let n_done = |part: &str, op: &str| {
+        let found = job.series.iter().find(|series| series.part == part && series.op == op);
+        found.map_or(0, |series| series.n_ios)
+    };
+    for (part, op) in [
+        ("append", "write"),
+        ("trunc", "truncate"),
+        ("copyfile", "read"),
+        ("copyfile", "write"),
+        ("rename", "rename"),
+        ("readdir", "readdir"),
+        ("statfs", "statfs"),
+        ("pathconf", "pathconf"),
+        ("mmap_read", "mmap_read"),
+        ("mmap_write", "mmap_write"),
+    ] {
+        assert_eq!(n_done(part, op), 20, "{part}: {op}");
+    }
+}
+
 /// A volume without room for the files of all units is refused, with what it takes.
 #[test]
 fn a_unit_has_files_of_its_own() {

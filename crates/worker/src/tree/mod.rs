@@ -88,7 +88,7 @@ impl Stuck {
             WorksOn::MissingFile => self.n_tried == 0 && self.there.n_folders > 0,
             WorksOn::EmptyFolder => true,
             WorksOn::File => self.operation == OpKind::Delete && self.n_tried == 0,
-            WorksOn::FullFile | WorksOn::WrittenFile => false,
+            WorksOn::Folder | WorksOn::FullFile | WorksOn::WrittenFile => false,
         }
     }
 }

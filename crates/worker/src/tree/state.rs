@@ -371,7 +371,7 @@ impl TreeState {
         };
         match works_on {
             WorksOn::MissingFolder => n_folders < u64::from(self.tree.n_folders()),
-            WorksOn::EmptyFolder => n_folders > 0,
+            WorksOn::EmptyFolder | WorksOn::Folder => n_folders > 0,
             WorksOn::MissingFile => n_files < u64::from(self.tree.n_files()) && n_folders > 0,
             WorksOn::File => may_pass && n_files > 0,
             WorksOn::FullFile => may_pass && n_full > 0,

@@ -4,7 +4,7 @@ use pattern::rng::{Chance, Rng, Stream, derive};
 use pattern::tree::Selector;
 use pattern::{PatternError, Sizes};
 use plan::op::OpKind;
-use plan::tree::{FileIo, SelectFilter, StopAfter, TreeTask};
+use plan::tree::{Before, FileIo, SelectFilter, StopAfter, TreeTask};
 
 use super::shared::TreeJob;
 use super::state::{FileFlags, Refused};
@@ -47,6 +47,8 @@ struct HeldEntry {
     is_pinned: bool,
     /// The file of the second tree that is held, too.
     target: Option<u32>,
+    /// The file, or the free name for one, that is held beside it in the same tree.
+    other: Option<u32>,
 }
 
 /// What comes next for what is held.
@@ -54,10 +56,23 @@ struct HeldEntry {
 enum Stage {
     /// Nothing is held.
     Pick,
+    /// An operation on the other file.
+    Other(OtherStep),
     /// An operation without bytes.
     Do(OpKind),
     /// I/O on the open file.
     Io(IoProgress),
+}
+
+/// How far the other file is read, before this one is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OtherStep {
+    Open,
+    Read,
+    Close {
+        /// It was read: the write follows.
+        was_read: bool,
+    },
 }
 
 /// How far the I/O on a file is.
@@ -67,8 +82,17 @@ struct IoProgress {
     next_byte: u64,
     n_ios: u64,
     bytes: u64,
-    /// What was read, and is written next.
-    read: Option<(u64, u32)>,
+    /// The next transfer, where something on the open file leads to it.
+    planned: Option<Planned>,
+}
+
+/// A transfer that is chosen before what leads to it.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    offset: u64,
+    len: u32,
+    /// What leads to it is done.
+    is_next: bool,
 }
 
 /// What picking came to.
@@ -91,7 +115,8 @@ impl Task {
         let n_folders = state.tree().n_folders();
         // Where there are folders without files, those are removed and made.
         let n_bare = job.work.tree.bare_folders.min(n_folders);
-        let first_folder = if n_bare > 0 { n_folders - n_bare } else { 0 };
+        let is_of_bare = n_bare > 0 && TaskTraits::of(spec.operation).works_on != WorksOn::Folder;
+        let first_folder = if is_of_bare { n_folders - n_bare } else { 0 };
         let n = if is_folder { n_folders - first_folder } else { job.in_use.len() };
         let job_seed = derive(job.seed, Stream::Part, u64::from(idx));
         let worker_seed = derive(worker_seed, Stream::Part, u64::from(idx));
@@ -129,7 +154,10 @@ impl Task {
         match (self.stage, self.spec.operation) {
             (Stage::Do(OpKind::Open), OpKind::Create) => true,
             (Stage::Do(OpKind::Close), operation) => operation != OpKind::Close,
-            (Stage::Pick | Stage::Do(_) | Stage::Io(_), _) => false,
+            (Stage::Io(IoProgress { planned: Some(planned), .. }), OpKind::Truncate) => {
+                planned.is_next
+            }
+            (Stage::Pick | Stage::Other(_) | Stage::Do(_) | Stage::Io(_), _) => false,
         }
     }
 
@@ -146,7 +174,12 @@ impl Task {
         match self.pick(job) {
             Picked::Yes(held) => {
                 job.begin(self.idx);
-                self.stage = Stage::Do(self.first_kind(held.flags));
+                self.stage = match self.spec.before {
+                    Before::ReadsOther => Stage::Other(OtherStep::Open),
+                    Before::Nothing | Before::ReadsPlace | Before::CutsEnd => {
+                        Stage::Do(self.first_kind(held.flags))
+                    }
+                };
                 self.held = Some(held);
                 None
             }
@@ -158,7 +191,8 @@ impl Task {
 
     /// Returns whether it does nothing to open files but what is asked for.
     pub(super) fn does_io(&self) -> bool {
-        self.spec.moves_bytes() && !self.spec.reads_first
+        let is_plain = self.spec.before == Before::Nothing;
+        is_plain && matches!(self.spec.operation, OpKind::Read | OpKind::Write)
     }
 
     /// Returns the next operation where a file is open.
@@ -178,12 +212,27 @@ impl Task {
         let Some(held) = self.held else { return Next::Later };
         match self.stage {
             Stage::Pick => Next::Later,
+            Stage::Other(step) => Next::Op(self.on_other(job, held, step)),
             Stage::Do(kind) => {
                 let is_asked = kind == self.spec.operation;
-                Next::Op(TreeOp::whole(kind, held.entry, is_asked, self.idx))
+                let op = TreeOp::whole(kind, held.entry, is_asked, self.idx);
+                // Of a file that is renamed, the number of its new name.
+                let other = held.other.filter(|_| kind == OpKind::Rename);
+                Next::Op(TreeOp { offset: other.map_or(0, u64::from), ..op })
             }
             Stage::Io(place) => Next::Op(self.io(held.entry, place)),
         }
+    }
+
+    /// Returns what is done next with the other file.
+    fn on_other(&self, job: &TreeJob, held: HeldEntry, step: OtherStep) -> TreeOp {
+        let entry = held.other.unwrap_or(held.entry);
+        let (kind, len) = match step {
+            OtherStep::Open => (OpKind::Open, 0),
+            OtherStep::Read => (OpKind::Read, clamped(job.state.tree().size_bytes(entry))),
+            OtherStep::Close { .. } => (OpKind::Close, 0),
+        };
+        TreeOp { len, ..TreeOp::whole(kind, entry, false, self.idx) }
     }
 
     /// Returns what is done first with what is held.
@@ -212,16 +261,14 @@ impl Task {
     /// Chooses the next I/O on an open file.
     #[inline]
     fn io(&mut self, entry: u32, place: IoProgress) -> TreeOp {
-        if let Some((offset, len)) = place.read {
-            let kind = OpKind::Write;
-            return TreeOp { kind, entry, offset, len, is_asked: true, task: self.idx };
+        if let Some(planned) = place.planned {
+            return self.planned_io(entry, planned);
         }
-        if self.spec.reads_first {
-            let (offset, len) = self.random_place(place.size_bytes);
-            let kind = OpKind::Read;
-            return TreeOp { kind, entry, offset, len, is_asked: false, task: self.idx };
-        }
-        let kind = if self.rng.chance(self.reads) { OpKind::Read } else { OpKind::Write };
+        let kind = match self.spec.operation {
+            kind @ (OpKind::MapRead | OpKind::MapWrite) => kind,
+            _ if self.rng.chance(self.reads) => OpKind::Read,
+            _ => OpKind::Write,
+        };
         let (offset, len) = if self.is_sequential() {
             let room = place.size_bytes - place.next_byte;
             (place.next_byte, self.sizes.next(u64::MAX).min(clamped(room)))
@@ -229,6 +276,33 @@ impl Task {
             self.random_place(place.size_bytes)
         };
         TreeOp { kind, entry, offset, len, is_asked: true, task: self.idx }
+    }
+
+    /// Returns a transfer that something leads to, or what leads to it.
+    fn planned_io(&self, entry: u32, planned: Planned) -> TreeOp {
+        let Planned { offset, len, is_next } = planned;
+        let kind = match self.spec.before {
+            _ if is_next => OpKind::Write,
+            Before::ReadsPlace => OpKind::Read,
+            Before::Nothing | Before::ReadsOther | Before::CutsEnd => OpKind::Truncate,
+        };
+        let len = if kind == OpKind::Truncate { 0 } else { len };
+        let is_asked = kind == self.spec.operation;
+        TreeOp { kind, entry, offset, len, is_asked, task: self.idx }
+    }
+
+    /// Chooses a transfer that something on the open file leads to.
+    fn plan(&mut self, size_bytes: u64) -> Option<Planned> {
+        let cuts = self.spec.before == Before::CutsEnd || self.spec.operation == OpKind::Truncate;
+        if cuts {
+            let len = self.sizes.next(u64::MAX).min(clamped(size_bytes));
+            return Some(Planned { offset: size_bytes - u64::from(len), len, is_next: false });
+        }
+        if self.spec.before != Before::ReadsPlace {
+            return None;
+        }
+        let (offset, len) = self.random_place(size_bytes);
+        Some(Planned { offset, len, is_next: false })
     }
 
     /// Draws where in a file of this size an I/O is, and how long.
@@ -245,10 +319,10 @@ impl Task {
             return self.failed(job, op, held, errno);
         }
         self.n_tried = 0;
-        if matches!(op.kind, OpKind::Read | OpKind::Write) {
-            self.advance(job, op);
-        } else {
-            self.after(job, op.kind, held);
+        match self.stage {
+            Stage::Io(_) => self.advance(job, op),
+            Stage::Other(step) => self.after_other(job, held, step),
+            Stage::Pick | Stage::Do(_) => self.after(job, op.kind, held),
         }
         Verdict::Done
     }
@@ -259,14 +333,18 @@ impl Task {
         if op.kind == OpKind::Write && !held.flags.is_full {
             job.state.set_file(held.entry, FileFlags { has_data: true, ..held.flags });
         }
-        let goes_on = op.kind == OpKind::Read && !self.spec.reads_first;
-        if matches!(self.stage, Stage::Io(_)) && goes_on {
+        let is_read = matches!(op.kind, OpKind::Read | OpKind::MapRead);
+        match self.stage {
             // What lies behind a place that cannot be read may be readable.
-            self.advance(job, op);
-        } else if matches!(self.stage, Stage::Io(_)) {
-            self.stage = Stage::Do(OpKind::Close);
-        } else {
-            self.let_go(job);
+            Stage::Io(_) if is_read && self.spec.before == Before::Nothing => self.advance(job, op),
+            Stage::Io(_) => {
+                self.note_cut(job, op, held);
+                self.stage = Stage::Do(OpKind::Close);
+            }
+            Stage::Other(OtherStep::Read) => {
+                self.stage = Stage::Other(OtherStep::Close { was_read: false });
+            }
+            Stage::Pick | Stage::Do(_) | Stage::Other(_) => self.let_go(job),
         }
         if op.kind == OpKind::Rmdir && errno == ENOTEMPTY {
             job.state.note_left();
@@ -274,6 +352,31 @@ impl Task {
             return Verdict::Tolerated;
         }
         Verdict::Failed
+    }
+
+    /// Notes that a file that was cut has not got its end back.
+    fn note_cut(&self, job: &TreeJob, op: &TreeOp, held: HeldEntry) {
+        let Stage::Io(IoProgress { planned: Some(planned), .. }) = self.stage else { return };
+        if self.spec.before != Before::ReadsPlace && planned.is_next {
+            let whole_bytes = job.state.tree().size_bytes(held.entry);
+            job.state.set_file(held.entry, FileFlags::of_size(Some(op.offset), whole_bytes));
+        }
+    }
+
+    /// Goes on after an operation on the other file.
+    fn after_other(&mut self, job: &TreeJob, held: HeldEntry, step: OtherStep) {
+        self.stage = match step {
+            OtherStep::Open => {
+                job.state.set_opened(held.other.unwrap_or(held.entry));
+                Stage::Other(OtherStep::Read)
+            }
+            OtherStep::Read => Stage::Other(OtherStep::Close { was_read: true }),
+            OtherStep::Close { was_read: true } => Stage::Do(self.first_kind(held.flags)),
+            OtherStep::Close { was_read: false } => {
+                self.let_go(job);
+                return;
+            }
+        };
     }
 
     /// Goes on after an operation without bytes.
@@ -317,6 +420,7 @@ impl Task {
                 });
             }
             OpKind::Lock => next = Some(Stage::Do(OpKind::Close)),
+            OpKind::Rename => Self::after_rename(job, held),
             OpKind::Copy | OpKind::Move => Self::after_copy(job, kind, held),
             OpKind::Read
             | OpKind::Write
@@ -329,12 +433,25 @@ impl Task {
             | OpKind::Access
             | OpKind::Setattr
             | OpKind::Chmod
-            | OpKind::NegStat => {}
+            | OpKind::NegStat
+            | OpKind::Truncate
+            | OpKind::Readdir
+            | OpKind::Statfs
+            | OpKind::Pathconf
+            | OpKind::MapRead
+            | OpKind::MapWrite => {}
         }
         self.held = Some(held);
         match next {
             Some(stage) => self.stage = stage,
             None => self.let_go(job),
+        }
+    }
+
+    fn after_rename(job: &TreeJob, held: HeldEntry) {
+        if let Some(other) = held.other {
+            job.state.set_file(other, held.flags);
+            job.state.set_file(held.entry, FileFlags::of_size(None, 0));
         }
     }
 
@@ -361,18 +478,18 @@ impl Task {
         } else {
             0
         };
-        IoProgress { size_bytes, next_byte, n_ios: 0, bytes: 0, read: None }
+        IoProgress { size_bytes, next_byte, n_ios: 0, bytes: 0, planned: self.plan(size_bytes) }
     }
 
     /// Goes on after an I/O.
     fn advance(&mut self, job: &TreeJob, op: &TreeOp) {
         let (Stage::Io(mut place), Some(mut held)) = (self.stage, self.held) else { return };
-        if self.spec.reads_first && op.kind == OpKind::Read {
-            place.read = Some((op.offset, op.len));
+        if let Some(planned) = place.planned.as_mut().filter(|planned| !planned.is_next) {
+            planned.is_next = true;
             self.stage = Stage::Io(place);
             return;
         }
-        place.read = None;
+        place.planned = self.plan(place.size_bytes);
         place.n_ios += 1;
         place.bytes += u64::from(op.len);
         let is_sequential = self.is_sequential();
@@ -413,11 +530,18 @@ impl Task {
             WorksOn::MissingFolder if held.flags.exists => state.release_folder(held.entry),
             WorksOn::MissingFolder => state.release_missing_folder(held.entry),
             WorksOn::EmptyFolder => state.release_folder(held.entry),
+            WorksOn::Folder => state.unpin_folder(held.entry),
             WorksOn::MissingFile | WorksOn::File | WorksOn::FullFile | WorksOn::WrittenFile => {
                 if held.is_pinned {
                     state.unpin_folder(state.tree().folder_of(held.entry));
                 }
                 state.release_file(held.entry, held.is_shared);
+                if let Some(other) = held.other {
+                    if self.spec.operation == OpKind::Rename {
+                        state.unpin_folder(state.tree().folder_of(other));
+                    }
+                    state.release_file(other, false);
+                }
                 if let (Some(second), Some(target)) = (&job.second, held.target) {
                     second.unpin_folder(second.tree().folder_of(target));
                     second.release_file(target, false);
@@ -499,7 +623,7 @@ impl Task {
     }
 
     /// Holds what is at a position, if it fits.
-    fn hold(&self, job: &TreeJob, position: u32) -> Result<HeldEntry, Refused> {
+    fn hold(&mut self, job: &TreeJob, position: u32) -> Result<HeldEntry, Refused> {
         let state = &job.state;
         let no_file = FileFlags::of_size(None, 0);
         let of_folder = HeldEntry {
@@ -508,8 +632,12 @@ impl Task {
             flags: no_file,
             is_pinned: false,
             target: None,
+            other: None,
         };
         match self.works_on() {
+            WorksOn::Folder => {
+                return state.pin_folder(of_folder.entry).map(|()| of_folder);
+            }
             WorksOn::MissingFolder => {
                 let held = state.hold_missing_folder(of_folder.entry).map(|()| of_folder);
                 if !self.spec.recycles || held != Err(Refused::Unfit) {
@@ -530,7 +658,8 @@ impl Task {
         }
         let is_shared = self.may_share();
         let flags = state.hold_file(entry, is_shared, |flags| self.fits(flags))?;
-        let mut held = HeldEntry { entry, is_shared, flags, is_pinned: false, target: None };
+        let mut held =
+            HeldEntry { entry, is_shared, flags, is_pinned: false, target: None, other: None };
         if !flags.exists {
             if let Err(refused) = state.pin_folder(state.tree().folder_of(entry)) {
                 state.release_file(entry, is_shared);
@@ -547,7 +676,38 @@ impl Task {
                 }
             };
         }
+        if self.spec.takes_two() {
+            held.other = self.hold_other(job, entry);
+            if held.other.is_none() {
+                state.release_file(entry, is_shared);
+                return Err(Refused::Unfit);
+            }
+        }
         Ok(held)
+    }
+
+    /// Holds another file of the same size that is written in full; of a file that is renamed, a
+    /// name that is free.
+    fn hold_other(&mut self, job: &TreeJob, entry: u32) -> Option<u32> {
+        let state = &job.state;
+        let size_bytes = state.tree().size_bytes(entry);
+        let is_renamed = self.spec.operation == OpKind::Rename;
+        for _ in 0..N_TRIED_AT_ONCE {
+            let other = job.in_use.file(self.rng.bounded(u64::from(job.in_use.len())) as u32);
+            if other == entry || state.tree().size_bytes(other) != size_bytes {
+                continue;
+            }
+            let fits = |flags: FileFlags| if is_renamed { !flags.exists } else { flags.is_full };
+            if state.hold_file(other, false, fits).is_err() {
+                continue;
+            }
+            if is_renamed && state.pin_folder(state.tree().folder_of(other)).is_err() {
+                state.release_file(other, false);
+                continue;
+            }
+            return Some(other);
+        }
+        None
     }
 
     /// Returns whether an operation can be done on such a file.
@@ -559,7 +719,9 @@ impl Task {
             WorksOn::FullFile => is_full,
             WorksOn::WrittenFile if is_mixed => is_full,
             WorksOn::WrittenFile => self.is_sequential() || exists,
-            WorksOn::File | WorksOn::MissingFolder | WorksOn::EmptyFolder => exists,
+            WorksOn::File | WorksOn::Folder | WorksOn::MissingFolder | WorksOn::EmptyFolder => {
+                exists
+            }
         };
         of_operation
             && match self.spec.select.filter {

@@ -20,6 +20,8 @@ pub(super) const N_EFFECTS: usize = 5;
 pub(super) enum WorksOn {
     MissingFolder,
     EmptyFolder,
+    /// A folder that is there.
+    Folder,
     MissingFile,
     /// A file that is there.
     File,
@@ -54,13 +56,19 @@ impl TaskTraits {
     #[inline]
     pub(super) const fn of(operation: OpKind) -> Self {
         use Effect::{CreatesFiles, DeletesFiles, FillsFiles, MakesFolders, RemovesFolders};
-        use WorksOn::{EmptyFolder, File, FullFile, MissingFile, MissingFolder, WrittenFile};
+        use WorksOn::{
+            EmptyFolder, File, Folder, FullFile, MissingFile, MissingFolder, WrittenFile,
+        };
         match operation {
             OpKind::Mkdir => Self::new(MissingFolder, &[MakesFolders], false),
             OpKind::Rmdir => Self::new(EmptyFolder, &[RemovesFolders], false),
             OpKind::Create => Self::new(MissingFile, &[CreatesFiles], false),
             OpKind::Write => Self::opened(WrittenFile, &[CreatesFiles, FillsFiles]),
-            OpKind::Read => Self::opened(FullFile, &[]),
+            OpKind::Read | OpKind::MapRead | OpKind::MapWrite => Self::opened(FullFile, &[]),
+            // What is cut off for a moment is not there for others.
+            OpKind::Truncate => TaskTraits { may_share: false, ..Self::opened(FullFile, &[]) },
+            OpKind::Rename => Self::new(File, &[], false),
+            OpKind::Readdir | OpKind::Statfs | OpKind::Pathconf => Self::new(Folder, &[], true),
             OpKind::Copy => Self::new(FullFile, &[], false),
             OpKind::Move => Self::new(FullFile, &[DeletesFiles], false),
             OpKind::Delete => Self::new(File, &[DeletesFiles], false),
@@ -108,7 +116,7 @@ impl WorksOn {
         use Effect::{CreatesFiles, DeletesFiles, FillsFiles, MakesFolders, RemovesFolders};
         match self {
             WorksOn::MissingFolder => &[RemovesFolders],
-            WorksOn::EmptyFolder => &[MakesFolders],
+            WorksOn::EmptyFolder | WorksOn::Folder => &[MakesFolders],
             WorksOn::MissingFile => &[DeletesFiles, MakesFolders],
             WorksOn::File => &[CreatesFiles],
             WorksOn::FullFile => &[FillsFiles],

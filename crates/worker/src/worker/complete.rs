@@ -468,7 +468,13 @@ impl Worker {
         let is_survivable = self.tree.is_none()
             || matches!(
                 slot.op.kind,
-                OpKind::Read | OpKind::Write | OpKind::Copy | OpKind::Move | OpKind::Close
+                OpKind::Read
+                    | OpKind::Write
+                    | OpKind::MapRead
+                    | OpKind::MapWrite
+                    | OpKind::Copy
+                    | OpKind::Move
+                    | OpKind::Close
             );
         self.faults.budget.count() < n_errors_max.max(1) && is_survivable
     }

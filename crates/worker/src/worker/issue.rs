@@ -314,7 +314,7 @@ impl Worker {
         slot.intended_ns = chosen.intended_ns.unwrap_or(now);
         slot.check = chosen.check;
         self.n_issued += 1;
-        if chosen.kind == OpKind::Write {
+        if matches!(chosen.kind, OpKind::Write | OpKind::MapWrite) {
             self.issue_write(&op, now, data);
         } else if self.verifying.is_on() {
             self.issue_verifying(&chosen, slot_idx);

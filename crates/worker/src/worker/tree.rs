@@ -180,7 +180,7 @@ impl Worker {
         let errno = match result {
             result if result < 0 => -result,
             result if result as u32 >= left => 0,
-            0 if slot.op.kind == OpKind::Read => EIO,
+            0 if slot.op.kind.direction() == Some(Direction::Read) => EIO,
             0 => ENOSPC,
             _ => {
                 // The rest of a short transfer follows.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use plan::files::SyncMode;
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, Mixing, SelectFilter,
+    Activity, Before, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, Mixing, SelectFilter,
     StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::{Job, job_fields};
@@ -82,16 +82,19 @@ impl Writer {
             select,
             block_size,
             stop_after,
-            reads_first,
+            before,
             recycles,
         } = task;
         if *recycles {
             self.to.lose("folders that are removed to be made again");
         }
-        if *reads_first {
-            self.to.lose("reads before writes to the same place");
+        match before {
+            Before::Nothing => {}
+            Before::ReadsPlace => self.to.lose("reads before writes to the same place"),
+            Before::ReadsOther => self.to.lose("reads of another file before each is written"),
+            Before::CutsEnd => self.to.lose("files that are cut before they are written there"),
         }
-        if matches!(operation, OpKind::Chmod | OpKind::NegStat | OpKind::Lock) {
+        if !is_known(*operation) {
             self.to.lose(format!("operation {}", operation.name()));
         }
         if select.filter == SelectFilter::Present {
@@ -316,4 +319,37 @@ impl Writer {
 /// Returns what of a structure a format makes.
 fn formatted(tree: &TreeSpec) -> TreeSpec {
     TreeSpec { name: String::new(), working_set_bytes: 0, share: (0, 1), ..tree.clone() }
+}
+
+/// Returns whether Vdbench has such an operation.
+fn is_known(operation: OpKind) -> bool {
+    match operation {
+        OpKind::Read
+        | OpKind::Write
+        | OpKind::Mkdir
+        | OpKind::Rmdir
+        | OpKind::Create
+        | OpKind::Delete
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Stat
+        | OpKind::Setattr
+        | OpKind::Copy
+        | OpKind::Move => true,
+        OpKind::Chmod
+        | OpKind::NegStat
+        | OpKind::Lock
+        | OpKind::Truncate
+        | OpKind::Rename
+        | OpKind::Readdir
+        | OpKind::Statfs
+        | OpKind::Pathconf
+        | OpKind::MapRead
+        | OpKind::MapWrite
+        | OpKind::Trim
+        | OpKind::Fsync
+        | OpKind::Fdatasync
+        | OpKind::SyncFileRange => false,
+    }
 }

@@ -395,6 +395,13 @@ impl FormatWorker {
             | OpKind::Chmod
             | OpKind::NegStat
             | OpKind::Lock
+            | OpKind::Truncate
+            | OpKind::Rename
+            | OpKind::Readdir
+            | OpKind::Statfs
+            | OpKind::Pathconf
+            | OpKind::MapRead
+            | OpKind::MapWrite
             | OpKind::Copy
             | OpKind::Move => {}
         }
