@@ -1,8 +1,13 @@
 //! `plimsoll provision`: what it prints is what plimsoll and shells take.
 
 mod common;
+#[path = "common/loop_device.rs"]
+mod loop_device;
 
-use common::Sandbox;
+use std::path::Path;
+
+use common::{Outcome, Sandbox, outcome};
+use loop_device::LoopDevice;
 
 /// Four disks behind a machine that carries them, and what they promise.
 const BEST: &str = r#"
@@ -169,4 +174,69 @@ fn disks_that_do_not_fit_the_machine_are_refused() {
     let five = format!("disk = \"P30\"\ncount = 5\n{none}");
     refused("D2s_v3", &five, "5 disks are more than D2s_v3 takes: 4");
     refused("m5.large", &format!("disk = \"P30\"\n{none}"), "P30 is of Azure, and the machine");
+}
+
+/// One disk of the user's own, with a file system.
+const ONE_DISK: &str = "[[volume]]\nmount = \"/mnt/data\"\ndisk = { size = \"1GiB\" }\n";
+
+/// Runs the script for a disk, with programs that replace those of the host. What would make the
+/// file system only says so.
+fn make_on(sandbox: &Sandbox, disk: &str, programs: &[(&str, &str)]) -> Outcome {
+    let folder = sandbox.path("bin");
+    let _of_the_last_call = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).expect("a folder");
+    let all = [&[("mkfs.xfs", "echo made")], programs].concat();
+    for (name, lines) in all {
+        let path = format!("bin/{name}");
+        sandbox.write(&path, format!("#!/bin/sh\n{lines}\n"));
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(sandbox.path(&path), mode).expect("it is ours");
+    }
+    let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", folder.display());
+    outcome(
+        sandbox.command(Path::new("sh")).arg("make.sh").env("PATH", path).env("DATA_DISKS", disk),
+    )
+}
+
+#[test]
+fn only_a_disk_that_is_known_to_be_empty_is_written_to() {
+    let sandbox = Sandbox::new();
+    sandbox.write("own.toml", ONE_DISK);
+    sandbox.plimsoll(&["provision", "own.toml", "--as", "mdadm", "-o", "make.sh"]).success();
+    sandbox.write("disk", vec![0; 16 << 20]);
+    let Some(disk) = LoopDevice::new(&sandbox.path("disk")) else { return };
+    let is_made = |made: &Outcome| made.stdout.contains("made\n");
+    let empty = make_on(&sandbox, disk.path(), &[]);
+    assert!(is_made(&empty), "{}{}", empty.stdout, empty.stderr);
+    for (programs, expected) in [
+        (&[("blkid", "exit 4")][..], "blkid cannot tell what it holds (status 4)"),
+        (&[("blkid", "exit 127")], "blkid cannot tell what it holds (status 127)"),
+        (&[("blkid", "echo no such option >&2; exit 2")], "no such option"),
+        (&[("dd", "exit 1")], "it cannot be read"),
+        (&[("blockdev", "exit 1")], "its size cannot be read"),
+    ] {
+        let refused = make_on(&sandbox, disk.path(), programs);
+        let said = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(refused.code != 0 && !is_made(&refused) && said.contains(expected), "{said}");
+    }
+    // The magic number of ext2, and with it that of romfs: each alone, and both.
+    let (ext2, romfs) = ((1080, &b"\x53\xef"[..]), (0, &b"-rom1fs-"[..]));
+    for (signatures, expected) in [
+        (&[romfs][..], "is left alone: it holds something"),
+        (&[ext2, romfs], "is left alone: it holds several formats"),
+    ] {
+        let mut bytes = vec![0; 1 << 20];
+        for (at, magic) in signatures {
+            bytes[*at..at + magic.len()].copy_from_slice(magic);
+        }
+        let file = std::fs::File::options().write(true).open(disk.path()).expect("it is ours");
+        std::os::unix::fs::FileExt::write_all_at(&file, &bytes, 0).expect("it takes them");
+        file.sync_all().expect("it takes them");
+        let refused = make_on(&sandbox, disk.path(), &[]);
+        let said = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(refused.code != 0 && !is_made(&refused) && said.contains(expected), "{said}");
+        // How to look comes first.
+        let place = |word| said.find(word).unwrap_or_else(|| panic!("no `{word}`: {said}"));
+        assert!(place("lsblk -f") < place("wipefs --all"), "{said}");
+    }
 }

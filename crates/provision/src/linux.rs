@@ -108,19 +108,43 @@ fn variables<'v>(volumes: &[&DiskVolume<'v>], parts: &Parts<'v>) -> String {
     if text.is_empty() { text } else { format!("{by_lun}{TO_BE_FILLED_IN}{text}") }
 }
 
-/// What looks before it writes.
-const CHECK: &str = "\
-# A disk that holds anything is left alone.
+/// What looks before it writes. `blkid -p` ends with 2 where it finds nothing, which is also where
+/// it cannot read, and with 8 where there are signatures of several formats.
+const CHECK: &str = r#"# Only a disk that is known to be empty is written to: it can be read, and
+# nothing is found on it.
+left_alone() {
+    echo "$1 is left alone: $2" >&2
+    echo "see what it is and holds: lsblk -f $1; blkid -p $1" >&2
+    [ $# -lt 3 ] || echo "once nothing of it is needed: $3" >&2
+    exit 1
+}
 empty() {
-    for disk in \"$@\"; do
-        [ -b \"$disk\" ] || { echo \"$disk is not a block device\" >&2; exit 1; }
-        if blkid -p \"$disk\" > /dev/null 2>&1; then
-            echo \"$disk holds something: blkid -p $disk; wipefs --all $disk makes it empty\" >&2
+    for program in blkid blockdev dd; do
+        command -v $program > /dev/null || {
+            echo "$program is missing, and without it nothing tells whether a disk is empty" >&2
             exit 1
-        fi
+        }
+    done
+    for disk in "$@"; do
+        [ -b "$disk" ] || { echo "$disk is not a block device" >&2; exit 1; }
+        # Both ends, where formats have their signatures.
+        sectors=$(blockdev --getsz "$disk") || left_alone "$disk" "its size cannot be read"
+        [ "$sectors" -ge 8192 ] || left_alone "$disk" "it has $sectors sectors of 512 bytes"
+        for skip in 0 $((sectors - 8192)); do
+            dd if="$disk" of=/dev/null bs=512 count=8192 skip=$skip 2> /dev/null ||
+                left_alone "$disk" "it cannot be read"
+        done
+        status=0
+        found=$(blkid -p "$disk" 2>&1) || status=$?
+        case "$status $found" in
+            '2 ') ;;
+            '0 '*) left_alone "$disk" "it holds something: $found" "wipefs --all $disk" ;;
+            '8 '*) left_alone "$disk" "it holds several formats: $found" "wipefs --all $disk" ;;
+            *) left_alone "$disk" "blkid cannot tell what it holds (status $status): $found" ;;
+        esac
     done
 }
-";
+"#;
 
 /// Prints what makes the stripes and the file systems.
 pub(crate) fn mdadm(parts: &Parts<'_>) -> Result<String, Refusal> {
@@ -164,7 +188,7 @@ fn volume_lines(volume: &DiskVolume<'_>) -> String {
              # shellcheck disable=SC2086 # a list\nset -- ${name}\n\
              [ $# = {n} ] || {{ echo \"{name} names $# devices, not {n}\" >&2; exit 1; }}\n\
              empty \"$@\"\n\
-             mdadm --create {device} --run --level=0 --raid-devices={n} --chunk={chunk}K \\\n    \
+             mdadm --create {device} --level=0 --raid-devices={n} --chunk={chunk}K \\\n    \
              --metadata=1.2 --homehost=any --name={slug} \"$@\"\n",
             slug = volume.slug,
         );

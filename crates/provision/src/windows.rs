@@ -9,6 +9,44 @@ use crate::form::{Form, Refusal};
 use crate::parts::{DiskVolume, Parts};
 use crate::quote;
 
+/// What looks before it writes. To Windows a disk is RAW that is empty, and also one with a file
+/// system that it does not know. New disks, and those that Clear-Disk has cleared, begin and end
+/// with zeros.
+const CHECK: &str = r#"
+# Only a disk that is known to be empty is written to: without partitions, and with zeros at both
+# ends. RAW alone may be a file system or a volume manager of Linux.
+Add-Type -Namespace Plimsoll -Name Raw -MemberDefinition @'
+[DllImport("kernel32.dll", CharSet = CharSet.Unicode, SetLastError = true)]
+public static extern Microsoft.Win32.SafeHandles.SafeFileHandle CreateFile(
+    string name, uint access, uint share, IntPtr security, uint how, uint flags, IntPtr template);
+'@
+function Assert-Empty([object[]] $PhysicalDisks) {
+    foreach ($physical in $PhysicalDisks) {
+        $disk = $physical | Get-Disk
+        if (-not $disk) { throw "disk $($physical.DeviceId) is in a pool, or cannot be read" }
+        $look = "Get-Disk $($disk.Number) | Format-List; Get-Partition -DiskNumber $($disk.Number)"
+        $what = "disk $($disk.Number) ($($disk.FriendlyName)) is left alone"
+        if ($disk.PartitionStyle -ne 'RAW') {
+            throw "${what}: it has a table of partitions ($($disk.PartitionStyle)); see $look"
+        }
+        $handle = [Plimsoll.Raw]::CreateFile("\\.\PhysicalDrive$($disk.Number)", 2147483648, 3,
+            [IntPtr]::Zero, 3, 0, [IntPtr]::Zero)
+        if ($handle.IsInvalid) { throw "${what}: it cannot be read" }
+        $stream = New-Object IO.FileStream($handle, [IO.FileAccess]::Read)
+        try {
+            $bytes = New-Object byte[] 1MB
+            foreach ($at in 0, ($disk.Size - 1MB)) {
+                [void] $stream.Seek($at, [IO.SeekOrigin]::Begin)
+                if ($stream.Read($bytes, 0, 1MB) -ne 1MB) { throw "${what}: it cannot be read" }
+                if ([Convert]::ToBase64String($bytes).Trim('A', '=') -ne '') {
+                    throw "${what}: its first or last MiB holds something; see $look"
+                }
+            }
+        } finally { $stream.Dispose() }
+    }
+}
+"#;
+
 /// Prints what makes the volumes.
 pub(crate) fn storage_spaces(parts: &Parts<'_>) -> Result<String, Refusal> {
     if parts.volumes.is_empty() {
@@ -50,6 +88,7 @@ pub(crate) fn storage_spaces(parts: &Parts<'_>) -> Result<String, Refusal> {
              $Luns -contains [int] $Matches[1]\n    }\n}\n",
         );
     }
+    text.push_str(CHECK);
     for volume in &parts.volumes {
         text.push_str(&of_volume(volume, by_lun));
     }
@@ -85,7 +124,8 @@ fn of_volume(volume: &DiskVolume<'_>, by_lun: bool) -> String {
     };
     let mut text = format!(
         "\n# {mount}: {n} x {sku}\n$disks = {disks}\n\
-         if ($disks.Count -ne {n}) {{ throw \"$($disks.Count) disks are there, not {n}\" }}\n"
+         if ($disks.Count -ne {n}) {{ throw \"$($disks.Count) disks are there, not {n}\" }}\n\
+         Assert-Empty $disks\n"
     );
     let disk = if n == 1 {
         // The only disk, by its own number.
@@ -108,9 +148,7 @@ fn of_volume(volume: &DiskVolume<'_>, by_lun: bool) -> String {
     };
     let _ = write!(
         text,
-        "if ($disk.PartitionStyle -ne 'RAW') {{ throw 'the disk holds something: it is left \
-         alone' }}\n\
-         {disk} | Initialize-Disk -PartitionStyle GPT -PassThru |\n    \
+        "{disk} | Initialize-Disk -PartitionStyle GPT -PassThru |\n    \
          New-Partition -DriveLetter {drive} -UseMaximumSize |\n    \
          Format-Volume -FileSystem NTFS -NewFileSystemLabel {label} | Out-Null\n"
     );

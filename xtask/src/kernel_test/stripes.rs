@@ -15,7 +15,7 @@ use crate::{process, workspace};
 /// Programs of this host that the lines call. Busybox has others of some of these names, which do
 /// less.
 const PROGRAMS: [&str; 8] =
-    ["mdadm", "mkfs.ext4", "mkfs.xfs", "blkid", "mount", "umount", "mountpoint", "wipefs"];
+    ["mdadm", "mkfs.ext4", "mkfs.xfs", "blkid", "blockdev", "mount", "umount", "mountpoint"];
 
 /// Drivers of the disks, stripes and file systems; and what both file systems sum up with.
 const MODULES: [&str; 6] = ["virtio_pci", "virtio_blk", "raid0", "ext4", "xfs", "crc32c_generic"];

@@ -39,6 +39,14 @@ ln -s /dev/vde /dev/disk/azure/data/by-lun/4
 ln -s /dev/vdf /dev/disk/azure/data/by-lun/5
 ln -s /dev/vdg /dev/disk/azure/scsi1/lun6
 check "too few disks are refused" sh -c '! DATA_DISKS="/dev/vda /dev/vdb" sh /mdadm.sh'
+# The magic number of ext2, and with it that of romfs: blkid calls that ambivalent.
+printf '\123\357' | dd of=/dev/vda bs=1 seek=1080 conv=notrunc 2> /dev/null
+printf -- '-rom1fs-' | dd of=/dev/vda bs=1 conv=notrunc 2> /dev/null
+sync
+check "a disk with several signatures is left alone" sh -c \
+    'sh /mdadm.sh > /out 2>&1; [ $? = 1 ] && grep -q "several formats" /out && [ ! -e /dev/md/data ]'
+dd if=/dev/zero of=/dev/vda bs=64k count=1 conv=notrunc 2> /dev/null
+sync
 check "the lines of --as mdadm" sh /mdadm.sh
 check "the lines of --as fstab" sh /fstab.sh
 check "level and chunk of the first" sh -c 'mdadm --detail /dev/md/data | grep -q "Chunk Size : 64K" &&
