@@ -71,7 +71,8 @@ pub struct TreeSpec {
     pub name: String,
     /// Folder that holds it.
     pub anchor: String,
-    /// Missing folders above the anchor are made.
+    /// Missing folders above the anchor are made. Of trees of workers ([`TreeSpec::own`]) that is
+    /// the anchor of all of them; those between it and each tree are always made.
     pub create_parents: bool,
     /// Levels of folders, at least 1.
     pub depth: u32,
@@ -157,7 +158,7 @@ impl TreeSpec {
     pub fn of_worker(&self, worker_idx: u32) -> TreeSpec {
         let Some(own) = &self.own else { return self.clone() };
         let anchor = format!("{}/{}", self.anchor.trim_end_matches('/'), own.folder(worker_idx));
-        TreeSpec { anchor, own: None, ..self.clone() }
+        TreeSpec { anchor, create_parents: true, own: None, ..self.clone() }
     }
 
     /// Returns the number of folders, without the anchor; `None` above [`ENTRIES_MAX`] or

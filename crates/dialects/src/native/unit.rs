@@ -202,7 +202,6 @@ fn component(
     let tree = TreeSpec {
         name: name.clone(),
         anchor: place.anchor.clone(),
-        create_parents: true,
         own: Some(OwnTrees { unit: place.unit.clone(), component: name.clone(), n_per_unit }),
         ..files
     };

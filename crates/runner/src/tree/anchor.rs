@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::devices;
 use engine::tree::Anchored;
 use pattern::tree::Tree;
 use plan::op::OpKind;
@@ -245,6 +246,9 @@ fn incomplete(
 /// Returns the anchor as a path without links, and whether it was missing and is made now.
 fn usable(spec: &TreeSpec, modifies: bool) -> Result<(PathBuf, bool), SetupError> {
     let path = Path::new(&spec.anchor);
+    if modifies {
+        refuse_among_devices(path)?;
+    }
     let mut is_new = false;
     let facts = match std::fs::symlink_metadata(path) {
         Ok(facts) => facts,
@@ -256,7 +260,7 @@ fn usable(spec: &TreeSpec, modifies: bool) -> Result<(PathBuf, bool), SetupError
             return Err(refused(libc::ENOENT, message));
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            make(path, spec.create_parents)?;
+            make(spec)?;
             is_new = true;
             std::fs::symlink_metadata(path).map_err(|error| of_io("cannot use", path, &error))?
         }
@@ -290,19 +294,49 @@ fn usable(spec: &TreeSpec, modifies: bool) -> Result<(PathBuf, bool), SetupError
     Ok((whole, is_new))
 }
 
-fn make(path: &Path, create_parents: bool) -> Result<(), SetupError> {
+/// Makes the folder in which workers have a tree each, where it is missing. Folders above it are
+/// made only where the plan says so: a volume that is not mounted, or a mistyped one, would become
+/// a folder of another disk, and be measured.
+pub(super) fn make_for_own(spec: &TreeSpec) -> Result<(), SetupError> {
+    let path = Path::new(&spec.anchor);
+    if path.exists() {
+        return Ok(());
+    }
+    refuse_among_devices(path)?;
+    make(spec)
+}
+
+/// Refuses a tree where devices have their names: its files would lie in memory.
+fn refuse_among_devices(anchor: &Path) -> Result<(), SetupError> {
+    if !devices::would_hold(&anchor.join("file")) {
+        return Ok(());
+    }
+    let message = format!(
+        "the anchor `{}` cannot hold files: only devices belong in {}; name a folder of a disk",
+        anchor.display(),
+        devices::FOLDER
+    );
+    Err(refused(libc::EINVAL, message))
+}
+
+fn make(spec: &TreeSpec) -> Result<(), SetupError> {
+    let path = Path::new(&spec.anchor);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Some(parent) = parent.filter(|parent| !parent.exists() && !create_parents) {
+    if let Some(parent) = parent.filter(|parent| !parent.exists() && !spec.create_parents) {
+        let remedy = if spec.own.is_some() {
+            "mount the volume there, or create it"
+        } else {
+            "create it, or set create_anchors=yes"
+        };
         let message = format!(
-            "the folder `{}` above the anchor `{}` does not exist: create it, or set \
-             create_anchors=yes",
+            "the folder `{}` above the anchor `{}` does not exist: {remedy}",
             parent.display(),
             path.display()
         );
         return Err(refused(libc::ENOENT, message));
     }
     let made =
-        if create_parents { std::fs::create_dir_all(path) } else { std::fs::create_dir(path) };
+        if spec.create_parents { std::fs::create_dir_all(path) } else { std::fs::create_dir(path) };
     made.map_err(|error| of_io("cannot make the anchor", path, &error))
 }
 

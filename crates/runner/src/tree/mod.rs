@@ -93,6 +93,10 @@ impl StepTrees {
         purposes: &BTreeMap<String, Purpose>,
         control: &Control,
     ) -> Result<TreeSeat, SetupError> {
+        let of_all = job.tree.iter().flat_map(|work| [Some(&work.tree), work.target.as_ref()]);
+        for spec in of_all.flatten().filter(|spec| spec.own.is_some() && work.modifies()) {
+            anchor::make_for_own(spec)?;
+        }
         let anchor = self.anchor(&work.tree, purposes, control)?;
         if matches!(work.activity, Activity::Format(_)) {
             return self.seat_of_format(work, job, anchor);

@@ -80,6 +80,11 @@ fn anchors_that_cannot_be_are_refused() {
     };
     refused(&with("/"), FORMAT, "is the root of all files");
     refused(&with("/tmp/../"), FORMAT, "is the root of all files");
+    let among_devices = format!("/dev/plimsoll-test-{}", std::process::id());
+    for anchor in ["/dev", "/dev/disk/tree", &among_devices] {
+        refused(&with(anchor), FORMAT, "only devices belong in /dev");
+    }
+    assert!(!std::path::Path::new(&among_devices).exists());
     let file = bench.dir.path().join("file");
     std::fs::write(&file, "kept").unwrap();
     refused(&with(&file.display().to_string()), FORMAT, "is not a folder");

@@ -78,6 +78,23 @@ fn n_done(job: &JobRecord, part: &str, op: &str) -> u64 {
     of_it.map(|series| series.n_ios).sum()
 }
 
+/// A volume that is not mounted, or whose name is mistyped, is not measured as a folder of another
+/// disk.
+#[test]
+fn a_unit_makes_its_folder_and_none_above_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let anchor = dir.path().join("volume/load").display().to_string();
+    let none = &mut |_: runner::RunEvent<'_>| {};
+    let plan = plan(&anchor, 1);
+    let refused = runner::run(&plan, &RunOptions::default(), &Control::new(), none).unwrap();
+    let message = &refused.jobs[0].error_message;
+    let expected = "does not exist: mount the volume there, or create it";
+    assert!(message.contains(expected), "{message}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    std::fs::create_dir(dir.path().join("volume")).unwrap();
+    run(&plan);
+}
+
 #[test]
 fn each_process_works_on_files_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
