@@ -53,7 +53,7 @@ impl Exit {
         }
     }
 
-    /// Turns success into a failure if the run was not stored as asked.
+    /// Turns success into a failure if the run was not stored, or its lines not written, as asked.
     pub(crate) fn if_kept(self, is_kept: bool) -> Self {
         if self == Exit::Fine && !is_kept { Exit::RunFailed } else { self }
     }

@@ -33,14 +33,14 @@ pub(crate) fn refuse(output: &Path) -> Result<(), Failure> {
     Err(Failure::wrong_use(message).hint("name another file for the result"))
 }
 
-/// Refuses a result in the place of a file that holds something, as nothing may be changed
-/// (`--readonly`). An empty one, as `mktemp` makes it, holds nothing.
-pub(crate) fn refuse_to_replace(output: &Path) -> Result<(), Failure> {
+/// Refuses a result in a file that holds something, as nothing may be changed (`--readonly`, which
+/// then "replaces nothing"). An empty one, as `mktemp` makes it, holds nothing.
+pub(crate) fn refuse_to_change(output: &Path, what_it_does: &str) -> Result<(), Failure> {
     if !std::fs::metadata(output).is_ok_and(|facts| facts.is_file() && facts.len() > 0) {
         return Ok(());
     }
     let message =
-        format!("`{}` is there already, and `--readonly` replaces nothing", output.display());
+        format!("`{}` is there already, and `--readonly` {what_it_does}", output.display());
     Err(Failure::wrong_use(message)
         .hint("name a new file for the result, or leave out `--readonly`"))
 }

@@ -26,6 +26,8 @@ pub(crate) struct ResultFile {
     place: PathBuf,
     /// Something was written: the next piece goes behind it.
     is_begun: bool,
+    /// What is there stays, and pieces go behind it: others may add to the same file meanwhile.
+    is_added_to: bool,
 }
 
 /// Writes a result into a file, whole or not at all.
@@ -92,7 +94,16 @@ impl ResultFile {
             }
             Err(error) => return Err(error),
         }
-        Ok(ResultFile { path: path.to_owned(), file, place, is_begun: false })
+        let path = path.to_owned();
+        Ok(ResultFile { path, file, place, is_begun: false, is_added_to: false })
+    }
+
+    /// Does the same for a file that is added to. What is missing is made with the first piece.
+    pub(crate) fn open_to_add(path: &Path) -> io::Result<Self> {
+        let opened = ResultFile::open(path)?;
+        let is_other = fs::metadata(path).is_ok_and(|facts| !facts.is_file());
+        let file = opened.file.filter(|_| is_other);
+        Ok(ResultFile { file, is_added_to: true, ..opened })
     }
 
     /// Returns the file's name as it was given.
@@ -104,6 +115,7 @@ impl ResultFile {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.file {
             Some(file) => append(file, bytes, self.is_begun)?,
+            None if self.is_added_to => add(&self.place, bytes)?,
             None => self.file = Some(beside(&self.place, bytes, true)?),
         }
         self.is_begun = true;
@@ -128,6 +140,24 @@ fn append(file: &mut File, bytes: &[u8], is_behind: bool) -> io::Result<()> {
         let _ = file.seek(SeekFrom::Start(before));
     }
     written
+}
+
+/// Writes behind what is there, at once and with a sync; a file that is missing is made. What could
+/// not be written whole is cut off again.
+fn add(place: &Path, bytes: &[u8]) -> io::Result<()> {
+    let is_new = !place.exists();
+    let mut file = File::options().append(true).create(true).open(place)?;
+    let before = file.metadata()?.len();
+    let written = append(&mut file, bytes, true).and_then(|()| {
+        file.sync_all().inspect_err(|_| {
+            let _ = file.set_len(before);
+        })
+    });
+    written.inspect_err(|_| {
+        if is_new && before == 0 {
+            let _ = fs::remove_file(place);
+        }
+    })
 }
 
 /// Writes a file under a temporary name and renames it, with `is_on_disk` after a sync: a server
@@ -227,6 +257,22 @@ mod tests {
         let mode = fs::metadata(&path).expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
         assert_eq!(names_in(folder.path()), ["result"]);
+    }
+
+    #[test]
+    fn what_is_added_to_stays_and_is_made_with_the_first_piece() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("result");
+        let mut files = [0, 1].map(|_| ResultFile::open_to_add(&path).expect("it may be made"));
+        assert!(names_in(folder.path()).is_empty());
+        // Each behind what the other has added.
+        for (idx, text) in [(0, "one, "), (1, "two, "), (0, "three")] {
+            files[idx].write(text.as_bytes()).expect("there is room");
+        }
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "one, two, three");
+        assert_eq!(names_in(folder.path()), ["result"]);
+        let mut null = ResultFile::open_to_add(Path::new("/dev/null")).expect("it takes all");
+        null.write(b"text").expect("it takes all");
     }
 
     #[test]

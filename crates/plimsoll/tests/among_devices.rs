@@ -1,10 +1,13 @@
 //! No result, log or store becomes a file in /dev, whichever option names it.
 
 mod common;
+#[path = "common/iometer.rs"]
+mod iometer;
 
 use std::path::Path;
 
 use common::{Outcome, Sandbox};
+use iometer::CONFIG;
 
 /// A sandbox with what the commands read, and a name of no device.
 fn sandbox() -> (Sandbox, String) {
@@ -35,6 +38,7 @@ fn results_are_refused_there() {
     let (sandbox, path) = sandbox();
     let path = path.as_str();
     sandbox.write("needs.toml", sandbox.plimsoll(&["needs", "--template"]).success());
+    sandbox.write("config.icf", CONFIG);
     let folder = format!("{path}/all/");
     for args in [
         &["run", "job.fio", "--output", path][..],
@@ -49,6 +53,8 @@ fn results_are_refused_there() {
         &["provision", "p30.toml", "--as", "fstab", "-o", path],
         &["design", "needs.toml", "--region", "westeurope", "-o", path],
         &["capture", "--for", "1s", "-o", path],
+        &["run", "config.icf", "--remap", "C:=.", "--iometer-results", path],
+        &["iometer", "/c", "config.icf", "/r", path, "--remap", "C:=."],
         &["vdbench", "-f", "p.parm", "-o", path],
         &["vdbench", "-f", "p.parm", "-o", &format!("{path}+")],
         &["vdbench", "parse", "-i", "flat", "-o", path],
@@ -77,6 +83,46 @@ fn logs_and_the_like_are_refused_there() {
         check(&outcome, &args, &path);
         assert!(!Path::new(&format!("{path}_bw.1.log")).exists());
         assert!(!Path::new(&format!("{path}_bw.log")).exists());
+    }
+}
+
+/// Of Vdbench, of a plan, and of a unit of load, whose processes have trees of their own.
+#[test]
+fn trees_are_refused_there() {
+    let (sandbox, path) = sandbox();
+    let page = |anchor: &str| {
+        format!(
+            "fsd=f,anchor={anchor},depth=1,width=1,files=2,size=4k\nfwd=w,fsd=f,operation=read\n\
+             rd=r,fwd=w,fwdrate=10,format=yes,elapsed=2,interval=1\n"
+        )
+    };
+    sandbox.write("t.parm", page(&path));
+    let parents = format!("create_anchors=yes\n{}", page(&format!("{path}/a/b")));
+    sandbox.write("parents.parm", parents);
+    let schema = "schema = \"plimsoll.plan/1\"";
+    sandbox.write(
+        "tree.toml",
+        format!(
+            "{schema}\n[[step]]\n[[step.job]]\nname = \"a\"\n[step.job.tree]\n\
+             anchor = \"{path}\"\nfiles = 2\n[step.job.tree.format]\ncreate = true\n"
+        ),
+    );
+    sandbox.write(
+        "unit.toml",
+        format!(
+            "{schema}\n[unit]\nname = \"set\"\nanchor = \"{path}\"\nruntime = \"1s\"\n\
+             [[unit.component]]\nname = \"a\"\nread_sizes = \"4KiB\"\n[unit.component.mix]\n\
+             read = 100\n[unit.component.files]\nfiles_per_folder = 2\nsizes = \"4KiB\"\n"
+        ),
+    );
+    for args in [
+        &["vdbench", "-f", "t.parm", "-o", "out"][..],
+        &["vdbench", "-f", "parents.parm", "-o", "out"],
+        &["run", "t.parm", "--no-progress"],
+        &["run", "tree.toml", "--no-progress"],
+        &["run", "unit.toml", "--no-progress"],
+    ] {
+        check(&sandbox.plimsoll(args), args, &path);
     }
 }
 

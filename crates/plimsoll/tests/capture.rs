@@ -65,6 +65,19 @@ fn a_log_becomes_a_file_of_needs() {
     );
 }
 
+/// Samples are many, needs are few: a disk without room for the former does not cost the latter.
+#[test]
+fn samples_that_cannot_be_written_do_not_cost_the_needs() {
+    let sandbox = Sandbox::new();
+    sandbox.write("iostat.log", LOG);
+    std::os::unix::fs::symlink("/dev/full", sandbox.path("needs.series.csv")).expect("a link");
+    let outcome = sandbox.plimsoll(&["capture", "--from", "iostat.log", "-o", "needs.toml"]);
+    assert_eq!(outcome.code, 1, "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stderr.contains("`needs.series.csv`"), "{}", outcome.stderr);
+    let needs = std::fs::read_to_string(sandbox.path("needs.toml")).expect("it was written");
+    assert!(needs.contains("sda") && !needs.contains("series.csv"), "{needs}");
+}
+
 #[test]
 fn needs_go_to_standard_output_as_toml_or_json() {
     let sandbox = Sandbox::new();

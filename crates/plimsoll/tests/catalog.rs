@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::path::Path;
+use std::process::Stdio;
+
 use common::Sandbox;
 use insta::assert_snapshot;
 
@@ -277,6 +280,40 @@ const PAGE: &str = "\
 | Standard_D4s_v3 | 4 | 8 | 6000/96 |
 | Standard_D2s_v9 | 2 | 12 | 9000/300 |
 ";
+
+/// A file of sources that an office program wrote, or that cannot be read, holds a user's words.
+#[test]
+fn a_file_of_sources_that_cannot_be_read_is_not_replaced() {
+    let sandbox = Sandbox::new();
+    sandbox.write("series.md", PAGE);
+    std::fs::create_dir(sandbox.path("mine")).expect("a folder");
+    let latin = b"key,title,licence,date\nmine,Preise f\xfcr 2026,,2026\n";
+    sandbox.write("mine/sources.csv", latin);
+    let args = ["catalog", "import", "series.md", "--write", "mine", "--source", "page"];
+    let outcome = sandbox.plimsoll(&[&args[..], &["--date", "2026-01-01"]].concat());
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("`mine/sources.csv` is not text in UTF-8"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(std::fs::read(sandbox.path("mine/sources.csv")).expect("it is there"), latin);
+    assert_eq!(std::fs::read_dir(sandbox.path("mine")).expect("a folder").count(), 1);
+}
+
+/// A reader that has seen enough costs no table.
+#[test]
+fn a_closed_pipe_costs_no_table() {
+    let sandbox = Sandbox::new();
+    sandbox.write("series.md", PAGE);
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["catalog", "import", "series.md", "--write", "mine", "--source", "page"]);
+    command.args(["--date", "2026-01-01"]).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the binary was built");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(3), "a row was rejected");
+    assert!(sandbox.path("mine/sources.csv").exists());
+}
 
 #[test]
 fn a_published_page_becomes_a_catalogue_of_ones_own() {

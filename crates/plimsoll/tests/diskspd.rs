@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::path::Path;
+use std::process::Stdio;
+
 use common::Sandbox;
 use record::Record;
 
@@ -54,6 +57,17 @@ fn a_line_runs_on_files_of_this_host() {
     for name in ["one.dat", "two.dat"] {
         assert_eq!(std::fs::metadata(sandbox.path(name)).expect("it was made").len(), 1 << 20);
     }
+}
+
+/// A reader that has seen enough says nothing about how the run went.
+#[test]
+fn a_closed_pipe_hides_no_failed_run() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["diskspd", "-b4K", "-c64K", "-w100", "-d1", "-W0", "/dev/full"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary was built");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
 }
 
 #[test]

@@ -1,28 +1,14 @@
 //! Test configurations of Iometer, as a user runs them.
 
 mod common;
+#[path = "common/iometer.rs"]
+mod iometer;
+
+use std::path::Path;
 
 use common::Sandbox;
+use iometer::CONFIG;
 use record::Record;
-
-/// A configuration of one worker on a drive: 75 % random reads of 8 KiB, then reads of 64 KiB in
-/// sequence.
-const CONFIG: &str = "Version 1.1.0 \n'TEST SETUP ====\n'Test Description\n\tnightly\n'Run Time\n\
-    '\thours      minutes    seconds\n\t0          0          5\n'Ramp Up Time (s)\n\t1\n\
-    'Test Type\n\tNORMAL\n'END test setup\n'ACCESS SPECIFICATIONS ====\n\
-    'Access specification name,default assignment\n\t8K; 75% reads,NONE\n\
-    'size,% of size,% reads,% random,delay,burst,align,reply\n\t8192,100,75,100,0,1,0,0\n\
-    'Access specification name,default assignment\n\t64K; reads,NONE\n\
-    'size,% of size,% reads,% random,delay,burst,align,reply\n\t65536,100,100,0,0,1,0,0\n\
-    'END access specifications\n'MANAGER LIST ====\n'Manager ID, manager name\n\t1,HOST\n\
-    'Manager network address\n\tlocalhost\n'Worker\n\tWorker 1\n'Worker type\n\tDISK\n\
-    'Default target settings for worker\n\
-    'Number of outstanding IOs,test connection rate,transactions per connection\n\
-    \t32,DISABLED,1\n'Disk maximum size,starting sector\n\t2097152,0\n\
-    'End default target settings for worker\n'Assigned access specs\n\t8K; 75% reads\n\
-    \t64K; reads\n'End assigned access specs\n'Target assignments\n'Target\n\tC: \"data\"\n\
-    'Target type\n\tDISK\n'End target\n'End target assignments\n'End worker\n'End manager\n\
-    'END manager list\nVersion 1.1.0 \n";
 
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -130,6 +116,7 @@ fn mistakes_of_its_command_line_are_reported_and_nothing_is_run() {
     let sandbox = sandbox();
     sandbox.write("notes.txt", "mine\n");
     sandbox.write("a.fio", "[a]\nrw=read\nsize=1m\nioengine=null\n");
+    std::fs::create_dir(sandbox.path("data")).expect("a folder");
     for (args, expected) in [
         (&["iometer", "/c", "config.icf"][..], "a file for the results are needed"),
         (&["iometer", "/c", "config.icf", "/r"], "`/r` has no value"),
@@ -140,6 +127,12 @@ fn mistakes_of_its_command_line_are_reported_and_nothing_is_run() {
             "the result would replace it",
         ),
         (&["iometer", "config.icf", "no/where.csv", "--remap", "C:=x"], "no such file"),
+        (
+            &["iometer", "config.icf", "data/iobw.tst", "--remap", "C:=data"],
+            "`data/iobw.tst` is a target of a job",
+        ),
+        // What the run is then refused for.
+        (&["iometer", "config.icf", "results.csv", "--remap", "C:=data", "--readonly"], "writes"),
         (&["iometer", "a.fio", "results.csv"], "`a.fio` is no test configuration of iometer"),
     ] {
         let outcome = sandbox.plimsoll(args);
@@ -148,5 +141,42 @@ fn mistakes_of_its_command_line_are_reported_and_nothing_is_run() {
         assert!(words.join(" ").to_lowercase().contains(expected), "{args:?}: {}", outcome.stderr);
     }
     assert_eq!(std::fs::read(sandbox.path("notes.txt")).expect("it is there"), b"mine\n");
-    assert!(!sandbox.path("x").exists() && !sandbox.path("results.csv").exists());
+    for name in ["x", "results.csv", "data/iobw.tst"] {
+        assert!(!sandbox.path(name).exists(), "`{name}` was made");
+    }
+}
+
+/// Rows that do not fit are not added in part: those of earlier runs stay as they are, and the new
+/// ones follow on standard output.
+#[test]
+fn results_on_a_full_disk_are_whole_or_not_there() {
+    let sandbox = sandbox();
+    sandbox
+        .write("p30.toml", "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n");
+    std::fs::create_dir(sandbox.path("disk")).expect("a folder");
+    let script = r#"set -e
+        mount -t tmpfs -o size=64k none disk || exit 77
+        run() {
+            "$0" iometer config.icf "$1" --remap C:=/mnt/p30 --on p30.toml --virtual --no-progress
+        }
+        run disk/results.csv > /dev/null
+        cp disk/results.csv before.csv
+        head -c 1m /dev/zero > disk/rest 2> /dev/null || true
+        for name in results.csv new.csv; do
+            status=0
+            run disk/$name > said || status=$?
+            [ $status = 1 ] || { echo "$name: status $status"; exit 1; }
+            grep -q "'Test Type,Test Description" said
+        done
+        cmp disk/results.csv before.csv
+        [ ! -e disk/new.csv ]"#;
+    let mut unshare = sandbox.command(Path::new("unshare"));
+    unshare.args(["--mount", "--map-root-user", "--propagation", "private", "sh", "-c"]);
+    match unshare.args([script, env!("CARGO_BIN_EXE_plimsoll")]).output() {
+        Ok(run) if run.stderr.starts_with(b"unshare") || run.status.code() == Some(77) => {
+            testing::skipped!("{}", String::from_utf8_lossy(&run.stderr));
+        }
+        Err(error) => testing::skipped!("no unshare here: {error}"),
+        Ok(run) => assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr)),
+    }
 }

@@ -105,6 +105,20 @@ fn the_lines_of_a_run_add_up_to_its_record() {
     assert_eq!(of_end, figures);
 }
 
+/// A run goes on without its lines, and its exit code says that they are not all there.
+#[test]
+fn lines_that_cannot_be_written_reach_the_exit_code() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[quick]\nioengine=null\nrw=read\nsize=1m\n");
+    let args = ["run", "job.fio", "--json-stream=/dev/full", "--no-progress"];
+    let outcome = sandbox.plimsoll(&args);
+    assert_eq!(outcome.code, 1, "{}{}", outcome.stdout, outcome.stderr);
+    let expected = "error: the run goes on without lines: cannot write to `/dev/full`: no space";
+    assert!(outcome.stderr.to_lowercase().contains(expected), "{}", outcome.stderr);
+    let stdout = &outcome.stdout;
+    assert!(stdout.contains("quick: 1 worker") && !stdout.contains("\"kind\""), "{stdout}");
+}
+
 #[test]
 fn seconds_have_what_is_in_flight_and_how_late_it_is() {
     let sandbox = Sandbox::new();

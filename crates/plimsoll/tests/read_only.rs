@@ -1,8 +1,11 @@
 //! `--readonly`: nothing is changed, whichever way the job came in.
 
 mod common;
+#[path = "common/iometer.rs"]
+mod iometer;
 
 use common::{Outcome, Sandbox};
+use iometer::CONFIG;
 
 /// Makes a file `data` of 13 bytes, runs the command, and checks that it is refused with this and
 /// has changed nothing.
@@ -108,6 +111,29 @@ fn results_replace_nothing_that_is_there() {
         sandbox.plimsoll(&["run", "job.fio", "--readonly", "--output", name]).success();
         assert!(text(name).contains("data"), "{}", text(name));
     }
+}
+
+#[test]
+fn results_of_iometer_are_added_to_no_file_that_is_there() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("vol")).expect("a folder");
+    sandbox.write("vol/iobw.tst", vec![b'x'; 1 << 20]);
+    sandbox.write("config.icf", CONFIG);
+    let row = "'Test Type,Test Description\n";
+    sandbox.write("results.csv", row);
+    // Of a run that is refused for what it would write, no file is made, either.
+    for (results, expected) in [
+        ("results.csv", "`results.csv` is there already, and `--readonly` adds nothing to it"),
+        ("new.csv", "writes to `vol/iobw.tst`"),
+    ] {
+        let args = ["iometer", "config.icf", results, "--remap", "C:=vol", "--readonly"];
+        let outcome = sandbox.plimsoll(&args);
+        let mistake = outcome.mistake();
+        assert!(mistake.contains(expected), "{mistake}");
+        assert_eq!(outcome.code, 2, "{mistake}");
+    }
+    assert_eq!(std::fs::read(sandbox.path("results.csv")).expect("it is there"), row.as_bytes());
+    assert!(!sandbox.path("new.csv").exists());
 }
 
 #[test]

@@ -82,6 +82,28 @@ fn a_store_that_was_asked_for_and_fails_ends_with_1_after_the_figures() {
     assert!(run.stdout.contains("quick"), "{}", run.stdout);
 }
 
+/// Whichever command measured: who asks for a store does not read its absence as success.
+#[test]
+fn a_store_that_was_asked_for_reaches_every_exit_code() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .write("p30.toml", "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n");
+    sandbox.write("data", vec![b'x'; 1 << 20]);
+    let page = "sd=a,lun=data,size=1m\nwd=w,sd=a,rdpct=100\n\
+                rd=r,wd=w,iorate=50,elapsed=2,interval=1\n";
+    sandbox.write("p.parm", page);
+    let on = ["--on", "p30.toml", "--virtual", "--no-progress", "--scale", "0.05"];
+    let store = ["--store", "/proc/runs.db"];
+    for (args, code) in [
+        ([&["bench", "--report", "none"], &on[..], &store].concat(), 1),
+        ([&["vdbench", "-f", "p.parm", "-o", "out"], &store[..]].concat(), 157),
+    ] {
+        let outcome = sandbox.plimsoll(&args);
+        assert!(outcome.stderr.contains("the run is not stored"), "{args:?}: {}", outcome.stderr);
+        assert_eq!(outcome.code, code, "{args:?}: {}{}", outcome.stdout, outcome.stderr);
+    }
+}
+
 /// A disk that fills up under the store: the figures come out, and what is there stays readable.
 #[test]
 fn a_store_on_a_full_disk_loses_nothing() {

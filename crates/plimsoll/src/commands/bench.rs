@@ -170,11 +170,18 @@ fn on_one_host(args: &Args, options: &RunOptions) -> Result<Exit, Failure> {
     let record = driver.record();
     let Driver { session, .. } = driver;
     remove_exports(&sites, options);
-    let record = finish(session, record, ran)?;
-    // Neither of the two is lost because the other cannot be written.
-    let printed = execute::print(&record, &args.result, &mut sink);
+    report(finish(session, record, ran)?, args, &mut sink)
+}
+
+/// Prints the record and writes the page. Neither is lost because the other cannot be written.
+fn report(
+    (record, is_kept): (Record, bool),
+    args: &Args,
+    sink: &mut Sink,
+) -> Result<Exit, Failure> {
+    let printed = execute::print(&record, &args.result, sink);
     page::write(&record, args.report.as_deref(), args.result.json)?;
-    printed
+    printed.map(|exit| exit.if_kept(is_kept))
 }
 
 /// Notes what is measured as an input, which no result replaces: as TARGET, and as PLACE=TARGET.
@@ -248,20 +255,17 @@ fn refuse_nothing(running: &Running, why: ReadOnly) -> Result<(), Failure> {
     Err(why.refusal(&format!("suite `{}` only writes", running.suite.name)))
 }
 
-/// Keeps what there is, also where a later stage was refused.
+/// Keeps what there is, also where a later stage was refused. Returns it, and whether it was kept
+/// as asked.
 fn finish(
     session: Session,
     record: Option<Record>,
     ran: Result<(), Failure>,
-) -> Result<Record, Failure> {
+) -> Result<(Record, bool), Failure> {
     match (record, ran) {
-        (Some(record), Ok(())) => {
-            session.finish(&record);
-            Ok(record)
-        }
-        (Some(record), Err(failure)) => {
-            session.finish(&record);
-            Err(failure)
+        (Some(record), ran) => {
+            let is_kept = session.finish(&record);
+            ran.map(|()| (record, is_kept))
         }
         (None, Err(failure)) => Err(failure),
         (None, Ok(())) => Err(Failure::wrong_use("nothing was measured").with(Exit::RunFailed)),

@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         Failure::wrong_use(error.to_string()).hint("capture while the application runs")
     })?;
-    let needs = outputs.write(args, needs, &captured)?;
+    let (needs, is_whole) = outputs.write(args, needs, &captured)?;
     // Needs that are printed hold their notes.
     let are_shown = args.output.is_none() && stream::are_one_place();
     for note in needs.notes.iter().filter(|_| !are_shown) {
@@ -131,6 +131,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let is_partial = captured.notes.iter().any(|note| note.note.kind == NoteKind::Unreadable);
     Ok(match (is_stopped, is_partial) {
+        _ if !is_whole => Exit::RunFailed,
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Invalid,
         (false, false) => Exit::Fine,
@@ -181,25 +182,36 @@ impl Outputs {
         Ok(Outputs { needs, series })
     }
 
-    /// Writes the samples, then the needs that name their file.
+    /// Writes the samples, then the needs that name their file. What was captured cannot be had
+    /// again: where one of the two cannot be written, the other still is. Returns false then.
     fn write(
         &mut self,
         args: &Args,
         mut needs: Needs,
         captured: &Captured,
-    ) -> Result<Needs, Failure> {
+    ) -> Result<(Needs, bool), Failure> {
+        let mut is_whole = true;
         if let Some(file) = &mut self.series {
-            let written = file.write(series_csv(captured).as_bytes());
-            written.map_err(|error| not_written(file.path(), &error))?;
-            needs.series = file.path().file_name().map(|name| name.to_string_lossy().into_owned());
+            match file.write(series_csv(captured).as_bytes()) {
+                Ok(()) => {
+                    let name = file.path().file_name();
+                    needs.series = name.map(|name| name.to_string_lossy().into_owned());
+                }
+                Err(error) => {
+                    is_whole = false;
+                    let text = "the needs follow, without the samples";
+                    let _its_exit_code = not_written(file.path(), &error).hint(text).report();
+                }
+            }
         }
-        let json = || text::json(&needs);
+        let text = if args.json { text::json(&needs) } else { needs.to_toml() };
         if self.needs.is_stdout() {
-            self.needs.write(&if args.json { json() } else { needs.to_toml() })?;
-        } else {
-            self.needs.write(&needs.to_toml())?;
-            stream::print(&if args.json { json() } else { text::table_of(&needs) })?;
+            Exit::Fine.once(self.needs.write(&text))?;
+            return Ok((needs, is_whole));
         }
-        Ok(needs)
+        self.needs.write(&needs.to_toml())?;
+        let shown = if args.json { text } else { text::table_of(&needs) };
+        Exit::Fine.once(stream::print(&shown))?;
+        Ok((needs, is_whole))
     }
 }

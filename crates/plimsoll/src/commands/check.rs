@@ -40,8 +40,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let ReadPlan { parsed, listing, .. } = args.input.parse(false);
     if args.json {
-        stream::print(&plan_json::page(&parsed))?;
-        return input::print_findings(&parsed).map(|()| Exit::Fine);
+        let shown = stream::print(&plan_json::page(&parsed));
+        input::print_findings(&parsed)?;
+        return Exit::Fine.once(shown);
     }
     // A plan with a hole in it would mislead: after an error only the findings are shown.
     input::print_findings(&parsed)?;
@@ -65,7 +66,8 @@ fn each(args: &Args) -> Result<Exit, Failure> {
             if matches!(found, Found::Wrong) {
                 exit = Exit::WrongUse;
             }
-            stream::print(&format!("{file}: {}\n", found.words()))?;
+            // All are checked, whether or not a reader has seen enough.
+            exit = exit.once(stream::print(&format!("{file}: {}\n", found.words())))?;
         }
     }
     Ok(exit)

@@ -7,7 +7,7 @@ use std::fs;
 use dialects::{Overrides, diskspd};
 use record::{EmulationRecord, Record};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
 use crate::{clock, stream};
 
@@ -68,7 +68,8 @@ pub(super) fn as_run(args: &[OsString]) -> Result<Option<(Vec<OsString>, Command
 }
 
 impl CommandLine {
-    /// Prints what a run of it came to, as diskspd does.
+    /// Prints what a run of it came to, as diskspd does. A reader that has seen enough is no
+    /// failure.
     pub(super) fn print(&self, overrides: &Overrides, record: &Record) -> Result<(), Failure> {
         let size_of = |path: &str| {
             let found = fs::metadata(path).ok()?;
@@ -80,7 +81,7 @@ impl CommandLine {
         if let Some(constant) = emulation.and_then(EmulationRecord::constant_latency) {
             stream::remark("note: ", &constant);
         }
-        stream::print(&text).map_err(Failure::from)
+        Exit::Fine.once(stream::print(&text)).map(drop)
     }
 
     /// Returns the name that stands for its file, and what the file would hold.

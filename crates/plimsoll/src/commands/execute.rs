@@ -485,14 +485,14 @@ impl Session {
         self.kept.event(&RunEvent::Report(record));
     }
 
-    /// Ends, and keeps the record. Returns false where that was asked for and failed.
+    /// Ends, and keeps the record. Returns false where that, or lines of it, were asked for and
+    /// could not be written.
+    #[must_use]
     pub(super) fn finish(self, record: &Record) -> bool {
         drop(self.progress);
-        if let Some(follower) = self.follower {
-            follower.end(record);
-        }
-        let is_asked = self.kept.is_asked();
-        self.kept.finish(record).is_some() || !is_asked
+        let is_followed = self.follower.is_none_or(|follower| follower.end(record));
+        let stored = self.kept.finish(record);
+        is_followed && stored.is_as_asked
     }
 }
 

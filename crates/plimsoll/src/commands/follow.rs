@@ -1,6 +1,6 @@
 //! A run that is followed while it goes on: lines of JSON, metrics, a page in the browser.
 
-use std::error::Error;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -15,7 +15,7 @@ use record::{Interval, Record};
 use runner::{Control, HostLoad, JobsSoFar, RunEvent, RunOptions};
 use units::system_text;
 
-use crate::exit::{AlreadyReported, Exit, Failure};
+use crate::exit::{Exit, Failure};
 use crate::sink::Sink;
 use crate::{clock, stream};
 
@@ -236,12 +236,10 @@ impl Follower {
         self.end_step(&hosts);
     }
 
-    /// Ends with the record.
-    pub(super) fn end(mut self, record: &Record) {
+    /// Ends with the record. Returns false where lines could not be written.
+    pub(super) fn end(mut self, record: &Record) -> bool {
         self.shared.end(record);
-        if let Some(lines) = self.lines.take() {
-            lines.end(record);
-        }
+        self.lines.take().is_none_or(|lines| lines.end(record))
     }
 
     /// Begins the steps up to this one: hosts do not say when they begin one.
@@ -329,7 +327,8 @@ impl Drop for Terminal {
 #[derive(Debug)]
 struct LineWriter {
     to: SyncSender<String>,
-    thread: JoinHandle<std::io::Result<()>>,
+    /// Returns whether it wrote all that its reader wanted.
+    thread: JoinHandle<bool>,
     n_lost: u64,
 }
 
@@ -337,7 +336,17 @@ impl LineWriter {
     fn begin(mut sink: Sink) -> Result<Self, Failure> {
         let (to, lines) = sync_channel::<String>(LINES_MAX);
         let thread = std::thread::Builder::new().name("lines".to_owned());
-        let thread = thread.spawn(move || lines.iter().try_for_each(|line| sink.write(&line)));
+        let thread = thread.spawn(move || {
+            let written = lines.iter().try_for_each(|line| sink.write_part(&line));
+            let lost = written.err().filter(|error| error.kind() != ErrorKind::BrokenPipe);
+            if let Some(error) = &lost {
+                let why = system_text(error);
+                stream::print_message(&format!(
+                    "error: the run goes on without lines: cannot write to {sink}: {why}\n"
+                ));
+            }
+            lost.is_none()
+        });
         let thread = thread.map_err(|error| {
             let text = format!("cannot write lines: no thread: {}", system_text(&error));
             Failure::wrong_use(text).with(Exit::RunFailed)
@@ -352,18 +361,11 @@ impl LineWriter {
         }
     }
 
-    /// Writes the last line, and waits until all are written.
-    fn end(self, record: &Record) {
-        let _reader_is_gone = self.to.send(line::end(record, self.n_lost));
+    /// Writes the last line, and waits until all are written. Returns false where one could not be,
+    /// which was reported; a reader that has seen enough is no failure.
+    fn end(self, record: &Record) -> bool {
+        let _writer_has_ended = self.to.send(line::end(record, self.n_lost));
         drop(self.to);
-        if let Ok(Err(error)) = self.thread.join() {
-            let cause = error.get_ref();
-            let is_known = error.kind() == std::io::ErrorKind::BrokenPipe
-                || cause.is_some_and(<dyn Error + Send + Sync>::is::<AlreadyReported>);
-            if !is_known {
-                let why = system_text(&error);
-                stream::print_message(&format!("warning: lines were not written: {why}\n"));
-            }
-        }
+        self.thread.join().unwrap_or(false)
     }
 }

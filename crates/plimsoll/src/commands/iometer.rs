@@ -1,8 +1,8 @@
 //! `plimsoll iometer`: Iometer's command line, and results as it writes them.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
@@ -11,8 +11,9 @@ use dialects::{Likeness, find_dialect};
 use plan::Plan;
 use record::Record;
 
-use crate::exit::{Exit, Failure};
-use crate::{clock, inputs};
+use crate::clock;
+use crate::exit::Failure;
+use crate::sink::Sink;
 
 /// Behave as Iometer in batch mode: run a test configuration, append to its results
 #[derive(Debug, clap::Args)]
@@ -102,11 +103,12 @@ pub(super) struct IometerArgs {
 
 impl IometerArgs {
     /// Opens the file for the results of a plan, where one is wanted: whatever keeps it from being
-    /// written is reported before the run.
+    /// written is reported before the run, and nothing is changed yet.
     pub(super) fn open(
         &self,
         plan: &Plan,
         wanted: &[String],
+        is_read_only: bool,
     ) -> Result<Option<ResultsFile>, Failure> {
         let Some(path) = &self.iometer_results else { return Ok(None) };
         let iometer = find_dialect("iometer");
@@ -125,43 +127,41 @@ impl IometerArgs {
         let (config, _) = read_config(&source.text);
         let layout = ResultLayout::WORDS.iter().find(|(word, _)| *word == self.iometer_version);
         let layout = layout.map_or(ResultLayout::V110, |(_, layout)| *layout);
-        let file = open(Path::new(path))?;
-        let (path, wanted) = (path.clone(), wanted.to_vec());
-        Ok(Some(ResultsFile { path, file, config, wanted, layout }))
+        let sink = Sink::open_to_add(path, plan, is_read_only)?;
+        refuse_another(Path::new(path))?;
+        Ok(Some(ResultsFile { sink, config, wanted: wanted.to_vec(), layout }))
     }
 }
 
-/// Opens a file to append to. One that holds something else is refused.
-fn open(path: &Path) -> Result<File, Failure> {
-    inputs::refuse(path)?;
-    let failed = |error: &std::io::Error| {
-        let error = units::system_text(error);
-        Failure::wrong_use(format!("cannot write results to `{}`: {error}", path.display()))
+/// Refuses to add to a file that holds something else.
+fn refuse_another(path: &Path) -> Result<(), Failure> {
+    let is_file = fs::metadata(path).is_ok_and(|facts| facts.is_file());
+    let head = || -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        File::open(path)?.take(HEAD.len() as u64).read_to_end(&mut head)?;
+        Ok(head)
     };
-    let mut file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .open(path)
-        .map_err(|error| failed(&error))?;
-    let mut head = vec![0; HEAD.len()];
-    let n_read = file.read(&mut head).map_err(|error| failed(&error))?;
-    if n_read > 0 && !HEAD.as_bytes().starts_with(&head[..n_read]) {
-        let text = format!("`{}` holds something else than results of Iometer", path.display());
-        return Err(Failure::wrong_use(text).hint("name a new file: results are appended to it"));
+    if !is_file {
+        return Ok(());
     }
-    file.seek(SeekFrom::End(0)).map_err(|error| failed(&error))?;
-    Ok(file)
+    let head = head().map_err(|error| {
+        let error = units::system_text(&error);
+        Failure::wrong_use(format!("cannot add results to `{}`: {error}", path.display()))
+    })?;
+    if HEAD.as_bytes().starts_with(&head) {
+        return Ok(());
+    }
+    let text = format!("`{}` holds something else than results of Iometer", path.display());
+    Err(Failure::wrong_use(text).hint("name a new file: results are appended to it"))
 }
 
 /// What results begin with.
 const HEAD: &str = "'Test Type";
 
-/// An open file of results.
+/// A file of results.
 #[derive(Debug)]
 pub(super) struct ResultsFile {
-    path: String,
-    file: File,
+    sink: Sink,
     config: Config,
     wanted: Vec<String>,
     layout: ResultLayout,
@@ -172,11 +172,6 @@ impl ResultsFile {
     pub(super) fn append(&mut self, record: &Record) -> Result<(), Failure> {
         let text =
             results(&self.config, &self.wanted, record, self.layout, &clock::local_millisecond);
-        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
-        written.map_err(|error| {
-            let error = units::system_text(&error);
-            let text = format!("cannot write results to `{}`: {error}", self.path);
-            Failure::wrong_use(text).with(Exit::RunFailed)
-        })
+        Ok(self.sink.write(&text)?)
     }
 }

@@ -158,6 +158,15 @@ pub(super) struct Keeper {
     is_asked: bool,
 }
 
+/// What became of a record that was to be kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    /// Its number in the store; `None` if it is not there.
+    pub(super) number: Option<i64>,
+    /// It is there, or the command line does not ask for it.
+    pub(super) is_as_asked: bool,
+}
+
 /// The thread that writes, and what it has to write.
 #[derive(Debug)]
 struct Writer {
@@ -266,11 +275,6 @@ impl Keeper {
         }
     }
 
-    /// Returns whether the command line asks for the run to be kept.
-    pub(super) fn is_asked(&self) -> bool {
-        self.is_asked
-    }
-
     /// Keeps what an event brings, of runs that are followed.
     pub(super) fn follow(&mut self, is_followed: bool, event: &RunEvent<'_>) {
         if is_followed {
@@ -308,8 +312,13 @@ impl Keeper {
         }
     }
 
-    /// Puts the final record in place. Returns its number in the store; `None` if it is not there.
-    pub(super) fn finish(mut self, record: &Record) -> Option<i64> {
+    /// Puts the final record in place.
+    pub(super) fn finish(mut self, record: &Record) -> Stored {
+        let number = self.put(record);
+        Stored { number, is_as_asked: number.is_some() || !self.is_asked }
+    }
+
+    fn put(&mut self, record: &Record) -> Option<i64> {
         let Written { live, is_failing } = self.writer.take()?.end()?;
         let id = Self::or_warn(live.finish(record))?;
         if is_failing {

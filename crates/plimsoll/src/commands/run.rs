@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(fleet) => Some(fleet),
         None => args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?,
     };
-    let mut results = args.iometer.open(&plan, &args.input.section)?;
+    let mut results = args.iometer.open(&plan, &args.input.section, options.read_only)?;
     let mut then = |record: &Record| {
         if let Some(line) = &args.input.command_line {
             line.print(&args.input.overrides(), record)?;

@@ -379,7 +379,7 @@ fn measure(
     session.luns(&lower::luns_seen(&line.parsed, runs));
     let options = run_options(ours);
     let stopwatch = Stopwatch::start();
-    let mut n_passes = 0;
+    let (mut n_passes, mut is_kept) = (0, true);
     let first_seed = ours.seed.unwrap_or_else(seed::drawn);
     let ending = loop {
         let seed = first_seed.wrapping_add(n_passes);
@@ -400,7 +400,9 @@ fn measure(
         });
         let stored = if let Ok(record) = &mut outcome {
             judge(record, &Rules::default());
-            kept.finish(record)
+            let stored = kept.finish(record);
+            is_kept &= stored.is_as_asked;
+            stored.number
         } else {
             kept.forget();
             None
@@ -420,7 +422,7 @@ fn measure(
     Ok(match ending {
         Ending::Interrupted => SIGNALLED,
         Ending::Aborted(_) => FAILED,
-        _ if session.broken().is_some() => FAILED,
+        _ if !is_kept || session.broken().is_some() => FAILED,
         Ending::Complete | Ending::Simulated => Exit::Fine,
     })
 }

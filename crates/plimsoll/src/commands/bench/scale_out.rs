@@ -16,7 +16,7 @@ use plan::Plan;
 use record::{JobRecord, Outcome, Record, SuiteRecord};
 use runner::RunOptions;
 
-use super::super::execute::{self, Session};
+use super::super::execute::Session;
 use super::super::existing::{self, ReadOnly};
 use super::super::hosts::HostsScratch;
 use super::super::scratch::Scratch;
@@ -66,10 +66,7 @@ pub(super) fn run(
     };
     let record = study.record();
     drop(scratch?);
-    let record = super::finish(study.session, record, ran)?;
-    let printed = execute::print(&record, &args.result, &mut sink);
-    page::write(&record, args.report.as_deref(), args.result.json)?;
-    printed
+    super::report(super::finish(study.session, record, ran)?, args, &mut sink)
 }
 
 /// Returns the numbers of hosts, the fewest first.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use ::catalog::import::{self, ImportError, RejectedRow, TableDiff, TableKind, TableRow};
@@ -104,17 +105,19 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     })?;
     let (form, ignored) = (read.form, read.ignored.clone());
     let diff = import::compare(read, edition, args.accept);
-    if args.json {
-        stream::print(&as_json(&diff, &ignored))?;
+    let page = if args.json {
+        as_json(&diff, &ignored)
     } else {
-        stream::print(&as_text(&diff, &form.to_string(), &ignored))?;
-    }
+        as_text(&diff, &form.to_string(), &ignored)
+    };
+    let shown = stream::print(&page);
     if let Some(dir) = &args.write {
         let written = write(dir, args, &diff)?;
         stream::print_message(&format!("wrote {}\n", written.join(", ")));
     }
     let is_partial = !diff.rejected.is_empty();
-    Ok(if is_partial { Exit::Invalid } else { Exit::Fine })
+    let exit = if is_partial { Exit::Invalid } else { Exit::Fine };
+    exit.once(shown)
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
@@ -275,25 +278,37 @@ fn write(dir: &Path, args: &Args, diff: &TableDiff) -> Result<Vec<String>, Failu
     let key = key.trim_matches('-');
     let key = if key.is_empty() { "table" } else { key };
     let edition = &args.which.edition;
-    let mut written = Vec::new();
-    for kind in [TableKind::Disks, TableKind::Vms, TableKind::Prices, TableKind::Network] {
-        if let Some(table) = import::table(&diff.taken, kind, key) {
-            let path = dir.join(edition).join(format!("{}-{key}.csv", kind.as_str()));
-            save(&path, &table)?;
-            written.push(path.display().to_string());
-        }
-    }
-    if written.is_empty() {
+    let kinds = [TableKind::Disks, TableKind::Vms, TableKind::Prices, TableKind::Network];
+    let table = |kind: TableKind| {
+        let path = dir.join(edition).join(format!("{}-{key}.csv", kind.as_str()));
+        import::table(&diff.taken, kind, key).map(|table| (path, table))
+    };
+    let mut files: Vec<(PathBuf, String)> = kinds.into_iter().filter_map(table).collect();
+    if files.is_empty() {
         return Err(Failure::wrong_use("no row was accepted, so nothing is written"));
     }
     let path = dir.join("sources.csv");
-    let before = fs::read_to_string(&path).unwrap_or_default();
     let title = args.source.as_deref().unwrap_or("");
     let date = args.date.as_deref().unwrap_or("");
-    let sources = import::with_source(&before, key, title, date);
+    let sources = import::with_source(&known_sources(&path)?, key, title, date);
+    // A source without figures does no harm; figures without their source are no catalogue.
     save(&path, &sources)?;
-    written.push(path.display().to_string());
-    Ok(written)
+    for (path, table) in &files {
+        save(path, table)?;
+    }
+    files.push((path, sources));
+    Ok(files.iter().map(|(path, _)| path.display().to_string()).collect())
+}
+
+/// Returns what a file of sources has, if there is one. It holds the words of a user's, so what
+/// cannot be read is not replaced.
+fn known_sources(path: &Path) -> Result<String, Failure> {
+    let is_missing =
+        |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    if fs::metadata(path).is_err_and(|error| is_missing(&error)) {
+        return Ok(String::new());
+    }
+    read(path).map_err(|failure| failure.hint("nothing was written: repair the file, or move it"))
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
