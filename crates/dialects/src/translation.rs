@@ -1,8 +1,9 @@
 //! A plan in the words of a tool, and what became of each of its values.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use plan::Job;
+use plan::files::Size;
 use plan::param::{Field, Param, Setting, settings};
 
 /// The text, and what it cannot say.
@@ -138,4 +139,45 @@ fn names(fields: &[Field]) -> impl Iterator<Item = &'static str> {
         assert!(params.peek().is_some(), "no parameter says `{}`", field.path);
         params.map(|param| param.name)
     })
+}
+
+/// Counts the files of a job.
+pub(crate) fn n_luns(job: &Job) -> u64 {
+    match job.files.names.len() {
+        0 => u64::from(job.n_workers.max(1)) * u64::from(job.files.n_files.max(1)),
+        n_names => n_names as u64,
+    }
+}
+
+/// Returns the files of a job, as named or as generated for each worker, each once.
+pub(crate) fn luns(job: &Job) -> Vec<String> {
+    let folder = job.files.directories.first().map(|folder| folder.trim_end_matches('/'));
+    let below = |name: &str| match folder {
+        Some(folder) if !name.starts_with('/') => format!("{folder}/{name}"),
+        _ => name.to_owned(),
+    };
+    if !job.files.names.is_empty() {
+        let mut seen = HashSet::new();
+        let names = job.files.names.iter().map(|name| below(name));
+        return names.filter(|name| seen.insert(name.clone())).collect();
+    }
+    // A name within a folder, as the runner makes it.
+    let job_name = job.name.replace('/', "_");
+    let workers = 0..job.n_workers.max(1);
+    let files = 0..job.files.n_files.max(1);
+    let names = workers.flat_map(|worker| files.clone().map(move |file| (worker, file)));
+    names.map(|(worker, file)| below(&format!("{job_name}.{worker}.{file}"))).collect()
+}
+
+/// Returns the size of each of a job's files, where the job says it in bytes.
+pub(crate) fn lun_bytes(job: &Job) -> Option<u64> {
+    if let Some((_, max)) = job.files.file_size_bytes {
+        return Some(max);
+    }
+    let Some(Size::Bytes(bytes)) = job.files.size else { return None };
+    let n_files = match job.files.names.len() {
+        0 => u64::from(job.files.n_files),
+        n_names => n_names as u64,
+    };
+    Some(bytes / n_files.max(1))
 }

@@ -396,6 +396,32 @@ fn no_text_is_a_panic() {
     }
 }
 
+/// Lines that are written as they were read, but for the order of options.
+const SAYABLE: &[&str] = &[
+    "diskspd -b8K -d60 -W1 -t4 -o32 -w30 -r -Sh -c10G -Z1M -L /m/a /m/b",
+    "diskspd -b64K -d300 -o16 -w100 -Su -c1G -L -D250 /m/log",
+    "diskspd -b4K -r4K -rs30 -w50 -Sw -fr -B1M -c8M -Zr -z7 -g500i -t2 /m/a",
+    "diskspd -b4K -s64K -Su -f1G -i10 -j5 -l -I1 -a0,1 -t2 /dev/sdz",
+    "diskspd -r -rdpct90/10:10/90 -Sm -o1 -c1G -w100 -Z -W0 '/m/with blanks'",
+    "diskspd -r -rdabs90/1G:10/1G -c2G -z /m/a\ndiskspd -w100 -c1G /m/b",
+];
+
+#[test]
+fn what_is_read_is_written_again() {
+    let diskspd = find_dialect("diskspd").expect("it is a language");
+    let plain = |read: &ReadPlan| {
+        let jobs = read.parsed.plan.jobs();
+        jobs.map(|job| Job { options: Vec::new(), ..job.clone() }).collect::<Vec<_>>()
+    };
+    for text in SAYABLE {
+        let read = read_with(text, &[], REQUEST);
+        let written = diskspd.write(&read.parsed.plan);
+        assert_eq!(written.losses, [""; 0], "{text}\n{}", written.text);
+        let again = read_with(&written.text, &[], REQUEST);
+        assert_eq!(plain(&read), plain(&again), "{text}\n{}", written.text);
+    }
+}
+
 /// Why command lines of the field are refused, by their number in the list; all others are run.
 const REFUSED: [(usize, &str); 12] = [
     (7, "unset-variable"),

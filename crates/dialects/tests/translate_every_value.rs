@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{self, Options};
-use dialects::{LowerOptions, Translation, fio, native};
+use dialects::{FilesOnly, LowerOptions, Overrides, Request, Translation};
+use dialects::{find_dialect, fio, native};
 use plan::files::{Fileset, Size};
 use plan::job::{Part, PartRegion};
 use plan::load::{Load, Rate};
@@ -287,6 +288,7 @@ fn check(access: &str, values: &[(&'static Param, Value)]) -> bool {
     let Some(job) = check_native(&job, &set).filter(|_| !set.is_empty()) else { return false };
     check_vdbench(&job, &set);
     check_fio(&job, &set);
+    check_diskspd(&plan_of(&job), &set);
     true
 }
 
@@ -372,6 +374,38 @@ fn check_fio(job: &Job, set: &[&str]) {
     assert!(!losses.iter().any(|loss| loss.contains("has no option for it")), "{shown}");
     let silent = silent_of_fio(job, read.plan.jobs().next(), &lost);
     assert!(silent.is_empty(), "{silent:?} {shown}");
+}
+
+/// Reads a script of diskspd back.
+fn read_diskspd(text: &str) -> Vec<Job> {
+    let request = Request {
+        files: &["script".to_owned()],
+        sections: &[],
+        overrides: &Overrides::default(),
+        all_hosts_local: false,
+        is_to_run: false,
+    };
+    let host = FilesOnly(|_: &str| Ok(text.as_bytes().to_vec()));
+    let read = find_dialect("diskspd").expect("a language").read(&request, &host).parsed;
+    assert!(!read.has_errors(), "{text}\n{}", all_shown(&read.diagnostics));
+    read.plan.jobs().cloned().collect()
+}
+
+/// Each job has a line, which says of it what the losses do not, or is left out.
+fn check_diskspd(plan: &Plan, set: &[&str]) {
+    let Translation { text, losses, lost } =
+        find_dialect("diskspd").expect("a language").write(plan);
+    let shown = format!("{set:?}\n{text}\n{losses:#?}");
+    let back = if text.contains("diskspd ") { read_diskspd(&text) } else { Vec::new() };
+    for job in plan.jobs() {
+        let is = back.iter().find(|it| it.files.names.first() == job.files.names.first());
+        let is_left_out = losses.iter().any(|loss| loss.contains("is left out"));
+        assert!(is.is_some() || is_left_out, "{}: {shown}", job.name);
+        if is.is_some() {
+            let silent = silent_of_vdbench(job, is, &lost);
+            assert!(silent.is_empty(), "{}: {silent:?} {shown}", job.name);
+        }
+    }
 }
 
 /// Returns what of a job is silently gone or new in fio's words.
@@ -507,6 +541,7 @@ fn check_beside(access: &str, values: &[(&'static Param, Value)]) -> bool {
                 assert!(silent.is_empty(), "{}: {silent:?} {shown}", job.name);
             }
         }
+        check_diskspd(&plan, &set);
         let Translation { text, losses, lost } = fio::write(&plan);
         let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
         let shown = format!("{set:?}\n{text}\n{losses:#?}\n{}", all_shown(&read.diagnostics));

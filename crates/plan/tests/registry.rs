@@ -24,7 +24,8 @@ use samples::samples;
 fn names_are_unique_over_dialects() {
     let mut owners: HashMap<&str, &str> = HashMap::new();
     for param in all() {
-        let names = param.fio.iter().chain([&param.name, &param.vdbench]);
+        let others = param.diskspd.iter().chain(param.iometer);
+        let names = param.fio.iter().chain([&param.name, &param.vdbench]).chain(others);
         for name in names.copied().filter(|name| !name.is_empty()) {
             let owner = owners.insert(name, param.name);
             assert!(
@@ -540,6 +541,8 @@ queue_depth: I/Os in flight per worker
 
   fio      iodepth
   Vdbench  sd.threads
+  diskspd  -o, -O, RequestCount
+  Iometer  # of Outstanding I/Os, Number of outstanding IOs
   type     a whole number
   default  1
   range    1 to 1048576

@@ -184,6 +184,15 @@ fn explain_speaks_every_dialect() {
     let fios = sandbox.plimsoll(&["explain", "iodepth"]);
     assert_eq!(ours.success(), fios.success());
     assert!(ours.stdout.starts_with("queue_depth: "), "{}", ours.stdout);
+    // An option, an element of a profile, and words of a window in any case.
+    for name in ["-o", "RequestCount", "# of outstanding I/Os", "number of outstanding IOs"] {
+        assert_eq!(sandbox.plimsoll(&["explain", name]).success(), ours.stdout, "{name}");
+    }
+    let several = sandbox.plimsoll(&["explain", "-rs", "Access Specification", "--", "-w"]);
+    for head in ["random_pct: ", "access: ", "read_pct: "] {
+        assert!(several.success().contains(head), "{head}: {}", several.stdout);
+    }
+    assert_eq!(sandbox.plimsoll(&["explain", "--bs"]).code, 2);
     assert!(ours.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ours.stdout);
 }
 

@@ -87,6 +87,23 @@ fn it_is_checked_and_translated() {
     }
     sandbox.write("a.fio", &fio);
     sandbox.plimsoll(&["check", "a.fio"]).success();
+    // And back: what diskspd cannot say is listed.
+    let back = sandbox.plimsoll(&["translate", "a.fio", "--to", "diskspd"]).success().to_owned();
+    let line = back.lines().find(|line| line.starts_with("diskspd ")).expect("a line");
+    for word in ["-b8K", "-d5", "-W1", "-o32", "-w30", "-r", "-Sh", "-c2G", "/mnt/f/data.dat"] {
+        assert!(line.split(' ').any(|it| it == word), "{word}: {back}");
+    }
+    sandbox.write("back.cmd", &back);
+    sandbox.plimsoll(&["check", "back.cmd"]).success();
+    let jobs = "[global]\nsize=1g\nruntime=9\ntime_based\ndirect=1\nnorandommap\n[a]\n\
+                filename=/m/a\nrw=randread\nrandom_distribution=zipf:1.2\n[b]\nfilename=/m/b\n\
+                rw=write\n";
+    sandbox.write("two.fio", jobs);
+    let two = sandbox.plimsoll(&["translate", "two.fio", "--to", "diskspd"]);
+    assert_eq!(two.success().matches("\ndiskspd ").count(), 2, "{}", two.stdout);
+    for loss in ["zipf", "run one after another"] {
+        assert!(two.stderr.contains(loss), "{loss}: {}", two.stderr);
+    }
 }
 
 /// What real scripts have runs, each line for a second.

@@ -20,6 +20,7 @@ mod profile;
 mod script;
 mod sites;
 mod text;
+mod write;
 mod xml;
 
 use plan::{Plan, Severity};
@@ -68,14 +69,8 @@ impl Dialect for Diskspd {
         })
     }
 
-    fn can_write(&self) -> bool {
-        false
-    }
-
-    fn write(&self, _plan: &Plan) -> Translation {
-        let mut translation = Translation::default();
-        translation.lose("command lines of diskspd are read, and not written yet");
-        translation
+    fn write(&self, plan: &Plan) -> Translation {
+        write::write(plan)
     }
 }
 

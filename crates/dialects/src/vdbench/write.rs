@@ -23,13 +23,13 @@ use plan::workload::{BlockSize, Distribution, HitArea, Workload};
 use plan::{Direction, Job, Plan, Step, job_fields};
 
 use self::align::written_direction;
-use self::places::{hit_area_bytes, lun_bytes, luns};
+use self::places::hit_area_bytes;
 use self::run_words::{RunWords, WrittenJob};
 use self::shares::{flow_weight, own_rates, rate_iops, skews};
 use self::words::{comment, is_exact, open_flags, rate_words, rounded, size_words, value};
 use self::writer::Writer;
 use super::lower_raw::seed_of;
-use crate::translation::Translation;
+use crate::translation::{Translation, lun_bytes, luns};
 
 /// Writes a plan as a Vdbench parameter file: each step becomes a run definition, each job storage
 /// and workload definitions. Each value is answered for where it is written; what has no answer in

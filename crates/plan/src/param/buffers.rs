@@ -13,6 +13,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "refill",
         fio: &["refill_buffers"],
+        diskspd: &["-Zr", "RandomWriteData"],
         kind: ValueKind::Flag,
         short: "new contents for each write",
         long: "Fills the buffer anew before every write. Without it buffers are filled once and \
@@ -42,6 +43,8 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "pattern",
         fio: &["buffer_pattern"],
+        diskspd: &["-Z", "WriteBufferContent"],
+        iometer: &["Data pattern"],
         kind: ValueKind::Pattern { offset: false },
         short: "bytes to write over and over",
         long: "Fills buffers with the bytes given as text in double quotes, hexadecimal \
@@ -150,6 +153,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "memory",
         fio: &["mem", "iomem"],
+        diskspd: &["-l", "UseLargePages"],
         kind: ValueKind::Words,
         default: "malloc",
         short: "memory that buffers are made of",

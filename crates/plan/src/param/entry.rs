@@ -15,6 +15,10 @@ pub struct Param {
     pub fio: &'static [&'static str],
     /// Vdbench's name as `SECTION.parameter`, or empty.
     pub vdbench: &'static str,
+    /// The options of diskspd that say it, and the elements of its profiles.
+    pub diskspd: &'static [&'static str],
+    /// Iometer's words for it: of its window, and of its test configurations.
+    pub iometer: &'static [&'static str],
     /// The engines of fio that know it; empty where it is an option of every job.
     pub engines: &'static [&'static str],
     /// What values it takes.

@@ -20,6 +20,8 @@ pub(crate) const BASE: Param = Param {
     name: "",
     fio: &[],
     vdbench: "",
+    diskspd: &[],
+    iometer: &[],
     engines: &[],
     kind: ValueKind::Str,
     default: "",

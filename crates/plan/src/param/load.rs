@@ -14,6 +14,8 @@ pub(super) static PARAMS: &[Param] = &[
         name: "queue_depth",
         fio: &["iodepth"],
         vdbench: "sd.threads",
+        diskspd: &["-o", "-O", "RequestCount"],
+        iometer: &["# of Outstanding I/Os", "Number of outstanding IOs"],
         kind: DEPTH,
         default: "1",
         short: "I/Os in flight per worker",
@@ -178,6 +180,8 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "think_time",
         fio: &["thinktime"],
+        diskspd: &["-j", "ThinkTime"],
+        iometer: &["Transfer Delay"],
         kind: MICROSECONDS,
         default: "0",
         short: "pause between bursts of I/O",
@@ -209,6 +213,8 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "think_every_ios",
         fio: &["thinktime_blocks"],
+        diskspd: &["-i", "BurstSize"],
+        iometer: &["Burst Length"],
         kind: COUNT_FROM_1,
         default: "1",
         short: "I/Os between two pauses",

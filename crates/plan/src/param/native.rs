@@ -221,6 +221,7 @@ pub(super) const LOAD: &[Param] = &[
     },
     Param {
         name: "rate_total_iops",
+        diskspd: &["-g", "Throughput"],
         kind: ValueKind::Float { min: 0.001, max: 1e9 },
         short: "rate over all directions together, I/Os per second",
         long: "One schedule for reads, writes and trims of all the job's workers together, which \

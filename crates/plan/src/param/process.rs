@@ -22,6 +22,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "cpus",
         fio: &["cpus_allowed"],
+        diskspd: &["-a", "Affinity"],
         kind: ValueKind::NumberList,
         short: "CPUs to run on",
         long: "Pins workers to these CPUs: numbers and ranges separated by commas (`0,5,8-15`). \
@@ -99,6 +100,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "io_priority_class",
         fio: &["prioclass"],
+        diskspd: &["-I", "IOPriority"],
         kind: ValueKind::Int { min: 0, max: 3 },
         default: "0",
         short: "I/O priority class",

@@ -158,6 +158,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "iops_sample_ms",
         is_load: false,
         fio: &["iopsavgtime"],
+        diskspd: &["-D", "IoBucketDuration"],
         kind: COUNT,
         default: "500",
         short: "interval of I/O rate samples, in ms",

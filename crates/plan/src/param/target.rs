@@ -17,6 +17,8 @@ pub(super) static PLACES: &[Param] = &[
         is_load: false,
         fio: &["filename"],
         vdbench: "sd.lun",
+        diskspd: &["Path"],
+        iometer: &["Target"],
         kind: ValueKind::PathList,
         short: "files or devices to work on, separated by colons",
         long: "Names the files or devices instead of having names generated; all workers of the \
@@ -95,6 +97,8 @@ pub(super) static PLACES: &[Param] = &[
         name: "size",
         fio: &["size"],
         vdbench: "sd.size",
+        diskspd: &["-c", "-f", "FileSize", "MaxFileSize"],
+        iometer: &["Maximum Disk Size", "Disk maximum size"],
         kind: REGION,
         short: "region of the targets that each worker covers",
         long: "Bytes each worker addresses, spread evenly over its files, and also how much it \
@@ -118,6 +122,8 @@ pub(super) static PLACES: &[Param] = &[
         name: "offset",
         fio: &["offset", "fileoffset"],
         vdbench: "sd.offset",
+        diskspd: &["-B", "BaseFileOffset"],
+        iometer: &["Starting Disk Sector", "Starting sector"],
         kind: REGION,
         default: "0",
         short: "where the region starts in each file",
@@ -218,6 +224,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "direct",
         fio: &["direct"],
+        diskspd: &["-S", "-Su", "DisableOSCache"],
         kind: ValueKind::Bool,
         default: "0",
         short: "bypass the page cache (O_DIRECT)",
@@ -262,6 +269,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "invalidate",
         fio: &["invalidate"],
+        diskspd: &["-Sw", "WriteThrough"],
         kind: ValueKind::Bool,
         default: "1",
         short: "drop cached pages of the file before the run",
@@ -283,6 +291,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "allow_create",
         fio: &["allow_file_create"],
+        diskspd: &["-fr", "-fs", "RandomAccess", "SequentialScan"],
         kind: ValueKind::Bool,
         default: "1",
         short: "missing files may be created",

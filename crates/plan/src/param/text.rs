@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use units::letters;
+
 use super::engines::{ENGINES, find_engine};
 use super::entry::{Category, Choice, Param, Support, TimeUnit, ValueKind};
 use super::index;
@@ -216,7 +218,12 @@ fn find_any(name: &str) -> Option<&'static Param> {
     let by_name = find(name).or_else(|| find_fio(name));
     // Vdbench's names stand below a definition: `xfersize` of `wd=` is `wd.xfersize` here.
     let is_vdbench = |full: &str| full.rsplit('.').next() == Some(name) || full == name;
-    by_name.or_else(|| all().find(|param| !name.is_empty() && is_vdbench(param.vdbench)))
+    let by_vdbench = || all().find(|param| !name.is_empty() && is_vdbench(param.vdbench));
+    let by_diskspd = || all().find(|param| param.diskspd.contains(&name));
+    // Those are words, in which case and marks tell nothing.
+    let by_iometer =
+        || all().find(|param| param.iometer.iter().any(|word| letters(word) == letters(name)));
+    by_name.or_else(by_vdbench).or_else(by_diskspd).or_else(by_iometer)
 }
 
 fn is_word(kind: ValueKind) -> bool {
@@ -238,6 +245,12 @@ fn facts(param: &Param) -> Vec<(&'static str, String)> {
     }
     if !param.vdbench.is_empty() {
         facts.push(("Vdbench", param.vdbench.to_owned()));
+    }
+    if !param.diskspd.is_empty() {
+        facts.push(("diskspd", param.diskspd.join(", ")));
+    }
+    if !param.iometer.is_empty() {
+        facts.push(("Iometer", param.iometer.join(", ")));
     }
     facts.push((
         "type",
@@ -266,6 +279,7 @@ fn entry_markdown(page: &mut String, param: &Param) {
     for (label, value) in facts(param) {
         let value = match label {
             "fio" => code_list(param.fio),
+            "diskspd" => code_list(param.diskspd),
             "default" | "Vdbench" => format!("`{value}`"),
             _ => value,
         };

@@ -108,6 +108,8 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "access",
         fio: &["rw", "readwrite"],
+        diskspd: &["-s", "-si", "StrideSize", "InterlockedSequential"],
+        iometer: &["access specification"],
         kind: ValueKind::Access,
         default: "read",
         short: "directions, and sequential or random",
@@ -125,6 +127,8 @@ pub(super) static PARAMS: &[Param] = &[
         name: "read_pct",
         fio: &["rwmixread"],
         vdbench: "wd.rdpct",
+        diskspd: &["-w", "WriteRatio"],
+        iometer: &["Percent Read/Write Distribution", "% reads"],
         kind: PERCENT,
         default: "50",
         short: "share of reads in a mix, percent",
@@ -160,6 +164,8 @@ pub(super) static PARAMS: &[Param] = &[
         name: "block_size_bytes",
         fio: &["bs", "blocksize"],
         vdbench: "wd.xfersize",
+        diskspd: &["-b", "BlockSize"],
+        iometer: &["Transfer Request Size"],
         kind: BLOCK,
         default: "4096",
         short: "bytes per I/O, per direction",
@@ -192,6 +198,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "block_size_split",
         fio: &["bssplit"],
+        iometer: &["% of size"],
         kind: ValueKind::BlockSplit,
         short: "sizes with their shares",
         long: "Mixes sizes in given shares: `4k/10:64k/50:32k/40`. Sizes without a percentage \
@@ -207,6 +214,8 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "block_align_bytes",
         fio: &["ba", "blockalign"],
+        diskspd: &["-r", "Random"],
+        iometer: &["Align I/Os on"],
         kind: BLOCK,
         short: "alignment of random offsets, in bytes",
         long: "Random offsets are multiples of this instead of the smallest block size. A value \
@@ -228,6 +237,8 @@ pub(super) static PARAMS: &[Param] = &[
         name: "random_pct",
         fio: &["percentage_random"],
         vdbench: "wd.seekpct",
+        diskspd: &["-rs", "RandomRatio"],
+        iometer: &["Percent Random/Sequential Distribution", "% random"],
         kind: ValueKind::IntPerDir { min: 0, max: 100 },
         default: "100",
         short: "share of random I/O, percent, per direction",
@@ -320,6 +331,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "distribution",
         fio: &["random_distribution"],
+        diskspd: &["-rd", "Distribution"],
         kind: ValueKind::Distribution,
         default: "random",
         short: "how random offsets are spread",
@@ -377,6 +389,8 @@ pub(super) static PARAMS: &[Param] = &[
         name: "seed",
         is_load: false,
         fio: &["randseed"],
+        diskspd: &["-z", "RandSeed"],
+        iometer: &["Fixed seed"],
         kind: NUMBER,
         default: "0x89",
         short: "seed of all random numbers of the job",

@@ -13,8 +13,9 @@ use crate::stream;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Our name, or that of any other tool; of Vdbench also `sd.lun`, or `sd` for all of them.
-    #[arg(value_name = "PARAM", required_unless_present = "all")]
+    /// Our name, or that of any other tool: of Vdbench also `sd.lun`, or `sd` for all of them, of
+    /// diskspd an option or an element of a profile, of Iometer what its window calls it.
+    #[arg(value_name = "PARAM", required_unless_present = "all", allow_hyphen_values = true)]
     pub(super) names: Vec<String>,
 
     /// List all parameters, one line each.
@@ -27,6 +28,7 @@ Examples:
   plimsoll explain bs
   plimsoll explain rate_iops rate_process
   plimsoll explain xfersize sd.lun rd
+  plimsoll explain -o WriteRatio 'transfer request size'
   plimsoll explain --all | grep -i verify";
 
 /// Runs the command.

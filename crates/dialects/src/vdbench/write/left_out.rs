@@ -7,10 +7,10 @@ use plan::workload::{Distribution, Workload};
 use plan::{EngineKind, EngineWork, Job, job_field, job_fields};
 
 use super::alone;
-use super::places::{is_region_said, luns, n_luns};
+use super::places::is_region_said;
 use super::words::is_sayable;
 use super::writer::Writer;
-use crate::translation::Values;
+use crate::translation::{Values, luns, n_luns};
 
 /// Most files of a job that are written, each as a storage definition: a text of some 100 KiB.
 /// Vdbench keeps buffers, threads and tables for each of them, and a job of a million files of
