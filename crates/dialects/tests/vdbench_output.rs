@@ -26,7 +26,12 @@ fn setup(layout: Layout) -> Setup {
         megabyte: Megabyte::Binary,
         program: "Plimsoll".to_owned(),
         pid: 77,
-        hosts: vec![SetupHost { label: "localhost".to_owned(), n_slaves: 1, raised_for_sds: None }],
+        hosts: vec![SetupHost {
+            label: "localhost".to_owned(),
+            n_slaves: 1,
+            raised_for_sds: None,
+            system: None,
+        }],
         file_names: dialects::vdbench::FileNames::default(),
         histogram_ns: Vec::new(),
         detail: dialects::vdbench::Report::default(),

@@ -31,6 +31,7 @@ fn setup(parsed: &Parsed, folder: &str) -> Setup {
         label: host.label.clone(),
         n_slaves: host.jvms,
         raised_for_sds: host.jvms_raised_for,
+        system: None,
     };
     Setup {
         folder: folder.to_owned(),

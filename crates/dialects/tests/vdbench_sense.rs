@@ -3,7 +3,7 @@
 mod support;
 
 use dialects::vdbench::run::{Rate, Sd};
-use dialects::vdbench::{Lun, Options, parse_files, parse_text, unsized_luns};
+use dialects::vdbench::{Lun, Options, parse_files, parse_text, remote_finding, unsized_luns};
 use plan::Severity;
 use support::vdbench::{compat, kind};
 use support::{MapHost, all_shown, shown};
@@ -422,11 +422,8 @@ fn hosts_without_an_address_are_named_once() {
          22 more: Vdbench would end here | write an address, or a name that can be resolved"
     );
     assert_eq!(found.runs.len(), 1);
-    let remote = found.remote_finding().unwrap();
-    assert_eq!(
-        remote.message,
-        "runs on other hosts need the fleet, which is not there yet: `h0`, `h1`, `h2` and 22 more"
-    );
+    let remote = remote_finding(&found).unwrap();
+    assert_eq!(remote.message, "the file runs on other hosts: `h0`, `h1`, `h2` and 22 more");
     assert!(parse_text("t", &text, &Options::compat(), &host).has_errors());
 }
 
@@ -434,7 +431,7 @@ fn hosts_without_an_address_are_named_once() {
 fn files_without_a_size() {
     let text = "sd=sd1,lun=/a\nsd=sd2,lun=/b\nsd=sd3,lun=/dev/sdx\nsd=sd4,lun=/c,size=1m\n\
                 wd=w,sd=*,xfersize=8k\nrd=r1,wd=w,iorate=9,elapsed=4\n";
-    let look = |sd: &Sd| if sd.lun == "/b" { Lun::File(4096) } else { Lun::Missing };
+    let look = |sd: &Sd| Some(if sd.lun == "/b" { Lun::File(4096) } else { Lun::Missing });
     let found = unsized_luns(&kind(text), &look);
     assert_eq!(
         all_shown(&found),
@@ -449,7 +446,7 @@ fn files_without_a_size() {
 fn files_in_folders_that_are_not_there() {
     let text = "sd=sd1,lun=/a/b,size=1m\nsd=sd2,lun=/dev/sdx\nwd=w,sd=*\n\
                 rd=r1,wd=w,iorate=9,elapsed=4\n";
-    let found = |text: &str| all_shown(&unsized_luns(&kind(text), &|_| Lun::NoFolder));
+    let found = |text: &str| all_shown(&unsized_luns(&kind(text), &|_| Some(Lun::NoFolder)));
     let mistake = "error missing-folder 1:4 sd=sd1: the folder of `/a/b` is not there | mkdir \
                    -p '/a' makes it; `--remap A=B` names another";
     assert_eq!(found(text), mistake);

@@ -10,8 +10,8 @@ use crate::frame::FrameMaker;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
 use crate::wire::{
-    Arm, Armed, Assignment, Bye, Finished, Frame, Hello, Inspect, Inspected, Piece, Pong, Progress,
-    Ready, Refused,
+    Arm, Armed, Assignment, Bye, Ended as StepEnded, Finished, Frame, Hello, Inspect, Inspected,
+    Piece, Pong, Progress, Ready, Refused,
 };
 use crate::{PROTOCOL_MAJOR, PROTOCOL_MINOR};
 
@@ -44,6 +44,8 @@ pub enum Event {
     Progress(u64, u64),
     /// The workers of a step wait for their start.
     Ready(u32),
+    /// The workers of a step have ended.
+    StepEnded(u32),
     /// The record as it would be if the run ended now.
     Report(Box<Record>),
     /// The run has ended.
@@ -120,6 +122,8 @@ pub struct Agent {
     refused: Option<Refused>,
     /// The step that is ready, or was last.
     ready_idx: Option<u32>,
+    /// The step that has ended last.
+    ended_idx: Option<u32>,
     /// The step whose start was ordered last, and the start.
     order: Option<(u32, u64)>,
     is_connected: bool,
@@ -145,6 +149,7 @@ impl Agent {
             spool: VecDeque::new(),
             refused: None,
             ready_idx: None,
+            ended_idx: None,
             order: None,
             is_connected: false,
             heard_ns: now_ns,
@@ -184,6 +189,10 @@ impl Agent {
                 self.ready_idx = Some(step_idx);
                 self.send(&mut actions, From::Ready(Ready { step_idx }));
             }
+            Event::StepEnded(step_idx) => {
+                self.ended_idx = Some(step_idx);
+                self.send(&mut actions, From::Ended(StepEnded { step_idx }));
+            }
             Event::Report(record) => self.add_frame(*record, &mut actions),
             Event::Ended(record) => {
                 self.add_frame(*record, &mut actions);
@@ -210,6 +219,9 @@ impl Agent {
         match self.state {
             State::Idle | State::Ended => {}
             State::Running => {
+                if let Some(step_idx) = self.ended_idx {
+                    self.send(actions, From::Ended(StepEnded { step_idx }));
+                }
                 if let Some(step_idx) = self.ready_idx {
                     self.send(actions, From::Ready(Ready { step_idx }));
                 }

@@ -92,6 +92,8 @@ pub enum News {
     Lost(usize, String),
     /// The workers of a step start on so many hosts.
     Starts(u32, usize),
+    /// A step behind which there are others has ended on all hosts that are left.
+    Ended(u32),
     /// The frames of an agent have grown: there may be new intervals.
     Frame(usize),
     /// How far an agent's preparing is: bytes done, and in all.
@@ -152,6 +154,8 @@ pub struct Controller {
     start: Option<Start>,
     /// The step that has begun last.
     begun: Option<u32>,
+    /// The step whose end was reported last.
+    said_end: Option<u32>,
     /// Its user has asked for the end.
     is_interrupted: bool,
     end: Option<End>,
@@ -186,6 +190,7 @@ impl Controller {
             is_assigned: false,
             start: None,
             begun: None,
+            said_end: None,
             is_interrupted: false,
             end: None,
             only_lost_since_ns: None,
@@ -248,7 +253,8 @@ impl Controller {
     pub fn is_measuring(&self, idx: usize) -> bool {
         let agent = &self.agents[idx];
         let is_at_work = match agent.state {
-            State::Running(_) | State::Ending => true,
+            State::Running(step_idx) => agent.ended_idx < Some(step_idx),
+            State::Ending => true,
             State::Awaited
             | State::Joined
             | State::Preparing
@@ -345,6 +351,10 @@ impl Controller {
             }
             From::Ready(ready) => self.take_ready(idx, ready.step_idx, now_ns, actions),
             From::Armed(armed) => agent.take_armed(armed),
+            From::Ended(ended) => {
+                agent.ended_idx = agent.ended_idx.max(Some(ended.step_idx));
+                self.tell_end(ended.step_idx, actions);
+            }
             From::Frame(frame) => self.frame(idx, &frame, now_ns, actions),
             From::Finished(finished) => self.complete(idx, finished.n_frames, now_ns, actions),
         }
@@ -503,6 +513,19 @@ impl Controller {
             let reason = format!("it wants to start step {step_idx} again");
             self.expel(idx, reason, now_ns, actions);
         }
+    }
+
+    /// Says that a step has ended, once it has everywhere.
+    fn tell_end(&mut self, step_idx: u32, actions: &mut Vec<Action>) {
+        let is_in_it = |agent: &Agent| {
+            agent.state == State::Running(step_idx) && agent.ended_idx < Some(step_idx)
+        };
+        let is_said = self.said_end >= Some(step_idx);
+        if self.begun != Some(step_idx) || is_said || self.agents.iter().any(is_in_it) {
+            return;
+        }
+        self.said_end = Some(step_idx);
+        actions.push(Action::Tell(News::Ended(step_idx)));
     }
 
     /// Adds a frame, and acknowledges what is here.

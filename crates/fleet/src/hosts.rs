@@ -16,10 +16,43 @@ pub struct Host {
     pub name: String,
     /// Port of its ssh server, where one is named (`vm1:2222`).
     pub port: Option<u16>,
+    /// What it is called in messages and results, where that is not how it is reached.
+    pub label: Option<String>,
+    /// It is this machine, and no ssh is needed.
+    pub is_here: bool,
+}
+
+impl Host {
+    /// Reads one host as it is reached, `HOST[:PORT]` or an address, for a user where one is named,
+    /// and calls it by a label.
+    ///
+    /// # Errors
+    /// Where the text is not one host.
+    pub fn labelled(reached: &str, user: Option<&str>, label: &str) -> Result<Self, String> {
+        let is_bare_address = reached.parse::<Ipv6Addr>().is_ok();
+        let reached = if is_bare_address { format!("[{reached}]") } else { reached.to_owned() };
+        if reached.contains(['@', ',']) {
+            return Err(format!("`{reached}` is not one host"));
+        }
+        let entry = user.map_or_else(|| reached.clone(), |user| format!("{user}@{reached}"));
+        match expand(&entry)?.as_slice() {
+            [host] => Ok(Host { label: Some(label.to_owned()), ..host.clone() }),
+            _ => Err(format!("`{reached}` is not one host")),
+        }
+    }
+
+    /// Calls this machine by a label.
+    pub fn here(label: &str) -> Self {
+        let (name, label) = ("localhost".to_owned(), Some(label.to_owned()));
+        Host { user: None, name, port: None, label, is_here: true }
+    }
 }
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(label) = &self.label {
+            return f.write_str(label);
+        }
         if let Some(user) = &self.user {
             write!(f, "{user}@")?;
         }
@@ -118,8 +151,10 @@ fn expand(entry: &str) -> Result<Vec<Host>, String> {
     if user.is_some_and(|user| !is_word(user)) {
         return Err(format!("`{entry}`: no user is named before `@`"));
     }
-    let host =
-        |name: &str, port| Host { user: user.map(str::to_owned), name: name.to_owned(), port };
+    let host = |name: &str, port| {
+        let (user, name) = (user.map(str::to_owned), name.to_owned());
+        Host { user, name, port, label: None, is_here: false }
+    };
     if let Some((address, port)) = bracketed_address(rest) {
         if !is_address(address) {
             return Err(format!(
@@ -243,6 +278,23 @@ mod tests {
         check("[fd00::7] [fd00::8]:22", &["fd00::7", "[fd00::8]:22"]);
         check("[fe80::1%eth0]", &["fe80::1%eth0"]);
         check("# all of them\nvm1 # the first\n\nvm2,\n", &["vm1", "vm2"]);
+    }
+
+    #[test]
+    fn a_host_may_be_called_by_a_label() {
+        let reached = |reached: &str, user| {
+            let host = Host::labelled(reached, user, "h1").expect("a host");
+            assert_eq!(host.to_string(), "h1");
+            (host.user, host.name, host.port)
+        };
+        let me = Some("me".to_owned());
+        assert_eq!(reached("10.0.0.7", Some("me")), (me, "10.0.0.7".to_owned(), None));
+        assert_eq!(reached("vm1:2222", None), (None, "vm1".to_owned(), Some(2222)));
+        assert_eq!(reached("fd00::7", None), (None, "fd00::7".to_owned(), None));
+        for wrong in ["vm[1-2]", "a,b", "you@a", "-oProxyCommand=x", "", "a b"] {
+            assert!(Host::labelled(wrong, None, "h1").is_err(), "{wrong}");
+        }
+        assert!(Host::labelled("a", Some("-x"), "h1").is_err());
     }
 
     #[track_caller]

@@ -5,7 +5,7 @@
 //! still) makes one interval of all that it overlaps: at which moment of it an operation was
 //! done is not known, so none is counted in a second to which it does not belong.
 
-use record::{Interval, IntervalLatency, LatencyCounts};
+use record::{CpuShares, Interval, IntervalLatency, LatencyCounts};
 
 /// A moment of a run: the step, and milliseconds since it began.
 pub type StepTime = (u32, u64);
@@ -141,11 +141,32 @@ impl Row {
         for span in &self.spans {
             add(&mut sum, &span.interval);
         }
+        sum.cpu = mean_cpu(self.spans.iter().filter_map(|span| span.interval.cpu));
         sum.n_hosts = Some(hosts.len() as u32);
         sum.end_ms = began_ms.saturating_add(self.to_ms);
         sum.length_ms = self.to_ms.saturating_sub(self.from_ms.max(since_ms));
         sum
     }
+}
+
+/// Returns what the processors of several hosts did, a host's share as much as another's.
+fn mean_cpu(hosts: impl Iterator<Item = CpuShares>) -> Option<CpuShares> {
+    let mut n_hosts = 0.0;
+    let sum = hosts.fold(CpuShares::default(), |sum, it| {
+        n_hosts += 1.0;
+        CpuShares {
+            user_pct: sum.user_pct + it.user_pct,
+            system_pct: sum.system_pct + it.system_pct,
+            wait_pct: sum.wait_pct + it.wait_pct,
+            idle_pct: sum.idle_pct + it.idle_pct,
+        }
+    });
+    (n_hosts > 0.0).then(|| CpuShares {
+        user_pct: sum.user_pct / n_hosts,
+        system_pct: sum.system_pct / n_hosts,
+        wait_pct: sum.wait_pct / n_hosts,
+        idle_pct: sum.idle_pct / n_hosts,
+    })
 }
 
 fn add(sum: &mut Interval, other: &Interval) {

@@ -28,7 +28,10 @@ const REPORT_PAUSE: u64 = 50;
 pub enum ReportCause {
     /// All hosts that are heard have come to the end of a second.
     Second,
-    /// They have not, for long. What it says of single hosts is not of the same time.
+    /// All have ended a step, or begin the next one.
+    Step,
+    /// They have not come to the end of a second, for long. What it says of single hosts is not of
+    /// the same time.
     Overdue,
 }
 
@@ -79,9 +82,11 @@ impl Live {
             }
             // A host that is silent holds the seconds of the others back no longer.
             News::Frame(_) | News::Suspect(_) => {}
-            News::Sent(..) | News::Back(..) | News::Starts(..) | News::Progress(..) => {
-                return (Vec::new(), None);
-            }
+            News::Sent(..)
+            | News::Back(..)
+            | News::Starts(..)
+            | News::Ended(..)
+            | News::Progress(..) => return (Vec::new(), None),
         }
         let seconds = self.new_intervals(controller);
         let since_ns = *self.waits_since_ns.get_or_insert(now_ns);

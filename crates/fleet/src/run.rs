@@ -211,6 +211,11 @@ fn tell(
     on_event: &mut dyn FnMut(FleetEvent<'_>),
 ) {
     let from_ns = monotonic_ns();
+    if let News::Starts(..) | News::Ended(..) = news
+        && let Some(record) = live::record(&live.names, controller, from_ns)
+    {
+        on_event(FleetEvent::Report(&record, ReportCause::Step));
+    }
     let (seconds, cause) = live.take(news, controller, from_ns);
     for second in &seconds {
         on_event(FleetEvent::Interval(second));

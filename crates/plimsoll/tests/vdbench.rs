@@ -265,15 +265,15 @@ fn directories_are_numbered_or_stamped() {
 }
 
 #[test]
-fn remote_hosts_need_what_is_not_there() {
+fn other_hosts_need_ssh() {
     let sandbox = Sandbox::new();
-    let text = "hd=default,shell=ssh,user=root\nhd=one,system=127.0.1.1\nhd=two,system=127.0.1.2\n\
+    let text = "hd=default,user=root\nhd=one,system=127.0.1.1\nhd=two,system=127.0.1.2\n\
                 sd=sd1,host=one,lun=f1,size=1m\nsd=sd2,host=two,lun=f2,size=1m\nwd=wd1,sd=*\n\
                 rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
     sandbox.write("mh.parm", text);
     let refused = vdbench(&sandbox, &["-f", "mh.parm", "-o", "out"]);
     assert_eq!(refused.code, 157);
-    assert!(refused.stderr.contains("fleet") && refused.stderr.contains("`one`, `two`"));
+    assert!(refused.stderr.contains("`shell=rsh`") && refused.stderr.contains("`one`, `two`"));
     assert!(refused.stderr.contains("--all-hosts-local"), "{}", refused.stderr);
     assert!(!sandbox.path("out").exists(), "nothing was begun");
     vdbench(&sandbox, &["-f", "mh.parm", "-o", "out", "--all-hosts-local"]).success();

@@ -98,5 +98,6 @@ pub use run::{RunError, check, run};
 pub use series::SeriesSoFar;
 pub use spread::may_spread;
 pub use status::Status;
+pub use steps::rate_of_point;
 pub use survey::{Survey, SurveyedTarget, survey, survey_path};
 pub use worker::{DoneOf, FormatStatus};

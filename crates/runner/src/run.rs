@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use plan::{Diagnostic, Plan, Severity, Step};
 use record::{NoteSeverity, Record, StepRecord};
@@ -151,6 +152,10 @@ fn run_one(
     let plan = so_far.plan;
     let Some(planned) = plan.steps.get(number.step_idx as usize) else { return false };
     let step_idx = number.step_idx;
+    if step.workers.is_empty() {
+        so_far.stand_by(step_idx, on_event);
+        return so_far.control.stop() == Stop::No;
+    }
     let mut record = StepRecord { step_idx, name: planned.name.clone(), ..StepRecord::default() };
     let mut step = Arc::clone(step);
     if let Some(rate_of) = &planned.rate_of {
@@ -195,18 +200,42 @@ fn run_one(
 /// Most time between reports where steps end: nothing is measured then that they could disturb.
 const BETWEEN_STEPS_MS: u64 = 1000;
 
+/// Longest time between two looks at whether a step begins in which only other hosts have workers.
+const STAND_BY: Duration = Duration::from_millis(10);
+
 /// Time between two reports of a pause.
 const PAUSED_NS: u64 = 50_000_000;
 
 impl RunSoFar<'_> {
-    /// Reports between two steps how the run stands, if that was long ago.
+    /// Reports between two steps how the run stands, if that was long ago, or somebody else decides
+    /// when the next one begins.
     fn report(&self, now_ns: u64, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         let Some(interval_ms) = self.options.report_interval_ms else { return };
         let interval_ms = interval_ms.clamp(1, BETWEEN_STEPS_MS);
-        if now_ns.saturating_sub(self.reported_ns.get()) >= interval_ms * 1_000_000 {
+        let is_due = now_ns.saturating_sub(self.reported_ns.get()) >= interval_ms * 1_000_000;
+        if is_due || self.options.waits_for_start {
             self.reported_ns.set(now_ns);
             on_event(RunEvent::Report(&self.record(now_ns, &[], &[])));
         }
+    }
+
+    /// Takes part in a step in which only other hosts have workers: it ends as it begins.
+    fn stand_by(&self, step_idx: u32, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        let control = self.control;
+        let wait_for = |holds: &dyn Fn() -> bool| {
+            while control.stop() == Stop::No && !holds() {
+                control.wait_for_stop(STAND_BY);
+            }
+        };
+        if self.options.waits_for_turn {
+            wait_for(&|| control.has_turn());
+        }
+        if self.options.waits_for_start {
+            on_event(RunEvent::StepReady { step_idx });
+            let is_over = |at_ns: u64| self.clock.at_monotonic(at_ns) <= self.clock.now_ns();
+            wait_for(&|| control.start_of(step_idx).is_some_and(is_over));
+        }
+        on_event(RunEvent::StepEnded { step_idx, jobs: &[] });
     }
 
     /// Runs the workers of a step to their end.

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use plan::job::RateOf;
 use plan::tree::Activity;
 use plan::{Diagnostic, Job, Plan, Step};
-use record::{Interval, IntervalSeries, JobRecord, StepRecord};
+use record::{Interval, IntervalSeries, JobRecord, Record, StepRecord};
 use units::system_text;
 
 use crate::bind::BoundStep;
@@ -150,6 +150,17 @@ pub(crate) fn point(rate_of: &RateOf, steps: &[Step], done: JobsDone<'_>) -> Poi
         ));
     }
     Point::At(rate_iops)
+}
+
+/// Returns the rate of a step whose rate follows from an earlier one, I/Os per second over all its
+/// jobs, after what a record says was done; `None` of any other step, and of one that is left out.
+pub fn rate_of_point(plan: &Plan, step_idx: u32, record: &Record) -> Option<u64> {
+    let rate_of = plan.steps.get(step_idx as usize)?.rate_of?;
+    let Record { steps, jobs, intervals, .. } = record;
+    match point(&rate_of, &plan.steps, JobsDone { steps, jobs, intervals }) {
+        Point::At(rate_iops) => Some(rate_iops),
+        Point::Skipped(_) => None,
+    }
 }
 
 /// Returns a share of a rate, rounded as asked for. Fractions of both are cut before, as Vdbench

@@ -1,5 +1,6 @@
 //! Parameter files as a language among others.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use plan::{Diagnostic, Plan, Severity, Step};
@@ -7,8 +8,9 @@ use plan::{Diagnostic, Plan, Severity, Step};
 use super::lower::{Context, let_files_be_made, step, texts_at};
 use super::options::Options;
 use super::parsed::Parsed;
+use super::reach::{remote_finding, unreachable_hosts};
 use super::read::{parse_files, parse_text, sd_format};
-use super::run::{CommandTime, Rate, Run};
+use super::run::{CommandTime, Rate, Run, Sd};
 use super::{luns, simulation, sniff, write};
 use crate::dialect::{self, Dialect, PlainForm, ReadPlan, Request};
 use crate::{Likeness, Loader, NO_HOST, Translation};
@@ -59,17 +61,23 @@ impl Dialect for Vdbench {
     }
 }
 
-/// Findings that keep files from being run here, and not from being looked at: runs of other hosts,
-/// which may have the folder too, and devices, whose I/O is taken for direct.
-const OF_RUNS: [&str; 3] = ["remote-hosts", "missing-folder", "device-without-direct"];
+/// Findings that keep files from being run, and not from being looked at: hosts that are not
+/// reached, folders, which other hosts may have, and devices, whose I/O is taken for direct.
+const OF_RUNS: [&str; 3] = ["no-ssh", "missing-folder", "device-without-direct"];
 
 /// Returns the plan of parameter files that were read.
 pub(super) fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -> ReadPlan {
     let format = is_to_run.then(|| sd_format(&parsed, &|sd| loader.lun(&sd.lun))).flatten();
     let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
     let mut refusals = parsed.refusals.clone();
-    refusals.extend(parsed.remote_finding());
-    refusals.extend(luns::unsized_luns(&parsed, &|sd| loader.lun(&sd.lun)));
+    if is_to_run {
+        refusals.extend(remote_finding(&parsed));
+    } else {
+        refusals.extend(unreachable_hosts(&parsed));
+    }
+    let far: HashSet<&str> = parsed.remote_hosts().map(|host| host.label.as_str()).collect();
+    let lun_of = |sd: &Sd| (!far.contains(sd.host.as_str())).then(|| loader.lun(&sd.lun));
+    refusals.extend(luns::unsized_luns(&parsed, &lun_of));
     let listing = simulation(&parsed);
     let (mut plan, findings) = plan_of(&runs, &parsed, loader);
     refusals.extend(findings);

@@ -314,7 +314,7 @@ impl Expansion<'_> {
         let format = rd.format;
         if format.is_requested && !(format.is_once && picked.is_formatted) {
             picked.is_formatted = true;
-            let run = self.format_run(&rd, &fsds, n_worked_on, point);
+            let run = self.format_run(picked, &fsds, n_worked_on, point);
             if !self.may_be_there(&rd, &run.work) {
                 return;
             }
@@ -432,12 +432,14 @@ impl Expansion<'_> {
     }
 
     /// Formats structures. Those from `n_worked_on` on are only copied or moved to.
-    fn format_run(&self, rd: &RdEntry, fsds: &[Fsd], n_worked_on: usize, point: &Point) -> Run {
+    fn format_run(&self, picked: &Picked, fsds: &[Fsd], n_worked_on: usize, point: &Point) -> Run {
+        let rd = &picked.rd;
         let format = rd.format;
         let asked = self.sections.fwds.format.open.or(rd.open);
         let first = fsds.first().map(|fsd| fsd.open);
         let (fsds, n_targets) = structures::once_each(fsds, fsds.len() - n_worked_on);
         let work = FormatWork {
+            hosts: fsds.iter().map(|fsd| self.host_of(picked, fsd)).collect(),
             fsds,
             n_targets,
             clean: !format.is_restart || format.is_clean,
@@ -462,6 +464,17 @@ impl Expansion<'_> {
             run.elapsed_ns = None;
         }
         run
+    }
+
+    /// Returns the label of the first host that works on a structure, or copies or moves files to
+    /// it.
+    fn host_of(&self, picked: &Picked, fsd: &Fsd) -> String {
+        let is_worked_on = |cell: &&Cell| self.sections.fsds[cell.fsd].head.name == fsd.name;
+        let is_target = |cell: &&Cell| picked.fwds[cell.fwd].target.as_ref() == Some(&fsd.name);
+        let cells = || picked.cells.iter();
+        let cell = cells().find(is_worked_on).or_else(|| cells().find(is_target));
+        let host = cell.and_then(|cell| self.known().hosts.get(cell.host));
+        host.map_or_else(String::new, |entry| entry.host.label.clone())
     }
 
     /// Returns the entries of a run.

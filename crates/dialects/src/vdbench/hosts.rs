@@ -35,18 +35,19 @@ pub(super) static SECTION: Section<HostEntry> = Section {
         ),
         Row::new(Any("system"), Own(FREE, system)).doc(
             "name or address; the label",
-            "Where the host is. One that is not this machine needs the fleet; --all-hosts-local \
-             runs everything here.",
+            "Where the host is; NAME:PORT where its ssh server listens elsewhere. One that is not \
+             this machine is called over ssh; --all-hosts-local runs everything here.",
             "system=10.0.0.1",
         ),
         Row::new(Any("vdbench"), Word(|it, path| it.host.folder = Some(path.to_owned()))).doc(
             "folder",
-            "Where Vdbench is installed there.",
+            "Where Vdbench is installed there. It is not needed: the program is sent.",
             "vdbench=/opt/vdbench/",
         ),
         Row::new(Any("shell"), Word(|it, shell| shell.clone_into(&mut it.host.shell))).doc(
             "rsh, ssh or vdbench; rsh",
-            "How the host is reached.",
+            "How the host is reached. Another machine needs shell=ssh here, and a login without a \
+             password.",
             "shell=ssh",
         ),
         Row::new(Any("user"), Word(|it, user| it.host.user = Some(user.to_owned()))).doc(
@@ -115,8 +116,9 @@ impl Definition for HostEntry {
         &mut self.head
     }
 
-    fn is_set(&mut self, _: &section::Row<Self>, _: bool) -> bool {
-        false
+    /// How hosts are reached may be set, who they are may not.
+    fn is_set(&mut self, row: &section::Row<Self>, _: bool) -> bool {
+        !self.head.is_default() && row.key() == "shell"
     }
 }
 
@@ -129,13 +131,22 @@ impl HostEntry {
 
 fn system(entry: &mut HostEntry, param: &Param, scan: &mut Scan<'_>) {
     let Some(system) = param.word(&mut scan.findings).map(str::to_owned) else { return };
+    let name = if scan.is_kind() { without_port(&system) } else { &system };
     if !scan.options.all_hosts_local
         && !system.starts_with("localhost")
-        && !scan.loader.host_exists(&system)
+        && !scan.loader.host_exists(name)
     {
         unresolved(entry, param, &system, scan);
     }
     entry.host.system = system;
+}
+
+/// Returns a host without the port of its ssh server, where one is written.
+fn without_port(system: &str) -> &str {
+    match system.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') && port.parse::<u16>().is_ok() => name,
+        _ => system,
+    }
 }
 
 /// Vdbench ends at the first host that it cannot find. The kind mode lists the runs all the same,
@@ -201,6 +212,7 @@ fn finish(hosts: &mut Vec<HostEntry>, scan: &mut Scan<'_>) {
         }
         let is_this = matches!(entry.host.system.as_str(), "localhost" | "127.0.0.1" | "::1");
         entry.host.is_local = is_this || scan.options.all_hosts_local;
+        entry.host.place = entry.head.place;
     }
     for HostEntry { host, head: Head { place, .. }, .. } in hosts {
         if !scan.is_new("hd", &host.label.to_ascii_lowercase()) {

@@ -11,10 +11,11 @@ use crate::loader::Lun;
 
 /// Returns the storage definitions that cannot run: files without `size=` that are not there, or
 /// too short for one transfer, and those in folders that are not there, unless a command may make
-/// them. Devices and other hosts are left alone.
+/// them. Devices are left alone.
 ///
-/// `look` says what is at the path of a storage definition.
-pub fn unsized_luns(parsed: &Parsed, lun_of: &dyn Fn(&Sd) -> Lun) -> Vec<Diagnostic> {
+/// `lun_of` says what is at the path of a storage definition on its host; `None` where that is not
+/// known.
+pub fn unsized_luns(parsed: &Parsed, lun_of: &dyn Fn(&Sd) -> Option<Lun>) -> Vec<Diagnostic> {
     let remote: HashSet<&str> = parsed.remote_hosts().map(|host| host.label.as_str()).collect();
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -23,24 +24,28 @@ pub fn unsized_luns(parsed: &Parsed, lun_of: &dyn Fn(&Sd) -> Lun) -> Vec<Diagnos
     for run in &parsed.runs {
         let Work::Raw(work) = &run.work else { continue };
         for (idx, sd) in work.sds.iter().enumerate() {
-            let is_far = remote.contains(sd.host.as_str()) || sd.lun.starts_with("/dev/");
-            if is_far || !seen.insert((&sd.name, &sd.host)) {
+            if sd.lun.starts_with("/dev/") || !seen.insert((&sd.name, &sd.host)) {
                 continue;
             }
-            let there = lun_of(sd);
+            let Some(there) = lun_of(sd) else { continue };
             let is_made = sd.size_bytes.is_some() && (there != Lun::NoFolder || has_commands);
             if is_made {
                 continue;
             }
-            let finding = mistake(sd, idx, work, there);
+            let at = if remote.contains(sd.host.as_str()) {
+                format!("{} on host={}", sd.name, sd.host)
+            } else {
+                sd.name.clone()
+            };
+            let finding = mistake(&at, (sd, idx), work, there);
             found.extend(finding.map(|finding| sd.place.of(finding, &parsed.sources)));
         }
     }
     found
 }
 
-fn mistake(sd: &Sd, idx: usize, work: &RawWork, there: Lun) -> Option<Diagnostic> {
-    let (name, lun) = (&sd.name, &sd.lun);
+fn mistake(name: &str, (sd, idx): (&Sd, usize), work: &RawWork, there: Lun) -> Option<Diagnostic> {
+    let lun = &sd.lun;
     let uses = |wd: &&Wd| wd.sds.contains(&idx);
     match there {
         Lun::Device => None,

@@ -3,6 +3,7 @@
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 
+use super::findings::SourceRange;
 use super::run::{Command, Contents, Run, Sd};
 
 /// Parameter files, parsed in full.
@@ -42,20 +43,6 @@ impl Parsed {
     /// Returns the hosts that are not this one.
     pub fn remote_hosts(&self) -> impl Iterator<Item = &Host> {
         self.hosts.iter().filter(|host| !host.is_local)
-    }
-
-    /// Reports that runs need other hosts, which nothing here can reach; `None` where all are this
-    /// one.
-    pub fn remote_finding(&self) -> Option<Diagnostic> {
-        let labels: Vec<&str> = self.remote_hosts().map(|host| host.label.as_str()).collect();
-        if labels.is_empty() {
-            return None;
-        }
-        let message =
-            format!("runs on other hosts need the fleet, which is not there yet: {}", few(&labels));
-        let finding = Diagnostic::error("remote-hosts", message)
-            .help("`--all-hosts-local` runs everything on this host");
-        Some(finding.help("or write `hd=localhost`"))
     }
 }
 
@@ -107,6 +94,8 @@ with_defaults! {
         pub mounts: Vec<String> = Vec::new(),
         /// This host: `localhost`, or made so by `--all-hosts-local`.
         pub is_local: bool = true,
+        /// Where it is defined.
+        pub place: SourceRange = SourceRange::NONE,
     }
 }
 

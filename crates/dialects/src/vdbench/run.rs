@@ -427,6 +427,8 @@ impl FileOperation {
 pub struct FormatWork {
     /// Structures.
     pub fsds: Vec<Fsd>,
+    /// Label of the host of each: the first that works on it.
+    pub hosts: Vec<String>,
     /// So many of the last of them are only copied or moved to: they need folders and no files.
     pub n_targets: usize,
     /// What is there is removed first (`yes`, `clean`).

@@ -74,6 +74,8 @@ pub(super) struct Agent {
     pub(super) silence_ns_max: u64,
     /// The last step whose files it has the turn to lay out.
     pub(super) turn: Option<u32>,
+    /// The last step that has ended there.
+    pub(super) ended_idx: Option<u32>,
     /// Orders to start a step that it has left without the answer that it begins.
     pub(super) n_unanswered: u32,
     /// The starts of a step that it was given, in its own time and in the controller's.
@@ -109,6 +111,7 @@ impl Agent {
             lost: None,
             silence_ns_max: 0,
             turn: None,
+            ended_idx: None,
             n_unanswered: 0,
             orders: Vec::new(),
             begins_ns: None,

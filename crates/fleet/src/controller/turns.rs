@@ -1,6 +1,9 @@
 //! In which order hosts lay out the files of a step: where they work on the same ones, one host
 //! does it for all.
 //!
+//! Hosts that have jobs of their own prepare a step together, once all have ended the one before:
+//! what one of them has made in it another may find in the next.
+//!
 //! The first host has the turn; when it is ready, all others have. Those find the files there, or
 //! lay out their own where they share none. When the host with the turn is lost, or has failed, the
 //! next one has it.
@@ -30,7 +33,13 @@ impl Controller {
         let step_idx = self.begun.map_or(0, |begun| begun + 1);
         let progress = |agent: &Agent| progress(agent, step_idx);
         let has_turn = |agent: &Agent| agent.turn.is_some_and(|turn| turn >= step_idx);
-        let is_laid_out = self.agents.iter().any(|it| progress(it) == Progress::Behind);
+        let is_in_one_before = |agent: &Agent| is_in_one_before(agent, step_idx);
+        let has_own_jobs = !self.assignment.job_hosts.is_empty();
+        if has_own_jobs && self.agents.iter().any(is_in_one_before) {
+            return;
+        }
+        let has_behind = self.agents.iter().any(|it| progress(it) == Progress::Behind);
+        let is_laid_out = has_own_jobs || has_behind;
         let is_at_work = |it: &Agent| progress(it) == Progress::Before && has_turn(it);
         if !is_laid_out && self.agents.iter().any(is_at_work) {
             return;
@@ -42,6 +51,23 @@ impl Controller {
             self.agents[idx].turn = Some(step_idx);
             actions.push(Action::Send(idx, To::LayOut(LayOut { step_idx })));
         }
+    }
+}
+
+/// Returns whether a host has not ended all steps before this one.
+fn is_in_one_before(agent: &Agent, step_idx: u32) -> bool {
+    match agent.state {
+        State::Ready(of) | State::Armed(of) | State::Set(of) | State::Running(of) => {
+            of < step_idx && agent.ended_idx < Some(of)
+        }
+        State::Preparing
+        | State::Awaited
+        | State::Joined
+        | State::Ending
+        | State::Finished
+        | State::Refused
+        | State::Expelled
+        | State::Lost => false,
     }
 }
 

@@ -89,6 +89,23 @@ pub struct LoadFacts {
     pub steal_share: Option<f64>,
 }
 
+/// What is at a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThereFacts {
+    /// It was not looked at.
+    #[default]
+    Unknown,
+    /// Nothing.
+    Missing,
+    /// Not even the folder that it would be in.
+    NoFolder,
+    /// A file of so many bytes.
+    File(u64),
+    /// Something else, such as a device.
+    Other,
+}
+
 /// A place on which targets lie.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -99,6 +116,8 @@ pub struct TargetFacts {
     pub place: PlaceRecord,
     /// Bytes that this user may still use there; `None` where that is not known, as of a device.
     pub free_bytes: Option<u64>,
+    /// What is there.
+    pub there: ThereFacts,
     /// Bytes that the plan's files will need there beyond what they have.
     pub layout_bytes: u64,
     /// What a device is in use for.

@@ -10,6 +10,8 @@ mod judge;
 mod state;
 
 pub use drive::{Checkup, inspect};
-pub use facts::{ClockReading, HostFacts, LimitFacts, LinkFacts, LoadFacts, TargetFacts};
+pub use facts::{
+    ClockReading, HostFacts, LimitFacts, LinkFacts, LoadFacts, TargetFacts, ThereFacts,
+};
 pub use judge::{CLOCK_ERROR_NS_MAX, Finding, Severity, is_shared, judge};
 pub use state::{HostReport, Inspection, Transfer};

@@ -212,6 +212,32 @@ impl Ssh {
 
     /// Starts the client.
     fn call(&self, host: &Host) -> Result<Launched, LaunchError> {
+        let (name, mut command) = self.command_for(host)?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Ctrl-C is for the controller, which ends the agents in order.
+        command.process_group(0).kill_on_drop(true);
+        let mut process = command
+            .spawn()
+            .map_err(|source| LaunchError::Start { client: name.to_owned(), source })?;
+        let said = Said::default();
+        let (Some(input), Some(output), Some(errors)) =
+            (process.stdin.take(), process.stdout.take(), process.stderr.take())
+        else {
+            unreachable!("all three were asked for");
+        };
+        let listening = tokio::spawn(listen(errors, said.clone()));
+        let io = tokio::io::join(BufReader::new(output), input);
+        Ok(Launched { io, client: Client { name: name.to_owned(), process, said, listening } })
+    }
+
+    /// Returns the name of the client, and how it is started.
+    fn command_for(&self, host: &Host) -> Result<(&str, Command), LaunchError> {
+        let script = script(&self.program, &host.name);
+        if host.is_here {
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]);
+            return Ok(("sh", command));
+        }
         let (name, arguments) = self.command.split_first().ok_or(LaunchError::NoClient)?;
         let mut command = Command::new(name);
         command.args(arguments);
@@ -224,22 +250,8 @@ impl Ssh {
             command.args(["-l", user]);
         }
         command.args(["--", &host.name]);
-        command.arg(format!("sh -c '{}'", script(&self.program, &host.name)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C is for the controller, which ends the agents in order.
-        command.process_group(0).kill_on_drop(true);
-        let mut process = command
-            .spawn()
-            .map_err(|source| LaunchError::Start { client: name.clone(), source })?;
-        let said = Said::default();
-        let (Some(input), Some(output), Some(errors)) =
-            (process.stdin.take(), process.stdout.take(), process.stderr.take())
-        else {
-            unreachable!("all three were asked for");
-        };
-        let listening = tokio::spawn(listen(errors, said.clone()));
-        let io = tokio::io::join(BufReader::new(output), input);
-        Ok(Launched { io, client: Client { name: name.clone(), process, said, listening } })
+        command.arg(format!("sh -c '{script}'"));
+        Ok((name, command))
     }
 
     /// Sends the program where it is not there, until the agent speaks.

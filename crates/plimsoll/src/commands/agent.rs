@@ -2,6 +2,7 @@
 
 mod inspect;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,7 +19,7 @@ use fleet::token::Token;
 use fleet::wire::{Assignment, Inspect};
 use plan::load::Share;
 use plan::{Diagnostic, Plan, Severity};
-use runner::{Control, RunError, RunEvent, RunOptions, Stop};
+use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions, Stop};
 use tokio::sync::Notify;
 
 use super::dial_in::{address, no_token};
@@ -70,6 +71,9 @@ Examples:
 
 /// Time between two records that are sent, milliseconds.
 const REPORT_INTERVAL_MS: u64 = 1000;
+
+/// What intervals hold where the controller wants all of it.
+const DETAILED: DetailedIntervals = DetailedIntervals { interval_ns: 1_000_000_000, cpu: true };
 
 /// The file that the controller's plan is read as.
 const PLAN: &str = "<plan of the controller>";
@@ -183,14 +187,23 @@ impl Runs for HostRuns {
             report_interval_ms: Some(REPORT_INTERVAL_MS),
             waits_for_start: true,
             waits_for_turn: assignment.awaits_turn,
+            detailed_intervals: assignment.is_detailed.then_some(DETAILED),
             ..RunOptions::default()
         };
+        let mut ended = None;
         let outcome = runner::run(&plan, &options, &self.control, &mut |event| match event {
             RunEvent::Layout { done_bytes, total_bytes, .. } => {
                 tell(Event::Progress(done_bytes, total_bytes));
             }
             RunEvent::StepReady { step_idx } => tell(Event::Ready(step_idx)),
-            RunEvent::Report(record) => tell(Event::Report(Box::new(record.clone()))),
+            RunEvent::Report(record) => {
+                tell(Event::Report(Box::new(record.clone())));
+                if let Some(step_idx) = ended.take() {
+                    tell(Event::StepEnded(step_idx));
+                }
+            }
+            // Said once all that was measured in it is on its way.
+            RunEvent::StepEnded { step_idx, .. } => ended = Some(step_idx),
             RunEvent::Note(_)
             | RunEvent::Paused { .. }
             | RunEvent::CommandEnded { .. }
@@ -204,8 +217,7 @@ impl Runs for HostRuns {
             | RunEvent::JobsSoFar(_)
             | RunEvent::SeriesSoFar(_)
             | RunEvent::Interval(_)
-            | RunEvent::StatusAsked(_)
-            | RunEvent::StepEnded { .. } => {}
+            | RunEvent::StatusAsked(_) => {}
         });
         tell(match outcome {
             Ok(record) => Event::Ended(Box::new(record)),
@@ -254,6 +266,7 @@ fn plan_of(assignment: &Assignment) -> Result<Plan, Vec<String>> {
         return Err(texts(&findings));
     }
     let mut plan = parsed.plan;
+    keep_own_jobs(&mut plan, assignment).map_err(|text| vec![text])?;
     let Assignment { host_idx, n_hosts, is_split, .. } = *assignment;
     if !is_split {
         runner::draw_apart(&mut plan, host_idx);
@@ -263,6 +276,32 @@ fn plan_of(assignment: &Assignment) -> Result<Plan, Vec<String>> {
         return Err(vec![format!("it is to be host {host_idx} of {n_hosts}, counted from 0")]);
     }
     runner::divide(&plan, Share { idx: host_idx, n: n_hosts }).map_err(|findings| texts(&findings))
+}
+
+/// Leaves the jobs of other hosts out, where each job has its host; what a step may do in all is
+/// divided among those that have a part in it.
+fn keep_own_jobs(plan: &mut Plan, assignment: &Assignment) -> Result<(), String> {
+    let Assignment { host_idx, job_hosts, .. } = assignment;
+    if job_hosts.is_empty() {
+        return Ok(());
+    }
+    let n_jobs = plan.jobs().count();
+    if n_jobs != job_hosts.len() {
+        return Err(format!("the plan has {n_jobs} jobs, and hosts for {}", job_hosts.len()));
+    }
+    let mut left = &job_hosts[..];
+    for step in &mut plan.steps {
+        let (hosts, behind) = left.split_at(step.jobs.len());
+        left = behind;
+        let n_hosts = hosts.iter().collect::<BTreeSet<_>>().len().max(1) as u64;
+        let mut hosts = hosts.iter();
+        step.jobs.retain(|_| hosts.next() == Some(host_idx));
+        let amount = &mut step.amount_max;
+        for bytes in [&mut amount.total_bytes, &mut amount.read_bytes, &mut amount.write_bytes] {
+            *bytes = bytes.div_ceil(n_hosts);
+        }
+    }
+    Ok(())
 }
 
 /// Returns what is wrong, with what to do about it.

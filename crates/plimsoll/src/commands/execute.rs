@@ -505,7 +505,7 @@ fn say_stopping(signals: &Signals, has_said: &mut bool, progress: &mut Progress)
 }
 
 /// Judges what came out of several hosts: each, and all together.
-fn judge_hosts(record: &mut Record, rules: &Rules) {
+pub(super) fn judge_hosts(record: &mut Record, rules: &Rules) {
     for host in &mut record.hosts {
         judge(&mut host.record, rules);
     }

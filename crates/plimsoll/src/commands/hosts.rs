@@ -63,6 +63,21 @@ fn policy(text: &str) -> Result<LossPolicy, String> {
 }
 
 impl HostsArgs {
+    /// Takes an option of the command line of a language whose files name their hosts. Returns
+    /// false if it is none of these; `value` returns the argument that follows it.
+    pub(super) fn take(
+        &mut self,
+        option: &str,
+        value: &mut dyn FnMut() -> Result<String, Failure>,
+    ) -> Result<bool, Failure> {
+        match option {
+            "--ssh" => self.ssh = Some(value()?),
+            "--on-loss" => self.on_loss = policy(&value()?).map_err(Failure::wrong_use)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
     /// Names hosts that are called over ssh, by this client where one is named.
     pub(super) fn over_ssh(hosts: &str, ssh: Option<&str>) -> Self {
         let (hosts, ssh) = (Some(hosts.to_owned()), ssh.map(str::to_owned));
@@ -88,14 +103,19 @@ impl HostsArgs {
         let Some(list) = &self.hosts else { return Ok(None) };
         check("--hosts", options)?;
         let hosts = Self::listed(list)?;
-        let n_hosts = hosts.len();
+        self.policy_of(hosts.len())?;
+        Ok(Some((self.ssh()?, hosts)))
+    }
+
+    /// Returns what to do when one of so many hosts is lost.
+    pub(super) fn policy_of(&self, n_hosts: usize) -> Result<LossPolicy, Failure> {
         if let LossPolicy::AtLeast(n) = self.on_loss
             && n as usize > n_hosts
         {
             let text = format!("`--on-loss {n}` wants more hosts than the {n_hosts} named");
             return Err(Failure::wrong_use(text));
         }
-        Ok(Some((self.ssh()?, hosts)))
+        Ok(self.on_loss)
     }
 
     /// Makes what is to be run on so many hosts that the launcher has.
@@ -128,7 +148,7 @@ impl HostsArgs {
     }
 
     /// Returns how hosts are called.
-    fn ssh(&self) -> Result<Ssh, Failure> {
+    pub(super) fn ssh(&self) -> Result<Ssh, Failure> {
         let path = std::env::current_exe()
             .map_err(|error| Failure::wrong_use(format!("cannot find this program: {error}")))?;
         let program = Program::read(&path).map_err(|error| {
@@ -218,7 +238,7 @@ pub(super) fn came(news: &LobbyNews) -> String {
 }
 
 /// Returns what is said of it, one line; none of what shows in the progress.
-fn said(news: &News, names: &[String]) -> Option<String> {
+pub(super) fn said(news: &News, names: &[String]) -> Option<String> {
     let name = |idx: &usize| &names[*idx];
     Some(match news {
         News::Suspect(idx) => format!("`{}` has been silent for two seconds\n", name(idx)),
@@ -232,6 +252,7 @@ fn said(news: &News, names: &[String]) -> Option<String> {
         | News::Sent(..)
         | News::Progress(..)
         | News::Starts(..)
+        | News::Ended(..)
         | News::Frame(_) => return None,
     })
 }

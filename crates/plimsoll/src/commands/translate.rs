@@ -55,7 +55,8 @@ pub(super) fn write(
 ) -> Result<Exit, Failure> {
     let ReadPlan { mut parsed, plain, .. } = understood;
     // What is said about this host is not about the file.
-    let is_of_host = |code| input::ABOUT_THIS_HOST.contains(&code) || code == "remote-hosts";
+    let is_of_host =
+        |code| input::ABOUT_THIS_HOST.contains(&code) || ["remote-hosts", "no-ssh"].contains(&code);
     parsed.refusals.retain(|finding| !is_of_host(finding.code));
     let left_out = parsed.refusals.extract_if(.., |finding| LEFT_OUT.contains(&finding.code));
     let left_out: Vec<Diagnostic> = left_out.collect();

@@ -8,6 +8,7 @@ mod folder;
 mod lower;
 mod monitor;
 mod parse;
+mod remote;
 mod session;
 
 use std::ffi::OsString;
@@ -24,6 +25,7 @@ use record::{Outcome, Record};
 use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions};
 
 use super::execute;
+use super::hosts::HostsArgs;
 use super::judge::judge;
 use super::keep::{KeepArgs, Keeper};
 use super::seed;
@@ -36,7 +38,9 @@ use crate::stream;
 
 use demo::Scratch;
 use folder::{Folder, FolderUse};
+use lower::Place;
 use monitor::Monitor;
+use remote::{Remote, await_files};
 use session::Session;
 
 /// Behave as Vdbench: its command line, its output directory, its exit codes
@@ -83,6 +87,10 @@ And those of this program:
   --set KEY=VALUE         as if written last in every definition that has the
                           key
   --all-hosts-local       every host is this one
+  --ssh COMMAND           the ssh client for other hosts (hd= with system= and
+                          shell=ssh), with arguments of its own; ssh unless given
+  --on-loss WHAT          when a host is lost: continue with the others (unless
+                          given), abort, or the least number of hosts
   --seed N                seed of all draws, to repeat a run; else each run and
                           each pass of `-l` draws one, which logfile.html and
                           the record show
@@ -119,6 +127,18 @@ const FAILED: Exit = Exit::Vdbench(157);
 const SAMPLE_NS: u64 = 1_000_000_000;
 /// What a signal ends with.
 const SIGNALLED: Exit = Exit::Vdbench(130);
+/// What is said then.
+const STOPPING: &str = "CTRL-C or SIGTERM: shutting down; results are kept";
+
+/// How all runs ended, once.
+enum Pass {
+    /// With what was measured.
+    Done(Box<Record>),
+    /// Nothing ran: what stands against it.
+    Refused(Vec<Diagnostic>),
+    /// The user ended it before it began.
+    Stopped,
+}
 
 /// What this program adds to Vdbench's command line.
 #[derive(Clone, Debug, Default)]
@@ -134,6 +154,8 @@ struct OwnOptions {
     /// The records go to the standard output, the console to where messages go.
     json: bool,
     keep: KeepArgs,
+    /// How other hosts are called.
+    hosts: HostsArgs,
 }
 
 /// Runs Vdbench's command line, without the program's name.
@@ -179,24 +201,51 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
         }
         return simulate(&line, &ours);
     }
-    let format = lower::sd_format(&line.parsed);
-    let runs: Vec<Run> = format.into_iter().chain(line.parsed.runs.iter().cloned()).collect();
-    let (plan, findings) = vdbench::plan_of(&runs, &line.parsed, &HostLoader);
-    let mut refusals = line.parsed.refusals.clone();
-    refusals.extend(line.parsed.remote_finding());
-    refusals.extend(lower::unsized_luns(&line.parsed));
-    if !ours.allow_commands {
-        refusals.extend(unwanted_command(&line.parsed));
+    start(&line, &ours, texts)
+}
+
+/// Runs what was read, unless something stands against it.
+fn start(line: &CommandLine, ours: &OwnOptions, texts: Texts<'_>) -> Result<Exit, Failure> {
+    let parsed = &line.parsed;
+    let mut refusals = parsed.refusals.clone();
+    let unreachable = vdbench::unreachable_hosts(parsed);
+    let is_reached = unreachable.is_empty();
+    refusals.extend(unreachable);
+    let control = Arc::new(Control::new());
+    let signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
+    let heard = Heard { control, signals };
+    let mut remote = if is_reached { Remote::of(parsed, &ours.hosts)? } else { None };
+    refusals.extend(unwanted_command(parsed, ours.allow_commands, remote.is_some()));
+    if let Some(remote) = remote.as_mut().filter(|_| !has_errors(&refusals)) {
+        remote.look(parsed, &heard.control)?;
     }
+    let place = Place { remote };
+    let format = place.sd_format(parsed);
+    let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
+    let (mut plan, findings) = vdbench::plan_of(&runs, parsed, &HostLoader);
+    refusals.extend(place.unsized_luns(parsed));
     refusals.extend(findings);
     diagnostics::print_all(&refusals.iter().collect::<Vec<_>>(), texts);
-    if refusals.iter().any(|finding| finding.severity == Severity::Error) {
+    if has_errors(&refusals) {
         return Ok(FAILED);
     }
     if ours.readonly {
         refuse_in_target(&line.output_dir, &plan)?;
     }
-    measure(&line, &ours, &runs, plan)
+    if place.remote.is_some() {
+        await_files(&mut plan, &runs);
+    }
+    measure(line, ours, (&runs, plan), (&place, &heard))
+}
+
+fn has_errors(findings: &[Diagnostic]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Error)
+}
+
+/// What may end a run from outside.
+struct Heard {
+    control: Arc<Control>,
+    signals: Signals,
 }
 
 /// Refuses pages of results in a folder that the plan measures in.
@@ -253,7 +302,7 @@ impl OwnOptions {
                             .map(str::to_owned)
                             .ok_or_else(|| Failure::wrong_use(format!("`{name}` has no value")))
                     };
-                    if !ours.keep.take(name, &mut value)? {
+                    if !ours.keep.take(name, &mut value)? && !ours.hosts.take(name, &mut value)? {
                         rest.push(word.clone());
                     }
                 }
@@ -286,7 +335,7 @@ fn run_utility(utility: Utility, args: &[String]) -> Result<Exit, Failure> {
         Utility::Jstack => ("jstack", "there is no Java here"),
         Utility::Print => ("print", "`dd if=FILE bs=512 skip=N count=1 | xxd` shows a block"),
         Utility::PrintJournal => ("printjournal", "journals are not written yet"),
-        Utility::Rsh => ("rsh", "no port is opened; hosts will be reached by ssh"),
+        Utility::Rsh => ("rsh", "no port is opened; hosts are reached by ssh"),
         Utility::Sds => ("sds", "`lsblk -p` lists the devices"),
         Utility::ShowLba => ("showlba", "`plimsoll fio --write_iolog=FILE` records addresses"),
         Utility::DvPost => ("dvpost", "data is not validated yet"),
@@ -294,10 +343,18 @@ fn run_utility(utility: Utility, args: &[String]) -> Result<Exit, Failure> {
     Err(Failure::wrong_use(format!("Vdbench's `{name}` is not part of Plimsoll")).hint(instead))
 }
 
-/// Names the first command that the files want to run.
-fn unwanted_command(parsed: &Parsed) -> Option<Diagnostic> {
+/// Names the first command that the files want to run, unless that is allowed.
+fn unwanted_command(parsed: &Parsed, is_allowed: bool, is_remote: bool) -> Option<Diagnostic> {
+    if is_allowed && !is_remote {
+        return None;
+    }
     let of_runs = parsed.runs.iter().flat_map(|run| &run.commands);
     let first = of_runs.chain(&parsed.settings.commands).next()?;
+    if is_remote {
+        let message = format!("no command runs where the load is on other hosts: {}", first.text);
+        let help = "leave startcmd= and endcmd= out, and run the commands yourself";
+        return Some(Diagnostic::error("commands", message).help(help));
+    }
     let message = format!("the file wants to run a command: {}", first.text);
     let help = "`--allow-commands` allows what startcmd= and endcmd= say";
     Some(Diagnostic::error("commands", message).help(help))
@@ -346,6 +403,7 @@ fn setup_host(host: &Host) -> SetupHost {
         label: host.label.clone(),
         n_slaves: host.jvms,
         raised_for_sds: host.jvms_raised_for,
+        system: (!host.is_local).then(|| host.system.clone()),
     }
 }
 
@@ -362,21 +420,21 @@ fn simulate(line: &CommandLine, ours: &OwnOptions) -> Result<Exit, Failure> {
 fn measure(
     line: &CommandLine,
     ours: &OwnOptions,
-    runs: &[Run],
-    mut plan: Plan,
+    (runs, mut plan): (&[Run], Plan),
+    (place, heard): (&Place, &Heard),
 ) -> Result<Exit, Failure> {
     let n_formats = runs.len() - line.parsed.runs.len();
-    let control = Arc::new(Control::new());
-    let signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
+    let control = &heard.control;
     let watch = |path| Monitor::watch(path, ours.readonly);
     let monitor = line.parsed.settings.monitor.as_deref().map(watch).transpose()?;
     let mut session = session(line, ours, runs)?;
-    session.obey(monitor, Arc::clone(&control));
+    session.obey(monitor, Arc::clone(control));
+    session.set_remote(place.remote.is_some());
     session.connected();
     for finding in &line.parsed.diagnostics {
         session.log(&format!("warning: {}", finding.message));
     }
-    session.luns(&lower::luns_seen(&line.parsed, runs));
+    session.luns(&place.luns_seen(&line.parsed, runs));
     let options = run_options(ours);
     let stopwatch = Stopwatch::start();
     let (mut n_passes, mut is_kept) = (0, true);
@@ -388,18 +446,15 @@ fn measure(
         let first = if n_passes == 0 { 0 } else { n_formats };
         lower::pass_output(&mut plan, &session.folder_path());
         session.begin(first, n_passes);
-        let mut is_reported = false;
         let mut kept = Keeper::begin(&ours.keep, &options, &plan, "");
-        let mut outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
-            if signals.last().is_some() && !is_reported {
-                is_reported = true;
-                session.print("CTRL-C or SIGTERM: shutting down; results are kept", false);
+        let pass = match &place.remote {
+            None => pass_here(&plan, &options, heard, (&mut session, &mut kept)),
+            Some(remote) => {
+                let outputs = (&mut session, &mut kept);
+                remote.run(&plan, &runs[first..], &options, heard, outputs)
             }
-            session.event(&event);
-            kept.event(&event);
-        });
-        let stored = if let Ok(record) = &mut outcome {
-            judge(record, &Rules::default());
+        };
+        let stored = if let Pass::Done(record) = &pass {
             let stored = kept.finish(record);
             is_kept &= stored.is_as_asked;
             stored.number
@@ -408,7 +463,7 @@ fn measure(
             None
         };
         n_passes += 1;
-        let ending = ended(&mut session, outcome, stored)?;
+        let ending = ended(&mut session, pass, stored)?;
         let again = ending == Ending::Complete
             && !session.is_ended_by_user()
             && is_due(&line.parsed.settings.repeat, n_passes, stopwatch.elapsed());
@@ -416,6 +471,9 @@ fn measure(
             break ending;
         }
         (plan, _) = vdbench::plan_of(&runs[n_formats..], &line.parsed, &HostLoader);
+        if place.remote.is_some() {
+            await_files(&mut plan, runs);
+        }
     };
     let ending = session.unless_broken(ending);
     session.close(&ending);
@@ -425,6 +483,31 @@ fn measure(
         _ if !is_kept || session.broken().is_some() => FAILED,
         Ending::Complete | Ending::Simulated => Exit::Fine,
     })
+}
+
+/// Runs a plan on this host.
+fn pass_here(
+    plan: &Plan,
+    options: &RunOptions,
+    heard: &Heard,
+    (session, kept): (&mut Session, &mut Keeper),
+) -> Pass {
+    let mut is_reported = false;
+    let outcome = runner::run(plan, options, &heard.control, &mut |event: RunEvent<'_>| {
+        if heard.signals.last().is_some() && !is_reported {
+            is_reported = true;
+            session.print(STOPPING, false);
+        }
+        session.event(&event);
+        kept.event(&event);
+    });
+    match outcome {
+        Ok(mut record) => {
+            judge(&mut record, &Rules::default());
+            Pass::Done(Box::new(record))
+        }
+        Err(RunError::Refused { findings, .. }) => Pass::Refused(findings),
+    }
 }
 
 fn run_options(ours: &OwnOptions) -> RunOptions {
@@ -442,14 +525,11 @@ fn run_options(ours: &OwnOptions) -> RunOptions {
 }
 
 /// Keeps the record of a pass, which the store has under a number, and says how it ended.
-fn ended(
-    session: &mut Session,
-    outcome: Result<Record, RunError>,
-    stored: Option<i64>,
-) -> Result<Ending, Failure> {
-    let record = match outcome {
-        Ok(record) => record,
-        Err(RunError::Refused { findings, .. }) => return Ok(refused(session, &findings)),
+fn ended(session: &mut Session, pass: Pass, stored: Option<i64>) -> Result<Ending, Failure> {
+    let record = match pass {
+        Pass::Done(record) => record,
+        Pass::Refused(findings) => return Ok(refused(session, &findings)),
+        Pass::Stopped => return Ok(Ending::Interrupted),
     };
     session.keep(&record, stored)?;
     if let Some(why) = session.abort_reason() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::stats::operation_name;
-use crate::vdbench::run::{FileOperation, FileWork, Fsd, Fwd, RawWork, Run, Sd, Work};
+use crate::vdbench::run::{FileOperation, FileWork, FormatWork, Fsd, Fwd, RawWork, Run, Sd, Work};
 use crate::vdbench::slaves::{self, Seat};
 
 /// Name of the workload of formats.
@@ -177,11 +177,20 @@ pub(super) fn shares(run: &Run) -> Vec<Share> {
                 storage: Some(of_fsd(&fsd.name, &fsd.anchor)),
                 fwd: Some(FORMAT.to_owned()),
                 asked: vec![FileOperation::Write],
-                ..Share::new(job, None, idx % format.n_slaves.max(1))
+                ..Share::new(job, host_at(format, idx), idx % format.n_slaves.max(1))
             };
             names.into_iter().zip(&format.fsds).zip(0..).map(of_fsd).collect()
         }
     }
+}
+
+fn host_at(format: &FormatWork, idx: u32) -> Option<String> {
+    format.hosts.get(idx as usize).cloned()
+}
+
+/// Returns the labels of the hosts of the jobs of a run, in the order of [`job_names`].
+pub fn host_labels(run: &Run) -> Vec<String> {
+    shares(run).into_iter().map(|share| share.host.unwrap_or_default()).collect()
 }
 
 impl Share {

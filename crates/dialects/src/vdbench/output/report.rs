@@ -230,8 +230,14 @@ impl Report {
         }
         let slaves = self.members.names(MemberKind::Slave);
         lines.extend(self.setup.hosts.iter().filter_map(SetupHost::raised_line));
-        lines
-            .extend(slaves.iter().map(|slave| format!("Starting slave: {slave}, in this process")));
+        let starting = |slave: &String| {
+            let host = self.setup.hosts.iter().find(|host| host.has_slave(slave));
+            match host.and_then(|host| host.system.as_ref()) {
+                Some(system) => format!("Starting slave: {slave}, on {system} by ssh"),
+                None => format!("Starting slave: {slave}, in this process"),
+            }
+        };
+        lines.extend(slaves.iter().map(starting));
         output.log(&lines.iter().map(|line| format!("{clock} {line}\n")).collect::<String>());
         for slave in &slaves {
             output.page(LOG, &format!("{clock} {}\n", connected(slave, pid)));

@@ -48,9 +48,16 @@ pub struct SetupHost {
     /// More of them than were asked for, because of the largest rate: how many storage definitions
     /// the host has. `None` where the number was not raised.
     pub raised_for_sds: Option<usize>,
+    /// Where it is; `None` is this machine.
+    pub system: Option<String>,
 }
 
 impl SetupHost {
+    /// Returns whether a slave is one of its own, by name: `host-0`.
+    pub(super) fn has_slave(&self, slave: &str) -> bool {
+        slave.rsplit_once('-').is_some_and(|(host, _)| host == self.label)
+    }
+
     /// Returns the line that says so.
     pub(super) fn raised_line(&self) -> Option<String> {
         let n_sds = self.raised_for_sds?;

@@ -4,7 +4,11 @@ use std::net::IpAddr;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fleet::inspect::{ClockReading, HostFacts, LimitFacts, LinkFacts, LoadFacts, TargetFacts};
+use dialects::Loader as _;
+use dialects::vdbench::Lun;
+use fleet::inspect::{
+    ClockReading, HostFacts, LimitFacts, LinkFacts, LoadFacts, TargetFacts, ThereFacts,
+};
 use fleet::wire::Inspect;
 use plan::{Diagnostic, Severity};
 use runner::{RunOptions, SurveyedTarget};
@@ -14,6 +18,7 @@ use super::super::execute;
 use super::{plan_of, texts};
 use crate::clock::Stopwatch;
 use crate::env;
+use crate::loader::HostLoader;
 
 /// How long the load of the host is looked at.
 const LOAD_TIME: Duration = Duration::from_millis(500);
@@ -42,7 +47,16 @@ pub(super) fn facts(request: &Inspect, was_sent: bool) -> HostFacts {
         ..HostFacts::default()
     };
     let paths = request.paths.iter();
-    facts.targets.extend(paths.map(|path| target(runner::survey_path(path.as_ref()))));
+    let looked_at = |path: &String| TargetFacts {
+        there: match HostLoader.lun(path) {
+            Lun::Missing => ThereFacts::Missing,
+            Lun::NoFolder => ThereFacts::NoFolder,
+            Lun::File(bytes) => ThereFacts::File(bytes),
+            Lun::Device => ThereFacts::Other,
+        },
+        ..target(runner::survey_path(path.as_ref()))
+    };
+    facts.targets.extend(paths.map(looked_at));
     if let Some(assignment) = request.assignment.as_ref().filter(|it| !it.plan_toml.is_empty()) {
         match plan_of(assignment) {
             Err(refusals) => facts.refusals = refusals,
@@ -75,6 +89,7 @@ fn target(found: SurveyedTarget) -> TargetFacts {
         path: found.path.display().to_string(),
         place: found.place,
         free_bytes: found.free_bytes,
+        there: ThereFacts::Unknown,
         layout_bytes: found.layout_bytes,
         uses: found.uses,
         problem: found.problem.unwrap_or_default(),

@@ -8,7 +8,7 @@ use dialects::vdbench::output::{
     AnchorPart, Ending, LunSeen, Moment, Output, Report, TreeSeen, Words,
 };
 use dialects::vdbench::run::{Run, Work};
-use record::{IoErrorRecord, JobRecord, Note, NoteSeverity, Record};
+use record::{HostShareRecord, IoErrorRecord, JobRecord, Note, NoteSeverity, Record};
 use runner::{Control, RunEvent, TREE_INCOMPLETE, TreePart};
 use units::system_text;
 
@@ -32,6 +32,8 @@ pub(super) struct Session {
     prints_records: bool,
     control: Arc<Control>,
     monitor: Option<Monitor>,
+    /// Hosts of which one may be another machine run the steps.
+    is_remote: bool,
     /// The monitored file ended everything.
     is_ended_by_user: bool,
     /// Why everything ends before its time.
@@ -54,6 +56,7 @@ impl Session {
             prints_records: false,
             control: Arc::default(),
             monitor: None,
+            is_remote: false,
             is_ended_by_user: false,
             abort_reason: None,
         }
@@ -67,6 +70,11 @@ impl Session {
     /// Watches a file for wishes, and passes on what ends runs.
     pub(super) fn obey(&mut self, monitor: Option<Monitor>, control: Arc<Control>) {
         (self.monitor, self.control) = (monitor, control);
+    }
+
+    /// Runs are made by other hosts: none of them can be ended alone.
+    pub(super) fn set_remote(&mut self, is_remote: bool) {
+        self.is_remote = is_remote;
     }
 
     /// Returns why everything ended before its time, if a result was the reason.
@@ -260,6 +268,9 @@ impl Session {
     fn obey_monitor(&mut self) {
         let Some(request) = self.monitor.as_mut().and_then(Monitor::request) else { return };
         let text = match request {
+            MonitorRequest::EndRun if self.is_remote => {
+                "On other hosts a run is not ended alone: `end_vdbench` ends all."
+            }
             MonitorRequest::EndRun => {
                 self.control.request_step_end();
                 "User requested early shutdown of this run."
@@ -288,6 +299,13 @@ impl Session {
     /// Returns why a whole record failed, with the failed operations of all workers of its step.
     pub(super) fn failure_of(&self, record: &Record) -> String {
         let Some(failed) = record.jobs.iter().find(|job| job.error_errno != 0) else {
+            let lost = |host: &HostShareRecord| {
+                let reason = &host.lost.as_ref()?.reason;
+                Some(format!("host={} was lost: {reason}", host.name))
+            };
+            if let Some(why) = record.hosts.iter().find_map(lost) {
+                return why;
+            }
             return self.failure(&record.jobs, "the run failed");
         };
         let why = &failed.error_message;
