@@ -188,8 +188,8 @@ fn explain_speaks_every_dialect() {
     for name in ["-o", "RequestCount", "# of outstanding I/Os", "number of outstanding IOs"] {
         assert_eq!(sandbox.plimsoll(&["explain", name]).success(), ours.stdout, "{name}");
     }
-    let several = sandbox.plimsoll(&["explain", "-rs", "Access Specification", "--", "-w"]);
-    for head in ["random_pct: ", "access: ", "read_pct: "] {
+    let several = sandbox.plimsoll(&["explain", "-rs", "Access Specification", "-Sw", "-fr"]);
+    for head in ["random_pct: ", "access: ", "sync: ", "fadvise: "] {
         assert!(several.success().contains(head), "{head}: {}", several.stdout);
     }
     assert_eq!(sandbox.plimsoll(&["explain", "--bs"]).code, 2);

@@ -259,6 +259,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "sync",
         fio: &["sync"],
+        diskspd: &["-Sw", "WriteThrough"],
         default: "none",
         short: "durability of each write, by a flag at open",
         long: "`sync` opens with O_SYNC and makes each write wait for data and metadata, `dsync` \
@@ -269,7 +270,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "invalidate",
         fio: &["invalidate"],
-        diskspd: &["-Sw", "WriteThrough"],
         kind: ValueKind::Bool,
         default: "1",
         short: "drop cached pages of the file before the run",
@@ -281,6 +281,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "fadvise",
         fio: &["fadvise_hint"],
+        diskspd: &["-fr", "-fs", "RandomAccess", "SequentialScan"],
         default: "1",
         short: "advice to the kernel about buffered access",
         long: "`1` tells the kernel what the job does, sequential or random; `random`, \
@@ -291,7 +292,6 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "allow_create",
         fio: &["allow_file_create"],
-        diskspd: &["-fr", "-fs", "RandomAccess", "SequentialScan"],
         kind: ValueKind::Bool,
         default: "1",
         short: "missing files may be created",
