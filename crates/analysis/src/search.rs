@@ -516,11 +516,7 @@ impl Search {
 
     /// Returns the result of a search that must not go on.
     fn out_of_probes(&self, ends: (Option<u64>, Option<u64>)) -> LineEnd {
-        let why_not = match ends {
-            (Some(low), Some(high)) => self.why_no_line(low, high),
-            _ => Some(self.why_not()),
-        };
-        why_not.map_or(LineEnd::Bracketed, LineEnd::CannotTell)
+        self.why_no_line(ends.0.zip(ends.1)).map_or(LineEnd::Bracketed, LineEnd::CannotTell)
     }
 
     /// Returns why a search that had to end has no line.

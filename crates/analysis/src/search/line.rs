@@ -265,14 +265,12 @@ impl Search {
         }
         let ends = self.ends();
         let bracket = ends.0.and_then(|low| self.stands(low)).zip(ends.1);
-        let why_not = match bracket {
-            Some((low, high)) => self.why_no_line(low, high),
-            None => Some(self.why_not()),
-        };
-        match (found.end, why_not) {
-            // A later measurement contradicts it.
-            (LineEnd::Bracketed, Some(reason)) => LineEnd::CannotTell(reason),
-            (end, _) => end,
+        match found.end {
+            // A later measurement may contradict it.
+            LineEnd::Bracketed => {
+                self.why_no_line(bracket).map_or(LineEnd::Bracketed, LineEnd::CannotTell)
+            }
+            end => end,
         }
     }
 
@@ -340,15 +338,17 @@ impl Search {
         high - low <= width_max * low
     }
 
-    /// Returns why there is no line between two measured loads where nothing more is measured;
-    /// none where there is one.
-    pub(super) fn why_no_line(&self, low: u64, high: u64) -> Option<Reason> {
-        if self.is_narrow(low, high) {
+    /// Returns why there is no line between two measured loads, if there are two, where nothing
+    /// more is measured; none where there is one.
+    pub(super) fn why_no_line(&self, bracket: Option<(u64, u64)>) -> Option<Reason> {
+        let is_narrow = |(low, high)| self.is_narrow(low, high);
+        if bracket.is_some_and(is_narrow) {
             return None;
         }
         let reason = self.why_not();
-        let is_known = reason == Reason::Probes && self.is_within(low, high, WIDTH_LAST, SURE);
-        (!is_known).then_some(reason)
+        let is_known = |(low, high)| self.is_within(low, high, WIDTH_LAST, SURE);
+        let is_line = reason == Reason::Probes && bracket.is_some_and(is_known);
+        (!is_line).then_some(reason)
     }
 
     /// Returns the loads below the line that failed every time, at least twice.
