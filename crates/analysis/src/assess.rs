@@ -174,6 +174,9 @@ impl<'a> Step<'a> {
     /// part the sum would hide.
     fn offered_anywhere(&self) -> Option<Gate> {
         let whole = self.offered();
+        if self.hosts.is_empty() {
+            return whole;
+        }
         let rank = |gate: &Option<Gate>| gate.as_ref().map(|gate| gate.verdict.rank());
         let worst = self.worst_host(Step::offered);
         if rank(&worst) > rank(&whole) { worst } else { whole }
