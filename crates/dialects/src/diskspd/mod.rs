@@ -102,16 +102,15 @@ pub fn results(
     stamp: &dyn Fn(u64) -> String,
     size_of: &dyn Fn(&str) -> Option<u64>,
 ) -> String {
-    let Some(mut time_spans) = time_spans(script, overrides, loader) else { return String::new() };
-    let step_idx = |it: &TimeSpan| {
-        let step = record.steps.iter().find(|step| step.name == it.step_name());
-        step.map(|step| step.step_idx)
+    let Some(time_spans) = time_spans(script, overrides, loader) else { return String::new() };
+    let with_step = |it: TimeSpan| {
+        let step = record.steps.iter().find(|step| step.name == it.step_name())?;
+        Some((Measured::of(&it, step.step_idx, record, size_of), it))
     };
-    time_spans.retain(|it| step_idx(it).is_some());
+    let (all, time_spans): (Vec<Measured<'_>>, Vec<TimeSpan>) =
+        time_spans.into_iter().filter_map(with_step).unzip();
     let Some(first) = time_spans.first() else { return String::new() };
     let is_xml = first.whole().is_xml == Some(true);
-    let measured = |it| Measured::of(it, step_idx(it).unwrap_or_default(), record, size_of);
-    let all: Vec<Measured<'_>> = time_spans.iter().map(measured).collect();
     if is_xml {
         xml::results(&time_spans, &all, stamp)
     } else {
