@@ -7,7 +7,6 @@ use analysis::Rules;
 use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use fleet::run::{Fleet, FleetEvent, ReportCause};
-use fleet::stops::Stops;
 use plan::{Diagnostic, Plan};
 use record::{LOG_FAILED, LOG_INCOMPLETE, Note, Outcome, Record};
 use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions};
@@ -404,9 +403,7 @@ impl Session {
             follower.set_hosts(fleet.names());
             follower.begin_run(plan);
         }
-        let stops = Arc::new(Stops::new());
-        let asked = Arc::clone(&stops);
-        control.tell_stops(Box::new(move || asked.ask()));
+        let stops = hosts::stops_of(control);
         let mut teller = hosts::Teller::default();
         let started = Stopwatch::start();
         let outcome = fleet.run(&stops, &mut |event| {

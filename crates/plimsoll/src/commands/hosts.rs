@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use dialects::Dialect as _;
 use dialects::native::Native;
@@ -16,7 +17,7 @@ use fleet::wire::Assignment;
 use plan::load::Share;
 use plan::{Diagnostic, Plan};
 use record::Interval;
-use runner::{RunEvent, RunOptions, Status};
+use runner::{Control, RunEvent, RunOptions, Status};
 use units::system_text;
 
 use super::seed;
@@ -235,6 +236,14 @@ pub(super) fn came(news: &LobbyNews) -> String {
         LobbyNews::Came(name, n, of) => format!("`{name}` has come: {n} of {of}\n"),
         LobbyNews::Left(name, n, of) => format!("`{name}` is gone again: {n} of {of}\n"),
     }
+}
+
+/// Passes on to hosts what a run is asked to end by.
+pub(super) fn stops_of(control: &Control) -> Arc<Stops> {
+    let stops = Arc::new(Stops::new());
+    let asked = Arc::clone(&stops);
+    control.tell_stops(Box::new(move || asked.ask()));
+    stops
 }
 
 /// Returns what is said of it, one line; none of what shows in the progress.

@@ -9,7 +9,6 @@ use dialects::Dialect as _;
 use dialects::native::Native;
 use fleet::controller::News;
 use fleet::inspect::{Checkup, Severity, inspect, judge};
-use fleet::stops::Stops;
 use fleet::wire::{Assignment, Inspect};
 use runner::{Control, RunOptions, Stop};
 
@@ -80,9 +79,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     };
     let control = Arc::new(Control::new());
     let _signals = Signals::listen(&control)?;
-    let stops = Arc::new(Stops::new());
-    let asked = Arc::clone(&stops);
-    control.tell_stops(Box::new(move || asked.ask()));
+    let stops = hosts::stops_of(&control);
     let mut progress = Progress::new(ProgressMode::Auto, None);
     let mut teller = Teller::default();
     let checkup = Checkup { ssh, hosts, request };

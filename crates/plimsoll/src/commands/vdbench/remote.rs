@@ -2,7 +2,6 @@
 //! here as the events of one run.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use analysis::Rules;
 use dialects::Dialect as _;
@@ -16,7 +15,6 @@ use fleet::inspect::{Checkup, TargetFacts, ThereFacts, inspect, is_shared};
 use fleet::launch::Launcher;
 use fleet::launch::ssh::Ssh;
 use fleet::run::{Fleet, FleetError, FleetEvent, ReportCause};
-use fleet::stops::Stops;
 use fleet::wire::{Assignment, Inspect};
 use plan::{Diagnostic, Plan};
 use record::{Interval, JobRecord, Record};
@@ -72,7 +70,7 @@ impl Remote {
         }
         let request = Inspect { assignment: None, paths };
         let checkup = Checkup { ssh: self.ssh.clone(), hosts: self.hosts.clone(), request };
-        let reports = inspect(&checkup, &stops_of(control), &mut |_, _| {});
+        let reports = inspect(&checkup, &hosts::stops_of(control), &mut |_, _| {});
         let reports = reports.map_err(hosts::failure)?;
         if control.stop() != Stop::No {
             let text = "stopped before all hosts had answered";
@@ -144,11 +142,17 @@ impl Remote {
         heard: &Heard,
         (session, kept): (&mut Session, &mut Keeper),
     ) -> Pass {
-        let position = |label: String| self.labels.iter().position(|known| *known == label);
-        let job_hosts = runs.iter().flat_map(host_labels);
+        let mut job_hosts = Vec::new();
+        for label in runs.iter().flat_map(host_labels) {
+            let Some(idx) = self.labels.iter().position(|known| *known == label) else {
+                let text = format!("hd={label} has jobs, and is none of the hosts that are called");
+                return Pass::Refused(vec![Diagnostic::error("host", text)]);
+            };
+            job_hosts.push(idx as u32);
+        }
         let assignment = Assignment {
             plan_toml: Native.write(plan).text,
-            job_hosts: job_hosts.map(|label| position(label).unwrap_or(0) as u32).collect(),
+            job_hosts,
             is_detailed: true,
             awaits_turn: true,
             allow_mounted: options.allow_mounted,
@@ -159,7 +163,7 @@ impl Remote {
         };
         let launcher = Launcher::Ssh(self.ssh.clone(), self.hosts.clone());
         let fleet = Fleet { launcher, assignment, policy: self.policy };
-        let stops = stops_of(&heard.control);
+        let stops = hosts::stops_of(&heard.control);
         let mut is_reported = false;
         let control = &*heard.control;
         let mut events = Events { plan, control, session, kept, step: None, so_far: None };
@@ -204,14 +208,6 @@ pub(super) fn await_files(plan: &mut Plan, runs: &[Run]) {
         let is_written = |name: &String| written.contains(&name.as_str());
         files.allow_create |= files.size.is_some() && files.names.iter().all(is_written);
     }
-}
-
-/// Passes on what a run is asked to end by.
-fn stops_of(control: &Control) -> Arc<Stops> {
-    let stops = Arc::new(Stops::new());
-    let asked = Arc::clone(&stops);
-    control.tell_stops(Box::new(move || asked.ask()));
-    stops
 }
 
 /// The step that hosts run.
