@@ -86,7 +86,7 @@ pub use bind::{WORKERS_MAX, changed_paths, paths as target_paths};
 pub use control::{Control, Stop};
 pub use cpu::{HostLoad, load_while};
 pub use divide::{divide, draw_apart};
-pub use emulation::{DesignChange, EmulatedTime, Emulation};
+pub use emulation::{DesignChange, EmulatedTime, Emulation, whole_path};
 pub use event::{RunEvent, TREE_INCOMPLETE, TreePart};
 pub use host::describe as describe_host;
 pub use jobs_so_far::JobsSoFar;

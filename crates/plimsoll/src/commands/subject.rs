@@ -1,7 +1,7 @@
 //! What a curve or a benchmark measures: a folder, a device, a file, or jobs of a file.
 
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use bench::workers::Workers;
 use clap::ValueEnum;
@@ -348,15 +348,7 @@ impl SubjectArgs {
 /// Returns whether a path of another host is that of a device, as far as its name says: links of
 /// that host are not known here.
 pub(super) fn is_device_path(path: &Path) -> bool {
-    let mut whole = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => _ = whole.pop(),
-            Component::CurDir => {}
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => whole.push(part),
-        }
-    }
-    whole.starts_with("/dev")
+    runner::whole_path(path).starts_with("/dev")
 }
 
 /// Returns a target with its whole path, where it is on this host.

@@ -102,15 +102,15 @@ fn idle(design: &Design, idx: usize) -> Diagnostic {
 
 /// Returns the volume whose mount path is the longest that the path lies below.
 pub(super) fn volume_of(design: &Design, path: &Path) -> Option<usize> {
-    let path = whole(path);
-    let mounts = design.volumes.iter().map(|volume| whole(Path::new(&volume.mount)));
+    let path = whole_path(path);
+    let mounts = design.volumes.iter().map(|volume| whole_path(Path::new(&volume.mount)));
     let fitting = mounts.enumerate().filter(|(_, mount)| path.starts_with(mount));
     fitting.max_by_key(|(_, mount)| mount.components().count()).map(|(idx, _)| idx)
 }
 
 /// Returns a path from the root on, without `.` and `..`. Links are not followed: the folders need
 /// not exist.
-pub(super) fn whole(path: &Path) -> PathBuf {
+pub fn whole_path(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
         match part {

@@ -14,6 +14,7 @@ mod start;
 mod takeover;
 
 pub(crate) use attribution::CapTable;
+pub use clients::whole_path;
 pub(crate) use placement::{Placement, facts};
 pub(crate) use refuse::of as refusals;
 pub(crate) use shared::{SharedVolumes, VolumesSeat};

@@ -17,7 +17,7 @@ use crate::bind::{self, BoundFile, BoundPlan, BoundWorker};
 use crate::control::Control;
 use crate::facts::Facts;
 
-use super::clients::{self, anchor_of, volume_of, whole};
+use super::clients::{self, anchor_of, volume_of, whole_path};
 
 /// Files start at multiples of this, as file systems and partition tools align them, so that blocks
 /// do not straddle chunks of a stripe by accident.
@@ -45,7 +45,7 @@ pub(crate) fn facts(plan: &Plan, design: &Design, control: &Control) -> (Facts, 
             continue;
         };
         let volume = &design.volumes[volume_idx];
-        let is_volume = whole(&path) == whole(Path::new(&volume.mount));
+        let is_volume = whole_path(&path) == whole_path(Path::new(&volume.mount));
         let (kind, size_bytes) = if is_volume {
             (FileKind::Block, volume.capacity_bytes)
         } else {
