@@ -55,9 +55,8 @@ pub(super) fn write(
 ) -> Result<Exit, Failure> {
     let ReadPlan { mut parsed, plain, .. } = understood;
     // What is said about this host is not about the file.
-    let is_of_host =
-        |code| input::ABOUT_THIS_HOST.contains(&code) || ["remote-hosts", "no-ssh"].contains(&code);
-    parsed.refusals.retain(|finding| !is_of_host(finding.code));
+    input::leave_out(&mut parsed, &input::ABOUT_THIS_HOST);
+    input::leave_out(&mut parsed, &["remote-hosts", "no-ssh"]);
     let left_out = parsed.refusals.extract_if(.., |finding| LEFT_OUT.contains(&finding.code));
     let left_out: Vec<Diagnostic> = left_out.collect();
     input::print_findings(&parsed)?;
