@@ -188,7 +188,9 @@ fn an_interrupted_run_reports_what_it_measured() {
     sandbox.write("job.fio", "[a]\nsize=64k\nioengine=null\ntime_based\nruntime=60\n");
     // Ctrl-C, and a terminal that is lost.
     for signal in [rustix::process::Signal::INT, rustix::process::Signal::HUP] {
-        let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+        // Below `nohup`, a program ignores the second one.
+        let mut command = sandbox.command(Path::new("/usr/bin/env"));
+        command.args(["--default-signal", env!("CARGO_BIN_EXE_plimsoll")]);
         command.args(["run", "job.fio", "--json", "--progress", "--status-interval", "100ms"]);
         let (code, text) = interrupt_at_first_line(&mut command, signal);
         assert_eq!(code, Some(130));
@@ -212,9 +214,10 @@ fn interrupt_at_first_line(
     assert!(line.contains("IOPS"), "{line}");
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     rustix::process::kill_process(pid.expect("a process"), signal).expect("it runs");
-    // Read to the end, so that it never writes to a closed pipe.
-    std::io::copy(&mut progress, &mut std::io::sink()).expect("a pipe");
+    // Both are read to their ends at once: neither pipe fills, and neither is closed.
+    let rest = std::thread::spawn(move || std::io::copy(&mut progress, &mut std::io::sink()));
     let output = child.wait_with_output().expect("it ends");
+    rest.join().expect("no panic").expect("a pipe");
     (output.status.code(), String::from_utf8(output.stdout).expect("text"))
 }
 
