@@ -124,6 +124,18 @@ fn trees_are_refused_there() {
     ] {
         check(&sandbox.plimsoll(args), args, &path);
     }
+    // Before any of the steps runs.
+    let page = format!(
+        "fsd=g,anchor=good,depth=1,width=1,files=2,size=4k\n\
+         fsd=f,anchor={path},depth=1,width=1,files=2,size=4k\n\
+         fwd=v,fsd=g,operation=read\nfwd=w,fsd=f,operation=read\n\
+         rd=q,fwd=v,fwdrate=10,format=yes,elapsed=2,interval=1\n\
+         rd=r,fwd=w,fwdrate=10,format=yes,elapsed=2,interval=1\n"
+    );
+    sandbox.write("later.parm", page);
+    let args = ["vdbench", "-f", "later.parm", "-o", "out"];
+    check(&sandbox.plimsoll(&args), &args, &path);
+    assert!(!sandbox.path("good").exists(), "a step ran before the one that cannot");
 }
 
 /// What is there and takes what is written is no file that would be made.

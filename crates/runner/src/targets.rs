@@ -19,7 +19,7 @@ use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::folders::Folders;
 use crate::options::RunOptions;
-use crate::outputs;
+use crate::{outputs, tree};
 
 /// Looks at every target of the plan, those that are changed first. A target that cannot be looked
 /// at is a diagnostic, unless it only lacks a folder that the run may make. Not all are looked at
@@ -116,6 +116,10 @@ pub(crate) fn check(
         let job = worker.job.as_ref();
         if job.engine.kind.is_idle() {
             continue;
+        }
+        let trees = job.tree.iter().filter(|_| options.emulation.is_none());
+        for finding in trees.flat_map(tree::among_devices) {
+            findings.add_of_file(&job.name, finding);
         }
         for file in worker.files.iter().take_while(|_| !control.is_stopped()) {
             let Some(facts) = facts.get(&file.path) else { continue };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use engine::devices;
 use engine::tree::Anchored;
 use pattern::tree::Tree;
+use plan::Diagnostic;
 use plan::op::OpKind;
 use plan::tree::{Activity, FileIo, Format, TreeSpec, TreeWork};
 use units::system_text;
@@ -246,9 +247,6 @@ fn incomplete(
 /// Returns the anchor as a path without links, and whether it was missing and is made now.
 fn usable(spec: &TreeSpec, modifies: bool) -> Result<(PathBuf, bool), SetupError> {
     let path = Path::new(&spec.anchor);
-    if modifies {
-        refuse_among_devices(path)?;
-    }
     let mut is_new = false;
     let facts = match std::fs::symlink_metadata(path) {
         Ok(facts) => facts,
@@ -302,21 +300,19 @@ pub(super) fn make_for_own(spec: &TreeSpec) -> Result<(), SetupError> {
     if path.exists() {
         return Ok(());
     }
-    refuse_among_devices(path)?;
     make(spec)
 }
 
-/// Refuses a tree where devices have their names: its files would lie in memory.
-fn refuse_among_devices(anchor: &Path) -> Result<(), SetupError> {
-    if !devices::would_hold(&anchor.join("file")) {
-        return Ok(());
-    }
-    let message = format!(
-        "the anchor `{}` cannot hold files: only devices belong in {}; name a folder of a disk",
-        anchor.display(),
-        devices::FOLDER
-    );
-    Err(refused(libc::EINVAL, message))
+/// Returns what forbids trees where devices have their names: their files would lie in memory.
+pub(crate) fn among_devices(work: &TreeWork) -> impl Iterator<Item = Diagnostic> {
+    let trees = [Some(&work.tree), work.target.as_ref()].into_iter().flatten();
+    let made = trees.filter(|_| work.modifies()).map(|spec| &spec.anchor);
+    made.filter(|anchor| devices::would_hold(&Path::new(anchor).join("file"))).map(|anchor| {
+        let folder = devices::FOLDER;
+        let message =
+            format!("the anchor `{anchor}` cannot hold files: only devices belong in {folder}");
+        Diagnostic::error("tree-among-devices", message).help("name a folder of a disk")
+    })
 }
 
 fn make(spec: &TreeSpec) -> Result<(), SetupError> {
@@ -326,7 +322,8 @@ fn make(spec: &TreeSpec) -> Result<(), SetupError> {
         let remedy = if spec.own.is_some() {
             "mount the volume there, or create it"
         } else {
-            "create it, or set create_anchors=yes"
+            "create it, or have it made: `create_anchors=yes` in a Vdbench file, \
+             `create_parents = true` in a plan"
         };
         let message = format!(
             "the folder `{}` above the anchor `{}` does not exist: {remedy}",

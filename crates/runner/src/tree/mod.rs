@@ -12,6 +12,7 @@ mod refusal;
 mod scan;
 mod words;
 
+pub(crate) use anchor::among_devices;
 pub(crate) use made::Formats;
 pub(crate) use words::{failure_text, path_of, stuck_text};
 
