@@ -1,5 +1,8 @@
 //! What a dialect may ask the outside world, injected so that parsing stays pure.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 /// Largest file that a parser takes, in bytes: whatever is larger was named by mistake. A loader
 /// may stop one byte behind it.
 pub const FILE_BYTES_MAX: usize = 64 << 20;
@@ -73,21 +76,31 @@ pub trait Loader {
     fn n_cpus(&self) -> u32;
 }
 
-/// A host of which some things are known already.
+/// A host of which some things are known already. Each file is read once: a pipe gives its text
+/// once, and what is asked later, as for results, is about what was run.
 #[derive(Clone, Debug, Default)]
 pub struct Overlay<L> {
     /// The host, which is asked for everything else.
     pub host: L,
-    /// Files that were read: a pipe gives its text once.
-    pub files: Vec<(String, Result<Vec<u8>, LoadError>)>,
     /// Environment variables in place of the host's.
     pub env: Vec<(String, String)>,
+    /// By name, what was read.
+    files: RefCell<BTreeMap<String, Result<Vec<u8>, LoadError>>>,
+}
+
+impl<L> Overlay<L> {
+    /// Puts a file in the place of the host's.
+    #[must_use]
+    pub fn with_file(mut self, name: &str, bytes: Vec<u8>) -> Self {
+        self.files.get_mut().insert(name.to_owned(), Ok(bytes));
+        self
+    }
 }
 
 impl<L: Loader> Loader for Overlay<L> {
     fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        let known = self.files.iter().find(|(name, _)| name == path);
-        known.map_or_else(|| self.host.read(path), |(_, found)| found.clone())
+        let mut files = self.files.borrow_mut();
+        files.entry(path.to_owned()).or_insert_with(|| self.host.read(path)).clone()
     }
 
     fn is_file(&self, path: &str) -> bool {

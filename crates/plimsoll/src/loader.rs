@@ -19,20 +19,8 @@ const READ_BYTES_MAX: u64 = FILE_BYTES_MAX as u64 + 1;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HostLoader;
 
-/// The real loader with files that were read, each once: what they are is asked several times, and
-/// a pipe gives its text once.
-pub(crate) type WithFiles = Overlay<HostLoader>;
-
-/// Reads files for all that is asked about them.
-pub(crate) fn with_files(names: &[String]) -> WithFiles {
-    let mut loader = WithFiles::default();
-    for name in names {
-        if loader.files.iter().all(|(known, _)| known != name) {
-            loader.files.push((name.clone(), HostLoader.read(name)));
-        }
-    }
-    loader
-}
+/// The real loader, which reads each file once, however often it is asked about it.
+pub(crate) type ReadOnce = Overlay<HostLoader>;
 
 impl Loader for HostLoader {
     fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
@@ -147,7 +135,7 @@ mod tests {
         writer.write_all(b"[a]\n").expect("it has room");
         drop(writer);
         let path = format!("/dev/fd/{}", reader.as_raw_fd());
-        let loader = with_files(&[path.clone(), path.clone()]);
+        let loader = ReadOnce::default();
         for _ in 0..3 {
             assert_eq!(loader.read(&path), Ok(b"[a]\n".to_vec()));
         }

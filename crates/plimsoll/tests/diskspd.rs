@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 use std::process::Stdio;
 
-use common::Sandbox;
+use common::{Sandbox, outcome};
 use record::Record;
 
 const P30: &str = "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n";
@@ -369,6 +369,23 @@ fn a_profile_runs_time_span_by_time_span() {
     sandbox.write("again.xml", &printed);
     let again = sandbox.plimsoll(&["diskspd", "-Xagain.xml", "-Rpxml"]);
     assert_eq!(again.success(), printed);
+}
+
+/// It is read once, for what is run and for what is printed: a pipe gives its text once, and a file
+/// may be gone in the end.
+#[test]
+fn a_profile_may_come_from_a_pipe() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p30.toml", P30);
+    sandbox.write("p.xml", PROFILE);
+    let script = format!(
+        "cat p.xml | {} diskspd -X/dev/stdin -Rtext 'F:\\data.dat' --remap F:=/mnt/p30 \
+         --on p30.toml --virtual --no-progress",
+        env!("CARGO_BIN_EXE_plimsoll")
+    );
+    let outcome = outcome(sandbox.command(Path::new("/bin/sh")).args(["-c", &script]));
+    let report = outcome.success();
+    assert!(report.contains("\nResults for timespan 2"), "{report}");
 }
 
 /// Threads of `-F` work on all targets; those of `-t` on one each.

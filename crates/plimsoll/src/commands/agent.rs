@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dialects::loader::Overlay;
 use dialects::native::Native;
 use dialects::{Dialect as _, Overrides, ReadPlan, Request};
 use fleet::agent::{Agent, Event};
@@ -26,7 +25,7 @@ use super::dial_in::{address, no_token};
 use super::execute;
 use crate::clock;
 use crate::exit::{Exit, Failure};
-use crate::loader::HostLoader;
+use crate::loader::ReadOnce;
 use crate::signals::Signals;
 use crate::stream;
 
@@ -251,8 +250,7 @@ impl Runs for HostRuns {
 /// Reads the plan of the controller.
 fn plan_of(assignment: &Assignment) -> Result<Plan, Vec<String>> {
     let text = assignment.plan_toml.clone().into_bytes();
-    let loader =
-        Overlay { host: HostLoader, files: vec![(PLAN.to_owned(), Ok(text))], env: Vec::new() };
+    let loader = ReadOnce::default().with_file(PLAN, text);
     let request = Request {
         files: &[PLAN.to_owned()],
         sections: &[],

@@ -9,7 +9,8 @@ use units::system_text;
 use super::input::{self, InputArgs};
 use super::on;
 use crate::exit::{Exit, Failure};
-use crate::{loader, plan_json, plan_text, stream};
+use crate::loader::ReadOnce;
+use crate::{plan_json, plan_text, stream};
 
 /// Check job files: show what they mean, and every mistake with line and column
 #[derive(Debug, clap::Args)]
@@ -119,7 +120,7 @@ impl Found {
 }
 
 fn one(args: &Args, file: &str) -> Found {
-    let read = loader::with_files(&[file.to_owned()]);
+    let read = ReadOnce::default();
     let bytes = read.read(file).unwrap_or_default();
     let is_named = args.input.dialect.is_some();
     let foreign = Foreign::recognise(&bytes).filter(|it| !is_named && !it.is_dialect());

@@ -8,7 +8,7 @@ use dialects::{Overrides, diskspd};
 use record::{EmulationRecord, Record};
 
 use crate::exit::{Exit, Failure};
-use crate::loader::HostLoader;
+use crate::loader::ReadOnce;
 use crate::{clock, stream};
 
 /// Behave as diskspd: run its command line, print its results
@@ -41,6 +41,8 @@ const NAME: &str = "the command line";
 pub(super) struct CommandLine {
     /// The file that would hold it.
     script: String,
+    /// The host with that file, and with the profiles as they were when it began.
+    pub(super) loader: ReadOnce,
 }
 
 /// Returns the command line that runs it, without the program's name, and the command line itself.
@@ -58,13 +60,14 @@ pub(super) fn as_run(args: &[OsString]) -> Result<Option<(Vec<OsString>, Command
         words.push(word.to_owned());
     }
     let script = diskspd::script_of(&words);
-    if let Some(text) = diskspd::profile(&script, &Overrides::default(), &HostLoader) {
+    let loader = ReadOnce::default().with_file(NAME, script.as_bytes().to_vec());
+    if let Some(text) = diskspd::profile(&script, &Overrides::default(), &loader) {
         stream::print(&text)?;
         return Ok(None);
     }
     let mut run = vec![OsString::from("run"), OsString::from(NAME)];
     run.extend(ours.iter().cloned());
-    Ok(Some((run, CommandLine { script })))
+    Ok(Some((run, CommandLine { script, loader })))
 }
 
 impl CommandLine {
@@ -76,16 +79,12 @@ impl CommandLine {
             (found.is_file() && record.emulation.is_none()).then_some(found.len())
         };
         let stamp = &clock::utc_second;
-        let text = diskspd::results(&self.script, overrides, &HostLoader, record, stamp, &size_of);
+        let Self { script, loader } = self;
+        let text = diskspd::results(script, overrides, loader, record, stamp, &size_of);
         let emulation = record.emulation.as_ref();
         if let Some(constant) = emulation.and_then(EmulationRecord::constant_latency) {
             stream::remark("note: ", &constant);
         }
         Exit::Fine.once(stream::print(&text)).map(drop)
-    }
-
-    /// Returns the name that stands for its file, and what the file would hold.
-    pub(super) fn file(&self) -> (&'static str, &str) {
-        (NAME, &self.script)
     }
 }

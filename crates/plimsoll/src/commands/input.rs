@@ -12,7 +12,7 @@ use super::diskspd::CommandLine;
 use super::on;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
-use crate::loader::{self, WithFiles};
+use crate::loader::ReadOnce;
 
 /// Findings about files and folders of this host, which say nothing of others.
 pub(super) const ABOUT_THIS_HOST: [&str; 2] = ["missing-size", "missing-folder"];
@@ -86,15 +86,13 @@ impl InputArgs {
     /// Parses the files, to be looked at or to be run.
     pub(super) fn parse(&self, is_to_run: bool) -> ReadPlan {
         let Some(line) = &self.command_line else {
-            return self.parse_read(&loader::with_files(&self.files), is_to_run);
+            return self.parse_read(&ReadOnce::default(), is_to_run);
         };
-        let (name, text) = line.file();
-        let files = vec![(name.to_owned(), Ok(text.as_bytes().to_vec()))];
-        self.parse_read(&WithFiles { files, ..WithFiles::default() }, is_to_run)
+        self.parse_read(&line.loader, is_to_run)
     }
 
     /// Parses files that were read.
-    pub(super) fn parse_read(&self, loader: &WithFiles, is_to_run: bool) -> ReadPlan {
+    pub(super) fn parse_read(&self, loader: &ReadOnce, is_to_run: bool) -> ReadPlan {
         let mistakes = self.foreign_files(loader);
         if !mistakes.is_empty() {
             return ReadPlan::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
@@ -127,9 +125,9 @@ impl InputArgs {
     }
 
     /// Names the files that are in no language that is read, unless one is named.
-    fn foreign_files(&self, loader: &WithFiles) -> Vec<Diagnostic> {
-        let files = loader.files.iter().filter(|_| self.dialect.is_none());
-        files.filter_map(|(name, bytes)| foreign(name, bytes.as_ref().ok()?)).collect()
+    fn foreign_files(&self, loader: &ReadOnce) -> Vec<Diagnostic> {
+        let files = self.files.iter().filter(|_| self.dialect.is_none());
+        files.filter_map(|name| foreign(name, &loader.read(name).ok()?)).collect()
     }
 
     /// Returns the language that was named.
@@ -139,7 +137,7 @@ impl InputArgs {
 
     /// Returns the language that the files are in: the one named, or the one that the first of
     /// them looks most like.
-    fn language(&self, request: &Request<'_>, loader: &WithFiles) -> &'static dyn Dialect {
+    fn language(&self, request: &Request<'_>, loader: &ReadOnce) -> &'static dyn Dialect {
         let by_look = || {
             let text = loader.read(&request.first_file(loader)?).unwrap_or_default();
             likeliest(&dialects::foreign::text(&text))

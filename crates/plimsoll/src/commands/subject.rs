@@ -15,7 +15,7 @@ use super::on;
 use super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use super::seed;
 use crate::exit::Failure;
-use crate::loader::{self, HostLoader, WithFiles};
+use crate::loader::{HostLoader, ReadOnce};
 use crate::stream;
 
 /// What is measured, and with which I/O.
@@ -360,9 +360,9 @@ pub(super) fn shown(target: &str) -> String {
 
 /// Reads a target that is a file of jobs: a short text that looks like one, the standard input, or
 /// a pipe. None is read of what is measured itself.
-pub(super) fn job_file(target: &str) -> Option<WithFiles> {
+pub(super) fn job_file(target: &str) -> Option<ReadOnce> {
     if target == "-" {
-        return Some(loader::with_files(&[target.to_owned()]));
+        return Some(ReadOnce::default());
     }
     let facts = std::fs::metadata(target).ok()?;
     let is_pipe = facts.file_type().is_fifo();
@@ -370,7 +370,7 @@ pub(super) fn job_file(target: &str) -> Option<WithFiles> {
     if !(is_pipe || is_short_file) {
         return None;
     }
-    let read = loader::with_files(&[target.to_owned()]);
+    let read = ReadOnce::default();
     let bytes = read.read(target).ok()?;
     let is_text = || !bytes.contains(&0) && std::str::from_utf8(&bytes).is_ok_and(is_of_jobs);
     // A file of another tool is not to be measured either: read as jobs, it is named.

@@ -6,7 +6,7 @@ use units::system_text;
 
 use crate::env;
 use crate::exit::Failure;
-use crate::loader::WithFiles;
+use crate::loader::ReadOnce;
 
 /// Arguments that ask for a demonstration.
 const SWITCHES: [&str; 5] = ["-t", "-t1", "-t2", "-td", "-tf"];
@@ -38,9 +38,11 @@ impl Scratch {
     }
 
     /// Returns this host, with the folder as its place for temporary files.
-    pub(super) fn loader(&self) -> WithFiles {
+    pub(super) fn loader(&self) -> ReadOnce {
         let dir = self.dir.to_string_lossy().into_owned();
-        WithFiles { env: vec![("TMPDIR".to_owned(), dir)], ..WithFiles::default() }
+        let mut loader = ReadOnce::default();
+        loader.env.push(("TMPDIR".to_owned(), dir));
+        loader
     }
 }
 
