@@ -31,36 +31,139 @@ enum Manner {
     Next,
 }
 
-/// The operations: their names as published mixes have them, what is done, and how.
-const OPERATIONS: [(&str, OpKind, Manner); 26] = [
-    ("read", OpKind::Read, Manner::Next),
-    ("write", OpKind::Write, Manner::Next),
-    ("random_read", OpKind::Read, Manner::Random),
-    ("random_write", OpKind::Write, Manner::Random),
-    ("mmap_read", OpKind::MapRead, Manner::Mapped),
-    ("mmap_write", OpKind::MapWrite, Manner::Mapped),
-    ("rmw", OpKind::Write, Manner::ReadFirst),
-    ("append", OpKind::Write, Manner::End),
-    ("trunc", OpKind::Truncate, Manner::End),
-    ("read_file", OpKind::Read, Manner::Whole),
-    ("write_file", OpKind::Write, Manner::Whole),
-    ("copyfile", OpKind::Write, Manner::Copy),
-    ("create", OpKind::Create, Manner::Name),
-    // Two in published mixes; how they differ is not public.
-    ("unlink", OpKind::Delete, Manner::Name),
-    ("unlink2", OpKind::Delete, Manner::Name),
-    ("rename", OpKind::Rename, Manner::Name),
-    ("mkdir", OpKind::Mkdir, Manner::Name),
-    ("rmdir", OpKind::Rmdir, Manner::Name),
-    ("readdir", OpKind::Readdir, Manner::Name),
-    ("stat", OpKind::Stat, Manner::Name),
-    ("neg_stat", OpKind::NegStat, Manner::Name),
-    ("access", OpKind::Access, Manner::Name),
-    ("chmod", OpKind::Chmod, Manner::Name),
-    ("lock", OpKind::Lock, Manner::Name),
-    ("statfs", OpKind::Statfs, Manner::Name),
-    ("pathconf", OpKind::Pathconf, Manner::Name),
-];
+/// An operation of a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MixOp {
+    /// The next transfer of a file that is gone through from start to end, read.
+    Read,
+    /// The same, written.
+    Write,
+    /// One transfer at a random place of a file that is opened for it, read.
+    RandomRead,
+    /// The same, written.
+    RandomWrite,
+    /// The same, read through a mapping.
+    MmapRead,
+    /// The same, written through a mapping.
+    MmapWrite,
+    /// One transfer at a random place, read and written again.
+    Rmw,
+    /// One transfer at the end of a file.
+    Append,
+    /// A file is cut by one transfer.
+    Trunc,
+    /// All of a file in one transfer, read.
+    ReadFile,
+    /// The same, written.
+    WriteFile,
+    /// All of a file, written to another one.
+    CopyFile,
+    /// An empty file is made.
+    Create,
+    /// A file is removed.
+    Unlink,
+    /// The same: published mixes have two, and how they differ is not public.
+    Unlink2,
+    /// A file gets another name.
+    Rename,
+    /// A folder is made.
+    Mkdir,
+    /// A folder is removed.
+    Rmdir,
+    /// A folder is listed.
+    Readdir,
+    /// The facts of a file are asked for.
+    Stat,
+    /// A file is looked for that is not there.
+    NegStat,
+    /// Whether a file may be read is asked.
+    Access,
+    /// Permissions are set.
+    Chmod,
+    /// A file is locked, and let go of.
+    Lock,
+    /// The facts of the file system are asked for.
+    Statfs,
+    /// The limits of the file system are asked for.
+    Pathconf,
+}
+
+impl MixOp {
+    /// All of them.
+    pub const ALL: [MixOp; 26] = units::all_of!(
+        MixOp:
+        Read, Write, RandomRead, RandomWrite, MmapRead, MmapWrite, Rmw, Append, Trunc, ReadFile,
+        WriteFile, CopyFile, Create, Unlink, Unlink2, Rename, Mkdir, Rmdir, Readdir, Stat,
+        NegStat, Access, Chmod, Lock, Statfs, Pathconf,
+    );
+
+    /// Returns its name, as published mixes have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            MixOp::Read => "read",
+            MixOp::Write => "write",
+            MixOp::RandomRead => "random_read",
+            MixOp::RandomWrite => "random_write",
+            MixOp::MmapRead => "mmap_read",
+            MixOp::MmapWrite => "mmap_write",
+            MixOp::Rmw => "rmw",
+            MixOp::Append => "append",
+            MixOp::Trunc => "trunc",
+            MixOp::ReadFile => "read_file",
+            MixOp::WriteFile => "write_file",
+            MixOp::CopyFile => "copyfile",
+            MixOp::Create => "create",
+            MixOp::Unlink => "unlink",
+            MixOp::Unlink2 => "unlink2",
+            MixOp::Rename => "rename",
+            MixOp::Mkdir => "mkdir",
+            MixOp::Rmdir => "rmdir",
+            MixOp::Readdir => "readdir",
+            MixOp::Stat => "stat",
+            MixOp::NegStat => "neg_stat",
+            MixOp::Access => "access",
+            MixOp::Chmod => "chmod",
+            MixOp::Lock => "lock",
+            MixOp::Statfs => "statfs",
+            MixOp::Pathconf => "pathconf",
+        }
+    }
+
+    fn of_name(name: &str) -> Option<MixOp> {
+        MixOp::ALL.into_iter().find(|op| op.name() == name)
+    }
+
+    /// Returns what is done, and how.
+    fn work(self) -> (OpKind, Manner) {
+        match self {
+            MixOp::Read => (OpKind::Read, Manner::Next),
+            MixOp::Write => (OpKind::Write, Manner::Next),
+            MixOp::RandomRead => (OpKind::Read, Manner::Random),
+            MixOp::RandomWrite => (OpKind::Write, Manner::Random),
+            MixOp::MmapRead => (OpKind::MapRead, Manner::Mapped),
+            MixOp::MmapWrite => (OpKind::MapWrite, Manner::Mapped),
+            MixOp::Rmw => (OpKind::Write, Manner::ReadFirst),
+            MixOp::Append => (OpKind::Write, Manner::End),
+            MixOp::Trunc => (OpKind::Truncate, Manner::End),
+            MixOp::ReadFile => (OpKind::Read, Manner::Whole),
+            MixOp::WriteFile => (OpKind::Write, Manner::Whole),
+            MixOp::CopyFile => (OpKind::Write, Manner::Copy),
+            MixOp::Create => (OpKind::Create, Manner::Name),
+            MixOp::Unlink | MixOp::Unlink2 => (OpKind::Delete, Manner::Name),
+            MixOp::Rename => (OpKind::Rename, Manner::Name),
+            MixOp::Mkdir => (OpKind::Mkdir, Manner::Name),
+            MixOp::Rmdir => (OpKind::Rmdir, Manner::Name),
+            MixOp::Readdir => (OpKind::Readdir, Manner::Name),
+            MixOp::Stat => (OpKind::Stat, Manner::Name),
+            MixOp::NegStat => (OpKind::NegStat, Manner::Name),
+            MixOp::Access => (OpKind::Access, Manner::Name),
+            MixOp::Chmod => (OpKind::Chmod, Manner::Name),
+            MixOp::Lock => (OpKind::Lock, Manner::Name),
+            MixOp::Statfs => (OpKind::Statfs, Manner::Name),
+            MixOp::Pathconf => (OpKind::Pathconf, Manner::Name),
+        }
+    }
+}
 
 /// Operations of published mixes whose meaning is not published. Their share can be 0.
 const UNPUBLISHED: [&str; 2] = ["custom1", "custom2"];
@@ -106,11 +209,11 @@ pub(super) fn read(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Mix {
     let mut mix = Mix::default();
     let mut sum_pct = 0.0;
     for ((name, name_at), share) in table.rest() {
-        let found = OPERATIONS.iter().find(|(known, ..)| *known == name);
+        let found = MixOp::of_name(name);
         let pct = share_pct(name, share, findings);
         sum_pct += pct.unwrap_or(0.0);
         let is_unpublished = UNPUBLISHED.contains(&name);
-        let Some((_, operation, manner)) = found else {
+        let Some((operation, manner)) = found.map(MixOp::work) else {
             if !is_unpublished {
                 findings.add(unknown(name), &name_at);
             } else if pct.is_some_and(|pct| pct > 0.0) {
@@ -139,7 +242,7 @@ pub(super) fn read(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Mix {
             findings.error("missing-key", &name_at, text);
         }
         let block_size = sizes.and_then(|(_, sizes, _)| sizes.clone());
-        mix.tasks.push(task(name, pct, (*operation, *manner), block_size, common.select));
+        mix.tasks.push(task(name, pct, (operation, manner), block_size, common.select));
     }
     if (sum_pct - 100.0).abs() > 0.001 {
         let text = format!("the shares of the mix add up to {sum_pct} percent, expected 100");
@@ -173,7 +276,7 @@ fn share_pct(
 }
 
 fn unknown(name: &str) -> Diagnostic {
-    let known: Vec<&str> = OPERATIONS.iter().map(|(known, ..)| *known).collect();
+    let known = MixOp::ALL.map(MixOp::name);
     let finding = Diagnostic::error("unknown-operation", format!("unknown operation `{name}`"));
     match units::nearest(name, known.iter().copied()).first() {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
@@ -232,8 +335,8 @@ fn task(
 
 /// Returns whether a task of a mix moves files in one transfer.
 pub(super) fn moves_whole_files(task: &TreeTask) -> bool {
-    let is_whole = |manner| matches!(manner, Manner::Whole | Manner::Copy);
-    OPERATIONS.iter().any(|(name, _, manner)| *name == task.name && is_whole(*manner))
+    let manner = MixOp::of_name(&task.name).map(|op| op.work().1);
+    matches!(manner, Some(Manner::Whole | Manner::Copy))
 }
 
 /// Gives operations on whole files a transfer as large as the largest file.
