@@ -27,14 +27,16 @@ pub enum Format {
     AzureMonitor,
     /// Answer of `aws cloudwatch get-metric-data`.
     CloudWatch,
+    /// Calls of programs by `strace`: it becomes a workload, not needs.
+    Strace,
 }
 
 impl Format {
     /// All of them, in the order of messages.
-    pub const ALL: [Format; 11] = units::all_of!(
+    pub const ALL: [Format; 12] = units::all_of!(
         Format:
         Iostat, SysstatJson, SadfTable, SadfPairs, Vmstat, Perfmon, Biosnoop, Blkparse, Iolog,
-        AzureMonitor, CloudWatch,
+        AzureMonitor, CloudWatch, Strace,
     );
 
     /// Returns its name, as users know it.
@@ -51,6 +53,7 @@ impl Format {
             Format::Iolog => "fio iolog",
             Format::AzureMonitor => "Azure Monitor JSON",
             Format::CloudWatch => "CloudWatch JSON",
+            Format::Strace => "strace",
         }
     }
 
@@ -66,7 +69,8 @@ impl Format {
             | Format::Blkparse
             | Format::Iolog
             | Format::AzureMonitor
-            | Format::CloudWatch => false,
+            | Format::CloudWatch
+            | Format::Strace => false,
         }
     }
 }

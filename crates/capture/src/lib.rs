@@ -4,7 +4,8 @@
 //! of devices and of the host, what a trace has in addition, and notes. [`live`] makes the same of
 //! the texts that the kernel shows in /proc. A [`Collector`] keeps them, within a limit, and
 //! [`needs_of`] computes the needs from them: percentiles per phase and volume, each figure with a
-//! label (measured, estimated or assumed) and its source.
+//! label (measured, estimated or assumed) and its source. A trace of calls becomes a [`Workload`],
+//! through a [`CallTrace`].
 //!
 //! Never here: opening files and reading clocks. Callers pass in what they opened and when it was.
 //! Nor does this crate consider which machine or disk carries a need.
@@ -26,6 +27,7 @@ mod sample;
 mod sizes;
 mod time;
 mod trace;
+mod workload;
 
 pub use collect::{
     Captured, CapturedVolume, Collector, CountedKind, SAMPLES_MAX, Source, SourceNote,
@@ -38,3 +40,4 @@ pub use read::{Options, UnknownFormat, read, recognise};
 pub use sample::{Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample};
 pub use sizes::SizeCounts;
 pub use time::iso;
+pub use workload::{CallTrace, Component, Scope, Workload};

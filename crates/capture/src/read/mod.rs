@@ -57,6 +57,7 @@ pub fn read(
         Format::Iolog => trace::iolog::read(input, &mut context)?,
         Format::AzureMonitor => cloud::azure::read(input, &mut context)?,
         Format::CloudWatch => cloud::cloudwatch::read(input, &mut context)?,
+        Format::Strace => return Err(ReadError::whole(CALLS)),
     }
     context.finish();
     if context.n_samples() == 0 {
@@ -64,6 +65,10 @@ pub fn read(
     }
     context.finish_length()
 }
+
+/// Why a trace of calls gives no needs.
+const CALLS: &str = "calls do not show what reaches a disk: add `--as workload` for a composite \
+                     workload of them, or capture the disk with `--for 10m --device sda`";
 
 /// Returns why a source may have no sample.
 fn nothing_in(leaves_out_first: bool) -> &'static str {

@@ -4,6 +4,7 @@ use super::iostat;
 use crate::format::Format;
 use crate::time::Stamps;
 use crate::trace::blkparse;
+use crate::workload;
 
 /// Bytes from the beginning of a source that tell its form.
 const HEAD_BYTES: usize = 64 << 10;
@@ -105,6 +106,9 @@ fn line_format(line: &str) -> Option<Format> {
     }
     if blkparse::is_line(line.as_bytes()) {
         return Some(Format::Blkparse);
+    }
+    if workload::is_line(line) {
+        return Some(Format::Strace);
     }
     None
 }

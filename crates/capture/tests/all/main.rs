@@ -12,3 +12,4 @@ mod samples;
 mod seeds;
 mod texts;
 mod traces;
+mod workload;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use capture::{Collector, Event, Format, NS_PER_S, Options, recognise};
+use capture::{CallTrace, Collector, Event, Format, NS_PER_S, Options, recognise};
 
 /// Returns the seeds of a fuzz target.
 fn seeds(target: &str) -> Vec<PathBuf> {
@@ -25,6 +25,7 @@ fn target(format: Format) -> &'static str {
         Format::Iolog => "capture_iolog",
         Format::AzureMonitor => "capture_azure",
         Format::CloudWatch => "capture_cloudwatch",
+        Format::Strace => "capture_strace",
     }
 }
 
@@ -37,6 +38,12 @@ fn every_seed_is_read_whole() {
             let name = path.display();
             let bytes = std::fs::read(&path).expect("it is a file");
             assert_eq!(recognise(&bytes), Ok(format), "{name}");
+            if format == Format::Strace {
+                let mut trace = CallTrace::default();
+                trace.read("seed", &mut &bytes[..]).expect("a trace of calls");
+                assert_eq!(trace.finish().expect("files").n_unclear, 0, "{name}");
+                continue;
+            }
             let mut collector = Collector::new();
             collector.begin("seed", format.name());
             let options = Options { length_ns: Some(NS_PER_S), ..Options::default() };

@@ -4,6 +4,7 @@ mod files;
 mod live;
 mod shown;
 mod text;
+mod workload;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,6 +49,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "from")]
     cgroup: Option<PathBuf>,
 
+    /// What to make of it: needs, or a composite workload from a trace of calls (strace).
+    #[arg(long = "as", value_name = "WHAT", value_enum, default_value_t, conflicts_with = "for")]
+    r#as: Product,
+
+    /// With `--as workload`: count only files in and below this folder. Without it, all but the
+    /// system's own. May be repeated.
+    #[arg(long, value_name = "DIR", conflicts_with = "for")]
+    below: Vec<PathBuf>,
+
     /// A part of the day with needs of its own: normal, peak or off-peak, as `peak=09:00-17:00`.
     /// May be repeated; the rest of the day is another phase.
     #[arg(long, value_name = "NAME=HOURS", value_parser = PhaseRule::parse)]
@@ -71,9 +81,20 @@ pub(super) struct Args {
     no_progress: bool,
 }
 
+/// What becomes of what was captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Product {
+    /// What a design must carry
+    #[default]
+    Needs,
+    /// A mix of operations on files, to be run
+    Workload,
+}
+
 const EXAMPLES: &str = "\
 Read: iostat (text, JSON), sadf -j, -d and -p, vmstat, PerfMon CSV, biosnoop,
-blkparse, I/O logs of fio, metrics of Azure Monitor and CloudWatch as JSON.
+blkparse, I/O logs of fio, metrics of Azure Monitor and CloudWatch as JSON;
+for a workload, strace.
 Each figure says whether it was measured, estimated or assumed, and from what.
 The exit code is 3 if a part of the input could not be read, 130 after Ctrl-C.
 
@@ -82,7 +103,9 @@ Examples:
   plimsoll capture --for 10m --mount /mnt/nfs --cgroup system.slice/db.service
   plimsoll capture --from iostat.log --phase peak=09:00-17:00 -o needs.toml
   plimsoll capture --from sa.json --from trace.txt -o needs.toml
-  blkparse -i sda | plimsoll capture --from - -o needs.toml";
+  blkparse -i sda | plimsoll capture --from - -o needs.toml
+  strace -f -ttt -y -o app.strace make -j8
+  plimsoll capture --from app.strace --as workload --below /mnt/vol -o mine.toml";
 
 fn span(text: &str) -> Result<Duration, String> {
     let span = units::parse_duration(text).map_err(|error| error.to_string())?;
@@ -99,6 +122,17 @@ fn interval(text: &str) -> Result<Duration, String> {
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    match args.r#as {
+        Product::Needs => needs(args),
+        Product::Workload => workload::run(args),
+    }
+}
+
+fn needs(args: &Args) -> Result<Exit, Failure> {
+    if !args.below.is_empty() {
+        let text = "`--below` says which files of a trace of calls count";
+        return Err(Failure::wrong_use(text).hint("add `--as workload`"));
+    }
     // Before the capture, which may last hours.
     let phases = Phases::new(&args.phase).map_err(|message| {
         Failure::wrong_use(message).hint("give each minute of the day to one `--phase`")

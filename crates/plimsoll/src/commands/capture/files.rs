@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
-use ::capture::{Collector, Options, ReadError, Watched, read, recognise};
+use ::capture::{CallTrace, Collector, Format, Options, ReadError, Watched, read, recognise};
 use runner::Control;
 
 use super::Args;
@@ -16,8 +16,44 @@ use crate::signals::Signals;
 /// Bytes that are read at a time; more than tell the form of a file.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Reads all files, one after the other. Returns whether a signal ended it.
+/// Reads all files for needs. Returns whether a signal ended it.
 pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, Failure> {
+    let length_ns = args.every.map(|every| u64::try_from(every.as_nanos()).unwrap_or(u64::MAX));
+    let options = Options { keeps_first: args.keep_first, length_ns };
+    each(args, &mut |name, format, input| {
+        collector.begin(name, format.name());
+        read(format, input, options, &mut |event| collector.take(event))
+    })
+}
+
+/// Reads all files for a workload. Returns whether a signal ended it.
+pub(super) fn read_calls(args: &Args, trace: &mut CallTrace) -> Result<bool, Failure> {
+    each(args, &mut |name, format, input| match format {
+        Format::Strace => trace.read(name, input),
+        Format::Iostat
+        | Format::SysstatJson
+        | Format::SadfTable
+        | Format::SadfPairs
+        | Format::Vmstat
+        | Format::Perfmon
+        | Format::Biosnoop
+        | Format::Blkparse
+        | Format::Iolog
+        | Format::AzureMonitor
+        | Format::CloudWatch => Err(ReadError::Whole {
+            message: format!(
+                "it is of {format}, which shows a disk and no files: a workload comes from calls, \
+                 as `strace -f -ttt -y -o FILE PROGRAM` writes them"
+            ),
+        }),
+    })
+}
+
+/// What is done with each file: its name, its form, and all of it.
+type Take<'a> = dyn FnMut(&str, Format, &mut dyn BufRead) -> Result<(), ReadError> + 'a;
+
+/// Opens all files, one after the other. Returns whether a signal ended it.
+fn each(args: &Args, take: &mut Take<'_>) -> Result<bool, Failure> {
     let control = Arc::new(Control::new());
     let signals = Signals::listen(&control)?;
     let mut shown = Shown::new(args.no_progress);
@@ -42,10 +78,7 @@ pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, F
         let mut input = BufReader::with_capacity(BUFFER_BYTES, watched);
         let head = input.fill_buf().map_err(|error| not_read(name, &units::system_text(error)))?;
         let format = recognise(head).map_err(|error| not_read(name, &units::system_text(error)))?;
-        collector.begin(name, format.name());
-        let length_ns = args.every.map(|every| u64::try_from(every.as_nanos()).unwrap_or(u64::MAX));
-        let options = Options { keeps_first: args.keep_first, length_ns };
-        let read = read(format, &mut input, options, &mut |event| collector.take(event));
+        let read = take(name, format, &mut input);
         let is_known = !matches!(read, Err(ReadError::Length { .. }));
         if control.is_stopped() && is_known {
             break;
