@@ -29,14 +29,16 @@ pub enum Format {
     CloudWatch,
     /// Calls of programs by `strace`: it becomes a workload, not needs.
     Strace,
+    /// Counters of NFS mounts, /proc/self/mountstats: they become a workload, too.
+    Mountstats,
 }
 
 impl Format {
     /// All of them, in the order of messages.
-    pub const ALL: [Format; 12] = units::all_of!(
+    pub const ALL: [Format; 13] = units::all_of!(
         Format:
         Iostat, SysstatJson, SadfTable, SadfPairs, Vmstat, Perfmon, Biosnoop, Blkparse, Iolog,
-        AzureMonitor, CloudWatch, Strace,
+        AzureMonitor, CloudWatch, Strace, Mountstats,
     );
 
     /// Returns its name, as users know it.
@@ -54,6 +56,7 @@ impl Format {
             Format::AzureMonitor => "Azure Monitor JSON",
             Format::CloudWatch => "CloudWatch JSON",
             Format::Strace => "strace",
+            Format::Mountstats => "mountstats of NFS",
         }
     }
 
@@ -70,7 +73,8 @@ impl Format {
             | Format::Iolog
             | Format::AzureMonitor
             | Format::CloudWatch
-            | Format::Strace => false,
+            | Format::Strace
+            | Format::Mountstats => false,
         }
     }
 }

@@ -40,4 +40,4 @@ pub use read::{Options, UnknownFormat, read, recognise};
 pub use sample::{Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample};
 pub use sizes::SizeCounts;
 pub use time::iso;
-pub use workload::{CallTrace, Component, Scope, Workload};
+pub use workload::{CallTrace, Component, MountCounts, Scope, Workload};

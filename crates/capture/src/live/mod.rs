@@ -15,6 +15,7 @@ use crate::sample::{ClockKind, Event};
 pub use counter::{Delta, delta};
 pub use disks::is_partition;
 pub(crate) use disks::repeats_others;
+pub(crate) use nfs::mount_point;
 
 /// What one look at the host showed.
 #[derive(Clone, Copy, Debug, Default)]

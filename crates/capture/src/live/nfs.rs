@@ -111,7 +111,7 @@ fn parse(text: &str) -> Table<String, N_COUNTERS> {
 }
 
 /// Reads `device host:/export mounted on /mnt/a with fstype nfs4 statvers=1.1`.
-fn mount_point(line: &str) -> Option<String> {
+pub(crate) fn mount_point(line: &str) -> Option<String> {
     let (_, rest) = line.split_once(" mounted on ")?;
     let (path, kind) = rest.rsplit_once(" with fstype ")?;
     let is_nfs = matches!(kind.split(' ').next(), Some("nfs" | "nfs4"));

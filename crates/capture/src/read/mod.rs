@@ -58,6 +58,7 @@ pub fn read(
         Format::AzureMonitor => cloud::azure::read(input, &mut context)?,
         Format::CloudWatch => cloud::cloudwatch::read(input, &mut context)?,
         Format::Strace => return Err(ReadError::whole(CALLS)),
+        Format::Mountstats => return Err(ReadError::whole(MOUNTS)),
     }
     context.finish();
     if context.n_samples() == 0 {
@@ -69,6 +70,10 @@ pub fn read(
 /// Why a trace of calls gives no needs.
 const CALLS: &str = "calls do not show what reaches a disk: add `--as workload` for a composite \
                      workload of them, or capture the disk with `--for 10m --device sda`";
+
+/// Why counters of NFS give no needs by themselves.
+const MOUNTS: &str = "two looks at counters show no percentiles: add `--as workload` for a \
+                      composite workload of them, or capture with `--for 10m --mount DIR`";
 
 /// Returns why a source may have no sample.
 fn nothing_in(leaves_out_first: bool) -> &'static str {

@@ -107,6 +107,9 @@ fn line_format(line: &str) -> Option<Format> {
     if blkparse::is_line(line.as_bytes()) {
         return Some(Format::Blkparse);
     }
+    if line.starts_with("device ") && has("mounted") && has("fstype") {
+        return Some(Format::Mountstats);
+    }
     if workload::is_line(line) {
         return Some(Format::Strace);
     }

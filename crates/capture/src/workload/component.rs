@@ -38,6 +38,8 @@ pub struct Workload {
     pub n_calls: u64,
     /// Lines that could not be understood.
     pub n_unclear: u64,
+    /// What is measured, estimated and assumed.
+    pub labels: Vec<String>,
     /// What it does not show, and what was assumed in its place.
     pub notes: Vec<String>,
 }
@@ -81,6 +83,31 @@ pub struct Component {
     pub notes: Vec<String>,
 }
 
+/// How sure the figures of a trace of calls are.
+const LABELS: [&str; 3] = [
+    "Measured: operations, sizes of transfers and files, processes, rates.",
+    "Estimated: the pages of mappings that were touched, 128 KiB of each at most.",
+    "Assumed: contents of files, which calls do not show: random bytes.",
+];
+
+/// The files that a program worked on.
+pub(super) struct Touched {
+    /// Bytes of each.
+    pub(super) sizes: Vec<u64>,
+    pub(super) n_folders: u64,
+}
+
+impl Touched {
+    /// Finds those of a program among all, with the folder and the bytes of each.
+    fn of(program: &Program, files: &BTreeMap<FileIdx, (&str, u64)>) -> Touched {
+        let of_program = || program.files.iter().filter_map(|idx| files.get(idx));
+        let folders: BTreeSet<&str> = of_program().map(|(folder, _)| *folder).collect();
+        let mut sizes: Vec<u64> = of_program().map(|(_, bytes)| *bytes).collect();
+        sizes.sort_unstable();
+        Touched { sizes, n_folders: folders.len() as u64 }
+    }
+}
+
 /// Makes the workload of a trace that has been read.
 pub(super) fn workload(trace: CallTrace) -> Result<Workload, String> {
     let span_ns = trace.processes.span_ns.map_or(1, |(first, last)| (last - first).max(1));
@@ -107,8 +134,13 @@ pub(super) fn workload(trace: CallTrace) -> Result<Workload, String> {
         .collect();
     let mut names = BTreeSet::new();
     let programs = together(programs).into_iter();
-    let components = programs.map(|it| component(it, &by_idx, span_ns, &mut names)).collect();
-    Ok(Workload { components, span_ns, n_calls, n_unclear, notes })
+    let components = programs.map(|it| {
+        let touched = Touched::of(&it, &by_idx);
+        component(it, touched, span_ns, &mut names)
+    });
+    let components = components.collect();
+    let labels = LABELS.map(str::to_owned).to_vec();
+    Ok(Workload { components, span_ns, n_calls, n_unclear, labels, notes })
 }
 
 /// Puts programs with few operations together; returns those with most first.
@@ -125,16 +157,13 @@ fn together(programs: Vec<Program>) -> Vec<Program> {
     large.into_iter().chain(small).collect()
 }
 
-fn component(
+/// Makes the component of a program, whose name none of `names` has.
+pub(super) fn component(
     mut program: Program,
-    files: &BTreeMap<FileIdx, (&str, u64)>,
+    Touched { mut sizes, n_folders }: Touched,
     span_ns: u64,
     names: &mut BTreeSet<String>,
 ) -> Component {
-    let of_program = || program.files.iter().filter_map(|idx| files.get(idx));
-    let mut sizes: Vec<u64> = of_program().map(|(_, bytes)| *bytes).collect();
-    sizes.sort_unstable();
-    let n_folders = of_program().map(|(folder, _)| *folder).collect::<BTreeSet<_>>().len() as u64;
     let instances = (program.lived_ns as f64 / span_ns as f64).round().max(1.0) as u32;
     let rate = program.n_ops() as f64 * 1e9 / span_ns as f64 / f64::from(instances);
     let mut notes = Vec::new();

@@ -6,12 +6,15 @@
 //! (`session.rs`). [`Workload`] is the sum: a component for each program, with its mix, its pace,
 //! its sizes and its files, which `text.rs` writes as `[unit]` of a plan.
 //!
+//! [`MountCounts`] make one of what an NFS client counts (`nfs.rs`).
+//!
 //! What a trace does not show is not made up: contents of files, pages of mappings that are touched
 //! and I/O that is handed over in bulk are in the notes.
 
 mod call;
 mod component;
 mod files;
+mod nfs;
 mod observe;
 mod processes;
 mod program;
@@ -21,6 +24,7 @@ mod text;
 use std::io::BufRead;
 
 pub use component::{Component, Workload};
+pub use nfs::MountCounts;
 
 pub(crate) use call::is_line;
 use call::{Halves, Unclear};
@@ -116,6 +120,11 @@ impl CallTrace {
             ));
         }
         Ok(())
+    }
+
+    /// Returns whether it has no call.
+    pub fn is_empty(&self) -> bool {
+        self.n_calls == 0
     }
 
     /// Returns what it came to.

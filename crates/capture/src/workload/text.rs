@@ -17,9 +17,7 @@ impl Workload {
         };
         let n_calls = plural(self.n_calls, "call");
         comment(&format!("Captured from {source}: {n_calls} in {span}."));
-        comment("Measured: operations, sizes of transfers and files, processes, rates.");
-        comment("Estimated: the pages of mappings that were touched, 128 KiB of each at most.");
-        comment("Assumed: contents of files, which calls do not show: random bytes.");
+        self.labels.iter().for_each(|label| comment(label));
         for note in &self.notes {
             comment(&format!("- {note}"));
         }
@@ -40,9 +38,12 @@ impl Component {
     fn write(&self, text: &mut String) {
         let Component { name, n_processes, instances, rate, n_ops, notes, .. } = self;
         let _ = writeln!(text, "\n[[unit.component]]");
-        let processes = format_count(*n_processes);
         let n_ops = plural(*n_ops, "operation");
-        let _ = writeln!(text, "# {n_ops}; processes in all of the trace: {processes}.");
+        let processes = match n_processes {
+            0 => "as many processes as calls were under way".to_owned(),
+            n => format!("processes in all of the trace: {}", format_count(*n)),
+        };
+        let _ = writeln!(text, "# {n_ops}; {processes}.");
         for note in notes {
             let _ = writeln!(text, "# - {note}");
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use capture::{CallTrace, Collector, Event, Format, NS_PER_S, Options, recognise};
+use capture::{CallTrace, Collector, Event, Format, MountCounts, NS_PER_S, Options, recognise};
 
 /// Returns the seeds of a fuzz target.
 fn seeds(target: &str) -> Vec<PathBuf> {
@@ -26,6 +26,7 @@ fn target(format: Format) -> &'static str {
         Format::AzureMonitor => "capture_azure",
         Format::CloudWatch => "capture_cloudwatch",
         Format::Strace => "capture_strace",
+        Format::Mountstats => "capture_mountstats",
     }
 }
 
@@ -38,6 +39,12 @@ fn every_seed_is_read_whole() {
             let name = path.display();
             let bytes = std::fs::read(&path).expect("it is a file");
             assert_eq!(recognise(&bytes), Ok(format), "{name}");
+            if format == Format::Mountstats {
+                let mut mounts = MountCounts::default();
+                mounts.read(&mut &bytes[..]).expect("counters");
+                assert_eq!(mounts.finish(&[]).expect("two looks").components.len(), 1, "{name}");
+                continue;
+            }
             if format == Format::Strace {
                 let mut trace = CallTrace::default();
                 trace.read("seed", &mut &bytes[..]).expect("a trace of calls");

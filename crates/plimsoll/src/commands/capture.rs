@@ -94,7 +94,7 @@ enum Product {
 const EXAMPLES: &str = "\
 Read: iostat (text, JSON), sadf -j, -d and -p, vmstat, PerfMon CSV, biosnoop,
 blkparse, I/O logs of fio, metrics of Azure Monitor and CloudWatch as JSON;
-for a workload, strace.
+for a workload, strace, and /proc/self/mountstats twice.
 Each figure says whether it was measured, estimated or assumed, and from what.
 The exit code is 3 if a part of the input could not be read, 130 after Ctrl-C.
 

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
-use ::capture::{CallTrace, Collector, Format, Options, ReadError, Watched, read, recognise};
+use ::capture::{
+    CallTrace, Collector, Format, MountCounts, Options, ReadError, Watched, read, recognise,
+};
 use runner::Control;
 
 use super::Args;
@@ -27,9 +29,14 @@ pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, F
 }
 
 /// Reads all files for a workload. Returns whether a signal ended it.
-pub(super) fn read_calls(args: &Args, trace: &mut CallTrace) -> Result<bool, Failure> {
+pub(super) fn read_calls(
+    args: &Args,
+    trace: &mut CallTrace,
+    mounts: &mut MountCounts,
+) -> Result<bool, Failure> {
     each(args, &mut |name, format, input| match format {
         Format::Strace => trace.read(name, input),
+        Format::Mountstats => mounts.read(input),
         Format::Iostat
         | Format::SysstatJson
         | Format::SadfTable
@@ -43,7 +50,7 @@ pub(super) fn read_calls(args: &Args, trace: &mut CallTrace) -> Result<bool, Fai
         | Format::CloudWatch => Err(ReadError::Whole {
             message: format!(
                 "it is of {format}, which shows a disk and no files: a workload comes from calls, \
-                 as `strace -f -ttt -y -o FILE PROGRAM` writes them"
+                 as `strace -f -ttt -y -o FILE PROGRAM` writes them, or from /proc/self/mountstats"
             ),
         }),
     })

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::capture::{CallTrace, Component, Scope, Workload};
+use ::capture::{CallTrace, Component, MountCounts, Scope, Workload};
 use serde_json::json;
 use units::{format_count, format_short};
 
@@ -19,11 +19,19 @@ const SHOWN_OPS: usize = 4;
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     refuse_options_of_needs(args)?;
     let mut output = open(args)?;
-    let mut trace = CallTrace::new(Scope { below: folders(args) });
-    let is_stopped = files::read_calls(args, &mut trace)?;
+    let below = folders(args);
+    let mut trace = CallTrace::new(Scope { below: below.clone() });
+    let mut mounts = MountCounts::default();
+    let is_stopped = files::read_calls(args, &mut trace, &mut mounts)?;
     let source = args.from.join(", ");
-    let workload =
-        trace.finish().map_err(|why| Failure::wrong_use(format!("`{source}`: {why}")))?;
+    let workload = match (mounts.is_empty(), trace.is_empty()) {
+        (true, _) => trace.finish(),
+        (false, true) => mounts.finish(&below),
+        (false, false) => Err("calls and counters of NFS are two workloads: capture one of them, \
+                               then the other"
+            .to_owned()),
+    };
+    let workload = workload.map_err(|why| Failure::wrong_use(format!("`{source}`: {why}")))?;
     let name = unit_name(args.output.as_deref().map_or("workload", stem));
     let plan = workload.to_toml(&name, &source);
     let text = if args.json { json_of(&workload) } else { plan.clone() };
@@ -125,12 +133,13 @@ fn share((op, part): &(dialects::native::MixOp, u64)) -> String {
 
 /// Prints it as JSON.
 fn json_of(workload: &Workload) -> String {
-    let Workload { components, span_ns, n_calls, n_unclear, notes } = workload;
+    let Workload { components, span_ns, n_calls, n_unclear, labels, notes } = workload;
     let value = json!({
         "schema": "plimsoll.workload/1",
         "span_ns": span_ns,
         "n_calls": n_calls,
         "n_unclear_lines": n_unclear,
+        "labels": labels,
         "notes": notes,
         "components": components.iter().map(component_json).collect::<Vec<_>>(),
     });
