@@ -115,6 +115,8 @@ pub struct Agent {
     program_version: String,
     incarnation: u64,
     state: State,
+    /// Number of the run that it has, or had last.
+    run_idx: u32,
     frames: FrameMaker,
     /// Frames that the controller does not have yet.
     spool: VecDeque<Frame>,
@@ -145,6 +147,7 @@ impl Agent {
             program_version,
             incarnation,
             state: State::Idle,
+            run_idx: 0,
             frames: FrameMaker::default(),
             spool: VecDeque::new(),
             refused: None,
@@ -248,12 +251,10 @@ impl Agent {
                 self.send(actions, From::Pong(pong));
             }
             To::Assignment(assignment) => {
-                if self.state == State::Idle {
-                    self.state = State::Running;
-                    if assignment.orphan_limit_ns > 0 {
-                        self.orphan_ns = assignment.orphan_limit_ns;
-                    }
-                    actions.push(Action::Run(Box::new(assignment)));
+                // What the run before has given is there: its controller asks for the next one.
+                let is_next = self.state == State::Delivering && assignment.run_idx > self.run_idx;
+                if self.state == State::Idle || is_next {
+                    self.begin(assignment, actions);
                 }
             }
             To::LayOut(lay_out) => {
@@ -300,6 +301,20 @@ impl Agent {
                 self.end(unwanted, actions);
             }
         }
+    }
+
+    /// Begins a run, with nothing of the one before.
+    fn begin(&mut self, assignment: Assignment, actions: &mut Vec<Action>) {
+        self.state = State::Running;
+        self.run_idx = assignment.run_idx;
+        if assignment.orphan_limit_ns > 0 {
+            self.orphan_ns = assignment.orphan_limit_ns;
+        }
+        self.frames = FrameMaker::default();
+        self.spool.clear();
+        (self.refused, self.order, self.progress_ns) = (None, None, None);
+        (self.ready_idx, self.ended_idx, self.orphan_since_ns) = (None, None, None);
+        actions.push(Action::Run(Box::new(assignment)));
     }
 
     /// Takes an order to start. One whose time has passed is for later: it begins nothing.

@@ -37,6 +37,9 @@ pub const RETURN_NS: u64 = 20_000_000_000;
 /// How long agents have for their last frames when the user wants the end at once.
 pub const NOW_NS: u64 = 1_000_000_000;
 
+/// The minor version of the protocol from which on an agent takes one run after another.
+const RUNS_MINOR: u32 = 4;
+
 /// What to do when an agent is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LossPolicy {
@@ -162,6 +165,10 @@ pub struct Controller {
     /// Since when only lost agents are left.
     only_lost_since_ns: Option<u64>,
     is_finished: bool,
+    /// Agents stay for another run when they have delivered this one.
+    keeps_agents: bool,
+    /// Least time from an order to start to the start.
+    lead_ns_min: u64,
 }
 
 impl Controller {
@@ -195,7 +202,35 @@ impl Controller {
             end: None,
             only_lost_since_ns: None,
             is_finished: false,
+            keeps_agents: false,
+            lead_ns_min: start::LEAD_NS_MIN,
         }
+    }
+
+    /// Lets agents stay for another run ([`Controller::next_run`]) when they have delivered this
+    /// one.
+    #[must_use]
+    pub fn keeping_agents(self) -> Self {
+        Controller { keeps_agents: true, ..self }
+    }
+
+    /// Begins another run, once this one has finished. Returns who has to be called again: those
+    /// that were lost, sent away, or are of a version that takes one run.
+    pub fn next_run(self, assignment: Assignment, now_ns: u64) -> (Self, Vec<usize>) {
+        let run_idx = self.assignment.run_idx + 1;
+        let assignment = Assignment { run_idx, ..assignment };
+        let Controller { version, policy, join_ns, next_ping_id, .. } = self;
+        let mut next = Controller::new(self.agents.len(), assignment, policy, now_ns, join_ns);
+        (next.version, next.next_ping_id) = (version, next_ping_id);
+        (next.keeps_agents, next.lead_ns_min) = (true, start::LEAD_AGAIN_NS_MIN);
+        let mut absent = Vec::new();
+        for (idx, before) in self.agents.into_iter().enumerate() {
+            match before.for_next_run(now_ns) {
+                Some(agent) => next.agents[idx] = agent,
+                None => absent.push(idx),
+            }
+        }
+        (next, absent)
     }
 
     /// Speaks another version: what a later program does with agents of today can be tried.
@@ -207,6 +242,9 @@ impl Controller {
     /// Takes an event that came at `now_ns`, and returns what follows, in order.
     pub fn take(&mut self, event: Event, now_ns: u64) -> Vec<Action> {
         let mut actions = Vec::new();
+        if let Event::Gone(idx, _) = event {
+            self.agents[idx].is_connected = false;
+        }
         if self.is_finished {
             return actions;
         }
@@ -217,10 +255,7 @@ impl Controller {
                 actions.push(Action::Tell(News::Sent(idx, done, total)));
             }
             Event::Message(idx, message) => self.message(idx, message, now_ns, &mut actions),
-            Event::Gone(idx, reason) => {
-                self.agents[idx].is_connected = false;
-                self.lose(idx, reason, now_ns, &mut actions);
-            }
+            Event::Gone(idx, reason) => self.lose(idx, reason, now_ns, &mut actions),
             Event::Stop => self.interrupt(now_ns, &mut actions),
             Event::Due => {}
         }
@@ -365,6 +400,7 @@ impl Controller {
     fn greet(&mut self, idx: usize, hello: &Hello, now_ns: u64, actions: &mut Vec<Action>) {
         let unfit = self.version.unfit(hello);
         let agent = &mut self.agents[idx];
+        agent.takes_runs = hello.protocol_minor >= RUNS_MINOR;
         let before = agent.incarnation.replace(hello.incarnation);
         let is_same = before == Some(hello.incarnation);
         match agent.state {
@@ -558,7 +594,9 @@ impl Controller {
             agent.begin(step_idx);
         }
         agent.state = State::Finished;
-        actions.push(Action::Send(idx, To::Bye(Bye::default())));
+        if !(self.keeps_agents && agent.takes_runs) {
+            actions.push(Action::Send(idx, To::Bye(Bye::default())));
+        }
     }
 
     /// Gives an agent up that is not heard of.
@@ -685,7 +723,9 @@ impl Controller {
         let id = self.next_ping_id;
         self.next_ping_id += 1;
         for (idx, agent) in self.agents.iter_mut().enumerate() {
-            if agent.state.is_live() || agent.state == State::Lost {
+            // One that stays is to hear that its controller lives.
+            let stays = self.keeps_agents && agent.state == State::Finished;
+            if agent.state.is_live() || stays || agent.state == State::Lost {
                 agent.asked.retain(|(_, asked_ns)| now_ns.saturating_sub(*asked_ns) < DEAD_NS);
                 agent.asked.push((id, now_ns));
                 actions.push(Action::Send(idx, To::Ping(Ping { id })));

@@ -12,6 +12,7 @@ use crate::hosts::Host;
 use crate::launch::client::{ClientEvent, Clients};
 use crate::launch::dial_in::{DialIn, Gathered};
 use crate::launch::ssh::Ssh;
+use crate::monotonic_ns;
 use crate::net::controller::{NetEvent, ToOne};
 use crate::net::door::Incoming;
 use crate::wire::ToAgent;
@@ -20,6 +21,10 @@ use crate::wire::to_agent::Kind as To;
 
 /// Events of clients that wait.
 const EVENTS: usize = 1024;
+
+/// How long what has come between two runs is read: long enough for all that waits, since what
+/// carries it works in this time only.
+const ARRIVE_NS: u64 = 5_000_000;
 
 /// All agents of a run.
 pub(crate) struct Crew<'a> {
@@ -35,30 +40,64 @@ pub(crate) struct Crew<'a> {
     /// What comes of the clients that carry connections.
     launches: Receiver<ClientEvent>,
     clients: Clients,
+    /// What calls hosts, where they are called.
+    caller: Option<Caller<'a>>,
     /// What sends those away who are too many.
     door: Option<&'a DialIn>,
+}
+
+/// What calls hosts.
+struct Caller<'a> {
+    ssh: &'a Ssh,
+    hosts: &'a [Host],
+    /// Calls so far: each makes a connection of its own.
+    n_calls: usize,
+    connections: Sender<Incoming>,
+    launched: Sender<ClientEvent>,
 }
 
 impl<'a> Crew<'a> {
     /// Calls all hosts at once.
     pub(crate) fn call(
-        ssh: &Ssh,
-        hosts: &[Host],
-        connections: &Sender<Incoming>,
+        ssh: &'a Ssh,
+        hosts: &'a [Host],
+        connections: Sender<Incoming>,
         events: Receiver<NetEvent>,
     ) -> Self {
         let (launched, launches) = channel(EVENTS);
-        let clients = Clients::call(ssh, hosts, connections, &launched);
-        Crew {
+        let mut crew = Crew {
             names: hosts.iter().map(ToString::to_string).collect(),
-            seats: (0..hosts.len()).map(|idx| (idx, idx)).collect(),
+            seats: BTreeMap::new(),
             senders: BTreeMap::new(),
             events,
             early: VecDeque::new(),
             launches,
-            clients,
+            clients: Clients::default(),
+            caller: Some(Caller { ssh, hosts, n_calls: 0, connections, launched }),
             door: None,
+        };
+        for idx in 0..hosts.len() {
+            crew.call_again(idx);
         }
+        crew
+    }
+
+    /// Calls a host anew: what its connection before brings is of no one any more. Returns false
+    /// where agents come by themselves.
+    pub(crate) fn call_again(&mut self, idx: usize) -> bool {
+        let Some(caller) = &mut self.caller else { return false };
+        let before = self.seats.iter().find(|(_, of)| **of == idx).map(|(at, _)| *at);
+        if let Some(at) = before {
+            self.seats.remove(&at);
+            self.clients.end(at);
+        }
+        self.senders.remove(&idx);
+        let at = caller.n_calls;
+        caller.n_calls += 1;
+        self.seats.insert(at, idx);
+        let called = (caller.ssh, &caller.hosts[idx]);
+        self.clients.call(at, called, &caller.connections, &caller.launched);
+        true
     }
 
     /// Takes those who came by themselves, and leaves the places of the others empty.
@@ -88,6 +127,7 @@ impl<'a> Crew<'a> {
             // None is called: the channel has no other end.
             launches: channel(1).1,
             clients: Clients::default(),
+            caller: None,
             door: Some(door),
         }
     }
@@ -112,13 +152,33 @@ impl<'a> Crew<'a> {
                         return Some(event);
                     }
                 }
-                Some(event) = self.launches.recv() => return Some(match event {
-                    ClientEvent::Sent(idx, done, total) => Event::Sent(idx, done, total),
-                    ClientEvent::Gone(idx, reason) => Event::Gone(idx, reason),
-                }),
+                Some(event) = self.launches.recv() => {
+                    if let Some(event) = self.client_event(event) {
+                        return Some(event);
+                    }
+                }
                 () = &mut over => return None,
             }
         }
+    }
+
+    /// Returns what has come already.
+    pub(crate) async fn arrived(&mut self) -> Vec<Event> {
+        let until_ns = monotonic_ns() + ARRIVE_NS;
+        let mut arrived = Vec::new();
+        let left = || Duration::from_nanos(until_ns.saturating_sub(monotonic_ns()));
+        while let Some(event) = self.next(left()).await {
+            arrived.push(event);
+        }
+        arrived
+    }
+
+    /// Returns what an event of a client means to the controller, if it is of a host's last call.
+    fn client_event(&self, event: ClientEvent) -> Option<Event> {
+        Some(match event {
+            ClientEvent::Sent(at, done, total) => Event::Sent(*self.seats.get(&at)?, done, total),
+            ClientEvent::Gone(at, reason) => Event::Gone(*self.seats.get(&at)?, reason),
+        })
     }
 
     /// Returns what an event means to the controller, if anything.
@@ -137,7 +197,7 @@ impl<'a> Crew<'a> {
                 let idx = *self.seats.get(&at)?;
                 self.senders.remove(&idx);
                 // The client says why, in its own words.
-                Some(Event::Gone(idx, self.clients.close(idx, reason)?))
+                Some(Event::Gone(idx, self.clients.close(at, reason)?))
             }
         }
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use record::{Interval, Record};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::JoinHandle;
 use units::system_text;
 
 use crate::controller::{Action, Controller, Event, LossPolicy, News};
@@ -18,7 +20,8 @@ use crate::monotonic_ns;
 use crate::net::controller::{NetEvent, serve};
 use crate::net::door::Incoming;
 use crate::stops::Stops;
-use crate::wire::Assignment;
+use crate::wire::to_agent::Kind as To;
+use crate::wire::{Assignment, Bye};
 
 pub use crate::live::ReportCause;
 
@@ -95,15 +98,6 @@ const FILES_BESIDE: u64 = 100;
 pub(crate) const EVENTS: usize = 1024;
 
 impl Fleet {
-    /// Returns the names of the hosts, as far as they are known before the run: agents that dial in
-    /// have theirs when they come.
-    pub fn names(&self) -> Vec<String> {
-        match &self.launcher {
-            Launcher::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
-            Launcher::DialIn(_) => Vec::new(),
-        }
-    }
-
     /// Runs it until its end, or until `stops` asks for that: once with what is measured, twice
     /// with what is here.
     ///
@@ -114,35 +108,91 @@ impl Fleet {
         stops: &Stops,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Record, FleetError> {
-        match &self.launcher {
+        let mut once = Series::new(&self.launcher, self.policy)?;
+        once.is_one = true;
+        once.run(&self.assignment, stops, on_event)
+    }
+}
+
+/// Runs one after another by the same agents, which stay connected between them. Who is lost in a
+/// run is called again for the next one.
+#[derive(Debug)]
+pub struct Series<'a> {
+    launcher: &'a Launcher,
+    policy: LossPolicy,
+    /// There is one run: agents leave as they end.
+    is_one: bool,
+    /// There was a run.
+    has_begun: bool,
+    /// Taken where it ends.
+    runtime: Option<Runtime>,
+    crewed: Option<Crewed<'a>>,
+}
+
+/// The agents of a series, once they were called.
+struct Crewed<'a> {
+    crew: Crew<'a>,
+    /// Of the last run.
+    controller: Controller,
+    serving: JoinHandle<Result<(), tonic::transport::Error>>,
+}
+
+impl std::fmt::Debug for Crewed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.crew.names)
+    }
+}
+
+impl<'a> Series<'a> {
+    /// Begins a series: hosts are called for its first run.
+    ///
+    /// # Errors
+    /// Where this host cannot call so many.
+    pub fn new(launcher: &'a Launcher, policy: LossPolicy) -> Result<Self, FleetError> {
+        match launcher {
             Launcher::Ssh(_, hosts) => allow_open_files(hosts.len())?,
             // Who finds no room at the door comes again.
             Launcher::DialIn(door) => drop(allow_open_files(door.n_agents)),
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(FleetError::Wait)?;
-        let outcome = runtime.block_on(self.drive(stops, on_event));
-        runtime.shutdown_background();
+        let runtime = Some(runtime.map_err(FleetError::Wait)?);
+        Ok(Series { launcher, policy, is_one: false, has_begun: false, runtime, crewed: None })
+    }
+
+    /// Runs this until its end, or until `stops` asks for that, as [`Fleet::run`]. Where a run does
+    /// not begin, or is to end at once, all agents leave: the next run calls their hosts anew.
+    ///
+    /// # Errors
+    /// Where no host ran anything.
+    pub fn run(
+        &mut self,
+        assignment: &Assignment,
+        stops: &Stops,
+        on_event: &mut dyn FnMut(FleetEvent<'_>),
+    ) -> Result<Record, FleetError> {
+        let Some(runtime) = self.runtime.take() else { return Err(FleetError::Stopped) };
+        let outcome = runtime.block_on(self.drive(assignment, stops, on_event));
+        self.runtime = Some(runtime);
         outcome
     }
 
     async fn drive(
-        &self,
+        &mut self,
+        assignment: &Assignment,
         stops: &Stops,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Record, FleetError> {
-        let (net, events) = channel(EVENTS);
-        let (connections, incoming) = channel(EVENTS);
-        let serving = tokio::spawn(serve(incoming, net));
-        let mut crew = self.crew(connections, events, stops, on_event).await?;
-        let mut live = Live::new(crew.names.clone());
-        let mut controller = Controller::new(
-            crew.names.len(),
-            self.assignment.clone(),
-            self.policy,
-            monotonic_ns(),
-            JOIN_NS,
-        );
+        let mut crewed = match self.crewed.take() {
+            Some(before) => before.next_run(assignment).await?,
+            None if self.has_begun && matches!(self.launcher, Launcher::DialIn(_)) => {
+                // They have left, and nothing starts them again.
+                return Err(FleetError::Stopped);
+            }
+            None => self.called(assignment, stops, on_event).await?,
+        };
+        self.has_begun = true;
+        let mut live = Live::new(crewed.crew.names.clone());
+        let Crewed { crew, controller, .. } = &mut crewed;
         let mut n_stopped = 0;
         'run: loop {
             let wait_ns = controller.due_ns().saturating_sub(monotonic_ns());
@@ -156,33 +206,56 @@ impl Fleet {
             for action in controller.take(event, monotonic_ns()) {
                 match action {
                     Action::Send(idx, kind) => crew.send(idx, kind),
-                    Action::Tell(news) => tell(&mut live, &news, &controller, on_event),
+                    Action::Tell(news) => tell(&mut live, &news, controller, on_event),
                     Action::Finish => break 'run,
                 }
             }
         }
-        crew.leave(&serving, if n_stopped > 1 { LEAVE_NOW } else { LEAVE }).await;
-        if !live.refused.is_empty() {
-            // What the others did until they were stopped is no run.
-            return Err(FleetError::Refused(live.refused));
+        let is_refused = !live.refused.is_empty();
+        let record = live::record(&live.names, controller, monotonic_ns());
+        let is_interrupted = controller.is_interrupted();
+        if self.is_one || n_stopped > 1 || is_refused || record.is_none() {
+            crewed.leave(if n_stopped > 1 { LEAVE_NOW } else { LEAVE }).await;
+        } else {
+            self.crewed = Some(crewed);
         }
-        match live::record(&live.names, &controller, monotonic_ns()) {
+        match record {
+            // What the others did until they were stopped is no run.
+            _ if is_refused => Err(FleetError::Refused(live.refused)),
             Some(record) => Ok(record),
-            None if controller.is_interrupted() => Err(FleetError::Stopped),
+            None if is_interrupted => Err(FleetError::Stopped),
             None => Err(FleetError::Refused(live.lost)),
         }
     }
 
-    /// Brings the agents of the run together.
+    /// Brings the agents of the first run together.
+    async fn called(
+        &self,
+        assignment: &Assignment,
+        stops: &Stops,
+        on_event: &mut dyn FnMut(FleetEvent<'_>),
+    ) -> Result<Crewed<'a>, FleetError> {
+        let (net, events) = channel(EVENTS);
+        let (connections, incoming) = channel(EVENTS);
+        let serving = tokio::spawn(serve(incoming, net));
+        let crew = self.crew(connections, events, stops, on_event).await?;
+        let n_agents = crew.names.len();
+        let assignment = assignment.clone();
+        let controller =
+            Controller::new(n_agents, assignment, self.policy, monotonic_ns(), JOIN_NS);
+        let controller = if self.is_one { controller } else { controller.keeping_agents() };
+        Ok(Crewed { crew, controller, serving })
+    }
+
     async fn crew(
         &self,
         connections: Sender<Incoming>,
         mut events: Receiver<NetEvent>,
         stops: &Stops,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
-    ) -> Result<Crew<'_>, FleetError> {
-        let door = match &self.launcher {
-            Launcher::Ssh(ssh, hosts) => return Ok(Crew::call(ssh, hosts, &connections, events)),
+    ) -> Result<Crew<'a>, FleetError> {
+        let door = match self.launcher {
+            Launcher::Ssh(ssh, hosts) => return Ok(Crew::call(ssh, hosts, connections, events)),
             Launcher::DialIn(door) => door,
         };
         let n_agents_min = match self.policy {
@@ -200,6 +273,46 @@ impl Fleet {
             }
             Err(NoCrew::Stopped) => Err(FleetError::Stopped),
         }
+    }
+}
+
+impl Drop for Series<'_> {
+    /// Lets the agents leave.
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.take() else { return };
+        if let Some(crewed) = self.crewed.take() {
+            runtime.block_on(crewed.leave(LEAVE));
+        }
+        runtime.shutdown_background();
+    }
+}
+
+impl Crewed<'_> {
+    /// Begins the next run, and calls those again who do not go into it from the one before.
+    async fn next_run(self, assignment: &Assignment) -> Result<Self, FleetError> {
+        let Crewed { mut crew, mut controller, serving } = self;
+        // Who has left since is to be called, too. The run has ended: nothing is to be done.
+        for event in crew.arrived().await {
+            controller.take(event, monotonic_ns());
+        }
+        let (controller, absent) = controller.next_run(assignment.clone(), monotonic_ns());
+        let lacking: Vec<usize> = absent.into_iter().filter(|idx| !crew.call_again(*idx)).collect();
+        if lacking.is_empty() {
+            return Ok(Crewed { crew, controller, serving });
+        }
+        let reason = "it is lost, and what has started it does not start it again";
+        let refused = lacking.iter().map(|idx| (crew.names[*idx].clone(), vec![reason.to_owned()]));
+        let refused = refused.collect();
+        Crewed { crew, controller, serving }.leave(LEAVE).await;
+        Err(FleetError::Refused(refused))
+    }
+
+    /// Sends all home that are here, and waits until they have left.
+    async fn leave(self, limit: Duration) {
+        for idx in 0..self.crew.names.len() {
+            self.crew.send(idx, To::Bye(Bye::default()));
+        }
+        self.crew.leave(&self.serving, limit).await;
     }
 }
 

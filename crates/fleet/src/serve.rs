@@ -15,6 +15,8 @@ use crate::wire::{Assignment, FromAgent, Inspect};
 /// What runs an agent's part of a load. Calls come from one thread, and return at once but for
 /// [`Runs::run`] and [`Runs::inspect`], which have threads of their own.
 pub trait Runs: Send + Sync + 'static {
+    /// A run begins: what is said from now on is for it, and no more for the one before.
+    fn begin(&self);
     /// Runs what it says, and tells what happens: in the end [`Event::Ended`] or
     /// [`Event::Refused`].
     fn run(&self, assignment: &Assignment, tell: &dyn Fn(Event));
@@ -78,6 +80,7 @@ pub async fn serve_session(
                 }
                 Action::Run(assignment) => {
                     let runs = Arc::clone(&runs);
+                    runs.begin();
                     begin("run", &teller, move |tell| runs.run(&assignment, tell));
                 }
                 Action::Inspect(request) => {

@@ -134,6 +134,9 @@ pub struct Assignment {
     /// Intervals say what each job did by part and kind of operation, and what the processors did.
     #[prost(bool, tag = "12")]
     pub is_detailed: bool,
+    /// Number of the run, from 0: an agent that has delivered one takes the next.
+    #[prost(uint32, tag = "13")]
+    pub run_idx: u32,
 }
 /// The files of the next step may be laid out. One host hears it before the others, which find there
 /// what they share with it.

@@ -11,11 +11,12 @@ use fleet::hosts;
 use fleet::inspect::{Checkup, HostFacts, inspect};
 use fleet::launch::Launcher;
 use fleet::launch::ssh::{Program, Ssh};
-use fleet::run::{Fleet, FleetError, FleetEvent};
+use fleet::run::{Fleet, FleetError, FleetEvent, Series};
 use fleet::serve::{Runs, serve};
 use fleet::stops::Stops;
 use fleet::wire::{Assignment, Inspect};
 use record::{JobRecord, Outcome, Record};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::AsyncWriteExt as _;
 
 /// What stands in ssh's place, without its first line. `mute` has a program that does not come up,
@@ -47,11 +48,14 @@ impl OneStep {
 }
 
 impl Runs for OneStep {
+    fn begin(&self) {}
+
     fn run(&self, _: &Assignment, tell: &dyn Fn(Event)) {
         tell(Event::Ready(0));
         let start_ns = self.started.lock().expect("one run").recv().expect("a start or an end");
         let mut job = JobRecord::default();
         let mut record = Record { plimsoll_version: "0".to_owned(), ..Record::default() };
+        record.host.name = std::process::id().to_string();
         if let Some(start_ns) = start_ns {
             let wait_ns = start_ns.saturating_sub(fleet::monotonic_ns());
             std::thread::sleep(Duration::from_nanos(wait_ns));
@@ -142,6 +146,36 @@ fn agents_come_run_and_leave() {
     assert_eq!(starts, [(0, 2)]);
     assert_eq!(record.outcome, Outcome::Complete);
     assert_eq!(record.jobs.iter().map(JobRecord::n_ios).sum::<u64>(), 200);
+}
+
+/// The processes of a record's hosts.
+fn processes(record: &Record) -> Vec<String> {
+    record.hosts.iter().map(|host| host.record.host.name.clone()).collect()
+}
+
+#[test]
+fn agents_stay_for_one_run_after_another_and_who_is_lost_is_called_again() {
+    let launcher = Launcher::Ssh(ssh(&shell()), hosts::parse("a,b").expect("a list"));
+    let mut series = Series::new(&launcher, LossPolicy::Abort).expect("a series");
+    let mut run = || {
+        let record = series.run(&Assignment::default(), &Stops::new(), &mut |_| {});
+        record.expect("a record")
+    };
+    let (first, second) = (run(), run());
+    for record in [&first, &second] {
+        assert_eq!(record.outcome, Outcome::Complete);
+        let n_ios = record.jobs.iter().map(JobRecord::n_ios).sum::<u64>();
+        assert_eq!(n_ios, 200, "of this run alone");
+    }
+    assert_eq!(processes(&first), processes(&second), "the same agents");
+    let b = processes(&second)[1].parse().expect("a number");
+    kill_process(Pid::from_raw(b).expect("not 0"), Signal::KILL).expect("it is ours");
+    // Where its end is heard only in the next run, that one lacks it.
+    let third = Some(run()).filter(|it| it.outcome == Outcome::Complete).unwrap_or_else(run);
+    assert_eq!(third.outcome, Outcome::Complete);
+    assert_eq!(third.jobs.iter().map(JobRecord::n_ios).sum::<u64>(), 200);
+    assert_eq!(processes(&third)[0], processes(&first)[0], "the other one has stayed");
+    assert_ne!(processes(&third)[1], processes(&first)[1], "it was called again");
 }
 
 #[test]

@@ -127,6 +127,8 @@ struct World {
     n_layouts: BTreeMap<u32, u32>,
     laid_out: BTreeSet<u32>,
     is_finished: bool,
+    /// Runs of the series, that which goes on among them.
+    n_runs: u32,
     rng: Rng,
     /// Order of a connection: nothing overtakes.
     last_ns: BTreeMap<(usize, bool), u64>,
@@ -143,6 +145,14 @@ impl Host {
         let since = i128::from(at_ns) - i128::from(self.offset_ns) - i128::from(START_NS);
         let passed = since * 1_000_000 / i128::from(1_000_000 + self.drift_ppm);
         (i128::from(START_NS) + passed).max(0) as u64
+    }
+
+    /// Begins a run, with nothing of the one before.
+    fn begin(&mut self) {
+        (self.has_run, self.has_ended) = (true, false);
+        (self.record, self.truth) = (Record::default(), Vec::new());
+        (self.turn, self.awaits_turn) = (None, None);
+        self.begins_ns.clear();
     }
 
     fn new_agent(&self, idx: usize, incarnation: u64, now_ns: u64) -> Agent {
@@ -197,7 +207,7 @@ impl World {
             match action {
                 agent::Action::Send(kind) => self.agent_sends(idx, kind),
                 agent::Action::Run(_) => {
-                    self.hosts[idx].has_run = true;
+                    self.hosts[idx].begin();
                     let preparing_ns = self.rng.below(3 * S);
                     self.push(self.now_ns + preparing_ns, Due::Run(idx, 0, RunStep::Prepared));
                 }
@@ -272,7 +282,7 @@ impl World {
                 self.agent_does(idx, agent::Event::Ready(step_idx));
             }
             // It was given another start since.
-            RunStep::Second(step_idx, _) if host.begins_ns[&step_idx] != began_ns => {}
+            RunStep::Second(step_idx, _) if host.begins_ns.get(&step_idx) != Some(&began_ns) => {}
             RunStep::Second(step_idx, second) => self.run_second(idx, began_ns, step_idx, second),
         }
     }
@@ -390,6 +400,49 @@ impl World {
         self.push(self.now_ns + away_ns, Due::Connect(idx));
     }
 
+    /// Begins the next run of a series. Files that were laid out are there.
+    fn next_run(&mut self) {
+        let of_none = Controller::new(1, Assignment::default(), LossPolicy::Abort, 0, 0);
+        let controller = std::mem::replace(&mut self.controller, of_none);
+        let assignment = Assignment { awaits_turn: self.has_turns, ..Assignment::default() };
+        let (controller, absent) = controller.next_run(assignment, self.now_ns);
+        self.controller = controller;
+        self.is_finished = false;
+        self.n_runs += 1;
+        self.begun.clear();
+        self.n_layouts.clear();
+        for idx in absent {
+            self.call_again(idx);
+        }
+    }
+
+    /// Has another agent of a host call; of the one before nothing comes any more.
+    fn call_again(&mut self, idx: usize) {
+        self.queue.retain(|_, due| match due {
+            Due::ToController(of, _)
+            | Due::ToAgent(of, _)
+            | Due::Run(of, ..)
+            | Due::Connect(of)
+            | Due::Disconnect(of) => *of != idx,
+            Due::Kill(_)
+            | Due::Restart(_)
+            | Due::Freeze(..)
+            | Due::Cut(..)
+            | Due::Pause(_)
+            | Due::CtrlC
+            | Due::Look => true,
+        });
+        let incarnation = self.rng.next();
+        let agent = self.hosts[idx].new_agent(idx, incarnation, self.now_ns);
+        let host = &mut self.hosts[idx];
+        host.agent = agent;
+        (host.is_alive, host.is_connected) = (true, false);
+        // What kept the one before is its own.
+        (host.frozen_until_ns, host.hangs) = (0, false);
+        let at_ns = self.now_ns + self.rng.below(2 * S);
+        self.push(at_ns, Due::Connect(idx));
+    }
+
     fn interrupt(&mut self) {
         self.n_interrupts += 1;
         self.controller_does(controller::Event::Stop);
@@ -447,7 +500,7 @@ fn host(idx: usize, (n_steps, seconds): (u32, u32), rng: &mut Rng) -> Host {
     }
 }
 
-fn world(seed: u64) -> (World, Harm) {
+fn world(seed: u64, n_runs: u32) -> (World, Harm) {
     let mut rng = Rng(seed);
     let n_hosts = 1 + rng.below(6) as usize;
     let plan = (1 + rng.below(4) as u32, 1 + rng.below(8) as u32);
@@ -465,7 +518,7 @@ fn world(seed: u64) -> (World, Harm) {
         queue: BTreeMap::new(),
         n_queued: 0,
         hosts,
-        controller,
+        controller: if n_runs > 1 { controller.keeping_agents() } else { controller },
         paused_until_ns: 0,
         n_interrupts: 0,
         ends_until_ns: None,
@@ -474,11 +527,12 @@ fn world(seed: u64) -> (World, Harm) {
         n_layouts: BTreeMap::new(),
         laid_out: BTreeSet::new(),
         is_finished: false,
+        n_runs: 1,
         rng,
         last_ns: BTreeMap::new(),
     };
     let mut harm = Harm::default();
-    let within_ns = 6 * S + u64::from(plan.0 * (plan.1 + 4)) * S;
+    let within_ns = (6 * S + u64::from(plan.0 * (plan.1 + 4)) * S) * u64::from(n_runs);
     for idx in 0..n_hosts {
         let late_ns = if world.rng.is_one_in(40) { 2 * JOIN_NS } else { 2 * S };
         let at_ns = START_NS + world.rng.below(late_ns);
@@ -524,8 +578,18 @@ fn harm_host(world: &mut World, idx: usize, within_ns: u64) -> bool {
     true
 }
 
-fn check(seed: u64) {
-    let (mut world, harm) = world(seed);
+/// Checks a series of so many runs. It ends with one that was interrupted or refused.
+fn check(seed: u64, n_runs: u32) {
+    let (mut world, harm) = world(seed, n_runs);
+    check_run(seed, &mut world, &harm);
+    while world.n_runs < n_runs && world.n_interrupts == 0 && world.has_run() {
+        world.next_run();
+        check_run(seed, &mut world, &harm);
+    }
+    check_orphans(seed, world);
+}
+
+fn check_run(seed: u64, world: &mut World, harm: &Harm) {
     while !world.is_finished {
         assert!(world.now_ns < START_NS + 3600 * S, "seed {seed}: no end after an hour: {world:?}");
         assert!(world.step(), "seed {seed}: nothing more happens");
@@ -570,10 +634,9 @@ fn check(seed: u64) {
     }
     check_sums(seed, shares, total);
     if !has_harm && !harm.is_paused && world.n_interrupts == 0 {
-        check_starts(seed, &world);
-        check_layouts(seed, &world);
+        check_starts(seed, world);
+        check_layouts(seed, world);
     }
-    check_orphans(seed, world);
 }
 
 fn check_sums(seed: u64, shares: Vec<HostShareRecord>, total: u64) {
@@ -601,9 +664,10 @@ fn check_starts(seed: u64, world: &World) {
     }
 }
 
-/// The files of each step were laid out once.
+/// The files of each step were laid out once, in the first run.
 fn check_layouts(seed: u64, world: &World) {
-    let n_steps = if world.has_turns { world.hosts[0].n_steps } else { 0 };
+    let lays_out = world.has_turns && world.n_runs == 1;
+    let n_steps = if lays_out { world.hosts[0].n_steps } else { 0 };
     let once: BTreeMap<u32, u32> = (0..n_steps).map(|step_idx| (step_idx, 1)).collect();
     assert_eq!(world.n_layouts, once, "seed {seed}: layouts by step");
 }
@@ -640,7 +704,11 @@ fn every_run_ends_in_a_true_record() {
         Err(_) => (1, N_SEEDS),
     };
     for seed in first..first + n_seeds {
-        check(seed);
+        check(seed, 1);
+    }
+    // Runs one after another by the same agents.
+    for seed in first..first + n_seeds / 2 {
+        check(seed, 2 + (seed % 3) as u32);
     }
 }
 
@@ -673,6 +741,7 @@ fn of_assignment(
         n_layouts: BTreeMap::new(),
         laid_out: BTreeSet::new(),
         is_finished: false,
+        n_runs: 1,
         rng,
         last_ns: BTreeMap::new(),
     };
@@ -689,6 +758,12 @@ impl World {
     fn run_to_end(&mut self) {
         self.run_until(3600 * S);
         assert!(self.is_finished, "no end after an hour");
+    }
+
+    /// Returns whether all hosts that are not lost took part in the run.
+    fn has_run(&self) -> bool {
+        let outcomes = self.controller.outcomes(self.now_ns);
+        !outcomes.iter().any(|it| it.is_refused) && outcomes.iter().any(|it| it.has_frames)
     }
 
     /// Returns who is lost, and why.
@@ -869,4 +944,36 @@ fn another_host_goes_on_where_the_one_that_lays_out_is_lost() {
     assert_eq!(world.lost(), [Some("gone".to_owned()), None, None]);
     assert_eq!(world.begun, [0, 1]);
     assert_eq!(world.n_layouts, BTreeMap::from([(0, 2), (1, 1)]), "by the second one, too");
+}
+
+#[test]
+fn agents_stay_for_the_next_run_and_who_was_lost_is_called_again() {
+    let mut world = quiet(3, (1, 4), LossPolicy::Abort);
+    world.controller =
+        Controller::new(3, Assignment::default(), LossPolicy::Abort, START_NS, JOIN_NS)
+            .keeping_agents();
+    for idx in 0..3 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, None, None]);
+    let ended_ns = world.now_ns;
+    world.next_run();
+    world.run_to_end();
+    // Four seconds of load, up to three to prepare; no greeting and no long lead before the start.
+    assert!(world.now_ns - ended_ns < 9 * S, "{} ns", world.now_ns - ended_ns);
+    world.next_run();
+    while world.begun.is_empty() {
+        assert!(world.step());
+    }
+    world.push(world.now_ns + S, Due::Freeze(1, 60 * S));
+    world.run_to_end();
+    let reason = format!("nothing came from it for {} s", DEAD_NS / S);
+    assert_eq!(world.lost(), [None, Some(reason), None]);
+    world.next_run();
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, None, None]);
+    let outcomes = world.controller.outcomes(world.now_ns);
+    let seconds: Vec<usize> = outcomes.iter().map(|it| it.record.intervals.len()).collect();
+    assert_eq!(seconds, [4, 4, 4], "nothing of the runs before is among it");
 }

@@ -59,6 +59,8 @@ pub(super) struct Agent {
     pub(super) join_until_ns: u64,
     /// What it drew when it started.
     pub(super) incarnation: Option<u64>,
+    /// It takes another run when it has delivered one.
+    pub(super) takes_runs: bool,
     /// When something last came from it.
     pub(super) heard_ns: u64,
     pub(super) is_suspect: bool,
@@ -101,6 +103,7 @@ impl Agent {
             state: State::Awaited,
             join_until_ns,
             incarnation: None,
+            takes_runs: false,
             heard_ns: now_ns,
             is_suspect: false,
             is_connected: false,
@@ -117,6 +120,24 @@ impl Agent {
             begins_ns: None,
             starts: Vec::new(),
         }
+    }
+
+    /// Returns it as it goes into the next run of a series; `None` where it has to be called again.
+    pub(super) fn for_next_run(self, now_ns: u64) -> Option<Self> {
+        let Agent { incarnation, clock, n_exchanges, .. } = self;
+        let stays = self.state == State::Finished
+            && self.lost.is_none()
+            && self.is_connected
+            && self.takes_runs;
+        stays.then(|| Agent {
+            state: State::Joined,
+            incarnation,
+            takes_runs: true,
+            is_connected: true,
+            clock,
+            n_exchanges,
+            ..Agent::new(now_ns, now_ns)
+        })
     }
 
     /// Adds an exchange of the time. Returns false where its times cannot be.

@@ -9,7 +9,11 @@ use crate::wire::Arm;
 use crate::wire::to_agent::Kind as To;
 
 /// Least time from the order to start to the start: the order must be there, and answered.
-const LEAD_NS_MIN: u64 = 2_000_000_000;
+pub(super) const LEAD_NS_MIN: u64 = 2_000_000_000;
+
+/// The same in further runs of a series, whose hosts are known to answer: an eighth. It doubles
+/// with each order that a host leaves without an answer.
+pub(super) const LEAD_AGAIN_NS_MIN: u64 = LEAD_NS_MIN / 8;
 
 /// The same in round trips, of the longest of late.
 const LEAD_ROUND_TRIPS: u64 = 10;
@@ -67,10 +71,12 @@ impl Controller {
 
     /// Gives all that wait for a step the same start.
     fn order(&mut self, step_idx: u32, now_ns: u64, actions: &mut Vec<Action>) {
-        let live = self.agents.iter().filter(|agent| agent.state.is_live());
-        let round_trip_ns = live.map(|agent| agent.clock.round_trip_ns_recent()).max();
+        let live = || self.agents.iter().filter(|agent| agent.state.is_live());
+        let round_trip_ns = live().map(|agent| agent.clock.round_trip_ns_recent()).max();
         let lead_ns = round_trip_ns.unwrap_or(0).saturating_mul(LEAD_ROUND_TRIPS);
-        let lead_ns = lead_ns.clamp(LEAD_NS_MIN, LEAD_NS_MAX);
+        let n_unanswered = live().map(|agent| agent.n_unanswered).max().unwrap_or(0);
+        let doubled_ns = self.lead_ns_min.saturating_mul(1 << n_unanswered.min(3));
+        let lead_ns = lead_ns.clamp(doubled_ns.min(LEAD_NS_MIN), LEAD_NS_MAX);
         let start_ns = now_ns.saturating_add(lead_ns);
         let confirm_until_ns = start_ns - lead_ns / CONFIRM_SHARE;
         self.start = Some(Start { step_idx, confirm_until_ns });

@@ -52,8 +52,7 @@ async fn drive(
     let (net, events) = channel(EVENTS);
     let (connections, incoming) = channel(EVENTS);
     let serving = tokio::spawn(serve(incoming, net));
-    let mut crew = Crew::call(&checkup.ssh, &checkup.hosts, &connections, events);
-    drop(connections);
+    let mut crew = Crew::call(&checkup.ssh, &checkup.hosts, connections, events);
     let n_hosts = checkup.hosts.len();
     let request = checkup.request.clone();
     let mut inspection = Inspection::new(n_hosts, request, monotonic_ns(), JOIN_NS);

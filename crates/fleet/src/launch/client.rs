@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::ssh::{Client, Launched, Ssh};
 use crate::hosts::Host;
@@ -16,7 +16,7 @@ use crate::net::door::Incoming;
 /// How long a client may take for its last words once a session has ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// What comes of the clients.
+/// What comes of the clients, each by the position of its connection.
 #[derive(Debug)]
 pub enum ClientEvent {
     /// So much of the program was sent to a host: bytes, and in all.
@@ -26,53 +26,62 @@ pub enum ClientEvent {
     Gone(usize, String),
 }
 
-/// The clients of a run, by the position of their hosts; none where agents come by themselves.
+/// The clients of a run, by the positions of their connections; none where agents come by
+/// themselves.
 #[derive(Debug, Default)]
 pub struct Clients {
     /// Where each hears why its session has ended.
     closing: BTreeMap<usize, oneshot::Sender<String>>,
     tasks: JoinSet<()>,
+    /// What ends each.
+    ends: BTreeMap<usize, AbortHandle>,
 }
 
 impl Clients {
-    /// Calls all hosts at once.
+    /// Calls a host, for the connection of this position.
     pub fn call(
-        ssh: &Ssh,
-        hosts: &[Host],
+        &mut self,
+        at: usize,
+        (ssh, host): (&Ssh, &Host),
         connections: &Sender<Incoming>,
         events: &Sender<ClientEvent>,
-    ) -> Self {
-        let mut clients = Clients { closing: BTreeMap::new(), tasks: JoinSet::new() };
-        for (idx, host) in hosts.iter().enumerate() {
-            let (ssh, host) = (ssh.clone(), host.clone());
-            let (connections, events) = (connections.clone(), events.clone());
-            let (close, mut closed) = oneshot::channel();
-            clients.closing.insert(idx, close);
-            clients.tasks.spawn(async move {
-                let tell = |done, total| {
-                    // One that finds no room is followed by others.
-                    let _dropped = events.try_send(ClientEvent::Sent(idx, done, total));
-                };
-                let reason = match ssh.launch(&host, &tell, &mut closed).await {
-                    Ok(Launched { io, client }) => {
-                        let io: Box<dyn Duplex> = Box::new(io);
-                        let connection = AgentConnection::new(io, idx);
-                        let _run_has_ended = connections.send(connection).await;
-                        drop(connections);
-                        follow(client, closed).await
-                    }
-                    Err(error) => error.to_string(),
-                };
-                let _run_has_ended = events.send(ClientEvent::Gone(idx, reason)).await;
-            });
-        }
-        clients
+    ) {
+        let (ssh, host) = (ssh.clone(), host.clone());
+        let (connections, events) = (connections.clone(), events.clone());
+        let (close, mut closed) = oneshot::channel();
+        self.closing.insert(at, close);
+        let end = self.tasks.spawn(async move {
+            let tell = |done, total| {
+                // One that finds no room is followed by others.
+                let _dropped = events.try_send(ClientEvent::Sent(at, done, total));
+            };
+            let reason = match ssh.launch(&host, &tell, &mut closed).await {
+                Ok(Launched { io, client }) => {
+                    let io: Box<dyn Duplex> = Box::new(io);
+                    let connection = AgentConnection::new(io, at);
+                    let _run_has_ended = connections.send(connection).await;
+                    drop(connections);
+                    follow(client, closed).await
+                }
+                Err(error) => error.to_string(),
+            };
+            let _run_has_ended = events.send(ClientEvent::Gone(at, reason)).await;
+        });
+        self.ends.insert(at, end);
     }
 
-    /// Says that the session of a host has ended: [`ClientEvent::Gone`] follows with the client's
-    /// own words. Returns the reason where there is no client.
-    pub fn close(&mut self, idx: usize, reason: String) -> Option<String> {
-        match self.closing.remove(&idx) {
+    /// Ends the client of a connection at once, as far as it still runs. Its agent finds no one.
+    pub fn end(&mut self, at: usize) {
+        self.closing.remove(&at);
+        if let Some(end) = self.ends.remove(&at) {
+            end.abort();
+        }
+    }
+
+    /// Says that the session of a connection has ended: [`ClientEvent::Gone`] follows with the
+    /// client's own words. Returns the reason where there is no client.
+    pub fn close(&mut self, at: usize, reason: String) -> Option<String> {
+        match self.closing.remove(&at) {
             Some(close) => {
                 // One that has ended has said so itself.
                 let _ended = close.send(reason);

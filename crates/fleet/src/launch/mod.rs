@@ -15,3 +15,22 @@ pub enum Launcher {
     /// Something else starts them, and they dial in.
     DialIn(dial_in::DialIn),
 }
+
+impl Launcher {
+    /// Returns how many agents it has.
+    pub fn n_agents(&self) -> usize {
+        match self {
+            Launcher::Ssh(_, hosts) => hosts.len(),
+            Launcher::DialIn(door) => door.n_agents,
+        }
+    }
+
+    /// Returns the names of the hosts, as far as they are known before a run: agents that dial in
+    /// have theirs when they come.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Launcher::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
+            Launcher::DialIn(_) => Vec::new(),
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dialects::native::Native;
@@ -99,14 +99,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let name = args.name.clone().unwrap_or_else(host_name);
     let runs = Arc::new(HostRuns {
-        control: Arc::clone(&control),
+        signals: Arc::clone(&control),
         has_begun: AtomicBool::new(false),
-        stops: Mutex::new(0),
+        now: Mutex::default(),
         was_sent: args.remove.is_some(),
     });
     let asked = Arc::new(Notify::new());
-    let heard = Arc::clone(&asked);
-    control.tell_stops(Box::new(move || heard.notify_one()));
+    let (heard, of_signals) = (Arc::clone(&asked), Arc::clone(&runs));
+    control.tell_stops(Box::new(move || {
+        of_signals.now().control.request_stop();
+        heard.notify_one();
+    }));
     let new_agent = || Agent::new(name, version, incarnation, fleet::monotonic_ns());
     let served = runtime.block_on(async {
         if let (Some(address), Some(token)) = (&args.join, token) {
@@ -161,16 +164,43 @@ fn host_name() -> String {
 
 /// Runs an agent's part on this host.
 struct HostRuns {
-    control: Arc<Control>,
+    /// What signals ask of the agent.
+    signals: Arc<Control>,
     /// The controller has given something to do.
     has_begun: AtomicBool,
-    /// How often the controller has asked for the end.
-    stops: Mutex<u32>,
+    /// The run that it has given last.
+    now: Mutex<RunNow>,
     /// This program is not the one that is installed here.
     was_sent: bool,
 }
 
+/// A run that goes on.
+#[derive(Default)]
+struct RunNow {
+    control: Arc<Control>,
+    /// How often the controller has asked for its end.
+    n_stops: u32,
+}
+
+impl HostRuns {
+    fn now(&self) -> MutexGuard<'_, RunNow> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Runs for HostRuns {
+    fn begin(&self) {
+        let mut now = self.now();
+        *now = RunNow::default();
+        // A signal between two runs ends the next one.
+        let n_signals = match self.signals.stop() {
+            Stop::No => 0,
+            Stop::Soon => 1,
+            Stop::Now => 2,
+        };
+        (0..n_signals).for_each(|_| now.control.request_stop());
+    }
+
     fn run(&self, assignment: &Assignment, tell: &dyn Fn(Event)) {
         self.has_begun.store(true, Relaxed);
         let plan = match plan_of(assignment) {
@@ -190,7 +220,8 @@ impl Runs for HostRuns {
             ..RunOptions::default()
         };
         let mut ended = None;
-        let outcome = runner::run(&plan, &options, &self.control, &mut |event| match event {
+        let control = Arc::clone(&self.now().control);
+        let outcome = runner::run(&plan, &options, &control, &mut |event| match event {
             RunEvent::Layout { done_bytes, total_bytes, .. } => {
                 tell(Event::Progress(done_bytes, total_bytes));
             }
@@ -225,18 +256,18 @@ impl Runs for HostRuns {
     }
 
     fn lay_out(&self, step_idx: u32) {
-        self.control.lay_out_step(step_idx);
+        self.now().control.lay_out_step(step_idx);
     }
 
     fn start_step(&self, step_idx: u32, at_ns: u64) {
-        self.control.start_step(step_idx, at_ns);
+        self.now().control.start_step(step_idx, at_ns);
     }
 
     fn stop(&self, is_now: bool) {
-        let mut stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
-        while *stops < if is_now { 2 } else { 1 } {
-            *stops += 1;
-            self.control.request_stop();
+        let mut now = self.now();
+        while now.n_stops < if is_now { 2 } else { 1 } {
+            now.n_stops += 1;
+            now.control.request_stop();
         }
     }
 

@@ -49,6 +49,15 @@ impl DialInArgs {
         self.agents.is_some()
     }
 
+    /// Opens the port; `None` where no agents are asked for.
+    pub(super) fn launcher(&self, options: &RunOptions) -> Result<Option<Launcher>, Failure> {
+        let (Some(n_agents), Some(file)) = (self.agents, &self.token_file) else {
+            return Ok(None);
+        };
+        check("--agents", options)?;
+        self.dial_in(n_agents as usize, file).map(Launcher::DialIn).map(Some)
+    }
+
     /// Opens the port, and makes what is to be run; `None` where no agents are asked for. What to
     /// do when one is lost stands among `hosts`.
     pub(super) fn fleet(
@@ -58,12 +67,8 @@ impl DialInArgs {
         options: &RunOptions,
         is_split: bool,
     ) -> Result<Option<Fleet>, Failure> {
-        let (Some(n_agents), Some(file)) = (self.agents, &self.token_file) else {
-            return Ok(None);
-        };
-        check("--agents", options)?;
-        let n_agents = n_agents as usize;
-        let launcher = Launcher::DialIn(self.dial_in(n_agents, file)?);
+        let Some(launcher) = self.launcher(options)? else { return Ok(None) };
+        let n_agents = launcher.n_agents();
         hosts.fleet_of(launcher, n_agents, plan, options, is_split).map(Some)
     }
 

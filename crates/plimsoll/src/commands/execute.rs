@@ -6,7 +6,8 @@ use std::time::Duration;
 use analysis::Rules;
 use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
-use fleet::run::{Fleet, FleetEvent, ReportCause};
+use fleet::run::{Fleet, FleetError, FleetEvent, ReportCause};
+use fleet::stops::Stops;
 use plan::{Diagnostic, Plan};
 use record::{LOG_FAILED, LOG_INCOMPLETE, Note, Outcome, Record};
 use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions};
@@ -256,6 +257,10 @@ pub(super) enum EventReply {
     Keep(Box<Record>),
 }
 
+/// What has hosts run something, until it is asked to end, and says what happens.
+pub(super) type RunOnHosts<'a> =
+    dyn FnMut(&Stops, &mut dyn FnMut(FleetEvent<'_>)) -> Result<Record, FleetError> + 'a;
+
 /// The runs of one command: progress is shown, signals are heard, and what comes is kept.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -388,6 +393,18 @@ impl Session {
 
     /// Runs the plan on other hosts, and judges what came out, of each host and of all.
     pub(super) fn measure_on(&mut self, fleet: &Fleet, plan: &Plan) -> Result<Record, Failure> {
+        let names = fleet.launcher.names();
+        self.measure_by(names, plan, &mut |stops, on_event| fleet.run(stops, on_event))
+            .map_err(hosts::failure)
+    }
+
+    /// Does the same with what `run` has hosts of these names do.
+    pub(super) fn measure_by(
+        &mut self,
+        names: Vec<String>,
+        plan: &Plan,
+        run: &mut RunOnHosts<'_>,
+    ) -> Result<Record, FleetError> {
         let Session {
             control,
             signals,
@@ -400,13 +417,13 @@ impl Session {
             ..
         } = self;
         if let Some(follower) = follower {
-            follower.set_hosts(fleet.names());
+            follower.set_hosts(names);
             follower.begin_run(plan);
         }
         let stops = hosts::stops_of(control);
         let mut teller = hosts::Teller::default();
         let started = Stopwatch::start();
-        let outcome = fleet.run(&stops, &mut |event| {
+        let outcome = run(&stops, &mut |event| {
             say_stopping(signals, has_said_stopping, progress);
             match event {
                 FleetEvent::Lobby(news) => progress.print(&hosts::came(news)),
@@ -442,7 +459,7 @@ impl Session {
                 if self.kept_last.is_none() {
                     std::mem::take(kept).forget();
                 }
-                Err(hosts::failure(error))
+                Err(error)
             }
         }
     }

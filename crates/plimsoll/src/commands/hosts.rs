@@ -38,7 +38,7 @@ pub(super) struct HostsArgs {
     /// are at least N.
     #[arg(long, value_name = "WHAT", default_value = "continue", value_parser = policy)]
     #[arg(requires = ELSEWHERE)]
-    on_loss: LossPolicy,
+    pub(super) on_loss: LossPolicy,
 
     /// The ssh client, with arguments of its own; ssh unless given.
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
@@ -128,23 +128,7 @@ impl HostsArgs {
         options: &RunOptions,
         is_split: bool,
     ) -> Result<Fleet, Failure> {
-        let mut plan = plan.clone();
-        if is_split {
-            let n = n_hosts.max(1) as u32;
-            runner::divide(&plan, Share { idx: 0, n }).map_err(|findings| refused(&findings))?;
-            seed::fix(&mut plan);
-        }
-        let assignment = Assignment {
-            plan_toml: Native.write(&plan).text,
-            is_split,
-            // What they divide they have in common.
-            awaits_turn: is_split,
-            allow_mounted: options.allow_mounted,
-            overwrite_filesystem: options.overwrite_filesystem,
-            read_only: options.read_only,
-            command: options.command.clone(),
-            ..Assignment::default()
-        };
+        let assignment = assignment_of(n_hosts, plan, options, is_split)?;
         Ok(Fleet { launcher, assignment, policy: self.on_loss })
     }
 
@@ -178,6 +162,32 @@ impl HostsArgs {
             Failure::wrong_use(errors.iter().map(line).collect::<Vec<_>>().join("\n"))
         })
     }
+}
+
+/// Returns what each of so many hosts is to do. If it is split, they do together what one would do.
+pub(super) fn assignment_of(
+    n_hosts: usize,
+    plan: &Plan,
+    options: &RunOptions,
+    is_split: bool,
+) -> Result<Assignment, Failure> {
+    let mut plan = plan.clone();
+    if is_split {
+        let n = n_hosts.max(1) as u32;
+        runner::divide(&plan, Share { idx: 0, n }).map_err(|findings| refused(&findings))?;
+        seed::fix(&mut plan);
+    }
+    Ok(Assignment {
+        plan_toml: Native.write(&plan).text,
+        is_split,
+        // What they divide they have in common.
+        awaits_turn: is_split,
+        allow_mounted: options.allow_mounted,
+        overwrite_filesystem: options.overwrite_filesystem,
+        read_only: options.read_only,
+        command: options.command.clone(),
+        ..Assignment::default()
+    })
 }
 
 /// A scratch file on other hosts, which is removed when this is dropped.
