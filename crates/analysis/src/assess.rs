@@ -14,7 +14,7 @@ use record::{
 use crate::advice;
 use crate::change::{Change, ChangeRule, changes};
 use crate::gate::{Gate, GateName, GateVerdict};
-use crate::gates::{ErrorInputs, SteadyInputs, StepSeries, errors, steadiness};
+use crate::gates::{ErrorInputs, IS_TRANSIENT, SteadyInputs, StepSeries, errors, steadiness};
 use crate::sampled::{evened, is_last_cut_off, per_s, sample_s};
 use crate::series;
 use crate::steady::SteadyRule;
@@ -166,7 +166,10 @@ impl<'a> Step<'a> {
             return check(self);
         }
         let found = self.hosts.iter().filter_map(|(name, part)| Some((name, check(part)?)));
-        let (name, gate) = found.rev().max_by_key(|(_, gate)| gate.verdict.rank())?;
+        // Of two that are as bad, what a repeated measurement may be without.
+        let is_transient = |gate: &Gate| gate.figure(IS_TRANSIENT).is_some_and(|it| it > 0.0);
+        let badness = |gate: &Gate| (gate.verdict.rank(), is_transient(gate));
+        let (name, gate) = found.rev().max_by_key(|(_, gate)| badness(gate))?;
         Some(Gate { reason: format!("`{name}`: {}", gate.reason), ..gate })
     }
 

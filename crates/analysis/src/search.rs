@@ -294,6 +294,14 @@ impl Search {
         }
     }
 
+    /// Ends the search: who probes cannot go on. What was found stands.
+    pub fn abandon(&mut self) {
+        if self.found.is_none() {
+            self.end_with(LineEnd::CannotTell(Reason::Host));
+        }
+        self.give_up();
+    }
+
     /// Returns all probes so far, in the order in which they were made.
     pub fn taken(&self) -> &[(Probe, ProbeResult)] {
         &self.taken

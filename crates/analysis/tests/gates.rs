@@ -675,4 +675,7 @@ fn who_was_at_fault_is_the_last_clause() {
                   other programs used the processor (92.0 %)";
     assert_eq!(culprit(reason), "other programs used the processor (92.0 %)");
     assert_eq!(culprit("client-bound: a worker was busy"), "a worker was busy");
+    let of_hosts = format!("`vm1`: {reason}");
+    let said = "on `vm1` other programs used the processor (92.0 %)";
+    assert_eq!(culprit(&of_hosts), said);
 }

@@ -7,12 +7,14 @@
 //! [`lever`] puts a load onto a plan: a rate with intended starts, or I/Os in flight.
 //! [`workers`] says how many workers issue it.
 //! [`sweep`] drives the search of `analysis` and joins the records. [`outcome`] turns the points
-//! into figures. [`suite`] reads benchmark procedures and says what to run for them.
+//! into figures, [`hosts`] says what a host of several spoiled. [`suite`] reads benchmark
+//! procedures and says what to run for them.
 //!
 //! Never here: running anything, a clock, I/O, text for people beyond one sentence per mistake.
 //!
 //! Tests: `tests/`, and whole sweeps on emulated volumes with `plimsoll`'s.
 
+pub mod hosts;
 mod in_flight;
 mod join;
 pub mod lever;

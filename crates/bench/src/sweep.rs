@@ -12,6 +12,7 @@ use record::{
     Verdict,
 };
 
+use crate::hosts;
 use crate::in_flight;
 use crate::join::join;
 use crate::lever::{Lever, LeverError, Time};
@@ -99,6 +100,8 @@ pub struct Sweep {
     stretched_ns: Option<u64>,
     /// Loads that were measured between others, see [`Sweep::measure_between`].
     n_between: u32,
+    /// Why nothing more can be measured, where that is so.
+    abandoned: Option<String>,
     record: Option<Record>,
 }
 
@@ -154,7 +157,8 @@ impl Sweep {
         }
         let search = Search::new(options.search)?;
         let (measured, stretched_ns) = (Vec::new(), None);
-        Ok(Sweep { plan, options, search, measured, stretched_ns, n_between: 0, record: None })
+        let (abandoned, record) = (None, None);
+        Ok(Sweep { plan, options, search, measured, stretched_ns, n_between: 0, abandoned, record })
     }
 
     /// Returns the point to measure next; none when the sweep is over.
@@ -188,14 +192,16 @@ impl Sweep {
         Time { measured_ns: time.measured_ns.max(wanted_ns), ..time }
     }
 
-    /// Takes the record of the point that [`Sweep::next_point`] asked for. One that was interrupted
-    /// is kept in the record, but is void for the line. Returns none without a point to take it
-    /// for.
-    pub fn take(&mut self, record: Record) -> Option<CurvePointRecord> {
+    /// Takes the record of the point that [`Sweep::next_point`] asked for. One that was
+    /// interrupted, or in which a host of several was lost or late, is kept in the record, but is
+    /// void for the line. Returns none without a point to take it for.
+    pub fn take(&mut self, mut record: Record) -> Option<CurvePointRecord> {
         let probe = self.search.next_probe()?;
         let load = self.options.lever.total(&self.plan, probe.load);
         let is_whole = record.outcome != Outcome::Interrupted;
         let failed = record.outcome == Outcome::Failed;
+        let spoiled = hosts::spoiled(&record, self.options.time.ramp_ns);
+        hosts::leave_behind(&mut record);
         let name = self.step_name(load);
         let step_idx = join(&mut self.record, record, name);
         let whole = self.record.as_ref()?;
@@ -208,7 +214,7 @@ impl Sweep {
         let gates = of_step(whole, step_idx, !is_open, &SteadyRule::default());
         // Whatever the limits: what waits ever longer is not carried. A closed load has none.
         let backlog = worst_backlog(whole, step_idx).filter(|_| is_open);
-        let disturbed = disturbance(whole, step_idx).map(|gate| culprit(&gate.reason).to_owned());
+        let disturbed = disturbance(whole, step_idx).map(|gate| culprit(&gate.reason));
         let mut broken = self.broken(measured.as_ref(), &gates, failed);
         broken.extend(backlog.and_then(outcome::grown_backlog));
         let is_of_limits = measured
@@ -218,11 +224,14 @@ impl Sweep {
         let too_few = too_few.and_then(|it| self.options.limits.too_few(&it.measured()));
         let mut point = outcome::point(step_idx, load, purpose(probe), measured.as_ref(), broken);
         // A worker that had all of a core was not disturbed, whatever else ran.
-        let is_judged = is_whole && (disturbed.is_none() || !self.options.workers.is_trying());
+        let is_judged = is_whole
+            && spoiled.is_none()
+            && (disturbed.is_none() || !self.options.workers.is_trying());
         let core_bound =
             if is_judged { self.too_few_workers(step_idx, &gates, point.passed) } else { None };
         let (answer, void) = match (point.passed, disturbed, too_few) {
             _ if !is_whole => (None, Some("it was cut short".to_owned())),
+            _ if spoiled.is_some() => (Some(Answer::HostAtFault), spoiled),
             _ if core_bound.is_some() => (None, core_bound),
             (false, Some(reason), _) => (Some(Answer::HostAtFault), Some(reason)),
             (_, _, Some(too_few)) => self.few_operations(probe, too_few),
@@ -314,12 +323,29 @@ impl Sweep {
         Some(with_curve(record, self.curve()))
     }
 
+    /// Ends the search because nothing more can be measured, for this reason. A line that was
+    /// found stands.
+    pub fn abandon(&mut self, why: String) {
+        self.search.abandon();
+        if let Some(record) = &mut self.record {
+            let code = "abandoned".to_owned();
+            let message = format!("the measurements end before their time: {why}");
+            record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
+        }
+        self.abandoned = Some(why);
+    }
+
     /// Ends the sweep and returns its record; none where no point was measured.
     pub fn finish(mut self) -> Option<Record> {
         let curve = self.curve();
         let mut record = self.record.take()?;
         record.notes.extend(self.options.workers.note("the load"));
         Some(with_curve(record, curve))
+    }
+
+    /// Returns how many points were measured.
+    pub fn n_measured(&self) -> usize {
+        self.measured.len()
     }
 
     /// Returns the limits, with the one that is added to those of an open load.
@@ -371,12 +397,13 @@ impl Sweep {
     /// Adds to why there is no line what the points themselves say.
     fn say_why(&self, line: &mut record::LoadLineRecord) {
         let Some(reason) = line.reason else { return };
-        match reason {
-            CannotTell::Host => {
+        match (reason, &self.abandoned) {
+            (CannotTell::Host, Some(why)) => line.why.clone_from(why),
+            (CannotTell::Host, None) => {
                 let Some(why) = last_void(&self.measured) else { return };
                 line.why = format!("{}; the last time {why}", line.why);
             }
-            CannotTell::FewOperations => {
+            (CannotTell::FewOperations, _) => {
                 let Some(why) = last_void(&self.measured) else { return };
                 let longest_s = self.options.longest_ns() as f64 / 1e9;
                 line.why = format!(
@@ -385,8 +412,8 @@ impl Sweep {
                     line.why
                 );
             }
-            CannotTell::Probes => line.why.push_str("; allow more with --probes-max"),
-            CannotTell::NotOfLoad | CannotTell::Unsteady => {}
+            (CannotTell::Probes, _) => line.why.push_str("; allow more with --probes-max"),
+            (CannotTell::NotOfLoad | CannotTell::Unsteady, _) => {}
         }
     }
 

@@ -13,8 +13,9 @@ use plan::load::{Arrivals, Rate};
 use plan::workload::{Access, BlockSize};
 use plan::{Job, PerDir, Plan, Step};
 use record::{
-    ArrivalsRecord, CannotTell, DirRecord, Figure, GateRecord, Interval, JobRecord, LineVerdict,
-    Note, NoteSeverity, Outcome, PerDirRecord, Record, StepValidity, Verdict,
+    ArrivalsRecord, CannotTell, DirRecord, Figure, GateRecord, HostShareRecord, Interval,
+    JobRecord, LineVerdict, LossRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record,
+    StartRecord, StepValidity, Verdict,
 };
 
 const CAP_IOPS: f64 = 5_000.0;
@@ -667,4 +668,82 @@ fn what_decides_on_its_own_load_is_refused() {
     };
     let closed = options(Lever::QueueDepth, "achieved > 95%");
     assert!(Sweep::new(plan(vec![job("j")]), closed).is_err());
+}
+
+/// The record of a point that two hosts made, the second of them with this harm.
+fn by_hosts(whole: Record, lost: Option<&str>, start_error_ns: i64) -> Record {
+    let host = |name: &str, start_error_ns: i64, lost: Option<&str>| HostShareRecord {
+        name: name.to_owned(),
+        starts: vec![StartRecord { step_idx: 0, start_error_ns }],
+        lost: lost.map(|reason| LossRecord { since_ms: 500, reason: reason.to_owned() }),
+        record: Record { outcome: whole.outcome, ..Record::default() },
+        ..HostShareRecord::default()
+    };
+    let hosts = vec![host("a", 0, None), host("b", start_error_ns, lost)];
+    let outcome = if lost.is_some() { Outcome::Partial } else { whole.outcome };
+    Record { hosts, outcome, ..whole }
+}
+
+#[test]
+fn a_point_without_one_of_its_hosts_counts_for_nothing() {
+    let quiet = drive(OPEN, "p99 < 10ms").curve.expect("a curve").line;
+    for (lost, start_error_ns, said) in [
+        (Some("it hung"), 0, "`b` was lost: it hung"),
+        (None, -2_500_000_000, "`b` began beside the others: 2500 ms off"),
+    ] {
+        let mut sweep =
+            Sweep::new(plan(vec![job("j")]), options(OPEN, "p99 < 10ms")).expect("a sweep");
+        while let Some(next) = sweep.next_point() {
+            let whole = measure(&next.plan, 1_000_000 + u64::from(next.idx) * 20_000);
+            let is_harmed = next.idx % 4 == 1;
+            // Without half of the load the volume carries anything.
+            let record = if is_harmed {
+                by_hosts(with_latency(whole, 1_000_000), lost, start_error_ns)
+            } else {
+                by_hosts(whole, None, 900_000_000)
+            };
+            let point = sweep.take(record).expect("a point");
+            assert_eq!(point.void.as_deref(), is_harmed.then_some(said));
+            assert!(next.idx < 200, "it does not end");
+        }
+        let record = sweep.finish().expect("a record");
+        let line = &record.curve.as_ref().expect("a curve").line;
+        assert_eq!((line.load, line.first_fail), (quiet.load, quiet.first_fail), "{said}");
+        assert_eq!(record.outcome, Outcome::Complete, "the points that count have all hosts");
+        assert!(record.hosts.iter().all(|host| host.lost.is_none()));
+    }
+}
+
+/// Gives all operations of a record one latency.
+fn with_latency(mut record: Record, ns: u64) -> Record {
+    let read = &mut record.jobs[0].dirs.read;
+    let mut latency = Histogram::new();
+    latency.record_n(ns, read.n_ios);
+    read.response = Some(latency);
+    record
+}
+
+#[test]
+fn a_sweep_that_cannot_go_on_keeps_what_it_has() {
+    let abandoned = |n_points: u32| {
+        let options = options(OPEN, "p99 < 10ms");
+        let mut sweep = Sweep::new(plan(vec![job("j")]), options).expect("a sweep");
+        while let Some(next) = sweep.next_point().filter(|next| next.idx < n_points) {
+            sweep.take(measure(&next.plan, 1_000_000)).expect("a point");
+        }
+        sweep.abandon("`b` is gone".to_owned());
+        assert!(sweep.next_point().is_none(), "nothing more is asked for");
+        let record = sweep.finish().expect("a record");
+        assert!(record.notes.iter().any(|note| note.message.contains("`b` is gone")));
+        record.curve.expect("a curve")
+    };
+    let early = abandoned(4);
+    assert_eq!(early.points.len(), 4);
+    assert_eq!(early.line.verdict(), LineVerdict::CannotTell(CannotTell::Host));
+    assert_eq!(early.line.why_not(), "`b` is gone");
+    let whole = drive(OPEN, "p99 < 10ms").curve.expect("a curve");
+    // The line is there, and some of the curve is not.
+    let n_points = whole.points.len() as u32;
+    let late = abandoned(n_points - 4);
+    assert_eq!(late.line.load, whole.line.load, "what was found stands");
 }

@@ -97,6 +97,11 @@ impl Failure {
         self
     }
 
+    /// Returns the message, without hints.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Prints the message and its hints, and returns the code to end with.
     pub(crate) fn report(self) -> ExitCode {
         if !self.message.is_empty() {

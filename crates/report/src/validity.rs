@@ -255,14 +255,14 @@ fn check(record: &Record, name: &str) -> Option<Check> {
         gate.reason.clone()
     };
     let is_of_generator = name == GateName::Generator.as_str();
-    let culprit = if is_of_generator { culprit(&gate.reason) } else { &gate.reason };
+    let culprit = if is_of_generator { culprit(&gate.reason) } else { gate.reason.clone() };
     Some(Check {
         name: plain(name),
         state,
         invalidates: GateName::invalidates_by_name(name),
         word,
         reason,
-        culprit: culprit.to_owned(),
+        culprit,
         next_step: gate.next_step.clone().unwrap_or_default(),
     })
 }

@@ -31,7 +31,7 @@ impl RowsWorth {
         let asks_needs = suite.needs.iter().any(|need| need.source.is_empty());
         let rows: Vec<&SuiteRowRecord> = suite.rows.iter().filter(|row| !row.preparation).collect();
         let mut invalid = rows.iter().filter(|row| is_invalid_row(row)).peekable();
-        let why = invalid.peek().map(|row| culprit(&row.reason).to_owned());
+        let why = invalid.peek().map(|row| culprit(&row.reason));
         match (why, invalid.count(), rows.len()) {
             (None, ..) => RowsWorth::All,
             (Some(_), ..) if asks_needs => RowsWorth::All,

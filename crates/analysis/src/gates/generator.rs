@@ -203,10 +203,17 @@ impl Cause {
     }
 }
 
-/// Returns who was at fault: the last clause of the reason of a check that failed.
-pub fn culprit(reason: &str) -> &str {
+/// Returns who was at fault, and on which of several hosts: the last clause of the reason of a
+/// check that failed.
+pub fn culprit(reason: &str) -> String {
+    let named = reason.strip_prefix('`').and_then(|rest| rest.split_once("`: "));
+    let (host, reason) = named.map_or((None, reason), |(host, reason)| (Some(host), reason));
     let clause = reason.rsplit("; ").next().unwrap_or(reason);
-    clause.strip_prefix(CLIENT_BOUND).unwrap_or(clause)
+    let clause = clause.strip_prefix(CLIENT_BOUND).unwrap_or(clause);
+    match host {
+        Some(host) => format!("on `{host}` {clause}"),
+        None => clause.to_owned(),
+    }
 }
 
 /// What a reason begins with.

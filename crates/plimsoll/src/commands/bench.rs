@@ -1,6 +1,7 @@
 //! `plimsoll bench`: how much does it carry? A suite from start to answer.
 
 mod driver;
+mod needs;
 mod page;
 mod scale_out;
 mod sites;
@@ -11,10 +12,11 @@ use std::time::Duration;
 use bench::suite::need::{self, Need};
 use bench::suite::rows::Running;
 use bench::suite::steps;
+use fleet::launch::Launcher;
 use record::{NoteSeverity, Record};
 use runner::{Control, RunOptions};
 
-use self::driver::Driver;
+use self::driver::{Driven, Driver};
 use self::sites::{SiteKind, Sites};
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::existing::ReadOnly;
@@ -68,6 +70,7 @@ pub(super) struct Args {
 
     /// With --hosts: measure with the first N of the hosts, for each N; all of them unless given.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', requires = "hosts")]
+    #[arg(conflicts_with = "need")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     scale_out: Vec<u32>,
 
@@ -93,6 +96,7 @@ Examples:
   plimsoll bench --on p30.toml --virtual
   plimsoll bench uncached=/mnt/a cached=/mnt/b --suite premium-storage
   plimsoll bench /mnt/vol --hosts vm[1-8] --scale-out 1,2,4,8
+  plimsoll bench /mnt/vol --hosts vm[1-8] --need 'iops=80000,p99<2ms'
 
 With needs, or a suite with published targets, the exit code is 0 if all are
 met, 4 if one is not, else 3 if one cannot be decided.
@@ -104,7 +108,8 @@ creates one of your own.";
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let options = execute::options(args.on.emulation()?, &args.result, args.safety);
     match args.hosts.called(&options)? {
-        Some((ssh, hosts)) => scale_out::run(args, &options, &ssh, &hosts),
+        Some((ssh, hosts)) if args.need.is_empty() => scale_out::run(args, &options, &ssh, &hosts),
+        Some((ssh, hosts)) => needs::run(args, &options, &Launcher::Ssh(ssh, hosts)),
         None => on_one_host(args, &options),
     }
 }
@@ -154,6 +159,7 @@ fn on_one_host(args: &Args, options: &RunOptions) -> Result<Exit, Failure> {
         sites: &mut sites,
         running,
         needs: &args.need,
+        hosts: None,
         may_discard: args.discard,
         whole: None,
         notes: Vec::new(),
@@ -166,9 +172,7 @@ fn on_one_host(args: &Args, options: &RunOptions) -> Result<Exit, Failure> {
         let message = "connections are those of the mount; nfs://SERVER/PATH varies them";
         driver.note(NoteSeverity::Info, "connections", message.to_owned());
     }
-    let ran = driver.run();
-    let record = driver.record();
-    let Driver { session, .. } = driver;
+    let Driven { session, record, ran, .. } = driver.driven();
     remove_exports(&sites, options);
     report(finish(session, record, ran)?, args, &mut sink)
 }

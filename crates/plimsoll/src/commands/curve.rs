@@ -13,10 +13,12 @@ use fleet::launch::Launcher;
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{CurvePointRecord, Figure, Outcome, Record};
-use runner::Emulation;
+use runner::{Emulation, RunOptions};
 
+use super::dial_in::DialInArgs;
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
-use super::hosts::{HostsArgs, HostsScratch};
+use super::hosts::HostsArgs;
+use super::hosts_load::HostsLoad;
 use super::on::OnArgs;
 use super::subject::{RunsOn, Subject, SubjectArgs};
 use crate::exit::{Exit, Failure};
@@ -35,6 +37,8 @@ pub(super) struct Args {
     on: OnArgs,
     #[command(flatten)]
     hosts: HostsArgs,
+    #[command(flatten)]
+    dial_in: DialInArgs,
     #[command(flatten)]
     result: ResultArgs,
     #[command(flatten)]
@@ -56,8 +60,10 @@ I/Os in flight. A limit is a figure, `<` and a time: p50, p99, p99.9, median,
 mean, max; or `achieved > 95%` of the offered rate. Several are joined by
 `and`.
 
-With --hosts the hosts drive the volume together, each with its part of the
-rate, and have the folder in common. --closed counts per worker and host.";
+With --hosts, or --agents that dial in, hosts drive the volume together, each
+with its part of the rate, and have the folder in common. --closed counts per
+worker and host. A point in which a host is late, disturbed or lost counts for
+nothing and is measured again; a host that is lost is called again.";
 
 /// How the load is turned up.
 #[derive(Clone, Debug, clap::Args)]
@@ -223,15 +229,7 @@ impl SweepArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    if args.sweep.time.is_some_and(|time| time.is_zero()) {
-        return Err(Failure::wrong_use("`--time 0s` measures nothing"));
-    }
-    if let (Some(start), Some(rate_max)) = (args.sweep.start, args.sweep.rate_max)
-        && start > rate_max
-    {
-        let message = format!("`--start {start}` is above `--rate-max {rate_max}`");
-        return Err(Failure::wrong_use(message));
-    }
+    check(&args.sweep)?;
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(Emulation::is_virtual);
     let runs_on = runs_on(args, emulation.as_ref());
@@ -239,6 +237,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (output, is_read_only) = (args.result.output.as_deref(), args.safety.readonly);
     let mut sink = Sink::open_beside(output, subject.plan(), is_read_only)?;
     let options = execute::options(emulation, &args.result, args.safety);
+    let launcher = launcher(args, &options)?;
+    let hosts = launcher.as_ref().map(|it| HostsLoad::new(&args.hosts, it, &options));
+    let mut hosts = hosts.transpose()?;
     let sweep_options = args.sweep.options(subject.plan(), is_virtual, args.subject.issuers());
     let mut sweep = Sweep::new(subject.plan().clone(), sweep_options)
         .map_err(|error| Failure::wrong_use(error.to_string()))?;
@@ -246,28 +247,72 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let about = format!("{}, {how}{}", subject.about(), args.sweep.limit);
     let mut session = Session::begin_series(subject.plan(), &options, &args.result, &about)?;
     session.print_progress(&format!("the load line for {}\n", sweep.limits()));
-    // The program that the hosts may need is read once, for all points.
-    let called = args.hosts.called(&options)?;
-    let fleet = |plan: &Plan, is_split| {
-        let of_hosts = called.clone().map(|(ssh, hosts)| {
-            let n_hosts = hosts.len();
-            args.hosts.fleet_of(Launcher::Ssh(ssh, hosts), n_hosts, plan, &options, is_split)
-        });
-        of_hosts.transpose()
+    let ended = search(&mut sweep, &mut session, hosts.as_mut(), &options);
+    if let (Some(hosts), Some(removal)) = (&mut hosts, subject.removal())
+        && sweep.n_measured() > 0
+    {
+        hosts.remove(&removal);
+    }
+    drop(hosts);
+    ended?;
+    let Some(mut record) = sweep.finish() else {
+        return Err(Failure::wrong_use("nothing was measured").with(Exit::RunFailed));
     };
-    let mut scratch = None;
+    if session.is_stopped() && record.outcome == Outcome::Complete {
+        record.outcome = Outcome::Interrupted;
+    }
+    if let Some(target_iops) = args.sweep.target_iops {
+        add_target(&mut record, target_iops as f64);
+    }
+    let is_kept = session.finish(&record);
+    Ok(execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept))
+}
+
+/// Reports what the arguments of a sweep contradict each other in.
+fn check(args: &SweepArgs) -> Result<(), Failure> {
+    if args.time.is_some_and(|time| time.is_zero()) {
+        return Err(Failure::wrong_use("`--time 0s` measures nothing"));
+    }
+    if let (Some(start), Some(rate_max)) = (args.start, args.rate_max)
+        && start > rate_max
+    {
+        let message = format!("`--start {start}` is above `--rate-max {rate_max}`");
+        return Err(Failure::wrong_use(message));
+    }
+    Ok(())
+}
+
+/// Returns where agents come from; `None` where this host carries the load.
+fn launcher(args: &Args, options: &RunOptions) -> Result<Option<Launcher>, Failure> {
+    match args.hosts.called(options)? {
+        Some((ssh, hosts)) => Ok(Some(Launcher::Ssh(ssh, hosts))),
+        None => args.dial_in.launcher(options),
+    }
+}
+
+/// Measures point after point, until the search has its answer or nothing more can be measured.
+fn search(
+    sweep: &mut Sweep,
+    session: &mut Session,
+    mut hosts: Option<&mut HostsLoad<'_>>,
+    options: &RunOptions,
+) -> Result<(), Failure> {
     while let Some(next) = sweep.next_point() {
-        let record = match fleet(&next.plan, true)? {
-            Some(fleet) => session.measure_on(&fleet, &next.plan)?,
-            None => session.measure(&next.plan, &options)?,
+        let measured = match &mut hosts {
+            Some(hosts) => hosts.measure(session, &next.plan),
+            None => Ok(session.measure(&next.plan, options)?),
         };
-        if scratch.is_none()
-            && let Some(plan) = subject.removal()
-        {
-            // From the first run on there is something to remove.
-            let path = plan.steps[0].jobs[0].files.names[0].clone();
-            scratch = fleet(&plan, false)?.map(|removal| HostsScratch::new(removal, path));
-        }
+        let record = match measured {
+            Ok(record) => record,
+            Err(error) if next.idx == 0 => return Err(error.failure()),
+            // What was measured is not lost with it.
+            Err(error) => {
+                if !session.is_stopped() {
+                    sweep.abandon(error.words());
+                }
+                break;
+            }
+        };
         let outcome = record.outcome;
         let Some(point) = sweep.take(record) else { break };
         session.print_progress(&summary::point_line(&point));
@@ -276,26 +321,19 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         {
             session.keep(&record);
         }
-        if outcome != Outcome::Complete {
+        // A point without a host counts for nothing; the next one is with all again.
+        if !matches!(outcome, Outcome::Complete | Outcome::Partial) || session.is_stopped() {
             break;
         }
     }
-    let Some(mut record) = sweep.finish() else {
-        return Err(Failure::wrong_use("nothing was measured").with(Exit::RunFailed));
-    };
-    if let Some(target_iops) = args.sweep.target_iops {
-        add_target(&mut record, target_iops as f64);
-    }
-    let is_kept = session.finish(&record);
-    drop(scratch);
-    Ok(execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept))
+    Ok(())
 }
 
 /// Returns what carries the load, or where it comes from.
 fn runs_on<'a>(args: &Args, emulation: Option<&'a Emulation>) -> RunsOn<'a> {
     match emulation {
         Some(emulation) => RunsOn::Emulated(emulation),
-        None if args.hosts.hosts.is_some() => RunsOn::Hosts,
+        None if args.hosts.hosts.is_some() || args.dial_in.is_given() => RunsOn::Hosts,
         None => RunsOn::ThisHost,
     }
 }

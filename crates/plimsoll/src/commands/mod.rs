@@ -24,6 +24,7 @@ mod follow;
 mod foreign;
 mod guide;
 mod hosts;
+mod hosts_load;
 mod import;
 mod input;
 mod iometer;

@@ -18,14 +18,18 @@ use runner::{RunEvent, RunOptions};
 use units::system_text;
 
 use super::super::execute::{EventReply, Session};
+use super::super::hosts_load::HostsLoad;
 use super::super::input;
 use super::sites::{SiteKind, Sites};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
 use crate::summary;
 
 /// Distance of the seeds of two steps; odd and large, so that no two jobs' seeds meet.
 const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Measurements that may count for nothing because a host of several was lost or late.
+const SPOILED_MAX: u32 = 3;
 
 /// Most measurements of a step to answer its needs.
 const ATTEMPTS_MAX: u32 = 8;
@@ -38,6 +42,8 @@ pub(super) struct Driver<'a> {
     pub(super) running: Running,
     /// What the disk must do, in place of a suite; each is the part of the same position.
     pub(super) needs: &'a [Need],
+    /// The hosts that carry each load together; none where this host does.
+    pub(super) hosts: Option<HostsLoad<'a>>,
     /// Devices may be discarded.
     pub(super) may_discard: bool,
     pub(super) whole: Option<Record>,
@@ -75,9 +81,29 @@ fn must_have(plan: &Plan, n_written: usize) {
     assert_eq!(n_steps, n_written, "{n_written} steps were written, and read as {n_steps}");
 }
 
+/// What a suite at work came to.
+pub(super) struct Driven<'a> {
+    pub(super) session: Session,
+    /// What there is, with all that the suite makes of it.
+    pub(super) record: Option<Record>,
+    /// A later stage may have been refused.
+    pub(super) ran: Result<(), Failure>,
+    pub(super) hosts: Option<HostsLoad<'a>>,
+}
+
+impl<'a> Driver<'a> {
+    /// Runs all stages, and ends.
+    pub(super) fn driven(mut self) -> Driven<'a> {
+        let ran = self.run();
+        let record = self.record();
+        let Driver { session, hosts, .. } = self;
+        Driven { session, record, ran, hosts }
+    }
+}
+
 impl Driver<'_> {
     /// Runs all stages until the end, or until one is cut short.
-    pub(super) fn run(&mut self) -> Result<(), Failure> {
+    fn run(&mut self) -> Result<(), Failure> {
         self.purge()?;
         self.fill()?;
         self.drop_small_blocks();
@@ -91,7 +117,8 @@ impl Driver<'_> {
     /// Measures what questions want, once and again until each has an answer.
     fn answer(&mut self) -> Result<(), Failure> {
         let nothing = Record::default();
-        while !self.is_over() {
+        let mut n_spoiled = 0;
+        while !self.is_over() && n_spoiled < SPOILED_MAX {
             let record = self.whole.as_ref().unwrap_or(&nothing);
             let Some(label) = self.running.wanted(record).map(str::to_owned) else { break };
             let mut steps = self.running.steps.iter().filter(|it| it.repeat_idx == 0);
@@ -104,9 +131,51 @@ impl Driver<'_> {
             if let Some(need) = self.needs.get(step.part_idx) {
                 plan = need::plan(need, &plan, attempt, (step.time_ns, step.ramp_ns));
             }
-            self.stage(&plan, "measure", &[(label, attempt)])?;
+            if self.hosts.is_some() {
+                let counts =
+                    self.stage_of_hosts(&plan, "measure", (&label, attempt), step.ramp_ns)?;
+                n_spoiled += u32::from(!counts);
+            } else {
+                self.stage(&plan, "measure", &[(label, attempt)])?;
+            }
         }
         Ok(())
+    }
+
+    /// Has the hosts carry a load together, and joins what came out. Returns false where it counts
+    /// for nothing, because one of them was lost or late.
+    fn stage_of_hosts(
+        &mut self,
+        plan: &Plan,
+        purpose: &str,
+        (label, repeat_idx): (&str, u32),
+        ramp_ns: u64,
+    ) -> Result<bool, Failure> {
+        let Driver { session, hosts: Some(hosts), .. } = self else { return Ok(false) };
+        let record = match hosts.measure(session, plan) {
+            Ok(record) => record,
+            Err(error) if self.whole.is_none() => return Err(error.failure()),
+            // What was measured is not lost with it.
+            Err(error) => {
+                if !self.session.is_stopped() {
+                    let message =
+                        format!("the measurements end before their time: {}", error.words());
+                    self.add_note(NoteSeverity::Warning, "abandoned", message);
+                }
+                return Ok(false);
+            }
+        };
+        if let Some(why) = bench::hosts::spoiled(&record, ramp_ns) {
+            let message = format!("{label} counts for nothing this time: {why}");
+            self.add_note(NoteSeverity::Warning, "host-lost", message);
+            return Ok(false);
+        }
+        self.left_ns = self.left_ns.saturating_sub(time_of(&self.running, label));
+        self.session.print_progress(&line(label, &record.jobs, self.left_ns));
+        let first = append(&mut self.whole, record, &[label.to_owned()]);
+        self.running.took(first, label, purpose, repeat_idx);
+        self.keep();
+        Ok(true)
     }
 
     fn is_over(&self) -> bool {
@@ -126,7 +195,7 @@ impl Driver<'_> {
     }
 
     /// Returns what there is, with all that the suite makes of it.
-    pub(super) fn record(&self) -> Option<Record> {
+    fn record(&self) -> Option<Record> {
         let mut record = self.whole.clone()?;
         // After a signal between two stages none of them was cut short, but some are missing.
         if self.session.is_stopped() && record.outcome == Outcome::Complete {
@@ -277,7 +346,11 @@ impl Driver<'_> {
             }
             let plan = parse(&jobs::fill(&prepare, &site))?;
             let label = label("fill", &site.place);
-            let first = self.stage(&plan, "prepare", &[(label, 0)])?;
+            let first = if self.hosts.is_some() {
+                self.fill_by_hosts(&plan, &label)?
+            } else {
+                self.stage(&plan, "prepare", &[(label, 0)])?
+            };
             if prepare.fill_time_ns.is_some() {
                 self.cut(idx, first, prepare.fill_block_bytes);
             }
@@ -285,11 +358,26 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// Has all hosts write their parts. Returns the step.
+    fn fill_by_hosts(&mut self, plan: &Plan, label: &str) -> Result<u32, Failure> {
+        if self.stage_of_hosts(plan, "prepare", (label, 0), u64::MAX)? {
+            return Ok(0);
+        }
+        let text = "not all hosts wrote their part of what is to be measured";
+        Err(Failure::wrong_use(text).with(Exit::RunFailed))
+    }
+
     /// Works on what was written, where the fill's time ended it.
     fn cut(&mut self, site_idx: usize, step_idx: u32, block_bytes: u64) {
         let Some(whole) = &self.whole else { return };
-        let of_step = whole.jobs.iter().filter(|job| job.step_idx == step_idx);
-        let written: u64 = of_step.map(record::JobRecord::io_bytes).fold(0, u64::saturating_add);
+        let of_step = |record: &Record| {
+            let jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+            jobs.map(record::JobRecord::io_bytes).fold(0, u64::saturating_add)
+        };
+        // Hosts write blocks by turns: as far as the slowest one came there are no gaps.
+        let of_slowest = whole.hosts.iter().map(|host| of_step(&host.record)).min();
+        let n_hosts = whole.hosts.len() as u64;
+        let written = of_slowest.map_or_else(|| of_step(whole), |it| it.saturating_mul(n_hosts));
         let site = &mut self.sites.list[site_idx];
         let unit = block_bytes.max(1 << 20);
         let written = written / unit * unit;
@@ -303,7 +391,8 @@ impl Driver<'_> {
         let is_small =
             |it: &bench::suite::StepLoad| it.is_direct && !it.block_bytes.is_multiple_of(4096);
         let is_small = |step: &Step| step.loads.iter().any(is_small);
-        if !self.running.steps.iter().any(is_small) {
+        // What other hosts take is not known here.
+        if self.hosts.is_some() || !self.running.steps.iter().any(is_small) {
             return;
         }
         let files = self.sites.list.iter().zip(&self.sites.kinds);

@@ -87,12 +87,7 @@ fn counts(args: &Args, n_hosts: usize) -> Result<Vec<u32>, Failure> {
 }
 
 /// Returns the target, where the suite can be measured by several hosts.
-fn target<'a>(args: &'a Args, suite: &Suite) -> Result<&'a str, Failure> {
-    if !args.need.is_empty() {
-        let text = "`--need` is answered from one host: it does not go with `--hosts`";
-        return Err(Failure::wrong_use(text)
-            .hint("`plimsoll curve --hosts` finds what several carry within a limit"));
-    }
+pub(super) fn target<'a>(args: &'a Args, suite: &Suite) -> Result<&'a str, Failure> {
     if suite.rounds.is_some() {
         let text = format!("suite `{}` measures rounds until they are steady", suite.name);
         return Err(Failure::wrong_use(text).hint("with --hosts, name a suite without rounds"));
@@ -108,6 +103,17 @@ fn target<'a>(args: &'a Args, suite: &Suite) -> Result<&'a str, Failure> {
             Err(Failure::wrong_use(text).hint("name it: plimsoll bench DIR --hosts vm[1-8]"))
         }
     }
+}
+
+/// Returns the plan that removes a file of ours from the hosts.
+pub(super) fn removal(site: &Site) -> Result<Plan, Failure> {
+    let path = plan::escape_path(&site.file);
+    let place = match &site.export {
+        Some(url) => format!("ioengine=nfs\nnfs_url={url}\n"),
+        None => String::new(),
+    };
+    // A host that finds it gone makes a small one, so that none fails.
+    driver::parse(&format!("[remove]\n{place}filename={path}\nrw=read\nbs=4k\nsize=4k\nunlink=1\n"))
 }
 
 fn point(step: &Step, n_hosts: u32) -> Point {
@@ -155,15 +161,9 @@ impl Study<'_> {
         if !is_ours {
             return Ok(None);
         }
-        let path = plan::escape_path(&self.site.file);
-        let (place, n_hosts) = match &self.site.export {
-            // All see the same one.
-            Some(url) => (format!("ioengine=nfs\nnfs_url={url}\n"), 1),
-            None => (String::new(), self.measures.hosts.len()),
-        };
-        // A host that finds it gone makes a small one, so that none fails.
-        let text = format!("[remove]\n{place}filename={path}\nrw=read\nbs=4k\nsize=4k\nunlink=1\n");
-        let removal = self.measures.fleet(n_hosts, &driver::parse(&text)?, false)?;
+        // All see the same one.
+        let n_hosts = if self.site.export.is_some() { 1 } else { self.measures.hosts.len() };
+        let removal = self.measures.fleet(n_hosts, &removal(&self.site)?, false)?;
         Ok(Some(HostsScratch::new(removal, self.site.file.clone())))
     }
 
