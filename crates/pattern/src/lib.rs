@@ -17,6 +17,7 @@ pub mod deck;
 pub mod distribution;
 pub mod error;
 pub mod files;
+pub mod journal;
 pub mod map;
 pub mod mix;
 pub mod offsets;

@@ -67,6 +67,13 @@ fn local(unix_ms: u64, form: &str) -> String {
     moment.map_or("-".to_owned(), |at| at.to_zoned(zone).strftime(form).to_string())
 }
 
+/// Prints a moment in UTC with milliseconds: `2026-11-27T02:49:00.123Z`.
+pub(crate) fn utc_millisecond(unix_ms: u64) -> String {
+    let moment =
+        i64::try_from(unix_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    moment.map_or("-".to_owned(), |at| at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+}
+
 /// Prints a moment as a date in UTC with seconds: `2026/11/27 02:49:00`.
 pub(crate) fn utc_second(unix_ms: u64) -> String {
     let moment =

@@ -1,6 +1,7 @@
 //! What a step is given by the run around it, and what it gives back.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use plan::job::AmountMax;
 use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions};
@@ -9,6 +10,7 @@ use worker::ErrorBudget;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::emulation::SharedVolumes;
+use crate::journal::Journal;
 use crate::options::RunOptions;
 use crate::so_far::RunSoFar;
 
@@ -28,6 +30,8 @@ pub(crate) struct StepContext<'a> {
     pub(crate) amount_max: AmountMax,
     /// Emulated volumes that the workers' threads work on.
     pub(crate) volumes: Option<SharedVolumes>,
+    /// Where writes are written down, if they are.
+    pub(crate) journal: Option<Arc<Journal>>,
     /// The steps before.
     pub(crate) so_far: &'a RunSoFar<'a>,
 }

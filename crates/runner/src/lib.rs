@@ -37,6 +37,7 @@ mod footprint;
 mod host;
 mod intervals;
 mod jobs_so_far;
+mod journal;
 mod layout_progress;
 mod logs;
 mod memory;
@@ -90,8 +91,13 @@ pub use emulation::{DesignChange, EmulatedTime, Emulation, whole_path};
 pub use event::{RunEvent, TREE_INCOMPLETE, TreePart};
 pub use host::describe as describe_host;
 pub use jobs_so_far::JobsSoFar;
+pub use journal::{
+    BlockFinding, JournalError, LastWrite, TargetVerification, Verification, VerifyOptions,
+    verify_journal,
+};
 pub use memory::NO_MEMORY;
-pub use options::{DetailedIntervals, RunOptions, UntilSteady};
+pub use options::{DetailedIntervals, RunOptions, UntilSteady, Validation};
+pub use pattern::journal::{BlockState, Found, Judged, Stamp, Verdict};
 pub use places::{Link, link};
 pub use read_only::{LAYOUT as READ_ONLY_LAYOUT, is_in_target, real_path};
 pub use run::{RunError, check, run};

@@ -176,6 +176,7 @@ fn a_seat_has_one_worker_which_lives_once() {
     let (plan, options, control) = (Plan::default(), RunOptions::default(), Control::new());
     let clock = Clock::start_monotonic();
     let so_far = RunSoFar {
+        journal: None,
         plan: &plan,
         options: &options,
         control: &control,
@@ -192,6 +193,7 @@ fn a_seat_has_one_worker_which_lives_once() {
         reported_ns: Cell::new(0),
     };
     let context = StepContext {
+        journal: None,
         step_idx: 0,
         n_steps: 1,
         clock,

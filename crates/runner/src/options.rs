@@ -52,6 +52,8 @@ pub struct RunOptions {
     pub waits_for_turn: bool,
     /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
     pub bandwidth_log: Option<String>,
+    /// What is written says which write it is of, and what is read is compared.
+    pub validation: Option<Validation>,
     /// Makes the engines in place of the real ones.
     #[cfg(test)]
     pub(crate) double: Option<MakeTestEngine>,
@@ -78,6 +80,16 @@ impl RunOptions {
             ms => ms * 1_000_000,
         }
     }
+}
+
+/// How data is validated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Validation {
+    /// Where the journal is kept; `None` keeps none, and what was written is known to this run
+    /// alone.
+    pub journal: Option<PathBuf>,
+    /// A write is issued when the journal durably says so.
+    pub is_ahead: bool,
 }
 
 /// When a step that runs until it is steady ends. How long it may take is the plan's.

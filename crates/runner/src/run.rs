@@ -19,6 +19,7 @@ use crate::disk::DiskSampler;
 use crate::emulation::{self, Emulation, Placement, SharedVolumes};
 use crate::event::RunEvent;
 use crate::facts::Facts;
+use crate::journal::{self, Journal, JournalClock};
 use crate::logs::bandwidth_logs;
 use crate::memory;
 use crate::open_dir;
@@ -89,6 +90,7 @@ pub fn run(
     let Ready { plan, bound, placement, findings } = ready;
     let plan = plan.as_ref();
     let mut medium = Medium::new(emulation, placement, &bound, clock);
+    let journal = begin_journal(options, &bound, JournalClock { clock, zero_unix_ms })?;
     let mut so_far = RunSoFar {
         plan,
         options,
@@ -103,6 +105,7 @@ pub fn run(
         places: if emulation.is_none() { places::of_plan(&bound) } else { Vec::new() },
         notes: emulation.map_or_else(Vec::new, |emulation| emulation.notes.clone()),
         failed: false,
+        journal,
         reported_ns: Cell::new(0),
     };
     so_far.note_findings(&findings, on_event);
@@ -260,6 +263,7 @@ impl RunSoFar<'_> {
             amount_max: planned.amount_max,
             so_far: self,
             volumes: medium.shared(),
+            journal: self.journal.clone(),
         };
         let (name, n_workers) = (planned.name.as_str(), step.workers.len() as u32);
         let rate_iops = planned.rate_of.map(|_| {
@@ -408,6 +412,7 @@ impl<'a> Ready<'a> {
                 (bound, placement)
             }
         };
+        findings.extend(journal::refusals(&bound, options));
         if control.is_stopped() {
             let (bound, placement) = (BoundPlan::default(), Placement::default());
             return Ok(Ready { plan, bound, placement, findings: Vec::new() });
@@ -523,6 +528,22 @@ fn bind_to(
     let (placement, mut too_much) = Placement::new(&bound, &on.design, control);
     findings.append(&mut too_much);
     (bound, placement)
+}
+
+/// Begins the journal of a run that validates what it writes.
+fn begin_journal(
+    options: &RunOptions,
+    bound: &BoundPlan,
+    time: JournalClock,
+) -> Result<Option<Arc<Journal>>, RunError> {
+    let Some(validation) = options.validation.as_ref().filter(|_| !bound.steps.is_empty()) else {
+        return Ok(None);
+    };
+    let run = run_seed(time.zero_unix_ms);
+    match Journal::begin(validation, bound, time, run) {
+        Ok(journal) => Ok(Some(Arc::new(journal))),
+        Err(finding) => Err(RunError::Refused { findings: vec![finding], n_workers: 0 }),
+    }
 }
 
 /// Returns a number that differs from run to run, for jobs without a fixed seed.

@@ -15,6 +15,7 @@ use crate::bytes::Filler;
 use crate::claims::Claims;
 use crate::context::StepContext;
 use crate::footprint;
+use crate::journal::WorkerJournal;
 use crate::logs::LogSetup;
 use crate::prepare::{self, WaitsForOthers};
 use crate::process::Surroundings;
@@ -129,6 +130,7 @@ impl<'a> Seat<'a> {
             events,
             delay_ns: delay_ns(bound),
             amount: shared.amount,
+            journal: context.journal.as_ref().map(|it| WorkerJournal::new(it, bound, number)),
             surroundings: Surroundings {
                 job: Arc::clone(&bound.job),
                 number,

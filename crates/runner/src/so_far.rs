@@ -1,6 +1,7 @@
 //! A run while it goes on: what came out of it, and the record as it would be if it ended now.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use plan::{Diagnostic, Plan, Severity};
 use record::{
@@ -14,6 +15,7 @@ use crate::control::{Control, Stop};
 use crate::disk::DiskSampler;
 use crate::emulation::Emulation;
 use crate::event::RunEvent;
+use crate::journal::Journal;
 use crate::options::RunOptions;
 use crate::{host, places};
 
@@ -37,6 +39,8 @@ pub(crate) struct RunSoFar<'a> {
     pub(crate) notes: Vec<Note>,
     /// A worker could not start or failed.
     pub(crate) failed: bool,
+    /// Where writes are written down, if they are.
+    pub(crate) journal: Option<Arc<Journal>>,
     /// When [`RunEvent::Report`] was last sent, nanoseconds after the start of the run.
     pub(crate) reported_ns: Cell<u64>,
 }

@@ -12,11 +12,13 @@ use crate::amount::AmountShare;
 use crate::bytes::{Bytes, Filler};
 use crate::clock::{Clock, sharpen_timers};
 use crate::error_dump::ErrorDump;
+use crate::journal::{Journaled, WorkerJournal};
 use crate::portions::Portions;
 use crate::prepare::EngineBuilder;
 use crate::process::Surroundings;
 use crate::setup_error::SetupError;
 use crate::step_event::StepEvent;
+use crate::verify_check::BadBlocks;
 use crate::worker_event::{Signals, WorkerEvent, WorkerResult};
 
 /// How long a worker with one operation at a time lets what has completed gather before it adds it
@@ -38,6 +40,8 @@ pub(crate) struct ThreadContext {
     pub(crate) surroundings: Surroundings,
     /// What all workers of the step may move together.
     pub(crate) amount: Option<AmountShare>,
+    /// Where it writes down what it writes, if it does.
+    pub(crate) journal: Option<WorkerJournal>,
 }
 
 impl ThreadContext {
@@ -53,7 +57,7 @@ impl ThreadContext {
             Ok((locked, bind_to_thread(engine).map_err(|error| SetupError::from(&error))?))
         });
         let (_locked_memory, mut engine) = match prepared {
-            Ok((locked, engine)) => (locked, self.watch_errors(engine)),
+            Ok((locked, engine)) => (locked, self.watch_errors(self.validated(engine))),
             Err(error) => {
                 return WorkerEvent::Ready { idx: self.idx, error: Some(error) };
             }
@@ -95,7 +99,7 @@ impl ThreadContext {
             latency_target: self.worker.latency_target(),
             errors: self.worker.errors_seen().clone(),
             first_ignored_errno: self.worker.first_ignored_error(),
-            bad_blocks: self.filler.finish(),
+            bad_blocks: self.bad_blocks(),
             n_unverified: self.worker.n_unverified(),
             verify_state: self.worker.verify_state(self.worker_number),
             remarks: Vec::new(),
@@ -138,6 +142,23 @@ impl ThreadContext {
         let job = &self.surroundings.job;
         let (work, stuck) = (job.tree.as_ref()?, self.worker.nothing_left()?);
         Some(format!("job `{}`: {}", job.name, crate::tree::stuck_text(work, stuck)))
+    }
+
+    /// Validates what goes through the engine, where the run asks for it.
+    fn validated(&self, engine: Box<dyn Engine>) -> Box<dyn Engine> {
+        match &self.journal {
+            Some(part) => Box::new(Journaled::new(engine, self.worker.queue_depth(), part.clone())),
+            None => engine,
+        }
+    }
+
+    /// Returns the blocks that were found bad, in words.
+    fn bad_blocks(&mut self) -> BadBlocks {
+        let mut bad = self.filler.finish();
+        if let Some(part) = &self.journal {
+            bad.append(part.take_bad());
+        }
+        bad
     }
 
     /// Reports every failed operation, where the job asks for it.

@@ -55,6 +55,14 @@ impl BadBlocks {
         self.n_blocks
     }
 
+    /// Adds a block, described in a line.
+    pub(crate) fn add(&mut self, line: &str) {
+        self.n_blocks += 1;
+        if self.lines.len() < N_BAD_BLOCKS_MAX {
+            self.lines.push(line.to_owned());
+        }
+    }
+
     /// Adds what another thread found.
     pub(crate) fn append(&mut self, mut other: BadBlocks) {
         self.n_blocks += other.n_blocks;
@@ -139,10 +147,7 @@ impl Checker {
                 };
             }
         }
-        bad.n_blocks += 1;
-        if bad.lines.len() < N_BAD_BLOCKS_MAX {
-            bad.lines.push(text);
-        }
+        bad.add(&text);
     }
 }
 

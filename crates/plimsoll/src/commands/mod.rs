@@ -48,7 +48,9 @@ mod show;
 mod subject;
 mod suite;
 mod translate;
+mod validate;
 mod vdbench;
+mod verify;
 mod welcome;
 
 use std::ffi::OsString;
@@ -75,7 +77,7 @@ fio and Vdbench they are those of that tool.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(run::Args),
+    Run(Box<run::Args>),
     Bench(bench::Args),
     Curve(curve::Args),
     Suite(suite::Args),
@@ -87,6 +89,7 @@ enum Command {
     Export(export::Args),
     Import(import::Args),
     Check(check::Args),
+    Verify(verify::Args),
     Translate(translate::Args),
     Explain(explain::Args),
     Catalog(catalog::Args),
@@ -165,6 +168,7 @@ fn perform(command: Command, args: &[OsString]) -> Result<Exit, Failure> {
         Command::Export(args) => export::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Catalog(args) => catalog::run(&args),
@@ -186,7 +190,7 @@ fn perform(command: Command, args: &[OsString]) -> Result<Exit, Failure> {
         Command::Diskspd(words) => {
             let Some((run, line)) = diskspd::as_run(&words.args)? else { return Ok(Exit::Fine) };
             match parse(&[&args[..1], &run[..]].concat())? {
-                Ok(Command::Run(args)) => run::run_line(args, line),
+                Ok(Command::Run(args)) => run::run_line(*args, line),
                 // Behind `run` is no other command.
                 Ok(_) => Ok(Exit::WrongUse),
                 Err(exit) => Ok(exit),

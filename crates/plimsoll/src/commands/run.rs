@@ -14,6 +14,7 @@ use super::iometer::IometerArgs;
 use super::judge::JudgeArgs;
 use super::on::OnArgs;
 use super::seed;
+use super::validate::ValidateArgs;
 use crate::exit::{Exit, Failure};
 
 /// Run job files and print what came out
@@ -45,6 +46,8 @@ pub(super) struct Args {
     #[command(flatten)]
     iometer: IometerArgs,
     #[command(flatten)]
+    validate: ValidateArgs,
+    #[command(flatten)]
     safety: SafetyArgs,
     #[command(flatten)]
     judge: JudgeArgs,
@@ -60,6 +63,7 @@ Examples:
   plimsoll run nfs.fio --hosts vm1,vm[2-8]
   plimsoll run nfs.fio --agents 24 --listen 10.0.0.5:7420 --token-file t
   plimsoll run nightly.fio --json --output nightly.json
+  plimsoll run nightly.fio --validate --journal /var/tmp/nightly.journal
   plimsoll run nightly.fio --watch :7421
   plimsoll run nightly.fio --json-stream | jq 'select(.kind == \"second\") | .dirs'
   sed s/4k/8k/ small.fio | plimsoll run -";
@@ -133,5 +137,7 @@ fn prepared(args: &Args) -> Result<(Plan, RunOptions), Failure> {
     }
     let until_steady = args.judge.apply(&mut parsed.plan);
     let options = execute::options(emulation, &args.result, args.safety);
-    Ok((parsed.plan, RunOptions { until_steady, ..options }))
+    let elsewhere = args.hosts.hosts.is_some() || args.dial_in.is_given();
+    let validation = args.validate.validation(elsewhere, args.safety.readonly)?;
+    Ok((parsed.plan, RunOptions { until_steady, validation, ..options }))
 }

@@ -1,0 +1,175 @@
+//! `plimsoll run --validate --journal` and `plimsoll verify`: what became of blocks after a kill
+//! and after the crash of a machine, judged by a reader of our own.
+
+#[path = "common/apart.rs"]
+mod apart;
+mod common;
+#[path = "common/journal_reader.rs"]
+mod journal_reader;
+#[allow(dead_code, reason = "a part is used here")]
+#[path = "common/rehearsal.rs"]
+mod rehearsal;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use apart::apart;
+use common::Sandbox;
+use journal_reader::{Journal, said};
+use rehearsal::Rehearsal;
+
+/// Begins a run that writes until it is ended.
+fn begin(sandbox: &Sandbox, file: &str, options: &str, args: &[&str]) -> Child {
+    let job = format!(
+        "[w]\nfilename={file}\nrw=randwrite\nbs=4k\nsize=4m\ntime_based\nruntime=100\n{options}"
+    );
+    sandbox.write("job.fio", job);
+    let _none_yet = fs::remove_file(sandbox.path("j"));
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["run", "--no-progress", "job.fio", "--validate", "--journal", "j"]).args(args);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits until the journal of a run has grown to so many bytes.
+#[track_caller]
+fn await_journal(sandbox: &Sandbox, run: &mut Child, len: u64) {
+    let journal = sandbox.path("j");
+    while fs::metadata(&journal).map_or(0, |facts| facts.len()) < len {
+        assert!(run.try_wait().unwrap().is_none(), "the run has ended");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// Verifies, and checks that what is said is what our own reader finds. Returns it.
+#[track_caller]
+fn verified(sandbox: &Sandbox, file: &str, context: &str) -> BTreeMap<u64, &'static str> {
+    let outcome = sandbox.plimsoll(&["verify", "j", "--json"]);
+    let own = Journal::read(&sandbox.path("j")).judge(&sandbox.path(file));
+    assert_eq!(said(&outcome.stdout), own, "{context}: {}", outcome.stderr);
+    let is_bad = own.values().any(|word| ["lost", "torn"].contains(word));
+    assert_eq!(outcome.code, if is_bad { 4 } else { 0 }, "{context}: {own:?}");
+    own
+}
+
+#[test]
+fn a_kill_loses_nothing_that_was_acknowledged() {
+    let options = [
+        ("ioengine=libaio\niodepth=16\n", "on"),
+        ("ioengine=psync\nnumjobs=3\nthread\n", "on"),
+        ("ioengine=io_uring\niodepth=8\nnumjobs=2\nbsrange=4k-32k\n", "off"),
+    ];
+    for (idx, (options, sync)) in options.into_iter().enumerate() {
+        let sandbox = Sandbox::new();
+        let mut run = begin(&sandbox, "f", options, &["--journal-sync", sync]);
+        await_journal(&sandbox, &mut run, 30_000 + 11_111 * idx as u64);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let found = verified(&sandbox, "f", options);
+        let is_in_flight = |word: &&'static str| word.ends_with("in flight");
+        assert!(found.values().all(is_in_flight), "{options}: {found:?}");
+        // A block that was acknowledged is overwritten by somebody else.
+        let journal = Journal::read(&sandbox.path("j"));
+        let mut blocks = journal.blocks.iter().filter(|(_, state)| state.1.is_empty());
+        let (block, _) = blocks.next().unwrap();
+        let file = fs::File::options().write(true).open(sandbox.path("f")).unwrap();
+        file.write_all_at(&[0; 4096], block * 4096).unwrap();
+        assert_eq!(verified(&sandbox, "f", options)[&(block * 4096)], "lost");
+        let text = sandbox.plimsoll(&["verify", "j"]).stdout;
+        let expected =
+            format!("lost: `{}` at offset {}: expected", sandbox.path("f").display(), block * 4096);
+        assert!(text.contains(" 1 LOST") && text.contains(&expected), "{text}");
+        assert!(text.contains("nothing that was written with a journal"), "{text}");
+    }
+}
+
+const READ_WRITE: &str = "[vm]\nsize = \"DS14\"\n[[volume]]\nmount = \"/mnt/data\"\n\
+                          disk = \"P30\"\ncache = \"ReadWrite\"\n";
+
+/// Exactly what the machine's ReadWrite cache lost is reported, over a hundred crashes: judged by
+/// the bytes on the volume, and by what the crash itself says it took.
+#[test]
+fn a_hundred_crashes_lose_exactly_what_is_reported() {
+    let Some(rehearsal) = Rehearsal::mount(READ_WRITE) else { return };
+    let sandbox = &rehearsal.0;
+    let (mut n_lost, mut n_kept, mut n_in_flight) = (0, 0, 0);
+    for seed in 0..100_u64 {
+        let options = match seed % 4 {
+            0 => "ioengine=psync\nfsync=40\n",
+            1 => "ioengine=psync\nnumjobs=2\nthread\nfdatasync=64\nbsrange=4k-16k\n",
+            2 => "ioengine=libaio\ndirect=1\niodepth=8\nfsync=100\n",
+            _ => "ioengine=psync\nnumjobs=3\nthread\n",
+        };
+        let options = format!("{options}randseed={}\n", seed + 1);
+        let sync = if seed % 10 == 0 { "on" } else { "off" };
+        let mut run = begin(sandbox, "mnt/f", &options, &["--journal-sync", sync]);
+        await_journal(sandbox, &mut run, 8_000 + seed * 173 % 20_000);
+        let crash = rehearsal.rehearse(&["crash", "mnt", "--json"]);
+        let crash: serde_json::Value = serde_json::from_str(crash.success()).unwrap();
+        run.wait().unwrap();
+        rehearsal.rehearse(&["restart", "mnt"]).success();
+        let found = verified(sandbox, "mnt/f", &options);
+        let ino = fs::metadata(sandbox.path("mnt/f")).unwrap().ino();
+        let number = |range: &serde_json::Value, name: &str| range[name].as_u64().unwrap();
+        let lost: Vec<(u64, u64)> = crash["lost"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|range| number(range, "ino") == ino)
+            .map(|range| (number(range, "offset"), number(range, "len")))
+            .collect();
+        for (block, (_, begun)) in Journal::read(&sandbox.path("j")).blocks {
+            let at = block * 4096;
+            let is_bad = found.get(&at).is_some_and(|word| ["lost", "torn"].contains(word));
+            if begun.is_empty() {
+                let is_taken = lost.iter().any(|(from, len)| *from < at + 4096 && at < from + len);
+                assert_eq!(is_bad, is_taken, "seed {seed}, offset {at}: {:?}", found.get(&at));
+                *(if is_bad { &mut n_lost } else { &mut n_kept }) += 1;
+            } else {
+                n_in_flight += 1;
+            }
+        }
+    }
+    assert!(n_lost > 1000 && n_kept > 1000 && n_in_flight > 50, "{n_lost} {n_kept} {n_in_flight}");
+}
+
+#[test]
+fn a_full_disk_under_the_journal_ends_the_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "job.fio",
+        "[w]\nfilename=f\nrw=randwrite\nbs=4k\nsize=1m\ntime_based\nruntime=100\n",
+    );
+    fs::create_dir(sandbox.path("small")).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=64k none small || exit 77\n\
+         {0} run --no-progress job.fio --validate --journal small/j >out 2>&1 && exit 3\n\
+         echo $?; cat out; {0} verify small/j",
+        env!("CARGO_BIN_EXE_plimsoll")
+    );
+    let Some(outcome) = apart(&sandbox, &script) else { return };
+    let text = outcome.stdout + &outcome.stderr;
+    assert!(text.contains("cannot write the journal `small/j`: No space left"), "{text}");
+    assert!(text.starts_with("1\n") && outcome.code == 0, "{text}");
+    assert!(text.contains("ends within an entry"), "{text}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[w]\nfilename=f\nrw=write\nsize=64k\n");
+    let check = |args: &[&str], part: &str| {
+        let outcome = sandbox.plimsoll(args);
+        assert!(outcome.code == 2 && outcome.stderr.contains(part), "{}", outcome.stderr);
+    };
+    check(&["verify", "none"], "cannot read the journal `none`: No such file");
+    check(&["verify", "job.fio"], "`job.fio` is not a journal of Plimsoll");
+    check(&["verify", "."], "`.` is not a journal of Plimsoll");
+    check(&["run", "job.fio", "--journal", "j"], "--validate");
+    check(&["run", "job.fio", "--validate", "--journal", "job.fio"], "is there already");
+    check(&["run", "job.fio", "--validate", "--readonly"], "`--readonly` forbids that");
+    check(&["run", "job.fio", "--validate", "--hosts", "a"], "the load is on others");
+    assert!(!sandbox.path("f").exists());
+}

@@ -1,0 +1,163 @@
+//! The targets of a run that a journal is kept of, and what cannot be validated. Pure, except that
+//! links are followed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use pattern::journal::{SECTOR_BYTES, Target};
+use plan::{Diagnostic, EngineWork, Job};
+
+use crate::bind::{BoundPlan, BoundWorker};
+use crate::findings::Findings;
+use crate::options::RunOptions;
+use crate::read_only::real_path;
+
+/// Targets, and their numbers by the path that jobs name.
+#[derive(Debug, Default)]
+pub(crate) struct Targets {
+    pub(crate) targets: Vec<Target>,
+    numbers: HashMap<PathBuf, u32>,
+}
+
+impl Targets {
+    /// Collects the targets of a plan. A block is as long as the smallest I/O, so that each is
+    /// written as a whole.
+    pub(crate) fn of(bound: &BoundPlan) -> Self {
+        let mut found: BTreeMap<PathBuf, (u64, u64)> = BTreeMap::new();
+        let mut real_paths: HashMap<PathBuf, PathBuf> = HashMap::new();
+        for worker in bound.workers() {
+            let unit = unit_bytes(&worker.job);
+            for file in &worker.files {
+                let real = real_paths
+                    .entry(file.path.clone())
+                    .or_insert_with(|| real_path(&file.path))
+                    .clone();
+                let (block_bytes, end) = found.entry(real).or_default();
+                *block_bytes = gcd(gcd(*block_bytes, unit), file.region.offset_bytes);
+                *end = (*end).max(file.needed_bytes()).max(file.size_bytes);
+            }
+        }
+        let mut targets = Targets::default();
+        for (path, (block_bytes, end)) in found {
+            targets.targets.push(Target {
+                path: path.to_string_lossy().into_owned(),
+                block_bytes: u32::try_from(block_bytes).unwrap_or(0),
+                n_blocks: end.checked_div(block_bytes).unwrap_or(0),
+            });
+            targets.numbers.insert(path, targets.targets.len() as u32 - 1);
+        }
+        for (named, real) in real_paths {
+            if let Some(number) = targets.numbers.get(&real) {
+                targets.numbers.insert(named, *number);
+            }
+        }
+        targets
+    }
+
+    /// Returns the numbers of a worker's files, in order.
+    pub(crate) fn of_worker(&self, worker: &BoundWorker) -> Vec<u32> {
+        let number = |path: &Path| self.numbers.get(path).copied().unwrap_or(u32::MAX);
+        worker.files.iter().map(|file| number(&file.path)).collect()
+    }
+}
+
+/// Returns the largest number of bytes that all I/Os of a job are multiples of, in length and
+/// place, counted from its region.
+fn unit_bytes(job: &Job) -> u64 {
+    job.workloads().fold(0, |unit, workload| {
+        let issued = workload.access.issued();
+        issued.fold(unit, |unit, dir| {
+            let sizes = &workload.block_size[dir];
+            let unit = sizes_of(sizes).fold(unit, |unit, size| gcd(unit, u64::from(size)));
+            gcd(unit, u64::from(workload.block_align[dir].unwrap_or(0)))
+        })
+    })
+}
+
+/// Returns sizes that all sizes of a kind are sums of.
+fn sizes_of(sizes: &plan::workload::BlockSize) -> impl Iterator<Item = u32> {
+    use plan::workload::BlockSize;
+    match sizes {
+        BlockSize::Fixed(size) => vec![*size],
+        BlockSize::Range { min, .. } => vec![*min],
+        BlockSize::Split(parts) => parts.iter().map(|part| part.0).collect(),
+        BlockSize::Weighted(parts) => parts.iter().map(|part| part.0).collect(),
+        BlockSize::Stepped { min, step, .. } => vec![*min, *step],
+    }
+    .into_iter()
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Returns what stands against the validation that a run asks for.
+pub(crate) fn refusals(bound: &BoundPlan, options: &RunOptions) -> Vec<Diagnostic> {
+    if options.validation.is_none() {
+        return Vec::new();
+    }
+    if options.emulation.is_some() {
+        let text = "`--validate` checks what was written, but the volume of `--on` keeps no data";
+        let finding = Diagnostic::error("validate-no-data", text);
+        return vec![
+            finding.help(
+                "`plimsoll rehearse mount DESIGN FOLDER` keeps it: run the job on that folder",
+            ),
+        ];
+    }
+    let mut findings = Findings::default();
+    let firsts = bound.workers().filter(|worker| worker.worker_idx == 0);
+    for job in firsts.map(|worker| worker.job.as_ref()) {
+        findings.extend(of_job(job));
+    }
+    for target in &Targets::of(bound).targets {
+        findings.extend(of_target(target));
+    }
+    findings.into_shown()
+}
+
+/// Returns why a job cannot be validated.
+fn of_job(job: &Job) -> Option<Diagnostic> {
+    let (why, help) = if job.tree.is_some() {
+        ("works on a tree of files", "validate jobs on files and devices")
+    } else if job.verify.method.is_some() {
+        ("has `verify`, whose headers take the same place", "leave one out: `--set verify=0`")
+    } else if job.access().trim {
+        ("trims, after which a block may hold anything", "leave the trims out")
+    } else if job.files.unlink || job.files.unlink_each_loop {
+        ("removes its files", "leave out `unlink`: what was written is verified there")
+    } else if job.workloads().any(|workload| workload.block_unaligned) {
+        ("has blocks of any length", "leave out `bs_unaligned`")
+    } else {
+        match job.engine.kind.traits().work {
+            EngineWork::Bytes | EngineWork::MappedBytes => return None,
+            EngineWork::Nothing => ("moves no data", "use an engine that reads and writes"),
+            EngineWork::ServerBytes => {
+                ("reaches its server by itself", "mount the export, and name the mount")
+            }
+            EngineWork::Space(_) | EngineWork::Names(_) => {
+                ("neither reads nor writes data", "use an engine that reads and writes")
+            }
+        }
+    };
+    let text = format!("job `{}` {why}, which `--validate` cannot check", job.name);
+    Some(Diagnostic::error("validate-cannot", text).help(help))
+}
+
+/// Returns why a target cannot have stamped blocks.
+fn of_target(target: &Target) -> Option<Diagnostic> {
+    let Target { path, block_bytes, .. } = target;
+    if path.contains(char::REPLACEMENT_CHARACTER) {
+        let text = format!("the name of `{path}` is not UTF-8, and a journal holds names");
+        return Some(Diagnostic::error("validate-name", text).help("name it by a link"));
+    }
+    if *block_bytes > 0 && block_bytes.is_multiple_of(SECTOR_BYTES as u32) {
+        return None;
+    }
+    let text = format!(
+        "the I/Os on `{path}` are multiples of {block_bytes} B, but `--validate` needs whole \
+         sectors of {SECTOR_BYTES} B"
+    );
+    let help = format!("use block sizes, alignments and offsets of a multiple of {SECTOR_BYTES} B");
+    Some(Diagnostic::error("validate-block-size", text).help(help))
+}
