@@ -135,25 +135,54 @@ fn a_hundred_crashes_lose_exactly_what_is_reported() {
     assert!(n_lost > 1000 && n_kept > 1000 && n_in_flight > 50, "{n_lost} {n_kept} {n_in_flight}");
 }
 
+/// The disk fills where an entry ends, and within one: after its head, and within that. Where it
+/// does depends on the length of the target's path alone, which the journal begins with.
 #[test]
 fn a_full_disk_under_the_journal_ends_the_run() {
     let sandbox = Sandbox::new();
-    sandbox.write(
-        "job.fio",
-        "[w]\nfilename=f\nrw=randwrite\nbs=4k\nsize=1m\ntime_based\nruntime=100\n",
-    );
     fs::create_dir(sandbox.path("small")).unwrap();
+    // 88 bytes and the path, then 56 bytes for each entry, up to 65536.
+    let folder_len = fs::canonicalize(sandbox.path("")).unwrap().as_os_str().len() + 1;
+    let first_len = (1..=56).find(|len| (88 + folder_len + len) % 56 == 16).unwrap();
+    for (more, n_bytes_torn) in [(0, 0), (56 - 43, 43), (56 - 1, 1)] {
+        let name = "f".repeat(first_len + more);
+        let job = format!("filename={name}\nrw=randwrite\nbs=4k\nsize=1m\ntime_based\nruntime=100");
+        sandbox.write("job.fio", format!("[w]\n{job}\n"));
+        let script = format!(
+            "mount -t tmpfs -o size=64k none small || exit 77\n\
+             {0} run --no-progress job.fio --validate --journal small/j >out 2>&1 && exit 3\n\
+             echo $?; cat out; cp small/j j; {0} verify small/j",
+            env!("CARGO_BIN_EXE_plimsoll")
+        );
+        let Some(outcome) = apart(&sandbox, &script) else { return };
+        let text = outcome.stdout + &outcome.stderr;
+        assert!(text.contains("cannot write the journal `small/j`: No space left"), "{text}");
+        assert!(text.starts_with("1\n") && outcome.code == 0, "{text}");
+        assert_eq!(Journal::read(&sandbox.path("j")).n_bytes_torn, n_bytes_torn, "{text}");
+        let torn = format!("ends within an entry ({n_bytes_torn} B)");
+        assert_eq!(text.contains(&torn), n_bytes_torn > 0, "{text}");
+        verified(&sandbox, &name, "the disk is full");
+    }
+}
+
+/// Where there is no room for its first entry, nothing runs, and no empty journal is left to stand
+/// in the way.
+#[test]
+fn a_disk_that_is_full_before_keeps_no_journal() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("small")).unwrap();
+    sandbox.write("job.fio", "[w]\nfilename=f\nrw=write\nsize=64k\n");
     let script = format!(
         "mount -t tmpfs -o size=64k none small || exit 77\n\
-         {0} run --no-progress job.fio --validate --journal small/j >out 2>&1 && exit 3\n\
-         echo $?; cat out; {0} verify small/j",
+         cat /dev/zero >small/full || true\n\
+         {0} run --no-progress job.fio --validate --journal small/j 2>&1 || echo $?; ls small\n\
+         rm small/full; {0} run --no-progress job.fio --validate --journal small/j",
         env!("CARGO_BIN_EXE_plimsoll")
     );
     let Some(outcome) = apart(&sandbox, &script) else { return };
     let text = outcome.stdout + &outcome.stderr;
-    assert!(text.contains("cannot write the journal `small/j`: No space left"), "{text}");
-    assert!(text.starts_with("1\n") && outcome.code == 0, "{text}");
-    assert!(text.contains("ends within an entry"), "{text}");
+    assert!(text.contains("cannot keep the journal `small/j`: No space left"), "{text}");
+    assert!(text.contains("\n2\nfull\n") && outcome.code == 0, "{text}");
 }
 
 #[test]

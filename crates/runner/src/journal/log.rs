@@ -1,7 +1,7 @@
 //! The file of a journal: appended to ahead of the writes, made durable by one for all who wait,
 //! and written anew when it has grown.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,7 +54,10 @@ impl Log {
     ) -> io::Result<Self> {
         // Whoever comes second finds it there.
         File::options().write(true).create_new(true).open(path)?;
-        Log::replace(path, header, maps, writer)
+        Log::replace(path, header, maps, writer).inspect_err(|_| {
+            // An empty file would stand in the way of the next run, and say nothing.
+            let _left_there = fs::remove_file(path);
+        })
     }
 
     /// Puts a journal of all that is known in the place of one that is there.
