@@ -1,6 +1,8 @@
 //! Load lines and needs of several hosts together. A program in ssh's place starts the agents here.
 
 mod common;
+#[path = "common/export.rs"]
+mod export;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::{Outcome, Sandbox};
+use export::Export;
 use record::{CurvePointRecord, LineVerdict, Record};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -207,6 +210,48 @@ fn a_loss_can_be_the_end_and_fewer_hosts_are_none() {
     let outcome = run(&sandbox, &[&POINTS[..], &["--on-loss", "1", "--hosts", "a,b"]].concat());
     assert_eq!(outcome.code, 2, "{}", outcome.stderr);
     assert!(outcome.stderr.contains("goes on with fewer hosts"), "{}", outcome.stderr);
+}
+
+/// 400 I/Os a second, whoever asks.
+const VOLUME: &str = "\
+[vm]
+size = \"DS13\"
+uncached = { iops = 400, throughput = \"200MB/s\" }
+[[volume]]
+mount = \"/mnt/v\"
+disk = \"P30\"
+cache = \"None\"
+";
+
+#[test]
+fn two_hosts_find_what_the_volume_that_they_share_carries() {
+    let sandbox = sandbox();
+    let export = Export::start(&sandbox, VOLUME);
+    let url = export.url("/mnt/v");
+    let job = format!(
+        "[a]\nioengine=nfs\n{}\nfilename=data\nrw=randread\nbs=8k\nsize=16m\nrate_iops=100\n",
+        url.trim_start_matches('-')
+    );
+    sandbox.write("job.fio", job);
+    let what = ["curve", "job.fio", "--hosts", "a,b", "--limit", "p90 < 50ms", "--json"];
+    let sweep = ["--start", "200", "--arrivals", "fixed", "--time", "2s", "--ramp", "500ms"];
+    let few = ["--points", "0", "--repeat", "2", "--tolerance", "5"];
+    let outcome = run(&sandbox, &[&what[..], &sweep, &few].concat());
+    let record = Record::from_json(&outcome.stdout).expect("a record");
+    let line = &record.curve.as_ref().expect("a curve").line;
+    assert_eq!(calls(&sandbox), ["a", "b"]);
+    if outcome.code == 3 {
+        // Others were busy, and it says so.
+        assert!(matches!(line.verdict(), LineVerdict::CannotTell(_)), "{line:?}");
+        assert_ne!(line.why_not(), "");
+        return;
+    }
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let interval = line.interval.as_ref().expect("an interval");
+    // A short point takes what the cap had saved, a tenth of a second of it, and ends with as much
+    // in its queue.
+    assert!(interval.low <= 440.0 && interval.high >= 390.0, "{line:?}");
+    assert!(line.load.is_some_and(|load| (360.0..=440.0).contains(&load)), "{line:?}");
 }
 
 #[test]

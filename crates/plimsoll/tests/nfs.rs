@@ -1,11 +1,11 @@
 //! `rehearse export` and the engine `nfs` together, as a user would use them.
 
 mod common;
-
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+#[path = "common/export.rs"]
+mod export;
 
 use common::Sandbox;
+use export::Export;
 use serde_json::Value;
 
 /// The variable that switches the long check on.
@@ -24,55 +24,6 @@ mount = \"/mnt/p30\"
 disk = \"P30\"
 cache = \"None\"
 ";
-
-/// An export in the foreground, ended with the test.
-struct Export {
-    process: Child,
-    port: u16,
-}
-
-impl Export {
-    fn start(sandbox: &Sandbox, design: &str) -> Export {
-        Self::start_with(sandbox, design, &[])
-    }
-
-    fn start_with(sandbox: &Sandbox, design: &str, more: &[&str]) -> Export {
-        sandbox.write("design.toml", design);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-        command.current_dir(sandbox.path(""));
-        command.args(["rehearse", "export", "--foreground", "--listen", "127.0.0.1:0"]);
-        command.args(["--backing", "backing", "design.toml"]).args(more);
-        command.stdin(Stdio::null()).stderr(Stdio::piped());
-        let mut process = command.spawn().expect("it starts");
-        let mut lines = BufReader::new(process.stderr.take().expect("a pipe"));
-        let (mut line, mut said) = (String::new(), String::new());
-        let port = loop {
-            line.clear();
-            assert!(lines.read_line(&mut line).expect("text") > 0, "no export: {said}");
-            said.push_str(&line);
-            let address = line.split("127.0.0.1:").nth(1).filter(|_| line.starts_with("exported"));
-            if let Some(address) = address {
-                break address
-                    .split(',')
-                    .next()
-                    .and_then(|port| port.parse().ok())
-                    .expect("a port");
-            }
-        };
-        Export { process, port }
-    }
-
-    fn url(&self, mount: &str) -> String {
-        format!("--nfs_url=nfs://127.0.0.1:{}{mount}", self.port)
-    }
-}
-
-impl Drop for Export {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 /// What a cache is said to hold, it answers.
 #[test]
