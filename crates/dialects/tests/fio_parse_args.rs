@@ -2,7 +2,9 @@
 
 mod support;
 
-use dialects::fio::{CommandLine, Eta, Format, enghelp, parse_args, sniff, usage};
+use dialects::fio::{
+    ClientArg, ClientFile, CommandLine, Eta, Format, enghelp, parse_args, sniff, usage,
+};
 use support::fio::parse;
 use support::{MapHost, all_shown};
 
@@ -160,18 +162,42 @@ fn mistakes() {
          alone; name a job's section",
     );
     check_said(
-        "--name=a --eta-interval=100ms --status-interval=x --client=h",
+        "--name=a --eta-interval=100ms --status-interval=x --remote-config=f --client=h",
         "error bad-switch 1:25 value `100ms` of `--eta-interval` is too short; the smallest is \
          250ms\n\
          error bad-switch 1:49 value `x` of `--status-interval` is not valid: `x` is not a number\n\
-         error bad-switch 1:60 `--client` comes in a later version; run the job on each host, or \
-         wait for `fleet`",
+         error bad-switch 1:67 value `f` of `--remote-config` is of no client: write it behind the \
+         `--client` that has the file",
     );
     check_said(
         "--name=a --rw=randwrite --readonly",
         "error readonly 1:15 job `a` writes or trims, but `--readonly` is given | leave \
          `--readonly` out, or make the job read",
     );
+}
+
+#[test]
+fn job_files_behind_a_client_are_its_own() {
+    let found = args(
+        "--client=a 1.fio 2.fio --client=b --remote-config=3.fio --client c --eta=never u.fio",
+    );
+    let files = |client: &ClientArg| match client.files.as_slice() {
+        [] => "all".to_owned(),
+        files => files.iter().map(shown).collect::<Vec<_>>().join(" "),
+    };
+    let shown_of = |it: &ClientArg| format!("{}: {}", it.hosts, files(it));
+    let clients: Vec<String> = found.switches.clients.iter().map(shown_of).collect();
+    assert_eq!(clients, ["a: 1.fio 2.fio", "b: their 3.fio", "c: all"]);
+    assert_eq!(found.parsed.plan.jobs().count(), 2, "those of all");
+    assert_eq!(args("--server").switches.server.as_deref(), Some(""));
+    assert_eq!(args("--server=ip:h,1 --token-file=t").switches.token_file.as_deref(), Some("t"));
+}
+
+fn shown(file: &ClientFile) -> String {
+    match file {
+        ClientFile::Sent(path) => path.clone(),
+        ClientFile::Theirs(path) => format!("their {path}"),
+    }
 }
 
 #[test]

@@ -8,10 +8,13 @@
 //! ```
 
 mod peer;
+mod plans;
 mod start;
 mod turns;
 
 use record::Record;
+
+pub use self::plans::OwnPlan;
 
 use self::peer::{Agent, Lost, State};
 use crate::agent::ORPHAN_NS;
@@ -83,6 +86,8 @@ pub enum Action {
 pub enum News {
     /// How far the program of an agent is on its way: bytes sent, and in all.
     Sent(usize, u64, u64),
+    /// An agent has come: what it is called, and the version of its program.
+    Came(usize, String, String),
     /// An agent cannot run its part: its findings.
     Refused(usize, Vec<String>),
     /// Nothing came from an agent for two seconds.
@@ -147,6 +152,8 @@ pub struct Controller {
     version: Version,
     agents: Vec<Agent>,
     assignment: Assignment,
+    /// The plan of each agent, where they have plans of their own.
+    plans: Vec<OwnPlan>,
     policy: LossPolicy,
     /// How long agents may take to come.
     join_ns: u64,
@@ -190,6 +197,7 @@ impl Controller {
             version: Version::OWN,
             agents: (0..n_agents).map(|_| Agent::new(now_ns, join_until_ns)).collect(),
             assignment,
+            plans: Vec::new(),
             policy,
             join_ns,
             next_ping_ns: now_ns,
@@ -426,6 +434,8 @@ impl Controller {
                         (agent.clock, agent.n_exchanges) = (ClockEstimate::default(), 0);
                     }
                     (agent.state, agent.lost) = (State::Joined, None);
+                    let Hello { agent, program_version, .. } = hello.clone();
+                    actions.push(Action::Tell(News::Came(idx, agent, program_version)));
                 } else if is_same {
                     self.hear(idx, now_ns, actions);
                     self.repeat(idx, actions);
@@ -755,8 +765,11 @@ impl Controller {
     fn send_assignment(&self, idx: usize, actions: &mut Vec<Action>) {
         let (host_idx, n_hosts) = (idx as u32, self.agents.len() as u32);
         let orphan_limit_ns = ORPHAN_NS;
-        let assignment =
+        let mut assignment =
             Assignment { host_idx, n_hosts, orphan_limit_ns, ..self.assignment.clone() };
+        if let Some(plan) = self.plans.get(idx) {
+            plan.put_into(&mut assignment);
+        }
         actions.push(Action::Send(idx, To::Assignment(assignment)));
     }
 

@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::controller::Event;
 use crate::hosts::Host;
+use crate::launch::called::Called;
 use crate::launch::client::{ClientEvent, Clients};
 use crate::launch::dial_in::{DialIn, Gathered};
 use crate::launch::ssh::Ssh;
@@ -46,10 +47,27 @@ pub(crate) struct Crew<'a> {
     door: Option<&'a DialIn>,
 }
 
+/// How hosts are called.
+#[derive(Clone, Copy)]
+pub(crate) enum Way<'a> {
+    /// Over ssh.
+    Ssh(&'a Ssh, &'a [Host]),
+    /// They listen.
+    Called(&'a Called),
+}
+
+impl Way<'_> {
+    fn names(&self) -> Vec<String> {
+        match self {
+            Way::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
+            Way::Called(called) => called.servers.iter().map(|it| it.name.clone()).collect(),
+        }
+    }
+}
+
 /// What calls hosts.
 struct Caller<'a> {
-    ssh: &'a Ssh,
-    hosts: &'a [Host],
+    way: Way<'a>,
     /// Calls so far: each makes a connection of its own.
     n_calls: usize,
     connections: Sender<Incoming>,
@@ -59,24 +77,23 @@ struct Caller<'a> {
 impl<'a> Crew<'a> {
     /// Calls all hosts at once.
     pub(crate) fn call(
-        ssh: &'a Ssh,
-        hosts: &'a [Host],
+        way: Way<'a>,
         connections: Sender<Incoming>,
         events: Receiver<NetEvent>,
     ) -> Self {
         let (launched, launches) = channel(EVENTS);
         let mut crew = Crew {
-            names: hosts.iter().map(ToString::to_string).collect(),
+            names: way.names(),
             seats: BTreeMap::new(),
             senders: BTreeMap::new(),
             events,
             early: VecDeque::new(),
             launches,
             clients: Clients::default(),
-            caller: Some(Caller { ssh, hosts, n_calls: 0, connections, launched }),
+            caller: Some(Caller { way, n_calls: 0, connections, launched }),
             door: None,
         };
-        for idx in 0..hosts.len() {
+        for idx in 0..crew.names.len() {
             crew.call_again(idx);
         }
         crew
@@ -95,8 +112,15 @@ impl<'a> Crew<'a> {
         let at = caller.n_calls;
         caller.n_calls += 1;
         self.seats.insert(at, idx);
-        let called = (caller.ssh, &caller.hosts[idx]);
-        self.clients.call(at, called, &caller.connections, &caller.launched);
+        let (connections, launched) = (&caller.connections, &caller.launched);
+        match caller.way {
+            Way::Ssh(ssh, hosts) => {
+                self.clients.call(at, (ssh, &hosts[idx]), connections, launched);
+            }
+            Way::Called(called) => {
+                self.clients.call_server(at, (called, idx), connections, launched);
+            }
+        }
         true
     }
 
@@ -210,8 +234,10 @@ impl<'a> Crew<'a> {
     ) {
         let leaving = async {
             let mut left: BTreeSet<usize> = std::mem::take(&mut self.senders).into_keys().collect();
-            // Of a client it is its own end that counts.
-            while self.door.is_some() && !left.is_empty() {
+            // Of an ssh client it is its own end that counts.
+            let is_over_ssh = |it: &Caller<'_>| matches!(it.way, Way::Ssh(..));
+            let awaits_end = !self.caller.as_ref().is_some_and(is_over_ssh);
+            while awaits_end && !left.is_empty() {
                 let Some(event) = self.events.recv().await else { break };
                 if let NetEvent::Closed(at, _) = event
                     && let Some(idx) = self.seats.get(&at)

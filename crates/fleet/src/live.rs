@@ -83,6 +83,7 @@ impl Live {
             // A host that is silent holds the seconds of the others back no longer.
             News::Frame(_) | News::Suspect(_) => {}
             News::Sent(..)
+            | News::Came(..)
             | News::Back(..)
             | News::Starts(..)
             | News::Ended(..)

@@ -10,8 +10,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use units::system_text;
 
-use crate::controller::{Action, Controller, Event, LossPolicy, News};
-use crate::crew::Crew;
+use crate::controller::{Action, Controller, Event, LossPolicy, News, OwnPlan};
+use crate::crew::{Crew, Way};
 use crate::launch::Launcher;
 use crate::launch::dial_in::NoCrew;
 use crate::live::{self, Live};
@@ -34,6 +34,9 @@ pub struct Fleet {
     pub assignment: Assignment,
     /// What to do when one is lost.
     pub policy: LossPolicy,
+    /// The plan of each agent, where they have plans of their own: then that of the assignment is
+    /// none's.
+    pub plans: Vec<OwnPlan>,
 }
 
 /// What happens during a run.
@@ -110,6 +113,7 @@ impl Fleet {
     ) -> Result<Record, FleetError> {
         let mut once = Series::new(&self.launcher, self.policy)?;
         once.is_one = true;
+        once.plans.clone_from(&self.plans);
         once.run(&self.assignment, stops, on_event)
     }
 }
@@ -122,6 +126,8 @@ pub struct Series<'a> {
     policy: LossPolicy,
     /// There is one run: agents leave as they end.
     is_one: bool,
+    /// See [`Fleet::plans`].
+    plans: Vec<OwnPlan>,
     /// There was a run.
     has_begun: bool,
     /// Taken where it ends.
@@ -151,12 +157,21 @@ impl<'a> Series<'a> {
     pub fn new(launcher: &'a Launcher, policy: LossPolicy) -> Result<Self, FleetError> {
         match launcher {
             Launcher::Ssh(_, hosts) => allow_open_files(hosts.len())?,
+            Launcher::Called(called) => allow_open_files(called.servers.len())?,
             // Who finds no room at the door comes again.
             Launcher::DialIn(door) => drop(allow_open_files(door.n_agents)),
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = Some(runtime.map_err(FleetError::Wait)?);
-        Ok(Series { launcher, policy, is_one: false, has_begun: false, runtime, crewed: None })
+        Ok(Series {
+            launcher,
+            policy,
+            is_one: false,
+            plans: Vec::new(),
+            has_begun: false,
+            runtime,
+            crewed: None,
+        })
     }
 
     /// Runs this until its end, or until `stops` asks for that, as [`Fleet::run`]. Where a run does
@@ -243,6 +258,7 @@ impl<'a> Series<'a> {
         let assignment = assignment.clone();
         let controller =
             Controller::new(n_agents, assignment, self.policy, monotonic_ns(), JOIN_NS);
+        let controller = controller.with_plans(self.plans.clone());
         let controller = if self.is_one { controller } else { controller.keeping_agents() };
         Ok(Crewed { crew, controller, serving })
     }
@@ -255,7 +271,12 @@ impl<'a> Series<'a> {
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Crew<'a>, FleetError> {
         let door = match self.launcher {
-            Launcher::Ssh(ssh, hosts) => return Ok(Crew::call(ssh, hosts, connections, events)),
+            Launcher::Ssh(ssh, hosts) => {
+                return Ok(Crew::call(Way::Ssh(ssh, hosts), connections, events));
+            }
+            Launcher::Called(called) => {
+                return Ok(Crew::call(Way::Called(called), connections, events));
+            }
             Launcher::DialIn(door) => door,
         };
         let n_agents_min = match self.policy {

@@ -137,6 +137,9 @@ pub struct Assignment {
     /// Number of the run, from 0: an agent that has delivered one takes the next.
     #[prost(uint32, tag = "13")]
     pub run_idx: u32,
+    /// A job file of fio on the agent's host, in the place of the plan.
+    #[prost(string, tag = "14")]
+    pub plan_file: ::prost::alloc::string::String,
 }
 /// The files of the next step may be laid out. One host hears it before the others, which find there
 /// what they share with it.

@@ -131,6 +131,7 @@ fn fleet_by(command: &[String], list: &str, policy: LossPolicy) -> Fleet {
         launcher: Launcher::Ssh(ssh(command), hosts::parse(list).expect("a list")),
         assignment: Assignment::default(),
         policy,
+        plans: Vec::new(),
     }
 }
 

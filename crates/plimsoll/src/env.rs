@@ -71,13 +71,20 @@ pub(crate) const SSH_CONNECTION: Variable = Variable {
           `plimsoll fleet check`.",
 };
 
+/// What servers and clients of fio mode know each other by.
+pub(crate) const TOKEN_FILE: Variable = Variable {
+    name: "PLIMSOLL_TOKEN_FILE",
+    doc: "The token of `plimsoll fio --server` and `--client` if `--token-file` names none.",
+};
+
 /// All of them, in the order of the reference.
-pub(crate) const ALL: [Variable; 9] = [
+pub(crate) const ALL: [Variable; 10] = [
     FORBID_URING,
     HOME,
     NO_COLOR,
     SSH_CONNECTION,
     STORE,
+    TOKEN_FILE,
     TERM,
     TMPDIR,
     XDG_DATA_HOME,

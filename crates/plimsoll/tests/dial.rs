@@ -305,7 +305,7 @@ async fn send_as_agent(sandbox: &Sandbox, address: SocketAddr, bytes: &[u8]) {
     let token = fleet::token::Token::read(&sandbox.path("t")).expect("the token");
     let stream = tokio::net::TcpStream::connect(address).await.expect("it listens");
     let connector = fleet::net::tls::connector(&token);
-    let name = fleet::net::tls::controller_name();
+    let name = fleet::net::tls::peer_name();
     let mut stream = connector.connect(name, stream).await.expect("it has the token");
     stream.write_all(bytes).await.expect("it is let in");
     stream.flush().await.expect("it is let in");

@@ -4,7 +4,7 @@ use plan::param::{self, ValueKind, find_fio};
 use plan::{Diagnostic, Span};
 
 use super::read::read_job_file;
-use super::switches::{Arity, SWITCHES, Switch, Switches, find_switch};
+use super::switches::{Arity, ClientFile, SWITCHES, Switch, Switches, find_switch};
 use crate::Loader;
 use crate::sections::{Input, Part, RawOption, Section};
 
@@ -159,6 +159,18 @@ impl ArgReader<'_> {
     fn switch(&mut self, switch: &Switch, value: Option<&str>, span: Span) {
         if let Err(text) = switch.apply(&mut self.switches, value.unwrap_or_default()) {
             self.input.report(Diagnostic::error("bad-switch", text).at(span));
+        } else if switch.name == "client" {
+            self.client_files();
+        }
+    }
+
+    /// Takes the job files behind `--client`: they are of that one alone.
+    fn client_files(&mut self) {
+        while self.args.get(self.next).is_some_and(|arg| !arg.starts_with('-') && !arg.is_empty()) {
+            let Some((path, _)) = self.take() else { return };
+            if let Some(client) = self.switches.clients.last_mut() {
+                client.files.push(ClientFile::Sent(path));
+            }
         }
     }
 

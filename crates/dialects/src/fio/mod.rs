@@ -29,7 +29,7 @@ pub use args::read_args;
 pub use engines::enghelp;
 pub use showcmd::usage;
 pub use sniff::sniff;
-pub use switches::{Eta, Format, Switches};
+pub use switches::{ClientArg, ClientFile, Eta, Format, Switches};
 pub use write::write;
 
 use plan::{Plan, Severity};

@@ -12,6 +12,7 @@
 pub mod log;
 pub mod packed_log;
 
+mod clients;
 pub(crate) mod ctime;
 mod eta;
 mod json;
@@ -23,6 +24,7 @@ mod start;
 mod terse;
 mod text;
 
+pub use clients::{ClientResult, client_start_lines, clients_json, clients_normal, clients_terse};
 pub use eta::{EtaStatus, JobState, eta_line};
 pub use json::{JsonOptions, json};
 pub use normal::normal;

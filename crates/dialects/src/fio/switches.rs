@@ -25,6 +25,24 @@ pub enum Eta {
     Never,
 }
 
+/// A job file of some clients alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientFile {
+    /// One of this host, which they are sent.
+    Sent(String),
+    /// One of their own (`--remote-config`).
+    Theirs(String),
+}
+
+/// Hosts of one `--client`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientArg {
+    /// The hosts, or a file that lists them, as it was typed.
+    pub hosts: String,
+    /// What they run; the job files of all where there are none.
+    pub files: Vec<ClientFile>,
+}
+
 /// Switches of fio's command line, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switches {
@@ -76,6 +94,14 @@ pub struct Switches {
     pub warnings_fatal: bool,
     /// Measure idle CPU time: `system`, `percpu` or `calibrate`.
     pub idle_prof: Option<String>,
+    /// Wait for clients here (empty: at every address), in place of a run.
+    pub server: Option<String>,
+    /// The server goes to the background, and writes the number of its process to this file.
+    pub daemonize: Option<String>,
+    /// Run on these hosts, where servers wait.
+    pub clients: Vec<ClientArg>,
+    /// What servers and their clients know each other by (ours, not fio's).
+    pub token_file: Option<String>,
 }
 
 impl Default for Switches {
@@ -105,6 +131,10 @@ impl Default for Switches {
             inflate_log: None,
             warnings_fatal: false,
             idle_prof: None,
+            server: None,
+            daemonize: None,
+            clients: Vec::new(),
+            token_file: None,
         }
     }
 }
@@ -146,7 +176,6 @@ const fn switch(name: &'static str, arity: Arity, usage: &'static str, set: Sett
     Switch { name, arity, usage, set }
 }
 
-const NO_SERVER: &str = "comes in a later version; run the job on each host, or wait for `fleet`";
 const NO_TRIGGER: &str = "comes in a later version; send SIGINT to end the run with a report";
 const NO_SELF_TEST: &str = "is a self-test of fio, which has no counterpart here";
 
@@ -245,6 +274,36 @@ pub(super) static SWITCHES: &[Switch] = &[
         "=HOW  idle CPU time: system, percpu, calibrate",
         Read(idle_prof),
     ),
+    switch(
+        "server",
+        Optional,
+        "[=WHERE]  wait for clients: [ip:|ip4:|ip6:]HOST[,PORT], sock:PATH; port 8765",
+        Keep(|to, value| to.server = Some(value)),
+    ),
+    switch(
+        "daemonize",
+        Required,
+        "=FILE  the server goes to the background, its process number to FILE",
+        Keep(|to, value| to.daemonize = Some(value)),
+    ),
+    switch(
+        "client",
+        Required,
+        "=WHERE  run on this server, or on those that the file WHERE lists; may be repeated",
+        Keep(|to, hosts| to.clients.push(ClientArg { hosts, files: Vec::new() })),
+    ),
+    switch(
+        "remote-config",
+        Required,
+        "=FILE  the client before runs this file of its own",
+        Read(remote_config),
+    ),
+    switch(
+        "token-file",
+        Required,
+        "=FILE  what servers and their clients know each other by",
+        Keep(|to, value| to.token_file = Some(value)),
+    ),
     switch("max-jobs", Required, "=N  no effect: there is no limit", Ignored),
     switch("alloc-size", Required, "=KIB  no effect: memory is not pooled", Ignored),
     switch("version", Bare, "  print the version", Keep(|to, _| to.version = true)),
@@ -255,10 +314,6 @@ pub(super) static SWITCHES: &[Switch] = &[
         "",
         Refused("was removed from fio; write `write_lat_log=NAME` in the job"),
     ),
-    switch("server", Optional, "", Refused(NO_SERVER)),
-    switch("daemonize", Required, "", Refused(NO_SERVER)),
-    switch("client", Required, "", Refused(NO_SERVER)),
-    switch("remote-config", Required, "", Refused(NO_SERVER)),
     switch("trigger-file", Required, "", Refused(NO_TRIGGER)),
     switch("trigger-timeout", Required, "", Refused(NO_TRIGGER)),
     switch("trigger", Required, "", Refused(NO_TRIGGER)),
@@ -407,6 +462,14 @@ fn debug(to: &mut Switches, value: &str) -> Result<(), String> {
         }
         to.debug.push(kind.to_owned());
     }
+    Ok(())
+}
+
+fn remote_config(to: &mut Switches, value: &str) -> Result<(), String> {
+    let Some(client) = to.clients.last_mut() else {
+        return Err("is of no client: write it behind the `--client` that has the file".to_owned());
+    };
+    client.files.push(ClientFile::Theirs(value.to_owned()));
     Ok(())
 }
 

@@ -1,17 +1,23 @@
-//! Clients that carry the connections of agents, each from the call of its host to its end.
+//! What carries the connections of agents, each from the call of its host to its end: ssh clients,
+//! or the network itself.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::called::Called;
 use super::ssh::{Client, Launched, Ssh};
 use crate::hosts::Host;
 use crate::net::Duplex;
+use crate::net::call::call;
 use crate::net::controller::AgentConnection;
 use crate::net::door::Incoming;
+use crate::net::place::Place;
+use crate::token::Token;
 
 /// How long a client may take for its last words once a session has ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -70,6 +76,22 @@ impl Clients {
         self.ends.insert(at, end);
     }
 
+    /// Calls the agent at this position among those that listen, for the connection of this
+    /// position.
+    pub fn call_server(
+        &mut self,
+        at: usize,
+        (called, idx): (&Called, usize),
+        connections: &Sender<Incoming>,
+        events: &Sender<ClientEvent>,
+    ) {
+        let what = (called.servers[idx].place.clone(), Arc::clone(&called.token));
+        let (close, closed) = oneshot::channel();
+        self.closing.insert(at, close);
+        let end = self.tasks.spawn(carry(what, at, connections.clone(), events.clone(), closed));
+        self.ends.insert(at, end);
+    }
+
     /// Ends the client of a connection at once, as far as it still runs. Its agent finds no one.
     pub fn end(&mut self, at: usize) {
         self.closing.remove(&at);
@@ -114,4 +136,27 @@ async fn follow(mut client: Client, mut closed: oneshot::Receiver<String>) -> St
             client.last_words(LAST_WORDS, &status).await
         }
     }
+}
+
+/// Calls an agent for the connection at this position, and follows that to its end.
+async fn carry(
+    (place, token): (Place, Arc<Token>),
+    at: usize,
+    connections: Sender<Incoming>,
+    events: Sender<ClientEvent>,
+    closed: oneshot::Receiver<String>,
+) {
+    let reason = match call(&place, &token).await {
+        Ok(io) => {
+            let _run_has_ended = connections.send(AgentConnection::new(io, at)).await;
+            drop(connections);
+            match closed.await {
+                Ok(reason) => reason,
+                // The run has ended, and does not ask for the reason.
+                Err(_) => return,
+            }
+        }
+        Err(error) => error.to_string(),
+    };
+    let _run_has_ended = events.send(ClientEvent::Gone(at, reason)).await;
 }

@@ -1,8 +1,9 @@
-//! What starts agents on other hosts. A launcher starts `plimsoll agent`, and no more: it knows
-//! nothing of runs.
+//! What brings agents on other hosts to a run. A launcher starts `plimsoll agent`, or calls it
+//! where it listens, and no more: it knows nothing of runs.
 
 use crate::hosts::Host;
 
+pub mod called;
 pub mod client;
 pub mod dial_in;
 pub mod ssh;
@@ -14,6 +15,8 @@ pub enum Launcher {
     Ssh(ssh::Ssh, Vec<Host>),
     /// Something else starts them, and they dial in.
     DialIn(dial_in::DialIn),
+    /// They listen, and are called.
+    Called(called::Called),
 }
 
 impl Launcher {
@@ -22,6 +25,7 @@ impl Launcher {
         match self {
             Launcher::Ssh(_, hosts) => hosts.len(),
             Launcher::DialIn(door) => door.n_agents,
+            Launcher::Called(called) => called.servers.len(),
         }
     }
 
@@ -31,6 +35,9 @@ impl Launcher {
         match self {
             Launcher::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
             Launcher::DialIn(_) => Vec::new(),
+            Launcher::Called(called) => {
+                called.servers.iter().map(|server| server.name.clone()).collect()
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use tokio_rustls::TlsConnector;
 use units::system_text;
 
 use super::agent::{OpenError, Session, open};
-use super::tls::{connector, controller_name};
+use super::tls::{connector, peer_name};
 use crate::monotonic_ns;
 use crate::token::Token;
 
@@ -102,7 +102,7 @@ async fn attempt(address: &str, connector: &TlsConnector) -> Result<Session, Att
             }
         };
         let _slower = stream.set_nodelay(true);
-        let io = within(connector.connect(controller_name(), stream)).await;
+        let io = within(connector.connect(peer_name(), stream)).await;
         let io = io.map_err(|error| failure(address, &error))?;
         return open(io).await.map_err(|error| match error {
             OpenError::Refused(_) => Attempt::Never(DialError::Refused(error)),

@@ -13,12 +13,13 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::{Sender, channel};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
 use super::Duplex;
 use super::controller::AgentConnection;
+use super::place::Listener;
 
 /// What is let in.
 pub type Incoming = AgentConnection<Box<dyn Duplex>>;
@@ -56,21 +57,52 @@ pub async fn keep(
     to: Sender<Incoming>,
     n_refused: Arc<AtomicU64>,
 ) {
+    let (admitted, mut came) = channel(1);
+    let let_in = |io, _from| admit(io, acceptor.clone(), limits.handshake);
+    let listener = Listener::Port(listener);
+    let standing = stand(&listener, limits.n_pending, let_in, admitted);
+    let ushering = async {
+        let mut n_connections = 0;
+        while let Some(io) = came.recv().await {
+            let Some(io) = io else {
+                n_refused.fetch_add(1, Relaxed);
+                continue;
+            };
+            let connection = AgentConnection::new(io, n_connections);
+            n_connections += 1;
+            if to.send(connection.speaking_within(limits.first_message)).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = standing => {}
+        () = ushering => {}
+    }
+}
+
+/// Has all who knock let in at once by `let_in`, each with where it comes from, `n_pending_max` at
+/// most. Ends where no one takes what comes of it, `None` for those who had to go.
+pub(super) async fn stand<T, L>(
+    listener: &Listener,
+    n_pending_max: usize,
+    mut let_in: impl FnMut(Box<dyn Duplex>, String) -> L,
+    to: Sender<Option<T>>,
+) where
+    T: Send + 'static,
+    L: Future<Output = Option<T>> + Send + 'static,
+{
     let mut handshakes = JoinSet::new();
     let mut pending: VecDeque<AbortHandle> = VecDeque::new();
-    let mut n_connections = 0;
     loop {
         tokio::select! {
-            accepted = listener.accept() => if let Ok((stream, _)) = accepted {
-                if pending.len() >= limits.n_pending
+            accepted = listener.accept() => if let Ok((stream, from)) = accepted {
+                if pending.len() >= n_pending_max
                     && let Some(oldest) = pending.pop_front()
                 {
                     oldest.abort();
                 }
-                // Starts are agreed on in messages that wait for no others.
-                let _slower = stream.set_nodelay(true);
-                let (acceptor, limit) = (acceptor.clone(), limits.handshake);
-                pending.push_back(handshakes.spawn(admit(stream, acceptor, limit)));
+                pending.push_back(handshakes.spawn(let_in(stream, from)));
             } else {
                 // That one is gone, or there is no descriptor for it: then others have to go.
                 let n_older = pending.len().div_ceil(2);
@@ -80,13 +112,8 @@ pub async fn keep(
             Some(done) = handshakes.join_next_with_id() => {
                 let id = done.as_ref().map_or_else(tokio::task::JoinError::id, |(id, _)| *id);
                 pending.retain(|handle| handle.id() != id);
-                let Ok((_, Some(io))) = done else {
-                    n_refused.fetch_add(1, Relaxed);
-                    continue;
-                };
-                let connection = AgentConnection::new(io, n_connections);
-                n_connections += 1;
-                if to.send(connection.speaking_within(limits.first_message)).await.is_err() {
+                let came = done.ok().and_then(|(_, came)| came);
+                if to.send(came).await.is_err() {
                     return;
                 }
             }
@@ -109,10 +136,10 @@ mod tests {
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
     use tokio::net::TcpStream;
-    use tokio::sync::mpsc::{Receiver, channel};
+    use tokio::sync::mpsc::Receiver;
 
     use super::*;
-    use crate::net::tls::{connector, controller_name};
+    use crate::net::tls::{connector, peer_name};
     use crate::token::Token;
 
     const LONG: Duration = Duration::from_hours(1);
@@ -154,7 +181,7 @@ mod tests {
     async fn shake(controller: &Token, agent: &Token) -> (bool, std::io::Result<()>) {
         let (inside, outside) = duplex(1 << 16);
         let inside = tokio::spawn(admit(inside, acceptor(controller), LONG));
-        let connected = connector(agent).connect(controller_name(), outside).await;
+        let connected = connector(agent).connect(peer_name(), outside).await;
         let spoke = match connected {
             Ok(mut stream) => {
                 let spoke = stream.write_all(b"x").await;
@@ -213,7 +240,7 @@ mod tests {
             strangers.push(TcpStream::connect(address).await.expect("anyone may knock"));
         }
         let stream = TcpStream::connect(address).await.expect("anyone may knock");
-        let agent = connector(&token).connect(controller_name(), stream).await;
+        let agent = connector(&token).connect(peer_name(), stream).await;
         let _agent = agent.expect("it has the token");
         incoming.recv().await.expect("it is in");
         // Three stand there still.

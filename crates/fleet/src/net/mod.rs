@@ -1,14 +1,19 @@
 //! The connections: gRPC over whatever carries bytes both ways.
 //!
-//! An agent is always the one that dials, also over the pipes of an ssh client: there the
-//! controller takes each pair of pipes for a connection that came in.
+//! Within a connection an agent is always the one that dials, also over the pipes of an ssh client
+//! and where it is called itself ([`call`]): the controller takes each for a connection that came
+//! in.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub mod agent;
+pub mod call;
+pub mod callee;
 pub mod controller;
 pub mod dial;
 pub mod door;
+mod foreign;
+pub mod place;
 pub mod tls;
 
 /// What carries the bytes of a session.

@@ -1,5 +1,5 @@
-//! TLS between a controller and agents that dial it: both have the same token, and nothing else
-//! lets anyone in.
+//! TLS between a controller and agents, whoever of the two dials: both have the same token, and
+//! nothing else lets anyone in.
 //!
 //! From the token both sides derive two keys, of the controller and of the agents. Each shows a
 //! certificate that it signed itself, and takes exactly the one public key that it derived for the
@@ -41,42 +41,61 @@ const PRIVATE_HEAD: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x
 /// The algorithm Ed25519, as certificates name it.
 const ED25519: &[u8] = b"\x30\x05\x06\x03\x2b\x65\x70";
 
-/// Returns what makes a connection that came in secret.
+/// Returns what makes a connection that came in to the controller secret.
 pub fn acceptor(token: &Token) -> TlsAcceptor {
+    acceptor_of(token, CONTROLLER, AGENT)
+}
+
+/// Returns what makes a connection that came in to an agent secret.
+pub fn agent_acceptor(token: &Token) -> TlsAcceptor {
+    acceptor_of(token, AGENT, CONTROLLER)
+}
+
+/// Returns what makes a connection to a controller secret.
+pub fn connector(token: &Token) -> TlsConnector {
+    connector_of(token, AGENT, CONTROLLER)
+}
+
+/// Returns what makes a connection to an agent secret.
+pub fn controller_connector(token: &Token) -> TlsConnector {
+    connector_of(token, CONTROLLER, AGENT)
+}
+
+/// Accepts as one side, and takes the other alone.
+fn acceptor_of(token: &Token, side: &str, other: &str) -> TlsAcceptor {
     let provider = Arc::new(default_provider());
-    let pinned = Pinned::new(token, AGENT, provider.signature_verification_algorithms);
+    let pinned = Pinned::new(token, other, provider.signature_verification_algorithms);
     let builder = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
         .expect("the provider has TLS 1.3");
-    let mut config = builder
-        .with_client_cert_verifier(Arc::new(pinned))
-        .with_cert_resolver(own(token, CONTROLLER));
+    let mut config =
+        builder.with_client_cert_verifier(Arc::new(pinned)).with_cert_resolver(own(token, side));
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// Returns what makes a connection to a controller secret.
-pub fn connector(token: &Token) -> TlsConnector {
+/// Connects as one side, and takes the other alone.
+fn connector_of(token: &Token, side: &str, other: &str) -> TlsConnector {
     let provider = Arc::new(default_provider());
-    let pinned = Pinned::new(token, CONTROLLER, provider.signature_verification_algorithms);
+    let pinned = Pinned::new(token, other, provider.signature_verification_algorithms);
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
         .expect("the provider has TLS 1.3");
     let mut config = builder
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(pinned))
-        .with_client_cert_resolver(own(token, AGENT));
+        .with_client_cert_resolver(own(token, side));
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
     TlsConnector::from(Arc::new(config))
 }
 
-/// Returns the name that an agent asks for. It is neither sent nor looked at.
-pub fn controller_name() -> ServerName<'static> {
-    ServerName::try_from("controller").expect("it is a name")
+/// Returns the name that whoever dials asks for. It is neither sent nor looked at.
+pub fn peer_name() -> ServerName<'static> {
+    ServerName::try_from("plimsoll").expect("it is a name")
 }
 
 /// Returns the key of a side with its certificate.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dialects::native::Native;
-use dialects::{Dialect as _, Overrides, ReadPlan, Request};
+use dialects::{Dialect as _, LowerOptions, Overrides, Parsed, ReadPlan, Request, fio};
 use fleet::agent::{Agent, Event};
 use fleet::net::dial::dial;
 use fleet::serve::{Runs, serve, serve_session};
@@ -25,7 +25,7 @@ use super::dial_in::{address, no_token};
 use super::execute;
 use crate::clock;
 use crate::exit::{Exit, Failure};
-use crate::loader::ReadOnce;
+use crate::loader::{HostLoader, ReadOnce};
 use crate::signals::Signals;
 use crate::stream;
 
@@ -57,6 +57,11 @@ pub(super) struct Args {
     /// Name of this host in the controller's messages and results; the host's own unless given.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+
+    /// Run as fio does: folders of files are made where they are missing, and a device may be
+    /// another program's, too.
+    #[arg(long, hide = true)]
+    as_fio: bool,
 
     /// Remove this folder, and this program in it: it was sent here for one run.
     #[arg(long, value_name = "FOLDER", hide = true)]
@@ -103,6 +108,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         has_begun: AtomicBool::new(false),
         now: Mutex::default(),
         was_sent: args.remove.is_some(),
+        is_as_fio: args.as_fio,
     });
     let asked = Arc::new(Notify::new());
     let (heard, of_signals) = (Arc::clone(&asked), Arc::clone(&runs));
@@ -158,7 +164,7 @@ async fn interrupted(runs: &HostRuns, asked: &Notify) {
 }
 
 /// Returns what this host calls itself.
-fn host_name() -> String {
+pub(super) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
@@ -172,6 +178,8 @@ struct HostRuns {
     now: Mutex<RunNow>,
     /// This program is not the one that is installed here.
     was_sent: bool,
+    /// Runs are as fio's.
+    is_as_fio: bool,
 }
 
 /// A run that goes on.
@@ -185,6 +193,32 @@ struct RunNow {
 impl HostRuns {
     fn now(&self) -> MutexGuard<'_, RunNow> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HostRuns {
+    /// Reads the plan, or the file of this host that has it.
+    fn plan(&self, assignment: &Assignment) -> Result<Plan, Vec<String>> {
+        let path = &assignment.plan_file;
+        if path.is_empty() {
+            return plan_of(assignment);
+        }
+        if !self.is_as_fio {
+            return Err(vec![format!(
+                "`{path}`: only `plimsoll fio --server` runs files of its own"
+            )]);
+        }
+        let wishes =
+            LowerOptions { sections: &[], readonly: assignment.read_only, overrides: None };
+        let Parsed { mut plan, diagnostics, refusals } =
+            fio::parse_file(path, &wishes, &HostLoader);
+        let findings: Vec<Diagnostic> = diagnostics.into_iter().chain(refusals).collect();
+        if findings.iter().any(|finding| finding.severity == Severity::Error) {
+            let text = |text: String| format!("`{path}`: {text}");
+            return Err(texts(&findings).into_iter().map(text).collect());
+        }
+        runner::draw_apart(&mut plan, assignment.host_idx);
+        Ok(plan)
     }
 }
 
@@ -203,7 +237,7 @@ impl Runs for HostRuns {
 
     fn run(&self, assignment: &Assignment, tell: &dyn Fn(Event)) {
         self.has_begun.store(true, Relaxed);
-        let plan = match plan_of(assignment) {
+        let plan = match self.plan(assignment) {
             Ok(plan) => plan,
             Err(findings) => return tell(Event::Refused(findings)),
         };
@@ -215,6 +249,8 @@ impl Runs for HostRuns {
             forbid_uring: execute::forbids_uring(),
             report_interval_ms: Some(REPORT_INTERVAL_MS),
             waits_for_start: true,
+            create_parents: self.is_as_fio,
+            shares_devices: self.is_as_fio,
             waits_for_turn: assignment.awaits_turn,
             detailed_intervals: assignment.is_detailed.then_some(DETAILED),
             ..RunOptions::default()
@@ -337,7 +373,9 @@ fn keep_own_jobs(plan: &mut Plan, assignment: &Assignment) -> Result<(), String>
 fn texts(findings: &[Diagnostic]) -> Vec<String> {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     let text = |finding: &Diagnostic| {
-        let helps = finding.help.iter().map(|help| format!("; {help}"));
+        // No controller may have commands run here.
+        let helps = finding.help.iter().filter(|help| !help.contains("--allow-commands"));
+        let helps = helps.map(|help| format!("; {help}"));
         format!("{}{}", finding.message, helps.collect::<String>())
     };
     errors.map(text).collect()

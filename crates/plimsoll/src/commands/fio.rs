@@ -4,8 +4,11 @@
 //! asked for, and in the normal format what fio itself prints there. Standard error stays empty
 //! unless something is wrong, because scripts treat any text there as a failure.
 
+mod client;
 mod eta;
+mod place;
 mod report;
+mod server;
 mod status_file;
 
 use std::ffi::OsString;
@@ -77,6 +80,9 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
         stream::print(&showcmd)?;
         return Ok(Exit::Fio(0));
     }
+    if let Some(exit) = elsewhere(&switches, &parsed, &joined)? {
+        return Ok(exit);
+    }
     if parsed.plan.jobs().next().is_none() && parsed.refusals.iter().any(|it| it.code == "no-jobs")
     {
         stream::print(&help())?;
@@ -95,6 +101,30 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
         return Ok(exit_of_unsized(&parsed.plan, &options));
     }
     measure(&switches, &parsed, &options, texts)
+}
+
+/// Does what runs on other hosts, or for them.
+fn elsewhere(
+    switches: &Switches,
+    parsed: &Parsed,
+    command_line: &str,
+) -> Result<Option<Exit>, Failure> {
+    let wrong = |text: &str| Err(Failure::wrong_use(text).with(FAILED));
+    match (&switches.server, switches.clients.is_empty()) {
+        (Some(_), false) => wrong("`--server` waits for clients, and `--client` is one: give one"),
+        (Some(at), true) => match &switches.daemonize {
+            Some(pid_file) => server::daemonize(switches, at, pid_file).map(Some),
+            None => server::serve(switches, at).map(Some),
+        },
+        (None, _) if switches.daemonize.is_some() => {
+            wrong("`--daemonize` is for a server: write `--server` beside it")
+        }
+        (None, true) => Ok(None),
+        (None, false) => {
+            let options = run_options(switches);
+            client::run(switches, parsed.clone(), &options, command_line).map(Some)
+        }
+    }
 }
 
 /// Returns whether a job moves nothing, without an end: `run` takes it, by its time.

@@ -129,7 +129,7 @@ impl HostsArgs {
         is_split: bool,
     ) -> Result<Fleet, Failure> {
         let assignment = assignment_of(n_hosts, plan, options, is_split)?;
-        Ok(Fleet { launcher, assignment, policy: self.on_loss })
+        Ok(Fleet { launcher, assignment, policy: self.on_loss, plans: Vec::new() })
     }
 
     /// Returns how hosts are called.
@@ -269,6 +269,7 @@ pub(super) fn said(news: &News, names: &[String]) -> Option<String> {
         News::Refused(..)
         | News::Absent(..)
         | News::Sent(..)
+        | News::Came(..)
         | News::Progress(..)
         | News::Starts(..)
         | News::Ended(..)

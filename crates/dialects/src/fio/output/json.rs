@@ -45,7 +45,7 @@ pub fn json(record: &Record, options: JsonOptions<'_>) -> String {
     })
 }
 
-fn put_options(to: &mut Document, options: &[(String, String)]) {
+pub(super) fn put_options(to: &mut Document, options: &[(String, String)]) {
     for (idx, (name, value)) in options.iter().enumerate() {
         // A key that occurs twice is not valid; the last value is the one that counts.
         if !options[idx + 1..].iter().any(|(later, _)| later == name) {
@@ -61,6 +61,19 @@ fn put_job(to: &mut Document, job: &JobRecord, group: &Group<'_>, elapsed_s: u64
     to.int("error", job.error_errno);
     to.int("eta", model::ETA_FINISHED);
     to.int("elapsed", elapsed_s);
+    put_figures(to, job, group, plus);
+}
+
+/// Puts an entry of a server, in which fio leaves out what it does not send.
+pub(super) fn put_client_job(to: &mut Document, job: &JobRecord, group: &Group<'_>, plus: bool) {
+    to.string("jobname", &job.name);
+    to.int("groupid", job.group_id);
+    to.int("job_start", job.started_unix_ms);
+    to.int("error", job.error_errno);
+    put_figures(to, job, group, plus);
+}
+
+fn put_figures(to: &mut Document, job: &JobRecord, group: &Group<'_>, plus: bool) {
     if !job.options.is_empty() {
         to.object("job options", |to| put_options(to, &job.options));
     }
@@ -250,6 +263,10 @@ fn put_errors_and_target(to: &mut Document, job: &JobRecord) {
         to.int("first_error", job.error_errno);
     }
     let target = job.latency_target;
+    if target.is_none() && job.queue_depth == 0 {
+        // It is a sum.
+        return;
+    }
     let window_us = target.map_or(0, |target| target.window_ns / 1000);
     let target_ns = target.map_or(0, |target| target.target_ns);
     to.int("latency_depth", target.map_or(job.queue_depth, |target| target.queue_depth.max(1)));
@@ -300,7 +317,7 @@ pub(super) fn mean(values: impl Iterator<Item = u64> + Clone) -> u64 {
     sum.checked_div(n_values).unwrap_or(0)
 }
 
-fn put_disk(to: &mut Document, disk: &DiskRecord) {
+pub(super) fn put_disk(to: &mut Document, disk: &DiskRecord) {
     to.string("name", &disk.name);
     put_disk_figures(to, "", "write_merges", disk);
     if let Some(mean) = model::members_mean(disk) {

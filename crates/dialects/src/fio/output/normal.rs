@@ -41,7 +41,8 @@ pub fn normal(record: &Record, now: ReportTime) -> String {
     text
 }
 
-fn put_job(text: &mut String, job: &JobRecord, group: &Group<'_>, now: ReportTime) {
+/// Appends an entry.
+pub(super) fn put_job(text: &mut String, job: &JobRecord, group: &Group<'_>, now: ReportTime) {
     let error = match job.error_errno {
         0 => " 0".to_owned(),
         errno => format!("{errno:2} ({})", job.error_message),

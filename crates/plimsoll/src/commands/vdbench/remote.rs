@@ -162,7 +162,7 @@ impl Remote {
             ..Assignment::default()
         };
         let launcher = Launcher::Ssh(self.ssh.clone(), self.hosts.clone());
-        let fleet = Fleet { launcher, assignment, policy: self.policy };
+        let fleet = Fleet { launcher, assignment, policy: self.policy, plans: Vec::new() };
         let stops = hosts::stops_of(&heard.control);
         let mut is_reported = false;
         let control = &*heard.control;

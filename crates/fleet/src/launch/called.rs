@@ -1,0 +1,24 @@
+//! Agents that listen, and that the controller calls.
+
+use std::sync::Arc;
+
+use crate::net::place::Place;
+use crate::token::Token;
+
+/// An agent that listens.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// What it is called in messages and results.
+    pub name: String,
+    /// Where it listens.
+    pub place: Place,
+}
+
+/// Where agents listen, and what they must have.
+#[derive(Debug)]
+pub struct Called {
+    /// The agents.
+    pub servers: Vec<Server>,
+    /// What lets the controller in.
+    pub token: Arc<Token>,
+}
