@@ -93,6 +93,28 @@ fn validation_and_journals() {
     assert!(runs(&line("-f a b -jr").parsed).starts_with(
         "journal_recovery; I/O rate: Uncontrolled MAX; elapsed=(none); For loops: None\nr1;"
     ));
+    for (args, is_journal, how) in [
+        ("-v", false, ""),
+        ("-j", true, ""),
+        ("-v -jn", true, "unflushed"),
+        ("-jm", true, "unflushed"),
+        ("-jr", true, "recovers"),
+        ("-jron", true, "recovers only unflushed"),
+        ("-jrs", true, "recovers skips"),
+        ("-j2i", true, ""),
+    ] {
+        let settings = line(&format!("-f a b {args}")).parsed.settings;
+        assert_eq!(settings.journal, is_journal, "{args}");
+        let it = settings.journaling;
+        let found = [
+            (it.recovers, "recovers"),
+            (it.only_recovers, "only"),
+            (it.is_unflushed, "unflushed"),
+            (it.skips_reading, "skips"),
+        ];
+        let found = found.into_iter().filter(|(is, _)| *is).map(|(_, word)| word);
+        assert_eq!(found.collect::<Vec<_>>().join(" "), how, "{args}");
+    }
 }
 
 #[test]

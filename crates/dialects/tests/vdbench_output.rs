@@ -57,6 +57,7 @@ fn sd(name: &str) -> Sd {
         align_bytes: 0,
         dedup: None,
         open: OpenFlags::default(),
+        journal: None,
         place: SourceRange::default(),
     }
 }

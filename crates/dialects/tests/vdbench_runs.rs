@@ -539,4 +539,19 @@ fn validation_is_listed_and_refused() {
         assert_eq!(parsed.runs.len(), 1);
         assert_eq!(parsed.refusals[0].code, "no-validation");
     }
+    for (words, expected) in [
+        ("no", (false, false, false, false, false)),
+        ("yes", (true, false, false, false, false)),
+        ("noflush", (true, false, false, true, false)),
+        ("(recover,only)", (true, true, true, false, false)),
+        ("(rec,maponly)", (true, true, false, true, false)),
+        ("(max=5m,recover,skip_read_all)", (true, true, false, false, true)),
+        ("(recover,ignore_pending)", (true, true, false, false, false)),
+    ] {
+        let settings = compat(&format!("journal={words}\n{}", raw("io=9"))).settings;
+        let it = settings.journaling;
+        let found =
+            (settings.journal, it.recovers, it.only_recovers, it.is_unflushed, it.skips_reading);
+        assert_eq!(found, expected, "{words}");
+    }
 }

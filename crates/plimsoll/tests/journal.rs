@@ -185,6 +185,67 @@ fn a_disk_that_is_full_before_keeps_no_journal() {
     assert!(text.contains("\n2\nfull\n") && outcome.code == 0, "{text}");
 }
 
+/// Returns a message as one line.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A run that was killed is gone on with, until a block is not what its journal says.
+#[test]
+fn an_earlier_journal_is_gone_on_with() {
+    let sandbox = Sandbox::new();
+    let mut run = begin(&sandbox, "f", "ioengine=libaio\niodepth=16\n", &[]);
+    await_journal(&sandbox, &mut run, 40_000);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let before = Journal::read(&sandbox.path("j"));
+    // Larger blocks, twice: what each of them is counts on.
+    sandbox.write("job.fio", "[w]\nfilename=f\nrw=randrw\nbs=8k\nsize=2m\nloops=2\n");
+    let again = ["run", "--no-progress", "job.fio", "--validate", "--journal", "j"];
+    let recover = [&again[..], &["--journal-recover"]].concat();
+    for n_runs in [2, 3] {
+        let outcome = sandbox.plimsoll(&recover);
+        outcome.success();
+        assert!(outcome.stderr.contains("blocks of 4096 B were written"), "{}", outcome.stderr);
+        let found = verified(&sandbox, "f", "gone on with");
+        assert!(found.values().all(|word| word.ends_with("in flight")), "{found:?}");
+        let now = Journal::read(&sandbox.path("j"));
+        assert_eq!((now.runs.len(), now.block_bytes), (n_runs, 4096));
+        assert!(before.blocks.iter().all(|(block, state)| now.blocks[block].0 >= state.0));
+        assert!(now.blocks.len() >= 512);
+    }
+    assert_eq!(sandbox.plimsoll(&again).code, 2, "it is not written over");
+    let other = sandbox.plimsoll(&[&recover[..], &["--set", "bs=2k"]].concat());
+    let said = unwrapped(&other.stderr);
+    assert!(other.code == 2 && said.contains("has blocks of 4096 B in the journal `j`"), "{said}");
+    let other = sandbox.plimsoll(&[&recover[..], &["--set", "filename=g"]].concat());
+    let said = unwrapped(&other.stderr);
+    assert!(other.code == 2 && said.contains("the journal `j` is of another run: it"), "{said}");
+    assert!(!sandbox.path("g").exists());
+    let file = fs::File::options().write(true).open(sandbox.path("f")).unwrap();
+    file.write_all_at(&[0; 512], 8192).unwrap();
+    let outcome = sandbox.plimsoll(&recover);
+    assert!(outcome.code == 4 && outcome.stderr.contains("1 TORN"), "{}", outcome.stderr);
+}
+
+/// Without a journal, what a run wrote is read when it has ended.
+#[test]
+fn what_a_run_wrote_is_read_back() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[w]\nfilename=f\nrw=write\nbs=4k\nsize=64k\nnumjobs=2\nthread\n");
+    let run = ["run", "--no-progress", "job.fio", "--validate"];
+    let outcome = sandbox.plimsoll(&run);
+    let expected = "blocks read and validated: 16; blocks marked in error: 0";
+    assert!(outcome.success().contains(expected), "{}", outcome.stdout);
+    let spoil = "exec_postrun=dd if=/dev/zero of=f bs=512 seek=5 count=1 conv=notrunc\n";
+    sandbox.write("job.fio", format!("[w]\nfilename=f\nrw=write\nbs=4k\nsize=64k\n{spoil}"));
+    let outcome = sandbox.plimsoll(&[&run[..], &["--allow-commands"]].concat());
+    let said = outcome.stdout + &outcome.stderr;
+    assert_eq!(outcome.code, 1, "{said}");
+    assert!(said.contains("validated: 16; blocks marked in error: 1"), "{said}");
+    assert!(said.contains("offset 0 is torn"), "{said}");
+}
+
 #[test]
 fn mistakes_are_named() {
     let sandbox = Sandbox::new();

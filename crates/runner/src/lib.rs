@@ -96,11 +96,11 @@ pub use journal::{
     verify_journal,
 };
 pub use memory::NO_MEMORY;
-pub use options::{DetailedIntervals, RunOptions, UntilSteady, Validation};
+pub use options::{DetailedIntervals, ExistingJournal, RunOptions, UntilSteady, Validation};
 pub use pattern::journal::{BlockState, Found, Judged, Stamp, Verdict};
 pub use places::{Link, link};
 pub use read_only::{LAYOUT as READ_ONLY_LAYOUT, is_in_target, real_path};
-pub use run::{RunError, check, run};
+pub use run::{RunError, VALIDATE_FAILED, VALIDATED, check, run};
 pub use series::SeriesSoFar;
 pub use spread::may_spread;
 pub use status::Status;

@@ -90,6 +90,35 @@ pub struct Validation {
     pub journal: Option<PathBuf>,
     /// A write is issued when the journal durably says so.
     pub is_ahead: bool,
+    /// What becomes of a journal that is there.
+    pub existing: ExistingJournal,
+    /// All that was written is read and compared when the steps have ended.
+    pub reads_back: bool,
+}
+
+/// What becomes of a journal that is there when a run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExistingJournal {
+    /// Nothing runs.
+    #[default]
+    Refuse,
+    /// It is replaced; a file that is no journal is not.
+    Replace,
+    /// The run goes on with it, which must be of all its targets: what it says is known of them.
+    /// What was in flight is settled by what is there.
+    Continue,
+    /// The same, and each target must be of the size that it has there.
+    ContinueSame,
+}
+
+impl ExistingJournal {
+    /// Returns whether the run goes on with it.
+    pub(crate) fn is_gone_on_with(self) -> bool {
+        match self {
+            ExistingJournal::Refuse | ExistingJournal::Replace => false,
+            ExistingJournal::Continue | ExistingJournal::ContinueSame => true,
+        }
+    }
 }
 
 /// When a step that runs until it is steady ends. How long it may take is the plan's.

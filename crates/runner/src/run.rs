@@ -127,6 +127,7 @@ pub fn run(
             so_far.report(medium.now_ns(clock), on_event);
         }
     }
+    so_far.read_back(on_event);
     if let Some((severity, code, message)) = medium.changes_left() {
         so_far.note(severity, code, &message, on_event);
     }
@@ -206,6 +207,15 @@ const BETWEEN_STEPS_MS: u64 = 1000;
 /// Longest time between two looks at whether a step begins in which only other hosts have workers.
 const STAND_BY: Duration = Duration::from_millis(10);
 
+/// Code of the note that all that was written was found again.
+pub const VALIDATED: &str = "validated";
+
+/// Code of the note that some of it was not.
+pub const VALIDATE_FAILED: &str = "validate-failed";
+
+/// Blocks that are lost or torn are described up to this number; `plimsoll verify` has all.
+const BAD_LINES_MAX: usize = 16;
+
 /// Time between two reports of a pause.
 const PAUSED_NS: u64 = 50_000_000;
 
@@ -277,6 +287,31 @@ impl RunSoFar<'_> {
         };
         on_event(RunEvent::StepEnded { step_idx, jobs: &outcome.jobs });
         outcome
+    }
+
+    /// Reads what was written, where a run that validates asks for it, and notes what came of that.
+    fn read_back(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        let is_asked = self.options.validation.as_ref().is_some_and(|it| it.reads_back);
+        let Some(journal) = self.journal.clone().filter(|_| is_asked) else { return };
+        let found = journal.read_back(self.control);
+        if found.is_partial {
+            return;
+        }
+        let (n_blocks, n_bad) = found.counts();
+        let mut text = format!(
+            "total amount of blocks read and validated: {n_blocks}; blocks marked in error: {n_bad}"
+        );
+        for line in found.bad_lines(BAD_LINES_MAX) {
+            text.push('\n');
+            text.push_str(&line);
+        }
+        let (severity, code) = if n_bad > 0 {
+            self.failed = true;
+            (NoteSeverity::Error, VALIDATE_FAILED)
+        } else {
+            (NoteSeverity::Info, VALIDATED)
+        };
+        self.note(severity, code, &text, on_event);
     }
 
     /// Lets time pass before a step, until a stop is asked for.

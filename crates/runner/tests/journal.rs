@@ -9,12 +9,17 @@ use plan::workload::BlockSize;
 use plan::{EngineKind, Job, PerDir, Plan, Step};
 use record::Record;
 use runner::{
-    Control, Found, JournalError, RunError, RunOptions, Validation, Verdict, Verification,
-    VerifyOptions, verify_journal,
+    Control, ExistingJournal, Found, JournalError, RunError, RunOptions, Validation, Verdict,
+    Verification, VerifyOptions, verify_journal,
 };
 
 const KIB: u64 = 1 << 10;
 const EILSEQ: i32 = 84;
+
+fn validation(journal: Option<PathBuf>) -> Validation {
+    let (is_ahead, reads_back) = (journal.is_some(), journal.is_none());
+    Validation { journal, is_ahead, existing: ExistingJournal::Refuse, reads_back }
+}
 
 /// A folder with a file, and the journal of it.
 struct Place(tempfile::TempDir);
@@ -53,7 +58,7 @@ impl Place {
     fn try_run(&self, steps: Vec<Vec<Job>>) -> Result<Record, RunError> {
         let steps = steps.into_iter().map(|jobs| Step { jobs, ..Step::default() }).collect();
         let plan = Plan { steps, ..Plan::default() };
-        let validation = Some(Validation { journal: Some(self.path("j")), is_ahead: true });
+        let validation = Some(validation(Some(self.path("j"))));
         let options = RunOptions { validation, ..RunOptions::default() };
         runner::run(&plan, &options, &Control::new(), &mut |_| {})
     }
@@ -185,7 +190,7 @@ fn a_block_of_an_earlier_generation_is_lost() {
         ..Plan::default()
     };
     let options = RunOptions {
-        validation: Some(Validation { journal: Some(place.path("j")), is_ahead: false }),
+        validation: Some(validation(Some(place.path("j")))),
         allow_commands: true,
         log_dir: Some(place.path("")),
         ..RunOptions::default()
@@ -215,7 +220,7 @@ fn a_read_of_what_is_not_there_fails_with_its_place() {
         ..Plan::default()
     };
     let options = RunOptions {
-        validation: Some(Validation { journal: None, is_ahead: true }),
+        validation: Some(validation(None)),
         allow_commands: true,
         log_dir: Some(place.path("")),
         ..RunOptions::default()

@@ -61,7 +61,7 @@ pub(super) static SECTION: Section<FsdEntry> = Section {
         ),
         Row::new(Any("journal"), Nothing).doc(
             "folder",
-            "Where the journal of data validation lies, which does not run yet.",
+            "Where the journal of data validation lies, which does not run for file systems.",
             "journal=/tmp",
         ),
         Row::new(Any("host"), Own(FREE, no_host)).set_where_written().doc(

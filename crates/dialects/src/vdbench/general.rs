@@ -7,7 +7,7 @@ use super::head::Head;
 use super::known::{Dedup, General};
 use super::number_rule::{COMPRESSION, FREE, RATIO, SECTORS};
 use super::params::Param;
-use super::parsed::Repeat;
+use super::parsed::{Journaling, Repeat};
 use super::run::{Command, CommandTime, SetCount};
 use super::scan::Scan;
 use super::section::Meaning::{Int, Long, Nothing, Number, Own, Same, Word};
@@ -111,13 +111,14 @@ pub(super) static SECTION: Section<General> = Section {
         ),
         Row::new(Any("validate"), Own(FREE, General::validate)).never_set().doc(
             "yes, read_after_write, no_preread, time or no; no",
-            "Checks what is read against what was written. It is read, and does not run yet.",
+            "Checks what is read against what was written, in `plimsoll vdbench`, for storage \
+             definitions.",
             "validate=yes",
         ),
         Row::new(Full("journal"), Own(FREE, General::journal)).never_set().doc(
             "yes, recover, noflush, maponly or no; no",
-            "Keeps a journal of what was written, to check it after a crash. It is read, and does \
-             not run yet.",
+            "Keeps a journal of what was written, to check it after a crash, in `plimsoll \
+             vdbench`, for storage definitions.",
             "journal=yes",
         ),
         Row::new(
@@ -321,8 +322,9 @@ impl General {
         if options.validate.is_some() || options.journal.is_some() {
             self.settings.validate = true;
             self.settings.journal = options.journal.is_some();
-            self.is_recovery =
-                options.journal.as_ref().is_some_and(|letters| letters.contains('r'));
+            let letters = options.journal.as_deref().unwrap_or_default();
+            self.settings.journaling = Journaling::of_letters(letters);
+            self.is_recovery = self.settings.journaling.recovers;
             refuse_validation(SourceRange::NONE, scan);
         }
     }
@@ -441,7 +443,8 @@ impl General {
                 scan.wrong(param, "yes, recover, only, noflush, maponly, max=size or no");
                 return;
             }
-            self.is_recovery |= "recover".starts_with(word.as_str());
+            self.settings.journaling.take(word);
+            self.is_recovery = self.settings.journaling.recovers;
             self.settings.validate = true;
             self.settings.journal = true;
         }
@@ -560,7 +563,8 @@ fn refuse_validation(place: SourceRange, scan: &mut Scan<'_>) {
     scan.findings.refuse(
         place,
         "no-validation",
-        "data validation and journaling (`validate=`, `journal=`, -v, -j) do not run yet",
+        "data validation and journaling (`validate=`, `journal=`, -v, -j) run in `plimsoll \
+         vdbench`, for storage definitions of this host",
     );
 }
 

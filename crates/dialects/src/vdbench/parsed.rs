@@ -141,6 +141,42 @@ with_defaults! {
         pub validate: bool = false,
         /// Journaling was asked for, by file or command line.
         pub journal: bool = false,
+        /// How it is done.
+        pub journaling: Journaling = Journaling::default(),
+    }
+}
+
+/// What the words of `journal=` and the letters of `-j` ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Journaling {
+    /// Earlier journals are gone on with (`recover`, `r`).
+    pub recovers: bool,
+    /// And nothing runs after that (`only`, `o`).
+    pub only_recovers: bool,
+    /// Journals are not flushed before writes (`noflush`, `n`; `maponly`, `m`).
+    pub is_unflushed: bool,
+    /// What was written is not read first (`skip_read_all`, `s`).
+    pub skips_reading: bool,
+}
+
+impl Journaling {
+    /// Takes over the letters behind `-j`.
+    pub(super) fn of_letters(letters: &str) -> Self {
+        let has = |letter| letters.contains(letter);
+        Journaling {
+            recovers: has('r'),
+            only_recovers: has('o'),
+            is_unflushed: has('n') || has('m'),
+            skips_reading: has('s'),
+        }
+    }
+
+    /// Takes over a word of `journal=`.
+    pub(super) fn take(&mut self, word: &str) {
+        self.recovers |= "recover".starts_with(word);
+        self.only_recovers |= word == "only";
+        self.is_unflushed |= "noflush".starts_with(word) || word == "maponly";
+        self.skips_reading |= "skip_read_all".starts_with(word);
     }
 }
 

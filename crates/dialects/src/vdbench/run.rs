@@ -190,6 +190,8 @@ pub struct Sd {
     pub dedup: Option<DedupeSets>,
     /// How it is opened.
     pub open: OpenFlags,
+    /// Folder of its journal.
+    pub journal: Option<String>,
     /// Where it is defined.
     pub place: SourceRange,
 }

@@ -13,7 +13,7 @@ use super::parsed::Host;
 use super::repeat::{self, DEFINITIONS_MAX};
 use super::run::{OpenFlags, Sd, Span};
 use super::scan::Scan;
-use super::section::Meaning::{Begin, Nothing, Own, Same, Words};
+use super::section::Meaning::{Begin, Nothing, Own, Same, Word, Words};
 use super::section::Name::{Any, Full, Stem};
 use super::section::{self, Definition, Section};
 
@@ -36,6 +36,7 @@ with_defaults! {
         offset_bytes: i64 = 0,
         pub(super) align_bytes: i64 = 0,
         pub(super) open: OpenFlags = OpenFlags::default(),
+        journal: Option<String> = None,
         dedup: Option<Dedup> = None,
         hosts: Vec<String> = vec!["*".to_owned()],
         count: Option<(i64, i64)> = None,
@@ -63,6 +64,7 @@ impl SdEntry {
             align_bytes: self.align_bytes.max(0) as u64,
             dedup: self.dedup.as_ref().map(Dedup::sets),
             open: self.open,
+            journal: self.journal.clone(),
             place: self.head.place,
         }
     }
@@ -148,9 +150,10 @@ pub(super) static SECTION: Section<SdEntry> = Section {
                 "Devices of a trace that go to it. Traces are not replayed.",
                 "replay=g1",
             ),
-        Row::new(Any("journal"), Nothing).doc(
+        Row::new(Any("journal"), Word(|it, folder| it.journal = Some(folder.to_owned()))).doc(
             "folder",
-            "Where the journal of data validation lies, which does not run yet.",
+            "Where the journal of data validation lies. The first one that is written is that of \
+             all.",
             "journal=/tmp",
         ),
         Row::new(Any("resetlun"), Own(FREE, no_reset)).doc(

@@ -76,6 +76,16 @@ impl BlockMap {
         piece[(block % PIECE_BLOCKS) as usize] = generation;
     }
 
+    /// Notes which generation of a block was found there: what was in flight is settled. 0 is what
+    /// was there before the first write.
+    pub fn settled(&mut self, block: u64, generation: u16) {
+        if generation == 0 {
+            self.pending.remove(&block);
+        } else {
+            self.written(block, generation);
+        }
+    }
+
     /// Returns the pieces of the map in order: the first block, and the generations from there on.
     pub fn pieces(&self) -> impl Iterator<Item = (u64, &[u16])> {
         let mut numbers: Vec<u64> = self.pieces.keys().copied().collect();

@@ -103,6 +103,12 @@ pub(super) fn run_line(mut args: Args, line: CommandLine) -> Result<Exit, Failur
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (plan, options) = prepared(args)?;
+    if args.validate.is_recovery() {
+        execute::check(&plan, &options, &args.result)?;
+    }
+    if let Some(exit) = args.validate.recover()? {
+        return Ok(exit);
+    }
     let fleet = match args.hosts.fleet(&plan, &options, args.split)? {
         Some(fleet) => Some(fleet),
         None => args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?,

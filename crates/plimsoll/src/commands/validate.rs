@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use runner::Validation;
+use runner::{ExistingJournal, Validation};
 
-use crate::exit::Failure;
+use super::verify;
+use crate::exit::{Exit, Failure};
+use crate::stream;
 
 /// How what is written is validated.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -18,6 +20,11 @@ pub(super) struct ValidateArgs {
     /// `plimsoll verify FILE` says what became of each block after a crash or on another day.
     #[arg(long, value_name = "FILE", requires = "validate")]
     journal: Option<PathBuf>,
+
+    /// Go on with the journal FILE of an earlier run: first verify what that says, and end if a
+    /// block is lost or torn.
+    #[arg(long, requires = "journal")]
+    journal_recover: bool,
 
     /// Issue a write only when the journal durably says so (`on`, unless given). With `off` a crash
     /// of the host that keeps the journal may leave writes that it does not know.
@@ -59,6 +66,26 @@ impl ValidateArgs {
             );
         }
         let is_ahead = self.journal_sync == Switch::On;
-        Ok(Some(Validation { journal: self.journal.clone(), is_ahead }))
+        let existing =
+            if self.journal_recover { ExistingJournal::Continue } else { ExistingJournal::Refuse };
+        let journal = self.journal.clone();
+        // Without a journal nothing else would look at what is only written.
+        let reads_back = journal.is_none();
+        Ok(Some(Validation { journal, is_ahead, existing, reads_back }))
+    }
+
+    /// Returns whether the run is to go on with an earlier journal.
+    pub(super) fn is_recovery(&self) -> bool {
+        self.journal_recover
+    }
+
+    /// Verifies the journal that the run is to go on with. Returns how that ended if not well.
+    pub(super) fn recover(&self) -> Result<Option<Exit>, Failure> {
+        let Some(journal) = self.journal.as_deref().filter(|_| self.journal_recover) else {
+            return Ok(None);
+        };
+        let (exit, text) = verify::verify(journal, &[], false)?;
+        stream::print_message(&text);
+        Ok((exit != Exit::Fine).then_some(exit))
     }
 }

@@ -10,6 +10,7 @@ mod monitor;
 mod parse;
 mod remote;
 mod session;
+mod validation;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -42,6 +43,7 @@ use lower::Place;
 use monitor::Monitor;
 use remote::{Remote, await_files};
 use session::Session;
+use validation::Validating;
 
 /// Behave as Vdbench: its command line, its output directory, its exit codes
 #[derive(Debug, clap::Args)]
@@ -78,6 +80,9 @@ Vdbench's options; values may be glued to them:
   -c[o|y|n]   formats: clean first, only format, always, never
   -l [N|Ns|Nm|Nh]   repeat all runs until stopped, or for so long; N is seconds
   -r RD       begin at this run definition
+  -v          data validation: what is read is compared with what was written
+  -j[r|o|n|s] the same with a journal; `r` goes on with an earlier one, `o` ends
+              then, `n` does not flush it before writes
   -t -t1 -t2 -tf    demonstrations on scratch files
   NAME=VALUE  what $NAME stands for; + TEXT is added to every run definition
 
@@ -176,7 +181,7 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
     }
     let scratch = Scratch::wanted(&args)?;
     let loader = scratch.as_ref().map(Scratch::loader).unwrap_or_default();
-    let line = vdbench::parse_args(&args, &loader);
+    let mut line = vdbench::parse_args(&args, &loader);
     if let Some((utility, rest)) = &line.utility {
         return run_utility(*utility, rest);
     }
@@ -201,11 +206,18 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
         }
         return simulate(&line, &ours);
     }
-    start(&line, &ours, texts)
+    let validating = Validating::of(&mut line.parsed);
+    let texts = Texts { sources: &line.parsed.sources, command_line: &joined };
+    start(&line, &ours, texts, validating)
 }
 
 /// Runs what was read, unless something stands against it.
-fn start(line: &CommandLine, ours: &OwnOptions, texts: Texts<'_>) -> Result<Exit, Failure> {
+fn start(
+    line: &CommandLine,
+    ours: &OwnOptions,
+    texts: Texts<'_>,
+    validating: Option<Validating>,
+) -> Result<Exit, Failure> {
     let parsed = &line.parsed;
     let mut refusals = parsed.refusals.clone();
     let unreachable = vdbench::unreachable_hosts(parsed);
@@ -235,7 +247,8 @@ fn start(line: &CommandLine, ours: &OwnOptions, texts: Texts<'_>) -> Result<Exit
     if place.remote.is_some() {
         await_files(&mut plan, &runs);
     }
-    measure(line, ours, (&runs, plan), (&place, &heard))
+    let measured = Measured { line, ours, place: &place, heard: &heard, validating };
+    measured.measure(&runs, plan)
 }
 
 fn has_errors(findings: &[Diagnostic]) -> bool {
@@ -334,11 +347,15 @@ fn run_utility(utility: Utility, args: &[String]) -> Result<Exit, Failure> {
         Utility::Dsim => ("dsim", "it only simulates deduplication of files"),
         Utility::Jstack => ("jstack", "there is no Java here"),
         Utility::Print => ("print", "`dd if=FILE bs=512 skip=N count=1 | xxd` shows a block"),
-        Utility::PrintJournal => ("printjournal", "journals are not written yet"),
+        Utility::PrintJournal => {
+            ("printjournal", "`plimsoll verify JOURNAL --json` says what became of the blocks")
+        }
         Utility::Rsh => ("rsh", "no port is opened; hosts are reached by ssh"),
         Utility::Sds => ("sds", "`lsblk -p` lists the devices"),
         Utility::ShowLba => ("showlba", "`plimsoll fio --write_iolog=FILE` records addresses"),
-        Utility::DvPost => ("dvpost", "data is not validated yet"),
+        Utility::DvPost => {
+            ("dvpost", "`plimsoll verify JOURNAL` lists the blocks that are lost or torn")
+        }
     };
     Err(Failure::wrong_use(format!("Vdbench's `{name}` is not part of Plimsoll")).hint(instead))
 }
@@ -416,73 +433,109 @@ fn simulate(line: &CommandLine, ours: &OwnOptions) -> Result<Exit, Failure> {
     Ok(if session.broken().is_none() { Exit::Fine } else { FAILED })
 }
 
-/// Runs everything, as often as asked for.
-fn measure(
-    line: &CommandLine,
-    ours: &OwnOptions,
-    (runs, mut plan): (&[Run], Plan),
-    (place, heard): (&Place, &Heard),
-) -> Result<Exit, Failure> {
-    let n_formats = runs.len() - line.parsed.runs.len();
-    let control = &heard.control;
-    let watch = |path| Monitor::watch(path, ours.readonly);
-    let monitor = line.parsed.settings.monitor.as_deref().map(watch).transpose()?;
-    let mut session = session(line, ours, runs)?;
-    session.obey(monitor, Arc::clone(control));
-    session.set_remote(place.remote.is_some());
-    session.connected();
-    for finding in &line.parsed.diagnostics {
-        session.log(&format!("warning: {}", finding.message));
+/// What is measured, and how.
+struct Measured<'a> {
+    line: &'a CommandLine,
+    ours: &'a OwnOptions,
+    place: &'a Place,
+    heard: &'a Heard,
+    /// Data is validated.
+    validating: Option<Validating>,
+}
+
+impl Measured<'_> {
+    /// Runs everything, as often as asked for.
+    fn measure(&self, runs: &[Run], plan: Plan) -> Result<Exit, Failure> {
+        let Measured { line, ours, place, heard, .. } = self;
+        let control = &heard.control;
+        let watch = |path| Monitor::watch(path, ours.readonly);
+        let monitor = line.parsed.settings.monitor.as_deref().map(watch).transpose()?;
+        let mut session = session(line, ours, runs)?;
+        session.obey(monitor, Arc::clone(control));
+        session.set_remote(place.remote.is_some());
+        session.connected();
+        for finding in &line.parsed.diagnostics {
+            session.log(&format!("warning: {}", finding.message));
+        }
+        session.luns(&place.luns_seen(&line.parsed, runs));
+        let (ending, is_kept) = match self.recover(&plan, &mut session) {
+            Some(ending) => (ending, true),
+            None => self.passes(runs, plan, &mut session)?,
+        };
+        let ending = session.unless_broken(ending);
+        session.close(&ending);
+        Ok(match ending {
+            Ending::Interrupted => SIGNALLED,
+            Ending::Aborted(_) => FAILED,
+            _ if !is_kept || session.broken().is_some() => FAILED,
+            Ending::Complete | Ending::Simulated => Exit::Fine,
+        })
     }
-    session.luns(&place.luns_seen(&line.parsed, runs));
-    let options = run_options(ours);
-    let stopwatch = Stopwatch::start();
-    let (mut n_passes, mut is_kept) = (0, true);
-    let first_seed = ours.seed.unwrap_or_else(seed::drawn);
-    let ending = loop {
-        let seed = first_seed.wrapping_add(n_passes);
-        seed::set(&mut plan, seed);
-        session.log(&format!("seed {seed}: `--seed {seed}` repeats the draws of this pass"));
-        let first = if n_passes == 0 { 0 } else { n_formats };
-        lower::pass_output(&mut plan, &session.folder_path());
-        session.begin(first, n_passes);
-        let mut kept = Keeper::begin(&ours.keep, &options, &plan, "");
-        let pass = match &place.remote {
-            None => pass_here(&plan, &options, heard, (&mut session, &mut kept)),
-            Some(remote) => {
-                let outputs = (&mut session, &mut kept);
-                remote.run(&plan, &runs[first..], &options, heard, outputs)
+
+    /// Verifies the journal that the runs go on with, where they do and it is theirs. Returns how
+    /// everything ends, if it does.
+    fn recover(&self, plan: &Plan, session: &mut Session) -> Option<Ending> {
+        let validating = self.validating.as_ref().filter(|it| it.is_recovery())?;
+        let validation = Some(validating.of_pass(0));
+        let options = RunOptions { validation, ..run_options(self.ours) };
+        match runner::check(plan, &options) {
+            Ok(()) => validating.recover(session, &self.heard.control),
+            Err(RunError::Refused { findings, .. }) => Some(refused(session, &findings)),
+        }
+    }
+
+    /// Makes all runs, as often as asked for. Returns how that ended, and whether all was kept that
+    /// was to be.
+    fn passes(
+        &self,
+        runs: &[Run],
+        mut plan: Plan,
+        session: &mut Session,
+    ) -> Result<(Ending, bool), Failure> {
+        let Measured { line, ours, place, heard, .. } = self;
+        let n_formats = runs.len() - line.parsed.runs.len();
+        let mut options = run_options(ours);
+        let stopwatch = Stopwatch::start();
+        let (mut n_passes, mut is_kept) = (0, true);
+        let first_seed = ours.seed.unwrap_or_else(seed::drawn);
+        loop {
+            let seed = first_seed.wrapping_add(n_passes);
+            seed::set(&mut plan, seed);
+            session.log(&format!("seed {seed}: `--seed {seed}` repeats the draws of this pass"));
+            let first = if n_passes == 0 { 0 } else { n_formats };
+            lower::pass_output(&mut plan, &session.folder_path());
+            session.begin(first, n_passes);
+            options.validation = self.validating.as_ref().map(|it| it.of_pass(n_passes));
+            let mut kept = Keeper::begin(&ours.keep, &options, &plan, "");
+            let pass = match &place.remote {
+                None => pass_here(&plan, &options, heard, (session, &mut kept)),
+                Some(remote) => {
+                    let outputs = (&mut *session, &mut kept);
+                    remote.run(&plan, &runs[first..], &options, heard, outputs)
+                }
+            };
+            let stored = if let Pass::Done(record) = &pass {
+                let stored = kept.finish(record);
+                is_kept &= stored.is_as_asked;
+                stored.number
+            } else {
+                kept.forget();
+                None
+            };
+            n_passes += 1;
+            let ending = ended(session, pass, stored)?;
+            let again = ending == Ending::Complete
+                && !session.is_ended_by_user()
+                && is_due(&line.parsed.settings.repeat, n_passes, stopwatch.elapsed());
+            if !again {
+                return Ok((ending, is_kept));
             }
-        };
-        let stored = if let Pass::Done(record) = &pass {
-            let stored = kept.finish(record);
-            is_kept &= stored.is_as_asked;
-            stored.number
-        } else {
-            kept.forget();
-            None
-        };
-        n_passes += 1;
-        let ending = ended(&mut session, pass, stored)?;
-        let again = ending == Ending::Complete
-            && !session.is_ended_by_user()
-            && is_due(&line.parsed.settings.repeat, n_passes, stopwatch.elapsed());
-        if !again {
-            break ending;
+            (plan, _) = vdbench::plan_of(&runs[n_formats..], &line.parsed, &HostLoader);
+            if place.remote.is_some() {
+                await_files(&mut plan, runs);
+            }
         }
-        (plan, _) = vdbench::plan_of(&runs[n_formats..], &line.parsed, &HostLoader);
-        if place.remote.is_some() {
-            await_files(&mut plan, runs);
-        }
-    };
-    let ending = session.unless_broken(ending);
-    session.close(&ending);
-    Ok(match ending {
-        Ending::Interrupted => SIGNALLED,
-        Ending::Aborted(_) => FAILED,
-        _ if !is_kept || session.broken().is_some() => FAILED,
-        Ending::Complete | Ending::Simulated => Exit::Fine,
-    })
+    }
 }
 
 /// Runs a plan on this host.

@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use runner::{Control, JournalError, VerifyOptions, verify_journal};
@@ -47,10 +47,20 @@ Exit codes: 0 all that was acknowledged is there, 4 blocks are lost or torn,
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let (exit, text) = verify(&args.journal, &args.remap, args.json)?;
+    exit.once(stream::print(&text))
+}
+
+/// Verifies what a journal says. Returns how it ended, and the text.
+pub(super) fn verify(
+    journal: &Path,
+    remap: &[(String, String)],
+    is_json: bool,
+) -> Result<(Exit, String), Failure> {
     let control = Arc::new(Control::new());
     let _signals = Signals::listen(&control)?;
-    let options = VerifyOptions { remap: args.remap.clone() };
-    let found = verify_journal(&args.journal, &options, &control).map_err(|it| failure(&it))?;
+    let options = VerifyOptions { remap: remap.to_vec() };
+    let found = verify_journal(journal, &options, &control).map_err(|it| failure(&it))?;
     let n_bad: u64 = found.targets.iter().map(|it| it.n_lost + it.n_torn).sum();
     let exit = if found.is_partial {
         Exit::Interrupted
@@ -61,16 +71,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     } else {
         Exit::Fine
     };
-    let text = if args.json {
-        json::json(&args.journal, &found)
-    } else {
-        text::text(&args.journal, &found)
-    };
-    exit.once(stream::print(&text))
+    let print = if is_json { json::json } else { text::text };
+    Ok((exit, print(journal, &found)))
 }
 
 /// Returns why a journal says nothing, and what to do.
-fn failure(error: &JournalError) -> Failure {
+pub(super) fn failure(error: &JournalError) -> Failure {
     let failure = Failure::wrong_use(error.to_string());
     match error {
         JournalError::Io { .. } => failure.hint("name the FILE of `plimsoll run --journal FILE`"),

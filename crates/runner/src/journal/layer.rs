@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Engine, EngineError, Layer, Wait};
 use pattern::journal::judge::Place;
-use pattern::journal::{BlockState, Found, Judged, judge, stamp};
+use pattern::journal::{BlockState, judge, stamp};
 use plan::Direction;
 use plan::op::{Completion, Op, OpClass};
 
 use super::shared::{BlockRun, Claim, Journal};
-use super::verification::found_words;
+use super::verification::block_line;
 use crate::bind::BoundWorker;
 use crate::verify_check::{BadBlocks, EILSEQ};
 
@@ -214,7 +214,7 @@ impl Journaled {
             if judged.is_bad() {
                 is_good = false;
                 let path = part.paths.get(op.file.0 as usize).map_or("", String::as_str);
-                part.bad().add(&line(path, offset, *state, &judged));
+                part.bad().add(&block_line(path, offset, *state, &judged));
             }
         }
         is_good
@@ -347,19 +347,4 @@ fn stamp_all(
             }
         }
     }
-}
-
-/// Describes a block that is not as it must be.
-fn line(path: &str, offset: u64, state: BlockState, judged: &Judged) -> String {
-    let (verdict, written) = (judged.verdict.word(), state.written);
-    let found = judged.found.map_or_else(String::new, |(sector, found)| {
-        let at = match found {
-            Found::Damaged => format!("sector {sector}: "),
-            Found::Written(_) | Found::Misplaced(..) | Found::Plain => String::new(),
-        };
-        format!(", found {at}{}", found_words(&found))
-    });
-    format!(
-        "`{path}`: the block at offset {offset} is {verdict}: expected generation {written}{found}"
-    )
 }

@@ -165,16 +165,25 @@ impl Frames {
     }
 }
 
+/// Reads what stands at the start of a journal.
+pub(super) fn header(path: &Path) -> Result<Header, JournalError> {
+    first_frame(&mut Frames::open(path)?).map(|(header, _)| header)
+}
+
+/// Returns what stands at the start of a journal, and since when.
+fn first_frame(frames: &mut Frames) -> Result<(Header, u64), JournalError> {
+    match frames.next()? {
+        Some(Frame { body: Body::Header(header), time_us, .. }) => Ok((header, time_us)),
+        Some(_) | None => Err(JournalError::NotJournal { path: frames.path.clone() }),
+    }
+}
+
 /// Reads a journal to its end. `watch` sees each frame that is whole.
 pub(super) fn replay(path: &Path, watch: &mut dyn FnMut(&Frame)) -> Result<Replayed, JournalError> {
     let mut frames = Frames::open(path)?;
     let mut replayed = Replayed::default();
-    let first = frames.next()?;
-    let Some(Frame { body: Body::Header(header), time_us, .. }) = first else {
-        return Err(JournalError::NotJournal { path: path.to_owned() });
-    };
-    replayed.maps = vec![BlockMap::default(); header.targets.len()];
-    (replayed.header, replayed.since_us) = (header, time_us);
+    (replayed.header, replayed.since_us) = first_frame(&mut frames)?;
+    replayed.maps = vec![BlockMap::default(); replayed.header.targets.len()];
     loop {
         let at = frames.place();
         let Some(frame) = frames.next()? else { break };

@@ -16,10 +16,13 @@ use plan::Diagnostic;
 use units::system_text;
 
 use super::log::{Log, Writer};
-use super::targets::Targets;
+use super::replayed::{Replayed, header, replay};
+use super::targets::{Targets, of_earlier};
+use super::verification::{Verification, VerifyOptions, settle, verify};
 use crate::bind::{BoundPlan, BoundWorker};
 use crate::clock::Clock;
-use crate::options::Validation;
+use crate::control::Control;
+use crate::options::{ExistingJournal, Validation};
 
 /// Longest time between two looks at whether blocks that others work on are free.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -98,43 +101,60 @@ impl Journal {
         time: JournalClock,
         run: u64,
     ) -> Result<Self, Diagnostic> {
-        let targets = Targets::of(bound);
-        let header = Header { runs: vec![run], targets: targets.targets.clone() };
-        let maps = vec![BlockMap::default(); header.targets.len()];
-        let mut journal = Journal {
+        let mut targets = Targets::of(bound);
+        let mut known = Replayed::default();
+        let earlier = validation.journal.as_ref().filter(|_| validation.existing.is_gone_on_with());
+        if let Some(path) = earlier {
+            known = continued(path, validation.existing, &mut targets)?;
+        }
+        let mut runs = known.header.runs;
+        runs.push(run);
+        let header = Header { runs: runs.clone(), targets: targets.targets.clone() };
+        let mut maps = known.maps;
+        maps.resize(header.targets.len(), BlockMap::default());
+        let time_us = time.now_us();
+        let log = validation.journal.as_ref().map(|path| {
+            let writer = Writer { run, time_us };
+            let is_replaced = match validation.existing {
+                ExistingJournal::Continue | ExistingJournal::ContinueSame => true,
+                ExistingJournal::Replace => is_journal(path),
+                ExistingJournal::Refuse => false,
+            };
+            let put = if is_replaced { Log::replace } else { Log::create };
+            let log = put(path, &header, &maps, writer);
+            log.map_err(|error| cannot_begin(path, &error))
+        });
+        Ok(Journal {
             shared: Mutex::new(Shared {
                 maps,
                 claims: Vec::new(),
                 n_freed: 0,
-                log: None,
+                log: log.transpose()?,
                 failed: None,
                 changes: Vec::new(),
             }),
             freed: Condvar::new(),
             synced: Condvar::new(),
-            runs: HashSet::from([run]),
+            runs: runs.into_iter().collect(),
             header,
             targets,
             run,
             is_ahead: validation.is_ahead,
             time,
-        };
-        if let Some(path) = &validation.journal {
-            let writer = journal.writer();
-            let shared = journal.shared.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let log = Log::create(path, &journal.header, &shared.maps, writer);
-            shared.log = Some(log.map_err(|error| cannot_begin(path, &error))?);
-        }
-        Ok(journal)
+        })
+    }
+
+    /// Reads all that was written and says what became of it. When the workers have ended.
+    pub(crate) fn read_back(&self, control: &Control) -> Verification {
+        let maps = std::mem::take(&mut self.lock().maps);
+        let header = self.header.clone();
+        let known = Replayed { header, maps, ..Replayed::default() };
+        verify(&known, &VerifyOptions::default(), control)
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
         // The state is consistent between any two of its changes, also after a panic.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn writer(&self) -> Writer {
-        Writer { run: self.run, time_us: self.time.now_us() }
     }
 
     /// Returns the numbers of a worker's files.
@@ -350,6 +370,30 @@ fn failure(shared: &Shared, errno: i32) -> EngineError {
 /// Returns whether a block follows a run that can take one more.
 fn runs_on(run: &BlockRun, block: u64) -> bool {
     run.n_blocks < u16::MAX && run.first + u64::from(run.n_blocks) == block
+}
+
+/// Reads a journal that a run goes on with, and settles what was in flight.
+fn continued(
+    path: &Path,
+    existing: ExistingJournal,
+    targets: &mut Targets,
+) -> Result<Replayed, Diagnostic> {
+    of_earlier(path, existing, targets)?;
+    let refuse = |text: String| Diagnostic::error("journal-cannot-go-on", text);
+    let mut known = replay(path, &mut |_| {}).map_err(|error| {
+        refuse(error.to_string()).help("begin a new journal, under another name")
+    })?;
+    settle(&mut known).map_err(|line| {
+        let help = format!("look at all that is lost: plimsoll verify {}", path.display());
+        refuse(line).help(help)
+    })?;
+    Ok(known)
+}
+
+/// Returns whether a file is a journal, or what is left where one was about to begin.
+fn is_journal(path: &Path) -> bool {
+    let is_empty = std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() == 0);
+    is_empty || header(path).is_ok()
 }
 
 fn cannot_begin(path: &Path, error: &io::Error) -> Diagnostic {

@@ -9,8 +9,10 @@ use plan::{Diagnostic, EngineWork, Job};
 
 use crate::bind::{BoundPlan, BoundWorker};
 use crate::findings::Findings;
-use crate::options::RunOptions;
+use crate::options::{ExistingJournal, RunOptions};
 use crate::read_only::real_path;
+
+use super::replayed::header;
 
 /// Targets, and their numbers by the path that jobs name.
 #[derive(Debug, Default)]
@@ -54,10 +56,95 @@ impl Targets {
         targets
     }
 
+    /// Gives targets the numbers that they have in an earlier journal, whose others stay.
+    ///
+    /// # Errors
+    /// Which one is not there, or differs in its blocks or, where `is_same` asks for it, in its
+    /// size.
+    pub(crate) fn follow(&mut self, earlier: &[Target], is_same: bool) -> Result<(), Mismatch> {
+        let mut all = earlier.to_vec();
+        let mut numbers = Vec::with_capacity(self.targets.len());
+        for target in &self.targets {
+            let Some(number) = all.iter().position(|other| other.path == target.path) else {
+                return Err(Mismatch::Unknown { target: target.clone() });
+            };
+            let other = &mut all[number];
+            let mismatch = || (other.clone(), target.clone());
+            if !target.block_bytes.is_multiple_of(other.block_bytes) {
+                let (earlier, target) = mismatch();
+                return Err(Mismatch::Blocks { earlier, target });
+            }
+            // Blocks stay as short as they were.
+            let n_each = u64::from(target.block_bytes / other.block_bytes);
+            if is_same && other.n_blocks / n_each != target.n_blocks {
+                let (earlier, target) = mismatch();
+                return Err(Mismatch::Size { earlier, target });
+            }
+            other.n_blocks = other.n_blocks.max(target.n_blocks * n_each);
+            numbers.push(number as u32);
+        }
+        for number in self.numbers.values_mut() {
+            *number = numbers.get(*number as usize).copied().unwrap_or(u32::MAX);
+        }
+        self.targets = all;
+        Ok(())
+    }
+
     /// Returns the numbers of a worker's files, in order.
     pub(crate) fn of_worker(&self, worker: &BoundWorker) -> Vec<u32> {
         let number = |path: &Path| self.numbers.get(path).copied().unwrap_or(u32::MAX);
         worker.files.iter().map(|file| number(&file.path)).collect()
+    }
+}
+
+/// Why a run cannot go on with a journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mismatch {
+    /// It is not of a target of the run.
+    Unknown { target: Target },
+    /// A target has blocks there that those of the run are no multiple of.
+    Blocks { earlier: Target, target: Target },
+    /// A target has another size there.
+    Size { earlier: Target, target: Target },
+}
+
+impl Mismatch {
+    /// Says so of a journal whose targets these are.
+    pub(crate) fn finding(&self, journal: &Path, earlier: &[Target]) -> Diagnostic {
+        let journal = journal.display();
+        let size = |it: &Target| it.n_blocks * u64::from(it.block_bytes);
+        let (text, help) = match self {
+            Mismatch::Unknown { target } => {
+                let few = earlier.iter().take(3).map(|it| format!("`{}`", it.path));
+                let mut of = few.collect::<Vec<_>>().join(", ");
+                if earlier.len() > 3 {
+                    of.push_str(&format!(" and {} more", earlier.len() - 3));
+                }
+                let text = format!(
+                    "the journal `{journal}` is of another run: it is of {of}, and this run has \
+                     `{}`",
+                    target.path
+                );
+                (text, "name the journal of this run, or begin a new one")
+            }
+            Mismatch::Blocks { earlier, target } => {
+                let text = format!(
+                    "`{}` has blocks of {} B in the journal `{journal}`, and of {} B in this run",
+                    target.path, earlier.block_bytes, target.block_bytes
+                );
+                (text, "use the block sizes of the run that began it, or begin a new journal")
+            }
+            Mismatch::Size { earlier, target } => {
+                let text = format!(
+                    "`{}` has {} B in the journal `{journal}`, and {} B in this run",
+                    target.path,
+                    size(earlier),
+                    size(target)
+                );
+                (text, "use the size of the run that began it, or begin a new journal")
+            }
+        };
+        Diagnostic::error("journal-cannot-go-on", text).help(help)
     }
 }
 
@@ -93,9 +180,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// Returns what stands against the validation that a run asks for.
 pub(crate) fn refusals(bound: &BoundPlan, options: &RunOptions) -> Vec<Diagnostic> {
-    if options.validation.is_none() {
-        return Vec::new();
-    }
+    let Some(validation) = &options.validation else { return Vec::new() };
     if options.emulation.is_some() {
         let text = "`--validate` checks what was written, but the volume of `--on` keeps no data";
         let finding = Diagnostic::error("validate-no-data", text);
@@ -110,10 +195,33 @@ pub(crate) fn refusals(bound: &BoundPlan, options: &RunOptions) -> Vec<Diagnosti
     for job in firsts.map(|worker| worker.job.as_ref()) {
         findings.extend(of_job(job));
     }
-    for target in &Targets::of(bound).targets {
+    let mut targets = Targets::of(bound);
+    for target in &targets.targets {
         findings.extend(of_target(target));
     }
-    findings.into_shown()
+    let mut findings = findings.into_shown();
+    let journal = validation.journal.as_ref().filter(|_| validation.existing.is_gone_on_with());
+    if let Some(path) = journal.filter(|_| findings.is_empty()) {
+        findings.extend(of_earlier(path, validation.existing, &mut targets).err());
+    }
+    findings
+}
+
+/// Gives targets the numbers that they have in the journal that a run goes on with.
+///
+/// # Errors
+/// Why it cannot.
+pub(crate) fn of_earlier(
+    path: &Path,
+    existing: ExistingJournal,
+    targets: &mut Targets,
+) -> Result<(), Diagnostic> {
+    let header = header(path).map_err(|error| {
+        Diagnostic::error("journal-cannot-go-on", error.to_string())
+            .help("name the journal of an earlier run, or begin a new one")
+    })?;
+    let is_same = existing == ExistingJournal::ContinueSame;
+    targets.follow(&header.targets, is_same).map_err(|it| it.finding(path, &header.targets))
 }
 
 /// Returns why a job cannot be validated.

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use pattern::journal::frame::Body;
 use pattern::journal::judge::Place;
-use pattern::journal::{BlockMap, BlockState, ChangeKind, Found, Judged, Target, Verdict, judge};
+use pattern::journal::{
+    BlockMap, BlockState, ChangeKind, Found, Judged, Sector, Target, Verdict, judge, read_sector,
+};
 
 use super::replayed::{JournalError, Replayed, replay};
 use crate::control::{Control, Stop};
@@ -103,6 +105,22 @@ impl Verification {
         self.targets.iter().all(|it| it.n_lost + it.n_torn + it.n_unreadable == 0)
     }
 
+    /// Returns how many blocks were judged, and how many of them are lost, torn or unreadable.
+    pub fn counts(&self) -> (u64, u64) {
+        let n_known = self.targets.iter().map(|it| it.n_known).sum();
+        (n_known, self.targets.iter().map(|it| it.n_lost + it.n_torn + it.n_unreadable).sum())
+    }
+
+    /// Describes the first blocks that are lost or torn, a line each.
+    pub fn bad_lines(&self, n_max: usize) -> Vec<String> {
+        let bad = self.findings.iter().filter(|it| it.judged.is_bad()).take(n_max);
+        let line = |it: &BlockFinding| {
+            let path = self.targets.get(it.target as usize).map(|it| it.path.display().to_string());
+            block_line(&path.unwrap_or_default(), it.offset, it.state, &it.judged)
+        };
+        bad.map(line).collect()
+    }
+
     /// Returns how many blocks could not be read.
     pub fn n_unreadable(&self) -> u64 {
         self.targets.iter().map(|it| it.n_unreadable).sum()
@@ -124,8 +142,54 @@ pub fn verify_journal(
     Ok(found)
 }
 
+/// Settles what was in flight when a journal ended, by what is there. What cannot be read, or is
+/// there in part, stays unsure until it is written again.
+///
+/// # Errors
+/// A block that is not as it must be, in words.
+pub(super) fn settle(replayed: &mut Replayed) -> Result<(), String> {
+    let Replayed { header, maps, .. } = replayed;
+    for (number, (target, map)) in (0..).zip(header.targets.iter().zip(maps)) {
+        let pending = map.pending();
+        let path = Path::new(&target.path);
+        let Some(mut files) = (!pending.is_empty()).then(|| Files::open(path).ok()).flatten()
+        else {
+            continue;
+        };
+        let mut memory = vec![0; target.block_bytes as usize + ALIGN_BYTES];
+        let skip = memory.as_ptr().align_offset(ALIGN_BYTES).min(ALIGN_BYTES);
+        let bytes = &mut memory[skip..skip + target.block_bytes as usize];
+        for (block, _) in pending {
+            let offset = block * u64::from(target.block_bytes);
+            if files.read(bytes, offset).is_err() {
+                continue;
+            }
+            let state = map.state(block);
+            let place = Place { target: number, offset, state };
+            let judged = judge(bytes, &place, &|run| header.runs.contains(&run));
+            match judged.verdict {
+                Verdict::New => {
+                    if let Sector::Stamped(stamp, _) = read_sector(bytes) {
+                        map.settled(block, stamp.generation);
+                    }
+                }
+                Verdict::Old => map.settled(block, state.written),
+                Verdict::Torn if !judged.is_bad() => {}
+                Verdict::Lost | Verdict::Torn => {
+                    return Err(block_line(&target.path, offset, state, &judged));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Does the same with a journal that was read.
-fn verify(replayed: &Replayed, options: &VerifyOptions, control: &Control) -> Verification {
+pub(super) fn verify(
+    replayed: &Replayed,
+    options: &VerifyOptions,
+    control: &Control,
+) -> Verification {
     let Replayed { header, maps, torn_bytes, .. } = replayed;
     let mut found = Verification {
         runs: header.runs.clone(),
@@ -331,8 +395,23 @@ fn note_last_writes(
     Ok(())
 }
 
+/// Describes a block that is not as it must be.
+pub(super) fn block_line(path: &str, offset: u64, state: BlockState, judged: &Judged) -> String {
+    let (verdict, written) = (judged.verdict.word(), state.written);
+    let found = judged.found.map_or_else(String::new, |(sector, found)| {
+        let at = match found {
+            Found::Damaged => format!("sector {sector}: "),
+            Found::Written(_) | Found::Misplaced(..) | Found::Plain => String::new(),
+        };
+        format!(", found {at}{}", found_words(&found))
+    });
+    format!(
+        "`{path}`: the block at offset {offset} is {verdict}: expected generation {written}{found}"
+    )
+}
+
 /// Says what a block holds.
-pub(super) fn found_words(found: &Found) -> String {
+fn found_words(found: &Found) -> String {
     match found {
         Found::Written(stamp) => format!("generation {}", stamp.generation),
         Found::Misplaced(stamp, offset) => format!(

@@ -9,7 +9,7 @@ use dialects::vdbench::output::{
 };
 use dialects::vdbench::run::{Run, Work};
 use record::{HostShareRecord, IoErrorRecord, JobRecord, Note, NoteSeverity, Record};
-use runner::{Control, RunEvent, TREE_INCOMPLETE, TreePart};
+use runner::{Control, RunEvent, TREE_INCOMPLETE, TreePart, VALIDATED};
 use units::system_text;
 
 use super::errors::Errors;
@@ -199,6 +199,9 @@ impl Session {
             RunEvent::Interval(interval) => {
                 self.obey_monitor();
                 self.report.interval(&now, interval)
+            }
+            RunEvent::Note(note) if note.code == VALIDATED => {
+                self.report.message(&now, &in_words_of_validation(&note.message), false)
             }
             RunEvent::Note(note) if note.severity != NoteSeverity::Info => self.note(&now, note),
             RunEvent::Note(_)
@@ -404,6 +407,11 @@ fn anchor_part(part: TreePart) -> AnchorPart {
         TreePart::Folders => AnchorPart::Folders,
         TreePart::Files => AnchorPart::Files,
     }
+}
+
+/// Returns how Vdbench says that all blocks are as they were written.
+fn in_words_of_validation(text: &str) -> String {
+    text.replace("blocks", "key blocks").replacen('t', "T", 1)
 }
 
 /// Returns the size of all storage definitions of a run, as far as it is known.
