@@ -25,6 +25,7 @@ pub mod alike;
 pub mod assess;
 pub mod change;
 pub mod compare;
+pub mod composite;
 pub mod correction;
 pub mod curve;
 pub mod entries;

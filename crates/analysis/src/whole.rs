@@ -240,7 +240,7 @@ impl Sides<'_> {
         let lines = |set: &[CurveRecord]| -> Vec<f64> {
             let line = |curve: &CurveRecord| match curve.lever {
                 Lever::Rate => curve.line.load,
-                Lever::QueueDepth | Lever::Workers => curve.line.achieved_iops,
+                Lever::QueueDepth | Lever::Workers | Lever::Units => curve.line.achieved_iops,
             };
             set.iter().filter_map(line).collect()
         };

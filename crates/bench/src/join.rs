@@ -2,6 +2,7 @@
 
 use record::{
     HostShareRecord, JobRecord, Outcome, Record, StepConditions, StepRecord, StepValidity,
+    UnitsRecord,
 };
 
 /// Joins the record of one more run: its jobs, intervals and notes become those of the next steps,
@@ -50,6 +51,11 @@ fn add_run(whole: &mut Record, run: Record, steps: Vec<StepRecord>, first_idx: u
         interval.end_ms = interval.end_ms.saturating_add(after_ms);
         whole.intervals.push(interval);
     }
+    let units = run.units.into_iter();
+    whole.units.extend(units.map(|of_step| {
+        let step_idx = of_step.step_idx + first_idx;
+        UnitsRecord { step_idx, ..of_step }
+    }));
     let conditions = run.conditions.into_iter();
     whole.conditions.extend(conditions.map(|of_step| {
         let step_idx = of_step.step_idx + first_idx;

@@ -8,12 +8,14 @@
 //! [`workers`] says how many workers issue it.
 //! [`sweep`] drives the search of `analysis` and joins the records. [`outcome`] turns the points
 //! into figures, [`hosts`] says what a host of several spoiled. [`suite`] reads benchmark
-//! procedures and says what to run for them.
+//! procedures and says what to run for them. [`composite`] takes points over units of load of a
+//! composite workload.
 //!
 //! Never here: running anything, a clock, I/O, text for people beyond one sentence per mistake.
 //!
 //! Tests: `tests/`, and whole sweeps on emulated volumes with `plimsoll`'s.
 
+pub mod composite;
 pub mod hosts;
 mod in_flight;
 mod join;
@@ -24,6 +26,7 @@ pub mod suite;
 pub mod sweep;
 pub mod workers;
 
+pub use composite::UnitsSweep;
 pub use join::append;
 pub use lever::{Lever, LeverError};
 pub use suite::Suite;

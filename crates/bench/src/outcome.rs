@@ -17,7 +17,7 @@ use crate::lever::Lever;
 const ROUND_LATENCIES_NS: [u64; 3] = [1_000_000, 2_000_000, 10_000_000];
 
 /// Sensitivity of the search for knees.
-const KNEE_SENSITIVITY: f64 = 1.0;
+pub(crate) const KNEE_SENSITIVITY: f64 = 1.0;
 
 /// A point, with the histogram that it was read from.
 #[derive(Clone, Debug)]
@@ -398,7 +398,7 @@ fn is_same(load: f64, other: f64) -> bool {
     (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }
 
-fn carried(measured: &[&Measured], latency_ns: u64) -> CarriedRecord {
+pub(crate) fn carried(measured: &[&Measured], latency_ns: u64) -> CarriedRecord {
     let (state, rate_iops) = rate_at(&by_load(measured, |_| true), latency_ns as f64);
     // The same mix at every load: bytes are in proportion to operations.
     let io_bytes = measured.iter().find_map(|it| {

@@ -449,7 +449,7 @@ fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
 
 /// Which faults of a generator do not count against a load that was carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
+pub(crate) enum Fault {
     /// That it had nothing to spare by itself.
     Own,
     /// That, and what others did to it.
@@ -458,7 +458,7 @@ enum Fault {
 
 /// Lets a load that was carried count although its generator was slow: that makes operations late,
 /// and the limits were kept anyway. That the generator ends the line is said with the line.
-fn count_as_carried(record: &mut Record, step_idx: u32, fault: Fault) {
+pub(crate) fn count_as_carried(record: &mut Record, step_idx: u32, fault: Fault) {
     let judged = record.validity.iter_mut().find(|judged| judged.step_idx == step_idx);
     let Some(judged) = judged else { return };
     let is_meant = |gate: &&mut GateRecord| {

@@ -41,6 +41,7 @@ pub fn merge(hosts: Vec<HostShareRecord>) -> Record {
         places: Vec::new(),
         curve: None,
         suite: None,
+        units: Vec::new(),
         jobs: jobs(&records),
         intervals: intervals::join(
             &records.iter().map(|(_, it)| &*it.intervals).collect::<Vec<_>>(),

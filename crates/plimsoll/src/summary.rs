@@ -8,6 +8,7 @@
 //! Pure: a [`Record`] in, text out. Tests: `summary/tests.rs`.
 
 mod checks;
+mod composite;
 mod curve;
 mod hosts;
 mod scale_out;
@@ -24,8 +25,8 @@ use std::time::Duration;
 
 use analysis::sampled::{self, Sampled};
 use record::{
-    CapCountRecord, CapRecord, DiskRecord, EmulationRecord, JobRecord, Note, NoteSeverity, Outcome,
-    Record,
+    CapCountRecord, CapRecord, DiskRecord, EmulationRecord, JobRecord, Lever, Note, NoteSeverity,
+    Outcome, Record,
 };
 use units::{
     format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
@@ -33,6 +34,8 @@ use units::{
 };
 
 use self::checks::put_checks;
+pub(crate) use self::composite::units_line;
+use self::composite::{put_components, put_units_curve};
 pub(crate) use self::curve::point_line;
 use self::curve::put_curve;
 use self::hosts::put_hosts;
@@ -74,7 +77,12 @@ pub(crate) fn summary(record: &Record) -> String {
     if let Some(curve) = &record.curve {
         // The steps are its points, each with a row.
         put_failures(&mut text, record);
-        put_curve(&mut text, record, curve);
+        match curve.lever {
+            Lever::Units => put_units_curve(&mut text, record, curve),
+            Lever::Rate | Lever::QueueDepth | Lever::Workers => {
+                put_curve(&mut text, record, curve);
+            }
+        }
         return text;
     }
     let mut steps: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
@@ -160,6 +168,14 @@ fn put_emulation(text: &mut String, emulation: &EmulationRecord, elapsed_ns: u64
 }
 
 fn put_step(text: &mut String, record: &Record, step_idx: u32, jobs: &[&JobRecord]) {
+    let units = record.units.iter().find(|units| units.step_idx == step_idx);
+    let merged = units.map_or(Vec::new(), |_| by_name(jobs));
+    let of_components: Vec<&JobRecord> = merged.iter().collect();
+    let jobs = if units.is_some() { &of_components } else { jobs };
+    if let Some(units) = units {
+        put_components(text, units);
+        text.push('\n');
+    }
     text.push_str(&header());
     for job in jobs.iter().take(ENTRIES_MAX) {
         put_job(text, job, record);
@@ -178,6 +194,18 @@ fn put_step(text: &mut String, record: &Record, step_idx: u32, jobs: &[&JobRecor
     }
     put_spread(text, record, step_idx);
     text.push('\n');
+}
+
+/// Merges entries of the same name: processes of a component, of which there may be hundreds.
+fn by_name(jobs: &[&JobRecord]) -> Vec<JobRecord> {
+    let mut merged: Vec<JobRecord> = Vec::new();
+    for job in jobs {
+        match merged.iter_mut().find(|known| known.name == job.name) {
+            Some(known) => known.merge(job),
+            None => merged.push((*job).clone()),
+        }
+    }
+    merged
 }
 
 fn put_job(text: &mut String, job: &JobRecord, record: &Record) {

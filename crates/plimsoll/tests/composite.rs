@@ -86,6 +86,23 @@ fn a_load_runs_on_files_and_on_emulated_volumes() {
     };
     assert!(of("front").abs_diff(20_000) < 100, "{}", of("front"));
     assert!(of("back").abs_diff(5_000) < 50, "{}", of("back"));
+    let [units] = &*record.units else { panic!("{:?}", record.units) };
+    assert_eq!((units.holds(), units.n_units, units.components.len()), (Some(true), 2, 2));
+    assert_eq!(units.all.asked_iops, Some(250.0));
+    let least = units.all.process_share_min.expect("each process has a rate");
+    assert!((least - 1.0).abs() < 0.01, "{least}");
+
+    let outcome = sandbox.plimsoll(&[&args[..], &remap[..5]].concat());
+    let page = outcome.success().split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "2 units of set, 6 processes",
+        "front 4 200 200",
+        "back 2 50 50",
+        "all 6 250 250",
+        "rates: achieved (95 % in all and of each component, 75 % of each process); parts",
+    ] {
+        assert!(page.contains(part), "`{part}` is missing in\n{}", outcome.stdout);
+    }
 }
 
 #[test]
@@ -99,6 +116,84 @@ fn a_load_that_means_nothing_is_refused() {
         (["check", "job.fio", "--load", "2"], "`--load` counts the units of a composite workload"),
     ] {
         let outcome = sandbox.plimsoll(&args);
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(expected), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+/// A disk without bursts: 5,000 operations per second.
+const P30: &str =
+    "name = \"one\"\n[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n";
+
+#[test]
+fn a_curve_over_units_finds_the_most_that_an_emulated_disk_carries() {
+    let sandbox = Sandbox::new();
+    sandbox.write("unit.toml", UNIT);
+    sandbox.write("p30.toml", P30);
+    // Of a unit 30 random reads and 25 transfers of the back end go to the disk each second, and 10
+    // creates and removals do not: 40 and 80 units fit into 5,000, 120 do not.
+    let args = ["curve", "unit.toml", "--load-from", "40", "--load-max", "120", "--steps", "3"];
+    let on = ["--on", "p30.toml", "--virtual", "--time", "20s", "--ramp", "1s", "--no-progress"];
+    let outcome = sandbox.plimsoll(&[&args[..], &on[..], &["--json"]].concat());
+    let record = record::Record::from_json(outcome.success()).expect("a record");
+    let curve = record.curve.as_ref().expect("a curve");
+    assert_eq!(curve.line.verdict(), record::LineVerdict::Line(80.0), "{:?}", curve.points);
+    assert_eq!(curve.points.len(), 3);
+    let carried = curve.points[1].figures.iops();
+    assert!((carried - 80.0 * 125.0).abs() < 50.0, "{carried}");
+    let asked = record.units.iter().map(|units| units.all.asked_iops.expect("rates"));
+    assert_eq!(asked.collect::<Vec<f64>>(), [5000.0, 10_000.0, 15_000.0]);
+    assert_eq!(record.jobs.len(), 6, "one entry for each component and point");
+    assert!(curve.overall_response_ns.is_some());
+
+    let outcome = sandbox.plimsoll(&[&args[..], &on[..]].concat());
+    let page = outcome.success().split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["at 80 units with achieved > 95 %", "2 ms:", "asked/s", "mean latency over the"] {
+        assert!(page.contains(part), "`{part}` is missing in\n{}", outcome.stdout);
+    }
+    // Not even the first point.
+    let begin = ["suite", "begin", "unit.toml", "--from", "200", "--to", "200"];
+    let outcome = sandbox.plimsoll(&[&begin[..], &on[..]].concat());
+    assert_eq!(outcome.code, 4, "{}{}", outcome.stdout, outcome.stderr);
+}
+
+#[test]
+fn a_curve_over_units_measures_real_folders() {
+    let sandbox = Sandbox::new();
+    sandbox.write("unit.toml", UNIT);
+    std::fs::create_dir(sandbox.path("there")).expect("the sandbox is ours");
+    let begin = ["suite", "begin", "unit.toml", "--at", "there", "--to", "2", "--steps", "2"];
+    let outcome = sandbox.plimsoll(&[&begin[..], &["--no-progress", "--json"]].concat());
+    // On a busy host a point may say nothing, which is no fault of the command.
+    assert!([0, 3].contains(&outcome.code), "{}", outcome.stderr);
+    let record = record::Record::from_json(&outcome.stdout).expect("a record");
+    let curve = record.curve.expect("a curve");
+    let loads: std::collections::BTreeSet<u32> =
+        curve.points.iter().map(|point| point.load as u32).collect();
+    assert_eq!(loads.into_iter().collect::<Vec<u32>>(), [1, 2]);
+    assert!(sandbox.path("there/load/set-0002/front-2").is_dir());
+    for units in &record.units {
+        let processes: Vec<u32> = units.components.iter().map(|it| it.n_processes).collect();
+        assert_eq!(processes, [2 * units.n_units, units.n_units]);
+    }
+}
+
+#[test]
+fn a_curve_over_units_says_what_it_needs() {
+    let sandbox = Sandbox::new();
+    sandbox.write("unit.toml", UNIT);
+    sandbox.write("job.fio", "[a]\nsize=64k\nfilename=x\n");
+    let cases: [(&[&str], &str); 7] = [
+        (&["curve", "unit.toml"], "say up to how many: --load-max 10"),
+        (&["curve", "eda"], "say up to how many: --load-max 10"),
+        (&["curve", "job.fio", "--load-max", "2"], "error[no-unit]"),
+        (&["curve", "unit.toml", "--load-max", "2", "--closed"], "cannot be used with"),
+        (&["curve", "unit.toml", "--load-max", "2", "--load-from", "3"], "begin with fewer"),
+        (&["curve", "unit.toml", "--at", "x"], "--load-max"),
+        (&["suite", "begin", "unit.toml", "--to", "0"], "0 is not in 1.."),
+    ];
+    for (args, expected) in cases {
+        let outcome = sandbox.plimsoll(args);
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
         assert!(outcome.stderr.contains(expected), "{args:?}: {}", outcome.stderr);
     }

@@ -49,7 +49,7 @@ impl CurveRecord {
     pub fn line_iops(&self) -> Option<f64> {
         match self.lever {
             Lever::Rate => self.line.load,
-            Lever::QueueDepth | Lever::Workers => self.line.achieved_iops,
+            Lever::QueueDepth | Lever::Workers | Lever::Units => self.line.achieved_iops,
         }
     }
 
@@ -97,8 +97,9 @@ impl CurveRecord {
     /// a closed load could be turned up only in steps of several and the next step carries more by
     /// a twentieth: how much is carried at the latency is then known no finer than that.
     pub fn coarse_step(&self, latency_ns: u64) -> Option<[&CurvePointRecord; 2]> {
-        if self.lever == Lever::Rate {
-            return None;
+        match self.lever {
+            Lever::Rate | Lever::Units => return None,
+            Lever::QueueDepth | Lever::Workers => {}
         }
         let mut points: Vec<&CurvePointRecord> =
             self.points.iter().filter(|point| point.figures.iops() > 0.0).collect();
@@ -138,6 +139,8 @@ pub enum Lever {
     QueueDepth,
     /// Workers, each with one I/O at a time: a closed load.
     Workers,
+    /// Units of load of a composite workload, each with processes and rates of its own.
+    Units,
 }
 
 /// One point.

@@ -21,6 +21,7 @@ impl Lever {
             Lever::Rate => "IOPS",
             Lever::QueueDepth => "in flight",
             Lever::Workers => "workers",
+            Lever::Units => "units",
         }
     }
 
@@ -30,13 +31,14 @@ impl Lever {
             Lever::Rate => ("offered", "offered_iops"),
             Lever::QueueDepth => ("in flight", "in_flight"),
             Lever::Workers => ("workers", "n_workers"),
+            Lever::Units => ("units", "n_units"),
         }
     }
 
     /// Returns what latencies count from under such a load.
     pub fn latency(self) -> &'static str {
         match self {
-            Lever::Rate => "response time",
+            Lever::Rate | Lever::Units => "response time",
             Lever::QueueDepth | Lever::Workers => "service time",
         }
     }
@@ -205,6 +207,9 @@ impl CurveRecord {
             "reached" => {
                 let step = self.coarse_step_words(carried).unwrap_or_default();
                 Some(format!("{ms} ms: {rate} IOPS, {moved} MiB/s{step}"))
+            }
+            "above" if self.lever == Lever::Units => {
+                Some(format!("{ms} ms: not reached ({rate} IOPS, {moved} MiB/s are faster)"))
             }
             "above" => Some(format!("{ms} ms: above {rate} IOPS, {moved} MiB/s")),
             "below" => Some(format!("{ms} ms: nothing measured is as fast")),

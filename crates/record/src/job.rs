@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
+use crate::composite::OfUnitRecord;
 use crate::emulation::CapsRecord;
 use crate::figures::{Figure, Figures};
 use crate::listed::{Latency, ListedLatencies, ListedLatency};
@@ -63,6 +64,9 @@ pub struct JobRecord {
     /// How an open load was kept up with; `None` without a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalsRecord>,
+    /// What its workers are processes of, in a composite workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_unit: Option<OfUnitRecord>,
     /// I/O went past the page cache of this host. `None` where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_direct: Option<bool>,

@@ -10,6 +10,7 @@
 //!
 //! Tests: `tests/`.
 
+pub mod composite;
 mod counts;
 pub mod curve;
 mod curve_words;
@@ -38,6 +39,7 @@ pub mod suite;
 mod suite_words;
 pub mod validity;
 
+pub use composite::{ComponentRecord, OfUnitRecord, UnitsRecord};
 pub use counts::LatencyCounts;
 pub use curve::{
     CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, CurveTargetRecord, IntervalRecord,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ClockRecord, CurveRecord, DiskRecord, EmulationRecord, HostRecord, Interval, JobRecord,
-    PlaceRecord, StepConditions, StepRecord, StepValidity, SuiteRecord, Verdict,
+    PlaceRecord, StepConditions, StepRecord, StepValidity, SuiteRecord, UnitsRecord, Verdict,
 };
 
 /// Name and version of the JSON form. The number rises when a field changes its meaning.
@@ -60,6 +60,9 @@ pub struct Record {
     /// The load curve, where steps are its points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<CurveRecord>,
+    /// What came of units of load, one entry for each measured step of a composite workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub units: Vec<UnitsRecord>,
     /// The suite of a benchmark, where the steps are its measurements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<SuiteRecord>,
@@ -93,6 +96,7 @@ impl Default for Record {
             hosts: Vec::new(),
             places: Vec::new(),
             curve: None,
+            units: Vec::new(),
             suite: None,
             jobs: Vec::new(),
             intervals: Vec::new(),

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use hist::{Histogram, Stats};
 use plan::load::Arrivals as Spacing;
 use plan::report::Unified;
-use plan::tree::TreeWork;
+use plan::tree::{Activity, TreeWork};
 use plan::{Direction, EngineKind, EngineQueue, EngineWork, IoPriority, Job, PerDir};
 use record::job::DisabledRecord;
 use record::{
     ArrivalsRecord, DirRecord, EngineQueueRecord, EngineRecord, IoPriorityRecord, JobRecord,
-    LatencyTargetRecord, PerDirRecord, PriorityRecord, Samples, SeriesRecord,
+    LatencyTargetRecord, OfUnitRecord, PerDirRecord, PriorityRecord, Samples, SeriesRecord,
 };
 use units::system_text;
 use worker::{
@@ -77,6 +77,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         queue_depth: job.load.queue_depth,
         in_flight_mean: result.and_then(in_flight_mean),
         arrivals: result.and_then(|result| arrivals(ended, &dirs, result)),
+        of_unit: of_unit(job),
         is_direct: is_direct(ended),
         polls: ended.is_emulated || job.engine.poll || job.load.complete_min == Some(0),
         seed: ended.bound.seed,
@@ -116,6 +117,22 @@ fn engine_record(kind: EngineKind) -> EngineRecord {
         EngineQueue::Own => EngineQueueRecord::Own,
     };
     EngineRecord { is_idle: kind.is_idle(), queue }
+}
+
+/// Returns what the workers of a job are processes of; of none that lays out files.
+fn of_unit(job: &Job) -> Option<OfUnitRecord> {
+    let work = job.tree.as_ref()?;
+    let own = work.tree.own.as_ref()?;
+    match work.activity {
+        Activity::Operations(_) => {}
+        Activity::Format(_) => return None,
+    }
+    let n_workers = job.n_workers.max(1);
+    Some(OfUnitRecord {
+        unit: own.unit.clone(),
+        n_units: n_workers / own.n_per_unit.max(1),
+        rate: job.load.rate_total_iops.map(|rate| rate / f64::from(n_workers)),
+    })
 }
 
 /// Returns the mean number of operations in flight, over the same time as rates and latencies: what

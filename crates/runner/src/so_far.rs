@@ -69,6 +69,7 @@ impl RunSoFar<'_> {
             places: self.places.clone(),
             curve: None,
             suite: None,
+            units: Vec::new(),
             jobs: record::group::group(jobs),
             intervals: [&self.intervals, intervals].concat(),
             disks: self.disks.as_ref().map(DiskSampler::finish).unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! The verdict on a whole record, in one word: the exit code and the list of runs use it.
 
-use record::{LineVerdict, NoteSeverity, Record, SuiteRowRecord, Verdict};
+use record::{Lever, LineVerdict, NoteSeverity, Record, SuiteRowRecord, Verdict};
 
 use super::{has_valid_line, is_valid};
 use crate::gate::GateName;
@@ -58,6 +58,11 @@ fn of_measurements(record: &Record) -> Option<Standing> {
     let verdict = record.curve.as_ref().map(|curve| curve.line.verdict());
     if let Some(LineVerdict::CannotTell(_) | LineVerdict::Unfinished) = verdict {
         return Some(Standing::CannotTell);
+    }
+    let is_of_units = record.curve.as_ref().is_some_and(|curve| curve.lever == Lever::Units);
+    if verdict == Some(LineVerdict::Below) && is_of_units {
+        // The loads were asked for, not searched: not even the least of them is carried.
+        return Some(Standing::NotMet);
     }
     let is_valid = if record.suite.is_some() { has_valid_line(record) } else { is_valid(record) };
     (!is_valid).then_some(Standing::Invalid)

@@ -1,10 +1,12 @@
 //! `plimsoll curve`: the response-time curve of a volume and its load line.
 
+pub(super) mod composite;
+
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use analysis::search::{PointOrder, SearchOptions};
-use analysis::{Limits, curve::depth_for};
+use analysis::{LatencyFigure, Limit, Limits, curve::depth_for};
 use bench::lever::Time;
 use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions};
@@ -15,6 +17,7 @@ use plan::load::Arrivals;
 use record::{CurvePointRecord, Figure, Outcome, Record};
 use runner::{Emulation, RunOptions};
 
+use self::composite::{Task, UnitsArgs};
 use super::dial_in::DialInArgs;
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::hosts::HostsArgs;
@@ -34,6 +37,8 @@ pub(super) struct Args {
     #[command(flatten)]
     sweep: SweepArgs,
     #[command(flatten)]
+    units: UnitsArgs,
+    #[command(flatten)]
     on: OnArgs,
     #[command(flatten)]
     hosts: HostsArgs,
@@ -52,6 +57,7 @@ Examples:
   plimsoll curve /dev/nvme1n1 --closed --depth-max 256 --target-iops 20000
   plimsoll curve job.fio --on ds14.toml --virtual --limit 'p99.9 < 20ms'
   plimsoll curve --on p30.toml --virtual --arrivals fixed
+  plimsoll curve eda --at /mnt/vol --load-from 10 --load-max 100 --steps 10
   plimsoll curve /mnt/vol --hosts vm[1-8] --limit 'p99 < 2ms'
 
 An open load offers a rate whatever completes, and counts latency from when
@@ -59,6 +65,10 @@ each I/O was due: a stall shows in full. A closed one (--closed) keeps so many
 I/Os in flight. A limit is a figure, `<` and a time: p50, p99, p99.9, median,
 mean, max; or `achieved > 95%` of the offered rate. Several are joined by
 `and`.
+
+A composite workload (`[unit]` of a plan, or `eda`) is measured with more and
+more units of load. A point is carried where all achieve 95 % of their rate and
+each process 75 %, and a limit is one more condition.
 
 With --hosts, or --agents that dial in, hosts drive the volume together, each
 with its part of the rate, and have the folder in common. --closed counts per
@@ -69,9 +79,10 @@ nothing and is measured again; a host that is lost is called again.";
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "The sweep")]
 struct SweepArgs {
-    /// The limits that a load must keep to count as carried.
-    #[arg(long, value_name = "LIMIT", default_value = "p99 < 10ms", value_parser = limits)]
-    limit: Limits,
+    /// The limits that a load must keep to count as carried; `p99 < 10ms` unless given, and of a
+    /// composite workload none.
+    #[arg(long, value_name = "LIMIT", value_parser = limits)]
+    limit: Option<Limits>,
 
     /// Raise the I/Os in flight instead of the rate, starting with one per worker.
     #[arg(long)]
@@ -104,13 +115,15 @@ struct SweepArgs {
     #[arg(long, value_name = "IOPS", conflicts_with = "closed", value_parser = rate)]
     rate_max: Option<u64>,
 
-    /// Time measured per point; 5s unless given, and 2m in virtual time.
+    /// Time measured per point; 5s unless given, and 2m in virtual time; of a composite workload
+    /// what its file says.
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
     time: Option<Duration>,
 
-    /// Time before it that is not measured.
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::parse_duration)]
-    ramp: Duration,
+    /// Time before it that is not measured; 1s unless given, of a composite workload what its file
+    /// says.
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
+    ramp: Option<Duration>,
 
     /// Points of the curve up to the line.
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -169,6 +182,12 @@ fn limits(text: &str) -> Result<Limits, String> {
     })
 }
 
+/// The limit of p99 unless one is given.
+const USUAL_NS: u64 = 10_000_000;
+
+/// Time before a point that is not measured, unless given.
+const RAMP: Duration = Duration::from_secs(1);
+
 /// First rate of a search.
 const START_IOPS: u64 = 1000;
 
@@ -221,19 +240,32 @@ impl SweepArgs {
         let usual = Duration::from_secs(if is_virtual { 120 } else { 5 });
         let time = Time {
             measured_ns: units::nanoseconds(self.time.unwrap_or(usual)).max(1),
-            ramp_ns: units::nanoseconds(self.ramp),
+            ramp_ns: units::nanoseconds(self.ramp.unwrap_or(RAMP)),
         };
-        SweepOptions { lever, limits: self.limit.clone(), search, time, workers }
+        SweepOptions { lever, limits: self.limits(), search, time, workers }
+    }
+
+    /// Returns the limits of a load of which one is turned up.
+    fn limits(&self) -> Limits {
+        let usual = Limit::Latency { figure: LatencyFigure::Percentile(99.0), ns_max: USUAL_NS };
+        self.limit.clone().unwrap_or_else(|| Limits { all: vec![usual] })
     }
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     check(&args.sweep)?;
+    if let Some(loads) = composite::asked(&args.units)? {
+        return of_units(args, loads);
+    }
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(Emulation::is_virtual);
     let runs_on = runs_on(args, emulation.as_ref());
+    if let Some(name) = args.subject.named().filter(|name| composite::is_built_in(name)) {
+        return Err(composite::needs_units(name));
+    }
     let subject = Subject::new(&args.subject, runs_on, args.safety.readonly)?;
+    composite::refuse(subject.plan(), args.subject.named().unwrap_or_default())?;
     let (output, is_read_only) = (args.result.output.as_deref(), args.safety.readonly);
     let mut sink = Sink::open_beside(output, subject.plan(), is_read_only)?;
     let options = execute::options(emulation, &args.result, args.safety);
@@ -244,7 +276,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut sweep = Sweep::new(subject.plan().clone(), sweep_options)
         .map_err(|error| Failure::wrong_use(error.to_string()))?;
     let how = if args.sweep.closed { "closed, " } else { "" };
-    let about = format!("{}, {how}{}", subject.about(), args.sweep.limit);
+    let about = format!("{}, {how}{}", subject.about(), args.sweep.limits());
     let mut session = Session::begin_series(subject.plan(), &options, &args.result, &about)?;
     session.print_progress(&format!("the load line for {}\n", sweep.limits()));
     let ended = search(&mut sweep, &mut session, hosts.as_mut(), &options);
@@ -266,6 +298,30 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let is_kept = session.finish(&record);
     Ok(execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept))
+}
+
+/// Measures a composite workload with these numbers of units.
+fn of_units(args: &Args, loads: Vec<u32>) -> Result<Exit, Failure> {
+    let Some(workload) = args.subject.named() else {
+        let text = "`--load-max` counts the units of a composite workload, and none is named";
+        return Err(Failure::wrong_use(text).hint("name a plan with `[unit]`, or `eda`"));
+    };
+    if args.hosts.hosts.is_some() || args.dial_in.is_given() {
+        let text = "units of load are turned up on this host only";
+        return Err(Failure::wrong_use(text).hint("`plimsoll run` takes a load on several hosts"));
+    }
+    composite::measure(&Task {
+        workload,
+        at: args.units.at.as_deref(),
+        loads,
+        time: args.sweep.time,
+        ramp: args.sweep.ramp,
+        limits: args.sweep.limit.clone().unwrap_or_default(),
+        changes: args.subject.changes(),
+        on: &args.on,
+        result: &args.result,
+        safety: args.safety,
+    })
 }
 
 /// Reports what the arguments of a sweep contradict each other in.

@@ -161,6 +161,11 @@ fn run_by(
 /// Reports everything that would keep a plan from running; nothing is run or written.
 pub(super) fn check(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Result<(), Failure> {
     drop(Sink::open_beside(result.output.as_deref(), plan, options.read_only)?);
+    check_plan(plan, options)
+}
+
+/// The same, whatever is done with the result.
+pub(super) fn check_plan(plan: &Plan, options: &RunOptions) -> Result<(), Failure> {
     runner::check(plan, options)
         .map_err(|RunError::Refused { findings, .. }| refused(plan, &findings))
 }

@@ -93,4 +93,5 @@ impl JudgeArgs {
 /// Judges a run that has ended: what its checks say becomes part of its record.
 pub(super) fn judge(record: &mut Record, rules: &Rules) {
     record.validity = analysis::assess(record, rules);
+    record.units = analysis::composite::units(record);
 }

@@ -21,8 +21,9 @@ use crate::stream;
 /// What is measured, and with which I/O.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SubjectArgs {
-    /// A folder (a scratch file is made in it and removed), a device, a file, or a job file of one
-    /// step. With --on, a path on one of the design's volumes; its only volume unless given.
+    /// A folder (a scratch file is made in it and removed), a device, a file, a job file of one
+    /// step, or a composite workload with --load-max. With --on, a path on one of the design's
+    /// volumes; its only volume unless given.
     #[arg(value_name = "TARGET", required_unless_present = "on")]
     target: Option<String>,
 
@@ -103,6 +104,9 @@ fn block(text: &str) -> Result<u64, String> {
     }
     Ok(bytes)
 }
+
+/// Pairs that replace paths, and settings of parameters.
+pub(super) type Changes<'a> = (&'a [(String, String)], &'a [(String, String)]);
 
 /// What is done with a scratch folder.
 const PURPOSE: Purpose = Purpose {
@@ -221,6 +225,16 @@ impl SubjectArgs {
     /// Returns who issues the load: as many workers as it takes, unless the number is given.
     pub(super) fn issuers(&self) -> Workers {
         if self.workers.is_some() { Workers::fixed() } else { Workers::default() }
+    }
+
+    /// Returns what is named.
+    pub(super) fn named(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
+    /// Returns the pairs that replace paths in a job file, and the settings of its parameters.
+    pub(super) fn changes(&self) -> Changes<'_> {
+        (&self.remap, &self.set)
     }
 
     /// Refuses jobs that write to a device, unless they may. Files of theirs are made by the first

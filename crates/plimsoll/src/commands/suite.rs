@@ -13,6 +13,7 @@ use plan::Severity;
 use plan::job::Source;
 use units::system_text;
 
+use super::curve::composite::BeginArgs;
 use super::foreign;
 use super::input;
 use super::translate;
@@ -39,6 +40,8 @@ enum Action {
     Show(ShowArgs),
     /// Write a suite of your own, starting from an existing one
     New(NewArgs),
+    /// Measure a composite workload with more and more units of load
+    Begin(Box<BeginArgs>),
 }
 
 #[derive(Debug, clap::Args)]
@@ -85,6 +88,7 @@ Examples:
   plimsoll suite show anf-2019 --as vdbench > anf-2019.parm
   plimsoll suite show anf-linux-regular --set time=10s --scale 0.1
   plimsoll suite new nightly --from io-size
+  plimsoll suite begin eda --at /mnt/vol --from 10 --to 100 --steps 10
   plimsoll bench /mnt/volume --suite nightly.toml";
 
 /// What of a suite is changed.
@@ -184,6 +188,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         Action::Show(args) if args.form.is_some() => return show_as(args),
         Action::Show(args) => show(args)?,
         Action::New(args) => return new(args),
+        Action::Begin(args) => return args.run(),
     };
     Exit::Fine.once(stream::print(&text))
 }

@@ -53,6 +53,8 @@ fn probes<'a>(record: &Record, curve: &'a CurveRecord) -> Vec<Probe<'a>> {
     let probe = |point: &'a CurvePointRecord| {
         let measured = match curve.lever {
             Lever::Rate => Point::of_open(record, point.step_idx, point.load),
+            // Each process has a rate of its own, and the point has its figures.
+            Lever::Units => None,
             Lever::QueueDepth | Lever::Workers => Point::of_closed(record, point.step_idx),
         };
         let measured = measured.map(|it| it.figures()).unwrap_or_default();
@@ -222,6 +224,7 @@ fn text(point: &CurvePointRecord, lever: Lever) -> String {
         Lever::Rate => format!("offered {} IOPS", format_iops(point.load)),
         Lever::QueueDepth => format!("{:.0} in flight", point.load),
         Lever::Workers => format!("{:.0} workers", point.load),
+        Lever::Units => format!("{:.0} units", point.load),
     };
     match point.broken.as_slice() {
         [] => load,
@@ -424,7 +427,11 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
         id: format!("{}-depth", source.id),
         title: format!(
             "Rate over {}",
-            if curve.lever == Lever::Workers { "workers" } else { "I/Os in flight" }
+            match curve.lever {
+                Lever::Workers => "workers",
+                Lever::Units => "units of load",
+                Lever::Rate | Lever::QueueDepth => "I/Os in flight",
+            }
         ),
         about: "What each load carried.".to_owned(),
         height_px: 320,
