@@ -8,7 +8,7 @@ pub fn check(format: Format, bytes: &[u8]) {
     for (keeps_first, length_ns) in [(false, None), (true, Some(500_000_000))] {
         let mut collector = Collector::new();
         collector.begin("input", format.name());
-        let options = Options { keeps_first, length_ns };
+        let options = Options { keeps_first, length_ns, dates: None };
         let read = read(format, &mut &bytes[..], options, &mut |event| collector.take(event));
         if let Err(error) = &read {
             assert!(!error.to_string().is_empty());

@@ -1,12 +1,15 @@
 //! What all readers share: where events go, what could not be read, and how long a sample lasted.
 
 use crate::lengths::Lengths;
-use crate::lines::ReadError;
+use crate::lines::{Lines, ReadError};
 use crate::sample::{ClockKind, Event, NS_PER_S, Note, NoteKind, Rates};
-use crate::time;
+use crate::time::{self, Doubt};
 
 /// Lines that could not be read and are listed one by one. The rest is counted.
 const UNREADABLE_SHOWN: u64 = 5;
+
+/// Of a last line without an end.
+const CUT_OFF: &str = "the last line is cut off and left out";
 
 /// Where a reader's events go.
 pub(crate) struct Context<'a> {
@@ -17,6 +20,8 @@ pub(crate) struct Context<'a> {
     lengths: Lengths,
     /// Samples of devices were among those handed over.
     has_devices: bool,
+    /// I/Os of a disk were, in samples or one by one.
+    has_ios: bool,
     /// A report since the start of the host was left out, and a note says so.
     has_left_out: bool,
 }
@@ -31,6 +36,7 @@ impl<'a> Context<'a> {
             clock: None,
             lengths,
             has_devices: false,
+            has_ios: false,
             has_left_out: false,
         }
     }
@@ -46,13 +52,17 @@ impl<'a> Context<'a> {
             Event::Device { sample, .. } => {
                 self.lengths.see(sample.end_ns, sample.span_ns);
                 self.has_devices = true;
+                self.has_ios = true;
                 self.n_samples += 1;
             }
             Event::Host(sample) => {
                 self.lengths.see(sample.end_ns, sample.span_ns);
                 self.n_samples += 1;
             }
-            Event::Trace { .. } => self.n_samples += 1,
+            Event::Trace { .. } => {
+                self.has_ios = true;
+                self.n_samples += 1;
+            }
             Event::Unknown { .. }
             | Event::Capacity { .. }
             | Event::Machine { .. }
@@ -165,6 +175,44 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Reports a line that makes no sense, or that is cut off where the stream ends.
+    pub(crate) fn bad_line(&mut self, lines: &Lines<'_>, message: String) {
+        if lines.is_cut() {
+            self.remark(Some(lines.number()), CUT_OFF);
+        } else {
+            self.unreadable(Some(lines.number()), message);
+        }
+    }
+
+    /// Reports, after the last line, that there was one more that is cut off within a number.
+    pub(crate) fn check_end(&mut self, lines: &Lines<'_>) {
+        if lines.is_last_left_out() {
+            self.remark(Some(lines.number()), CUT_OFF);
+        }
+    }
+
+    /// Reports what is not certain of dates.
+    ///
+    /// # Errors
+    /// Where dates show that those before may have been read wrong.
+    pub(crate) fn check_dates(
+        &mut self,
+        doubt: Option<Doubt>,
+        line: Option<u64>,
+    ) -> Result<(), ReadError> {
+        match doubt {
+            None => Ok(()),
+            Some(Doubt::Assumed(text)) => {
+                self.remark(None, text);
+                Ok(())
+            }
+            Some(Doubt::Contradicted(message)) => Err(match line {
+                Some(line) => ReadError::Line { line, message },
+                None => ReadError::Whole { message },
+            }),
+        }
+    }
+
     /// Reports that a part could not be read.
     pub(crate) fn unreadable(&mut self, line: Option<u64>, text: impl Into<String>) {
         self.n_unreadable += 1;
@@ -180,6 +228,11 @@ impl<'a> Context<'a> {
             let text = format!("{} cannot be read either", units::plural(n_more, "more line"));
             self.put(Event::Note(Note { kind: NoteKind::Unreadable, line: None, text }));
         }
+    }
+
+    /// Returns whether I/Os of a disk were handed over.
+    pub(crate) fn has_ios(&self) -> bool {
+        self.has_ios
     }
 
     /// Returns how many samples were handed over.

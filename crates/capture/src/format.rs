@@ -79,6 +79,27 @@ impl Format {
     }
 }
 
+impl Format {
+    /// Returns whether it counts what all processes of a host ask of a disk, and does not tell
+    /// them apart.
+    pub(crate) fn counts_all_processes(self) -> bool {
+        match self {
+            Format::Iostat
+            | Format::SysstatJson
+            | Format::SadfTable
+            | Format::SadfPairs
+            | Format::Vmstat
+            | Format::Perfmon
+            | Format::Biosnoop
+            | Format::Blkparse
+            | Format::AzureMonitor
+            | Format::CloudWatch => true,
+            // Of one job, of the calls of one program, of a mount.
+            Format::Iolog | Format::Strace | Format::Mountstats => false,
+        }
+    }
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

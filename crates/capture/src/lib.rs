@@ -39,5 +39,5 @@ pub use lines::{ReadError, Watched};
 pub use read::{Options, UnknownFormat, read, recognise};
 pub use sample::{Capacity, ClockKind, Event, Flow, HostSample, NS_PER_S, Note, NoteKind, Sample};
 pub use sizes::SizeCounts;
-pub use time::iso;
+pub use time::{DateOrder, iso};
 pub use workload::{CallTrace, Component, MountCounts, Scope, Workload};

@@ -45,14 +45,17 @@ pub(crate) struct Lines<'a> {
     line: Vec<u8>,
     n_read: u64,
     is_cut: bool,
+    /// The last line is withheld: it stops within a number.
+    is_last_left_out: bool,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(input: &'a mut dyn BufRead) -> Self {
-        Lines { input, line: Vec::new(), n_read: 0, is_cut: false }
+        Lines { input, line: Vec::new(), n_read: 0, is_cut: false, is_last_left_out: false }
     }
 
-    /// Returns the next line without its end, or none after the last.
+    /// Returns the next line without its end, or none after the last. A last line without an end
+    /// that stops within a number is not given: the number may be the first part of a larger one.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, ReadError> {
         self.line.clear();
         let mut input = (&mut *self.input).take(LINE_BYTES_MAX);
@@ -70,6 +73,10 @@ impl<'a> Lines<'a> {
             return Err(ReadError::Line { line: self.n_read, message });
         } else {
             self.is_cut = true;
+            self.is_last_left_out = self.line.last().is_some_and(u8::is_ascii_digit);
+            if self.is_last_left_out {
+                return Ok(None);
+            }
         }
         Ok(Some(&self.line))
     }
@@ -82,6 +89,11 @@ impl<'a> Lines<'a> {
     /// Returns whether the last line of the stream has no end: it may have been cut off.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    /// Returns whether the last line was not given.
+    pub(crate) fn is_last_left_out(&self) -> bool {
+        self.is_last_left_out
     }
 }
 

@@ -52,7 +52,9 @@ fn a_log_becomes_a_file_of_needs() {
     assert_eq!(
         outcome.stderr,
         "note: iostat.log: the first report is left out: it is the average since the host started; \
-         if the tool ran with `-y`, which leaves that one out, add `--keep-first`\n"
+         if the tool ran with `-y`, which leaves that one out, add `--keep-first`\n\
+         note: iostat.log: the figures include the I/O of other processes: it does not tell them \
+         apart\n"
     );
     let read = |name: &str| std::fs::read_to_string(sandbox.path(name)).expect("it was written");
     assert_snapshot!(read("needs.toml"));

@@ -3,8 +3,10 @@
 /// What became of a counter between two looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delta {
-    /// It grew by so much, wrapping included.
+    /// It grew by so much.
     By(u64),
+    /// It grew by so much, past the end of its range.
+    Wrapped(u64),
     /// It began anew: how much was counted in between is not known.
     Restarted,
 }
@@ -22,24 +24,43 @@ pub fn delta(before: u64, now: u64) -> Delta {
     }
     let has_wrapped = |quarter: u64| before / quarter == 3 && now < quarter;
     if has_wrapped(WRAP_32 / 4) {
-        return Delta::By(now + WRAP_32 - before);
+        return Delta::Wrapped(now + WRAP_32 - before);
     }
     if has_wrapped(1 << 62) {
-        return Delta::By(now.wrapping_sub(before));
+        return Delta::Wrapped(now.wrapping_sub(before));
     }
     Delta::Restarted
 }
 
+/// By how much several counters grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grown<const N: usize> {
+    pub(super) by: [u64; N],
+    /// One of them passed the end of its range.
+    pub(super) has_wrapped: bool,
+}
+
 /// Returns by how much each of several counters grew; none if one of them began anew.
-pub(super) fn deltas<const N: usize>(before: &[u64; N], now: &[u64; N]) -> Option<[u64; N]> {
-    let mut grown = [0; N];
-    for (idx, place) in grown.iter_mut().enumerate() {
+pub(super) fn deltas<const N: usize>(before: &[u64; N], now: &[u64; N]) -> Option<Grown<N>> {
+    let mut grown = Grown { by: [0; N], has_wrapped: false };
+    for (idx, place) in grown.by.iter_mut().enumerate() {
         match delta(before[idx], now[idx]) {
             Delta::By(by) => *place = by,
+            Delta::Wrapped(by) => {
+                *place = by;
+                grown.has_wrapped = true;
+            }
             Delta::Restarted => return None,
         }
     }
     Some(grown)
+}
+
+/// Returns what is said of counters that passed the end of their range.
+pub(super) fn wrapped(name: &str) -> String {
+    format!(
+        "a counter of {name} passed the end of its range and began at 0: both parts are counted"
+    )
 }
 
 #[cfg(test)]
@@ -49,9 +70,9 @@ mod tests {
     #[test]
     fn counters_grow_wrap_and_begin_anew() {
         assert_eq!(delta(5, 7), Delta::By(2));
-        assert_eq!(delta(u64::from(u32::MAX), 0), Delta::By(1));
-        assert_eq!(delta(WRAP_32 - 10, 30), Delta::By(40));
-        assert_eq!(delta(u64::MAX - 9, 30), Delta::By(40));
+        assert_eq!(delta(u64::from(u32::MAX), 0), Delta::Wrapped(1));
+        assert_eq!(delta(WRAP_32 - 10, 30), Delta::Wrapped(40));
+        assert_eq!(delta(u64::MAX - 9, 30), Delta::Wrapped(40));
         assert_eq!(delta(1_000_000, 5), Delta::Restarted);
         // Half way to a wrap is none.
         assert_eq!(delta(WRAP_32 / 2, 5), Delta::Restarted);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::Context;
-use crate::live::counter::{Delta, delta, deltas};
+use crate::live::counter::{Grown, deltas, wrapped};
 use crate::live::{Cgroup, Span, Table, Texts};
 use crate::sample::{Event, Flow, Sample};
 
@@ -81,19 +81,22 @@ impl Disks {
             }
             self.note_name(*number, &line.name, is_first, context);
             let (Some(span), Some(last)) = (span, self.last.get(number)) else { continue };
-            let Some(grown) = grown(last, line) else {
+            let Some(Grown { by: grown, has_wrapped }) = grown(last, line) else {
                 let text =
                     format!("the counters of {} restarted: one sample is left out", line.name);
                 context.remark(None, text);
                 continue;
             };
+            if has_wrapped {
+                context.remark(None, wrapped(&line.name));
+            }
             let mut sample = sample(&grown, line.n_fields, end_ns, span.length_ns);
             if let Some(own) = &own {
                 let none = GroupCounters::default();
                 let before = self.last_own.get(number).unwrap_or(&none);
                 let Some(own) = deltas(before, own.get(number).unwrap_or(&none)) else { continue };
                 let n_all = sample.n_ios().unwrap_or(0.0);
-                narrow(&mut sample, &own);
+                narrow(&mut sample, &own.by);
                 let name = self.names[number].clone();
                 let (n_own, total) = self.shares.entry(name).or_default();
                 *n_own += sample.n_ios().unwrap_or(0.0);
@@ -248,15 +251,10 @@ fn parse_line(text: &str) -> Option<(Number, Line)> {
 }
 
 /// Returns by how much the counters grew.
-fn grown(last: &Line, now: &Line) -> Option<[u64; N_FIELDS]> {
-    let mut grown = [0; N_FIELDS];
-    for (idx, place) in grown.iter_mut().enumerate().filter(|(idx, _)| *idx != GAUGE_IDX) {
-        match delta(last.counters[idx], now.counters[idx]) {
-            Delta::By(by) => *place = by,
-            Delta::Restarted => return None,
-        }
-    }
-    Some(grown)
+fn grown(last: &Line, now: &Line) -> Option<Grown<N_FIELDS>> {
+    let (mut before, mut after) = (last.counters, now.counters);
+    (before[GAUGE_IDX], after[GAUGE_IDX]) = (0, 0);
+    deltas(&before, &after)
 }
 
 fn sample(grown: &[u64; N_FIELDS], n_fields: usize, end_ns: i64, span_ns: u64) -> Sample {

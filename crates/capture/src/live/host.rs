@@ -46,8 +46,8 @@ impl Host {
         // Idle time has been seen to go back by a tick: such a span is left out.
         let grown = last.zip(cpu).and_then(|(last, now)| deltas(&last, &now));
         let cpu_share = grown.and_then(|grown| {
-            let total: u64 = grown.iter().sum();
-            let busy: u64 = BUSY.iter().map(|idx| grown[*idx]).sum();
+            let total: u64 = grown.by.iter().sum();
+            let busy: u64 = BUSY.iter().map(|idx| grown.by[*idx]).sum();
             (total > 0).then(|| busy as f64 / total as f64)
         });
         let of = |key: &str| meminfo_bytes(texts.meminfo, key);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::context::Context;
-use crate::live::counter::deltas;
+use crate::live::counter::{Grown, deltas, wrapped};
 use crate::live::{Span, Table};
 use crate::sample::{Event, Flow, Sample};
 
@@ -45,11 +45,14 @@ impl Mounts {
                 continue;
             };
             let (Some(span), Some(last)) = (span, self.last.get(name)) else { continue };
-            let Some(grown) = deltas(last, now) else {
+            let Some(Grown { by: grown, has_wrapped }) = deltas(last, now) else {
                 let text = format!("`{name}` was mounted again: one sample is left out");
                 context.remark(None, text);
                 continue;
             };
+            if has_wrapped {
+                context.remark(None, wrapped(name));
+            }
             context.put(Event::Device { name, sample: sample(&grown, end_ns, span.length_ns) });
         }
         self.last = mounts;
@@ -58,7 +61,8 @@ impl Mounts {
     pub(super) fn finish(&self, context: &mut Context<'_>) {
         if !self.wanted.is_empty() {
             let text = "on NFS mounts, reads and writes that reach the server are counted; \
-            latency is that of the whole call, including the wait for a slot";
+            latency is that of the whole call, including the wait for a slot; the I/O of other \
+            processes of this host is in it";
             context.remark(None, text);
         }
     }

@@ -11,7 +11,7 @@ use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
 use crate::read::sysstat_names::{DeviceFigure, busy_share, is_busy_cpu, is_size, put, what};
 use crate::sample::{ClockKind, Event, HostSample, NS_PER_S, Rates};
-use crate::time::{Stamp, Stamps};
+use crate::time::{Stamp, Stamps, western};
 
 /// Returns whether words head a table of devices.
 pub(super) fn is_header(words: &[&str]) -> bool {
@@ -59,22 +59,21 @@ struct State {
 pub(super) fn read(
     input: &mut dyn BufRead,
     leaves_out_first: bool,
+    stamps: Stamps,
     context: &mut Context<'_>,
 ) -> Result<(), ReadError> {
     let mut lines = Lines::new(input);
-    let mut state = State { leaves_out_first, ..State::default() };
+    let mut state = State { stamps, leaves_out_first, ..State::default() };
     while let Some(line) = lines.next()? {
         let line = String::from_utf8_lossy(line).into_owned();
         let is_read = state.line(&line, lines.number(), context);
         if let Err(message) = is_read {
-            if lines.is_cut() {
-                context.remark(Some(lines.number()), "the last line is cut off and left out");
-            } else {
-                context.unreadable(Some(lines.number()), message);
-            }
+            context.bad_line(&lines, message);
         }
+        context.check_dates(state.stamps.doubt(), Some(lines.number()))?;
         context.check_length()?;
     }
+    context.check_end(&lines);
     state.put_parts(context);
     if state.rounding > 0.0 {
         let text = format!(
@@ -95,7 +94,7 @@ impl State {
             return Ok(());
         }
         if line.contains(" CPU)") && line.contains('(') {
-            self.host(&words, context);
+            self.host(&words, line, context);
             return Ok(());
         }
         if words[0] == "avg-cpu:" {
@@ -142,14 +141,17 @@ impl State {
     }
 
     /// Reads `Linux 6.1 (host) 11/21/26 _x86_64_ (2 CPU)`: a new run of iostat begins.
-    fn host(&mut self, words: &[&str], context: &mut Context<'_>) {
+    fn host(&mut self, words: &[&str], line: &str, context: &mut Context<'_>) {
         let of_cpus =
             words.iter().position(|word| *word == "CPU)").and_then(|idx| idx.checked_sub(1));
         let n_cpus = of_cpus.and_then(|idx| words[idx].trim_start_matches('(').parse().ok());
         if let Some(n_cpus) = n_cpus {
             context.put(Event::Machine { n_cpus });
         }
-        for word in words {
+        // The date follows the host's name; a kernel's version may look like one.
+        let after_name = line.split_once(") ").or_else(|| line.split_once(")\t"));
+        let date = western(after_name.map_or("", |(_, rest)| rest));
+        for word in date.split_whitespace() {
             self.stamps.set_day(word);
         }
         self.put_parts(context);

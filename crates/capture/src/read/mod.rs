@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::format::Format;
 use crate::lines::ReadError;
 use crate::sample::Event;
+use crate::time::{DateOrder, Stamps};
 use crate::{cloud, trace};
 
 /// What a source does not say of itself.
@@ -28,6 +29,9 @@ pub struct Options {
     pub keeps_first: bool,
     /// How long a report lasts, nanoseconds above 0, of a source that does not say it.
     pub length_ns: Option<u64>,
+    /// Which of day and month stands first in dates without the year in front, where that is
+    /// known. Without it the dates show it, or it is the month, and a note says so.
+    pub dates: Option<DateOrder>,
 }
 
 /// Reads a source to its end.
@@ -45,13 +49,14 @@ pub fn read(
     let mut context = Context::new(sink);
     context.state_length(options.length_ns);
     let leaves_out_first = format.begins_with_average() && !options.keeps_first;
+    let stamps = Stamps::new(options.dates);
     match format {
-        Format::Iostat => iostat::read(input, leaves_out_first, &mut context)?,
-        Format::SysstatJson => sysstat_json::read(input, leaves_out_first, &mut context)?,
+        Format::Iostat => iostat::read(input, leaves_out_first, stamps, &mut context)?,
+        Format::SysstatJson => sysstat_json::read(input, leaves_out_first, stamps, &mut context)?,
         Format::SadfTable => sadf::read_table(input, &mut context)?,
         Format::SadfPairs => sadf::read_pairs(input, &mut context)?,
         Format::Vmstat => vmstat::read(input, leaves_out_first, &mut context)?,
-        Format::Perfmon => perfmon::read(input, &mut context)?,
+        Format::Perfmon => perfmon::read(input, stamps, &mut context)?,
         Format::Biosnoop => trace::biosnoop::read(input, &mut context)?,
         Format::Blkparse => trace::blkparse::read(input, &mut context)?,
         Format::Iolog => trace::iolog::read(input, &mut context)?,
@@ -64,8 +69,15 @@ pub fn read(
     if context.n_samples() == 0 {
         return Err(ReadError::whole(nothing_in(leaves_out_first)));
     }
+    if format.counts_all_processes() && context.has_ios() {
+        context.remark(None, ALL_PROCESSES);
+    }
     context.finish_length()
 }
+
+/// What else is in the figures.
+const ALL_PROCESSES: &str = "the figures include the I/O of other processes: it does not tell them \
+                             apart";
 
 /// Why a trace of calls gives no needs.
 const CALLS: &str = "calls do not show what reaches a disk: add `--as workload` for a composite \

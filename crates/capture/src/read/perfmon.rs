@@ -8,7 +8,7 @@ use crate::lines::{Lines, ReadError};
 use crate::number::decimal;
 use crate::read::perfmon_names::{Counter, Object, counter, is_left_out, object};
 use crate::sample::{Capacity, ClockKind, Event, HostSample, Rates};
-use crate::time::Stamps;
+use crate::time::{Doubt, Stamps};
 
 /// A column that is read.
 #[derive(Clone, Debug)]
@@ -38,25 +38,29 @@ struct Path {
 }
 
 /// Reads the counters.
-pub(super) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result<(), ReadError> {
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    stamps: Stamps,
+    context: &mut Context<'_>,
+) -> Result<(), ReadError> {
     let mut lines = Lines::new(input);
     let Some(line) = lines.next()? else { return Ok(()) };
     let header = Header::read(&text_of(line), context)?;
     context.put(Event::Clock(ClockKind::Local));
-    let mut state = State::default();
+    let mut state = State { stamps, ..State::default() };
     while let Some(line) = lines.next()? {
         let line = text_of(line);
         if line.trim().is_empty() {
             continue;
         }
         if let Err(message) = state.row(&header, &line, lines.number(), context) {
-            if lines.is_cut() {
-                context.remark(Some(lines.number()), "the last line is cut off and left out");
-            } else {
-                context.unreadable(Some(lines.number()), message);
-            }
+            context.bad_line(&lines, message);
         }
+        // Windows writes the month first, in every language.
+        let doubt = state.stamps.doubt().filter(|doubt| matches!(doubt, Doubt::Contradicted(_)));
+        context.check_dates(doubt, Some(lines.number()))?;
     }
+    context.check_end(&lines);
     for (name, capacity) in header.names.iter().zip(state.capacities(&header)) {
         if let Some(capacity) = capacity {
             context.put(Event::Capacity { name, capacity });

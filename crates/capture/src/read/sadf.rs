@@ -90,13 +90,10 @@ pub(super) fn read_table(
             continue;
         }
         if let Err(message) = table_row(&columns, &row, number, &mut moments, context) {
-            if lines.is_cut() {
-                context.remark(Some(number), "the last line is cut off and left out");
-            } else {
-                context.unreadable(Some(number), message);
-            }
+            context.bad_line(&lines, message);
         }
     }
+    context.check_end(&lines);
     Ok(())
 }
 
@@ -159,13 +156,10 @@ pub(super) fn read_pairs(
             _ => Err(format!("{} fields where a line has 6", row.len())),
         };
         if let Err(message) = read {
-            if lines.is_cut() {
-                context.remark(Some(number), "the last line is cut off and left out");
-            } else {
-                context.unreadable(Some(number), message);
-            }
+            context.bad_line(&lines, message);
         }
     }
+    context.check_end(&lines);
     close(open, context);
     Ok(())
 }

@@ -15,21 +15,32 @@ use crate::time::Stamps;
 pub(super) fn read(
     input: &mut dyn BufRead,
     leaves_out_first: bool,
+    stamps: Stamps,
     context: &mut Context<'_>,
 ) -> Result<(), ReadError> {
     let mut state = State {
         context,
         leaves_out_first,
-        stamps: Stamps::default(),
+        stamps,
         spans: Spans::default(),
         n_reports: 0,
         n_all: 0,
+        failure: None,
     };
     let mut json = serde_json::Deserializer::from_reader(input);
-    let read = Level { kind: JsonSection::Root, state: &mut state }.deserialize(&mut json);
     // One document after another: iostat that was started again with the same file.
-    let end = read.and_then(|()| json.end());
-    context.check_length()?;
+    let end = loop {
+        let document = Level { kind: JsonSection::Root, state: &mut state };
+        if let Err(error) = document.deserialize(&mut json) {
+            break Err(error);
+        }
+        if json.end().is_ok() {
+            break Ok(());
+        }
+    };
+    if let Some(failure) = state.failure.take() {
+        return Err(failure);
+    }
     let Err(error) = end else { return Ok(()) };
     let line = error.line() as u64;
     // The line stands before the message.
@@ -63,6 +74,8 @@ struct State<'a, 'b> {
     /// Reports of this host, and of all.
     n_reports: u64,
     n_all: i64,
+    /// Why the rest cannot be read.
+    failure: Option<ReadError>,
 }
 
 /// Where in the document a value stands.
@@ -141,8 +154,12 @@ impl<'de> Visitor<'de> for Level<'_, '_, '_> {
         }
         while let Some(report) = list.next_element::<Value>()? {
             self.state.report(&report);
+            let doubt = self.state.stamps.doubt();
+            let context = &mut *self.state.context;
+            let checked = context.check_dates(doubt, None).and_then(|()| context.check_length());
             // What ends here is no document: the reader says why.
-            if self.state.context.check_length().is_err() {
+            if let Err(failure) = checked {
+                self.state.failure = Some(failure);
                 break;
             }
         }

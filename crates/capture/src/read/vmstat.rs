@@ -32,14 +32,11 @@ pub(super) fn read(
     while let Some(line) = lines.next()? {
         let line = String::from_utf8_lossy(line).into_owned();
         if let Err(message) = state.line(&line, lines.number(), context) {
-            if lines.is_cut() {
-                context.remark(Some(lines.number()), "the last line is cut off and left out");
-            } else {
-                context.unreadable(Some(lines.number()), message);
-            }
+            context.bad_line(&lines, message);
         }
         context.check_length()?;
     }
+    context.check_end(&lines);
     Ok(())
 }
 

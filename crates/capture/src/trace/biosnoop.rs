@@ -35,14 +35,10 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
         }
         let Some(columns) = columns else { continue };
         if let Err(message) = io(line, columns, &mut meter, context) {
-            let number = Some(lines.number());
-            if lines.is_cut() {
-                context.remark(number, "the last line is cut off and left out");
-            } else {
-                context.unreadable(number, message);
-            }
+            context.bad_line(&lines, message);
         }
     }
+    context.check_end(&lines);
     meter.finish(context);
     Ok(())
 }

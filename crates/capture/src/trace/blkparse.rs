@@ -92,12 +92,9 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
             Ok(None) => continue,
             Err(message) => message,
         };
-        if lines.is_cut() {
-            context.remark(Some(lines.number()), "the last line is cut off and left out");
-        } else {
-            context.unreadable(Some(lines.number()), message);
-        }
+        context.bad_line(&lines, message);
     }
+    context.check_end(&lines);
     state.finish(context);
     Ok(())
 }

@@ -25,13 +25,10 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
     let mut meter = Meter::new(Has::ArrivalsOnly);
     while let Some(line) = lines.next()? {
         if let Err(message) = io(version, line, &mut meter, context) {
-            if lines.is_cut() {
-                context.remark(Some(lines.number()), "the last line is cut off and left out");
-            } else {
-                context.unreadable(Some(lines.number()), message);
-            }
+            context.bad_line(&lines, message);
         }
     }
+    context.check_end(&lines);
     if version == Version::Two {
         let text = "version 2 has no times: sizes and offsets are known, rates are not";
         context.remark(None, text);

@@ -28,6 +28,30 @@ fn a_last_line_that_is_cut_off_is_left_out() {
     assert!(!found.contains("Unreadable"), "{found}");
 }
 
+/// A number without an end of its line may be the first part of a larger one.
+#[test]
+fn a_last_number_that_may_be_cut_off_is_left_out() {
+    let iostat = "Linux 6.1.0 (h) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
+                  Device tps kB_read/s kB_wrtn/s\nsda 1.0 1.0 1.0\n\n\
+                  Device tps kB_read/s kB_wrtn/s\nsda 5.0 8.0 1.0\nsdb 5.0 8.0 12";
+    let pairs = "host\t10\t2026-11-21 09:00:10 UTC\tsda\ttps\t7.00\n\
+                 host\t10\t2026-11-21 09:00:10 UTC\tsda\trkB/s\t8.00\n\
+                 host\t10\t2026-11-21 09:00:10 UTC\tsdb\ttps\t12";
+    let iolog = "fio version 3 iolog\n1 /dev/a add\n1 /dev/a open\n2000 /dev/a read 0 4096\n\
+                 4000 /dev/b read 8192 40";
+    let biosnoop = "TIME(s)     COMM   PID    DISK    T SECTOR     BYTES  LAT(ms)\n\
+                    0.000000    a      1      sda     R 8          4096   0.50\n\
+                    1.000000    a      1      sdb     R 16         4096   0";
+    for text in [iostat, pairs, iolog, biosnoop] {
+        let captured = try_capture(text, EVERY_SECOND).unwrap_or_else(|it| panic!("{text}: {it}"));
+        let found = notes(&captured);
+        assert!(found.contains("the last line is cut off and left out"), "{text}: {found}");
+        assert_eq!(captured.volumes.len(), 1, "{text}");
+        let whole = try_capture(&format!("{text}0\n"), EVERY_SECOND).expect("a log");
+        assert_eq!(whole.volumes.len(), 2, "{text}");
+    }
+}
+
 #[test]
 fn figures_for_people_are_refused() {
     let text = "Device tps kB_read/s kB_wrtn/s\nsda 1.0 1.0 1.0\n\n\
@@ -114,7 +138,7 @@ proptest! {
         let bytes = [start.as_bytes(), text.as_bytes()].concat();
         let mut collector = Collector::new();
         collector.begin("x", format.name());
-        let options = Options { keeps_first: true, length_ns: Some(capture::NS_PER_S) };
+        let options = Options { keeps_first: true, ..EVERY_SECOND };
         let read =
             capture::read(format, &mut &bytes[..], options, &mut |event| collector.take(event));
         let captured = collector.finish(&[]);

@@ -4,7 +4,7 @@ use capture::{Captured, CapturedVolume, Collector, Note, Options, ReadError, rec
 
 /// For logs that do not tell how far apart their reports are.
 pub(crate) const EVERY_SECOND: Options =
-    Options { keeps_first: false, length_ns: Some(capture::NS_PER_S) };
+    Options { keeps_first: false, length_ns: Some(capture::NS_PER_S), dates: None };
 
 /// Reads one text by its content.
 pub(crate) fn try_capture(text: &str, options: Options) -> Result<Captured, ReadError> {

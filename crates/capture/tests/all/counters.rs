@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use capture::{ClockKind, Collector, Format, NS_PER_S, Options, ReadError};
+use capture::{ClockKind, Collector, DateOrder, Format, NS_PER_S, Options, ReadError};
 
 use crate::common::{EVERY_SECOND, assert_near, captured, notes, try_capture, volume};
 
@@ -16,6 +16,91 @@ fn report(time: &str, sda: &str) -> String {
         "11/21/26 {time}\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n\
          \x20         30.00    0.00   10.00    5.00    0.00   55.00\n\n{COLUMNS}sda {sda}\n\n\n"
     )
+}
+
+/// Returns the first and last moment of two reports of `iostat -t` below a header.
+#[track_caller]
+fn moments(header: &str, times: [&str; 2], dates: Option<DateOrder>) -> [String; 2] {
+    let device = format!("{COLUMNS}sda 100 800 0 2 50 400 10 4 1 3 0.4 20\n\n");
+    let text = format!("{header}\n\n{0}\n{device}{1}\n{device}", times[0], times[1]);
+    let options = Options { keeps_first: true, dates, ..EVERY_SECOND };
+    let captured = try_capture(&text, options).unwrap_or_else(|it| panic!("{text}: {it}"));
+    let samples = &volume(&captured, "sda").samples;
+    [0, samples.len() - 1].map(|idx| capture::iso(samples[idx].end_ns))
+}
+
+/// Headers and times as the languages of Debian's C library print them.
+#[test]
+fn iostat_of_other_languages_has_its_dates() {
+    let header = |date: &str| format!("Linux 6.1.12 (host) \t{date} \t_x86_64_\t(2 CPU)");
+    let cases = [
+        // A version such as 6.1.12 is no date.
+        ("11/05/26", ["Time: 10:00:00 AM", "Time: 10:00:10 AM"], ""),
+        ("11/25/26", ["11/25/26 10:00:00", "11/25/26 10:00:10"], "2026-11-25"),
+        ("25.11.2026", ["25.11.2026 10.00.00", "25.11.2026 10.00.10"], "2026-11-25"),
+        (
+            "2026年11月25日",
+            ["2026年11月25日 10時00分00秒", "2026年11月25日 10時00分10秒"],
+            "2026-11-25",
+        ),
+        (
+            "2026년 11월 25일",
+            ["2026년 11월 25일 10시 00분 00초", "2026년 11월 25일 10시 00분 10초"],
+            "2026-11-25",
+        ),
+        ("2026-11-25", ["Time: 10:00:00", "Time: 10:00:10"], "2026-11-25"),
+    ];
+    for (date, times, day) in cases {
+        let day = if day.is_empty() { "2026-11-05" } else { day };
+        let expected = ["00", "10"].map(|second| format!("{day} 10:00:{second}"));
+        assert_eq!(moments(&header(date), times, None), expected, "{date}");
+    }
+    let british = ["05/11/26 10:00:00", "06/11/26 10:00:00"];
+    let expected = ["2026-11-05 10:00:00", "2026-11-06 10:00:00"];
+    assert_eq!(moments(&header("05/11/26"), british, Some(DateOrder::DayFirst)), expected);
+}
+
+/// A log of two days whose dates could be either.
+#[test]
+fn dates_that_could_be_either_are_noted_and_contradictions_refused() {
+    let rows = |dates: [&str; 2]| {
+        let device = format!("{COLUMNS}sda 100 800 0 2 50 400 10 4 1 3 0.4 20\n\n");
+        let of = |date: &str| format!("{date} 10:00:00\n{device}{date} 10:00:10\n{device}");
+        format!(
+            "Linux 6.1.0 (h) \t{} \t_x86_64_\t(2 CPU)\n\n{}{}",
+            dates[0],
+            of(dates[0]),
+            of(dates[1])
+        )
+    };
+    let found = notes(&captured(&rows(["05/11/26", "05/12/26"])));
+    assert!(found.contains("05/11/26 is read month first, as 2026-05-11"), "{found}");
+    assert_eq!(found.matches("month first").count(), 1, "{found}");
+    let error = try_capture(&rows(["05/11/26", "06/11/26"]), Options::default());
+    let error = error.expect_err("a jump of a month").to_string();
+    assert!(error.contains("`--dates day-first` or `--dates month-first`"), "{error}");
+    assert!(error.starts_with("line "), "{error}");
+}
+
+/// iostat that was started again with the same file.
+#[test]
+fn documents_follow_each_other() {
+    let disk = "{\"disk_device\": \"sda\", \"r/s\": 9.0, \"w/s\": 1.0}";
+    let report = |second: u32| {
+        format!("{{\"timestamp\": \"2026-11-21T09:00:{second:02}+0000\", \"disk\": [{disk}]}}")
+    };
+    let document = |seconds: [u32; 3]| {
+        let reports = seconds.map(report).join(",");
+        format!("{{\"sysstat\": {{\"hosts\": [{{\"statistics\": [{reports}]}}]}}}}\n")
+    };
+    let text = document([0, 10, 20]) + &document([40, 50, 59]);
+    let captured = captured(&text);
+    // Of each run the first report is the average since the host started.
+    assert_eq!(volume(&captured, "sda").samples.len(), 4, "{}", notes(&captured));
+    assert!(!notes(&captured).contains("Unreadable"), "{}", notes(&captured));
+    let broken = text + "{\"sysstat\": 5}";
+    let found = notes(&try_capture(&broken, Options::default()).expect("two documents"));
+    assert!(found.contains("what follows is not JSON of sysstat"), "{found}");
 }
 
 #[test]
@@ -86,8 +171,8 @@ fn rounded_figures_of_busy_processors_are_all_of_them() {
     let text = [HEADER.to_owned(), report("09:00:00"), report("09:00:10")].concat();
     let captured = captured(&text);
     assert_eq!(captured.host[0].cpu_share, Some(1.0));
-    // That of the first report.
-    assert_eq!(notes(&captured).lines().count(), 1, "{}", notes(&captured));
+    // That of the first report, and that all processes count.
+    assert_eq!(notes(&captured).lines().count(), 2, "{}", notes(&captured));
 }
 
 #[test]
@@ -96,7 +181,9 @@ fn iostat_with_y_keeps_its_first_report() {
         [HEADER.to_owned(), report("09:00:10", "100 800 0 2 50 400 0 4 0 0 0.4 20")].concat();
     let error = try_capture(&text, Options::default()).expect_err("nothing is left");
     assert!(error.to_string().contains("--keep-first"), "{error}");
-    let kept = |length_ns| try_capture(&text, Options { keeps_first: true, length_ns });
+    let kept = |length_ns| {
+        try_capture(&text, Options { keeps_first: true, length_ns, ..Options::default() })
+    };
     let error = kept(None).expect_err("one report does not say how long it was");
     let part = "its only report does not say how long it lasted: add `--every 10s` if";
     assert!(error.to_string().starts_with(part), "{error}");

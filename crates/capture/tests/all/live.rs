@@ -262,7 +262,7 @@ proptest! {
                 counter.wrapping_add(*step)
             };
             match delta(counter, next) {
-                Delta::By(by) => total += by,
+                Delta::By(by) | Delta::Wrapped(by) => total += by,
                 Delta::Restarted => prop_assert!(false, "{counter} to {next}"),
             }
             counter = next;

@@ -25,7 +25,7 @@ fn read(name: &str, keeps_first: bool) -> Option<Captured> {
     collector.begin(name, format.name());
     // One report alone does not tell how long it was.
     let length_ns = keeps_first.then_some(NS_PER_S);
-    let options = Options { keeps_first, length_ns };
+    let options = Options { keeps_first, length_ns, ..Options::default() };
     capture::read(format, &mut &bytes[..], options, &mut |event| collector.take(event))
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     Some(collector.finish(&[]))

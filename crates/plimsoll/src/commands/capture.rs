@@ -9,8 +9,9 @@ mod workload;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::capture::{Captured, Collector, NoIo, NoteKind, Phases, needs_of, series_csv};
+use ::capture::{Captured, Collector, DateOrder, NoIo, NoteKind, Phases, needs_of, series_csv};
 use ::needs::{Needs, PhaseRule};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::exit::{Exit, Failure};
 use crate::result_file::{ResultFile, not_written};
@@ -67,6 +68,11 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "for")]
     keep_first: bool,
 
+    /// Which of day and month stands first in the dates of logs, as in 05/11/26. Without it, dates
+    /// after the 12th show it; else the month does, and a note says so.
+    #[arg(long, value_name = "ORDER", value_parser = dates(), conflicts_with = "for")]
+    dates: Option<DateOrder>,
+
     /// The file of needs (TOML). All samples go into a file beside it, with the same name and the
     /// ending .series.csv. Without it, needs go to standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -100,12 +106,19 @@ The exit code is 3 if a part of the input could not be read, 130 after Ctrl-C.
 
 Examples:
   plimsoll capture --for 1h --device sda -o needs.toml
-  plimsoll capture --for 10m --mount /mnt/nfs --cgroup system.slice/db.service
+  plimsoll capture --for 10m --mount /mnt/nfs
+  plimsoll capture --for 10m --device sda --cgroup system.slice/db.service
   plimsoll capture --from iostat.log --phase peak=09:00-17:00 -o needs.toml
   plimsoll capture --from sa.json --from trace.txt -o needs.toml
   blkparse -i sda | plimsoll capture --from - -o needs.toml
   strace -f -ttt -y -o app.strace make -j8
   plimsoll capture --from app.strace --as workload --below /mnt/vol -o mine.toml";
+
+fn dates() -> impl TypedValueParser<Value = DateOrder> {
+    let of = |word: String| DateOrder::ALL.into_iter().find(|order| order.word() == word);
+    PossibleValuesParser::new(DateOrder::ALL.map(DateOrder::word))
+        .try_map(move |word| of(word).ok_or("a word of the list"))
+}
 
 fn span(text: &str) -> Result<Duration, String> {
     let span = units::parse_duration(text).map_err(|error| error.to_string())?;

@@ -21,7 +21,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Reads all files for needs. Returns whether a signal ended it.
 pub(super) fn read_all(args: &Args, collector: &mut Collector) -> Result<bool, Failure> {
     let length_ns = args.every.map(|every| u64::try_from(every.as_nanos()).unwrap_or(u64::MAX));
-    let options = Options { keeps_first: args.keep_first, length_ns };
+    let options = Options { keeps_first: args.keep_first, length_ns, dates: args.dates };
     each(args, &mut |name, format, input| {
         collector.begin(name, format.name());
         read(format, input, options, &mut |event| collector.take(event))

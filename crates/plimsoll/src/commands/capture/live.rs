@@ -50,6 +50,12 @@ impl Scope {
             scope.add_mount(mount, &text)?;
         }
         scope.cgroup = cgroup.map(find_cgroup).transpose()?;
+        if let (Some(_), Some(mount)) = (&scope.cgroup, scope.asked.mounts.first()) {
+            let text = format!("`--cgroup` counts the I/O of disks, and `{mount}` is of NFS");
+            let hint = "leave it out: an NFS mount is counted with all processes of this host; or \
+                        trace the program, and capture with `--as workload`";
+            return Err(Failure::wrong_use(text).hint(hint));
+        }
         Ok(scope)
     }
 

@@ -62,6 +62,7 @@ fn refuse_options_of_needs(args: &Args) -> Result<(), Failure> {
         ("--device", !args.device.is_empty()),
         ("--every", args.every.is_some()),
         ("--keep-first", args.keep_first),
+        ("--dates", args.dates.is_some()),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => {
