@@ -5,16 +5,13 @@ use std::fmt::Write as _;
 use crate::azure::{after, must_build};
 use crate::form::{Form, Refusal};
 use crate::parts::Parts;
-use crate::quote;
+pub(crate) use crate::variable::{AMI, EC2_SUBNET as SUBNET, KEY};
 use crate::variable::{Variable, script_head};
+use crate::{fsx, quote};
 
 pub(crate) const REGION: Variable = Variable::new("region", "region to build in");
 pub(crate) const ZONE: Variable =
     Variable::new("zone", "availability zone, such as eu-west-1a: volumes are of one");
-pub(crate) const AMI: Variable = Variable::new("ami_id", "image of the machine");
-pub(crate) const KEY: Variable = Variable::new("key_name", "key pair to log in with");
-pub(crate) const SUBNET: Variable =
-    Variable::new("subnet_id", "subnet that the machine is in, of that zone");
 pub(crate) const INSTANCE: Variable =
     Variable::new("instance_id", "machine that the volumes are attached to");
 pub(crate) const TYPE: Variable =
@@ -44,24 +41,35 @@ pub(crate) fn must_have_devices(parts: &Parts<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Prints commands of the AWS CLI.
-pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
-    must_build(parts)?;
-    must_have_devices(parts)?;
+/// Returns the lines that ask for what the design does not say.
+fn variables(parts: &Parts<'_>) -> String {
     let mut variables = match &parts.design.region {
         Some(region) => REGION.with_default(region),
         None => REGION.demanded(),
     };
     let mut demand = |variable: Variable| variables.push_str(&variable.demanded());
-    demand(ZONE);
-    if parts.has_machine() {
+    if parts.has_disks_or_machine() {
+        demand(ZONE);
+    }
+    if parts.makes_machines() {
         [AMI, KEY, SUBNET].into_iter().for_each(&mut demand);
+    }
+    if parts.has_machine() {
         if parts.size().is_none() {
             demand(TYPE);
         }
-    } else {
+    } else if parts.n_attached() > 0 {
         demand(INSTANCE);
     }
+    fsx::variables(parts).into_iter().for_each(&mut demand);
+    variables
+}
+
+/// Prints commands of the AWS CLI.
+pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
+    must_build(parts)?;
+    must_have_devices(parts)?;
+    let variables = variables(parts);
     let mut text = script_head(&parts.title(Form::AwsCli), Form::AwsCli.checked(), &variables);
     if parts.has_machine() {
         let kind = parts.size().map_or("\"$INSTANCE_TYPE\"".to_owned(), quote::shell);
@@ -105,12 +113,19 @@ pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
             );
         }
     }
-    text.push_str(
-        "\n# What is there now:\naws ec2 describe-volumes --region \"$REGION\" \\\n    \
-         --filters \"Name=attachment.instance-id,Values=$INSTANCE_ID\" \\\n    --query \
-         'Volumes[].{id:VolumeId,type:VolumeType,gib:Size,iops:Iops,mib_s:Throughput}' \
-         --output table\n",
-    );
+    text.push_str(&fsx::cli(parts));
+    if parts.n_attached() > 0 {
+        text.push_str(ATTACHED);
+    }
     text.push_str(&after("#", parts));
     Ok(text)
 }
+
+/// What shows the volumes of a machine.
+const ATTACHED: &str = "
+# What is there now:
+aws ec2 describe-volumes --region \"$REGION\" \\
+    --filters \"Name=attachment.instance-id,Values=$INSTANCE_ID\" \\
+    --query 'Volumes[].{id:VolumeId,type:VolumeType,gib:Size,iops:Iops,mib_s:Throughput}' \
+--output table
+";

@@ -251,7 +251,7 @@ fn bicep_networks(parts: &Parts<'_>) -> String {
             id = pool.slug.replace('-', "_"),
             name = quote::bicep(&pool.slug),
             level = quote::bicep(&pool.level),
-            bytes = pool.size_tib << 40,
+            bytes = pool.size_tib() << 40,
         );
     }
     for (network, place) in parts.networks.iter().zip(places) {
@@ -441,7 +441,7 @@ fn cli_networks(parts: &Parts<'_>) -> String {
              {} \
              --size {} --service-level {} --qos-type {qos}{throughput}\n",
             quote::shell(&pool.slug),
-            pool.size_tib,
+            pool.size_tib(),
             quote::shell(&pool.level),
         );
     }

@@ -1,7 +1,6 @@
 //! The forms that a design is printed in, and why one is refused.
 
 use catalog::Cloud;
-use volume::design::service::Service;
 
 /// A form that a design is printed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,14 +126,6 @@ pub enum Refusal {
         /// The design's cloud.
         design: Cloud,
     },
-    /// The form does not build the file service that the design has.
-    #[error("`{}` does not build volumes of {}", form.as_str(), service.title())]
-    FileService {
-        /// What was asked for.
-        form: Form,
-        /// The design's file service.
-        service: Service,
-    },
     /// The design says no cloud, and nothing in it does.
     #[error("the design does not say which cloud it is for")]
     NoCloud,
@@ -182,19 +173,6 @@ impl Refusal {
                 let forms: Vec<&str> = Form::of_cloud(*design).map(Form::as_str).collect();
                 format!("for {} there are {}", design.title(), forms.join(", "))
             }
-            Refusal::FileService { service, .. } => match service {
-                Service::FsxOntap => "create the file system with `size`, `throughput` and \
-                                      `iops` of its [[pool]] (aws fsx create-file-system \
-                                      --file-system-type ONTAP), and its volumes (aws fsx \
-                                      create-volume); then `--as nfs` mounts them"
-                    .to_owned(),
-                Service::GoogleVolumes => "create a pool with `size` of its [[pool]] (gcloud \
-                                           netapp storage-pools create), and its volumes with \
-                                           their `quota` (gcloud netapp volumes create); then \
-                                           `--as nfs` mounts them"
-                    .to_owned(),
-                Service::AzureFiles => "bicep, terraform and azure-cli build them".to_owned(),
-            },
             Refusal::NoCloud => {
                 let known = Cloud::ALL.map(|cloud| cloud.as_str().to_lowercase());
                 format!("write `cloud = \"...\"` at its top: one of {}", known.join(", "))

@@ -5,38 +5,43 @@ use std::fmt::Write as _;
 use crate::azure::{after, must_build};
 use crate::form::{Form, Refusal};
 use crate::parts::Parts;
-use crate::quote;
+pub(crate) use crate::variable::{
+    GCE_BOOT_DISK as BOOT_DISK, GCE_IMAGE as IMAGE, GCE_SUBNET as SUBNET, GCE_ZONE as ZONE,
+};
 use crate::variable::{Variable, script_head};
+use crate::{netapp_volumes, quote};
 
 pub(crate) const PROJECT: Variable = Variable::new("project", "project to build in");
-pub(crate) const ZONE: Variable =
-    Variable::new("zone", "zone of the region of the design, such as europe-west1-b");
 pub(crate) const VM_NAME: Variable = Variable::new("vm_name", "name of the machine");
 pub(crate) const MACHINE_TYPE: Variable =
     Variable::new("machine_type", "type of the machine, of which the design has figures only");
-pub(crate) const IMAGE: Variable =
-    Variable::new("image", "image of the system disk, as projects/PROJECT/global/images/NAME");
-/// Unless it is named, Google Cloud takes pd-standard, which newer machines refuse.
-pub(crate) const BOOT_DISK: Variable = Variable::new(
-    "boot_disk_type",
-    "type of the system disk: pd-balanced or, for machines such as C4 and N4, hyperdisk-balanced",
-);
-pub(crate) const SUBNET: Variable = Variable::new("subnetwork", "subnetwork of the machine");
+
+/// Returns the lines that ask for what the design does not say of machines and disks.
+fn variables(parts: &Parts<'_>, has_zone: bool) -> String {
+    let mut wanted = vec![PROJECT];
+    if has_zone {
+        wanted.push(ZONE);
+    }
+    if parts.has_disks_or_machine() {
+        wanted.push(VM_NAME);
+    }
+    if parts.makes_machines() {
+        wanted.extend([IMAGE, BOOT_DISK, SUBNET]);
+    }
+    if parts.has_machine() && parts.size().is_none() {
+        wanted.push(MACHINE_TYPE);
+    }
+    wanted.into_iter().map(Variable::demanded).collect()
+}
 
 /// Prints commands of the Google Cloud CLI.
 pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
     must_build(parts)?;
-    let mut variables = String::new();
-    let mut demand = |variable: Variable| variables.push_str(&variable.demanded());
-    [PROJECT, ZONE, VM_NAME].into_iter().for_each(&mut demand);
-    if parts.has_machine() {
-        [IMAGE, BOOT_DISK, SUBNET].into_iter().for_each(&mut demand);
-        if parts.size().is_none() {
-            demand(MACHINE_TYPE);
-        }
-    }
+    let has_zone = parts.has_disks_or_machine() || parts.makes_machines();
+    let mut variables = variables(parts, has_zone);
+    variables.push_str(&netapp_volumes::variables(parts));
     let mut text = script_head(&parts.title(Form::Gcloud), Form::Gcloud.checked(), &variables);
-    if let Some(region) = &parts.design.region {
+    if let Some(region) = parts.design.region.as_ref().filter(|_| has_zone) {
         let _ = write!(
             text,
             "case $ZONE in\n    {region}-*) ;;\n    *) echo \"$ZONE is not of {region}\" >&2; \
@@ -77,11 +82,14 @@ pub(crate) fn cli(parts: &Parts<'_>) -> Result<String, Refusal> {
             );
         }
     }
-    let _ = write!(
-        text,
-        "\n# What is there now:\ngcloud compute instances describe \"$VM_NAME\" {of} \\\n    \
-         --format 'table(disks[].deviceName,disks[].diskSizeGb)'\n"
-    );
+    text.push_str(&netapp_volumes::cli(parts));
+    if parts.has_disks_or_machine() {
+        let _ = write!(
+            text,
+            "\n# What is there now:\ngcloud compute instances describe \"$VM_NAME\" {of} \\\n    \
+             --format 'table(disks[].deviceName,disks[].diskSizeGb)'\n"
+        );
+    }
     text.push_str(&after("#", parts));
     Ok(text)
 }

@@ -1,6 +1,7 @@
 //! Terraform's language, written as `terraform fmt` leaves it.
 
 use crate::quote;
+use crate::variable::Variable;
 
 /// A block with attributes and further blocks.
 #[derive(Clone, Debug, Default)]
@@ -86,4 +87,23 @@ pub(crate) fn print(blocks: &[Block]) -> String {
 /// Returns an identifier: a slug with `_` for `-`.
 pub(crate) fn identifier(slug: &str) -> String {
     slug.replace('-', "_")
+}
+
+/// Returns the block that asks for a variable.
+pub(crate) fn variable(variable: Variable) -> Block {
+    Block::new("variable", &[variable.name])
+        .raw("type", "string")
+        .text("description", variable.what)
+}
+
+/// Returns a variable with what the design says, if it does.
+pub(crate) fn or_given(given: Variable, value: Option<&str>) -> Block {
+    match value {
+        Some(value) => variable(given).text("default", value),
+        None => variable(given),
+    }
+}
+
+pub(crate) fn var(variable: Variable) -> String {
+    format!("var.{}", variable.name)
 }

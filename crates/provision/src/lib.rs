@@ -19,12 +19,14 @@ mod aws;
 mod azure;
 pub mod confirm;
 mod form;
+mod fsx;
 mod gcp;
 mod hcl;
 mod job;
 mod linux;
 #[cfg(test)]
 mod misuse;
+mod netapp_volumes;
 mod nfs;
 mod parts;
 pub mod quote;

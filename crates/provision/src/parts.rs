@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use catalog::{Cloud, Disk as Sku, Edition};
 use volume::Design;
 use volume::design::service::{self, Service};
-use volume::design::{Backing, Disk, Interface, NetworkVolume, Stripe, Volume};
+use volume::design::{Backing, BoughtFileServer, Disk, Interface, NetworkVolume, Stripe, Volume};
 
 use crate::form::{Form, Refusal};
 
@@ -56,7 +56,9 @@ pub(crate) struct PoolPart {
     pub(crate) slug: String,
     /// Service level, such as `Premium`.
     pub(crate) level: String,
-    pub(crate) size_tib: u64,
+    pub(crate) size_bytes: u64,
+    /// What a file system is bought with, where the pool is one.
+    pub(crate) file_server: Option<BoughtFileServer>,
     pub(crate) is_manual: bool,
     /// What a pool has whose throughput is bought apart from its size, MiB/s.
     pub(crate) throughput_mib_s: Option<u64>,
@@ -144,6 +146,11 @@ impl<'d> Parts<'d> {
             rest = &rest[count..];
         }
         clients
+    }
+
+    /// Returns whether the text makes disks, or a machine that has them.
+    pub(crate) fn has_disks_or_machine(&self) -> bool {
+        self.has_machine() || self.n_attached() > 0
     }
 
     /// Returns whether the text makes a machine: the design's own, or those that reach its volumes.
@@ -277,7 +284,8 @@ impl Parts<'_> {
             PoolPart {
                 slug: unique(&slug(&pool.name), &mut slugs),
                 level: pool.build.level.clone(),
-                size_tib: pool.build.size_bytes.div_ceil(TIB),
+                size_bytes: pool.build.size_bytes,
+                file_server: pool.build.file_server,
                 is_manual: pool.build.is_manual,
                 throughput_mib_s: is_flexible.then_some(pool.throughput.per_s >> 20),
                 is_made_up: false,
@@ -293,7 +301,8 @@ impl Parts<'_> {
                 pools.push(PoolPart {
                     slug: unique(&slug(level), &mut slugs),
                     level: level.clone(),
-                    size_tib: 0,
+                    size_bytes: 0,
+                    file_server: None,
                     is_manual: false,
                     throughput_mib_s: None,
                     is_made_up: true,
@@ -304,12 +313,25 @@ impl Parts<'_> {
             bytes[place] = bytes[place].saturating_add(network.volume.capacity_bytes);
             places.push(place);
         }
-        let least = self.design.rows().and_then(|edition| edition.fact("pool", "size_min"));
-        let least = least.map_or(TIB, |figure| figure.per_s);
+        let sizes = |service| {
+            let edition = self.design.rows()?;
+            Some(service::sizes(edition, service, service::Sized::Pool))
+        };
+        let least = self.service().and_then(sizes).map_or(TIB, |sizes| *sizes.start());
         for (pool, bytes) in pools.iter_mut().zip(bytes).filter(|(pool, _)| pool.is_made_up) {
-            pool.size_tib = bytes.max(least).div_ceil(TIB);
+            pool.size_bytes = bytes.max(least);
         }
         (pools, places)
+    }
+}
+
+impl PoolPart {
+    pub(crate) fn size_tib(&self) -> u64 {
+        self.size_bytes.div_ceil(TIB)
+    }
+
+    pub(crate) fn size_gib(&self) -> u64 {
+        self.size_bytes.div_ceil(GIB)
     }
 }
 

@@ -4,11 +4,11 @@ use catalog::Cloud;
 
 use crate::azure::{self, after, caching, mb_s, must_build};
 use crate::form::{Form, Refusal};
-use crate::hcl::{Block, identifier, print};
+use crate::hcl::{Block, identifier, or_given, print, var, variable};
 use crate::parts::{ClientPart, DiskVolume, Parts};
 use crate::quote;
 use crate::variable::Variable;
-use crate::{aws, gcp};
+use crate::{aws, fsx, gcp, netapp_volumes};
 
 const USER_MACHINE: Variable = Variable::new(
     "virtual_machine_id",
@@ -37,24 +37,6 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
 fn provider(name: &str, source: &str) -> Block {
     let source = format!("{{ source = {} }}", quote::hcl(source));
     Block::new("terraform", &[]).block(Block::new("required_providers", &[]).raw(name, source))
-}
-
-fn variable(variable: Variable) -> Block {
-    Block::new("variable", &[variable.name])
-        .raw("type", "string")
-        .text("description", variable.what)
-}
-
-/// Returns a variable with what the design says, if it does.
-fn or_given(given: Variable, value: Option<&str>) -> Block {
-    match value {
-        Some(value) => variable(given).text("default", value),
-        None => variable(given),
-    }
-}
-
-fn var(variable: Variable) -> String {
-    format!("var.{}", variable.name)
 }
 
 fn azurerm(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
@@ -235,7 +217,7 @@ fn azurerm_networks(parts: &Parts<'_>) -> Vec<Block> {
             placed(block.text("name", &pool.slug))
                 .raw("account_name", account)
                 .text("service_level", &pool.level)
-                .raw("size_in_tb", pool.size_tib)
+                .raw("size_in_tb", pool.size_tib())
                 .text("qos_type", if pool.is_manual { "Manual" } else { "Auto" })
                 .maybe("custom_throughput_mibps", pool.throughput_mib_s),
         );
@@ -265,11 +247,18 @@ fn amazon(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
     let mut blocks = vec![
         provider("aws", "hashicorp/aws"),
         or_given(aws::REGION, parts.design.region.as_deref()),
-        variable(aws::ZONE),
         Block::new("provider", &["aws"]).raw("region", var(aws::REGION)),
     ];
-    let machine = if parts.has_machine() {
+    if parts.has_disks_or_machine() {
+        blocks.insert(2, variable(aws::ZONE));
+    }
+    if parts.makes_machines() {
         blocks.extend([aws::AMI, aws::KEY, aws::SUBNET].map(variable));
+    }
+    if !parts.clients().is_empty() {
+        blocks.push(variable(fsx::CLIENT_PREFIX));
+    }
+    let machine = if parts.has_machine() {
         if parts.size().is_none() {
             blocks.push(variable(aws::TYPE));
         }
@@ -284,7 +273,9 @@ fn amazon(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
         );
         "aws_instance.machine.id".to_owned()
     } else {
-        blocks.push(variable(aws::INSTANCE));
+        if parts.n_attached() > 0 {
+            blocks.push(variable(aws::INSTANCE));
+        }
         var(aws::INSTANCE)
     };
     for volume in parts.attached() {
@@ -317,10 +308,12 @@ fn amazon(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
                 .text("description", &format!("volumes of {}", volume.volume.mount)),
         );
     }
+    blocks.extend(fsx::blocks(parts));
     Ok(blocks)
 }
 
-fn google(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
+/// Returns the provider, and the variables of machines and disks.
+fn google_head(parts: &Parts<'_>) -> Vec<Block> {
     let mut zone = variable(gcp::ZONE);
     if let Some(region) = &parts.design.region {
         zone = zone.block(
@@ -332,17 +325,31 @@ fn google(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
                 .text("error_message", &format!("the design is for {region}")),
         );
     }
-    let mut blocks = vec![
-        provider("google", "hashicorp/google"),
-        variable(gcp::PROJECT),
-        zone,
-        variable(gcp::VM_NAME),
+    let has_zone = parts.has_disks_or_machine() || parts.makes_machines();
+    let mut blocks = vec![provider("google", "hashicorp/google"), variable(gcp::PROJECT)];
+    if has_zone {
+        blocks.push(zone);
+    }
+    if parts.has_disks_or_machine() {
+        blocks.push(variable(gcp::VM_NAME));
+    }
+    blocks.push(
         Block::new("provider", &["google"])
             .raw("project", var(gcp::PROJECT))
-            .raw("zone", var(gcp::ZONE)),
-    ];
-    let machine = if parts.has_machine() {
+            .maybe("zone", has_zone.then(|| var(gcp::ZONE))),
+    );
+    if parts.makes_machines() {
         blocks.extend([gcp::IMAGE, gcp::BOOT_DISK, gcp::SUBNET].map(variable));
+    }
+    if !parts.clients().is_empty() {
+        blocks.push(variable(netapp_volumes::CLIENT_PREFIX));
+    }
+    blocks
+}
+
+fn google(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
+    let mut blocks = google_head(parts);
+    let machine = if parts.has_machine() {
         if parts.size().is_none() {
             blocks.push(variable(gcp::MACHINE_TYPE));
         }
@@ -388,5 +395,6 @@ fn google(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
                 .raw("device_name", numbered("")),
         );
     }
+    blocks.extend(netapp_volumes::blocks(parts));
     Ok(blocks)
 }

@@ -1,7 +1,6 @@
 //! A design as text: who prints which form.
 
 use volume::Design;
-use volume::design::service::Service;
 
 use crate::form::{Form, Refusal};
 use crate::parts::Parts;
@@ -17,10 +16,6 @@ pub fn text(design: &Design, form: Form) -> Result<String, Refusal> {
         && wanted != cloud
     {
         return Err(Refusal::OtherCloud { form, design: cloud });
-    }
-    let builds = form.cloud().is_some() || form == Form::Terraform;
-    if let Some(service) = parts.service().filter(|it| builds && *it != Service::AzureFiles) {
-        return Err(Refusal::FileService { form, service });
     }
     match form {
         Form::Bicep => azure::bicep(&parts),

@@ -43,6 +43,24 @@ impl Variable {
     }
 }
 
+/// Of machines of Amazon.
+pub(crate) const AMI: Variable = Variable::new("ami_id", "image of the machine");
+pub(crate) const KEY: Variable = Variable::new("key_name", "key pair to log in with");
+pub(crate) const EC2_SUBNET: Variable =
+    Variable::new("subnet_id", "subnet that the machine is in, of that zone");
+
+/// Of machines of Google.
+pub(crate) const GCE_ZONE: Variable =
+    Variable::new("zone", "zone of the region of the design, such as europe-west1-b");
+pub(crate) const GCE_IMAGE: Variable =
+    Variable::new("image", "image of the system disk, as projects/PROJECT/global/images/NAME");
+/// Unless it is named, Google Cloud takes pd-standard, which newer machines refuse.
+pub(crate) const GCE_BOOT_DISK: Variable = Variable::new(
+    "boot_disk_type",
+    "type of the system disk: pd-balanced or, for machines such as C4 and N4, hyperdisk-balanced",
+);
+pub(crate) const GCE_SUBNET: Variable = Variable::new("subnetwork", "subnetwork of the machine");
+
 /// Writes text into double quotes of a shell, where `$`, backticks, quotes and backslashes mean
 /// something; of names of the catalogue and of regions nothing is changed.
 fn in_double_quotes(text: &str) -> String {

@@ -9,7 +9,7 @@ use provision::{Form, Refusal, quote, text};
 use volume::Design;
 
 /// Designs, by name.
-const DESIGNS: [(&str, &str); 7] = [
+const DESIGNS: [(&str, &str); 9] = [
     ("azure", include_str!("designs/azure.toml")),
     ("azure_v2", include_str!("designs/azure_v2.toml")),
     ("aws", include_str!("designs/aws.toml")),
@@ -17,6 +17,8 @@ const DESIGNS: [(&str, &str); 7] = [
     ("netapp", include_str!("designs/netapp.toml")),
     ("shared", include_str!("designs/shared.toml")),
     ("own", include_str!("designs/own.toml")),
+    ("fsx", include_str!("designs/fsx.toml")),
+    ("google_volumes", include_str!("designs/google_volumes.toml")),
 ];
 
 fn design(text: &str) -> Design {
@@ -178,6 +180,26 @@ fn a_configuration_is_read_as_what_was_meant() {
             "resource.azurerm_linux_virtual_machine.client_far",
         ],
     );
+    has(
+        &of("fsx"),
+        &[
+            "variable.fsx_subnet_ids",
+            "resource.aws_fsx_ontap_file_system.multi_az",
+            "resource.aws_fsx_ontap_storage_virtual_machine.multi_az",
+            "resource.aws_fsx_ontap_volume.data_files",
+            "resource.aws_fsx_ontap_volume.log",
+            "resource.aws_instance.client_machine",
+        ],
+    );
+    has(
+        &of("google_volumes"),
+        &[
+            "resource.google_netapp_storage_pool.fast",
+            "resource.google_netapp_volume.data",
+            "resource.google_netapp_volume.home",
+            "resource.google_compute_instance.client_machine",
+        ],
+    );
     // Machines without a size are there already.
     let names = of("netapp");
     assert!(names.iter().all(|name| !name.contains("virtual_machine")), "{names:?}");
@@ -202,6 +224,56 @@ fn clients_have_the_number_and_size_of_the_design() {
     };
     assert_eq!(figures("client_machine"), ["3", "\"Standard_D16s_v5\""]);
     assert_eq!(figures("client_far"), ["1", "\"Standard_D8s_v5\""]);
+}
+
+/// Returns attributes of a resource that a reader of the configuration finds.
+fn attributes<const N: usize>(
+    text: &str,
+    kind: &str,
+    label: &str,
+    names: [&str; N],
+) -> [String; N] {
+    let body: hcl::Body = hcl::parse(text).expect("a configuration");
+    let block = body.blocks().find(|block| {
+        let labels = block.labels.iter().map(hcl::structure::BlockLabel::as_str);
+        labels.collect::<Vec<_>>() == [kind, label]
+    });
+    let block = block.unwrap_or_else(|| panic!("no {kind} {label}"));
+    names.map(|name| {
+        let found = block.body.attributes().find(|attribute| attribute.key() == name);
+        found.map(|attribute| attribute.expr().to_string()).unwrap_or_default()
+    })
+}
+
+/// What is bought of a file service is what the design says; MiB and GiB are those of its sizes.
+#[test]
+fn file_services_have_the_figures_of_the_design() {
+    let of = |name: &str| {
+        let written = DESIGNS.iter().find(|(known, _)| *known == name).expect("a design").1;
+        text(&design(written), Form::Terraform).expect("a configuration")
+    };
+    let fsx = of("fsx");
+    let names = ["deployment_type", "storage_capacity", "throughput_capacity_per_ha_pair"];
+    assert_eq!(
+        attributes(&fsx, "aws_fsx_ontap_file_system", "multi_az", names),
+        ["\"MULTI_AZ_1\"", "4000", "1024"]
+    );
+    let names = ["name", "junction_path", "size_in_megabytes"];
+    assert_eq!(
+        attributes(&fsx, "aws_fsx_ontap_volume", "data_files", names),
+        ["\"data_files\"", "\"/data-files\"", "3072000"]
+    );
+    let google = of("google_volumes");
+    let names = ["service_level", "capacity_gib"];
+    assert_eq!(
+        attributes(&google, "google_netapp_storage_pool", "fast", names),
+        ["\"PREMIUM\"", "4096"]
+    );
+    let names = ["storage_pool", "capacity_gib"];
+    assert_eq!(
+        attributes(&google, "google_netapp_volume", "home", names),
+        ["google_netapp_storage_pool.netapp_volumes_standard.name", "1536"]
+    );
 }
 
 /// Figures that a reader of the configuration finds.
