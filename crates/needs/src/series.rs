@@ -9,6 +9,12 @@ use crate::VolumeRequirement;
 /// The first line of a series.
 pub const SERIES_HEAD: &str = "volume,end,span_s,ios,reads,writes,read_bytes,write_bytes,in_flight";
 
+/// Largest figure of a sample: rates made of it are numbers.
+const FIGURE_MAX: f64 = 1e18;
+
+/// Shortest sample, seconds.
+const SPAN_S_MIN: f64 = 1e-6;
+
 /// A sample of a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesSample {
@@ -76,12 +82,12 @@ pub fn read_series(
             text => text
                 .parse::<f64>()
                 .ok()
-                .filter(|number| number.is_finite() && *number >= 0.0)
+                .filter(|number| (0.0..=FIGURE_MAX).contains(number))
                 .map(Some)
                 .ok_or_else(|| bad(idx + 1, &format!("`{text}` is no figure"))),
         };
-        let span_s = number(1)?.filter(|span_s| *span_s > 0.0);
-        let span_s = span_s.ok_or_else(|| bad(idx + 1, "a sample lasts longer than 0 s"))?;
+        let span_s = number(1)?.filter(|span_s| *span_s >= SPAN_S_MIN);
+        let span_s = span_s.ok_or_else(|| bad(idx + 1, "a sample lasts a microsecond or more"))?;
         let bytes = number(5)?.unwrap_or(0.0) + number(6)?.unwrap_or(0.0);
         let row = SeriesSample { span_s, n_ios: number(2)?, n_reads: number(3)?, bytes };
         volumes.entry(volume).or_default().push(row);
@@ -150,7 +156,7 @@ mod tests {
         assert_eq!((read["log"][0].n_ios, read["log"][0].bytes), (None, 20.0));
         for (row, why) in [
             ("a,1,1,1,1,0,0,0", "line 2: it has not as many columns as the first line"),
-            ("a,1,0,1,1,0,0,0,0", "line 2: a sample lasts longer than 0 s"),
+            ("a,1,0,1,1,0,0,0,0", "line 2: a sample lasts a microsecond or more"),
             ("a,1,1,x,1,0,0,0,0", "line 2: `x` is no figure"),
             ("\"a,1,1,1,1,0,0,0,0", "line 2: a quote is open"),
         ] {

@@ -75,8 +75,13 @@ fn a_load_is_written_for_other_tools() {
 fn the_checklist_has_other_forms() {
     let sandbox = sandbox();
     let markdown = sandbox.plimsoll(&["needs", "shop.toml", "--as", "markdown"]);
-    let row = "| I/O size, KiB | 8.00 | 8.00 | 8.00 | mean 8.00 | assumed |";
+    let row = "| I/O size, KiB | 8.00 | 8.00 | 8.00 | mean 8.00 | assumed | by hand |";
     assert!(markdown.success().lines().any(|line| line == row), "{}", markdown.stdout);
+    // What must be carried, and why that is more than was measured, as in text.
+    for part in ["| data | peak | 3600 | 29.5 |", "- data, peak: by hand, p99; x 1.2: growth; x 2:"]
+    {
+        assert!(markdown.stdout.contains(part), "{part}: {}", markdown.stdout);
+    }
     let json = sandbox.plimsoll(&["needs", "shop.toml", "--json"]);
     let json: serde_json::Value = serde_json::from_str(json.success()).expect("JSON");
     assert_eq!(json["schema"], "plimsoll.checklist/1");

@@ -108,7 +108,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let needs = read(name)?;
     let lists = checklists(&needs);
     let text = match args.form {
-        Some(Form::Markdown) => text::markdown(&needs, &lists),
+        Some(Form::Markdown) => text::markdown(&needs, &lists, &requirements(&needs)),
         Some(_) => page::html(&needs, &lists),
         None if args.json => text::json(&needs, &lists, &requirements(&needs)),
         None => text::plain(&needs, &lists, &requirements(&needs)),

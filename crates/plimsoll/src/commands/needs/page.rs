@@ -18,12 +18,10 @@ pub(super) fn html(needs: &Needs, lists: &[Checklist]) -> String {
         Err(_) => Cell::Text(text.clone()),
     };
     table.rows = rows[1..].iter().map(|row| row.iter().map(cell).collect()).collect();
-    let reasons = text::reasons(&required);
     // Where no rate is known, notes say what to write.
     if !table.rows.is_empty() {
         sections.push(DocumentSection {
             title: format!("To be carried, at {} of the time", required.percentile.word()),
-            lead: reasons.join(". "),
             table,
             ..DocumentSection::default()
         });
@@ -31,8 +29,7 @@ pub(super) fn html(needs: &Needs, lists: &[Checklist]) -> String {
     let title = if needs.name.is_empty() { "Needs" } else { &needs.name };
     let n_volumes = units::plural(needs.volumes.len(), "volume");
     let n_phases = units::plural(needs.phases.len(), "phase");
-    let mut notes = required.notes.clone();
-    notes.extend(needs.notes.iter().cloned());
+    let notes = text::all_notes(needs, &required);
     report::document(&Document {
         title: title.to_owned(),
         sentence: format!("What the application asks of its storage: {n_volumes}, {n_phases}."),

@@ -33,10 +33,37 @@ pub(super) fn plain(needs: &Needs, lists: &[Checklist], required: &Requirements)
             let _ = writeln!(text, "  {line}");
         }
     }
-    for note in reasons(required).iter().chain(&required.notes).chain(&needs.notes) {
+    for note in all_notes(needs, required) {
         text.push_str(&wrap(&format!("note: {note}"), 2, COLUMNS));
     }
     text
+}
+
+/// Returns what is to be known beside the figures: bursts, factors, assumptions.
+pub(super) fn all_notes(needs: &Needs, required: &Requirements) -> Vec<String> {
+    let parts = [bursts(needs), reasons(required), required.notes.clone(), needs.notes.clone()];
+    parts.concat()
+}
+
+/// Returns how the I/Os of each volume arrive, where a trace shows it.
+fn bursts(needs: &Needs) -> Vec<String> {
+    let mut texts = Vec::new();
+    for phase in &needs.phases {
+        for load in &phase.volumes {
+            let Some(peak) = &load.burst_peak_to_mean else { continue };
+            let dispersion = load.burst_dispersion.as_ref().map_or(String::new(), |amount| {
+                let times = format_short(amount.value);
+                format!("; counts of 100 ms vary {times} times as much as of random arrivals")
+            });
+            texts.push(format!(
+                "{}, {}: the busiest 100 ms had {} times the mean of I/Os{dispersion}",
+                load.name,
+                phase.name.word(),
+                format_short(peak.value)
+            ));
+        }
+    }
+    texts
 }
 
 fn head(needs: &Needs) -> &str {
@@ -105,7 +132,7 @@ fn required_row(name: &str, load: &LoadRequirement) -> Vec<String> {
 }
 
 /// Returns the reasons of figures that were not counted: rates with a factor, each once.
-pub(super) fn reasons(required: &Requirements) -> Vec<String> {
+fn reasons(required: &Requirements) -> Vec<String> {
     let mut reasons = Vec::new();
     for volume in &required.volumes {
         for load in &volume.loads {
@@ -117,28 +144,39 @@ pub(super) fn reasons(required: &Requirements) -> Vec<String> {
     reasons
 }
 
-/// Prints checklists as Markdown.
-pub(super) fn markdown(needs: &Needs, lists: &[Checklist]) -> String {
+/// Prints checklists as Markdown, and what a design must carry.
+pub(super) fn markdown(needs: &Needs, lists: &[Checklist], required: &Requirements) -> String {
     let mut text = format!("# {}\n", escaped(head(needs)));
     for list in lists {
         let _ = write!(
             text,
-            "\n## {}\n\n| requirement | p50 | p90 | p99 | all | how sure |\n\
-             |---|---:|---:|---:|---:|---|\n",
+            "\n## {}\n\n| requirement | p50 | p90 | p99 | all | how sure | source |\n\
+             |---|---:|---:|---:|---:|---|---|\n",
             escaped(&title(list))
         );
         for row in &list.rows {
             let cells = cells(row, "");
             let [name, p50, p90, p99, all, statistic, label] = &cells[..] else { continue };
             let all = format!("{statistic} {all}");
-            let _ = writeln!(text, "| {name} | {p50} | {p90} | {p99} | {} | {label} |", all.trim());
+            let (all, source) = (all.trim(), escaped(&row.source));
+            let _ =
+                writeln!(text, "| {name} | {p50} | {p90} | {p99} | {all} | {label} | {source} |");
         }
     }
-    if !needs.notes.is_empty() {
-        text.push('\n');
+    let rows = required_rows(required);
+    if rows.len() > 1 {
+        let percentile = required.percentile.word();
+        let _ = writeln!(text, "\n## to be carried, at {percentile} of the time\n");
+        for (idx, row) in rows.iter().enumerate() {
+            let cells: Vec<String> = row.iter().map(|cell| escaped(cell)).collect();
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+            if idx == 0 {
+                text.push_str("|---|---|---:|---:|---:|---:|---:|---|\n");
+            }
+        }
     }
-    for note in &needs.notes {
-        let _ = writeln!(text, "- {}", escaped(note));
+    for (idx, note) in all_notes(needs, required).iter().enumerate() {
+        let _ = writeln!(text, "{}- {}", if idx == 0 { "\n" } else { "" }, escaped(note));
     }
     text
 }
