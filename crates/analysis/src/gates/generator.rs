@@ -113,6 +113,9 @@ const FILLED_MIN: f64 = 0.85;
 /// Stolen time that spoils any measurement. Less is judged by what it did.
 const STEAL_MAX: f64 = 0.1;
 
+/// Stolen time that explains pauses, as a share of them.
+const STOLEN_OF_STILL_MIN: f64 = 0.25;
+
 /// Late operations reach the 99th percentile from here on; so do those that are due while the
 /// process stands still.
 const LATE_MAX: f64 = 0.01;
@@ -370,7 +373,9 @@ impl GeneratorInputs {
         if are_others && host.steal <= STEAL_MAX {
             return Cause::Others;
         }
-        if host.steal > STEAL_MAX || is_still && host.steal > still_share / 2.0 {
+        // Of two processors or more, one alone may be taken: then the host's share is smaller than
+        // the pauses.
+        if host.steal > STEAL_MAX || is_still && host.steal > still_share * STOLEN_OF_STILL_MIN {
             return Cause::Stolen;
         }
         let is_filled = self.filled_share.is_some_and(|share| share > FILLED_MIN)
