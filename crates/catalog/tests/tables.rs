@@ -154,7 +154,7 @@ fn disks_are_as_published() {
     disk("current", "S60", "8,192 GiB | 1,300 IOPS | 300 MB/s | - | - | - | - | - No");
     disk("2018", "P30", "1,024 GB | 5,000 IOPS | 200 MB/s | - | - | - | - | 256 KiB Unknown");
     disk("2018", "P50", "4,095 GB | 7,500 IOPS | 250 MB/s | - | - | - | - | 256 KiB Unknown");
-    disk("2018", "HDD-1TB", "1,024 GB | 500 IOPS | - | - | - | - | - | - Unknown");
+    disk("2018", "HDD-1TB", "1,024 GB | 500 IOPS | 60 MB/s | - | - | - | - | - Unknown");
 }
 
 #[track_caller]

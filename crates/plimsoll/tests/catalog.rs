@@ -28,7 +28,7 @@ fn disks_of_the_design_guide() {
         guide-2018, i18
     P50      Premium SSD   4095  7500   250  -
         guide-2018, i18
-    HDD-1TB  Standard HDD  1024   500     -  -
+    HDD-1TB  Standard HDD  1024   500    60  -
         guide-2018
 
     sources

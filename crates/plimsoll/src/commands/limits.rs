@@ -183,7 +183,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         terms: terms(args, &design)?,
         readings: if args.demand.is_empty() { Vec::new() } else { readings(&text, &design) },
     };
-    let answer = answer::answer(&design, &question)?;
+    let answer = answer::answer(&design, &question, on::unknown_figures(&findings))?;
     let page = if args.json {
         json::page(&design, &answer, &findings)
     } else {

@@ -153,6 +153,12 @@ pub(super) struct Read {
     pub(super) findings: Vec<Diagnostic>,
 }
 
+/// Returns what the catalogue lacks of a design, a sentence for each limit that is left out.
+pub(super) fn unknown_figures(findings: &[Diagnostic]) -> Vec<String> {
+    let unknown = findings.iter().filter(|finding| finding.code == "unknown-figure");
+    unknown.map(|finding| finding.message.clone()).collect()
+}
+
 /// Reads a design and its text, with limits from a catalogue. Mistakes are printed and end the
 /// command.
 pub(super) fn read_design(

@@ -95,8 +95,7 @@ fn rank_named(
                     out of the design";
         return Err(Failure::wrong_use(text).hint(hint));
     }
-    let unknown = findings.into_iter().filter(|it| it.code == "unknown-figure");
-    let unknown = unknown.map(|finding| finding.message).collect();
+    let unknown = on::unknown_figures(&findings);
     let need = &asked.need;
     if design.volumes.len() != need.volumes.len() {
         let (has, asks) = (design.volumes.len(), need.volumes.len());

@@ -64,14 +64,21 @@ pub(super) struct LimitsAnswer {
     pub(super) demands: Vec<DemandAnswer>,
     /// Rules that apply under the needs.
     pub(super) rules: Vec<Advice>,
+    /// Limits that the catalogue lacks, a sentence for each: a need that is met may meet them.
+    pub(super) not_known: Vec<String>,
 }
 
 /// Answers a question.
-pub(super) fn answer(design: &Design, question: &Question) -> Result<LimitsAnswer, Failure> {
+pub(super) fn answer(
+    design: &Design,
+    question: &Question,
+    not_known: Vec<String>,
+) -> Result<LimitsAnswer, Failure> {
     if !question.demands.is_empty() {
         let demands = of_demands(design, question)?;
         let rules = rules(design, &demands);
-        return Ok(LimitsAnswer { volumes: Vec::new(), together: Vec::new(), demands, rules });
+        let (volumes, together) = (Vec::new(), Vec::new());
+        return Ok(LimitsAnswer { volumes, together, demands, rules, not_known });
     }
     let n_volumes = design.volumes.len() as u16;
     let volumes: Vec<VolumeAnswer> =
@@ -85,7 +92,8 @@ pub(super) fn answer(design: &Design, question: &Question) -> Result<LimitsAnswe
     let several = n_volumes > 1;
     let loads = if several { loads(question, has_cache) } else { Vec::new() };
     let together = loads.into_iter().map(at_once).collect();
-    Ok(LimitsAnswer { volumes, together, demands: Vec::new(), rules: Vec::new() })
+    let (demands, rules) = (Vec::new(), Vec::new());
+    Ok(LimitsAnswer { volumes, together, demands, rules, not_known })
 }
 
 /// Returns every load to ask for. Hits make a difference only to reads from a cache.

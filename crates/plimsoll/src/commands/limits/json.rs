@@ -45,6 +45,7 @@ pub(super) fn page(design: &Design, answer: &LimitsAnswer, findings: &[Diagnosti
             "mount": mount(of.volume),
             "needed_iops": of.need,
             "is_met": of.is_met(),
+            "is_known": answer.not_known.is_empty(),
             "readings": readings.collect::<Vec<_>>(),
             "notes": of.notes,
         });
@@ -75,6 +76,7 @@ pub(super) fn page(design: &Design, answer: &LimitsAnswer, findings: &[Diagnosti
         "volumes": volumes.collect::<Vec<_>>(),
         "together": together.collect::<Vec<_>>(),
         "demands": demands.collect::<Vec<_>>(),
+        "not_known": answer.not_known,
         "rules": rules_json(&answer.rules),
     });
     format!("{page:#}\n")

@@ -43,7 +43,7 @@ pub(super) fn page(design: &Design, answer: &LimitsAnswer, mb: Mb) -> String {
         }
     }
     for of in &answer.demands {
-        page.push_str(&of_demand(design, of, mb));
+        page.push_str(&of_demand(design, of, mb, &answer.not_known));
     }
     if !answer.rules.is_empty() {
         page.push_str("\nRules that apply\n");
@@ -179,16 +179,19 @@ fn together_row(load: &Load, all: &[Done], has_cache: bool, mb: Mb) -> String {
     fill(&format!("{row}  "), &bounds.join(" + "), COLUMNS)
 }
 
-fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb) -> String {
+fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb, not_known: &[String]) -> String {
     let volume = &design.volumes[usize::from(of.volume)];
     // A published table's I/Os are of another MB than the limits: beside the need stand those that
     // are carried.
     let (load, done) = (&of.flow.load, &of.explained.done);
     let (_, mb_s) = rates(load, done, mb);
-    let verdict = if of.is_met() {
-        "met".to_owned()
-    } else {
-        format!("not met: {} IOPS, {} {}", format_number(done.iops), format_number(mb_s), unit(mb))
+    let verdict = match (of.is_met(), not_known.is_empty()) {
+        (true, true) => "met".to_owned(),
+        (true, false) => "met as far as the catalogue knows".to_owned(),
+        (false, _) => {
+            let rate = format_number(done.iops);
+            format!("not met: {rate} IOPS, {} {}", format_number(mb_s), unit(mb))
+        }
     };
     let mut text = format!(
         "\n{}: {}\nneeds {} IOPS of {}, {:.0} % reads: {verdict}\n",
@@ -225,7 +228,8 @@ fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb) -> String {
             text.push_str(&explained::list("    ", &of.changes, then));
         }
     }
-    for note in &of.notes {
+    let not_known = not_known.iter().filter(|_| of.is_met());
+    for note in of.notes.iter().chain(not_known) {
         text.push_str(&fill("  note: ", note, COLUMNS));
     }
     text
