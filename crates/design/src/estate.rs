@@ -355,6 +355,7 @@ mod tests {
         };
         Ranked {
             machine: machine.to_owned(),
+            interface: None,
             machine_price: usd(machine_usd),
             volumes: vec![chosen],
             price: usd(machine_usd) + price,

@@ -1,7 +1,7 @@
 //! Machines of equal limits.
 
 use catalog::{Edition, Vm as Size};
-use volume::design::{Cap, Limit, Vm, lacks_limits, machine_with};
+use volume::design::{Cap, Interface, Limit, Vm, lacks_limits, machine_with};
 use volume::limits::credit::Credits;
 use volume::limits::path;
 
@@ -50,6 +50,8 @@ pub(crate) struct MachineSize {
     pub(crate) price: Price,
     pub(crate) vcpus: Option<f64>,
     pub(crate) memory_gib: Option<f64>,
+    /// How it reaches its disks, where it is not its usual way.
+    pub(crate) interface: Option<Interface>,
     /// Position of its local disks in the market's list; `None` where none are known.
     pub(crate) local: Option<usize>,
 }
@@ -63,8 +65,13 @@ pub(crate) struct Group {
 
 impl Limits {
     /// Looks the limits of a size up, with every set of the classes of disks that it takes; of each
-    /// class `types` has one.
-    pub(crate) fn of(edition: &Edition, mb_bytes: u64, size: &Size, types: &[&str]) -> Self {
+    /// class `types` has one. `over` is the interface where it is not the size's usual one.
+    pub(crate) fn of(
+        edition: &Edition,
+        (mb_bytes, over): (u64, Option<Interface>),
+        size: &Size,
+        types: &[&str],
+    ) -> Self {
         let mut caps: Vec<Caps> = Vec::new();
         let is_refused = |idx: &usize| {
             let class = edition.disk(types[*idx]).map(catalog::Disk::class);
@@ -75,7 +82,7 @@ impl Limits {
         for set in sets(types.len()).filter(|set| set & refused == 0) {
             let is_in = |idx: &usize| set & (1 << idx) != 0;
             let names: Vec<&str> = (0..types.len()).filter(is_in).map(|idx| types[idx]).collect();
-            let vm = machine_with(edition, mb_bytes, size, &names, true);
+            let vm = machine_with(edition, mb_bytes, size, &names, true, over);
             let mut found = Caps::of(&vm);
             found.is_open |= names.iter().any(|disk| lacks_limits(size, disk));
             // Without remote disks no limit of theirs can be missing.

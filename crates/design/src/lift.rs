@@ -237,7 +237,8 @@ impl LiftSearch<'_, '_> {
                     chosen.size_bytes =
                         local.map_or(chosen.size_bytes, |local| local.disk.size_bytes);
                 }
-                let ranked = Ranked { machine: name, machine_price, price, ..own };
+                let interface = machine.interface;
+                let ranked = Ranked { machine: name, interface, machine_price, price, ..own };
                 all.push(Lift { changed: Changed::Machine, ranked });
             }
         }

@@ -31,6 +31,9 @@ pub(crate) fn head(terms: &Terms, name: &str) -> String {
 pub fn toml(terms: &Terms, need: &Need, ranked: &Ranked, name: &str) -> String {
     let mut text = head(terms, name);
     text.push_str(&format!("\n[vm]\nsize = \"{}\"\n", ranked.machine));
+    if let Some(interface) = ranked.interface {
+        text.push_str(&format!("interface = \"{}\"\n", interface.as_str()));
+    }
     for (asked, chosen) in need.volumes.iter().zip(&ranked.volumes) {
         text.push_str(&format!("\n[[volume]]\nmount = {}\n", quoted(&asked.mount)));
         volume(chosen, &mut text);

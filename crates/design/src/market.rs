@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use catalog::cost::{self, CostError, MONTH_HOURS, Purchase, Storage};
 use catalog::{Arch, Catalog, Cloud, Edition, Term, Vm as Size};
-use volume::design::LOCAL;
+use volume::design::{Interface, LOCAL};
 
 use crate::bill;
 use crate::group::{Group, Limits, MachineSize};
@@ -38,6 +38,9 @@ pub struct Terms {
     pub disks: Vec<String>,
     /// Take machines with Arm processors, on which the application must run, too.
     pub allows_arm: bool,
+    /// The interface that machines reach their disks by, of those that have limits for several;
+    /// `None` takes each machine's usual one.
+    pub interface: Option<Interface>,
 }
 
 impl Terms {
@@ -55,7 +58,13 @@ impl Terms {
             machines: Vec::new(),
             disks: Vec::new(),
             allows_arm: false,
+            interface: None,
         }
+    }
+
+    /// Returns the interface of a size, where it is not its usual one.
+    pub(crate) fn interface_of(&self, size: &Size) -> Option<Interface> {
+        self.interface.filter(|interface| interface.is_of(size))
     }
 
     /// Says whether disks of the machine itself may be taken.
@@ -257,7 +266,8 @@ fn groups(
     let mut by_limits: BTreeMap<String, usize> = BTreeMap::new();
     let mut n_unpriced = 0;
     for size in sizes(edition, terms)? {
-        let limits = Limits::of(edition, terms.mb_bytes, size, &types);
+        let read_as = (terms.mb_bytes, terms.interface_of(size));
+        let limits = Limits::of(edition, read_as, size, &types);
         let mut machine = machine(edition, terms, size);
         if terms.allows_local() {
             machine.local = locals.of(edition, terms.mb_bytes, size);
@@ -307,5 +317,6 @@ fn machine(edition: &Edition, terms: &Terms, size: &Size) -> MachineSize {
         },
     };
     let memory_gib = size.memory().map(|figure| figure.per_s as f64 / f64::from(1 << 30));
-    MachineSize { name: size.name.clone(), price, vcpus, memory_gib, local: None }
+    let interface = terms.interface_of(size);
+    MachineSize { name: size.name.clone(), price, vcpus, memory_gib, interface, local: None }
 }

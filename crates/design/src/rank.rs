@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use volume::CacheMode;
-use volume::design::LOCAL;
+use volume::design::{Interface, LOCAL};
 
 use crate::price::Price;
 
@@ -47,6 +47,8 @@ impl ChosenDisks {
 pub struct Ranked {
     /// Machine size.
     pub machine: String,
+    /// How it reaches its disks, where it is not its usual way.
+    pub interface: Option<Interface>,
     /// What it costs.
     pub machine_price: Price,
     /// Disks by volume.
@@ -91,6 +93,11 @@ impl TopDesigns {
     /// Keeps so many designs; only those of which all is known, if that is wanted.
     pub(crate) fn new(n_kept: usize, is_known_only: bool) -> Self {
         TopDesigns { n_kept, is_known_only, designs: Vec::new() }
+    }
+
+    /// Returns how many designs are kept.
+    pub(crate) fn n_kept(&self) -> usize {
+        self.n_kept
     }
 
     /// Returns whether no design of this price, or a higher one, is among the best any more.

@@ -126,7 +126,8 @@ impl RejectionSearch<'_, '_> {
             if found.len() == n_most {
                 break;
             }
-            let design = Ranked { machine: machine.name.clone(), ..self.ranked.clone() };
+            let (name, interface) = (machine.name.clone(), machine.interface);
+            let design = Ranked { machine: name, interface, ..self.ranked.clone() };
             let price = machine.price + self.of_disks();
             let short = |least: Option<f64>, has: Option<f64>| {
                 has.filter(|has| least.is_some_and(|least| *has < least * (1.0 - ROUNDING)))

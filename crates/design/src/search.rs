@@ -2,8 +2,10 @@
 //!
 //! Machines of equal limits are one group. For each group, each set of volumes that its host cache
 //! serves, and each set of classes of disks that it has limits for, the volumes are gone through
-//! one after the other. A branch is left where the least that the rest costs makes it dearer than
-//! the worst design that is kept, or the least that the rest takes is more than the machine has.
+//! one after the other. A combination is left out where the least that the rest costs, with the
+//! places for disks that are left, makes it dearer than the worst design that is kept; where the
+//! least that the rest takes is more than the machine has; and where enough other combinations are
+//! cheaper and take no more of anything that the rest may need.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -149,7 +151,12 @@ impl<'e> Search<'_, 'e> {
                     continue;
                 }
                 let start = Partial::new(self.need.phases().len(), is_open);
-                Walk::new(self, group, caps, sizes, &lists).from(0, &start);
+                let mut walk = Walk::new(self, group, caps, sizes, &lists);
+                // Good designs to begin with leave few others to be looked at.
+                if lists.len() > N_VOLUMES_FEW {
+                    walk.run(&start, WIDTH_FIRST);
+                }
+                walk.run(&start, usize::MAX);
             }
         }
     }
@@ -292,6 +299,8 @@ impl<I: Iterator<Item = Price>> FoldPrices for I {}
 #[derive(Clone, Debug)]
 struct Partial {
     price: Price,
+    /// No design made of it costs less, without the machine.
+    floor: Price,
     n_disks: u32,
     n_local: u32,
     classes: Classes,
@@ -301,12 +310,15 @@ struct Partial {
     per_io: Vec<[f64; N_MACHINE]>,
     /// Positions in the lists.
     taken: Vec<usize>,
+    /// Types of the disks; `None` for those of the machine itself.
+    kinds: Vec<Option<usize>>,
 }
 
 impl Partial {
     fn new(n_phases: usize, is_open: bool) -> Self {
         Partial {
             price: Price { is_open, ..Price::default() },
+            floor: Price::default(),
             n_disks: 0,
             n_local: 0,
             classes: 0,
@@ -314,15 +326,82 @@ impl Partial {
             uses: vec![[0.0; N_MACHINE]; n_phases],
             per_io: Vec::new(),
             taken: Vec::new(),
+            kinds: Vec::new(),
         }
     }
+
+    /// Returns whether each design made of the other one has a cheaper one made of this, with the
+    /// same disks for the volumes to come.
+    fn is_cheaper_for_all(&self, other: &Partial) -> bool {
+        let unknown = |it: &Partial| (it.price.is_open, it.price.is_unpriced);
+        // What is added to both leaves the order of such prices as it is.
+        let is_cheaper = unknown(self) == unknown(other) && self.price < other.price;
+        let least = |it: &[[f64; N_MACHINE]], of: &[[f64; N_MACHINE]]| {
+            it.as_flattened().iter().zip(of.as_flattened()).all(|(it, of)| it <= of)
+        };
+        is_cheaper
+            && self.n_disks <= other.n_disks
+            && self.n_local <= other.n_local
+            && self.classes == other.classes
+            && least(&self.uses, &other.uses)
+            && least(&self.per_io, &other.per_io)
+    }
+}
+
+/// Returns the least that a volume and those behind it cost by the places that are left, from what
+/// those behind it cost.
+fn least_usd(list: &List, behind: &[u64]) -> Vec<u64> {
+    let of = |n_left: usize| {
+        let costs = list.iter().filter_map(|it| {
+            let behind = behind[n_left.checked_sub(it.n_disks as usize)?];
+            Some(behind.saturating_add(it.price.micro_usd))
+        });
+        costs.min().unwrap_or(u64::MAX)
+    };
+    (0..behind.len()).map(of).collect()
+}
+
+/// Volumes of which all combinations are few.
+const N_VOLUMES_FEW: usize = 3;
+
+/// Combinations that are followed for a first set of designs.
+const WIDTH_FIRST: usize = 24;
+
+/// Leaves out what cannot be part of the best `n_kept` designs: so many of other types of disks are
+/// cheaper, or one of the same types is, whatever comes for the other volumes. Of a machine and
+/// types of disks one design is among the best.
+fn best_of(mut all: Vec<Partial>, n_kept: usize, width: usize) -> Vec<Partial> {
+    // What is cheaper for all has the lower floor, too.
+    all.sort_by_key(|it| it.floor);
+    let mut best: Vec<Partial> = Vec::new();
+    for partial in all {
+        if best.len() == width {
+            break;
+        }
+        let mut others: Vec<&[Option<usize>]> = Vec::new();
+        let is_left_out = best.iter().any(|known| {
+            if !known.is_cheaper_for_all(&partial) {
+                return false;
+            }
+            if !others.contains(&&*known.kinds) {
+                others.push(&known.kinds);
+            }
+            known.kinds == partial.kinds || others.len() >= n_kept
+        });
+        if !is_left_out {
+            best.push(partial);
+        }
+    }
+    best
 }
 
 /// The least that the volumes from one on take.
 #[derive(Clone, Debug)]
 struct RemainingLeast {
     price: Price,
-    n_disks: u32,
+    /// The least of what is priced, millionths of a US dollar, by the places for disks that are
+    /// left; `u64::MAX` where these are too few.
+    micro_usd: Vec<u64>,
     uses: Vec<[f64; N_MACHINE]>,
 }
 
@@ -366,16 +445,17 @@ impl<'a, 'e> Walk<'a, 'e> {
         'e: 'a,
     {
         let n_phases = search.need.phases().len();
+        let n_disks_max = group.limits.n_disks_max.unwrap_or(search.market.n_disks_max);
         let none = RemainingLeast {
             price: Price::default(),
-            n_disks: 0,
+            micro_usd: vec![0; n_disks_max as usize + 1],
             uses: vec![[0.0; N_MACHINE]; n_phases],
         };
         let mut rest = vec![none];
         for list in lists.iter().rev() {
             let mut next = rest[0].clone();
             next.price = next.price + floor(list);
-            next.n_disks += list.iter().map(|it| it.n_disks).min().unwrap_or(0);
+            next.micro_usd = least_usd(list, &rest[0].micro_usd);
             for (phase, sums) in next.uses.iter_mut().enumerate() {
                 for (cap, sum) in sums.iter_mut().enumerate() {
                     let least = list.iter().map(|it| it.uses[phase][cap]);
@@ -384,7 +464,6 @@ impl<'a, 'e> Walk<'a, 'e> {
             }
             rest.insert(0, next);
         }
-        let n_disks_max = group.limits.n_disks_max.unwrap_or(search.market.n_disks_max);
         let (market, top) = (search.market, &mut search.top);
         let local = sizes.all[0].0.local;
         let n_local_max = local.map_or(0, |idx| market.locals.get(idx).n_disks);
@@ -393,54 +472,69 @@ impl<'a, 'e> Walk<'a, 'e> {
         Walk { market, caps, sizes, n_disks_max, n_local_max, lists, rest, series, top }
     }
 
-    /// Tries every candidate of a volume and of those behind it.
-    fn from(&mut self, volume: usize, partial: &Partial) {
+    /// Goes through the volumes, one after the other, and offers what carries all of them. After
+    /// each volume the cheapest are followed, at most `width`.
+    fn run(&mut self, start: &Partial, width: usize) {
         let lists = self.lists;
-        let Some(list) = lists.get(volume) else {
-            self.offer(partial);
-            return;
-        };
-        for (idx, candidate) in list.iter().enumerate() {
-            let rest = &self.rest[volume + 1];
-            let price = partial.price + candidate.price;
-            if self.top.is_beyond(price + rest.price + self.sizes.cheapest) {
-                continue;
+        let mut partials = vec![start.clone()];
+        for (volume, list) in lists.iter().enumerate() {
+            let mut next = Vec::new();
+            for partial in &partials {
+                next.extend(list.iter().enumerate().filter_map(|(idx, candidate)| {
+                    self.with_next(volume, partial, (idx, candidate))
+                }));
             }
-            if partial.n_disks + candidate.n_disks + rest.n_disks > self.n_disks_max {
-                continue;
-            }
-            let n_local = partial.n_local + candidate.n_local;
-            if n_local > self.n_local_max {
-                continue;
-            }
-            let class = candidate.kind.map_or(0, |idx| 1 << self.market.kinds[idx].class);
-            let classes = partial.classes | class;
-            if !self.caps.sets.iter().any(|set| classes & !set == 0) {
-                continue;
-            }
-            let mut uses = partial.uses.clone();
-            if !self.add(&mut uses, candidate, volume + 1) {
-                continue;
-            }
-            let (mut taken, mut per_io) = (partial.taken.clone(), partial.per_io.clone());
-            taken.push(idx);
-            per_io.push(candidate.per_io);
+            partials = best_of(next, self.top.n_kept(), width);
             // More volumes take more of it.
-            if self.series.as_ref().is_some_and(|series| !series.is_carried(&uses, &per_io)) {
-                continue;
+            if let Some(series) = &self.series {
+                partials.retain(|it| series.is_carried(&it.uses, &it.per_io));
             }
-            let next = Partial {
-                price,
-                n_disks: partial.n_disks + candidate.n_disks,
-                n_local,
-                classes,
-                times: partial.times.min(candidate.times),
-                uses,
-                per_io,
-                taken,
-            };
-            self.from(volume + 1, &next);
         }
+        for partial in &partials {
+            self.offer(partial);
+        }
+    }
+
+    /// Adds a candidate for a volume; `None` where no design among the best can come of it.
+    fn with_next(
+        &self,
+        volume: usize,
+        partial: &Partial,
+        (idx, candidate): (usize, &Candidate),
+    ) -> Option<Partial> {
+        let rest = &self.rest[volume + 1];
+        let price = partial.price + candidate.price;
+        let n_disks = partial.n_disks + candidate.n_disks;
+        let n_local = partial.n_local + candidate.n_local;
+        let class = candidate.kind.map_or(0, |idx| 1 << self.market.kinds[idx].class);
+        let classes = partial.classes | class;
+        let n_left = self.n_disks_max.checked_sub(n_disks)?;
+        let micro_usd = rest.micro_usd[n_left as usize];
+        let floor = price + Price { micro_usd, ..rest.price };
+        if micro_usd == u64::MAX
+            || self.top.is_beyond(floor + self.sizes.cheapest)
+            || n_local > self.n_local_max
+            || !self.caps.sets.iter().any(|set| classes & !set == 0)
+        {
+            return None;
+        }
+        let mut uses = partial.uses.clone();
+        if !self.add(&mut uses, candidate, volume + 1) {
+            return None;
+        }
+        let with = |all: &[usize], one: usize| [all, &[one]].concat();
+        Some(Partial {
+            price,
+            floor,
+            n_disks,
+            n_local,
+            classes,
+            times: partial.times.min(candidate.times),
+            uses,
+            per_io: [&partial.per_io[..], &[candidate.per_io]].concat(),
+            taken: with(&partial.taken, idx),
+            kinds: [&partial.kinds[..], &[candidate.kind]].concat(),
+        })
     }
 
     /// Adds what a candidate takes of the machine; says whether the machine carries it with the
@@ -488,6 +582,7 @@ impl<'a, 'e> Walk<'a, 'e> {
             let chosen = chosen.map(|(idx, list)| chosen_of(self.market, &list[*idx]));
             self.top.offer(Ranked {
                 machine: machine.name.clone(),
+                interface: machine.interface,
                 machine_price: *machine_price,
                 volumes: chosen.collect(),
                 price,

@@ -60,11 +60,16 @@ impl DiskAdvisor<'_> {
         self.disk.cache != CacheMode::None
     }
 
-    /// Returns whether the disks can have a host cache, and the machine has one.
+    /// Returns whether the disks can have a host cache, and the machine is not known to have none.
     fn may_cache(&self) -> bool {
         let sku = self.design.rows().and_then(|edition| edition.disk(&self.disk.sku));
-        let has_cache = self.design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0);
-        has_cache && sku.is_some_and(|sku| sku.cacheable() != Cacheable::No)
+        let may_have = self.design.vm.as_ref().is_some_and(|vm| vm.cache_bytes != Some(0));
+        may_have && sku.is_some_and(|sku| sku.cacheable() != Cacheable::No)
+    }
+
+    /// Returns whether the machine's cache is known, so that hits can be counted on.
+    fn has_known_cache(&self) -> bool {
+        self.design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0)
     }
 
     fn local(&self, list: &mut List) {
@@ -98,7 +103,11 @@ impl DiskAdvisor<'_> {
                 writes * 100.0
             );
             list.put(format!("{mount}: {off}"), reason, GUIDE);
-        } else if !self.is_cached() && reads >= MOSTLY && !self.asked.may_cache() {
+        } else if !self.is_cached()
+            && self.has_known_cache()
+            && reads >= MOSTLY
+            && !self.asked.may_cache()
+        {
             list.put(
                 format!("{mount}: say how much is read at random places (`working_set_gib`)"),
                 format!(

@@ -634,6 +634,7 @@ impl<'a> EveryDesign<'a> {
 fn ranked(machine: &MachineRow, volumes: &[ChosenDisks]) -> Ranked {
     Ranked {
         machine: machine.name.clone(),
+        interface: None,
         machine_price: Price::default(),
         volumes: volumes.to_vec(),
         price: Price::default(),

@@ -22,7 +22,7 @@ use ::design::{
 };
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
-use volume::design::{MB_READINGS, ReadAs};
+use volume::design::{Interface, MB_READINGS, ReadAs};
 
 use super::own_tables::CatalogArgs;
 use crate::diagnostics::{self, Texts};
@@ -47,8 +47,7 @@ pub(super) struct Args {
     cloud: Vec<Cloud>,
 
     /// Regions of the clouds, such as westeurope,eu-west-1,europe-west1; several of one cloud are
-    /// shown side by side. Without it several clouds are compared in eastus, us-east-1 and
-    /// us-central1.
+    /// shown side by side. Without it prices are those of eastus, us-east-1 and us-central1.
     #[arg(long, value_name = "REGIONS", value_delimiter = ',')]
     region: Vec<String>,
 
@@ -61,7 +60,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent)]
     headroom: f64,
 
-    /// Show the cheapest design for each of several amounts of headroom.
+    /// Show the front of price against headroom: each design is the cheapest that carries a tenth
+    /// more than the one before, up to five times the need.
     #[arg(long, conflicts_with_all = ["explain", "among"])]
     pareto: bool,
 
@@ -105,6 +105,11 @@ pub(super) struct Args {
     /// Take machines with Arm processors, too: the application must run there.
     #[arg(long)]
     arm: bool,
+
+    /// How machines reach their disks: SCSI or NVMe. Of Ebsv5 and Ebdsv5, which have both, limits
+    /// over NVMe are higher, and the machine must be of generation 2.
+    #[arg(long, value_name = "NAME", value_parser = interface, conflicts_with = "among")]
+    interface: Option<Interface>,
 
     /// Let the host cache hold writes: a crash loses what was not flushed.
     #[arg(long)]
@@ -164,6 +169,10 @@ the others go on, and the exit code is 2.";
 fn cloud(text: &str) -> Result<Cloud, String> {
     let names = || Cloud::ALL.map(|cloud| cloud.as_str().to_lowercase()).join(", ");
     Cloud::from_text(text).ok_or_else(|| format!("unknown cloud `{text}`, expected {}", names()))
+}
+
+fn interface(text: &str) -> Result<Interface, String> {
+    Interface::from_text(text).ok_or_else(|| "expected SCSI or NVMe".to_owned())
 }
 
 /// Most headroom that is asked for: ten times the need.
@@ -239,7 +248,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         (Some((_, None)), None) | (None, _) => {}
     }
     let page = match (args.json, args.pareto, args.explain.and(best)) {
-        (true, ..) => json::page(args, &asked, &answers, best.filter(|_| args.explain.is_some())),
+        (true, true, _) => json::pareto(args, &asked, &answers)?,
+        (true, false, _) => {
+            json::page(args, &asked, &answers, best.filter(|_| args.explain.is_some()))
+        }
         (false, true, _) => text::pareto(args, &asked, &answers)?,
         (false, false, Some((answer, ranked))) => explain::page(args, &asked, answer, ranked),
         (false, false, None) => {
@@ -295,9 +307,8 @@ fn edition<'c>(args: &Args, catalog: &'c Catalog) -> Result<&'c Edition, Failure
     })
 }
 
-/// Returns the terms of every region that is named, cloud by cloud. Where none is named, several
-/// clouds are compared in a region of each that is like the others', and a single one has terms
-/// without a region.
+/// Returns the terms of every region that is named, cloud by cloud. Where none is named, each cloud
+/// has the one that is like the others', if the edition has prices by region.
 fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
     let edition = edition(args, catalog)?;
     check_regions(args, edition)?;
@@ -306,7 +317,7 @@ fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
         let of_cloud = args.region.iter().filter(|it| has_region(edition, *cloud, it));
         let mut regions: Vec<Option<&str>> = of_cloud.map(|region| Some(region.as_str())).collect();
         if regions.is_empty() {
-            let default = Some(cloud.region_default()).filter(|_| compares_defaults(args));
+            let default = Some(cloud.region_default()).filter(|_| args.region.is_empty());
             regions.push(default.filter(|region| has_region(edition, *cloud, region)));
         }
         for region in regions {
@@ -319,6 +330,7 @@ fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
                 machines: args.machine.clone(),
                 disks: args.disk.clone(),
                 allows_arm: args.arm,
+                interface: args.interface,
                 ..Terms::new(*cloud, region)
             };
             // What is named twice is looked at once.
@@ -330,16 +342,11 @@ fn terms(args: &Args, catalog: &Catalog) -> Result<Vec<Terms>, Failure> {
     Ok(all)
 }
 
-/// Returns whether several clouds are compared, each in a region that was not named.
-fn compares_defaults(args: &Args) -> bool {
-    args.region.is_empty() && args.cloud.iter().any(|it| *it != args.cloud[0])
-}
-
-/// Says which regions are compared, where they were not named.
+/// Says whose prices are taken, where no region was named.
 fn note_regions(args: &Args, terms: &[Terms]) {
     let regions: Vec<&str> = terms.iter().filter_map(|terms| terms.region.as_deref()).collect();
-    if compares_defaults(args) && !regions.is_empty() {
-        let text = format!("compared in {}; `--region` names others", regions.join(", "));
+    if args.region.is_empty() && !regions.is_empty() {
+        let text = format!("prices of {}; `--region` names others", regions.join(", "));
         stream::remark("note: ", &text);
     }
 }

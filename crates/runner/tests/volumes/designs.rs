@@ -105,7 +105,6 @@ fn job_file(
 fn case(seed: u64) -> Case {
     let mut case = Case::new(&mut Dice(seed), DRAW);
     let may_be_on_local = seed.is_multiple_of(2);
-    case.options.headroom = 0.0;
     case.options.allows_write_back = false;
     for volume in &mut case.need.volumes {
         if !may_be_on_local {
@@ -141,7 +140,9 @@ fn check_seed(seed: u64) -> Result<Option<Looked>, String> {
     let text = design::toml(&case.terms(), &case.need, best, "chosen");
     let (chosen, _) = volume::design::parse_with(&text, case.catalog());
     let chosen = chosen.expect("what is found is a design");
-    if !carries(&chosen, &case.need, 1.0 - CORNER, true) {
+    // What is to be carried, with the headroom that is asked for.
+    let asked = 1.0 + case.options.headroom;
+    if !carries(&chosen, &case.need, asked * (1.0 - CORNER), true) {
         return Err(format!(
             "seed {seed}: the run does not carry what was chosen\n{text}\n{case:?}"
         ));
@@ -150,7 +151,7 @@ fn check_seed(seed: u64) -> Result<Option<Looked>, String> {
     let mut n_cheaper = 0;
     for (price, design) in every.rejected.iter().filter(|(price, _)| *price < best.price) {
         n_cheaper += 1;
-        if carries(design, &case.need, 1.0 + CORNER, false) {
+        if carries(design, &case.need, asked * (1.0 + CORNER), false) {
             return Err(format!(
                 "seed {seed}: a run carries it on a cheaper design, {price:?}\n{design:?}\n{case:?}"
             ));

@@ -139,11 +139,13 @@ pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
     let caps = [&own.uncached, &own.cached];
     let limits = caps.into_iter().flat_map(|cap| [&cap.iops, &cap.bytes]).flatten();
     let bursts = limits.into_iter().any(|limit| limit.burst.is_some());
-    Some(machine_with(edition, design.mb_bytes, size, &disks, bursts))
+    let over = own.interface.filter(|over| over.is_of(size));
+    Some(machine_with(edition, design.mb_bytes, size, &disks, bursts, over))
 }
 
 /// Returns the figures in the catalogue of a size with remote disks of these types, named as the
-/// catalogue does; `has_bursts` takes credits where the size has some.
+/// catalogue does; `has_bursts` takes credits where the size has some, `over` is the interface
+/// where it is not the size's usual one.
 ///
 /// What is not known is `None`, as where a design leaves it out.
 pub fn machine_with(
@@ -152,13 +154,14 @@ pub fn machine_with(
     size: &Size,
     disks: &[&str],
     has_bursts: bool,
+    over: Option<Interface>,
 ) -> Vm {
     let mut findings = Findings::new("");
     let parser = Parser::again(edition, mb_bytes, &mut findings);
     let family = |name: &str| edition.disk(name).map_or("", |sku| sku.family());
     let disks: Vec<Attached<'_>> =
         disks.iter().map(|name| Attached::new(name, family(name))).collect();
-    from_size(size, &disks, Choice { bursts: has_bursts, over: None }, &parser)
+    from_size(size, &disks, Choice { bursts: has_bursts, over }, &parser)
 }
 
 /// What a machine's caps depend on of a volume's disks.
@@ -195,6 +198,20 @@ pub enum Interface {
 }
 
 impl Interface {
+    /// Both of them.
+    pub const ALL: [Interface; 2] = units::all_of!(Interface: Scsi, Nvme);
+
+    /// Reads its name, in capitals or not.
+    pub fn from_text(text: &str) -> Option<Self> {
+        Interface::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(text))
+    }
+
+    /// Returns whether the limits of a size over it are known.
+    pub fn is_of(self, size: &Size) -> bool {
+        let known = size.word("interface").unwrap_or("");
+        known.split(' ').any(|word| word == self.as_str())
+    }
+
     /// Returns its name in a design.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -205,10 +222,10 @@ impl Interface {
 
     /// Refuses an interface that no source gives the limits of a size for.
     fn check(self, size: &Size, at: &std::ops::Range<usize>, parser: &mut Parser<'_, '_>) {
-        let known = size.word("interface").unwrap_or("");
-        if known.split(' ').any(|word| word == self.as_str()) {
+        if self.is_of(size) {
             return;
         }
+        let known = size.word("interface").unwrap_or("");
         let text = format!(
             "the limits of {} over {} are unknown in edition {}",
             size.name,
@@ -226,8 +243,7 @@ impl Interface {
 /// Reads `interface`.
 fn interface(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Located<Interface>> {
     let (text, at) = keys.text("interface", parser.findings)?;
-    let named = [Interface::Scsi, Interface::Nvme].into_iter();
-    let found = named.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(text));
+    let found = Interface::from_text(text);
     if found.is_none() {
         let text = format!("`interface` is `{text}`, expected SCSI or NVMe");
         parser.findings.error("bad-value", &at, text);

@@ -1,19 +1,54 @@
 //! Designs as JSON.
 
-use ::design::advice::advice;
+use ::design::advice::{Advice, advice};
+use ::design::explain::Change;
 use ::design::{
-    Judged, Lack, Nearest, Price, Ranked, SearchInput, Terms, judge, parse, rejected, toml,
+    Judged, Lack, Nearest, Price, Ranked, Rejected, SearchInput, Terms, judge, parse, rejected,
+    toml,
 };
 use serde_json::{Value, json};
+use volume::Design;
+use volume::design::Interface;
 use volume::limits::by_depth;
 
 use super::explain::{lifts, made_of};
+use super::frontier::frontier;
 use super::text::{notes, why_text};
 use super::{Args, CloudAnswer, options};
 use crate::commands::explained::{changes_json, rows_json, rules_json};
+use crate::exit::Failure;
 
 /// Name and version of the layout.
 pub(super) const SCHEMA: &str = "plimsoll.design/1";
+
+/// Returns the front of price against headroom.
+///
+/// # Errors
+/// If the need is none.
+pub(super) fn pareto(
+    args: &Args,
+    asked: &SearchInput,
+    answers: &[CloudAnswer<'_>],
+) -> Result<String, Failure> {
+    let mut clouds = Vec::new();
+    for answer in answers {
+        let front = frontier(args, asked, answer)?;
+        let designs = front.designs.iter().map(|ranked| design(asked, answer, ranked));
+        let mut found = json!({
+            "designs": designs.collect::<Vec<_>>(),
+            "none_from_headroom": front.none_from,
+        });
+        put_place(&mut found, &answer.market.terms, answer.found.n_machines);
+        clouds.push(found);
+    }
+    let page = json!({
+        "schema": SCHEMA,
+        "headroom": args.headroom,
+        "notes": asked.notes,
+        "pareto": clouds,
+    });
+    Ok(format!("{page:#}\n"))
+}
 
 /// Returns the page.
 pub(super) fn page(
@@ -79,6 +114,7 @@ fn design(asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Val
     let judged = parse(&answer.market, &asked.need, ranked).map(|it| judge(&it, &asked.need));
     json!({
         "machine": ranked.machine,
+        "interface": ranked.interface.map(Interface::as_str),
         "machine_price": price(ranked.machine_price),
         "price": price(ranked.price),
         "headroom": finite(ranked.headroom),
@@ -127,6 +163,41 @@ fn nearest(nearest: &Nearest) -> Value {
 fn explain(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Value {
     let Some(design) = parse(&answer.market, &asked.need, ranked) else { return Value::Null };
     let judged = judge(&design, &asked.need);
+    let why = Why {
+        changes: lifts(args, asked, answer, ranked, &judged),
+        cheaper: rejected(&answer.market, &asked.need, ranked, &options(args)),
+        rules: advice(&design, &asked.need, &judged),
+    };
+    explained(&made_of(ranked), (&design, &judged), &why)
+}
+
+/// What is said of a design beside its caps.
+pub(super) struct Why {
+    /// What lifts the caps that bind.
+    pub(super) changes: Vec<Change>,
+    /// Cheaper designs, with what rejects them.
+    pub(super) cheaper: Vec<Rejected>,
+    /// Rules that apply.
+    pub(super) rules: Vec<Advice>,
+}
+
+/// Returns why a design is chosen: every cap with its load, what lifts what binds, and what rejects
+/// cheaper ones.
+pub(super) fn explained(made_of: &str, (design, judged): (&Design, &Judged), why: &Why) -> Value {
+    let cheaper = why
+        .cheaper
+        .iter()
+        .map(|it| json!({"change": it.change, "price": price(it.price), "why": why_text(&it.why)}));
+    json!({
+        "design": made_of,
+        "phases": phases(design, judged),
+        "lifted_by": changes_json(&why.changes),
+        "cheaper_rejected": cheaper.collect::<Vec<_>>(),
+        "rules": rules_json(&why.rules),
+    })
+}
+
+fn phases(design: &Design, judged: &Judged) -> Vec<Value> {
     let phases = judged.phases.iter().map(|phase| {
         let caps = phase.caps.iter().map(|cap| {
             json!({
@@ -151,7 +222,7 @@ fn explain(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &
                 "first_cap": done.first().map(|cap| cap.bound.name()),
                 "next_cap": next.map(|(cap, _)| cap.bound.name()),
                 "next_margin": next.and_then(|(_, margin)| finite(margin)),
-                "by_depth": rows_json(&by_depth(&design, &phase.flows, idx)),
+                "by_depth": rows_json(&by_depth(design, &phase.flows, idx)),
             })
         });
         json!({
@@ -160,17 +231,5 @@ fn explain(args: &Args, asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &
             "loads": volumes.collect::<Vec<_>>(),
         })
     });
-    let changes = lifts(args, asked, answer, ranked, &judged);
-    let all = rejected(&answer.market, &asked.need, ranked, &options(args));
-    let cheaper = all
-        .iter()
-        .map(|it| json!({"change": it.change, "price": price(it.price), "why": why_text(&it.why)}));
-    let rules = rules_json(&advice(&design, &asked.need, &judged));
-    json!({
-        "design": made_of(ranked),
-        "phases": phases.collect::<Vec<_>>(),
-        "lifted_by": changes_json(&changes),
-        "cheaper_rejected": cheaper.collect::<Vec<_>>(),
-        "rules": rules,
-    })
+    phases.collect()
 }

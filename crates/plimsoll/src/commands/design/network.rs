@@ -6,7 +6,7 @@ use ::catalog::Catalog;
 use ::design::netapp::{
     self, MACHINES_MAX, Machines, NetworkError, Options, Qos, Ranked, SearchResult,
 };
-use ::design::{Market, SearchInput, judge, promises};
+use ::design::{Market, SearchInput, Terms, judge, promises};
 use serde_json::{Value, json};
 use units::format_count;
 use volume::design::service::Service;
@@ -15,7 +15,6 @@ use super::form::Form;
 use super::json::{self, SCHEMA, put_place};
 use super::text::{self, COLUMNS, binds, head, price, why_text};
 use super::{Args, explain, failure, form, terms};
-use crate::commands::explained::rules_json;
 use crate::exit::{Exit, Failure};
 use crate::fill::fill;
 use crate::stream;
@@ -34,18 +33,46 @@ pub(super) fn run(
     catalog: &Arc<Catalog>,
 ) -> Result<Exit, Failure> {
     check(args)?;
-    let [_] = args.cloud.as_slice() else {
-        let text = "network volumes are searched of one cloud at a time";
-        return Err(Failure::wrong_use(text).hint("`--cloud azure`"));
-    };
-    let mut of_regions = terms(args, catalog)?;
-    if of_regions.len() > 1 {
-        let text = "network volumes are searched in one region at a time";
-        let first = of_regions[0].region.clone().unwrap_or_default();
-        return Err(Failure::wrong_use(text).hint(format!("`--region {first}`")));
+    let wanted = terms(args, catalog)?;
+    super::note_regions(args, &wanted);
+    let mut answers = Vec::new();
+    for terms in wanted {
+        answers.push(answer(args, asked, terms, catalog)?);
     }
-    let market = Market::new(catalog, of_regions.remove(0));
-    let market = market.map_err(|error| failure(&error))?;
+    let idx = usize::from(args.explain.unwrap_or(1)) - 1;
+    let of = |answer| Some((answer, one(answer, idx)?));
+    let chosen = answers.iter().filter_map(of).min_by_key(|(_, ranked)| ranked.price);
+    let n_most = answers.iter().map(|answer| answer.found.designs.len()).max().unwrap_or(0);
+    if args.explain.is_some() && chosen.is_none() && n_most > 0 {
+        let found = units::plural(n_most, "design");
+        let text = format!("`--explain {}`: the search found {found}", idx + 1);
+        return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
+    }
+    if let (Some(path), Some((answer, ranked))) = (&args.output, chosen) {
+        form::write(path, &file(answer, asked, ranked))?;
+    }
+    let page = match (args.json, args.explain.and(chosen)) {
+        (true, explained) => as_json(args, asked, &answers, explained),
+        (false, Some((answer, ranked))) => explained(args, asked, answer, idx, ranked),
+        (false, None) => page(args, asked, &answers),
+    };
+    let exit = if n_most == 0 { Exit::Missed } else { Exit::Fine };
+    exit.once(stream::print(&page))
+}
+
+/// Returns a design by its position.
+fn one<'a>(answer: &'a NetworkAnswer<'_>, idx: usize) -> Option<&'a Ranked> {
+    answer.found.designs.get(idx)
+}
+
+/// Searches one region of a cloud.
+fn answer<'e>(
+    args: &Args,
+    asked: &SearchInput,
+    terms: Terms,
+    catalog: &'e Arc<Catalog>,
+) -> Result<NetworkAnswer<'e>, Failure> {
+    let market = Market::new(catalog, terms).map_err(|error| failure(&error))?;
     let options = options(args, asked);
     let found = netapp::search(&market, &asked.need, &options).map_err(|it| wrong(&it))?;
     let nearest = if found.designs.is_empty() {
@@ -53,27 +80,7 @@ pub(super) fn run(
     } else {
         None
     };
-    let answer = NetworkAnswer { market, found, nearest };
-    let idx = usize::from(args.explain.unwrap_or(1)) - 1;
-    let chosen = answer.found.designs.get(idx);
-    if args.explain.is_some() && chosen.is_none() && !answer.found.designs.is_empty() {
-        let text = format!(
-            "`--explain {}`: the search found {}",
-            idx + 1,
-            units::plural(answer.found.designs.len(), "design")
-        );
-        return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
-    }
-    if let (Some(path), Some(ranked)) = (&args.output, chosen) {
-        form::write(path, &file(&answer, asked, ranked))?;
-    }
-    let page = match (args.json, args.explain.and(chosen)) {
-        (true, _) => as_json(args, asked, &answer),
-        (false, Some(ranked)) => explained(args, asked, &answer, idx, ranked),
-        (false, None) => page(args, asked, &answer),
-    };
-    let exit = if answer.found.designs.is_empty() { Exit::Missed } else { Exit::Fine };
-    exit.once(stream::print(&page))
+    Ok(NetworkAnswer { market, found, nearest })
 }
 
 /// Refuses options that are about disks, where the needs and not `--network-volumes` ask for this.
@@ -141,10 +148,13 @@ pub(super) fn made_of(ranked: &Ranked) -> String {
     format!("{} and {} x {machine}", pools.join(" and "), ranked.n_machines)
 }
 
-fn page(args: &Args, asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
-    let mut page = head(args, asked);
-    page.push('\n');
-    page.push_str(&place(answer));
+fn page(args: &Args, asked: &SearchInput, answers: &[NetworkAnswer<'_>]) -> String {
+    answers.iter().fold(head(args, asked), |page, answer| page + "\n" + &of_place(asked, answer))
+}
+
+/// Returns the designs of one region of a cloud.
+fn of_place(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
+    let mut page = place(answer);
     for (idx, ranked) in answer.found.designs.iter().enumerate() {
         page.push_str(&design(asked, answer, idx, ranked));
     }
@@ -318,25 +328,39 @@ fn explained(
     page + &explain::sections(terms, (&parsed, &judged), &cheaper, &changes, &rules)
 }
 
-fn as_json(args: &Args, asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
-    let designs: Vec<Value> =
-        answer.found.designs.iter().map(|ranked| one_as_json(asked, answer, ranked)).collect();
-    let nearest = answer.nearest.as_ref();
-    let nearest = nearest.map(|(part, it)| json!({"part": part, "design": made_of(it)}));
-    let explained = args.explain.and_then(|n| answer.found.designs.get(usize::from(n) - 1));
-    let rules = explained.and_then(|ranked| {
+fn as_json(
+    args: &Args,
+    asked: &SearchInput,
+    answers: &[NetworkAnswer<'_>],
+    explained: Option<(&NetworkAnswer<'_>, &Ranked)>,
+) -> String {
+    let of = |answer: &NetworkAnswer<'_>| {
+        let designs = answer.found.designs.iter();
+        let designs: Vec<Value> = designs.map(|it| one_as_json(asked, answer, it)).collect();
+        let nearest = answer.nearest.as_ref();
+        let nearest = nearest.map(|(part, it)| json!({"part": part, "design": made_of(it)}));
+        let notes = notes(asked, answer);
+        let mut found = json!({"designs": designs, "nearest": nearest, "notes": notes});
+        put_place(&mut found, &answer.market.terms, answer.found.n_machines);
+        found
+    };
+    let explained = explained.and_then(|(answer, ranked)| {
         let parsed = netapp::parse(&answer.market, &asked.need, ranked)?;
         let judged = judge(&parsed, &asked.need);
-        Some(rules_json(&netapp::advice(&parsed, &asked.need, &judged)))
+        let why = json::Why {
+            changes: explain::lifts_of_network(&parsed, &judged, &answer.market.terms),
+            cheaper: netapp::rejected(&answer.market, &asked.need, ranked, &options(args, asked)),
+            rules: netapp::advice(&parsed, &asked.need, &judged),
+        };
+        Some(json::explained(&made_of(ranked), (&parsed, &judged), &why))
     });
-    let mut found = json!({"designs": designs, "nearest": nearest, "notes": notes(asked, answer)});
-    put_place(&mut found, &answer.market.terms, answer.found.n_machines);
     let page = json!({
         "schema": SCHEMA,
         "headroom": args.headroom,
         "notes": asked.notes,
-        "clouds": [found],
-        "rules": rules,
+        "clouds": answers.iter().map(of).collect::<Vec<_>>(),
+        "rules": explained.as_ref().map(|it| it["rules"].clone()),
+        "explained": explained,
     });
     format!("{page:#}\n")
 }

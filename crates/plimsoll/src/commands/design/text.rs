@@ -124,7 +124,8 @@ pub(super) fn design(
     ranked: &Ranked,
 ) -> String {
     let head = format!("{:>3}  ", idx + 1);
-    let title = format!("{}: {}", price(ranked.price), ranked.machine);
+    let over = ranked.interface.map_or(String::new(), |it| format!(" over {}", it.as_str()));
+    let title = format!("{}: {}{over}", price(ranked.price), ranked.machine);
     let mut text = fill(&head, &title, COLUMNS);
     for (volume, chosen) in asked.need.volumes.iter().zip(&ranked.volumes) {
         text.push_str(&fill(&format!("     {}  ", volume.mount), &disks(chosen), COLUMNS));
@@ -404,7 +405,7 @@ pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String
     notes
 }
 
-/// Returns the cheapest design for each amount of headroom, where more costs more.
+/// Returns the front of price against headroom.
 pub(super) fn pareto(
     args: &Args,
     asked: &SearchInput,
@@ -421,8 +422,9 @@ pub(super) fn pareto(
                 format!("{}: {} with {}", price(best.price), best.machine, disks.join(" and "));
             page.push_str(&fill(&format!("  {:>4.0} %  ", best.headroom * 100.0), &text, COLUMNS));
         }
-        if let Some(headroom_pct) = frontier.none_from_pct {
-            page.push_str(&format!("  at least {headroom_pct:>3.0} %: nothing carries it\n"));
+        if let Some(headroom) = frontier.none_from {
+            let pct = headroom * 100.0;
+            page.push_str(&format!("  at least {pct:>3.0} %: nothing carries it\n"));
         }
     }
     Ok(page)
