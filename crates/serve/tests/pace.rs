@@ -42,7 +42,8 @@ fn no_request_is_answered_early() {
         assert!(took >= LATENCY.checked_sub(early_max).unwrap(), "{idx}: {took:?}");
     }
     let took = Duration::from_nanos(now_ns() - begin_ns);
-    assert!(took >= (40 * LATENCY).checked_sub(WAY_MAX).unwrap(), "{took:?}");
+    // Those before may have been late, which the first of these makes up for.
+    assert!(took >= (40 * LATENCY).checked_sub(early_max).unwrap(), "{took:?}");
 }
 
 /// Requests that the model has no room for come in as others end.
