@@ -522,7 +522,6 @@ impl<'a, 'e> Walk<'a, 'e> {
         if !self.add(&mut uses, candidate, volume + 1) {
             return None;
         }
-        let with = |all: &[usize], one: usize| [all, &[one]].concat();
         Some(Partial {
             price,
             floor,
@@ -532,7 +531,7 @@ impl<'a, 'e> Walk<'a, 'e> {
             times: partial.times.min(candidate.times),
             uses,
             per_io: [&partial.per_io[..], &[candidate.per_io]].concat(),
-            taken: with(&partial.taken, idx),
+            taken: [&partial.taken[..], &[idx]].concat(),
             kinds: [&partial.kinds[..], &[candidate.kind]].concat(),
         })
     }

@@ -60,7 +60,7 @@ impl Way<'_> {
     fn names(&self) -> Vec<String> {
         match self {
             Way::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
-            Way::Called(called) => called.servers.iter().map(|it| it.name.clone()).collect(),
+            Way::Called(called) => called.names(),
         }
     }
 }

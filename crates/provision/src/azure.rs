@@ -7,7 +7,7 @@ use volume::CacheMode;
 use crate::form::{Form, Refusal};
 use crate::parts::{Bought, ClientPart, DiskVolume, Parts};
 use crate::quote;
-use crate::variable::{Variable, script_head};
+use crate::variable::{CLIENT_PREFIX, Variable, script_head};
 
 /// Megabytes of Azure's disks are of 10^6 bytes (REST reference of disks: "MBps means millions of
 /// bytes per second").
@@ -23,10 +23,6 @@ pub(crate) const SUBNET: Variable =
     Variable::new("subnet_id", "resource id of the subnet that the machine is in");
 pub(crate) const NETAPP_SUBNET: Variable =
     Variable::new("netapp_subnet_id", "resource id of a subnet delegated to Azure NetApp Files");
-pub(crate) const CLIENT_PREFIX: Variable = Variable::new(
-    "client_prefix",
-    "what the names of the machines that mount the volumes begin with",
-);
 pub(crate) const REGION: Variable = Variable::new("region", "region to build in");
 pub(crate) const ZONE: Variable =
     Variable::new("zone", "availability zone, such as 1: disks of these types are of one");

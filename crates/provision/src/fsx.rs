@@ -3,12 +3,10 @@
 //! Names of options: user guide of FSx for ONTAP and reference of its API, 2025; arguments of
 //! Terraform: `aws_fsx_ontap_file_system` and what belongs to it.
 
-use volume::design::service;
-
 use crate::hcl::{Block, identifier, var, variable};
 use crate::parts::{ClientPart, Network, Parts, PoolPart};
 use crate::quote;
-use crate::variable::{AMI, EC2_SUBNET as SUBNET, KEY, Variable};
+use crate::variable::{AMI, CLIENT_PREFIX, EC2_SUBNET as SUBNET, KEY, Variable};
 
 pub(crate) const SUBNETS: Variable = Variable::new(
     "fsx_subnet_ids",
@@ -18,16 +16,10 @@ pub(crate) const SECURITY_GROUP: Variable = Variable::new(
     "fsx_security_group_id",
     "security group of the file systems, which lets NFS through from the machines",
 );
-pub(crate) const CLIENT_PREFIX: Variable = Variable::new(
-    "client_prefix",
-    "what the names of the machines that mount the volumes begin with",
-);
 
 /// Returns how the file servers of a level are deployed, as the API calls it: `SINGLE_AZ_1`.
 fn deployment(parts: &Parts<'_>, pool: &PoolPart) -> String {
-    let level = parts.design.rows().and_then(|edition| service::level_of(edition, &pool.level));
-    let own = level.map_or("", |level| level.trim_start_matches("fsx-ontap-"));
-    own.to_uppercase().replace('-', "_").replace("GEN", "")
+    parts.own_level(pool).to_uppercase().replace('-', "_").replace("GEN", "")
 }
 
 /// Returns the volumes of a pool.

@@ -5,14 +5,12 @@
 
 use std::fmt::Write as _;
 
-use volume::design::service;
-
 use crate::hcl::{Block, identifier, or_given, var, variable};
 use crate::parts::{ClientPart, Network, Parts, PoolPart};
 use crate::quote;
 use crate::variable::{
-    GCE_BOOT_DISK as BOOT_DISK, GCE_IMAGE as IMAGE, GCE_SUBNET as SUBNET, GCE_ZONE as ZONE,
-    Variable,
+    CLIENT_PREFIX, GCE_BOOT_DISK as BOOT_DISK, GCE_IMAGE as IMAGE, GCE_SUBNET as SUBNET,
+    GCE_ZONE as ZONE, Variable,
 };
 
 pub(crate) const REGION: Variable = Variable::new("region", "region of the volumes");
@@ -22,15 +20,10 @@ pub(crate) const ADDRESSES: Variable = Variable::new(
     "client_addresses",
     "range of addresses that may mount the volumes, such as 10.0.0.0/24",
 );
-pub(crate) const CLIENT_PREFIX: Variable = Variable::new(
-    "client_prefix",
-    "what the names of the machines that mount the volumes begin with",
-);
 
 /// Returns a pool's level as the API calls it: `STANDARD`.
 fn level(parts: &Parts<'_>, pool: &PoolPart) -> String {
-    let level = parts.design.rows().and_then(|edition| service::level_of(edition, &pool.level));
-    level.map_or("", |level| level.trim_start_matches("volumes-")).to_uppercase()
+    parts.own_level(pool).to_uppercase()
 }
 
 /// Returns the lines of a shell script that ask for its variables.

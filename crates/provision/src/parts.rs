@@ -118,6 +118,12 @@ impl<'d> Parts<'d> {
         Some(Service::of_level(level))
     }
 
+    /// Returns the name that a pool's level has within its service: `multi-az-gen1`, `premium`.
+    pub(crate) fn own_level(&self, pool: &PoolPart) -> &'d str {
+        let level = self.design.rows().and_then(|it| service::level_of(it, &pool.level));
+        level.map_or("", service::own_name)
+    }
+
     /// Returns the machine's size, where it is one that can be bought.
     pub(crate) fn size(&self) -> Option<&'d str> {
         let vm = self.design.vm.as_ref()?;

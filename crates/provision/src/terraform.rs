@@ -7,7 +7,7 @@ use crate::form::{Form, Refusal};
 use crate::hcl::{Block, identifier, or_given, print, var, variable};
 use crate::parts::{ClientPart, DiskVolume, Parts};
 use crate::quote;
-use crate::variable::Variable;
+use crate::variable::{CLIENT_PREFIX, Variable};
 use crate::{aws, fsx, gcp, netapp_volumes};
 
 const USER_MACHINE: Variable = Variable::new(
@@ -79,7 +79,7 @@ fn azurerm_machine_variables(parts: &Parts<'_>) -> Vec<Block> {
         blocks.push(variable(azure::VM_SIZE));
     }
     if !parts.clients().is_empty() {
-        blocks.push(variable(azure::CLIENT_PREFIX));
+        blocks.push(variable(CLIENT_PREFIX));
     }
     blocks.extend([azure::ADMIN, azure::SSH_KEY, azure::SUBNET, OS_DISK].map(variable));
     let image = "object({ publisher = string, offer = string, sku = string, version = string })";
@@ -256,7 +256,7 @@ fn amazon(parts: &Parts<'_>) -> Result<Vec<Block>, Refusal> {
         blocks.extend([aws::AMI, aws::KEY, aws::SUBNET].map(variable));
     }
     if !parts.clients().is_empty() {
-        blocks.push(variable(fsx::CLIENT_PREFIX));
+        blocks.push(variable(CLIENT_PREFIX));
     }
     let machine = if parts.has_machine() {
         if parts.size().is_none() {
@@ -342,7 +342,7 @@ fn google_head(parts: &Parts<'_>) -> Vec<Block> {
         blocks.extend([gcp::IMAGE, gcp::BOOT_DISK, gcp::SUBNET].map(variable));
     }
     if !parts.clients().is_empty() {
-        blocks.push(variable(netapp_volumes::CLIENT_PREFIX));
+        blocks.push(variable(CLIENT_PREFIX));
     }
     blocks
 }

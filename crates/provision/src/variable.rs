@@ -43,6 +43,12 @@ impl Variable {
     }
 }
 
+/// Of machines that reach network volumes, in every cloud.
+pub(crate) const CLIENT_PREFIX: Variable = Variable::new(
+    "client_prefix",
+    "what the names of the machines that mount the volumes begin with",
+);
+
 /// Of machines of Amazon.
 pub(crate) const AMI: Variable = Variable::new("ami_id", "image of the machine");
 pub(crate) const KEY: Variable = Variable::new("key_name", "key pair to log in with");

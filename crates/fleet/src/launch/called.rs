@@ -22,3 +22,10 @@ pub struct Called {
     /// What lets the controller in.
     pub token: Arc<Token>,
 }
+
+impl Called {
+    /// Returns what the agents are called.
+    pub fn names(&self) -> Vec<String> {
+        self.servers.iter().map(|server| server.name.clone()).collect()
+    }
+}

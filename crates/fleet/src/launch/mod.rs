@@ -35,9 +35,7 @@ impl Launcher {
         match self {
             Launcher::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
             Launcher::DialIn(_) => Vec::new(),
-            Launcher::Called(called) => {
-                called.servers.iter().map(|server| server.name.clone()).collect()
-            }
+            Launcher::Called(called) => called.names(),
         }
     }
 }

@@ -261,7 +261,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(Emulation::is_virtual);
     let runs_on = runs_on(args, emulation.as_ref());
-    if let Some(name) = args.subject.named().filter(|name| composite::is_built_in(name)) {
+    if let Some(name) = args.subject.named().filter(|name| composite::built_in(name).is_some()) {
         return Err(composite::needs_units(name));
     }
     let subject = Subject::new(&args.subject, runs_on, args.safety.readonly)?;

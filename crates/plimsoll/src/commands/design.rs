@@ -235,9 +235,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     {
         let n_designs: usize =
             answers.iter().map(|answer| answer.found.designs.len()).max().unwrap_or(0);
-        let found = units::plural(n_designs, "design");
-        let text = format!("`--explain {number}`: the search found {found}");
-        return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
+        return Err(no_such_design(number, n_designs));
     }
     let written = args.output.as_deref().map(|path| (path, form::Form::of_file(path)));
     match (written, best) {
@@ -261,6 +259,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let is_carried = answers.iter().any(|answer| !answer.found.designs.is_empty());
     let exit = if is_carried { Exit::Fine } else { Exit::Missed };
     exit.once(stream::print(&page))
+}
+
+/// Returns that the search found fewer designs than the one to be explained.
+fn no_such_design(number: u16, n_designs: usize) -> Failure {
+    let found = units::plural(n_designs, "design");
+    let text = format!("`--explain {number}`: the search found {found}");
+    Failure::wrong_use(text).hint("a larger `--top` shows more")
 }
 
 /// Returns the design at a position: of the first cloud, or where several stand side by side, of

@@ -74,15 +74,19 @@ impl Service {
     }
 }
 
+/// Returns the name that a level has within its service, of that in tables: `premium`,
+/// `single-az-gen1`.
+pub fn own_name(level: &str) -> &str {
+    &level[Service::of_level(level).level_prefix().len()..]
+}
+
 /// Returns a level as designs have it: `Premium`, `NetApp Volumes Premium`, `FSx for ONTAP
 /// Single-AZ gen1`.
 pub fn level_title(level: &str) -> String {
-    let service = Service::of_level(level);
-    let own = &level[service.level_prefix().len()..];
-    let mut letters = own.chars();
+    let mut letters = own_name(level).chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     let own: String = first.into_iter().chain(letters).collect();
-    match service {
+    match Service::of_level(level) {
         Service::AzureFiles => own,
         Service::GoogleVolumes => format!("NetApp Volumes {own}"),
         Service::FsxOntap => {

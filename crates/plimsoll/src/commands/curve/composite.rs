@@ -196,9 +196,10 @@ pub(super) fn needs_units(target: &str) -> Failure {
     Failure::wrong_use(text).hint("say up to how many: --load-max 10")
 }
 
-/// Returns whether a name is that of a workload that comes with the program.
-pub(super) fn is_built_in(name: &str) -> bool {
-    !Path::new(name).exists() && BUILT_IN.iter().any(|(known, _)| *known == name)
+/// Returns the text of a workload that comes with the program. A file of its name stands before it.
+pub(super) fn built_in(name: &str) -> Option<&'static str> {
+    let found = BUILT_IN.iter().find(|(known, _)| *known == name);
+    found.filter(|_| !Path::new(name).exists()).map(|(_, text)| *text)
 }
 
 /// Returns the folder that holds the units; `None` of other workloads.
@@ -211,10 +212,9 @@ fn anchor(plan: &Plan) -> Option<&str> {
 impl Task<'_> {
     /// Returns the name of the file, and where it is read.
     fn file(&self) -> (String, ReadOnce) {
-        let built_in = BUILT_IN.iter().find(|(name, _)| *name == self.workload);
-        match built_in.filter(|_| !Path::new(self.workload).exists()) {
-            Some((name, text)) => {
-                let name = format!("{name}.toml");
+        match built_in(self.workload) {
+            Some(text) => {
+                let name = format!("{}.toml", self.workload);
                 let read = ReadOnce::default().with_file(&name, text.as_bytes().to_vec());
                 (name, read)
             }

@@ -43,10 +43,11 @@ pub(super) fn run(
     let of = |answer| Some((answer, one(answer, idx)?));
     let chosen = answers.iter().filter_map(of).min_by_key(|(_, ranked)| ranked.price);
     let n_most = answers.iter().map(|answer| answer.found.designs.len()).max().unwrap_or(0);
-    if args.explain.is_some() && chosen.is_none() && n_most > 0 {
-        let found = units::plural(n_most, "design");
-        let text = format!("`--explain {}`: the search found {found}", idx + 1);
-        return Err(Failure::wrong_use(text).hint("a larger `--top` shows more"));
+    if let Some(number) = args.explain
+        && chosen.is_none()
+        && n_most > 0
+    {
+        return Err(super::no_such_design(number, n_most));
     }
     if let (Some(path), Some((answer, ranked))) = (&args.output, chosen) {
         form::write(path, &file(answer, asked, ranked))?;
