@@ -35,6 +35,17 @@ pub trait Dialect: Sync + Send {
         true
     }
 
+    /// Puts remarks in front of a text of it, as comments.
+    fn annotate(&self, text: &str, remarks: &[String]) -> String {
+        let mark = self.comment();
+        let mut annotated: String =
+            remarks.iter().map(|remark| format!("{mark} {remark}\n")).collect();
+        if !remarks.is_empty() {
+            annotated.push('\n');
+        }
+        annotated + text
+    }
+
     /// Writes a plan. What is said otherwise than in the plan, or not at all, is listed.
     fn write(&self, plan: &Plan) -> Translation;
 }

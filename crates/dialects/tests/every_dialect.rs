@@ -42,7 +42,9 @@ fn each_recognises_and_reads_what_it_writes() {
         let parsed = read(*dialect, &text, &Overrides::default()).parsed;
         assert!(!parsed.has_errors(), "{text}\n{}", all_shown(&parsed.diagnostics));
         let [job] = &parsed.plan.jobs().collect::<Vec<_>>()[..] else { panic!("{text}") };
-        assert_eq!(job.files.names, ["/mnt/a/f"], "{text}");
+        // On a folder Iometer has a file of its own name.
+        let file = if dialect.name() == "iometer" { "/mnt/a/iobw.tst" } else { "/mnt/a/f" };
+        assert_eq!(job.files.names, [file], "{text}");
         assert_eq!(job.load.queue_depth, 4, "{text}");
         assert_eq!(job.limits.runtime_ns, Some(5_000_000_000), "{text}");
     }

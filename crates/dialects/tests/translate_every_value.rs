@@ -289,6 +289,7 @@ fn check(access: &str, values: &[(&'static Param, Value)]) -> bool {
     check_vdbench(&job, &set);
     check_fio(&job, &set);
     check_diskspd(&plan_of(&job), &set);
+    check_iometer(&plan_of(&job), &set);
     true
 }
 
@@ -376,17 +377,17 @@ fn check_fio(job: &Job, set: &[&str]) {
     assert!(silent.is_empty(), "{silent:?} {shown}");
 }
 
-/// Reads a script of diskspd back.
-fn read_diskspd(text: &str) -> Vec<Job> {
+/// Reads what a language has written back.
+fn read_back(language: &str, text: &str) -> Vec<Job> {
     let request = Request {
-        files: &["script".to_owned()],
+        files: &["jobs".to_owned()],
         sections: &[],
         overrides: &Overrides::default(),
         all_hosts_local: false,
         is_to_run: false,
     };
     let host = FilesOnly(|_: &str| Ok(text.as_bytes().to_vec()));
-    let read = find_dialect("diskspd").expect("a language").read(&request, &host).parsed;
+    let read = find_dialect(language).expect("a language").read(&request, &host).parsed;
     assert!(!read.has_errors(), "{text}\n{}", all_shown(&read.diagnostics));
     read.plan.jobs().cloned().collect()
 }
@@ -396,7 +397,7 @@ fn check_diskspd(plan: &Plan, set: &[&str]) {
     let Translation { text, losses, lost } =
         find_dialect("diskspd").expect("a language").write(plan);
     let shown = format!("{set:?}\n{text}\n{losses:#?}");
-    let back = if text.contains("diskspd ") { read_diskspd(&text) } else { Vec::new() };
+    let back = if text.contains("diskspd ") { read_back("diskspd", &text) } else { Vec::new() };
     for job in plan.jobs() {
         let is = back.iter().find(|it| it.files.names.first() == job.files.names.first());
         let is_left_out = losses.iter().any(|loss| loss.contains("is left out"));
@@ -406,6 +407,94 @@ fn check_diskspd(plan: &Plan, set: &[&str]) {
             assert!(silent.is_empty(), "{}: {silent:?} {shown}", job.name);
         }
     }
+}
+
+/// Each job has workers, which say of it what the losses do not, or is left out.
+fn check_iometer(plan: &Plan, set: &[&str]) {
+    // Files would be others, whatever they are called; devices have their names.
+    let mut plan = plan.clone();
+    for name in plan.jobs_mut().flat_map(|job| &mut job.files.names) {
+        *name = name.replace("/mnt/a/f", "/dev/sdb").replace("/mnt/a/g", "/dev/sdc");
+    }
+    let Translation { text, losses, lost } =
+        find_dialect("iometer").expect("a language").write(&plan);
+    let shown = format!("{set:?}\n{text}\n{losses:#?}");
+    let back = if text.is_empty() { Vec::new() } else { read_back("iometer", &text) };
+    for job in plan.jobs() {
+        let is = workers_on(job.files.names.first(), &back);
+        let is_left_out = losses.iter().any(|loss| loss.contains("is left out"));
+        let is_renamed = losses.iter().any(|loss| loss.starts_with("file names"));
+        assert!(is.is_some() || is_left_out || is_renamed, "{}: {shown}", job.name);
+        if is.is_some() {
+            let silent = silent_of_vdbench(&with_weights(job), is.as_ref(), &lost);
+            assert!(silent.is_empty(), "{}: {silent:?} {shown}", job.name);
+        }
+    }
+}
+
+/// Returns a job with sizes that are equally likely as so many with a weight each.
+fn with_weights(job: &Job) -> Job {
+    let mut job = job.clone();
+    for dir in Direction::ALL {
+        let size = &mut job.workload.block_size[dir];
+        let step = match size {
+            BlockSize::Range { min, .. } => *min,
+            BlockSize::Stepped { step, .. } => *step,
+            BlockSize::Fixed(_) | BlockSize::Split(_) | BlockSize::Weighted(_) => continue,
+        };
+        let (min, max) = (size.min(), size.max());
+        let sizes = (min / step + 1..).map(|n| n * step).take_while(|size| *size <= max);
+        let sizes: Vec<(u32, u32)> = std::iter::once(min).chain(sizes).map(|it| (it, 1)).collect();
+        // More are not written each by itself, which is listed.
+        if sizes.len() <= 100 {
+            *size = BlockSize::Weighted(sizes);
+        }
+    }
+    job
+}
+
+/// Returns what all workers together do to a target.
+fn workers_on(name: Option<&String>, jobs: &[Job]) -> Option<Job> {
+    let mut workers = jobs.iter().filter(|job| job.files.names.first() == name);
+    let mut all = one_workload(workers.next()?);
+    for worker in workers {
+        assert_eq!(one_workload(worker).workload, all.workload, "{jobs:#?}");
+        all.load.queue_depth += worker.load.queue_depth;
+    }
+    Some(all)
+}
+
+/// Returns a job in which one workload has the sizes and shares of all.
+fn one_workload(job: &Job) -> Job {
+    let mut one = Job { parts: Vec::new(), ..job.clone() };
+    let Some(first) = job.parts.first() else { return one };
+    one.workload = Workload { seed: job.workload.seed, ..first.workload.clone() };
+    let mut sizes: PerDir<Vec<(u32, u32)>> = PerDir::all(Vec::new());
+    let mut n: PerDir<f64> = PerDir::all(0.0);
+    let mut n_random: PerDir<f64> = PerDir::all(0.0);
+    for part in &job.parts {
+        let work = &part.workload;
+        let of_reads = match (work.access.read, work.access.write) {
+            (true, true) => work.read_pct / 100.0,
+            (is_read, _) => f64::from(u8::from(is_read)),
+        };
+        let shares = [(Direction::Read, of_reads), (Direction::Write, 1.0 - of_reads)];
+        for (dir, share) in shares.into_iter().filter(|(_, share)| *share > 0.0) {
+            let ios = part.weight * share;
+            sizes[dir].push((work.block_size[dir].max(), (ios * 1e4).round() as u32));
+            n[dir] += ios;
+            n_random[dir] += if work.access.random { ios * work.random_pct[dir] } else { 0.0 };
+        }
+    }
+    let all = &mut one.workload;
+    (all.access.read, all.access.write) = (n.read > 0.0, n.write > 0.0);
+    all.access.random = n_random.read + n_random.write > 0.0;
+    all.read_pct = 100.0 * n.read / (n.read + n.write);
+    for dir in [Direction::Read, Direction::Write].into_iter().filter(|dir| n[*dir] > 0.0) {
+        all.block_size[dir] = BlockSize::Weighted(std::mem::take(&mut sizes[dir]));
+        all.random_pct[dir] = n_random[dir] / n[dir];
+    }
+    one
 }
 
 /// Returns what of a job is silently gone or new in fio's words.
@@ -542,6 +631,7 @@ fn check_beside(access: &str, values: &[(&'static Param, Value)]) -> bool {
             }
         }
         check_diskspd(&plan, &set);
+        check_iometer(&plan, &set);
         let Translation { text, losses, lost } = fio::write(&plan);
         let read = fio::parse_text("t", &text, &LowerOptions::default(), &MapHost::default());
         let shown = format!("{set:?}\n{text}\n{losses:#?}\n{}", all_shown(&read.diagnostics));

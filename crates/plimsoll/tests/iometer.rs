@@ -78,6 +78,76 @@ fn it_is_checked_and_translated() {
     sandbox.plimsoll(&["check", "config.fio"]).success();
 }
 
+const FIO: &str = "\
+[global]
+filename=/mnt/p30/data
+size=1g
+direct=1
+ioengine=libaio
+norandommap
+runtime=5
+ramp_time=1
+time_based
+[oltp]
+rw=randrw
+rwmixread=75
+bs=8k
+iodepth=32
+[scan]
+stonewall
+rw=read
+bs=64k
+iodepth=32
+rate_iops=100
+";
+
+/// A job file becomes a configuration, which says in its first lines what it leaves out, and runs.
+#[test]
+fn a_job_file_becomes_a_configuration_that_runs() {
+    let sandbox = sandbox();
+    sandbox.write("jobs.fio", FIO);
+    let done = sandbox.plimsoll(&["translate", "jobs.fio", "--to", "iometer", "-o", "jobs.icf"]);
+    assert_eq!((done.code, &*done.stdout), (0, ""), "{}", done.stderr);
+    let text = std::fs::read_to_string(sandbox.path("jobs.icf")).expect("a file");
+    let lost: Vec<&str> =
+        done.stderr.lines().filter_map(|line| line.strip_prefix("lost: ")).collect();
+    let [file, rate] = &lost[..] else { panic!("{}", done.stderr) };
+    assert!(file.contains("`/mnt/p30/iobw.tst`, in place of `/mnt/p30/data`"), "{file}");
+    assert!(rate.contains("`rate_iops=100`"), "{rate}");
+    let (head, _) = text.split_once("\n'TEST SETUP ").expect("a section");
+    let remarks = head.strip_prefix("Version 1.1.0 \n' lost: ").expect("the version");
+    // Lines of the tool are short.
+    let remarks = remarks.replace("\n'   ", " ");
+    assert_eq!(remarks.split("\n' lost: ").collect::<Vec<_>>(), lost);
+    let p30 = "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n";
+    sandbox.write("p30.toml", p30);
+    let args = ["run", "jobs.icf", "--on", "p30.toml", "--virtual", "--json", "--no-progress"];
+    let outcome = sandbox.plimsoll(&args);
+    let record = Record::from_json(outcome.success()).expect("a record");
+    let steps: Vec<&str> = record.steps.iter().map(|step| &*step.name).collect();
+    assert_eq!(steps, ["oltp", "scan"]);
+    let [oltp, scan] = &record.jobs[..] else { panic!("{:?}", record.jobs) };
+    let read_share = oltp.dirs.read.n_ios as f64 / oltp.n_ios() as f64;
+    assert!((read_share - 0.75).abs() < 0.01, "{read_share} of the I/Os are reads");
+    assert!((oltp.n_ios() as f64 / 25_000.0 - 1.0).abs() < 0.02, "{} I/Os in 5 s", oltp.n_ios());
+    assert!((scan.dirs.read.io_bytes as f64 / 1e9 - 1.0).abs() < 0.02, "not 200 MB a second");
+}
+
+/// What is in no configuration is refused, with the reason, and nothing is written.
+#[test]
+fn what_is_no_configuration_is_refused() {
+    let sandbox = sandbox();
+    sandbox.write("a.fio", "[j]\nfilename=/dev/sdb\nrw=trim\n");
+    let done = sandbox.plimsoll(&["translate", "a.fio", "--to", "iometer", "-o", "a.icf"]);
+    assert_eq!(done.code, 2, "{}", done.stdout);
+    assert!(done.stderr.contains("`j` is left out: Iometer has no trims"), "{}", done.stderr);
+    assert!(!sandbox.path("a.icf").exists());
+    // Languages have one name each.
+    let done = sandbox.plimsoll(&["translate", "a.fio", "--to", "icf"]);
+    assert_eq!(done.code, 2, "{}", done.stdout);
+    assert!(done.stderr.contains("iometer"), "{}", done.stderr);
+}
+
 /// As scripts call the tool, twice; and results read by the number of a column.
 #[test]
 fn its_command_line_appends_to_its_results() {

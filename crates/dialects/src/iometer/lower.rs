@@ -258,7 +258,9 @@ impl<'a> Lowering<'a> {
             None => option("seed_repeats", "0".to_owned()),
         });
         match worker.data {
-            DataPattern::Repeating => options.push(option("pattern", REPEATED_BYTE.to_owned())),
+            DataPattern::Repeating => {
+                options.push(option("pattern", format!("{REPEATED_BYTE:#x}")));
+            }
             DataPattern::PseudoRandom => {}
             DataPattern::FullRandom => options.push(option("refill", "1".to_owned())),
         }
@@ -331,8 +333,8 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// What repeating bytes are, as an option has them.
-const REPEATED_BYTE: &str = "0x55";
+/// What repeating bytes are.
+pub(super) const REPEATED_BYTE: u8 = 0x55;
 
 fn turns_up_targets(config: &Config) -> bool {
     match config.test.test_type {

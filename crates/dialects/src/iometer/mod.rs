@@ -8,14 +8,21 @@
 //! The format and the order of runs are those of Iometer 1.1.0; what its published source leaves to
 //! the host (drive letters, physical drive numbers) is mapped by `--remap`.
 //!
+//! A plan is [written](write) as a configuration of that version: the files of its jobs become
+//! [targets](places), and their I/O [lines](lines) of access specifications.
+//!
 //! Tests: `tests/iometer.rs`.
 
 mod config;
+mod file;
+mod lines;
 mod lower;
+mod places;
 mod read;
 mod results;
 mod sequence;
 mod text;
+mod write;
 
 use plan::Plan;
 
@@ -68,13 +75,11 @@ impl Dialect for Iometer {
         })
     }
 
-    fn can_write(&self) -> bool {
-        false
+    fn annotate(&self, text: &str, remarks: &[String]) -> String {
+        file::annotate(text, remarks)
     }
 
-    fn write(&self, _plan: &Plan) -> Translation {
-        let mut translation = Translation::default();
-        translation.lose("test configurations of Iometer are read, and not written yet");
-        translation
+    fn write(&self, plan: &Plan) -> Translation {
+        write::write(plan)
     }
 }

@@ -12,7 +12,7 @@ use super::text::{Line, Piece, lines};
 pub(super) const BAD_NAME: &str = "bad-name";
 
 /// Access specifications have at most so many lines.
-const LINES_MAX: usize = 100;
+pub(super) const LINES_MAX: usize = 100;
 
 /// The first version whose access specifications have names, as a number: 1998.05.21.
 const NAMED_SPECS: u32 = 19_980_521;
@@ -482,11 +482,11 @@ impl<'l, 'a> Reader<'l, 'a> {
 }
 
 /// Largest time, seconds: a month.
-const SECONDS_MAX: u64 = 31 * 86_400;
+pub(super) const SECONDS_MAX: u64 = 31 * 86_400;
 /// Largest number of anything that is counted.
 const COUNT_MAX: u64 = 1_000_000;
 /// Most outstanding I/Os of a target.
-const DEPTH_MAX: u64 = 65_536;
+pub(super) const DEPTH_MAX: u64 = 65_536;
 /// Most sectors of a target: 8 EiB.
 const SECTORS_MAX: u64 = 1 << 54;
 

@@ -1,8 +1,6 @@
 //! `plimsoll translate`: a workload file in the words of another tool.
 
-use std::fmt::Write;
-
-use dialects::{Dialect, ReadPlan, Translation, find_dialect};
+use dialects::{Dialect, ReadPlan, find_dialect};
 use plan::Diagnostic;
 use plan::job::Source;
 
@@ -36,6 +34,7 @@ substitute.
 Examples:
   plimsoll translate fioread.ini --to vdbench -o fioread.parm
   plimsoll translate vnet1-RndRead-workload --to fio
+  plimsoll translate oltp.fio --to iometer -o oltp.icf
   plimsoll translate nightly.fio --to toml > nightly.toml";
 
 /// Findings about what does not run, and does not keep the rest from being said in other words.
@@ -74,9 +73,11 @@ pub(super) fn write(
         return Err(translation.losses.iter().fold(failure, Failure::hint));
     }
     let mut sink = Sink::open(output)?;
-    let written = sink.write(&with_losses(&translation, to.comment()));
-    for loss in &translation.losses {
-        stream::print_message(&format!("lost: {loss}\n"));
+    let remarks: Vec<String> =
+        translation.losses.iter().map(|loss| format!("lost: {loss}")).collect();
+    let written = sink.write(&to.annotate(&translation.text, &remarks));
+    for remark in remarks {
+        stream::print_message(&format!("{remark}\n"));
     }
     Exit::Fine.once(written)
 }
@@ -88,16 +89,4 @@ fn loss(finding: &Diagnostic, sources: &[Source]) -> String {
         Some(format!(" ({}:{})", source.name, span.line))
     });
     format!("{}{}", finding.message, place.unwrap_or_default())
-}
-
-/// Puts what is lost in front of the text.
-fn with_losses(translation: &Translation, mark: char) -> String {
-    let mut text = String::new();
-    for loss in &translation.losses {
-        let _ = writeln!(text, "{mark} lost: {loss}");
-    }
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    text + &translation.text
 }

@@ -1,0 +1,204 @@
+//! The files of a job as targets: devices by their names, and folders, on each of which Iometer has
+//! one file.
+
+use std::collections::HashMap;
+
+use plan::files::Size;
+use plan::job::PartRegion;
+use plan::workload::Workload;
+use plan::{Job, Span, job_fields};
+
+use super::config::Target;
+use super::file::LINE_BYTES_MAX;
+use crate::translation::{Translation, lun_bytes, luns, n_luns};
+
+/// Most files of a job that are written.
+const LUNS_MAX: u64 = 4096;
+
+/// Where a job works.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    /// Its targets, each once.
+    pub(super) targets: Vec<Target>,
+    /// Its files, of those that are another one in Iometer.
+    renamed: Vec<String>,
+    /// Most files that one target stands for.
+    n_per_target: u64,
+}
+
+impl Places {
+    /// Returns the targets of a job, or why it has none.
+    pub(super) fn of(job: &Job) -> Result<Self, String> {
+        if n_luns(job) > LUNS_MAX {
+            return Err("it has too many files, each of which would be a target".to_owned());
+        }
+        let mut places = Places { targets: Vec::new(), renamed: Vec::new(), n_per_target: 1 };
+        let mut n_files: HashMap<String, u64> = HashMap::new();
+        for lun in luns(job) {
+            let target = Target { name: name_of(&lun)?, span: Span::default() };
+            if target.path() != lun {
+                places.renamed.push(lun);
+            }
+            let n_own = n_files.entry(target.name.clone()).or_default();
+            *n_own += 1;
+            places.n_per_target = places.n_per_target.max(*n_own);
+            if *n_own == 1 {
+                places.targets.push(target);
+            }
+        }
+        if places.targets.is_empty() {
+            return Err("it has no files".to_owned());
+        }
+        Ok(places)
+    }
+
+    /// Returns a job that does to the first target what this one does to each of its files, and
+    /// lists what is otherwise.
+    pub(super) fn of_first(&self, job: &Job, to: &mut Translation) -> Result<Job, String> {
+        let mut own = Job { options: Vec::new(), ..job.clone() };
+        if let [part] = &job.parts[..] {
+            let (seed, seed_varies) = (job.workload.seed, job.workload.seed_varies);
+            own.workload = Workload { seed, seed_varies, ..part.workload.clone() };
+            own.load.rate_total_iops = part.rate_iops.or(own.load.rate_total_iops);
+            own.parts.clear();
+        }
+        own.files.names = self.targets.iter().take(1).map(Target::path).collect();
+        own.files.n_files = 1;
+        own.n_workers = 1;
+        if own.files.directories.len() <= 1 {
+            own.files.directories.clear();
+        }
+        if let Some(bytes) = lun_bytes(job) {
+            own.files.size = Some(Size::Bytes(bytes.saturating_mul(self.n_per_target)));
+            own.files.file_size_bytes = own.files.file_size_bytes.filter(|(min, max)| min != max);
+        }
+        let depth = if job.issues_one_at_a_time() { 1 } else { job.load.queue_depth };
+        let n_targets = self.targets.len() as u32;
+        own.load.queue_depth = (depth / n_targets).max(1);
+        if own.load.queue_depth * n_targets != depth {
+            to.lose_fields(
+                job_fields![load.queue_depth, n_workers],
+                format!(
+                    "{depth} I/Os in flight over {n_targets} targets (`{}`): Iometer has {} for \
+                     each",
+                    job.name, own.load.queue_depth
+                ),
+            );
+        }
+        self.renaming(job, &own, to);
+        region(job, &mut own, to)?;
+        Ok(own)
+    }
+
+    /// Lists the files that are others.
+    fn renaming(&self, job: &Job, own: &Job, to: &mut Translation) {
+        let Some(first) = self.renamed.first() else { return };
+        let of_folder = own.files.names.concat();
+        let more = match self.renamed.len() {
+            1 => format!("in place of `{first}`"),
+            n => format!("in place of `{first}` and {} more, and as large as all of them", n - 1),
+        };
+        to.lose_fields(
+            job_fields![
+                files.names,
+                files.directories,
+                files.n_files,
+                files.size,
+                files.file_size_bytes
+            ],
+            format!("file names: a folder has one file in Iometer, `{of_folder}`, {more}"),
+        );
+        if self.renamed.len() > 1 {
+            // All that are in flight are on the one file.
+            to.do_without(job_fields![load.queue_depth]);
+        }
+        if own.files.size.is_none() {
+            let loss = format!(
+                "no size (`{}`): Iometer fills the drive with `{of_folder}` unless `Disk maximum \
+                 size` says otherwise",
+                job.name
+            );
+            to.lose(loss);
+        }
+    }
+}
+
+/// Returns Iometer's name of a target that is, or has, this file.
+fn name_of(lun: &str) -> Result<String, String> {
+    let is_same = |name: &str| {
+        let target = Target { name: name.to_owned(), span: Span::default() };
+        target.path() == lun
+    };
+    if lun.contains(char::is_control) {
+        return Err("its paths have line ends".to_owned());
+    }
+    match lun.strip_prefix("/dev/").filter(|_| !lun.starts_with("/dev/shm/")) {
+        Some(name) if is_same(name) => return Ok(name.to_owned()),
+        Some(_) => {
+            return Err(format!("Iometer has no name for `{lun}`: say the device, as in /dev/sdb"));
+        }
+        None => {}
+    }
+    let drive = lun.get(..2).filter(|drive| crate::windows::has_drive(drive));
+    let (folder, _) = lun.rsplit_once('/').unwrap_or_default();
+    let name = match drive {
+        Some(drive) => drive,
+        None if lun.starts_with('/') && folder.is_empty() => "/",
+        None if lun.starts_with('/') => folder,
+        None if is_disk_of_windows(lun) && is_same(lun) => lun,
+        None => {
+            return Err(format!(
+                "`{lun}` is in no folder that Iometer knows: say where, as with `--set \
+                 directory=/mnt/data`"
+            ));
+        }
+    };
+    // A blank stands before it.
+    if name.len() >= LINE_BYTES_MAX {
+        return Err(format!("the folder of `{lun}` is longer than a line of Iometer's"));
+    }
+    // A file system may stand behind a folder.
+    if name.contains(" [") {
+        return Err(format!("Iometer takes the folder of `{lun}` for another"));
+    }
+    Ok(name.to_owned())
+}
+
+/// Returns whether a name is one that Iometer has for disks of Windows: a number, and the name
+/// behind a colon.
+fn is_disk_of_windows(lun: &str) -> bool {
+    lun.contains(':') || lun.starts_with("PHYSICALDRIVE")
+}
+
+/// Narrows a job to the part of its files that all of its workloads have.
+fn region(job: &Job, own: &mut Job, to: &mut Translation) -> Result<(), String> {
+    let regions = || job.parts.iter().map(|part| part.region);
+    let Some(first) = regions().find(|it| *it != PartRegion::Whole) else { return Ok(()) };
+    let bytes = match (first, own.files.size) {
+        (PartRegion::Bytes(from, to), _) => Some((from, to)),
+        (PartRegion::Pct(from, to), Some(Size::Bytes(size))) if to <= 100.0 => {
+            let at = |pct: f64| (size as f64 * pct / 100.0).round() as u64;
+            Some((at(from), at(to)))
+        }
+        (PartRegion::Pct(..) | PartRegion::Whole, _) => None,
+    };
+    match (bytes.filter(|_| regions().all(|it| it == first)), own.files.offset) {
+        (Some((from, end)), Size::Bytes(offset)) => {
+            own.files.offset = Size::Bytes(offset.saturating_add(from));
+            own.files.size = Some(Size::Bytes(end.saturating_sub(from)));
+            to.do_without(job_fields![files.offset, files.size]);
+            Ok(())
+        }
+        (_, _) if job.modifies() => {
+            Err("its workloads have parts of a target, and Iometer would write elsewhere"
+                .to_owned())
+        }
+        (_, _) => {
+            to.lose_fields(
+                job_fields![files.offset, files.size],
+                format!("parts of a target that are worked on (`{}`): Iometer takes all", job.name),
+            );
+            Ok(())
+        }
+    }
+}
