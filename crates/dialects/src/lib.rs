@@ -11,6 +11,7 @@
 //!
 //! Tests: `tests/fio_parse*.rs` for reading, beside the modules for the parts.
 
+mod devices;
 pub mod dialect;
 pub mod diskspd;
 pub mod fio;

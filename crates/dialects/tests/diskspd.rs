@@ -422,6 +422,20 @@ fn what_is_read_is_written_again() {
     }
 }
 
+/// A file is made as large as it is said to be; a device has its size.
+#[test]
+fn a_file_in_shared_memory_is_made() {
+    let diskspd = find_dialect("diskspd").expect("it is a language");
+    let check = |target: &str, expected: &str| {
+        let mut plan = read_with("diskspd -d1 -c1G /m/a", &[], REQUEST).parsed.plan;
+        plan.jobs_mut().for_each(|job| job.files.names = vec![target.to_owned()]);
+        let text = diskspd.write(&plan).text;
+        assert!(text.contains(expected), "{text}");
+    };
+    check("/dev/shm/f", " -c1G ");
+    check("/dev/sdx", " -f1G ");
+}
+
 /// Why command lines of the field are refused, by their number in the list; all others are run.
 const REFUSED: [(usize, &str); 12] = [
     (7, "unset-variable"),

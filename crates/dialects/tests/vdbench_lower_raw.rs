@@ -5,13 +5,14 @@ mod support;
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::run::{Rate, Run, SdFormat, Work};
 use dialects::vdbench::{Options, parse_text};
+use dialects::{FilesOnly, Overrides, Request, find_dialect};
 use plan::files::{Size, SyncMode};
 use plan::job::{Part, PartRegion};
 use plan::load::Arrivals;
 use plan::verify::{FlipFlop, PatternPart, SetCount};
 use plan::workload::{BlockSize, Distribution, HitArea};
 use plan::{Diagnostic, Job, Severity, Step};
-use support::MapHost;
+use support::{MapHost, all_shown};
 
 /// Returns a host with one file.
 fn host() -> MapHost {
@@ -323,6 +324,26 @@ fn devices_are_used_past_the_cache_and_not_at_their_first_block() {
         ["device-without-direct: sd=sd1: `/dev/sdx` is a device, and a device is used with \
           direct I/O only"]
     );
+}
+
+#[test]
+fn files_in_shared_memory_are_used_as_files() {
+    let text = "sd=sd1,lun=/dev/shm/f,size=1m\nwd=wd1,sd=sd1\n\
+                rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n";
+    assert_eq!(found(text), [""; 0]);
+    let files = &steps(text)[0].jobs[0].files;
+    assert!(!files.direct && !files.spares_first_block);
+    // Other languages have no run that makes them first.
+    let request = Request {
+        files: &["parmfile".to_owned()],
+        sections: &[],
+        overrides: &Overrides::default(),
+        all_hosts_local: false,
+        is_to_run: false,
+    };
+    let host = FilesOnly(|_: &str| Ok(text.as_bytes().to_vec()));
+    let read = find_dialect("vdbench").expect("a language").read(&request, &host).parsed;
+    assert!(read.plan.jobs().all(|job| job.files.allow_create), "{}", all_shown(&read.refusals));
 }
 
 #[test]

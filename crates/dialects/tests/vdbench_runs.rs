@@ -421,6 +421,10 @@ fn files_are_written_before_the_first_run() {
     let Work::SdFormat(work) = &run.work else { panic!() };
     let names: Vec<&str> = work.sds.iter().map(|sd| sd.name.as_str()).collect();
     assert_eq!((names.as_slice(), work.xfersize_bytes), (&["sd2"][..], 131_072));
+    let shared = "sd=sd1,lun=/dev/shm/f,size=1m\nwd=w,sd=*\nrd=r,wd=w,io=9,el=4\n";
+    let run = sd_format(&compat(shared), &|_| Lun::Missing).unwrap();
+    let Work::SdFormat(work) = &run.work else { panic!() };
+    assert_eq!(work.sds[0].lun, "/dev/shm/f");
     assert!(sd_format(&parsed, &|_| Lun::File(1 << 30)).is_none());
 }
 

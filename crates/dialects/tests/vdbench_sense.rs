@@ -446,6 +446,13 @@ fn files_without_a_size() {
 }
 
 #[test]
+fn files_in_shared_memory_without_a_size() {
+    let text = "sd=sd1,lun=/dev/shm/f\nwd=w,sd=*\nrd=r1,wd=w,iorate=9,elapsed=4\n";
+    let found = all_shown(&unsized_luns(&kind(text), &|_| Some(Lun::Missing)));
+    assert!(found.starts_with("error missing-size 1:4 sd=sd1: `/dev/shm/f` is not"), "{found}");
+}
+
+#[test]
 fn files_in_folders_that_are_not_there() {
     let text = "sd=sd1,lun=/a/b,size=1m\nsd=sd2,lun=/dev/sdx\nwd=w,sd=*\n\
                 rd=r1,wd=w,iorate=9,elapsed=4\n";

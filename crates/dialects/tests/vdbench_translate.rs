@@ -307,6 +307,19 @@ fn check_words_alone(target: &str, (jobs, said, unsaid, lost): &Case<'_>) {
     assert!(!again.has_errors(), "{text}: {}", all_shown(&again.diagnostics));
 }
 
+/// What lies in `/dev/shm` is a file: it may be in the page cache, and is made where it is missing.
+#[test]
+fn files_in_shared_memory_are_files() {
+    let buffered = "[a]\nrw=randread\nbs=4k\ndirect=0\ninvalidate=0\nfadvise_hint=0\n";
+    check_words_of("/dev/shm/f", &(buffered, &["lun=/dev/shm/f,"], &["o_direct"], &[]));
+    let of_device = &["lun=/dev/sdx,", "o_direct"];
+    let lost = &[
+        "the page cache: Vdbench takes `/dev/sdx` with direct I/O only",
+        "the first block of a device",
+    ];
+    check_words_of("/dev/sdx", &(buffered, of_device, &[], lost));
+}
+
 /// What has words of its own in Vdbench comes back from a plan of our own, and is not reported as
 /// lost.
 #[test]

@@ -15,6 +15,7 @@ use plan::{Direction, EngineWork, Job, Plan, Severity, Step, job_field, job_fiel
 
 use super::lower;
 use super::script::quoted;
+use crate::devices::is_device;
 use crate::translation::{Translation, Values, lun_bytes, luns, n_luns};
 use crate::{NO_HOST, Overrides, Request};
 
@@ -403,7 +404,7 @@ fn places(job: &Job, words: &mut Vec<String>) {
         words.push(format!("-B{}", size(start)));
     }
     if let Some(Size::Bytes(bytes)) = job.files.size {
-        let is_device = job.files.names.iter().any(|name| name.starts_with("/dev/"));
+        let is_device = job.files.names.iter().any(|name| is_device(name));
         let letter = if is_device { 'f' } else { 'c' };
         words.push(format!("-{letter}{}", size(start.saturating_add(bytes))));
     }

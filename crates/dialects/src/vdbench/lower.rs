@@ -10,6 +10,7 @@ pub use super::context::Context;
 use super::output::job_names;
 use super::run::{CURVE_ROUND_UP, Command, CommandTime, Rate, Run, Work};
 use super::{lower_files, lower_raw};
+use crate::devices::is_device;
 
 /// Below this rate a curve ends, I/Os per second.
 const CURVE_RATE_MIN_IOPS: u64 = 10;
@@ -50,7 +51,7 @@ pub fn step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> 
 pub(super) fn let_files_be_made<'a>(jobs: impl IntoIterator<Item = &'a mut Job>) {
     for job in jobs {
         let files = &mut job.files;
-        let has_device = files.names.iter().any(|name| name.starts_with("/dev/"));
+        let has_device = files.names.iter().any(|name| is_device(name));
         files.allow_create |= files.size.is_some() && !files.concatenate && !has_device;
     }
 }

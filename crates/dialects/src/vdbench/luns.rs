@@ -7,6 +7,7 @@ use plan::Diagnostic;
 use super::check_raw::largest_bytes;
 use super::parsed::Parsed;
 use super::run::{RawWork, Sd, Wd, Work};
+use crate::devices::is_device;
 use crate::loader::Lun;
 
 /// Returns the storage definitions that cannot run: files without `size=` that are not there, or
@@ -24,7 +25,7 @@ pub fn unsized_luns(parsed: &Parsed, lun_of: &dyn Fn(&Sd) -> Option<Lun>) -> Vec
     for run in &parsed.runs {
         let Work::Raw(work) = &run.work else { continue };
         for (idx, sd) in work.sds.iter().enumerate() {
-            if sd.lun.starts_with("/dev/") || !seen.insert((&sd.name, &sd.host)) {
+            if is_device(&sd.lun) || !seen.insert((&sd.name, &sd.host)) {
                 continue;
             }
             let Some(there) = lun_of(sd) else { continue };

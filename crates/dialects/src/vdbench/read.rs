@@ -18,6 +18,7 @@ use super::sections::{self, Sections};
 use super::values::MAX_RATE;
 use super::words::sections_of;
 use crate::Loader;
+use crate::devices::is_device;
 use crate::loader::Lun;
 
 /// Transfer size for writing files that are missing or short.
@@ -100,7 +101,8 @@ pub fn sd_format(parsed: &Parsed, lun_of: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
         let is_local = |host: &&super::parsed::Host| host.label == sd.host && host.is_local;
         let of_host = if parsed.hosts.iter().any(|host| is_local(&host)) { "" } else { &sd.host };
         let is_known = !seen.insert((&sd.lun, of_host));
-        let is_device = sd.lun.starts_with("/dev/") || sd.lun.starts_with("\\\\");
+        // And the disks and shares of Windows, which Vdbench does not make either.
+        let is_device = is_device(&sd.lun) || sd.lun.starts_with("\\\\");
         if is_known || (is_device && !is_forced) {
             continue;
         }

@@ -29,6 +29,7 @@ use self::shares::{flow_weight, own_rates, rate_iops, skews};
 use self::words::{comment, is_exact, open_flags, rate_words, rounded, size_words, value};
 use self::writer::Writer;
 use super::lower_raw::seed_of;
+use crate::devices::is_device;
 use crate::translation::{Translation, lun_bytes, luns};
 
 /// Writes a plan as a Vdbench parameter file: each step becomes a run definition, each job storage
@@ -391,9 +392,4 @@ impl Writer {
         // Vdbench draws anew in each run, and has no word for it.
         self.is_the_same(job_fields![workload.seed_varies]);
     }
-}
-
-/// Returns whether Vdbench treats a path as a device: by where it lies.
-fn is_device(lun: &str) -> bool {
-    lun.starts_with("/dev/")
 }

@@ -6,6 +6,7 @@ use plan::job::Source;
 use plan::verify::DedupeSets;
 
 use super::super::run::{OpenFlags, Sd, Span, Wd, Xfersize};
+use crate::devices::is_device;
 
 /// `O_DIRECT` on Linux, x86.
 const O_DIRECT: u32 = 0x4000;
@@ -169,11 +170,6 @@ fn wd_words(wd: &Wd) -> String {
 /// the formatting that comes first.
 fn plain_files() -> Fileset {
     Fileset { invalidate: false, fadvise: Fadvise::None, allow_create: false, ..Fileset::default() }
-}
-
-/// Returns whether a path names a device, as Vdbench tells: by where it lies.
-pub(super) fn is_device(lun: &str) -> bool {
-    lun.starts_with("/dev/") && !lun.starts_with("/dev/shm/")
 }
 
 /// Applies `openflags=`.

@@ -10,6 +10,7 @@ use super::alone;
 use super::places::is_region_said;
 use super::words::is_sayable;
 use super::writer::Writer;
+use crate::devices::is_device;
 use crate::translation::{Values, luns, n_luns};
 
 /// Most files of a job that are written, each as a storage definition: a text of some 100 KiB.
@@ -110,7 +111,7 @@ fn without_effect(job: &Job, workload: &Workload) -> [(Field, bool); 7] {
 }
 
 fn luns_are_devices(job: &Job) -> bool {
-    n_luns(job) <= LUNS_MAX && luns(job).iter().all(|lun| lun.starts_with("/dev/"))
+    n_luns(job) <= LUNS_MAX && luns(job).iter().all(|lun| is_device(lun))
 }
 
 fn elsewhere(job: &Job, it: &Setting) -> String {
