@@ -5,7 +5,7 @@
 //! balanced between components. How even is not public: 5 % is ours.
 
 use hist::Histogram;
-use record::{ComponentRecord, Figure, Figures, JobRecord, Latency, Record, UnitsRecord};
+use record::{ComponentRecord, Figure, Figures, JobRecord, Latency, Record, UnitsRecord, Verdict};
 
 use crate::limit::Limits;
 
@@ -58,7 +58,7 @@ fn of_step(record: &Record, step_idx: u32) -> Option<UnitsRecord> {
         balance_off_share: balance_off(&components),
         all,
         components,
-        gates: String::new(),
+        gates: Verdict::NotAssessed,
         broken: Vec::new(),
     };
     let n_due_min = jobs.iter().filter_map(|job| n_due(job)).reduce(f64::min);
@@ -160,16 +160,16 @@ fn judge(units: &mut UnitsRecord, n_due_min: Option<f64>, is_random: bool) {
     }
     let (gates, broken) = match (n_due_min, broken.is_empty()) {
         _ if units.all.asked_iops.is_none() => {
-            ("not_assessed", vec!["no rate is asked for".to_owned()])
+            (Verdict::NotAssessed, vec!["no rate is asked for".to_owned()])
         }
-        (_, false) => ("failed", broken),
+        (_, false) => (Verdict::Failed, broken),
         (Some(n_due), true) if n_due < N_DUE_MIN => {
             let text = format!("only {n_due:.0} operations were due of a process");
-            ("not_assessed", vec![text])
+            (Verdict::NotAssessed, vec![text])
         }
-        (_, true) => ("passed", broken),
+        (_, true) => (Verdict::Passed, broken),
     };
-    gates.clone_into(&mut units.gates);
+    units.gates = gates;
     units.broken = broken;
 }
 

@@ -9,8 +9,7 @@ use crate::compare::{
 use crate::curve::knees;
 use crate::gate::{Gate, GateName};
 use crate::gates::{
-    BurstKnowledge, CacheSize, CreditInputs, ErrorInputs, FootprintInputs, SteadyInputs, credits,
-    errors, footprint, steadiness,
+    CacheSize, ErrorInputs, FootprintInputs, SteadyInputs, errors, footprint, steadiness,
 };
 use crate::limit::LatencyFigure;
 use crate::sampled::Sampled;
@@ -94,11 +93,6 @@ fn a_check_without_a_reason_panics() {
         let caches = &[CacheSize { name, bytes: Some(1) }];
         _ = footprint(&FootprintInputs { touched_bytes: Some(2), caches });
     };
-    let counted = |unit| {
-        let knowledge = BurstKnowledge::Unknown { lasts_s_max: 60.0 };
-        let (iops, sample_s, counted_per_s, place) = (&SIX[..], 1.0, None, None);
-        _ = credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge });
-    };
     testing::check_wrong_calls(&[
         ("no reason", "the check `errors` is Passed without a reason", &|| _ = passed("")),
         ("a figure twice", "the check `errors` has two figures `share`", &|| {
@@ -119,7 +113,6 @@ fn a_check_without_a_reason_panics() {
         ("more than all may fail", "1.5 of the operations may fail", &|| accept(1.5)),
         ("fewer than none may fail", "-0.5 of the operations", &|| accept(-0.5)),
         ("a cache without a name", "a cache has no name", &|| cache("")),
-        ("credits of something", "credits are counted in `ops`", &|| counted("ops")),
     ]);
     steady(usual);
     accept(1.0);

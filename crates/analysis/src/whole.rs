@@ -7,7 +7,8 @@
 use std::borrow::{Borrow, Cow};
 
 use record::{
-    CurvePointRecord, CurveRecord, Figure, Interval, JobRecord, Lever, Record, SuiteRecord,
+    CarriedState, CurvePointRecord, CurveRecord, Figure, Interval, JobRecord, Lever, Record,
+    StepPurpose, SuiteRecord,
 };
 
 use crate::alike::{Difference, DifferenceKind};
@@ -128,7 +129,9 @@ fn repeat(record: &Record, suite: &SuiteRecord, repeat_idx: u32) -> Record {
     let is_it = |step_idx: u32| {
         let mut steps = suite.steps.iter();
         steps.any(|step| {
-            step.step_idx == step_idx && step.purpose == "measure" && step.repeat_idx == repeat_idx
+            step.step_idx == step_idx
+                && step.purpose == StepPurpose::Measure
+                && step.repeat_idx == repeat_idx
         })
     };
     let mut run = only(record, is_it);
@@ -252,7 +255,7 @@ impl Sides<'_> {
             let of = |curve: &CurveRecord| {
                 let mut carried = curve.carried.iter();
                 let found = carried.find(|it| it.latency_mean_ns == latency_mean_ns)?;
-                found.rate_iops.filter(|_| found.state == "reached")
+                found.rate_iops.filter(|_| found.state == CarriedState::Reached)
             };
             set.iter().map(of).collect()
         };

@@ -3,10 +3,10 @@
 mod common;
 
 use analysis::gates::{
-    Backlog, BurstKnowledge, CacheSize, CreditInputs, ErrorInputs, FlightInputs, FootprintInputs,
-    GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, OfferedInputs, PageCacheInputs,
-    PauseInputs, SocketInputs, SteadyInputs, WaitInputs, credits, culprit, errors, footprint,
-    generator, little, offered, page_cache, queue_depth, socket_buffers, steadiness,
+    Backlog, BurstKnowledge, CacheSize, CreditInputs, CreditUnit, ErrorInputs, FlightInputs,
+    FootprintInputs, GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, OfferedInputs,
+    PageCacheInputs, PauseInputs, SocketInputs, SteadyInputs, WaitInputs, credits, culprit, errors,
+    footprint, generator, little, offered, page_cache, queue_depth, socket_buffers, steadiness,
 };
 use analysis::steady::SteadyRule;
 use analysis::{Gate, GateName, GateVerdict};
@@ -104,7 +104,7 @@ fn a_limit_that_changes_in_the_middle_is_not_steady() {
 fn a_level_that_lives_on_another_account_is_reported() {
     let judge_known = |iops: &[f64]| {
         let knowledge = BurstKnowledge::Known { baseline_iops: 500.0, credit_ios: 5_400_000.0 };
-        let (unit, sample_s, counted_per_s, place) = ("IOPS", 1.0, None, None);
+        let (unit, sample_s, counted_per_s, place) = (CreditUnit::Iops, 1.0, None, None);
         credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge })
     };
     // A fall that another account's end brings about leaves a level that lives on this one: 200 s
@@ -132,7 +132,7 @@ fn credits_that_run_out_or_might() {
     let burst = levels(&[(1_805, 3_500.0), (1_795, 500.0)]);
     let judge = |iops: &[f64], knowledge| {
         let counted_per_s = None;
-        let (unit, sample_s, place) = ("IOPS", 1.0, None);
+        let (unit, sample_s, place) = (CreditUnit::Iops, 1.0, None);
         credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge })
     };
     let unknown = BurstKnowledge::Unknown { lasts_s_max: 3_600.0 };
@@ -149,7 +149,7 @@ fn credits_that_run_out_or_might() {
     // 1 MiB each: four units of 256 KiB.
     let large = levels(&[(60, 200.0)]);
     let inputs = CreditInputs {
-        unit: "IOPS",
+        unit: CreditUnit::Iops,
         iops: &large,
         sample_s: 1.0,
         counted_per_s: Some(800.0),

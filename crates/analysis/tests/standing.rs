@@ -2,8 +2,8 @@
 
 use analysis::assess::Standing;
 use record::{
-    CurveRecord, Figures, LoadLineRecord, NeedRecord, Note, NoteSeverity, Record,
-    SuiteFigureRecord, SuiteRecord, SuiteRowRecord,
+    CurveRecord, Figures, LoadLineRecord, NeedRecord, NeedVerdict, Note, NoteSeverity, Record,
+    SearchEnd, SuiteFigureRecord, SuiteRecord, SuiteRowRecord,
 };
 
 #[track_caller]
@@ -16,13 +16,13 @@ fn noted(severity: NoteSeverity) -> Record {
     Record { notes: vec![note], ..Record::default() }
 }
 
-fn curve(end: &str, load: Option<f64>) -> Record {
-    let line = LoadLineRecord { end: end.to_owned(), load, ..LoadLineRecord::default() };
+fn curve(end: SearchEnd, load: Option<f64>) -> Record {
+    let line = LoadLineRecord { end, load, ..LoadLineRecord::default() };
     Record { curve: Some(CurveRecord { line, ..CurveRecord::default() }), ..Record::default() }
 }
 
-/// A suite of one row, and of one need, which is a published target where it has a source.
-fn suite(row: &str, need: &str, source: &str) -> Record {
+/// A suite of one row, and of one need at most, which is a published target where it has a source.
+fn suite(row: &str, verdict: Option<NeedVerdict>, source: &str) -> Record {
     let figure = || SuiteFigureRecord { median: 1.0, interval: None };
     let row = SuiteRowRecord {
         label: "a".to_owned(),
@@ -34,9 +34,8 @@ fn suite(row: &str, need: &str, source: &str) -> Record {
         verdict: row.to_owned(),
         reason: String::new(),
     };
-    let need =
-        NeedRecord { verdict: need.to_owned(), source: source.to_owned(), ..NeedRecord::default() };
-    let needs = if need.verdict.is_empty() { Vec::new() } else { vec![need] };
+    let need = |verdict| NeedRecord { verdict, source: source.to_owned(), ..NeedRecord::default() };
+    let needs = verdict.into_iter().map(need).collect();
     let suite = SuiteRecord { rows: vec![row], needs, ..SuiteRecord::default() };
     Record { suite: Some(suite), ..Record::default() }
 }
@@ -51,24 +50,24 @@ fn notes_weigh() {
 
 #[test]
 fn a_curve_is_its_line() {
-    check(&curve("bracketed", Some(5_000.0)), Standing::Sound);
-    check(&curve("nothing_failed", Some(5_000.0)), Standing::Sound);
-    check(&curve("nothing_passed", None), Standing::Sound);
-    check(&curve("cannot_tell", None), Standing::CannotTell);
-    check(&curve("unfinished", None), Standing::CannotTell);
+    check(&curve(SearchEnd::Bracketed, Some(5_000.0)), Standing::Sound);
+    check(&curve(SearchEnd::NothingFailed, Some(5_000.0)), Standing::Sound);
+    check(&curve(SearchEnd::NothingPassed, None), Standing::Sound);
+    check(&curve(SearchEnd::CannotTell, None), Standing::CannotTell);
+    check(&curve(SearchEnd::Unfinished, None), Standing::CannotTell);
 }
 
 #[test]
 fn a_suite_is_its_worst_row_or_its_answers() {
-    check(&suite("valid", "", ""), Standing::Sound);
-    check(&suite("not assessed", "", ""), Standing::Sound);
-    check(&suite("depth missed", "", ""), Standing::Caution);
-    check(&suite("client-bound", "", ""), Standing::Invalid);
-    check(&suite("errors", "", ""), Standing::Invalid);
+    check(&suite("valid", None, ""), Standing::Sound);
+    check(&suite("not assessed", None, ""), Standing::Sound);
+    check(&suite("depth missed", None, ""), Standing::Caution);
+    check(&suite("client-bound", None, ""), Standing::Invalid);
+    check(&suite("errors", None, ""), Standing::Invalid);
     // What a need offers may be more than is carried.
-    check(&suite("rate missed", "not met", ""), Standing::NotMet);
-    check(&suite("client-bound", "cannot tell", ""), Standing::CannotTell);
-    check(&suite("valid", "met", ""), Standing::Sound);
-    check(&suite("valid", "not met", "a document"), Standing::NotMet);
-    check(&suite("client-bound", "met", "a document"), Standing::Invalid);
+    check(&suite("rate missed", Some(NeedVerdict::NotMet), ""), Standing::NotMet);
+    check(&suite("client-bound", Some(NeedVerdict::CannotTell), ""), Standing::CannotTell);
+    check(&suite("valid", Some(NeedVerdict::Met), ""), Standing::Sound);
+    check(&suite("valid", Some(NeedVerdict::NotMet), "a document"), Standing::NotMet);
+    check(&suite("client-bound", Some(NeedVerdict::Met), "a document"), Standing::Invalid);
 }

@@ -10,7 +10,8 @@ use analysis::gates::culprit;
 use analysis::{GateName, Limits, Point};
 use record::{
     CannotTell, CurvePointRecord, CurveRecord, Figure, GateRecord, JobRecord, KneesRecord, Lever,
-    LineVerdict, LoadLineRecord, Note, NoteSeverity, Outcome, Record, UnitsRecord, Verdict,
+    LineVerdict, LoadLineRecord, Note, NoteSeverity, Outcome, Record, SearchEnd, UnitsRecord,
+    Verdict,
 };
 
 use crate::join::join;
@@ -225,16 +226,17 @@ impl UnitsSweep {
         let lacks_one = measured.any(|load| is_below_fail(load) && !is_answered(load));
         let is_open = self.next_idx < self.loads.len() && first_fail.is_none();
         let end = match (line, first_fail, lacks_one) {
-            _ if is_open => "unfinished",
-            (Some(_), Some(_), _) => "bracketed",
-            (Some(_), None, false) => "nothing_failed",
-            (None, Some(_), false) => "nothing_passed",
-            (_, None, true) | (None, _, _) => "cannot_tell",
+            _ if is_open => SearchEnd::Unfinished,
+            (Some(_), Some(_), _) => SearchEnd::Bracketed,
+            (Some(_), None, false) => SearchEnd::NothingFailed,
+            (None, Some(_), false) => SearchEnd::NothingPassed,
+            (_, None, true) | (None, _, _) => SearchEnd::CannotTell,
         };
-        let why = points().rfind(|point| point.void.is_some()).filter(|_| end == "cannot_tell");
+        let is_open_question = end == SearchEnd::CannotTell;
+        let why = points().rfind(|point| point.void.is_some()).filter(|_| is_open_question);
         LoadLineRecord {
-            end: end.to_owned(),
-            reason: (end == "cannot_tell").then_some(CannotTell::Host),
+            end,
+            reason: is_open_question.then_some(CannotTell::Host),
             why: why.map_or(String::new(), |point| {
                 let void = point.void.as_deref().unwrap_or_default();
                 format!("{:.0} {}: {void}", point.load, Lever::Units.unit())

@@ -7,8 +7,8 @@ use analysis::search::{LimitMove, LineEnd, LoadLine, Reason, Search};
 use analysis::{Limit, Limits, Point, series, stats};
 use plan::load::Arrivals;
 use record::{
-    CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, Figure, IntervalRecord, KneesRecord,
-    LineVerdict, LoadLineRecord, ScalabilityRecord, load_words,
+    CannotTell, CarriedRecord, CarriedState, CurvePointRecord, CurveRecord, Figure, IntervalRecord,
+    KneesRecord, LineVerdict, LoadLineRecord, ScalabilityRecord, SearchEnd, load_words,
 };
 
 use crate::lever::Lever;
@@ -180,13 +180,12 @@ fn line(
     let bytes_per_s = median(Figure::BytesPerS);
     LoadLineRecord {
         end: match line.end {
-            LineEnd::Bracketed => "bracketed",
-            LineEnd::NothingFailed => "nothing_failed",
-            LineEnd::NothingPassed => "nothing_passed",
-            LineEnd::CannotTell(_) => "cannot_tell",
-            LineEnd::Unfinished => "unfinished",
-        }
-        .to_owned(),
+            LineEnd::Bracketed => SearchEnd::Bracketed,
+            LineEnd::NothingFailed => SearchEnd::NothingFailed,
+            LineEnd::NothingPassed => SearchEnd::NothingPassed,
+            LineEnd::CannotTell(_) => SearchEnd::CannotTell,
+            LineEnd::Unfinished => SearchEnd::Unfinished,
+        },
         reason: match line.end {
             LineEnd::CannotTell(reason) => Some(reason_of(reason)),
             LineEnd::Bracketed
@@ -345,10 +344,10 @@ fn isotonic(values: &[f64]) -> Vec<f64> {
 /// Returns the rate at which there is a mean latency, and how it is known: between the two loads of
 /// which the first one keeps it. A rate that no longer ascends is no obstacle: what is more only
 /// waits.
-fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> (&'static str, Option<f64>) {
+fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> (CarriedState, Option<f64>) {
     let highest = by_load.iter().map(|point| point.0).reduce(f64::max);
     let (Some(highest), Some(first)) = (highest, by_load.first()) else {
-        return ("unknown", None);
+        return (CarriedState::Unknown, None);
     };
     // Rates of a real volume go up and down a little: what was measured at no more is carried.
     let kept = by_load.iter().filter(|point| point.1 <= latency_ns).map(|point| point.0);
@@ -358,17 +357,17 @@ fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> (&'static str, Option<f64
     let pooled = by_load.iter().zip(means).map(|(point, mean)| (point.0, mean));
     let by_load = &*pooled.collect::<Vec<(f64, f64)>>();
     let Some(over) = by_load.iter().position(|point| point.1 > latency_ns) else {
-        return ("above", Some(highest));
+        return (CarriedState::Above, Some(highest));
     };
     let Some(under) = over.checked_sub(1) else {
         if kept > 0.0 {
-            return ("reached", Some(kept));
+            return (CarriedState::Reached, Some(kept));
         }
-        return ("below", Some(first.0));
+        return (CarriedState::Below, Some(first.0));
     };
     let (low, high) = (by_load[under], by_load[over]);
     let part = (latency_ns - low.1) / (high.1 - low.1);
-    ("reached", Some((low.0 + part * (high.0 - low.0)).max(kept)))
+    (CarriedState::Reached, Some((low.0 + part * (high.0 - low.0)).max(kept)))
 }
 
 /// Returns (achieved rate, mean latency) per load in ascending order: the median of a load's
@@ -406,7 +405,7 @@ pub(crate) fn carried(measured: &[&Measured], latency_ns: u64) -> CarriedRecord 
         Some(figures.get(Figure::BytesPerS)? / Some(figures.iops()).filter(|iops| *iops > 0.0)?)
     });
     let bytes_per_s = rate_iops.zip(io_bytes).map(|(rate, bytes)| rate * bytes);
-    CarriedRecord { latency_mean_ns: latency_ns, state: state.to_owned(), rate_iops, bytes_per_s }
+    CarriedRecord { latency_mean_ns: latency_ns, state, rate_iops, bytes_per_s }
 }
 
 fn scalability(measured: &[&Measured]) -> Option<ScalabilityRecord> {

@@ -27,6 +27,7 @@ pub use read::parse;
 pub use steps::{Step, StepLoad, steps};
 
 use analysis::search::{PointOrder, SearchOptions};
+use record::PublishedUnit;
 
 use crate::lever::Time;
 
@@ -386,11 +387,11 @@ impl PublishedFigure {
     ];
 
     /// Returns its unit.
-    pub fn unit(self) -> &'static str {
+    pub fn unit(self) -> PublishedUnit {
         match self {
-            PublishedFigure::Iops => "IOPS",
-            PublishedFigure::MibPerS => "MiB/s",
-            PublishedFigure::MbPerS => "MB/s",
+            PublishedFigure::Iops => PublishedUnit::Iops,
+            PublishedFigure::MibPerS => PublishedUnit::MibPerS,
+            PublishedFigure::MbPerS => PublishedUnit::MbPerS,
         }
     }
 }

@@ -5,8 +5,8 @@ use bench::UnitsSweep;
 use bench::composite::loads;
 use hist::Histogram;
 use record::{
-    ArrivalsRecord, DirRecord, JobRecord, LineVerdict, OfUnitRecord, Outcome, PerDirRecord, Record,
-    UnitsRecord,
+    ArrivalsRecord, CarriedState, DirRecord, JobRecord, LineVerdict, OfUnitRecord, Outcome,
+    PerDirRecord, Record, UnitsRecord,
 };
 
 const SECONDS: u64 = 10;
@@ -170,7 +170,7 @@ fn a_published_curve_has_its_response_time_and_its_loads_at_1_and_2_ms() {
         let rate = at.rate_iops.expect("reached");
         assert!((rate - job_sets * 450.0).abs() < 1.0, "{rate}");
         assert!((at.bytes_per_s.expect("the same") - rate * 16_384.0).abs() < 2e4);
-        assert_eq!(at.state, "reached");
+        assert_eq!(at.state, CarriedState::Reached);
     }
     assert_eq!(curve.line.verdict(), LineVerdict::Above(8100.0));
     assert_eq!(record.outcome, Outcome::Complete);
@@ -190,7 +190,7 @@ fn points_without_their_rates_are_no_part_of_the_figures() {
     assert!((response / 1e6 - 0.678_571).abs() < 1e-5, "{response}");
     let [at_1, at_2] = &*curve.carried else { panic!("{:?}", curve.carried) };
     assert!((at_1.rate_iops.expect("reached") - 2_430_000.0).abs() < 1.0);
-    assert_eq!(at_2.state, "above");
+    assert_eq!(at_2.state, CarriedState::Above);
     let shown = curve.sentences().join("\n");
     assert!(shown.contains("2 ms: not reached"), "{shown}");
 }

@@ -7,7 +7,7 @@ use bench::suite::rows::Running;
 use bench::suite::steps::Order;
 use bench::suite::{built_in, parse};
 use hist::Histogram;
-use record::{DirRecord, JobRecord, PerDirRecord, Record};
+use record::{DirRecord, JobRecord, PerDirRecord, Record, StepPurpose};
 
 const LABEL: &str = "random read 8k";
 const SECONDS: u64 = 6;
@@ -63,7 +63,7 @@ fn drive(world: World, n_repeats: u32) -> Record {
     let mut whole = None;
     let take = |whole: &mut Option<Record>, running: &mut Running, n_parts: u32| {
         let step_idx = append(whole, measured(world, n_parts), &[LABEL.to_owned()]);
-        running.took(step_idx, LABEL, "measure", step_idx);
+        running.took(step_idx, LABEL, StepPurpose::Measure, step_idx);
     };
     for _ in 0..n_repeats {
         take(&mut whole, &mut running, 1);

@@ -13,9 +13,9 @@ use plan::load::{Arrivals, Rate};
 use plan::workload::{Access, BlockSize};
 use plan::{Job, PerDir, Plan, Step};
 use record::{
-    ArrivalsRecord, CannotTell, DirRecord, Figure, GateRecord, HostShareRecord, Interval,
-    JobRecord, LineVerdict, LossRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record,
-    StartRecord, StepValidity, Verdict,
+    ArrivalsRecord, CannotTell, CarriedState, DirRecord, Figure, GateRecord, HostShareRecord,
+    Interval, JobRecord, LineVerdict, LossRecord, Note, NoteSeverity, Outcome, PerDirRecord,
+    Record, SearchEnd, StartRecord, StepValidity, Verdict,
 };
 
 const CAP_IOPS: f64 = 5_000.0;
@@ -115,7 +115,7 @@ fn an_open_sweep_finds_the_cap() {
     // 1 ms all along: the area over the width.
     assert!((curve.overall_response_ns.expect("a curve") / 1e6 - 1.0).abs() < 0.01);
     let carried = &curve.carried[1];
-    assert_eq!((carried.latency_mean_ns, carried.state.as_str()), (2_000_000, "reached"));
+    assert_eq!((carried.latency_mean_ns, carried.state), (2_000_000, CarriedState::Reached));
 }
 
 /// What the same volume gives where a worker's core carries so much at most, on a host with so many
@@ -215,10 +215,10 @@ fn a_closed_sweep_at_a_cap_says_what_is_carried() {
     // At 15 in flight it is 3 ms, which is not less.
     assert_eq!(curve.line.load, Some(14.0));
     for carried in curve.carried.iter().filter(|it| it.latency_mean_ns <= 2_000_000) {
-        assert_eq!(carried.state, "reached");
+        assert_eq!(carried.state, CarriedState::Reached);
         assert!(carried.rate_iops.is_some_and(|rate| (rate - CAP_IOPS).abs() < 1.0));
     }
-    assert_eq!(curve.carried[2].state, "above", "10 ms were not reached");
+    assert_eq!(curve.carried[2].state, CarriedState::Above, "10 ms were not reached");
     assert_eq!(curve.scalability, None);
 }
 
@@ -616,7 +616,7 @@ fn a_hiccup_at_the_lowest_load_decides_no_figure() {
         if n == 1 { slow(record) } else { record }
     });
     assert!(curve.line.load.is_some_and(|load| (load / CAP_IOPS - 1.0).abs() < 0.01));
-    assert!(curve.carried.iter().all(|it| it.state != "below"), "{:?}", curve.carried);
+    assert!(curve.carried.iter().all(|it| it.state != CarriedState::Below), "{:?}", curve.carried);
     assert!((curve.overall_response_ns.expect("a curve") / 1e6 - 1.0).abs() < 0.01);
     assert!(curve.knees.is_none_or(|knees| knees.rates_iops.iter().all(|rate| *rate > 1_000.0)));
 }
@@ -645,7 +645,7 @@ fn an_interrupted_point_says_nothing_about_the_line() {
     let record = sweep.finish().expect("what was measured");
     assert_eq!(record.outcome, Outcome::Interrupted);
     let line = &record.curve.expect("a curve").line;
-    assert_eq!((line.load, line.end.as_str()), (None, "unfinished"));
+    assert_eq!((line.load, line.end), (None, SearchEnd::Unfinished));
 }
 
 #[test]

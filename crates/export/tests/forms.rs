@@ -2,10 +2,11 @@
 
 use export::{COLUMNS, ColumnKind, Judge, Run, Table, Value, csv, markdown, parquet, table};
 use record::{
-    CannotTell, CurvePointRecord, CurveRecord, Figure, Figures, GateRecord, HostRecord, Interval,
-    IntervalDir, IntervalLatency, IntervalRecord, IntervalResponse, JobRecord, ListedLatencies,
-    ListedLatency, LoadLineRecord, NeedConditionRecord, NeedRecord, Note, NoteSeverity,
-    PerDirRecord, Record, StepValidity, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, Verdict,
+    CannotTell, ConditionUnit, CurvePointRecord, CurveRecord, Figure, Figures, GateRecord,
+    HostRecord, Interval, IntervalDir, IntervalLatency, IntervalRecord, IntervalResponse,
+    JobRecord, ListedLatencies, ListedLatency, LoadLineRecord, NeedConditionRecord, NeedRecord,
+    NeedVerdict, Note, NoteSeverity, PerDirRecord, Record, SearchEnd, StepValidity,
+    SuiteFigureRecord, SuiteRecord, SuiteRowRecord, Verdict,
 };
 
 fn interval(second: u64, n_ios: u64) -> Interval {
@@ -215,7 +216,7 @@ fn curve() -> CurveRecord {
         limits: "p99 < 10ms".to_owned(),
         points: vec![point(16_000.0, 9_000_000_000, false), point(4_975.0, 8_000_000, true)],
         line: LoadLineRecord {
-            end: "bracketed".to_owned(),
+            end: SearchEnd::Bracketed,
             load: Some(4_975.0),
             first_fail: Some(5_020.0),
             interval: Some(IntervalRecord { low: 4_975.0, high: 5_020.0, coverage: 0.875 }),
@@ -253,21 +254,21 @@ latency: response time, from when an I/O was due
 
 #[test]
 fn markdown_of_a_curve_without_a_line_says_why() {
-    let without_line = |end: &str, reason: Option<CannotTell>| {
+    let without_line = |end, reason: Option<CannotTell>| {
         let mut run = run();
         let mut none = curve();
-        none.line.end = end.to_owned();
+        none.line.end = end;
         none.line.reason = reason;
         none.line.load = None;
         none.line.interval = None;
         run.record.curve = Some(none);
         markdown(&[run], &JUDGE)
     };
-    let text = without_line("cannot_tell", Some(CannotTell::NotOfLoad));
+    let text = without_line(SearchEnd::CannotTell, Some(CannotTell::NotOfLoad));
     assert!(text.contains("cannot tell: latency does not follow the load"), "{text}");
-    let text = without_line("cannot_tell", Some(CannotTell::Probes));
+    let text = without_line(SearchEnd::CannotTell, Some(CannotTell::Probes));
     assert!(text.contains("cannot tell: the measurements ran out"), "{text}");
-    let text = without_line("nothing_passed", None);
+    let text = without_line(SearchEnd::NothingPassed, None);
     assert!(!text.contains("cannot tell"), "{text}");
 }
 
@@ -298,10 +299,10 @@ fn markdown_of_a_suite_is_its_rows_with_verdicts() {
         needs: vec![NeedRecord {
             need: "sync p99 < 10ms".to_owned(),
             label: "8 KiB random reads".to_owned(),
-            verdict: "not met".to_owned(),
+            verdict: NeedVerdict::NotMet,
             conditions: vec![NeedConditionRecord {
                 condition: "sync p99 < 10ms".to_owned(),
-                unit: "ns".to_owned(),
+                unit: ConditionUnit::Nanoseconds,
                 bound: 1e7,
                 value: Some(2e7),
                 is_kept: Some(false),

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use common::{Outcome, Sandbox};
-use record::{Figure, Outcome as Ended, Record, SuiteRecord};
+use record::{Figure, Outcome as Ended, Record, StepPurpose, SuiteRecord, SuiteStepRecord};
 
 /// A disk of 1 TiB whose latency does not vary.
 const P30: &str = "\
@@ -75,7 +75,8 @@ fn the_quick_suite_shows_what_a_disk_is_sold_as() {
     // Six patterns, and a step for each point.
     assert_eq!(record.steps.len(), 6 + curve.points.len());
     assert!(curve.points.iter().enumerate().all(|(idx, at)| at.step_idx as usize == idx + 6));
-    let purposes = found.steps.iter().filter(|step| step.purpose == "measure").count();
+    let measures = |step: &&SuiteStepRecord| step.purpose == StepPurpose::Measure;
+    let purposes = found.steps.iter().filter(measures).count();
     assert_eq!(purposes, 6);
     // What is judged of a curve alone is judged of a suite's.
     let judged = record.line_validity().expect("the measurement at the line is judged");
@@ -543,7 +544,7 @@ fn ask(needs: &[&str], more: &[&str]) -> (i32, Record) {
 fn check_need(need: &str, more: &[&str], expected: (i32, &str, u32), kept: &[Option<bool>]) {
     let (code, record) = ask(&[need], more);
     let answer = &suite(&record).needs[0];
-    let seen = (code, answer.verdict.as_str(), answer.n_measured);
+    let seen = (code, answer.verdict.words(), answer.n_measured);
     assert_eq!(seen, expected, "{need}: {answer:?}");
     let seen: Vec<Option<bool>> = answer.conditions.iter().map(|it| it.is_kept).collect();
     assert_eq!(seen, kept, "{need}: {answer:?}");
@@ -569,7 +570,7 @@ fn a_need_is_met_not_met_or_undecided() {
 fn several_needs_have_an_answer_each_and_the_worst_is_the_exit_code() {
     let (code, record) = ask(&["iops=3000,p99<5ms", "iops=9000"], &[]);
     let found = suite(&record);
-    let verdicts: Vec<&str> = found.needs.iter().map(|it| it.verdict.as_str()).collect();
+    let verdicts: Vec<&str> = found.needs.iter().map(|it| it.verdict.words()).collect();
     assert_eq!((code, verdicts.as_slice()), (4, &["met", "not met"][..]));
     let reason = &found.needs[1].reason;
     assert!(reason.contains("IOPS, not 9000; "), "{reason}");
@@ -636,7 +637,7 @@ fn check_borrowed(design: &str, (need, more): (&str, &[&str]), row: &str, reason
     let outcome = sandbox.plimsoll(&[&args[..], &["--json"]].concat());
     let record = Record::from_json(&outcome.stdout).expect("a record");
     let found = suite(&record);
-    assert_eq!((outcome.code, found.needs[0].verdict.as_str()), (3, "cannot tell"));
+    assert_eq!((outcome.code, found.needs[0].verdict.words()), (3, "cannot tell"));
     assert_eq!(found.rows[0].verdict, row);
 }
 
@@ -669,7 +670,7 @@ fn credits_do_not_matter_where_less_than_the_baseline_is_asked() {
     let record = Record::from_json(&outcome.stdout).expect("a record");
     let found = suite(&record);
     assert_eq!(found.rows[0].verdict, "credits?");
-    let verdicts: Vec<&str> = found.needs.iter().map(|it| it.verdict.as_str()).collect();
+    let verdicts: Vec<&str> = found.needs.iter().map(|it| it.verdict.words()).collect();
     let expected = ["met", "cannot tell", "cannot tell", "met", "cannot tell"];
     assert_eq!((outcome.code, &verdicts[..]), (3, &expected[..]));
 }
@@ -714,7 +715,7 @@ fn few_arrivals_are_not_said_to_be_most_of_the_rate() {
     assert_eq!(words, "kept: so few random arrivals are within three standard deviations");
     let (code, record) = ask(&["iops=0.5"], &["--set", "time=600s"]);
     let need = &suite(&record).needs[0];
-    assert_eq!((code, need.verdict.as_str()), (0, "met"), "{need:?}");
+    assert_eq!((code, need.verdict.words()), (0, "met"), "{need:?}");
 }
 
 /// How long it takes says nothing of a disk: only that all of it is there.

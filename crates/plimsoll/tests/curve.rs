@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{Outcome, Sandbox};
 use loop_device::LoopDevice;
-use record::{CurveRecord, Figure, Lever, Record};
+use record::{CurveRecord, Figure, Lever, Record, SearchEnd};
 
 /// A disk of 1 TiB whose latency does not vary, so that its load line can be computed.
 const P30: &str = "\
@@ -45,7 +45,7 @@ fn curve(sandbox: &Sandbox, args: &[&str]) -> CurveRecord {
 #[track_caller]
 fn check_line(curve: &CurveRecord, truth: f64) {
     let line = &curve.line;
-    assert_eq!(line.end, "bracketed", "{line:?}");
+    assert_eq!(line.end, SearchEnd::Bracketed, "{line:?}");
     let load = line.load.expect("a line");
     assert!((load / truth - 1.0).abs() <= 0.02, "{load}, and the truth is {truth}");
     assert!(line.n_probes <= 12, "{} probes", line.n_probes);
@@ -315,7 +315,7 @@ fn files_that_cannot_be_measured_are_refused_in_words_of_the_command() {
 fn a_search_may_end_below_the_usual_first_rate() {
     let args = ["/mnt/p30", "--on", "p30.toml", "--virtual", "--rate-max", "500", "--points", "0"];
     let found = curve(&sandbox(), &args);
-    assert_eq!((found.line.end.as_str(), found.line.load), ("nothing_failed", Some(500.0)));
+    assert_eq!((found.line.end, found.line.load), (SearchEnd::NothingFailed, Some(500.0)));
 }
 
 /// All loads of a P30 below its cap have the same latency: nothing bends, and the interval says how

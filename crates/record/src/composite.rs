@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Figures;
 use crate::figures_json::{Fields as _, OfPoint};
+use crate::{Figures, Verdict};
 
 /// What the workers of a job are processes of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,9 +34,9 @@ pub struct UnitsRecord {
     /// for, as a share of the latter; `None` with one component, or one without a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balance_off_share: Option<f64>,
-    /// Whether the rates asked for were achieved: `passed`, `failed`, or `not_assessed` where none
-    /// was asked for, or too few operations were due to tell.
-    pub gates: String,
+    /// Whether the rates asked for were achieved: not assessed where none was asked for, or too few
+    /// operations were due to tell.
+    pub gates: Verdict,
     /// What was not achieved, or why that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken: Vec<String>,
@@ -73,10 +73,10 @@ pub struct ComponentRecord {
 impl UnitsRecord {
     /// Returns whether the rates asked for were achieved; `None` where that is not known.
     pub fn holds(&self) -> Option<bool> {
-        match self.gates.as_str() {
-            "passed" => Some(true),
-            "failed" => Some(false),
-            _ => None,
+        match self.gates {
+            Verdict::Passed => Some(true),
+            Verdict::Failed => Some(false),
+            Verdict::NotAssessed => None,
         }
     }
 }

@@ -168,9 +168,8 @@ pub struct CurvePointRecord {
 /// The load line: the highest load that keeps the limits.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct LoadLineRecord {
-    /// How the search ended: `bracketed`, `nothing_failed` (the line lies above), `nothing_passed`,
-    /// `cannot_tell` (see `reason`) or `unfinished`.
-    pub end: String,
+    /// How the search ended.
+    pub end: SearchEnd,
     /// Why there is no line, where `end` is `cannot_tell`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<CannotTell>,
@@ -201,6 +200,24 @@ pub struct LoadLineRecord {
     /// Loads below the line that failed twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dips: Vec<f64>,
+}
+
+/// How the search for a load line ended. A word that is not among these is an error of whoever
+/// reads the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchEnd {
+    /// The line lies between a load that was carried and one that was not.
+    Bracketed,
+    /// The line lies above all loads of the search.
+    NothingFailed,
+    /// The line lies below all loads of the search.
+    NothingPassed,
+    /// No line can be given; see [`LoadLineRecord::reason`].
+    #[default]
+    CannotTell,
+    /// The search was interrupted.
+    Unfinished,
 }
 
 /// Why a search found no load line.
@@ -250,12 +267,15 @@ pub enum LineVerdict {
 impl LoadLineRecord {
     /// Returns what the search says.
     pub fn verdict(&self) -> LineVerdict {
-        match (self.end.as_str(), self.load) {
-            ("nothing_failed", Some(load)) => LineVerdict::Above(load),
-            ("nothing_passed", _) => LineVerdict::Below,
-            ("bracketed", Some(load)) => LineVerdict::Line(load),
-            ("unfinished", _) => LineVerdict::Unfinished,
-            _ => LineVerdict::CannotTell(self.reason.unwrap_or(CannotTell::Probes)),
+        match (self.end, self.load) {
+            (SearchEnd::NothingFailed, Some(load)) => LineVerdict::Above(load),
+            (SearchEnd::NothingPassed, _) => LineVerdict::Below,
+            (SearchEnd::Bracketed, Some(load)) => LineVerdict::Line(load),
+            (SearchEnd::Unfinished, _) => LineVerdict::Unfinished,
+            (SearchEnd::CannotTell, _)
+            | (SearchEnd::NothingFailed | SearchEnd::Bracketed, None) => {
+                LineVerdict::CannotTell(self.reason.unwrap_or(CannotTell::Probes))
+            }
         }
     }
 
@@ -281,14 +301,27 @@ pub struct IntervalRecord {
     pub coverage: f64,
 }
 
+/// How it is known what is carried at a latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CarriedState {
+    /// It lies between two points of the curve.
+    Reached,
+    /// All points are faster: the rate is one that is carried at least.
+    Above,
+    /// All points are slower: the rate is one that is not carried.
+    Below,
+    /// There is no point.
+    Unknown,
+}
+
 /// How much is carried at a latency, read off the curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CarriedRecord {
     /// Mean latency, nanoseconds.
     pub latency_mean_ns: u64,
-    /// `reached`; `above`: even the fastest point is below this latency; `below`: even the slowest
-    /// is above; `unknown`.
-    pub state: String,
+    /// How the rate is known.
+    pub state: CarriedState,
     /// I/Os per second; a bound where `state` is `above` or `below`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_iops: Option<f64>,

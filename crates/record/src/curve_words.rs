@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 
 use units::{format_iops, format_latency_ns, format_mib_s, format_percent};
 
-use crate::{CarriedRecord, CurvePointRecord, CurveRecord, Figure, Lever, LineVerdict};
+use crate::{
+    CarriedRecord, CarriedState, CurvePointRecord, CurveRecord, Figure, Lever, LineVerdict,
+};
 
 /// Prints a load, a rate or I/Os in flight: whole below 10,000, above with three digits.
 pub fn load_words(load: f64) -> String {
@@ -203,17 +205,17 @@ impl CurveRecord {
         let ms = carried.latency_mean_ns / 1_000_000;
         let rate = format_iops(carried.rate_iops?);
         let moved = format_mib_s(carried.bytes_per_s?);
-        match carried.state.as_str() {
-            "reached" => {
+        match carried.state {
+            CarriedState::Reached => {
                 let step = self.coarse_step_words(carried).unwrap_or_default();
                 Some(format!("{ms} ms: {rate} IOPS, {moved} MiB/s{step}"))
             }
-            "above" if self.lever == Lever::Units => {
+            CarriedState::Above if self.lever == Lever::Units => {
                 Some(format!("{ms} ms: not reached ({rate} IOPS, {moved} MiB/s are faster)"))
             }
-            "above" => Some(format!("{ms} ms: above {rate} IOPS, {moved} MiB/s")),
-            "below" => Some(format!("{ms} ms: nothing measured is as fast")),
-            _ => None,
+            CarriedState::Above => Some(format!("{ms} ms: above {rate} IOPS, {moved} MiB/s")),
+            CarriedState::Below => Some(format!("{ms} ms: nothing measured is as fast")),
+            CarriedState::Unknown => None,
         }
     }
 
@@ -268,15 +270,15 @@ impl CurveRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CannotTell, IntervalRecord, LoadLineRecord};
+    use crate::{CannotTell, IntervalRecord, LoadLineRecord, SearchEnd};
 
-    fn curve(lever: Lever, end: &str, load: Option<f64>) -> CurveRecord {
+    fn curve(lever: Lever, end: SearchEnd, load: Option<f64>) -> CurveRecord {
         CurveRecord {
             lever,
             limits: "p99 < 10ms".to_owned(),
             points: vec![CurvePointRecord { load: 4.0, ..CurvePointRecord::default() }],
             line: LoadLineRecord {
-                end: end.to_owned(),
+                end,
                 load,
                 achieved_iops: Some(12_345.6),
                 bytes_per_s: Some(f64::from(1 << 20)),
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(lever: Lever, end: &str, load: Option<f64>, expected: &str) {
+    fn check(lever: Lever, end: SearchEnd, load: Option<f64>, expected: &str) {
         assert_eq!(curve(lever, end, load).headline(), expected);
     }
 
@@ -295,22 +297,27 @@ mod tests {
     fn the_answer_says_what_the_line_is_of() {
         let (open, depth) = (Lever::Rate, Lever::QueueDepth);
         let open_line = "load line: 4975 IOPS (1.00 MiB/s) with p99 < 10ms";
-        check(open, "bracketed", Some(4975.0), open_line);
+        check(open, SearchEnd::Bracketed, Some(4975.0), open_line);
         let closed = "load line: 12.3 k IOPS (1.00 MiB/s) at 8 in flight with p99 < 10ms";
-        check(depth, "bracketed", Some(8.0), closed);
+        check(depth, SearchEnd::Bracketed, Some(8.0), closed);
         let above = "load line: above 12.3 k IOPS (1.00 MiB/s) at 8 workers; nothing broke p99 < \
                      10ms";
-        check(Lever::Workers, "nothing_failed", Some(8.0), above);
-        check(open, "nothing_passed", None, "load line: none; even 4 IOPS break p99 < 10ms");
+        check(Lever::Workers, SearchEnd::NothingFailed, Some(8.0), above);
+        check(
+            open,
+            SearchEnd::NothingPassed,
+            None,
+            "load line: none; even 4 IOPS break p99 < 10ms",
+        );
         let cannot = "load line: cannot tell: the measurements ran out (limits: p99 < 10ms)";
-        check(open, "cannot_tell", None, cannot);
+        check(open, SearchEnd::CannotTell, None, cannot);
         let unfinished = "load line: not found: the search was not finished (limits: p99 < 10ms)";
-        check(open, "unfinished", None, unfinished);
+        check(open, SearchEnd::Unfinished, None, unfinished);
     }
 
     #[test]
     fn an_interval_says_how_probable_it_is_where_that_is_known() {
-        let mut curve = curve(Lever::Rate, "bracketed", Some(4975.0));
+        let mut curve = curve(Lever::Rate, SearchEnd::Bracketed, Some(4975.0));
         assert_eq!(curve.interval_words(), None);
         let mut interval = IntervalRecord { low: 4975.0, high: 50_200.0, coverage: 0.875 };
         curve.line.interval = Some(interval);
@@ -328,7 +335,7 @@ mod tests {
 
     #[test]
     fn what_says_nothing_is_counted_by_its_reason() {
-        let mut curve = curve(Lever::Rate, "cannot_tell", None);
+        let mut curve = curve(Lever::Rate, SearchEnd::CannotTell, None);
         curve.line.reason = Some(CannotTell::Host);
         let void = |reason: &str| CurvePointRecord {
             void: Some(reason.to_owned()),

@@ -42,8 +42,8 @@ pub mod validity;
 pub use composite::{ComponentRecord, OfUnitRecord, UnitsRecord};
 pub use counts::LatencyCounts;
 pub use curve::{
-    CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, CurveTargetRecord, IntervalRecord,
-    KneesRecord, Lever, LineVerdict, LoadLineRecord, ScalabilityRecord,
+    CannotTell, CarriedRecord, CarriedState, CurvePointRecord, CurveRecord, CurveTargetRecord,
+    IntervalRecord, KneesRecord, Lever, LineVerdict, LoadLineRecord, ScalabilityRecord, SearchEnd,
 };
 pub use curve_words::load_words;
 pub use disk::DiskRecord;
@@ -73,8 +73,9 @@ pub use record::{
 pub use scale_out::{Binds, ScaleOutPointRecord, ScaleOutRecord};
 pub use step::{IoErrorRecord, StepRecord};
 pub use suite::{
-    MET, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,
-    SuiteRoundsRecord, SuiteRowRecord, SuiteSourceRecord, SuiteStepRecord,
+    ConditionUnit, NeedConditionRecord, NeedRecord, NeedVerdict, PublishedRecord, PublishedUnit,
+    StepPurpose, SuiteFigureRecord, SuiteRecord, SuiteRoundsRecord, SuiteRowRecord,
+    SuiteSourceRecord, SuiteStepRecord,
 };
 pub use validity::{
     GateRecord, PauseRecord, PausesRecord, SUSTAINED_SHARE, SteadyRuleRecord, StepConditions,

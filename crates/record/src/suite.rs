@@ -49,8 +49,31 @@ pub struct SuiteRecord {
     pub rounds: Option<SuiteRoundsRecord>,
 }
 
-/// Verdict of a need that the disk meets.
-pub const MET: &str = "met";
+/// Whether a disk does what it must.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum NeedVerdict {
+    /// Every condition is kept.
+    #[serde(rename = "met")]
+    Met,
+    /// A condition is broken.
+    #[serde(rename = "not met")]
+    NotMet,
+    /// The measurements do not decide it.
+    #[default]
+    #[serde(rename = "cannot tell")]
+    CannotTell,
+}
+
+impl NeedVerdict {
+    /// Returns the verdict in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            NeedVerdict::Met => "met",
+            NeedVerdict::NotMet => "not met",
+            NeedVerdict::CannotTell => "cannot tell",
+        }
+    }
+}
 
 /// What a disk must do, and whether it does.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -59,8 +82,8 @@ pub struct NeedRecord {
     pub need: String,
     /// Row that it is judged by.
     pub label: String,
-    /// `met`, `not met` or `cannot tell`.
-    pub verdict: String,
+    /// Whether the disk does it.
+    pub verdict: NeedVerdict,
     /// Each thing that must hold, with what was measured in the measurement that decided.
     pub conditions: Vec<NeedConditionRecord>,
     /// Why it is not met or cannot be decided; of one that is met, what else was seen. May be
@@ -82,8 +105,8 @@ pub struct NeedRecord {
 pub struct NeedConditionRecord {
     /// Such as `p99 < 2ms` or `IOPS >= 5000`.
     pub condition: String,
-    /// Unit of bound and value: `ns`, `IOPS` or `B/s`.
-    pub unit: String,
+    /// Unit of bound and value.
+    pub unit: ConditionUnit,
     /// What is asked: at most of a latency, at least of a rate.
     pub bound: f64,
     /// What was measured.
@@ -92,6 +115,21 @@ pub struct NeedConditionRecord {
     /// It holds; none where that cannot be decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_kept: Option<bool>,
+}
+
+/// What a condition counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum ConditionUnit {
+    /// Nanoseconds of a latency.
+    #[serde(rename = "ns")]
+    Nanoseconds,
+    /// Operations per second.
+    #[default]
+    #[serde(rename = "IOPS")]
+    Iops,
+    /// Bytes per second.
+    #[serde(rename = "B/s")]
+    BytesPerS,
 }
 
 /// A document.
@@ -112,6 +150,20 @@ pub struct SuiteSourceRecord {
     pub url: String,
 }
 
+/// What a step of a suite was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepPurpose {
+    /// To make ready for others: it is no result.
+    Prepare,
+    /// To measure a row.
+    Measure,
+    /// To find out how many workers a row takes: it is left out of the row.
+    Workers,
+    /// To measure a point of the load curve.
+    Curve,
+}
+
 /// What a step was for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteStepRecord {
@@ -119,8 +171,8 @@ pub struct SuiteStepRecord {
     pub step_idx: u32,
     /// Row that it belongs to.
     pub label: String,
-    /// `prepare`, `measure` or `curve`.
-    pub purpose: String,
+    /// What for.
+    pub purpose: StepPurpose,
     /// Which of the repeats, or of the rounds, from 0.
     pub repeat_idx: u32,
 }
@@ -168,13 +220,38 @@ impl InJson for SuiteFigureRecord {
     }
 }
 
+/// What a published figure counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PublishedUnit {
+    /// Operations per second.
+    #[serde(rename = "IOPS")]
+    Iops,
+    /// Binary megabytes per second.
+    #[serde(rename = "MiB/s")]
+    MibPerS,
+    /// Decimal megabytes per second.
+    #[serde(rename = "MB/s")]
+    MbPerS,
+}
+
+impl PublishedUnit {
+    /// Returns the unit as it is printed.
+    pub fn words(self) -> &'static str {
+        match self {
+            PublishedUnit::Iops => "IOPS",
+            PublishedUnit::MibPerS => "MiB/s",
+            PublishedUnit::MbPerS => "MB/s",
+        }
+    }
+}
+
 /// What others published, for reference: other machines, other volumes, never a mark to pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedRecord {
     /// Row that it is compared with.
     pub label: String,
-    /// `IOPS`, `MiB/s` or `MB/s`.
-    pub unit: String,
+    /// What it counts in.
+    pub unit: PublishedUnit,
     /// The published value.
     pub value: f64,
     /// It was more than that.

@@ -5,8 +5,8 @@
 use units::{format_iops, format_latency_ns, format_mib_s};
 
 use crate::{
-    Figures, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,
-    SuiteRowRecord, SuiteSourceRecord,
+    ConditionUnit, Figures, NeedConditionRecord, NeedRecord, NeedVerdict, PublishedRecord,
+    PublishedUnit, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
 };
 
 /// Measurements from which on their median has an interval of 95 %.
@@ -78,7 +78,8 @@ fn medians(of: &Figures<SuiteFigureRecord>) -> Figures {
 impl NeedRecord {
     /// Returns what was asked, and the answer: `need p99 < 2ms: met`.
     pub fn headline(&self) -> String {
-        let NeedRecord { need, label, verdict, source, .. } = self;
+        let NeedRecord { need, label, source, .. } = self;
+        let verdict = self.verdict.words();
         if source.is_empty() {
             format!("need {need}: {verdict}")
         } else {
@@ -91,10 +92,12 @@ impl NeedRecord {
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences: Vec<String> =
             self.conditions.iter().map(NeedConditionRecord::words).collect();
-        match (self.reason.as_str(), self.verdict.as_str()) {
+        match (self.reason.as_str(), self.verdict) {
             ("", _) => {}
-            (reason, "met") => sentences.push(reason.to_owned()),
-            (reason, _) => sentences.push(format!("because {reason}")),
+            (reason, NeedVerdict::Met) => sentences.push(reason.to_owned()),
+            (reason, NeedVerdict::NotMet | NeedVerdict::CannotTell) => {
+                sentences.push(format!("because {reason}"));
+            }
         }
         sentences.push(self.measured_words());
         sentences
@@ -122,16 +125,17 @@ impl NeedConditionRecord {
     /// Returns what was measured with its unit; none where nothing was.
     pub fn shown(&self) -> Option<String> {
         let value = self.value?;
-        Some(match self.unit.as_str() {
-            "ns" => format_latency_ns(value.round() as u64),
-            "B/s" => format!("{:.1} MB/s", value / 1e6),
-            _ => format!("{} IOPS", format_iops(value)),
+        Some(match self.unit {
+            ConditionUnit::Nanoseconds => format_latency_ns(value.round() as u64),
+            ConditionUnit::BytesPerS => format!("{:.1} MB/s", value / 1e6),
+            ConditionUnit::Iops => format!("{} IOPS", format_iops(value)),
         })
     }
 
     /// Returns whether it holds, in words.
     pub fn kept_words(&self) -> &'static str {
-        let share = self.value.filter(|_| self.unit != "ns").map(|value| value / self.bound);
+        let is_rate = self.unit != ConditionUnit::Nanoseconds;
+        let share = self.value.filter(|_| is_rate).map(|value| value / self.bound);
         let is_near = share.is_some_and(|share| share < 1.0);
         // The rule of random arrivals allows for less where few of them were due.
         let is_few = share.is_some_and(|share| share < 0.95);
@@ -159,12 +163,14 @@ impl PublishedRecord {
     }
 
     fn shown(&self, value: f64) -> String {
-        let unit = &self.unit;
-        let number = match unit.as_str() {
-            "IOPS" => format_iops(value),
-            _ => format_mib_s(value * f64::from(1 << 20)),
+        let number = match self.unit {
+            PublishedUnit::Iops => format_iops(value),
+            // A number of its own megabytes, with as many digits as one of ours.
+            PublishedUnit::MibPerS | PublishedUnit::MbPerS => {
+                format_mib_s(value * f64::from(1 << 20))
+            }
         };
-        format!("{number} {unit}")
+        format!("{number} {}", self.unit.words())
     }
 }
 
@@ -210,7 +216,7 @@ mod tests {
     fn a_need_says_what_it_rests_on() {
         let condition = NeedConditionRecord {
             condition: "p99 < 2ms".to_owned(),
-            unit: "ns".to_owned(),
+            unit: ConditionUnit::Nanoseconds,
             bound: 2e6,
             value: Some(3e6),
             is_kept: Some(false),
@@ -218,7 +224,7 @@ mod tests {
         let mut need = NeedRecord {
             need: "1000 IOPS with p99 < 2ms".to_owned(),
             label: "reads".to_owned(),
-            verdict: "not met".to_owned(),
+            verdict: NeedVerdict::NotMet,
             conditions: vec![condition],
             reason: "it broke twice".to_owned(),
             n_measured: 2,
@@ -239,21 +245,21 @@ mod tests {
 
     #[test]
     fn published_figures_are_in_their_own_unit() {
-        let published = |value, unit: &str, here| PublishedRecord {
+        let published = |value, unit, here| PublishedRecord {
             label: String::new(),
-            unit: unit.to_owned(),
+            unit,
             value,
             above: true,
             here,
             on: String::new(),
             source: String::new(),
         };
-        let of_rate = published(25_000.0, "IOPS", None);
+        let of_rate = published(25_000.0, PublishedUnit::Iops, None);
         assert_eq!(
             (of_rate.published_words(), of_rate.here_words()),
             ("more than 25.0 k IOPS".to_owned(), "-".to_owned())
         );
-        let of_bytes = published(256.0, "MB/s", Some(1.5));
+        let of_bytes = published(256.0, PublishedUnit::MbPerS, Some(1.5));
         assert_eq!(
             (of_bytes.published_words(), of_bytes.here_words()),
             ("more than 256 MB/s".to_owned(), "1.50 MB/s".to_owned())

@@ -161,7 +161,7 @@ pub struct GateRecord {
 }
 
 /// What a check can say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The measurement keeps the condition.
@@ -169,6 +169,7 @@ pub enum Verdict {
     /// It does not: its numbers do not mean what they seem to.
     Failed,
     /// Something to judge it by is missing. Never a silent pass.
+    #[default]
     NotAssessed,
 }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use proptest::prelude::*;
 use record::{
-    ArrivalsRecord, CpuShares, CurvePointRecord, DirRecord, DiskRecord, EngineQueueRecord,
-    EngineRecord, Figure, Figures, GateRecord, Interval, IntervalDir, IntervalLatency,
-    IntervalSeries, IoErrorRecord, JobRecord, Note, NoteSeverity, PerDirRecord, PlaceRecord,
-    Record, Samples, SteadyRecord, StepConditions, StepRecord, StepValidity, SuiteRowRecord,
-    Verdict,
+    ArrivalsRecord, CarriedState, ConditionUnit, CpuShares, CurvePointRecord, DirRecord,
+    DiskRecord, EngineQueueRecord, EngineRecord, Figure, Figures, GateRecord, Interval,
+    IntervalDir, IntervalLatency, IntervalSeries, IoErrorRecord, JobRecord, NeedVerdict, Note,
+    NoteSeverity, PerDirRecord, PlaceRecord, PublishedUnit, Record, Samples, SearchEnd,
+    SteadyRecord, StepConditions, StepPurpose, StepRecord, StepValidity, SuiteRowRecord, Verdict,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -211,6 +211,45 @@ fn check_names<T: Serialize + DeserializeOwned>(text: &str, check: impl FnOnce(&
     let read: T = serde_json::from_str(text).unwrap();
     check(&read);
     assert_eq!(serde_json::to_value(&read).unwrap(), before);
+}
+
+/// Checks the words that a record has for something, which are those that earlier versions wrote;
+/// any other word is an error, and not taken for one of them.
+#[track_caller]
+fn check_words<T: Serialize + DeserializeOwned>(values: &[T], expected: &[&str]) {
+    assert_eq!(serde_json::to_value(values).unwrap(), serde_json::to_value(expected).unwrap());
+    let again: Vec<T> = serde_json::from_value(serde_json::to_value(expected).unwrap()).unwrap();
+    assert_eq!(again.len(), values.len());
+    for other in ["", "later", "MET"] {
+        let Err(error) = serde_json::from_value::<T>(other.into()) else {
+            panic!("`{other}` is read")
+        };
+        let begin = format!("unknown variant `{other}`, expected one of `{}`", expected[0]);
+        assert!(error.to_string().starts_with(&begin), "{error}");
+    }
+}
+
+#[test]
+fn words_are_those_of_earlier_versions_and_others_are_errors() {
+    use {CarriedState as State, SearchEnd as End, StepPurpose as Purpose};
+    let ends =
+        [End::Bracketed, End::NothingFailed, End::NothingPassed, End::CannotTell, End::Unfinished];
+    let words = ["bracketed", "nothing_failed", "nothing_passed", "cannot_tell", "unfinished"];
+    check_words(&ends, &words);
+    let states = [State::Reached, State::Above, State::Below, State::Unknown];
+    check_words(&states, &["reached", "above", "below", "unknown"]);
+    let verdicts = [Verdict::Passed, Verdict::Failed, Verdict::NotAssessed];
+    check_words(&verdicts, &["passed", "failed", "not_assessed"]);
+    let needs = [NeedVerdict::Met, NeedVerdict::NotMet, NeedVerdict::CannotTell];
+    check_words(&needs, &needs.map(NeedVerdict::words));
+    check_words(&needs, &["met", "not met", "cannot tell"]);
+    let purposes = [Purpose::Prepare, Purpose::Measure, Purpose::Workers, Purpose::Curve];
+    check_words(&purposes, &["prepare", "measure", "workers", "curve"]);
+    let units = [ConditionUnit::Nanoseconds, ConditionUnit::Iops, ConditionUnit::BytesPerS];
+    check_words(&units, &["ns", "IOPS", "B/s"]);
+    let units = [PublishedUnit::Iops, PublishedUnit::MibPerS, PublishedUnit::MbPerS];
+    check_words(&units, &units.map(PublishedUnit::words));
+    check_words(&units, &["IOPS", "MiB/s", "MB/s"]);
 }
 
 #[test]

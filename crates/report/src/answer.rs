@@ -5,7 +5,8 @@ use analysis::compare::{Comparison, Verdict};
 use analysis::sets::Row;
 use export::Run;
 use record::{
-    CurveRecord, LineVerdict, NeedConditionRecord, NeedRecord, Record, SuiteRecord, SuiteRowRecord,
+    CarriedState, CurveRecord, LineVerdict, NeedConditionRecord, NeedRecord, Record, SuiteRecord,
+    SuiteRowRecord,
 };
 use units::{format_iops, format_latency_ns, format_mib_s, plural};
 
@@ -120,7 +121,7 @@ fn curve_figures(curve: &CurveRecord) -> Vec<Figure> {
     if let Some(bytes_per_s) = curve.line.bytes_per_s {
         figures.push(Figure::new("that is", format_mib_s(bytes_per_s), "MiB/s"));
     }
-    for carried in curve.carried.iter().filter(|it| it.state == "reached").take(2) {
+    for carried in curve.carried.iter().filter(|it| it.state == CarriedState::Reached).take(2) {
         if let Some(rate) = carried.rate_iops {
             let name = format!("at {} mean", round_latency(carried.latency_mean_ns as f64));
             figures.push(Figure::new(&name, format_iops(rate), "IOPS"));

@@ -6,7 +6,9 @@ use analysis::sets::SetOptions;
 use analysis::whole::compare_records;
 use export::Run;
 use hist::Histogram;
-use record::{Figure, Figures, Interval, IntervalLatency, Latency, Record, load_words};
+use record::{
+    CarriedState, Figure, Figures, Interval, IntervalLatency, Latency, Record, load_words,
+};
 
 use units::{format_percent, plural};
 
@@ -245,13 +247,12 @@ fn carried(record: &Record) -> Option<(String, Table)> {
     let mut table =
         Table::new(&[("mean latency", "latency_ns_mean")]).figures(&rates).and(&[("", "state")]);
     for carried in &curve.carried {
-        let state = match carried.state.as_str() {
-            "reached" => String::new(),
-            "above" => "or more: all that was measured is faster".to_owned(),
-            "below" => "nothing measured is as fast".to_owned(),
-            _ => "not known".to_owned(),
+        let (is_known, state) = match carried.state {
+            CarriedState::Reached => (true, ""),
+            CarriedState::Above => (true, "or more: all that was measured is faster"),
+            CarriedState::Below => (false, "nothing measured is as fast"),
+            CarriedState::Unknown => (false, "not known"),
         };
-        let is_known = matches!(carried.state.as_str(), "reached" | "above");
         let ns = carried.latency_mean_ns as f64;
         table.rows.push(vec![
             Cell::Number(ns, round_latency(ns)),

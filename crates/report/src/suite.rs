@@ -1,7 +1,7 @@
 //! What a suite of a benchmark came to, row by row.
 
 use analysis::assess::RowsWorth;
-use record::{Figure, IntervalRecord, SuiteRecord, SuiteRowRecord};
+use record::{Figure, IntervalRecord, NeedVerdict, SuiteRecord, SuiteRowRecord};
 use units::plural;
 
 use crate::axis;
@@ -81,7 +81,7 @@ pub(crate) fn needs(suite: &SuiteRecord) -> Option<Table> {
             let mut cells = vec![Cell::text(need.need.as_str())];
             cells.extend(has_labels.then(|| Cell::text(need.label.as_str())));
             cells.extend([
-                Cell::text(need.verdict.as_str()),
+                Cell::text(need.verdict.words()),
                 Cell::text(condition.condition.as_str()),
                 condition.shown().map_or(Cell::Nothing, Cell::text),
                 Cell::text(condition.kept_words()),
@@ -96,15 +96,15 @@ pub(crate) fn needs(suite: &SuiteRecord) -> Option<Table> {
 
 /// Says in one sentence which needs are met; none where nothing was asked.
 pub(crate) fn answer(suite: &SuiteRecord) -> Option<String> {
-    let n = |verdict: &str| suite.needs.iter().filter(|it| it.verdict == verdict).count();
+    let n = |verdict: NeedVerdict| suite.needs.iter().filter(|it| it.verdict == verdict).count();
     let all = suite.needs.len();
     let what = if suite.needs.iter().all(|it| it.source.is_empty()) { "need" } else { "target" };
     match suite.needs.as_slice() {
         [] => None,
-        [only] => Some(format!("{}: {}.", only.need, only.verdict)),
+        [only] => Some(format!("{}: {}.", only.need, only.verdict.words())),
         _ => {
-            let (met, missed) = (n("met"), n("not met"));
-            let unknown = all - met - missed;
+            let (met, missed) = (n(NeedVerdict::Met), n(NeedVerdict::NotMet));
+            let unknown = n(NeedVerdict::CannotTell);
             let all = plural(all, what);
             Some(format!("Of {all}: {met} met, {missed} not met, {unknown} without an answer."))
         }

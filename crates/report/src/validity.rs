@@ -4,8 +4,8 @@ use analysis::GateName;
 use analysis::assess::RowsWorth;
 use analysis::gates::culprit;
 use record::{
-    GateRecord, LineVerdict, Note, NoteSeverity, Outcome, Record, StepValidity, SuiteRecord,
-    UntilSteadyRecord, Verdict,
+    GateRecord, LineVerdict, NeedVerdict, Note, NoteSeverity, Outcome, Record, StepPurpose,
+    StepValidity, SuiteRecord, UntilSteadyRecord, Verdict,
 };
 
 use crate::view::step_name;
@@ -174,7 +174,7 @@ fn of_rows(suite: &SuiteRecord) -> Option<(State, String)> {
         let verdict = worth.verdict(suite.indicative)?;
         return Some((State::Bad, format!("{}.", sentence_case(&verdict))));
     }
-    let open = suite.needs.iter().find(|need| need.verdict == "cannot tell");
+    let open = suite.needs.iter().find(|need| need.verdict == NeedVerdict::CannotTell);
     if let Some(need) = open {
         return Some((State::Unknown, format!("Cannot tell: {}.", need.reason)));
     }
@@ -226,7 +226,7 @@ fn counts(record: &Record, step_idx: u32) -> bool {
         return record.line_validity().is_some_and(|it| it.step_idx == step_idx);
     }
     let mut steps = record.suite.iter().flat_map(|it| &it.steps);
-    !steps.any(|step| step.step_idx == step_idx && step.purpose == "prepare")
+    !steps.any(|step| step.step_idx == step_idx && step.purpose == StepPurpose::Prepare)
 }
 
 /// Sums one check up over the steps that count; none where it was not made in one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{DirRecord, Figures, JobRecord, JoinedLatency, Record, SuiteStepRecord};
+use record::{DirRecord, Figures, JobRecord, JoinedLatency, Record, StepPurpose, SuiteStepRecord};
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -42,7 +42,8 @@ pub(crate) fn preparations(record: &Record) -> Vec<u32> {
     if let Some(suite) = &record.suite {
         let rows = || suite.rows.iter().filter(|row| !row.preparation);
         let is_result = |step: &&SuiteStepRecord| {
-            step.purpose == "curve" || rows().any(|row| row.steps.contains(&step.step_idx))
+            step.purpose == StepPurpose::Curve
+                || rows().any(|row| row.steps.contains(&step.step_idx))
         };
         let left_out = suite.steps.iter().filter(|step| !is_result(step));
         return left_out.map(|step| step.step_idx).collect();

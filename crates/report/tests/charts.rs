@@ -7,7 +7,8 @@ mod common;
 use common::{dir, histogram, job, of_curve, of_seconds, of_steps, run, second};
 use record::{
     DirRecord, Figure, Figures, GateRecord, Interval, IntervalResponse, Record, SeriesRecord,
-    StepValidity, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteStepRecord, Verdict,
+    StepPurpose, StepValidity, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteStepRecord,
+    Verdict,
 };
 use report::{ChartSpec, Scale, Series, Set, SpanKind, Subject, Thinned, charts};
 
@@ -384,7 +385,7 @@ fn coarse_steps_of_a_closed_sweep_are_reported() {
     curve.lever = record::Lever::QueueDepth;
     curve.carried = vec![record::CarriedRecord {
         latency_mean_ns: 1_000_000,
-        state: "reached".to_owned(),
+        state: record::CarriedState::Reached,
         rate_iops: Some(4000.0),
         bytes_per_s: Some(4000.0 * 8192.0),
     }];
@@ -618,14 +619,18 @@ fn a_suite_is_a_row_per_measurement_with_its_verdict() {
             row("reads", 1, 800.0, "valid"),
             row("more reads", 2, 700.0, "not steady"),
         ],
-        steps: [(0, "fill", "prepare"), (1, "reads", "measure"), (2, "more reads", "measure")]
-            .map(|(step_idx, label, purpose)| SuiteStepRecord {
-                step_idx,
-                label: label.to_owned(),
-                purpose: purpose.to_owned(),
-                repeat_idx: 0,
-            })
-            .into(),
+        steps: [
+            (0, "fill", StepPurpose::Prepare),
+            (1, "reads", StepPurpose::Measure),
+            (2, "more reads", StepPurpose::Measure),
+        ]
+        .map(|(step_idx, label, purpose)| SuiteStepRecord {
+            step_idx,
+            label: label.to_owned(),
+            purpose,
+            repeat_idx: 0,
+        })
+        .into(),
         ..SuiteRecord::default()
     });
     run.record.intervals = (0..9)

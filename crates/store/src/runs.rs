@@ -294,7 +294,7 @@ fn of_needs(suite: &SuiteRecord) -> Vec<StepFigures> {
     let own = suite.needs.iter().filter(|need| need.source.is_empty());
     let of_need = |need: &NeedRecord| StepFigures {
         name: need.need.clone(),
-        verdict: need.verdict.clone(),
+        verdict: need.verdict.words().to_owned(),
         figures: suite
             .rows
             .iter()

@@ -12,8 +12,8 @@ use record::{
 use super::{NOTHING_MEASURED, Step, time_ns};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{
-    Backlog, BurstKnowledge, CreditInputs, FlightInputs, OfferedInputs, credits, little, offered,
-    queue_depth,
+    Backlog, BurstKnowledge, CreditInputs, CreditUnit, FlightInputs, OfferedInputs, credits,
+    little, offered, queue_depth,
 };
 use crate::limit::Limits;
 
@@ -57,7 +57,7 @@ impl Step<'_> {
         models.into_iter().find(|device| is_cloud(&device.model))?;
         let (iops, sample_s) = self.all_samples(|dir| dir.n_ios);
         let knowledge = BurstKnowledge::Unknown { lasts_s_max: CREDITS_S_MAX };
-        let unit = "IOPS";
+        let unit = CreditUnit::Iops;
         let (iops, counted_per_s, place) = (&iops, None, None);
         Some(credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge }))
     }
@@ -122,7 +122,8 @@ impl Step<'_> {
     /// Judges the credits of one of the caps that were met.
     fn credits_of(&self, cap: &CapRecord, met: &[&CapRecord]) -> Gate {
         let is_bytes = counts_bytes(cap);
-        let (unit, scale) = if is_bytes { ("MiB/s", MIB) } else { ("IOPS", 1.0) };
+        let (unit, scale) =
+            if is_bytes { (CreditUnit::MibPerS, MIB) } else { (CreditUnit::Iops, 1.0) };
         let (samples, sample_s) =
             self.all_samples(if is_bytes { |dir| dir.io_bytes } else { |dir| dir.n_ios });
         let per_s: Vec<f64> = samples.iter().map(|sample| sample / scale).collect();

@@ -1,6 +1,6 @@
 //! The verdict on a whole record, in one word: the exit code and the list of runs use it.
 
-use record::{Lever, LineVerdict, NoteSeverity, Record, SuiteRowRecord, Verdict};
+use record::{Lever, LineVerdict, NeedVerdict, NoteSeverity, Record, SuiteRowRecord, Verdict};
 
 use super::{has_valid_line, is_valid};
 use crate::gate::GateName;
@@ -35,13 +35,13 @@ impl Standing {
     /// Returns the verdict on a complete record.
     pub fn of(record: &Record) -> Standing {
         let needs = || record.suite.iter().flat_map(|suite| &suite.needs);
-        let has = |verdict: &str| needs().any(|need| need.verdict == verdict);
+        let has = |verdict: NeedVerdict| needs().any(|need| need.verdict == verdict);
         // A need may offer more than the volume carries: only its answer counts.
         let asks_needs = needs().any(|need| need.source.is_empty());
         match of_measurements(record) {
             Some(standing) if !asks_needs => standing,
-            _ if has("not met") => Standing::NotMet,
-            _ if has("cannot tell") => Standing::CannotTell,
+            _ if has(NeedVerdict::NotMet) => Standing::NotMet,
+            _ if has(NeedVerdict::CannotTell) => Standing::CannotTell,
             _ if !asks_needs && rows(record).any(is_invalid_row) => Standing::Invalid,
             _ if has_caution(record) => Standing::Caution,
             _ => Standing::Sound,

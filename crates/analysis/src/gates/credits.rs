@@ -26,11 +26,38 @@ pub enum BurstKnowledge {
     },
 }
 
+/// What an account of credits counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreditUnit {
+    /// Operations per second.
+    Iops,
+    /// Binary megabytes per second.
+    MibPerS,
+}
+
+impl CreditUnit {
+    /// Returns the unit as it is printed.
+    pub fn words(self) -> &'static str {
+        match self {
+            CreditUnit::Iops => "IOPS",
+            CreditUnit::MibPerS => "MiB/s",
+        }
+    }
+
+    /// Names of the levels before and after a fall, and of the baseline.
+    fn figure_names(self) -> [&'static str; 3] {
+        match self {
+            CreditUnit::Iops => ["before_iops", "after_iops", "baseline_iops"],
+            CreditUnit::MibPerS => ["before_mib_per_s", "after_mib_per_s", "baseline_mib_per_s"],
+        }
+    }
+}
+
 /// What credits are judged by.
 #[derive(Clone, Copy, Debug)]
 pub struct CreditInputs<'a> {
-    /// What is counted, such as `IOPS`.
-    pub unit: &'a str,
+    /// What is counted.
+    pub unit: CreditUnit,
     /// So much per second, sample by sample, from the start: the warm-up spends credits too.
     pub iops: &'a [f64],
     /// Length of a sample, seconds.
@@ -57,13 +84,8 @@ const SPENT_MIN: f64 = 0.99;
 
 /// Judges whether a rate can be kept. Unknown, with "credits possible", where the run was too short
 /// to tell.
-///
-/// # Panics
-/// If what is counted is neither `IOPS` nor `MiB/s`.
 pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     let name = GateName::Credits;
-    let unit = inputs.unit;
-    assert!(matches!(unit, "IOPS" | "MiB/s"), "credits are counted in `{unit}`");
     if inputs.knowledge == BurstKnowledge::None {
         return Gate::passed(name, "the target has no burst credits");
     }
@@ -78,9 +100,11 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
         let at_s = fall.at_idx as f64 * inputs.sample_s;
         let reason = format!(
             "{} fell from {:.0} to {:.0} at {at_s:.0} s, as when burst credits run out",
-            inputs.unit, fall.before, fall.after
+            inputs.unit.words(),
+            fall.before,
+            fall.after
         );
-        let [before, after, _] = figure_names(inputs.unit);
+        let [before, after, _] = inputs.unit.figure_names();
         let figures = [("fell_at_s", at_s), (before, fall.before), (after, fall.after)];
         let gate = Gate::failed(name, reason).with(&figures);
         return match inputs.knowledge {
@@ -123,7 +147,7 @@ impl CreditAccount {
     /// Judges by what was drawn on average, and by the level at the end, where there were several.
     fn judge(&self, inputs: &CreditInputs<'_>, mean_iops: f64, last: Option<&Change>) -> Gate {
         let CreditAccount { baseline_iops, credit_ios, scale, run_s } = *self;
-        let (name, unit) = (GateName::Credits, inputs.unit);
+        let (name, unit) = (GateName::Credits, inputs.unit.words());
         let counted_per_s = mean_iops * scale;
         let is_as_many = (scale - 1.0).abs() <= ABOVE_MIN;
         let rate_of = |iops: f64| match inputs.place {
@@ -135,7 +159,8 @@ impl CreditAccount {
         let above_iops = counted_per_s - baseline_iops;
         if above_iops <= baseline_iops * ABOVE_MIN {
             let reason = format!("{rate} are within the baseline");
-            return Gate::passed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
+            return Gate::passed(name, reason)
+                .with(&[(inputs.unit.figure_names()[2], baseline_iops)]);
         }
         let sustained = sustained(baseline_iops, counted_per_s);
         let left_ios = credit_ios - above_iops * run_s;
@@ -144,7 +169,7 @@ impl CreditAccount {
                 "{rate} were {above_iops:.0} above the baseline of {baseline_iops:.0} on \
                  average, which spent a full account of credits in these {run_s:.0} s"
             );
-            let figures = [(figure_names(unit)[2], baseline_iops), sustained];
+            let figures = [(inputs.unit.figure_names()[2], baseline_iops), sustained];
             return Gate::failed(name, reason).with(&figures);
         }
         // A level that was reached on the way is the one that goes on.
@@ -212,12 +237,4 @@ fn is_end(change: &Change, scale: f64, inputs: &CreditInputs<'_>) -> bool {
     // A small one is if it ends there; of several volumes' samples that is not known.
     let ends_there = inputs.place.is_none() && above(change.after).abs() <= ABOVE_MIN;
     is_onto && (change.size_pct() >= FALL_PCT_MIN || ends_there)
-}
-
-/// Names of the levels before and after a fall, and of the baseline.
-fn figure_names(unit: &str) -> [&'static str; 3] {
-    match unit {
-        "MiB/s" => ["before_mib_per_s", "after_mib_per_s", "baseline_mib_per_s"],
-        _ => ["before_iops", "after_iops", "baseline_iops"],
-    }
 }

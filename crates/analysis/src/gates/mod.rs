@@ -11,7 +11,7 @@ mod of_record;
 mod offered;
 mod steadiness;
 
-pub use credits::{BurstKnowledge, CreditInputs, credits, is_sustained};
+pub use credits::{BurstKnowledge, CreditInputs, CreditUnit, credits, is_sustained};
 pub use errors::{ErrorInputs, errors};
 pub use footprint::{CacheSize, FootprintInputs, PageCacheInputs, footprint, page_cache};
 pub use generator::{

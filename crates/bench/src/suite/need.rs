@@ -11,7 +11,7 @@ use analysis::{LatencyFigure, Limits, Point};
 use hist::Histogram;
 use plan::Plan;
 use plan::load::Arrivals;
-use record::{MET, NeedConditionRecord, NeedRecord, Outcome, Record};
+use record::{ConditionUnit, NeedConditionRecord, NeedRecord, NeedVerdict, Outcome, Record};
 
 use super::check::{Check, borrowed, checks, held_by, latency, only_slows, spoils};
 use super::condition::{Condition, trimmed};
@@ -275,10 +275,10 @@ impl Question {
             Some(AttemptVerdict::Spoiled | AttemptVerdict::Thin) | None => attempts.last(),
         };
         let verdict = match said {
-            Some(AttemptVerdict::Passed) => MET,
-            Some(AttemptVerdict::Failed) => "not met",
+            Some(AttemptVerdict::Passed) => NeedVerdict::Met,
+            Some(AttemptVerdict::Failed) => NeedVerdict::NotMet,
             Some(AttemptVerdict::Borrowed | AttemptVerdict::Spoiled | AttemptVerdict::Thin)
-            | None => "cannot tell",
+            | None => NeedVerdict::CannotTell,
         };
         let mut conditions = shown.map_or_else(Vec::new, |it| it.conditions.clone());
         if matches!(said, Some(AttemptVerdict::Spoiled) | None) {
@@ -297,7 +297,7 @@ impl Question {
         NeedRecord {
             need: self.text.clone(),
             label: self.label.clone(),
-            verdict: verdict.to_owned(),
+            verdict,
             conditions,
             reason,
             n_measured: attempts.len() as u32,
@@ -445,7 +445,7 @@ fn seen(
     let (unit, value, bound) = match condition {
         Condition::Iops(least) => {
             let bound = offered_iops.map_or(*least, |offered| of_offered(*least, offered));
-            ("IOPS", point.map(|it| it.achieved_iops), bound)
+            (ConditionUnit::Iops, point.map(|it| it.achieved_iops), bound)
         }
         Condition::BytesPerS(least) => {
             // Bytes are offered in the proportion of operations.
@@ -454,7 +454,7 @@ fn seen(
                 Some(offered * point.bytes_per_s / point.achieved_iops)
             });
             let bound = share.map_or(*least, |offered| of_offered(*least, offered));
-            ("B/s", point.map(|it| it.bytes_per_s), bound)
+            (ConditionUnit::BytesPerS, point.map(|it| it.bytes_per_s), bound)
         }
         Condition::Latency { figure, ns_max, is_of_sync } => {
             let latency = latency(record, step_idx, point, *is_of_sync);
@@ -493,7 +493,7 @@ fn latency_seen(
              (`--set time=...`), or ask for a lower percentile",
             thin.n_ios_needed
         );
-        let record = condition_record(condition, "ns", value, None);
+        let record = latency_record(condition, value, None);
         return Seen { record, broken: None, thin: Some(thin) };
     }
     let is_kept = value.map(|value| value < ns_max as f64);
@@ -506,18 +506,26 @@ fn latency_seen(
         Some(_) => None,
         None => Some(format!("`{condition}` has no figure: nothing of that kind was done")),
     };
-    Seen { record: condition_record(condition, "ns", value, is_kept), broken, thin: None }
+    Seen { record: latency_record(condition, value, is_kept), broken, thin: None }
+}
+
+fn latency_record(
+    condition: &Condition,
+    value: Option<f64>,
+    is_kept: Option<bool>,
+) -> NeedConditionRecord {
+    condition_record(condition, ConditionUnit::Nanoseconds, value, is_kept)
 }
 
 fn condition_record(
     condition: &Condition,
-    unit: &str,
+    unit: ConditionUnit,
     value: Option<f64>,
     is_kept: Option<bool>,
 ) -> NeedConditionRecord {
     NeedConditionRecord {
         condition: condition.to_string(),
-        unit: unit.to_owned(),
+        unit,
         bound: condition.bound(),
         value,
         is_kept,

@@ -14,7 +14,7 @@ pub fn recorded(suite: &Suite, steps: &[Step], rows: &[SuiteRowRecord]) -> Vec<P
             let row = rows.iter().find(|row| row.label == step.label);
             all.push(PublishedRecord {
                 label: step.label.clone(),
-                unit: published.figure.unit().to_owned(),
+                unit: published.figure.unit(),
                 value: published.value,
                 above: published.bound == Bound::Above,
                 here: row.map(|row| here(published.figure, row)),

@@ -4,8 +4,8 @@ use analysis::stats::median_interval;
 use analysis::{GateName, Point, series};
 use hist::Histogram;
 use record::{
-    Figures, IntervalRecord, Latency, Record, SuiteFigureRecord, SuiteRecord, SuiteRowRecord,
-    SuiteSourceRecord, SuiteStepRecord, Verdict,
+    Figures, IntervalRecord, Latency, Record, StepPurpose, SuiteFigureRecord, SuiteRecord,
+    SuiteRowRecord, SuiteSourceRecord, SuiteStepRecord, Verdict,
 };
 
 use super::change::{ChangeError, Changes};
@@ -13,9 +13,6 @@ use super::check::{Check, checks};
 use super::need::{self, Need, Question};
 use super::steps::Order;
 use super::{Rounds, Source, Step, Suite, published, rounds};
-
-/// What a measurement was for that does not count: to find out how many workers it takes.
-const SET_ASIDE: &str = "workers";
 
 /// Probability with which an interval holds the median.
 const COVERAGE: f64 = 0.95;
@@ -64,7 +61,8 @@ impl Running {
 
     /// Returns the steps of the record that measured a label.
     pub fn steps_of(&self, label: &str) -> Vec<u32> {
-        let own = self.taken.iter().filter(|it| it.label == label && it.purpose == "measure");
+        let measures = |it: &&SuiteStepRecord| it.purpose == StepPurpose::Measure;
+        let own = self.taken.iter().filter(|it| it.label == label).filter(measures);
         own.map(|step| step.step_idx).collect()
     }
 
@@ -72,26 +70,25 @@ impl Running {
     /// a point of the curve, of which the one at its line is. What makes ready is none.
     pub fn is_result(&self, step_idx: u32) -> bool {
         let mut own = self.taken.iter().filter(|it| it.step_idx == step_idx);
-        own.any(|it| matches!(it.purpose.as_str(), "measure" | "curve"))
+        own.any(|it| match it.purpose {
+            StepPurpose::Measure | StepPurpose::Curve => true,
+            StepPurpose::Prepare | StepPurpose::Workers => false,
+        })
     }
 
     /// Leaves measurements of a label out of its row: they were made with another number of workers
     /// than the one that is kept.
     pub fn set_aside(&mut self, label: &str, is_out: impl Fn(u32) -> bool) {
-        let own = self.taken.iter_mut().filter(|it| it.label == label && it.purpose == "measure");
+        let measures = |it: &&mut SuiteStepRecord| it.purpose == StepPurpose::Measure;
+        let own = self.taken.iter_mut().filter(|it| it.label == label).filter(measures);
         for step in own.filter(|it| is_out(it.step_idx)) {
-            SET_ASIDE.clone_into(&mut step.purpose);
+            step.purpose = StepPurpose::Workers;
         }
     }
 
     /// Notes what steps of the record were for, which are now its last.
-    pub fn took(&mut self, step_idx: u32, label: &str, purpose: &str, repeat_idx: u32) {
-        self.taken.push(SuiteStepRecord {
-            step_idx,
-            label: label.to_owned(),
-            purpose: purpose.to_owned(),
-            repeat_idx,
-        });
+    pub fn took(&mut self, step_idx: u32, label: &str, purpose: StepPurpose, repeat_idx: u32) {
+        self.taken.push(SuiteStepRecord { step_idx, label: label.to_owned(), purpose, repeat_idx });
     }
 
     /// Takes what the watched step of a round came to, I/Os per second.
@@ -130,7 +127,7 @@ impl Running {
     /// Returns the rows of what was measured, in the order of the suite.
     fn rows(&self, record: &Record) -> Vec<SuiteRowRecord> {
         let mut labels: Vec<(&str, bool)> = Vec::new();
-        let fills = self.taken.iter().filter(|step| step.purpose == "prepare");
+        let fills = self.taken.iter().filter(|step| step.purpose == StepPurpose::Prepare);
         for step in fills {
             if self.steps.iter().all(|known| known.label != step.label) {
                 labels.push((&step.label, true));
@@ -191,9 +188,10 @@ impl Running {
             }
         });
         let own = self.taken.iter();
-        let own = own.filter(move |step| step.label == label && step.purpose != SET_ASIDE);
+        let own =
+            own.filter(move |step| step.label == label && step.purpose != StepPurpose::Workers);
         let counts = move |step: &&SuiteStepRecord| {
-            step.purpose == "prepare"
+            step.purpose == StepPurpose::Prepare
                 || window.as_ref().is_none_or(|window| window.contains(&step.repeat_idx))
         };
         own.filter(counts).map(|step| step.step_idx)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use analysis::assess::Standing;
-use record::{Figure, Figures};
+use record::{Figure, Figures, NeedVerdict};
 use store::{Filter, FindError, RunRow, RunSelector, State, StepFigures, Totals};
 
 use super::keep::{self, StoreArgs, failure};
@@ -204,7 +204,7 @@ fn state(run: &RunRow) -> String {
             let imported = if run.source.is_some() { "imported: " } else { "" };
             let mut words = Vec::new();
             if !run.totals.steps.is_empty() && run.totals.steps.iter().all(is_met) {
-                words.push(record::MET);
+                words.push(NeedVerdict::Met.words());
             }
             if !standing.is_empty() && standing != sound {
                 words.push(standing);
@@ -217,7 +217,7 @@ fn state(run: &RunRow) -> String {
 }
 
 fn is_met(step: &StepFigures) -> bool {
-    step.verdict == record::MET
+    step.verdict == NeedVerdict::Met.words()
 }
 
 /// Returns what the figures are of, where it is not the one step of a run. Neither rates nor

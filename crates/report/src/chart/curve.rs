@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 
 use analysis::{Limit, Limits, Point, series};
 use record::{
-    CurvePointRecord, CurveRecord, Figure, Figures, Lever, Record, ScalabilityRecord, load_words,
+    CarriedState, CurvePointRecord, CurveRecord, Figure, Figures, Lever, Record, ScalabilityRecord,
+    load_words,
 };
 use units::format_iops;
 
@@ -348,7 +349,7 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
 /// Returns where a closed load was turned up in steps so coarse that they show in what is carried
 /// at round latencies.
 fn coarse_steps(curve: &CurveRecord) -> impl Iterator<Item = String> {
-    curve.carried.iter().filter(|it| it.state == "reached").filter_map(|it| {
+    curve.carried.iter().filter(|it| it.state == CarriedState::Reached).filter_map(|it| {
         let [under, over] = curve.coarse_step(it.latency_mean_ns)?;
         Some(format!(
             "Between {} and {} {} nothing was measured: what is carried at a mean of {} is known \

@@ -5,7 +5,7 @@ use hist::Histogram;
 use record::{
     CurvePointRecord, CurveRecord, DirRecord, Figure, Figures, Interval, IntervalDir,
     IntervalLatency, IntervalRecord, JobRecord, Latency, LatencyCounts, LoadLineRecord,
-    PerDirRecord, Record, StepRecord,
+    PerDirRecord, Record, SearchEnd, StepRecord,
 };
 
 pub(crate) fn histogram(latencies_ns: impl IntoIterator<Item = u64>) -> Histogram {
@@ -126,7 +126,7 @@ pub(crate) fn of_curve(points: &[(f64, f64, u64)], n_kept: usize) -> Run {
         limits: "p99 < 10ms and achieved > 0.95".to_owned(),
         points: curve_points,
         line: LoadLineRecord {
-            end: "bracketed".to_owned(),
+            end: SearchEnd::Bracketed,
             load: Some(line),
             first_fail: Some(fail),
             interval: Some(IntervalRecord { low: line, high: fail, coverage: 0.875 }),

@@ -121,7 +121,12 @@ fn check_due(need: &str, time_ns: u64, n_ios: u64, expected: (&str, Option<bool>
         source: String::new(),
     };
     let answer = question.answer(&record, &[0, 1]);
-    assert_eq!((&*answer.verdict, answer.conditions[0].is_kept), expected, "{}", answer.reason);
+    assert_eq!(
+        (answer.verdict.words(), answer.conditions[0].is_kept),
+        expected,
+        "{}",
+        answer.reason
+    );
 }
 
 #[test]
@@ -197,7 +202,7 @@ fn check_spoiled(is_spoiled: bool, expected: (&str, Option<bool>, &str)) {
     };
     let answer = question.answer(&record, &[0, 1, 2]);
     let kept = answer.conditions[0].is_kept;
-    assert_eq!((answer.verdict.as_str(), kept, &*answer.measured_words()), expected);
+    assert_eq!((answer.verdict.words(), kept, &*answer.measured_words()), expected);
 }
 
 #[test]

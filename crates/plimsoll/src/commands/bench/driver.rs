@@ -13,7 +13,7 @@ use bench::{Lever, Sweep, SweepOptions, append};
 use dialects::{LowerOptions, fio};
 use plan::Plan;
 use plan::load::Arrivals;
-use record::{Note, NoteSeverity, Outcome, Record};
+use record::{Note, NoteSeverity, Outcome, Record, StepPurpose};
 use runner::{RunEvent, RunOptions};
 use units::system_text;
 
@@ -132,11 +132,15 @@ impl Driver<'_> {
                 plan = need::plan(need, &plan, attempt, (step.time_ns, step.ramp_ns));
             }
             if self.hosts.is_some() {
-                let counts =
-                    self.stage_of_hosts(&plan, "measure", (&label, attempt), step.ramp_ns)?;
+                let counts = self.stage_of_hosts(
+                    &plan,
+                    StepPurpose::Measure,
+                    (&label, attempt),
+                    step.ramp_ns,
+                )?;
                 n_spoiled += u32::from(!counts);
             } else {
-                self.stage(&plan, "measure", &[(label, attempt)])?;
+                self.stage(&plan, StepPurpose::Measure, &[(label, attempt)])?;
             }
         }
         Ok(())
@@ -147,7 +151,7 @@ impl Driver<'_> {
     fn stage_of_hosts(
         &mut self,
         plan: &Plan,
-        purpose: &str,
+        purpose: StepPurpose,
         (label, repeat_idx): (&str, u32),
         ramp_ns: u64,
     ) -> Result<bool, Failure> {
@@ -220,7 +224,7 @@ impl Driver<'_> {
     fn stage(
         &mut self,
         plan: &Plan,
-        purpose: &str,
+        purpose: StepPurpose,
         steps: &[(String, u32)],
     ) -> Result<u32, Failure> {
         let Driver { session, options, running, whole, notes, left_ns, .. } = self;
@@ -235,7 +239,7 @@ impl Driver<'_> {
             for idx in 0..n_steps - first {
                 let Some((label, repeat_idx)) = of_plan(idx) else { continue };
                 let purpose = match is_preparation.get(idx as usize) {
-                    Some(true) => "prepare",
+                    Some(true) => StepPurpose::Prepare,
                     _ => purpose,
                 };
                 running.took(first + idx, label, purpose, *repeat_idx);
@@ -329,7 +333,7 @@ impl Driver<'_> {
         }
         let plan = parse(&jobs::purge(site))?;
         let label = label("purge", &site.place);
-        self.stage(&plan, "prepare", &[(label, 0)])?;
+        self.stage(&plan, StepPurpose::Prepare, &[(label, 0)])?;
         Ok(())
     }
 
@@ -349,7 +353,7 @@ impl Driver<'_> {
             let first = if self.hosts.is_some() {
                 self.fill_by_hosts(&plan, &label)?
             } else {
-                self.stage(&plan, "prepare", &[(label, 0)])?
+                self.stage(&plan, StepPurpose::Prepare, &[(label, 0)])?
             };
             if prepare.fill_time_ns.is_some() {
                 self.cut(idx, first, prepare.fill_block_bytes);
@@ -360,7 +364,7 @@ impl Driver<'_> {
 
     /// Has all hosts write their parts. Returns the step.
     fn fill_by_hosts(&mut self, plan: &Plan, label: &str) -> Result<u32, Failure> {
-        if self.stage_of_hosts(plan, "prepare", (label, 0), u64::MAX)? {
+        if self.stage_of_hosts(plan, StepPurpose::Prepare, (label, 0), u64::MAX)? {
             return Ok(0);
         }
         let text = "not all hosts wrote their part of what is to be measured";
@@ -430,7 +434,7 @@ impl Driver<'_> {
                 (step.label.clone(), repeat_idx)
             }));
         }
-        self.stage(&plan, "measure", &labels)?;
+        self.stage(&plan, StepPurpose::Measure, &labels)?;
         if n_rounds > 1 || self.options.emulation.is_some() {
             return Ok(());
         }
@@ -473,7 +477,7 @@ impl Driver<'_> {
             "{}: a core was the limit, measured again with more workers\n",
             step.label
         ));
-        self.stage(&plan, "measure", &[(step.label.clone(), attempt)])?;
+        self.stage(&plan, StepPurpose::Measure, &[(step.label.clone(), attempt)])?;
         Ok(())
     }
 
@@ -570,7 +574,7 @@ fn join_curve(
     let names: Vec<String> = record.steps.iter().map(|step| step.name.clone()).collect();
     let first = append(whole, record, &names);
     for idx in 0..names.len() as u32 {
-        running.took(first + idx, &curve.name, "curve", idx);
+        running.took(first + idx, &curve.name, StepPurpose::Curve, idx);
     }
     if let (Some(mut found), Some(whole)) = (found, whole) {
         found.points.iter_mut().for_each(|point| point.step_idx += first);

@@ -13,7 +13,7 @@ use fleet::launch::Launcher;
 use fleet::launch::ssh::Ssh;
 use fleet::run::Fleet;
 use plan::Plan;
-use record::{JobRecord, Outcome, Record, SuiteRecord};
+use record::{JobRecord, Outcome, Record, StepPurpose, SuiteRecord};
 use runner::RunOptions;
 
 use super::super::execute::Session;
@@ -156,7 +156,7 @@ impl Study<'_> {
         let prepare = self.running.suite.prepare.clone();
         if prepare.n_fills > 0 {
             let plan = driver::parse(&jobs::fill(&prepare, &self.site))?;
-            self.stage(&plan, 1, &[("fill".to_owned(), 0)], "prepare")?;
+            self.stage(&plan, 1, &[("fill".to_owned(), 0)], StepPurpose::Prepare)?;
         }
         if !is_ours {
             return Ok(None);
@@ -182,7 +182,7 @@ impl Study<'_> {
                 let (label, repeat_idx) = (label.clone(), *repeat_idx);
                 self.running.steps.push(Step { label, repeat_idx, ..step.clone() });
             }
-            self.stage(&plan, *n_hosts as usize, &names, "measure")?;
+            self.stage(&plan, *n_hosts as usize, &names, StepPurpose::Measure)?;
         }
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Study<'_> {
         plan: &Plan,
         n_hosts: usize,
         names: &[(String, u32)],
-        purpose: &str,
+        purpose: StepPurpose,
     ) -> Result<(), Failure> {
         let fleet = self.measures.fleet(n_hosts, plan, true)?;
         let record = self.session.measure_on(&fleet, plan)?;
@@ -208,7 +208,7 @@ impl Study<'_> {
         for (step_idx, (label, repeat_idx)) in (first..n_steps).zip(names) {
             let is_preparation = |step: &&Step| step.label == *label && step.is_preparation;
             let is_ready = self.running.steps.iter().any(|step| is_preparation(&step));
-            let purpose = if is_ready { "prepare" } else { purpose };
+            let purpose = if is_ready { StepPurpose::Prepare } else { purpose };
             self.running.took(step_idx, label, purpose, *repeat_idx);
         }
         if self.session.is_due()
