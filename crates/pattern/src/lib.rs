@@ -6,8 +6,9 @@
 //! an unrelated setting changes what comes out. Seed a worker with
 //! `rng::derive(workload.seed, Stream::Worker, worker_idx)`.
 //!
-//! Never here: I/O, a clock, the environment; no allocation after construction; no panic on any
-//! input. Amounts, loops, rates and limits of time belong to `worker`.
+//! Never here: I/O, a clock, the environment; no allocation after construction but by the log of
+//! writes to be verified and the map of a journal; no panic on any input. Amounts, loops, rates and
+//! limits of time belong to `worker`.
 //!
 //! Tests: `tests/`, one file per module (`sizes.rs` also has `mix`); speed: `benches/pattern.rs`.
 
