@@ -27,7 +27,7 @@ use crate::log::LogSender;
 use crate::meters::Meters;
 use crate::occupancy::{ArrivalCounts, Occupancy};
 use crate::pace::Pace;
-use crate::paths::{Complete, JobFeatures, Paths};
+use crate::paths::{Complete, Paths};
 use crate::raising::Raising;
 use crate::series::add;
 use crate::series::series_of_io;
@@ -95,9 +95,11 @@ pub struct Worker {
     /// Of a job on a tree of files: what the worker does there.
     pub(crate) tree: Option<Box<TreeWorker>>,
     pub(crate) raising: Option<Raising>,
-    /// Which way operations take, from the start on, and who chooses it.
+    /// Which way operations take, from the start on.
     pub(crate) paths: Paths,
-    pub(crate) choose_paths: fn(&JobFeatures) -> Paths,
+    /// Tests compare ways that a job may take with those that it does take.
+    #[cfg(test)]
+    pub(crate) choose_paths: fn(&crate::paths::JobFeatures) -> Paths,
     // The queue.
     pub(crate) slots: Slots,
     pub(crate) waiting: Waiting,
@@ -149,6 +151,7 @@ impl Worker {
             tree: None,
             raising: Raising::new(&job, spec.seed),
             paths: Paths::BEFORE,
+            #[cfg(test)]
             choose_paths: Paths::of,
             slots: Slots::new(depth),
             waiting: Waiting::new(depth, n_files),
@@ -507,6 +510,13 @@ impl Worker {
         }
     }
 
+    fn chosen_paths(&self) -> Paths {
+        #[cfg(test)]
+        return (self.choose_paths)(&self.asks());
+        #[cfg(not(test))]
+        Paths::of(&self.asks())
+    }
+
     /// Returns the depth to keep now.
     #[inline]
     pub(crate) fn depth(&self) -> u32 {
@@ -529,7 +539,7 @@ impl Worker {
         }
         self.times.last_done_ns = now_ns;
         self.occupancy.seen_ns = now_ns;
-        self.paths = (self.choose_paths)(&self.asks());
+        self.paths = self.chosen_paths();
         if self.paths.complete == Complete::FileIo {
             self.tally.series_of_dir = series_of_io();
         }

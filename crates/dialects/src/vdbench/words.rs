@@ -132,6 +132,32 @@ mod tests {
         check(&rd::SECTION);
     }
 
+    /// The kinds of definitions stand in three places: here, in what begins one, and in what ends
+    /// the one before. A section ends where any later one begins.
+    #[test]
+    fn every_section_begins_somewhere_and_ends_the_ones_before() {
+        use crate::vdbench::params::DEFINITIONS;
+        let names: Vec<&str> = sections().iter().map(|section| section.name).collect();
+        assert_eq!(names[0], general::SECTION.name);
+        assert_eq!(names[1..], DEFINITIONS);
+        let check = |name: &str, ends: &[&str], others: &[&str]| {
+            let at = names.iter().position(|it| *it == name).expect("it is listed");
+            let expected: HashSet<&str> = names[at + 1..].iter().chain(others).copied().collect();
+            assert_eq!(ends.iter().copied().collect::<HashSet<&str>>(), expected, "{name}");
+            assert_eq!(ends.len(), expected.len(), "{name}: {ends:?}");
+        };
+        // Another name of `hd=`.
+        check("general", general::SECTION.ends, &["host"]);
+        check("hd", hosts::SECTION.ends, &[]);
+        check("rg", hosts::GROUPS.ends, &[]);
+        check("fsd", fsd::SECTION.ends, &[]);
+        check("sd", sd::SECTION.ends, &[]);
+        check("wd", wd::SECTION.ends, &[]);
+        // Of the two kinds of workloads a file has one, or the other one first.
+        check("fwd", fwd::SECTION.ends, &["wd"]);
+        check("rd", rd::SECTION.ends, &[]);
+    }
+
     #[test]
     fn words_are_found_by_any_name() {
         for name in ["lun", "sd.lun", "vdbench.lun", "vdbench.sd.lun", "LUN", "lun="] {

@@ -174,3 +174,18 @@ pub fn suggest(name: &str, accepted: Names) -> Vec<&'static str> {
     let fitting = known.iter().filter(|(known, _, whose)| fits(*whose) && *known != name);
     units::nearest_of(&units::letters(name), fitting.map(|(name, letters, _)| (*name, letters)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name that no entry has any more would be lowered with the rest, in silence.
+    #[test]
+    fn what_is_lowered_early_is_a_parameter_and_named_once() {
+        let names: Vec<&str> = EARLY.iter().flat_map(|names| names.iter().copied()).collect();
+        for (idx, name) in names.iter().enumerate() {
+            assert!(find(name).is_some(), "`{name}` is no parameter");
+            assert!(!names[..idx].contains(name), "`{name}` has two ranks");
+        }
+    }
+}
