@@ -13,6 +13,7 @@
 //! Tests: `tests/`, which run the built binary, and beside the pure modules.
 
 mod allocator;
+mod built;
 mod clock;
 mod commands;
 mod diagnostics;

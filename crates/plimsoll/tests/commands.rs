@@ -1,5 +1,8 @@
 //! The commands that run nothing.
 
+#[allow(dead_code, clippy::print_stdout, reason = "it runs when the program is built")]
+#[path = "../build.rs"]
+mod build;
 mod common;
 
 use common::Sandbox;
@@ -20,6 +23,63 @@ fn no_arguments_say_what_to_try_first() {
 
     plimsoll --help lists all commands; plimsoll explain bs explains a parameter.
     "#);
+}
+
+#[test]
+fn the_version_says_what_was_built() {
+    let sandbox = Sandbox::new();
+    let first = format!("plimsoll {}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(sandbox.plimsoll(&["-V"]).success(), format!("{first}\n"));
+    let version = sandbox.plimsoll(&["--version"]);
+    let lines: Vec<&str> = version.success().lines().collect();
+    let words: Vec<_> = lines.iter().map(|line| line.split_once("  ")).collect();
+    assert_eq!(lines[0], first);
+    let names: Vec<_> = words[1..].iter().map(|it| it.expect("a name and more").0).collect();
+    assert_eq!(names, ["commit", "target", "features", "compiler"], "{}", version.stdout);
+    let said = |idx: usize| words[idx].expect("as above").1.trim();
+    assert_ne!(said(1), "", "{}", version.stdout);
+    let of_target = [std::env::consts::ARCH, std::env::consts::OS];
+    assert!(of_target.iter().all(|part| said(2).contains(part)), "{}", version.stdout);
+    assert_eq!(said(3).contains("unoptimised"), cfg!(debug_assertions), "{}", version.stdout);
+    assert!(said(4).starts_with("rustc 1."), "{}", version.stdout);
+}
+
+#[test]
+fn a_build_knows_its_commit_and_changes_since() {
+    if !testing::has_program("git") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let package = sandbox.path("crates/plimsoll");
+    std::fs::create_dir_all(package.join("src")).expect("a folder");
+    for name in ["Cargo.toml", "Cargo.lock", "crates/plimsoll/build.rs", "notes.txt"] {
+        sandbox.write(name, "");
+    }
+    let git = |line: &str| {
+        let mut command = sandbox.command(std::path::Path::new("git"));
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b.invalid"]);
+        common::outcome(command.args(line.split(' '))).success().trim().to_owned()
+    };
+    let from = || build::from_git(&package).expect("folders are read");
+    // The sandbox lies in the repository of this program, if in any.
+    assert_eq!(from(), "not known: built without its git repository");
+    git("init --quiet");
+    assert_eq!(from(), "not known: built without its git repository");
+    git("add .");
+    git("commit --quiet --no-gpg-sign -m first");
+    let commit = git("rev-parse --short=12 HEAD");
+    assert_eq!(from(), format!("{commit}, its sources unchanged"));
+    // What the program is not made of is no change of it.
+    sandbox.write("notes.txt", "more");
+    assert_eq!(from(), format!("{commit}, its sources unchanged"));
+    sandbox.write("crates/plimsoll/src/new.rs", "");
+    assert_eq!(from(), format!("{commit}, with changes that are not in it"));
+    git("add .");
+    git("commit --quiet --no-gpg-sign -m second");
+    git("checkout --quiet --detach");
+    let second = git("rev-parse --short=12 HEAD");
+    assert_eq!(from(), format!("{second}, its sources unchanged"));
+    assert_ne!(commit, second);
 }
 
 /// The parser of the arguments alone takes more than such a stack has.

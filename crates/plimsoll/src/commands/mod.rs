@@ -58,12 +58,13 @@ use std::path::Path;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::built;
 use crate::exit::{Exit, Failure};
 
 /// Finds out how much I/O a disk, array or cloud volume carries.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, about, after_help = EXIT_CODES, max_term_width = 100)]
-#[command(disable_help_subcommand = true)]
+#[command(disable_help_subcommand = true, long_version = built::in_full())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
