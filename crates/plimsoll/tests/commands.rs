@@ -285,3 +285,58 @@ fn the_reference_is_what_the_program_says() {
         assert!(is_current, "run `cargo run -p plimsoll -- reference --dir docs/reference`");
     }
 }
+
+/// One for each command that the reference has, and what its help says is in it.
+#[test]
+fn every_command_has_a_manual_page() {
+    let sandbox = Sandbox::new();
+    let written = sandbox.plimsoll(&["man", "--dir", "."]);
+    let mut written: Vec<&str> = written.success().lines().collect();
+    let reference = sandbox.plimsoll(&["reference", "commands"]);
+    let heads = reference.success().lines().filter_map(|line| line.strip_prefix("## "));
+    let commands: Vec<&str> = heads.collect();
+    let mut pages: Vec<String> =
+        commands.iter().map(|command| format!("./{}.1", command.replace(' ', "-"))).collect();
+    for (command, page) in commands.iter().zip(&pages) {
+        let text = std::fs::read_to_string(sandbox.path(page)).expect("it was written");
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        assert_eq!(sandbox.plimsoll(&[&["man"][..], &words].concat()).success(), text);
+        let help = sandbox.plimsoll(&[&words[..], &["--help"]].concat());
+        // The modes of other tools print the help of that tool.
+        let is_ours = !["fio", "vdbench"].contains(words.first().unwrap_or(&""));
+        for line in help.success().lines().filter(|_| is_ours) {
+            let option = line.trim().split([' ', ',', '=', '[']).find(|it| it.starts_with("--"));
+            let option = option.filter(|_| line.trim_start().starts_with('-'));
+            let said = option.unwrap_or_default().replace('-', "\\-");
+            assert!(text.contains(&said), "{page}: {line}");
+        }
+    }
+    pages.sort_unstable();
+    written.sort_unstable();
+    assert_eq!(written, pages);
+    let missing = sandbox.plimsoll(&["man", "suite", "nosuch"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.stderr.contains("no command `plimsoll suite nosuch`"), "{}", missing.stderr);
+}
+
+/// The system's own reader has nothing to say against them, and breaks no example.
+#[test]
+fn manual_pages_are_shown_without_warnings() {
+    if !testing::has_program("man") || !testing::has_program("groff") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let written = sandbox.plimsoll(&["man", "--dir", "."]);
+    let mut man = sandbox.command(std::path::Path::new("man"));
+    man.args(["--warnings=w", "-E", "UTF-8", "-P", "cat", "-l"]).args(written.success().lines());
+    let shown = common::outcome(man.env("MANWIDTH", "100").env("LC_ALL", "C.UTF-8"));
+    assert_eq!(shown.stderr, "");
+    for line in [
+        "plimsoll-suite-show - ",
+        "plimsoll man bench | man -l -",
+        "ln -s $(which plimsoll) /usr/local/bin/fio",
+        "3 measured but not to be trusted, 4 worse than allowed or a need is not met,",
+    ] {
+        assert!(shown.success().contains(line), "{line}: {}", shown.stdout);
+    }
+}

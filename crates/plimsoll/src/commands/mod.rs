@@ -31,6 +31,7 @@ mod iometer;
 mod judge;
 mod keep;
 mod limits;
+mod man;
 mod needs;
 mod on;
 mod on_needs;
@@ -108,6 +109,7 @@ enum Command {
     Iometer(iometer::Args),
     Diskspd(diskspd::Args),
     Reference(reference::Args),
+    Man(man::Args),
     Completion(completion::Args),
 }
 
@@ -198,6 +200,7 @@ fn perform(command: Command, args: &[OsString]) -> Result<Exit, Failure> {
             }
         }
         Command::Reference(args) => reference::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::Completion(args) => completion::run(&args),
     }
 }
@@ -208,7 +211,8 @@ fn as_option(args: &[OsString]) -> Vec<OsString> {
     program.chain(&args[2..]).cloned().chain([OsString::from("--help")]).collect()
 }
 
-/// Returns the definition of all commands and arguments, for completion and the reference.
+/// Returns the definition of all commands and arguments, for completion, the reference
+/// and manual pages.
 fn definition() -> clap::Command {
     with_negative_numbers(Cli::command())
 }

@@ -73,20 +73,18 @@ fn commands() -> String {
     let mut definition = super::definition().term_width(80);
     // Only a built definition knows each command's full name and its help options.
     definition.build();
-    put_help(&mut page, "plimsoll", &mut definition);
-    for command in definition.get_subcommands_mut() {
-        let name = format!("plimsoll {}", command.get_name());
-        put_help(&mut page, &name, command);
-        for part in command.get_subcommands_mut() {
-            put_help(&mut page, &format!("{name} {}", part.get_name()), part);
-        }
+    for command in commands_of(&definition) {
+        let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
+        let help = trim_lines(&command.clone().render_long_help().to_string());
+        let _ = write!(page, "\n## {name}\n\n```text\n{help}\n```\n");
     }
     page
 }
 
-fn put_help(page: &mut String, name: &str, command: &mut clap::Command) {
-    let help = trim_lines(&command.render_long_help().to_string());
-    let _ = write!(page, "\n## {name}\n\n```text\n{help}\n```\n");
+/// Returns a command with all below it, each before its own.
+pub(super) fn commands_of(command: &clap::Command) -> Vec<&clap::Command> {
+    let below = command.get_subcommands().flat_map(commands_of);
+    std::iter::once(command).chain(below).collect()
 }
 
 fn environment() -> String {
