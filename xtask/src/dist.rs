@@ -1,13 +1,25 @@
-//! The release archive: one static binary for x86-64 Linux, with what belongs beside it.
+//! What a release consists of: one static binary for x86-64 Linux, packed for each way to get it.
+//!
+//! All is reproducible: the same sources at the same commit give the same bytes. Nothing but the
+//! system's `dpkg` is run on the packages, and only to try one out.
 
+mod deb;
+mod elf;
+mod oci;
+mod rpm;
+mod sbom;
+mod tree;
+
+use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use sha2::{Digest, Sha256};
 
 use crate::{process, workspace};
+use tree::{Entry, Stamp, Tree, gzip};
 
 /// Links the C library in, so that the binary runs on every distribution.
 const TARGET: &str = "x86_64-unknown-linux-musl";
@@ -15,37 +27,43 @@ const TARGET: &str = "x86_64-unknown-linux-musl";
 /// What lies beside the binary.
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Builds, checks and packs. Prints where the archive lies and how large the binary is.
-pub(crate) fn run() -> Result<()> {
-    if let Some(missing) = DOCUMENTS.iter().find(|name| !process::root().join(name).is_file()) {
-        bail!("no {missing}, which belongs into the archive");
-    }
-    let binary = build()?;
-    let image = fs::read(&binary).with_context(|| format!("cannot read {}", binary.display()))?;
-    ensure!(is_static(&image)?, "{} needs libraries of its host", binary.display());
+/// What package managers say it is.
+const ABOUT: &str = "finds out how much I/O a disk, array or cloud volume carries";
 
-    let name = format!("plimsoll-{}-x86_64-linux", workspace::version());
+/// Shells whose completions are packed, and where a system looks for them; Debian for those of zsh.
+const SHELLS: [(&str, &str); 3] = [
+    ("bash", "usr/share/bash-completion/completions/plimsoll"),
+    ("zsh", "usr/share/zsh/vendor-completions/_plimsoll"),
+    ("fish", "usr/share/fish/vendor_completions.d/plimsoll.fish"),
+];
+
+/// Where other systems look for those of zsh.
+const ZSH_ELSEWHERE: &str = "usr/share/zsh/site-functions/_plimsoll";
+
+/// Builds, checks and packs, or packs a program that is there (`--program FILE`). Prints what lies
+/// in `dist`, and how large it is.
+pub(crate) fn run(args: &[&str]) -> Result<()> {
+    let program = match args {
+        [] => build()?,
+        ["--program", path] => PathBuf::from(path),
+        _ => bail!("`cargo xtask dist` takes nothing but `--program FILE`"),
+    };
     let dist = process::root().join("dist");
-    let folder = dist.join(&name);
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
+    fs::create_dir_all(&dist)?;
+    let metadata = workspace::metadata(&["--locked", "--filter-platform", TARGET])?;
+    let lock = fs::read_to_string(process::root().join("Cargo.lock"))?.parse()?;
+    let bill = sbom::bill(&metadata, &lock)?;
+    for (name, bytes) in Parts::of(&program)?.packed(bill, stamp()?)? {
+        let path = dist.join(name);
+        fs::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        println!("{}: {} B", path.display(), bytes.len());
+        if path.extension().is_some_and(|extension| extension == "deb") {
+            match deb::missing() {
+                Some(why) => println!("  not tried out: {why}"),
+                None => println!("  installed, run, removed: {}", deb::try_out(&path)?.trim_end()),
+            }
+        }
     }
-    fs::create_dir_all(&folder)?;
-    fs::copy(&binary, folder.join("plimsoll"))?;
-    symlink("plimsoll", folder.join("fio"))?;
-    for document in DOCUMENTS {
-        fs::copy(process::root().join(document), folder.join(document))
-            .with_context(|| format!("cannot copy `{document}`"))?;
-    }
-    write_completions(&binary, &folder.join("completions"))?;
-
-    let archive = dist.join(format!("{name}.tar.gz"));
-    let mut tar = Command::new("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-czf"]);
-    process::run(tar.arg(&archive).arg("-C").arg(&dist).arg(&name))?;
-    let archive_bytes = fs::metadata(&archive)?.len();
-    println!("plimsoll: static, {} B", image.len());
-    println!("{}: {archive_bytes} B", archive.display());
     Ok(())
 }
 
@@ -60,99 +78,280 @@ fn build() -> Result<PathBuf> {
         process::run(Command::new("rustup").args(["target", "add", TARGET]))?;
     }
     let args = ["build", "--profile", "dist", "--locked", "--target", TARGET, "-p", "plimsoll"];
-    process::run(&mut process::cargo(&args))?;
-    Ok(workspace::target_dir()?.join(TARGET).join("dist").join("plimsoll"))
+    let target_dir = workspace::target_dir()?;
+    let mut build = process::cargo(&args);
+    let (rust, c) = without_paths(&target_dir)?;
+    build.args(["--config", &format!("target.{TARGET}.rustflags = {rust:?}")]);
+    process::run(build.env("CFLAGS_x86_64_unknown_linux_musl", c.join(" ")))?;
+    let program = target_dir.join(TARGET).join("dist").join("plimsoll");
+    let image = fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
+    ensure!(elf::is_static(&image)?, "{} needs libraries of its host", program.display());
+    print!("{}", process::output(Command::new(&program).arg("--version"))?);
+    Ok(program)
 }
 
-/// Writes one completion script per shell, made by the binary itself.
-fn write_completions(binary: &Path, folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder)?;
-    for shell in ["bash", "zsh", "fish"] {
-        let script = process::output(Command::new(binary).args(["completion", shell]))?;
-        fs::write(folder.join(format!("plimsoll.{shell}")), script)?;
-    }
-    Ok(())
+/// Returns options of the Rust and the C compiler that keep the folders of this host out of the
+/// program.
+fn without_paths(target_dir: &Path) -> Result<(Vec<String>, Vec<String>)> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let home = home.context("no home folder, where cargo keeps the sources of others")?;
+    // Where several fit, the last one counts.
+    let names = [(process::root(), "/plimsoll"), (target_dir, "/target"), (&home, "/cargo")];
+    let options = |option: &str| {
+        names.map(|(path, name)| format!("{option}={}={name}", path.display())).to_vec()
+    };
+    Ok((options("--remap-path-prefix"), options("-ffile-prefix-map")))
 }
 
-/// Program headers of an ELF file: the interpreter that loads libraries, and the dynamic table.
-const PT_DYNAMIC: u64 = 2;
-const PT_INTERP: u64 = 3;
-/// Entry of the dynamic table that names a library.
-const DT_NEEDED: u64 = 1;
+/// Returns the time that all files get: `SOURCE_DATE_EPOCH`, or else that of the commit.
+fn stamp() -> Result<Stamp> {
+    let said = std::env::var("SOURCE_DATE_EPOCH").ok();
+    let from_git = || {
+        let mut git = Command::new("git");
+        git.args(["log", "-1", "--format=%ct"]).current_dir(process::root());
+        process::output(&mut git).ok()
+    };
+    let Some(seconds) = said.or_else(from_git) else { return Ok(Stamp(0)) };
+    let seconds = seconds.trim();
+    let stamp = seconds.parse().map(Stamp);
+    stamp.with_context(|| format!("SOURCE_DATE_EPOCH is `{seconds}`: not a number of seconds"))
+}
 
-/// Returns whether a 64-bit little-endian ELF file loads without an interpreter and libraries.
-///
-/// A static program may still have a dynamic table, because it relocates itself.
-/// Layout: System V ABI, chapters 4 and 5.
-fn is_static(image: &[u8]) -> Result<bool> {
-    ensure!(image.starts_with(b"\x7fELF\x02\x01"), "not a 64-bit little-endian ELF file");
-    let headers_at = field(image, 32, 8)?;
-    let header_size = field(image, 54, 2)?;
-    let n_headers = field(image, 56, 2)?;
-    for header_idx in 0..n_headers {
-        let header_at = headers_at.saturating_add(header_idx * header_size);
-        match field(image, header_at, 4)? {
-            PT_INTERP => return Ok(false),
-            PT_DYNAMIC => {
-                let table_at = field(image, header_at + 8, 8)?;
-                let size = field(image, header_at + 32, 8)?;
-                for entry_idx in 0..size / 16 {
-                    if field(image, table_at.saturating_add(entry_idx * 16), 8)? == DT_NEEDED {
-                        return Ok(false);
-                    }
-                }
-            }
-            _ => {}
+/// All that is packed.
+struct Parts {
+    program: Vec<u8>,
+    documents: Vec<(&'static str, Vec<u8>)>,
+    /// In the order of `SHELLS`.
+    completions: Vec<Vec<u8>>,
+    /// Manual pages, with their names.
+    pages: Vec<(String, Vec<u8>)>,
+}
+
+impl Parts {
+    /// Reads the documents, and has the program make the rest.
+    fn of(path: &Path) -> Result<Self> {
+        let read =
+            |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+        let mut documents = Vec::new();
+        for name in DOCUMENTS {
+            documents.push((name, read(&process::root().join(name))?));
         }
+        let mut completions = Vec::new();
+        for (shell, _) in SHELLS {
+            let script = process::output(Command::new(path).args(["completion", shell]))?;
+            completions.push(script.into_bytes());
+        }
+        let dir = tempfile::tempdir()?;
+        process::output(Command::new(path).args(["man", "--dir"]).arg(dir.path()))?;
+        let mut pages = Vec::new();
+        for entry in fs::read_dir(dir.path())? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            pages.push((name, read(&entry.path())?));
+        }
+        Ok(Parts { program: read(path)?, documents, completions, pages })
     }
-    Ok(true)
+
+    /// Returns every file of the release, with its name.
+    fn packed(&self, bill: String, stamp: Stamp) -> Result<Vec<(String, Vec<u8>)>> {
+        let version = workspace::version();
+        let top = format!("plimsoll-{version}-x86_64-linux");
+        let mut files = vec![
+            (format!("{top}.tar.gz"), gzip(&self.archive().tar(&format!("{top}/"), stamp)?)),
+            (format!("plimsoll_{version}_amd64.deb"), deb::pack(&self.installed(true), stamp)?),
+            (format!("plimsoll-{version}-1.x86_64.rpm"), rpm::pack(&self.installed(false), stamp)?),
+            (format!("plimsoll-{version}-x86_64-oci.tar"), oci::pack(&self.program, stamp)?),
+            (format!("plimsoll-{version}.cdx.json"), bill.into_bytes()),
+        ];
+        let mut sums = String::new();
+        for (name, bytes) in &files {
+            let _ = writeln!(sums, "{}  {name}", hex(&Sha256::digest(bytes)));
+        }
+        files.push(("SHA256SUMS".to_owned(), sums.into_bytes()));
+        Ok(files)
+    }
+
+    /// Returns what is unpacked anywhere.
+    fn archive(&self) -> Tree {
+        let mut tree = Tree::default();
+        tree.put("plimsoll", Entry::Program(self.program.clone()));
+        tree.put("fio", Entry::Link("plimsoll".to_owned()));
+        for (name, bytes) in &self.documents {
+            tree.put(name, Entry::File(bytes.clone()));
+        }
+        for ((shell, _), script) in SHELLS.iter().zip(&self.completions) {
+            tree.put(&format!("completions/plimsoll.{shell}"), Entry::File(script.clone()));
+        }
+        for (name, bytes) in &self.pages {
+            tree.put(&format!("man/man1/{name}"), Entry::File(bytes.clone()));
+        }
+        tree
+    }
+
+    /// Returns what a package manager installs below `/`. The name `fio` is left to fio's package.
+    fn installed(&self, is_debian: bool) -> Tree {
+        let mut tree = Tree::default();
+        tree.put("usr/bin/plimsoll", Entry::Program(self.program.clone()));
+        for (name, bytes) in &self.documents {
+            tree.put(&format!("usr/share/doc/plimsoll/{name}"), Entry::File(bytes.clone()));
+        }
+        for ((shell, path), script) in SHELLS.into_iter().zip(&self.completions) {
+            let path = if shell == "zsh" && !is_debian { ZSH_ELSEWHERE } else { path };
+            tree.put(path, Entry::File(script.clone()));
+        }
+        for (name, bytes) in &self.pages {
+            tree.put(&format!("usr/share/man/man1/{name}.gz"), Entry::File(gzip(bytes)));
+        }
+        tree
+    }
 }
 
-/// Reads an unsigned little-endian number of at most eight bytes.
-fn field(image: &[u8], offset: u64, n_bytes: usize) -> Result<u64> {
-    let start = usize::try_from(offset)?;
-    let end = start.checked_add(n_bytes);
-    let bytes = end.and_then(|end| image.get(start..end)).context("the ELF file is cut short")?;
-    Ok(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Returns an ELF file with one program header and, at offset 128, a dynamic table.
-    fn elf(header_type: u8, first_tag: u8) -> Vec<u8> {
-        let mut image = vec![0; 160];
-        image[..6].copy_from_slice(b"\x7fELF\x02\x01");
-        image[32] = 64; // program headers at
-        image[54] = 56; // size of one
-        image[56] = 1; // how many
-        image[64] = header_type;
-        image[64 + 8] = 128; // contents at
-        image[64 + 32] = 32; // size of the contents
-        image[128] = first_tag;
-        image
+    /// Does what packing asks of the program.
+    const SCRIPT: &str = "#!/bin/sh\n\
+        case \"$1\" in\n\
+        --version) echo plimsoll 9 ;;\n\
+        completion) echo \"complete in $2\" ;;\n\
+        man) for name in plimsoll-run plimsoll; do echo .TH > \"$3/$name.1\"; done ;;\n\
+        esac\n";
+
+    fn pack() -> Vec<(String, Vec<u8>)> {
+        let dir = tempfile::tempdir().expect("a folder");
+        let program = dir.path().join("program");
+        let mut tree = Tree::default();
+        tree.put("program", Entry::Program(SCRIPT.into()));
+        // Unpacked, the file was never open for writing here: another test's child cannot hold it.
+        let tar = dir.path().join("program.tar");
+        fs::write(&tar, tree.tar("", Stamp(0)).expect("a short name")).expect("written");
+        let mut unpack = Command::new("tar");
+        process::run(unpack.arg("-xf").arg(&tar).arg("-C").arg(dir.path())).expect("unpacked");
+        let parts = Parts::of(&program).expect("the program does it");
+        parts.packed("{}\n".to_owned(), Stamp(1_000_000_000)).expect("packed")
+    }
+
+    /// Returns the file whose name ends so.
+    fn packed(end: &str) -> Vec<u8> {
+        let found = pack().into_iter().find(|(name, _)| name.ends_with(end));
+        found.expect("there is one").1
     }
 
     #[test]
-    fn an_interpreter_or_a_library_is_not_static() {
-        assert!(is_static(&elf(1, 0)).expect("valid"));
-        assert!(is_static(&elf(2, 5)).expect("valid"));
-        assert!(!is_static(&elf(2, 1)).expect("valid"));
-        assert!(!is_static(&elf(3, 0)).expect("valid"));
+    fn packed_twice_is_the_same() {
+        let (first, second) = (pack(), pack());
+        let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+        let ends = [".tar.gz", "_amd64.deb", "_64.rpm", "-oci.tar", ".cdx.json", "SHA256SUMS"];
+        assert!(names.iter().zip(ends).all(|(name, end)| name.ends_with(end)), "{names:?}");
+        assert_eq!(names.len(), ends.len());
+        for ((name, one), (_, other)) in first.iter().zip(&second) {
+            assert!(one == other, "{name} differs");
+        }
+    }
+
+    /// `sha256sum` reads the sums, and finds them right.
+    #[test]
+    fn the_sums_are_those_of_the_files() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (name, bytes) in pack() {
+            fs::write(dir.path().join(name), bytes).expect("written");
+        }
+        let mut check = Command::new("sha256sum");
+        check.args(["--check", "--quiet", "--strict", "SHA256SUMS"]).current_dir(dir.path());
+        assert_eq!(process::output(&mut check).expect("all are right"), "");
     }
 
     #[test]
-    fn a_broken_file_is_an_error() {
-        assert!(is_static(b"#!/bin/sh\n").is_err());
-        assert!(is_static(&elf(2, 0)[..140]).is_err());
-        assert!(is_static(&elf(1, 0)[..40]).is_err());
+    fn a_debian_package_is_installed_and_removed() {
+        if let Some(why) = deb::missing() {
+            testing::skipped!("{why}");
+            return;
+        }
+        let dir = tempfile::tempdir().expect("a folder");
+        let package = dir.path().join("plimsoll.deb");
+        fs::write(&package, packed("_amd64.deb")).expect("written");
+        assert_eq!(deb::try_out(&package).expect("it works"), "plimsoll 9\n");
+        let mut list = Command::new("dpkg-deb");
+        let list = process::output(list.arg("--contents").arg(&package)).expect("a package");
+        for path in ["bin/plimsoll", "share/man/man1/plimsoll-run.1.gz", "doc/plimsoll/README.md"] {
+            assert!(list.contains(path), "{path}: {list}");
+        }
     }
 
     #[test]
-    fn this_program_is_what_it_was_built_as() {
-        let path = std::env::current_exe().expect("a running program has a path");
-        let image = fs::read(path).expect("readable");
-        assert_eq!(is_static(&image).expect("valid"), cfg!(target_feature = "crt-static"));
+    fn an_rpm_is_whole_installed_and_removed() {
+        if !testing::has_program("rpm") {
+            return;
+        }
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("x.rpm"), packed("x86_64.rpm")).expect("written");
+        let rpm = |args: &[&str]| {
+            let mut rpm = Command::new("rpm");
+            rpm.args(args).current_dir(dir.path()).env("LC_ALL", "C").env("TZ", "UTC");
+            process::output(&mut rpm).expect("rpm takes it")
+        };
+        assert_eq!(rpm(&["--checksig", "--nosignature", "x.rpm"]), "x.rpm: digests OK\n");
+        let format = "%{NVRA} %{SIZE} %{LICENSE} [%{=NAME} %{FILENAMES} %{FILEMODES:perms};]";
+        let said = rpm(&["-qp", "--nosignature", "--qf", format, "x.rpm"]);
+        let name = format!("plimsoll-{}-1.x86_64 ", workspace::version());
+        assert!(said.starts_with(&name), "{said}");
+        for file in [
+            "/usr/bin/plimsoll -rwxr-xr-x;",
+            "/usr/share/zsh/site-functions/_plimsoll -rw-r--r--;",
+            "/usr/share/doc/plimsoll drwxr-xr-x;",
+        ] {
+            assert!(said.contains(file), "{file}: {said}");
+        }
+        let root = dir.path().join("root");
+        let into = format!("--root={}", root.display());
+        if deb::missing().is_some() {
+            testing::skipped!("only root may install with rpm");
+            return;
+        }
+        rpm(&[&into, "--install", "--nodeps", "--nosignature", "x.rpm"]);
+        let program = root.join("usr/bin/plimsoll");
+        let said = process::output(Command::new(&program).arg("--version")).expect("it runs");
+        assert_eq!(said, "plimsoll 9\n");
+        assert_eq!(rpm(&[&into, "--verify", "--nodeps", "plimsoll"]), "");
+        rpm(&[&into, "--erase", "plimsoll"]);
+        assert!(!program.exists() && !root.join("usr/share/doc/plimsoll").exists());
+    }
+
+    /// Each part of an image is found by the sum of its bytes, down to the one file.
+    #[test]
+    fn an_image_is_one_file_in_one_layer() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("image.tar"), packed("-oci.tar")).expect("written");
+        let run = |args: &[&str]| {
+            let mut tar = Command::new("tar");
+            process::output(tar.args(args).current_dir(dir.path())).expect("tar reads it")
+        };
+        run(&["-xf", "image.tar"]);
+        let part = |reference: &serde_json::Value| {
+            let digest = reference["digest"].as_str().expect("a sum").replace("sha256:", "");
+            let path = format!("blobs/sha256/{digest}");
+            let bytes = fs::read(dir.path().join(&path)).expect("it is there");
+            assert_eq!(hex(&Sha256::digest(&bytes)), digest);
+            assert_eq!(reference["size"], bytes.len());
+            (path, bytes)
+        };
+        let json =
+            |bytes: &[u8]| -> serde_json::Value { serde_json::from_slice(bytes).expect("JSON") };
+        let index = json(&fs::read(dir.path().join("index.json")).expect("an index"));
+        let manifest = json(&part(&index["manifests"][0]).1);
+        let config = json(&part(&manifest["config"]).1);
+        assert_eq!(config["config"]["Entrypoint"][0], "/plimsoll");
+        let (layer, _) = part(&manifest["layers"][0]);
+        assert_eq!(run(&["-tzf", &layer]), "plimsoll\n");
+        assert_eq!(run(&["-xzOf", &layer]), SCRIPT);
+        let unpacked = Command::new("gzip").arg("-dc").arg(dir.path().join(&layer)).output();
+        let sum = hex(&Sha256::digest(unpacked.expect("gzip reads it").stdout));
+        assert_eq!(config["rootfs"]["diff_ids"][0], format!("sha256:{sum}"));
     }
 }

@@ -43,7 +43,7 @@ cargo xtask COMMAND
   rehearsal [OPTIONS]            an emulated P30 in all its forms, beside what is printed
   kernel-test                    the NFS export under the kernel's client, in qemu
   e2e                            reports in a browser: figures, requests, pictures
-  dist                           the static release archive for x86-64 Linux, in dist/
+  dist [--program FILE]          what a release consists of, for x86-64 Linux, in dist/
   fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
   fuzz-fio [--seed N] [--jobs N] random jobs in the real fio and in ours, 200 fresh ones
   peers [OPTIONS]                fio and bare loops beside our release build; `--help` says more
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["reference"] => reference::run(),
         ["acceptance"] => acceptance::run(),
-        ["dist"] => dist::run(),
+        ["dist", rest @ ..] => dist::run(rest),
         ["e2e"] => e2e::run(),
         ["kernel-test"] => kernel_test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),

@@ -128,16 +128,19 @@ impl Graph {
     }
 }
 
-fn metadata(args: &[&str]) -> Result<Value> {
+/// Returns what `cargo metadata` says.
+pub(crate) fn metadata(args: &[&str]) -> Result<Value> {
     let mut command = process::cargo(&["metadata", "--format-version", "1"]);
     let json = process::output(command.args(args))?;
     serde_json::from_str(&json).context("cargo metadata prints JSON")
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+/// Returns a text of an object, empty if there is none.
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+/// Returns a list of an object, empty if there is none.
+pub(crate) fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
