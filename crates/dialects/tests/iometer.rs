@@ -503,6 +503,37 @@ fn results_have_their_figures_in_the_columns_of_the_tool() {
     assert!(old.ends_with("'Time Stamp\nat 6000\n'End Test\n"), "{old}");
 }
 
+/// A configuration chooses the rows of its results, by a word or its number. With a file to write
+/// to, NONE is all of them, as in the tool.
+#[test]
+fn results_have_the_rows_that_are_chosen() {
+    let workers = [worker("W", 4, &["OLTP"], &["sdb", "sdc"]), worker("V", 1, &["OLTP"], &["sdd"])];
+    let icf = Icf::new(&[spec("OLTP", &[OLTP])], &[manager(1, "localhost", &workers)]);
+    let mut record = Record { jobs: vec![job(0, 10, 1000); 3], ..Record::default() };
+    record.host.n_cpus = 2;
+    let kinds = ["ALL", "MANAGER", "PROCESSOR", "WORKER", "DISK"];
+    for (choice, expected) in [
+        ("ALL", [1, 1, 2, 2, 3]),
+        ("no_targets", [1, 1, 2, 2, 0]),
+        ("NO_WORKERS", [1, 1, 2, 0, 0]),
+        ("NO_MANAGERS", [1, 0, 0, 0, 0]),
+        ("NONE", [1, 1, 2, 2, 3]),
+        ("1", [1, 1, 2, 2, 0]),
+    ] {
+        let text =
+            icf.text().replace("'Record Results\n\tALL", &format!("'Record Results\n\t{choice}"));
+        let (config, findings) = read_config(&text);
+        assert!(findings.is_empty(), "{choice}: {findings:?}");
+        let text = results(&config, &[], &record, ResultLayout::V110, &stamp);
+        assert_eq!(kinds.map(|kind| cells_of(&text, kind).len()), expected, "{choice}");
+        // Counts are of all, whichever are written.
+        assert_eq!(cells_of(&text, "ALL")[0][3..6], ["1", "2", "3"], "{choice}");
+    }
+    let wrong = icf.text().replace("'Record Results\n\tALL", "'Record Results\n\tSOME");
+    let (_, findings) = read_config(&wrong);
+    assert_eq!(findings[0].message, "`SOME` is no choice of results");
+}
+
 /// Rows of runs that were not reached are left out.
 #[test]
 fn results_of_a_run_that_was_stopped_end_earlier() {

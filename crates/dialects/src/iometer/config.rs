@@ -33,6 +33,8 @@ pub struct TestSetup {
     pub run_time_s: u64,
     /// Time before it that is not measured, seconds.
     pub ramp_up_s: u64,
+    /// Which rows results have.
+    pub rows: Rows,
     /// What is turned up from run to run.
     pub test_type: TestType,
     /// Numbers of workers, with the test types that turn them up.
@@ -41,6 +43,32 @@ pub struct TestSetup {
     pub targets: Steps,
     /// Outstanding I/Os per target and worker, likewise.
     pub queue_depths: Steps,
+}
+
+/// Which rows results have, from the sum of all down to single targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rows {
+    /// That of all managers.
+    OfAll,
+    /// Also those of managers, with their processors.
+    OfManagers,
+    /// Also those of workers.
+    OfWorkers,
+    /// Also those of targets.
+    #[default]
+    OfTargets,
+}
+
+impl Rows {
+    /// All of them with their words, in the order of their numbers. Where a file of results is
+    /// named, as it always is here, NONE has all, as in the tool.
+    pub const WORDS: [(&'static str, Rows); 5] = [
+        ("ALL", Rows::OfTargets),
+        ("NO_TARGETS", Rows::OfWorkers),
+        ("NO_WORKERS", Rows::OfManagers),
+        ("NO_MANAGERS", Rows::OfAll),
+        ("NONE", Rows::OfTargets),
+    ];
 }
 
 /// What is turned up from run to run.

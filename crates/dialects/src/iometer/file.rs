@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::config::{
-    AccessSpec, Config, DataPattern, Growth, Manager, Steps, TestSetup, TestType, Worker,
+    AccessSpec, Config, DataPattern, Growth, Manager, Rows, Steps, TestSetup, TestType, Worker,
 };
 
 /// The first line, and the last.
@@ -79,16 +79,17 @@ fn section(text: &mut String, name: &str) {
 }
 
 fn test_setup(text: &mut String, test: &TestSetup, n_of_disks: usize, n_of_network: usize) {
-    let TestSetup { description, run_time_s, ramp_up_s, test_type, .. } = test;
+    let TestSetup { description, run_time_s, ramp_up_s, rows, test_type, .. } = test;
     let TestSetup { workers, targets, queue_depths, .. } = test;
     let (minutes, seconds) = (run_time_s / 60 % 60, run_time_s % 60);
+    let rows = word_of(&Rows::WORDS, rows);
     section(text, "TEST SETUP");
     let _ = write!(
         text,
         "'Test Description\n\t{description}\n'Run Time\n'\thours      minutes    seconds\n\
          \t{:<11}{minutes:<11}{seconds}\n'Ramp Up Time (s)\n\t{ramp_up_s}\n\
          'Default Disk Workers to Spawn\n\t{n_of_disks}\n\
-         'Default Network Workers to Spawn\n\t{n_of_network}\n'Record Results\n\tALL\n",
+         'Default Network Workers to Spawn\n\t{n_of_network}\n'Record Results\n\t{rows}\n",
         run_time_s / 3600,
     );
     for (key, steps) in [("Worker", workers), ("Disk", targets)] {
@@ -102,13 +103,17 @@ fn test_setup(text: &mut String, test: &TestSetup, n_of_disks: usize, n_of_netwo
     }
     let Steps { start, end, step, growth } = queue_depths;
     let growth = growth_word(*growth);
-    let words = TestType::WORDS;
-    let word = words.iter().find(|(_, it)| it == test_type).map_or(words[0].0, |(word, _)| word);
+    let word = word_of(&TestType::WORDS, test_type);
     let _ = write!(
         text,
         "'Queue Depth Cycling\n'\tstart      end        step       step type\n\
          \t{start:<11}{end:<11}{step:<11}{growth}\n'Test Type\n\t{word}\n'END test setup\n"
     );
+}
+
+/// Returns the first word for a choice.
+fn word_of<T: PartialEq>(words: &[(&'static str, T)], choice: &T) -> &'static str {
+    words.iter().find(|(_, it)| it == choice).map_or("", |(word, _)| word)
 }
 
 fn growth_word(growth: Growth) -> &'static str {

@@ -27,7 +27,8 @@ mod write;
 use plan::Plan;
 
 pub use config::{
-    AccessLine, AccessSpec, Config, Growth, Manager, Steps, Target, TestSetup, TestType, Worker,
+    AccessLine, AccessSpec, Config, Growth, Manager, Rows, Steps, Target, TestSetup, TestType,
+    Worker,
 };
 pub use read::read_config;
 pub use results::{ResultLayout, results};

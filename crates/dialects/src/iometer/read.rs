@@ -3,7 +3,7 @@
 use plan::{Diagnostic, Span};
 
 use super::config::{
-    AccessLine, AccessSpec, Config, DataPattern, Growth, Manager, Steps, Target, TestSetup,
+    AccessLine, AccessSpec, Config, DataPattern, Growth, Manager, Rows, Steps, Target, TestSetup,
     TestType, Worker,
 };
 use super::text::{Line, Piece, lines};
@@ -162,9 +162,12 @@ impl<'l, 'a> Reader<'l, 'a> {
             } else if key.starts_with("Queue Depth Cycling") {
                 test.queue_depths = self.steps(key, true);
             } else if key.starts_with("Test Type") {
-                test.test_type = self.test_type(key).unwrap_or_default();
-            } else if key.starts_with("Default ") || key.starts_with("Record Results") {
-                // Workers are those of the manager list, and results are written as asked for.
+                test.test_type =
+                    self.choice(key, &TestType::WORDS, "test type").unwrap_or_default();
+            } else if key.starts_with("Record Results") {
+                test.rows = self.choice(key, &Rows::WORDS, "choice of results").unwrap_or_default();
+            } else if key.starts_with("Default ") {
+                // Workers are those of the manager list.
                 self.values();
             } else {
                 self.unknown(key, "no key of the test setup");
@@ -221,18 +224,23 @@ impl<'l, 'a> Reader<'l, 'a> {
         }
     }
 
-    fn test_type(&mut self, key: &Piece<'a>) -> Option<TestType> {
+    /// Reads one of some words, or its number.
+    fn choice<T: Copy>(
+        &mut self,
+        key: &Piece<'a>,
+        words: &[(&'static str, T)],
+        what: &str,
+    ) -> Option<T> {
         let value = self.value(key)?;
-        let words = TestType::WORDS;
         let by_number = value.text.parse::<usize>().ok().and_then(|idx| words.get(idx));
         let found = words.iter().find(|(word, _)| value.is(word)).or(by_number);
         if found.is_none() {
             let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let text = format!("`{}` is no test type", value.text);
+            let text = format!("`{}` is no {what}", value.text);
             let finding = Diagnostic::error("bad-value", text).at(value.span.clone());
             self.findings.push(finding.help(format!("there are {}", all.join(", "))));
         }
-        found.map(|(_, test_type)| *test_type)
+        found.map(|(_, choice)| *choice)
     }
 
     fn access_specs(&mut self, specs: &mut Vec<AccessSpec>) {

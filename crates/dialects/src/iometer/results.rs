@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use hist::Histogram;
 use record::{DirRecord, JobRecord, Record};
 
-use super::config::{AccessSpec, Config, Manager, TestType, Worker};
+use super::config::{AccessSpec, Config, Manager, Rows, TestType, Worker};
 use super::sequence::{JobOfRun, measured};
 
 /// Whose columns are written.
@@ -110,7 +110,7 @@ pub fn results(
             continue;
         }
         specs(config, &jobs, &mut text);
-        rows(record, &jobs, layout, &mut text);
+        rows(config.test.rows, record, &jobs, layout, &mut text);
         let ends = jobs.iter().map(|it| it.job.started_unix_ms + it.job.runtime_ns / 1_000_000);
         let _ = writeln!(text, "'Time Stamp\n{}", stamp(ends.max().unwrap_or(0)));
     }
@@ -174,9 +174,14 @@ fn specs(config: &Config, jobs: &[Measured<'_>], text: &mut String) {
     text.push_str("'End access specifications\n");
 }
 
-/// Writes the rows of a run: of all, then of each manager with its processors and workers, and of
-/// each worker with its targets.
-fn rows(record: &Record, jobs: &[Measured<'_>], layout: ResultLayout, text: &mut String) {
+/// Writes the columns' names, and the rows of a run.
+fn rows(
+    wanted: Rows,
+    record: &Record,
+    jobs: &[Measured<'_>],
+    layout: ResultLayout,
+    text: &mut String,
+) {
     text.push_str("'Results\n");
     text.push_str(COLUMNS_HEAD);
     text.push_str(match layout {
@@ -196,35 +201,49 @@ fn rows(record: &Record, jobs: &[Measured<'_>], layout: ResultLayout, text: &mut
     text.push('\n');
     let n_cpus = record.host.n_cpus.max(1);
     let managers = grouped(jobs, |it| it.site.manager_idx);
-    let n_workers = |jobs: &[Measured<'_>]| grouped(jobs, |it| it.site.worker_idx).len();
     let all_workers: usize = managers.iter().map(|own| n_workers(own)).sum();
     let counts = [managers.len().to_string(), all_workers.to_string(), jobs.len().to_string()];
     let all = Row { kind: RowKind::All, name: "All", counts, jobs, n_cpus };
     all.write(layout, text);
-    for own in &managers {
-        let counts = [String::new(), n_workers(own).to_string(), own.len().to_string()];
-        let name = &*own[0].manager().name;
-        Row { kind: RowKind::Manager, name, counts, jobs: own, n_cpus }.write(layout, text);
-        for cpu in 0..n_cpus {
-            let name = &format!("CPU {cpu}");
-            let row = Row {
-                kind: RowKind::Processor,
-                name,
-                counts: Default::default(),
-                jobs: &[],
-                n_cpus,
-            };
-            row.write(layout, text);
+    if wanted >= Rows::OfManagers {
+        for own in &managers {
+            rows_of_manager(wanted, own, n_cpus, layout, text);
         }
-        for own in grouped(own, |it| it.site.worker_idx) {
-            let counts = [String::new(), String::new(), own.len().to_string()];
-            let name = &*own[0].worker().name;
-            Row { kind: RowKind::Worker, name, counts, jobs: &own, n_cpus }.write(layout, text);
-            for job in &own {
-                let name = &*job.worker().targets[job.site.target_idx].name;
-                let (counts, jobs) = (Default::default(), std::slice::from_ref(job));
-                Row { kind: RowKind::Disk, name, counts, jobs, n_cpus }.write(layout, text);
-            }
+    }
+}
+
+fn n_workers(jobs: &[Measured<'_>]) -> usize {
+    grouped(jobs, |it| it.site.worker_idx).len()
+}
+
+/// Writes the rows of a manager: its own, those of its processors, and of its workers, each with
+/// its targets.
+fn rows_of_manager(
+    wanted: Rows,
+    own: &[Measured<'_>],
+    n_cpus: u32,
+    layout: ResultLayout,
+    text: &mut String,
+) {
+    let counts = [String::new(), n_workers(own).to_string(), own.len().to_string()];
+    let name = &*own[0].manager().name;
+    Row { kind: RowKind::Manager, name, counts, jobs: own, n_cpus }.write(layout, text);
+    for cpu in 0..n_cpus {
+        let name = &format!("CPU {cpu}");
+        let counts = Default::default();
+        Row { kind: RowKind::Processor, name, counts, jobs: &[], n_cpus }.write(layout, text);
+    }
+    if wanted < Rows::OfWorkers {
+        return;
+    }
+    for own in grouped(own, |it| it.site.worker_idx) {
+        let counts = [String::new(), String::new(), own.len().to_string()];
+        let name = &*own[0].worker().name;
+        Row { kind: RowKind::Worker, name, counts, jobs: &own, n_cpus }.write(layout, text);
+        for job in own.iter().filter(|_| wanted >= Rows::OfTargets) {
+            let name = &*job.worker().targets[job.site.target_idx].name;
+            let (counts, jobs) = (Default::default(), std::slice::from_ref(job));
+            Row { kind: RowKind::Disk, name, counts, jobs, n_cpus }.write(layout, text);
         }
     }
 }
