@@ -49,25 +49,25 @@ pub(crate) struct Crew<'a> {
 
 /// How hosts are called.
 #[derive(Clone, Copy)]
-pub(crate) enum Way<'a> {
+pub(crate) enum Reach<'a> {
     /// Over ssh.
     Ssh(&'a Ssh, &'a [Host]),
     /// They listen.
     Called(&'a Called),
 }
 
-impl Way<'_> {
+impl Reach<'_> {
     fn names(&self) -> Vec<String> {
         match self {
-            Way::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
-            Way::Called(called) => called.names(),
+            Reach::Ssh(_, hosts) => hosts.iter().map(ToString::to_string).collect(),
+            Reach::Called(called) => called.names(),
         }
     }
 }
 
 /// What calls hosts.
 struct Caller<'a> {
-    way: Way<'a>,
+    reach: Reach<'a>,
     /// Calls so far: each makes a connection of its own.
     n_calls: usize,
     connections: Sender<Incoming>,
@@ -77,20 +77,20 @@ struct Caller<'a> {
 impl<'a> Crew<'a> {
     /// Calls all hosts at once.
     pub(crate) fn call(
-        way: Way<'a>,
+        reach: Reach<'a>,
         connections: Sender<Incoming>,
         events: Receiver<NetEvent>,
     ) -> Self {
         let (launched, launches) = channel(EVENTS);
         let mut crew = Crew {
-            names: way.names(),
+            names: reach.names(),
             seats: BTreeMap::new(),
             senders: BTreeMap::new(),
             events,
             early: VecDeque::new(),
             launches,
             clients: Clients::default(),
-            caller: Some(Caller { way, n_calls: 0, connections, launched }),
+            caller: Some(Caller { reach, n_calls: 0, connections, launched }),
             door: None,
         };
         for idx in 0..crew.names.len() {
@@ -113,11 +113,11 @@ impl<'a> Crew<'a> {
         caller.n_calls += 1;
         self.seats.insert(at, idx);
         let (connections, launched) = (&caller.connections, &caller.launched);
-        match caller.way {
-            Way::Ssh(ssh, hosts) => {
+        match caller.reach {
+            Reach::Ssh(ssh, hosts) => {
                 self.clients.call(at, (ssh, &hosts[idx]), connections, launched);
             }
-            Way::Called(called) => {
+            Reach::Called(called) => {
                 self.clients.call_server(at, (called, idx), connections, launched);
             }
         }
@@ -235,7 +235,7 @@ impl<'a> Crew<'a> {
         let leaving = async {
             let mut left: BTreeSet<usize> = std::mem::take(&mut self.senders).into_keys().collect();
             // Of an ssh client it is its own end that counts.
-            let is_over_ssh = |it: &Caller<'_>| matches!(it.way, Way::Ssh(..));
+            let is_over_ssh = |it: &Caller<'_>| matches!(it.reach, Reach::Ssh(..));
             let awaits_end = !self.caller.as_ref().is_some_and(is_over_ssh);
             while awaits_end && !left.is_empty() {
                 let Some(event) = self.events.recv().await else { break };

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use units::system_text;
 
 use crate::controller::{Action, Controller, Event, LossPolicy, News, OwnPlan};
-use crate::crew::{Crew, Way};
+use crate::crew::{Crew, Reach};
 use crate::launch::Launcher;
 use crate::launch::dial_in::NoCrew;
 use crate::live::{self, Live};
@@ -272,10 +272,10 @@ impl<'a> Series<'a> {
     ) -> Result<Crew<'a>, FleetError> {
         let door = match self.launcher {
             Launcher::Ssh(ssh, hosts) => {
-                return Ok(Crew::call(Way::Ssh(ssh, hosts), connections, events));
+                return Ok(Crew::call(Reach::Ssh(ssh, hosts), connections, events));
             }
             Launcher::Called(called) => {
-                return Ok(Crew::call(Way::Called(called), connections, events));
+                return Ok(Crew::call(Reach::Called(called), connections, events));
             }
             Launcher::DialIn(door) => door,
         };

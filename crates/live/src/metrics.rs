@@ -18,13 +18,13 @@ pub use text::{CONTENT_TYPE as TEXT_TYPE, text};
 #[derive(Clone, Debug)]
 pub struct Family {
     name: &'static str,
-    kind: Kind,
+    kind: MetricKind,
     help: &'static str,
     samples: Vec<(Labels, Value)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MetricKind {
     Counter,
     Gauge,
     Histogram,
@@ -71,7 +71,7 @@ pub fn families(live: &Live) -> Vec<Family> {
 
 fn family(
     name: &'static str,
-    kind: Kind,
+    kind: MetricKind,
     help: &'static str,
     samples: impl Iterator<Item = (Labels, Value)>,
 ) -> Family {
@@ -97,25 +97,25 @@ fn of_operations(hosts: &[OfHost<'_>]) -> Vec<Family> {
     vec![
         family(
             "plimsoll_operations_total",
-            Kind::Counter,
+            MetricKind::Counter,
             "Operations completed, without the ramp.",
             each(|it| Some(Value::Count(it.n_ios))),
         ),
         family(
             "plimsoll_bytes_total",
-            Kind::Counter,
+            MetricKind::Counter,
             "Bytes moved, without the ramp.",
             each(|it| Some(Value::Count(it.io_bytes))),
         ),
         family(
             "plimsoll_latency_seconds",
-            Kind::Histogram,
+            MetricKind::Histogram,
             "From the choice of an operation to its completion.",
             each(|it| Some(Value::Latencies(it.latency.clone()))),
         ),
         family(
             "plimsoll_response_seconds",
-            Kind::Histogram,
+            MetricKind::Histogram,
             "Of jobs with a rate: from when an operation was due to its completion.",
             each(|it| (!it.response.is_empty()).then(|| Value::Latencies(it.response.clone()))),
         ),
@@ -141,26 +141,26 @@ fn of_jobs(hosts: &[OfHost<'_>]) -> Vec<Family> {
     vec![
         family(
             "plimsoll_errors_total",
-            Kind::Counter,
+            MetricKind::Counter,
             "Operations that failed and ended no job.",
             errors,
         ),
-        family("plimsoll_in_flight", Kind::Gauge, "Operations in flight.", in_flight),
+        family("plimsoll_in_flight", MetricKind::Gauge, "Operations in flight.", in_flight),
         family(
             "plimsoll_host_up",
-            Kind::Gauge,
+            MetricKind::Gauge,
             "1 while the host takes part, 0 once it is lost.",
             up,
         ),
         family(
             "plimsoll_cpu_busy_ratio",
-            Kind::Gauge,
+            MetricKind::Gauge,
             "Share of the time of all processors of the host that was not idle.",
             loads().map(|(labels, load)| (labels, Value::Ratio(load.busy_share))),
         ),
         family(
             "plimsoll_cpu_own_ratio",
-            Kind::Gauge,
+            MetricKind::Gauge,
             "Part of it that this program used.",
             loads().map(|(labels, load)| (labels, Value::Ratio(load.own_share))),
         ),
@@ -174,14 +174,14 @@ fn of_run(live: &Live) -> Vec<Family> {
     vec![
         family(
             "plimsoll_step",
-            Kind::Gauge,
+            MetricKind::Gauge,
             "Number of the step that runs, from 0.",
             count(step.step_idx),
         ),
-        family("plimsoll_steps", Kind::Gauge, "Number of steps.", count(step.n_steps)),
+        family("plimsoll_steps", MetricKind::Gauge, "Number of steps.", count(step.n_steps)),
         family(
             "plimsoll_run_info",
-            Kind::Gauge,
+            MetricKind::Gauge,
             "1; its labels say what runs.",
             [(labels, Value::Count(1))].into_iter(),
         ),

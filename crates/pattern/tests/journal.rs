@@ -1,7 +1,7 @@
 //! The journal's blocks, maps and frames.
 
 use pattern::journal::frame::Body;
-use pattern::journal::judge::Place;
+use pattern::journal::judge::ExpectedBlock;
 use pattern::journal::{
     BlockMap, BlockState, Change, ChangeKind, Found, Frame, FrameError, Header, SECTOR_BYTES,
     Stamp, Target, Verdict, judge, next_generation, stamp,
@@ -24,7 +24,7 @@ fn block(generations: [u16; 4]) -> Vec<u8> {
 
 fn judged(bytes: &[u8], written: u16, pending: u16) -> (Verdict, bool) {
     let state = BlockState { written, pending: (pending != 0).then_some(pending) };
-    let place = Place { target: 0, offset: OFFSET, state };
+    let place = ExpectedBlock { target: 0, offset: OFFSET, state };
     let judged = judge(bytes, &place, &|run| run == RUN);
     (judged.verdict, judged.is_bad())
 }
@@ -80,7 +80,7 @@ fn what_belongs_elsewhere_is_named() {
         let facts = Stamp { run, target, generation: 3, ..Stamp::default() };
         stamp(&mut bytes, offset, &facts);
         let state = BlockState { written: 3, pending: None };
-        judge(&bytes, &Place { target: 1, offset: OFFSET, state }, &|run| run == RUN)
+        judge(&bytes, &ExpectedBlock { target: 1, offset: OFFSET, state }, &|run| run == RUN)
     };
     assert_eq!(of(1, RUN, OFFSET).verdict, Verdict::New);
     for judged in [of(2, RUN, OFFSET), of(1, RUN + 1, OFFSET), of(1, RUN, 4096)] {
@@ -153,7 +153,8 @@ proptest! {
         let _ = Frame::decode(&bytes);
         bytes.splice(0..0, Frame::MAGIC);
         let _ = Frame::decode(&bytes);
-        let place = Place { target: 0, offset: 0, state: BlockState { written: 1, pending: None } };
+        let state = BlockState { written: 1, pending: None };
+        let place = ExpectedBlock { target: 0, offset: 0, state };
         let _ = judge(&bytes, &place, &|_| true);
     }
 

@@ -12,25 +12,25 @@ use crate::spec::ChartSpec;
 use crate::view::results;
 
 /// A place for a chart, which comes later.
-struct Place {
+struct ChartSlot {
     id: &'static str,
     title: &'static str,
     height_px: u32,
 }
 
 /// The charts of the page, in its order.
-const PLACES: [Place; 4] = [
-    Place { id: "live-iops", title: "I/O rate over time", height_px: 340 },
-    Place { id: "live-latency", title: "Latency over time", height_px: 300 },
-    Place { id: "live-heat", title: "Latency heat map", height_px: 340 },
-    Place { id: "live-bytes", title: "Throughput over time", height_px: 240 },
+const PLACES: [ChartSlot; 4] = [
+    ChartSlot { id: "live-iops", title: "I/O rate over time", height_px: 340 },
+    ChartSlot { id: "live-latency", title: "Latency over time", height_px: 300 },
+    ChartSlot { id: "live-heat", title: "Latency heat map", height_px: 340 },
+    ChartSlot { id: "live-bytes", title: "Throughput over time", height_px: 240 },
 ];
 
 #[derive(Template)]
 #[template(path = "live.html")]
 struct Page<'a> {
     command: &'a str,
-    places: &'a [Place],
+    places: &'a [ChartSlot],
     style: &'static str,
     plotly: String,
     report_js: &'static str,

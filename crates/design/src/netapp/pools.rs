@@ -55,7 +55,7 @@ pub(super) struct VolumeOption {
 /// Where volumes may be: pools of a level and way to give throughput, and of file systems as many
 /// as there are volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PoolChoice {
     level: usize,
     pub(super) qos: Qos,
     /// It is like the place before it: taken only where that one is.
@@ -67,7 +67,7 @@ pub(super) struct Pools<'m, 'e> {
     market: &'m Market<'e>,
     service: Service,
     pub(super) levels: Vec<&'e str>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<PoolChoice>,
     /// File servers by level, the smallest first: how they are sold, bytes and operations per
     /// second.
     servers: Vec<Vec<(u64, f64, u64)>>,
@@ -123,7 +123,7 @@ impl<'m, 'e> Pools<'m, 'e> {
         levels.retain(|level| service != Service::FsxOntap || !of_level(level).is_empty());
         let mut places = Vec::new();
         for level in 0..levels.len() {
-            let put = |(qos, is_another)| places.push(Place { level, qos, is_another });
+            let put = |(qos, is_another)| places.push(PoolChoice { level, qos, is_another });
             match service {
                 Service::AzureFiles => {
                     [(Qos::Auto, false), (Qos::Manual, false)].into_iter().for_each(put);
@@ -164,7 +164,7 @@ impl<'m, 'e> Pools<'m, 'e> {
         let quota_min = capacity.max(range.start().div_ceil(GIB));
         let assignable = assignable(edition);
         let mut ways = Vec::new();
-        for (place, Place { qos, .. }) in self.places.iter().enumerate() {
+        for (place, PoolChoice { qos, .. }) in self.places.iter().enumerate() {
             if self.places[place].level != level {
                 continue;
             }
@@ -250,7 +250,7 @@ impl<'m, 'e> Pools<'m, 'e> {
     /// Returns the pool that is bought for the volumes of a place: the least, and where throughput
     /// is bought apart all of it that costs no more.
     pub(super) fn bought(&mut self, place: usize, sum: &PoolSum) -> Option<ChosenPool> {
-        let Place { level, qos, .. } = self.places[place];
+        let PoolChoice { level, qos, .. } = self.places[place];
         let mut pool = match qos {
             Qos::Auto | Qos::Manual => self.pool(level, qos, sum)?,
             Qos::Shared => self.file_system(level, sum)?,

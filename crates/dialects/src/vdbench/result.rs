@@ -17,7 +17,7 @@ mod table;
 use plan::Plan;
 use record::{Interval, Note, NoteSeverity, Outcome, Record, StepRecord};
 
-use self::figures::{Kind, Label, Line};
+use self::figures::{FlatfileKind, Label, Line};
 use self::parameters::Parameters;
 use self::table::Table;
 
@@ -96,7 +96,7 @@ pub fn is_result(text: &str) -> bool {
 /// Reads a flatfile. `parameters` is the page with the parameter file, where there is one.
 pub fn read_result(flatfile: &str, parameters: Option<&str>) -> Result<VdbenchResult, ResultError> {
     let table = Table::new(flatfile)?;
-    let kind = Kind::of(&table)?;
+    let kind = FlatfileKind::of(&table)?;
     let lines = table.rows().map(|cells| Line::new(kind, &cells));
     let lines = lines.collect::<Result<Vec<Line>, ResultError>>()?;
     let mut parameters = Parameters::new(parameters);

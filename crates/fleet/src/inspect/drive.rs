@@ -7,7 +7,7 @@ use tokio::sync::mpsc::channel;
 use super::facts::ClockReading;
 use super::state::{HostReport, Inspection};
 use crate::controller::{Action, Event, News};
-use crate::crew::{Crew, Way};
+use crate::crew::{Crew, Reach};
 use crate::hosts::Host;
 use crate::launch::ssh::Ssh;
 use crate::monotonic_ns;
@@ -52,7 +52,7 @@ async fn drive(
     let (net, events) = channel(EVENTS);
     let (connections, incoming) = channel(EVENTS);
     let serving = tokio::spawn(serve(incoming, net));
-    let mut crew = Crew::call(Way::Ssh(&checkup.ssh, &checkup.hosts), connections, events);
+    let mut crew = Crew::call(Reach::Ssh(&checkup.ssh, &checkup.hosts), connections, events);
     let n_hosts = checkup.hosts.len();
     let request = checkup.request.clone();
     let mut inspection = Inspection::new(n_hosts, request, monotonic_ns(), JOIN_NS);

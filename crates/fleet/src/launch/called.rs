@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::net::place::Place;
+use crate::net::place::ListenAddress;
 use crate::token::Token;
 
 /// An agent that listens.
@@ -11,7 +11,7 @@ pub struct Server {
     /// What it is called in messages and results.
     pub name: String,
     /// Where it listens.
-    pub place: Place,
+    pub place: ListenAddress,
 }
 
 /// Where agents listen, and what they must have.

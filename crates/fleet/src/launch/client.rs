@@ -16,7 +16,7 @@ use crate::net::Duplex;
 use crate::net::call::call;
 use crate::net::controller::AgentConnection;
 use crate::net::door::Incoming;
-use crate::net::place::Place;
+use crate::net::place::ListenAddress;
 use crate::token::Token;
 
 /// How long a client may take for its last words once a session has ended.
@@ -140,7 +140,7 @@ async fn follow(mut client: Client, mut closed: oneshot::Receiver<String>) -> St
 
 /// Calls an agent for the connection at this position, and follows that to its end.
 async fn carry(
-    (place, token): (Place, Arc<Token>),
+    (place, token): (ListenAddress, Arc<Token>),
     at: usize,
     connections: Sender<Incoming>,
     events: Sender<ClientEvent>,

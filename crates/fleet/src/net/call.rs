@@ -6,7 +6,7 @@ use std::time::Duration;
 use units::system_text;
 
 use super::Duplex;
-use super::place::Place;
+use super::place::ListenAddress;
 use super::tls::{controller_connector, peer_name};
 use crate::token::Token;
 
@@ -20,13 +20,13 @@ pub enum CallError {
     #[error("failed to connect to {place}: {}", system_text(.error))]
     NotThere {
         /// Where it was called.
-        place: Place,
+        place: ListenAddress,
         /// What the system says.
         error: io::Error,
     },
     /// It has another token.
     #[error("the server at {0} has another token: give it and its clients the same file")]
-    OtherToken(Place),
+    OtherToken(ListenAddress),
     /// Something else listens there.
     #[error(
         "what listens at {place} is no server of plimsoll ({reason}): fio's own servers speak a \
@@ -34,7 +34,7 @@ pub enum CallError {
     )]
     NoServer {
         /// Where it was called.
-        place: Place,
+        place: ListenAddress,
         /// What TLS says, or the system.
         reason: String,
     },
@@ -44,7 +44,7 @@ pub enum CallError {
 ///
 /// # Errors
 /// Where it is not there, or is another one.
-pub async fn call(place: &Place, token: &Token) -> Result<Box<dyn Duplex>, CallError> {
+pub async fn call(place: &ListenAddress, token: &Token) -> Result<Box<dyn Duplex>, CallError> {
     let not_there = |error| CallError::NotThere { place: place.clone(), error };
     let stream = within(place.connect()).await.map_err(not_there)?;
     let connecting = controller_connector(token).connect(peer_name(), stream);
@@ -58,7 +58,7 @@ async fn within<T>(doing: impl Future<Output = io::Result<T>>) -> io::Result<T> 
 }
 
 /// Tells a stranger from an agent with another token.
-fn failure(place: &Place, error: &io::Error) -> CallError {
+fn failure(place: &ListenAddress, error: &io::Error) -> CallError {
     let place = place.clone();
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match tls {

@@ -33,7 +33,7 @@ impl Family {
 
 /// Where a program listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ListenAddress {
     /// At a port of a host.
     Port {
         /// Name or address.
@@ -47,12 +47,14 @@ pub enum Place {
     Socket(PathBuf),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Port { host, port, .. } if host.contains(':') => write!(f, "[{host}]:{port}"),
-            Place::Port { host, port, .. } => write!(f, "{host}:{port}"),
-            Place::Socket(path) => path.display().fmt(f),
+            ListenAddress::Port { host, port, .. } if host.contains(':') => {
+                write!(f, "[{host}]:{port}")
+            }
+            ListenAddress::Port { host, port, .. } => write!(f, "{host}:{port}"),
+            ListenAddress::Socket(path) => path.display().fmt(f),
         }
     }
 }
@@ -96,19 +98,19 @@ impl Listener {
     }
 
     /// Returns where it listens: where the system chose a port, that one.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<ListenAddress> {
         match self {
             Listener::Port(listener) => {
                 let at = listener.local_addr().ok()?;
                 let (host, port) = (at.ip().to_string(), at.port());
-                Some(Place::Port { host, port, family: Family::Any })
+                Some(ListenAddress::Port { host, port, family: Family::Any })
             }
-            Listener::Socket(_, path) => Some(Place::Socket(path.clone())),
+            Listener::Socket(_, path) => Some(ListenAddress::Socket(path.clone())),
         }
     }
 }
 
-impl Place {
+impl ListenAddress {
     /// Listens there. A socket that is there already is another program's, or was left behind: it
     /// stays.
     ///
@@ -116,11 +118,13 @@ impl Place {
     /// Where the system does not let it.
     pub async fn listen(&self) -> io::Result<Listener> {
         match self {
-            Place::Port { .. } => {
+            ListenAddress::Port { .. } => {
                 let addresses = self.addresses().await?;
                 Ok(Listener::Port(TcpListener::bind(&addresses[..]).await?))
             }
-            Place::Socket(path) => Ok(Listener::Socket(UnixListener::bind(path)?, path.clone())),
+            ListenAddress::Socket(path) => {
+                Ok(Listener::Socket(UnixListener::bind(path)?, path.clone()))
+            }
         }
     }
 
@@ -130,18 +134,18 @@ impl Place {
     /// Where nothing does.
     pub(super) async fn connect(&self) -> io::Result<Box<dyn Duplex>> {
         match self {
-            Place::Port { .. } => {
+            ListenAddress::Port { .. } => {
                 let stream = TcpStream::connect(&self.addresses().await?[..]).await?;
                 let _slower = stream.set_nodelay(true);
                 Ok(Box::new(stream))
             }
-            Place::Socket(path) => Ok(Box::new(UnixStream::connect(path).await?)),
+            ListenAddress::Socket(path) => Ok(Box::new(UnixStream::connect(path).await?)),
         }
     }
 
     /// Returns the addresses that a host's name stands for.
     async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
-        let Place::Port { host, port, family } = self else { return Ok(Vec::new()) };
+        let ListenAddress::Port { host, port, family } = self else { return Ok(Vec::new()) };
         let found = lookup_host((&**host, *port)).await?;
         let addresses: Vec<SocketAddr> = found.filter(|at| family.has(at)).collect();
         if addresses.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hist::Histogram;
 
-use super::{Family, Kind, Labels, Value, bounds_ns};
+use super::{Family, Labels, MetricKind, Value, bounds_ns};
 
 /// What the bytes are, as HTTP names it.
 pub const CONTENT_TYPE: &str = "application/vnd.google.protobuf; \
@@ -28,9 +28,9 @@ pub fn proto(families: &[Family]) -> Vec<u8> {
         let message = Message::default().text(1, family.name).text(2, family.help).number(
             3,
             match family.kind {
-                Kind::Counter => 0,
-                Kind::Gauge => 1,
-                Kind::Histogram => 4,
+                MetricKind::Counter => 0,
+                MetricKind::Gauge => 1,
+                MetricKind::Histogram => 4,
             },
         );
         let message = family.samples.iter().fold(message, |message, (labels, value)| {
@@ -42,7 +42,7 @@ pub fn proto(families: &[Family]) -> Vec<u8> {
     out
 }
 
-fn metric(labels: &Labels, value: &Value, kind: Kind) -> Message {
+fn metric(labels: &Labels, value: &Value, kind: MetricKind) -> Message {
     let metric = labels.iter().fold(Message::default(), |metric, (name, value)| {
         metric.message(1, &Message::default().text(1, name).text(2, value))
     });
@@ -52,7 +52,7 @@ fn metric(labels: &Labels, value: &Value, kind: Kind) -> Message {
         Value::Count(n) => *n as f64,
         Value::Ratio(ratio) => *ratio,
     };
-    metric.message(if kind == Kind::Counter { 3 } else { 2 }, &number(value))
+    metric.message(if kind == MetricKind::Counter { 3 } else { 2 }, &number(value))
 }
 
 /// Writes a histogram with classic and native buckets.

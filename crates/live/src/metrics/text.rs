@@ -2,7 +2,7 @@
 
 use hist::Histogram;
 
-use super::{Family, Kind, Labels, Value, bounds_ns};
+use super::{Family, Labels, MetricKind, Value, bounds_ns};
 
 /// What the text is, as HTTP names it.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -12,9 +12,9 @@ pub fn text(families: &[Family]) -> String {
     let mut text = String::new();
     for Family { name, kind, help, samples } in families {
         let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         };
         text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
         for (labels, value) in samples {

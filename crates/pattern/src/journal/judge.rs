@@ -65,7 +65,7 @@ impl Judged {
 
 /// Where a block belongs, and what must be there.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct ExpectedBlock {
     /// Number of the target.
     pub target: u32,
     /// First byte of the block.
@@ -86,7 +86,7 @@ enum Class {
 }
 
 /// Says what became of a block. `is_own` says whether a run wrote with this journal.
-pub fn judge(block: &[u8], place: &Place, is_own: &dyn Fn(u64) -> bool) -> Judged {
+pub fn judge(block: &[u8], place: &ExpectedBlock, is_own: &dyn Fn(u64) -> bool) -> Judged {
     let state = place.state;
     let class_of = |idx: usize, sector: &[u8]| {
         let at = place.offset + (idx * SECTOR_BYTES) as u64;

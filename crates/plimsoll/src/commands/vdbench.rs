@@ -39,7 +39,7 @@ use crate::stream;
 
 use demo::Scratch;
 use folder::{Folder, FolderUse};
-use lower::Place;
+use lower::RunSite;
 use monitor::Monitor;
 use remote::{Remote, await_files};
 use session::Session;
@@ -231,7 +231,7 @@ fn start(
     if let Some(remote) = remote.as_mut().filter(|_| !has_errors(&refusals)) {
         remote.look(parsed, &heard.control)?;
     }
-    let place = Place { remote };
+    let place = RunSite { remote };
     let format = place.sd_format(parsed);
     let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
     let (mut plan, findings) = vdbench::plan_of(&runs, parsed, &HostLoader);
@@ -437,7 +437,7 @@ fn simulate(line: &CommandLine, ours: &OwnOptions) -> Result<Exit, Failure> {
 struct Measured<'a> {
     line: &'a CommandLine,
     ours: &'a OwnOptions,
-    place: &'a Place,
+    place: &'a RunSite,
     heard: &'a Heard,
     /// Data is validated.
     validating: Option<Validating>,

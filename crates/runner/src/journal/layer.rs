@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Engine, EngineError, Layer, Wait};
-use pattern::journal::judge::Place;
+use pattern::journal::judge::ExpectedBlock;
 use pattern::journal::{BlockState, judge, stamp};
 use plan::Direction;
 use plan::op::{Completion, Op, OpClass};
@@ -209,7 +209,7 @@ impl Journaled {
                 continue;
             }
             let offset = op.offset + idx * u64::from(block_bytes);
-            let place = Place { target: claim.target, offset, state: *state };
+            let place = ExpectedBlock { target: claim.target, offset, state: *state };
             let judged = judge(block, &place, &|run| journal.is_own(run));
             if judged.is_bad() {
                 is_good = false;

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use pattern::journal::frame::Body;
-use pattern::journal::judge::Place;
+use pattern::journal::judge::ExpectedBlock;
 use pattern::journal::{
     BlockMap, BlockState, ChangeKind, Found, Judged, Sector, Target, Verdict, judge, read_sector,
 };
@@ -165,7 +165,7 @@ pub(super) fn settle(replayed: &mut Replayed) -> Result<(), String> {
                 continue;
             }
             let state = map.state(block);
-            let place = Place { target: number, offset, state };
+            let place = ExpectedBlock { target: number, offset, state };
             let judged = judge(bytes, &place, &|run| header.runs.contains(&run));
             match judged.verdict {
                 Verdict::New => {
@@ -296,7 +296,7 @@ impl Reader<'_> {
         let (number, target) = self.target;
         let offset = block * u64::from(target.block_bytes);
         let state = self.map.state(block);
-        let place = Place { target: number, offset, state };
+        let place = ExpectedBlock { target: number, offset, state };
         let judged = judge(bytes, &place, &|run| self.runs.contains(&run));
         let result = &mut self.result;
         *match judged.verdict {

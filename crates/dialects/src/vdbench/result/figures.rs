@@ -7,7 +7,7 @@ use super::table::{Cells, Table};
 
 /// The kinds of flatfiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FlatfileKind {
     /// Of storage definitions: rates and times of reads and writes together, and apart.
     Raw,
     /// Of files: columns for each operation.
@@ -89,7 +89,7 @@ impl Label {
     }
 }
 
-impl Kind {
+impl FlatfileKind {
     pub(super) fn of(table: &Table<'_>) -> Result<Self, ResultError> {
         if table.has("Read_rate") {
             table.need(&[
@@ -101,15 +101,15 @@ impl Kind {
                 "MB_read",
                 "MB_write",
             ])?;
-            return Ok(Kind::Files);
+            return Ok(FlatfileKind::Files);
         }
         table.need(&["tod", "rate", "bytes/io", "read%", "resp"])?;
-        Ok(Kind::Raw)
+        Ok(FlatfileKind::Raw)
     }
 }
 
 impl Line {
-    pub(super) fn new(kind: Kind, cells: &Cells<'_, '_>) -> Result<Self, ResultError> {
+    pub(super) fn new(kind: FlatfileKind, cells: &Cells<'_, '_>) -> Result<Self, ResultError> {
         let text = |column| cells.text(column).unwrap_or_default();
         let label = Label::of(text("Interval"))
             .ok_or_else(|| cells.wrong("Interval", "a number, or a range such as `avg_2-5`"))?;
@@ -135,8 +135,8 @@ impl Line {
             asked: Asked::default(),
         };
         match kind {
-            Kind::Raw => line.raw(cells)?,
-            Kind::Files => line.files(cells)?,
+            FlatfileKind::Raw => line.raw(cells)?,
+            FlatfileKind::Files => line.files(cells)?,
         }
         Ok(line)
     }

@@ -1,6 +1,6 @@
 //! fio's words for where a server is: `ip:vm1,9001`, `sock:/run/fio`.
 
-use fleet::net::place::{Family, Place};
+use fleet::net::place::{Family, ListenAddress};
 
 /// The port that fio's servers have.
 const PORT: u16 = 8765;
@@ -12,13 +12,13 @@ pub(super) struct Address {
     pub(super) host: String,
     /// Its port; 0 where it is a socket.
     pub(super) port: u16,
-    pub(super) place: Place,
+    pub(super) place: ListenAddress,
 }
 
 impl Address {
     fn of_port(host: &str, port: u16, family: Family) -> Self {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let place = Place::Port { host: host.clone(), port, family };
+        let place = ListenAddress::Port { host: host.clone(), port, family };
         Address { host, port, place }
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn clients(text: &str) -> Result<Vec<Address>, String> {
         if path.is_empty() {
             return Err("`sock:` names no socket: write `sock:/run/fio.sock`".to_owned());
         }
-        let (host, place) = (path.to_owned(), Place::Socket(path.into()));
+        let (host, place) = (path.to_owned(), ListenAddress::Socket(path.into()));
         return Ok(vec![Address { host, port: 0, place }]);
     }
     if let Some(port) = port_alone(text)? {
@@ -62,7 +62,7 @@ pub(super) fn clients(text: &str) -> Result<Vec<Address>, String> {
     for word in text.split(',') {
         let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
         if let Some(last) = found.last_mut().filter(|_| is_number) {
-            let Place::Port { family, .. } = last.place else { continue };
+            let ListenAddress::Port { family, .. } = last.place else { continue };
             *last = Address::of_port(&last.host, port(word)?, family);
             continue;
         }
@@ -103,8 +103,8 @@ mod tests {
         check("sock:/run/fio,1", &[("/run/fio,1", 0)]);
         let families = clients("ip4:a,ip6:b,c").expect("places");
         let family = |it: &Address| match it.place {
-            Place::Port { family, .. } => Some(family),
-            Place::Socket(_) => None,
+            ListenAddress::Port { family, .. } => Some(family),
+            ListenAddress::Socket(_) => None,
         };
         let families: Vec<_> = families.iter().filter_map(family).collect();
         assert_eq!(families, [Family::V4, Family::V6, Family::Any]);
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(server(",4444"), Ok(everywhere(4444)));
         assert_eq!(server("127.0.0.1,1").expect("a place").place.to_string(), "127.0.0.1:1");
         assert_eq!(server("ip6:::1,2").expect("a place").place.to_string(), "[::1]:2");
-        assert_eq!(server("sock:s").expect("a place").place, Place::Socket("s".into()));
+        assert_eq!(server("sock:s").expect("a place").place, ListenAddress::Socket("s".into()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use dialects::fio::Switches;
 use fleet::net::callee::{CalleeEvent, keep};
-use fleet::net::place::Place;
+use fleet::net::place::ListenAddress;
 use fleet::token::Token;
 use runner::Control;
 use tokio::sync::Notify;
@@ -45,8 +45,8 @@ pub(super) fn serve(switches: &Switches, at: &str) -> Result<Exit, Failure> {
             .await
             .map_err(|error| failed(format!("cannot listen at {at}: {}", system_text(error))))?;
         let text = match listener.place().unwrap_or(at) {
-            Place::Port { host, port, .. } => format!("{host},{port}"),
-            Place::Socket(path) => path.display().to_string(),
+            ListenAddress::Port { host, port, .. } => format!("{host},{port}"),
+            ListenAddress::Socket(path) => path.display().to_string(),
         };
         stream::print(&format!("fio: server listening on {text}\n"))?;
         let mut said = |event: CalleeEvent| say(&event);

@@ -14,12 +14,12 @@ use super::remote::Remote;
 use crate::loader::HostLoader;
 
 /// Where runs are made.
-pub(super) struct Place {
+pub(super) struct RunSite {
     /// Other hosts; `None` is this machine alone.
     pub(super) remote: Option<Remote>,
 }
 
-impl Place {
+impl RunSite {
     /// Returns what is at the path of a storage definition; `None` where that is not known.
     fn lun(&self, sd: &Sd) -> Option<Lun> {
         match &self.remote {
