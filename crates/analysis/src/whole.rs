@@ -8,7 +8,7 @@ use std::borrow::{Borrow, Cow};
 
 use record::{
     CarriedState, CurvePointRecord, CurveRecord, Figure, Interval, JobRecord, Lever, Record,
-    StepPurpose, SuiteRecord,
+    StepPurpose, SuiteRecord, is_same_load,
 };
 
 use crate::alike::{Difference, DifferenceKind};
@@ -298,7 +298,7 @@ impl Sides<'_> {
                 let n_ios = jobs.flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir.n_ios).sum();
                 (n_ios > 0).then_some(n_ios)
             };
-            points.filter(|point| is_same(point.load, load)).filter_map(n_ios).min()
+            points.filter(|point| is_same_load(point.load, load)).filter_map(n_ios).min()
         };
         records.filter_map(of_record).min()
     }
@@ -323,7 +323,7 @@ impl Sides<'_> {
 /// Returns a figure of the seconds of all measurements of a load; nothing where there are none.
 fn seconds(record: &Record, load: f64, figure: Figure) -> Option<Sampled> {
     let points = record.curve.iter().flat_map(|curve| &curve.points);
-    let steps = points.filter(|point| is_same(point.load, load)).map(|point| point.step_idx);
+    let steps = points.filter(|point| is_same_load(point.load, load)).map(|point| point.step_idx);
     let seconds = steps.flat_map(|step_idx| measured(record, step_idx));
     let figures: Vec<(u64, f64)> =
         seconds.filter_map(|second| Some((second.length_ms, of_second(second, figure)?))).collect();
@@ -339,7 +339,7 @@ fn of_second(second: &Interval, figure: Figure) -> Option<f64> {
 }
 
 fn median_at(curve: &CurveRecord, load: f64, figure: Figure) -> Option<f64> {
-    let at = curve.points.iter().filter(|point| is_same(point.load, load));
+    let at = curve.points.iter().filter(|point| is_same_load(point.load, load));
     series::median(&at.filter_map(|point| point.figures.get(figure)).collect::<Vec<f64>>())
 }
 
@@ -348,14 +348,10 @@ fn common_loads(from: &[CurveRecord], to: &[CurveRecord]) -> Vec<f64> {
     let Some(first) = from.first() else { return Vec::new() };
     let mut loads: Vec<f64> = first.points.iter().map(|point| point.load).collect();
     loads.sort_by(f64::total_cmp);
-    loads.dedup_by(|next, kept| is_same(*next, *kept));
-    let has =
-        |curve: &CurveRecord, load: f64| curve.points.iter().any(|point| is_same(point.load, load));
+    loads.dedup_by(|next, kept| is_same_load(*next, *kept));
+    let has = |curve: &CurveRecord, load: f64| {
+        curve.points.iter().any(|point| is_same_load(point.load, load))
+    };
     loads.retain(|load| from.iter().chain(to).all(|curve| has(curve, *load)));
     loads
-}
-
-/// Loads come from one arithmetic: they differ by rounding, or by a step of it.
-fn is_same(load: f64, other: f64) -> bool {
-    (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }

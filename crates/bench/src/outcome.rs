@@ -8,7 +8,8 @@ use analysis::{Limit, Limits, Point, series, stats};
 use plan::load::Arrivals;
 use record::{
     CannotTell, CarriedRecord, CarriedState, CurvePointRecord, CurveRecord, Figure, IntervalRecord,
-    KneesRecord, LineVerdict, LoadLineRecord, ScalabilityRecord, SearchEnd, load_words,
+    KneesRecord, LineVerdict, LoadLineRecord, ScalabilityRecord, SearchEnd, is_same_load,
+    load_words,
 };
 
 use crate::lever::Lever;
@@ -119,7 +120,7 @@ pub(crate) fn curve(
     let line = curve.line.load;
     let is_carried = |load: f64| line.is_none_or(|line| load <= line);
     let is_on_grid = |load: f64| {
-        is_carried(load) && (grid.is_empty() || grid.iter().any(|it| is_same(*it, load)))
+        is_carried(load) && (grid.is_empty() || grid.iter().any(|it| is_same_load(*it, load)))
     };
     let on_grid = by_rate(measured, is_on_grid);
     curve.carried = ROUND_LATENCIES_NS.iter().map(|ns| carried(measured, *ns)).collect();
@@ -169,7 +170,7 @@ fn line(
         measured
             .iter()
             .map(|it| &it.point)
-            .filter(move |point| wanted.is_some_and(|wanted| is_same(point.load, wanted)))
+            .filter(move |point| wanted.is_some_and(|wanted| is_same_load(point.load, wanted)))
             .filter(|point| point.void.is_none())
     };
     let median = |figure: Figure| {
@@ -381,7 +382,7 @@ fn by_load(measured: &[&Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64,
     for load in loads {
         let at: Vec<&Point> = measured
             .iter()
-            .filter(|it| is_same(it.point.load, load))
+            .filter(|it| is_same_load(it.point.load, load))
             .filter_map(|it| it.histogram.as_ref())
             .collect();
         let rates: Vec<f64> = at.iter().map(|point| point.achieved_iops).collect();
@@ -390,11 +391,6 @@ fn by_load(measured: &[&Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64,
         curve.extend(series::median(&rates).zip(series::median(&means)));
     }
     curve
-}
-
-/// Both come from one grid of loads: they differ by rounding, or by a step of it.
-fn is_same(load: f64, other: f64) -> bool {
-    (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }
 
 pub(crate) fn carried(measured: &[&Measured], latency_ns: u64) -> CarriedRecord {

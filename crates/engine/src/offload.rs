@@ -60,8 +60,8 @@ pub fn offload(
     for idx in 0..n_threads {
         let mut engine = make(pool.files.share(), pool.arena.share())?;
         if idx == 0 {
-            let plural = if n_threads == 1 { "" } else { "s" };
-            pool.name = format!("{} (issued by {n_threads} thread{plural})", engine.name());
+            let threads = units::plural(n_threads, "thread");
+            pool.name = format!("{} (issued by {threads})", engine.name());
             pool.stands_in = engine.stands_in();
         }
         let desk = Arc::clone(&pool.desk);

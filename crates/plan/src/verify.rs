@@ -125,14 +125,10 @@ impl BlockFacts {
             interval = interval.min(read_min);
         }
         if interval == 0 || !min.is_multiple_of(interval) || !max.is_multiple_of(interval) {
-            return if min == 0 { 0 } else { gcd(min, max) };
+            return if min == 0 { 0 } else { units::gcd(u64::from(min), u64::from(max)) as u32 };
         }
         interval
     }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A piece of a fill pattern.

@@ -202,6 +202,12 @@ pub struct LoadLineRecord {
     pub dips: Vec<f64>,
 }
 
+/// Returns whether two loads are the same. They come from one grid: equal ones differ by rounding,
+/// others by a step of it.
+pub fn is_same_load(load: f64, other: f64) -> bool {
+    (load - other).abs() < 1e-9 * load.abs().max(1.0)
+}
+
 /// How the search for a load line ended. A word that is not among these is an error of whoever
 /// reads the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -44,6 +44,7 @@ pub use counts::LatencyCounts;
 pub use curve::{
     CannotTell, CarriedRecord, CarriedState, CurvePointRecord, CurveRecord, CurveTargetRecord,
     IntervalRecord, KneesRecord, Lever, LineVerdict, LoadLineRecord, ScalabilityRecord, SearchEnd,
+    is_same_load,
 };
 pub use curve_words::load_words;
 pub use disk::DiskRecord;

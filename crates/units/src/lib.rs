@@ -5,9 +5,9 @@
 //! `64 KiB`, `1m30s` and `200 MiB/s`, refuse what is ambiguous, and print three digits.
 //!
 //! Beside them stand the hash that tells bytes apart where that is stored ([`fnv1a`]), the mixer of
-//! 64 bits that random numbers come from ([`mix64`]), the search for names that look alike
-//! ([`nearest`]), the system's words for its errors ([`system_text`]), and the list of an enum's
-//! values that has them all ([`all_of!`]).
+//! 64 bits that random numbers come from ([`mix64`]), the greatest common divisor ([`gcd`]), the
+//! search for names that look alike ([`nearest`]), the system's words for its errors
+//! ([`system_text`]), and the list of an enum's values that has them all ([`all_of!`]).
 //!
 //! It never decides what a number is for: ranges of options belong to `plan`'s registry, lists
 //! and job files to `dialects`. No I/O, no panic on any text.
@@ -16,6 +16,7 @@
 //! `tests/human.rs`.
 
 mod calendar;
+mod divisor;
 mod error;
 pub mod fio;
 mod fnv;
@@ -29,6 +30,7 @@ mod near;
 mod system;
 
 pub use calendar::{date_of, days_since_1970};
+pub use divisor::gcd;
 pub use error::{Parsed, UnitError, UnitWarning};
 pub use fnv::fnv1a;
 pub use human_parse::{nanoseconds, parse_bytes, parse_count, parse_duration, parse_rate};

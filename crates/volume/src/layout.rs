@@ -410,7 +410,7 @@ fn mix(reads: Option<u64>, writes: Option<u64>) -> Option<(u64, Measure)> {
     let whole = |per_s: u64| per_s.clamp(1, 1 << 31);
     match (reads.map(whole), writes.map(whole)) {
         (Some(reads), Some(writes)) => {
-            let common = gcd(reads, writes);
+            let common = units::gcd(reads, writes);
             let op = [writes / common, reads / common];
             Some((reads / common * writes, Measure { op, ..Measure::default() }))
         }
@@ -419,8 +419,4 @@ fn mix(reads: Option<u64>, writes: Option<u64>) -> Option<(u64, Measure)> {
         (None, Some(writes)) => Some((writes, Measure::OPS.only(1))),
         (None, None) => None,
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -138,10 +138,10 @@ fn of_transfers(
     put(
         format!("{}: mount with rsize={transfer_bytes},wsize={transfer_bytes}", asked.mount),
         format!(
-            "an I/O of {} becomes {calls} {}; smaller transfers make it more of them, and the \
+            "an I/O of {} becomes {}; smaller transfers make it more of them, and the \
              service takes no larger ones",
             units::format_bytes(largest),
-            if calls == 1 { "call" } else { "calls" }
+            units::plural(calls, "call")
         ),
         MOUNT,
     );

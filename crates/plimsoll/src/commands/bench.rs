@@ -290,8 +290,8 @@ fn headline(running: &Running, sites: &Sites) -> String {
         places.push(format!("{} ({what}{size})", site.file));
     }
     let curve = if running.suite.curve.is_some() { " and a load line" } else { "" };
-    let s = if once == 1 { "" } else { "s" };
-    format!("{}: {once} step{s}{curve} on {}; {time}\n", running.suite.name, places.join(" and "))
+    let (steps, places) = (units::plural(once, "step"), places.join(" and "));
+    format!("{}: {steps}{curve} on {places}; {time}\n", running.suite.name)
 }
 
 /// Returns what is measured, for a list of runs.

@@ -292,8 +292,7 @@ impl Amounts {
 
     /// Returns who they are, as text.
     fn hosts(&self) -> String {
-        let n_hosts = self.0.len();
-        format!("{n_hosts} host{}", if n_hosts == 1 { "" } else { "s" })
+        units::plural(self.0.len(), "host")
     }
 }
 

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use analysis::{Limit, Limits, Point, series};
 use record::{
     CarriedState, CurvePointRecord, CurveRecord, Figure, Figures, Lever, Record, ScalabilityRecord,
-    load_words,
+    is_same_load, load_words,
 };
 use units::format_iops;
 
@@ -195,11 +195,6 @@ fn lines(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
         joined.ends.push(ends.filter(|_| values.len() > 1));
     }
     vec![Series { is_line: false, ..points }, joined]
-}
-
-/// Loads come from one arithmetic: they differ by rounding, or by a step of it.
-fn is_same_load(load: f64, other: f64) -> bool {
-    (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }
 
 fn line(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Series {

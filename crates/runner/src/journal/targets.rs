@@ -35,7 +35,7 @@ impl Targets {
                     .or_insert_with(|| real_path(&file.path))
                     .clone();
                 let (block_bytes, end) = found.entry(real).or_default();
-                *block_bytes = gcd(gcd(*block_bytes, unit), file.region.offset_bytes);
+                *block_bytes = units::gcd(units::gcd(*block_bytes, unit), file.region.offset_bytes);
                 *end = (*end).max(file.needed_bytes()).max(file.size_bytes);
             }
         }
@@ -155,8 +155,8 @@ fn unit_bytes(job: &Job) -> u64 {
         let issued = workload.access.issued();
         issued.fold(unit, |unit, dir| {
             let sizes = &workload.block_size[dir];
-            let unit = sizes_of(sizes).fold(unit, |unit, size| gcd(unit, u64::from(size)));
-            gcd(unit, u64::from(workload.block_align[dir].unwrap_or(0)))
+            let unit = sizes_of(sizes).fold(unit, |unit, size| units::gcd(unit, u64::from(size)));
+            units::gcd(unit, u64::from(workload.block_align[dir].unwrap_or(0)))
         })
     })
 }
@@ -172,10 +172,6 @@ fn sizes_of(sizes: &plan::workload::BlockSize) -> impl Iterator<Item = u32> {
         BlockSize::Stepped { min, step, .. } => vec![*min, *step],
     }
     .into_iter()
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Returns what stands against the validation that a run asks for.

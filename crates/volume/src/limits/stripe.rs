@@ -41,7 +41,7 @@ pub fn split(
     let chunk_bytes = chunk_bytes.max(SECTOR_BYTES);
     let align_bytes = align_bytes.max(SECTOR_BYTES);
     // Places repeat after the smallest common multiple of alignment and chunk.
-    let n_places = chunk_bytes / gcd(align_bytes, chunk_bytes);
+    let n_places = chunk_bytes / units::gcd(align_bytes, chunk_bytes);
     assert!(size_bytes > 0, "an I/O without bytes is split");
     assert!(n_places <= PLACES_MAX, "{n_places} places in a chunk of {chunk_bytes} B");
     let (mut sub_ios, mut units) = (0, 0);
@@ -87,10 +87,6 @@ fn one_size(size_bytes: u64, align_bytes: u64, chunk_bytes: u64, unit_bytes: Opt
         return Split { sub_ios: 1.0, units: io_units(size_bytes, unit_bytes) as f64 };
     }
     split(size_bytes, align_bytes, chunk_bytes, unit_bytes)
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Returns the most disks that a queue keeps busy.

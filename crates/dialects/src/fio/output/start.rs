@@ -24,8 +24,7 @@ pub fn start_lines(plan: &Plan, fio_version: &str) -> String {
         *count += u64::from(job.n_workers);
     }
     let _ = writeln!(text, "{fio_version}");
-    let threads = (n_threads > 0)
-        .then(|| format!("{n_threads} thread{}", if n_threads == 1 { "" } else { "s" }));
+    let threads = (n_threads > 0).then(|| units::plural(n_threads, "thread"));
     let processes = (n_processes > 0)
         .then(|| format!("{n_processes} process{}", if n_processes == 1 { "" } else { "es" }));
     let workers: Vec<_> = threads.into_iter().chain(processes).collect();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::import::{self, ImportError, RejectedRow, TableDiff, TableKind, TableRow};
 use serde_json::json;
-use units::system_text;
+use units::{plural, system_text};
 
 use super::{CatalogChoice, text};
 use crate::exit::{Exit, Failure};
@@ -131,16 +131,15 @@ fn read(path: &Path) -> Result<String, Failure> {
 fn as_text(diff: &TableDiff, form: &str, ignored: &[String]) -> String {
     let mut page = format!(
         "{} of {form}: {} new, {} as known, {} rejected; {} changed\n",
-        counted(diff.n_lines, "row"),
+        plural(diff.n_lines, "row"),
         diff.new.len(),
         diff.n_same,
         diff.rejected.len(),
-        counted(diff.changed.len() + diff.repriced.len(), "figure"),
+        plural(diff.changed.len() + diff.repriced.len(), "figure"),
     );
     let n_merged = diff.n_lines.saturating_sub(diff.n_read + diff.left_out.len());
     if n_merged > 0 {
-        let _ =
-            writeln!(page, "{} with a name that other rows have, too", counted(n_merged, "row"));
+        let _ = writeln!(page, "{} with a name that other rows have, too", plural(n_merged, "row"));
     }
     if !ignored.is_empty() {
         page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));
@@ -187,10 +186,6 @@ fn whose(row: &TableRow) -> String {
     };
     let cloud = row.cells.get("cloud").map_or(String::new(), |cloud| format!(" of {cloud}"));
     format!("{kind}{cloud}: ")
-}
-
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn put(page: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {

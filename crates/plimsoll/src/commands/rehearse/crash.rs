@@ -68,10 +68,10 @@ pub(super) fn crash(args: &CrashArgs) -> Result<Exit, Failure> {
     let n_bytes: u64 = report.lost.iter().map(|range| range.len).sum();
     let n_files =
         report.lost.iter().map(|range| (range.volume, range.ino)).collect::<BTreeSet<_>>().len();
-    let files = if n_files == 1 { "file" } else { "files" };
+    let files = units::plural(n_files, "file");
     let text = match n_bytes {
         0 => "crashed; nothing was lost: the disks had all that the caches held\n".to_owned(),
-        _ => format!("crashed; lost {} in {n_files} {files}\n", format_bytes(n_bytes)),
+        _ => format!("crashed; lost {} in {files}\n", format_bytes(n_bytes)),
     };
     stream::print(&text)?;
     if let Some(error) = report.error {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serve::status::{
     CacheReport, CapReport, ExportReport, LatenessReport, Report, VolumeReport, WaitReport,
 };
-use units::{format_bytes, format_iops, format_latency_ns};
+use units::{format_bytes, format_iops, format_latency_ns, plural};
 use volume::CapCount;
 
 use super::rate_as_published;
@@ -76,8 +76,7 @@ fn exported(export: Option<&ExportReport>) -> String {
         let _ = writeln!(text, "{} clients:", clients.len());
     }
     for client in clients.iter().take(N_CLIENTS_SHOWN) {
-        let n = client.n_connections;
-        let connections = format!("{n} connection{}", if n == 1 { "" } else { "s" });
+        let connections = plural(client.n_connections, "connection");
         let name = client.name.as_ref().map_or(String::new(), |name| format!(", as `{name}`"));
         let line = format!("{}: {connections}{name}", client.address);
         text.push_str(&fill("          ", &line, COLUMNS));
