@@ -78,7 +78,7 @@ impl Catalog {
         let edition = self.editions[idx].get_or_init(|| {
             let mut errors = Vec::new();
             let edition = Edition::read(&EDITIONS[idx], &self.user, &mut errors);
-            debug_assert!(errors.is_empty(), "{errors:?}");
+            assert!(errors.is_empty(), "tables that were checked have mistakes: {errors:?}");
             edition
         });
         Some(edition)
@@ -117,5 +117,22 @@ mod tests {
             check(kind, file, &sources, &mut errors);
         }
         assert!(errors.is_empty(), "{errors:#?}");
+    }
+
+    /// Tables come in through [`Catalog::with`], which finds their mistakes.
+    #[test]
+    fn tables_that_nobody_checked_are_not_read() {
+        let unchecked = |path: &str| {
+            let user = vec![(path.to_owned(), "name\n\"open\n".to_owned())];
+            assert!(Catalog::with(user.clone()).is_err(), "{path}");
+            Catalog { user: user.into(), ..Catalog::default() }
+        };
+        let read = |catalog: &Catalog| catalog.edition("current").map(|it| it.prices().len());
+        let expected = "tables that were checked have mistakes";
+        testing::check_wrong_calls(&[
+            ("disks", expected, &|| _ = read(&unchecked("current/disks-mine.csv"))),
+            ("prices", expected, &|| _ = read(&unchecked("current/prices-mine.csv"))),
+        ]);
+        assert!(read(&Catalog::default()).is_some_and(|n_prices| n_prices > 0));
     }
 }

@@ -55,7 +55,7 @@ impl Edition {
         self.prices.get_or_init(|| {
             let mut errors = Vec::new();
             let prices = Prices::read(self.info, &self.own, &mut errors);
-            debug_assert!(errors.is_empty(), "{errors:?}");
+            assert!(errors.is_empty(), "tables that were checked have mistakes: {errors:?}");
             prices
         })
     }

@@ -11,11 +11,11 @@ use engine::FileKind;
 use plan::files::LockFile;
 use plan::job::AmountMax;
 use plan::load::{SteadyMetric, SteadyState};
-use plan::{Direction, Job, Plan};
+use plan::{Direction, Job, Plan, Step};
 use worker::{ErrorBudget, FileRegion, Meters, SharedWalks};
 
 use crate::amount::AmountWatch;
-use crate::bind::{BoundFile, BoundStep, BoundWorker};
+use crate::bind::{BoundFile, BoundPlan, BoundStep, BoundWorker};
 use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::context::StepContext;
@@ -26,10 +26,12 @@ use crate::logs::LogSetup;
 use crate::options::RunOptions;
 use crate::overlaps::Overlaps;
 use crate::prepare::WaitsForOthers;
+use crate::run::check_whole;
 use crate::running::Running;
 use crate::seat::{Seat, SeatState, Shared};
 use crate::series::SeriesSampler;
 use crate::so_far::RunSoFar;
+use crate::spread;
 use crate::status::IntervalSampler;
 use crate::steady::SteadyWatch;
 use crate::worker_event::WorkerEvent;
@@ -64,6 +66,33 @@ fn what_is_shared_by_path_knows_the_file() {
             drop(Placement::default().of(&serial));
         }),
     ]);
+}
+
+#[test]
+fn a_plan_is_bound_whole_and_divided_as_far_as_it_goes() {
+    let plan = |n_workers| {
+        let job = Job { n_workers, ..Job::default() };
+        Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() }
+    };
+    let one = BoundPlan { steps: vec![Arc::new(BoundStep { workers: vec![bound(|_| {})] })] };
+    let divide = |n| {
+        let mut job = Job::default();
+        job.load.queue_depth = 4;
+        spread::divide(&mut job, n);
+        job
+    };
+    testing::check_wrong_calls(&[
+        ("a step is left out", "0 steps are bound of a plan of 1", &|| {
+            check_whole(&plan(1), &BoundPlan::default());
+        }),
+        ("a worker is left out", "1 workers are bound of a plan of 2", &|| {
+            check_whole(&plan(2), &one);
+        }),
+        ("a worker without I/O", "a queue of 4 is divided among 5 workers", &|| _ = divide(5)),
+        ("no worker", "a queue of 4 is divided among 0 workers", &|| _ = divide(0)),
+        ("divided twice", "a queue is divided once", &|| spread::divide(&mut divide(3), 1)),
+    ]);
+    check_whole(&plan(1), &one);
 }
 
 #[test]

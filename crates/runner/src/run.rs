@@ -456,12 +456,18 @@ impl<'a> Ready<'a> {
             let n_workers = facts.map_or(0, |it| alone::n_workers(&plan, &it, &unread, options));
             return Err(RunError::Refused { findings, n_workers });
         }
-        let n_planned: u64 = plan.jobs().map(|job| u64::from(job.n_workers)).sum();
-        let n_bound: usize = bound.steps.iter().map(|step| step.workers.len()).sum();
-        debug_assert_eq!(n_bound as u64, n_planned, "each worker of the plan is bound");
-        debug_assert_eq!(bound.steps.len(), plan.steps.len(), "each step of the plan is bound");
+        check_whole(&plan, &bound);
         Ok(Ready { plan, bound, placement, findings })
     }
+}
+
+/// Asserts that each step and each worker of a plan is bound.
+pub(crate) fn check_whole(plan: &Plan, bound: &BoundPlan) {
+    let (n_steps, n_bound) = (plan.steps.len(), bound.steps.len());
+    assert!(n_steps == n_bound, "{n_bound} steps are bound of a plan of {n_steps}");
+    let n_workers: u64 = plan.jobs().map(|job| u64::from(job.n_workers)).sum();
+    let n_bound: usize = bound.steps.iter().map(|step| step.workers.len()).sum();
+    assert!(n_bound as u64 == n_workers, "{n_bound} workers are bound of a plan of {n_workers}");
 }
 
 /// What the plan's files are on, and whose time it is.

@@ -43,20 +43,23 @@ pub(crate) fn spread(plan: &Plan, n_cpus: u32) -> Cow<'_, Plan> {
     for (step, n) in plan.steps.iter_mut().zip(&divided) {
         keep_flows(step, n);
         for (job, n) in step.jobs.iter_mut().zip(n).filter(|(_, n)| **n > 1) {
-            job.load.walks_together = walks_together(job);
-            assert!(job.load.n_deeper == 0, "a queue is divided once");
-            let n_in_flight = u64::from(job.n_workers) * u64::from(job.load.queue_depth);
-            job.load.n_deeper = job.load.queue_depth % n * job.n_workers;
-            job.n_workers *= n;
-            job.load.queue_depth /= n;
-            let n_left = u64::from(job.n_workers) * u64::from(job.load.queue_depth)
-                + u64::from(job.load.n_deeper);
-            debug_assert!(n_left == n_in_flight, "as much is in flight as before");
-            // One result for the job, as if it were one worker.
-            job.reporting.group_reporting = true;
+            divide(job, *n);
         }
     }
     Cow::Owned(plan)
+}
+
+/// Divides each worker of a job among `n`: as much is in flight as before.
+pub(crate) fn divide(job: &mut Job, n: u32) {
+    let depth = job.load.queue_depth;
+    assert!(job.load.n_deeper == 0, "a queue is divided once");
+    assert!((1..=depth).contains(&n), "a queue of {depth} is divided among {n} workers");
+    job.load.walks_together = walks_together(job);
+    job.load.n_deeper = depth % n * job.n_workers;
+    job.n_workers *= n;
+    job.load.queue_depth /= n;
+    // One result for the job, as if it were one worker.
+    job.reporting.group_reporting = true;
 }
 
 /// Divides the weights of jobs that keep pace by the workers that each is divided among.
@@ -72,11 +75,7 @@ fn keep_flows(step: &mut Step, n: &[u32]) {
 }
 
 fn least_common_multiple(a: u32, b: u32) -> u32 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x * b
+    a / units::gcd(u64::from(a), u64::from(b)) as u32 * b
 }
 
 /// Returns among how many workers each worker of a job is divided, with so many processors to
