@@ -231,6 +231,37 @@ fn operations_need_what_they_work_on() {
 }
 
 #[test]
+fn a_component_is_paced_open_or_closed() {
+    let text = |keys: &str| {
+        format!(
+            "schema = \"plimsoll.plan/1\"\n[unit]\nname = \"u\"\nanchor = \"/mnt\"\nruntime = \
+             \"1s\"\n[[unit.component]]\nname = \"x\"\n{keys}[unit.component.mix]\nstat = 100\n\
+             [unit.component.files]\nfiles_per_folder = 10\nsizes = \"4KiB\"\n"
+        )
+    };
+    let closed = |keys: &str| {
+        let plan = plan_of(&text(keys), &Overrides::default());
+        let [layout, measured] = [0, 1].map(|idx: usize| plan.steps[idx].jobs[0].load.rate_closed);
+        assert!(!layout, "files are laid out as fast as can be");
+        measured
+    };
+    assert!(closed("rate = 10\npacing = \"closed\"\n"));
+    assert!(!closed("rate = 10\npacing = \"open\"\n"));
+    assert!(!closed("rate = 10\n"));
+    assert!(!closed("pacing = \"closed\"\nthink_time = \"10ms\"\n"));
+    check_mistakes(
+        &text("rate = 10\npacing = \"ajar\"\n"),
+        None,
+        &["9:10 `pacing` is `ajar`, expected `open` or `closed`"],
+    );
+    check_mistakes(
+        &text("pacing = \"open\"\n"),
+        None,
+        &["8:10 `pacing` is `open`, and there is no `rate` at which operations are due"],
+    );
+}
+
+#[test]
 fn a_load_needs_a_unit() {
     let text = "schema = \"plimsoll.plan/1\"\n[[step]]\n[[step.job]]\nname = \"j\"\n";
     check_mistakes(text, Some(2), &["1:1 `--load` counts units, and this plan has no [unit]"]);

@@ -154,6 +154,9 @@ pub struct Load {
     /// Rate cap over all directions and parts, I/Os per second, shared equally by the job's
     /// workers; excludes `rate`.
     pub rate_total_iops: Option<f64>,
+    /// What could not begin when it was due, because what came before took long, is not made up: the
+    /// schedule of `rate_total_iops` goes on from when it begins.
+    pub rate_closed: bool,
     /// How `rate_total_iops`, then the largest, changes over time; `None` is not at all.
     pub rate_periods: Option<RatePeriods>,
     /// The job fails below this.
@@ -225,6 +228,7 @@ impl Default for Load {
             queue_depth_low: None,
             rate: PerDir::default(),
             rate_total_iops: None,
+            rate_closed: false,
             rate_periods: None,
             rate_min: PerDir::default(),
             rate_cycle_ns: 1_000_000_000,

@@ -158,6 +158,37 @@ fn a_curve_over_units_finds_the_most_that_an_emulated_disk_carries() {
 }
 
 #[test]
+fn a_closed_load_makes_nothing_up() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p30.toml", P30);
+    let run = |pacing: &str, load: &str| {
+        let rate = |rate: u32| format!("rate = {rate}\n");
+        let paced = |rate: u32| format!("rate = {rate}\npacing = \"{pacing}\"\n");
+        let text = UNIT.replace(&rate(50), &paced(50)).replace(&rate(25), &paced(25));
+        sandbox.write("paced.toml", text);
+        let args = ["run", "paced.toml", "--load", load, "--remap", "load=/mnt/p30", "--json"];
+        let on = ["--on", "p30.toml", "--virtual", "--set", "runtime=20s", "--no-progress"];
+        let outcome = sandbox.plimsoll(&[&args[..], &on[..]].concat());
+        let record = record::Record::from_json(&outcome.stdout).expect("a record");
+        let units = record.units[0].clone();
+        let mean_ms = units.all.figures.get(record::Figure::Mean).expect("it was busy") / 1e6;
+        (outcome.code, units.all.achieved_share.expect("it has rates"), mean_ms)
+    };
+    // A load that fits is the same, whether what is late is made up or not.
+    for pacing in ["open", "closed"] {
+        let (code, share, _) = run(pacing, "2");
+        assert!(code == 0 && (share - 1.0).abs() < 0.01, "{pacing}: {code}, {share}");
+    }
+    // 120 units ask for 6,600 operations of 5,000: response times are those of a backlog, or no
+    // longer than the 360 processes make the queue.
+    let (open_code, open_share, open_ms) = run("open", "120");
+    let (closed_code, closed_share, closed_ms) = run("closed", "120");
+    assert_eq!((open_code, closed_code), (3, 3), "shares {open_share} and {closed_share}");
+    assert!(closed_share < 0.95 && open_share < 0.95, "{open_share}, {closed_share}");
+    assert!(open_ms > 500.0 && closed_ms < 100.0, "{open_ms} ms, {closed_ms} ms");
+}
+
+#[test]
 fn a_curve_over_units_measures_real_folders() {
     let sandbox = Sandbox::new();
     sandbox.write("unit.toml", UNIT);

@@ -69,6 +69,7 @@ fn divide_job(job: &mut Job, host: Share) -> Result<(), String> {
         queue_depth_low: _,
         rate_cycle_ns: _,
         arrivals: _,
+        rate_closed: _,
         rate_ignores_think_time: _,
         think: _,
         latency_target: _,

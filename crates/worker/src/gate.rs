@@ -2,7 +2,8 @@
 //!
 //! A rate is a schedule: operation k is due at a time that depends on k and the rate alone. The
 //! worker issues what is due, never drains the queue for it, and after a stall catches up; the
-//! response time counts from the due time, so the stall cannot hide.
+//! response time counts from the due time, so the stall cannot hide. A closed one (`rate_closed`)
+//! does not catch up: what the operations before made late is due when it can go.
 
 use pattern::{Arrivals, PatternError, Periods};
 use plan::load::{Load, Rate, ThinkCount};
@@ -35,6 +36,10 @@ pub(crate) struct Gate {
     /// Added to due times: the start, and pauses that do not count against the rate.
     shift_ns: u64,
     rate_ignores_think_time: bool,
+    /// What is late because of the operations before is not made up.
+    is_closed: bool,
+    /// The worker was sent to wait for the next operation: what is late then is the timer's.
+    is_awaited: bool,
 }
 
 /// What the gate says.
@@ -110,6 +115,8 @@ impl Gate {
             think,
             shift_ns: 0,
             rate_ignores_think_time: load.rate_ignores_think_time,
+            is_closed: load.rate_closed,
+            is_awaited: false,
         })
     }
 
@@ -149,7 +156,8 @@ impl Gate {
     /// Returns whether one schedule of operations, of whatever size and direction, is all that
     /// holds them back: then any worker can do what is due by it.
     pub(crate) fn is_one_schedule(&self) -> bool {
-        self.total.is_some() && self.think.is_none() && self.rates.iter().all(Option::is_none)
+        let is_plain = self.think.is_none() && !self.is_closed;
+        self.total.is_some() && is_plain && self.rates.iter().all(Option::is_none)
     }
 
     /// Asks for an operation of `dir` at `now_ns`, `idle` when nothing is in flight.
@@ -162,11 +170,15 @@ impl Gate {
         }
         if let Some(total) = &self.total {
             let due_ns = total.due_ns() + self.shift_ns;
-            return if due_ns <= now_ns {
-                Pass::Go(dir, Some(due_ns))
-            } else {
-                Pass::Until(due_ns.max(now_ns + self.group_ns))
-            };
+            if due_ns > now_ns {
+                self.is_awaited = true;
+                return Pass::Until(due_ns.max(now_ns + self.group_ns));
+            }
+            if self.is_closed && !self.is_awaited {
+                self.shift_ns += now_ns - due_ns;
+                return Pass::Go(dir, Some(now_ns));
+            }
+            return Pass::Go(dir, Some(due_ns));
         }
         let Some(due_ns) = self.due_ns(dir) else { return Pass::Go(dir, None) };
         if due_ns <= now_ns {
@@ -228,6 +240,7 @@ impl Gate {
         if let Some(total) = &mut self.total {
             total.advance();
         }
+        self.is_awaited = false;
         self.count_think(ThinkCount::Issue);
     }
 

@@ -295,6 +295,9 @@ fn section(
     if !is_layout {
         let rate = component.rate.map(|rate| rate * f64::from(component.n_processes));
         options.extend(rate.map(|rate| ours("rate_total_iops", rate.to_string())));
+        if component.is_closed && component.rate.is_some() {
+            options.push(ours("rate_closed", "1".to_owned()));
+        }
         let of_time = unit.options.iter();
         let of_time = of_time.map(|(key, time)| RawOption::ours(key, Some(time.clone()), &of_unit));
         options.extend(of_time);

@@ -56,6 +56,8 @@ pub(super) struct Component {
     pub(super) n_processes: u32,
     /// Operations per second of each process.
     pub(super) rate: Option<f64>,
+    /// What is late because of the operations before is not made up.
+    pub(super) is_closed: bool,
     /// Largest I/O, bytes.
     pub(super) block_bytes: u32,
     /// What its processes do.
@@ -176,6 +178,7 @@ fn component(
         findings.error("out-of-range", &instances_at, text);
     }
     let rate = above_0(&mut keys, "rate", findings);
+    let is_closed = is_closed(&mut keys, rate.is_some(), findings);
     let open = TreeOpen {
         direct: keys.flag("direct", findings),
         dsync: keys.flag("dsync", findings),
@@ -215,7 +218,27 @@ fn component(
     };
     let n_processes = n_processes.min(PROCESSES_MAX) as u32;
     let keys = options(&keys, findings);
-    Component { name, name_at, n_processes, rate, block_bytes, work, keys }
+    Component { name, name_at, n_processes, rate, is_closed, block_bytes, work, keys }
+}
+
+/// Reads whether what is late is made up.
+fn is_closed(keys: &mut Keys<'_>, has_rate: bool, findings: &mut Findings<'_>) -> bool {
+    match keys.text("pacing", findings) {
+        None => false,
+        Some(("closed", _)) => true,
+        Some(("open", at)) => {
+            if !has_rate {
+                let text = "`pacing` is `open`, and there is no `rate` at which operations are due";
+                findings.error("missing-key", &at, text);
+            }
+            false
+        }
+        Some((other, at)) => {
+            let text = format!("`pacing` is `{other}`, expected `open` or `closed`");
+            findings.error("bad-value", &at, text);
+            false
+        }
+    }
 }
 
 /// Returns the size of the largest file, and the largest I/O, bytes.

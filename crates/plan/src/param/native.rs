@@ -230,6 +230,17 @@ pub(super) const LOAD: &[Param] = &[
         ..field!(load.rate_total_iops)
     },
     Param {
+        name: "rate_closed",
+        kind: ValueKind::Bool,
+        default: "0",
+        short: "what is late is not made up",
+        long: "With `rate_total_iops`: an I/O that could not begin when it was due, because those \
+               before it took long, is due when it begins, and the next one a gap later. So a \
+               target that is slow is asked for less, as by most older tools, and response times \
+               do not contain the wait for it.",
+        ..field!(load.rate_closed)
+    },
+    Param {
         name: "rate_periods",
         kind: ValueKind::Words,
         short: "rates and seconds of a rate that changes",

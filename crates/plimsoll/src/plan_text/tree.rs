@@ -66,6 +66,9 @@ pub(super) fn processes(job: &Job, own: &OwnTrees) -> Vec<String> {
         let own = rate / f64::from(job.n_workers.max(1));
         facts.push(format!("{} operations per second each", (own * 100.0).round() / 100.0));
         facts.push(format!("{} in all", (rate * 100.0).round() / 100.0));
+        if job.load.rate_closed {
+            facts.push("closed: what is late is not made up".to_owned());
+        }
     }
     facts
 }

@@ -25,6 +25,7 @@ impl Worker {
             // The gate knows of rates and pauses.
             rate: _,
             rate_total_iops: _,
+            rate_closed: _,
             rate_periods: _,
             arrivals: _,
             rate_ignores_think_time: _,

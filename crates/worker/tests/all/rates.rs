@@ -189,3 +189,40 @@ fn a_mix_of_one_direction_issues_no_other_whatever_the_rates() {
     // With a share of both, the rates rule.
     check(99.0, [iops(1000), iops(500)], true, [1000, 500]);
 }
+
+#[test]
+fn a_closed_rate_makes_nothing_up() {
+    let starts = |latency_ns, stall| {
+        let mut job = rated(100.0, Arrivals::Linear);
+        job.load.queue_depth = 1;
+        job.load.rate_closed = true;
+        job.workload.access.write = false;
+        let meters = Meters::of(&job);
+        job.limits.runtime_ns = Some(S);
+        job.limits.time_based = true;
+        let files = vec![FileRegion { offset_bytes: 0, len_bytes: LEN_BYTES }];
+        let job = Arc::new(job);
+        let amount_bytes = LEN_BYTES;
+        let spec = WorkerSpec { job, worker_idx: 0, seed: 7, files, amount_bytes, batch_max: 32 };
+        let mut worker = Worker::new(&spec, Arc::clone(&meters)).expect("the job fits");
+        let mut sim = Sim::new(latency_ns);
+        sim.stall = stall;
+        sim.run(&mut worker, &mut NoData);
+        let longest_ns = meters.dir(Direction::Read).response.snapshot().max_ns();
+        let at_ms: Vec<u64> = sim.seen.iter().map(|seen| seen.at_ns / 1_000_000).collect();
+        (at_ms, longest_ns.unwrap_or(0) / 1_000_000)
+    };
+    // What is quick is done at the rate.
+    let (at_ms, longest_ms) = starts(1_000_000, None);
+    assert_eq!(at_ms, (0..100).map(|idx| idx * 10).collect::<Vec<u64>>());
+    assert!(longest_ms <= 1, "{longest_ms} ms");
+    // What takes 30 ms is begun every 30 ms, and its response is as long as it took.
+    let (at_ms, longest_ms) = starts(30_000_000, None);
+    assert_eq!(at_ms, (0..34).map(|idx| idx * 30).collect::<Vec<u64>>());
+    assert!((29..=31).contains(&longest_ms), "{longest_ms} ms");
+    // Behind a stall of 300 ms the gaps are as before it: 30 operations are gone.
+    let (at_ms, longest_ms) = starts(1_000_000, Some((101_000_000, 400_000_000)));
+    assert!(at_ms.windows(2).all(|pair| pair[1] - pair[0] >= 10), "{at_ms:?}");
+    assert!((69..=72).contains(&at_ms.len()), "{at_ms:?}");
+    assert!((299..=302).contains(&longest_ms), "{longest_ms} ms");
+}
