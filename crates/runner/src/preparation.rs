@@ -45,6 +45,10 @@ impl Preparation {
     ) -> Self {
         let (goes_on, reported) = channel();
         let control = Arc::new(Control::new());
+        if context.control.is_stopped() {
+            // Before the thread begins: it would lay out a file, or not, as it is scheduled.
+            control.request_stop();
+        }
         let work = Work {
             step: Arc::clone(&step),
             rules: context.volumes.is_none().then(|| LayoutRules::of(context.options)),
