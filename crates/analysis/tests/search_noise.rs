@@ -389,6 +389,9 @@ fn a_limit_that_moves_is_called_unsteady_and_one_that_does_not_is_not() {
         let moved = (n_taken as f64 / system.n_moving as f64).min(1.0);
         let ends = [system.line, system.line * (1.0 + system.drift * moved)];
         let holds = |end: f64| interval.low <= end && end <= interval.high;
+        // What was never tried is no end.
+        let highest = search.taken().iter().map(|(probe, _)| probe.load).fold(0.0, f64::max);
+        assert!(interval.high <= 1.5 * highest, "seed {seed}: {interval:?} of {highest}");
         n += 1;
         n_held += u32::from(ends.into_iter().all(holds));
         widths.push(interval.high / interval.low);

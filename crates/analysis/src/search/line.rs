@@ -302,8 +302,10 @@ impl Search {
     }
 
     /// Returns the loads between which a limit that moved was from the first probe to the last, by
-    /// every movement that explains the answers nearly as well as the best one.
+    /// every movement that explains the answers nearly as well as the best one. Above the highest
+    /// load that was tried there is no evidence, whatever is left of the belief there.
     fn swept(&self) -> Interval {
+        let highest = self.tallies.keys().next_back().map_or(0.0, |units| self.load(*units));
         let beliefs = UP.iter().chain(&DOWN).map(|it| (it.at(0.0), self.belief_if(*it)));
         let beliefs: Vec<(f64, Belief)> = beliefs.collect();
         let best = beliefs.iter().map(|(_, it)| it.evidence()).fold(f64::NEG_INFINITY, f64::max);
@@ -313,7 +315,7 @@ impl Search {
                 // The end of the way, and its start.
                 for factor in [1.0, (-moved).exp()] {
                     low = low.min(belief.quantile(MOVED_OUTSIDE) * factor);
-                    high = high.max(belief.quantile(1.0 - MOVED_OUTSIDE) * factor);
+                    high = high.max(belief.quantile(1.0 - MOVED_OUTSIDE).min(highest) * factor);
                 }
             }
         }
