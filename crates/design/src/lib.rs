@@ -56,4 +56,4 @@ pub use need::{Demand, Need, NeedError, Period, PhaseNeed, SERIES_PHASE, VolumeN
 pub use price::Price;
 pub use rank::{ChosenDisks, Ranked};
 pub use reject::{Rejected, Rejection, rejected};
-pub use search::{Options, SearchResult, search};
+pub use search::{Options, SearchResult, search, search_watched};

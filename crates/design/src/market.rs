@@ -62,6 +62,14 @@ impl Terms {
         }
     }
 
+    /// Returns what the cloud and its region are called: Azure westeurope.
+    pub fn place(&self) -> String {
+        match &self.region {
+            Some(region) => format!("{} {region}", self.cloud.as_str()),
+            None => self.cloud.as_str().to_owned(),
+        }
+    }
+
     /// Returns the interface of a size, where it is not its usual one.
     pub(crate) fn interface_of(&self, size: &Size) -> Option<Interface> {
         self.interface.filter(|interface| interface.is_of(size))

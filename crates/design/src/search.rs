@@ -59,6 +59,17 @@ pub fn search(
     need: &Need,
     options: &Options,
 ) -> Result<SearchResult, NeedError> {
+    search_watched(market, need, options, &mut |_, _| {})
+}
+
+/// The same as [`search()`], and calls `on_group` after each group of machines, with how many were
+/// gone through and how many there are.
+pub fn search_watched(
+    market: &Market<'_>,
+    need: &Need,
+    options: &Options,
+    on_group: &mut dyn FnMut(usize, usize),
+) -> Result<SearchResult, NeedError> {
     need.check()?;
     let asked = need.times(1.0 + options.headroom);
     let months = need.volumes.iter().map(|volume| Month::of(volume, market.terms.month_hours));
@@ -72,8 +83,9 @@ pub fn search(
         top: TopDesigns::new(options.n_kept.max(1), options.is_known_only),
     };
     let mut n_machines = 0;
-    for group in &market.groups {
+    for (idx, group) in market.groups.iter().enumerate() {
         n_machines += search.group(group);
+        on_group(idx + 1, market.groups.len());
     }
     let mut designs = search.top.take();
     for design in &mut designs {

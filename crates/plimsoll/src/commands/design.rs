@@ -9,6 +9,7 @@ mod json;
 mod network;
 mod page;
 mod pictures;
+mod progress;
 mod series;
 mod text;
 
@@ -18,12 +19,13 @@ use ::catalog::cost::{MONTH_HOURS, find_region};
 use ::catalog::{Catalog, Cloud, EDITIONS, Edition, Term};
 use ::design::{
     Market, MarketError, Nearest, Need, Options, Ranked, SearchInput, SearchResult, Terms, asked,
-    judge, nearest, parse, promises, search, toml,
+    judge, nearest, parse, promises, search_watched, toml,
 };
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use volume::design::{Interface, MB_READINGS, ReadAs};
 
+use self::progress::Progress;
 use super::own_tables::CatalogArgs;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -94,7 +96,7 @@ pub(super) struct Args {
 
     /// Put all volumes on network volumes (Azure NetApp Files, Amazon FSx for NetApp ONTAP, Google
     /// Cloud NetApp Volumes), as is done if a volume of the needs is `shared`.
-    #[arg(long, conflicts_with_all = ["pareto", "disk", "write_back", "form", "among"])]
+    #[arg(long, conflicts_with_all = ["disk", "write_back", "among"])]
     network_volumes: bool,
 
     /// How many machines reach network volumes, each with its part of the load. Default: as few as
@@ -200,11 +202,7 @@ struct CloudAnswer<'e> {
 impl CloudAnswer<'_> {
     /// Returns what the cloud and its region are called.
     fn place(&self) -> String {
-        let terms = &self.market.terms;
-        match &terms.region {
-            Some(region) => format!("{} {region}", terms.cloud.as_str()),
-            None => terms.cloud.as_str().to_owned(),
-        }
+        self.market.terms.place()
     }
 }
 
@@ -389,6 +387,14 @@ fn options(args: &Args) -> Options {
     }
 }
 
+/// Searches a market, and shows how far it is.
+fn found_in(market: &Market<'_>, need: &Need, options: &Options) -> Result<SearchResult, Failure> {
+    let mut progress = Progress::new(format!("{}, groups of machines", market.terms.place()));
+    let mut on_group = |n_done, n_all| progress.show(n_done, n_all);
+    search_watched(market, need, options, &mut on_group)
+        .map_err(|error| Failure::wrong_use(error.to_string()))
+}
+
 fn answer<'e>(
     args: &Args,
     need: &Need,
@@ -398,7 +404,7 @@ fn answer<'e>(
     let wrong = |error: ::design::NeedError| Failure::wrong_use(error.to_string());
     let options = options(args);
     let market = Market::new(catalog, terms).map_err(|error| failure(&error))?;
-    let found = search(&market, need, &options).map_err(wrong)?;
+    let found = found_in(&market, need, &options)?;
     let near = if found.designs.is_empty() {
         Some(nearest(&market, need, &options).map_err(wrong)?)
     } else {
@@ -417,7 +423,7 @@ fn answer<'e>(
     for mb_bytes in MB_READINGS.into_iter().filter(|bytes| *bytes != market.terms.mb_bytes) {
         let terms = Terms { mb_bytes, ..market.terms.clone() };
         let other = Market::new(catalog, terms).map_err(|error| failure(&error))?;
-        let best = search(&other, need, &one).map_err(wrong)?.designs.into_iter().next();
+        let best = found_in(&other, need, &one)?.designs.into_iter().next();
         readings.push((mb_bytes, best));
     }
     let kind = |it: Option<&Ranked>| {

@@ -1,7 +1,6 @@
 //! Several files of needs at once: a design for each, totals, and which stand out.
 
 mod page;
-mod progress;
 mod text;
 
 use std::path::Path;
@@ -21,7 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::stream;
 
 use super::form::Form;
-use progress::Progress;
+use super::progress::Progress;
 
 /// Most of the dearest that are named.
 const DEAREST_MAX: usize = 5;
@@ -129,7 +128,8 @@ fn search_all(
         };
         markets.iter().zip(others).map(of).collect::<Result<Vec<CloudResult>, String>>()
     };
-    let mut progress = Progress::new(needs.len());
+    let mut progress = Progress::new("designs");
+    let mut n_done = 0;
     let mut all: Vec<Option<Result<Vec<CloudResult>, String>>> = vec![None; needs.len()];
     std::thread::scope(|scope| {
         for _ in 0..n_threads {
@@ -146,7 +146,8 @@ fn search_all(
         drop(send);
         for (idx, places) in received {
             all[idx] = Some(places);
-            progress.done_one();
+            n_done += 1;
+            progress.show(n_done, needs.len());
         }
     });
     all.into_iter().map(|it| it.expect("each position was taken by one thread")).collect()

@@ -15,26 +15,28 @@ const ERASE: &str = "\r\x1b[2K";
 /// A line that is written again and again; nothing where standard error is no terminal.
 pub(super) struct Progress {
     clock: Stopwatch,
-    n_all: usize,
-    n_done: usize,
+    /// What is counted.
+    what: String,
     is_live: bool,
     shown: Option<Duration>,
 }
 
 impl Progress {
-    pub(super) fn new(n_all: usize) -> Self {
+    pub(super) fn new(what: impl Into<String>) -> Self {
         let is_live = io::stderr().is_terminal();
-        Progress { clock: Stopwatch::start(), n_all, n_done: 0, is_live, shown: None }
+        Progress { clock: Stopwatch::start(), what: what.into(), is_live, shown: None }
     }
 
-    pub(super) fn done_one(&mut self) {
-        self.n_done += 1;
+    /// Shows how much is done of all, where the line before was there long enough; what is done
+    /// within the first frame shows nothing.
+    pub(super) fn show(&mut self, n_done: usize, n_all: usize) {
         let now = self.clock.elapsed();
-        if !self.is_live || self.shown.is_some_and(|shown| now < shown + FRAME) {
+        if !self.is_live || now < self.shown.unwrap_or_default() + FRAME {
             return;
         }
         self.shown = Some(now);
-        stream::print_message(&format!("{ERASE}{}", line(self.n_done, self.n_all, now)));
+        let line = line(&self.what, n_done, n_all, now);
+        stream::print_message(&format!("{ERASE}{line}"));
     }
 }
 
@@ -46,10 +48,10 @@ impl Drop for Progress {
     }
 }
 
-fn line(n_done: usize, n_all: usize, elapsed: Duration) -> String {
+fn line(what: &str, n_done: usize, n_all: usize, elapsed: Duration) -> String {
     let left_s = elapsed.as_secs_f64() / n_done as f64 * (n_all - n_done) as f64;
     let pct = n_done * 100 / n_all;
-    format!("designs: {n_done} of {n_all} ({pct} %), about {left_s:.0} s left")
+    format!("{what}: {n_done} of {n_all} ({pct} %), about {left_s:.0} s left")
 }
 
 #[cfg(test)]
@@ -58,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_at_the_pace_until_now() {
-        let line = line(250, 1000, Duration::from_secs(10));
+        let line = line("designs", 250, 1000, Duration::from_secs(10));
         assert_eq!(line, "designs: 250 of 1000 (25 %), about 30 s left");
     }
 }
