@@ -847,6 +847,39 @@ fn needs_that_network_volumes_cannot_be_asked_about_say_what_to_write() {
     wrong(&["--edition", "2018"], &["edition 2018 has no network volumes", "--edition current"]);
 }
 
+/// Pages, tables and the front of price against headroom are those of disks.
+#[test]
+fn network_volumes_have_pages_tables_and_a_front() {
+    let sandbox = Sandbox::new();
+    let shared = needs("capacity_gib = 4000\nshared = true", &iops(20_000, 16));
+    sandbox.write("needs.toml", shared);
+    let design = ["design", "needs.toml", "--region", "westeurope", "--top", "2"];
+    let more = |args: &[&str]| sandbox.plimsoll(&[&design[..], args].concat());
+    let csv = more(&["--as", "csv"]).stdout;
+    let rows: Vec<&str> = csv.lines().collect();
+    assert_eq!(rows.len(), 3, "{csv}");
+    assert!(rows[0].starts_with("rank,cloud,region,price_usd,n_machines,machine,"), "{csv}");
+    assert!(rows[1].starts_with("1,Azure,westeurope,"), "{csv}");
+    says_wide(&more(&["--as", "markdown"]), &["## Designs", "## What is asked", "pool of"]);
+    assert_eq!(more(&["-o", "designs.html"]).code, 0);
+    let page = std::fs::read_to_string(sandbox.path("designs.html")).expect("it was written");
+    for part in ["Price against headroom", "Load on each cap", "Azure westeurope: "] {
+        assert!(page.contains(part), "`{part}` is not in the page");
+    }
+    let front = more(&["--pareto", "--json"]).stdout;
+    let front: serde_json::Value = serde_json::from_str(&front).unwrap();
+    let designs = front["pareto"][0]["designs"].as_array().expect("a front");
+    let figure = |of: &serde_json::Value, name: &str| of[name].as_f64().expect("a figure");
+    assert!(designs.len() >= 3, "{front}");
+    for pair in designs.windows(2) {
+        let [less, more] = pair else { unreachable!("windows of two") };
+        let grown = (1.0 + figure(more, "headroom")) / (1.0 + figure(less, "headroom"));
+        assert!(grown >= 1.1 - 1e-9, "{grown}");
+        assert!(figure(&more["price"], "usd") > figure(&less["price"], "usd"), "{front}");
+    }
+    says(&more(&["--pareto"]), 0, &["Microsoft Azure westeurope", "% USD 1"]);
+}
+
 /// Regions and clouds stand side by side for network volumes as well, and one is explained as data.
 #[test]
 fn network_volumes_of_several_clouds_stand_side_by_side() {

@@ -1,5 +1,7 @@
 //! Designs with network volumes, which several machines share.
 
+mod page;
+
 use std::sync::Arc;
 
 use ::catalog::Catalog;
@@ -49,13 +51,21 @@ pub(super) fn run(
     {
         return Err(super::no_such_design(number, n_most));
     }
-    if let (Some(path), Some((answer, ranked))) = (&args.output, chosen) {
-        form::write(path, &file(answer, asked, ranked))?;
+    let written = args.output.as_deref().map(|path| (path, Form::of_file(path)));
+    match (written, chosen) {
+        (Some((path, Some(form))), _) => {
+            form::write(path, &page::of(args, asked, &answers, form)?)?;
+        }
+        (Some((path, None)), Some((answer, ranked))) => {
+            form::write(path, &file(answer, asked, ranked))?;
+        }
+        (Some((_, None)), None) | (None, _) => {}
     }
-    let page = match (args.json, args.explain.and(chosen)) {
-        (true, explained) => as_json(args, asked, &answers, explained),
-        (false, Some((answer, ranked))) => explained(args, asked, answer, idx, ranked),
-        (false, None) => page(args, asked, &answers),
+    let page = match (args.json, args.pareto, args.explain.and(chosen)) {
+        (is_json, true, _) => page::pareto(args, asked, &answers, is_json)?,
+        (true, false, explained) => as_json(args, asked, &answers, explained),
+        (false, false, Some((answer, ranked))) => explained(args, asked, answer, idx, ranked),
+        (false, false, None) => page::of(args, asked, &answers, args.form.unwrap_or(Form::Text))?,
     };
     let exit = if n_most == 0 { Exit::Missed } else { Exit::Fine };
     exit.once(stream::print(&page))
@@ -86,17 +96,7 @@ fn answer<'e>(
 
 /// Refuses options that are about disks, where the needs and not `--network-volumes` ask for this.
 fn check(args: &Args) -> Result<(), Failure> {
-    let has_form = |path: &String| Form::of_file(path).is_some();
-    if args.output.as_ref().is_some_and(has_form) {
-        let text = "pages and tables of network volumes are not made";
-        return Err(Failure::wrong_use(text).hint("`-o best.toml` writes the design; or `--json`"));
-    }
-    let given = [
-        ("--pareto", args.pareto),
-        ("--disk", !args.disk.is_empty()),
-        ("--write-back", args.write_back),
-        ("--as", args.form.is_some()),
-    ];
+    let given = [("--disk", !args.disk.is_empty()), ("--write-back", args.write_back)];
     let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
@@ -149,7 +149,7 @@ pub(super) fn made_of(ranked: &Ranked) -> String {
     format!("{} and {} x {machine}", pools.join(" and "), ranked.n_machines)
 }
 
-fn page(args: &Args, asked: &SearchInput, answers: &[NetworkAnswer<'_>]) -> String {
+fn as_text(args: &Args, asked: &SearchInput, answers: &[NetworkAnswer<'_>]) -> String {
     answers.iter().fold(head(args, asked), |page, answer| page + "\n" + &of_place(asked, answer))
 }
 
@@ -184,21 +184,26 @@ fn design(asked: &SearchInput, answer: &NetworkAnswer<'_>, idx: usize, ranked: &
         text.push_str(&fill("     ", &line, COLUMNS));
     }
     for (volume, chosen) in asked.need.volumes.iter().zip(&ranked.volumes) {
-        let pool = &ranked.pools[chosen.pool];
-        let kind = if chosen.is_large { "large volume" } else { "regular volume" };
-        let given = chosen.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", format_count(mib_s)));
-        let line = format!(
-            "{} {kind} of {} GiB{}",
-            pool.title(),
-            format_count(chosen.quota_gib),
-            given.unwrap_or_default()
-        );
+        let line = volume_text(ranked, chosen);
         text.push_str(&fill(&format!("     {}  ", volume.mount), &line, COLUMNS));
     }
     let parsed = netapp::parse(&answer.market, &asked.need, ranked);
     let binds = parsed.map(|design| binds(&judge(&design, &asked.need)));
     text.push_str(&fill("     ", &binds.unwrap_or_default(), COLUMNS));
     text
+}
+
+/// Says what a volume is.
+fn volume_text(ranked: &Ranked, chosen: &netapp::ChosenVolume) -> String {
+    let pool = &ranked.pools[chosen.pool];
+    let kind = if chosen.is_large { "large volume" } else { "regular volume" };
+    let given = chosen.throughput_mib_s.map(|mib_s| format!(", {} MiB/s", format_count(mib_s)));
+    format!(
+        "{} {kind} of {} GiB{}",
+        pool.title(),
+        format_count(chosen.quota_gib),
+        given.unwrap_or_default()
+    )
 }
 
 /// Says what is bought of a pool or file system.

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use ::design::{Judged, Ranked, SearchInput, judge, parse};
+use ::design::{Judged, Price, Ranked, SearchInput, judge, parse};
 use report::{Cell, ChartSpec, Document, DocumentSection, Table};
 use units::format_number;
 
+use super::explain::made_of;
 use super::form::Form;
-use super::frontier::{Frontier, frontier};
-use super::pictures::Shown;
-use super::text::{KNOWN_ONLY, disks, dollars, nearest_text, notes, price, size};
+use super::frontier::frontier;
+use super::pictures::{PlacePrices, PricePoint, Shown, usd};
+use super::text::{KNOWN_ONLY, disks, nearest_text, notes, price, size};
 use super::{Args, CloudAnswer, json, pictures, text};
 use crate::exit::Failure;
 
@@ -38,8 +39,8 @@ fn document(
     answers: &[CloudAnswer<'_>],
 ) -> Result<Document, Failure> {
     let mut sections = Vec::new();
-    let frontiers = answers.iter().map(|answer| frontier(args, asked, answer));
-    let frontiers = frontiers.collect::<Result<Vec<Frontier>, Failure>>()?;
+    let prices = answers.iter().map(|answer| prices(args, asked, answer));
+    let prices = prices.collect::<Result<Vec<PlacePrices>, Failure>>()?;
     let is_carried = answers.iter().any(|answer| !answer.found.designs.is_empty());
     for answer in answers {
         let Some(nearest) = &answer.nearest else { continue };
@@ -61,7 +62,7 @@ fn document(
                 text::prices(&answers[0].market.terms)
             ),
             table,
-            charts: pictures::price_against_headroom(answers, &frontiers).into_iter().collect(),
+            charts: pictures::price_against_headroom(&prices).into_iter().collect(),
         });
     }
     let shown: Vec<Shown> = answers.iter().filter_map(|it| shown(asked, it)).collect();
@@ -100,8 +101,26 @@ fn document(
     Ok(Document { title: title(args), sentence: sentence(answers), sections, notes: all_notes })
 }
 
+/// Returns the prices of a cloud, with those of more headroom.
+fn prices(
+    args: &Args,
+    asked: &SearchInput,
+    answer: &CloudAnswer<'_>,
+) -> Result<PlacePrices, Failure> {
+    let point = |ranked: &Ranked| PricePoint {
+        headroom: ranked.headroom,
+        price: ranked.price,
+        text: made_of(ranked),
+    };
+    Ok(PlacePrices {
+        place: answer.place(),
+        front: frontier(args, asked, answer)?.designs.iter().map(point).collect(),
+        others: answer.found.designs.iter().map(point).collect(),
+    })
+}
+
 /// Returns whose designs these are: the file of needs by its name.
-fn title(args: &Args) -> String {
+pub(super) fn title(args: &Args) -> String {
     let name = args.needs.first().and_then(|file| Path::new(file).file_stem()?.to_str());
     match name.filter(|name| *name != "-") {
         Some(name) => format!("Designs for {name}"),
@@ -133,14 +152,16 @@ fn sentence(answers: &[CloudAnswer<'_>]) -> String {
         }
         Some((answer, ranked)) => {
             let machine = ranked.machine.trim_start_matches("Standard_");
-            let carries = if ranked.price.is_open {
-                "carries it as far as the catalogue knows"
-            } else {
-                "carries it"
-            };
-            format!("{} {carries}: {machine} in {}.", price(ranked.price), answer.place())
+            carried(ranked.price, machine, &answer.place())
         }
     }
+}
+
+/// Says what carries the need, for how much and where.
+pub(super) fn carried(of: Price, what: &str, place: &str) -> String {
+    let carries =
+        if of.is_open { "carries it as far as the catalogue knows" } else { "carries it" };
+    format!("{} {carries}: {what} in {place}.", price(of))
 }
 
 /// Returns the best design, or what comes nearest.
@@ -187,39 +208,42 @@ fn designs(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Table {
             let of_volumes: Vec<String> = of_volumes
                 .map(|(volume, chosen)| format!("{}: {}", volume.mount, disks(chosen)))
                 .collect();
-            let usd = ranked.price.usd();
-            let unknown = match (ranked.price.is_open, ranked.price.is_unpriced) {
-                (false, false) => "",
-                (true, false) => "a limit, memory or processors",
-                (false, true) => "the price of a part",
-                (true, true) => "a limit, memory or processors; the price of a part",
-            };
             let headroom = Some(ranked.headroom * 100.0).filter(|it| it.is_finite());
             table.rows.push(vec![
                 Cell::count(idx as u64 + 1),
                 Cell::text(terms.cloud.as_str()),
                 Cell::text(terms.region.as_deref().unwrap_or("")),
-                Cell::Number((usd * 100.0).round() / 100.0, dollars(usd)),
+                usd(ranked.price),
                 Cell::text(&*ranked.machine),
                 Cell::text(of_volumes.join("; ")),
                 Cell::number(headroom, 0),
                 Cell::text(judged(asked, answer, ranked).map_or(String::new(), |it| tight(&it))),
-                Cell::text(unknown),
+                Cell::text(unknown(ranked.price)),
             ]);
         }
     }
     table
 }
 
+/// Says what is not known of a design, by its price.
+pub(super) fn unknown(price: Price) -> &'static str {
+    match (price.is_open, price.is_unpriced) {
+        (false, false) => "",
+        (true, false) => "a limit, memory or processors",
+        (false, true) => "the price of a part",
+        (true, true) => "a limit, memory or processors; the price of a part",
+    }
+}
+
 /// Returns which cap is the tightest.
-fn tight(judged: &Judged) -> String {
+pub(super) fn tight(judged: &Judged) -> String {
     judged.tightest().map_or("nothing is asked".to_owned(), |(phase, cap)| {
         format!("{} of {}, {}", cap.cap.bound, cap.cap.name, phase.phase)
     })
 }
 
 /// A row for each volume and phase.
-fn needs(asked: &SearchInput) -> Table {
+pub(super) fn needs(asked: &SearchInput) -> Table {
     let mut table = Table::new(&[
         ("volume", "volume"),
         ("capacity, GiB", "capacity_gib"),

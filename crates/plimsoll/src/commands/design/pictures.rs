@@ -1,14 +1,12 @@
 //! The charts of a page of designs.
 
-use ::design::{Judged, Ranked};
+use ::design::{Judged, Price};
 use report::{
     Axis, Cell, ChartSpec, Colour, DashStyle, Marker, Quantity, Rule, Scale, Series, Table,
 };
 use units::format_number;
 
-use super::CloudAnswer;
-use super::explain::{ON_CREDITS, made_of};
-use super::frontier::Frontier;
+use super::explain::ON_CREDITS;
 use super::text::{dollars, unit_of};
 
 /// A design that is shown in detail: the best of a cloud, or what comes nearest.
@@ -23,11 +21,32 @@ const CAPS_MAX: usize = 16;
 /// Least height of a chart with one row, and of each further row, pixels.
 const ROW_PX: u32 = 26;
 
+/// A design as a point of the chart of prices.
+pub(super) struct PricePoint {
+    pub(super) headroom: f64,
+    pub(super) price: Price,
+    /// What it is made of.
+    pub(super) text: String,
+}
+
+impl PricePoint {
+    /// Returns whether it has a place in the chart.
+    fn is_drawn(&self) -> bool {
+        self.headroom.is_finite() && !self.price.is_unpriced
+    }
+}
+
+/// What a place has to be drawn.
+pub(super) struct PlacePrices {
+    pub(super) place: String,
+    /// The cheapest designs for more and more headroom.
+    pub(super) front: Vec<PricePoint>,
+    /// The other designs of the table.
+    pub(super) others: Vec<PricePoint>,
+}
+
 /// Draws what more headroom costs; `None` where nothing carries the need.
-pub(super) fn price_against_headroom(
-    answers: &[CloudAnswer<'_>],
-    frontiers: &[Frontier],
-) -> Option<ChartSpec> {
+pub(super) fn price_against_headroom(places: &[PlacePrices]) -> Option<ChartSpec> {
     let mut series = Vec::new();
     let mut table = Table::new(&[
         ("cloud", "cloud"),
@@ -35,23 +54,18 @@ pub(super) fn price_against_headroom(
         ("USD a month", "price_usd"),
         ("design", "design"),
     ]);
-    for (idx, (answer, frontier)) in answers.iter().zip(frontiers).enumerate() {
-        let is_drawn = |it: &&Ranked| it.headroom.is_finite() && !it.price.is_unpriced;
-        let own: Vec<&Ranked> = frontier.designs.iter().filter(is_drawn).collect();
-        for ranked in &own {
-            let (pct, usd) = (ranked.headroom * 100.0, ranked.price.usd());
+    for (idx, of) in places.iter().enumerate() {
+        for point in of.front.iter().filter(|it| it.is_drawn()) {
             table.rows.push(vec![
-                Cell::text(answer.place()),
-                Cell::number(pct, 0),
-                Cell::Number((usd * 100.0).round() / 100.0, dollars(usd)),
-                Cell::text(made_of(ranked)),
+                Cell::text(&*of.place),
+                Cell::number(point.headroom * 100.0, 0),
+                usd(point.price),
+                Cell::text(&*point.text),
             ]);
         }
-        let others: Vec<&Ranked> = answer.found.designs.iter().filter(is_drawn).collect();
         let colour = Colour::Of((idx % 6) as u8);
-        let name = answer.place();
-        series.push(points(&own, &name, colour, Marker::Circle, true));
-        series.push(points(&others, &name, colour, Marker::Cross, false));
+        series.push(points(&of.front, &of.place, colour, Marker::Circle, true));
+        series.push(points(&of.others, &of.place, colour, Marker::Cross, false));
     }
     series.retain(|it| !it.x.is_empty());
     if series.is_empty() {
@@ -70,33 +84,37 @@ pub(super) fn price_against_headroom(
         spans: Vec::new(),
         rules: Vec::new(),
         cells: None,
-        notes: vec!["Amounts looked at: 0, 10, 25, 50, 100, 200 and 400 %.".to_owned()],
+        notes: vec![
+            "Each carries at least a tenth more than the one before, up to five times the need."
+                .to_owned(),
+        ],
         source: String::new(),
         thinned: None,
         table,
     })
 }
 
+/// Returns a price as a figure.
+pub(super) fn usd(price: Price) -> Cell {
+    let usd = price.usd();
+    Cell::Number((usd * 100.0).round() / 100.0, dollars(usd))
+}
+
 fn axis(title: &str) -> Axis {
     Axis { title: title.to_owned(), ..Axis::default() }
 }
 
-fn points(
-    designs: &[&Ranked],
-    name: &str,
-    colour: Colour,
-    marker: Marker,
-    is_line: bool,
-) -> Series {
+fn points(all: &[PricePoint], name: &str, colour: Colour, marker: Marker, is_line: bool) -> Series {
+    let drawn = || all.iter().filter(|it| it.is_drawn());
     Series {
         name: name.to_owned(),
         colour,
         dash: DashStyle::Solid,
         marker: Some(marker),
         is_line,
-        x: designs.iter().map(|it| it.headroom * 100.0).collect(),
-        y: designs.iter().map(|it| Some(it.price.usd())).collect(),
-        texts: designs.iter().map(|it| made_of(it)).collect(),
+        x: drawn().map(|it| it.headroom * 100.0).collect(),
+        y: drawn().map(|it| Some(it.price.usd())).collect(),
+        texts: drawn().map(|it| it.text.clone()).collect(),
         ..Series::default()
     }
 }

@@ -422,12 +422,15 @@ pub(super) fn pareto(
                 format!("{}: {} with {}", price(best.price), best.machine, disks.join(" and "));
             page.push_str(&fill(&format!("  {:>4.0} %  ", best.headroom * 100.0), &text, COLUMNS));
         }
-        if let Some(headroom) = frontier.none_from {
-            let pct = headroom * 100.0;
-            page.push_str(&format!("  at least {pct:>3.0} %: nothing carries it\n"));
-        }
+        page.push_str(&none_from(frontier.none_from));
     }
     Ok(page)
+}
+
+/// Says from which headroom on nothing carries the need, where that was met with.
+pub(super) fn none_from(headroom: Option<f64>) -> String {
+    let line = |headroom| format!("  at least {:>3.0} %: nothing carries it\n", headroom * 100.0);
+    headroom.map_or(String::new(), line)
 }
 
 /// Prints the size of an I/O.
