@@ -154,8 +154,8 @@ pub struct Load {
     /// Rate cap over all directions and parts, I/Os per second, shared equally by the job's
     /// workers; excludes `rate`.
     pub rate_total_iops: Option<f64>,
-    /// What could not begin when it was due, because what came before took long, is not made up: the
-    /// schedule of `rate_total_iops` goes on from when it begins.
+    /// What could not begin when it was due, because what came before took long, is not made up:
+    /// the schedule of `rate_total_iops` goes on from when it begins.
     pub rate_closed: bool,
     /// How `rate_total_iops`, then the largest, changes over time; `None` is not at all.
     pub rate_periods: Option<RatePeriods>,

@@ -44,17 +44,6 @@ impl Worker {
             serialize_overlap,
             last_io_waits,
         } = &job.load;
-        let &Durability {
-            fsync_every,
-            fdatasync_every,
-            sync_file_range_every,
-            sync_file_range_flags: _,
-            barrier_every,
-            // At the end of a pass, which is a phase of its own.
-            end_fsync: _,
-            end_syncfs: _,
-        } = &job.durability;
-        let syncs = [fsync_every, fdatasync_every, sync_file_range_every, barrier_every];
         JobFeatures {
             choice: self.source.choice(),
             has_rate: self.gate.has_rate(),
@@ -70,7 +59,7 @@ impl Worker {
             in_batches: submit_batch.is_some(),
             one_by_one: self.pace.is_one_by_one(),
             polls: complete_min == Some(0),
-            syncs: syncs.iter().any(|every| *every > 0),
+            syncs: syncs(&job.durability),
             writes_after_trims: job.workload.access.trim_then_write,
             searches_depth: self.search.is_some(),
             watches: self.watches_any(),
@@ -80,4 +69,20 @@ impl Worker {
             defers_meters: self.tally.gathers_ns == u64::MAX,
         }
     }
+}
+
+/// Returns whether operations are followed by flushes while the job goes on.
+fn syncs(durability: &Durability) -> bool {
+    let &Durability {
+        fsync_every,
+        fdatasync_every,
+        sync_file_range_every,
+        sync_file_range_flags: _,
+        barrier_every,
+        // At the end of a pass, which is a phase of its own.
+        end_fsync: _,
+        end_syncfs: _,
+    } = durability;
+    let every = [fsync_every, fdatasync_every, sync_file_range_every, barrier_every];
+    every.iter().any(|every| *every > 0)
 }
