@@ -295,6 +295,12 @@ impl Writer {
                 "a rate that changes within a step: its mean is written",
             );
         }
+        if std::mem::take(&mut job.load.rate_closed) {
+            self.lose(
+                job_fields![load.rate_closed],
+                "what is late is not made up: fio makes it up",
+            );
+        }
         let own = total * share / f64::from(job.n_workers.max(1));
         let access = job.workload.access;
         for dir in Direction::ALL {

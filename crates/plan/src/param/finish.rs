@@ -25,6 +25,8 @@ pub fn finish(job: &mut Job) {
         }
         _ => {}
     }
+    // Without a schedule nothing is late.
+    job.load.rate_closed &= job.load.rate_total_iops.is_some();
     if job.workload.hit_area.is_some_and(|hits| hits.len_bytes == 0) {
         job.workload.hit_area = None;
     }
