@@ -140,7 +140,10 @@ fn seconds_have_what_is_in_flight_and_how_late_it_is() {
     let is_late = |op: &Value| {
         op["start_delay_ns_mean"].is_number() && op["response"]["latency_ns_p99"].is_number()
     };
-    assert!(open.filter(|op| op["n_ios"] != 0).all(is_late));
+    // What completes as a second is cut may have its response in the next one.
+    let mut many = open.filter(|op| op["n_ios"].as_u64() > Some(8)).peekable();
+    assert!(many.peek().is_some());
+    assert!(many.all(is_late));
 }
 
 #[test]
