@@ -121,7 +121,7 @@ mod tests {
 
     /// Tables come in through [`Catalog::with`], which finds their mistakes.
     #[test]
-    fn tables_that_nobody_checked_are_not_read() {
+    fn unchecked_tables_are_not_read() {
         let unchecked = |path: &str| {
             let user = vec![(path.to_owned(), "name\n\"open\n".to_owned())];
             assert!(Catalog::with(user.clone()).is_err(), "{path}");
