@@ -12,7 +12,7 @@ use volume::design::Interface;
 use volume::limits::by_depth;
 
 use super::explain::{lifts, made_of};
-use super::frontier::frontier;
+use super::frontier::{Frontier, frontier};
 use super::text::{notes, why_text};
 use super::{Args, CloudAnswer, options};
 use crate::commands::explained::{changes_json, rows_json, rules_json};
@@ -33,21 +33,30 @@ pub(super) fn pareto(
     let mut clouds = Vec::new();
     for answer in answers {
         let front = frontier(args, asked, answer)?;
-        let designs = front.designs.iter().map(|ranked| design(asked, answer, ranked));
-        let mut found = json!({
-            "designs": designs.collect::<Vec<_>>(),
-            "none_from_headroom": front.none_from,
-        });
+        let mut found = front_of(&front, |ranked| design(asked, answer, ranked));
         put_place(&mut found, &answer.market.terms, answer.found.n_machines);
         clouds.push(found);
     }
+    Ok(fronts(args, asked, &clouds))
+}
+
+/// Returns a front of price against headroom.
+pub(super) fn front_of<D>(front: &Frontier<D>, design: impl Fn(&D) -> Value) -> Value {
+    json!({
+        "designs": front.designs.iter().map(design).collect::<Vec<_>>(),
+        "none_from_headroom": front.none_from,
+    })
+}
+
+/// Returns the page of the fronts of all places.
+pub(super) fn fronts(args: &Args, asked: &SearchInput, places: &[Value]) -> String {
     let page = json!({
         "schema": SCHEMA,
         "headroom": args.headroom,
         "notes": asked.notes,
-        "pareto": clouds,
+        "pareto": places,
     });
-    Ok(format!("{page:#}\n"))
+    format!("{page:#}\n")
 }
 
 /// Returns the page.

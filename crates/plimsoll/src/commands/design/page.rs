@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::design::{Judged, Price, Ranked, SearchInput, judge, parse};
+use ::design::{Judged, Price, Ranked, SearchInput, Terms, judge, parse};
 use report::{Cell, ChartSpec, Document, DocumentSection, Table};
 use units::format_number;
 
@@ -52,40 +52,17 @@ fn document(
         });
     }
     if is_carried {
-        let mut table = designs(asked, answers);
-        table.remove_empty_columns();
-        sections.push(DocumentSection {
-            title: "Designs".to_owned(),
-            lead: format!(
-                "The best of each machine and types of disk: price, then headroom, then fewer \
-                 parts. {}",
-                text::prices(&answers[0].market.terms)
-            ),
-            table,
-            charts: pictures::price_against_headroom(&prices).into_iter().collect(),
-        });
+        sections.push(side_by_side(
+            designs(asked, answers),
+            "types of disk",
+            &answers[0].market.terms,
+            &prices,
+        ));
     }
     let shown: Vec<Shown> = answers.iter().filter_map(|it| shown(asked, it)).collect();
-    if !shown.is_empty() {
-        sections.push(DocumentSection {
-            title: "Load on each cap".to_owned(),
-            lead: "Of the best design of each cloud; where nothing carries the need, of what \
-                   comes nearest."
-                .to_owned(),
-            charts: shown
-                .iter()
-                .enumerate()
-                .map(|(idx, it)| pictures::utilisation(idx, it))
-                .collect(),
-            ..DocumentSection::default()
-        });
-    }
+    sections.extend(load_on_caps(&shown, "cloud"));
     sections.extend(captured(asked, answers));
-    sections.push(DocumentSection {
-        title: "What is asked".to_owned(),
-        table: needs(asked),
-        ..DocumentSection::default()
-    });
+    sections.push(what_is_asked(asked));
     let mut all_notes = asked.notes.clone();
     for answer in answers {
         if let Some(nearest) = &answer.nearest_known {
@@ -95,10 +72,54 @@ fn document(
         let head = if answers.len() > 1 { format!("{}: ", answer.place()) } else { String::new() };
         all_notes.extend(notes(asked, answer).iter().map(|note| format!("{head}{note}")));
     }
-    if args.headroom > 0.0 {
-        all_notes.push(format!("every cap carries {:.0} % more than that", args.headroom * 100.0));
-    }
+    all_notes.extend(headroom_note(args));
     Ok(Document { title: title(args), sentence: sentence(answers), sections, notes: all_notes })
+}
+
+/// Returns the table of designs with their prices, and what more headroom costs.
+pub(super) fn side_by_side(
+    mut table: Table,
+    parts: &str,
+    terms: &Terms,
+    prices: &[PlacePrices],
+) -> DocumentSection {
+    table.remove_empty_columns();
+    DocumentSection {
+        title: "Designs".to_owned(),
+        lead: format!(
+            "The best of each machine and {parts}: price, then headroom, then fewer parts. {}",
+            text::prices(terms)
+        ),
+        table,
+        charts: pictures::price_against_headroom(prices).into_iter().collect(),
+    }
+}
+
+/// Returns how each cap of the designs shown is used; none where none is shown.
+pub(super) fn load_on_caps(shown: &[Shown], place: &str) -> Option<DocumentSection> {
+    let charts = shown.iter().enumerate().map(|(idx, it)| pictures::utilisation(idx, it));
+    (!shown.is_empty()).then(|| DocumentSection {
+        title: "Load on each cap".to_owned(),
+        lead: format!(
+            "Of the best design of each {place}; where nothing carries the need, of what comes \
+             nearest."
+        ),
+        charts: charts.collect(),
+        ..DocumentSection::default()
+    })
+}
+
+pub(super) fn what_is_asked(asked: &SearchInput) -> DocumentSection {
+    DocumentSection {
+        title: "What is asked".to_owned(),
+        table: needs(asked),
+        ..DocumentSection::default()
+    }
+}
+
+pub(super) fn headroom_note(args: &Args) -> Option<String> {
+    let more = || format!("every cap carries {:.0} % more than that", args.headroom * 100.0);
+    (args.headroom > 0.0).then(more)
 }
 
 /// Returns the prices of a cloud, with those of more headroom.
@@ -243,7 +264,7 @@ pub(super) fn tight(judged: &Judged) -> String {
 }
 
 /// A row for each volume and phase.
-pub(super) fn needs(asked: &SearchInput) -> Table {
+fn needs(asked: &SearchInput) -> Table {
     let mut table = Table::new(&[
         ("volume", "volume"),
         ("capacity, GiB", "capacity_gib"),

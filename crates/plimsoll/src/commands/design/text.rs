@@ -420,11 +420,16 @@ pub(super) fn pareto(
             let disks: Vec<String> = best.volumes.iter().map(disks).collect();
             let text =
                 format!("{}: {} with {}", price(best.price), best.machine, disks.join(" and "));
-            page.push_str(&fill(&format!("  {:>4.0} %  ", best.headroom * 100.0), &text, COLUMNS));
+            page.push_str(&with_headroom(best.headroom, &text));
         }
         page.push_str(&none_from(frontier.none_from));
     }
     Ok(page)
+}
+
+/// Returns a design of a front, below its headroom.
+pub(super) fn with_headroom(headroom: f64, design: &str) -> String {
+    fill(&format!("  {:>4.0} %  ", headroom * 100.0), design, COLUMNS)
 }
 
 /// Says from which headroom on nothing carries the need, where that was met with.

@@ -4,20 +4,18 @@
 use ::design::netapp::{self, Options, Ranked};
 use ::design::{Judged, SearchInput, judge};
 use report::{Cell, Document, DocumentSection, Table};
-use serde_json::json;
 
 use super::super::form::Form;
 use super::super::frontier::{Frontier, follow};
-use super::super::json::{SCHEMA, put_place};
-use super::super::page::{carried, needs, tight, title, unknown};
-use super::super::pictures::{
-    PlacePrices, PricePoint, Shown, price_against_headroom, usd, utilisation,
+use super::super::json::{front_of, fronts, put_place};
+use super::super::page::{
+    carried, headroom_note, load_on_caps, side_by_side, tight, title, unknown, what_is_asked,
 };
-use super::super::text::{self, COLUMNS, head, price};
+use super::super::pictures::{PlacePrices, PricePoint, Shown, usd};
+use super::super::text::{self, head, price};
 use super::super::{Args, network};
 use super::{NetworkAnswer, made_of, nothing, options, pool_text, volume_text, wrong};
 use crate::exit::Failure;
-use crate::fill::fill;
 
 /// Returns designs in a form.
 ///
@@ -48,34 +46,24 @@ pub(super) fn pareto(
     answers: &[NetworkAnswer<'_>],
     is_json: bool,
 ) -> Result<String, Failure> {
-    let (mut page, mut clouds) = (head(args, asked), Vec::new());
+    let (mut page, mut places) = (head(args, asked), Vec::new());
     for answer in answers {
         let front = frontier(args, asked, answer)?;
-        let designs = front.designs.iter().map(|it| network::one_as_json(asked, answer, it));
-        let mut found = json!({
-            "designs": designs.collect::<Vec<_>>(),
-            "none_from_headroom": front.none_from,
-        });
-        put_place(&mut found, &answer.market.terms, answer.found.n_machines);
-        clouds.push(found);
+        if is_json {
+            let mut found = front_of(&front, |it| network::one_as_json(asked, answer, it));
+            put_place(&mut found, &answer.market.terms, answer.found.n_machines);
+            places.push(found);
+            continue;
+        }
         page.push('\n');
         page.push_str(&network::place(answer));
         for best in &front.designs {
             let text = format!("{}: {}", price(best.price), made_of(best));
-            page.push_str(&fill(&format!("  {:>4.0} %  ", best.headroom * 100.0), &text, COLUMNS));
+            page.push_str(&text::with_headroom(best.headroom, &text));
         }
         page.push_str(&text::none_from(front.none_from));
     }
-    if !is_json {
-        return Ok(page);
-    }
-    let page = json!({
-        "schema": SCHEMA,
-        "headroom": args.headroom,
-        "notes": asked.notes,
-        "pareto": clouds,
-    });
-    Ok(format!("{page:#}\n"))
+    Ok(if is_json { fronts(args, asked, &places) } else { page })
 }
 
 fn frontier(
@@ -106,44 +94,23 @@ fn document(
     if answers.iter().any(|answer| !answer.found.designs.is_empty()) {
         let prices = answers.iter().map(|answer| prices(args, asked, answer));
         let prices = prices.collect::<Result<Vec<PlacePrices>, Failure>>()?;
-        let mut table = designs(asked, answers);
-        table.remove_empty_columns();
-        sections.push(DocumentSection {
-            title: "Designs".to_owned(),
-            lead: format!(
-                "The best of each machine and service levels: price, then headroom, then fewer \
-                 parts. {}",
-                text::prices(&answers[0].market.terms)
-            ),
-            table,
-            charts: price_against_headroom(&prices).into_iter().collect(),
-        });
+        sections.push(side_by_side(
+            designs(asked, answers),
+            "service levels",
+            &answers[0].market.terms,
+            &prices,
+        ));
     }
     let shown: Vec<Shown> = answers.iter().filter_map(|it| shown(asked, it)).collect();
-    if !shown.is_empty() {
-        sections.push(DocumentSection {
-            title: "Load on each cap".to_owned(),
-            lead: "Of the best design of each place; where nothing carries the need, of what \
-                   comes nearest."
-                .to_owned(),
-            charts: shown.iter().enumerate().map(|(idx, it)| utilisation(idx, it)).collect(),
-            ..DocumentSection::default()
-        });
-    }
-    sections.push(DocumentSection {
-        title: "What is asked".to_owned(),
-        table: needs(asked),
-        ..DocumentSection::default()
-    });
+    sections.extend(load_on_caps(&shown, "place"));
+    sections.push(what_is_asked(asked));
     let mut notes = asked.notes.clone();
     for answer in answers {
         let place = answer.market.terms.place();
         let head = if answers.len() > 1 { format!("{place}: ") } else { String::new() };
         notes.extend(network::notes(asked, answer).iter().map(|note| format!("{head}{note}")));
     }
-    if args.headroom > 0.0 {
-        notes.push(format!("every cap carries {:.0} % more than that", args.headroom * 100.0));
-    }
+    notes.extend(headroom_note(args));
     Ok(Document { title: title(args), sentence: sentence(answers), sections, notes })
 }
 
