@@ -45,10 +45,8 @@ impl Preparation {
     ) -> Self {
         let (goes_on, reported) = channel();
         let control = Arc::new(Control::new());
-        if context.control.is_stopped() {
-            // Before the thread begins: it would lay out a file, or not, as it is scheduled.
-            control.request_stop();
-        }
+        // Before the thread begins: it would lay out a file, or not, as it is scheduled.
+        pass_stop(context.control, &control);
         let work = Work {
             step: Arc::clone(&step),
             rules: context.volumes.is_none().then(|| LayoutRules::of(context.options)),
@@ -98,9 +96,14 @@ impl Preparation {
 
     /// Ends the thread, as soon as the kernel lets it, where the run is to end.
     pub(crate) fn obey(&self, of_run: &Control) {
-        if of_run.is_stopped() {
-            self.control.request_stop();
-        }
+        pass_stop(of_run, &self.control);
+    }
+}
+
+/// Asks for the end of a preparation where that of the run is asked for.
+fn pass_stop(of_run: &Control, own: &Control) {
+    if of_run.is_stopped() {
+        own.request_stop();
     }
 }
 

@@ -39,13 +39,21 @@ pub fn format_percent(share: f64) -> String {
 pub fn plural(count: impl TryInto<u64>, noun: &str) -> String {
     let count = count.try_into().ok();
     assert!(count.is_some(), "a number of `{noun}` below 0");
+    let count = count.unwrap_or(0);
+    format!("{count} {}", things(count, noun))
+}
+
+/// Returns what so many things are called: `worker`, `workers`, `entries`.
+///
+/// # Panics
+/// If the noun is none or its plural.
+pub fn things(count: u64, noun: &str) -> String {
     let is_one = !noun.is_empty() && !noun.ends_with('s');
     assert!(is_one, "`{noun}` is not what one thing is called");
-    let count = count.unwrap_or(0);
     match (count, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        (_, None) => format!("{count} {noun}s"),
+        (1, _) => noun.to_owned(),
+        (_, Some(stem)) => format!("{stem}ies"),
+        (_, None) => format!("{noun}s"),
     }
 }
 

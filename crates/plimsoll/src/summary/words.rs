@@ -17,9 +17,7 @@ pub(super) fn count(count: u64) -> String {
 
 /// Returns a count of things, of any size: `1 read`, `2.80 M reads`.
 pub(super) fn count_of(n: u64, noun: &str) -> String {
-    let all = units::plural(n, noun);
-    let things = all.split_once(' ').map_or(noun, |(_, things)| things);
-    format!("{} {things}", count(n))
+    format!("{} {}", count(n), units::things(n, noun))
 }
 
 /// Returns a share in percent with one decimal; none above 100.
