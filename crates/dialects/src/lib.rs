@@ -25,6 +25,7 @@ mod misuse;
 pub mod native;
 pub mod needs;
 mod overrides;
+mod read_back;
 mod sections;
 pub mod translation;
 pub mod vdbench;

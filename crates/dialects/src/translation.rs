@@ -122,6 +122,14 @@ impl Values {
         self.others.retain(|_, it| is_asked(it.param));
     }
 
+    /// Lists the values of the other tool without an answer, each with what it has.
+    pub(crate) fn lose_others(&self, tool: &str, to: &mut Translation) {
+        for it in self.others() {
+            let (key, short) = (it.param.fio_name(), it.param.short);
+            to.lose_value(it.param, format!("no `{key}`, {short}: {tool} has {}", it.text));
+        }
+    }
+
     /// Lists the values without an answer, each with a reason.
     pub(crate) fn close(self, why: &str, to: &mut Translation) {
         for (name, it) in self.open {

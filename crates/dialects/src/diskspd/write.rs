@@ -11,19 +11,30 @@ use plan::param::{self, Field};
 use plan::report::Reporting;
 use plan::verify::{Memory, PatternPart};
 use plan::workload::{BlockSize, Distribution};
-use plan::{Direction, EngineWork, Job, Plan, Severity, Step, job_field, job_fields};
+use plan::{Direction, Job, Plan, Step, job_field, job_fields};
 
 use super::lower;
 use super::script::quoted;
+use crate::NO_HOST;
 use crate::devices::is_device;
+use crate::read_back::{
+    StepLosses, around_step, lose_others, one_job, same, settle, why_elsewhere, why_no_bytes,
+    without_effect,
+};
 use crate::translation::{Translation, Values, lun_bytes, luns, n_luns};
-use crate::{NO_HOST, Overrides, Request};
 
 /// Most files of a job that are written, each as a target.
 const LUNS_MAX: u64 = 4096;
 
 /// Bytes of a buffer that random data is taken from, where blocks are not larger.
 const SOURCE_BYTES: u64 = 1 << 20;
+
+const STEP_LOSSES: StepLosses = StepLosses {
+    curve: "points of a curve are left out: measure the maximum, and use -g",
+    commands: "commands around a step: write them into the script",
+    pause: "a pause before a step: write it into the script",
+    amount: "an amount after which a step ends: a line of diskspd ends by its time",
+};
 
 /// Writes a plan as a script.
 pub(super) fn write(plan: &Plan) -> Translation {
@@ -47,20 +58,8 @@ struct Line {
 
 impl Writer {
     fn step(&mut self, step: &Step) {
-        if step.rate_of.is_some() {
-            return self.to.lose("points of a curve are left out: measure the maximum, and use -g");
-        }
-        if !(step.exec_before.is_empty() && step.exec_after.is_empty()) {
-            self.to.lose_fields(
-                job_fields![process.exec_before, process.exec_after],
-                "commands around a step: write them into the script",
-            );
-        }
-        if step.pause_ns > 0 {
-            self.to.lose("a pause before a step: write it into the script");
-        }
-        if step.amount_max != plan::job::AmountMax::default() {
-            self.to.lose("an amount after which a step ends: a line of diskspd ends by its time");
+        if !around_step(step, &STEP_LOSSES, &mut self.to) {
+            return;
         }
         let mut lines: Vec<Line> = Vec::new();
         for job in &step.jobs {
@@ -87,48 +86,32 @@ impl Writer {
 
     /// Returns the line that comes nearest to a job; none where it is left out, which is noted.
     fn line(&mut self, job: &Job) -> Option<Line> {
-        let left_out = |why: &str| format!("`{}` is left out: {why}", job.name);
-        if let Some(why) = why_left_out(job) {
-            self.to.lose(left_out(why));
-            return None;
-        }
+        let made = match why_left_out(job) {
+            Some(why) => Err(why),
+            None => self.try_line(job),
+        };
+        let left_out = |why: String| self.to.lose(format!("`{}` is left out: {why}", job.name));
+        made.map_err(left_out).ok()
+    }
+
+    fn try_line(&mut self, job: &Job) -> Result<Line, String> {
         let luns = luns(job);
         let own = self.of_one_target(job, &luns);
         let options = options_of(&own).join(" ");
-        let names: Vec<String> = luns.iter().map(|lun| quoted(&target_of(lun))).collect();
-        let back = match read(&format!("diskspd {options} {}\n", names[0])) {
-            Ok(back) => back,
-            Err(why) => {
-                self.to.lose(left_out(&format!("diskspd does not take it: {why}")));
-                return None;
-            }
-        };
+        let targets: Vec<String> = luns.iter().map(|lun| quoted(&target_of(lun))).collect();
+        let text = format!("diskspd {options} {}\n", targets[0]);
+        let back =
+            one_job("diskspd", |request| lower::parse_text("line", &text, &[], request, &NO_HOST))?;
         let mut values = Values::of(&own);
         values.beside(&param::settings(&back));
         self.sizes(&own, &mut values);
-        for field in without_effect(&own, &back) {
-            values.answered(&[field]);
-            self.to.do_without(&[field]);
+        settle(&same_without(&own, &back), &mut values, &mut self.to);
+        if let Some(why) = why_elsewhere(job, &values, "diskspd") {
+            return Err(why);
         }
-        if let Some(it) = values.open().find(|it| it.param.says_where())
-            && job.modifies()
-        {
-            let key = it.param.fio.first().unwrap_or(&it.param.name);
-            let why = format!("diskspd cannot say `{key}={}`, and would write elsewhere", it.text);
-            self.to.lose(left_out(&why));
-            return None;
-        }
-        for it in values.open().chain(values.others()) {
-            // Other parameters may say the same field.
-            self.to.do_without(it.param.field.as_slice());
-        }
-        for it in values.others() {
-            let key = it.param.fio.first().unwrap_or(&it.param.name);
-            let loss = format!("no `{key}`, {}: diskspd has {}", it.param.short, it.text);
-            self.to.lose_value(it.param, loss);
-        }
+        lose_others(&values, "diskspd", &mut self.to);
         values.close("diskspd has no option for it", &mut self.to);
-        Some(Line { options, targets: names })
+        Ok(Line { options, targets })
     }
 
     /// Notes that sizes are not one.
@@ -206,33 +189,25 @@ impl Writer {
 }
 
 /// Returns why a job is left out whatever its values.
-fn why_left_out(job: &Job) -> Option<&'static str> {
+fn why_left_out(job: &Job) -> Option<String> {
     if job.tree.is_some() {
-        return Some("diskspd has no trees of files");
+        return Some("diskspd has no trees of files".to_owned());
     }
     if job.parts.len() > 1 {
-        return Some("diskspd has no workloads that are mixed on one queue");
+        return Some("diskspd has no workloads that are mixed on one queue".to_owned());
     }
-    match job.engine.kind.traits().work {
-        EngineWork::Bytes | EngineWork::MappedBytes => {}
-        EngineWork::Nothing | EngineWork::Space(_) | EngineWork::Names(_) => {
-            return Some("its engine does no I/O on bytes, and diskspd would read and write");
-        }
-        EngineWork::ServerBytes => {
-            return Some(
-                "its engine reaches a server by itself, and diskspd works on mounted files",
-            );
-        }
+    if let Some(why) = why_no_bytes(job.engine.kind, "diskspd") {
+        return Some(why);
     }
     let access = job.access();
     if !access.read && !access.write {
-        return Some("diskspd has no trims");
+        return Some("diskspd has no trims".to_owned());
     }
     if n_luns(job) > LUNS_MAX {
-        return Some("it has too many files, each of which would be a target");
+        return Some("it has too many files, each of which would be a target".to_owned());
     }
     let is_sayable = |lun: &String| !lun.chars().any(char::is_control);
-    (!luns(job).iter().all(is_sayable)).then_some("its paths have line ends")
+    (!luns(job).iter().all(is_sayable)).then(|| "its paths have line ends".to_owned())
 }
 
 /// Returns a path as a target: with one slash it would be an option.
@@ -241,56 +216,19 @@ fn target_of(lun: &str) -> String {
     if has_one { format!("/{lun}") } else { lun.to_owned() }
 }
 
-/// Reads the one job of a line back.
-fn read(line: &str) -> Result<Job, String> {
-    let request = Request {
-        files: &[],
-        sections: &[],
-        overrides: &Overrides::default(),
-        all_hosts_local: false,
-        is_to_run: false,
-    };
-    let parsed = lower::parse_text("line", line, &[], &request, &NO_HOST);
-    let mut findings = parsed.diagnostics.iter().chain(&parsed.refusals);
-    if let Some(error) = findings.find(|it| it.severity == Severity::Error) {
-        return Err(error.message.clone());
-    }
-    let mut jobs = parsed.plan.steps.into_iter().flat_map(|step| step.jobs);
-    match (jobs.next(), jobs.next()) {
-        (Some(job), None) => Ok(job),
-        (_, _) => Err("it is not one job".to_owned()),
-    }
-}
-
 /// Returns the fields that differ, and without which the I/O is the same.
-fn without_effect(own: &Job, back: &Job) -> Vec<Field> {
+fn same_without(own: &Job, back: &Job) -> Vec<Field> {
     let work = &own.workload;
-    let (access, dirs) = (work.access, work.drawn());
-    let is_random_only = access.random && work.random_pct.iter().all(|(_, pct)| *pct >= 100.0);
-    let is_by_access = own.files.fadvise == Fadvise::ByAccess;
-    let is_aligned_so = dirs.issued().all(|dir| {
+    let is_aligned_so = work.drawn().issued().all(|dir| {
         let align = work.block_align[dir].unwrap_or_else(|| work.block_size[dir].min());
         back.workload.block_align[dir] == Some(align)
     });
-    let same = [
-        // Completions are taken in another way.
-        (job_field!(engine.name), own.engine.kind != plan::EngineKind::Mmap),
-        (job_field!(engine.gives_way), true),
-        (job_field!(load.spreads), true),
-        (job_field!(workload.one_cursor), !access.is_mixed() || is_random_only),
-        (job_field!(workload.aligned_to_length), !access.random || is_fixed(own)),
-        (job_field!(workload.block_align), !access.random || is_aligned_so),
-        (job_field!(files.invalidate), own.files.direct || !access.read),
-        (job_field!(files.fadvise), own.files.direct || is_by_access),
-        (job_field!(files.allow_create), true),
-        (job_field!(description), true),
-        (job_field!(workload.read_pct), !access.is_mixed()),
-        (job_field!(buffers.zero), !access.write),
-        (job_field!(buffers.refill), !access.write),
-        (job_field!(buffers.pattern), !access.write),
-        (job_field!(buffers.scramble), !access.write),
-    ];
-    same.into_iter().filter(|(_, is_same)| *is_same).map(|(field, _)| field).collect()
+    let is_random = work.access.random;
+    let own_fields = same(&[
+        (job_field!(workload.aligned_to_length), !is_random || is_fixed(own)),
+        (job_field!(workload.block_align), !is_random || is_aligned_so),
+    ]);
+    [without_effect(own), own_fields].concat()
 }
 
 fn is_fixed(job: &Job) -> bool {

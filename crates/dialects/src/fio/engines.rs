@@ -50,7 +50,7 @@ pub fn enghelp(what: &str) -> Result<String, String> {
     }
     let _ = writeln!(text, "{}: {}", engine.name, engine.doc);
     for param in param::all().filter(|param| param.engines.contains(&engine.name)) {
-        let option = param.fio.first().copied().unwrap_or(param.name);
+        let option = param.fio_name();
         let _ = writeln!(text, "{option:<24}: {}", param.short);
     }
     Ok(text)

@@ -146,7 +146,7 @@ impl Lowering<'_> {
         }
         let mut written = Vec::with_capacity(known.len());
         for (param, option) in &known {
-            let name = param.fio.first().copied().unwrap_or(param.name);
+            let name = param.fio_name();
             written.push((name.to_owned(), option.value.clone().unwrap_or_default()));
         }
         known.sort_by_key(|(param, _)| apply_rank(param));
@@ -390,7 +390,7 @@ impl Lowering<'_> {
                     draft.job.files.names.clear();
                 }
                 self.apply(param, &option, draft);
-                let name = param.fio.first().copied().unwrap_or(param.name);
+                let name = param.fio_name();
                 draft.job.options.retain(|(written, _)| written != name);
                 draft.job.options.push((name.to_owned(), value.clone()));
             }

@@ -148,14 +148,57 @@ pub enum Growth {
     Exponential,
 }
 
+impl Growth {
+    /// Both of them with their words.
+    pub const WORDS: [(&'static str, Growth); 2] =
+        [("LINEAR", Growth::Linear), ("EXPONENTIAL", Growth::Exponential)];
+}
+
+/// Returns the first word for a choice.
+pub(super) fn word_of<T: PartialEq>(words: &[(&'static str, T)], choice: &T) -> &'static str {
+    let found = words.iter().find(|(_, it)| it == choice);
+    found.expect("a table of words has each choice").0
+}
+
+/// Returns the number for a choice: its place among the words.
+pub(super) fn number_of<T: PartialEq>(words: &[(&'static str, T)], choice: &T) -> usize {
+    let found = words.iter().position(|(_, it)| it == choice);
+    found.expect("a table of words has each choice")
+}
+
+/// What stands above the name of a specification, for people.
+pub(super) const SPEC_HEAD: &str = "'Access specification name,default assignment\n";
+
+/// Which new workers have a specification by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assigned {
+    /// None.
+    None,
+    /// All.
+    All,
+    /// Those of disks.
+    OfDisks,
+    /// Those of the network.
+    OfNetwork,
+}
+
+impl Assigned {
+    /// All of them with their words, in the order of the numbers that results have for them.
+    pub const WORDS: [(&'static str, Assigned); 4] = [
+        ("NONE", Assigned::None),
+        ("ALL", Assigned::All),
+        ("DISK", Assigned::OfDisks),
+        ("NET", Assigned::OfNetwork),
+    ];
+}
+
 /// What I/O there is, in shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessSpec {
     /// Its name, by which workers have it.
     pub name: String,
-    /// Which new workers have it by themselves, as results number it: 0 none, 1 all, 2 those of
-    /// disks, 3 those of the network.
-    pub assigned: u8,
+    /// Which new workers have it by themselves.
+    pub assigned: Assigned,
     /// Its shares, which add up to 100 %. Empty: the workers idle.
     pub lines: Vec<AccessLine>,
 }
@@ -191,11 +234,24 @@ impl AccessSpec {
             "Idle" => (name, Vec::new()),
             _ => return None,
         };
-        Some(AccessSpec { name: name.to_owned(), assigned: 1, lines })
+        Some(AccessSpec { name: name.to_owned(), assigned: Assigned::All, lines })
     }
 }
 
 impl AccessLine {
+    /// What the columns of a line are, for people.
+    pub(super) const HEAD: &'static str =
+        "'size,% of size,% reads,% random,delay,burst,align,reply\n";
+
+    /// Returns the columns of a line. There is no reply: that is of the network.
+    pub(super) fn columns(&self) -> String {
+        let AccessLine { size_bytes, share_pct, read_pct, random_pct, .. } = self;
+        let AccessLine { delay_ms, burst, align_bytes, .. } = self;
+        format!(
+            "{size_bytes},{share_pct},{read_pct},{random_pct},{delay_ms},{burst},{align_bytes},0"
+        )
+    }
+
     /// The I/O of the built-in specification.
     const DEFAULT: AccessLine = AccessLine {
         size_bytes: 2048,
@@ -271,6 +327,15 @@ pub enum DataPattern {
     FullRandom,
 }
 
+impl DataPattern {
+    /// All of them with their numbers.
+    pub const WORDS: [(&'static str, DataPattern); 3] = [
+        ("0", DataPattern::Repeating),
+        ("1", DataPattern::PseudoRandom),
+        ("2", DataPattern::FullRandom),
+    ];
+}
+
 /// A disk, or a logical drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
@@ -291,9 +356,7 @@ impl Target {
             let mount = mount.split_once(" [").map_or(mount, |(mount, _)| mount);
             return format!("/{}/{DRIVE_FILE}", mount.trim_end_matches('/')).replace("//", "/");
         }
-        let is_letter =
-            |text: &str| matches!(text.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic());
-        let drive = name.get(..2).filter(|drive| is_letter(drive));
+        let drive = name.get(..2).filter(|drive| crate::windows::has_drive(drive));
         match drive {
             // A label may stand behind the letter: `D: "data"`.
             Some(drive) => format!("{drive}/{DRIVE_FILE}"),
@@ -317,3 +380,27 @@ impl Target {
 
 /// The file on a logical drive.
 const DRIVE_FILE: &str = "iobw.tst";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::all_of;
+
+    #[test]
+    fn every_choice_has_a_word() {
+        for growth in all_of!(Growth: Linear, Exponential) {
+            assert_ne!(word_of(&Growth::WORDS, &growth), "");
+        }
+        for (number, assigned) in
+            all_of!(Assigned: None, All, OfDisks, OfNetwork).iter().enumerate()
+        {
+            assert_eq!(number_of(&Assigned::WORDS, assigned), number);
+        }
+        for data in all_of!(DataPattern: Repeating, PseudoRandom, FullRandom) {
+            assert_ne!(word_of(&DataPattern::WORDS, &data), "");
+        }
+        for rows in all_of!(Rows: OfAll, OfManagers, OfWorkers, OfTargets) {
+            assert_ne!(word_of(&Rows::WORDS, &rows), "");
+        }
+    }
+}

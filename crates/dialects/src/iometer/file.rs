@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::config::{
-    AccessSpec, Config, DataPattern, Growth, Manager, Rows, Steps, TestSetup, TestType, Worker,
+    AccessLine, AccessSpec, Assigned, Config, DataPattern, Growth, Manager, Rows, SPEC_HEAD, Steps,
+    TestSetup, TestType, Worker, word_of,
 };
 
 /// The first line, and the last.
@@ -94,7 +95,7 @@ fn test_setup(text: &mut String, test: &TestSetup, n_of_disks: usize, n_of_netwo
     );
     for (key, steps) in [("Worker", workers), ("Disk", targets)] {
         let Steps { start, end: _, step, growth } = steps;
-        let growth = growth_word(*growth);
+        let growth = word_of(&Growth::WORDS, growth);
         let _ = write!(
             text,
             "'{key} Cycling\n'\tstart      step       step type\n\
@@ -102,7 +103,7 @@ fn test_setup(text: &mut String, test: &TestSetup, n_of_disks: usize, n_of_netwo
         );
     }
     let Steps { start, end, step, growth } = queue_depths;
-    let growth = growth_word(*growth);
+    let growth = word_of(&Growth::WORDS, growth);
     let word = word_of(&TestType::WORDS, test_type);
     let _ = write!(
         text,
@@ -111,43 +112,13 @@ fn test_setup(text: &mut String, test: &TestSetup, n_of_disks: usize, n_of_netwo
     );
 }
 
-/// Returns the first word for a choice.
-fn word_of<T: PartialEq>(words: &[(&'static str, T)], choice: &T) -> &'static str {
-    words.iter().find(|(_, it)| it == choice).map_or("", |(word, _)| word)
-}
-
-fn growth_word(growth: Growth) -> &'static str {
-    match growth {
-        Growth::Linear => "LINEAR",
-        Growth::Exponential => "EXPONENTIAL",
-    }
-}
-
 fn access_spec(text: &mut String, spec: &AccessSpec) {
     let AccessSpec { name, assigned, lines } = spec;
-    let assigned = match assigned {
-        1 => "ALL",
-        2 => "DISK",
-        3 => "NET",
-        _ => "NONE",
-    };
-    let _ = write!(
-        text,
-        "'Access specification name,default assignment\n\t{name},{assigned}\n\
-         'size,% of size,% reads,% random,delay,burst,align,reply\n"
-    );
+    let assigned = word_of(&Assigned::WORDS, assigned);
+    let _ = writeln!(text, "{SPEC_HEAD}\t{name},{assigned}");
+    text.push_str(AccessLine::HEAD);
     for line in lines {
-        let _ = writeln!(
-            text,
-            "\t{},{},{},{},{},{},{},0",
-            line.size_bytes,
-            line.share_pct,
-            line.read_pct,
-            line.random_pct,
-            line.delay_ms,
-            line.burst,
-            line.align_bytes
-        );
+        let _ = writeln!(text, "\t{}", line.columns());
     }
 }
 
@@ -162,11 +133,7 @@ pub(super) fn worker_text(worker: &Worker) -> String {
         Some(seed) => format!("ENABLED,{seed}"),
         None => "DISABLED,0".to_owned(),
     };
-    let data = match worker.data {
-        DataPattern::Repeating => 0,
-        DataPattern::PseudoRandom => 1,
-        DataPattern::FullRandom => 2,
-    };
+    let data = word_of(&DataPattern::WORDS, &worker.data);
     let mut text = format!(
         "'Worker\n\t{}\n'Worker type\n\t{kind}\n'Default target settings for worker\n\
          'Number of outstanding IOs,test connection rate,transactions per connection,\

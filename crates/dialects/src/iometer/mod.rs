@@ -27,8 +27,8 @@ mod write;
 use plan::Plan;
 
 pub use config::{
-    AccessLine, AccessSpec, Config, Growth, Manager, Rows, Steps, Target, TestSetup, TestType,
-    Worker,
+    AccessLine, AccessSpec, Assigned, Config, Growth, Manager, Rows, Steps, Target, TestSetup,
+    TestType, Worker,
 };
 pub use read::read_config;
 pub use results::{ResultLayout, results};

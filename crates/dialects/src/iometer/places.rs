@@ -10,6 +10,7 @@ use plan::{Job, Span, job_fields};
 
 use super::config::Target;
 use super::file::LINE_BYTES_MAX;
+use crate::devices::is_device;
 use crate::translation::{Translation, lun_bytes, luns, n_luns};
 
 /// Most files of a job that are written.
@@ -132,12 +133,13 @@ fn name_of(lun: &str) -> Result<String, String> {
     if lun.contains(char::is_control) {
         return Err("its paths have line ends".to_owned());
     }
-    match lun.strip_prefix("/dev/").filter(|_| !lun.starts_with("/dev/shm/")) {
-        Some(name) if is_same(name) => return Ok(name.to_owned()),
-        Some(_) => {
-            return Err(format!("Iometer has no name for `{lun}`: say the device, as in /dev/sdb"));
-        }
-        None => {}
+    if is_device(lun) {
+        let name = lun.strip_prefix("/dev/").unwrap_or(lun);
+        return if is_same(name) {
+            Ok(name.to_owned())
+        } else {
+            Err(format!("Iometer has no name for `{lun}`: say the device, as in /dev/sdb"))
+        };
     }
     let drive = lun.get(..2).filter(|drive| crate::windows::has_drive(drive));
     let (folder, _) = lun.rsplit_once('/').unwrap_or_default();

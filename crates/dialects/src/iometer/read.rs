@@ -3,8 +3,8 @@
 use plan::{Diagnostic, Span};
 
 use super::config::{
-    AccessLine, AccessSpec, Config, DataPattern, Growth, Manager, Rows, Steps, Target, TestSetup,
-    TestType, Worker,
+    AccessLine, AccessSpec, Assigned, Config, DataPattern, Growth, Manager, Rows, Steps, Target,
+    TestSetup, TestType, Worker,
 };
 use super::text::{Line, Piece, lines};
 
@@ -208,18 +208,14 @@ impl<'l, 'a> Reader<'l, 'a> {
                 return usual;
             }
         };
-        let growth = if growth.is("LINEAR") {
-            Growth::Linear
-        } else if growth.is("EXPONENTIAL") {
-            Growth::Exponential
-        } else {
+        let Some((_, growth)) = Growth::WORDS.iter().find(|(word, _)| growth.is(word)) else {
             let text = format!("`{}`: write LINEAR or EXPONENTIAL", growth.text);
             self.error("bad-value", &growth.span, text);
             return usual;
         };
         let mut of = |word| self.number(word, 1..=COUNT_MAX).map(|it| it as u32);
         match (of(start), of(end), of(step)) {
-            (Some(start), Some(end), Some(step)) => Steps { start, end, step, growth },
+            (Some(start), Some(end), Some(step)) => Steps { start, end, step, growth: *growth },
             _ => usual,
         }
     }
@@ -232,15 +228,14 @@ impl<'l, 'a> Reader<'l, 'a> {
         what: &str,
     ) -> Option<T> {
         let value = self.value(key)?;
-        let by_number = value.text.parse::<usize>().ok().and_then(|idx| words.get(idx));
-        let found = words.iter().find(|(word, _)| value.is(word)).or(by_number);
+        let found = chosen(value, words);
         if found.is_none() {
             let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let text = format!("`{}` is no {what}", value.text);
             let finding = Diagnostic::error("bad-value", text).at(value.span.clone());
             self.findings.push(finding.help(format!("there are {}", all.join(", "))));
         }
-        found.map(|(_, choice)| *choice)
+        found
     }
 
     fn access_specs(&mut self, specs: &mut Vec<AccessSpec>) {
@@ -280,21 +275,17 @@ impl<'l, 'a> Reader<'l, 'a> {
     }
 
     /// Returns the name of a specification, and its default assignment, which stands behind it.
-    fn spec_name(&mut self, value: &'l Piece<'a>) -> (Piece<'a>, u8) {
-        let words = ["NONE", "ALL", "DISK", "NET"];
-        let of = |assigned: &Piece<'_>| {
-            let word = words.iter().position(|word| assigned.is(word)).map(|idx| idx as u8);
-            // Results have numbers for the words.
-            word.or_else(|| assigned.text.parse().ok().filter(|number| *number < 4))
-        };
-        let found = value.split_last().and_then(|(name, word)| Some((name, of(&word)?)));
+    fn spec_name(&mut self, value: &'l Piece<'a>) -> (Piece<'a>, Assigned) {
+        // Results have numbers for the words.
+        let of = |(name, word)| Some((name, chosen(&word, &Assigned::WORDS)?));
+        let found = value.split_last().and_then(of);
         found.unwrap_or_else(|| {
             let text = format!(
                 "`{}`: a name, a comma, and NONE, ALL, DISK or NET were expected",
                 value.text
             );
             self.error(BAD_NAME, &value.span, text);
-            (value.clone(), 0)
+            (value.clone(), Assigned::None)
         })
     }
 
@@ -460,18 +451,15 @@ impl<'l, 'a> Reader<'l, 'a> {
         worker.size_sectors = of(0).unwrap_or(0);
         worker.start_sector = of(1).unwrap_or(0);
         let Some(data) = fields.get(2) else { return };
-        worker.data = match data.text {
-            "0" => DataPattern::Repeating,
-            "1" => DataPattern::PseudoRandom,
-            "2" => DataPattern::FullRandom,
-            other => {
-                let text = format!(
-                    "`{other}` is no data pattern: 0 is repeating bytes, 1 pseudo random, 2 full \
-                     random"
-                );
-                return self.error("bad-value", &data.span, text);
-            }
+        let found = DataPattern::WORDS.iter().find(|(number, _)| *number == data.text);
+        let Some((_, pattern)) = found else {
+            let text = format!(
+                "`{}` is no data pattern: 0 is repeating bytes, 1 pseudo random, 2 full random",
+                data.text
+            );
+            return self.error("bad-value", &data.span, text);
         };
+        worker.data = *pattern;
     }
 
     fn number(&mut self, field: &Piece<'a>, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
@@ -487,6 +475,13 @@ impl<'l, 'a> Reader<'l, 'a> {
         }
         number
     }
+}
+
+/// Returns the choice that a word or its number names.
+fn chosen<T: Copy>(value: &Piece<'_>, words: &[(&'static str, T)]) -> Option<T> {
+    let by_number = value.text.parse::<usize>().ok().and_then(|idx| words.get(idx));
+    let found = words.iter().find(|(word, _)| value.is(word)).or(by_number);
+    found.map(|(_, choice)| *choice)
 }
 
 /// Largest time, seconds: a month.

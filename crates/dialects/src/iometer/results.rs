@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use hist::Histogram;
 use record::{DirRecord, JobRecord, Record};
 
-use super::config::{AccessSpec, Config, Manager, Rows, TestType, Worker};
+use super::config::{
+    AccessLine, AccessSpec, Assigned, Config, Manager, Rows, SPEC_HEAD, TestType, Worker, number_of,
+};
 use super::sequence::{JobOfRun, measured};
 
 /// Whose columns are written.
@@ -92,10 +94,10 @@ pub fn results(
     stamp: &dyn Fn(u64) -> String,
 ) -> String {
     let mut text = String::new();
-    let number = TestType::WORDS.iter().position(|(_, it)| *it == config.test.test_type);
+    let number = number_of(&TestType::WORDS, &config.test.test_type);
     // A comma would be another column.
     let description = config.test.description.replace(',', "-");
-    let _ = writeln!(text, "'Test Type,Test Description\n{},{description}", number.unwrap_or(0));
+    let _ = writeln!(text, "'Test Type,Test Description\n{number},{description}");
     let _ = writeln!(text, "'Version\n{}", layout.version());
     let _ = writeln!(text, "'Time Stamp\n{}", stamp(record.started_unix_ms));
     for (step_idx, run) in measured(config, wanted).enumerate() {
@@ -154,21 +156,11 @@ fn specs(config: &Config, jobs: &[Measured<'_>], text: &mut String) {
     }
     for spec in names.iter().filter_map(|name| config.spec(name)) {
         let AccessSpec { name, assigned, lines } = spec.as_ref();
-        let _ = writeln!(text, "'Access specification name,default assignment");
-        let _ = writeln!(text, "{name},{assigned}");
-        let _ = writeln!(text, "'size,% of size,% reads,% random,delay,burst,align,reply");
+        let assigned = number_of(&Assigned::WORDS, assigned);
+        let _ = writeln!(text, "{SPEC_HEAD}{name},{assigned}");
+        text.push_str(AccessLine::HEAD);
         for line in lines {
-            let _ = writeln!(
-                text,
-                "{},{},{},{},{},{},{},0,",
-                line.size_bytes,
-                line.share_pct,
-                line.read_pct,
-                line.random_pct,
-                line.delay_ms,
-                line.burst,
-                line.align_bytes
-            );
+            let _ = writeln!(text, "{},", line.columns());
         }
     }
     text.push_str("'End access specifications\n");

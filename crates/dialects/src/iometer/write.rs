@@ -6,23 +6,27 @@
 
 use std::collections::HashMap;
 
-use plan::files::{Fadvise, Size};
-use plan::job::AmountMax;
-use plan::param::{self, Field, Param};
+use plan::files::Size;
+use plan::param::{self, Field};
 use plan::verify::PatternPart;
 use plan::workload::Workload;
-use plan::{EngineWork, Job, Plan, Severity, Span, Step, job_field, job_fields};
+use plan::{Job, Plan, Span, Step, job_field, job_fields};
 
 use super::config::{
-    AccessLine, AccessSpec, Config, DataPattern, Manager, SECTOR_BYTES, Target, TestSetup, Worker,
+    AccessLine, AccessSpec, Assigned, Config, DataPattern, Manager, SECTOR_BYTES, Target,
+    TestSetup, Worker,
 };
 use super::file::{cut, text_of, worker_text};
 use super::lines::{self, Piece, Pieces};
 use super::lower::{REPEATED_BYTE, parse_text};
 use super::places::Places;
 use super::read::{DEPTH_MAX, LINES_MAX, SECONDS_MAX};
+use crate::NO_HOST;
+use crate::read_back::{
+    StepLosses, around_step, lose_others, one_job, same, settle, why_elsewhere, why_no_bytes,
+    without_effect,
+};
 use crate::translation::{Translation, Values};
-use crate::{NO_HOST, Overrides, Request};
 
 /// Most access specifications that workers have, all together.
 const ASSIGNED_MAX: usize = 1 << 20;
@@ -43,6 +47,13 @@ const SUFFIX_BYTES: usize = 11;
 
 /// Longest description of a test, bytes.
 const DESCRIPTION_BYTES_MAX: usize = 160;
+
+const STEP_LOSSES: StepLosses = StepLosses {
+    curve: "points of a curve are left out: Iometer has no rates",
+    commands: "commands around a step: Iometer runs none",
+    pause: "a pause before a step: in Iometer each follows the one before at once",
+    amount: "an amount after which a step ends: Iometer ends it by its time",
+};
 
 /// Writes a plan as a configuration.
 pub(super) fn write(plan: &Plan) -> Translation {
@@ -97,20 +108,8 @@ fn test_of(plan: &Plan) -> TestSetup {
 
 impl Writer {
     fn step(&mut self, step: &Step) {
-        if step.rate_of.is_some() {
-            return self.to.lose("points of a curve are left out: Iometer has no rates");
-        }
-        if !(step.exec_before.is_empty() && step.exec_after.is_empty()) {
-            self.to.lose_fields(
-                job_fields![process.exec_before, process.exec_after],
-                "commands around a step: Iometer runs none",
-            );
-        }
-        if step.pause_ns > 0 {
-            self.to.lose("a pause before a step: in Iometer each follows the one before at once");
-        }
-        if step.amount_max != AmountMax::default() {
-            self.to.lose("an amount after which a step ends: Iometer ends it by its time");
+        if !around_step(step, &STEP_LOSSES, &mut self.to) {
+            return;
         }
         let jobs = step.jobs.iter();
         let entries: Vec<(&Job, Entry)> =
@@ -167,7 +166,11 @@ impl Writer {
                 Some(idx) if self.specs[*idx].lines == lines => return own,
                 None if AccessSpec::built_in(&own).is_none_or(|it| it.lines == lines) => {
                     self.spec_by_name.insert(own.clone(), self.specs.len());
-                    self.specs.push(AccessSpec { name: own.clone(), assigned: 0, lines });
+                    self.specs.push(AccessSpec {
+                        name: own.clone(),
+                        assigned: Assigned::None,
+                        lines,
+                    });
                     return own;
                 }
                 Some(_) | None => {}
@@ -179,7 +182,7 @@ impl Writer {
     /// Returns what comes nearest to a job; none where it is left out, which is noted.
     fn entry(&mut self, job: &Job) -> Option<Entry> {
         let made = match why_left_out(job) {
-            Some(why) => Err(why.to_owned()),
+            Some(why) => Err(why),
             None => self.try_entry(job),
         };
         let left_out = |why: String| self.to.lose(format!("`{}` is left out: {why}", job.name));
@@ -263,34 +266,20 @@ impl Writer {
         let backs = param::settings(back);
         let mut values = Values::of(&was);
         values.beside(&backs);
-        for field in without_effect(&was, back) {
-            values.answered(&[field]);
-            self.to.do_without(&[field]);
-        }
-        if let Some(it) = values.open().find(|it| it.param.says_where())
-            && own.modifies()
-        {
-            let key = key_of(it.param);
-            let text = &it.text;
-            return Err(format!("Iometer cannot say `{key}={text}`, and would write elsewhere"));
-        }
-        for it in values.open().chain(values.others()) {
-            // Other parameters may say the same field.
-            self.to.do_without(it.param.field.as_slice());
+        settle(&same_without(&was, back), &mut values, &mut self.to);
+        if let Some(why) = why_elsewhere(own, &values, "Iometer") {
+            return Err(why);
         }
         for it in values.open() {
             let has = match backs.iter().find(|back| back.param.name == it.param.name) {
                 Some(back) => format!("Iometer has {}", back.text),
                 None => "Iometer has no word for it".to_owned(),
             };
-            let loss = format!("{} (`{}={}`): {has}", it.param.short, key_of(it.param), it.text);
-            self.to.lose_value(it.param, loss);
+            let key = it.param.fio_name();
+            self.to
+                .lose_value(it.param, format!("{} (`{key}={}`): {has}", it.param.short, it.text));
         }
-        for it in values.others() {
-            let loss =
-                format!("no `{}`, {}: Iometer has {}", key_of(it.param), it.param.short, it.text);
-            self.to.lose_value(it.param, loss);
-        }
+        lose_others(&values, "Iometer", &mut self.to);
         Ok(())
     }
 
@@ -324,10 +313,6 @@ fn spec_names(step: &Step, entries: &[(&Job, Entry)]) -> Vec<String> {
         of_step.map_or_else(|| job.name.clone(), |name| (*name).to_owned())
     };
     entries.iter().map(name).collect()
-}
-
-fn key_of(param: &Param) -> &'static str {
-    param.fio.first().copied().unwrap_or(param.name)
 }
 
 /// Returns a job that has one workload, and the seed of all.
@@ -385,75 +370,34 @@ fn read(test: &TestSetup, worker: &Worker, lines: &[AccessLine]) -> Result<Job, 
         targets: worker.targets.iter().take(1).cloned().collect(),
         ..worker.clone()
     };
-    let spec = AccessSpec { name, assigned: 0, lines: lines.to_vec() };
+    let spec = AccessSpec { name, assigned: Assigned::None, lines: lines.to_vec() };
     let text = text_of(&config_of(test.clone(), vec![spec], vec![own]));
-    let request = Request {
-        files: &[],
-        sections: &[],
-        overrides: &Overrides::default(),
-        all_hosts_local: false,
-        is_to_run: false,
-    };
-    let parsed = parse_text("configuration", &text, &request, &NO_HOST);
-    let mut findings = parsed.diagnostics.iter().chain(&parsed.refusals);
-    if let Some(error) = findings.find(|it| it.severity == Severity::Error) {
-        return Err(format!("Iometer does not take it: {}", error.message));
-    }
-    let mut jobs = parsed.plan.steps.into_iter().flat_map(|step| step.jobs);
-    match (jobs.next(), jobs.next()) {
-        (Some(job), None) => Ok(job),
-        (_, _) => Err("it is not one job".to_owned()),
-    }
+    one_job("Iometer", |request| parse_text("configuration", &text, request, &NO_HOST))
 }
 
 /// Returns why a job is left out whatever its values.
-fn why_left_out(job: &Job) -> Option<&'static str> {
+fn why_left_out(job: &Job) -> Option<String> {
     if job.tree.is_some() {
-        return Some("Iometer has no trees of files");
+        return Some("Iometer has no trees of files".to_owned());
     }
-    match job.engine.kind.traits().work {
-        EngineWork::Bytes | EngineWork::MappedBytes => {}
-        EngineWork::Nothing | EngineWork::Space(_) | EngineWork::Names(_) => {
-            return Some("its engine does no I/O on bytes, and Iometer would read and write");
-        }
-        EngineWork::ServerBytes => {
-            return Some(
-                "its engine reaches a server by itself, and Iometer works on mounted files",
-            );
-        }
+    if let Some(why) = why_no_bytes(job.engine.kind, "Iometer") {
+        return Some(why);
     }
     let has_bytes = |work: &Workload| work.access.read || work.access.write;
-    (!job.workloads().all(has_bytes)).then_some("Iometer has no trims")
+    (!job.workloads().all(has_bytes)).then(|| "Iometer has no trims".to_owned())
 }
 
 /// Returns the fields that differ, and without which the I/O is the same.
-fn without_effect(own: &Job, back: &Job) -> Vec<Field> {
+fn same_without(own: &Job, back: &Job) -> Vec<Field> {
     let work = &own.workload;
     let access = work.access;
-    let is_random_only = access.random && work.random_pct.read >= 100.0;
-    let is_by_access = own.files.fadvise == Fadvise::ByAccess;
-    let is_mapped = own.engine.kind == plan::EngineKind::Mmap;
     let is_aligned_so = back.workload.block_align.read == work.block_align.read;
     let draws = access.random || access.is_mixed() || access.write;
-    let same = [
-        // Completions are taken in another way.
-        (job_field!(engine.name), !is_mapped),
-        (job_field!(engine.gives_way), true),
-        (job_field!(load.spreads), true),
-        (job_field!(workload.one_cursor), !access.is_mixed() || is_random_only),
+    let own_fields = same(&[
         (job_field!(workload.block_align), !access.random || is_aligned_so),
-        (job_field!(workload.read_pct), !access.is_mixed()),
         (job_field!(workload.no_repeats), !access.random),
         (job_field!(workload.seed), !draws),
         (job_field!(workload.seed_varies), !draws),
-        (job_field!(files.invalidate), own.files.direct || !access.read),
-        (job_field!(files.fadvise), own.files.direct || is_by_access),
-        (job_field!(files.allow_create), true),
-        (job_field!(description), true),
-        (job_field!(buffers.zero), !access.write),
-        (job_field!(buffers.refill), !access.write),
-        (job_field!(buffers.pattern), !access.write),
-        (job_field!(buffers.scramble), !access.write),
-    ];
-    same.into_iter().filter(|(_, is_same)| *is_same).map(|(field, _)| field).collect()
+    ]);
+    [without_effect(own), own_fields].concat()
 }

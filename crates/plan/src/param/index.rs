@@ -77,6 +77,11 @@ impl Param {
         self.table().category
     }
 
+    /// Returns fio's name of it, by which most people know it; ours where fio has none.
+    pub fn fio_name(&self) -> &'static str {
+        self.fio.first().copied().unwrap_or(self.name)
+    }
+
     /// Returns whether its value tells which files or bytes a job touches, or whether it does:
     /// without it, a job would work elsewhere.
     pub fn says_where(&self) -> bool {

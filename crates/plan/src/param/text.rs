@@ -85,7 +85,7 @@ pub fn cmdhelp(name: &str) -> String {
         }
         return text;
     };
-    let canonical = param.fio.first().copied().unwrap_or(param.name);
+    let canonical = param.fio_name();
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
         let _ = writeln!(text, "{label:>20}: {value}");

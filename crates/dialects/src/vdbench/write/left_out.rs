@@ -115,7 +115,7 @@ fn luns_are_devices(job: &Job) -> bool {
 }
 
 fn elsewhere(job: &Job, it: &Setting) -> String {
-    let key = it.param.fio.first().unwrap_or(&it.param.name);
+    let key = it.param.fio_name();
     format!(
         "`{}` is left out: Vdbench cannot say `{key}={}`, and would write elsewhere than the job",
         job.name, it.text

@@ -91,15 +91,11 @@ impl Writer {
     pub(super) fn close(&mut self) {
         for values in std::mem::take(&mut self.values) {
             for it in values.open() {
-                let key = it.param.fio.first().unwrap_or(&it.param.name);
+                let key = it.param.fio_name();
                 let loss = format!("{} (`{key}={}`)", it.param.short, it.text);
                 self.to.lose_value(it.param, loss);
             }
-            for it in values.others() {
-                let key = it.param.fio.first().unwrap_or(&it.param.name);
-                let loss = format!("no `{key}`, {}: Vdbench has {}", it.param.short, it.text);
-                self.to.lose_value(it.param, loss);
-            }
+            values.lose_others("Vdbench", &mut self.to);
         }
     }
 
