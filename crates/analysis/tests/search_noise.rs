@@ -127,7 +127,11 @@ fn searched(system: System, seed: u64) -> Search {
 
 /// What the search of the product comes to.
 fn ours(system: System, seed: u64) -> Found {
-    let search = searched(system, seed);
+    come_to(&searched(system, seed))
+}
+
+/// What a search came to.
+fn come_to(search: &Search) -> Found {
     let LoadLine { load, end, .. } = search.line();
     let is_of_curve = |purpose| matches!(purpose, Purpose::Curve | Purpose::Again);
     let before = search.taken().iter().filter(|(probe, _)| !is_of_curve(probe.purpose));
@@ -302,6 +306,12 @@ fn score(
     }
 }
 
+/// Systems of which a share is counted: 250, and all 1,000 with `PLIMSOLL_LONG_TESTS`.
+#[expect(clippy::disallowed_methods, reason = "a long test is asked for by a variable")]
+fn n_systems() -> u64 {
+    if std::env::var_os("PLIMSOLL_LONG_TESTS").is_some() { 1_000 } else { 250 }
+}
+
 const SINGLE: Trouble = Trouble::Single(0.1);
 const BURSTS: Trouble = Trouble::Bursts(0.04, 0.7);
 
@@ -314,15 +324,15 @@ fn check_trouble(n_seeds: u64, trouble: Trouble, noise_max: f64) {
 
 #[test]
 fn one_failure_in_ten_whatever_the_load_moves_no_line() {
-    check_trouble(1_000, SINGLE, 0.0);
-    check_trouble(300, SINGLE, 0.01);
+    check_trouble(n_systems(), SINGLE, 0.0);
+    check_trouble(n_systems(), SINGLE, 0.01);
 }
 
 #[test]
 fn failures_in_bursts_move_no_line() {
-    check_trouble(1_000, BURSTS, 0.0);
-    check_trouble(300, BURSTS, 0.01);
-    check_trouble(300, Trouble::Bursts(0.1, 0.6), 0.0);
+    check_trouble(n_systems(), BURSTS, 0.0);
+    check_trouble(n_systems(), BURSTS, 0.01);
+    check_trouble(n_systems(), Trouble::Bursts(0.1, 0.6), 0.0);
 }
 
 /// What the controls overturn goes on, however many points the curve has: they take no probe from
@@ -362,7 +372,7 @@ const N_ALL_BEFORE: f64 = 21.6;
 
 #[test]
 fn quiet_systems_cost_little_more() {
-    let found = score(1_000, ours, |seed| System::new(seed, Trouble::None, 0.0));
+    let found = score(n_systems(), ours, |seed| System::new(seed, Trouble::None, 0.0));
     assert!(found.near >= 1.0 && found.unsteady <= 0.0, "{}", found.near);
     assert!(found.n_probes <= 1.5 * N_BEFORE, "{} probes", found.n_probes);
     assert!(found.n_all <= 1.5 * N_ALL_BEFORE, "{} probes", found.n_all);
@@ -376,30 +386,34 @@ fn a_limit_that_moves_is_called_unsteady_and_one_that_does_not_is_not() {
         let n_moving = ours(still, seed).n_all;
         System { n_moving, drift: 0.1 * still.drift, ..still }
     };
-    let found = score(400, ours, moving);
-    assert!(found.unsteady >= 0.9, "called unsteady: {}", found.unsteady);
     // From where to where it went stands beside it.
-    let (mut n, mut n_held, mut widths) = (0, 0, Vec::new());
-    for seed in 0..400 {
-        let system = moving(seed);
+    let intervals = Mutex::new(Vec::new());
+    let method = |system: System, seed| {
         let search = searched(system, seed);
         let line = search.line();
-        let Some(interval) = line.interval.filter(|_| line.load.is_none()) else { continue };
-        let n_taken = search.taken().len();
-        let moved = (n_taken as f64 / system.n_moving as f64).min(1.0);
-        let ends = [system.line, system.line * (1.0 + system.drift * moved)];
-        let holds = |end: f64| interval.low <= end && end <= interval.high;
-        // What was never tried is no end.
-        let highest = search.taken().iter().map(|(probe, _)| probe.load).fold(0.0, f64::max);
-        assert!(interval.high <= 1.5 * highest, "seed {seed}: {interval:?} of {highest}");
-        n += 1;
-        n_held += u32::from(ends.into_iter().all(holds));
-        widths.push(interval.high / interval.low);
-    }
+        if let Some(interval) = line.interval.filter(|_| line.load.is_none()) {
+            let n_taken = search.taken().len();
+            let moved = (n_taken as f64 / system.n_moving as f64).min(1.0);
+            let ends = [system.line, system.line * (1.0 + system.drift * moved)];
+            let holds = ends.into_iter().all(|end| interval.low <= end && end <= interval.high);
+            // What was never tried is no end.
+            let highest = search.taken().iter().map(|(probe, _)| probe.load).fold(0.0, f64::max);
+            assert!(interval.high <= 1.5 * highest, "seed {seed}: {interval:?} of {highest}");
+            let width = interval.high / interval.low;
+            intervals.lock().expect("no thread panics").push((holds, width));
+        }
+        come_to(&search)
+    };
+    let found = score(400, method, moving);
+    assert!(found.unsteady >= 0.9, "called unsteady: {}", found.unsteady);
+    let intervals = intervals.into_inner().expect("no thread panics");
+    let n = intervals.len();
+    let n_held = intervals.iter().filter(|(holds, _)| *holds).count();
+    let mut widths: Vec<f64> = intervals.into_iter().map(|(_, width)| width).collect();
     widths.sort_by(f64::total_cmp);
-    let (held, width) = (f64::from(n_held) / f64::from(n), widths[widths.len() / 2]);
+    let (held, width) = (n_held as f64 / n as f64, widths[n / 2]);
     assert!(held >= 0.8 && width <= 1.2, "{n} intervals hold {held}, and are {width} wide");
-    let found = score(1_000, ours, |seed| System::new(seed, Trouble::None, 0.01));
+    let found = score(n_systems(), ours, |seed| System::new(seed, Trouble::None, 0.01));
     assert!(found.unsteady <= 0.03, "called unsteady: {}", found.unsteady);
     assert!(found.near >= 0.95, "within 5 %: {}", found.near);
 }
