@@ -38,7 +38,8 @@ cargo xtask COMMAND
   ci [STAGE...]                  every check of CI, or only the stages named
   tidy                           the house rules: layers, sizes, words, calls, documents
   reference                      write docs/reference/ from the code
-  proto                          write the fleet's messages (src/wire.rs) from their description
+  proto [--check]                write the fleet's messages (src/wire.rs) from their description,
+                                 or compare them with it
   acceptance                     write docs/acceptance.md and docs/errata.md from a run
   rehearsal [OPTIONS]            an emulated P30 in all its forms, beside what is printed
   kernel-test                    the NFS export under the kernel's client, in qemu
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
         ["kernel-test"] => kernel_test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["fuzz-fio", rest @ ..] => fuzz_fio::run(rest),
-        ["proto"] => proto::run(),
+        ["proto", rest @ ..] => proto::run(rest),
         ["rehearsal", rest @ ..] => rehearsal::run(rest),
         ["peers", rest @ ..] => peers::run(rest),
         ["trust", rest @ ..] => trust::run(rest),

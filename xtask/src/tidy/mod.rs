@@ -19,16 +19,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::process;
 use crate::workspace::{self, Package};
+use crate::{process, proto};
 pub(crate) use layers::pure_crates;
 use scanner::Source;
 
 /// Folders that hold nothing of ours: build outputs, scratch files, version control.
 const SKIPPED_DIRS: [&str; 6] = [".git", "target", "dist", "scratch", "corpus", "artifacts"];
 
-/// What a generator writes, by rules of its own.
-const GENERATED: &str = "crates/fleet/src/wire.rs";
 
 /// Files in which words are checked, besides Rust sources.
 const TEXT_EXTENSIONS: [&str; 5] = ["md", "toml", "sh", "yml", "yaml"];
@@ -116,6 +114,9 @@ fn violations() -> Result<Vec<Violation>> {
     }
     violations.extend(circles::check(&files));
     violations.extend(documents::check(&packages, &files));
+    let path = PathBuf::from(proto::MADE);
+    let made = proto::check_tree()?.map(|message| Violation { path, line: 1, message });
+    violations.extend(made);
     violations.sort();
     Ok(violations)
 }
@@ -146,7 +147,7 @@ fn collect(dir: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
             if !SKIPPED_DIRS.contains(&name.as_ref()) {
                 collect(&path, paths)?;
             }
-        } else if is_text(&path) && !path.ends_with(GENERATED) {
+        } else if is_text(&path) && !path.ends_with(proto::MADE) {
             paths.push(path);
         }
     }

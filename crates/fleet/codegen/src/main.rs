@@ -1,15 +1,13 @@
-//! Writes `src/wire.rs` of the fleet crate from `proto/fleet.proto`: `cargo xtask proto`.
+//! Makes the fleet crate's messages from `proto/fleet.proto`, as Rust without a header, in the
+//! folder that the argument names: `cargo xtask proto` does the rest.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fleet = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let out: PathBuf = std::env::args_os().nth(1).ok_or("name a folder to write to")?.into();
     let descriptors = protox::compile(["fleet.proto"], [fleet.join("proto")])?;
-    let out = fleet.join("../../target/fleet-codegen");
     std::fs::create_dir_all(&out)?;
     tonic_prost_build::configure().out_dir(&out).compile_fds(descriptors)?;
-    let text = std::fs::read_to_string(out.join("plimsoll.fleet.v1.rs"))?;
-    let header = "//! The messages of `proto/fleet.proto`, as `cargo xtask proto` writes them.\n\n";
-    std::fs::write(fleet.join("src/wire.rs"), format!("{header}{text}"))?;
     Ok(())
 }
