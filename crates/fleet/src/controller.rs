@@ -7,6 +7,7 @@
 //! wait for all ─► prepare ─► ready ─► arm ─► run ─► (next step) ─► finished
 //! ```
 
+mod ending;
 mod peer;
 mod plans;
 mod start;
@@ -23,7 +24,7 @@ use crate::frame::FrameSum;
 use crate::version::Version;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
-use crate::wire::{Ack, Assignment, Bye, Frame, Hello, LayOut, Ping, Stop};
+use crate::wire::{Ack, Assignment, Bye, Frame, Hello, LayOut, Ping};
 
 /// Time between two questions for the time, which are the heartbeat, too.
 pub const PING_NS: u64 = 250_000_000;
@@ -151,6 +152,8 @@ pub struct AgentOutcome {
 pub struct Controller {
     version: Version,
     agents: Vec<Agent>,
+    /// How many of them take part, the first ones. The others are kept for another run.
+    n_taking: usize,
     assignment: Assignment,
     /// The plan of each agent, where they have plans of their own.
     plans: Vec<OwnPlan>,
@@ -196,6 +199,7 @@ impl Controller {
         Controller {
             version: Version::OWN,
             agents: (0..n_agents).map(|_| Agent::new(now_ns, join_until_ns)).collect(),
+            n_taking: n_agents,
             assignment,
             plans: Vec::new(),
             policy,
@@ -222,6 +226,17 @@ impl Controller {
         Controller { keeps_agents: true, ..self }
     }
 
+    /// Has the first of the agents run, up to so many, and the others rest until another run. All
+    /// are awaited.
+    ///
+    /// # Panics
+    /// Where none would run.
+    #[must_use]
+    pub fn of_first(self, n_taking: usize) -> Self {
+        assert!(n_taking > 0, "a run needs an agent");
+        Controller { n_taking: n_taking.min(self.agents.len()), ..self }
+    }
+
     /// Begins another run, once this one has finished. Returns who has to be called again: those
     /// that were lost, sent away, or are of a version that takes one run.
     pub fn next_run(self, assignment: Assignment, now_ns: u64) -> (Self, Vec<usize>) {
@@ -239,6 +254,12 @@ impl Controller {
             }
         }
         (next, absent)
+    }
+
+    /// Takes another policy for this run.
+    #[must_use]
+    pub fn with_policy(self, policy: LossPolicy) -> Self {
+        Controller { policy, ..self }
     }
 
     /// Speaks another version: what a later program does with agents of today can be tried.
@@ -300,6 +321,7 @@ impl Controller {
             State::Ending => true,
             State::Awaited
             | State::Joined
+            | State::Resting
             | State::Preparing
             | State::Ready(_)
             | State::Armed(_)
@@ -317,7 +339,12 @@ impl Controller {
         self.is_interrupted
     }
 
-    /// Returns how everything stands at `now_ns`.
+    /// Returns how many agents take part, the first ones.
+    pub fn n_taking(&self) -> usize {
+        self.n_taking
+    }
+
+    /// Returns how everything stands at `now_ns` that takes part.
     pub fn outcomes(&self, now_ns: u64) -> Vec<AgentOutcome> {
         let mut first_starts = std::collections::BTreeMap::new();
         for (step_idx, start_ns) in self.agents.iter().flat_map(|agent| &agent.starts) {
@@ -336,7 +363,7 @@ impl Controller {
                 .map(|(step_idx, start_ns)| (*step_idx, start_ns - first_starts[step_idx]))
                 .collect(),
         };
-        self.agents.iter().map(outcome).collect()
+        self.agents.iter().take(self.n_taking).map(outcome).collect()
     }
 
     /// Takes the time in which the controller itself stood still out of the silence of all others.
@@ -369,6 +396,10 @@ impl Controller {
         }
         self.hear(idx, now_ns, actions);
         let agent = &mut self.agents[idx];
+        if agent.state == State::Resting && !matches!(message, From::Pong(_)) {
+            // It was asked for nothing else.
+            return;
+        }
         match message {
             // The others answer what a run does not ask.
             From::Hello(_) | From::Inspected(_) | From::Piece(_) => {}
@@ -419,6 +450,7 @@ impl Controller {
             State::Finished => actions.push(Action::Send(idx, To::Bye(Bye::default()))),
             State::Awaited
             | State::Joined
+            | State::Resting
             | State::Preparing
             | State::Ready(_)
             | State::Armed(_)
@@ -496,6 +528,7 @@ impl Controller {
         let Some(lost) = agent.lost.take() else { return };
         let state = match lost.before {
             State::Joined if !self.is_assigned => Some(State::Joined),
+            State::Resting => Some(State::Resting),
             State::Preparing if begun.is_none() => Some(State::Preparing),
             // What it has answered is not known: it gets the next order with the others.
             State::Ready(step_idx) | State::Armed(step_idx) | State::Set(step_idx)
@@ -520,6 +553,7 @@ impl Controller {
             | State::Lost => None,
         };
         match state {
+            Some(State::Resting) => agent.state = State::Resting,
             Some(state) if self.end.is_none() => agent.state = state,
             Some(_) => self.ask_to_end(idx, actions),
             None => {
@@ -541,6 +575,7 @@ impl Controller {
             }
             State::Awaited
             | State::Joined
+            | State::Resting
             | State::Ready(_)
             | State::Armed(_)
             | State::Set(_)
@@ -639,6 +674,11 @@ impl Controller {
             return;
         }
         agent.lost = Some(Lost { at_ns: now_ns, reason: reason.clone(), before });
+        if before == State::Resting {
+            // This run does not need it.
+            actions.push(Action::Tell(News::Lost(idx, reason)));
+            return;
+        }
         let news =
             if self.is_assigned { News::Lost(idx, reason) } else { News::Absent(idx, reason) };
         actions.push(Action::Tell(news));
@@ -647,62 +687,14 @@ impl Controller {
             LossPolicy::Abort => false,
             // Who never came was not lost on the way: nothing has begun yet.
             LossPolicy::Continue => self.is_assigned,
-            LossPolicy::AtLeast(n) => self.agents.iter().filter(is_left).count() >= n as usize,
+            LossPolicy::AtLeast(n) => {
+                let taking = &self.agents[..self.n_taking];
+                taking.iter().filter(is_left).count() >= n as usize
+            }
         };
         if !goes_on {
             self.end_soon(actions);
         }
-    }
-
-    /// Ends as the user wants: with what is measured; the second time with what is here.
-    fn interrupt(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
-        if !self.is_interrupted {
-            self.is_interrupted = true;
-            self.end_soon(actions);
-            return;
-        }
-        if matches!(self.end, Some(End::Until(_))) {
-            return;
-        }
-        self.end = Some(End::Until(now_ns.saturating_add(NOW_NS)));
-        for idx in 0..self.agents.len() {
-            if self.agents[idx].state.is_live() {
-                self.ask_to_end(idx, actions);
-            } else if self.agents[idx].state == State::Lost {
-                actions.push(Action::Send(idx, To::Stop(Stop { is_now: true })));
-            }
-        }
-    }
-
-    /// Asks all to end, for whatever reason.
-    fn end_soon(&mut self, actions: &mut Vec<Action>) {
-        if self.end.is_some() {
-            return;
-        }
-        self.end = Some(End::Soon);
-        for idx in 0..self.agents.len() {
-            let state = self.agents[idx].state;
-            if !state.is_live() && !matches!(state, State::Awaited | State::Lost) {
-                continue;
-            }
-            if !self.is_assigned {
-                self.agents[idx].state = State::Refused;
-                let reason = "the run does not begin".to_owned();
-                actions.push(Action::Send(idx, To::Bye(Bye { reason })));
-            } else if state.is_live() {
-                self.ask_to_end(idx, actions);
-            } else {
-                // It may hear of it when it goes on.
-                actions.push(Action::Send(idx, To::Stop(Stop { is_now: false })));
-            }
-        }
-    }
-
-    /// Asks an agent to end with what it has measured.
-    fn ask_to_end(&mut self, idx: usize, actions: &mut Vec<Action>) {
-        self.agents[idx].state = State::Ending;
-        let is_now = matches!(self.end, Some(End::Until(_)));
-        actions.push(Action::Send(idx, To::Stop(Stop { is_now })));
     }
 
     fn watch_silence(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
@@ -750,20 +742,26 @@ impl Controller {
         }
         let is_there = |agent: &Agent| agent.state == State::Joined;
         let is_awaited = |agent: &Agent| agent.state == State::Awaited;
-        if self.agents.iter().any(is_awaited) || !self.agents.iter().any(is_there) {
+        let taking = &self.agents[..self.n_taking];
+        if self.agents.iter().any(is_awaited) || !taking.iter().any(is_there) {
             return;
         }
         self.is_assigned = true;
         for idx in 0..self.agents.len() {
-            if self.agents[idx].state == State::Joined {
-                self.agents[idx].state = State::Preparing;
-                self.send_assignment(idx, actions);
+            if self.agents[idx].state != State::Joined {
+                continue;
             }
+            if idx >= self.n_taking {
+                self.agents[idx].state = State::Resting;
+                continue;
+            }
+            self.agents[idx].state = State::Preparing;
+            self.send_assignment(idx, actions);
         }
     }
 
     fn send_assignment(&self, idx: usize, actions: &mut Vec<Action>) {
-        let (host_idx, n_hosts) = (idx as u32, self.agents.len() as u32);
+        let (host_idx, n_hosts) = (idx as u32, self.n_taking as u32);
         let orphan_limit_ns = ORPHAN_NS;
         let mut assignment =
             Assignment { host_idx, n_hosts, orphan_limit_ns, ..self.assignment.clone() };
@@ -776,7 +774,10 @@ impl Controller {
     /// Ends when nothing more is to come.
     fn finish(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
         let is_time_up = matches!(self.end, Some(End::Until(at_ns)) if now_ns >= at_ns);
-        let is_awaited = |agent: &Agent| agent.state.is_live() || agent.state == State::Awaited;
+        let is_awaited = |agent: &Agent| match agent.state {
+            State::Resting => false,
+            state => state.is_live() || state == State::Awaited,
+        };
         if self.agents.iter().any(is_awaited) && !is_time_up {
             self.only_lost_since_ns = None;
             return;
@@ -785,7 +786,7 @@ impl Controller {
         let may_return = |agent: &Agent| agent.state == State::Lost && agent.is_connected;
         // A run that ends before its time waits for no one who may be lost for good.
         let waits = self.end.is_none()
-            && self.agents.iter().any(may_return)
+            && self.agents[..self.n_taking].iter().any(may_return)
             && now_ns.saturating_sub(since_ns) < RETURN_NS;
         if !waits {
             self.is_finished = true;

@@ -124,6 +124,12 @@ impl<'a> Crew<'a> {
         true
     }
 
+    /// Goes on without those who are not called again, for this reason.
+    pub(crate) fn without(&mut self, lacking: &[usize], reason: &str) {
+        let gone = lacking.iter().map(|idx| Event::Gone(*idx, reason.to_owned()));
+        self.early.extend(gone);
+    }
+
     /// Takes those who came by themselves, and leaves the places of the others empty.
     pub(crate) fn seat(gathered: Gathered, door: &'a DialIn, events: Receiver<NetEvent>) -> Self {
         let Gathered { guests, senders: by_connection } = gathered;

@@ -118,6 +118,17 @@ impl Fleet {
     }
 }
 
+/// Which agents of a series take part in a run of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// All of them: those that were lost are called again.
+    All,
+    /// The first ones, up to so many. The others are there, too, and rest.
+    First(usize),
+    /// Those that are left; of those that were lost, who can be called again.
+    Left,
+}
+
 /// Runs one after another by the same agents, which stay connected between them. Who is lost in a
 /// run is called again for the next one.
 #[derive(Debug)]
@@ -185,26 +196,44 @@ impl<'a> Series<'a> {
         stops: &Stops,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Record, FleetError> {
+        self.run_by(Who::All, assignment, stops, on_event)
+    }
+
+    /// Does the same with some of the agents.
+    ///
+    /// # Errors
+    /// Where no host ran anything.
+    pub fn run_by(
+        &mut self,
+        who: Who,
+        assignment: &Assignment,
+        stops: &Stops,
+        on_event: &mut dyn FnMut(FleetEvent<'_>),
+    ) -> Result<Record, FleetError> {
         let Some(runtime) = self.runtime.take() else { return Err(FleetError::Stopped) };
-        let outcome = runtime.block_on(self.drive(assignment, stops, on_event));
+        let outcome = runtime.block_on(self.drive(who, assignment, stops, on_event));
         self.runtime = Some(runtime);
         outcome
     }
 
     async fn drive(
         &mut self,
+        who: Who,
         assignment: &Assignment,
         stops: &Stops,
         on_event: &mut dyn FnMut(FleetEvent<'_>),
     ) -> Result<Record, FleetError> {
         let mut crewed = match self.crewed.take() {
-            Some(before) => before.next_run(assignment).await?,
+            Some(before) => before.next_run(who, self.policy, assignment).await?,
             None if self.has_begun && matches!(self.launcher, Launcher::DialIn(_)) => {
                 // They have left, and nothing starts them again.
                 return Err(FleetError::Stopped);
             }
             None => self.called(assignment, stops, on_event).await?,
         };
+        if let Who::First(n_taking) = who {
+            crewed.controller = crewed.controller.of_first(n_taking);
+        }
         self.has_begun = true;
         let mut live = Live::new(crewed.crew.names.clone());
         let Crewed { crew, controller, .. } = &mut crewed;
@@ -310,18 +339,28 @@ impl Drop for Series<'_> {
 
 impl Crewed<'_> {
     /// Begins the next run, and calls those again who do not go into it from the one before.
-    async fn next_run(self, assignment: &Assignment) -> Result<Self, FleetError> {
+    async fn next_run(
+        self,
+        who: Who,
+        policy: LossPolicy,
+        assignment: &Assignment,
+    ) -> Result<Self, FleetError> {
         let Crewed { mut crew, mut controller, serving } = self;
         // Who has left since is to be called, too. The run has ended: nothing is to be done.
         for event in crew.arrived().await {
             controller.take(event, monotonic_ns());
         }
         let (controller, absent) = controller.next_run(assignment.clone(), monotonic_ns());
+        let policy = if who == Who::Left { LossPolicy::AtLeast(1) } else { policy };
+        let controller = controller.with_policy(policy);
         let lacking: Vec<usize> = absent.into_iter().filter(|idx| !crew.call_again(*idx)).collect();
-        if lacking.is_empty() {
+        let reason = "it is lost, and what has started it does not start it again";
+        if who == Who::Left {
+            crew.without(&lacking, reason);
+        }
+        if lacking.is_empty() || who == Who::Left {
             return Ok(Crewed { crew, controller, serving });
         }
-        let reason = "it is lost, and what has started it does not start it again";
         let refused = lacking.iter().map(|idx| (crew.names[*idx].clone(), vec![reason.to_owned()]));
         let refused = refused.collect();
         Crewed { crew, controller, serving }.leave(LEAVE).await;

@@ -123,6 +123,9 @@ struct World {
     begun: Vec<u32>,
     /// Hosts lay out files in turn: all have the same ones.
     has_turns: bool,
+    /// Some runs are of the first hosts alone, as these numbers say.
+    draws_takers: bool,
+    takers: Rng,
     /// How often the files of each step were laid out, and those that are there.
     n_layouts: BTreeMap<u32, u32>,
     laid_out: BTreeSet<u32>,
@@ -406,7 +409,10 @@ impl World {
         let controller = std::mem::replace(&mut self.controller, of_none);
         let assignment = Assignment { awaits_turn: self.has_turns, ..Assignment::default() };
         let (controller, absent) = controller.next_run(assignment, self.now_ns);
-        self.controller = controller;
+        self.controller = match self.draws_takers.then(|| self.n_takers()) {
+            Some(n_taking) => controller.of_first(n_taking),
+            None => controller,
+        };
         self.is_finished = false;
         self.n_runs += 1;
         self.begun.clear();
@@ -414,6 +420,13 @@ impl World {
         for idx in absent {
             self.call_again(idx);
         }
+    }
+
+    /// Draws how many hosts take part in a run: half of the time all of them.
+    fn n_takers(&mut self) -> usize {
+        let n_hosts = self.hosts.len() as u64;
+        let is_all = self.takers.is_one_in(2);
+        if is_all { self.hosts.len() } else { 1 + self.takers.below(n_hosts) as usize }
     }
 
     /// Has another agent of a host call; of the one before nothing comes any more.
@@ -519,6 +532,8 @@ fn world(seed: u64, n_runs: u32) -> (World, Harm) {
         n_queued: 0,
         hosts,
         controller: if n_runs > 1 { controller.keeping_agents() } else { controller },
+        draws_takers: n_runs > 1,
+        takers: Rng(!seed),
         paused_until_ns: 0,
         n_interrupts: 0,
         ends_until_ns: None,
@@ -581,6 +596,12 @@ fn harm_host(world: &mut World, idx: usize, within_ns: u64) -> bool {
 /// Checks a series of so many runs. It ends with one that was interrupted or refused.
 fn check(seed: u64, n_runs: u32) {
     let (mut world, harm) = world(seed, n_runs);
+    if world.draws_takers {
+        let n_taking = world.n_takers();
+        let of_none = Controller::new(1, Assignment::default(), LossPolicy::Abort, 0, 0);
+        let controller = std::mem::replace(&mut world.controller, of_none);
+        world.controller = controller.of_first(n_taking);
+    }
     check_run(seed, &mut world, &harm);
     while world.n_runs < n_runs && world.n_interrupts == 0 && world.has_run() {
         world.next_run();
@@ -652,10 +673,11 @@ fn check_sums(seed: u64, shares: Vec<HostShareRecord>, total: u64) {
 /// All hosts began each step within what the clocks and the connections allow.
 fn check_starts(seed: u64, world: &World) {
     let n_steps = world.hosts[0].n_steps;
+    let taking = &world.hosts[..world.controller.n_taking()];
     for step_idx in 0..n_steps {
         let began: Vec<u64> =
-            world.hosts.iter().filter_map(|host| host.begins_ns.get(&step_idx).copied()).collect();
-        assert_eq!(began.len(), world.hosts.len(), "seed {seed}: not all began step {step_idx}");
+            taking.iter().filter_map(|host| host.begins_ns.get(&step_idx).copied()).collect();
+        assert_eq!(began.len(), taking.len(), "seed {seed}: not all began step {step_idx}");
         let spread_ns = began.iter().max().unwrap() - began.iter().min().unwrap();
         // Half of the longest round trip of either, and what clocks drift until the start.
         let delay_ns = world.hosts.iter().map(|host| host.delay_ns).max().unwrap();
@@ -733,6 +755,8 @@ fn of_assignment(
         n_queued: 0,
         hosts,
         controller: Controller::new(n_hosts, assignment, policy, START_NS, JOIN_NS),
+        draws_takers: false,
+        takers: Rng(7),
         paused_until_ns: 0,
         n_interrupts: 0,
         ends_until_ns: None,
@@ -976,4 +1000,62 @@ fn agents_stay_for_the_next_run_and_who_was_lost_is_called_again() {
     let outcomes = world.controller.outcomes(world.now_ns);
     let seconds: Vec<usize> = outcomes.iter().map(|it| it.record.intervals.len()).collect();
     assert_eq!(seconds, [4, 4, 4], "nothing of the runs before is among it");
+}
+
+/// A series of three hosts that are there from the start, its first run of one of them.
+fn resting(seconds: u32) -> World {
+    let mut world = quiet(3, (1, seconds), LossPolicy::Abort);
+    let controller =
+        Controller::new(3, Assignment::default(), LossPolicy::Abort, START_NS, JOIN_NS);
+    world.controller = controller.keeping_agents().of_first(1);
+    for idx in 0..3 {
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world
+}
+
+/// The seconds that hosts measured which take part.
+fn seconds_of(world: &World) -> Vec<usize> {
+    let outcomes = world.controller.outcomes(world.now_ns);
+    outcomes.iter().map(|it| it.record.intervals.len()).collect()
+}
+
+#[test]
+fn agents_that_rest_are_there_for_a_run_of_more() {
+    // Longer than an agent goes on without a word from its controller.
+    let mut world = resting(60);
+    world.run_to_end();
+    assert_eq!(seconds_of(&world), [60]);
+    assert!(!world.hosts[1].has_run && !world.hosts[2].has_run, "they rest");
+    world.next_run();
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, None, None]);
+    assert_eq!(seconds_of(&world), [60, 60, 60]);
+}
+
+#[test]
+fn an_agent_that_is_lost_while_it_rests_ends_no_run_and_is_called_for_the_next() {
+    let mut world = resting(40);
+    world.push(START_NS + 10 * S, Due::Kill(1));
+    world.push(START_NS + 10 * S, Due::Freeze(2, 20 * S));
+    world.run_to_end();
+    assert_eq!(world.lost(), [None], "who takes part is there");
+    assert_eq!(seconds_of(&world), [40]);
+    let killed = world.hosts[1].is_alive;
+    world.next_run();
+    assert!(!killed && world.hosts[1].is_alive, "it was called again");
+    world.run_to_end();
+    assert_eq!(seconds_of(&world), [40, 40, 40]);
+}
+
+#[test]
+fn an_interrupt_leaves_those_alone_that_rest() {
+    let mut world = resting(60);
+    world.push(START_NS + 20 * S, Due::CtrlC);
+    world.run_to_end();
+    assert!(world.controller.is_interrupted());
+    assert!(world.now_ns < START_NS + 21 * S);
+    world.next_run();
+    world.run_to_end();
+    assert_eq!(seconds_of(&world), [60, 60, 60]);
 }

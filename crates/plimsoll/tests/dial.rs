@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -71,9 +71,12 @@ impl Controller {
     }
 
     fn outcome(mut self) -> Outcome {
-        let mut stderr = String::new();
-        self.said.read_to_string(&mut stderr).expect("text");
+        // Both pipes are read at once: a record fills its own.
+        let mut stderr = self.said.buffer().to_vec();
+        self.child.stderr = Some(self.said.into_inner());
         let output = self.child.wait_with_output().expect("it ends");
+        stderr.extend(output.stderr);
+        let stderr = String::from_utf8(stderr).expect("text");
         let stdout = String::from_utf8(output.stdout).expect("text");
         Outcome { code: output.status.code().expect("it ends by itself"), stdout, stderr }
     }
@@ -154,6 +157,127 @@ fn agents_wait_for_their_controller_and_have_the_hosts_name() {
     for agent in agents {
         assert_eq!(ended(agent).code, 0);
     }
+}
+
+/// A suite of one step of reads of a file that all share.
+fn suite_of(time: &str) -> String {
+    format!(
+        "schema = \"plimsoll.suite/1\"\nname = \"mine\"\ntitle = \"mine\"\n\
+         [prepare]\nsize = \"4m\"\n\
+         [[part]]\nname = \"reads\"\nrw = \"randread\"\ntime = \"{time}\"\nramp = \"0s\"\n"
+    )
+}
+
+/// Begins a bench on the folder `shared`, and so many agents for it.
+fn bench(sandbox: &Sandbox, n_agents: usize, args: &[&str]) -> (Controller, Vec<Child>) {
+    std::fs::create_dir(sandbox.path("shared")).expect("it is ours");
+    let n = n_agents.to_string();
+    let what = ["bench", "shared", "--json", "--report", "none", "--token-file", "t"];
+    let from = ["--listen", "127.0.0.1:0", "--agents", &n];
+    let controller = Controller::begin(command(sandbox, &what).args(from).args(args));
+    let names = ["a", "b", "c"].iter().take(n_agents);
+    let agents = names.map(|name| agent(sandbox, controller.address, &["--name", name]));
+    let agents = agents.collect();
+    (controller, agents)
+}
+
+/// Nothing of a bench is left in the folder.
+#[track_caller]
+fn is_clean(sandbox: &Sandbox) {
+    assert_eq!(testing::names_in(&sandbox.path("shared")), Vec::<String>::new());
+}
+
+#[test]
+fn a_suite_is_measured_by_the_first_agents_while_the_others_stay() {
+    let sandbox = sandbox();
+    sandbox.write("mine.toml", suite_of("500ms"));
+    let args = ["--suite", "mine.toml", "--scale-out", "3,1"];
+    let (controller, agents) = bench(&sandbox, 3, &args);
+    let outcome = controller.outcome();
+    // So short a step is not always steady.
+    assert!(matches!(outcome.code, 0 | 3), "{}", outcome.stderr);
+    let record = Record::from_json(&outcome.stdout).expect("a record");
+    let suite = record.suite.as_ref().expect("a suite");
+    let labels: Vec<&str> = suite.rows.iter().map(|row| &*row.label).collect();
+    assert_eq!(labels, ["fill", "reads, 1 host", "reads, 3 hosts"]);
+    let n_ios = |step_idx: u32| {
+        let of_host = |host: &record::HostShareRecord| -> u64 {
+            let jobs = host.record.jobs.iter().filter(|job| job.step_idx == step_idx);
+            jobs.map(record::JobRecord::n_ios).sum()
+        };
+        record.hosts.iter().map(of_host).filter(|n| *n > 0).count()
+    };
+    assert_eq!([n_ios(0), n_ios(1), n_ios(2)], [1, 1, 3], "who did something in each step");
+    for agent in agents {
+        let outcome = ended(agent);
+        assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "it came once, and stayed");
+    }
+    is_clean(&sandbox);
+}
+
+#[test]
+fn a_need_is_one_of_all_agents() {
+    let sandbox = sandbox();
+    let args = ["--need", "iops=100,p50<5s", "--set", "size=4m,time=1s,ramp=500ms"];
+    let (controller, agents) = bench(&sandbox, 2, &args);
+    let outcome = controller.outcome();
+    assert!(matches!(outcome.code, 0 | 3), "{}", outcome.stderr);
+    let record = Record::from_json(&outcome.stdout).expect("a record");
+    let names: Vec<&str> = record.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    let suite = record.suite.as_ref().expect("a suite");
+    let [need] = &suite.needs[..] else { panic!("one need: {:?}", suite.needs) };
+    let verdict = need.verdict.words();
+    assert_eq!(verdict, if outcome.code == 0 { "met" } else { "cannot tell" }, "{need:?}");
+    for agent in agents {
+        assert_eq!(ended(agent).code, 0);
+    }
+    is_clean(&sandbox);
+}
+
+#[test]
+fn an_agent_that_is_lost_ends_a_suite_and_the_others_remove_its_file() {
+    let sandbox = sandbox();
+    sandbox.write("mine.toml", suite_of("60s"));
+    let shown = ["--progress", "--status-interval", "100ms"];
+    let args = ["--suite", "mine.toml", "--on-loss", "abort"];
+    let (mut controller, mut agents) = bench(&sandbox, 2, &[&args[..], &shown].concat());
+    controller.hears("fill ");
+    controller.hears("IOPS");
+    let mut lost = agents.remove(1);
+    lost.kill().expect("it is ours");
+    lost.wait().expect("it is ours");
+    let outcome = controller.outcome();
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    let record = Record::from_json(&outcome.stdout).expect("a record");
+    assert_eq!(record.outcome, record::Outcome::Partial, "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("is left on the hosts"), "{}", outcome.stderr);
+    for agent in agents {
+        assert_eq!(ended(agent).code, 0);
+    }
+    is_clean(&sandbox);
+}
+
+#[test]
+fn what_stands_against_a_bench_is_said_before_agents_are_asked_for() {
+    let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path("shared")).expect("it is ours");
+    let what = ["bench", "shared", "--agents", "3", "--token-file", "t"];
+    for (args, said) in [
+        (&["--scale-out", "2,4"][..], "`--scale-out 4` wants more hosts than the 3 named"),
+        (&["--on-loss", "4"], "`--on-loss 4` wants more hosts than the 3 named"),
+        (&["--on-loss", "2"], "`--on-loss 2` goes on with fewer hosts"),
+        (&["--on-loss", "2", "--need", "iops=5"], "`--on-loss 2` goes on with fewer hosts"),
+        (&["more"], "with `--agents` one target is measured"),
+        (&["--hosts", "a,b"], "cannot be used with"),
+        (&["--on", "p30.toml", "--virtual"], ""),
+    ] {
+        let outcome = sandbox.plimsoll(&[&what[..], args].concat());
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(said), "{args:?}: {}", outcome.stderr);
+        assert!(!outcome.stderr.contains("waiting for"), "{args:?}: {}", outcome.stderr);
+    }
+    assert!(!sandbox.path("t").exists(), "nothing was asked for");
 }
 
 #[test]

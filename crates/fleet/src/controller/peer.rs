@@ -11,6 +11,8 @@ pub(super) enum State {
     Awaited,
     /// It has come, and waits for what to do.
     Joined,
+    /// It has come, and takes no part: it waits for another run.
+    Resting,
     /// It prepares its first step.
     Preparing,
     /// It waits for the start of a step.
@@ -38,6 +40,7 @@ impl State {
     pub(super) fn is_live(self) -> bool {
         match self {
             State::Joined
+            | State::Resting
             | State::Preparing
             | State::Ready(_)
             | State::Armed(_)
@@ -125,7 +128,7 @@ impl Agent {
     /// Returns it as it goes into the next run of a series; `None` where it has to be called again.
     pub(super) fn for_next_run(self, now_ns: u64) -> Option<Self> {
         let Agent { incarnation, clock, n_exchanges, .. } = self;
-        let stays = self.state == State::Finished
+        let stays = matches!(self.state, State::Finished | State::Resting)
             && self.lost.is_none()
             && self.is_connected
             && self.takes_runs;

@@ -59,7 +59,8 @@ impl Controller {
                 State::Ready(step_idx) => {
                     next = Some(next.map_or(step_idx, |it| it.min(step_idx)));
                 }
-                State::Ending
+                State::Resting
+                | State::Ending
                 | State::Finished
                 | State::Refused
                 | State::Expelled

@@ -63,6 +63,7 @@ fn is_in_one_before(agent: &Agent, step_idx: u32) -> bool {
         State::Preparing
         | State::Awaited
         | State::Joined
+        | State::Resting
         | State::Ending
         | State::Finished
         | State::Refused
@@ -80,6 +81,7 @@ fn progress(agent: &Agent, step_idx: u32) -> Progress {
         }
         State::Awaited
         | State::Joined
+        | State::Resting
         | State::Ending
         | State::Finished
         | State::Refused

@@ -12,15 +12,15 @@ use std::time::Duration;
 use bench::suite::need::{self, Need};
 use bench::suite::rows::Running;
 use bench::suite::steps;
-use fleet::launch::Launcher;
 use record::{NoteSeverity, Record};
 use runner::{Control, RunOptions};
 
 use self::driver::{Driven, Driver};
 use self::sites::{SiteKind, Sites};
+use super::dial_in::DialInArgs;
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::existing::ReadOnly;
-use super::hosts::HostsArgs;
+use super::hosts::{ELSEWHERE, HostsArgs};
 use super::on::OnArgs;
 use super::subject;
 use super::suite::{self, ChangeArgs, ChosenSuite};
@@ -68,8 +68,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<String>,
 
-    /// With --hosts: measure with the first N of the hosts, for each N; all of them unless given.
-    #[arg(long, value_name = "N,N,...", value_delimiter = ',', requires = "hosts")]
+    /// With --hosts or --agents: measure with the first N of them, for each N; all of them unless
+    /// given.
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', requires = ELSEWHERE)]
     #[arg(conflicts_with = "need")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     scale_out: Vec<u32>,
@@ -78,6 +79,8 @@ pub(super) struct Args {
     on: OnArgs,
     #[command(flatten)]
     hosts: HostsArgs,
+    #[command(flatten)]
+    dial_in: DialInArgs,
     #[command(flatten)]
     result: ResultArgs,
     #[command(flatten)]
@@ -97,6 +100,7 @@ Examples:
   plimsoll bench uncached=/mnt/a cached=/mnt/b --suite premium-storage
   plimsoll bench /mnt/vol --hosts vm[1-8] --scale-out 1,2,4,8
   plimsoll bench /mnt/vol --hosts vm[1-8] --need 'iops=80000,p99<2ms'
+  plimsoll bench /mnt/vol --agents 24 --listen 10.0.0.5:7420 --token-file t
 
 With needs, or a suite with published targets, the exit code is 0 if all are
 met, 4 if one is not, else 3 if one cannot be decided.
@@ -107,9 +111,9 @@ creates one of your own.";
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let options = execute::options(args.on.emulation()?, &args.result, args.safety);
-    match args.hosts.called(&options)? {
-        Some((ssh, hosts)) if args.need.is_empty() => scale_out::run(args, &options, &ssh, &hosts),
-        Some((ssh, hosts)) => needs::run(args, &options, &Launcher::Ssh(ssh, hosts)),
+    match args.dial_in.source(&args.hosts, &options)? {
+        Some(source) if args.need.is_empty() => scale_out::run(args, &options, source),
+        Some(source) => needs::run(args, &options, source),
         None => on_one_host(args, &options),
     }
 }

@@ -11,17 +11,16 @@ use bench::lever::Time;
 use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
-use fleet::launch::Launcher;
 use plan::Plan;
 use plan::load::Arrivals;
 use record::{CurvePointRecord, Figure, Outcome, Record};
 use runner::{Emulation, RunOptions};
 
 use self::composite::{Task, UnitsArgs};
-use super::dial_in::DialInArgs;
+use super::dial_in::{DialInArgs, Source};
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::hosts::HostsArgs;
-use super::hosts_load::HostsLoad;
+use super::hosts_load::{HostsLoad, refuse_fewer};
 use super::on::OnArgs;
 use super::subject::{RunsOn, Subject, SubjectArgs};
 use crate::exit::{Exit, Failure};
@@ -269,7 +268,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (output, is_read_only) = (args.result.output.as_deref(), args.safety.readonly);
     let mut sink = Sink::open_beside(output, subject.plan(), is_read_only)?;
     let options = execute::options(emulation, &args.result, args.safety);
-    let launcher = launcher(args, &options)?;
+    let source = args.dial_in.source(&args.hosts, &options)?;
+    if source.is_some() {
+        refuse_fewer(&args.hosts)?;
+    }
+    let launcher = source.map(Source::open).transpose()?;
     let hosts = launcher.as_ref().map(|it| HostsLoad::new(&args.hosts, it, &options));
     let mut hosts = hosts.transpose()?;
     let sweep_options = args.sweep.options(subject.plan(), is_virtual, args.subject.issuers());
@@ -336,14 +339,6 @@ fn check(args: &SweepArgs) -> Result<(), Failure> {
         return Err(Failure::wrong_use(message));
     }
     Ok(())
-}
-
-/// Returns where agents come from; `None` where this host carries the load.
-fn launcher(args: &Args, options: &RunOptions) -> Result<Option<Launcher>, Failure> {
-    match args.hosts.called(options)? {
-        Some((ssh, hosts)) => Ok(Some(Launcher::Ssh(ssh, hosts))),
-        None => args.dial_in.launcher(options),
-    }
 }
 
 /// Measures point after point, until the search has its answer or nothing more can be measured.

@@ -4,16 +4,17 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fleet::hosts;
+use fleet::hosts::{self, Host};
 use fleet::launch::Launcher;
 use fleet::launch::dial_in::DialIn;
+use fleet::launch::ssh::Ssh;
 use fleet::run::Fleet;
 use fleet::token::{Token, TokenError};
 use plan::Plan;
 use runner::RunOptions;
 use units::system_text;
 
-use super::hosts::{ELSEWHERE, HostsArgs, check};
+use super::hosts::{ELSEWHERE, HostsArgs, assignment_of, check};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -43,23 +44,68 @@ pub(super) struct DialInArgs {
 /// Where agents dial in unless said otherwise: from this host alone.
 const LISTEN: &str = "127.0.0.1:7420";
 
+/// Where a load is to come from. Nothing was called or listened for yet.
+#[derive(Debug)]
+pub(super) enum Source<'a> {
+    /// Hosts that are called over ssh.
+    Ssh(Ssh, Vec<Host>),
+    /// So many agents that dial in, with the token of a file.
+    Agents(&'a DialInArgs, u32, &'a Path),
+}
+
+impl Source<'_> {
+    /// Returns how many hosts there are to be.
+    pub(super) fn n_hosts(&self) -> usize {
+        match self {
+            Source::Ssh(_, hosts) => hosts.len(),
+            Source::Agents(_, n_agents, _) => *n_agents as usize,
+        }
+    }
+
+    /// Returns the option that says so.
+    pub(super) fn option(&self) -> &'static str {
+        match self {
+            Source::Ssh(..) => "--hosts",
+            Source::Agents(..) => "--agents",
+        }
+    }
+
+    /// Opens the port where agents dial in, and says what to start.
+    pub(super) fn open(self) -> Result<Launcher, Failure> {
+        match self {
+            Source::Ssh(ssh, hosts) => Ok(Launcher::Ssh(ssh, hosts)),
+            Source::Agents(args, n_agents, file) => {
+                args.dial_in(n_agents as usize, file).map(Launcher::DialIn)
+            }
+        }
+    }
+}
+
 impl DialInArgs {
+    /// Returns where a load is to come from; `None` where this host carries it.
+    pub(super) fn source<'a>(
+        &'a self,
+        hosts: &HostsArgs,
+        options: &RunOptions,
+    ) -> Result<Option<Source<'a>>, Failure> {
+        if let Some((ssh, hosts)) = hosts.called(options)? {
+            return Ok(Some(Source::Ssh(ssh, hosts)));
+        }
+        let (Some(n_agents), Some(file)) = (self.agents, &self.token_file) else {
+            return Ok(None);
+        };
+        check("--agents", options)?;
+        hosts.policy_of(n_agents as usize)?;
+        Ok(Some(Source::Agents(self, n_agents, file)))
+    }
+
     /// Returns whether agents are to dial in.
     pub(super) fn is_given(&self) -> bool {
         self.agents.is_some()
     }
 
-    /// Opens the port; `None` where no agents are asked for.
-    pub(super) fn launcher(&self, options: &RunOptions) -> Result<Option<Launcher>, Failure> {
-        let (Some(n_agents), Some(file)) = (self.agents, &self.token_file) else {
-            return Ok(None);
-        };
-        check("--agents", options)?;
-        self.dial_in(n_agents as usize, file).map(Launcher::DialIn).map(Some)
-    }
-
-    /// Opens the port, and makes what is to be run; `None` where no agents are asked for. What to
-    /// do when one is lost stands among `hosts`.
+    /// Calls hosts or opens the port, and makes what is to be run; `None` where this host carries
+    /// the load.
     pub(super) fn fleet(
         &self,
         hosts: &HostsArgs,
@@ -67,9 +113,11 @@ impl DialInArgs {
         options: &RunOptions,
         is_split: bool,
     ) -> Result<Option<Fleet>, Failure> {
-        let Some(launcher) = self.launcher(options)? else { return Ok(None) };
-        let n_agents = launcher.n_agents();
-        hosts.fleet_of(launcher, n_agents, plan, options, is_split).map(Some)
+        let Some(source) = self.source(hosts, options)? else { return Ok(None) };
+        let n_hosts = source.n_hosts();
+        let assignment = assignment_of(n_hosts, plan, options, is_split)?;
+        let (launcher, policy) = (source.open()?, hosts.on_loss);
+        Ok(Some(Fleet { launcher, assignment, policy, plans: Vec::new() }))
     }
 
     /// Opens the port, and says what to start.

@@ -8,10 +8,9 @@ use dialects::Dialect as _;
 use dialects::native::Native;
 use fleet::controller::{LossPolicy, News};
 use fleet::hosts::{self, Host, HostsError};
-use fleet::launch::Launcher;
 use fleet::launch::ssh::{Program, Ssh};
 use fleet::lobby::LobbyNews;
-use fleet::run::{Fleet, FleetError};
+use fleet::run::FleetError;
 use fleet::stops::Stops;
 use fleet::wire::Assignment;
 use plan::load::Share;
@@ -85,20 +84,6 @@ impl HostsArgs {
         HostsArgs { hosts, ssh, ..HostsArgs::default() }
     }
 
-    /// Makes what is to be run on the hosts; `None` where none are named. If it is split, they do
-    /// together what one would do.
-    pub(super) fn fleet(
-        &self,
-        plan: &Plan,
-        options: &RunOptions,
-        is_split: bool,
-    ) -> Result<Option<Fleet>, Failure> {
-        let Some((ssh, hosts)) = self.called(options)? else { return Ok(None) };
-        let n_hosts = hosts.len();
-        let launcher = Launcher::Ssh(ssh, hosts);
-        self.fleet_of(launcher, n_hosts, plan, options, is_split).map(Some)
-    }
-
     /// Returns the hosts, and how they are called; `None` where none are named.
     pub(super) fn called(&self, options: &RunOptions) -> Result<Option<(Ssh, Vec<Host>)>, Failure> {
         let Some(list) = &self.hosts else { return Ok(None) };
@@ -117,19 +102,6 @@ impl HostsArgs {
             return Err(Failure::wrong_use(text));
         }
         Ok(self.on_loss)
-    }
-
-    /// Makes what is to be run on so many hosts that the launcher has.
-    pub(super) fn fleet_of(
-        &self,
-        launcher: Launcher,
-        n_hosts: usize,
-        plan: &Plan,
-        options: &RunOptions,
-        is_split: bool,
-    ) -> Result<Fleet, Failure> {
-        let assignment = assignment_of(n_hosts, plan, options, is_split)?;
-        Ok(Fleet { launcher, assignment, policy: self.on_loss, plans: Vec::new() })
     }
 
     /// Returns how hosts are called.
@@ -188,29 +160,6 @@ pub(super) fn assignment_of(
         command: options.command.clone(),
         ..Assignment::default()
     })
-}
-
-/// A scratch file on other hosts, which is removed when this is dropped.
-#[derive(Debug)]
-pub(super) struct HostsScratch {
-    /// The run that removes it.
-    removal: Fleet,
-    path: String,
-}
-
-impl HostsScratch {
-    pub(super) fn new(removal: Fleet, path: String) -> Self {
-        HostsScratch { removal, path }
-    }
-}
-
-impl Drop for HostsScratch {
-    fn drop(&mut self) {
-        if self.removal.run(&Stops::new(), &mut |_| {}).is_err() {
-            let path = &self.path;
-            stream::print_message(&format!("warning: `{path}` is left on the hosts\n"));
-        }
-    }
 }
 
 /// Reports what an option with hosts does not go with.

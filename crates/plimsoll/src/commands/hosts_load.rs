@@ -2,7 +2,7 @@
 
 use fleet::controller::LossPolicy;
 use fleet::launch::Launcher;
-use fleet::run::{FleetError, FleetEvent, Series};
+use fleet::run::{FleetError, FleetEvent, Series, Who};
 use fleet::stops::Stops;
 use plan::Plan;
 use record::{Outcome, Record};
@@ -70,14 +70,19 @@ impl<'a> HostsLoad<'a> {
         launcher: &'a Launcher,
         options: &'a RunOptions,
     ) -> Result<Self, Failure> {
-        if let LossPolicy::AtLeast(n) = args.on_loss {
-            let text = format!("`--on-loss {n}` goes on with fewer hosts, and this asks for all");
-            return Err(Failure::wrong_use(text)
-                .hint("write `continue`: a host that is lost is called again, or `abort`"));
-        }
         let series = Series::new(launcher, LossPolicy::Abort).map_err(hosts::failure)?;
         let ends_at_loss = args.on_loss == LossPolicy::Abort;
         Ok(HostsLoad { series, launcher, options, ends_at_loss, lost: None })
+    }
+
+    /// Does the same where a host that is lost ends all, once the others have ended what they do.
+    pub(super) fn of_study(
+        args: &HostsArgs,
+        launcher: &'a Launcher,
+        options: &'a RunOptions,
+    ) -> Result<Self, Failure> {
+        let series = Series::new(launcher, args.on_loss).map_err(hosts::failure)?;
+        Ok(HostsLoad { series, launcher, options, ends_at_loss: false, lost: None })
     }
 
     /// Returns how many hosts there are.
@@ -94,29 +99,49 @@ impl<'a> HostsLoad<'a> {
         if let Some(words) = &self.lost {
             return Err(NotCarried::Lost(words.clone()));
         }
-        let n_hosts = self.n_hosts();
-        let assignment =
-            hosts::assignment_of(n_hosts, plan, self.options, true).map_err(NotCarried::Plan)?;
-        let series = &mut self.series;
-        let names = self.launcher.names();
-        let mut run = |stops: &Stops, on_event: &mut dyn FnMut(FleetEvent<'_>)| {
-            series.run(&assignment, stops, on_event)
-        };
-        let record = session.measure_by(names, plan, &mut run).map_err(NotCarried::Hosts)?;
+        let record = self.measure_by(session, plan, self.n_hosts())?;
         if self.ends_at_loss && record.outcome == Outcome::Partial {
             self.lost = Some(record.losses_text());
         }
         Ok(record)
     }
 
-    /// Removes the file of a plan from all hosts.
+    /// Has the first hosts carry a load together, up to so many. The others stay, and rest.
+    pub(super) fn measure_by(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan,
+        n_hosts: usize,
+    ) -> Result<Record, NotCarried> {
+        let assignment =
+            hosts::assignment_of(n_hosts, plan, self.options, true).map_err(NotCarried::Plan)?;
+        let series = &mut self.series;
+        let mut names = self.launcher.names();
+        names.truncate(n_hosts);
+        let mut run = |stops: &Stops, on_event: &mut dyn FnMut(FleetEvent<'_>)| {
+            series.run_by(Who::First(n_hosts), &assignment, stops, on_event)
+        };
+        session.measure_by(names, plan, &mut run).map_err(NotCarried::Hosts)
+    }
+
+    /// Removes the file of a plan from all hosts that are left.
     pub(super) fn remove(&mut self, plan: &Plan) {
         let assignment = hosts::assignment_of(self.n_hosts(), plan, self.options, false);
-        let removed =
-            assignment.ok().and_then(|it| self.series.run(&it, &Stops::new(), &mut |_| {}).ok());
+        let mut remove = |assignment| {
+            self.series.run_by(Who::Left, &assignment, &Stops::new(), &mut |_| {}).ok()
+        };
+        let removed = assignment.ok().and_then(&mut remove);
         if removed.is_none() {
             let path = plan.jobs().flat_map(|job| &job.files.names).next().map_or("", |it| it);
             stream::print_message(&format!("warning: `{path}` is left on the hosts\n"));
         }
     }
+}
+
+/// Refuses to go on with fewer hosts than there are.
+pub(super) fn refuse_fewer(args: &HostsArgs) -> Result<(), Failure> {
+    let LossPolicy::AtLeast(n) = args.on_loss else { return Ok(()) };
+    let text = format!("`--on-loss {n}` goes on with fewer hosts, and this asks for all");
+    Err(Failure::wrong_use(text)
+        .hint("write `continue`: a host that is lost is called again, or `abort`"))
 }

@@ -109,10 +109,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(exit) = args.validate.recover()? {
         return Ok(exit);
     }
-    let fleet = match args.hosts.fleet(&plan, &options, args.split)? {
-        Some(fleet) => Some(fleet),
-        None => args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?,
-    };
+    let fleet = args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?;
     let mut results = args.iometer.open(&plan, &args.input.section, options.read_only)?;
     let mut then = |record: &Record| {
         if let Some(line) = &args.input.command_line {

@@ -1,15 +1,15 @@
-//! `plimsoll bench --hosts --need`: is the volume good enough for several hosts together?
+//! `plimsoll bench --need` with `--hosts` or `--agents`: is the volume good enough for several hosts together?
 //!
 //! The hosts offer the rate of a need together, each its part of it, over one file or device that
 //! they share.
 
 use bench::suite::rows::Running;
-use fleet::launch::Launcher;
 use runner::RunOptions;
 
+use super::super::dial_in::Source;
 use super::super::execute::Session;
 use super::super::existing::{self, ReadOnly};
-use super::super::hosts_load::HostsLoad;
+use super::super::hosts_load::{HostsLoad, refuse_fewer};
 use super::super::scratch::Scratch;
 use super::driver::{self, Driven, Driver};
 use super::sites::{self, SiteKind, Sites};
@@ -19,13 +19,15 @@ use crate::sink::Sink;
 use crate::stream;
 
 /// Answers the needs.
-pub(super) fn run(args: &Args, options: &RunOptions, launcher: &Launcher) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, options: &RunOptions, source: Source<'_>) -> Result<Exit, Failure> {
     let mut running = super::running(args)?;
-    let target = scale_out::target(args, &running.suite)?;
+    let target = scale_out::target(args, &running.suite, source.option())?;
     let (mut sites, is_ours) = sites(args, &mut running, target)?;
     let mut sink = Sink::open_of_run(args.result.output.as_deref(), args.safety.readonly)?;
     page::check(args.report.as_deref(), args.safety.readonly)?;
-    let hosts = HostsLoad::new(&args.hosts, launcher, options)?;
+    refuse_fewer(&args.hosts)?;
+    let launcher = source.open()?;
+    let hosts = HostsLoad::new(&args.hosts, &launcher, options)?;
     let n_hosts = hosts.n_hosts();
     let plan = driver::plan_of(&running.steps, &sites.list, 0)?;
     let left_ns = running.suite.time_max_ns(&running.steps);

@@ -1,24 +1,22 @@
-//! `plimsoll bench --hosts`: a suite from the first N of several hosts, for each N.
+//! `plimsoll bench --hosts` and `--agents`: a suite from the first N of several hosts, for each N.
 //!
 //! The hosts divide each step as `run --split` does, over one file or device that they share; the
-//! depth is each host's own. The first host fills it once.
+//! depth is each host's own. The first host fills it once. All are there from the start: their
+//! agents stay, and rest while fewer measure.
 
 use bench::append;
 use bench::scale_out::{self, Point};
 use bench::suite::jobs::{self, Site};
 use bench::suite::rows::Running;
 use bench::suite::{Step, StepLoad, Suite};
-use fleet::hosts::Host;
-use fleet::launch::Launcher;
-use fleet::launch::ssh::Ssh;
-use fleet::run::Fleet;
 use plan::Plan;
 use record::{JobRecord, Outcome, Record, StepPurpose, SuiteRecord};
 use runner::RunOptions;
 
+use super::super::dial_in::Source;
 use super::super::execute::Session;
 use super::super::existing::{self, ReadOnly};
-use super::super::hosts::HostsScratch;
+use super::super::hosts_load::{HostsLoad, NotCarried, refuse_fewer};
 use super::super::scratch::Scratch;
 use super::sites::{self, SiteKind};
 use super::{Args, driver, page};
@@ -26,15 +24,11 @@ use crate::exit::{Exit, Failure};
 use crate::sink::Sink;
 
 /// Runs the suite.
-pub(super) fn run(
-    args: &Args,
-    options: &RunOptions,
-    ssh: &Ssh,
-    hosts: &[Host],
-) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, options: &RunOptions, source: Source<'_>) -> Result<Exit, Failure> {
     let mut running = super::running(args)?;
-    let counts = counts(args, hosts.len())?;
-    let target = target(args, &running.suite)?;
+    let n_hosts = source.n_hosts();
+    let counts = counts(args, n_hosts)?;
+    let target = target(args, &running.suite, source.option())?;
     let (site, kind) = sites::on_hosts(&running.suite, target)?;
     let is_ours = kind != SiteKind::Device;
     if args.safety.readonly && is_ours {
@@ -55,18 +49,25 @@ pub(super) fn run(
     let mut sink = Sink::open_of_run(args.result.output.as_deref(), args.safety.readonly)?;
     page::check(args.report.as_deref(), args.safety.readonly)?;
     let plan = driver::plan_of(&steps, std::slice::from_ref(&site), 0)?;
-    let about = format!("{target}: {}, {} hosts", running.suite.name, hosts.len());
+    let removal = is_ours.then(|| removal(&site)).transpose()?;
+    let about = format!("{target}: {}, {n_hosts} hosts", running.suite.name);
+    if let Source::Agents(..) = source {
+        // Who does not come in time is missing for good.
+        refuse_fewer(&args.hosts)?;
+    }
+    let launcher = source.open()?;
+    let hosts = HostsLoad::of_study(&args.hosts, &launcher, options)?;
     let session = Session::begin_series(&plan, options, &args.result, &about)?;
-    let measures = Measures { args, options, ssh, hosts };
-    let mut study = Study { session, measures, site, running, points, whole: None };
-    let scratch = study.fill(is_ours);
-    let ran = match &scratch {
-        Ok(_) => study.measure(&steps, &counts),
-        Err(_) => Ok(()),
-    };
+    let mut study = Study { session, hosts, site, running, points, whole: None };
+    let ran = study.fill().and_then(|()| study.measure(&steps, &counts));
     let record = study.record();
-    drop(scratch?);
-    super::report(super::finish(study.session, record, ran)?, args, &mut sink)
+    // Where no host began, there is nothing to remove.
+    if let (Some(plan), true) = (&removal, record.is_some()) {
+        study.hosts.remove(plan);
+    }
+    let Study { session, hosts, .. } = study;
+    drop(hosts);
+    super::report(super::finish(session, record, ran)?, args, &mut sink)
 }
 
 /// Returns the numbers of hosts, the fewest first.
@@ -87,20 +88,28 @@ fn counts(args: &Args, n_hosts: usize) -> Result<Vec<u32>, Failure> {
 }
 
 /// Returns the target, where the suite can be measured by several hosts.
-pub(super) fn target<'a>(args: &'a Args, suite: &Suite) -> Result<&'a str, Failure> {
+pub(super) fn target<'a>(
+    args: &'a Args,
+    suite: &Suite,
+    option: &str,
+) -> Result<&'a str, Failure> {
     if suite.rounds.is_some() {
         let text = format!("suite `{}` measures rounds until they are steady", suite.name);
-        return Err(Failure::wrong_use(text).hint("with --hosts, name a suite without rounds"));
+        return Err(Failure::wrong_use(text)
+                .hint(format!("with {option}, name a suite without rounds")));
     }
     match &args.target[..] {
         [target] if suite.places.len() < 2 => Ok(target),
         [_] => {
             let text = format!("suite `{}` has several places", suite.name);
-            Err(Failure::wrong_use(text).hint("with --hosts, name a suite of one place"))
+            Err(Failure::wrong_use(text)
+                .hint(format!("with {option}, name a suite of one place")))
         }
         [] | [_, ..] => {
-            let text = "with `--hosts` one target is measured, which the hosts share";
-            Err(Failure::wrong_use(text).hint("name it: plimsoll bench DIR --hosts vm[1-8]"))
+            let text = format!("with `{option}` one target is measured, which the hosts share");
+            let value = if option == "--hosts" { "vm[1-8]" } else { "8" };
+            Err(Failure::wrong_use(text)
+                .hint(format!("name it: plimsoll bench DIR {option} {value}")))
         }
     }
 }
@@ -123,27 +132,10 @@ fn point(step: &Step, n_hosts: u32) -> Point {
     Point { label: step.label.clone(), n_hosts, rate_iops }
 }
 
-/// What runs a plan on hosts.
-struct Measures<'a> {
-    args: &'a Args,
-    options: &'a RunOptions,
-    ssh: &'a Ssh,
-    hosts: &'a [Host],
-}
-
-impl Measures<'_> {
-    /// Makes what the first of the hosts are to run, divided or each the whole.
-    fn fleet(&self, n_hosts: usize, plan: &Plan, is_split: bool) -> Result<Fleet, Failure> {
-        let Measures { args, options, ssh, hosts } = self;
-        let launcher = Launcher::Ssh((*ssh).clone(), hosts[..n_hosts].to_vec());
-        args.hosts.fleet_of(launcher, n_hosts, plan, options, is_split)
-    }
-}
-
 /// A suite at work.
 struct Study<'a> {
     session: Session,
-    measures: Measures<'a>,
+    hosts: HostsLoad<'a>,
     site: Site,
     running: Running,
     points: Vec<Point>,
@@ -151,20 +143,14 @@ struct Study<'a> {
 }
 
 impl Study<'_> {
-    /// Writes everything once from the first host. Returns what removes a file of ours in the end.
-    fn fill(&mut self, is_ours: bool) -> Result<Option<HostsScratch>, Failure> {
+    /// Writes everything once from the first host.
+    fn fill(&mut self) -> Result<(), Failure> {
         let prepare = self.running.suite.prepare.clone();
-        if prepare.n_fills > 0 {
-            let plan = driver::parse(&jobs::fill(&prepare, &self.site))?;
-            self.stage(&plan, 1, &[("fill".to_owned(), 0)], StepPurpose::Prepare)?;
+        if prepare.n_fills == 0 {
+            return Ok(());
         }
-        if !is_ours {
-            return Ok(None);
-        }
-        // All see the same one.
-        let n_hosts = if self.site.export.is_some() { 1 } else { self.measures.hosts.len() };
-        let removal = self.measures.fleet(n_hosts, &removal(&self.site)?, false)?;
-        Ok(Some(HostsScratch::new(removal, self.site.file.clone())))
+        let plan = driver::parse(&jobs::fill(&prepare, &self.site))?;
+        self.stage(&plan, 1, &[("fill".to_owned(), 0)], StepPurpose::Prepare)
     }
 
     /// Measures all steps with each number of hosts.
@@ -195,8 +181,8 @@ impl Study<'_> {
         names: &[(String, u32)],
         purpose: StepPurpose,
     ) -> Result<(), Failure> {
-        let fleet = self.measures.fleet(n_hosts, plan, true)?;
-        let record = self.session.measure_on(&fleet, plan)?;
+        let record = self.hosts.measure_by(&mut self.session, plan, n_hosts);
+        let record = record.map_err(NotCarried::failure)?;
         for (step_idx, (label, _)) in names.iter().enumerate() {
             let jobs = record.jobs.iter().filter(|job| job.step_idx as usize == step_idx);
             let jobs: Vec<JobRecord> = jobs.cloned().collect();
