@@ -302,6 +302,44 @@ fn mistakes_are_told_before_anything_is_called() {
     check_refused(&sandbox, &["--daemonize=p", "two.fio"], &["write `--server` beside it"]);
 }
 
+/// A job that runs for long.
+const LONG: &str = "[long]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\ntime_based\n\
+                    runtime=600\nrate_iops=100\n";
+
+/// Starts a client of a long job, and waits until it has reported something of it.
+fn started(sandbox: &Sandbox, server: &Server) -> Child {
+    sandbox.write("long.fio", LONG);
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["fio", "--token-file=t", "--status-interval=1", "long.fio"]);
+    command.arg(format!("--client={}", server.place));
+    let mut client = command.stdout(Stdio::piped()).spawn().expect("the binary was built");
+    let stdout = BufReader::new(client.stdout.as_mut().expect("a pipe"));
+    let mut lines = stdout.lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("issued rwts")), "it reports");
+    client
+}
+
+#[test]
+fn a_client_that_is_gone_ends_its_jobs_and_not_the_server() {
+    let sandbox = sandbox();
+    let server = Server::start(&sandbox, "127.0.0.1,0");
+    let mut killed = started(&sandbox, &server);
+    killed.kill().expect("it runs");
+    killed.wait().expect("it ends");
+    // One that is asked to end tells the server, which has nothing to say.
+    let mut asked = started(&sandbox, &server);
+    kill_process(Pid::from_child(&asked), Signal::INT).expect("it runs");
+    let mut rest = String::new();
+    asked.stdout.take().expect("a pipe").read_to_string(&mut rest).expect("text");
+    assert_eq!(asked.wait().expect("it ends").code(), Some(128), "as fio itself: {rest}");
+    assert!(rest.contains("fio: terminating on signal 2"), "{rest}");
+    let port = server.port();
+    let report = json(&sandbox, &[&format!("--client={}", server.place), "solo.fio"]);
+    assert_eq!(entries(&report), [format!("solo 127.0.0.1 {port} 128 0")]);
+    let (code, said) = server.end();
+    assert_eq!((code, &*said), (0, "fio: the client is gone: its jobs were ended\n"));
+}
+
 #[test]
 fn what_a_host_refuses_is_told_with_its_name() {
     let sandbox = sandbox();

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use dialects::native::Native;
 use dialects::{Dialect as _, LowerOptions, Overrides, Parsed, ReadPlan, Request, fio};
-use fleet::agent::{Agent, Event};
+use fleet::agent::{Agent, EndReason, Event};
 use fleet::net::dial::dial;
-use fleet::serve::{Runs, serve, serve_session};
+use fleet::serve::{Runs, ServeError, serve, serve_session};
 use fleet::token::Token;
 use fleet::wire::{Assignment, Inspect};
 use plan::load::Share;
@@ -126,8 +126,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             }
         } else {
             let io = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
-            let served = serve(io, new_agent(), Arc::<HostRuns>::clone(&runs)).await;
-            served.map_err(|error| error.to_string())
+            match serve(io, new_agent(), Arc::<HostRuns>::clone(&runs)).await {
+                Err(error) if args.as_fio => {
+                    stream::print_message(&client_is_gone(&error, runs.has_begun.load(Relaxed)));
+                    Ok(())
+                }
+                served => served.map_err(|error| error.to_string()),
+            }
         }
     });
     // A thread of it waits for standard input, which may never end.
@@ -135,6 +140,23 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let is_stopped = control.stop() != Stop::No && !runs.has_begun.load(Relaxed);
     let exit = if is_stopped { Exit::Interrupted } else { Exit::RunFailed };
     served.map(|()| Exit::Fine).map_err(|text| failed(text).with(exit))
+}
+
+/// Returns what a server of fio mode says of a client that is gone before its time: no error of
+/// the server's, which waits for the next one.
+fn client_is_gone(error: &ServeError, has_begun: bool) -> String {
+    let jobs = if has_begun { "its jobs were ended" } else { "nothing was run for it" };
+    match error {
+        ServeError::Open(_) | ServeError::Ended(EndReason::Disconnected) => {
+            format!("fio: the client is gone: {jobs}\n")
+        }
+        ServeError::Ended(EndReason::Silent { silence_s }) => {
+            format!("fio: nothing came from the client for {silence_s} s: {jobs}\n")
+        }
+        ServeError::Ended(EndReason::Unwanted { reason }) => {
+            format!("fio: the client says: {reason}\n")
+        }
+    }
 }
 
 /// Dials the controller, and serves it.
