@@ -341,6 +341,25 @@ fn a_client_that_is_gone_ends_its_jobs_and_not_the_server() {
 }
 
 #[test]
+fn the_time_left_is_that_of_all_servers() {
+    let sandbox = sandbox();
+    let servers = ["127.0.0.1,0", "sock:s"].map(|place| Server::start(&sandbox, place));
+    sandbox.write("timed.fio", LONG.replace("runtime=600", "runtime=4"));
+    let at = format!("--client={}", servers[0].place);
+    let both = [&*at, "timed.fio", "--client=sock:s", "timed.fio"];
+    let outcome = client(&sandbox, &[&["--eta=always"], &both[..]].concat());
+    assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{}", outcome.stdout);
+    let lines: Vec<&str> = outcome.stdout.split(['\r', '\n']).collect();
+    let of_both = |line: &&&str| line.starts_with("Jobs: 2 (f=2), 0-200 IOPS: [r(2)]");
+    let shown: Vec<&&str> = lines.iter().filter(of_both).collect();
+    assert!(!shown.is_empty(), "{}", outcome.stdout);
+    assert!(shown.iter().all(|line| line.contains("%]") && line.contains("[eta 00m:0")));
+    assert!(shown.iter().any(|line| line.contains("[r=")), "{shown:?}");
+    let quiet = client(&sandbox, &[&at, "solo.fio", "--eta=never"]);
+    assert!(!quiet.stdout.contains("Jobs:"), "{}", quiet.stdout);
+}
+
+#[test]
 fn what_a_host_refuses_is_told_with_its_name() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, "127.0.0.1,0");

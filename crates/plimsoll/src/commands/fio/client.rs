@@ -18,10 +18,11 @@ use fleet::launch::called::{Called, Server};
 use fleet::run::{Fleet, FleetError, FleetEvent};
 use fleet::wire::Assignment;
 use plan::{Job, Plan};
-use record::{NoteSeverity, Outcome, Record};
-use runner::{Control, RunOptions};
+use record::{Interval, NoteSeverity, Outcome, Record};
+use runner::{Control, RunOptions, Status};
 
 use super::super::{execute, hosts, input};
+use super::eta::{Eta, step_ns};
 use super::place::{self, Address};
 use super::server::token;
 use super::{FAILED, SIGNALLED, is_wrong, print_mistakes};
@@ -103,8 +104,18 @@ pub(super) fn run(
         policy: LossPolicy::Continue,
         plans: clients.iter().map(|it| it.work.plan()).collect(),
     };
-    let mut session =
-        Session { switches, clients, sink, held: String::new(), reported: Stopwatch::start() };
+    let all = of_all(&clients);
+    let is_safe = switches.formats.contains(&Format::Normal) || !sink.is_stdout();
+    let mut session = Session {
+        switches,
+        clients,
+        sink,
+        held: String::new(),
+        reported: Stopwatch::start(),
+        eta: Eta::wanted(switches, is_safe).then(|| Eta::new(switches, &all)),
+        all: &all,
+        step_began: Stopwatch::start(),
+    };
     let stops = hosts::stops_of(&control);
     let outcome = fleet.run(&stops, &mut |event| session.event(&event));
     if let Some(signal) = signals.last() {
@@ -127,6 +138,22 @@ pub(super) fn run(
         Err(FleetError::Stopped) => Ok(SIGNALLED),
         Err(error) => Err(hosts::failure(error).with(FAILED)),
     }
+}
+
+/// Returns what all servers run, as far as it is known here, as if one did: each step has the jobs
+/// of all.
+fn of_all(clients: &[Client]) -> Plan {
+    let mut all = Plan::default();
+    for client in clients {
+        let Work::Sent(plan) = &client.work else { continue };
+        for (idx, step) in plan.steps.iter().enumerate() {
+            match all.steps.get_mut(idx) {
+                Some(of_all) => of_all.jobs.extend(step.jobs.iter().cloned()),
+                None => all.steps.push(step.clone()),
+            }
+        }
+    }
+    all
 }
 
 /// Returns fio's exit code: 1 for any failure.
@@ -242,6 +269,12 @@ struct Session<'a> {
     held: String,
     /// When a report was made last.
     reported: Stopwatch,
+    /// The line with the time left, where it is shown.
+    eta: Option<Eta<'a>>,
+    /// What all servers run.
+    all: &'a Plan,
+    /// When the step began that runs.
+    step_began: Stopwatch,
 }
 
 impl Session<'_> {
@@ -259,6 +292,9 @@ impl Session<'_> {
                 self.write(&text);
             }
             FleetEvent::News(news, names) => {
+                if let News::Starts(step_idx, _) = news {
+                    self.begin_step(*step_idx);
+                }
                 if let Some(text) = hosts::said(news, names) {
                     stream::print_message(&format!("fio: {text}"));
                 }
@@ -272,8 +308,35 @@ impl Session<'_> {
                     let _shown = self.report(record);
                 }
             }
-            FleetEvent::Lobby(_) | FleetEvent::Interval(_) => {}
+            FleetEvent::Interval(interval) => self.show(interval),
+            FleetEvent::Lobby(_) => {}
         }
+    }
+
+    /// Counts the time of a step from now on.
+    fn begin_step(&mut self, step_idx: u32) {
+        self.step_began = Stopwatch::start();
+        if let Some(eta) = self.eta.as_mut().filter(|_| step_idx > 0) {
+            eta.step_ended();
+        }
+    }
+
+    /// Shows a second of all servers in the line with the time left.
+    fn show(&mut self, second: &Interval) {
+        let Some(eta) = &mut self.eta else { return };
+        let jobs = self.all.steps.get(second.step_idx as usize).map_or(&[][..], |step| &step.jobs);
+        let n_workers = jobs.iter().map(|job| job.n_workers).fold(0, u32::saturating_add);
+        let elapsed_ns = units::nanoseconds(self.step_began.elapsed());
+        eta.show(&Status {
+            step_idx: second.step_idx,
+            n_steps: self.all.steps.len() as u32,
+            n_running: n_workers,
+            n_workers,
+            ramp: second.ramp,
+            elapsed_ns,
+            left_ns: step_ns(jobs).map(|step_ns| step_ns.saturating_sub(elapsed_ns)),
+            ..Status::of(second)
+        });
     }
 
     /// Gives the entries of each server the options that stand in their own sections: a plan that
@@ -292,6 +355,9 @@ impl Session<'_> {
 
     /// Prints what is to be known of each server, and the reports.
     fn finish(&mut self, record: &Record) -> io::Result<()> {
+        if let Some(eta) = &mut self.eta {
+            eta.clear();
+        }
         for (idx, host) in record.hosts.iter().enumerate() {
             let name = self.name(idx).to_owned();
             for note in &host.record.notes {

@@ -161,7 +161,7 @@ impl<'a> Eta<'a> {
 }
 
 /// Returns how long a step runs, as far as its jobs say.
-fn step_ns(jobs: &[Job]) -> Option<u64> {
+pub(super) fn step_ns(jobs: &[Job]) -> Option<u64> {
     let times = jobs.iter().map(|job| {
         let limits = &job.limits;
         Some(limits.start_delay_ns.1 + limits.ramp_ns + limits.runtime_ns?)
