@@ -49,7 +49,7 @@ pub fn evened(intervals: &[&Interval]) -> Vec<Interval> {
                 join(&mut joined, interval);
                 joined
             }
-            None => Interval { series: Vec::new(), cpu: None, ..(*interval).clone() },
+            None => Interval { series: Vec::new(), cpu: None, host: None, ..(*interval).clone() },
         };
         let n = joined.length_ms as f64 / wanted_ms;
         if n < LENGTH_SHARE_MIN {

@@ -134,6 +134,7 @@ fn interval(ramp: bool, length_ms: u64, series: Vec<IntervalSeries>) -> Interval
         dirs: PerDirRecord::default(),
         series,
         cpu: Some(CpuShares { user_pct: 10.0, system_pct: 5.5, wait_pct: 4.5, idle_pct: 80.0 }),
+        host: None,
     }
 }
 

@@ -124,6 +124,7 @@ fn busy(run: &Run) -> Interval {
         dirs: PerDirRecord::default(),
         series: series.collect(),
         cpu: Some(CPU),
+        host: None,
     }
 }
 

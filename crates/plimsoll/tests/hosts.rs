@@ -126,10 +126,20 @@ fn lines_of_json_say_what_each_host_did() {
         let hosts = lines.iter().filter_map(|line| line["hosts"].as_array()).flatten();
         let own = hosts.filter(|host| host["host"] == share.name);
         let jobs = own.filter_map(|host| host["jobs"].as_array()).flatten();
-        let ops = jobs.filter_map(|job| job["ops"].as_array()).flatten();
+        let jobs: Vec<_> = jobs.collect();
+        let ops = jobs.iter().filter_map(|job| job["ops"].as_array()).flatten();
         let n_ios: u64 = ops.filter_map(|op| op["n_ios"].as_u64()).sum();
         assert_eq!(n_ios, share.record.jobs[0].n_ios(), "{}", share.name);
+        assert!(jobs.iter().any(|job| job["n_in_flight"].is_u64()), "{}", share.name);
+        let hosts = lines.iter().filter_map(|line| line["hosts"].as_array()).flatten();
+        let mut busy = hosts.filter(|host| host["host"] == share.name);
+        assert!(busy.any(|host| host["cpu"]["busy_share"].is_f64()), "{}", share.name);
+        let seconds = share.record.intervals.iter().map(|it| it.host.as_ref());
+        let now = seconds.collect::<Option<Vec<_>>>().expect("of every second");
+        assert!(now.iter().all(|it| it.n_in_flight.contains_key("a")), "{now:?}");
+        assert!(now.iter().all(|it| it.load.is_some_and(|load| load.busy_share <= 1.0)), "{now:?}");
     }
+    assert!(record.intervals.iter().all(|it| it.host.is_none()), "of each, not of all");
     assert_eq!(lines.last().expect("a line")["kind"], "end");
 }
 

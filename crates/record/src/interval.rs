@@ -1,5 +1,7 @@
 //! The run over time.
 
+use std::collections::BTreeMap;
+
 use crate::counts::LatencyCounts;
 use crate::job::PerDirRecord;
 use crate::{Figure, Figures, Latency};
@@ -29,6 +31,31 @@ pub struct Interval {
     /// What this host's processors did; `None` unless asked for, or where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuShares>,
+    /// What one of several hosts was at as it ended; `None` of a load of this host alone, and of all
+    /// hosts together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostSecond>,
+}
+
+/// What a host was at as a period ended.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct HostSecond {
+    /// Operations that each job had in flight when the last ones completed, by its name.
+    pub n_in_flight: BTreeMap<String, u64>,
+    /// How busy it was in the period; `None` where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadShares>,
+}
+
+/// How busy a host was; shares from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct LoadShares {
+    /// Of the time of all its processors, without what was stolen.
+    pub busy_share: f64,
+    /// Part of it that this program used.
+    pub own_share: f64,
+    /// Of the time of all its processors, what its hypervisor gave to others.
+    pub steal_share: f64,
 }
 
 impl Interval {

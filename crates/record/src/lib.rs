@@ -55,7 +55,8 @@ pub use emulation::{
 pub use figures::{Figure, Figures};
 pub use host::{ClockRecord, HostRecord};
 pub use interval::{
-    CpuShares, Interval, IntervalDir, IntervalLatency, IntervalResponse, IntervalSeries,
+    CpuShares, HostSecond, Interval, IntervalDir, IntervalLatency, IntervalResponse,
+    IntervalSeries, LoadShares,
 };
 pub use job::{
     ArrivalsRecord, DirRecord, DisabledRecord, EngineQueueRecord, EngineRecord, IoPriorityRecord,

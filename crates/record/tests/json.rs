@@ -6,10 +6,11 @@ use hist::Histogram;
 use proptest::prelude::*;
 use record::{
     ArrivalsRecord, CarriedState, ConditionUnit, CpuShares, CurvePointRecord, DirRecord,
-    DiskRecord, EngineQueueRecord, EngineRecord, Figure, Figures, GateRecord, Interval,
-    IntervalDir, IntervalLatency, IntervalSeries, IoErrorRecord, JobRecord, NeedVerdict, Note,
-    NoteSeverity, PerDirRecord, PlaceRecord, PublishedUnit, Record, Samples, SearchEnd,
-    SteadyRecord, StepConditions, StepPurpose, StepRecord, StepValidity, SuiteRowRecord, Verdict,
+    DiskRecord, EngineQueueRecord, EngineRecord, Figure, Figures, GateRecord, HostSecond, Interval,
+    IntervalDir, IntervalLatency, IntervalSeries, IoErrorRecord, JobRecord, LoadShares,
+    NeedVerdict, Note, NoteSeverity, PerDirRecord, PlaceRecord, PublishedUnit, Record, Samples,
+    SearchEnd, SteadyRecord, StepConditions, StepPurpose, StepRecord, StepValidity, SuiteRowRecord,
+    Verdict,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,6 +64,10 @@ fn interval() -> Interval {
             latency_ns_max: 150_000,
         }],
         cpu: Some(CpuShares { user_pct: 12.5, ..CpuShares::default() }),
+        host: Some(HostSecond {
+            n_in_flight: [("sd1".to_owned(), 7)].into(),
+            load: Some(LoadShares { busy_share: 0.5, own_share: 0.25, steal_share: 0.125 }),
+        }),
     }
 }
 

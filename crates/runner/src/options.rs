@@ -42,6 +42,8 @@ pub struct RunOptions {
     pub detailed_intervals: Option<DetailedIntervals>,
     /// Say with each interval how the jobs stand: [`crate::RunEvent::JobsSoFar`].
     pub follows_jobs: bool,
+    /// Intervals say what this host was at: [`record::Interval::host`]. Not in virtual time.
+    pub has_host_seconds: bool,
     /// Each step ends as soon as it is steady.
     pub until_steady: Option<UntilSteady>,
     /// The workers of each step begin at a moment that the caller names with

@@ -9,13 +9,16 @@ use plan::Direction;
 use plan::job::ExitAll;
 use plan::load::{Flow, Limits};
 use record::step::IO_ERRORS_MAX;
-use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord};
+use record::{
+    HostSecond, Interval, IoErrorRecord, JobRecord, LoadShares, NoteSeverity, StepConditions,
+    UntilSteadyRecord,
+};
 use worker::{FlowGroup, FormatStatus, IoError};
 
 use crate::amount::AmountWatch;
 use crate::claims::Claims;
 use crate::context::{StepContext, StepOutcome};
-use crate::cpu::CpuSampler;
+use crate::cpu::{CpuSampler, HostLoad};
 use crate::event::RunEvent;
 use crate::jobs_so_far::JobsSoFar;
 use crate::series::SeriesSoFar;
@@ -102,6 +105,8 @@ pub(crate) struct Running<'a> {
     /// Failed operations that were reported.
     n_errors_reported: usize,
     follow: Follow,
+    /// What this host's processors did since the last interval, where intervals say so.
+    host_second: Option<CpuSampler>,
 }
 
 /// When it is said next how the jobs stand, where that is wanted.
@@ -166,6 +171,8 @@ impl<'a> Running<'a> {
                     .then(CpuSampler::start),
                 next_ns: 0,
             },
+            host_second: (context.options.has_host_seconds && !context.options.is_virtual())
+                .then(CpuSampler::start),
         }
     }
 
@@ -176,6 +183,7 @@ impl<'a> Running<'a> {
         if self.follow.cpu.is_some() {
             self.follow.cpu = Some(CpuSampler::start());
         }
+        self.host_second = self.host_second.take().map(|_| CpuSampler::start());
         self.pauses = PauseWatch::start(self.context.clock, self.ramp_end_ns());
     }
 
@@ -431,11 +439,12 @@ impl Running<'_> {
     /// Adds an interval to the record, and reports it.
     pub(crate) fn report_interval(
         &mut self,
-        interval: Interval,
+        mut interval: Interval,
         so_far: Option<&SeriesSoFar<'_>>,
         now_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
+        interval.host = self.host_second();
         if let Some(so_far) = so_far {
             on_event(RunEvent::SeriesSoFar(so_far));
         }
@@ -445,6 +454,27 @@ impl Running<'_> {
         }
         self.intervals.push(interval);
         self.check_until_steady(now_ns);
+    }
+
+    /// Returns what this host is at, and begins its next period; `None` where that is not asked for.
+    fn host_second(&mut self) -> Option<HostSecond> {
+        let load = self.host_second.as_ref()?.load();
+        self.host_second = Some(CpuSampler::start());
+        let mut n_in_flight: BTreeMap<String, u64> = BTreeMap::new();
+        for idx in self.reported() {
+            let Seat { bound, meters, state, .. } = &self.seats[idx];
+            let n = if *state == SeatState::Running { meters.n_in_flight.load(Relaxed) } else { 0 };
+            match n_in_flight.get_mut(&bound.job.name) {
+                Some(sum) => *sum += n,
+                None => drop(n_in_flight.insert(bound.job.name.clone(), n)),
+            }
+        }
+        let load = load.map(|HostLoad { busy_share, own_share, steal_share, .. }| LoadShares {
+            busy_share,
+            own_share,
+            steal_share,
+        });
+        Some(HostSecond { n_in_flight, load })
     }
 
     /// Returns how the jobs stand, and settles when that may be asked next.

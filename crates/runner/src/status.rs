@@ -120,6 +120,7 @@ impl IntervalSampler {
             dirs,
             series: Vec::new(),
             cpu: None,
+            host: None,
         }
     }
 }

@@ -394,6 +394,7 @@ mod tests {
             dirs: PerDirRecord { read, ..PerDirRecord::default() },
             series: vec![series],
             cpu: None,
+            host: None,
         }
     }
 

@@ -27,7 +27,6 @@ use scanner::Source;
 /// Folders that hold nothing of ours: build outputs, scratch files, version control.
 const SKIPPED_DIRS: [&str; 6] = [".git", "target", "dist", "scratch", "corpus", "artifacts"];
 
-
 /// Files in which words are checked, besides Rust sources.
 const TEXT_EXTENSIONS: [&str; 5] = ["md", "toml", "sh", "yml", "yaml"];
 

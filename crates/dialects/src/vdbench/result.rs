@@ -190,6 +190,7 @@ fn add(record: &mut Record, lines: &[Line], parameters: &mut Parameters, clock: 
             dirs: job::interval(line, interval_ms),
             series: Vec::new(),
             cpu: line.cpu,
+            host: None,
         });
     }
     let n_averaged = (u64::from(end) + 1).saturating_sub(u64::from(first));

@@ -270,6 +270,7 @@ impl Runs for HostRuns {
             read_only: assignment.read_only,
             forbid_uring: execute::forbids_uring(),
             report_interval_ms: Some(REPORT_INTERVAL_MS),
+            has_host_seconds: true,
             waits_for_start: true,
             create_parents: self.is_as_fio,
             shares_devices: self.is_as_fio,

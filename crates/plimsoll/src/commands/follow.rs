@@ -11,7 +11,7 @@ use live::http::{Serve, Server};
 use live::tui::Tui;
 use live::{About, HostSoFar, Live, LoadNow, Shared, line};
 use plan::Plan;
-use record::{Interval, Record};
+use record::{HostShareRecord, Interval, JobRecord, LoadShares, Record};
 use runner::{Control, HostLoad, JobsSoFar, RunEvent, RunOptions};
 use units::system_text;
 
@@ -220,14 +220,15 @@ impl Follower {
     /// Takes the record of several hosts as it stands.
     pub(super) fn record_of_hosts(&mut self, record: &Record) {
         let Some(interval) = self.interval.take() else { return };
-        let hosts = hosts_of(record);
+        let in_flight = in_flight_of(record);
+        let hosts = hosts_of(record, &in_flight);
         self.go_to_step(interval.step_idx, record, &hosts);
         self.second(&interval, &hosts);
     }
 
     /// Takes the record of several hosts at the end of their run.
     pub(super) fn end_of_hosts(&mut self, record: &Record) {
-        let hosts = hosts_of(record);
+        let hosts = hosts_of(record, &[]);
         let last = record.jobs.iter().map(|job| job.step_idx).max().unwrap_or(0);
         self.go_to_step(last, record, &hosts);
         if let Some(interval) = self.interval.take() {
@@ -287,15 +288,41 @@ impl Follower {
     }
 }
 
-fn hosts_of(record: &Record) -> Vec<HostSoFar<'_>> {
-    let hosts = record.hosts.iter().map(|host| HostSoFar {
+/// Returns how the jobs of each host stand. What they have in flight is that of their entries, in
+/// order; none where it is not known.
+fn hosts_of<'a>(record: &'a Record, in_flight: &'a [Vec<u64>]) -> Vec<HostSoFar<'a>> {
+    let hosts = record.hosts.iter().enumerate().map(|(idx, host)| HostSoFar {
         name: &host.name,
         jobs: &host.record.jobs,
-        n_in_flight: &[],
-        load: None,
+        n_in_flight: in_flight.get(idx).map_or(&[], |it| it),
+        load: host.record.intervals.last().and_then(load_in),
         lost: host.lost.as_ref().map(|loss| &*loss.reason),
     });
     hosts.collect()
+}
+
+/// Returns how busy a host was in a second.
+fn load_in(second: &Interval) -> Option<LoadNow> {
+    let LoadShares { busy_share, own_share, steal_share } = second.host.as_ref()?.load?;
+    Some(LoadNow { busy_share, own_share, steal_share })
+}
+
+/// Returns what the entries of each host had in flight at the end of its last second. Of several
+/// entries of one job the first has all of it.
+fn in_flight_of(record: &Record) -> Vec<Vec<u64>> {
+    let of_host = |host: &HostShareRecord| {
+        let last = host.record.intervals.last();
+        let Some((second, now)) = last.and_then(|it| Some((it, it.host.as_ref()?))) else {
+            return Vec::new();
+        };
+        let mut left = now.n_in_flight.clone();
+        let of_entry = |job: &JobRecord| {
+            let is_now = job.step_idx == second.step_idx && host.lost.is_none();
+            if is_now { left.remove(&job.name).unwrap_or(0) } else { 0 }
+        };
+        host.record.jobs.iter().map(of_entry).collect()
+    };
+    record.hosts.iter().map(of_host).collect()
 }
 
 /// The terminal while a run is shown in it. What is said meanwhile is said when it is free again.

@@ -88,22 +88,18 @@ fn counts(args: &Args, n_hosts: usize) -> Result<Vec<u32>, Failure> {
 }
 
 /// Returns the target, where the suite can be measured by several hosts.
-pub(super) fn target<'a>(
-    args: &'a Args,
-    suite: &Suite,
-    option: &str,
-) -> Result<&'a str, Failure> {
+pub(super) fn target<'a>(args: &'a Args, suite: &Suite, option: &str) -> Result<&'a str, Failure> {
     if suite.rounds.is_some() {
         let text = format!("suite `{}` measures rounds until they are steady", suite.name);
-        return Err(Failure::wrong_use(text)
-                .hint(format!("with {option}, name a suite without rounds")));
+        return Err(
+            Failure::wrong_use(text).hint(format!("with {option}, name a suite without rounds"))
+        );
     }
     match &args.target[..] {
         [target] if suite.places.len() < 2 => Ok(target),
         [_] => {
             let text = format!("suite `{}` has several places", suite.name);
-            Err(Failure::wrong_use(text)
-                .hint(format!("with {option}, name a suite of one place")))
+            Err(Failure::wrong_use(text).hint(format!("with {option}, name a suite of one place")))
         }
         [] | [_, ..] => {
             let text = format!("with `{option}` one target is measured, which the hosts share");
