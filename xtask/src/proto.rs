@@ -24,7 +24,7 @@ pub(crate) const FROM: [&str; 3] = [
 /// What the generator calls its file.
 const FILE: &str = "plimsoll.fleet.v1.rs";
 
-/// What mends a difference.
+/// What repairs a difference.
 const REMEDY: &str = "run `cargo xtask proto`";
 
 /// Runs the command: writes the file, or with `--check` compares it with what the generator makes.

@@ -31,8 +31,8 @@ pub struct Interval {
     /// What this host's processors did; `None` unless asked for, or where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuShares>,
-    /// What one of several hosts was at as it ended; `None` of a load of this host alone, and of all
-    /// hosts together.
+    /// What one of several hosts was at as it ended; `None` of a load of this host alone, and of
+    /// all hosts together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostSecond>,
 }

@@ -456,7 +456,7 @@ impl Running<'_> {
         self.check_until_steady(now_ns);
     }
 
-    /// Returns what this host is at, and begins its next period; `None` where that is not asked for.
+    /// Returns what this host is at, and begins its next period; `None` where it is not asked for.
     fn host_second(&mut self) -> Option<HostSecond> {
         let load = self.host_second.as_ref()?.load();
         self.host_second = Some(CpuSampler::start());

@@ -1,4 +1,5 @@
-//! `plimsoll bench --need` with `--hosts` or `--agents`: is the volume good enough for several hosts together?
+//! `plimsoll bench --need` with `--hosts` or `--agents`: is the volume good enough for several
+//! hosts together?
 //!
 //! The hosts offer the rate of a need together, each its part of it, over one file or device that
 //! they share.
