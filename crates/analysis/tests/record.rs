@@ -372,6 +372,32 @@ fn cpu_time_that_was_not_counted_is_not_judged() {
     assert_eq!(tripped, [(GateName::Generator, GateVerdict::Unknown)]);
 }
 
+/// Workers that sleep between operations wait for a processor that has halted, where all are idle;
+/// where others are at work they wait for these.
+#[test]
+fn a_wake_up_on_an_idle_host_is_no_wait_for_others() {
+    let is_spoiled = |busy: f64, wait_us: u64| {
+        let mut record = run();
+        for job in &mut record.jobs {
+            (job.n_cpu_slices, job.cpu_wait_ns) = (10_000, 10_000 * wait_us * 1_000);
+            job.dirs.read.n_ios = 10_000;
+            job.dirs.read.lat = latencies(10_000, 120_000);
+        }
+        record.conditions = vec![StepConditions {
+            host_busy_share: Some(busy),
+            own_busy_share: Some(0.02),
+            host_steal_share: Some(0.0),
+            ..StepConditions::default()
+        }];
+        let validity = assess(&record, &Rules::default());
+        let gate = validity[0].gate(GateName::Generator.as_str()).expect("it is judged");
+        gate.verdict == Verdict::Failed
+    };
+    assert!(!is_spoiled(0.02, 69), "it wakes up");
+    assert!(is_spoiled(0.02, 400), "something else has the processor for that long");
+    assert!(is_spoiled(0.5, 100), "others are at work");
+}
+
 /// A host that its own processors held back is hidden in the mean over all: it is named.
 #[test]
 fn the_worst_host_decides() {
