@@ -108,7 +108,7 @@ impl Uring {
         while n_taken < ops.len() {
             self.hand_over(done)?;
             let n_more = self.prepare_some(&ops[n_taken..], done);
-            debug_assert!(n_more > 0, "an empty submission queue takes an operation");
+            assert!(n_more > 0, "an empty submission queue takes an operation");
             n_taken += n_more;
         }
         Ok(())

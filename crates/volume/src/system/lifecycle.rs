@@ -132,7 +132,7 @@ impl System {
         let modes: Vec<_> = self.layout.disks.iter().map(|disk| disk.cache).collect();
         let (n_caps, n_waiting) = (self.layout.infos.len(), self.n_waiting());
         self.layout.apply(new, &mut self.lanes, self.now_ns);
-        debug_assert!(self.layout.infos.len() >= n_caps, "caps keep their positions");
+        assert!(self.layout.infos.len() >= n_caps, "caps keep their positions");
         for (volume, media) in new.volumes.iter().zip(&mut self.media) {
             media.disk.change(volume.latency);
             media.cache.change(volume.cache_latency);
@@ -160,7 +160,7 @@ impl System {
         for volume in 0..new.volumes.len() as u16 {
             self.write_behind(volume);
         }
-        debug_assert_eq!(self.n_waiting(), n_waiting, "what waits goes on waiting");
+        assert_eq!(self.n_waiting(), n_waiting, "what waits goes on waiting");
         self.slots.change(&self.layout.clients);
         for client in 0..self.layout.clients.len() as u16 {
             while let Some(piece) = self.slots.next(&mut self.lanes, client, self.now_ns) {
@@ -206,8 +206,8 @@ impl System {
             order.clear();
         }
         self.host.clear();
-        debug_assert_eq!(self.n_waiting(), 0, "no operation outlives the machine");
-        debug_assert_eq!(self.dirty_level().bytes, 0, "nothing is dirty in a cache that is gone");
+        assert_eq!(self.n_waiting(), 0, "no operation outlives the machine");
+        assert_eq!(self.dirty_level().bytes, 0, "nothing is dirty in a cache that is gone");
     }
 
     /// The machine starts at `now_ns`, after a crash or an orderly stop: the cache is cold, credits
