@@ -86,7 +86,7 @@ pub(crate) fn without_effect(own: &Job) -> Vec<Field> {
     let is_by_access = own.files.fadvise == Fadvise::ByAccess;
     same(&[
         // Completions are taken in another way.
-        (job_field!(engine.name), own.engine.kind != EngineKind::Mmap),
+        (job_field!(engine.name), !own.engine.kind.is_mapped()),
         (job_field!(engine.gives_way), true),
         (job_field!(load.spreads), true),
         (job_field!(workload.one_cursor), !access.is_mixed() || is_random_only),

@@ -89,6 +89,8 @@ pub struct EngineTraits {
     pub work: EngineWork,
     /// How it holds what is in flight.
     pub queue: EngineQueue,
+    /// Submission waits for the device unless the I/O is direct: one at a time, whatever the queue.
+    pub waits_unless_direct: bool,
 }
 
 /// What operations of an engine work on.
@@ -124,18 +126,20 @@ pub enum EngineQueue {
 impl EngineKind {
     /// Returns what the engine is to the rest of the program.
     pub const fn traits(self) -> EngineTraits {
-        let (work, queue) = match self {
-            EngineKind::Uring | EngineKind::Aio => (EngineWork::Bytes, EngineQueue::Kernel),
+        use EngineQueue::{Kernel, OneByOne, Own};
+        let (work, queue, waits_unless_direct) = match self {
+            EngineKind::Uring => (EngineWork::Bytes, Kernel, false),
+            EngineKind::Aio => (EngineWork::Bytes, Kernel, true),
             EngineKind::Sync | EngineKind::VectoredSync | EngineKind::VectoredSync2 => {
-                (EngineWork::Bytes, EngineQueue::OneByOne)
+                (EngineWork::Bytes, OneByOne, false)
             }
-            EngineKind::Mmap => (EngineWork::MappedBytes, EngineQueue::OneByOne),
-            EngineKind::Nfs => (EngineWork::ServerBytes, EngineQueue::Own),
-            EngineKind::Null => (EngineWork::Nothing, EngineQueue::Own),
-            EngineKind::Space(call) => (EngineWork::Space(call), EngineQueue::OneByOne),
-            EngineKind::Names(op) => (EngineWork::Names(op), EngineQueue::OneByOne),
+            EngineKind::Mmap => (EngineWork::MappedBytes, OneByOne, false),
+            EngineKind::Nfs => (EngineWork::ServerBytes, Own, false),
+            EngineKind::Null => (EngineWork::Nothing, Own, false),
+            EngineKind::Space(call) => (EngineWork::Space(call), OneByOne, false),
+            EngineKind::Names(op) => (EngineWork::Names(op), OneByOne, false),
         };
-        EngineTraits { work, queue }
+        EngineTraits { work, queue, waits_unless_direct }
     }
 
     /// Returns whether the engine holds one operation at a time whatever the queue depth.
@@ -146,6 +150,16 @@ impl EngineKind {
     /// Returns whether each operation of the engine can carry a priority.
     pub fn has_priorities(self) -> bool {
         self.traits().queue == EngineQueue::Kernel
+    }
+
+    /// Returns whether the engine reads and writes through a mapping of the file.
+    pub fn is_mapped(self) -> bool {
+        self.traits().work == EngineWork::MappedBytes
+    }
+
+    /// Returns whether each operation of the engine makes the name that it works on.
+    pub fn makes_names(self) -> bool {
+        matches!(self.traits().work, EngineWork::Names(op) if !op.needs_existing())
     }
 
     /// Returns whether the engine's files are on a server that it reaches by itself, and not in

@@ -3,7 +3,7 @@
 //! Pure, like `bind.rs`: nothing is looked at here.
 
 use engine::{FileKind, TargetFacts};
-use plan::{Diagnostic, EngineKind, Job};
+use plan::{Diagnostic, Job};
 
 use crate::bind::{BoundFile, BoundPlan};
 use crate::facts::Facts;
@@ -45,10 +45,10 @@ fn without_runtime(job: &Job) -> Option<Diagnostic> {
     })
 }
 
-/// Native AIO blocks in the submission unless the I/O is direct.
+/// Some engines, such as native AIO, block in the submission unless the I/O is direct.
 fn buffered_aio(job: &Job) -> Option<Diagnostic> {
-    let blocks =
-        job.engine.kind == EngineKind::Aio && !job.files.direct && job.load.queue_depth > 1;
+    let waits = job.engine.kind.traits().waits_unless_direct;
+    let blocks = waits && !job.files.direct && job.load.queue_depth > 1;
     blocks.then(|| {
         let text = format!(
             "job `{}` uses {} without direct=1: the kernel then works on one I/O at a time, \

@@ -9,7 +9,7 @@ use engine::mounts::{KernelUse, Process, UnreadTable};
 use engine::{
     ContentsKind, EngineError, FileInUse, FileKind, FileUse, TargetFacts, WriteRisk, devices,
 };
-use plan::{Diagnostic, EngineKind, Job, Plan, change};
+use plan::{Diagnostic, Job, Plan, change};
 use units::system_text;
 
 use crate::bind::{self, BoundFile, BoundPlan};
@@ -74,8 +74,7 @@ pub(crate) fn probe(
 /// Returns whether missing folders above the files of a job may be made with them. A job that makes
 /// one name per operation makes nothing else: fio's `filecreate` wants the folder to be there, too.
 pub(crate) fn may_make_parents(job: &Job) -> bool {
-    let makes_names = matches!(job.engine.kind, EngineKind::Names(op) if !op.needs_existing());
-    job.files.allow_create && !makes_names
+    job.files.allow_create && !job.engine.kind.makes_names()
 }
 
 /// Returns a path that is missing in the nearest folder above a target that is there.

@@ -312,7 +312,7 @@ fn walk(job: &Job, dir: Direction, block: u64, words: &mut Vec<String>) {
 
 /// What caches do, and how the target is opened.
 fn caches(job: &Job, words: &mut Vec<String>) {
-    let is_mapped = job.engine.kind == plan::EngineKind::Mmap;
+    let is_mapped = job.engine.kind.is_mapped();
     let is_through = job.files.sync != SyncMode::None && !is_mapped;
     let word = match (is_mapped, job.files.direct, is_through) {
         (true, _, _) => "-Sm",
