@@ -6,6 +6,7 @@
 
 use hist::Histogram;
 use record::{ComponentRecord, Figure, Figures, JobRecord, Latency, Record, UnitsRecord, Verdict};
+use units::format_percent;
 
 use crate::limit::Limits;
 
@@ -152,9 +153,9 @@ fn judge(units: &mut UnitsRecord, n_due_min: Option<f64>, is_random: bool) {
             format!(
                 "`{}` did {} of all operations, {} were asked for: {} apart (limit 5 %)",
                 it.name,
-                pct(it.done_part),
-                pct(it.asked_part.unwrap_or(0.0)),
-                pct(off)
+                format_percent(it.done_part),
+                format_percent(it.asked_part.unwrap_or(0.0)),
+                format_percent(off)
             )
         }));
     }
@@ -190,7 +191,7 @@ fn missed(component: &ComponentRecord, n_due_min: Option<f64>, is_random: bool) 
     let least = Limits::ACHIEVED_SHARE_MIN - chance(n_due * f64::from(component.n_processes));
     if let Some(share) = component.achieved_share.filter(|share| *share < least) {
         let asked = component.asked_iops.unwrap_or(0.0);
-        let share = pct(share);
+        let share = format_percent(share);
         missed.push(format!("{who}{share} of {asked:.0} operations/s were achieved (limit 95 %)"));
     }
     let least = PROCESS_SHARE_MIN - chance(n_due);
@@ -198,12 +199,10 @@ fn missed(component: &ComponentRecord, n_due_min: Option<f64>, is_random: bool) 
     // All together have no process that no component has.
     let of_processes = component.process_share_min.filter(|_| !component.name.is_empty());
     if let Some(share) = of_processes.filter(is_short) {
-        missed.push(format!("{who}one process achieved {} of its rate (limit 75 %)", pct(share)));
+        missed.push(format!(
+            "{who}one process achieved {} of its rate (limit 75 %)",
+            format_percent(share)
+        ));
     }
     missed
-}
-
-/// Prints a share as percent.
-fn pct(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use catalog::Catalog;
 use plan::Severity;
+use plan::keys::quoted;
 use volume::design::{MB_BYTES_DEFAULT, Promised, parse_with};
 use volume::{CacheMode, Design};
 
@@ -96,20 +97,6 @@ pub(crate) fn rate(bytes_per_s: u64) -> String {
         || format!("{bytes_per_s}B/s"),
         |(unit, name)| format!("{}{name}", bytes_per_s / unit),
     )
-}
-
-/// Quotes a text for TOML.
-pub(crate) fn quoted(text: &str) -> String {
-    let escaped: String = text
-        .chars()
-        .map(|c| match c {
-            '"' => "\\\"".to_owned(),
-            '\\' => "\\\\".to_owned(),
-            c if c.is_control() => format!("\\u{:04X}", c as u32),
-            c => c.to_string(),
-        })
-        .collect();
-    format!("\"{escaped}\"")
 }
 
 /// Reads a design that was found; `None` if it is none, which would be a mistake of the search.

@@ -1,5 +1,7 @@
 //! Needs as TOML, in an order that people read, with one figure a line.
 
+use plan::keys::quoted;
+
 use crate::{Amount, Figure, Growth, Needs, SCHEMA};
 
 const HEADER: &str = "\
@@ -133,9 +135,4 @@ pub fn number(value: f64) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
-}
-
-/// Prints a string of TOML. JSON's are the same but for one character.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

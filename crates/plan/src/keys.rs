@@ -1,7 +1,8 @@
 //! Reads typed values out of TOML, and collects findings with line and column: the one reader of
-//! every file of ours that people write.
+//! every file of ours that people write. [`quoted`] writes a string as it is read here.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -38,6 +39,27 @@ pub fn read_toml<T>(
     let (mut findings, has_error) = findings.finish();
     drop_what_follows_from_syntax(&mut findings);
     (Some(made).filter(|_| !has_error), findings)
+}
+
+/// Writes a text as a string of TOML, in one line.
+pub fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", c as u32);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// Of a line that cannot be read the first mistake is reported. What seems to be missing may stand
@@ -443,6 +465,24 @@ fn ok_or_report<T>(
         Err(why) => {
             findings.error("bad-value", at, format!("`{name}`: {why}"));
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_text_is_read_as_it_was() {
+        let all: String = (0..0x180).filter_map(char::from_u32).collect();
+        for text in ["", "a b", "it's \"so\"", "c:\\new\n\tline\r", "\u{7f}\u{85}\u{2028}", &all] {
+            let line = format!("key = {}", quoted(text));
+            assert!(!line.contains('\n'), "{line}");
+            let (read, findings) = read_toml(&line, |mut keys, findings| {
+                keys.text("key", findings).map(|(text, _)| text.to_owned())
+            });
+            assert_eq!(read.flatten().as_deref(), Some(text), "{findings:?}");
         }
     }
 }

@@ -82,11 +82,6 @@ pub fn fstab(path: &str) -> String {
     field
 }
 
-/// Quotes text for TOML.
-pub fn toml(text: &str) -> String {
-    toml::Value::from(text).to_string()
-}
-
 /// Writes text so that it stays within the line of a comment.
 pub fn comment(text: &str) -> String {
     let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');

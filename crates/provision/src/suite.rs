@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use plan::keys::quoted;
 use volume::design::{Promised, Volume};
 
 use crate::form::{Form, Refusal};
@@ -48,16 +49,16 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
         Form::Suite.checked(),
         KEPT_SHARE * 100.0,
         quote::comment(&places.join(" ")),
-        quote::toml(&slug(&design.name)),
-        quote::toml(&format!("what is promised of {}", design.name)),
-        quote::toml(&design.name),
+        quoted(&slug(&design.name)),
+        quoted(&format!("what is promised of {}", design.name)),
+        quoted(&design.name),
     );
     for (name, volume) in &names {
         let _ = write!(
             text,
             "\n[[place]]\nname = {}\nwhat = {}\n",
-            quote::toml(name),
-            quote::toml(&volume.mount)
+            quoted(name),
+            quoted(&volume.mount)
         );
     }
     text.push_str("\n[prepare]\nsize = \"auto\"\nsize_max = \"16g\"\nfill_time = \"2m\"\n");
@@ -89,10 +90,10 @@ fn part(promised: &Promised, idx: usize, place: &str, volume: &Volume) -> String
     let name = format!("{} {phase} {} {}", idx + 1, promised.volume, block(issued_bytes(promised)));
     let mut text = format!(
         "\n[[part]]\nname = {}\nplace = {}\nrw = {}\nbs = {}\n",
-        quote::toml(&quote::comment(&name)),
-        quote::toml(place),
-        quote::toml(kind),
-        quote::toml(&block(issued_bytes(promised))),
+        quoted(&quote::comment(&name)),
+        quoted(place),
+        quoted(kind),
+        quoted(&block(issued_bytes(promised))),
     );
     if matches!(kind, "rw" | "randrw") {
         let _ = writeln!(text, "read_pct = {:.2}", promised.read_share * 100.0);

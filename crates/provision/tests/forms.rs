@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
+use plan::keys::quoted;
 use proptest::prelude::*;
 use provision::{Form, Refusal, quote, text};
 use volume::Design;
@@ -403,7 +404,7 @@ proptest! {
         let written = format!(
             "name = {}\n[vm]\nsize = \"DS13\"\n[[volume]]\nname = {}\nmount = {}\ndisk = \"P30\"\n\
              count = 2\ncache = \"None\"\n",
-            quote::toml(&name), quote::toml(&name), quote::toml(&format!("/x{trimmed}"))
+            quoted(&name), quoted(&name), quoted(&format!("/x{trimmed}"))
         );
         let (Some(design), _) = volume::design::parse(&written) else { return Ok(()) };
         for form in [Form::AzureCli, Form::Mdadm, Form::Fstab] {

@@ -32,6 +32,12 @@ pub fn format_percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// Prints a share in whole percent: `7 %`, `-20 %`. What is rounded to nothing has no sign.
+pub fn format_percent_whole(share: f64) -> String {
+    // Adding zero takes the sign from nothing.
+    format!("{:.0} %", (share * 100.0).round() + 0.0)
+}
+
 /// Prints a count with its noun: `1 worker`, `2 workers`, `3 more entries`.
 ///
 /// # Panics

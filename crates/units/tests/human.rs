@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use units::{
-    format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
-    format_rate_mib_s, parse_bytes, parse_count, parse_duration, parse_rate,
+    format_bytes, format_duration, format_iops, format_latency_ns, format_percent,
+    format_percent_whole, format_rate_mb_s, format_rate_mib_s, parse_bytes, parse_count,
+    parse_duration, parse_rate,
 };
 
 #[track_caller]
@@ -103,6 +104,15 @@ fn three_digits_and_a_unit() {
     check(format_latency_ns(999_999), "1.00 ms");
     check(format_latency_ns(12_345_678), "12.3 ms");
     check(format_latency_ns(123_456_789_000), "123 s");
+}
+
+#[test]
+fn shares_are_printed_in_percent() {
+    assert_eq!(format_percent(0.005), "0.5 %");
+    assert_eq!(format_percent(1.0), "100.0 %");
+    assert_eq!(format_percent_whole(0.666), "67 %");
+    assert_eq!(format_percent_whole(-0.2), "-20 %");
+    assert_eq!(format_percent_whole(-0.001), "0 %");
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! A design with network volumes, as a file.
 
+use plan::keys::quoted;
 use volume::Design;
 use volume::design::service::{Service, level_title};
 use volume::design::{BoughtFileServer, parse_with};
 
 use super::rank::{ChosenPool, ChosenVolume, Qos, Ranked};
-use crate::make::{head, quoted};
+use crate::make::head;
 use crate::market::{Market, Terms};
 use crate::need::Need;
 

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use plan::Step;
 use plan::job::{AmountMax, RateOf};
-use plan::keys::{Findings, Keys};
+use plan::keys::{Findings, Keys, quoted};
 
-use super::text::{quoted, time_text, value};
+use super::text::{time_text, value};
 
 /// Reads the keys of a step, but not its jobs.
 pub(super) fn read(keys: &mut Keys<'_>, step_idx: u32, findings: &mut Findings<'_>) -> Step {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
+use plan::keys::quoted;
 use plan::tree::{
     Activity, Before, FileSizes, Format, Mixing, OwnTrees, Select, SelectFilter, StopAfter,
     TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::workload::BlockSize;
 
-use super::text::quoted;
 use super::tree_words::{before_word, filter_word, io_word, order_words};
 
 /// Writes what a job does in a tree, behind the job's parameters.

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use plan::job::{Part, PartRegion};
+use plan::keys::quoted;
 use plan::param::{self, Category, Setting, Value};
 use plan::{Job, Plan, job_field};
 
-use super::text::quoted;
 use super::{SCHEMA, steps, tree_write};
 use crate::translation::Translation;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use plan::Diagnostic;
-use plan::keys::{Keys, Located};
+use plan::keys::{Keys, Located, quoted};
 
 use super::check;
 use super::parser::{ParsedVolume, Parser};
@@ -90,10 +90,6 @@ impl fmt::Display for Promised {
         }
         Ok(())
     }
-}
-
-fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
 }
 
 /// Prints a number so that it reads back to a millionth of itself.

@@ -8,6 +8,7 @@ use analysis::compare::Verdict;
 use analysis::sets::{Basis, Row, SetComparison};
 use export::Run;
 use record::{NoteSeverity, Outcome};
+use units::format_percent;
 
 use super::{Judged, Undecided, called};
 use crate::exit::Failure;
@@ -261,7 +262,8 @@ fn put_detectable(lines: &mut Vec<Line>, judged: &Judged) {
     let known = judged.found.rows.iter().filter_map(|row| Some((row, row.comparison.detectable?)));
     let mut known: Vec<(&Row, f64)> = known.collect();
     known.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let change = |(row, share): &(&Row, f64)| format!("{:.1} % of {}", share * 100.0, name(row));
+    let change =
+        |(row, share): &(&Row, f64)| format!("{} of {}", format_percent(*share), name(row));
     let line = match known.as_slice() {
         [] => "no change would be found, however large: there is no interval".to_owned(),
         [only] => format!("a change of {} would be found nine times of ten", change(only)),

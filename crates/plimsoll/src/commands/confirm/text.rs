@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ::provision::confirm::{Answer, Confirmation, Measured, Verdict, load};
 use export::Run;
 use report::{Cell, Table};
-use units::{format_iops, format_latency_ns, plural};
+use units::{format_iops, format_latency_ns, format_percent, plural};
 use volume::design::Promised;
 
 use super::called;
@@ -66,8 +66,7 @@ fn of_promise(text: &mut String, answer: &Answer) {
     let _ = writeln!(text, "  {:<10}{:>14}{:>14}{:>12}", "", "promised", "measured", "ratio");
     let ratio = answer.ratio();
     let seen = |of: &dyn Fn(&Measured) -> String| measured.as_ref().map_or("-".to_owned(), of);
-    let percent =
-        |ratio: Option<f64>| ratio.map_or(String::new(), |ratio| format!("{:.1} %", ratio * 100.0));
+    let percent = |ratio: Option<f64>| ratio.map_or(String::new(), format_percent);
     let mut row = |name: &str, promised: String, measured: String, ratio: Option<f64>| {
         let line = format!("  {name:<10}{promised:>14}{measured:>14}{:>12}", percent(ratio));
         text.push_str(line.trim_end());

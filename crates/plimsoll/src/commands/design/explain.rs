@@ -7,7 +7,7 @@ use ::design::{
     CapAsked, Changed, Judged, Lift, PhaseJudged, Ranked, Rejected, SearchInput, Terms, bill,
     judge, parse, rejected,
 };
-use units::format_number;
+use units::{format_number, format_percent_whole};
 use volume::{CacheMode, Design};
 
 use super::text::{
@@ -127,7 +127,7 @@ fn caps(phase: &PhaseJudged) -> String {
     text.push_str("    cap                  carries      asked  used headroom  what\n");
     for cap in &phase.caps {
         let (_, scale) = unit_of(cap.cap.bound);
-        let used = format!("{:.0} %", cap.share() * 100.0);
+        let used = format_percent_whole(cap.share());
         // Adding zero takes the sign from what is rounded to nothing.
         let headroom = format!("{:+.0} %", (cap.headroom() * 100.0).round() + 0.0);
         text.push_str(&format!(
@@ -172,11 +172,11 @@ fn depths(design: &Design, judged: &Judged) -> String {
         let load = &flow.load;
         let places = if load.is_sequential { "in order" } else { "at random places" };
         let what = format!(
-            "phase {}: {} IOPS of {} {places}, {:.0} % reads",
+            "phase {}: {} IOPS of {} {places}, {} reads",
             phase.phase,
             format_number(flow.demand.unwrap_or(0.0)),
             size(load.size_bytes),
-            load.read_share * 100.0
+            format_percent_whole(load.read_share)
         );
         text.push_str(&fill(&format!("  {mount}: "), &what, COLUMNS));
         text.push_str(&explained::held("    ", &explained, flow));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ::design::{Judged, Price, Ranked, SearchInput, Terms, judge, parse};
 use report::{Cell, ChartSpec, Document, DocumentSection, Table};
-use units::format_number;
+use units::{format_number, format_percent_whole};
 
 use super::explain::made_of;
 use super::form::Form;
@@ -118,7 +118,8 @@ pub(super) fn what_is_asked(asked: &SearchInput) -> DocumentSection {
 }
 
 pub(super) fn headroom_note(args: &Args) -> Option<String> {
-    let more = || format!("every cap carries {:.0} % more than that", args.headroom * 100.0);
+    let more =
+        || format!("every cap carries {} more than that", format_percent_whole(args.headroom));
     (args.headroom > 0.0).then(more)
 }
 

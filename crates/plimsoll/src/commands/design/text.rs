@@ -5,7 +5,7 @@ use ::design::{
     ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Price, Ranked, Rejection, SERIES_PHASE,
     SearchInput, Terms, judge, parse, unknowns,
 };
-use units::{format_count, format_number};
+use units::{format_count, format_number, format_percent_whole};
 use volume::design::LOCAL_DISK;
 use volume::limits::Bound;
 use volume::{CacheMode, CapCount};
@@ -63,7 +63,7 @@ pub(super) fn head(args: &Args, asked: &SearchInput) -> String {
         page.push_str(&fill("machine: ", &format!("at least {}", machine.join(", ")), COLUMNS));
     }
     if args.headroom > 0.0 {
-        let text = format!("{:.0} % more than that on every cap", args.headroom * 100.0);
+        let text = format!("{} more than that on every cap", format_percent_whole(args.headroom));
         page.push_str(&fill("headroom: ", &text, COLUMNS));
     }
     for note in &asked.notes {
@@ -74,12 +74,12 @@ pub(super) fn head(args: &Args, asked: &SearchInput) -> String {
 
 fn phase(phase: &PhaseNeed) -> String {
     format!(
-        "{} {} IOPS of {}, {:.0} % reads, {:.0} % random",
+        "{} {} IOPS of {}, {} reads, {} random",
         phase.phase,
         format_number(phase.iops),
         size(phase.size_bytes),
-        phase.read_share * 100.0,
-        phase.random_share * 100.0
+        format_percent_whole(phase.read_share),
+        format_percent_whole(phase.random_share)
     )
 }
 
@@ -187,17 +187,11 @@ pub(super) fn binds(judged: &Judged) -> String {
     let Some((phase, cap)) = judged.tightest() else { return "nothing is asked".to_owned() };
     format!(
         "headroom {}: {} of {} binds first, in phase {}",
-        percent(cap.headroom()),
+        format_percent_whole(cap.headroom()),
         cap.cap.bound,
         cap.cap.name,
         phase.phase
     )
-}
-
-/// Prints a share in whole percent; what is rounded to nothing has no sign.
-pub(super) fn percent(share: f64) -> String {
-    // Adding zero takes the sign from nothing.
-    format!("{:.0} %", (share * 100.0).round() + 0.0)
 }
 
 fn of_nearest(asked: &SearchInput, answer: &CloudAnswer<'_>, nearest: &Nearest) -> String {

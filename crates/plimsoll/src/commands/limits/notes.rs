@@ -36,7 +36,8 @@ pub(super) fn of_working_set(design: &Design, volume: u16, question: &Question) 
     let set = WorkingSet::new(design, volume, &load, bytes as f64)?;
     let what = units::format_bytes(bytes);
     let holds = if set.hit_ratio < 1.0 {
-        format!("the host cache holds {:.0} % of {what} in the end", set.hit_ratio * 100.0)
+        let held = units::format_percent_whole(set.hit_ratio);
+        format!("the host cache holds {held} of {what} in the end")
     } else {
         format!("the host cache holds all of {what} in the end")
     };

@@ -1,7 +1,7 @@
 //! The answer as tables, 80 columns wide.
 
 use ::design::explain::Change;
-use units::format_number;
+use units::{format_number, format_percent_whole};
 use volume::Design;
 use volume::limits::bound::headroom;
 use volume::limits::path::describe;
@@ -68,7 +68,11 @@ fn of_volume(design: &Design, of: &VolumeAnswer, mb: Mb) -> String {
     for (idx, lifts) in &of.lifts {
         let row = &of.rows[*idx];
         let name = format!("  {} is lifted by ", row.done.binds);
-        let at = format!(" (at {}, {:.0} % reads)", size(&row.load), row.load.read_share * 100.0);
+        let at = format!(
+            " (at {}, {} reads)",
+            size(&row.load),
+            format_percent_whole(row.load.read_share)
+        );
         if row.done.binds != Bound::Nothing {
             let what = changes(lifts, (&row.load, mb), &row.done);
             text.push_str(&fill(&name, &format!("{what}{at}"), COLUMNS));
@@ -194,16 +198,16 @@ fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb, not_known: &[String]) -
         }
     };
     let mut text = format!(
-        "\n{}: {}\nneeds {} IOPS of {}, {:.0} % reads: {verdict}\n",
+        "\n{}: {}\nneeds {} IOPS of {}, {} reads: {verdict}\n",
         volume.mount,
         describe(volume),
         format_number(of.need),
         size(load),
-        load.read_share * 100.0,
+        format_percent_whole(load.read_share),
     );
     text.push_str("  cap                        carries IOPS   need  headroom  what\n");
     for (cap, left) in &done.caps {
-        let used = format!("{:.0} %", of.need / left * 100.0);
+        let used = format_percent_whole(of.need / left);
         let line = format!(
             "  {:<25} {:>13} {used:>6}  {:>8}  {}",
             cap.bound,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serve::status::{
     CacheReport, CapReport, ExportReport, LatenessReport, Report, VolumeReport, WaitReport,
 };
-use units::{format_bytes, format_iops, format_latency_ns, plural};
+use units::{format_bytes, format_iops, format_latency_ns, format_percent_whole, plural};
 use volume::CapCount;
 
 use super::rate_as_published;
@@ -190,8 +190,8 @@ impl<'a> Row<'a> {
             rate(self.alike.iter().map(|cap| cap.per_s as f64).sum()),
             rate(self.alike.iter().map(|cap| cap.recent_per_s).sum()),
             n_waiting,
-            percent(held),
-            credit.map_or("-".to_owned(), percent)
+            format_percent_whole(held),
+            credit.map_or("-".to_owned(), format_percent_whole)
         )
     }
 }
@@ -220,9 +220,10 @@ fn cache_line(cache: &CacheReport) -> String {
     let held_bytes = cache.held_bytes.max(cache.dirty_bytes);
     let (held, size) = (format_bytes(held_bytes), format_bytes(cache.size_bytes));
     let n_reads = cache.n_hits + cache.n_misses;
+    let share = cache.n_hits as f64 / n_reads as f64;
     let hits = match n_reads {
         0 => "no reads yet".to_owned(),
-        _ => format!("{} of the reads hit", percent(cache.n_hits as f64 / n_reads as f64)),
+        _ => format!("{} of the reads hit", format_percent_whole(share)),
     };
     if cache.is_warm {
         // What is there is held, but counted from its first read on.
@@ -232,10 +233,6 @@ fn cache_line(cache: &CacheReport) -> String {
         );
     }
     format!("\nhost cache: holds {held} of {size}, {hits}\n")
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 /// Shortens from the left: the end of a name tells more.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ::catalog::Cloud;
 use ::design::estate::{ChosenDesign, CloudResult, NearestDesign, Totals};
 use ::design::{Lack, Nearest, Part, Price, Ranked, Rejection};
-use units::{format_count, format_number, plural};
+use units::{format_count, format_number, format_percent_whole, plural};
 use volume::design::LOCAL_DISK;
 
 use super::super::network;
@@ -201,9 +201,9 @@ pub(super) fn stand_out(estate: &Estate<'_, '_>) -> Vec<(String, Vec<String>)> {
             let design = server.best().and_then(|best| server.places[best].design());
             design.map(|design| {
                 let usd = design.price().usd();
-                let pct = usd / total * 100.0;
+                let part = format_percent_whole(usd / total);
                 let what = made_of(design);
-                format!("{}: USD {}, {pct:.0} % of all: {what}", server.name, dollars(usd))
+                format!("{}: USD {}, {part} of all: {what}", server.name, dollars(usd))
             })
         };
         let mut lines: Vec<String> = dearest.iter().filter_map(|it| line(of(it))).collect();
@@ -218,10 +218,10 @@ pub(super) fn stand_out(estate: &Estate<'_, '_>) -> Vec<(String, Vec<String>)> {
                 return String::new();
             };
             format!(
-                "{}: USD {}, {:.0} % used at most: {}",
+                "{}: USD {}, {} used at most: {}",
                 server.name,
                 dollars(design.price().usd()),
-                filled.share * 100.0,
+                format_percent_whole(filled.share),
                 part(&filled.part)
             )
         };
@@ -337,8 +337,8 @@ pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
         notes.push(text);
     }
     if estate.args.headroom > 0.0 {
-        let pct = estate.args.headroom * 100.0;
-        notes.push(format!("every cap carries {pct:.0} % more than is asked"));
+        let more = format_percent_whole(estate.args.headroom);
+        notes.push(format!("every cap carries {more} more than is asked"));
     }
     if estate.totals.iter().any(|totals| totals.n_unpriced > 0) {
         notes.push("`+`: parts of it have no price there, which is not counted".to_owned());

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use fleet::inspect::{Finding, HostFacts, HostReport, Severity, TargetFacts, is_shared};
-use units::{format_bytes, format_duration, format_latency_ns, format_rate_mib_s, plural};
+use units::{
+    format_bytes, format_duration, format_latency_ns, format_percent_whole, format_rate_mib_s,
+    plural,
+};
 
 use crate::fill::{fill, fill_below};
 use crate::stream;
@@ -101,7 +104,7 @@ fn cells(report: &HostReport, facts: &HostFacts) -> [String; 7] {
         report.offset.map_or_else(unknown, |offset| format_latency_ns(offset.error_ns)),
         link.map_or_else(unknown, |bytes_s| format!("{} Gbit/s", bytes_s * 8.0 / 1e9)),
         rate.map_or_else(unknown, format_rate_mib_s),
-        facts.load.busy_share.map_or_else(unknown, |share| format!("{:.0} %", share * 100.0)),
+        facts.load.busy_share.map_or_else(unknown, format_percent_whole),
     ]
 }
 
