@@ -25,7 +25,8 @@ pub fn write(plan: &Plan) -> Translation {
 /// Largest `flow=` that fio takes.
 const FLOW_WEIGHT_MAX: u32 = 1000;
 
-/// Fields that fio has no option for, and what it does instead; `None` where the I/O is the same.
+/// Fields that fio has no option for, and what it does instead; `None` where the I/O is the same,
+/// for the reason above the entry.
 const WITHOUT_OPTION: [(Field, Option<&str>); 13] = [
     (
         job_field!(workload.aligned_to_length),
@@ -45,23 +46,28 @@ const WITHOUT_OPTION: [(Field, Option<&str>); 13] = [
         job_field!(workload.ends_with_region),
         Some("a sequential walk that is over at the end of its region: fio starts again there"),
     ),
+    // Which of the kernel's queues carries the I/O: fio's is the one that is written.
     (job_field!(engine.gives_way), None),
+    // What a step with errors comes to when all its I/O is done.
     (job_field!(errors.fails_in_the_end), None),
     (
         job_field!(errors.quiet_ns),
         Some("an end of everything some time after the last error: fio goes on"),
     ),
+    // The same I/Os, of which the last begins a little later.
     (job_field!(load.last_io_waits), None),
     (
         job_field!(errors.n_errors_max),
         Some("an end after so many errors: fio counts them and goes on"),
     ),
     (job_field!(files.open_flag_bits), Some("further flags of open(2): fio has direct and sync")),
+    // A check of ours before the run: fio has none, and writes.
     (job_field!(safety.overwrite_filesystem), None),
     (
         job_field!(files.spares_first_block),
         Some("the first block of a device is left alone: fio uses it unless offset= leaves it out"),
     ),
+    // Which workers issue what is in flight, and not how much that is.
     (job_field!(load.spreads), None),
     (job_field!(load.spread_workers_max), None),
 ];
