@@ -14,6 +14,7 @@
 mod devices;
 pub mod dialect;
 pub mod diskspd;
+mod drafts;
 pub mod fio;
 pub mod foreign;
 pub mod iometer;
@@ -22,6 +23,7 @@ mod likeness;
 pub mod loader;
 #[cfg(test)]
 mod misuse;
+mod mix_op;
 pub mod native;
 pub mod needs;
 mod overrides;
@@ -36,6 +38,7 @@ pub use foreign::Foreign;
 pub use languages::{DIALECTS, find_dialect, likeliest};
 pub use likeness::Likeness;
 pub use loader::{FilesOnly, LoadError, Loader, NO_HOST};
+pub use mix_op::MixOp;
 pub use overrides::{LowerOptions, Overrides};
 pub use sections::Input;
 pub use translation::Translation;

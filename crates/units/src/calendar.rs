@@ -3,6 +3,10 @@
 //! Years begin in March here, so that the leap day is the last of a year. After H. Hinnant,
 //! "chrono-compatible low-level date algorithms".
 
+/// Short names of the months, January first.
+pub const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
 /// Days of 400 years, after which the calendar repeats.
 const DAYS_PER_ERA: i64 = 146_097;
 /// Days from 1 March of year 0 to 1 January 1970.

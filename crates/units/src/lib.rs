@@ -29,7 +29,7 @@ mod mix;
 mod near;
 mod system;
 
-pub use calendar::{date_of, days_since_1970};
+pub use calendar::{MONTHS, date_of, days_since_1970};
 pub use divisor::gcd;
 pub use error::{Parsed, UnitError, UnitWarning};
 pub use fnv::fnv1a;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dialects::native::MixOp;
+use dialects::MixOp;
 use units::plural;
 
 use super::CallTrace;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
 
-use dialects::native::MixOp;
+use dialects::MixOp;
 
 use super::component::{Touched, Workload, component};
 use super::program::Program;

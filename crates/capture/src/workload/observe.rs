@@ -1,6 +1,6 @@
 //! What each call does: to the processes and files of the trace, and to the counts.
 
-use dialects::native::MixOp;
+use dialects::MixOp;
 
 use super::call::{Answer, Call, MAKE_PROCESSES, descriptor};
 use super::files::FileIdx;

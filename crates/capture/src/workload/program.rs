@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dialects::native::MixOp;
+use dialects::MixOp;
 
 use super::files::FileIdx;
 

@@ -1,7 +1,7 @@
 //! What was done with an open file, from its opening to its closing: which operations of a mix it
 //! comes to.
 
-use dialects::native::MixOp;
+use dialects::MixOp;
 
 use super::files::FileIdx;
 use super::program::{Program, Sizes, add_all};

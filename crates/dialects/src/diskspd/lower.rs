@@ -7,7 +7,7 @@ use super::command::{
     CacheMode, Command, Completion, Contents, Given, JOBS_MAX, Rate, Spread, TimeSpan, conflict,
 };
 use super::sites::{Site, sites};
-use crate::native::{JobDraft, StepDraft, fold};
+use crate::drafts::{JobDraft, StepDraft, fold};
 use crate::sections::{self, Input, RawOption, Section};
 use crate::windows::{self, NamedTarget};
 use crate::{Loader, LowerOptions, Parsed, Request};

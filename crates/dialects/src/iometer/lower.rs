@@ -8,7 +8,7 @@ use plan::{Diagnostic, Severity, Span, Step};
 use super::config::{AccessLine, AccessSpec, Config, DataPattern, SECTOR_BYTES, TestType, Worker};
 use super::read::{BAD_NAME, read_config};
 use super::sequence::{JobOfRun, MeasuredRun, measured};
-use crate::native::{JobDraft, StepDraft, fold};
+use crate::drafts::{JobDraft, StepDraft, fold};
 use crate::sections::{self, Input, RawOption, Section};
 use crate::windows::{self, NamedTarget};
 use crate::{Loader, LowerOptions, Parsed, Request};

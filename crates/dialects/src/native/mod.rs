@@ -18,8 +18,6 @@ mod tree_write;
 mod unit;
 mod write;
 
-pub use mix::MixOp;
-pub(crate) use read::{JobDraft, StepDraft, fold};
 pub use read::{parse_file, parse_files, parse_text};
 pub use tree_words::{before_word, filter_word, io_word, order_words};
 pub use write::write;

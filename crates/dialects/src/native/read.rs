@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
+use plan::Step;
 use plan::job::{Part, PartRegion, Source};
 use plan::keys::{Findings, Keys, read_toml};
-use plan::load::{Limits, Load};
 use plan::param::{self, Category};
-use plan::{Job, Step};
 use toml::de::DeValue;
 
 use super::unit::{self, Component, LAYOUT_BYTES, Unit};
 use super::{SCHEMA, steps, tree_read};
+use crate::drafts::{JobDraft, StepDraft, fold};
 use crate::sections::{Input, RawOption, Section};
 use crate::{Loader, LowerOptions, Overrides, Parsed};
 
@@ -61,23 +61,6 @@ pub fn parse_text(
         fold(&mut parsed, steps);
     }
     parsed
-}
-
-/// A step as read, before its jobs have their meaning.
-pub(crate) struct StepDraft {
-    pub(crate) step: Step,
-    pub(crate) jobs: Vec<JobDraft>,
-}
-
-/// What a job has besides parameters. Its section is followed by one for each of its parts.
-#[derive(Default)]
-pub(crate) struct JobDraft {
-    pub(crate) parts: Vec<Part>,
-    pub(crate) tree: Option<plan::tree::TreeWork>,
-    /// It lays out the files of a unit: it takes the time that takes, as fast as it can.
-    pub(crate) is_layout: bool,
-    /// Its anchor is its only folder.
-    pub(crate) is_of_unit: bool,
 }
 
 struct Reader<'a, 'text> {
@@ -334,37 +317,5 @@ fn value_text(value: &DeValue<'_>) -> Option<String> {
             texts.map(|texts| texts.join(":"))
         }
         _ => None,
-    }
-}
-
-/// Gives the lowered plan what only our plans have: parts, trees, and what steps say.
-pub(crate) fn fold(parsed: &mut Parsed, steps: Vec<StepDraft>) {
-    let lowered = std::mem::take(&mut parsed.plan.steps);
-    let mut jobs = lowered.into_iter().flat_map(|step| step.jobs);
-    for StepDraft { mut step, jobs: drafts } in steps {
-        for draft in drafts {
-            let Some(mut job) = jobs.next() else { return };
-            for mut part in draft.parts {
-                let Some(Job { workload, .. }) = jobs.next() else { return };
-                part.workload = workload;
-                job.parts.push(part);
-            }
-            if draft.tree.is_some() {
-                plan::tree::ENGINE_NAME.clone_into(&mut job.engine.name);
-            }
-            if draft.is_layout {
-                // What `--set` says is about the load.
-                job.limits = Limits::default();
-                job.load = Load::default();
-            }
-            job.tree = draft.tree;
-            if draft.is_of_unit
-                && let Some(work) = &mut job.tree
-            {
-                work.tree.anchor = job.files.directories.drain(..).next().unwrap_or_default();
-            }
-            step.jobs.push(job);
-        }
-        parsed.plan.steps.push(step);
     }
 }

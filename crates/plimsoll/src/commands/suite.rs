@@ -8,7 +8,9 @@ use bench::suite::change::Changes;
 use bench::suite::jobs::{self, Site};
 use bench::suite::steps::Order;
 use bench::suite::{BUILT_IN, End, Size, Step, Suite, built_in, labels, need, parse, steps};
-use dialects::{Loader, LowerOptions, ReadPlan, find_dialect};
+use dialects::fio::Fio;
+use dialects::vdbench::Vdbench;
+use dialects::{Dialect as _, Loader, LowerOptions, ReadPlan, find_dialect};
 use plan::Severity;
 use plan::job::Source;
 use units::system_text;
@@ -234,12 +236,14 @@ fn show_as(args: &ShowArgs) -> Result<Exit, Failure> {
     let all = steps(&suite, &order);
     let named = args.form.as_deref().and_then(find_dialect);
     let to = named.ok_or_else(|| Failure::wrong_use("no such language"))?;
-    if let (Some(layout), "vdbench") = (&suite.layout, to.name()) {
+    if let Some(layout) = &suite.layout
+        && to.name() == Vdbench.name()
+    {
         let text = bench::suite::vdbench::parameter_file(layout, &suite.prepare, &all);
         return Exit::Fine.once(stream::print(&text));
     }
     let text = fio(&suite, &all);
-    if to.name() == "fio" {
+    if to.name() == Fio.name() {
         return Exit::Fine.once(stream::print(&text));
     }
     let parsed =

@@ -3,8 +3,6 @@
 use super::ReportTime;
 
 const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-pub(crate) const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
@@ -17,7 +15,7 @@ impl ReportTime {
         // 1 January 1970 was a Thursday.
         let weekday = DAYS[(days + 4).rem_euclid(7) as usize];
         let (year, month, day) = units::date_of(days);
-        let month = MONTHS[month as usize - 1];
+        let month = units::MONTHS[month as usize - 1];
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         format!("{weekday} {month} {day:>2} {hour:02}:{minute:02}:{second:02} {year}")
     }

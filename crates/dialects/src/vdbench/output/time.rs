@@ -1,6 +1,6 @@
 //! Times of day as Vdbench prints them.
 
-use crate::fio::output::ctime::MONTHS;
+use units::MONTHS;
 
 /// A time of day: the only one that the outputs know.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

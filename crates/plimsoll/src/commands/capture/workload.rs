@@ -128,7 +128,7 @@ fn table_of(workload: &Workload) -> String {
     lines.into_iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn share((op, part): &(dialects::native::MixOp, u64)) -> String {
+fn share((op, part): &(dialects::MixOp, u64)) -> String {
     format!("{} {}%", op.name(), (part + 50) / 100)
 }
 
