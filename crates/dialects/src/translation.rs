@@ -93,7 +93,7 @@ impl Values {
     }
 
     /// Notes that these fields need no further answer, whichever parameters say them: the text says
-    /// the same, or a loss tells of them.
+    /// the same, or a loss names them.
     pub(crate) fn answered(&mut self, fields: &[Field]) {
         for name in names(fields) {
             self.open.remove(name);

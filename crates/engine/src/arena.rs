@@ -204,7 +204,7 @@ impl Arena {
     /// Panics when the buffer or the length is outside of the arena (programmer error).
     ///
     /// # Safety
-    /// As for [`Arena::slice`]; nor may anybody else read the buffer meanwhile.
+    /// As for [`Arena::slice`]; nor may anything else read the buffer meanwhile.
     #[inline]
     pub unsafe fn slice_mut(&mut self, buf: BufId, len: u32) -> &mut [u8] {
         let start = self.pointer(buf, len);

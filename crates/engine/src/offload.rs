@@ -45,9 +45,9 @@ pub fn offload(
 ) -> Result<Box<dyn Engine>, EngineError> {
     assert!(n_threads > 0, "a thread issues what the worker hands over");
     assert!(arena.n_buffers() >= n_threads, "each operation in flight has a buffer of its own");
-    let desk = Arc::new(Desk::new(n_threads as usize, files.generation()));
+    let queue = Arc::new(IssueQueue::new(n_threads as usize, files.generation()));
     let mut pool = Offload {
-        desk,
+        queue,
         threads: Vec::with_capacity(n_threads as usize),
         arena,
         files,
@@ -64,11 +64,11 @@ pub fn offload(
             pool.name = format!("{} (issued by {threads})", engine.name());
             pool.stands_in = engine.stands_in();
         }
-        let desk = Arc::clone(&pool.desk);
+        let queue = Arc::clone(&pool.queue);
         let thread = std::thread::Builder::new()
             .name(thread_name(idx))
             .stack_size(STACK_BYTES)
-            .spawn(move || serve(&desk, engine.as_mut()))
+            .spawn(move || serve(&queue, engine.as_mut()))
             .map_err(|source| EngineError::System { call: "starting a thread", source })?;
         pool.threads.push(thread);
     }
@@ -82,17 +82,17 @@ fn thread_name(idx: u32) -> String {
     format!("{}/{idx}", thread.name().unwrap_or("worker"))
 }
 
-/// Where the worker and its threads meet.
-struct Desk {
-    papers: Mutex<Papers>,
-    /// There are operations, or the desk closes.
+/// The operations between the worker and its threads.
+struct IssueQueue {
+    state: Mutex<QueueState>,
+    /// There are operations, or the queue is closed.
     work: Condvar,
     /// The worker has what it waits for.
     enough: Condvar,
 }
 
-/// What lies on the desk. All of it is allocated before the start.
-struct Papers {
+/// What the lock guards. All of it is allocated before the start.
+struct QueueState {
     ops: VecDeque<Op>,
     done: Vec<Completion>,
     /// The worker sleeps until so many have ended; `usize::MAX` while it does not sleep.
@@ -106,10 +106,10 @@ struct Papers {
     usage: Usage,
 }
 
-impl Desk {
-    fn new(n_threads: usize, files_generation: u64) -> Desk {
-        Desk {
-            papers: Mutex::new(Papers {
+impl IssueQueue {
+    fn new(n_threads: usize, files_generation: u64) -> IssueQueue {
+        IssueQueue {
+            state: Mutex::new(QueueState {
                 ops: VecDeque::with_capacity(n_threads),
                 done: Vec::with_capacity(n_threads),
                 wanted: usize::MAX,
@@ -125,9 +125,9 @@ impl Desk {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Papers> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // No code that can panic runs under the lock.
-        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fail(&self, error: EngineError) {
@@ -138,7 +138,7 @@ impl Desk {
 
 /// The worker's side.
 struct Offload {
-    desk: Arc<Desk>,
+    queue: Arc<IssueQueue>,
     threads: Vec<JoinHandle<()>>,
     arena: Arena,
     files: FileTable,
@@ -154,36 +154,36 @@ struct Offload {
 impl Offload {
     fn wait_until_ready(&self) -> Result<(), EngineError> {
         let n_threads = self.threads.len();
-        let waits = |papers: &mut Papers| papers.failure.is_none() && papers.n_ready < n_threads;
-        let papers = self.desk.enough.wait_while(self.desk.lock(), waits);
-        match papers.unwrap_or_else(PoisonError::into_inner).failure.take() {
+        let waits = |state: &mut QueueState| state.failure.is_none() && state.n_ready < n_threads;
+        let state = self.queue.enough.wait_while(self.queue.lock(), waits);
+        match state.unwrap_or_else(PoisonError::into_inner).failure.take() {
             Some(error) => Err(error),
             None => Ok(()),
         }
     }
 
     fn join_threads(&mut self) {
-        self.desk.lock().is_closed = true;
-        self.desk.work.notify_all();
+        self.queue.lock().is_closed = true;
+        self.queue.work.notify_all();
         for thread in self.threads.drain(..) {
             // One that panicked has said so as an error.
             let _panicked = thread.join();
         }
     }
 
-    /// Puts operations on the desk and wakes threads that sleep, no more than are needed.
+    /// Queues operations and wakes threads that sleep, no more than are needed.
     fn hand_over(&mut self, ops: &[Op]) {
         let (n_in_flight, n_threads) = (self.n_in_flight + ops.len(), self.threads.len());
         assert!(n_in_flight <= n_threads, "{n_in_flight} are in flight on {n_threads} threads");
         self.n_in_flight = n_in_flight;
-        let mut papers = self.desk.lock();
-        papers.ops.extend(ops);
-        papers.files_generation = self.files.generation();
-        let n_to_wake = papers.n_idle.min(ops.len());
+        let mut state = self.queue.lock();
+        state.ops.extend(ops);
+        state.files_generation = self.files.generation();
+        let n_to_wake = state.n_idle.min(ops.len());
         // A thread that is woken while the lock is held would sleep again at once.
-        drop(papers);
+        drop(state);
         for _ in 0..n_to_wake {
-            self.desk.work.notify_one();
+            self.queue.work.notify_one();
         }
     }
 }
@@ -198,24 +198,24 @@ impl Engine for Offload {
         if !ops.is_empty() {
             self.hand_over(ops);
         }
-        let mut papers = self.desk.lock();
+        let mut state = self.queue.lock();
         let min = wait.min as usize;
-        if papers.done.len() < min && papers.failure.is_none() {
-            papers.wanted = min;
-            let waits = |papers: &mut Papers| papers.done.len() < min && papers.failure.is_none();
-            let enough = &self.desk.enough;
-            papers = match wait.timeout_ns.map(Duration::from_nanos) {
-                None => enough.wait_while(papers, waits).unwrap_or_else(PoisonError::into_inner),
+        if state.done.len() < min && state.failure.is_none() {
+            state.wanted = min;
+            let waits = |state: &mut QueueState| state.done.len() < min && state.failure.is_none();
+            let enough = &self.queue.enough;
+            state = match wait.timeout_ns.map(Duration::from_nanos) {
+                None => enough.wait_while(state, waits).unwrap_or_else(PoisonError::into_inner),
                 Some(timeout) => {
-                    let waited = enough.wait_timeout_while(papers, timeout, waits);
+                    let waited = enough.wait_timeout_while(state, timeout, waits);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
-            papers.wanted = usize::MAX;
+            state.wanted = usize::MAX;
         }
-        self.n_in_flight -= papers.done.len();
-        done.append(&mut papers.done);
-        match papers.failure.take() {
+        self.n_in_flight -= state.done.len();
+        done.append(&mut state.done);
+        match state.failure.take() {
             Some(error) => {
                 self.has_failed = true;
                 Err(error)
@@ -249,7 +249,7 @@ impl Engine for Offload {
         let is_idle = n_in_flight == 0 || self.has_failed;
         assert!(is_idle, "threads end while {n_in_flight} operations are in flight");
         self.join_threads();
-        std::mem::take(&mut self.desk.lock().usage)
+        std::mem::take(&mut self.queue.lock().usage)
     }
 }
 
@@ -259,10 +259,10 @@ impl Drop for Offload {
     }
 }
 
-/// Says so if its thread ends by a panic: the worker would wait for ever.
-struct Alarm<'a>(&'a Desk);
+/// Reports a failure if its thread ends by a panic: the worker would wait for ever.
+struct PanicGuard<'a>(&'a IssueQueue);
 
-impl Drop for Alarm<'_> {
+impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.fail(EngineError::ThreadLost);
@@ -270,43 +270,43 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// The life of a thread of the pool.
-fn serve(desk: &Desk, engine: &mut dyn Engine) {
-    let _alarm = Alarm(desk);
+/// Runs a thread of the pool until the queue is closed.
+fn serve(queue: &IssueQueue, engine: &mut dyn Engine) {
+    let _guard = PanicGuard(queue);
     let mut done = Vec::with_capacity(1);
     if let Err(error) = engine.exchange(&[], Wait::POLL, &mut done) {
-        return desk.fail(error);
+        return queue.fail(error);
     }
     let started = Usage::of_thread();
-    let mut papers = desk.lock();
-    let mut files_generation = papers.files_generation;
-    papers.n_ready += 1;
-    desk.enough.notify_one();
+    let mut state = queue.lock();
+    let mut files_generation = state.files_generation;
+    state.n_ready += 1;
+    queue.enough.notify_one();
     loop {
-        while papers.ops.is_empty() && !papers.is_closed {
-            papers.n_idle += 1;
-            papers = desk.work.wait(papers).unwrap_or_else(PoisonError::into_inner);
-            papers.n_idle -= 1;
+        while state.ops.is_empty() && !state.is_closed {
+            state.n_idle += 1;
+            state = queue.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.n_idle -= 1;
         }
-        if papers.is_closed {
-            papers.usage += Usage::of_thread().since(started);
+        if state.is_closed {
+            state.usage += Usage::of_thread().since(started);
             return;
         }
-        let Some(op) = papers.ops.pop_front() else { continue };
-        let must_close = std::mem::replace(&mut files_generation, papers.files_generation)
-            != papers.files_generation;
-        drop(papers);
+        let Some(op) = state.ops.pop_front() else { continue };
+        let must_close = std::mem::replace(&mut files_generation, state.files_generation)
+            != state.files_generation;
+        drop(state);
         if must_close && let Err(error) = engine.files().close_all() {
-            return desk.fail(error);
+            return queue.fail(error);
         }
         let result = match carry_out(engine, op, &mut done) {
             Ok(result) => result,
-            Err(error) => return desk.fail(error),
+            Err(error) => return queue.fail(error),
         };
-        papers = desk.lock();
-        papers.done.push(Completion { slot: op.slot, result });
-        if papers.done.len() >= papers.wanted {
-            desk.enough.notify_one();
+        state = queue.lock();
+        state.done.push(Completion { slot: op.slot, result });
+        if state.done.len() >= state.wanted {
+            queue.enough.notify_one();
         }
     }
 }

@@ -126,7 +126,7 @@ fn sources(dir: &Path) -> PathBuf {
     let folder = dir.join("d");
     std::fs::create_dir(&folder).unwrap();
     let write = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
-    write("key", b"a key of no use to anybody");
+    write("key", b"a key that opens nothing here");
     write("data", &vec![7; 1 << 20]);
     write("dos", b"label: dos\n");
     write("sgi", b"label: sgi\n");

@@ -400,7 +400,7 @@ fn compare_normal(job: &Job, fio: &Left, ours: &Left, differ: &mut Vec<String>) 
             ];
             known.contains(&head.as_str()) || head.starts_with('j')
         };
-        // fio tells of the layout of each clone, and of files that need none.
+        // fio reports the layout of each clone, and of files that need none.
         let lines = left.stdout.lines().filter(|line| !line.contains("Laying out"));
         let mut heads: Vec<String> = lines.map(head).filter(is_head).collect();
         // The scale of latencies, and so how many lines they take, depends on the machine.

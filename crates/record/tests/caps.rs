@@ -143,7 +143,7 @@ fn what_a_cap_counts_is_said_by_the_record_and_in_old_ones_by_its_name() {
     ] {
         assert_eq!(name(kind), expected, "{kind}");
     }
-    // A kind that no name tells of.
+    // A kind that no name says.
     let own = traits(Slots, Disks);
     let new = CapRecord { traits: Some(own), ..cap("disk_tags /a", 0, 1.0) };
     assert_eq!(new.traits(), own);

@@ -23,7 +23,7 @@ use crate::worker_event::{Signals, WorkerEvent, WorkerResult};
 
 /// How long a worker with one operation at a time lets what has completed gather before it adds it
 /// to its meters: with operations of a microsecond, adding each by itself took a fifth of its time.
-/// Short against the shortest interval that anybody reads, a millisecond.
+/// Short against the shortest interval of a log, a millisecond.
 const GATHER_NS: u64 = 50_000;
 
 /// Everything a worker thread owns.

@@ -83,7 +83,7 @@ fn connected(export: &Export) -> TcpStream {
     stream
 }
 
-/// Asks whether anybody is there.
+/// Asks whether the server answers.
 fn answers(stream: &mut TcpStream) -> bool {
     send(stream, &call(NFS, 0, &[])).is_ok() && answer(stream).is_some()
 }

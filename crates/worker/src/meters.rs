@@ -129,7 +129,7 @@ impl Meters {
     /// Makes the worker count the different blocks that it touches.
     ///
     /// # Panics
-    /// If they do already, or once they are shared: what counts is settled before anybody reads.
+    /// If they do already, or once they are shared: what counts is settled before they are read.
     #[must_use]
     pub fn counting(mut self: Arc<Self>, touched: Touched) -> Arc<Self> {
         let meters = Arc::get_mut(&mut self).expect("meters are made before they are shared");

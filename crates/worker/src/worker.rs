@@ -231,7 +231,7 @@ impl Worker {
     }
 
     /// Lets completions gather instead of adding them to the meters after each batch. Before the
-    /// start, by a driver that calls [`Worker::publish`] before anybody reads the meters: where
+    /// start, by a driver that calls [`Worker::publish`] before the meters are read: where
     /// every batch is one operation, adding them costs as much as all else that a worker does.
     ///
     /// # Panics

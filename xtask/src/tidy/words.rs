@@ -16,9 +16,10 @@ const WORDS: [(&str, &str); 7] = [
 
 /// Words of English that readers from other countries stumble over, and what to write instead.
 /// Both spellings of the first letter count; names in quotes and the user `nobody` do not.
-const ENGLISH: [(&str, &str); 7] = [
+const ENGLISH: [(&str, &str); 8] = [
     (concat!("to", "ld"), "say what is reported, shown, named or given"),
     (concat!("no", "body"), "say what is not known, not stated or not done"),
+    (concat!("any", "body"), "name the reader, worker or program that is meant"),
     (concat!("vo", "uch"), "say what is guaranteed, checked or covered"),
     (concat!("vo", "uches"), "say what is guaranteed, checked or covered"),
     (concat!("me", "nd"), "write `repair` or `correct`"),

@@ -261,7 +261,7 @@ fn a_step_goes_on_after_errors_until_they_are_too_many() {
     assert!(record.jobs[0].series[0].n_failed == record.jobs[0].n_errors);
 }
 
-/// Whoever tells of intervals may wait for a slow disk: it must find all that ended meanwhile.
+/// What reports intervals may wait for a slow disk: it must find all that ended meanwhile.
 #[test]
 fn a_late_reporter_loses_no_interval() {
     let bench = Bench::new();

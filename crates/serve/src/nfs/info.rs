@@ -16,7 +16,7 @@ use super::caller::Caller;
 use super::reply::{Failure, NAME_BYTES_MAX, attributes_after, changes, ok, pack, word};
 use super::server::Server;
 
-/// Files that a volume can have, as far as anybody asks.
+/// Files that a volume can have, as clients are answered.
 const FILES_MAX: u64 = 1 << 31;
 /// Links of one file.
 const LINKS_MAX: u32 = 32_000;

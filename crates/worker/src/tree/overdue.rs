@@ -102,7 +102,7 @@ impl Overdue {
     }
 
     /// Returns whether any worker has no file.
-    pub(super) fn is_anybody_waiting(&self) -> bool {
+    pub(super) fn has_waiting(&self) -> bool {
         self.n_waiting.load(Acquire) > 0
     }
 

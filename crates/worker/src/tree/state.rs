@@ -168,7 +168,7 @@ impl TreeState {
         self.n_left.load(Relaxed)
     }
 
-    /// Notes what a file is now. By its holder, or before anybody works.
+    /// Notes what a file is now. By its holder, or before any worker starts.
     pub fn set_file(&self, file: u32, flags: FileFlags) {
         let entry = &self.files[file as usize];
         let now = flags.bits();
@@ -192,7 +192,7 @@ impl TreeState {
         }
     }
 
-    /// Notes that a folder is there or not. By its holder, or before anybody works.
+    /// Notes that a folder is there or not. By its holder, or before any worker starts.
     pub fn set_folder(&self, folder: u32, exists: bool) {
         if self.has_folder(folder) == exists {
             return;

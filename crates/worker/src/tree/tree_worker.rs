@@ -200,7 +200,7 @@ impl TreeWorker {
     pub(crate) fn sleep_until(&mut self, until_ns: u64, now_ns: u64) -> u64 {
         let has_file = matches!(&self.work, TreeAssignment::Tasks { tasks, .. }
             if tasks.first().is_some_and(Task::is_at_work));
-        if !has_file || !self.job.overdue.is_anybody_waiting() {
+        if !has_file || !self.job.overdue.has_waiting() {
             self.end_watch();
             return until_ns;
         }
