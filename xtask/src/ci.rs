@@ -108,10 +108,7 @@ fn test() -> Result<Verdict> {
     let mut tests = process::cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
     process::run(tests.env(testing::SKIPPED_LIST, &list))?;
     let skipped = std::fs::read_to_string(&list)?;
-    print!(
-        "
-{skipped}"
-    );
+    print!("\n{skipped}");
     Ok(match skipped.lines().count() {
         0 => Verdict::Passed,
         n => Verdict::PassedBut(format!("{n} skipped for want of what is listed above")),

@@ -159,18 +159,30 @@ fn invariants(text: &str) -> Vec<Invariant> {
     invariants
 }
 
-/// Returns whether the crate that a path starts with has a function of its last name, in a test.
+/// Returns whether a test has this path: its crate, the modules of its file or the last of them,
+/// and its name. Modules that only say that they hold tests do not count.
 fn test_exists(path: &str, files: &[File]) -> bool {
-    let mut parts = path.split("::");
-    let (package, name) = (parts.next().unwrap_or_default(), parts.last());
-    files.iter().filter(|file| file.package == package).any(|file| {
+    let parts: Vec<&str> = path.split("::").collect();
+    let [package, modules @ .., name] = &parts[..] else { return false };
+    let modules: Vec<&str> = modules.iter().copied().filter(|it| *it != "tests").collect();
+    let in_modules = |file: &&File| file.package == *package && of_file(file).ends_with(&modules);
+    files.iter().filter(in_modules).any(|file| {
         file.source.as_ref().is_some_and(|source| {
             source
                 .functions()
                 .iter()
-                .any(|f| Some(f.name) == name && (file.is_test || source.line_in_test(f.line)))
+                .any(|f| f.name == *name && (file.is_test || source.line_in_test(f.line)))
         })
     })
+}
+
+/// Returns the modules of a file by its path: `fleet/src/net/door.rs` has `net` and `door`.
+fn of_file(file: &File) -> Vec<&str> {
+    let path = file.path.with_extension("");
+    let n_before = path.iter().take_while(|part| *part != "src" && *part != "tests").count();
+    let parts = file.path.iter().skip(n_before + 1).filter_map(|part| part.to_str());
+    let names = parts.map(|part| part.strip_suffix(".rs").unwrap_or(part));
+    names.filter(|name| !matches!(*name, "mod" | "lib" | "main" | "tests" | "all")).collect()
 }
 
 #[cfg(test)]
@@ -227,17 +239,22 @@ mod tests {
     }
 
     #[test]
-    fn a_test_is_found_by_crate_and_name() {
+    fn a_test_is_found_by_crate_modules_and_name() {
         let packages = [Package {
             name: "hist".to_owned(),
             dir: "crates/hist".into(),
             dependencies: Vec::new(),
         }];
         let text = "fn code() {}\n#[test]\nfn holds() {}\n".to_owned();
-        let files = [File::new(Path::new("crates/hist/src/lib.rs"), text, &packages)];
-        assert!(test_exists("hist::holds", &files));
-        assert!(!test_exists("hist::code", &files));
-        assert!(!test_exists("hist::gone", &files));
-        assert!(!test_exists("plan::holds", &files));
+        let files = [File::new(Path::new("crates/hist/src/live.rs"), text, &packages)];
+        let exists = |path| test_exists(path, &files);
+        assert!(exists("hist::live::holds"));
+        assert!(exists("hist::live::tests::holds"));
+        assert!(exists("hist::holds"));
+        for path in
+            ["hist::live::code", "hist::live::gone", "hist::fio::holds", "plan::live::holds"]
+        {
+            assert!(!exists(path), "{path}");
+        }
     }
 }
