@@ -272,8 +272,18 @@ fn best<'a, 'e>(
     answers: &'a [CloudAnswer<'e>],
     position: usize,
 ) -> Option<(&'a CloudAnswer<'e>, &'a Ranked)> {
-    let of = |answer: &'a CloudAnswer<'e>| Some((answer, answer.found.designs.get(position)?));
-    answers.iter().filter_map(of).min_by_key(|(_, ranked)| ranked.price)
+    cheapest(answers, |answer| answer.found.designs.get(position), |ranked| ranked.price)
+}
+
+/// Returns the answer whose design is cheapest, and the design; the first of those that cost as
+/// much.
+fn cheapest<'a, A, R, P: Ord>(
+    answers: &'a [A],
+    design: impl Fn(&'a A) -> Option<&'a R>,
+    price: impl Fn(&R) -> P,
+) -> Option<(&'a A, &'a R)> {
+    let of = |answer| Some((answer, design(answer)?));
+    answers.iter().filter_map(of).min_by_key(|(_, ranked)| price(ranked))
 }
 
 /// Reads a file of needs. Mistakes are printed and end the command.

@@ -6,17 +6,18 @@ use std::time::Duration;
 use analysis::Limits;
 use bench::UnitsSweep;
 use bench::composite::{POINTS_MAX, loads};
+use clap::{Args as _, Command, Id};
 use dialects::ReadPlan;
 use plan::Plan;
 use plan::tree::Activity;
 use record::Outcome;
 use runner::{Emulation, RunOptions};
 
-use super::limits;
+use super::{SweepArgs, limits};
 use crate::commands::execute::{self, ResultArgs, SafetyArgs, Session};
 use crate::commands::input::{self, InputArgs};
 use crate::commands::on::OnArgs;
-use crate::commands::subject::Changes;
+use crate::commands::subject::{Changes, SubjectArgs};
 use crate::exit::{Exit, Failure};
 use crate::loader::ReadOnce;
 use crate::sink::Sink;
@@ -29,28 +30,17 @@ const BUILT_IN: [(&str, &str); 1] =
 /// Points unless given.
 const STEPS: u32 = 10;
 
-/// Sweep and subject arguments that are not for composite workloads.
-const NOT_OF_UNITS: [&str; 19] = [
-    "closed",
-    "arrivals",
-    "in_flight",
-    "depth_max",
-    "target_iops",
-    "start",
-    "rate_max",
-    "points",
-    "repeat",
-    "tolerance",
-    "order",
-    "probes_max",
-    "rw",
-    "read_pct",
-    "bs",
-    "size",
-    "workers",
-    "overwrite",
-    "hosts",
-];
+/// Arguments of the sweep and the subject that composite workloads have as well.
+const OF_UNITS: [&str; 6] = ["target", "remap", "set", "limit", "time", "ramp"];
+
+/// Returns the arguments that are not for composite workloads: all others of the sweep and the
+/// subject, and other hosts.
+fn not_of_units() -> Vec<Id> {
+    let command = SweepArgs::augment_args(SubjectArgs::augment_args(Command::new("curve")));
+    let all = command.get_arguments().map(|arg| arg.get_id().clone());
+    let others = all.filter(|id| !OF_UNITS.contains(&id.as_str()));
+    others.chain([Id::from("hosts")]).collect()
+}
 
 /// How many units of load.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -59,7 +49,7 @@ pub(super) struct UnitsArgs {
     /// Measure a composite workload (`[unit]` of a plan, or `eda`) with up to N units, in so many
     /// points as `--steps` says.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=LOAD_MAX))]
-    #[arg(conflicts_with_all = NOT_OF_UNITS)]
+    #[arg(conflicts_with_all = not_of_units())]
     pub(super) load_max: Option<u32>,
 
     /// Units of the first point; `--load-max` divided by the points unless given.

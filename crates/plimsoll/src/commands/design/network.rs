@@ -42,8 +42,7 @@ pub(super) fn run(
         answers.push(answer(args, asked, terms, catalog)?);
     }
     let idx = usize::from(args.explain.unwrap_or(1)) - 1;
-    let of = |answer| Some((answer, one(answer, idx)?));
-    let chosen = answers.iter().filter_map(of).min_by_key(|(_, ranked)| ranked.price);
+    let chosen = best(&answers, idx);
     let n_most = answers.iter().map(|answer| answer.found.designs.len()).max().unwrap_or(0);
     if let Some(number) = args.explain
         && chosen.is_none()
@@ -69,6 +68,14 @@ pub(super) fn run(
     };
     let exit = if n_most == 0 { Exit::Missed } else { Exit::Fine };
     exit.once(stream::print(&page))
+}
+
+/// Returns the design at a position, of the place where it is cheapest.
+fn best<'a, 'e>(
+    answers: &'a [NetworkAnswer<'e>],
+    idx: usize,
+) -> Option<(&'a NetworkAnswer<'e>, &'a Ranked)> {
+    super::cheapest(answers, |answer| one(answer, idx), |ranked| ranked.price)
 }
 
 /// Returns a design by its position.

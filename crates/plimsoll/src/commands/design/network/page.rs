@@ -116,9 +116,7 @@ fn document(
 
 /// Says in one sentence what is cheapest.
 fn sentence(answers: &[NetworkAnswer<'_>]) -> String {
-    let best = |answer| Some((answer, network::one(answer, 0)?));
-    let best = answers.iter().filter_map(best).min_by_key(|(_, ranked)| ranked.price);
-    match best {
+    match network::best(answers, 0) {
         None => {
             let places: Vec<String> = answers.iter().map(|it| it.market.terms.place()).collect();
             format!("Nothing carries it in {}.", places.join(", "))
