@@ -139,12 +139,12 @@ pub struct Search {
     /// Probes taken when the limit was first suspected to move, and has been ever since.
     suspected_at: Option<usize>,
     /// What the search came to, and the loads still to be measured for the curve.
-    found: Option<Found>,
+    found: Option<FinalPhase>,
 }
 
 /// What is left to do when the search has ended.
 #[derive(Clone, Debug)]
-struct Found {
+struct FinalPhase {
     end: LineEnd,
     /// The line that the curve goes up to, in units.
     line: Option<u64>,
@@ -387,7 +387,7 @@ impl Search {
     /// Returns whether what was measured after the search says that the line is elsewhere, and
     /// there are probes left to find it.
     fn is_overturned(&self) -> bool {
-        let is_line = |found: &Found| found.ends.is_some() && found.drift.is_none();
+        let is_line = |found: &FinalPhase| found.ends.is_some() && found.drift.is_none();
         let may_go_on = !self.is_out_of_probes();
         // Where an end has turned out to be none, the next load that was carried may lie far below
         // the line although it is well known: one beside it is measured first.
@@ -577,7 +577,7 @@ impl Search {
         let n_taken = self.taken.len();
         let is_unsteady = end == LineEnd::CannotTell(Reason::Unsteady);
         let drift = if is_unsteady { self.drift(self.drift_odds_min()) } else { None };
-        self.found = Some(Found { end, line, ends, points, n_taken, drift });
+        self.found = Some(FinalPhase { end, line, ends, points, n_taken, drift });
     }
 
     /// Returns the equally spaced loads up to the line, in ascending order.

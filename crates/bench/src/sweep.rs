@@ -17,7 +17,7 @@ use crate::in_flight;
 use crate::join::join;
 use crate::lever::{Lever, LeverError, Time};
 use crate::outcome::{self, Measured};
-use crate::workers::{Counts, Seen, Workers};
+use crate::workers::{Counts, WorkerUsage, Workers};
 
 /// How to sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,10 +112,10 @@ pub fn n_workers(record: &Record, step_idx: u32) -> u32 {
 }
 
 /// Returns what a step shows about the workers that issued its load.
-pub fn seen(record: &Record, step_idx: u32, gates: &[Gate], is_short: bool) -> Option<Seen> {
+pub fn seen(record: &Record, step_idx: u32, gates: &[Gate], is_short: bool) -> Option<WorkerUsage> {
     let point = Point::of_closed(record, step_idx)?;
     let generator = gates.iter().find(|gate| gate.name == GateName::Generator);
-    Some(Seen {
+    Some(WorkerUsage {
         achieved_iops: point.achieved_iops,
         is_short,
         busy_share: generator.and_then(|gate| gate.figure("worker_cpu_share_max")),

@@ -23,7 +23,7 @@ const N_IN_VAIN_MAX: u32 = 2;
 
 /// What a measurement says of the workers that made it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct WorkerUsage {
     /// Operations completed per second.
     pub achieved_iops: f64,
     /// More workers may carry more: the load was not carried, or is a closed one.
@@ -72,7 +72,7 @@ pub struct Workers {
     /// Each worker of the plan is divided among so many.
     n_parts: u32,
     /// What fewer did, while more are tried: their parts, and what was seen of them.
-    before: Option<(u32, Seen)>,
+    before: Option<(u32, WorkerUsage)>,
     n_in_vain: u32,
     /// The last trial that came to an end.
     last: Option<Trial>,
@@ -131,7 +131,7 @@ impl Workers {
     }
 
     /// Takes what was measured with [`Workers::n_parts`] and says whether it counts.
-    pub fn take(&mut self, seen: &Seen) -> Counts {
+    pub fn take(&mut self, seen: &WorkerUsage) -> Counts {
         if let Some((n_parts, before)) = self.before.take() {
             let trial = Trial {
                 n_before: before.n_workers,
@@ -160,7 +160,7 @@ impl Workers {
         Counts::No
     }
 
-    fn wants_more(&self, seen: &Seen) -> bool {
+    fn wants_more(&self, seen: &WorkerUsage) -> bool {
         !self.is_fixed
             && self.n_in_vain < N_IN_VAIN_MAX
             && seen.is_short
@@ -186,12 +186,12 @@ mod tests {
         World { device_iops: 1e6, core_iops: 300e3, n_cpus: 16, depth: 256, is_divisible: true };
 
     impl World {
-        fn seen(&self, workers: &Workers, offered_iops: f64) -> Seen {
+        fn seen(&self, workers: &Workers, offered_iops: f64) -> WorkerUsage {
             let n_parts = workers.n_parts().unwrap_or(1);
             let n_workers = if self.is_divisible { n_parts.min(self.n_cpus) } else { 1 };
             let most = self.core_iops * f64::from(n_workers);
             let achieved_iops = offered_iops.min(self.device_iops).min(most);
-            Seen {
+            WorkerUsage {
                 achieved_iops,
                 is_short: achieved_iops < offered_iops,
                 busy_share: Some(achieved_iops / most),

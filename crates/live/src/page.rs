@@ -20,12 +20,12 @@ const PICTURE_SECONDS: [(u64, u64); 3] = [(600, 1), (7200, 5), (u64::MAX, 15)];
 pub(crate) struct Pages {
     shared: Shared,
     html: Bytes,
-    made: Mutex<Made>,
+    made: Mutex<CachedEvent>,
 }
 
 /// The last event that was made.
 #[derive(Default)]
-struct Made {
+struct CachedEvent {
     n_updates: Option<u64>,
     event: Bytes,
     /// When the charts were drawn, milliseconds of the run, and what came of it.
@@ -103,7 +103,7 @@ impl Pages {
     }
 }
 
-impl Made {
+impl CachedEvent {
     fn is_due(&self, at_ms: u64) -> bool {
         let pause = PICTURE_SECONDS.iter().find(|(until_s, _)| at_ms / 1000 < *until_s);
         let pause_ms = pause.map_or(0, |(_, pause_s)| (pause_s - 1) * 1000);

@@ -15,7 +15,7 @@ pub mod map;
 pub mod sector;
 
 pub use frame::{Change, ChangeKind, FRAME_BYTES_MAX, Frame, FrameError, Header, Target};
-pub use judge::{Found, Judged, Verdict, judge};
+pub use judge::{Judged, SectorContent, Verdict, judge};
 pub use map::{BlockMap, BlockState, next_generation};
 pub use sector::{SECTOR_BYTES, Sector, Stamp, read_sector, stamp};
 

@@ -3,8 +3,8 @@
 use pattern::journal::frame::Body;
 use pattern::journal::judge::ExpectedBlock;
 use pattern::journal::{
-    BlockMap, BlockState, Change, ChangeKind, Found, Frame, FrameError, Header, SECTOR_BYTES,
-    Stamp, Target, Verdict, judge, next_generation, stamp,
+    BlockMap, BlockState, Change, ChangeKind, Frame, FrameError, Header, SECTOR_BYTES,
+    SectorContent, Stamp, Target, Verdict, judge, next_generation, stamp,
 };
 use proptest::prelude::*;
 
@@ -85,7 +85,7 @@ fn what_belongs_elsewhere_is_named() {
     assert_eq!(of(1, RUN, OFFSET).verdict, Verdict::New);
     for judged in [of(2, RUN, OFFSET), of(1, RUN + 1, OFFSET), of(1, RUN, 4096)] {
         assert_eq!(judged.verdict, Verdict::Lost);
-        assert!(matches!(judged.found, Some((0, Found::Misplaced(..)))), "{judged:?}");
+        assert!(matches!(judged.found, Some((0, SectorContent::Misplaced(..)))), "{judged:?}");
     }
 }
 

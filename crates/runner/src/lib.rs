@@ -97,7 +97,7 @@ pub use journal::{
 };
 pub use memory::NO_MEMORY;
 pub use options::{DetailedIntervals, ExistingJournal, RunOptions, UntilSteady, Validation};
-pub use pattern::journal::{BlockState, Found, Judged, Stamp, Verdict};
+pub use pattern::journal::{BlockState, Judged, SectorContent, Stamp, Verdict};
 pub use places::{Link, link};
 pub use read_only::{LAYOUT as READ_ONLY_LAYOUT, is_in_target, real_path};
 pub use run::{RunError, VALIDATE_FAILED, VALIDATED, check, run};

@@ -9,8 +9,8 @@ use plan::workload::BlockSize;
 use plan::{EngineKind, Job, PerDir, Plan, Step};
 use record::Record;
 use runner::{
-    Control, ExistingJournal, Found, JournalError, RunError, RunOptions, Validation, Verdict,
-    Verification, VerifyOptions, verify_journal,
+    Control, ExistingJournal, JournalError, RunError, RunOptions, SectorContent, Validation,
+    Verdict, Verification, VerifyOptions, verify_journal,
 };
 
 const KIB: u64 = 1 << 10;
@@ -165,10 +165,13 @@ fn what_is_not_there_is_lost_or_torn() {
             (it.offset / 4096, it.judged.verdict, it.judged.found.expect("something else"))
         })
         .collect();
-    assert_eq!(said[0], (1, Verdict::Torn, (1, Found::Plain)));
-    assert_eq!(said[1], (3, Verdict::Torn, (1, Found::Damaged)));
-    assert!(matches!(said[2], (5, Verdict::Lost, (0, Found::Misplaced(_, 36_864)))), "{said:?}");
-    assert_eq!(said[3], (7, Verdict::Lost, (0, Found::Plain)));
+    assert_eq!(said[0], (1, Verdict::Torn, (1, SectorContent::Plain)));
+    assert_eq!(said[1], (3, Verdict::Torn, (1, SectorContent::Damaged)));
+    assert!(
+        matches!(said[2], (5, Verdict::Lost, (0, SectorContent::Misplaced(_, 36_864)))),
+        "{said:?}"
+    );
+    assert_eq!(said[3], (7, Verdict::Lost, (0, SectorContent::Plain)));
 }
 
 #[test]
@@ -202,7 +205,9 @@ fn a_block_of_an_earlier_generation_is_lost() {
     let found = place.verified();
     assert_eq!(counts(&found), (128, 127, 0, 1, 0));
     let [finding] = &found.findings[..] else { panic!("{found:?}") };
-    let (0, Found::Written(stamp)) = finding.judged.found.unwrap() else { panic!("{finding:?}") };
+    let (0, SectorContent::Written(stamp)) = finding.judged.found.unwrap() else {
+        panic!("{finding:?}")
+    };
     assert_eq!((finding.state.written, stamp.generation), (2, 1));
 }
 

@@ -19,10 +19,10 @@ const END: &str = "<!-- rehearsal: end -->\n";
 /// What came out of a case, form by form.
 pub(crate) struct Line {
     case: &'static Case,
-    found: Vec<Found>,
+    found: Vec<FormResult>,
 }
 
-struct Found {
+struct FormResult {
     form: &'static str,
     iops: f64,
     /// How far from what is printed, as a share of it.
@@ -39,7 +39,7 @@ impl Line {
     /// Adds what a form gave, and says it.
     pub(crate) fn add(&mut self, form: &Form, iops: f64) -> String {
         let off = iops / self.case.printed_iops - 1.0;
-        let found = Found { form: form.name, iops, off, is_near: off.abs() <= form.tolerance };
+        let found = FormResult { form: form.name, iops, off, is_near: off.abs() <= form.tolerance };
         let said = format!("{:<10} {:<24} {}", form.name, self.case.name(), found.text());
         self.found.push(found);
         said
@@ -54,14 +54,14 @@ impl Line {
         let mut cells = vec![self.case.name(), grouped(self.case.printed_iops)];
         for form in forms {
             let found = self.found.iter().find(|found| found.form == form.name);
-            cells.push(found.map_or("-".to_owned(), Found::text));
+            cells.push(found.map_or("-".to_owned(), FormResult::text));
         }
         cells.push(if self.n_missed() == 0 { "yes" } else { "**no**" }.to_owned());
         cells
     }
 }
 
-impl Found {
+impl FormResult {
     fn text(&self) -> String {
         let mark = if self.is_near { "" } else { " !" };
         format!("{} ({:+.1} %){mark}", grouped(self.iops), self.off * 100.0)

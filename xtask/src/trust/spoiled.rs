@@ -18,12 +18,12 @@ const OPEN: &str = "rw=randread\nbs=4k\niodepth=16\nrate_iops=500";
 
 /// What was seen so far.
 #[derive(Default)]
-struct Seen {
+struct RunCounts {
     n_runs: usize,
     n_reported: usize,
 }
 
-impl Seen {
+impl RunCounts {
     fn take(&mut self, what: &str, answer: &Answer) {
         self.n_runs += 1;
         if answer.alarms().is_empty() {
@@ -36,7 +36,7 @@ impl Seen {
 
 pub(crate) fn run(program: &Program, options: &Options) -> Result<Vec<Row>> {
     let folder = options.folder()?;
-    let mut seen = Seen::default();
+    let mut seen = RunCounts::default();
     let file = folder.join("plimsoll-trust.data");
     let data = path_text(&file)?;
     // Laid out before anything is disturbed.
@@ -47,7 +47,7 @@ pub(crate) fn run(program: &Program, options: &Options) -> Result<Vec<Row>> {
     overload(program, data, &mut seen)?;
     std::fs::remove_file(&file)?;
     virtual_volumes(program, &mut seen)?;
-    let Seen { n_runs, n_reported } = seen;
+    let RunCounts { n_runs, n_reported } = seen;
     Ok(vec![Row::new(
         format!("{n_runs} spoiled runs"),
         format!("{n_reported} found"),
@@ -64,7 +64,7 @@ fn job(file: &str, more: &str) -> String {
 }
 
 /// Eight runs beside programs that keep all processors busy.
-fn busy_host(program: &Program, data: &str, seen: &mut Seen) -> Result<()> {
+fn busy_host(program: &Program, data: &str, seen: &mut RunCounts) -> Result<()> {
     let busy = Busy::start()?;
     for more in ["", "ioengine=libaio", "ioengine=psync\niodepth=1", "numjobs=2"] {
         for load in [CLOSED, OPEN] {
@@ -77,7 +77,7 @@ fn busy_host(program: &Program, data: &str, seen: &mut Seen) -> Result<()> {
 }
 
 /// Eight runs that were stopped once.
-fn stopped(program: &Program, data: &str, seen: &mut Seen) -> Result<()> {
+fn stopped(program: &Program, data: &str, seen: &mut RunCounts) -> Result<()> {
     for load in [CLOSED, OPEN] {
         let path = program.file("stopped.fio", &job(data, load))?;
         for (after_ms, length_ms) in [(500, 100), (700, 200), (400, 400), (900, 300)] {
@@ -97,7 +97,7 @@ fn caches(
     folder: &Path,
     data: &str,
     options: &Options,
-    seen: &mut Seen,
+    seen: &mut RunCounts,
 ) -> Result<()> {
     for more in ["iodepth=1", "iodepth=8", "ioengine=psync", "rw=randwrite"] {
         let text = job(data, &format!("rw=randread\nbs=4k\n{more}\ndirect=0"));
@@ -121,7 +121,7 @@ fn caches(
 }
 
 /// Four that are offered more than is carried.
-fn overload(program: &Program, data: &str, seen: &mut Seen) -> Result<()> {
+fn overload(program: &Program, data: &str, seen: &mut RunCounts) -> Result<()> {
     for (rate, depth) in [("2000000", 4), ("3000000", 16), ("1000000", 1), ("5000000", 32)] {
         let text = format!("rw=randread\nbs=4k\niodepth={depth}\nrate_iops={rate}\nruntime=3\n");
         seen.take("overload", &program.run_job(&job(data, &text), &[])?);
@@ -130,7 +130,7 @@ fn overload(program: &Program, data: &str, seen: &mut Seen) -> Result<()> {
 }
 
 /// Eight emulated volumes that change in mid-run, and two whose cache answers.
-fn virtual_volumes(program: &Program, seen: &mut Seen) -> Result<()> {
+fn virtual_volumes(program: &Program, seen: &mut RunCounts) -> Result<()> {
     let design = |disk: &str, cache: &str| {
         format!("[[volume]]\nmount = \"/v\"\ndisk = \"{disk}\"\ncache = \"{cache}\"\n")
     };

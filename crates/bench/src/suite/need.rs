@@ -428,7 +428,7 @@ fn decide(attempts: &[Attempt]) -> Option<AttemptVerdict> {
 }
 
 /// What is seen of one condition.
-struct Seen {
+struct ConditionResult {
     record: NeedConditionRecord,
     broken: Option<String>,
     thin: Option<String>,
@@ -440,7 +440,7 @@ fn seen(
     step_idx: u32,
     point: Option<&Point>,
     offered_iops: Option<f64>,
-) -> Seen {
+) -> ConditionResult {
     let of_offered = |least: f64, offered: f64| least.min(offered) * Limits::ACHIEVED_SHARE_MIN;
     let (unit, value, bound) = match condition {
         Condition::Iops(least) => {
@@ -473,7 +473,7 @@ fn seen(
         }
     });
     let record = condition_record(condition, unit, value, is_kept);
-    Seen { record, broken, thin: None }
+    ConditionResult { record, broken, thin: None }
 }
 
 fn latency_seen(
@@ -481,7 +481,7 @@ fn latency_seen(
     (figure, ns_max): (LatencyFigure, u64),
     latency: Option<&Histogram>,
     value: Option<f64>,
-) -> Seen {
+) -> ConditionResult {
     let n_ios = latency.map_or(0, Histogram::count);
     let thin = match figure {
         LatencyFigure::Percentile(percentile) => ThinPercentile::of(n_ios, percentile),
@@ -494,7 +494,7 @@ fn latency_seen(
             thin.n_ios_needed
         );
         let record = latency_record(condition, value, None);
-        return Seen { record, broken: None, thin: Some(thin) };
+        return ConditionResult { record, broken: None, thin: Some(thin) };
     }
     let is_kept = value.map(|value| value < ns_max as f64);
     let broken = match value {
@@ -506,7 +506,7 @@ fn latency_seen(
         Some(_) => None,
         None => Some(format!("`{condition}` has no figure: nothing of that kind was done")),
     };
-    Seen { record: latency_record(condition, value, is_kept), broken, thin: None }
+    ConditionResult { record: latency_record(condition, value, is_kept), broken, thin: None }
 }
 
 fn latency_record(

@@ -10,7 +10,7 @@ use crate::dialect::wide_text;
 use crate::{Loader, Overrides, foreign, windows};
 
 /// What a text asks for.
-pub(super) struct Asked {
+pub(super) struct ReadScript {
     pub(super) time_spans: Vec<TimeSpan>,
     pub(super) findings: Vec<Diagnostic>,
     /// The text, and the profiles that it names.
@@ -32,9 +32,9 @@ pub(super) fn read(
     variables: &[(String, String)],
     wanted: &[String],
     files: Files<'_>,
-) -> Asked {
+) -> ReadScript {
     let source = Source { name: name.to_owned(), text: text.to_owned() };
-    let asked = Asked { time_spans: Vec::new(), findings: Vec::new(), sources: vec![source] };
+    let asked = ReadScript { time_spans: Vec::new(), findings: Vec::new(), sources: vec![source] };
     let mut reader = Reader { asked, wanted, files };
     if foreign::is_diskspd_profile(text) {
         reader.profile(text);
@@ -46,7 +46,7 @@ pub(super) fn read(
 }
 
 struct Reader<'a> {
-    asked: Asked,
+    asked: ReadScript,
     wanted: &'a [String],
     files: Files<'a>,
 }

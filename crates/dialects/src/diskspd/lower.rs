@@ -2,7 +2,7 @@
 
 use plan::{Diagnostic, Severity, Span, Step};
 
-use super::calls::{self, Asked, Files};
+use super::calls::{self, Files, ReadScript};
 use super::command::{
     CacheMode, Command, Completion, Contents, Given, JOBS_MAX, Rate, Spread, TimeSpan, conflict,
 };
@@ -22,7 +22,7 @@ pub(super) fn parse_text(
 ) -> Parsed {
     let files = Files { overrides: request.overrides, loader };
     let asked = calls::read(name, text, variables, request.sections, files);
-    let Asked { time_spans, findings, sources } = asked;
+    let ReadScript { time_spans, findings, sources } = asked;
     let mut input = Input { sources, ..Input::default() };
     let mut lowering = Lowering::default();
     for finding in findings {

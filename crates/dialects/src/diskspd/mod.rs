@@ -28,7 +28,7 @@ use record::Record;
 
 use crate::foreign;
 use crate::{Dialect, Likeness, Loader, Overrides, Parsed, ReadPlan, Request, Translation};
-use calls::{Asked, Files};
+use calls::{Files, ReadScript};
 use command::TimeSpan;
 use measured::Measured;
 
@@ -121,6 +121,6 @@ pub fn results(
 /// Returns what a script asks for; none where that has a mistake.
 fn time_spans(script: &str, overrides: &Overrides, loader: &dyn Loader) -> Option<Vec<TimeSpan>> {
     let files = Files { overrides, loader };
-    let Asked { time_spans, findings, .. } = calls::read("", script, &[], &[], files);
+    let ReadScript { time_spans, findings, .. } = calls::read("", script, &[], &[], files);
     findings.iter().all(|it| it.severity < Severity::Error).then_some(time_spans)
 }

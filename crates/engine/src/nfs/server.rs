@@ -31,7 +31,7 @@ const FOLDER_MODE: u32 = 0o755;
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RemoteEntry {
     pub(super) handle: Handle,
     pub(super) is_folder: bool,
     pub(super) is_regular: bool,
@@ -120,7 +120,7 @@ impl Server {
     }
 
     /// Finds what a path below the export leads to.
-    pub(super) fn find(&mut self, path: &str) -> Result<Found, RpcError> {
+    pub(super) fn find(&mut self, path: &str) -> Result<RemoteEntry, RpcError> {
         let mut handle = self.root;
         for name in names(path) {
             handle = self.lookup(handle, name)?;
@@ -129,7 +129,11 @@ impl Server {
     }
 
     /// Finds a file, or makes it, empty, with mode 0644. `with_folders` makes the folders above it.
-    pub(super) fn create(&mut self, path: &str, with_folders: bool) -> Result<Found, RpcError> {
+    pub(super) fn create(
+        &mut self,
+        path: &str,
+        with_folders: bool,
+    ) -> Result<RemoteEntry, RpcError> {
         let (folder, name) = self.folder_of(path, with_folders)?;
         match self.lookup(folder, name) {
             Err(RpcError::Refused(libc::ENOENT)) => {}
@@ -209,13 +213,13 @@ impl Server {
         handle(&mut status(&results)?)
     }
 
-    fn attributes(&mut self, handle: Handle) -> Result<Found, RpcError> {
+    fn attributes(&mut self, handle: Handle) -> Result<RemoteEntry, RpcError> {
         let arguments = GETATTR3args { object: wire(&handle) };
         let results = self.call(NFS_PROGRAM::NFSPROC3_GETATTR, &arguments)?;
         let mut reader = status(&results)?;
         let kind = reader.u32()?;
         reader.bytes(16)?;
-        Ok(Found {
+        Ok(RemoteEntry {
             handle,
             is_regular: kind == 1,
             is_folder: kind == 2,

@@ -65,7 +65,7 @@ pub struct Client {
     name: String,
     process: Child,
     /// What it and the other side have said, for when something goes wrong.
-    said: Said,
+    said: ClientOutput,
     listening: JoinHandle<()>,
 }
 
@@ -116,7 +116,7 @@ pub enum LaunchError {
 
 /// The last of what a client said.
 #[derive(Clone, Debug, Default)]
-pub struct Said(Arc<Mutex<String>>);
+pub struct ClientOutput(Arc<Mutex<String>>);
 
 /// Most bytes that are kept of what a client says.
 const SAID_BYTES_MAX: usize = 4 << 10;
@@ -127,7 +127,7 @@ const PART_BYTES: usize = 256 << 10;
 /// Most bytes that a host may print before the script speaks, such as a greeting at login.
 const GREETING_BYTES_MAX: usize = 64 << 10;
 
-impl Said {
+impl ClientOutput {
     /// Returns it in one line; `otherwise` where it said nothing.
     pub fn or(&self, otherwise: &str) -> String {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -219,7 +219,7 @@ impl Ssh {
         let mut process = command
             .spawn()
             .map_err(|source| LaunchError::Start { client: name.to_owned(), source })?;
-        let said = Said::default();
+        let said = ClientOutput::default();
         let (Some(input), Some(output), Some(errors)) =
             (process.stdin.take(), process.stdout.take(), process.stderr.take())
         else {
@@ -326,7 +326,7 @@ async fn answer(from: &mut BufReader<ChildStdout>, words: &[&str]) -> Result<Str
 }
 
 /// Keeps the last of what a client says.
-async fn listen(errors: tokio::process::ChildStderr, said: Said) {
+async fn listen(errors: tokio::process::ChildStderr, said: ClientOutput) {
     let mut errors = BufReader::new(errors);
     let mut line = Vec::new();
     loop {

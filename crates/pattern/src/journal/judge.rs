@@ -29,7 +29,7 @@ impl Verdict {
 
 /// What a block that is not as it must be holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum SectorContent {
     /// A write of this block, from another time.
     Written(Stamp),
     /// A write of another place: its stamp, and the byte of its target that it belongs to.
@@ -48,7 +48,7 @@ pub struct Judged {
     /// A write of it was in flight or had failed: what was not acknowledged breaks no promise.
     pub is_in_flight: bool,
     /// The first sector that is not of the last write, from 0, and what it holds.
-    pub found: Option<(u32, Found)>,
+    pub found: Option<(u32, SectorContent)>,
 }
 
 impl Judged {
@@ -82,7 +82,7 @@ enum Class {
     /// Of the acknowledged write before those in flight.
     Old,
     /// Neither.
-    Other(Found),
+    Other(SectorContent),
 }
 
 /// Says what became of a block. `is_own` says whether a run wrote with this journal.
@@ -99,14 +99,14 @@ pub fn judge(block: &[u8], place: &ExpectedBlock, is_own: &dyn Fn(u64) -> bool) 
                     None if generation == state.written => Class::New(generation),
                     Some(_) if state.is_pending(generation) => Class::New(generation),
                     Some(_) if generation == state.written => Class::Old,
-                    _ => Class::Other(Found::Written(stamp)),
+                    _ => Class::Other(SectorContent::Written(stamp)),
                 }
             }
-            Sector::Damaged => Class::Other(Found::Damaged),
+            Sector::Damaged => Class::Other(SectorContent::Damaged),
             // What was there before the first write is not known.
             Sector::Stamped(..) | Sector::Plain if state.written == 0 => Class::Old,
-            Sector::Stamped(stamp, offset) => Class::Other(Found::Misplaced(stamp, offset)),
-            Sector::Plain => Class::Other(Found::Plain),
+            Sector::Stamped(stamp, offset) => Class::Other(SectorContent::Misplaced(stamp, offset)),
+            Sector::Plain => Class::Other(SectorContent::Plain),
         }
     };
     let mut sectors = block.chunks_exact(SECTOR_BYTES).enumerate();
@@ -121,16 +121,16 @@ pub fn judge(block: &[u8], place: &ExpectedBlock, is_own: &dyn Fn(u64) -> bool) 
     let verdict = match (odd, first) {
         (None, Class::New(_)) => Verdict::New,
         (None, Class::Old) => Verdict::Old,
-        (None, Class::Other(Found::Damaged)) | (Some(_), _) => Verdict::Torn,
+        (None, Class::Other(SectorContent::Damaged)) | (Some(_), _) => Verdict::Torn,
         (None, Class::Other(_)) => Verdict::Lost,
     };
     // Of what was in flight, parts may be there, and nothing else.
     let is_in_flight = state.pending.is_some()
-        && (verdict != Verdict::Torn || matches!(found, None | Some((_, Found::Damaged))));
+        && (verdict != Verdict::Torn || matches!(found, None | Some((_, SectorContent::Damaged))));
     Judged { verdict, is_in_flight, found }
 }
 
-fn found_in(class: Class) -> Option<Found> {
+fn found_in(class: Class) -> Option<SectorContent> {
     match class {
         Class::New(_) | Class::Old => None,
         Class::Other(found) => Some(found),
@@ -140,9 +140,10 @@ fn found_in(class: Class) -> Option<Found> {
 /// Returns whether two sectors are of the same write, or both of none.
 fn is_alike(one: Class, other: Class) -> bool {
     match (one, other) {
-        (Class::Other(Found::Misplaced(one, _)), Class::Other(Found::Misplaced(other, _))) => {
-            one == other
-        }
+        (
+            Class::Other(SectorContent::Misplaced(one, _)),
+            Class::Other(SectorContent::Misplaced(other, _)),
+        ) => one == other,
         _ => one == other,
     }
 }

@@ -64,7 +64,7 @@ fn each(args: &Args) -> Result<Exit, Failure> {
     for name in &args.input.files {
         for file in files(name)? {
             let found = one(args, &file);
-            if matches!(found, Found::Wrong) {
+            if matches!(found, CheckOutcome::Wrong) {
                 exit = Exit::WrongUse;
             }
             // All are checked, whether or not a reader has seen enough.
@@ -99,7 +99,7 @@ fn files(name: &str) -> Result<Vec<String>, Failure> {
 }
 
 /// What came of a file.
-enum Found {
+enum CheckOutcome {
     /// It is fine, with so many jobs.
     Fine(usize),
     /// It has mistakes, which were printed.
@@ -108,34 +108,34 @@ enum Found {
     Other(String),
 }
 
-impl Found {
+impl CheckOutcome {
     fn words(&self) -> String {
         match self {
-            Found::Fine(1) => "1 job, no mistake".to_owned(),
-            Found::Fine(n) => format!("{n} jobs, no mistake"),
-            Found::Wrong => "mistakes, see above".to_owned(),
-            Found::Other(what) => format!("not checked: {what}"),
+            CheckOutcome::Fine(1) => "1 job, no mistake".to_owned(),
+            CheckOutcome::Fine(n) => format!("{n} jobs, no mistake"),
+            CheckOutcome::Wrong => "mistakes, see above".to_owned(),
+            CheckOutcome::Other(what) => format!("not checked: {what}"),
         }
     }
 }
 
-fn one(args: &Args, file: &str) -> Found {
+fn one(args: &Args, file: &str) -> CheckOutcome {
     let read = ReadOnce::default();
     let bytes = read.read(file).unwrap_or_default();
     let is_named = args.input.dialect.is_some();
     let foreign = Foreign::recognise(&bytes).filter(|it| !is_named && !it.is_dialect());
     if let Some(foreign) = foreign {
-        return Found::Other(format!("it {}", foreign.what()));
+        return CheckOutcome::Other(format!("it {}", foreign.what()));
     }
     let text = dialects::foreign::text(&bytes);
     if text.contains(['\0', char::REPLACEMENT_CHARACTER]) {
-        return Found::Other("it is not text".to_owned());
+        return CheckOutcome::Other("it is not text".to_owned());
     }
     if on::is_design(&text) {
-        return Found::Other("it is a design; `plimsoll limits` checks it".to_owned());
+        return CheckOutcome::Other("it is a design; `plimsoll limits` checks it".to_owned());
     }
     if likeliest(&text).is_none() && !is_named {
-        return Found::Other("it does not look like a job file".to_owned());
+        return CheckOutcome::Other("it does not look like a job file".to_owned());
     }
     let input = InputArgs { files: vec![file.to_owned()], ..args.input.clone() };
     let parsed = input.parse_read(&read, false).parsed;
@@ -143,5 +143,5 @@ fn one(args: &Args, file: &str) -> Found {
         input::findings(&parsed).iter().any(|finding| finding.severity == Severity::Error);
     // All of it is printed, and only errors make it wrong.
     let _ = input::print_findings(&parsed);
-    if is_wrong { Found::Wrong } else { Found::Fine(parsed.plan.jobs().count()) }
+    if is_wrong { CheckOutcome::Wrong } else { CheckOutcome::Fine(parsed.plan.jobs().count()) }
 }

@@ -50,7 +50,7 @@ impl ReadOnly {
 
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ExistingTarget {
     /// A folder.
     Folder,
     /// A file of so many bytes.
@@ -61,14 +61,18 @@ pub(super) enum Found {
 
 /// Finds out what a target is, and whether a file or device can be opened and holds an I/O of
 /// `block_bytes`. `smaller` says what makes I/Os smaller; empty where nothing does.
-pub(super) fn find(target: &str, block_bytes: u64, smaller: &str) -> Result<Found, Failure> {
+pub(super) fn find(
+    target: &str,
+    block_bytes: u64,
+    smaller: &str,
+) -> Result<ExistingTarget, Failure> {
     let facts = fs::metadata(target).map_err(|error| {
         Failure::wrong_use(format!("`{target}`: {}", system_text(&error)))
             .hint("name a folder, a device or a file")
             .hint("`--on DESIGN` takes a path on an emulated volume")
     })?;
     if facts.is_dir() {
-        return Ok(Found::Folder);
+        return Ok(ExistingTarget::Folder);
     }
     let is_device = facts.file_type().is_block_device();
     if !is_device && !facts.is_file() {
@@ -94,7 +98,11 @@ pub(super) fn find(target: &str, block_bytes: u64, smaller: &str) -> Result<Foun
         let failure = Failure::wrong_use(message).hint(hint);
         return Err(if smaller.is_empty() { failure } else { failure.hint(smaller) });
     }
-    Ok(if is_device { Found::Device(there_bytes) } else { Found::File(there_bytes) })
+    Ok(if is_device {
+        ExistingTarget::Device(there_bytes)
+    } else {
+        ExistingTarget::File(there_bytes)
+    })
 }
 
 /// Returns the size of a file or device.

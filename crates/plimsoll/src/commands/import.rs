@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use store::{Begin, Imported, Source, Store};
 
 use super::keep::{StoreArgs, failure};
-use super::several::{Asked, FromFile, files, read};
+use super::several::{FromFile, PlanOfResult, files, read};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -99,15 +99,15 @@ fn name_of(path: &Path) -> Option<String> {
 
 /// Returns the plan that a result means, as its options or its parameter file say; nothing where
 /// they make none.
-fn plan(asked: &Asked, tool: &str) -> String {
+fn plan(asked: &PlanOfResult, tool: &str) -> String {
     let job_file = match asked {
-        Asked::Unknown => return String::new(),
-        Asked::Plan(plan) => {
+        PlanOfResult::Unknown => return String::new(),
+        PlanOfResult::Plan(plan) => {
             let text = native::write(plan).text;
             return format!("# Made from the {PARMFILE} beside the result of {tool}.\n\n{text}");
         }
-        Asked::JobFile(job_file) if job_file.is_empty() => return String::new(),
-        Asked::JobFile(job_file) => job_file,
+        PlanOfResult::JobFile(job_file) if job_file.is_empty() => return String::new(),
+        PlanOfResult::JobFile(job_file) => job_file,
     };
     let parsed = parse_text("imported", job_file, &LowerOptions::default(), &NO_HOST);
     let is_bad = |found: &plan::Diagnostic| found.severity == plan::Severity::Error;

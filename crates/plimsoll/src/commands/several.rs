@@ -114,13 +114,13 @@ pub(super) struct FromFile {
     /// What wrote it, such as `fio-3.33`.
     pub(super) tool: String,
     /// What it says of the plan.
-    pub(super) asked: Asked,
+    pub(super) asked: PlanOfResult,
     /// The file's bytes.
     pub(super) bytes: Vec<u8>,
 }
 
 /// What a result says of the plan that was run.
-pub(super) enum Asked {
+pub(super) enum PlanOfResult {
     /// Nothing.
     Unknown,
     /// Its jobs as fio's job file, as far as the options are listed.
@@ -140,13 +140,19 @@ pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
     if dialects::fio::result::is_result(text) {
         let result = dialects::fio::result::read_result(text).map_err(|error| failed(&error))?;
         let dialects::fio::result::FioResult { record, version, job_file } = result;
-        return Ok(FromFile { record, tool: version, asked: Asked::JobFile(job_file), bytes });
+        return Ok(FromFile {
+            record,
+            tool: version,
+            asked: PlanOfResult::JobFile(job_file),
+            bytes,
+        });
     }
     if dialects::vdbench::result::is_result(text) {
         let beside = limited::read_text(&path.with_file_name(PARMFILE), RESULT_BYTES_MAX).ok();
         let result = dialects::vdbench::result::read_result(text, beside.as_deref());
         let result = result.map_err(|error| failed(&error))?;
-        let asked = result.plan.map_or(Asked::Unknown, |plan| Asked::Plan(Box::new(plan)));
+        let asked =
+            result.plan.map_or(PlanOfResult::Unknown, |plan| PlanOfResult::Plan(Box::new(plan)));
         return Ok(FromFile { record: result.record, tool: TOOL.to_owned(), asked, bytes });
     }
     let record = Record::from_json(text).map_err(|error| {
@@ -154,5 +160,5 @@ pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
             .hint("records of ours (`--json`), fio's JSON and Vdbench's flatfile.html are read")
     })?;
     let tool = format!("plimsoll {}", record.plimsoll_version);
-    Ok(FromFile { record, tool, asked: Asked::Unknown, bytes })
+    Ok(FromFile { record, tool, asked: PlanOfResult::Unknown, bytes })
 }

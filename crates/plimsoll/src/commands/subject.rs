@@ -9,7 +9,7 @@ use dialects::{Loader, LowerOptions, ReadPlan, fio, likeliest};
 use plan::Plan;
 use runner::Emulation;
 
-use super::existing::{self, Found};
+use super::existing::{self, ExistingTarget};
 use super::input::{self, InputArgs};
 use super::on;
 use super::scratch::{EMULATED_BYTES, Purpose, Scratch};
@@ -271,9 +271,9 @@ impl SubjectArgs {
 
     fn on_this_host(&self, target: &str, is_read_only: bool) -> Result<Subject, Failure> {
         let there_bytes = match existing::find(target, self.bs, "or smaller I/Os: --bs SIZE")? {
-            Found::Folder if is_read_only => return Err(Scratch::refused()),
-            Found::Folder => return self.in_folder(Path::new(target)),
-            Found::File(bytes) | Found::Device(bytes) => bytes,
+            ExistingTarget::Folder if is_read_only => return Err(Scratch::refused()),
+            ExistingTarget::Folder => return self.in_folder(Path::new(target)),
+            ExistingTarget::File(bytes) | ExistingTarget::Device(bytes) => bytes,
         };
         if let Some(bytes) = self.size.filter(|bytes| *bytes > there_bytes) {
             let (there, size) = (units::format_bytes(there_bytes), units::format_bytes(bytes));

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use pattern::journal::frame::Body;
 use pattern::journal::judge::ExpectedBlock;
 use pattern::journal::{
-    BlockMap, BlockState, ChangeKind, Found, Judged, Sector, Target, Verdict, judge, read_sector,
+    BlockMap, BlockState, ChangeKind, Judged, Sector, SectorContent, Target, Verdict, judge,
+    read_sector,
 };
 
 use super::replayed::{JournalError, Replayed, replay};
@@ -400,8 +401,10 @@ pub(super) fn block_line(path: &str, offset: u64, state: BlockState, judged: &Ju
     let (verdict, written) = (judged.verdict.word(), state.written);
     let found = judged.found.map_or_else(String::new, |(sector, found)| {
         let at = match found {
-            Found::Damaged => format!("sector {sector}: "),
-            Found::Written(_) | Found::Misplaced(..) | Found::Plain => String::new(),
+            SectorContent::Damaged => format!("sector {sector}: "),
+            SectorContent::Written(_) | SectorContent::Misplaced(..) | SectorContent::Plain => {
+                String::new()
+            }
         };
         format!(", found {at}{}", found_words(&found))
     });
@@ -411,14 +414,14 @@ pub(super) fn block_line(path: &str, offset: u64, state: BlockState, judged: &Ju
 }
 
 /// Says what a block holds.
-fn found_words(found: &Found) -> String {
+fn found_words(found: &SectorContent) -> String {
     match found {
-        Found::Written(stamp) => format!("generation {}", stamp.generation),
-        Found::Misplaced(stamp, offset) => format!(
+        SectorContent::Written(stamp) => format!("generation {}", stamp.generation),
+        SectorContent::Misplaced(stamp, offset) => format!(
             "generation {} of offset {offset} of target {} of run {:016x}",
             stamp.generation, stamp.target, stamp.run
         ),
-        Found::Plain => "nothing that was written with a journal".to_owned(),
-        Found::Damaged => "part of a write".to_owned(),
+        SectorContent::Plain => "nothing that was written with a journal".to_owned(),
+        SectorContent::Damaged => "part of a write".to_owned(),
     }
 }

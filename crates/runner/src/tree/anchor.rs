@@ -12,7 +12,7 @@ use plan::tree::{Activity, FileIo, Format, TreeSpec, TreeWork};
 use units::system_text;
 use worker::{TreeCounts, TreeState};
 
-use super::control::{self as control_file, Found};
+use super::control::{self as control_file, ControlFile};
 use super::previous::{PreviousTree, find_tree};
 use super::refusal::{below, of_io, refused};
 use super::scan;
@@ -122,17 +122,17 @@ impl Anchor {
         let mut is_ours = true;
         let mut former = None;
         match found {
-            Found::Nothing if n_ours == 0 => {}
-            Found::Older => return Err(of_older(&path)),
-            Found::Nothing if purpose.modifies => return Err(not_ours(&path, spec)),
-            Found::OfOthers if purpose.format.is_some() || purpose.removes => {
+            ControlFile::Nothing if n_ours == 0 => {}
+            ControlFile::Older => return Err(of_older(&path)),
+            ControlFile::Nothing if purpose.modifies => return Err(not_ours(&path, spec)),
+            ControlFile::OfOthers if purpose.format.is_some() || purpose.removes => {
                 return Err(of_others(&path));
             }
-            Found::Nothing | Found::OfOthers => {
+            ControlFile::Nothing | ControlFile::OfOthers => {
                 is_ours = false;
                 find_tree(&state, &path, control)?;
             }
-            Found::Ours(known) if !known.fits(&structure) => {
+            ControlFile::Ours(known) if !known.fits(&structure) => {
                 let there = known.named_as(&structure);
                 if !is_clean {
                     return Err(differs(&path, spec, &there));
@@ -142,7 +142,7 @@ impl Anchor {
                 }
                 former = PreviousTree::find(&path, &there, spec, control)?;
             }
-            Found::Ours(known) => {
+            ControlFile::Ours(known) => {
                 // A format repairs what another program has changed.
                 let contents = known.contents.as_ref().filter(|_| purpose.format.is_none());
                 let is_known = contents.is_some_and(|contents| contents.apply(&state));

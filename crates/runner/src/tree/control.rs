@@ -39,7 +39,7 @@ const BYTES_MAX: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Control {
     /// Structure, without name, anchor and what limits its use. Masks and seed are those of
-    /// `Found::Ours` alone where Vdbench wrote it; see [`Control::fits`].
+    /// `ControlFile::Ours` alone where Vdbench wrote it; see [`Control::fits`].
     pub(super) structure: TreeSpec,
     /// Masks and seed are known.
     has_names: bool,
@@ -65,7 +65,7 @@ enum FileState {
 
 /// What was found in place of a control file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum ControlFile {
     Nothing,
     /// Of this program, or of Vdbench.
     Ours(Box<Control>),
@@ -147,26 +147,28 @@ fn sizes_listed(listed: &[u64]) -> Option<FileSizes> {
 ///
 /// # Errors
 /// When it cannot be read, or is damaged.
-pub(super) fn read(anchor: &Path) -> Result<Found, String> {
+pub(super) fn read(anchor: &Path) -> Result<ControlFile, String> {
     let path = anchor.join(NAME);
     let facts = match std::fs::symlink_metadata(&path) {
         Ok(facts) => facts,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(ControlFile::Nothing);
+        }
         Err(error) => {
             return Err(format!("cannot read `{}`: {}", path.display(), system_text(&error)));
         }
     };
     if !facts.is_file() || facts.len() > BYTES_MAX {
-        return Ok(Found::OfOthers);
+        return Ok(ControlFile::OfOthers);
     }
     let text = std::fs::read(&path)
         .map_err(|error| format!("cannot read `{}`: {}", path.display(), system_text(&error)))?;
-    let Ok(text) = String::from_utf8(text) else { return Ok(Found::OfOthers) };
+    let Ok(text) = String::from_utf8(text) else { return Ok(ControlFile::OfOthers) };
     if text.starts_with(OLDER_HEAD) {
-        return Ok(Found::Older);
+        return Ok(ControlFile::Older);
     }
     if !text.starts_with("when ") {
-        return Ok(Found::OfOthers);
+        return Ok(ControlFile::OfOthers);
     }
     let damaged = || {
         format!(
@@ -175,7 +177,7 @@ pub(super) fn read(anchor: &Path) -> Result<Found, String> {
             anchor.display()
         )
     };
-    Ok(Found::Ours(Box::new(parse(&text).ok_or_else(damaged)?)))
+    Ok(ControlFile::Ours(Box::new(parse(&text).ok_or_else(damaged)?)))
 }
 
 fn parse(text: &str) -> Option<Control> {

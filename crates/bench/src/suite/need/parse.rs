@@ -20,11 +20,11 @@ const WORDS: [&str; 8] = ["iops", "mb_s", "mib_s", "bs", "size", "read", "seq", 
 /// # Errors
 /// With the first mistake, where it is, and what to write instead.
 pub fn parse(text: &str) -> Result<Need, String> {
-    let mut said = Said::default();
+    let mut said = NeedDraft::default();
     for piece in pieces(text).into_iter().filter(|piece| !piece.text.is_empty()) {
         said.take(piece)?;
     }
-    let Said { rate, mut latencies, block_bytes, read_pct, is_sequential } = said;
+    let NeedDraft { rate, mut latencies, block_bytes, read_pct, is_sequential } = said;
     let is_sequential = is_sequential.unwrap_or(false);
     let usual = if is_sequential { BLOCK_BYTES.1 } else { BLOCK_BYTES.0 };
     let block_bytes = block_bytes.unwrap_or(usual);
@@ -49,7 +49,7 @@ pub fn parse(text: &str) -> Result<Need, String> {
 
 /// What was said so far.
 #[derive(Default)]
-struct Said {
+struct NeedDraft {
     rate: Option<Condition>,
     latencies: Vec<Condition>,
     block_bytes: Option<u64>,
@@ -57,7 +57,7 @@ struct Said {
     is_sequential: Option<bool>,
 }
 
-impl Said {
+impl NeedDraft {
     fn take(&mut self, piece: Piece<'_>) -> Result<(), String> {
         let Comparison { name, sign, value } = piece.comparison();
         let is_again = match (&*name.text.to_lowercase(), sign.text, value.text) {

@@ -56,12 +56,12 @@ pub(super) struct Line {
     pub(super) others: Vec<(String, f64)>,
     pub(super) cpu: Option<CpuShares>,
     /// What was asked for, where one value holds.
-    pub(super) asked: Asked,
+    pub(super) asked: RequestedLoad,
 }
 
 /// What a run was asked for, as far as columns say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct RequestedLoad {
     /// Operations per second; `None` as fast as it goes.
     pub(super) rate_iops: Option<f64>,
     pub(super) threads: Option<u32>,
@@ -132,7 +132,7 @@ impl Line {
             has_sizes_mixed: false,
             others: Vec::new(),
             cpu: cpu(cells)?,
-            asked: Asked::default(),
+            asked: RequestedLoad::default(),
         };
         match kind {
             FlatfileKind::Raw => line.raw(cells)?,
@@ -159,7 +159,7 @@ impl Line {
         let asked_bytes = cells.number("xfersize")?;
         let is_one_size = asked_bytes.is_some_and(|asked| (asked - size_bytes).abs() < 1.0);
         self.has_sizes_mixed = !is_one_size && self.read.iops > 0.0 && self.write.iops > 0.0;
-        self.asked = Asked {
+        self.asked = RequestedLoad {
             rate_iops: rate(cells.number("reqrate")?),
             // Threads that differ are a negative number.
             threads: cells.text("threads").and_then(|text| text.parse().ok()),
@@ -195,7 +195,8 @@ impl Line {
                 self.others.push((operation.to_ascii_lowercase(), iops));
             }
         }
-        self.asked = Asked { rate_iops: rate(cells.number("Reqrate")?), ..Asked::default() };
+        self.asked =
+            RequestedLoad { rate_iops: rate(cells.number("Reqrate")?), ..RequestedLoad::default() };
         Ok(())
     }
 }

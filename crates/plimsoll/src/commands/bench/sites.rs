@@ -8,7 +8,7 @@ use runner::Emulation;
 use volume::Design;
 use volume::design::{Backing, CacheMode, Volume};
 
-use super::super::existing::{self, Found, ReadOnly};
+use super::super::existing::{self, ExistingTarget, ReadOnly};
 use super::super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use super::super::subject;
 use super::Args;
@@ -118,13 +118,13 @@ impl Sites {
         let blocks = suite.parts.iter().flat_map(|part| &part.block_bytes);
         let largest = blocks.copied().max().unwrap_or(0);
         let (there_bytes, kind) = match existing::find(target, largest, "")? {
-            Found::Folder if self.read_only.is_some() => return Err(Scratch::refused()),
-            Found::Folder => {
+            ExistingTarget::Folder if self.read_only.is_some() => return Err(Scratch::refused()),
+            ExistingTarget::Folder => {
                 let site = self.in_folder(suite, place, Path::new(target), n_places)?;
                 return Ok((site, SiteKind::Scratch));
             }
-            Found::File(bytes) => (bytes, SiteKind::File),
-            Found::Device(bytes) => (bytes, SiteKind::Device),
+            ExistingTarget::File(bytes) => (bytes, SiteKind::File),
+            ExistingTarget::Device(bytes) => (bytes, SiteKind::Device),
         };
         let site = Site {
             place: place.name.clone(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runner::{BlockFinding, Found, TargetVerification, Verification};
+use runner::{BlockFinding, SectorContent, TargetVerification, Verification};
 use serde_json::{Value, json as object};
 
 use super::run_name;
@@ -60,12 +60,12 @@ fn of_block(block: &BlockFinding) -> Value {
     })
 }
 
-fn of_found(sector: u32, found: &Found) -> Value {
+fn of_found(sector: u32, found: &SectorContent) -> Value {
     let (what, stamp, offset) = match found {
-        Found::Written(stamp) => ("written", Some(stamp), None),
-        Found::Misplaced(stamp, offset) => ("misplaced", Some(stamp), Some(*offset)),
-        Found::Plain => ("plain", None, None),
-        Found::Damaged => ("damaged", None, None),
+        SectorContent::Written(stamp) => ("written", Some(stamp), None),
+        SectorContent::Misplaced(stamp, offset) => ("misplaced", Some(stamp), Some(*offset)),
+        SectorContent::Plain => ("plain", None, None),
+        SectorContent::Damaged => ("damaged", None, None),
     };
     object!({
         "sector": sector,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runner::{BlockFinding, Found, TargetVerification, Verification};
+use runner::{BlockFinding, SectorContent, TargetVerification, Verification};
 
 use super::run_name;
 use crate::clock::utc_millisecond;
@@ -80,7 +80,7 @@ fn of_block(path: &str, block: &BlockFinding) -> String {
     text
 }
 
-fn of_found(found: &Found) -> String {
+fn of_found(found: &SectorContent) -> String {
     let written = |stamp: &runner::Stamp| {
         let when = utc_millisecond(stamp.time_us / 1000);
         let (run, worker) = (run_name(stamp.run), stamp.worker);
@@ -90,12 +90,12 @@ fn of_found(found: &Found) -> String {
         )
     };
     match found {
-        Found::Written(stamp) => written(stamp),
-        Found::Misplaced(stamp, offset) => {
+        SectorContent::Written(stamp) => written(stamp),
+        SectorContent::Misplaced(stamp, offset) => {
             let target = stamp.target;
             format!("what belongs to offset {offset} of target {target}: {}", written(stamp))
         }
-        Found::Plain => "nothing that was written with a journal".to_owned(),
-        Found::Damaged => "part of a write".to_owned(),
+        SectorContent::Plain => "nothing that was written with a journal".to_owned(),
+        SectorContent::Damaged => "part of a write".to_owned(),
     }
 }
