@@ -94,6 +94,9 @@ fn source(source: &crate::collect::Source) -> NeedSource {
     NeedSource { name: source.name.clone(), form: source.form.to_owned(), clock: clock.to_owned() }
 }
 
+/// Smallest size that a file of needs can say, GiB: it has four digits behind the point.
+const GIB_MIN: f64 = 1e-4;
+
 fn volume(volume: &CapturedVolume, notes: &mut Vec<String>) -> NeedVolume {
     let capacity = volume.capacity.unwrap_or_default();
     let mut amount = |key: &str, bytes: Option<f64>, label: Label, source: &str| {
@@ -110,7 +113,7 @@ fn volume(volume: &CapturedVolume, notes: &mut Vec<String>) -> NeedVolume {
     let used = amount("used_gib", capacity.used_bytes, Label::Measured, "space in use");
     // Logs that give both can contradict themselves: what is in use was counted.
     let is_more = |size: &Amount| {
-        size.value > 0.0 && used.as_ref().is_none_or(|used| used.value <= size.value)
+        size.value >= GIB_MIN && used.as_ref().is_none_or(|used| used.value <= size.value)
     };
     NeedVolume {
         name: volume.name.clone(),

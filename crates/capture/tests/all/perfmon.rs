@@ -150,3 +150,21 @@ fn nothing_is_counted_twice() {
     assert!(notes.contains("PhysicalDisk is left out"), "{notes}");
     assert!(notes.contains("counters that are not read: `unheard of/sec`"), "{notes}");
 }
+
+/// A file of needs has four digits behind the point: a size that would be 0 there is none.
+#[test]
+fn a_size_of_next_to_nothing_is_no_capacity() {
+    let counters = [
+        r"\\H\LogicalDisk(C:)\Disk Transfers/sec",
+        r"\\H\LogicalDisk(C:)\% Free Space",
+        r"\\H\LogicalDisk(C:)\Free Megabytes",
+    ];
+    for (free_mib, capacity_gib) in [("0.05", None), ("512", Some(0.5))] {
+        let rows: [&[&str]; 3] = [&[" "; 3], &["10", "100", free_mib], &["10", "100", free_mib]];
+        let captured = captured(&text(&counters, ',', &rows));
+        let needs = needs_of(&captured, "x", &Phases::default()).expect("a disk was counted");
+        let read = needs::parse(&needs.to_toml()).0.expect("it is a file of needs");
+        let size = read.volumes[0].capacity_gib.as_ref().map(|it| it.value);
+        assert_eq!(size, capacity_gib, "{}", needs.to_toml());
+    }
+}
