@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dialects::MixOp;
+use plan::rates::RATE_IOPS_MIN;
 use units::plural;
 
 use super::CallTrace;
@@ -157,6 +158,26 @@ fn together(programs: Vec<Program>) -> Vec<Program> {
     large.into_iter().chain(small).collect()
 }
 
+/// Returns how many processes offer so many operations per second together, and the rate of each:
+/// fewer than there were where each would be slower than a plan can say.
+fn paced(rate: f64, n_alive: u32, notes: &mut Vec<String>) -> (u32, f64) {
+    let n_paced = (rate / RATE_IOPS_MIN).floor().clamp(1.0, f64::from(n_alive)) as u32;
+    if n_paced < n_alive {
+        notes.push(format!(
+            "processes in the trace: {n_alive}, each with less than {RATE_IOPS_MIN} operations per \
+             second: fewer stand for them"
+        ));
+    }
+    let of_each = rate / f64::from(n_paced);
+    if of_each < RATE_IOPS_MIN {
+        notes.push(format!(
+            "{of_each:.1e} operations per second were captured: the least that a plan can ask for \
+             stands here"
+        ));
+    }
+    (n_paced, of_each.max(RATE_IOPS_MIN))
+}
+
 /// Makes the component of a program, whose name none of `names` has.
 pub(super) fn component(
     mut program: Program,
@@ -164,9 +185,10 @@ pub(super) fn component(
     span_ns: u64,
     names: &mut BTreeSet<String>,
 ) -> Component {
-    let instances = (program.lived_ns as f64 / span_ns as f64).round().max(1.0) as u32;
-    let rate = program.n_ops() as f64 * 1e9 / span_ns as f64 / f64::from(instances);
     let mut notes = Vec::new();
+    let n_alive = (program.lived_ns as f64 / span_ns as f64).round().max(1.0) as u32;
+    let (instances, rate) =
+        paced(program.n_ops() as f64 * 1e9 / span_ns as f64, n_alive, &mut notes);
     let moved_max = moves_of_one(&program);
     if sizes.iter().all(|bytes| *bytes == 0) && moved_max > 0 {
         notes.push("sizes of files are assumed: the trace does not show them".to_owned());

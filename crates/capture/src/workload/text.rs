@@ -12,9 +12,7 @@ impl Workload {
     pub fn to_toml(&self, name: &str, source: &str) -> String {
         let mut text = String::from("schema = \"plimsoll.plan/1\"\n\n");
         let span = format_duration(std::time::Duration::from_nanos(self.span_ns));
-        let mut comment = |line: &str| {
-            let _ = writeln!(text, "# {line}");
-        };
+        let mut comment = |line: &str| put_comment(&mut text, line);
         let n_calls = plural(self.n_calls, "call");
         comment(&format!("Captured from {source}: {n_calls} in {span}."));
         self.labels.iter().for_each(|label| comment(label));
@@ -43,9 +41,9 @@ impl Component {
             0 => "as many processes as calls were under way".to_owned(),
             n => format!("processes in all of the trace: {}", format_count(*n)),
         };
-        let _ = writeln!(text, "# {n_ops}; {processes}.");
+        put_comment(text, &format!("{n_ops}; {processes}."));
         for note in notes {
-            let _ = writeln!(text, "# - {note}");
+            put_comment(text, &format!("- {note}"));
         }
         let _ = writeln!(text, "name = \"{name}\"\ninstances = {instances}");
         let _ = writeln!(text, "rate = {}", rate_text(*rate));
@@ -71,6 +69,16 @@ impl Component {
         let _ = writeln!(text, "files_per_folder = {files_per_folder}\nspare_pct = {spare_pct}");
         let _ = writeln!(text, "sizes = \"{}\"", shares(&self.file_sizes));
     }
+}
+
+/// Adds a line of comment. Names of files and mounts may have any characters, and TOML has no
+/// control characters in comments: these stand as escapes.
+fn put_comment(text: &mut String, line: &str) {
+    text.push_str("# ");
+    for c in line.chars() {
+        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
+    }
+    text.push('\n');
 }
 
 /// Prints hundredths of a percent as percent.

@@ -230,6 +230,48 @@ fn counters_of_a_mount_become_a_workload() {
     assert!(one.finish(&[]).unwrap_err().contains("before and after"));
 }
 
+/// A mount may have any name.
+#[test]
+fn a_mount_with_control_characters_is_named_in_escapes() {
+    let seed = include_str!("../../../../fuzz/seeds/capture_mountstats/two.mountstats");
+    let text = format!(
+        "device nas:/b mounted on /\u{1}b\u{7f}\u{85} with fstype nfs statvers=1.1\n\
+         \tage:\t9\n{seed}"
+    );
+    let mut mounts = MountCounts::default();
+    mounts.read(&mut text.as_bytes()).unwrap();
+    let workload = mounts.finish(&[]).unwrap();
+    let plan = workload.to_toml("unit", "x");
+    assert!(plan.contains(r"/\u{1}b\u{7f}\u{85}"), "{plan}");
+    check_plan(&workload);
+}
+
+/// A call in three weeks is a rate that no plan can have.
+#[test]
+fn what_happens_seldom_has_the_least_rate_and_says_so() {
+    let read = "pread64(3</d/f>, \"\", 4096, 0) = 4096";
+    for (n, s, expected, said) in [
+        (1, 2_000_000, (1, 0.001), "the least that a plan can ask for"),
+        (3, 10_000, (1, 0.001), "the least that a plan can ask for"),
+        (4, 2_000, (2, 0.001), "fewer stand for them"),
+    ] {
+        let mut text = String::new();
+        for pid in 1..=n {
+            text.push_str(&format!("{pid} 1000000000.000000 {read}\n"));
+        }
+        for pid in 1..=n {
+            text.push_str(&format!("{pid} {}.000000 close(3</d/f>) = 0\n", 1_000_000_000 + s));
+        }
+        let mut trace = CallTrace::new(Scope::default());
+        trace.read("x", &mut text.as_bytes()).unwrap();
+        let workload = trace.finish().unwrap();
+        let component = only(&workload);
+        assert_eq!((component.instances, component.rate), expected, "{component:?}");
+        assert!(component.notes.iter().any(|note| note.contains(said)), "{:?}", component.notes);
+        check_plan(&workload);
+    }
+}
+
 proptest! {
     /// Whatever a program does, the plan that comes of it has no mistake.
     #[test]
