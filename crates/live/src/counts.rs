@@ -115,9 +115,18 @@ impl Counts {
 
     /// Returns rates and latencies, as a record's tables have them.
     pub fn figures(&self) -> Figures {
+        self.figures_with(&self.latency)
+    }
+
+    /// Returns the same with the latencies that a user waited.
+    pub(crate) fn waited_figures(&self) -> Figures {
+        self.figures_with(self.waited())
+    }
+
+    fn figures_with(&self, latency: &Histogram) -> Figures {
         let per_second = |count: u64| count as f64 * 1e9 / self.runtime_ns as f64;
         let has_time = self.runtime_ns > 0;
-        Figures::of(&Latency::Measured(&self.latency))
+        Figures::of(&Latency::Measured(latency))
             .with(Figure::Iops, has_time.then(|| per_second(self.n_ios)))
             .with(Figure::BytesPerS, has_time.then(|| per_second(self.io_bytes)))
     }

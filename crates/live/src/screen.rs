@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::model::{JobNow, Live};
-use crate::table::{self, Grid};
+use crate::table::{self, Grid, Head};
 
 /// What the user has asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -171,10 +171,11 @@ fn grid(grid: &Grid, columns: usize, n_rows: usize) -> Vec<String> {
     if n_rows < 3 || grid.rows.is_empty() {
         return Vec::new();
     }
-    let n_columns = if columns < WIDE { grid.n_narrow } else { grid.heads.len() };
+    let is_shown = |head: &&Head| columns >= WIDE || !head.is_wide;
+    let n_columns = grid.heads.iter().take_while(is_shown).count();
     let width = |column: usize| {
         let of = grid.rows.iter().map(|row| row[column].chars().count());
-        of.max().unwrap_or(0).max(grid.heads[column].chars().count())
+        of.max().unwrap_or(0).max(grid.heads[column].text.chars().count())
     };
     let mut widths: Vec<usize> = (0..n_columns).map(width).collect();
     // Names give way to numbers.
@@ -183,8 +184,7 @@ fn grid(grid: &Grid, columns: usize, n_rows: usize) -> Vec<String> {
     let line = |texts: &mut dyn Iterator<Item = &str>| {
         let cells = texts.zip(&widths).enumerate().map(|(column, (text, width))| {
             let text = cut(text, *width);
-            let is_last = column + 1 == grid.heads.len();
-            if column < grid.n_texts || (is_last && grid.ends_in_text) {
+            if grid.heads[column].is_of_words {
                 format!("{text:<width$}")
             } else {
                 format!("{text:>width$}")
@@ -192,8 +192,10 @@ fn grid(grid: &Grid, columns: usize, n_rows: usize) -> Vec<String> {
         });
         cut(cells.collect::<Vec<_>>().join("  ").trim_end(), columns)
     };
-    let mut lines =
-        vec![String::new(), styled(DIM, &line(&mut grid.heads.iter().copied()), columns)];
+    let mut lines = vec![
+        String::new(),
+        styled(DIM, &line(&mut grid.heads.iter().map(|head| head.text.as_str())), columns),
+    ];
     let n_shown = if grid.rows.len() + 2 <= n_rows { grid.rows.len() } else { n_rows - 3 };
     let shown = &grid.rows[..n_shown];
     lines.extend(shown.iter().map(|row| line(&mut row.iter().map(String::as_str))));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Figure, Record};
+use record::{Figure, Figures, Record};
 use serde_json::{Value, json};
 use units::{format_duration, format_iops, format_latency_ns, format_mib_s, format_percent};
 
@@ -48,22 +48,68 @@ pub(crate) fn state(live: &Live) -> Value {
     })
 }
 
+/// The head of a column, and how the column is shown.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) text: String,
+    /// It stands over words; the others stand over numbers.
+    pub(crate) is_of_words: bool,
+    /// Only a wide terminal has the column. Such columns stand last.
+    pub(crate) is_wide: bool,
+}
+
+/// A column of a table with rows `R`: its head, and what stands below it.
+struct Column<R> {
+    head: Head,
+    cell: Box<dyn Fn(&R) -> String>,
+}
+
+impl<R> Column<R> {
+    fn words(text: &str, cell: impl Fn(&R) -> String + 'static) -> Self {
+        let head = Head { text: text.to_owned(), is_of_words: true, is_wide: false };
+        Column { head, cell: Box::new(cell) }
+    }
+
+    fn number(text: &str, cell: impl Fn(&R) -> String + 'static) -> Self {
+        let head = Head { text: text.to_owned(), is_of_words: false, is_wide: false };
+        Column { head, cell: Box::new(cell) }
+    }
+
+    /// A column for each figure; empty where a row does not have it.
+    fn figures(
+        figures: &'static [Figure],
+        of: impl Fn(&R) -> &Figures + Copy + 'static,
+    ) -> impl Iterator<Item = Self> {
+        let cell = move |row: &R, figure| of(row).shown(figure).unwrap_or_default();
+        figures
+            .iter()
+            .map(move |figure| Column::number(figure.head(), move |row| cell(row, *figure)))
+    }
+
+    fn so_far(mut self) -> Self {
+        self.head = Head { text: format!("so far {}", self.head.text), is_wide: true, ..self.head };
+        self
+    }
+}
+
 /// A table: texts by row.
 #[derive(Debug)]
 pub(crate) struct Grid {
-    pub(crate) heads: &'static [&'static str],
-    /// Columns from the first on that are no numbers.
-    pub(crate) n_texts: usize,
-    /// The last column is a text, too.
-    pub(crate) ends_in_text: bool,
-    /// Columns that a narrow terminal has.
-    pub(crate) n_narrow: usize,
+    pub(crate) heads: Vec<Head>,
     pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl Grid {
+    fn new<R>(columns: Vec<Column<R>>, rows: impl Iterator<Item = R>) -> Self {
+        let row = |row: R| columns.iter().map(|column| (column.cell)(&row)).collect();
+        let rows = rows.map(row).collect();
+        Grid { heads: columns.into_iter().map(|column| column.head).collect(), rows }
+    }
+
     fn json(&self) -> Value {
-        let Grid { heads, n_texts, rows, .. } = self;
+        let Grid { heads, rows } = self;
+        let n_texts = heads.iter().take_while(|head| head.is_of_words).count();
+        let heads: Vec<&str> = heads.iter().map(|head| head.text.as_str()).collect();
         let shown = &rows[..rows.len().min(ROWS_MAX)];
         json!({"heads": heads, "n_texts": n_texts, "rows": shown, "n_rows": rows.len()})
     }
@@ -81,10 +127,10 @@ pub(crate) fn figures(live: &Live, all: &Counts) -> Vec<(String, String)> {
             put(&format!("{name} MiB/s"), format_mib_s(dir.io_bytes as f64 / seconds));
         }
     }
-    let waited = all.waited();
-    for (name, quantile) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)] {
-        if let Some(ns) = waited.quantile(quantile) {
-            put(name, format_latency_ns(ns));
+    let waited = all.waited_figures();
+    for figure in [Figure::P50, Figure::P99, Figure::P99_9, Figure::Max] {
+        if let Some(latency) = waited.shown(figure) {
+            put(figure.head(), latency);
         }
     }
     let jobs = || live.hosts().iter().flat_map(|host| host.jobs.values());
@@ -113,34 +159,46 @@ pub(crate) fn all_hosts(live: &Live) -> Counts {
     all
 }
 
-const JOB_HEADS: [&str; 11] = [
-    "job",
-    "",
-    "IOPS",
-    "MiB/s",
-    "p50",
-    "p99",
-    "max",
-    "so far IOPS",
-    "so far p50",
-    "so far p99",
-    "so far max",
-];
+/// Figures of the last second.
+const OF_LAST: &[Figure] =
+    &[Figure::Iops, Figure::BytesPerS, Figure::P50, Figure::P99, Figure::Max];
+
+/// Figures of the step so far.
+const OF_STEP: &[Figure] = &[Figure::Iops, Figure::P50, Figure::P99, Figure::Max];
+
+/// A row of jobs.
+struct JobRow {
+    job: String,
+    op: String,
+    last: Figures,
+    so_far: Figures,
+}
 
 /// Returns the jobs of all hosts together: the last second, and the step so far.
 pub(crate) fn jobs<'a>(jobs: impl Iterator<Item = (&'a str, &'a JobNow)>) -> Grid {
-    let mut rows = Vec::new();
-    for (name, job) in jobs {
-        for (op, now) in &job.ops {
-            let mut row = vec![name.to_owned(), op_words(op)];
-            row.extend(rates(&now.last));
-            row.extend(latencies(&now.last));
-            row.push(rates(&now.so_far)[0].clone());
-            row.extend(latencies(&now.so_far));
-            rows.push(row);
-        }
-    }
-    Grid { heads: &JOB_HEADS, n_texts: 2, ends_in_text: false, n_narrow: 7, rows }
+    let rows = jobs.flat_map(|(name, job)| {
+        job.ops.iter().map(|(op, now)| JobRow {
+            job: name.to_owned(),
+            op: op_words(op),
+            last: now.last.waited_figures(),
+            so_far: now.so_far.waited_figures(),
+        })
+    });
+    let mut columns = vec![
+        Column::words("job", |row: &JobRow| row.job.clone()),
+        Column::words("", |row: &JobRow| row.op.clone()),
+    ];
+    columns.extend(Column::figures(OF_LAST, |row: &JobRow| &row.last));
+    columns.extend(Column::figures(OF_STEP, |row: &JobRow| &row.so_far).map(Column::so_far));
+    Grid::new(columns, rows)
+}
+
+/// A row of the jobs of a record.
+struct ResultRow {
+    job: String,
+    op: String,
+    n_ios: u64,
+    figures: Figures,
 }
 
 /// Returns the jobs of a record, as far as they are results of operations.
@@ -151,50 +209,53 @@ pub(crate) fn of_record(record: &Record) -> Value {
             all.entry((job.step_idx, &job.name, op)).or_default().add(&counts);
         }
     }
-    let row = |((_, job, op), counts): (&(u32, &str, OpName), &Counts)| {
-        let mut row = vec![(*job).to_owned(), op_words(op), counts.n_ios.to_string()];
-        row.extend(rates(counts));
-        row.extend(latencies(counts));
-        row
-    };
-    let heads = &["job", "", "operations", "IOPS", "MiB/s", "p50", "p99", "max"];
-    let rows = all.iter().map(row).collect();
-    Grid { heads, n_texts: 2, ends_in_text: false, n_narrow: 8, rows }.json()
+    let rows = all.iter().map(|((_, job, op), counts)| ResultRow {
+        job: (*job).to_owned(),
+        op: op_words(op),
+        n_ios: counts.n_ios,
+        figures: counts.waited_figures(),
+    });
+    let mut columns = vec![
+        Column::words("job", |row: &ResultRow| row.job.clone()),
+        Column::words("", |row: &ResultRow| row.op.clone()),
+        Column::number("operations", |row: &ResultRow| row.n_ios.to_string()),
+    ];
+    columns.extend(Column::figures(OF_LAST, |row: &ResultRow| &row.figures));
+    Grid::new(columns, rows).json()
 }
 
 fn op_words(op: &OpName) -> String {
     if op.part.is_empty() { op.op.clone() } else { format!("{} {}", op.part, op.op) }
 }
 
-fn rates(counts: &Counts) -> [String; 2] {
-    let figures = counts.figures();
-    let shown = |figure| figures.shown(figure).unwrap_or_default();
-    [shown(Figure::Iops), shown(Figure::BytesPerS)]
+/// A row of hosts.
+struct HostRow {
+    name: String,
+    last: Figures,
+    busy: String,
+    n_errors: u64,
+    state: String,
 }
-
-fn latencies(counts: &Counts) -> [String; 3] {
-    let waited = counts.waited();
-    [0.5, 0.99, 1.0].map(|q| waited.quantile(q).map(format_latency_ns).unwrap_or_default())
-}
-
-const HOST_HEADS: [&str; 9] =
-    ["host", "IOPS", "MiB/s", "p50", "p99", "max", "CPU", "errors", "state"];
 
 /// Returns the hosts, the one farthest from the others first.
 pub(crate) fn hosts(hosts: &[HostNow]) -> Grid {
     let mut all: Vec<(&HostNow, Counts)> = hosts.iter().map(|host| (host, host.last())).collect();
     sort_by_imbalance(&mut all);
-    let row = |(host, last): &(&HostNow, Counts)| {
-        let mut row = vec![host.name.clone()];
-        row.extend(rates(last));
-        row.extend(latencies(last));
-        row.push(host.load.map_or(String::new(), |it| format_percent(it.busy_share)));
-        row.push(host.errors().values().sum::<u64>().to_string());
-        row.push(host.lost.clone().map_or(String::new(), |why| format!("lost: {why}")));
-        row
-    };
-    let rows = all.iter().map(row).collect();
-    Grid { heads: &HOST_HEADS, n_texts: 1, ends_in_text: true, n_narrow: 9, rows }
+    let rows = all.iter().map(|(host, last)| HostRow {
+        name: host.name.clone(),
+        last: last.waited_figures(),
+        busy: host.load.map_or(String::new(), |it| format_percent(it.busy_share)),
+        n_errors: host.errors().values().sum(),
+        state: host.lost.clone().map_or(String::new(), |why| format!("lost: {why}")),
+    });
+    let mut columns = vec![Column::words("host", |row: &HostRow| row.name.clone())];
+    columns.extend(Column::figures(OF_LAST, |row: &HostRow| &row.last));
+    columns.extend([
+        Column::number("CPU", |row: &HostRow| row.busy.clone()),
+        Column::number("errors", |row: &HostRow| row.n_errors.to_string()),
+        Column::words("state", |row: &HostRow| row.state.clone()),
+    ]);
+    Grid::new(columns, rows)
 }
 
 /// Orders hosts: lost ones first, then by how far their rate is from the median, as a ratio.
