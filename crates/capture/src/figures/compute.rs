@@ -7,7 +7,7 @@ use needs::{
 };
 
 use super::phase::Phases;
-use super::weighted::Weighted;
+use super::weighted::{Weighted, between};
 use crate::collect::{Captured, CapturedVolume, usual_span};
 use crate::facts::{Bursts, DirectionFacts, TraceFacts};
 use crate::sample::{ClockKind, Sample};
@@ -376,11 +376,12 @@ fn only_mean(mean: f64, label: Label, source: String) -> Figure {
 fn of_sizes(sizes: &SizeCounts, name: &str) -> Option<Figure> {
     let at = |q: f64| sizes.quantile(q).map(|bytes| bytes as f64 / KIB);
     at(0.5)?;
+    let mean = sizes.bytes() as f64 / sizes.count() as f64 / KIB;
     Some(Figure {
         p50: at(0.50),
         p90: at(0.90),
         p99: at(0.99),
-        mean: Some(sizes.bytes() as f64 / sizes.count() as f64 / KIB),
+        mean: Some(between(mean, at(0.0), at(1.0))),
         min: at(0.0),
         max: at(1.0),
         label: Label::Measured,
@@ -391,13 +392,14 @@ fn of_sizes(sizes: &SizeCounts, name: &str) -> Option<Figure> {
 fn of_latency(latency: &Histogram, name: &str) -> Option<Figure> {
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
     let mean = latency.mean_ns()? / 1e6;
+    let (min, max) = (ms(latency.min_ns()), ms(latency.max_ns()));
     Some(Figure {
         p50: ms(latency.quantile(0.50)),
         p90: ms(latency.quantile(0.90)),
         p99: ms(latency.quantile(0.99)),
-        mean: Some(mean),
-        min: ms(latency.min_ns()),
-        max: ms(latency.max_ns()),
+        mean: Some(between(mean, min, max)),
+        min,
+        max,
         label: Label::Measured,
         source: format!("{name}: {}", units::plural(latency.count(), "I/O")),
     })

@@ -33,7 +33,7 @@ impl Weighted {
             p50: Some(self.at(0.50, total)),
             p90: Some(self.at(0.90, total)),
             p99: Some(self.at(0.99, total)),
-            mean: Some(sum / total),
+            mean: Some(between(sum / total, Some(first), Some(last))),
             min: Some(first),
             max: Some(last),
             label,
@@ -55,9 +55,27 @@ impl Weighted {
     }
 }
 
+/// Returns a mean that lies between the smallest and the largest value: a sum over a sum can be off
+/// by its last digit, which then rounds another way.
+pub(super) fn between(mean: f64, min: Option<f64>, max: Option<f64>) -> f64 {
+    mean.max(min.unwrap_or(mean)).min(max.unwrap_or(mean))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Three times the same value has it as its mean, to the last digit.
+    #[test]
+    fn a_mean_is_not_above_all_values() {
+        for hundred_thousandths in (5..80_000).step_by(10) {
+            let value = f64::from(hundred_thousandths) / 100_000.0;
+            let mut values = Weighted::default();
+            (0..3).for_each(|_| values.put(value, 15.0));
+            let figure = values.figure(Label::Measured, String::new()).expect("there are values");
+            assert_eq!(figure.mean, Some(value));
+        }
+    }
 
     #[test]
     fn percentiles_are_weighed() {
