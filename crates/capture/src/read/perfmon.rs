@@ -270,6 +270,9 @@ impl State {
             }
             let value = decimal(text).filter(|value| *value >= -1.0);
             let value = value.ok_or_else(|| format!("{} is no figure", quote(text)))?.max(0.0);
+            if column.counter == Counter::FreePercent && value > 100.0 {
+                return Err(format!("{} is no percentage of a disk", quote(text)));
+            }
             match column.device {
                 None => put_host(&mut host, column.counter, value),
                 Some(idx) => {

@@ -168,3 +168,12 @@ fn a_size_of_next_to_nothing_is_no_capacity() {
         assert_eq!(size, capacity_gib, "{}", needs.to_toml());
     }
 }
+
+#[test]
+fn more_than_all_of_a_disk_is_not_free() {
+    let counters = [r"\\H\LogicalDisk(C:)\Disk Transfers/sec", r"\\H\LogicalDisk(C:)\% Free Space"];
+    let rows: [&[&str]; 3] = [&[" "; 2], &["10", "50"], &["10", "1024"]];
+    let captured = captured(&text(&counters, ',', &rows));
+    let notes = notes(&captured);
+    assert!(notes.contains("`1024` is no percentage of a disk"), "{notes}");
+}
