@@ -1,9 +1,9 @@
 //! Keeps what readers give, within a limit, and makes one series per volume of it.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::context::printable;
 use crate::facts::TraceFacts;
 use crate::live::is_partition;
 use crate::sample::{
@@ -154,15 +154,6 @@ struct HostSeries {
     samples: Vec<HostSample>,
     /// Those at the beginning that hold neighbours already.
     n_joined: usize,
-}
-
-/// Returns a name with `?` for each control character: a damaged log must not steer a terminal.
-fn printable(name: &str) -> Cow<'_, str> {
-    if name.chars().any(char::is_control) {
-        Cow::Owned(name.replace(char::is_control, "?"))
-    } else {
-        Cow::Borrowed(name)
-    }
 }
 
 impl Collector {

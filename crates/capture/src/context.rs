@@ -1,5 +1,7 @@
 //! What all readers share: where events go, what could not be read, and how long a sample lasted.
 
+use std::borrow::Cow;
+
 use crate::lengths::Lengths;
 use crate::lines::{Lines, ReadError};
 use crate::sample::{ClockKind, Event, NS_PER_S, Note, NoteKind, Rates};
@@ -246,6 +248,16 @@ pub(crate) fn quote(text: &str) -> String {
     const CHARS_MAX: usize = 60;
     let clean: String = text.chars().take(CHARS_MAX).filter(|c| !c.is_control()).collect();
     if text.chars().count() > CHARS_MAX { format!("`{clean}...`") } else { format!("`{clean}`") }
+}
+
+/// Returns a text with `?` for each control character: a damaged log must not steer a terminal,
+/// and TOML has none in comments.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().any(char::is_control) {
+        Cow::Owned(text.replace(char::is_control, "?"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// How long samples last whose source tells only when they end.

@@ -10,6 +10,9 @@ pub const IDLE_RATE_IOPS: f64 = 1e-9;
 /// The least rate that a plan can ask for, I/Os per second: an I/O in 17 minutes.
 pub const RATE_IOPS_MIN: f64 = 0.001;
 
+/// The largest.
+pub const RATE_IOPS_MAX: f64 = 1e9;
+
 /// Divides a rate among the jobs of a step. Parts with rates of their own come first, by their
 /// priority, and get no more than what is left; the others share the rest by their weights.
 ///

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dialects::MixOp;
-use plan::rates::RATE_IOPS_MIN;
+use dialects::native::PROCESSES_MAX;
+use plan::rates::{RATE_IOPS_MAX, RATE_IOPS_MIN};
 use units::plural;
 
 use super::CallTrace;
@@ -111,7 +112,7 @@ impl Touched {
 
 /// Makes the workload of a trace that has been read.
 pub(super) fn workload(trace: CallTrace) -> Result<Workload, String> {
-    let span_ns = trace.processes.span_ns.map_or(1, |(first, last)| (last - first).max(1));
+    let span_ns = trace.processes.span_ns.map_or(0, |(first, last)| last - first);
     let notes = notes(&trace);
     let CallTrace { processes, n_calls, n_unclear, .. } = trace;
     let mut programs = processes.programs;
@@ -125,6 +126,11 @@ pub(super) fn workload(trace: CallTrace) -> Result<Workload, String> {
                   need a trace with `strace -y`"
                 .to_owned(),
         });
+    }
+    if span_ns == 0 {
+        return Err("all its calls have the same time, and a rate is operations over time: trace \
+                    for longer, with `strace -f -ttt`, whose times have microseconds"
+            .to_owned());
     }
     let by_idx: BTreeMap<FileIdx, (&str, u64)> = processes
         .files
@@ -158,24 +164,32 @@ fn together(programs: Vec<Program>) -> Vec<Program> {
     large.into_iter().chain(small).collect()
 }
 
-/// Returns how many processes offer so many operations per second together, and the rate of each:
-/// fewer than there were where each would be slower than a plan can say.
-fn paced(rate: f64, n_alive: u32, notes: &mut Vec<String>) -> (u32, f64) {
-    let n_paced = (rate / RATE_IOPS_MIN).floor().clamp(1.0, f64::from(n_alive)) as u32;
-    if n_paced < n_alive {
+/// What four digits of a rate can be off by, as a share.
+const ROUNDING: f64 = 1e-3;
+
+/// Returns how many processes stand for those of a trace, and the rate of each, within what a plan
+/// can say of a component.
+fn paced(rate: f64, n_alive: u64, notes: &mut Vec<String>) -> (u32, f64) {
+    let (least, most) = (RATE_IOPS_MIN * (1.0 + ROUNDING), RATE_IOPS_MAX * (1.0 - ROUNDING));
+    if rate < least {
         notes.push(format!(
-            "processes in the trace: {n_alive}, each with less than {RATE_IOPS_MIN} operations per \
-             second: fewer stand for them"
+            "{rate:.1e} operations per second were captured of {n_alive} at a time: one process \
+             with the least rate that a plan can ask for stands for them"
+        ));
+        return (1, least);
+    }
+    if rate > most {
+        notes.push(format!(
+            "{rate:.1e} operations per second were captured, more than a plan can ask for"
         ));
     }
-    let of_each = rate / f64::from(n_paced);
-    if of_each < RATE_IOPS_MIN {
+    if n_alive > PROCESSES_MAX {
         notes.push(format!(
-            "{of_each:.1e} operations per second were captured: the least that a plan can ask for \
-             stands here"
+            "{n_alive} processes were at it at a time; a plan has at most {PROCESSES_MAX}"
         ));
     }
-    (n_paced, of_each.max(RATE_IOPS_MIN))
+    let n_paced = n_alive.clamp(1, PROCESSES_MAX) as u32;
+    (n_paced, rate.min(most) / f64::from(n_paced))
 }
 
 /// Makes the component of a program, whose name none of `names` has.
@@ -186,7 +200,7 @@ pub(super) fn component(
     names: &mut BTreeSet<String>,
 ) -> Component {
     let mut notes = Vec::new();
-    let n_alive = (program.lived_ns as f64 / span_ns as f64).round().max(1.0) as u32;
+    let n_alive = (program.lived_ns as f64 / span_ns as f64).round().max(1.0) as u64;
     let (instances, rate) =
         paced(program.n_ops() as f64 * 1e9 / span_ns as f64, n_alive, &mut notes);
     let moved_max = moves_of_one(&program);

@@ -7,6 +7,7 @@ use dialects::MixOp;
 
 use super::component::{Touched, Workload, component};
 use super::program::Program;
+use crate::context::printable;
 use crate::lines::ReadError;
 use crate::live::mount_point;
 
@@ -16,6 +17,13 @@ const TEXT_BYTES_MAX: u64 = 64 << 20;
 /// From so many bytes per transfer on, files are gone through in order: a client joins what is
 /// adjacent, up to its largest transfer.
 const IN_ORDER_BYTES_MIN: u64 = 512 << 10;
+
+/// Counters beyond these are damaged: seconds and milliseconds of 270 years, bytes, calls. Sums and
+/// products of them stay within 64 bits.
+const AGE_S_MAX: u64 = 1 << 33;
+const TIME_MS_MAX: u64 = 1 << 43;
+const BYTES_MAX: u64 = 1 << 60;
+const CALLS_MAX: u64 = 1 << 40;
 
 /// The files that are assumed: a client does not count them.
 const ASSUMED_FILES: usize = 100;
@@ -98,6 +106,11 @@ impl MountCounts {
         let mut components = Vec::new();
         let mut span_ns = 1;
         for (name, (first, last)) in wanted {
+            let name = &*printable(name);
+            if !first.is_sound() || !last.is_sound() {
+                notes.push(format!("`{name}` has counters that no client reaches: left out"));
+                continue;
+            }
             let Some(span_s) = last.age_s.checked_sub(first.age_s).filter(|span_s| *span_s > 0)
             else {
                 notes.push(format!("`{name}` was mounted anew, or no second went by: left out"));
@@ -123,12 +136,23 @@ impl MountCounts {
             "Assumed: 100 files of 4 MiB for each process, and random bytes in them.",
         ];
         let labels = labels.map(str::to_owned).to_vec();
-        let (n_calls, n_unclear) = (components.iter().map(|it| it.n_ops).sum(), 0);
+        let (n_calls, n_unclear) =
+            (components.iter().map(|it| it.n_ops).fold(0, u64::saturating_add), 0);
         Ok(Workload { components, span_ns, n_calls, n_unclear, labels, notes })
     }
 }
 
 impl Counts {
+    /// Returns whether a client can have counted so.
+    fn is_sound(&self) -> bool {
+        let are_calls = |[n, ms, n_errors]: &[u64; 3]| {
+            *n <= CALLS_MAX && *ms <= TIME_MS_MAX && *n_errors <= CALLS_MAX
+        };
+        self.age_s <= AGE_S_MAX
+            && self.read_bytes.max(self.write_bytes) <= BYTES_MAX
+            && self.calls.values().all(are_calls)
+    }
+
     /// Takes a line of a mount.
     fn note(&mut self, line: &str) {
         let Some((key, figures)) = line.split_once(':') else { return };
@@ -160,7 +184,7 @@ fn program(name: &str, first: &Counts, last: &Counts, notes: &mut Vec<String>) -
     for (call, now) in &last.calls {
         let before = first.calls.get(call).copied().unwrap_or_default();
         let [n, ms, n_errors] = [0, 1, 2].map(|it| now[it].saturating_sub(before[it]));
-        lived_ms += ms;
+        lived_ms = u64::saturating_add(lived_ms, ms);
         match call.as_str() {
             "READ" => n_moved[0] = n,
             "WRITE" => n_moved[1] = n,
@@ -207,6 +231,6 @@ fn program(name: &str, first: &Counts, last: &Counts, notes: &mut Vec<String>) -
             "{n_others} calls of `{name}` are left out: parts of others, such as OPEN and COMMIT"
         ));
     }
-    program.lived_ns = lived_ms * 1_000_000;
+    program.live(lived_ms.saturating_mul(1_000_000));
     program
 }

@@ -340,13 +340,17 @@ impl<'a> On<'a> {
 
     /// Bytes that the kernel copies from one open file to another.
     fn copy(&mut self, from_idx: usize, to_idx: usize) {
-        if self.call.answer.value().is_none_or(|n| n <= 0) {
-            return;
-        }
+        let copied_bytes = self.call.answer.value().and_then(|n| u64::try_from(n).ok());
+        let Some(copied_bytes) = copied_bytes.filter(|n| *n > 0) else { return };
         let Some((from, to)) = self.opened(from_idx).zip(self.opened(to_idx)) else { return };
-        if from.borrow().file.is_some() && to.borrow().file.is_some() {
-            from.borrow_mut().n_others += 1;
-            to.borrow_mut().is_copied_to = true;
+        let files = from.borrow().file.zip(to.borrow().file);
+        let Some((from_file, to_file)) = files else { return };
+        from.borrow_mut().n_others += 1;
+        to.borrow_mut().is_copied_to = true;
+        // Where it began is not looked at: each has that much at least.
+        for file in [from_file, to_file] {
+            let facts = self.processes.files.at(file);
+            facts.end_bytes = facts.end_bytes.max(copied_bytes);
         }
     }
 

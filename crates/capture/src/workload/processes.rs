@@ -110,7 +110,7 @@ impl Processes {
         let before = std::mem::replace(&mut process.program, program);
         process.since_ns = call.at_ns;
         let table = Rc::clone(&process.table);
-        self.programs[before].lived_ns += lived_ns;
+        self.programs[before].live(lived_ns);
         self.programs[before].n_processes += 1;
         let mut table = table.borrow_mut();
         let is_closed = |(_, (_, closes)): &(i32, (Open, bool))| *closes;
@@ -127,7 +127,7 @@ impl Processes {
     pub(super) fn exit(&mut self, pid: u32) {
         let Some(process) = self.by_pid.remove(&pid) else { return };
         let program = &mut self.programs[process.program];
-        program.lived_ns += process.last_ns.saturating_sub(process.since_ns);
+        program.live(process.last_ns.saturating_sub(process.since_ns));
         program.n_processes += 1;
         if let Ok(table) = Rc::try_unwrap(process.table) {
             let opens = table.into_inner().opens;

@@ -43,6 +43,11 @@ impl Program {
         }
     }
 
+    /// Adds the time that a process lived.
+    pub(super) fn live(&mut self, ns: u64) {
+        self.lived_ns = self.lived_ns.saturating_add(ns);
+    }
+
     pub(super) fn n_ops(&self) -> u64 {
         self.ops.values().sum()
     }
@@ -81,7 +86,7 @@ impl Program {
         self.n_dsync += n_dsync;
         self.n_synced += n_synced;
         self.n_processes += n_processes;
-        self.lived_ns += lived_ns;
+        self.live(lived_ns);
     }
 }
 

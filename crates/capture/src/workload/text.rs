@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use units::{format_count, format_duration, plural};
 
 use super::component::{Component, Workload};
+use crate::context::printable;
 
 impl Workload {
     /// Writes it as a plan, for people to read and change. `name` is that of the unit, and of its
@@ -71,14 +72,10 @@ impl Component {
     }
 }
 
-/// Adds a line of comment. Names of files and mounts may have any characters, and TOML has no
-/// control characters in comments: these stand as escapes.
+/// Adds a line of comment. Files and mounts may have names with control characters, which TOML has
+/// not in comments.
 fn put_comment(text: &mut String, line: &str) {
-    text.push_str("# ");
-    for c in line.chars() {
-        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
-    }
-    text.push('\n');
+    let _ = writeln!(text, "# {}", printable(line));
 }
 
 /// Prints hundredths of a percent as percent.
@@ -120,7 +117,7 @@ fn shares(sizes: &[(u64, u64)]) -> String {
 
 /// Prints a rate with four digits.
 fn rate_text(rate: f64) -> String {
-    let digits = (3 - rate.max(1e-6).log10().floor() as i32).clamp(0, 9) as usize;
+    let digits = (3 - rate.max(1e-9).log10().floor() as i32).clamp(0, 12) as usize;
     let text = format!("{rate:.digits$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -5,12 +5,13 @@ use dialects::loader::NO_HOST;
 use dialects::{LowerOptions, native};
 use proptest::prelude::*;
 
-/// Reads lines of one process that runs a program, a tenth of a second apart.
+/// Reads lines of one process that runs a program, a tenth of a second apart; a single one with
+/// another behind it that works on no file.
 fn trace(calls: &[&str], below: &[&str]) -> Result<Workload, String> {
-    let lines = calls
-        .iter()
-        .enumerate()
-        .map(|(idx, call)| format!("7 {}.{}00000 {call}\n", 1_795_812_569 + idx / 10, idx % 10));
+    let lines =
+        calls.iter().chain(["getpid() = 7"].iter().filter(|_| calls.len() == 1)).enumerate().map(
+            |(idx, call)| format!("7 {}.{}00000 {call}\n", 1_795_812_569 + idx / 10, idx % 10),
+        );
     let text = lines.collect::<String>();
     let below = below.iter().map(|it| (*it).to_owned()).collect();
     let mut trace = CallTrace::new(Scope { below });
@@ -189,7 +190,8 @@ fn what_cannot_be_read_is_said() {
         let why = read(text).unwrap_err();
         assert!(why.contains(words), "{why}");
     }
-    let cut = "7 1795812569.0 stat(\"/d/a\", 0x7) = 0\nnoise\n7 1795812569.1 stat(\"/d/";
+    let cut = "7 1795812569.0 stat(\"/d/a\", 0x7) = 0\nnoise\n7 1795812569.1 getpid() = 7\n\
+               7 1795812569.1 stat(\"/d/";
     let workload = read(cut).unwrap();
     assert_eq!(workload.n_unclear, 2);
     assert!(workload.notes[0].ends_with("the first is `x`, line 2"), "{:?}", workload.notes);
@@ -232,7 +234,7 @@ fn counters_of_a_mount_become_a_workload() {
 
 /// A mount may have any name.
 #[test]
-fn a_mount_with_control_characters_is_named_in_escapes() {
+fn a_mount_with_control_characters_is_named_without_them() {
     let seed = include_str!("../../../../fuzz/seeds/capture_mountstats/two.mountstats");
     let text = format!(
         "device nas:/b mounted on /\u{1}b\u{7f}\u{85} with fstype nfs statvers=1.1\n\
@@ -242,19 +244,57 @@ fn a_mount_with_control_characters_is_named_in_escapes() {
     mounts.read(&mut text.as_bytes()).unwrap();
     let workload = mounts.finish(&[]).unwrap();
     let plan = workload.to_toml("unit", "x");
-    assert!(plan.contains(r"/\u{1}b\u{7f}\u{85}"), "{plan}");
+    assert!(plan.contains("`/?b??` was mounted anew"), "{plan}");
     check_plan(&workload);
 }
 
-/// A call in three weeks is a rate that no plan can have.
+/// Looks at a mount ten seconds apart whose counters grow to these, and the end of a look.
+fn mount_with(age: &str, bytes: &str, read: &str) -> Result<Workload, String> {
+    let look = |age: &str, bytes: &str, read: &str| {
+        format!(
+            "device nas:/vol mounted on /mnt/vol with fstype nfs statvers=1.1\n\tage:\t{age}\n\
+             \tbytes:\t0 0 0 0 {bytes} 0 0 0\n\tREAD: {read} 0\n"
+        )
+    };
+    let text = look("100", "0", "0 0 0 0 0 0 0 0") + &look(age, bytes, read);
+    let mut mounts = MountCounts::default();
+    mounts.read(&mut text.as_bytes()).unwrap();
+    mounts.finish(&[])
+}
+
+/// What damaged counters say is left out, and what is much is within what a plan can say.
 #[test]
-fn what_happens_seldom_has_the_least_rate_and_says_so() {
-    let read = "pread64(3</d/f>, \"\", 4096, 0) = 4096";
-    for (n, s, expected, said) in [
-        (1, 2_000_000, (1, 0.001), "the least that a plan can ask for"),
-        (3, 10_000, (1, 0.001), "the least that a plan can ask for"),
-        (4, 2_000, (2, 0.001), "fewer stand for them"),
+fn counters_out_of_reach_are_no_workload() {
+    let huge = u64::MAX.to_string();
+    let calls = |n: &str, ms: &str| format!("{n} 1 0 0 0 0 0 {ms}");
+    for (age, bytes, read) in [
+        ("110", "4096", calls("1", "99999999999999999")),
+        ("110", &*huge, calls("1", "1")),
+        ("99999999999999", "4096", calls("1", "1")),
+        ("110", "4096", calls("1800000000000001", "1")),
+        (&*huge, &*huge, calls(&huge, &huge)),
     ] {
+        let error = mount_with(age, bytes, &read).unwrap_err();
+        assert!(error.contains("`/mnt/vol` has counters that no client reaches"), "{error}");
+    }
+    for (ms, n, said) in [
+        ("900000000000", "1000", "a plan has at most 65536"),
+        ("1", "1000000000000", "more than a plan can ask for"),
+    ] {
+        let workload = mount_with("110", "4096", &calls(n, ms)).unwrap();
+        let notes = &only(&workload).notes;
+        assert!(notes.iter().any(|note| note.contains(said)), "{notes:?}");
+        check_plan(&workload);
+    }
+}
+
+/// A call in three weeks is a rate that no plan can have; few calls of many processes are one.
+#[test]
+fn what_happens_seldom_has_a_rate_that_a_plan_can_have() {
+    let read = "pread64(3</d/f>, \"\", 4096, 0) = 4096";
+    for (n, s, n_instances, is_noted) in
+        [(1, 2_000_000, 1, true), (3, 10_000, 1, true), (3, 3_000, 1, true), (4, 2_000, 4, false)]
+    {
         let mut text = String::new();
         for pid in 1..=n {
             text.push_str(&format!("{pid} 1000000000.000000 {read}\n"));
@@ -266,10 +306,39 @@ fn what_happens_seldom_has_the_least_rate_and_says_so() {
         trace.read("x", &mut text.as_bytes()).unwrap();
         let workload = trace.finish().unwrap();
         let component = only(&workload);
-        assert_eq!((component.instances, component.rate), expected, "{component:?}");
-        assert!(component.notes.iter().any(|note| note.contains(said)), "{:?}", component.notes);
+        assert_eq!(component.instances, n_instances, "{component:?}");
+        let notes = &component.notes;
+        let has_note = notes.iter().any(|note| note.contains("the least rate"));
+        assert_eq!(has_note, is_noted, "{notes:?}");
         check_plan(&workload);
     }
+}
+
+/// Times in whole seconds, all of one second: nothing says how long it took.
+#[test]
+fn calls_of_one_moment_have_no_rate() {
+    let text = "7 12:00:01 pread64(3</d/f>, \"\", 4096, 0) = 4096\n\
+                7 12:00:01 pread64(3</d/f>, \"\", 4096, 0) = 4096\n";
+    let mut trace = CallTrace::new(Scope::default());
+    trace.read("x", &mut text.as_bytes()).unwrap();
+    let error = trace.finish().unwrap_err();
+    assert!(error.contains("trace for longer, with `strace -f -ttt`"), "{error}");
+}
+
+/// Bytes that are copied between files show how large these are.
+#[test]
+fn copies_show_the_sizes_of_files() {
+    let calls = [
+        "openat(AT_FDCWD, \"/d/a\", O_RDONLY) = 3",
+        "openat(AT_FDCWD, \"/d/b\", O_WRONLY|O_CREAT) = 4",
+        "copy_file_range(3, NULL, 4, NULL, 1048576, 0) = 65536",
+        "close(3) = 0",
+        "close(4) = 0",
+    ];
+    let workload = trace(&calls, &[]).unwrap();
+    check_plan(&workload);
+    let sizes = &only(&workload).file_sizes;
+    assert!(sizes.iter().any(|(bytes, _)| *bytes == 65_536), "{sizes:?}");
 }
 
 proptest! {

@@ -20,6 +20,7 @@ mod write;
 
 pub use read::{parse_file, parse_files, parse_text};
 pub use tree_words::{before_word, filter_word, io_word, order_words};
+pub use unit::PROCESSES_MAX;
 pub use write::write;
 
 use plan::Plan;

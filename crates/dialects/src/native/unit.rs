@@ -23,7 +23,7 @@ use crate::sections::RawOption;
 const LOAD_MAX: u32 = 9999;
 
 /// Most processes of a component over all units, as many as a run has workers.
-const PROCESSES_MAX: u64 = 65_536;
+pub const PROCESSES_MAX: u64 = 65_536;
 
 /// Largest file that is read or written as a whole: it is one transfer, for which each process has
 /// a buffer.

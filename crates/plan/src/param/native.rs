@@ -8,7 +8,7 @@ use super::fields::{
 };
 use super::load::flow;
 use crate::load::{Arrivals, RatePeriod};
-use crate::rates::RATE_IOPS_MIN;
+use crate::rates::{RATE_IOPS_MAX, RATE_IOPS_MIN};
 use crate::verify::{DedupeSets, FlipFlop, SetCount};
 use crate::workload::{BlockSize, Distribution, HitArea};
 use crate::{Job, PerDir, job_field};
@@ -223,7 +223,7 @@ pub(super) const LOAD: &[Param] = &[
     Param {
         name: "rate_total_iops",
         diskspd: &["-g", "Throughput"],
-        kind: ValueKind::Float { min: RATE_IOPS_MIN, max: 1e9 },
+        kind: ValueKind::Float { min: RATE_IOPS_MIN, max: RATE_IOPS_MAX },
         short: "rate over all directions together, I/Os per second",
         long: "One schedule for reads, writes and trims of all the job's workers together, which \
                share it equally; the mix decides what each I/O is. It excludes `rate` and \
