@@ -344,6 +344,11 @@ impl Controller {
         self.n_taking
     }
 
+    /// The agents that take part in this run: the first ones.
+    fn taking(&self) -> &[Agent] {
+        &self.agents[..self.n_taking]
+    }
+
     /// Returns how everything stands at `now_ns` that takes part.
     pub fn outcomes(&self, now_ns: u64) -> Vec<AgentOutcome> {
         let mut first_starts = std::collections::BTreeMap::new();
@@ -363,7 +368,7 @@ impl Controller {
                 .map(|(step_idx, start_ns)| (*step_idx, start_ns - first_starts[step_idx]))
                 .collect(),
         };
-        self.agents.iter().take(self.n_taking).map(outcome).collect()
+        self.taking().iter().map(outcome).collect()
     }
 
     /// Takes the time in which the controller itself stood still out of the silence of all others.
@@ -687,10 +692,7 @@ impl Controller {
             LossPolicy::Abort => false,
             // Who never came was not lost on the way: nothing has begun yet.
             LossPolicy::Continue => self.is_assigned,
-            LossPolicy::AtLeast(n) => {
-                let taking = &self.agents[..self.n_taking];
-                taking.iter().filter(is_left).count() >= n as usize
-            }
+            LossPolicy::AtLeast(n) => self.taking().iter().filter(is_left).count() >= n as usize,
         };
         if !goes_on {
             self.end_soon(actions);
@@ -742,8 +744,7 @@ impl Controller {
         }
         let is_there = |agent: &Agent| agent.state == State::Joined;
         let is_awaited = |agent: &Agent| agent.state == State::Awaited;
-        let taking = &self.agents[..self.n_taking];
-        if self.agents.iter().any(is_awaited) || !taking.iter().any(is_there) {
+        if self.agents.iter().any(is_awaited) || !self.taking().iter().any(is_there) {
             return;
         }
         self.is_assigned = true;
@@ -774,10 +775,7 @@ impl Controller {
     /// Ends when nothing more is to come.
     fn finish(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
         let is_time_up = matches!(self.end, Some(End::Until(at_ns)) if now_ns >= at_ns);
-        let is_awaited = |agent: &Agent| match agent.state {
-            State::Resting => false,
-            state => state.is_live() || state == State::Awaited,
-        };
+        let is_awaited = |agent: &Agent| agent.state.takes_part() || agent.state == State::Awaited;
         if self.agents.iter().any(is_awaited) && !is_time_up {
             self.only_lost_since_ns = None;
             return;
@@ -786,7 +784,7 @@ impl Controller {
         let may_return = |agent: &Agent| agent.state == State::Lost && agent.is_connected;
         // A run that ends before its time waits for no one who may be lost for good.
         let waits = self.end.is_none()
-            && self.agents[..self.n_taking].iter().any(may_return)
+            && self.taking().iter().any(may_return)
             && now_ns.saturating_sub(since_ns) < RETURN_NS;
         if !waits {
             self.is_finished = true;

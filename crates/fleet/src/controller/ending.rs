@@ -19,7 +19,7 @@ impl Controller {
         self.end = Some(End::Until(now_ns.saturating_add(NOW_NS)));
         for idx in 0..self.agents.len() {
             let state = self.agents[idx].state;
-            if state.is_live() && state != State::Resting {
+            if state.takes_part() {
                 self.ask_to_end(idx, actions);
             } else if state == State::Lost {
                 actions.push(Action::Send(idx, To::Stop(Stop { is_now: true })));
@@ -35,17 +35,14 @@ impl Controller {
         self.end = Some(End::Soon);
         for idx in 0..self.agents.len() {
             let state = self.agents[idx].state;
-            if !state.is_live() && !matches!(state, State::Awaited | State::Lost) {
-                continue;
-            }
-            if state == State::Resting {
+            if !state.takes_part() && !matches!(state, State::Awaited | State::Lost) {
                 continue;
             }
             if !self.is_assigned {
                 self.agents[idx].state = State::Refused;
                 let reason = "the run does not begin".to_owned();
                 actions.push(Action::Send(idx, To::Bye(Bye { reason })));
-            } else if state.is_live() {
+            } else if state.takes_part() {
                 self.ask_to_end(idx, actions);
             } else {
                 // It may hear of it when it goes on.

@@ -52,6 +52,11 @@ impl State {
             }
         }
     }
+
+    /// It has a session, and a part in this run.
+    pub(super) fn takes_part(self) -> bool {
+        self.is_live() && self != State::Resting
+    }
 }
 
 /// What is known of an agent.
