@@ -228,21 +228,8 @@ pub(crate) fn parse_device(text: &str) -> Option<DeviceNumber> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Undoes the octal escapes that stand for blanks, tabs, line ends and backslashes.
 fn unescape(field: &[u8]) -> PathBuf {
-    let mut path = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let Some((first, after)) = rest.split_first() {
-        let code = match rest {
-            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
-                Some((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'))
-            }
-            _ => None,
-        };
-        path.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &rest[4..] } else { after };
-    }
-    PathBuf::from(OsString::from_vec(path))
+    PathBuf::from(OsString::from_vec(units::unescape_mount(field)))
 }
 
 #[cfg(test)]

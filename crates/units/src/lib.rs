@@ -7,7 +7,7 @@
 //! Beside them stand the hash that tells bytes apart where that is stored ([`fnv1a`]), the mixer of
 //! 64 bits that random numbers come from ([`mix64`]), the greatest common divisor ([`gcd`]), the
 //! search for names that look alike ([`nearest`]), the system's words for its errors
-//! ([`system_text`]), and the list of an enum's values that has them all ([`all_of!`]).
+//! ([`system_text`]), the paths in its tables of mounts ([`unescape_mount`]), and the list of an enum's values that has them all ([`all_of!`]).
 //!
 //! It never decides what a number is for: ranges of options belong to `plan`'s registry, lists
 //! and job files to `dialects`. No I/O, no panic on any text.
@@ -41,4 +41,4 @@ pub use human_print::{
 };
 pub use mix::mix64;
 pub use near::{letters, nearest, nearest_by, nearest_of};
-pub use system::system_text;
+pub use system::{system_text, unescape_mount};

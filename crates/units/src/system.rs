@@ -1,4 +1,4 @@
-//! The words of the system for its errors.
+//! The words of the system for its errors, and the paths in its tables of mounts.
 
 use std::fmt::Display;
 
@@ -14,6 +14,24 @@ pub fn system_text(error: impl Display) -> String {
         text.truncate(words.len());
     }
     text
+}
+
+/// Undoes the octal escapes of a field in a table of mounts, as the kernel prints it: they stand for
+/// blanks, tabs, line ends and backslashes.
+pub fn unescape_mount(field: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((first, after)) = rest.split_first() {
+        let code = match rest {
+            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
+                Some((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'))
+            }
+            _ => None,
+        };
+        path.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &rest[4..] } else { after };
+    }
+    path
 }
 
 #[cfg(test)]

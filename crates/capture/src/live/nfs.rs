@@ -119,6 +119,5 @@ pub(crate) fn mount_point(line: &str) -> Option<String> {
     let (_, rest) = line.split_once(" mounted on ")?;
     let (path, kind) = rest.rsplit_once(" with fstype ")?;
     let is_nfs = matches!(kind.split(' ').next(), Some("nfs" | "nfs4"));
-    // The kernel writes blanks as octal numbers.
-    is_nfs.then(|| path.replace("\\040", " "))
+    is_nfs.then(|| String::from_utf8_lossy(&units::unescape_mount(path.as_bytes())).into_owned())
 }

@@ -211,13 +211,13 @@ fn nfs_mounts() {
     let text = |reads: u64, bytes: u64, ms: u64| {
         format!(
             "device /dev/sda1 mounted on / with fstype ext4\n\
-             device nas:/vol mounted on /mnt/my\\040data with fstype nfs statvers=1.1\n\
+             device nas:/vol mounted on /mnt/my\\040data\\134a with fstype nfs statvers=1.1\n\
              \topts:\trw,vers=3\n\tbytes:\t1 2 3 4 {bytes} 4096 7 8\n\tper-op statistics\n\
              \t        READ: {reads} {reads} 0 9 9 1 2 {ms} 0\n\
              \t       WRITE: 5 5 0 9 9 1 2 10\n"
         )
     };
-    let mounts = vec!["/mnt/my data".to_owned(), "/gone".to_owned()];
+    let mounts = vec!["/mnt/my data\\a".to_owned(), "/gone".to_owned()];
     let mut watch = Watch::new(Scope { devices: Vec::new(), mounts });
     let diskstats = line("8 0", "sda", [1, 2, 3, 4]);
     for mountstats in [text(100, 0, 50), text(300, 1_638_400, 250)] {
@@ -227,7 +227,7 @@ fn nfs_mounts() {
     let captured = watch.end();
     // Disks are not what was asked about.
     assert_eq!(captured.volumes.len(), 1);
-    let sample = volume(&captured, "/mnt/my data").samples[0];
+    let sample = volume(&captured, "/mnt/my data\\a").samples[0];
     assert_near(sample.n_ios(), 200.0);
     assert_near(sample.bytes(), 1_638_400.0);
     assert_near(sample.wait_ns(), 200e6);
