@@ -270,14 +270,12 @@ impl State {
             }
             let value = decimal(text).filter(|value| *value >= -1.0);
             let value = value.ok_or_else(|| format!("{} is no figure", quote(text)))?.max(0.0);
-            if column.counter == Counter::FreePercent && value > 100.0 {
-                return Err(format!("{} is no percentage of a disk", quote(text)));
-            }
             match column.device {
                 None => put_host(&mut host, column.counter, value),
                 Some(idx) => {
                     let rates = rates[idx].get_or_insert_default();
-                    put_disk(rates, &mut self.free[idx], column.counter, value);
+                    put_disk(rates, &mut self.free[idx], column.counter, value)
+                        .map_err(|what| format!("{} is no {what}", quote(text)))?;
                 }
             }
         }
@@ -327,30 +325,36 @@ fn put_host(host: &mut HostSample, counter: Counter, value: f64) {
     }
 }
 
+/// Keeps a figure of a disk, or returns what it is not.
 fn put_disk(
     rates: &mut Rates,
     free: &mut (Option<f64>, Option<f64>),
     counter: Counter,
     value: f64,
-) {
-    let place = match counter {
-        Counter::ReadIops => &mut rates.read.iops,
-        Counter::WriteIops => &mut rates.write.iops,
-        Counter::AllIops => &mut rates.all.iops,
-        Counter::ReadBytes => &mut rates.read.bytes,
-        Counter::WriteBytes => &mut rates.write.bytes,
-        Counter::AllBytes => &mut rates.all.bytes,
-        Counter::ReadSeconds => return rates.read.latency_ms = Some(value * 1e3),
-        Counter::WriteSeconds => return rates.write.latency_ms = Some(value * 1e3),
-        Counter::AllSeconds => return rates.all.latency_ms = Some(value * 1e3),
-        Counter::QueueMean => &mut rates.queue,
+) -> Result<(), &'static str> {
+    let (place, value) = match counter {
+        Counter::ReadIops => (&mut rates.read.iops, value),
+        Counter::WriteIops => (&mut rates.write.iops, value),
+        Counter::AllIops => (&mut rates.all.iops, value),
+        Counter::ReadBytes => (&mut rates.read.bytes, value),
+        Counter::WriteBytes => (&mut rates.write.bytes, value),
+        Counter::AllBytes => (&mut rates.all.bytes, value),
+        Counter::ReadSeconds => (&mut rates.read.latency_ms, value * 1e3),
+        Counter::WriteSeconds => (&mut rates.write.latency_ms, value * 1e3),
+        Counter::AllSeconds => (&mut rates.all.latency_ms, value * 1e3),
+        Counter::QueueMean => (&mut rates.queue, value),
         // The mean of the interval says more than one moment of it.
-        Counter::QueueNow => return rates.queue = rates.queue.or(Some(value)),
-        Counter::FreePercent => &mut free.0,
-        Counter::FreeMegabytes => return free.1 = Some(value * 1024.0 * 1024.0),
-        Counter::CpuPercent | Counter::CommittedPercent | Counter::CommittedBytes => return,
+        Counter::QueueNow => {
+            let mean = rates.queue.unwrap_or(value);
+            (&mut rates.queue, mean)
+        }
+        Counter::FreePercent if value > 100.0 => return Err("percentage of a disk"),
+        Counter::FreePercent => (&mut free.0, value),
+        Counter::FreeMegabytes => (&mut free.1, value * 1024.0 * 1024.0),
+        Counter::CpuPercent | Counter::CommittedPercent | Counter::CommittedBytes => return Ok(()),
     };
     *place = Some(value);
+    Ok(())
 }
 
 #[cfg(test)]
