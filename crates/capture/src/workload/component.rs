@@ -10,6 +10,7 @@ use units::plural;
 use super::CallTrace;
 use super::files::{FileIdx, Files};
 use super::program::{Program, Sizes, add_all};
+use super::text::rate_rounding;
 
 /// Programs with less of the operations are one component together.
 const SHARE_MIN: f64 = 0.01;
@@ -164,13 +165,11 @@ fn together(programs: Vec<Program>) -> Vec<Program> {
     large.into_iter().chain(small).collect()
 }
 
-/// What four digits of a rate can be off by, as a share.
-const ROUNDING: f64 = 1e-3;
-
 /// Returns how many processes stand for those of a trace, and the rate of each, within what a plan
 /// can say of a component.
 fn paced(rate: f64, n_alive: u64, notes: &mut Vec<String>) -> (u32, f64) {
-    let (least, most) = (RATE_IOPS_MIN * (1.0 + ROUNDING), RATE_IOPS_MAX * (1.0 - ROUNDING));
+    let rounding = rate_rounding();
+    let (least, most) = (RATE_IOPS_MIN * (1.0 + rounding), RATE_IOPS_MAX * (1.0 - rounding));
     if rate < least {
         notes.push(format!(
             "{rate:.1e} operations per second were captured of {n_alive} at a time: one process \
@@ -374,9 +373,15 @@ fn note_counts(program: &Program, notes: &mut Vec<String>) {
     }
 }
 
-/// Returns sizes with their numbers; many are few, by their means.
+/// Returns sizes with their numbers, aligned and within what an operation can move; many are few,
+/// by their means.
 fn grouped(sizes: &Sizes, align_bytes: u64) -> Vec<(u64, u64)> {
-    let aligned = |bytes: u64| bytes.next_multiple_of(align_bytes).clamp(1, u32::MAX.into());
+    let most = u64::from(u32::MAX) / align_bytes * align_bytes;
+    let aligned = |bytes: u64| match bytes {
+        0 => align_bytes,
+        _ if bytes >= most => most,
+        _ => bytes.next_multiple_of(align_bytes),
+    };
     let mut merged = Sizes::new();
     for (bytes, n) in sizes.iter().filter(|(_, n)| **n > 0) {
         *merged.entry(aligned(*bytes)).or_default() += n;
@@ -481,4 +486,23 @@ fn notes(trace: &CallTrace) -> Vec<String> {
     );
     note(n_beyond, format!("{} on files beyond the first 4,194,304", count(n_beyond)));
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_keep_their_alignment() {
+        for (bytes, align_bytes, expected) in [
+            (4_608, 512, 4_608),
+            (5_000, 512, 5_120),
+            (1, 512, 512),
+            (5 << 30, 512, (1 << 32) - 512),
+            (u64::MAX, 512, (1 << 32) - 512),
+            (5 << 30, 1, (1 << 32) - 1),
+        ] {
+            assert_eq!(grouped(&Sizes::from([(bytes, 3)]), align_bytes), [(expected, 3)]);
+        }
+    }
 }
