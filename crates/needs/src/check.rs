@@ -21,11 +21,15 @@ fn most(key: &str) -> f64 {
 
 fn check_number(key: &str, what: &str, value: f64) -> Result<(), String> {
     let most = most(key);
-    if value.is_finite() && value >= 0.0 && value <= most * (1.0 + ROUNDING) {
+    let fits = |value: f64| value.is_finite() && value >= 0.0 && value <= most * (1.0 + ROUNDING);
+    if fits(value) {
         return Ok(());
     }
-    let (number, most) = (crate::number(value), crate::number(most));
-    Err(format!("`{key}`{what} is {number}, expected 0 to {most}"))
+    let number = crate::number(value);
+    // What is just out of range has all its digits: without them it is in range.
+    let is_rounded_in = number.parse().is_ok_and(fits);
+    let number = if is_rounded_in { format!("{value:e}") } else { number };
+    Err(format!("`{key}`{what} is {number}, expected 0 to {}", crate::number(most)))
 }
 
 /// Checks a figure: its numbers are in range, and no percentile is above a later one.
@@ -166,4 +170,22 @@ fn check_queue(load: &NeedLoad) -> Option<String> {
         of(ms),
         of(depth / ms * 1e3)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_range_is_printed_so() {
+        for (key, value, expected) in [
+            ("used_gib", -1e-20, "`used_gib` is -1e-20, expected 0 to 1e15"),
+            ("used_gib", -2.5, "`used_gib` is -2.5, expected 0 to 1e15"),
+            ("cpu_percent", 100.00001, "`cpu_percent` is 1.0000001e2, expected 0 to 100"),
+            ("cpu_percent", f64::NAN, "`cpu_percent` is nan, expected 0 to 100"),
+        ] {
+            assert_eq!(check_number(key, "", value), Err(expected.to_owned()));
+        }
+        assert_eq!(check_number("used_gib", "", 0.0), Ok(()));
+    }
 }

@@ -38,4 +38,4 @@ pub use requirements::{
     LoadRequirement, MachineRequirement, PEAK_FACTOR, Requirements, VolumeRequirement, requirements,
 };
 pub use series::{SERIES_HEAD, SeriesLoad, SeriesSample, read_series, series_load, series_path};
-pub use write::number;
+pub use write::{is_printed_as_0, number};

@@ -123,6 +123,11 @@ fn put_amount(text: &mut String, key: &str, amount: Option<&Amount>) {
     text.push_str(&format!("{key} = {{ value = {value}, label = {label}, source = {source} }}\n"));
 }
 
+/// Returns whether a number is 0 as it is printed.
+pub fn is_printed_as_0(value: f64) -> bool {
+    number(value) == "0"
+}
+
 /// Prints a number with the digits that mean something: four behind the point at most.
 pub fn number(value: f64) -> String {
     if value.is_nan() {

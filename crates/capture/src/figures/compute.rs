@@ -7,7 +7,7 @@ use needs::{
 };
 
 use super::phase::Phases;
-use super::weighted::{Weighted, between};
+use super::weighted::{Weighted, spread};
 use crate::collect::{Captured, CapturedVolume, usual_span};
 use crate::facts::{Bursts, DirectionFacts, TraceFacts};
 use crate::sample::{ClockKind, Sample};
@@ -94,9 +94,6 @@ fn source(source: &crate::collect::Source) -> NeedSource {
     NeedSource { name: source.name.clone(), form: source.form.to_owned(), clock: clock.to_owned() }
 }
 
-/// Smallest size that a file of needs can say, GiB: it has four digits behind the point.
-const GIB_MIN: f64 = 1e-4;
-
 fn volume(volume: &CapturedVolume, notes: &mut Vec<String>) -> NeedVolume {
     let capacity = volume.capacity.unwrap_or_default();
     let mut amount = |key: &str, bytes: Option<f64>, label: Label, source: &str| {
@@ -113,7 +110,8 @@ fn volume(volume: &CapturedVolume, notes: &mut Vec<String>) -> NeedVolume {
     let used = amount("used_gib", capacity.used_bytes, Label::Measured, "space in use");
     // Logs that give both can contradict themselves: what is in use was counted.
     let is_more = |size: &Amount| {
-        size.value >= GIB_MIN && used.as_ref().is_none_or(|used| used.value <= size.value)
+        !needs::is_printed_as_0(size.value)
+            && used.as_ref().is_none_or(|used| used.value <= size.value)
     };
     NeedVolume {
         name: volume.name.clone(),
@@ -375,34 +373,17 @@ fn only_mean(mean: f64, label: Label, source: String) -> Figure {
 
 fn of_sizes(sizes: &SizeCounts, name: &str) -> Option<Figure> {
     let at = |q: f64| sizes.quantile(q).map(|bytes| bytes as f64 / KIB);
-    at(0.5)?;
     let mean = sizes.bytes() as f64 / sizes.count() as f64 / KIB;
-    Some(Figure {
-        p50: at(0.50),
-        p90: at(0.90),
-        p99: at(0.99),
-        mean: Some(between(mean, at(0.0), at(1.0))),
-        min: at(0.0),
-        max: at(1.0),
-        label: Label::Measured,
-        source: format!("{name}: {}", units::plural(sizes.count(), "I/O")),
-    })
+    let source = format!("{name}: {}", units::plural(sizes.count(), "I/O"));
+    Some(spread(mean, (at(0.0)?, at(1.0)?), at, Label::Measured, source))
 }
 
 fn of_latency(latency: &Histogram, name: &str) -> Option<Figure> {
-    let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
-    let mean = latency.mean_ns()? / 1e6;
-    let (min, max) = (ms(latency.min_ns()), ms(latency.max_ns()));
-    Some(Figure {
-        p50: ms(latency.quantile(0.50)),
-        p90: ms(latency.quantile(0.90)),
-        p99: ms(latency.quantile(0.99)),
-        mean: Some(between(mean, min, max)),
-        min,
-        max,
-        label: Label::Measured,
-        source: format!("{name}: {}", units::plural(latency.count(), "I/O")),
-    })
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let (min, max) = (ms(latency.min_ns()?), ms(latency.max_ns()?));
+    let source = format!("{name}: {}", units::plural(latency.count(), "I/O"));
+    let at = |q: f64| latency.quantile(q).map(ms);
+    Some(spread(latency.mean_ns()? / 1e6, (min, max), at, Label::Measured, source))
 }
 
 /// Queue, latency and IOPS that do not fit each other by more than this say that one of them is

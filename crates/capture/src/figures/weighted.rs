@@ -29,16 +29,8 @@ impl Weighted {
         let (first, last) = (self.values.first()?.0, self.values.last()?.0);
         let total: f64 = self.values.iter().map(|(_, weight)| weight).sum();
         let sum: f64 = self.values.iter().map(|(value, weight)| value * weight).sum();
-        Some(Figure {
-            p50: Some(self.at(0.50, total)),
-            p90: Some(self.at(0.90, total)),
-            p99: Some(self.at(0.99, total)),
-            mean: Some(between(sum / total, Some(first), Some(last))),
-            min: Some(first),
-            max: Some(last),
-            label,
-            source,
-        })
+        let at = |q: f64| Some(self.at(q, total));
+        Some(spread(sum / total, (first, last), at, label, source))
     }
 
     /// Returns the smallest value that at least a share `q` of the weight does not exceed.
@@ -55,10 +47,25 @@ impl Weighted {
     }
 }
 
-/// Returns a mean that lies between the smallest and the largest value: a sum over a sum can be off
-/// by its last digit, which then rounds another way.
-pub(super) fn between(mean: f64, min: Option<f64>, max: Option<f64>) -> f64 {
-    mean.max(min.unwrap_or(mean)).min(max.unwrap_or(mean))
+/// Makes a figure of values between a smallest and a largest one, `at` their quantiles. So is the
+/// mean: a sum over a sum can be off by its last digit, which then rounds another way.
+pub(super) fn spread(
+    mean: f64,
+    (min, max): (f64, f64),
+    at: impl Fn(f64) -> Option<f64>,
+    label: Label,
+    source: String,
+) -> Figure {
+    Figure {
+        p50: at(0.50),
+        p90: at(0.90),
+        p99: at(0.99),
+        mean: Some(mean.max(min).min(max)),
+        min: Some(min),
+        max: Some(max),
+        label,
+        source,
+    }
 }
 
 #[cfg(test)]
