@@ -7,7 +7,8 @@
 //! Beside them stand the hash that tells bytes apart where that is stored ([`fnv1a`]), the mixer of
 //! 64 bits that random numbers come from ([`mix64`]), the greatest common divisor ([`gcd`]), the
 //! search for names that look alike ([`nearest`]), the system's words for its errors
-//! ([`system_text`]), the paths in its tables of mounts ([`unescape_mount`]), and the list of an enum's values that has them all ([`all_of!`]).
+//! ([`system_text`]), the paths in its tables of mounts ([`unescape_mount`]), and the list of an
+//! enum's values that has them all ([`all_of!`]).
 //!
 //! It never decides what a number is for: ranges of options belong to `plan`'s registry, lists
 //! and job files to `dialects`. No I/O, no panic on any text.

@@ -16,8 +16,8 @@ pub fn system_text(error: impl Display) -> String {
     text
 }
 
-/// Undoes the octal escapes of a field in a table of mounts, as the kernel prints it: they stand for
-/// blanks, tabs, line ends and backslashes.
+/// Undoes the octal escapes of a field in a table of mounts: they stand for blanks, tabs, line ends
+/// and backslashes.
 pub fn unescape_mount(field: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -10,7 +10,7 @@ use units::plural;
 use super::CallTrace;
 use super::files::{FileIdx, Files};
 use super::program::{Program, Sizes, add_all};
-use super::text::rate_rounding;
+use super::rate::rate_rounding;
 
 /// Programs with less of the operations are one component together.
 const SHARE_MIN: f64 = 0.01;

@@ -18,6 +18,7 @@ mod nfs;
 mod observe;
 mod processes;
 mod program;
+mod rate;
 mod session;
 mod text;
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use units::{format_count, format_duration, plural};
 
 use super::component::{Component, Workload};
+use super::rate::rate_text;
 use crate::context::printable;
 
 impl Workload {
@@ -113,23 +114,4 @@ fn shares(sizes: &[(u64, u64)]) -> String {
     }
     let parts = sizes.iter().map(|(size, part)| format!("{}/{}", bytes(*size), percent(*part)));
     parts.collect::<Vec<_>>().join(" ")
-}
-
-/// Digits of a rate.
-const RATE_DIGITS: i32 = 4;
-
-/// Returns what a printed rate can be off by, as a share.
-pub(super) fn rate_rounding() -> f64 {
-    10_f64.powi(1 - RATE_DIGITS)
-}
-
-/// Prints a rate with its digits.
-fn rate_text(rate: f64) -> String {
-    let digits = (RATE_DIGITS - 1 - rate.max(1e-9).log10().floor() as i32).clamp(0, 12) as usize;
-    let text = format!("{rate:.digits$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
 }
