@@ -5,9 +5,10 @@
 //! such states, so the seconds add up to the record, and the last state is the record's. It serves
 //! one host and many alike.
 //!
-//! Views: `line.rs` writes it for programs, a line of JSON per second; `metrics.rs` for Prometheus;
-//! `http.rs` serves both that and `page.rs`, the page in the browser; `tui.rs` shows `screen.rs` in
-//! the terminal.
+//! Views: `line.rs` writes it for programs, a line of JSON per second; `metrics.rs` for Prometheus
+//! and OpenTelemetry; `http.rs` serves both that and `page.rs`, the page in the browser;
+//! `collector.rs` sends metrics to who does not ask for them; `tui.rs` shows `screen.rs` in the
+//! terminal.
 //!
 //! Its memory is bounded by the number of hosts, jobs and kinds of operation: finished steps leave
 //! their sums only, and seconds become longer ones as the run goes on ([`History`]).
@@ -16,6 +17,7 @@
 //! `plimsoll` with whole runs.
 
 pub mod address;
+pub mod collector;
 mod counts;
 mod history;
 pub mod http;

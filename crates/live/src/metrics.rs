@@ -1,6 +1,8 @@
-//! A run as metrics, in the two forms that Prometheus and its relatives read: text with classic
-//! histograms (version 0.0.4), and protobuf, which has native ones beside them.
+//! A run as metrics, in the two forms that Prometheus and its relatives read, text with classic
+//! histograms (version 0.0.4) and protobuf, which has native ones beside them; and as a collector
+//! of OpenTelemetry takes them.
 
+mod otlp;
 mod proto;
 mod text;
 
@@ -11,6 +13,8 @@ use hist::Histogram;
 use crate::counts::{Counts, OpName};
 use crate::model::{HostNow, Live};
 
+pub(crate) use otlp::{CONTENT_TYPE as OTLP_TYPE, rejected};
+pub use otlp::{Moment, otlp};
 pub use proto::{CONTENT_TYPE as PROTO_TYPE, is_wanted as wants_proto, proto};
 pub use text::{CONTENT_TYPE as TEXT_TYPE, text};
 
@@ -45,6 +49,33 @@ enum Value {
 /// exact; it is of the values below the bound.
 fn bounds_ns() -> impl Iterator<Item = u64> {
     (10..=34).flat_map(|power| [1_u64 << power, (1 << power) + (1 << (power - 1))])
+}
+
+/// Buckets of native and exponential histograms per doubling, as a power of two: each ends 9 %
+/// above where it begins.
+const SCALE: i32 = 3;
+
+/// The counts of a histogram in buckets of equal ratios.
+struct Exponential {
+    n_zero: u64,
+    /// By the power of 2^(1/8) s up to which each reaches, which is part of it.
+    by_end: BTreeMap<i64, u64>,
+}
+
+impl Exponential {
+    fn of(histogram: &Histogram) -> Exponential {
+        let mut exponential = Exponential { n_zero: 0, by_end: BTreeMap::new() };
+        for (low_ns, high_ns, n) in histogram.iter_nonempty() {
+            if high_ns == 0 {
+                exponential.n_zero += n;
+                continue;
+            }
+            let middle_s = (low_ns as f64 + high_ns as f64) / 2e9;
+            let end = (middle_s.log2() * f64::from(1 << SCALE)).ceil() as i64;
+            *exponential.by_end.entry(end).or_default() += n;
+        }
+        exponential
+    }
 }
 
 /// What one host did.

@@ -2,6 +2,7 @@
 
 use live::{About, Counts, HostSoFar, Live, line, metrics};
 use record::{Figure, Interval, JobRecord, Record};
+use testing::protobuf_fields as fields;
 
 /// A job that has done so many reads in a step, each of this latency.
 fn job(name: &str, step_idx: u32, n_ios: u64, latency_ns: u64) -> JobRecord {
@@ -108,38 +109,6 @@ fn metrics_say_what_was_counted() {
     ] {
         assert!(text.lines().any(|it| it == line), "{line}\n{text}");
     }
-}
-
-/// Reads the fields of a message: number, and bytes or a number.
-fn fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
-    let varint = |bytes: &mut &[u8]| {
-        let mut value = 0;
-        for shift in (0..).step_by(7) {
-            let (first, rest) = bytes.split_first().expect("a number");
-            *bytes = rest;
-            value |= u64::from(first & 0x7f) << shift;
-            if first & 0x80 == 0 {
-                break;
-            }
-        }
-        value
-    };
-    let mut found = Vec::new();
-    while !bytes.is_empty() {
-        let tag = varint(&mut bytes);
-        let n = match tag & 7 {
-            0 => {
-                found.push((tag >> 3, varint(&mut bytes).to_le_bytes().to_vec()));
-                continue;
-            }
-            1 => 8,
-            2 => varint(&mut bytes) as usize,
-            other => panic!("the kind {other}"),
-        };
-        found.push((tag >> 3, bytes[..n].to_vec()));
-        bytes = &bytes[n..];
-    }
-    found
 }
 
 #[test]

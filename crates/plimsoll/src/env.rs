@@ -77,11 +77,19 @@ pub(crate) const TOKEN_FILE: Variable = Variable {
     doc: "The token of `plimsoll fio --server` and `--client` if `--token-file` names none.",
 };
 
+/// What a collector of OpenTelemetry asks for. The name is the field's own.
+pub(crate) const OTLP_HEADERS: Variable = Variable {
+    name: "OTEL_EXPORTER_OTLP_HEADERS",
+    doc: "Headers that `--otlp` sends with each request, such as a key that the collector asks \
+          for: `name=value,name=value`.",
+};
+
 /// All of them, in the order of the reference.
-pub(crate) const ALL: [Variable; 10] = [
+pub(crate) const ALL: [Variable; 11] = [
     FORBID_URING,
     HOME,
     NO_COLOR,
+    OTLP_HEADERS,
     SSH_CONNECTION,
     STORE,
     TOKEN_FILE,

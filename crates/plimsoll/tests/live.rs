@@ -1,10 +1,10 @@
-//! A run while it goes on: lines of JSON, the page, metrics.
+//! A run while it goes on: lines of JSON, the page, metrics, a collector.
 
 mod common;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -404,7 +404,7 @@ impl Prometheus {
         );
         let file = folder.path().join("prometheus.yml");
         std::fs::write(&file, config).expect("the folder is ours");
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = free.local_addr().expect("its address").to_string();
         drop(free);
         let child = Command::new("prometheus")
@@ -482,6 +482,155 @@ fn a_real_prometheus_reads_a_run() {
     let n_ios = record.jobs[0].n_ios() as f64;
     let seen = prometheus.ask("max_over_time(plimsoll_operations_total[1m])");
     assert!(seen.first().expect("a count").1 <= n_ios, "{seen:?} {n_ios}");
+}
+
+/// What a collector was sent: the head and the body of each request.
+type Sent = Vec<(String, Vec<u8>)>;
+
+/// Takes requests until one has all; the second one finds it out of order, once.
+fn collect(listener: &TcpListener) -> Sent {
+    let mut sent = Sent::new();
+    // The first connection only looks whether it is there.
+    for stream in listener.incoming().skip(1) {
+        let mut stream = BufReader::new(stream.expect("a connection"));
+        let mut line = String::new();
+        let mut head = String::new();
+        while stream.read_line(&mut line).is_ok_and(|n| n > 0) {
+            head.push_str(&line);
+            if line == "\r\n" {
+                let length = head.lines().find_map(|it| it.strip_prefix("content-length: "));
+                let mut body = vec![0; length.expect("a length").parse().expect("a number")];
+                stream.read_exact(&mut body).expect("a body");
+                let answer: &[u8] = match sent.len() {
+                    1 => b"HTTP/1.1 503 Out\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+                    _ => b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+                };
+                sent.push((std::mem::take(&mut head), body));
+                stream.get_mut().write_all(answer).expect("it reads");
+            }
+            line.clear();
+        }
+        if sent.last().is_some_and(|(_, body)| counted(body) == COLLECTED) {
+            break;
+        }
+    }
+    sent
+}
+
+/// Operations of the run that is sent.
+const COLLECTED: u64 = 1500;
+
+/// Returns the operations that a request to a collector counts.
+fn counted(request: &[u8]) -> u64 {
+    let inner = |message: &[u8], number: u64| -> Vec<Vec<u8>> {
+        let fields = testing::protobuf_fields(message).into_iter();
+        fields.filter(|it| it.0 == number).map(|it| it.1).collect()
+    };
+    let resources = inner(request, 1);
+    let scopes = resources.iter().flat_map(|it| inner(it, 2));
+    let metrics = scopes.flat_map(|it| inner(&it, 2));
+    let sums = metrics.filter(|it| inner(it, 1) == [b"plimsoll_operations_total"]);
+    let points = sums.flat_map(|it| inner(&it, 7)).flat_map(|it| inner(&it, 1));
+    let values = points.flat_map(|it| inner(&it, 6));
+    values.map(|it| u64::from_le_bytes(it.try_into().expect("eight bytes"))).sum()
+}
+
+#[test]
+fn a_collector_is_sent_what_the_record_has() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "job.fio",
+        format!(
+            "[a]\nioengine=null\nbs=4k\nsize=1g\nrw=read\nrate_iops=500\nnumber_ios={COLLECTED}\n"
+        ),
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("its address"));
+    let collector = std::thread::spawn(move || collect(&listener));
+    let run = ["run", "job.fio", "--otlp", &url];
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    let output = command.args(run).env("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b").output();
+    let output = output.expect("the binary was built");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let sent = collector.join().expect("it read all");
+    let (head, last) = sent.last().expect("requests");
+    assert_eq!(counted(last), COLLECTED, "{} requests", sent.len());
+    for part in
+        ["POST /v1/metrics HTTP/1.1", "content-type: application/x-protobuf", "api-key: a b"]
+    {
+        assert!(head.lines().any(|line| line == part), "{part}\n{head}");
+    }
+    let trouble: Vec<&str> = said.lines().filter(|line| line.starts_with("otlp: ")).collect();
+    let [lost, again] = &trouble[..] else { panic!("{said}") };
+    assert!(lost.ends_with("does not take the figures: HTTP 503 Service Unavailable"), "{lost}");
+    assert!(again.ends_with("takes the figures again") && !said.contains("a b"), "{said}");
+}
+
+#[test]
+fn a_collector_that_is_not_there_is_found_before_the_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nioengine=null\nrw=read\nbs=4k\nsize=1m\n");
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", free.local_addr().expect("its address"));
+    drop(free);
+    let outcome = sandbox.plimsoll(&["run", "job.fio", "--otlp", &url]);
+    assert_eq!((outcome.code, &*outcome.stdout), (1, ""), "{}", outcome.stderr);
+    for part in [&*format!("cannot reach the collector at {url}/v1/metrics"), "refused", "4318"] {
+        assert!(outcome.stderr.contains(part), "{part}: {}", outcome.stderr);
+    }
+    let refused = sandbox.plimsoll(&["run", "job.fio", "--otlp", "https://collector"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("only http:// is spoken"), "{}", refused.stderr);
+}
+
+/// The real collector, where the machine has one, takes all and understands it.
+#[test]
+fn a_real_collector_takes_a_run() {
+    if !testing::has_program("otelcol") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = free.local_addr().expect("its address").to_string();
+    drop(free);
+    sandbox.write(
+        "otel.yaml",
+        format!(
+            "receivers: {{otlp: {{protocols: {{http: {{endpoint: '{address}'}}}}}}}}\n\
+             exporters: {{debug: {{verbosity: detailed}}}}\n\
+             service:\n  telemetry: {{metrics: {{level: none}}}}\n  \
+             pipelines: {{metrics: {{receivers: [otlp], exporters: [debug]}}}}\n"
+        ),
+    );
+    sandbox.write(
+        "job.fio",
+        "[a]\nioengine=null\nbs=4k\nsize=1g\nrw=read\nrate_iops=500\nnumber_ios=1234\n",
+    );
+    let mut collector = sandbox.command(Path::new("otelcol"));
+    collector.args(["--config", "otel.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut collector = collector.spawn().expect("it is installed");
+    let stderr = collector.stderr.take().expect("a pipe");
+    let said = std::thread::spawn(move || {
+        let mut said = String::new();
+        let _whole = BufReader::new(stderr).read_to_string(&mut said);
+        said
+    });
+    while TcpStream::connect(&address).is_err() {
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+    }
+    let outcome = sandbox.plimsoll(&["run", "job.fio", "--otlp", &format!("http://{address}")]);
+    let pid = rustix::process::Pid::from_child(&collector);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    collector.wait().expect("it ends");
+    let said = said.join().expect("text");
+    assert_eq!(outcome.code, 0, "{}\n{said}", outcome.stderr);
+    assert!(!outcome.stderr.contains("otlp:"), "{}", outcome.stderr);
+    for part in
+        ["-> Name: plimsoll_operations_total", "Value: 1234", "Count: 1234", "IsMonotonic: true"]
+    {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
 }
 
 #[test]

@@ -102,6 +102,39 @@ fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from)
 }
 
+/// Reads the fields of a message of protobuf: number, and its bytes; eight of them, the lowest
+/// first, where it is a number.
+pub fn protobuf_fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    let varint = |bytes: &mut &[u8]| {
+        let mut value = 0;
+        for shift in (0..).step_by(7) {
+            let (first, rest) = bytes.split_first().expect("a number");
+            *bytes = rest;
+            value |= u64::from(first & 0x7f) << shift;
+            if first & 0x80 == 0 {
+                break;
+            }
+        }
+        value
+    };
+    let mut found = Vec::new();
+    while !bytes.is_empty() {
+        let tag = varint(&mut bytes);
+        let n = match tag & 7 {
+            0 => {
+                found.push((tag >> 3, varint(&mut bytes).to_le_bytes().to_vec()));
+                continue;
+            }
+            1 => 8,
+            2 => varint(&mut bytes) as usize,
+            other => panic!("the kind {other}"),
+        };
+        found.push((tag >> 3, bytes[..n].to_vec()));
+        bytes = &bytes[n..];
+    }
+    found
+}
+
 /// A wrong caller: what it does wrong, words that the panic must say, and the call.
 pub type WrongCall<'a> = (&'a str, &'a str, &'a dyn Fn());
 

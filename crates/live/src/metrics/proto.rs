@@ -1,19 +1,13 @@
 //! The protobuf form (`io.prometheus.client.MetricFamily`, each behind its length). Only it has
 //! native histograms. So few fields are written that they need no generated code.
 
-use std::collections::BTreeMap;
-
 use hist::Histogram;
 
-use super::{Family, Labels, MetricKind, Value, bounds_ns};
+use super::{Exponential, Family, Labels, MetricKind, SCALE, Value, bounds_ns};
 
 /// What the bytes are, as HTTP names it.
 pub const CONTENT_TYPE: &str = "application/vnd.google.protobuf; \
                                 proto=io.prometheus.client.MetricFamily; encoding=delimited";
-
-/// Buckets of a native histogram per doubling, as a power of two: each ends 9 % above where it
-/// begins.
-const SCHEMA: i32 = 3;
 
 /// Returns whether a reader asks for this form: it names it, and no other form before it.
 pub fn is_wanted(accept: &str) -> bool {
@@ -63,22 +57,11 @@ fn histogram(of: &Histogram) -> Message {
             Message::default().number(1, of.count_below(bound_ns)).double(2, bound_ns as f64 / 1e9);
         message = message.message(3, &bucket);
     }
-    let mut n_zero = 0;
-    let mut buckets: BTreeMap<i64, u64> = BTreeMap::new();
-    for (low_ns, high_ns, n) in of.iter_nonempty() {
-        if high_ns == 0 {
-            n_zero += n;
-            continue;
-        }
-        let middle_s = (low_ns as f64 + high_ns as f64) / 2e9;
-        // Bucket i reaches to 2^(i/8) s.
-        let index = (middle_s.log2() * f64::from(1 << SCHEMA)).ceil() as i64;
-        *buckets.entry(index).or_default() += n;
-    }
-    message = message.signed(5, i64::from(SCHEMA)).double(6, f64::MIN_POSITIVE).number(7, n_zero);
+    let Exponential { n_zero, by_end } = Exponential::of(of);
+    message = message.signed(5, i64::from(SCALE)).double(6, f64::MIN_POSITIVE).number(7, n_zero);
     let mut spans: Vec<(i64, u64)> = Vec::new();
     let mut end = 0;
-    for index in buckets.keys() {
+    for index in by_end.keys() {
         match spans.last_mut() {
             Some((_, length)) if *index == end => *length += 1,
             _ => spans.push((index - end, 1)),
@@ -89,7 +72,7 @@ fn histogram(of: &Histogram) -> Message {
         message = message.message(12, &Message::default().signed(1, offset).number(2, length));
     }
     let mut before = 0;
-    for n in buckets.values() {
+    for n in by_end.values() {
         let n = n.cast_signed();
         message = message.signed(13, n - before);
         before = n;

@@ -7,6 +7,7 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 use live::address::{self, Token};
+use live::collector::{self, Address, Sender, Sending};
 use live::http::{Serve, Server};
 use live::tui::Tui;
 use live::{About, HostSoFar, Live, LoadNow, Shared, line};
@@ -15,6 +16,7 @@ use record::{HostShareRecord, Interval, JobRecord, LoadShares, Record};
 use runner::{Control, HostLoad, JobsSoFar, RunEvent, RunOptions};
 use units::system_text;
 
+use crate::env::OTLP_HEADERS;
 use crate::exit::{Exit, Failure};
 use crate::sink::Sink;
 use crate::{clock, stream};
@@ -36,6 +38,11 @@ pub(super) struct FollowArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = address::parse, help_heading = HEADING)]
     metrics: Option<SocketAddr>,
 
+    /// Send metrics to a collector of OpenTelemetry, each second: OTLP over HTTP, such as
+    /// http://collector:4318. `:4318` is a port of this host.
+    #[arg(long, value_name = "URL", value_parser = collector::parse, help_heading = HEADING)]
+    otlp: Option<Address>,
+
     /// Show the run in this terminal: jobs and hosts, the worst first. Keys: p pauses the picture,
     /// q ends the run, h shows help.
     #[arg(long, conflicts_with = "progress", help_heading = HEADING)]
@@ -51,7 +58,8 @@ const LINES_MAX: usize = 600;
 impl FollowArgs {
     /// Returns whether anything follows the run.
     pub(super) fn is_asked(&self) -> bool {
-        self.json_stream.is_some() || self.watch.is_some() || self.metrics.is_some() || self.tui
+        let FollowArgs { json_stream, watch, metrics, otlp, tui } = self;
+        json_stream.is_some() || watch.is_some() || metrics.is_some() || otlp.is_some() || *tui
     }
 
     /// Returns whether the terminal is taken.
@@ -71,6 +79,7 @@ pub(super) struct Follower {
     shared: Shared,
     lines: Option<LineWriter>,
     _server: Option<Server>,
+    _sending: Option<Sending>,
     _terminal: Option<Terminal>,
     n_steps: u32,
     has_begun: bool,
@@ -108,11 +117,13 @@ impl Follower {
         };
         let shared = Shared::new(Live::new(about));
         let server = Self::serve(args, &shared)?;
+        let sending = args.otlp.as_ref().map(|address| send(address, &shared)).transpose()?;
         let terminal = args.tui.then(|| Terminal::take(&shared, control)).transpose()?;
         Ok(Some(Follower {
             shared,
             lines,
             _server: server,
+            _sending: sending,
             _terminal: terminal,
             n_steps: 0,
             has_begun: false,
@@ -286,6 +297,32 @@ impl Follower {
             lines.send(text(&self.shared.lock()));
         }
     }
+}
+
+/// Sends metrics to a collector from now on.
+fn send(address: &Address, shared: &Shared) -> Result<Sending, Failure> {
+    let headers = OTLP_HEADERS.get().unwrap_or_default();
+    let headers = collector::parse_headers(&headers).map_err(|why| {
+        Failure::wrong_use(format!("{}: {why}", OTLP_HEADERS.name))
+            .hint("write api-key=VALUE,other=VALUE, with %20 for a blank")
+    })?;
+    let started_unix_ms = shared.lock().about().started_unix_ms;
+    let place = address.to_string();
+    let sender = Sender {
+        address: address.clone(),
+        headers,
+        instance: format!("{started_unix_ms}-{}", std::process::id()),
+        now_unix_ns: || clock::report_time().unix_ms * 1_000_000,
+        on_change: Box::new(move |what| {
+            stream::print_message(&format!("otlp: the collector at {place} {what}\n"));
+        }),
+    };
+    Sending::start(shared, sender).map_err(|error| {
+        let text = format!("cannot reach the collector at {address}: {}", system_text(&error));
+        Failure::wrong_use(text)
+            .with(Exit::RunFailed)
+            .hint("name where it takes OTLP over HTTP, most often port 4318; 4317 is that of gRPC")
+    })
 }
 
 /// Returns how the jobs of each host stand. What they have in flight is that of their entries, in
