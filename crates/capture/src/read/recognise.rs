@@ -3,7 +3,7 @@
 use super::iostat;
 use crate::format::Format;
 use crate::time::Stamps;
-use crate::trace::blkparse;
+use crate::trace::{biosnoop, blkparse};
 use crate::workload;
 
 /// Bytes from the beginning of a source that tell its form.
@@ -110,6 +110,10 @@ fn line_format(line: &str) -> Option<Format> {
     if line.starts_with("device ") && has("mounted") && has("fstype") {
         return Some(Format::Mountstats);
     }
+    // Before calls: both begin with a time.
+    if biosnoop::is_line(line) {
+        return Some(Format::Biosnoop);
+    }
     if workload::is_line(line) {
         return Some(Format::Strace);
     }
@@ -153,6 +157,9 @@ mod tests {
             "  8,16   2        1     0.000961904  3321  Q   R 150278752 + 16 [x]\n",
             Format::Blkparse,
         );
+        check("0.000435 mysqld 2114 sda R 162038592 16384 1.07\n", Format::Biosnoop);
+        check("12.5 kworker/0:1 H 9 sda WS 8 4096 0.01 1.07\n", Format::Biosnoop);
+        check("1700000000.000435 read(3, \"\", 8) = 0\n", Format::Strace);
         check("fio version 2 iolog\n", Format::Iolog);
         check("{\"cost\":0,\"timespan\":\"x\",\"value\":[]}", Format::AzureMonitor);
         check("{\"MetricDataResults\": []}", Format::CloudWatch);

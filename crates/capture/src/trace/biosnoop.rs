@@ -33,6 +33,9 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
             columns = Some(header(line));
             continue;
         }
+        if columns.is_none() {
+            columns = headless(line);
+        }
         let Some(columns) = columns else { continue };
         if let Err(message) = io(line, columns, &mut meter, context) {
             context.bad_line(&lines, message);
@@ -47,6 +50,28 @@ fn header(line: &[u8]) -> Columns {
     let names: Vec<&[u8]> = words(line).collect();
     let n_after_name = names.iter().rev().take_while(|name| **name != b"COMM").count();
     Columns { n_after_name, has_queue: names.contains(&&b"QUE(ms)"[..]) }
+}
+
+/// Returns whether it is an I/O, as a trace without its header has them alone.
+pub(crate) fn is_line(line: &str) -> bool {
+    headless(line.as_bytes()).is_some()
+}
+
+/// Returns the columns of an I/O that no header stands above, as in a part of a trace.
+fn headless(line: &[u8]) -> Option<Columns> {
+    let words: Vec<&[u8]> = words(line).collect();
+    let fits = |n_after_name: usize| {
+        let (head, last) = words.split_at_checked(words.len().checked_sub(n_after_name)?)?;
+        let [pid, _, letters, sector, bytes, times @ ..] = last else { return None };
+        let is_io = head.len() >= 2
+            && decimal_ns(head[0], 9).is_some()
+            && [pid, sector, bytes].into_iter().all(|word| whole(word).is_some())
+            && letters.iter().all(u8::is_ascii_uppercase)
+            && Direction::of_letters(letters).is_some()
+            && times.iter().all(|word| decimal_ns(word, 6).is_some());
+        is_io.then_some(Columns { n_after_name, has_queue: times.len() == 2 })
+    };
+    (6..=WORDS_MAX).find_map(fits)
 }
 
 fn io(

@@ -175,3 +175,15 @@ fn bursts_are_seen() {
     assert_near(burst.peak_to_mean, 10.0);
     assert_near(burst.dispersion, 100.0);
 }
+
+/// A part of a trace, as `tail` or `split` leaves it, has no header: its lines show the columns.
+#[test]
+fn a_trace_without_its_header_is_read_as_with_it() {
+    let rows = ["1.0 a b 7 sda R 16 8192 1.50\n", "2.0 a b 7 sda WS 99 4096 2.50\n"].concat();
+    let queued = rows.replace("1.50", "0.25 1.50").replace("2.50", "0.25 2.50");
+    let of_queue = BIOSNOOP.replace("LAT(ms)", "QUE(ms) LAT(ms)");
+    for (header, rows) in [(BIOSNOOP, &rows), (&of_queue, &queued)] {
+        let with = format!("{header}{rows}");
+        assert_eq!(facts(rows, "sda"), facts(&with, "sda"), "{rows}");
+    }
+}
