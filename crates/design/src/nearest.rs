@@ -75,10 +75,11 @@ impl Lack {
 }
 
 /// Looks for the design that carries the largest part of the I/Os; where capacity or latency is
-/// what nothing has, for the one that comes nearest to that.
+/// what nothing has, for the one that comes nearest to that. One with a limit that is not known is
+/// none of them while there is another: such a limit never counts as enough.
 pub fn nearest(market: &Market<'_>, need: &Need, options: &Options) -> Result<Nearest, NeedError> {
     let one = Options { n_kept: 1, ..*options };
-    if let Some(found) = part_of(Lack::Ios, market, need, &one)? {
+    if let Some(found) = known_first(Lack::Ios, market, need, &one)? {
         return Ok(found);
     }
     if let Some(found) = without_machine(market, need, &one)? {
@@ -86,7 +87,7 @@ pub fn nearest(market: &Market<'_>, need: &Need, options: &Options) -> Result<Ne
     }
     for of in [Lack::Latency, Lack::Capacity] {
         for ios in [1.0, PART_MIN] {
-            if let Some(found) = part_of(of, market, &need.times(ios), &one)? {
+            if let Some(found) = known_first(of, market, &need.times(ios), &one)? {
                 return Ok(found);
             }
         }
@@ -132,6 +133,21 @@ fn takes_any(market: &Market<'_>) -> bool {
         market.groups.iter().any(|group| takes(&group.limits))
     };
     market.kinds.is_empty() || market.kinds.iter().any(is_taken)
+}
+
+/// The same as [`part_of()`], of the designs of which all is known, if there are any.
+fn known_first(
+    of: Lack,
+    market: &Market<'_>,
+    need: &Need,
+    options: &Options,
+) -> Result<Option<Nearest>, NeedError> {
+    let known = Options { is_known_only: true, ..*options };
+    match part_of(of, market, need, &known)? {
+        Some(found) => Ok(Some(found)),
+        None if options.is_known_only => Ok(None),
+        None => part_of(of, market, need, options),
+    }
 }
 
 /// Looks for the design that has the largest part of one thing.
