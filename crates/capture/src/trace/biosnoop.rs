@@ -42,8 +42,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
         }
     }
     context.check_end(&lines);
-    meter.finish(context);
-    Ok(())
+    meter.finish(context)
 }
 
 fn header(line: &[u8]) -> Columns {
@@ -106,6 +105,7 @@ fn io(
         return Ok(());
     };
     let device = meter.device(disk)?;
+    meter.line_at(end_ns);
     let arrival = Arrival {
         device,
         direction,

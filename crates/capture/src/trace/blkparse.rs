@@ -95,8 +95,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
         context.bad_line(&lines, message);
     }
     context.check_end(&lines);
-    state.finish(context);
-    Ok(())
+    state.finish(context)
 }
 
 fn bad(line: &[u8]) -> String {
@@ -161,6 +160,7 @@ fn event(line: &[u8]) -> Result<Option<Line<'_>>, String> {
 impl State {
     fn take(&mut self, line: &Line<'_>, context: &mut Context<'_>) -> Result<(), ReadError> {
         let device = self.meter.device(line.device).map_err(ReadError::whole)?;
+        self.meter.line_at(line.at_ns);
         if self.issues.len() <= device {
             self.issues.resize(device + 1, false);
             self.is_by_queue.resize(device + 1, false);
@@ -250,7 +250,7 @@ impl State {
         }
     }
 
-    fn finish(mut self, context: &mut Context<'_>) {
+    fn finish(mut self, context: &mut Context<'_>) -> Result<(), ReadError> {
         // What a device that does not issue had in flight at the end.
         let left: Vec<RequestKey> = self.pending.keys().copied().collect();
         for place in left {
@@ -270,6 +270,6 @@ impl State {
             );
             context.remark(None, text);
         }
-        self.meter.finish(context);
+        self.meter.finish(context)
     }
 }

@@ -33,8 +33,7 @@ pub(crate) fn read(input: &mut dyn BufRead, context: &mut Context<'_>) -> Result
         let text = "version 2 has no times: sizes and offsets are known, rates are not";
         context.remark(None, text);
     }
-    meter.finish(context);
-    Ok(())
+    meter.finish(context)
 }
 
 fn io(
@@ -59,6 +58,9 @@ fn io(
     let ns = |us: u64| us.checked_mul(1000).ok_or_else(|| bad("starts with no time"));
     let at_ns = line.at_us.map(ns).transpose()?;
     let device = meter.device(line.file)?;
+    if let Some(at_ns) = at_ns {
+        meter.line_at(at_ns);
+    }
     // The log of one job is of one process.
     let arrival = Arrival { device, direction, at_ns, process: 0, offset_bytes, size_bytes };
     meter.arrival(&arrival, context);

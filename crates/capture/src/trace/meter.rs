@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::facts::{Bursts, TraceFacts};
+use crate::lines::ReadError;
 use crate::sample::{Event, Flow, NS_PER_S, Sample};
 use crate::trace::Direction;
 use crate::trace::table::Table;
@@ -14,6 +15,11 @@ const STREAMS_MAX: usize = 1 << 16;
 const DEVICES_MAX: usize = 1 << 12;
 /// Length of the slots in which bursts are counted.
 const SLOT_NS: u64 = 100_000_000;
+/// Of so many lines one may go back in time: processors that write one trace are not quite in
+/// step. Of lines in any order every second one does.
+const LINES_PER_STEP_BACK: u64 = 3;
+/// Steps back that say nothing of a short trace.
+const STEPS_BACK_MIN: u64 = 10;
 /// Seconds without I/O that are kept one by one; longer pauses are one sample.
 const IDLE_SAMPLES_MAX: u64 = 600;
 
@@ -41,6 +47,15 @@ pub(super) struct Meter {
     first_ns: Option<u64>,
     last_ns: u64,
     n_late: u64,
+    order: Order,
+}
+
+/// Whether the lines of a trace are in the order of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Order {
+    n_lines: u64,
+    n_steps_back: u64,
+    line_ns: u64,
 }
 
 struct Device {
@@ -120,7 +135,15 @@ impl Meter {
             first_ns: None,
             last_ns: 0,
             n_late: 0,
+            order: Order::default(),
         }
+    }
+
+    /// Takes the moment that a line of the trace has, in the order of the lines.
+    pub(super) fn line_at(&mut self, at_ns: u64) {
+        self.order.n_lines += 1;
+        self.order.n_steps_back += u64::from(at_ns < self.order.line_ns);
+        self.order.line_ns = at_ns;
     }
 
     /// Returns the place of a device, or why there is none.
@@ -225,7 +248,17 @@ impl Meter {
     }
 
     /// Hands over what is left, and the facts.
-    pub(super) fn finish(mut self, context: &mut Context<'_>) {
+    ///
+    /// # Errors
+    /// Where the lines are in no order: seconds, bursts and latencies would be made up.
+    pub(super) fn finish(mut self, context: &mut Context<'_>) -> Result<(), ReadError> {
+        let Order { n_lines, n_steps_back, .. } = self.order;
+        if n_steps_back >= STEPS_BACK_MIN && n_steps_back > n_lines / LINES_PER_STEP_BACK {
+            return Err(ReadError::whole(format!(
+                "{n_steps_back} of {n_lines} lines go back in time: sort them by their time, and \
+                 read it again"
+            )));
+        }
         if self.n_late > 0 {
             let n_late = units::plural(self.n_late, "I/O");
             let text = format!("{n_late} out of order: counted in the second that was open");
@@ -245,6 +278,7 @@ impl Meter {
             let facts = Box::new(std::mem::take(&mut device.facts));
             context.put(Event::Trace { name: &device.name, facts });
         }
+        Ok(())
     }
 }
 

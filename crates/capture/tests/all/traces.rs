@@ -1,8 +1,8 @@
 //! biosnoop, blkparse, fio's logs of I/Os.
 
-use capture::TraceFacts;
+use capture::{Options, TraceFacts};
 
-use crate::common::{assert_near, captured, notes, volume};
+use crate::common::{assert_near, captured, notes, try_capture, volume};
 
 fn facts(text: &str, name: &str) -> TraceFacts {
     volume(&captured(text), name).trace.clone().expect("it is a trace")
@@ -185,5 +185,36 @@ fn a_trace_without_its_header_is_read_as_with_it() {
     for (header, rows) in [(BIOSNOOP, &rows), (&of_queue, &queued)] {
         let with = format!("{header}{rows}");
         assert_eq!(facts(rows, "sda"), facts(&with, "sda"), "{rows}");
+    }
+}
+
+/// Seconds and latencies of lines in any order would be made up; processors that are a little out
+/// of step are no such trace.
+#[test]
+fn a_trace_in_no_order_is_refused() {
+    let mut blkparse = String::new();
+    let mut biosnoop = String::new();
+    let mut log = String::new();
+    for idx in 0..40_u64 {
+        io(&mut blkparse, idx * 1000, 5, "R", idx * 100_000, 16);
+        let time = 1.0 + idx as f64 / 1000.0;
+        biosnoop.push_str(&format!("{time:.6}  dd  7  sda  R {} 4096  0.50\n", idx * 800));
+        log.push_str(&format!("{idx} /dev/sda read {} 4096\n", idx * 8192));
+    }
+    for (head, lines) in
+        [("", blkparse), (BIOSNOOP, biosnoop), ("fio version 3 iolog\n0 /dev/sda add\n", log)]
+    {
+        let lines: Vec<&str> = lines.lines().collect();
+        let whole = |lines: &[&str]| format!("{head}{}\n", lines.join("\n"));
+        let captured = try_capture(&whole(&lines), Options::default());
+        assert!(captured.is_ok(), "{:?}", captured.err());
+        // Every fifth one comes a line late.
+        let mut late = lines.clone();
+        late.chunks_exact_mut(5).for_each(|five| five.swap(3, 4));
+        let captured = try_capture(&whole(&late), Options::default());
+        assert!(captured.is_ok(), "{:?}", captured.err());
+        let mixed: Vec<&str> = (0..lines.len()).map(|idx| lines[idx * 77 % lines.len()]).collect();
+        let error = try_capture(&whole(&mixed), Options::default()).expect_err("it has no order");
+        assert!(error.to_string().contains("go back in time: sort them"), "{error}");
     }
 }
