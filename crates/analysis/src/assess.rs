@@ -258,10 +258,10 @@ impl<'a> Step<'a> {
         let above = paced.max_by(|a, b| a.used_share.total_cmp(&b.used_share))?;
         (above.used_share > 1.0 + LEVEL_SHARE_MIN).then(|| {
             format!(
-                "{} carried {:.0} % of its rate: in so short a run the operations that a cap lets \
+                "{} carried {} of its rate: in so short a run the operations that a cap lets \
                 pass after an idle moment (bucket_window_ms) count",
                 above.name,
-                above.used_share * 100.0
+                units::format_percent_whole(above.used_share)
             )
         })
     }

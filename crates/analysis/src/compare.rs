@@ -282,10 +282,10 @@ pub fn compare_intervals(
     result.detectable = detectable(&interval);
     if interval.coverage < options.coverage {
         result.reason = format!(
-            "both intervals together have a probability of only {:.1} %, and {} % is asked for: \
+            "both intervals together have a probability of only {}, and {} % is asked for: \
             measure each \
              end {} times",
-            interval.coverage * 100.0,
+            units::format_percent(interval.coverage),
             options.coverage * 100.0,
             repeats_needed(options.coverage)
         );
@@ -385,7 +385,7 @@ fn too_few(result: &Comparison, options: &CompareOptions) -> String {
 }
 
 fn reason(result: &Comparison, interval: &Interval, options: &CompareOptions) -> String {
-    let pct = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
+    let pct = |ratio: f64| units::format_change(ratio - 1.0);
     let range = format!("between {} and {}", pct(interval.low), pct(interval.high));
     let effect_pct = (options.effect_min * 1e6).round() / 1e4;
     let drift = if result.widening > 1.0 { DRIFT } else { "" };

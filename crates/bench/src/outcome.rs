@@ -11,6 +11,7 @@ use record::{
     KneesRecord, LineVerdict, LoadLineRecord, ScalabilityRecord, SearchEnd, is_same_load,
     load_words,
 };
+use units::format_percent;
 
 use crate::lever::Lever;
 
@@ -54,7 +55,8 @@ pub(crate) fn broken_limit(limit: &Limit, point: &Point) -> String {
             format!("{name} {}, not {}", milliseconds(ns), bound(limit))
         }
         (Limit::Achieved { share_min }, Some(share)) => {
-            format!("achieved {:.1} %, not > {:.1} %", share * 100.0, share_min * 100.0)
+            let (share, least) = (format_percent(share), format_percent(*share_min));
+            format!("achieved {share}, not > {least}")
         }
         (_, None) => format!("`{limit}` has no figure"),
     }

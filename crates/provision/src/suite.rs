@@ -40,14 +40,14 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
         .map(|(name, volume)| format!("{name}={}", quote::shell(&volume.mount)))
         .collect();
     let mut text = format!(
-        "# {}\n# {}\n# A promise counts as kept from {:.0} % of it on. Each is measured by itself; \
+        "# {}\n# {}\n# A promise counts as kept from {} of it on. Each is measured by itself; \
          `--as job` offers those of\n# one phase at once.\n#   plimsoll bench {} --suite \
          THIS_FILE\n\
          schema = \"plimsoll.suite/1\"\nname = {}\ntitle = {}\n\n[[source]]\nid = \"design\"\n\
          document = {}\n",
         quote::comment(&parts.title(Form::Suite)),
         Form::Suite.checked(),
-        KEPT_SHARE * 100.0,
+        units::format_percent_whole(KEPT_SHARE),
         quote::comment(&places.join(" ")),
         quoted(&slug(&design.name)),
         quoted(&format!("what is promised of {}", design.name)),

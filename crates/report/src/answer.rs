@@ -8,7 +8,7 @@ use record::{
     CarriedState, CurveRecord, LineVerdict, NeedConditionRecord, NeedRecord, Record, SuiteRecord,
     SuiteRowRecord,
 };
-use units::{format_iops, format_latency_ns, format_mib_s, plural};
+use units::{format_iops, format_latency_ns, format_mib_s, format_percent_whole, plural};
 
 use crate::chart::comparison::{CandidateSide, labelled};
 use crate::suite;
@@ -107,7 +107,7 @@ fn limits_words(limits: &str) -> String {
             format!("{figure} below {}", round_latency(*ns_max as f64))
         }
         analysis::Limit::Achieved { share_min } => {
-            format!("at least {:.0} % of the load achieved", share_min * 100.0)
+            format!("at least {} of the load achieved", format_percent_whole(*share_min))
         }
     };
     parsed.all.iter().map(word).collect::<Vec<_>>().join(" and ")

@@ -2,7 +2,7 @@
 
 use export::Run;
 use record::{JobRecord, Outcome, Record};
-use units::{format_bytes, plural};
+use units::{format_bytes, format_percent, plural};
 
 use crate::words::{duration_ns, moment};
 
@@ -46,8 +46,10 @@ pub(crate) fn of(run: &Run) -> Vec<Facts> {
         all.push(of_job(job, record));
     }
     if !record.disks.is_empty() {
-        let names =
-            record.disks.iter().map(|disk| format!("{} ({:.1} % busy)", disk.name, disk.util_pct));
+        let names = record
+            .disks
+            .iter()
+            .map(|disk| format!("{} ({} busy)", disk.name, format_percent(disk.util_pct / 100.0)));
         all.push(facts(
             "Block devices",
             &[("below the targets", names.collect::<Vec<_>>().join(", "))],

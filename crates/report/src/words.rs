@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use record::Record;
-use units::format_duration;
+use units::{format_change, format_duration};
 
 /// Returns a difference in percent with its sign.
 pub(crate) fn difference(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0).replace('-', "−")
+    format_change(ratio - 1.0).replace('-', "−")
 }
 
 /// Returns a latency for an axis: a round value without decimals.

@@ -62,10 +62,10 @@ fn note_caps(running: &mut Running<'_>) {
     }
     if late_share_max > LATE_SHARE_MAX {
         let text = format!(
-            "completions were late by up to {:.0} % of their modelled latency, because this host \
+            "completions were late by up to {} of their modelled latency, because this host \
              was busy: the volume is better than these numbers; run with --virtual, or slower \
              with --time-scale 10",
-            late_share_max * 100.0
+            units::format_percent_whole(late_share_max)
         );
         running.notes.push((NoteSeverity::Error, "late-completions", text));
     }

@@ -38,6 +38,17 @@ pub fn format_percent_whole(share: f64) -> String {
     format!("{:.0} %", (share * 100.0).round() + 0.0)
 }
 
+/// Prints a change in percent with its sign and one decimal: `+0.5 %`, `-20.0 %`.
+pub fn format_change(share: f64) -> String {
+    format!("{:+.1} %", share * 100.0)
+}
+
+/// Prints a change in whole percent with its sign: `+7 %`, `-20 %`. No change has a plus.
+pub fn format_change_whole(share: f64) -> String {
+    // Adding zero takes the sign from what is rounded to nothing.
+    format!("{:+.0} %", (share * 100.0).round() + 0.0)
+}
+
 /// Prints a count with its noun: `1 worker`, `2 workers`, `3 more entries`.
 ///
 /// # Panics

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use units::{
-    format_bytes, format_duration, format_iops, format_latency_ns, format_percent,
-    format_percent_whole, format_rate_mb_s, format_rate_mib_s, parse_bytes, parse_count,
-    parse_duration, parse_rate,
+    format_bytes, format_change, format_change_whole, format_duration, format_iops,
+    format_latency_ns, format_percent, format_percent_whole, format_rate_mb_s, format_rate_mib_s,
+    parse_bytes, parse_count, parse_duration, parse_rate,
 };
 
 #[track_caller]
@@ -113,6 +113,9 @@ fn shares_are_printed_in_percent() {
     assert_eq!(format_percent_whole(0.666), "67 %");
     assert_eq!(format_percent_whole(-0.2), "-20 %");
     assert_eq!(format_percent_whole(-0.001), "0 %");
+    assert_eq!((format_change(0.005), format_change(-0.2)), ("+0.5 %".into(), "-20.0 %".into()));
+    let changes = [0.07, -0.2, -0.001].map(format_change_whole);
+    assert_eq!(changes, ["+7 %", "-20 %", "+0 %"]);
 }
 
 #[test]

@@ -81,14 +81,14 @@ fn judge(what: &str, rounds: &[f64], rule: &SteadyRule, broken: &mut Vec<String>
         return;
     };
     if !test.is_range_kept() {
-        let range_pct = 100.0 * test.range / test.mean;
-        broken.push(format!("{what} varied by {range_pct:.1} % (limit {} %)", rule.range_pct));
+        let range = units::format_percent(test.range / test.mean);
+        broken.push(format!("{what} varied by {range} (limit {} %)", rule.range_pct));
     }
     if !test.is_slope_kept() {
         let direction = if test.slope > 0.0 { "rose" } else { "fell" };
-        let slope_pct = 100.0 * test.excursion / test.mean;
+        let slope = units::format_percent(test.excursion / test.mean);
         broken.push(format!(
-            "{what} {direction} by {slope_pct:.1} % of the mean (limit {} %)",
+            "{what} {direction} by {slope} of the mean (limit {} %)",
             rule.slope_pct
         ));
     }

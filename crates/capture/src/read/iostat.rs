@@ -77,9 +77,9 @@ pub(super) fn read(
     state.put_parts(context);
     if state.rounding > 0.0 {
         let text = format!(
-            "`-h` rounds sizes: bytes per second are up to {:.1} % off; iostat without it prints \
+            "`-h` rounds sizes: bytes per second are up to {} off; iostat without it prints \
              exact ones",
-            state.rounding * 100.0
+            units::format_percent(state.rounding)
         );
         context.remark(None, text);
     }

@@ -1,7 +1,7 @@
 //! Rules about volumes of disks: cache, stripe, depth, size of I/Os, settings of databases.
 
 use catalog::{Cacheable, Cloud};
-use units::format_latency_ns;
+use units::{format_latency_ns, format_percent_whole};
 use volume::design::{CacheMode, Disk, Merging, Stripe};
 use volume::limits::Bound;
 use volume::limits::path::latency_s;
@@ -99,8 +99,8 @@ impl DiskAdvisor<'_> {
         let (reads, writes) = (busiest.read_share, 1.0 - busiest.read_share);
         if writes >= MOSTLY {
             let reason = format!(
-                "{:.0} % are writes, which ReadOnly sends to the disk all the same",
-                writes * 100.0
+                "{} are writes, which ReadOnly sends to the disk all the same",
+                format_percent_whole(writes)
             );
             list.put(format!("{mount}: {off}"), reason, GUIDE);
         } else if !self.is_cached()
@@ -111,9 +111,9 @@ impl DiskAdvisor<'_> {
             list.put(
                 format!("{mount}: say how much is read at random places (`working_set_gib`)"),
                 format!(
-                    "{:.0} % are reads, which a ReadOnly host cache may serve; without the \
+                    "{} are reads, which a ReadOnly host cache may serve; without the \
                      working set no hits are assumed",
-                    reads * 100.0
+                    format_percent_whole(reads)
                 ),
                 GUIDE,
             );
@@ -131,9 +131,9 @@ impl DiskAdvisor<'_> {
                     "{mount}: warm the cache before it counts, after every start of the machine"
                 ),
                 format!(
-                    "it starts cold; the design assumes that {:.0} % of reads at random places \
+                    "it starts cold; the design assumes that {} of reads at random places \
                      hit it",
-                    hits * 100.0
+                    format_percent_whole(hits)
                 ),
                 GUIDE,
             );

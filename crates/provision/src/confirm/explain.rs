@@ -64,7 +64,7 @@ fn of_record(measured: &Measured, record: &Record) -> Option<String> {
     let mut jobs = record.jobs.iter().filter(of_step);
     let job = jobs.find(|job| measured.jobs.contains(&job.name) && job.caps.is_some())?;
     let cap = job.caps.as_ref()?.binding_cap()?;
-    Some(format!("{}, used to {:.0} %", cap.name, cap.used_share * 100.0))
+    Some(format!("{}, used to {}", cap.name, units::format_percent_whole(cap.used_share)))
 }
 
 /// Returns all that is promised in the same phase; the promise in question comes first.

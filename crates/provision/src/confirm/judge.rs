@@ -116,8 +116,8 @@ fn rate(subject: &Subject<'_>, promised: &Promised, measured: &Measured) -> Part
         .map_or(promised.iops, |_| least_offered(promised.iops, measured).max(0.0));
     let bound = offered * Limits::ACHIEVED_SHARE_MIN;
     let missed = || {
-        let share = measured.iops / promised.iops * 100.0;
-        format!("{:.0} IOPS, {share:.1} % of what is promised", measured.iops)
+        let share = units::format_percent(measured.iops / promised.iops);
+        format!("{:.0} IOPS, {share} of what is promised", measured.iops)
     };
     let straddles = measured.interval.is_some_and(|it| it.low < bound && bound <= it.high);
     if straddles && measured.offered_iops.is_none() {

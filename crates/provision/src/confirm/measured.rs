@@ -228,7 +228,7 @@ pub fn load(size_bytes: f64, read_share: f64, random_share: Option<f64>) -> Stri
         None => String::new(),
         Some(share) if share >= 1.0 - RANDOM_DIFFERENCE_MAX => ", random".to_owned(),
         Some(share) if share <= RANDOM_DIFFERENCE_MAX => ", sequential".to_owned(),
-        Some(share) => format!(", {:.0} % random", share * 100.0),
+        Some(share) => format!(", {} random", units::format_percent_whole(share)),
     };
-    format!("{size}, {:.0} % reads{place}", read_share * 100.0)
+    format!("{size}, {} reads{place}", units::format_percent_whole(read_share))
 }

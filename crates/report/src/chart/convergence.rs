@@ -4,7 +4,7 @@ use analysis::sampled::{PIECES_MAX, per_s, usual_ms};
 use analysis::series;
 use analysis::steady::{SNIA_ROUNDS_MAX, Steadiness, SteadyRule, WindowTest, assess};
 use record::{StepValidity, Verdict};
-use units::format_iops;
+use units::{format_iops, format_percent};
 
 use super::over_time::Source;
 use crate::axis;
@@ -171,14 +171,14 @@ fn verdict(rounds: &Rounds, test: &WindowTest) -> String {
 }
 
 fn note(rounds: &Rounds, test: &WindowTest) -> String {
-    let pct = |part: f64| 100.0 * part / test.mean;
+    let of_mean = |part: f64| format_percent(part / test.mean);
     format!(
-        "A round is the mean of {:.0} s. In the window values lie {:.1} % apart (limit {} %), and \
-         the fitted line changes by {:.1} % (limit {} %; slope {:.1} IOPS per round).",
+        "A round is the mean of {:.0} s. In the window values lie {} apart (limit {} %), and \
+         the fitted line changes by {} (limit {} %; slope {:.1} IOPS per round).",
         rounds.length_s,
-        pct(test.range),
+        of_mean(test.range),
         rounds.rule.range_pct,
-        pct(test.excursion),
+        of_mean(test.excursion),
         rounds.rule.slope_pct,
         test.slope,
     )

@@ -7,7 +7,7 @@ use ::design::{
     CapAsked, Changed, Judged, Lift, PhaseJudged, Ranked, Rejected, SearchInput, Terms, bill,
     judge, parse, rejected,
 };
-use units::{format_number, format_percent_whole};
+use units::{format_change_whole, format_number, format_percent_whole};
 use volume::{CacheMode, Design};
 
 use super::text::{
@@ -128,8 +128,7 @@ fn caps(phase: &PhaseJudged) -> String {
     for cap in &phase.caps {
         let (_, scale) = unit_of(cap.cap.bound);
         let used = format_percent_whole(cap.share());
-        // Adding zero takes the sign from what is rounded to nothing.
-        let headroom = format!("{:+.0} %", (cap.headroom() * 100.0).round() + 0.0);
+        let headroom = format_change_whole(cap.headroom());
         text.push_str(&format!(
             "    {:<17} {:>10} {:>10} {used:>5} {headroom:>8}  {}{}\n",
             cap.cap.bound,

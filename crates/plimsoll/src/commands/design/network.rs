@@ -10,7 +10,7 @@ use ::design::netapp::{
 };
 use ::design::{Market, SearchInput, Terms, judge, promises};
 use serde_json::{Value, json};
-use units::format_count;
+use units::{format_count, format_percent};
 use volume::design::service::Service;
 
 use super::form::Form;
@@ -243,8 +243,8 @@ fn nothing(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> String {
     let why = parsed.and_then(|it| judge(&it, &asked.need).why_not(&asked.need));
     let why = why.map_or(String::new(), |why| format!("; {}", why_text(&why)));
     format!(
-        "nothing carries it. Nearest, {:.1} % of all I/Os: {}, {}{why}",
-        part * 100.0,
+        "nothing carries it. Nearest, {} of all I/Os: {}, {}{why}",
+        format_percent(*part),
         made_of(ranked),
         price(ranked.price)
     )

@@ -9,7 +9,7 @@ use report::{
     Axis, Cell, ChartSpec, Colour, DashStyle, Rule, Series, Table, Thinned, sentence_case,
 };
 use serde_json::{Value, json};
-use units::{format_count, system_text};
+use units::{format_count, format_percent, format_percent_whole, system_text};
 
 use super::CloudAnswer;
 use crate::limited::{self, TABLE_BYTES_MAX};
@@ -106,15 +106,13 @@ pub(super) fn words(
     let caps = caps(answer, asked, ranked)?;
     if let Some((cap, at)) = first_short(&caps) {
         let total_s: f64 = demand.periods.iter().map(|it| it.span_s).sum();
-        let pct = cap.short_s / total_s * 100.0;
+        let share = cap.short_s / total_s;
         let short = held_back((cap, at), demand);
         let verdict = if cap.is_carried {
-            let rest_pct = demand.short_s_max / total_s * 100.0;
-            format!(
-                "carried but for {pct:.2} % of the time, of {rest_pct:.0} % that the needs allow"
-            )
+            let (pct, rest) = (share * 100.0, format_percent_whole(demand.short_s_max / total_s));
+            format!("carried but for {pct:.2} % of the time, of {rest} that the needs allow")
         } else {
-            format!("not carried for {pct:.1} % of the time")
+            format!("not carried for {} of the time", format_percent(share))
         };
         return Some(format!("what was captured, with growth: {verdict}: {short}"));
     }

@@ -5,7 +5,7 @@ use ::design::{
     ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Price, Ranked, Rejection, SERIES_PHASE,
     SearchInput, Terms, judge, parse, unknowns,
 };
-use units::{format_count, format_number, format_percent_whole};
+use units::{format_count, format_number, format_percent, format_percent_whole};
 use volume::design::LOCAL_DISK;
 use volume::limits::Bound;
 use volume::{CacheMode, CapCount};
@@ -256,10 +256,10 @@ pub(super) fn several(capacity: Option<f64>, latency: Option<f64>) -> String {
 
 /// Says which part of what is asked the nearest design has.
 pub(super) fn part_of(of: Lack, part: f64) -> String {
-    let pct = part * 100.0;
+    let pct = format_percent(part);
     match of {
-        Lack::Ios => format!("{pct:.1} % of all I/Os"),
-        Lack::Capacity => format!("{pct:.1} % of the capacity"),
+        Lack::Ios => format!("{pct} of all I/Os"),
+        Lack::Capacity => format!("{pct} of the capacity"),
         Lack::Latency => format!("{:.1} times as slow as asked", 1.0 / part),
     }
 }
@@ -279,13 +279,13 @@ pub(super) fn why_text(why: &Rejection) -> String {
         Rejection::Cap { phase, cap, whose, carries, asked } => {
             let (unit, scale) = unit_of(*cap);
             let (carries, asked) = (carries / scale, asked / scale);
-            let short = (1.0 - carries / asked) * 100.0;
+            let short = format_percent(1.0 - carries / asked);
             let whose = format!("{cap} of {whose}");
             let of = format!("{} of the {} {unit}", format_number(carries), format_number(asked));
             match phase.as_str() {
                 // Credits carry more than that, for not as long as is asked.
                 SERIES_PHASE => format!("{whose} sustains {of} that were captured"),
-                phase => format!("{whose} carries {of} of phase {phase}, {short:.1} % short"),
+                phase => format!("{whose} carries {of} of phase {phase}, {short} short"),
             }
         }
         Rejection::Capacity { mount, has_gib, asked_gib } => {
@@ -423,12 +423,14 @@ pub(super) fn pareto(
 
 /// Returns a design of a front, below its headroom.
 pub(super) fn with_headroom(headroom: f64, design: &str) -> String {
-    fill(&format!("  {:>4.0} %  ", headroom * 100.0), design, COLUMNS)
+    fill(&format!("  {:>6}  ", format_percent_whole(headroom)), design, COLUMNS)
 }
 
 /// Says from which headroom on nothing carries the need, where that was met with.
 pub(super) fn none_from(headroom: Option<f64>) -> String {
-    let line = |headroom| format!("  at least {:>3.0} %: nothing carries it\n", headroom * 100.0);
+    let line = |headroom| {
+        format!("  at least {:>5}: nothing carries it\n", format_percent_whole(headroom))
+    };
     headroom.map_or(String::new(), line)
 }
 

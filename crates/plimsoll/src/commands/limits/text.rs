@@ -1,7 +1,7 @@
 //! The answer as tables, 80 columns wide.
 
 use ::design::explain::Change;
-use units::{format_number, format_percent_whole};
+use units::{format_change_whole, format_number, format_percent_whole};
 use volume::Design;
 use volume::limits::bound::headroom;
 use volume::limits::path::describe;
@@ -135,7 +135,7 @@ fn figures(load: &Load, done: &Done, has_cache: bool, mb: Mb) -> String {
         (true, false) => format!(" {:>4}", "-"),
         (true, true) => format!(" {:>4}", trimmed(load.hit_ratio)),
     };
-    let read = format!("{:.0}%", load.read_share * 100.0);
+    let read = narrow(&format_percent_whole(load.read_share));
     format!(
         "{:>7} {read:>4}{hit} {:>9} {:>8}",
         size(load),
@@ -168,7 +168,7 @@ fn together_row(load: &Load, all: &[Done], has_cache: bool, mb: Mb) -> String {
             bounds.push(done.binds.name());
         }
     }
-    let read = format!("{:.0}%", load.read_share * 100.0);
+    let read = narrow(&format_percent_whole(load.read_share));
     let hit = match (has_cache, load.read_share > 0.0) {
         (false, _) => String::new(),
         (true, false) => format!(" {:>4}", "-"),
@@ -244,8 +244,12 @@ fn more(margin: f64) -> String {
     if margin >= FACTOR_MIN {
         return if margin < 1e5 { format!("x{:.0}", margin + 1.0) } else { "far".to_owned() };
     }
-    let text = format!("{:+.0}%", margin * 100.0);
-    if text == "-0%" { "+0%".to_owned() } else { text }
+    narrow(&format_change_whole(margin))
+}
+
+/// Returns a percentage without its blank.
+fn narrow(percent: &str) -> String {
+    percent.replace(' ', "")
 }
 
 fn trimmed(value: f64) -> String {
