@@ -84,6 +84,9 @@ impl Figure {
     /// Of a run in a list.
     pub const OF_RUN: &[Figure] = &[Iops, BytesPerS, P99];
 
+    /// Of units and their components, beside the rates that are asked of them.
+    pub const OF_UNITS: &[Figure] = &[BytesPerS, Mean, P99];
+
     /// Of a point where several curves are compared.
     pub const OF_CURVES: &[Figure] = &[Iops, P99];
 

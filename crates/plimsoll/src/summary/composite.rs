@@ -9,10 +9,17 @@ use record::{
 use units::plural;
 
 use super::COLUMNS;
+use super::table::Columns;
 use super::words::{percent, wrap};
 
 /// Columns of a component's name.
 const NAME_COLUMNS: usize = 12;
+
+/// Columns of a component's figures.
+const OF_COMPONENT: Columns = Columns { figures: Figure::OF_UNITS, iops: 0, mib_s: 9, latency: 9 };
+
+/// Those of a point of a curve.
+const OF_POINT: Columns = Columns { figures: Figure::OF_UNITS, iops: 0, mib_s: 11, latency: 11 };
 
 /// Puts what each component of a step achieved of what was asked of it, and whether the gates hold.
 pub(super) fn put_components(text: &mut String, units: &UnitsRecord) {
@@ -21,10 +28,11 @@ pub(super) fn put_components(text: &mut String, units: &UnitsRecord) {
     let of_unit = plural(u64::from(*n_units), "unit");
     let processes = if n_processes == 1 { "process" } else { "processes" };
     let _ = writeln!(text, "{of_unit} of {unit}, {n_processes} {processes}");
+    let heads = OF_COMPONENT.heads();
     let _ = writeln!(
         text,
-        "  {:NAME_COLUMNS$}{:>6}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}",
-        "component", "procs", "asked/s", "done/s", "MiB/s", "mean", "p99", "done", "least"
+        "  {:NAME_COLUMNS$}{:>6}{:>8}{:>8}{heads}{:>8}{:>8}",
+        "component", "procs", "asked/s", "done/s", "done", "least"
     );
     for component in components {
         put_component(text, component);
@@ -53,16 +61,13 @@ fn put_component(text: &mut String, component: &ComponentRecord) {
     let name = if name.is_empty() { "all" } else { name };
     let name = super::fit(name, NAME_COLUMNS - 1);
     let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
-    let shown = |figure| figures.shown(figure).unwrap_or_else(|| "-".to_owned());
+    let done = OF_COMPONENT.row(figures, "-");
     let _ = writeln!(
         text,
-        "  {name:NAME_COLUMNS$}{:>6}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}",
+        "  {name:NAME_COLUMNS$}{:>6}{:>8}{:>8}{done}{:>8}{:>8}",
         component.n_processes,
         component.asked_iops.map_or_else(|| "-".to_owned(), load_words),
         load_words(figures.iops()),
-        shown(Figure::BytesPerS),
-        shown(Figure::Mean),
-        shown(Figure::P99),
         share(component.achieved_share),
         share(component.process_share_min),
     );
@@ -74,11 +79,8 @@ pub(super) fn put_units_curve(text: &mut String, record: &Record, curve: &CurveR
         text.push_str(&wrap(&line, 2, COLUMNS));
     }
     text.push('\n');
-    let _ = writeln!(
-        text,
-        "{:>7} {:>9} {:>9} {:>10} {:>10} {:>10}  valid",
-        "units", "asked/s", "done/s", "MiB/s", "mean", "p99"
-    );
+    let heads = OF_POINT.heads();
+    let _ = writeln!(text, "{:>7} {:>9} {:>9}{heads}  valid", "units", "asked/s", "done/s");
     let mut points: Vec<&CurvePointRecord> = curve.points.iter().collect();
     points.sort_by(|a, b| a.load.total_cmp(&b.load).then(a.step_idx.cmp(&b.step_idx)));
     for point in points {
@@ -99,14 +101,11 @@ pub(super) fn put_units_curve(text: &mut String, record: &Record, curve: &CurveR
 /// Returns the cells of a point.
 fn row(units: Option<&UnitsRecord>, figures: &Figures) -> String {
     let asked = units.and_then(|units| units.all.asked_iops).map(load_words);
-    let shown = |figure| figures.shown(figure).unwrap_or_else(|| "-".to_owned());
     let done = if figures.iops() > 0.0 { load_words(figures.iops()) } else { "-".to_owned() };
     format!(
-        "{:>9} {done:>9} {:>10} {:>10} {:>10}",
+        "{:>9} {done:>9}{}",
         asked.unwrap_or_else(|| "-".to_owned()),
-        shown(Figure::BytesPerS),
-        shown(Figure::Mean),
-        shown(Figure::P99),
+        OF_POINT.row(figures, "-"),
     )
 }
 

@@ -6,15 +6,20 @@ use record::{Figure, ScaleOutPointRecord, SuiteRecord, SuiteRowRecord};
 use units::{format_iops, format_latency_ns};
 
 use super::COLUMNS;
+use super::table::Columns;
 use super::words::wrap;
+
+/// Columns of the figures of a number of hosts.
+const OF_POINT: Columns = Columns { figures: Figure::OF_RUN, iops: 8, mib_s: 7, latency: 9 };
 
 /// Puts a table per step, and below it what bound the hosts last.
 pub(super) fn put_scale_out(text: &mut String, suite: &SuiteRecord) {
     for of_step in &suite.scale_out {
+        let heads = OF_POINT.heads();
         let _ = writeln!(
             text,
-            "\n{}\n{:>5}{:>8}{:>7}{:>9}{:>9}{:>10}{:>9}{:>9}  bound by",
-            of_step.label, "hosts", "IOPS", "MiB/s", "p99", "speed-up", "host min", "median", "max"
+            "\n{}\n{:>5}{heads}{:>9}{:>10}{:>9}{:>9}  bound by",
+            of_step.label, "hosts", "speed-up", "host min", "median", "max"
         );
         for point in &of_step.points {
             put_point(text, point, suite.rows.iter().find(|row| row.label == point.row));
@@ -44,14 +49,13 @@ fn gap(point: &ScaleOutPointRecord) -> f64 {
 
 fn put_point(text: &mut String, point: &ScaleOutPointRecord, row: Option<&SuiteRowRecord>) {
     let figures = row.map(SuiteRowRecord::medians).unwrap_or_default();
-    let shown = |figure: Figure| figures.shown(figure).unwrap_or_else(|| "-".to_owned());
+    let done = OF_POINT.row(&figures, "-");
     let speed_up = point.speed_up.map_or_else(|| "-".to_owned(), |it| format!("{it:.2}"));
     let [min, median, max] =
         [point.host_iops_min, point.host_iops_median, point.host_iops_max].map(format_iops);
-    let (iops, mib_s, p99) = (shown(Figure::Iops), shown(Figure::BytesPerS), shown(Figure::P99));
     let _ = writeln!(
         text,
-        "{:>5}{iops:>8}{mib_s:>7}{p99:>9}{speed_up:>9}{min:>10}{median:>9}{max:>9}  {}",
+        "{:>5}{done}{speed_up:>9}{min:>10}{median:>9}{max:>9}  {}",
         point.n_hosts,
         point.binds.word()
     );
