@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -168,8 +168,11 @@ fn srun_starts_the_agents() {
     let step = srun.output().expect("it is there");
     let said_by_step = String::from_utf8_lossy(&step.stderr).into_owned();
     assert!(step.status.success(), "{said_by_step}: {}", cluster.logs());
-    said.read_to_string(&mut text).expect("text");
+    // Both pipes are read at once: a record fills its own.
+    text.push_str(std::str::from_utf8(said.buffer()).expect("text"));
+    controller.stderr = Some(said.into_inner());
     let output = controller.wait_with_output().expect("it ends");
+    text.push_str(&String::from_utf8(output.stderr).expect("text"));
     let outcome = common::Outcome {
         code: output.status.code().expect("it ends by itself"),
         stdout: String::from_utf8(output.stdout).expect("text"),
