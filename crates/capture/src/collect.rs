@@ -334,6 +334,7 @@ impl Collector {
     fn straighten(&mut self, series: &mut Series, of_source_ns: Option<u64>) {
         let source = self.captured.sources[series.source_idx].name.clone();
         let usual_ns = usual_span(series.samples.iter().map(|sample| sample.span_ns));
+        let is_in_order = series.samples.is_sorted_by_key(|sample| sample.end_ns);
         series.samples.sort_by_key(|sample| sample.end_ns);
         // Where the order of the source shows no span, the least time between two samples is one.
         let ends = series.samples.windows(2).map(|pair| pair[1].end_ns.abs_diff(pair[0].end_ns));
@@ -343,6 +344,9 @@ impl Collector {
         let unjoined_ns = usual_ns.filter(|_| series.n_joined == 0).unwrap_or(NS_PER_S);
         for sample in series.samples.iter_mut().filter(|sample| sample.span_ns == 0) {
             sample.stretch_to(unjoined_ns);
+        }
+        if !is_in_order && series.n_joined == 0 {
+            shorten(&mut series.samples, unjoined_ns);
         }
         join_last(&mut series.samples, usual_ns);
         let n_before = series.samples.len();
@@ -546,6 +550,18 @@ fn join_last(samples: &mut Vec<Sample>, usual_ns: Option<u64>) {
         let last = *last;
         before.add(&last);
         samples.pop();
+    }
+}
+
+/// Shortens samples that begin before the end of the one before. Where reports are not in order, one
+/// seems to have lasted since the one that stands before it, and another holds a part of that time.
+fn shorten(samples: &mut [Sample], usual_ns: u64) {
+    let ends: Vec<i64> = samples.iter().map(|sample| sample.end_ns).collect();
+    for (sample, before_ns) in samples[1..].iter_mut().zip(ends) {
+        let since_ns = sample.end_ns.abs_diff(before_ns).max(usual_ns);
+        if sample.span_ns > since_ns {
+            sample.shorten_to(since_ns);
+        }
     }
 }
 

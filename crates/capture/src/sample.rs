@@ -194,14 +194,23 @@ impl Sample {
     /// Gives a span to figures of one second, and as many spans to those of several that were
     /// joined.
     pub(crate) fn stretch_to(&mut self, span_ns: u64) {
-        let factor = span_ns as f64 / NS_PER_S as f64;
+        self.scale(span_ns as f64 / NS_PER_S as f64);
+        self.span_ns = stretched_ns(self.span_ns, span_ns);
+    }
+
+    /// Shortens the span at its beginning. The rates stay what they are.
+    pub(crate) fn shorten_to(&mut self, span_ns: u64) {
+        self.scale(span_ns as f64 / self.span_ns as f64);
+        self.span_ns = span_ns;
+    }
+
+    fn scale(&mut self, factor: f64) {
         for flow in [&mut self.read, &mut self.write, &mut self.all, &mut self.discard] {
             flow.scale(factor);
         }
         for figure in [&mut self.n_flushes, &mut self.in_flight_ns, &mut self.busy_ns] {
             *figure = figure.map(|value| value * factor);
         }
-        self.span_ns = stretched_ns(self.span_ns, span_ns);
     }
 
     /// Returns reads and writes together, or all operations where they are counted together.

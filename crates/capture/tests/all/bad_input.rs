@@ -121,6 +121,24 @@ fn a_log_in_the_wrong_order_keeps_its_spans_and_is_noted_three_times() {
     assert!(notes.contains("more of these are not noted"), "{notes}");
 }
 
+/// The fifth report stands third: in the file it ends two spans behind the one before it.
+#[test]
+fn a_report_that_stands_too_early_does_not_last_longer() {
+    let columns = "Device tps kB_read/s kB_wrtn/s kB_read kB_wrtn";
+    let report = |second: u32| {
+        format!("11/21/26 09:00:{second:02}\n{columns}\nsda {second}.0 8.0 0.0 8 0\n\n")
+    };
+    let reports: String = [0, 10, 20, 40, 30, 50].map(report).concat();
+    let text = format!("Linux 6.1.0 (h) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n{reports}");
+    let captured = captured(&text);
+    let samples = &volume(&captured, "sda").samples;
+    let figures = samples.iter().map(|sample| (sample.span_s(), sample.n_ios().unwrap_or(0.0)));
+    assert_eq!(
+        figures.collect::<Vec<_>>(),
+        [10.0, 20.0, 30.0, 40.0, 50.0].map(|iops| (10.0, iops * 10.0))
+    );
+}
+
 proptest! {
     /// No bytes make a reader panic, whatever form they are taken for.
     #[test]
