@@ -111,6 +111,20 @@ fn a_step_per_phase_and_a_job_per_volume() {
     assert_eq!(notes, ["capacity-assumed", "series-beside"]);
 }
 
+/// A capture counts fractions of a percent, and 74.9998 is not 74.
+#[test]
+fn shares_are_run_as_fine_as_they_are_written() {
+    let shares = "read_percent = 74.9998\nrandom_percent = 12.5";
+    let found = read(&NEEDS.replace("read_percent = 70\nrandom_percent = 80", shares), SERIES, &[]);
+    for idx in [0, 2] {
+        let workload = &jobs(&found)[idx].1.workload;
+        assert_eq!((workload.read_pct, workload.random_pct.read), (74.9998, 12.5));
+        assert_eq!(workload.random_pct.write, 12.5);
+    }
+    let notes: Vec<&str> = found.parsed.diagnostics.iter().map(|it| it.code).collect();
+    assert_eq!(notes, ["capacity-assumed", "series-beside"]);
+}
+
 /// A mean of 3.9999 KiB, as two decimals of a log make it, is 4 KiB: I/Os of 3.5 KiB, however rare,
 /// would have all others begin at any sector.
 #[test]

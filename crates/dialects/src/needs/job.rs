@@ -154,12 +154,19 @@ fn mix(read_share: f64, random_share: f64) -> Vec<(&'static str, String)> {
     };
     let mut options = vec![("access", access.to_owned())];
     if access.ends_with("rw") {
-        options.push(("read_pct", ::needs::number(read_share * 100.0)));
+        options.push(percent("read_pct", "read_share_pct", read_share));
     }
     if is_random && random_share < 1.0 {
-        options.push(("random_pct", ::needs::number(random_share * 100.0)));
+        options.push(percent("random_pct", "random_share_pct", random_share));
     }
     options
+}
+
+/// Returns the option of a share: by the first name in whole percents, which other tools know too,
+/// by the second where it is finer.
+fn percent(whole: &'static str, fine: &'static str, share: f64) -> (&'static str, String) {
+    let text = ::needs::number(share * 100.0);
+    (if text.contains('.') { fine } else { whole }, text)
 }
 
 /// Returns the options of a volume's mix, as [`mix`] does; where it is stated which share of reads
