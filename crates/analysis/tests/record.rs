@@ -364,6 +364,22 @@ fn the_advice_on_a_queue_that_is_not_full_is_that_of_its_engine() {
     assert!(own.contains("too slowly"), "{own}");
 }
 
+/// A rate that changes is not among the rates that were offered, but its operations have moments
+/// at which they were due.
+#[test]
+fn a_load_at_a_rate_that_changes_keeps_no_depth() {
+    let assessed = |has_rate: bool| {
+        let mut record = run();
+        for job in &mut record.jobs {
+            (job.queue_depth, job.in_flight_mean) = (1024, Some(2.0));
+            job.dirs.read.response = has_rate.then(|| latencies(100_000, 2_000_000));
+        }
+        let steps = assess(&record, &Rules::default());
+        steps[0].gates.iter().any(|gate| gate.name == GateName::QueueDepth.as_str())
+    };
+    assert!(assessed(false) && !assessed(true));
+}
+
 /// Where CPU time was not counted, none is no sign of an idle generator.
 #[test]
 fn cpu_time_that_was_not_counted_is_not_judged() {

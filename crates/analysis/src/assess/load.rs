@@ -257,7 +257,9 @@ impl Step<'_> {
         let pauses = |job: &JobRecord| job.options.iter().any(|(name, _)| name == "thinktime");
         // What the null engine is handed over has ended when the call returns: it keeps nothing.
         let keeps_full = |job: &&JobRecord| {
-            let is_held_back = job.arrivals.is_some() || job.latency_target.is_some();
+            // A rate that changes holds back as well, and there is no one rate to say so.
+            let has_rate = job.dirs.iter().any(|(_, dir)| dir.response.is_some());
+            let is_held_back = has_rate || job.arrivals.is_some() || job.latency_target.is_some();
             !is_held_back && !pauses(job) && !job.engine_traits().is_idle
         };
         let closed: Vec<&JobRecord> = self.jobs.iter().copied().filter(keeps_full).collect();
