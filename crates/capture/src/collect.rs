@@ -553,8 +553,9 @@ fn join_last(samples: &mut Vec<Sample>, usual_ns: Option<u64>) {
     }
 }
 
-/// Shortens samples that begin before the end of the one before. Where reports are not in order, one
-/// seems to have lasted since the one that stands before it, and another holds a part of that time.
+/// Shortens samples that begin before the end of the one before. Where reports are not in order,
+/// one seems to have lasted since the one that stands before it, and another holds a part of that
+/// time.
 fn shorten(samples: &mut [Sample], usual_ns: u64) {
     let ends: Vec<i64> = samples.iter().map(|sample| sample.end_ns).collect();
     for (sample, before_ns) in samples[1..].iter_mut().zip(ends) {
