@@ -118,8 +118,8 @@ fn shares_are_run_as_fine_as_they_are_written() {
     let found = read(&NEEDS.replace("read_percent = 70\nrandom_percent = 80", shares), SERIES, &[]);
     for idx in [0, 2] {
         let workload = &jobs(&found)[idx].1.workload;
-        assert_eq!((workload.read_pct, workload.random_pct.read), (74.9998, 12.5));
-        assert_eq!(workload.random_pct.write, 12.5);
+        let random = &workload.random_pct;
+        assert_eq!((workload.read_pct, random.read, random.write), (74.9998, 12.5, 12.5));
     }
     let notes: Vec<&str> = found.parsed.diagnostics.iter().map(|it| it.code).collect();
     assert_eq!(notes, ["capacity-assumed", "series-beside"]);
