@@ -189,22 +189,8 @@ fn parse(list: &[u8]) -> Vec<Mounted> {
     list.split(|&byte| byte == b'\n').filter_map(line).collect()
 }
 
-/// Turns `\040` back into what it stands for.
 fn unescape(field: &[u8]) -> PathBuf {
-    let mut bytes = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let Some((&first, after)) = rest.split_first() {
-        let digits = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        if let (b'\\', Some(code)) = (first, code) {
-            bytes.push(code);
-            rest = &after[3..];
-        } else {
-            bytes.push(first);
-            rest = after;
-        }
-    }
-    PathBuf::from(OsString::from_vec(bytes))
+    PathBuf::from(OsString::from_vec(units::unescape_mount(field)))
 }
 
 /// Checks that a resolved path can be mounted on.
