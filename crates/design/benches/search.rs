@@ -25,14 +25,6 @@ const N_NEEDS: usize = 1000;
 /// Processors that many needs are searched on.
 const N_CORES: usize = 2;
 
-/// Returns the most memory that the process has had, MiB; 0 where the host does not say.
-fn memory_mib_max() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kib.unwrap_or(0) >> 10
-}
-
 fn main() {
     for (cloud, region) in PLACES {
         let (market, market_time) = timed(|| {
@@ -64,7 +56,7 @@ fn main() {
              {N_NEEDS} needs on {N_CORES} ({n_carried} carried), best {:?}, {} MiB at most so far",
             market.n_machines(),
             found.designs.first().map(|best| best.price.usd()),
-            memory_mib_max()
+            testing::status_kib("VmHWM") >> 10
         );
     }
     let draw = Draw { scale: 1, chosen_percent: 25, has_mixes: true, has_refusals: false };

@@ -140,20 +140,12 @@ impl Seen<'_> {
              second is whole after {:.0} ms (median), {:.0} ms at most; {:.1} s of processor",
             (self.ready_ns - self.begun_ns) as f64 / 1e9,
             100.0 * share,
-            rss_mib_max(),
+            testing::status_kib("VmHWM") >> 10,
             late_ns(0.5),
             late_ns(1.0),
             cpu_ns() as f64 / 1e9,
         );
     }
-}
-
-/// The largest resident set of this process.
-fn rss_mib_max() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")).expect("its largest size");
-    kib.parse::<u64>().expect("a number") / 1024
 }
 
 /// The process of the agents; it ends with what holds it.

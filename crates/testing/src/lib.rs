@@ -135,6 +135,18 @@ pub fn protobuf_fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
     found
 }
 
+/// Returns a line of `/proc/self/status` in KiB, such as `VmHWM`, the most memory that this process
+/// has had.
+///
+/// # Panics
+/// Where there is no such line.
+pub fn status_kib(key: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("no number of `{key}`"))
+}
+
 /// A wrong caller: what it does wrong, words that the panic must say, and the call.
 pub type WrongCall<'a> = (&'a str, &'a str, &'a dyn Fn());
 

@@ -5,13 +5,6 @@ use plan::tree::{FileSizes, Select, SelectOrder, TreeSpec, TreeTask};
 
 use crate::bench::{Bench, FORMAT, fine, n_done, task};
 
-/// Returns a line of `/proc/self/status`, in KiB.
-fn status_kib(key: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with(key)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
 #[test]
 fn a_million_files_take_a_few_bytes_each() {
     if std::env::var_os("PLIMSOLL_LONG_TESTS").is_none() {
@@ -27,7 +20,7 @@ fn a_million_files_take_a_few_bytes_each() {
         ..bench.spec.clone()
     };
     let bench = Bench { spec, ..bench };
-    let before_kib = status_kib("VmHWM");
+    let before_kib = testing::status_kib("VmHWM");
     let clock = std::time::Instant::now();
     let record = bench.format(FORMAT);
     assert_eq!(n_done(fine(&record), OpKind::Create), 1_000_000);
@@ -38,7 +31,7 @@ fn a_million_files_take_a_few_bytes_each() {
     let record = bench.run(vec![bench.task(walk, u64::MAX)]);
     assert_eq!(n_done(fine(&record), OpKind::Stat), 1_000_000);
     println!("walked in {:.1} s", clock.elapsed().as_secs_f64());
-    let grown_kib = status_kib("VmHWM") - before_kib;
+    let grown_kib = testing::status_kib("VmHWM") - before_kib;
     println!("peak memory: {before_kib} KiB before, {grown_kib} KiB more");
     // Two bytes per file, some per folder, histograms and buffers of three workers.
     assert!(grown_kib < 48 << 10, "{grown_kib} KiB");
