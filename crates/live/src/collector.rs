@@ -7,12 +7,10 @@ use std::fmt;
 use std::io;
 use std::net::{TcpStream as Probe, ToSocketAddrs as _};
 use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hyper::Request;
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper_util::rt::TokioIo;
@@ -20,6 +18,8 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+use crate::background::Background;
+use crate::http::Content;
 use crate::metrics::{self, Moment};
 use crate::view::Shared;
 
@@ -44,6 +44,13 @@ pub struct Address {
     host: String,
     port: u16,
     path: String,
+}
+
+impl Address {
+    /// Returns what is connected to: an address of IPv6 without its brackets.
+    fn place(&self) -> (&str, u16) {
+        (self.host.trim_matches(['[', ']']), self.port)
+    }
 }
 
 impl fmt::Display for Address {
@@ -155,8 +162,7 @@ pub struct Sender {
 /// Sends until it is dropped, and then what is new once more.
 #[derive(Debug)]
 pub struct Sending {
-    stop: Option<watch::Sender<bool>>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Background,
 }
 
 impl Sending {
@@ -166,31 +172,16 @@ impl Sending {
     /// What the system says.
     pub fn start(shared: &Shared, sender: Sender) -> io::Result<Self> {
         reach(&sender.address)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (stop, stopped) = watch::channel(false);
         let shared = shared.clone();
-        let thread = std::thread::Builder::new().name("otlp".to_owned()).spawn(move || {
-            runtime.block_on(send(&shared, &sender, stopped));
-            runtime.shutdown_background();
-        })?;
-        Ok(Sending { stop: Some(stop), thread: Some(thread) })
-    }
-}
-
-impl Drop for Sending {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ended = thread.join();
-        }
+        let thread = Background::start("otlp", move |stopped| send(shared, sender, stopped))?;
+        Ok(Sending { _thread: thread })
     }
 }
 
 /// Connects once, before the run: a wrong address is not found out an hour later.
 fn reach(address: &Address) -> io::Result<()> {
-    let host = address.host.trim_matches(['[', ']']);
     let mut outcome = Err(io::Error::from(io::ErrorKind::AddrNotAvailable));
-    for address in (host, address.port).to_socket_addrs()? {
+    for address in address.place().to_socket_addrs()? {
         outcome = Probe::connect_timeout(&address, PATIENCE).map(drop);
         if outcome.is_ok() {
             break;
@@ -199,7 +190,7 @@ fn reach(address: &Address) -> io::Result<()> {
     outcome
 }
 
-async fn send(shared: &Shared, sender: &Sender, mut stopped: watch::Receiver<bool>) {
+async fn send(shared: Shared, sender: Sender, mut stopped: watch::Receiver<bool>) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut connection = None;
@@ -212,7 +203,7 @@ async fn send(shared: &Shared, sender: &Sender, mut stopped: watch::Receiver<boo
         };
         let moment = Moment { unix_ns: (sender.now_unix_ns)(), instance: &sender.instance };
         let bytes = metrics::otlp(&shared.lock(), &moment);
-        let outcome = timeout(PATIENCE, post(&mut connection, sender, bytes)).await;
+        let outcome = timeout(PATIENCE, post(&mut connection, &sender, bytes)).await;
         let outcome = outcome.unwrap_or_else(|_| Err("no answer in time".to_owned()));
         if outcome.is_err() {
             connection = None;
@@ -231,7 +222,7 @@ async fn send(shared: &Shared, sender: &Sender, mut stopped: watch::Receiver<boo
 
 /// Sends one request, over the connection that is open or a new one.
 async fn post(
-    connection: &mut Option<SendRequest<Whole>>,
+    connection: &mut Option<SendRequest<Content>>,
     sender: &Sender,
     bytes: Vec<u8>,
 ) -> Result<(), String> {
@@ -240,8 +231,7 @@ async fn post(
     let mut open = match connection.take() {
         Some(open) if !open.is_closed() => open,
         Some(_) | None => {
-            let host = address.host.trim_matches(['[', ']']);
-            let stream = TcpStream::connect((host, address.port)).await;
+            let stream = TcpStream::connect(address.place()).await;
             let stream = stream.map_err(|error| units::system_text(&error))?;
             let (open, exchange) = http1::handshake(TokioIo::new(stream)).await.map_err(text)?;
             tokio::spawn(exchange);
@@ -256,7 +246,7 @@ async fn post(
     for Header(name, value) in &sender.headers {
         request = request.header(name, value);
     }
-    let body = Whole(Some(Bytes::from(bytes)));
+    let body = Content::Whole(Some(bytes.into()));
     let request = request.body(body).map_err(|error| error.to_string())?;
     let answer = open.send_request(request).await.map_err(text)?;
     let status = answer.status();
@@ -280,30 +270,6 @@ async fn read(mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
         }
     }
     Ok(bytes)
-}
-
-/// A body in one piece.
-#[derive(Debug)]
-struct Whole(Option<Bytes>);
-
-impl Body for Whole {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_none()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.as_ref().map_or(0, |bytes| bytes.len() as u64))
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -25,6 +24,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::address::Token;
+use crate::background::Background;
 use crate::metrics;
 use crate::page::Pages;
 use crate::view::Shared;
@@ -56,11 +56,10 @@ pub enum Serve {
     Metrics(TcpListener),
 }
 
-/// Serves until it is dropped.
+/// Serves until it is dropped. Those who watch have the end.
 #[derive(Debug)]
 pub struct Server {
-    stop: Option<watch::Sender<bool>>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Background,
 }
 
 impl Server {
@@ -69,32 +68,17 @@ impl Server {
     /// # Errors
     /// What the system says.
     pub fn start(shared: &Shared, serve: Vec<Serve>) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (stop, stopped) = watch::channel(false);
         let shared = shared.clone();
-        let thread = std::thread::Builder::new().name("live".to_owned()).spawn(move || {
-            runtime.block_on(async {
-                let mut serving = Vec::new();
-                for what in serve {
-                    serving.push(tokio::spawn(accept(what, shared.clone(), stopped.clone())));
-                }
-                for one in serving {
-                    let _ended = one.await;
-                }
-            });
-            runtime.shutdown_background();
+        let thread = Background::start("live", move |stopped| async move {
+            let mut serving = Vec::new();
+            for what in serve {
+                serving.push(tokio::spawn(accept(what, shared.clone(), stopped.clone())));
+            }
+            for one in serving {
+                let _ended = one.await;
+            }
         })?;
-        Ok(Server { stop: Some(stop), thread: Some(thread) })
-    }
-}
-
-impl Drop for Server {
-    /// Lets those who watch have the end.
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ended = thread.join();
-        }
+        Ok(Server { _thread: thread })
     }
 }
 
@@ -176,7 +160,7 @@ async fn converse(stream: TcpStream, answers: Answers, mut stopped: watch::Recei
 }
 
 impl Answers {
-    fn answer(&self, request: &Request<Incoming>, known: &Known) -> Response<Reply> {
+    fn answer(&self, request: &Request<Incoming>, known: &Known) -> Response<Content> {
         let path = request.uri().path();
         match self {
             Answers::Metrics(shared) => match (request.method(), path) {
@@ -208,13 +192,13 @@ impl Answers {
     }
 }
 
-/// The body of an answer.
-enum Reply {
+/// The body of a message.
+pub(crate) enum Content {
     Whole(Option<Bytes>),
     Events(mpsc::Receiver<Bytes>),
 }
 
-impl Body for Reply {
+impl Body for Content {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -223,44 +207,44 @@ impl Body for Reply {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
-            Reply::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Reply::Events(events) => {
+            Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Content::Events(events) => {
                 events.poll_recv(context).map(|event| event.map(|bytes| Ok(Frame::data(bytes))))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Reply::Whole(None))
+        matches!(self, Content::Whole(None))
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Reply::Whole(bytes) => {
+            Content::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Reply::Events(_) => SizeHint::default(),
+            Content::Events(_) => SizeHint::default(),
         }
     }
 }
 
-fn refusal(status: StatusCode) -> Response<Reply> {
-    let mut response = Response::new(Reply::Whole(None));
+fn refusal(status: StatusCode) -> Response<Content> {
+    let mut response = Response::new(Content::Whole(None));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
-fn whole(content_type: &'static str, bytes: Bytes) -> Response<Reply> {
-    with_headers(Response::new(Reply::Whole(Some(bytes))), content_type)
+fn whole(content_type: &'static str, bytes: Bytes) -> Response<Content> {
+    with_headers(Response::new(Content::Whole(Some(bytes))), content_type)
 }
 
-fn events(events: mpsc::Receiver<Bytes>) -> Response<Reply> {
-    with_headers(Response::new(Reply::Events(events)), "text/event-stream")
+fn events(events: mpsc::Receiver<Bytes>) -> Response<Content> {
+    with_headers(Response::new(Content::Events(events)), "text/event-stream")
 }
 
 /// The link is a secret: it is not passed on, and what it shows is not kept.
-fn with_headers(mut response: Response<Reply>, content_type: &'static str) -> Response<Reply> {
+fn with_headers(mut response: Response<Content>, content_type: &'static str) -> Response<Content> {
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_TYPE, content_type),

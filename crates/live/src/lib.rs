@@ -17,6 +17,7 @@
 //! `plimsoll` with whole runs.
 
 pub mod address;
+mod background;
 pub mod collector;
 mod counts;
 mod history;

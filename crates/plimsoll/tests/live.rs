@@ -388,6 +388,12 @@ fn metrics_are_what_promtool_accepts() {
     }
 }
 
+/// Returns an address at which nothing listens.
+fn free_address() -> String {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    free.local_addr().expect("its address").to_string()
+}
+
 /// A Prometheus that looks at a run every second; it ends with what holds it.
 struct Prometheus {
     child: Child,
@@ -404,9 +410,7 @@ impl Prometheus {
         );
         let file = folder.path().join("prometheus.yml");
         std::fs::write(&file, config).expect("the folder is ours");
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = free.local_addr().expect("its address").to_string();
-        drop(free);
+        let address = free_address();
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", file.display()))
             .arg(format!("--storage.tsdb.path={}", folder.path().join("data").display()))
@@ -571,9 +575,7 @@ fn a_collector_is_sent_what_the_record_has() {
 fn a_collector_that_is_not_there_is_found_before_the_run() {
     let sandbox = Sandbox::new();
     sandbox.write("job.fio", "[a]\nioengine=null\nrw=read\nbs=4k\nsize=1m\n");
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", free.local_addr().expect("its address"));
-    drop(free);
+    let url = format!("http://{}", free_address());
     let outcome = sandbox.plimsoll(&["run", "job.fio", "--otlp", &url]);
     assert_eq!((outcome.code, &*outcome.stdout), (1, ""), "{}", outcome.stderr);
     for part in [&*format!("cannot reach the collector at {url}/v1/metrics"), "refused", "4318"] {
@@ -591,9 +593,7 @@ fn a_real_collector_takes_a_run() {
         return;
     }
     let sandbox = Sandbox::new();
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = free.local_addr().expect("its address").to_string();
-    drop(free);
+    let address = free_address();
     sandbox.write(
         "otel.yaml",
         format!(
