@@ -10,7 +10,7 @@ use plan::job::{Part, PartRegion, RateOf};
 use plan::param::{self, Category, Setting, Value};
 use plan::workload::BlockSize;
 use plan::{Job, Plan, Step};
-use units::{format_bytes, format_duration, plural};
+use units::{format_bytes, format_duration, format_percent, plural};
 
 use crate::summary::step_title;
 
@@ -260,7 +260,7 @@ fn block_words(size: &BlockSize) -> String {
         BlockSize::Weighted(parts) => {
             let sum: f64 = parts.iter().map(|part| f64::from(part.1)).sum();
             let words = |(size, weight): &(u32, u32)| {
-                format!("{} ({} %)", bytes(*size), f64::from(*weight) / sum * 100.0)
+                format!("{} ({})", bytes(*size), format_percent(f64::from(*weight) / sum))
             };
             parts.iter().map(words).collect::<Vec<_>>().join(" ")
         }

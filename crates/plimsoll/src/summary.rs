@@ -29,8 +29,8 @@ use record::{
     Outcome, Record,
 };
 use units::{
-    format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
-    format_rate_mib_s, plural,
+    format_bytes, format_duration, format_iops, format_latency_ns, format_percent,
+    format_rate_mb_s, format_rate_mib_s, plural,
 };
 
 use self::checks::put_checks;
@@ -42,7 +42,7 @@ use self::hosts::put_hosts;
 use self::suite::put_suite;
 pub(crate) use self::table::Columns;
 use self::table::{direction_rows, header};
-use self::words::{block_size, count, count_of, error_words, in_flight, percent, unbroken};
+use self::words::{block_size, count, count_of, error_words, in_flight, unbroken};
 pub(crate) use self::words::{fit, step_title, wrap};
 
 /// Columns that every line keeps to.
@@ -226,7 +226,7 @@ fn put_caps(text: &mut String, job: &JobRecord) {
     let Some(caps) = &job.caps else { return };
     let mut line = match caps.binding_cap() {
         Some(cap) => {
-            let share = unbroken(&percent(caps.binding_held_share()));
+            let share = unbroken(&format_percent(caps.binding_held_share()));
             let mut words = cap_words(cap);
             for cap in caps.binding_too() {
                 let _ = write!(words, " and {}", cap_words(cap));
@@ -238,7 +238,7 @@ fn put_caps(text: &mut String, job: &JobRecord) {
         None => "no cap: queue depth and latency limit the rate".to_owned(),
     };
     if let (Some(cap), Some(away_share)) = (caps.next_cap(), caps.next_away_share) {
-        let away = unbroken(&percent(away_share));
+        let away = unbroken(&format_percent(away_share));
         let _ = write!(line, "; next: {}, {away} away", cap_words(cap));
     }
     put_line(text, "held by", &line);
@@ -330,7 +330,7 @@ fn put_load(text: &mut String, job: &JobRecord, time_scale: f64) {
     if job.lacks_cpu {
         return;
     }
-    let share = |cpu_ns: u64| percent(cpu_ns as f64 / (job.runtime_ns as f64 * time_scale));
+    let share = |cpu_ns: u64| format_percent(cpu_ns as f64 / (job.runtime_ns as f64 * time_scale));
     let mut line = format!("{} user, {} system", share(job.cpu_user_ns), share(job.cpu_system_ns));
     let n_ios = job.n_ios();
     let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns).checked_div(n_ios);
@@ -424,14 +424,14 @@ fn put_spread(text: &mut String, record: &Record, step_idx: u32) {
             "per {period}: {} to {} IOPS, standard deviation {}",
             format_iops(rates.min() as f64),
             format_iops(rates.max() as f64),
-            percent(rates.stdev() / rates.mean()),
+            format_percent(rates.stdev() / rates.mean()),
         );
     }
 }
 
 fn put_disks(text: &mut String, disks: &[DiskRecord]) {
     for disk in disks.iter().take(DISKS_MAX) {
-        let mut line = format!("{} busy", percent(disk.util_pct / 100.0));
+        let mut line = format!("{} busy", format_percent(disk.util_pct / 100.0));
         let kinds = [
             ("read", disk.read_ios, disk.read_merges, disk.read_ticks_ms),
             ("write", disk.write_ios, disk.write_merges, disk.write_ticks_ms),

@@ -6,11 +6,11 @@ use record::{
     ComponentRecord, CurvePointRecord, CurveRecord, Figure, Figures, Record, UnitsRecord,
     load_words,
 };
-use units::plural;
+use units::{format_percent, plural};
 
 use super::COLUMNS;
 use super::table::Columns;
-use super::words::{percent, wrap};
+use super::words::wrap;
 
 /// Columns of a component's name.
 const NAME_COLUMNS: usize = 12;
@@ -43,7 +43,10 @@ pub(super) fn put_components(text: &mut String, units: &UnitsRecord) {
     let line = match units.holds() {
         Some(true) => {
             let balance = units.balance_off_share.map_or(String::new(), |off| {
-                format!("; parts of the operations within {} of those asked for", percent(off))
+                format!(
+                    "; parts of the operations within {} of those asked for",
+                    format_percent(off)
+                )
             });
             format!(
                 "rates: achieved (95 % in all and of each component, 75 % of each process)\
@@ -60,7 +63,7 @@ fn put_component(text: &mut String, component: &ComponentRecord) {
     let ComponentRecord { name, figures, .. } = component;
     let name = if name.is_empty() { "all" } else { name };
     let name = super::fit(name, NAME_COLUMNS - 1);
-    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), format_percent);
     let done = OF_COMPONENT.row(figures, "-");
     let _ = writeln!(
         text,

@@ -7,12 +7,12 @@ use analysis::assess::{RowsWorth, is_invalid_row};
 use record::{
     Figure, IntervalRecord, PublishedRecord, Record, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
 };
-use units::format_duration;
+use units::{format_duration, format_percent};
 
 use super::scale_out::put_scale_out;
 use super::table::Columns;
 use super::words::{fit, wrap};
-use super::{COLUMNS, percent, put_failures};
+use super::{COLUMNS, put_failures};
 
 /// Columns of a row's name.
 const LABEL: usize = 30;
@@ -115,7 +115,7 @@ fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {
     let ends = |figure: Figure, of: IntervalRecord| [of.low, of.high].map(|it| figure.shown(it));
     let ([iops_low, iops_high], [p99_low, p99_high]) =
         (ends(Figure::Iops, iops), ends(Figure::P99, p99));
-    let sure = percent(iops.coverage);
+    let sure = format_percent(iops.coverage);
     let _ = writeln!(
         text,
         "  {sure} sure: {iops_low} to {iops_high} IOPS, p99 {p99_low} to {p99_high}"

@@ -20,12 +20,6 @@ pub(super) fn count_of(n: u64, noun: &str) -> String {
     format!("{} {}", count(n), units::things(n, noun))
 }
 
-/// Returns a share in percent with one decimal; none above 100.
-pub(super) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent.abs() < 99.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
-}
-
 /// Returns the sizes of I/Os as they were measured: one, or one per direction.
 pub(super) fn block_size(job: &JobRecord) -> String {
     let size = |dir: &DirRecord| dir.io_bytes.checked_div(dir.n_ios).filter(|size| *size > 0);

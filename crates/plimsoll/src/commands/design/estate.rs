@@ -212,7 +212,7 @@ impl<'a, 'e> Estate<'a, 'e> {
         words.push(format!("--cloud {}", cloud.cloud.as_str().to_lowercase()));
         words.extend(cloud.region.as_ref().map(|region| format!("--region {region}")));
         if args.headroom > 0.0 {
-            words.push(format!("--headroom {}%", args.headroom * 100.0));
+            words.push(format!("--headroom {}%", ::needs::number(args.headroom * 100.0)));
         }
         if args.term != ::catalog::Term::OnDemand {
             words.push(format!("--term {}", args.term.as_str()));
