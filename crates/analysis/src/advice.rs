@@ -34,6 +34,9 @@ fn after_failure(name: GateName) -> &'static str {
             "use more workers (numjobs), or an engine that keeps several in flight"
         }
         GateName::Generator => "repeat the run on an idle host",
+        GateName::SharedDisk => {
+            "end what else uses the disk, and let what was written before reach it (sync)"
+        }
         GateName::Little => "repeat the run; a machine that was suspended or moved gives this",
         GateName::Footprint => "touch more data than the cache holds (size)",
         GateName::PageCache => "add direct=1, or touch at least twice the memory",
@@ -47,9 +50,11 @@ fn to_decide(name: GateName) -> Option<&'static str> {
         GateName::Steady => Some("run longer, or with --until-steady"),
         GateName::Credits => Some("run until they would have run out"),
         GateName::WriteCache => Some("run until writes wait for the disks"),
-        GateName::Generator | GateName::Offered | GateName::QueueDepth | GateName::Little => {
-            Some("run longer")
-        }
+        GateName::Generator
+        | GateName::SharedDisk
+        | GateName::Offered
+        | GateName::QueueDepth
+        | GateName::Little => Some("run longer"),
         GateName::Footprint => Some("give the size of the caches with --cache-size"),
         GateName::PageCache
         | GateName::Errors

@@ -133,6 +133,7 @@ impl<'a> Step<'a> {
             offered,
             self.worst_host(Step::queue_depth),
             self.worst_host(Step::generator),
+            self.worst_host(Step::shared_disk),
             self.little(),
             self.worst_host(|step| step.footprint(rules)),
             self.worst_host(Step::page_cache),

@@ -65,6 +65,8 @@ pub enum GateName {
     Offered,
     /// The load generator itself was not the limit.
     Generator,
+    /// Others did not use the disks.
+    SharedDisk,
     /// More was touched than caches hold.
     Footprint,
     /// The host's own page cache did not answer.
@@ -79,10 +81,10 @@ pub enum GateName {
 
 impl GateName {
     /// All checks, in the order in which a summary lists them.
-    pub const ALL: [GateName; 12] = units::all_of!(
+    pub const ALL: [GateName; 13] = units::all_of!(
         GateName:
-        Errors, Steady, Credits, WriteCache, Offered, QueueDepth, Generator, Little, Footprint,
-        PageCache, SocketBuffers, MountOptions,
+        Errors, Steady, Credits, WriteCache, Offered, QueueDepth, Generator, SharedDisk, Little,
+        Footprint, PageCache, SocketBuffers, MountOptions,
     );
 
     /// Returns the stable short name for scripts.
@@ -91,6 +93,7 @@ impl GateName {
             GateName::Steady => "steady",
             GateName::Credits => "credits",
             GateName::WriteCache => "write-cache",
+            GateName::SharedDisk => "shared-disk",
             GateName::Little => "littles-law",
             GateName::QueueDepth => "queue-depth",
             GateName::Offered => "offered",
@@ -109,6 +112,7 @@ impl GateName {
         match self {
             GateName::Errors => Some("errors"),
             GateName::Generator => Some("client-bound"),
+            GateName::SharedDisk => Some("disk shared"),
             GateName::Little => Some("Little's law"),
             GateName::PageCache => Some("page cache"),
             GateName::QueueDepth => Some("depth missed"),
@@ -128,10 +132,45 @@ impl GateName {
     /// Returns whether a run that fails the check did not measure what was asked for. The others
     /// limit what follows from its figures.
     pub fn invalidates(self) -> bool {
-        matches!(
-            self,
-            GateName::Errors | GateName::Offered | GateName::Generator | GateName::Little
-        )
+        match self {
+            GateName::Errors
+            | GateName::Offered
+            | GateName::Generator
+            | GateName::SharedDisk
+            | GateName::Little => true,
+            GateName::Steady
+            | GateName::Credits
+            | GateName::WriteCache
+            | GateName::QueueDepth
+            | GateName::Footprint
+            | GateName::PageCache
+            | GateName::SocketBuffers
+            | GateName::MountOptions => false,
+        }
+    }
+
+    /// Returns whether what fails the check can only have made the storage look slower: it was the
+    /// host, or others. A load that was carried nevertheless is carried.
+    pub fn only_slows(self) -> bool {
+        match self {
+            GateName::Generator | GateName::SharedDisk => true,
+            GateName::Errors
+            | GateName::Steady
+            | GateName::Credits
+            | GateName::WriteCache
+            | GateName::Offered
+            | GateName::QueueDepth
+            | GateName::Little
+            | GateName::Footprint
+            | GateName::PageCache
+            | GateName::SocketBuffers
+            | GateName::MountOptions => false,
+        }
+    }
+
+    /// Says of the name of a check what [`GateName::only_slows`] says; unknown ones do not.
+    pub fn only_slows_by_name(name: &str) -> bool {
+        GateName::ALL.iter().any(|it| it.as_str() == name && it.only_slows())
     }
 }
 

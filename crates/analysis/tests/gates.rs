@@ -6,11 +6,13 @@ use analysis::gates::{
     Backlog, BurstKnowledge, CacheSize, CreditInputs, CreditUnit, ErrorInputs, FlightInputs,
     FootprintInputs, GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, OfferedInputs,
     PageCacheInputs, PauseInputs, SocketInputs, SteadyInputs, WaitInputs, credits, culprit, errors,
-    footprint, generator, little, offered, page_cache, queue_depth, socket_buffers, steadiness,
+    footprint, generator, little, offered, page_cache, queue_depth, shared_disk, socket_buffers,
+    steadiness,
 };
 use analysis::steady::SteadyRule;
 use analysis::{Gate, GateName, GateVerdict};
 use common::Noise;
+use record::{DiskUseDir, DiskUseRecord};
 
 use GateVerdict::{Failed, Passed, Unknown};
 
@@ -678,4 +680,69 @@ fn who_was_at_fault_is_the_last_clause() {
     let of_hosts = format!("`vm1`: {reason}");
     let said = "on `vm1` other programs used the processor (92.0 %)";
     assert_eq!(culprit(&of_hosts), said);
+}
+
+/// Five seconds of a disk that was always busy with 100,000 reads of 4 KiB, all of this process.
+fn alone() -> DiskUseRecord {
+    let bytes = 100_000 * 4096;
+    DiskUseRecord {
+        disks: vec!["sda".to_owned()],
+        length_ms: 5000,
+        busy_share: 1.0,
+        read: DiskUseDir { n_ios: 100_000, bytes, own_bytes: bytes },
+        write: Some(DiskUseDir::default()),
+    }
+}
+
+#[test]
+fn what_others_take_of_a_disk_spoils_a_run() {
+    let check = |change: fn(&mut DiskUseRecord), verdict, reason: &str| {
+        let mut disk_use = alone();
+        change(&mut disk_use);
+        check(&shared_disk(&disk_use), GateName::SharedDisk, verdict, reason);
+    };
+    let mib = 1 << 20;
+    check(|_| {}, Passed, "others took 0.0 % of the time of sda");
+    // A log and a journal.
+    let few = |it: &mut DiskUseRecord| {
+        it.write = Some(DiskUseDir { n_ios: 60, bytes: 700_000, own_bytes: 150_000 });
+    };
+    check(few, Passed, "0.1 %");
+    // A third as many reads as ours: a quarter of all.
+    let readers = |it: &mut DiskUseRecord| {
+        it.read.own_bytes = it.read.bytes;
+        it.read.bytes += it.read.bytes / 3;
+        it.read.n_ios += it.read.n_ios / 3;
+    };
+    check(readers, Failed, "25.0 % of the time of sda went to others (limit 10.0 %)");
+    // Few long writes beside many short reads: by their bytes.
+    let copy = |it: &mut DiskUseRecord| {
+        it.write = Some(DiskUseDir { n_ios: 500, bytes: 500 << 20, own_bytes: 0 });
+    };
+    check(copy, Failed, "others used the disk (wrote 100 MiB/s)");
+    // Many short writes beside long reads: by their number.
+    let commits = |it: &mut DiskUseRecord| {
+        it.read = DiskUseDir { n_ios: 5000, bytes: 5000 << 20, own_bytes: 5000 << 20 };
+        it.write = Some(DiskUseDir { n_ios: 5000, bytes: 5000 * 4096, own_bytes: 0 });
+    };
+    check(commits, Failed, "50.0 % of the time");
+    // A disk that is idle as a rule has time for both.
+    let idle = |it: &mut DiskUseRecord| {
+        it.busy_share = 0.05;
+        it.write = Some(DiskUseDir { n_ios: 100_000, bytes: 400 << 20, own_bytes: 0 });
+    };
+    check(idle, Passed, "2.5 %");
+    check(|it| it.write = None, Passed, "whose writes they are is not known");
+    check(|it| it.length_ms = 500, Unknown, "1 s");
+    // A journal of logs on another disk, say: more of our own than the disk did.
+    check(|it| it.read.own_bytes *= 2, Passed, "0.0 %");
+    let gate = shared_disk(&DiskUseRecord {
+        write: Some(DiskUseDir { n_ios: 100, bytes: 500 * mib, own_bytes: 0 }),
+        ..alone()
+    });
+    assert_eq!(gate.figure(IS_TRANSIENT), Some(1.0), "it may be gone the next time");
+    assert_eq!(gate.figure("others_write_bytes_s"), Some(100.0 * MIB));
+    assert_eq!(culprit(&gate.reason), "others used the disk (wrote 100 MiB/s)");
+    let nothing = DiskUseRecord { length_ms: 5000, ..DiskUseRecord::default() };
+    assert_eq!(shared_disk(&nothing).verdict, Passed);
 }

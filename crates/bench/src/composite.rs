@@ -292,8 +292,9 @@ fn wrong(record: &Record, units: Option<&UnitsRecord>, is_whole: bool) -> Wrong 
         return wrong;
     }
     // What the host did to the load is not the volume's.
-    if let Some(generator) = gate(GateName::Generator).filter(failed) {
-        wrong.void = Some(culprit(&generator.reason));
+    let mut slowing = GateName::ALL.into_iter().filter(|name| name.only_slows());
+    if let Some(slowed) = slowing.find_map(|name| gate(name).filter(failed)) {
+        wrong.void = Some(culprit(&slowed.reason));
         wrong.is_of_host = true;
     }
     let is_short = |gate: &&GateRecord| gate.verdict == Verdict::NotAssessed;

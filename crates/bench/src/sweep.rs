@@ -441,37 +441,39 @@ fn last_void(measured: &[Measured]) -> Option<&str> {
 }
 
 /// Returns the check that says that a point was disturbed by what may be gone the next time: a
-/// generator that was late, stopped or stolen.
+/// generator that was late, stopped or stolen, others who used the disk.
 fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
-    let gate = generator(record, step_idx)?;
-    gate.figure(IS_TRANSIENT).is_some_and(|it| it > 0.0).then_some(gate)
+    let judged = record.validity.iter().find(|judged| judged.step_idx == step_idx)?;
+    let may_pass = |gate: &&GateRecord| gate.figure(IS_TRANSIENT).is_some_and(|it| it > 0.0);
+    judged.with(Verdict::Failed).find(may_pass)
 }
 
-/// Which faults of a generator do not count against a load that was carried.
+/// Which faults of the host do not count against a load that was carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// That it had nothing to spare by itself.
+    /// That the generator had nothing to spare by itself.
     Own,
-    /// That, and what others did to it.
+    /// That, and what others did to it or to the disk.
     Any,
 }
 
-/// Lets a load that was carried count although its generator was slow: that makes operations late,
-/// and the limits were kept anyway. That the generator ends the line is said with the line.
+/// Lets a load that was carried count although something made it slow: its limits were kept anyway.
+/// That the generator ends the line is said with the line.
 pub(crate) fn count_as_carried(record: &mut Record, step_idx: u32, fault: Fault) {
     let judged = record.validity.iter_mut().find(|judged| judged.step_idx == step_idx);
     let Some(judged) = judged else { return };
     let is_meant = |gate: &&mut GateRecord| {
         let is_own = gate.figure(IS_TRANSIENT).is_some_and(|it| it <= 0.0);
-        gate.name == GateName::Generator.as_str()
+        GateName::only_slows_by_name(&gate.name)
             && gate.verdict == Verdict::Failed
             && (is_own || fault == Fault::Any)
     };
-    let Some(gate) = judged.gates.iter_mut().find(is_meant) else { return };
-    gate.verdict = Verdict::Passed;
-    gate.next_step = None;
-    let why = gate.reason.trim_start_matches("client-bound: ");
-    gate.reason = format!("the load was carried, though the generator was slow: {why}");
+    for gate in judged.gates.iter_mut().filter(is_meant) {
+        gate.verdict = Verdict::Passed;
+        gate.next_step = None;
+        let why = gate.reason.trim_start_matches("client-bound: ");
+        gate.reason = format!("the load was carried, though it was slowed down: {why}");
+    }
     let breaks = |gate: &GateRecord| {
         gate.verdict == Verdict::Failed && GateName::invalidates_by_name(&gate.name)
     };

@@ -1,8 +1,8 @@
 //! Sweeps of volumes that are a formula: the plans that are asked for, and what is made of records.
 
-use analysis::Limits;
 use analysis::assess::has_valid_line;
 use analysis::search::SearchOptions;
+use analysis::{GateName, Limits};
 use bench::lever::Time;
 use bench::sweep::{SweepError, SweepOptions};
 use bench::workers::Workers;
@@ -519,10 +519,14 @@ fn a_percentile_of_too_few_operations_is_no_line() {
 }
 
 /// Checks of a generator that was disturbed, by what may be gone the next time or not.
-fn disturbed(mut record: Record, is_transient: bool) -> Record {
+fn disturbed(record: Record, is_transient: bool) -> Record {
+    failing(record, GateName::Generator, is_transient)
+}
+
+fn failing(mut record: Record, name: GateName, is_transient: bool) -> Record {
     let transient = if is_transient { 1.0 } else { 0.0 };
     let gate = GateRecord {
-        name: "generator".to_owned(),
+        name: name.to_string(),
         verdict: Verdict::Failed,
         reason: "client-bound: it stood still for 0.4 s".to_owned(),
         next_step: None,
@@ -542,17 +546,19 @@ fn slow(mut record: Record) -> Record {
 }
 
 #[test]
-fn what_a_disturbed_generator_did_is_repeated_and_counts_for_nothing() {
-    let mut n = 0;
-    let curve = curve_of(options(OPEN, "p99 < 10ms"), |plan| {
-        n += 1;
-        let record = measure(plan, 0);
-        if n % 3 == 0 { disturbed(slow(record), true) } else { record }
-    });
-    assert!(curve.line.load.is_some_and(|load| (load / CAP_IOPS - 1.0).abs() < 0.01));
-    let void: Vec<_> = curve.points.iter().filter(|point| point.void.is_some()).collect();
-    assert_eq!(void.len(), n / 3);
-    assert!(void.iter().all(|point| !point.passed && !curve.stands(point)));
+fn what_was_slowed_down_is_repeated_and_counts_for_nothing() {
+    for name in GateName::ALL.into_iter().filter(|name| name.only_slows()) {
+        let mut n = 0;
+        let curve = curve_of(options(OPEN, "p99 < 10ms"), |plan| {
+            n += 1;
+            let record = measure(plan, 0);
+            if n % 3 == 0 { failing(slow(record), name, true) } else { record }
+        });
+        assert!(curve.line.load.is_some_and(|load| (load / CAP_IOPS - 1.0).abs() < 0.01));
+        let void: Vec<_> = curve.points.iter().filter(|point| point.void.is_some()).collect();
+        assert_eq!(void.len(), n / 3, "{name}");
+        assert!(void.iter().all(|point| !point.passed && !curve.stands(point)));
+    }
 }
 
 #[test]

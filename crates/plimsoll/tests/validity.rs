@@ -2,8 +2,15 @@
 //! by its exit code. On emulated volumes in virtual time, whose truth is known.
 
 mod common;
+#[path = "common/loop_device.rs"]
+mod loop_device;
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use common::{Outcome, Sandbox};
+use loop_device::LoopDevice;
 use record::{GateRecord, Record, Verdict};
 
 /// A disk with figures of its own, at /mnt/v.
@@ -175,4 +182,44 @@ fn a_run_goes_on_until_it_is_steady() {
     assert_eq!(outcome.code, 3, "{}", outcome.stdout);
     let expected = "invalid: it did not become steady in 90 s\n";
     assert!(outcome.stdout.contains(expected), "{}", outcome.stdout);
+}
+
+/// Another program reads the same disk: what was measured is not what the disk carries, and nothing
+/// else in the figures says so.
+#[test]
+fn others_who_use_the_disk_make_a_run_invalid() {
+    let sandbox = Sandbox::new();
+    sandbox.write("image", []);
+    let image = std::fs::File::options().write(true).open(sandbox.path("image"));
+    image.and_then(|image| image.set_len(64 << 20)).expect("ours");
+    let Some(device) = LoopDevice::new(&sandbox.path("image")) else { return };
+    let job = |bs: &str, runtime: &str| {
+        let device = device.path();
+        format!(
+            "[j]\nfilename={device}\nrw=read\nbs={bs}\nioengine=psync\ndirect=1\ntime_based\n\
+             runtime={runtime}\n"
+        )
+    };
+    sandbox.write("job.fio", job("4k", "1500ms"));
+    sandbox.write("others.fio", job("1m", "60"));
+    let measure = || {
+        let outcome = sandbox.plimsoll(&["run", "job.fio", "--json", "--no-progress"]);
+        let record = Record::from_json(&outcome.stdout).unwrap_or_else(|e| panic!("{e}"));
+        (gate(&record, "shared-disk").clone(), outcome.code, record)
+    };
+    let (alone, _, record) = measure();
+    assert_eq!(alone.verdict, Verdict::Passed, "{}", alone.reason);
+    let disk_use = record.conditions[0].disk_use.as_ref().expect("the kernel counts it");
+    assert_eq!(disk_use.disks, [device.name()]);
+    assert_eq!(disk_use.read.own_bytes, record.jobs[0].io_bytes(), "every byte is ours");
+    let mut others = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    let quiet = others.args(["run", "others.fio"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut others = quiet.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_millis(500));
+    let (beside, code, record) = measure();
+    others.kill().and_then(|()| others.wait()).expect("it runs");
+    assert_eq!((beside.verdict, code), (Verdict::Failed, 3), "{}", beside.reason);
+    assert!(beside.reason.contains("others used the disk (read "), "{}", beside.reason);
+    let disk_use = record.conditions[0].disk_use.as_ref().expect("the kernel counts it");
+    assert_eq!(disk_use.read.own_bytes, record.jobs[0].io_bytes(), "only ours is ours");
 }

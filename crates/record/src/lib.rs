@@ -80,6 +80,6 @@ pub use suite::{
     SuiteSourceRecord, SuiteStepRecord,
 };
 pub use validity::{
-    GateRecord, PauseRecord, PausesRecord, SUSTAINED_SHARE, SteadyRuleRecord, StepConditions,
-    StepValidity, UntilSteadyRecord, Verdict,
+    DiskUseDir, DiskUseRecord, GateRecord, PauseRecord, PausesRecord, SUSTAINED_SHARE,
+    SteadyRuleRecord, StepConditions, StepValidity, UntilSteadyRecord, Verdict,
 };

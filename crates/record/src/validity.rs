@@ -35,6 +35,10 @@ pub struct StepConditions {
     /// How late an extra timer thread woke; `None` in virtual time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<PausesRecord>,
+    /// What the disks below the targets did; `None` where there are none, or where the kernel does
+    /// not say what of it this process asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_use: Option<DiskUseRecord>,
     /// Different bytes that the jobs may touch by their plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addressed_bytes: Option<u64>,
@@ -45,6 +49,46 @@ pub struct StepConditions {
     /// The step was to run on until it was steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_steady: Option<UntilSteadyRecord>,
+}
+
+/// What the disks below a step's targets did meanwhile, and what of it this process asked for.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct DiskUseRecord {
+    /// The disks, such as `vda`, in the order of the targets.
+    pub disks: Vec<String>,
+    /// How long was counted, milliseconds.
+    pub length_ms: u64,
+    /// Share of that time in which the busiest disk had something to do, 0 to 1.
+    pub busy_share: f64,
+    /// What was read.
+    pub read: DiskUseDir,
+    /// What was written; `None` where this process makes disks write more than it hands over, or at
+    /// another time: buffered writes, and writes that are made durable by a journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<DiskUseDir>,
+}
+
+/// One direction of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DiskUseDir {
+    /// Operations that the disks completed, whoever asked for them.
+    pub n_ios: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Bytes that this process asked for, of any device.
+    pub own_bytes: u64,
+}
+
+impl DiskUseDir {
+    /// Returns the bytes that others asked for; too few where this process also used other devices.
+    pub fn others_bytes(self) -> u64 {
+        self.bytes.saturating_sub(self.own_bytes)
+    }
+
+    /// Returns the operations that others asked for, as if theirs were as long as its own.
+    pub fn others_ios(self) -> f64 {
+        self.n_ios as f64 * self.others_bytes() as f64 / self.bytes.max(1) as f64
+    }
 }
 
 /// How late an extra thread woke that only sleeps for a fixed period: what would have kept any

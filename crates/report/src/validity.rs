@@ -254,8 +254,8 @@ fn check(record: &Record, name: &str) -> Option<Check> {
     } else {
         gate.reason.clone()
     };
-    let is_of_generator = name == GateName::Generator.as_str();
-    let culprit = if is_of_generator { culprit(&gate.reason) } else { gate.reason.clone() };
+    let has_culprit = GateName::only_slows_by_name(name);
+    let culprit = if has_culprit { culprit(&gate.reason) } else { gate.reason.clone() };
     Some(Check {
         name: plain(name),
         state,
@@ -277,6 +277,7 @@ fn plain(name: &str) -> String {
         ("offered", "offered load"),
         ("queue-depth", "queue depth"),
         ("generator", "load generator"),
+        ("shared-disk", "others on the disk"),
         ("littles-law", "Little's law"),
         ("footprint", "footprint against caches"),
         ("page-cache", "page cache"),

@@ -5,6 +5,8 @@
 //! device of their own (tmpfs, overlayfs, NFS) have no entry. A device that vanishes during the run
 //! loses its entry and nothing else.
 
+mod usage;
+
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -15,9 +17,11 @@ use engine::FileKind;
 use plan::Job;
 use record::DiskRecord;
 
-use crate::bind::BoundPlan;
+use crate::bind::BoundWorker;
 use crate::clock::Clock;
 use crate::folders::folder_of;
+
+pub(crate) use usage::DiskWatch;
 
 /// Files of one folder that are looked at: all others of it lie on the same devices.
 const FILES_OF_FOLDER_MAX: u32 = 64;
@@ -28,6 +32,8 @@ const DEPTH_MAX: u32 = 8;
 /// The devices below a plan's targets, with their counters at the start.
 pub(crate) struct DiskSampler {
     disks: Vec<Disk>,
+    /// The kernel counts what is done on all of them for the process that asks for it.
+    counts_callers: bool,
     clock: Clock,
 }
 
@@ -42,11 +48,11 @@ struct Disk {
 }
 
 impl DiskSampler {
-    /// Finds the devices and reads their counters.
-    pub(crate) fn start(bound: &BoundPlan) -> Self {
+    /// Finds the devices below the targets of some workers and reads their counters.
+    pub(crate) fn start<'a>(workers: impl Iterator<Item = &'a BoundWorker>) -> Self {
         let mut seen = HashSet::new();
         let mut disks = Vec::new();
-        let workers = bound.workers();
+        let mut counts_callers = true;
         let watched = workers.filter(|worker| uses_disks(&worker.job));
         let mut n_looked_at: HashMap<&OsStr, u32> = HashMap::new();
         for file in watched.flat_map(|worker| &worker.files) {
@@ -61,9 +67,10 @@ impl DiskSampler {
                 && !disks.iter().any(|disk: &Disk| disk.folder == folder)
             {
                 disks.extend(Disk::open(folder, DEPTH_MAX));
+                counts_callers &= file.kind == FileKind::Block || usage::counts_caller(&file.path);
             }
         }
-        DiskSampler { disks, clock: Clock::start_monotonic() }
+        DiskSampler { disks, counts_callers, clock: Clock::start_monotonic() }
     }
 
     /// Returns what was counted since the start.
@@ -92,8 +99,13 @@ impl Disk {
         Some(Disk { name, folder, at_start, members })
     }
 
+    /// Returns what was counted since the start; none where it has vanished.
+    fn since_start(&self) -> Option<BlockStat> {
+        Some(BlockStat::read(&self.folder)?.since(&self.at_start))
+    }
+
     fn record(&self, elapsed_ms: u64) -> Option<DiskRecord> {
-        let delta = BlockStat::read(&self.folder)?.since(&self.at_start);
+        let delta = self.since_start()?;
         let members = self.members.iter().filter_map(|member| member.record(elapsed_ms)).collect();
         Some(delta.record(&self.name, elapsed_ms, members))
     }

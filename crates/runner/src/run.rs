@@ -97,7 +97,7 @@ pub fn run(
         control,
         clock,
         zero_unix_ms,
-        disks: emulation.is_none().then(|| DiskSampler::start(&bound)),
+        disks: emulation.is_none().then(|| DiskSampler::start(bound.workers())),
         steps: Vec::new(),
         jobs: Vec::new(),
         intervals: Vec::new(),

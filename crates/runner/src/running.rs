@@ -19,6 +19,7 @@ use crate::amount::AmountWatch;
 use crate::claims::Claims;
 use crate::context::{StepContext, StepOutcome};
 use crate::cpu::{CpuSampler, HostLoad};
+use crate::disk::DiskWatch;
 use crate::event::RunEvent;
 use crate::jobs_so_far::JobsSoFar;
 use crate::series::SeriesSoFar;
@@ -95,6 +96,8 @@ pub(crate) struct Running<'a> {
     n_filling: usize,
     /// What this host's processors do from the start of the workers on.
     pub(crate) host: Option<CpuSampler>,
+    /// What the disks below the targets do meanwhile.
+    disks: Option<DiskWatch>,
     /// What keeps this process from acting meanwhile.
     pub(crate) pauses: Option<PauseWatch>,
     pub(crate) stop_all: bool,
@@ -148,6 +151,11 @@ impl<'a> Running<'a> {
     pub(crate) fn new(context: &'a StepContext<'a>, seats: Vec<Seat<'a>>, now_ns: u64) -> Self {
         let steady = steady_groups(&seats);
         let meters = seats.iter().map(|seat| Arc::clone(&seat.meters)).collect();
+        let workers = || seats.iter().map(|seat| seat.bound);
+        let disks = context.options.emulation.is_none().then(|| {
+            let has_journal = context.journal.is_some();
+            DiskWatch::start(workers(), has_journal)
+        });
         Running {
             errors: ErrorWatch::new(&seats),
             context,
@@ -161,6 +169,7 @@ impl<'a> Running<'a> {
             steady_since_ns: None,
             n_filling: 0,
             host: (!context.options.is_virtual()).then(CpuSampler::start),
+            disks: disks.flatten(),
             pauses: None,
             stop_all: false,
             amount: AmountWatch::new(context.amount_max, meters, now_ns),
@@ -180,6 +189,7 @@ impl<'a> Running<'a> {
     pub(crate) fn begin(&mut self, started_ns: u64) {
         self.started_ns = started_ns;
         self.host = Some(CpuSampler::start());
+        self.disks = self.disks.take().and_then(DiskWatch::restart);
         if self.follow.cpu.is_some() {
             self.follow.cpu = Some(CpuSampler::start());
         }
@@ -671,6 +681,7 @@ impl Running<'_> {
             own_busy_share: load.map(|load| load.own_share),
             others_user_share: load.map(|load| load.others_user_share),
             pauses: self.pauses.take().map(PauseWatch::finish),
+            disk_use: self.disks.as_ref().and_then(DiskWatch::finish),
             addressed_bytes,
             touched_bytes,
             until_steady: self.context.options.until_steady.map(|until| UntilSteadyRecord {

@@ -6,7 +6,7 @@ use super::{NOTHING_MEASURED, Step, time_ns};
 use crate::gate::{Gate, GateName};
 use crate::gates::{
     GeneratorInputs, HostShares, LateCount, PauseInputs, WaitInputs, active_ns, generator,
-    worker_cpu_share, worker_cpu_share_max,
+    worker_cpu_share,
 };
 
 /// Wait for a processor that is part of waking up where no other task is ready, nanoseconds: about
@@ -50,12 +50,12 @@ impl Step<'_> {
             is_open: self.open().next().is_some(),
             is_null: self.is_null(),
             window_s: Some(window_s),
-            worker_cpu_share_max: worker_cpu_share_max(&self.jobs),
             filled_share: self.filled_share(),
             host: self.host_shares(),
             late: self.late(),
             waits: self.waits(),
             pauses: self.pauses(),
+            ..GeneratorInputs::of_jobs(&self.jobs)
         });
         Some(gate)
     }

@@ -6,10 +6,16 @@ use super::{NOTHING_MEASURED, Rules, Step};
 use crate::gate::{Gate, GateName};
 use crate::gates::{
     CacheSize, FootprintInputs, PageCacheInputs, SocketInputs, footprint, mount_remarks,
-    page_cache, socket_buffers,
+    page_cache, shared_disk, socket_buffers,
 };
 
 impl Step<'_> {
+    /// Judges whether others used the disks; none where what this process did is not counted.
+    pub(super) fn shared_disk(&self) -> Option<Gate> {
+        let has_io = !self.has_no_io();
+        self.conditions?.disk_use.as_ref().filter(|_| has_io).map(shared_disk)
+    }
+
     fn touched_bytes(&self) -> Option<u64> {
         self.conditions.and_then(|conditions| conditions.touched_bytes)
     }

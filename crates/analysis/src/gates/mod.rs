@@ -9,6 +9,7 @@ mod mount;
 mod network;
 mod of_record;
 mod offered;
+mod shared_disk;
 mod steadiness;
 
 pub use credits::{BurstKnowledge, CreditInputs, CreditUnit, credits, is_sustained};
@@ -22,8 +23,9 @@ pub use little::{FlightInputs, little, queue_depth};
 pub use mount::{MountRemark, mount_remarks};
 pub use network::{SocketInputs, socket_buffers};
 pub use of_record::{StepSeries, of_step, worst_backlog};
-pub(crate) use of_record::{active_ns, worker_cpu_share, worker_cpu_share_max};
+pub(crate) use of_record::{active_ns, worker_cpu_share};
 pub use offered::{Backlog, OfferedInputs, offered};
+pub use shared_disk::shared_disk;
 pub use steadiness::{SteadyInputs, steadiness};
 
 use units::format_percent as pct;

@@ -97,10 +97,7 @@ pub fn of_step(record: &Record, step_idx: u32, is_closed: bool, rule: &SteadyRul
         let flight = flight(&jobs, series.iops.len() as f64 * series.sample_s);
         gates.push(queue_depth(asked, n_workers, &flight));
     }
-    gates.push(generator(&GeneratorInputs {
-        worker_cpu_share_max: worker_cpu_share_max(&jobs),
-        ..GeneratorInputs::default()
-    }));
+    gates.push(generator(&GeneratorInputs::of_jobs(&jobs)));
     gates
 }
 
@@ -135,8 +132,15 @@ fn flight(jobs: &[&JobRecord], window_s: f64) -> FlightInputs {
     FlightInputs { in_flight: None, completed_iops, service_ns, window_s, latency_ns_max: 0 }
 }
 
+impl GeneratorInputs {
+    /// What jobs alone say of their generator, without the host that they ran on.
+    pub(crate) fn of_jobs(jobs: &[&JobRecord]) -> Self {
+        GeneratorInputs { worker_cpu_share_max: worker_cpu_share_max(jobs), ..Self::default() }
+    }
+}
+
 /// The largest CPU share of a worker that does not poll; of a group the mean of its members.
-pub(crate) fn worker_cpu_share_max(jobs: &[&JobRecord]) -> Option<f64> {
+fn worker_cpu_share_max(jobs: &[&JobRecord]) -> Option<f64> {
     let is_counted = |job: &&&JobRecord| !job.polls && !job.lacks_cpu && active_ns(job) > 0;
     let counted = jobs.iter().filter(is_counted);
     counted.map(|job| worker_cpu_share(job)).max_by(f64::total_cmp)

@@ -17,18 +17,22 @@ pub(super) struct Check {
     sustained_share: Option<f64>,
 }
 
-/// Returns whether a check found that the generator, its clocks or the page cache made the figures,
-/// and not the disk. Of a suite's part the page cache may be meant.
+/// Returns whether a check found that the host, its clocks, others or the page cache made the
+/// figures, and not the disk. Of a suite's part the page cache may be meant.
 pub(super) fn spoils(check: &Check, is_of_need: bool) -> bool {
-    let names = [GateName::Generator, GateName::Little, GateName::PageCache];
-    let names = &names[..if is_of_need { 3 } else { 2 }];
-    check.verdict == Verdict::Failed && names.iter().any(|name| check.name == name.as_str())
+    let is_meant = |name: &GateName| match name {
+        GateName::Little => true,
+        GateName::PageCache => is_of_need,
+        name => name.only_slows(),
+    };
+    let mut names = GateName::ALL.iter().filter(|name| check.name == name.as_str());
+    check.verdict == Verdict::Failed && names.any(is_meant)
 }
 
-/// Returns whether a check that spoils found no more than that the generator or its host were slow:
-/// a disk is no better for that.
+/// Returns whether a check that spoils found no more than that the host or others were slow: a disk
+/// is no better for that.
 pub(super) fn only_slows(check: &Check) -> bool {
-    check.name == GateName::Generator.as_str()
+    GateName::only_slows_by_name(&check.name)
 }
 
 /// Returns why the level of a step is known not to last, if it is: credits that ran out on the way

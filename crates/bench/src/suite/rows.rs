@@ -239,9 +239,10 @@ fn figure_of(values: &[f64]) -> SuiteFigureRecord {
 }
 
 /// Checks that spoil a result, the weightiest first. Others are shown with the run.
-const WEIGHTY: [GateName; 8] = [
+const WEIGHTY: [GateName; 9] = [
     GateName::Errors,
     GateName::Generator,
+    GateName::SharedDisk,
     GateName::Little,
     GateName::PageCache,
     GateName::QueueDepth,

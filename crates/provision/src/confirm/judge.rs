@@ -56,13 +56,16 @@ pub(super) fn judge(
     let failed_check = |name: GateName| {
         gates().find(|it| it.name == name.as_str() && it.verdict == record::Verdict::Failed)
     };
-    // A generator that is late makes a volume look worse, never better, where a rate is offered.
+    // A generator that is late, and others who use the disk, make a volume look worse, never
+    // better, where a rate is offered.
     let is_kept = matches!((&rate, &latency), (Part::Kept, Part::Kept));
-    let spoils = [GateName::Little, GateName::PageCache, GateName::Generator];
-    let spoiling = spoils.into_iter().filter_map(failed_check).find(|gate| {
-        !(is_kept && measured.offered_iops.is_some() && gate.name == GateName::Generator.as_str())
-    });
-    if let Some(gate) = spoiling {
+    let is_carried = is_kept && measured.offered_iops.is_some();
+    let spoils = |name: &GateName| match name {
+        GateName::Little | GateName::PageCache => true,
+        name => name.only_slows() && !is_carried,
+    };
+    let mut spoiling = GateName::ALL.into_iter().filter(spoils);
+    if let Some(gate) = spoiling.find_map(failed_check) {
         return Judged::cannot_tell(gate.reason.clone());
     }
     match (rate, latency) {

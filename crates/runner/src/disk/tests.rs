@@ -7,7 +7,7 @@ use plan::EngineKind;
 use worker::FileRegion;
 
 use super::*;
-use crate::bind::{BoundFile, BoundStep, BoundWorker};
+use crate::bind::{BoundFile, BoundPlan, BoundStep, BoundWorker};
 
 const STAT: &str = "  358001  37045 20876250   394956    47180    75692 24000432   127964        0 \
                     39168   528964    23412      108  8204600     5907     1792      137\n";
@@ -102,7 +102,7 @@ fn bound_to(path: &Path, disk_util: bool) -> BoundPlan {
 fn a_file_counts_on_the_disk_below_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let sampler = DiskSampler::start(&bound_to(&path, true));
+    let sampler = DiskSampler::start(bound_to(&path, true).workers());
     if sampler.disks.is_empty() {
         // A file system without a device of its own, as in a container.
         return;
@@ -119,7 +119,13 @@ fn a_file_counts_on_the_disk_below_it() {
 #[test]
 fn nothing_is_read_unless_wanted() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(DiskSampler::start(&bound_to(folder.path(), false)).finish().is_empty());
-    assert!(DiskSampler::start(&bound_to(Path::new("/proc/stat"), true)).finish().is_empty());
-    assert!(DiskSampler::start(&bound_to(Path::new("/no/such/file"), true)).finish().is_empty());
+    assert!(DiskSampler::start(bound_to(folder.path(), false).workers()).finish().is_empty());
+    assert!(
+        DiskSampler::start(bound_to(Path::new("/proc/stat"), true).workers()).finish().is_empty()
+    );
+    assert!(
+        DiskSampler::start(bound_to(Path::new("/no/such/file"), true).workers())
+            .finish()
+            .is_empty()
+    );
 }
