@@ -55,8 +55,8 @@ pub fn order(
             Backing::Network(network) => {
                 if network.pool.is_none_or(|pool| !pools_seen.contains(&pool)) {
                     pools_seen.extend(network.pool);
-                    let quota_gib = gib(volume.capacity_bytes);
-                    order.storage.push(pool(network, quota_gib, design, edition));
+                    let quota_bytes = volume.capacity_bytes;
+                    order.storage.push(pool(network, quota_bytes, design, edition));
                 }
             }
         }
@@ -121,31 +121,26 @@ pub(crate) fn disks(disk: &Disk, mb_bytes: u64, edition: &Edition) -> Result<Sto
     })
 }
 
-/// Returns the pool that a network volume is in as it is bought; one without a pool is alone in one
-/// of its size.
-fn pool(network: &NetworkVolume, quota_gib: f64, design: &Design, edition: &Edition) -> Storage {
+/// Returns the pool that a network volume is in as it is bought, in whole steps of its service; one
+/// without a pool is alone in the least that it fits in.
+fn pool(network: &NetworkVolume, quota_bytes: u64, design: &Design, edition: &Edition) -> Storage {
     let level = service::level_of(edition, &network.level).unwrap_or(&network.level);
     let pool = network.pool.and_then(|pool| design.pools.get(usize::from(pool)));
+    let bytes = pool.map_or(quota_bytes, |pool| pool.build.size_bytes);
+    // What is larger than any pool is sold nowhere, and keeps the size that it was given.
+    let bytes = service::least_pool(edition, level, bytes, 0).unwrap_or(bytes);
     let name = service::price_name(level);
-    let storage = Storage { name, count: 1, ..Storage::default() };
-    let Some(pool) = pool else { return Storage { capacity_gib: quota_gib, ..storage } };
+    let storage = Storage { name, count: 1, capacity_gib: gib(bytes), ..Storage::default() };
+    let Some(pool) = pool else { return storage };
     if let Some(bought) = pool.build.file_server {
         return Storage {
-            capacity_gib: gib(pool.build.size_bytes),
             throughput_bytes: bought.throughput_mb_s as f64 * 1e6,
             iops: bought.iops as f64,
             ..storage
         };
     }
-    let per_s = pool.throughput.per_s as f64;
-    match edition.fact(&format!("level.{level}"), "throughput_per_tib") {
-        // Its throughput follows from its size, also where a change of the design gave it more.
-        Some(per_tib) => {
-            let capacity_gib = (per_s / per_tib.per_s as f64 * 1024.0).round();
-            Storage { capacity_gib, ..storage }
-        }
-        None => {
-            Storage { capacity_gib: gib(pool.build.size_bytes), throughput_bytes: per_s, ..storage }
-        }
+    if level == service::FLEXIBLE {
+        return Storage { throughput_bytes: pool.throughput.per_s as f64, ..storage };
     }
+    storage
 }

@@ -70,6 +70,37 @@ fn an_unknown_price_says_why() {
     assert_eq!(usd_more(&today, &more, &terms), Err(NoPrice::Clients));
 }
 
+/// Checks the first change for 8 KiB reads on a network volume, and what it costs more.
+#[track_caller]
+fn check_pool(text: &str, iops: f64, expected: (&str, i64)) {
+    let before = design(text);
+    let found = changes(&before, &[flow(iops, 8)], 0, &terms_of(&before, Some("westeurope")));
+    let first = found.first().unwrap_or_else(|| panic!("{text}: nothing lifts it"));
+    assert_eq!((first.remedy.change.as_str(), cents(first)), expected, "{text}");
+}
+
+/// A TiB of Ultra is USD 402.17 a month and has 128 MiB/s, one of Standard 151.00 and 16.
+#[test]
+fn more_of_a_pool_costs_whole_tib() {
+    let volume = "[[volume]]\nmount='/a'\nquota='1TiB'\n";
+    let pool = "[[pool]]\nname='p'\nsize=";
+    let ultra = format!("{pool}'1TiB'\nservice='Ultra'\n{volume}pool='p'\n");
+    check_pool(&ultra, 16_000.0, ("a pool of 2 TiB with a quota of 2048GiB", 40_217));
+    check_pool(&ultra, 20_000.0, ("a pool of 2 TiB with a quota of 1250GiB", 40_217));
+    check_pool(&ultra, 40_000.0, ("a pool of 3 TiB with a quota of 2500GiB", 80_433));
+    let has_room = ultra.replace("size='1TiB'", "size='2TiB'");
+    check_pool(&has_room, 20_000.0, ("a quota of 1250GiB", 0));
+    let manual = format!("{pool}'4TiB'\nservice='Standard'\nqos='manual'\n{volume}pool='p'\n");
+    let manual = manual + "throughput='64MiB/s'\n";
+    let expected = "a pool of 7 TiB with 100 MiB/s assigned to the volume";
+    check_pool(&manual, 12_800.0, (expected, 45_300));
+    // Without a pool it is alone in the least that it fits in.
+    let alone = format!("{volume}service='Ultra'\n");
+    check_pool(&alone, 20_000.0, ("a quota of 1250GiB", 40_217));
+    check_pool(&alone, 16_000.0, ("a quota of 2048GiB", 40_217));
+    check_pool(&alone.replace("1TiB", "500GiB"), 12_000.0, ("a quota of 750GiB", 0));
+}
+
 /// Of all machines that are enough, the cheapest is named, and beside it the nearest of the family.
 #[test]
 fn of_larger_machines_the_cheapest_is_named() {

@@ -2,8 +2,8 @@
 
 use catalog::VolumeKind;
 use volume::design::service::{
-    FLEXIBLE, Service, Sized, assignable, file_servers, flexible_throughput, provisioned_iops,
-    sizes,
+    FLEXIBLE, Service, Sized, assignable, file_servers, flexible_throughput, least_pool,
+    provisioned_iops, sizes,
 };
 use volume::design::{Backing, BoughtFileServer, parse_with};
 use volume::limits::Bound;
@@ -17,7 +17,6 @@ use crate::need::Need;
 use crate::uses::times;
 
 const GIB: u64 = 1 << 30;
-const TIB: u64 = 1 << 40;
 
 /// What a volume asks for.
 #[derive(Clone, Debug, Default)]
@@ -117,10 +116,7 @@ fn probe(market: &Market<'_>, asked: &Need, level: &str, kind: VolumeKind) -> Op
     let least = (*sizes(edition, service, Sized::Volume(kind)).start()).max(GIB);
     let pool = least.max(*sizes(edition, service, Sized::Pool).start());
     let throughput = flexible_throughput(edition, pool).map(|range| *range.start() >> 20);
-    let size_gib = match service {
-        Service::AzureFiles | Service::GoogleVolumes => pool.div_ceil(TIB) << 10,
-        Service::FsxOntap => pool.div_ceil(GIB),
-    };
+    let size_gib = least_pool(edition, level, pool, 0)? / GIB;
     let pool = PoolText {
         level,
         qos: if service.has_manual() { Qos::Manual } else { Qos::Auto },

@@ -8,7 +8,7 @@ use catalog::VolumeKind;
 use catalog::cost::Storage;
 use volume::design::service::{
     FLEXIBLE, FileServer, Service, Sized, assignable, file_servers, flexible_throughput, has_kind,
-    levels, price_name, provisioned_iops, sizes, throughput_of_size,
+    least_pool, levels, price_name, provisioned_iops, sizes, throughput_of_size,
 };
 use volume::design::{BoughtFileServer, carried_by};
 
@@ -21,8 +21,6 @@ use crate::uses::{ROUNDING, times};
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
 const TIB: u64 = 1 << 40;
-
-const GIB_PER_TIB: u64 = 1024;
 
 /// Steps of headroom that count as one: below is rounding.
 const TIMES_STEP: f64 = 1e-9;
@@ -222,29 +220,20 @@ impl<'m, 'e> Pools<'m, 'e> {
         (gib <= way.quota_gib.1).then_some(gib)
     }
 
-    /// Returns the least size of a pool, TiB, and its throughput, MiB/s, where that is bought
+    /// Returns the least size of a pool, GiB, and its throughput, MiB/s, where that is bought
     /// apart. `None` where none is large enough.
     fn least(&self, level: usize, qos: Qos, sum: &PoolSum) -> Option<(u64, Option<u64>)> {
         let edition = self.market.edition;
-        let range = sizes(edition, self.service, Sized::Pool);
-        let mut tib = (sum.quota_gib.div_ceil(1024)).max(range.start().div_ceil(TIB));
-        let most = range.end() / TIB;
-        if self.levels[level] == FLEXIBLE {
-            let of = |tib: u64| flexible_throughput(edition, tib * TIB);
-            let mib_s = sum.mib_s.max(*of(1)?.start() / MIB);
-            while tib <= most && *of(tib)?.end() < mib_s * MIB {
-                tib += 1;
-            }
-            return (tib <= most).then_some((tib, Some(mib_s)));
+        let name = self.levels[level];
+        let quota_bytes = sum.quota_gib.saturating_mul(GIB);
+        if name == FLEXIBLE {
+            let mib_s = sum.mib_s.max(*flexible_throughput(edition, TIB)?.start() / MIB);
+            let bytes = least_pool(edition, name, quota_bytes, mib_s.saturating_mul(MIB))?;
+            return Some((bytes / GIB, Some(mib_s)));
         }
-        if qos == Qos::Manual {
-            let per_tib = self.throughput(level, TIB)?;
-            tib = tib.max((sum.mib_s * MIB / per_tib.max(1)).saturating_sub(1));
-            while tib <= most && self.throughput(level, tib * TIB)? < sum.mib_s * MIB {
-                tib += 1;
-            }
-        }
-        (tib <= most).then_some((tib, None))
+        let mib_s = if qos == Qos::Manual { sum.mib_s } else { 0 };
+        let bytes = least_pool(edition, name, quota_bytes, mib_s.saturating_mul(MIB))?;
+        Some((bytes / GIB, None))
     }
 
     /// Returns the pool that is bought for the volumes of a place: the least, and where throughput
@@ -260,15 +249,14 @@ impl<'m, 'e> Pools<'m, 'e> {
     }
 
     fn pool(&mut self, level: usize, qos: Qos, sum: &PoolSum) -> Option<ChosenPool> {
-        let (size_tib, throughput_mib_s) = self.least(level, qos, sum)?;
+        let (size_gib, throughput_mib_s) = self.least(level, qos, sum)?;
         let name = self.levels[level].to_owned();
-        let size_gib = size_tib * GIB_PER_TIB;
         let (price, file_server) = (Price::default(), None);
         let mut pool =
             ChosenPool { level: name, qos, size_gib, throughput_mib_s, file_server, price };
         pool.price = self.price(level, &pool);
         if let Some(mut low) = throughput_mib_s {
-            let range = flexible_throughput(self.market.edition, size_tib * TIB)?;
+            let range = flexible_throughput(self.market.edition, size_gib * GIB)?;
             let mut beyond = *range.end() / MIB + 1;
             while low + 1 < beyond {
                 let middle = low.midpoint(beyond);
@@ -291,9 +279,9 @@ impl<'m, 'e> Pools<'m, 'e> {
     fn file_system(&mut self, level: usize, sum: &PoolSum) -> Option<ChosenPool> {
         let edition = self.market.edition;
         let (bytes, iops) = sum.most();
-        let range = sizes(edition, self.service, Sized::Pool);
-        let least = sum.quota_gib.max(range.start().div_ceil(GIB));
-        let most = range.end() / GIB;
+        let quota_bytes = sum.quota_gib.saturating_mul(GIB);
+        let least = least_pool(edition, self.levels[level], quota_bytes, 0)? / GIB;
+        let most = *sizes(edition, self.service, Sized::Pool).end() / GIB;
         let wanted = (iops * (1.0 - ROUNDING)).ceil() as u64;
         let included = |gib: u64| provisioned_iops(edition, gib).map(|range| *range.start());
         // The least capacity that comes with all of them.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use units::format_count;
 use volume::design::BoughtFileServer;
-use volume::design::service;
+use volume::design::service::{self, Service};
 
 use super::machines::Machines;
 use super::make::parse;
@@ -16,8 +16,6 @@ use crate::market::Market;
 use crate::need::Need;
 use crate::price::Price;
 use crate::reject::{Rejected, why};
-
-const GIB_PER_TIB: u64 = 1024;
 
 /// Most machine sizes that are returned.
 const N_MACHINES: usize = 3;
@@ -56,7 +54,8 @@ fn smaller(market: &Market<'_>, asked: &Need, ranked: &Ranked, idx: usize) -> Ve
     if let Some(bought) = pool.file_server {
         return smaller_file_system(market, asked, ranked, (idx, bought));
     }
-    let size_gib = pool.size_gib.saturating_sub(GIB_PER_TIB);
+    let step_gib = Service::of_level(&pool.level).size_step() >> 30;
+    let size_gib = pool.size_gib.saturating_sub(step_gib);
     if size_gib == 0 {
         return Vec::new();
     }
@@ -68,7 +67,7 @@ fn smaller(market: &Market<'_>, asked: &Need, ranked: &Ranked, idx: usize) -> Ve
         volume.throughput_mib_s = volume.throughput_mib_s.map(part);
     }
     let change = format!("a {} pool of {}", pool.title(), design.pools[idx].size());
-    let saved = pool.price.micro_usd / (pool.size_gib / GIB_PER_TIB);
+    let saved = pool.price.micro_usd / (pool.size_gib / step_gib);
     reject(market, asked, &design, change, less(ranked.price, saved)).into_iter().collect()
 }
 

@@ -64,6 +64,14 @@ impl Service {
         self == Service::AzureFiles
     }
 
+    /// Returns in what steps the size of its pools is bought, or of its file systems, bytes.
+    pub fn size_step(self) -> u64 {
+        match self {
+            Service::AzureFiles | Service::GoogleVolumes => 1 << 40,
+            Service::FsxOntap => 1 << 30,
+        }
+    }
+
     /// Returns what the names of its levels begin with in tables.
     fn level_prefix(self) -> &'static str {
         match self {
@@ -203,6 +211,35 @@ pub fn flexible_throughput(edition: &Edition, pool_bytes: u64) -> Option<RangeIn
     Some(least..=times(most, pool_bytes).max(least))
 }
 
+/// Returns the most throughput that a pool of a size has, bytes per second; `None` where it does
+/// not follow from the size.
+pub fn pool_throughput(edition: &Edition, level: &str, bytes: u64) -> Option<u64> {
+    if level == FLEXIBLE {
+        return flexible_throughput(edition, bytes).map(|range| *range.end());
+    }
+    throughput_of_size(edition, level, bytes)
+}
+
+/// Returns the size of the least pool or file system that can be bought for quotas of so many bytes
+/// and so much throughput, in whole steps of its service, bytes. Throughput of 0 asks for none, and
+/// is the only one that is known of file systems. `None` where none is large enough, or what it has
+/// is not known.
+pub fn least_pool(edition: &Edition, level: &str, quota_bytes: u64, per_s: u64) -> Option<u64> {
+    let service = Service::of_level(level);
+    let range = sizes(edition, service, Sized::Pool);
+    let step = service.size_step();
+    let mut n_steps = quota_bytes.max(*range.start()).div_ceil(step);
+    let most = range.end() / step;
+    if per_s > 0 {
+        let of = |n_steps: u64| pool_throughput(edition, level, n_steps * step);
+        n_steps = n_steps.max((per_s / of(1)?.max(1)).saturating_sub(1));
+        while n_steps <= most && of(n_steps)? < per_s {
+            n_steps += 1;
+        }
+    }
+    (n_steps <= most).then(|| n_steps * step)
+}
+
 /// A pair of file servers as it is sold, with what it carries.
 #[derive(Clone, Copy, Debug)]
 pub struct FileServer<'e> {
@@ -303,5 +340,35 @@ mod tests {
         let range = |tib: u64| flexible_throughput(current(), tib << 40).expect("a level");
         assert_eq!(range(1), (128 * MIB)..=(640 * MIB));
         assert_eq!(range(3), (128 * MIB)..=(1920 * MIB));
+    }
+
+    /// Checks how many GiB are bought for quotas of so many GiB and so many MiB/s.
+    #[track_caller]
+    fn check_pool(level: &str, (quota_gib, mib_s): (u64, u64), gib: Option<u64>) {
+        let bought = least_pool(current(), level, quota_gib << 30, mib_s * MIB);
+        assert_eq!(bought.map(|bytes| bytes >> 30), gib, "{level}: {quota_gib} GiB, {mib_s} MiB/s");
+    }
+
+    #[test]
+    fn a_pool_is_bought_in_whole_steps_of_its_service() {
+        // Ultra has 128 MiB/s for each TiB, Flexible up to 640.
+        check_pool("ultra", (100, 0), Some(1024));
+        check_pool("ultra", (1024, 128), Some(1024));
+        check_pool("ultra", (1025, 128), Some(2048));
+        check_pool("ultra", (100, 129), Some(2048));
+        check_pool("ultra", (100, 640), Some(5120));
+        check_pool(FLEXIBLE, (100, 640), Some(1024));
+        check_pool(FLEXIBLE, (100, 641), Some(2048));
+        // From 1 to 2,048 TiB of Azure, from 2 to 200 of Google Cloud.
+        check_pool("standard", (2048 << 10, 0), Some(2048 << 10));
+        check_pool("standard", ((2048 << 10) + 1, 0), None);
+        check_pool("ultra", (100, 2048 * 128 + 1), None);
+        check_pool("volumes-premium", (100, 0), Some(2048));
+        check_pool("volumes-premium", (100, 129), Some(3072));
+        check_pool("volumes-premium", (200 << 10, 0), Some(200 << 10));
+        check_pool("volumes-premium", ((200 << 10) + 1, 0), None);
+        // A file system in GiB.
+        check_pool("fsx-ontap-single-az-gen1", (1500, 0), Some(1500));
+        check_pool("fsx-ontap-single-az-gen1", (100, 0), Some(1024));
     }
 }

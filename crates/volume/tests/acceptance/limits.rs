@@ -362,8 +362,9 @@ fn a_pool_without_room_gives_what_another_volume_has() {
     let found: Vec<String> =
         for_needs(&text(256), &need).into_iter().map(|remedy| remedy.change).collect();
     assert_eq!(found[0], "44.0 MiB/s taken from /b", "{found:?}");
-    assert!(found[1].starts_with("a pool of 1324 MiB/s, 300 MiB/s of"), "{found:?}");
-    assert!(!found.iter().any(|change| change.contains("assigned")), "{found:?}");
+    // Of both together 1,324 MiB/s, and Ultra has 128 for each TiB.
+    assert_eq!(found[1], "a pool of 11 TiB with 300 MiB/s assigned to the volume", "{found:?}");
+    assert_eq!(found.len(), 2, "the pool has none free: {found:?}");
     let found = for_needs(&text(200), &need);
     assert_eq!(found[0].change, "256 MiB/s assigned to the volume, all that its pool has free");
     assert_eq!((found[0].is_enough, found[1].is_enough), (Some(false), Some(true)));
@@ -373,6 +374,50 @@ fn a_pool_without_room_gives_what_another_volume_has() {
     // The other needs what it has.
     let found = for_needs(&text(256), &[(0, 300.0 * 128.0), (1, 1024.0 * 128.0)]);
     assert!(found.iter().all(|remedy| remedy.change.starts_with("a pool")), "{found:?}");
+}
+
+/// Checks the only change that is named for 8 KiB reads on a volume of a pool.
+#[track_caller]
+fn check_pool(pool: &str, volume: &str, iops: f64, expected: &str) {
+    let text = format!("[[pool]]\nname='p'\n{pool}\n[[volume]]\nmount='/a'\npool='p'\n{volume}\n");
+    let found = for_needs(&text, &[(0, iops)]);
+    let named: Vec<&str> = found.iter().map(|remedy| remedy.change.as_str()).collect();
+    assert_eq!(named, [expected], "{pool} {volume}");
+    assert!(found[0].iops >= iops, "{found:?}");
+}
+
+/// 128 IOPS of 8 KiB are 1 MiB/s.
+#[test]
+fn a_larger_pool_is_one_that_can_be_bought() {
+    // Ultra has 128 MiB/s for each TiB, 16,384 IOPS; a need that is met is lifted by a TiB more.
+    let ultra = "service='Ultra'\nsize='1TiB'";
+    for (iops, expected) in [
+        (16_000.0, "a pool of 2 TiB with a quota of 2048GiB"),
+        (20_000.0, "a pool of 2 TiB with a quota of 1250GiB"),
+        (40_000.0, "a pool of 3 TiB with a quota of 2500GiB"),
+    ] {
+        check_pool(ultra, "quota='1TiB'", iops, expected);
+    }
+    // What the pool has is not bought again.
+    check_pool("service='Ultra'\nsize='2TiB'", "quota='1TiB'", 20_000.0, "a quota of 1250GiB");
+    // Half a TiB is not sold: the next size has 2.
+    let half = "service='Ultra'\nsize='1.5TiB'";
+    check_pool(half, "quota='1.5TiB'", 30_000.0, "a pool of 2 TiB with a quota of 1875GiB");
+    // Premium of Google Cloud has 64 MiB/s for each TiB: 200 take 3.125.
+    let google = "service='NetApp Volumes Premium'\nsize='2TiB'";
+    check_pool(google, "quota='2TiB'", 25_600.0, "a pool of 4 TiB with a quota of 3200GiB");
+    // By hand Standard has 16 for each TiB: 100 take 6.25.
+    let by_hand = "service='Standard'\nsize='4TiB'\nqos='manual'";
+    let expected = "a pool of 7 TiB with 100 MiB/s assigned to the volume";
+    check_pool(by_hand, "quota='1TiB'\nthroughput='64MiB/s'", 12_800.0, expected);
+    // Flexible is bought with up to 640 for each TiB.
+    let flexible = "service='Flexible'\nsize='1TiB'\nthroughput='128MiB/s'";
+    for (iops, expected) in [
+        (38_400.0, "a pool of 1 TiB and 300 MiB/s with 300 MiB/s assigned to the volume"),
+        (89_600.0, "a pool of 2 TiB and 700 MiB/s with 700 MiB/s assigned to the volume"),
+    ] {
+        check_pool(flexible, "quota='1TiB'\nthroughput='128MiB/s'", iops, expected);
+    }
 }
 
 /// Returns the machine that is named for a load on so many disks, if any.

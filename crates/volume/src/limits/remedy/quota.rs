@@ -1,4 +1,7 @@
 //! More throughput for a network volume: of its quota, its pool or a higher level.
+//!
+//! Pools are named as they are sold, in whole steps of their service: the least that meets a need,
+//! or a step more where none is left to be met.
 
 use catalog::{Edition, VolumeKind};
 
@@ -85,12 +88,54 @@ impl Tries<'_> {
         if let Some(bought) = pool.build.file_server {
             return self.file_system(usize::from(idx), bought);
         }
-        let now = pool.throughput.per_s / MIB;
-        self.keep_least_number((now, now.max(1) * TIMES_MAX), self.wanted(), |tries, mib_s| {
-            let mut design = tries.design.clone();
-            design.pools[usize::from(idx)].throughput.per_s = mib_s * MIB;
-            Some((format!("a pool of {}", rate(mib_s * MIB)), design, tries.flows.to_vec()))
+        let Some(most) = self.pool_most(idx) else { return };
+        let range = (pool.throughput.per_s / MIB, most / MIB);
+        self.keep_least_number(range, self.wanted(), |tries, mib_s| {
+            let (change, design) = tries.with_pool(tries.design.clone(), idx, mib_s * MIB)?;
+            Some((change, design, tries.flows.to_vec()))
         });
+    }
+
+    /// Returns the most throughput that a larger pool is tried with, bytes per second: for a need
+    /// that of the largest one; else of the pool as large as it is, where it has room, or of one a
+    /// step larger. `None` where it is not known.
+    fn pool_most(&self, idx: u16) -> Option<u64> {
+        let pool = self.design.pools.get(usize::from(idx))?;
+        let edition = self.design.rows()?;
+        let level = service::level_of(edition, &pool.build.level)?;
+        let of = |bytes| service::pool_throughput(edition, level, bytes);
+        let largest = largest_pool(edition, level);
+        if self.goal.is_some() {
+            return of(largest);
+        }
+        let own = of(pool.build.size_bytes)?;
+        if own > pool.throughput.per_s {
+            return Some(own);
+        }
+        of(next_step(level, pool.build.size_bytes).min(largest))
+    }
+
+    /// Returns a design with the least pool, no smaller than it is, that holds its volumes and has
+    /// so much throughput, and what is bought; `None` where none is large enough.
+    fn with_pool(&self, mut design: Design, idx: u16, per_s: u64) -> Option<Change> {
+        let quotas = design.volumes.iter().filter(|volume| match &volume.backing {
+            Backing::Network(network) => network.pool == Some(idx),
+            Backing::Disks(_) => false,
+        });
+        let quotas: u64 = quotas.map(|volume| volume.capacity_bytes).sum();
+        let pool = design.pools.get_mut(usize::from(idx))?;
+        let edition = self.design.rows()?;
+        let level = service::level_of(edition, &pool.build.level)?;
+        let bytes = quotas.max(pool.build.size_bytes);
+        let bytes = service::least_pool(edition, level, bytes, per_s)?;
+        pool.build.size_bytes = bytes;
+        let size = format!("a pool of {} TiB", units::format_count(bytes >> 40));
+        if level == service::FLEXIBLE {
+            pool.throughput.per_s = per_s;
+            return Some((format!("{size} and {}", rate(per_s)), design));
+        }
+        pool.throughput.per_s = service::pool_throughput(edition, level, bytes)?;
+        Some((size, design))
     }
 
     /// Tries more operations of a file system's disks, and its file servers that carry more.
@@ -146,25 +191,28 @@ impl Tries<'_> {
 
     /// What a pool has free is given first; the rest is another volume's, or a larger pool's.
     fn quota_in_pool(&mut self, idx: u16, scale: Scale) {
-        let has = scale.per_s + self.pool_free(idx);
+        let free = self.pool_free(idx);
+        let has = scale.per_s + free;
         let now = scale.now();
+        let (Some(network), Some(most)) = (self.network(), self.pool_most(idx)) else { return };
+        let pool = self.design.pools[usize::from(idx)].throughput.per_s;
+        let most = scale.number(most.saturating_sub(pool - free - scale.per_s));
         // In a pool that is as large as it takes.
         let grown = |tries: &Self, number: u64| {
             let per_s = scale.per_s(number);
-            let mut design = tries.with_quota(|_| per_s);
-            let pool = &mut design.pools[usize::from(idx)].throughput;
-            pool.per_s += per_s.saturating_sub(has);
-            let (all, own) = (rate(pool.per_s), rate(per_s));
-            let change = format!("a pool of {all}, {own} of them for the volume");
+            let design = tries.with_number(scale, number);
+            let wanted = pool + per_s.saturating_sub(has);
+            let (bought, design) = tries.with_pool(design, idx, wanted)?;
+            let change = format!("{bought} with {}", scale.words(number));
             Some((change, design, tries.flows.to_vec()))
         };
-        let range = (now, now.max(1).saturating_mul(TIMES_MAX));
+        let range = (now, most.min(self.number_max(&network, scale)));
         let Some(wanted) = self.wanted_number(range, &grown) else { return };
         let fits = scale.number(has);
         let given = wanted.min(fits);
         if given > now {
             let all = if given < wanted { ", all that its pool has free" } else { "" };
-            let design = self.with_quota(|_| scale.per_s(given));
+            let design = self.with_number(scale, given);
             self.keep(format!("{}{all}", scale.words(given)), design);
         }
         if wanted <= fits {
@@ -210,15 +258,35 @@ impl Tries<'_> {
         })
     }
 
+    /// Returns the design with another number of the volume.
+    fn with_number(&self, scale: Scale, number: u64) -> Design {
+        let mut design = self.with_quota(|_| scale.per_s(number));
+        if !scale.is_by_hand {
+            design.volumes[self.volume_idx()].capacity_bytes = number * GIB;
+        }
+        design
+    }
+
+    /// Returns the largest number that the volume is tried with. One without a pool is alone in the
+    /// least that it fits in, and without a need that is not met in one of a step more.
+    fn number_max(&self, network: &NetworkVolume, scale: Scale) -> u64 {
+        let Some(edition) = self.design.rows() else { return u64::MAX };
+        let times = scale.now().max(1).saturating_mul(TIMES_MAX);
+        if scale.is_by_hand {
+            return times.min(service::assignable(edition).end() / MIB);
+        }
+        let mut most = size_max(edition, network, scale.capacity_bytes);
+        let level = service::level_of(edition, &network.level);
+        if let Some(level) = level.filter(|_| network.pool.is_none() && self.goal.is_none()) {
+            most = most.min(next_step(level, scale.capacity_bytes));
+        }
+        times.min(most / GIB)
+    }
+
     fn quota_alone(&mut self, network: &NetworkVolume, scale: Scale) {
-        let most = size_max(self.design, network, scale.capacity_bytes) / GIB;
-        let now = scale.now();
-        let range = (now, most.min(now.max(1).saturating_mul(TIMES_MAX)));
+        let range = (scale.now(), self.number_max(network, scale));
         self.keep_least_number(range, self.wanted(), |tries, number| {
-            let mut design = tries.with_quota(|_| scale.per_s(number));
-            if !scale.is_by_hand {
-                design.volumes[tries.volume_idx()].capacity_bytes = number * GIB;
-            }
+            let design = tries.with_number(scale, number);
             Some((scale.words(number), design, tries.flows.to_vec()))
         });
         let levels = higher_levels(self.design, network).into_iter();
@@ -239,9 +307,18 @@ fn rate(bytes_per_s: u64) -> String {
     units::format_rate_mib_s(bytes_per_s as f64)
 }
 
+/// Returns the next size above one that pools of a level are sold in, bytes.
+fn next_step(level: &str, bytes: u64) -> u64 {
+    let step = Service::of_level(level).size_step();
+    (bytes / step + 1) * step
+}
+
+fn largest_pool(edition: &Edition, level: &str) -> u64 {
+    *service::sizes(edition, Service::of_level(level), Sized::Pool).end()
+}
+
 /// Returns how large a volume of such a size may become without being of another kind.
-fn size_max(design: &Design, network: &NetworkVolume, capacity_bytes: u64) -> u64 {
-    let Some(edition) = design.rows() else { return u64::MAX };
+fn size_max(edition: &Edition, network: &NetworkVolume, capacity_bytes: u64) -> u64 {
     let service = service_of(edition, network);
     let of = |kind| *service::sizes(edition, service, Sized::Volume(kind)).end();
     let regular = of(VolumeKind::Regular);
