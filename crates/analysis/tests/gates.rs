@@ -720,6 +720,11 @@ fn what_others_take_of_a_disk_spoils_a_run() {
         it.write = Some(DiskUseDir { n_ios: 500, bytes: 500 << 20, own_bytes: 0 });
     };
     check(copy, Failed, "others used the disk (wrote 100 MiB/s)");
+    let with_a_read = |it: &mut DiskUseRecord| {
+        it.read.bytes += 4096;
+        it.write = Some(DiskUseDir { n_ios: 500, bytes: 500 << 20, own_bytes: 0 });
+    };
+    check(with_a_read, Failed, "others used the disk (wrote 100 MiB/s)");
     // Many short writes beside long reads: by their number.
     let commits = |it: &mut DiskUseRecord| {
         it.read = DiskUseDir { n_ios: 5000, bytes: 5000 << 20, own_bytes: 5000 << 20 };

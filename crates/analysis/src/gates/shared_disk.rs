@@ -49,7 +49,9 @@ pub fn shared_disk(disk_use: &DiskUseRecord) -> Gate {
     }
     let rates = [("read", Some(read_bytes_s)), ("wrote", write_bytes_s)];
     let rates = rates.into_iter().filter_map(|(word, rate)| Some((word, rate?)));
-    let rates = rates.filter(|(_, rate)| *rate >= 1.0);
+    // A direction with next to nothing of it explains nothing.
+    let least = 0.01 * (read_bytes_s + write_bytes_s.unwrap_or(0.0));
+    let rates = rates.filter(|(_, rate)| *rate >= least);
     let rates: Vec<String> =
         rates.map(|(word, rate)| format!("{word} {}", format_rate_mib_s(rate))).collect();
     let reason = format!(
