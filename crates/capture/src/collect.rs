@@ -214,7 +214,11 @@ impl Collector {
                 self.traces.push((printable(name).into_owned(), source_idx, *facts));
             }
             Event::Capacity { name, capacity } => {
-                self.capacities.push((printable(name).into_owned(), capacity));
+                let name = printable(name);
+                match self.capacities.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, known)) => *known = known.larger(capacity),
+                    None => self.capacities.push((name.into_owned(), capacity)),
+                }
             }
             Event::Machine { n_cpus } => {
                 self.captured.n_cpus.get_or_insert(n_cpus);
@@ -518,7 +522,7 @@ impl Collector {
             volume.samples.extend(&series.samples);
         }
         volume.samples.sort_by_key(|sample| sample.end_ns);
-        volume.capacity = self.capacities.iter().rev().find(|(of, _)| of == name).map(|of| of.1);
+        volume.capacity = self.capacities.iter().find(|(of, _)| of == name).map(|of| of.1);
         if let Some(idx) = self.traces.iter().position(|(of, ..)| of == name) {
             let (_, source_idx, facts) = self.traces.swap_remove(idx);
             (volume.trace, volume.trace_source) = (Some(facts), Some(source_idx));

@@ -27,7 +27,7 @@ pub enum Event<'a> {
     },
     /// A span of the whole host.
     Host(HostSample),
-    /// How much a volume holds.
+    /// How much a volume holds at a moment: of several, the largest counts.
     Capacity {
         /// As the source calls the device.
         name: &'a str,
@@ -146,6 +146,21 @@ pub struct Capacity {
     pub size_bytes: Option<f64>,
     /// What files take of it.
     pub used_bytes: Option<f64>,
+}
+
+impl Capacity {
+    /// Returns the larger of each of both: what was in use at one moment is needed again.
+    #[must_use]
+    pub fn larger(self, other: Capacity) -> Capacity {
+        let larger = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (one, None) | (None, one) => one,
+        };
+        Capacity {
+            size_bytes: larger(self.size_bytes, other.size_bytes),
+            used_bytes: larger(self.used_bytes, other.used_bytes),
+        }
+    }
 }
 
 impl Flow {

@@ -8,7 +8,9 @@ mod loop_device;
 #[path = "common/watch.rs"]
 mod watch;
 
-use std::path::Path;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use common::{Outcome, Sandbox};
 use insta::assert_snapshot;
@@ -203,6 +205,74 @@ fn loop_device() -> Option<(Sandbox, LoopDevice)> {
     sandbox.write("image", vec![0; 64 << 20]);
     let device = LoopDevice::new(&sandbox.path("image"))?;
     Some((sandbox, device))
+}
+
+/// A file system on a device of its own, while it lives.
+struct Mount(PathBuf);
+
+impl Mount {
+    fn new(sandbox: &Sandbox, device: &LoopDevice) -> Option<Self> {
+        let is_done = |name: &str, args: &[&str]| {
+            let mut command = sandbox.command(Path::new(name));
+            command.args(args).status().is_ok_and(|status| status.success())
+        };
+        if !is_done("mkfs.ext4", &["-q", device.path()]) {
+            testing::skipped!("no file system can be made here");
+            return None;
+        }
+        let folder = sandbox.path("mnt");
+        std::fs::create_dir(&folder).expect("a folder");
+        if !is_done("mount", &[device.path(), "mnt"]) {
+            testing::skipped!("nothing can be mounted here");
+            return None;
+        }
+        Some(Mount(folder))
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Returns the space in use, MiB, that a watch of a mount says, during which something happens.
+fn used_mib(sandbox: &Sandbox, meanwhile: impl FnOnce()) -> f64 {
+    let mut watch = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    watch.args(["capture", "--for", "1m", "--mount", "mnt", "--json"]).stderr(Stdio::piped());
+    let mut watch = watch.stdout(Stdio::piped()).spawn().expect("it starts");
+    // It says so once it has looked.
+    let mut said = BufReader::new(watch.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    assert!(line.starts_with("capturing for 1m"), "{line}");
+    meanwhile();
+    let pid = rustix::process::Pid::from_child(&watch);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    let done = watch.wait_with_output().expect("it ends");
+    let needs: serde_json::Value = serde_json::from_slice(&done.stdout).expect("needs");
+    needs["volume"][0]["used_gib"]["value"].as_f64().expect("space in use") * 1024.0
+}
+
+/// A file of 16 MiB that comes during the watch counts, and so does one that goes.
+#[test]
+fn the_space_in_use_is_the_larger_of_before_and_after_the_watch() {
+    let sandbox = Sandbox::new();
+    sandbox.write("image", vec![0; 64 << 20]);
+    let Some(device) = LoopDevice::new(&sandbox.path("image")) else { return };
+    let Some(_mount) = Mount::new(&sandbox, &device) else { return };
+    let file = sandbox.path("mnt/file");
+    let fill = || {
+        let mut written = std::fs::File::create(&file).expect("a file");
+        written.write_all(&vec![7; 16 << 20]).expect("there is room");
+        written.sync_all().expect("it is on the device");
+    };
+    let empty = used_mib(&sandbox, || ());
+    let grown = used_mib(&sandbox, fill);
+    let shrunk = used_mib(&sandbox, || std::fs::remove_file(&file).expect("it is there"));
+    for used in [grown, shrunk] {
+        assert!((used - empty - 16.0).abs() < 1.0, "{empty}, {grown}, {shrunk}");
+    }
 }
 
 /// A run of our own. Before it, the guard of devices looks for file systems, which reads: writes

@@ -1,6 +1,6 @@
 //! From what was captured to figures with labels, and the file of them.
 
-use capture::{Phases, needs_of, series_csv};
+use capture::{Capacity, Collector, Event, Phases, Sample, needs_of, series_csv};
 use needs::{Label, NeedLoad, Needs, PhaseRule};
 
 use crate::common::{EVERY_SECOND, assert_near, captured, try_capture};
@@ -67,6 +67,34 @@ fn percentiles_are_over_time() {
     assert_near(load.queue_depth.as_ref().and_then(|figure| figure.max), 1.0);
     assert_near(needs.phases[0].cpu_percent.as_ref().and_then(|figure| figure.mean), 15.0);
     assert_near(needs.phases[0].captured_s, 6000.0);
+}
+
+/// Checks the space in use that is needed, GiB, of what is seen of it at several moments.
+#[track_caller]
+fn check_used(seen_gib: &[Option<f64>], expected: Option<f64>) {
+    let mut collector = Collector::new();
+    collector.begin("live", "live");
+    let sample = Sample { span_ns: 1_000_000_000, ..Sample::default() };
+    collector.take(Event::Device { name: "sda", sample });
+    for used in seen_gib {
+        let used_bytes = used.map(|gib| gib * 1024.0 * 1024.0 * 1024.0);
+        let capacity = Capacity { size_bytes: Some(1e12), used_bytes };
+        collector.take(Event::Capacity { name: "sda", capacity });
+    }
+    let captured = collector.finish(&["sda".to_owned()]);
+    let needs = needs_of(&captured, "test", &Phases::default()).expect("needs");
+    let used = needs.volumes[0].used_gib.as_ref().map(|amount| amount.value);
+    assert_eq!(used, expected, "{seen_gib:?}");
+}
+
+#[test]
+fn the_space_in_use_is_the_most_that_was_seen() {
+    check_used(&[Some(10.0), Some(25.0)], Some(25.0));
+    check_used(&[Some(25.0), Some(10.0)], Some(25.0));
+    check_used(&[Some(10.0), Some(30.0), Some(20.0)], Some(30.0));
+    check_used(&[Some(10.0), None], Some(10.0));
+    check_used(&[None, Some(10.0)], Some(10.0));
+    check_used(&[None], None);
 }
 
 /// Two hours from 08:00 on, with a peak from 09:00 on. A sample belongs to where its middle is.

@@ -9,9 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use ::capture::live::{Cgroup, Live, Moment, Scope as Asked, Texts};
-use ::capture::{Capacity, Collector, Event};
+use ::capture::{Capacity, Collector, Event, Note, NoteKind};
 use runner::Control;
 use rustix::fs::{major, minor, statvfs};
+use rustix::io::Errno;
 
 use super::Args;
 use super::shown::Shown;
@@ -24,8 +25,37 @@ pub(super) struct Scope {
     asked: Asked,
     /// Files of the control group.
     cgroup: Option<CgroupFiles>,
-    /// How much volumes hold, by their names.
+    /// How much volumes hold before the watch, by their names.
     capacities: BTreeMap<String, Capacity>,
+    /// Folders of the mounts, with the names of their volumes.
+    folders: Vec<Folder>,
+}
+
+/// The folder of a mount.
+struct Folder {
+    /// Of the volume.
+    name: String,
+    path: PathBuf,
+    /// Number of its file system: another one, or none, may be mounted there later.
+    device: u64,
+}
+
+impl Folder {
+    /// Returns how much it holds now; none where it is gone.
+    fn capacity(&self) -> Option<Capacity> {
+        let facts = fs::metadata(&self.path).ok()?;
+        if facts.dev() == self.device { capacity_of(&self.path).ok() } else { None }
+    }
+}
+
+/// Returns how much a file system holds.
+fn capacity_of(path: &Path) -> Result<Capacity, Errno> {
+    let space = statvfs(path)?;
+    let unit = space.f_frsize as f64;
+    Ok(Capacity {
+        size_bytes: Some(space.f_blocks as f64 * unit),
+        used_bytes: Some(space.f_blocks.saturating_sub(space.f_bfree) as f64 * unit),
+    })
 }
 
 enum CgroupFiles {
@@ -40,8 +70,12 @@ impl Scope {
         mounts: &[PathBuf],
         cgroup: Option<&Path>,
     ) -> Result<Scope, Failure> {
-        let mut scope =
-            Scope { asked: Asked::default(), cgroup: None, capacities: BTreeMap::new() };
+        let mut scope = Scope {
+            asked: Asked::default(),
+            cgroup: None,
+            capacities: BTreeMap::new(),
+            folders: Vec::new(),
+        };
         for name in devices {
             scope.add_device(name)?;
         }
@@ -89,19 +123,14 @@ impl Scope {
         let bad = |why: String| Failure::wrong_use(format!("`{}`: {why}", mount.display()));
         let path = fs::canonicalize(mount).map_err(|error| bad(units::system_text(error)))?;
         let facts = fs::metadata(&path).map_err(|error| bad(units::system_text(error)))?;
-        let space = statvfs(&path).map_err(|error| bad(units::system_text(error)))?;
-        let unit = space.f_frsize as f64;
-        let capacity = Capacity {
-            size_bytes: Some(space.f_blocks as f64 * unit),
-            used_bytes: Some(space.f_blocks.saturating_sub(space.f_bfree) as f64 * unit),
-        };
+        let capacity = capacity_of(&path).map_err(|error| bad(units::system_text(error)))?;
         let escaped = path.to_string_lossy().replace(' ', "\\040");
         let is_nfs = mountstats
             .lines()
             .any(|line| line.contains(&format!(" mounted on {escaped} with fstype nfs")));
         if is_nfs {
             let name = path.to_string_lossy().into_owned();
-            self.capacities.insert(name.clone(), capacity);
+            self.add_folder(&name, path, facts.dev(), capacity);
             self.asked.mounts.push(name);
             return Ok(());
         }
@@ -112,9 +141,32 @@ impl Scope {
             bad("no block device and no NFS mount lies below it".to_owned())
                 .hint("name its devices with `--device`")
         })?;
-        self.capacities.insert(name.clone(), capacity);
+        self.add_folder(&name, path, facts.dev(), capacity);
         self.asked.devices.push(name);
         Ok(())
+    }
+
+    fn add_folder(&mut self, name: &str, path: PathBuf, device: u64, capacity: Capacity) {
+        self.capacities.insert(name.to_owned(), capacity);
+        self.folders.push(Folder { name: name.to_owned(), path, device });
+    }
+
+    /// Hands on how much volumes hold: before the watch, and now that it is over.
+    fn put_capacities(&self, put: &mut dyn FnMut(Event<'_>)) {
+        for (name, capacity) in &self.capacities {
+            put(Event::Capacity { name, capacity: *capacity });
+        }
+        for folder in &self.folders {
+            if let Some(capacity) = folder.capacity() {
+                put(Event::Capacity { name: &folder.name, capacity });
+                continue;
+            }
+            let path = folder.path.display();
+            let text = format!(
+                "`{path}` is no longer there: the space in use is what it was before the watch"
+            );
+            put(Event::Note(Note { kind: NoteKind::Remark, line: None, text }));
+        }
     }
 }
 
@@ -252,9 +304,7 @@ pub(super) fn watch(
         thread::sleep(NAP.min(due.min(length).saturating_sub(clock.elapsed())));
     }
     live.finish(&mut |event| collector.take(event));
-    for (name, capacity) in &scope.capacities {
-        collector.take(Event::Capacity { name, capacity: *capacity });
-    }
+    scope.put_capacities(&mut |event| collector.take(event));
     Ok(signals.last().is_some())
 }
 
