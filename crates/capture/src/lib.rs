@@ -33,7 +33,7 @@ pub use collect::{
     Captured, CapturedVolume, Collector, CountedKind, SAMPLES_MAX, Source, SourceNote,
 };
 pub use facts::{Bursts, DirectionFacts, TraceFacts};
-pub use figures::{NoIo, Phases, needs_of, series_csv};
+pub use figures::{EmptyPhase, MissedPhase, NoIo, Phases, check_phases, needs_of, series_csv};
 pub use format::Format;
 pub use lines::{ReadError, Watched};
 pub use read::{Options, UnknownFormat, read, recognise};

@@ -150,13 +150,52 @@ fn mistakes_say_what_to_do() {
     assert_eq!(left, LOG);
 }
 
+/// Checks what is said of a phase in which there is nothing, and that no file is written.
+#[track_caller]
+fn check_phase(args: &[&str], parts: &[&str]) {
+    let sandbox = Sandbox::new();
+    sandbox.write("iostat.log", LOG);
+    sandbox.write("vmstat.log", vmstat(3));
+    let all = [&["capture", "-o", "needs.toml"], args].concat();
+    let mistake = sandbox.plimsoll(&all).mistake();
+    assert!(mistake.ends_with("exit code 2\n"), "{mistake}");
+    for part in parts {
+        assert!(mistake.contains(part), "{part}: {mistake}");
+    }
+    for name in ["needs.toml", "needs.series.csv"] {
+        assert!(!sandbox.path(name).exists(), "{name} is written");
+    }
+}
+
+#[test]
+fn a_phase_in_which_nothing_was_captured_is_a_mistake() {
+    // The first report is left out: a minute before 09:00 and one behind it.
+    let covered = "nothing was captured in it: the samples are from 2026-11-21 08:59:00 to \
+                   2026-11-21 09:01:00";
+    let hint = "give the phase hours in which there are samples";
+    let one = ["--from", "iostat.log", "--phase", "peak=10-17"];
+    check_phase(&one, &[&format!("phase peak (10:00-17:00): {covered}"), hint]);
+    let two = ["--from", "iostat.log", "--phase", "peak=9-17", "--phase", "normal=17-20,6-8"];
+    check_phase(&two, &[&format!("phase normal (17:00-20:00,06:00-08:00): {covered}")]);
+    let without_times = ["--from", "vmstat.log", "--every", "10s", "--phase", "peak=10-17"];
+    check_phase(&without_times, &["nothing was captured in it: the source has no times of day"]);
+    // Before a watch of a second: of two hours, one at least is another one.
+    let watch = ["--for", "1s", "--phase", "peak=0-1", "--phase", "normal=12-13"];
+    check_phase(&watch, &["): a watch of 1s that begins at ", "does not reach it", "`--for`"]);
+}
+
+/// Returns a log of vmstat without times, of so many lines.
+fn vmstat(n_lines: usize) -> String {
+    let line = " 1 0 0 9 9 9 0 0 2000 1000 10 20 20 10 60 8 2\n";
+    let head = "procs --\n r b swpd free buff cache si so bi bo in cs us sy id wa st\n";
+    format!("{head}{}", line.repeat(n_lines))
+}
+
 /// A minute of vmstat, two lines a second, without `-t`: how long it was must be said.
 #[test]
 fn a_log_without_times_is_as_long_as_a_person_says() {
     let sandbox = Sandbox::new();
-    let line = " 1 0 0 9 9 9 0 0 2000 1000 10 20 20 10 60 8 2\n";
-    let head = "procs --\n r b swpd free buff cache si so bi bo in cs us sy id wa st\n";
-    sandbox.write("vmstat.log", format!("{head}{}", line.repeat(121)));
+    sandbox.write("vmstat.log", vmstat(121));
     let mistake = sandbox.plimsoll(&["capture", "--from", "vmstat.log"]).mistake();
     let part = "`vmstat.log`: its reports have no times, and nothing in it says how far apart";
     assert!(mistake.contains(part) && mistake.contains("add `--every 10s`"), "{mistake}");

@@ -6,12 +6,13 @@ use needs::{
     check_amount, check_figure,
 };
 
-use super::phase::Phases;
+use super::phase::{Phases, with_hours};
 use super::weighted::{Weighted, spread};
 use crate::collect::{Captured, CapturedVolume, usual_span};
 use crate::facts::{Bursts, DirectionFacts, TraceFacts};
 use crate::sample::{ClockKind, Sample};
 use crate::sizes::SizeCounts;
+use crate::time;
 
 const KIB: f64 = 1024.0;
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -27,6 +28,38 @@ const SEQUENTIAL_MERGED: f64 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no I/O was captured")]
 pub struct NoIo;
+
+/// Why a phase that was asked for has no figures.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("phase {}: nothing was captured in it: {covered}", with_hours(rule))]
+pub struct EmptyPhase {
+    /// The phase.
+    pub rule: PhaseRule,
+    /// What was captured instead: a sentence without a full stop.
+    pub covered: String,
+}
+
+/// Makes sure that something was captured in each phase with hours of its own, from which needs
+/// were worked out.
+///
+/// # Errors
+/// The first one without, and what times there are.
+pub fn check_phases(captured: &Captured, needs: &Needs, phases: &Phases) -> Result<(), EmptyPhase> {
+    let has_figures = |rule: &PhaseRule| needs.phases.iter().any(|it| it.name == rule.name);
+    let mut with_hours = phases.rules().iter().filter(|rule| !rule.windows.is_empty());
+    let Some(rule) = with_hours.find(|rule| !has_figures(rule)) else { return Ok(()) };
+    let volumes = captured.volumes.iter().filter(|volume| volume.has_times_of_day);
+    let samples = volumes.flat_map(|volume| &volume.samples);
+    let spans = samples.map(|it| (it.end_ns.saturating_sub_unsigned(it.span_ns), it.end_ns));
+    let covered = spans.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+    let covered = match covered {
+        Some((begin, end)) => {
+            format!("the samples are from {} to {}", time::iso(begin), time::iso(end))
+        }
+        None => "the source has no times of day".to_owned(),
+    };
+    Err(EmptyPhase { rule: rule.clone(), covered })
+}
 
 /// Works out needs.
 ///

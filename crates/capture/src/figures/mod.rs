@@ -5,6 +5,6 @@ mod phase;
 mod series;
 mod weighted;
 
-pub use compute::{NoIo, needs_of};
-pub use phase::Phases;
+pub use compute::{EmptyPhase, NoIo, check_phases, needs_of};
+pub use phase::{MissedPhase, Phases};
 pub use series::series_csv;

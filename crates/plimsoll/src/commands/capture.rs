@@ -9,10 +9,13 @@ mod workload;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::capture::{Captured, Collector, DateOrder, NoIo, NoteKind, Phases, needs_of, series_csv};
+use ::capture::{
+    Captured, Collector, DateOrder, NoIo, NoteKind, Phases, check_phases, needs_of, series_csv,
+};
 use ::needs::{Needs, PhaseRule};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::clock;
 use crate::exit::{Exit, Failure};
 use crate::result_file::{ResultFile, not_written};
 use crate::sink::Sink;
@@ -150,6 +153,12 @@ fn needs(args: &Args) -> Result<Exit, Failure> {
     let phases = Phases::new(&args.phase).map_err(|message| {
         Failure::wrong_use(message).hint("give each minute of the day to one `--phase`")
     })?;
+    if let Some(length) = args.r#for {
+        let hint = "start it in those hours, or let `--for` reach them";
+        phases
+            .check_watch(clock::local_ns(), length)
+            .map_err(|error| Failure::wrong_use(error.to_string()).hint(hint))?;
+    }
     let mut outputs = Outputs::open(args)?;
     let mut collector = Collector::new();
     let (wanted, is_stopped) = match args.r#for {
@@ -163,13 +172,20 @@ fn needs(args: &Args) -> Result<Exit, Failure> {
     let captured = collector.finish(&wanted);
     check_names(&captured, &wanted)?;
     let name = args.output.as_deref().map_or("needs", stem);
-    let needs = needs_of(&captured, name, &phases).map_err(|error: NoIo| {
-        // They may say why nothing is left.
+    // Notes may say why nothing is left.
+    let nothing = |error: &dyn std::error::Error, hint: &str| {
         for note in &captured.notes {
             stream::remark("note: ", &note.to_string());
         }
-        Failure::wrong_use(error.to_string()).hint("capture while the application runs")
-    })?;
+        Failure::wrong_use(error.to_string()).hint(hint)
+    };
+    let needs = needs_of(&captured, name, &phases)
+        .map_err(|error: NoIo| nothing(&error, "capture while the application runs"))?;
+    // A watch cannot be had again, nor can what was read before Ctrl-C: a note says what they lack.
+    if args.r#for.is_none() && !is_stopped {
+        let hint = "give the phase hours in which there are samples, or leave `--phase` out";
+        check_phases(&captured, &needs, &phases).map_err(|error| nothing(&error, hint))?;
+    }
     let (needs, is_whole) = outputs.write(args, needs, &captured)?;
     // Needs that are printed hold their notes.
     let are_shown = args.output.is_none() && stream::are_one_place();
