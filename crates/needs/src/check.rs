@@ -48,6 +48,8 @@ pub fn check_figure(key: &str, figure: &Figure) -> Result<(), String> {
     }
     let order = [
         ("min", figure.min),
+        ("p1", figure.p1),
+        ("p10", figure.p10),
         ("p50", figure.p50),
         ("p90", figure.p90),
         ("p99", figure.p99),

@@ -97,6 +97,7 @@ fn with_throughput(load: &NeedLoad) -> NeedLoad {
             max: mb(iops.max),
             label: Label::Estimated.max(iops.label).max(size.label),
             source: "IOPS x mean size".to_owned(),
+            ..Figure::default()
         });
     }
     load
@@ -157,15 +158,17 @@ fn row(
     }
 }
 
-/// Returns what is left of 100 %. Percentiles turn around: of the 90th of one follows the 10th of
-/// the other, which nothing asks; all of them follow where the share is the same all the time.
+/// Returns what is left of 100 %. Percentiles turn around: the 90th of one is what the 10th of the
+/// other leaves. Where that is not known, it follows if the share is the same all the time.
 fn complement(figure: &Figure) -> Figure {
     let rest = |value: Option<f64>| value.map(|value| 100.0 - value);
-    let tail = |value: Option<f64>| rest(value).filter(|_| figure.constant().is_some());
+    let constant = rest(figure.constant());
     Figure {
+        p1: rest(figure.p99),
+        p10: rest(figure.p90),
         p50: rest(figure.p50),
-        p90: tail(figure.p90),
-        p99: tail(figure.p99),
+        p90: rest(figure.p10).or(constant),
+        p99: rest(figure.p1).or(constant),
         mean: rest(figure.mean),
         min: rest(figure.max),
         max: rest(figure.min),
@@ -217,6 +220,7 @@ fn summed<'a>(figures: impl Iterator<Item = Option<&'a Figure>>) -> Option<Figur
         max: sum(|figure| figure.max),
         label: label.max(Label::Estimated),
         source: "sum of the volumes: at most, since peaks may be at different times".to_owned(),
+        ..Figure::default()
     })
 }
 

@@ -72,6 +72,12 @@ impl Percentile {
 /// Percentiles of one thing. What is not known of them is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Figure {
+    /// 1st percentile, of shares: what is left of 100 % has its 99th there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p1: Option<f64>,
+    /// 10th percentile, of shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p10: Option<f64>,
     /// 50th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p50: Option<f64>,
@@ -115,7 +121,8 @@ impl Figure {
     pub fn by_hand(value: f64) -> Self {
         let value = Some(value);
         let (p50, p90, p99, mean, min, max) = (value, value, value, value, value, value);
-        Figure { p50, p90, p99, mean, min, max, label: Label::Assumed, source: BY_HAND.to_owned() }
+        let (label, source) = (Label::Assumed, BY_HAND.to_owned());
+        Figure { p50, p90, p99, mean, min, max, label, source, ..Figure::default() }
     }
 
     /// Returns the number that it is all the time; none where it may change.
@@ -124,8 +131,10 @@ impl Figure {
     }
 
     /// Returns its numbers with the names of their keys, in the order of the file.
-    pub fn values(&self) -> [(&'static str, Option<f64>); 6] {
+    pub fn values(&self) -> [(&'static str, Option<f64>); 8] {
         [
+            ("p1", self.p1),
+            ("p10", self.p10),
             ("p50", self.p50),
             ("p90", self.p90),
             ("p99", self.p99),

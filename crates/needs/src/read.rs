@@ -303,11 +303,12 @@ impl Reader<'_, '_> {
             DeValue::Table(table) => {
                 let mut keys = Keys::new(table, at.clone());
                 let mut number = |name| keys.number(name, self.findings).map(|(value, _)| value);
+                let (p1, p10) = (number("p1"), number("p10"));
                 let (p50, p90, p99) = (number("p50"), number("p90"), number("p99"));
                 let (mean, min, max) = (number("mean"), number("min"), number("max"));
                 let (label, source) = self.origin(&mut keys);
                 keys.finish(self.findings);
-                Figure { p50, p90, p99, mean, min, max, label, source }
+                Figure { p1, p10, p50, p90, p99, mean, min, max, label, source }
             }
             DeValue::Integer(_) | DeValue::Float(_) => {
                 Figure::by_hand(keys.number(name, self.findings)?.0)

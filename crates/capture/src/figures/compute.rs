@@ -313,10 +313,10 @@ impl Load<'_> {
             }
             values
         };
-        let measured = of(&by_ios).figure(Label::Measured, self.source(""));
+        let measured = of(&by_ios).share(Label::Measured, self.source(""));
         measured.or_else(|| {
             let rule = "by bytes, because reads and writes are not counted separately";
-            of(&by_bytes).figure(Label::Estimated, self.source(rule))
+            of(&by_bytes).share(Label::Estimated, self.source(rule))
         })
     }
 

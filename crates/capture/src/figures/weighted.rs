@@ -25,12 +25,24 @@ impl Weighted {
 
     /// Makes a figure; none without values.
     pub(super) fn figure(mut self, label: Label, source: String) -> Option<Figure> {
-        self.values.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let total = self.sort();
         let (first, last) = (self.values.first()?.0, self.values.last()?.0);
-        let total: f64 = self.values.iter().map(|(_, weight)| weight).sum();
         let sum: f64 = self.values.iter().map(|(value, weight)| value * weight).sum();
         let at = |q: f64| Some(self.at(q, total));
         Some(spread(sum / total, (first, last), at, label, source))
+    }
+
+    /// Makes the figure of a share, with the percentiles that turn into those of the rest.
+    pub(super) fn share(mut self, label: Label, source: String) -> Option<Figure> {
+        let total = self.sort();
+        let (p1, p10) = (Some(self.at(0.01, total)), Some(self.at(0.10, total)));
+        Some(Figure { p1, p10, ..self.figure(label, source)? })
+    }
+
+    /// Puts the values in order, and returns the weight of all of them.
+    fn sort(&mut self) -> f64 {
+        self.values.sort_by(|one, other| one.0.total_cmp(&other.0));
+        self.values.iter().map(|(_, weight)| weight).sum()
     }
 
     /// Returns the smallest value that at least a share `q` of the weight does not exceed.
@@ -65,6 +77,7 @@ pub(super) fn spread(
         max: Some(max),
         label,
         source,
+        ..Figure::default()
     }
 }
 

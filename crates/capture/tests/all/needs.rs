@@ -1,7 +1,7 @@
 //! From what was captured to figures with labels, and the file of them.
 
 use capture::{Capacity, Collector, Event, Phases, Sample, needs_of, series_csv};
-use needs::{Label, NeedLoad, Needs, PhaseRule};
+use needs::{Label, NeedLoad, Needs, PhaseRule, checklists};
 
 use crate::common::{EVERY_SECOND, assert_near, captured, try_capture};
 
@@ -67,6 +67,37 @@ fn percentiles_are_over_time() {
     assert_near(load.queue_depth.as_ref().and_then(|figure| figure.max), 1.0);
     assert_near(needs.phases[0].cpu_percent.as_ref().and_then(|figure| figure.mean), 15.0);
     assert_near(needs.phases[0].captured_s, 6000.0);
+}
+
+/// A hundred minutes of 100 I/Os a second each: in the first all are writes, in nine more 60 of
+/// them, in the others 20.
+#[test]
+fn the_checklist_has_the_percentiles_of_writes() {
+    let mut text = HEADER.to_owned();
+    for minute in 0..=100 {
+        let writes = match minute {
+            0..=1 => 100,
+            2..=10 => 60,
+            _ => 20,
+        };
+        text.push_str(&format!(
+            "2026-11-21T{:02}:{:02}:00+0000\nDevice r/s rkB/s r_await w/s wkB/s w_await aqu-sz\n\
+             sda {} 800 1.00 {writes} 800 1.00 0.1\n\n",
+            9 + minute / 60,
+            minute % 60,
+            100 - writes
+        ));
+    }
+    let needs = needs_in(&text, &[]);
+    let reads = load(&needs, "normal").read_percent.clone().expect("counted");
+    assert_eq!([reads.p1, reads.p10, reads.p50], [Some(0.0), Some(40.0), Some(80.0)]);
+    // The file holds them.
+    let (read, findings) = needs::parse(&needs.to_toml());
+    let lists = checklists(&read.unwrap_or_else(|| panic!("{findings:?}")));
+    let row = lists[0].rows.iter().find(|row| row.requirement == "writes").expect("a row");
+    assert_eq!([row.p50, row.p90, row.p99], [Some(20.0), Some(60.0), Some(100.0)]);
+    // (100 + 9 x 60 + 90 x 20) / 100
+    assert_near(row.overall, 24.4);
 }
 
 /// Checks the space in use that is needed, GiB, of what is seen of it at several moments.

@@ -90,6 +90,28 @@ fn fifteen_rows_as_the_source_has_them() {
     check(&lists[1], "max. throughput", [Some(0.4096); 4], assumed);
 }
 
+/// Checks the row of writes, of what is known of reads.
+#[track_caller]
+fn check_writes(reads: &str, expected: [Option<f64>; 4]) {
+    let text = format!(
+        "[[volume]]\nname = 'data'\n[[phase]]\nname = 'peak'\n[[phase.volume]]\nname = 'data'\n\
+         read_percent = {reads}\n"
+    );
+    let lists = checklists(&parsed(&text));
+    let row = row(&lists[0], "writes");
+    assert_eq!([row.p50, row.p90, row.p99, row.overall], expected, "{reads}");
+}
+
+#[test]
+fn percentiles_of_writes_are_what_those_of_reads_leave() {
+    let all = "{ p1 = 20, p10 = 45, p50 = 70, p90 = 80, p99 = 90, mean = 65 }";
+    check_writes(all, [Some(30.0), Some(55.0), Some(80.0), Some(35.0)]);
+    check_writes("{ p10 = 45, p50 = 70, mean = 65 }", [Some(30.0), Some(55.0), None, Some(35.0)]);
+    check_writes("{ p50 = 70, p90 = 80, p99 = 90 }", [Some(30.0), None, None, None]);
+    check_writes("75", [Some(25.0); 4]);
+    check_writes("{ p50 = 75, min = 75, max = 75 }", [Some(25.0), Some(25.0), Some(25.0), None]);
+}
+
 #[test]
 fn volumes_add_up() {
     let lists = checklists(&parsed(FILE));

@@ -28,17 +28,17 @@ fn words() -> impl Strategy<Value = String> {
 
 /// A figure of which some percentiles are known, at least one, from one number on.
 fn figure(least: f64, most: u32) -> impl Strategy<Value = Figure> {
-    let numbers = proptest::collection::vec(number(most), 6);
-    let known = proptest::collection::vec(any::<bool>(), 6);
+    let numbers = proptest::collection::vec(number(most), 8);
+    let known = proptest::collection::vec(any::<bool>(), 8);
     (numbers, known, label(), words()).prop_map(move |(mut numbers, known, label, source)| {
         for number in &mut numbers {
             *number = number.max(least);
         }
         numbers.sort_by(f64::total_cmp);
         let of = |idx: usize| known[idx].then_some(numbers[idx]);
-        let max = of(5).or((!known.contains(&true)).then_some(numbers[5]));
-        let (min, p50, p90, p99, mean) = (of(0), of(1), of(3), of(4), of(2));
-        Figure { p50, p90, p99, mean, min, max, label, source }
+        let max = of(7).or((!known.contains(&true)).then_some(numbers[7]));
+        let (min, p1, p10, p50, mean, p90, p99) = (of(0), of(1), of(2), of(3), of(4), of(5), of(6));
+        Figure { p1, p10, p50, p90, p99, mean, min, max, label, source }
     })
 }
 
