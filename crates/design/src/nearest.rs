@@ -10,8 +10,9 @@ use crate::search::{Options, search};
 /// Least part of a need that is looked for.
 const PART_MIN: f64 = 1e-6;
 
-/// Steps of halving: the part is found to a millionth.
-const N_STEPS: usize = 20;
+/// Steps of halving, of the number of times that one is the other: the part is found to a
+/// millionth of itself.
+const N_STEPS: usize = 24;
 
 /// Of what the nearest design has too little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +165,7 @@ fn part_of(
     let Some(mut design) = with(PART_MIN)? else { return Ok(None) };
     let (mut low, mut high) = (PART_MIN, 1.0);
     for _ in 0..N_STEPS {
-        let middle = f64::midpoint(low, high);
+        let middle = (low * high).sqrt();
         match with(middle)? {
             Some(better) => (low, design) = (middle, better),
             None => high = middle,

@@ -40,7 +40,7 @@ pub struct VolumeNeed {
     pub mount: String,
     /// What it holds.
     pub usage: VolumeUse,
-    /// Least capacity, GiB.
+    /// Least capacity, GiB; 0 where it is not known.
     pub capacity_gib: f64,
     /// How much of it is read at random places, GiB. Without it nothing is expected of a cache.
     pub working_set_gib: Option<f64>,

@@ -46,7 +46,10 @@ pub fn advice(design: &Design, need: &Need, judged: &Judged) -> Vec<Advice> {
                     .to_owned(),
                 LEVELS,
             );
-        } else if network.quota.is_some() && quota_gib > asked.capacity_gib * 2.0 {
+        } else if network.quota.is_some()
+            && asked.capacity_gib > 0.0
+            && quota_gib > asked.capacity_gib * 2.0
+        {
             put(
                 format!("{mount}: keep its quota, although less is stored"),
                 format!(

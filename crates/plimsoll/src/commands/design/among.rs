@@ -10,6 +10,7 @@ use serde_json::json;
 use units::plural;
 use volume::design::{MB_READINGS, ReadAs, parse_as};
 
+use super::json::share;
 use super::text::{COLUMNS, binds, dollars, head, why_text};
 use super::{Args, edition};
 use crate::commands::on;
@@ -197,7 +198,7 @@ fn as_json(all: &[RankedDesign]) -> String {
             "is_known": it.unknown.is_empty(),
             "not_known": it.unknown,
             "why_not": it.why_not.as_ref().map(why_text),
-            "headroom": Some(it.judged.headroom()).filter(|value| value.is_finite()),
+            "headroom": share(it.judged.headroom()),
             "other_readings_mb_bytes": it.other_readings,
         })
     };

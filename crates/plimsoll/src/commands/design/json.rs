@@ -126,7 +126,7 @@ fn design(asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Val
         "interface": ranked.interface.map(Interface::as_str),
         "machine_price": price(ranked.machine_price),
         "price": price(ranked.price),
-        "headroom": finite(ranked.headroom),
+        "headroom": share(ranked.headroom),
         "n_parts": ranked.n_parts,
         "binds": judged.as_ref().and_then(tightest),
         "series": super::series::json(answer, asked, ranked),
@@ -135,7 +135,17 @@ fn design(asked: &SearchInput, answer: &CloudAnswer<'_>, ranked: &Ranked) -> Val
     })
 }
 
-pub(super) fn finite(value: f64) -> Option<f64> {
+/// Returns a share with the digits that mean something: four of a percent.
+pub(super) fn share(value: f64) -> Option<f64> {
+    finite((value * 1e6).round() / 1e6)
+}
+
+/// Returns a share as percent, likewise.
+pub(super) fn percent(value: f64) -> Option<f64> {
+    finite((value * 1e6).round() / 1e4)
+}
+
+fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())
 }
 
@@ -145,7 +155,7 @@ fn tightest(judged: &Judged) -> Option<Value> {
         "phase": phase.phase,
         "cap": cap.cap.bound.name(),
         "name": cap.cap.name,
-        "headroom": finite(cap.headroom()),
+        "headroom": share(cap.headroom()),
     }))
 }
 
@@ -216,7 +226,7 @@ fn phases(design: &Design, judged: &Judged) -> Vec<Value> {
                 "asked_per_s": cap.used,
                 "asked_share": cap.share(),
                 "is_on_credits": cap.is_on_credits(),
-                "headroom": finite(cap.headroom()),
+                "headroom": share(cap.headroom()),
                 "origin": cap.cap.origin,
             })
         });
@@ -230,7 +240,7 @@ fn phases(design: &Design, judged: &Judged) -> Vec<Value> {
                 "is_sequential": flow.load.is_sequential,
                 "first_cap": done.first().map(|cap| cap.bound.name()),
                 "next_cap": next.map(|(cap, _)| cap.bound.name()),
-                "next_margin": next.and_then(|(_, margin)| finite(margin)),
+                "next_margin": next.and_then(|(_, margin)| share(margin)),
                 "by_depth": rows_json(&by_depth(design, &phase.flows, idx)),
             })
         });

@@ -407,7 +407,7 @@ fn one_as_json(asked: &SearchInput, answer: &NetworkAnswer<'_>, ranked: &Ranked)
         "nconnect": ranked.connections,
         "machine_price": json::price(ranked.machine_price),
         "price": json::price(ranked.price),
-        "headroom": json::finite(ranked.headroom),
+        "headroom": json::share(ranked.headroom),
         "n_parts": ranked.n_parts,
         "pools": pools.collect::<Vec<_>>(),
         "volumes": volumes.collect::<Vec<_>>(),

@@ -10,7 +10,7 @@ use super::explain::made_of;
 use super::form::Form;
 use super::frontier::frontier;
 use super::pictures::{PlacePrices, PricePoint, Shown, usd};
-use super::text::{KNOWN_ONLY, disks, nearest_text, notes, price, size};
+use super::text::{KNOWN_ONLY, capacity_gib, disks, nearest_text, notes, price, size};
 use super::{Args, CloudAnswer, json, pictures, text};
 use crate::exit::Failure;
 
@@ -230,7 +230,6 @@ fn designs(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Table {
             let of_volumes: Vec<String> = of_volumes
                 .map(|(volume, chosen)| format!("{}: {}", volume.mount, disks(chosen)))
                 .collect();
-            let headroom = Some(ranked.headroom * 100.0).filter(|it| it.is_finite());
             table.rows.push(vec![
                 Cell::count(idx as u64 + 1),
                 Cell::text(terms.cloud.as_str()),
@@ -238,7 +237,7 @@ fn designs(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Table {
                 usd(ranked.price),
                 Cell::text(&*ranked.machine),
                 Cell::text(of_volumes.join("; ")),
-                Cell::number(headroom, 0),
+                Cell::number(json::percent(ranked.headroom), 0),
                 Cell::text(judged(asked, answer, ranked).map_or(String::new(), |it| tight(&it))),
                 Cell::text(unknown(ranked.price)),
             ]);
@@ -277,7 +276,8 @@ fn needs(asked: &SearchInput) -> Table {
     ]);
     for volume in &asked.need.volumes {
         let mount = || Cell::text(&*volume.mount);
-        let capacity = || Cell::Number(volume.capacity_gib, format_number(volume.capacity_gib));
+        let known = |gib| Cell::Number(gib, format_number(gib));
+        let capacity = || capacity_gib(volume).map_or(Cell::Nothing, known);
         for phase in &volume.phases {
             table.rows.push(vec![
                 mount(),
@@ -285,8 +285,8 @@ fn needs(asked: &SearchInput) -> Table {
                 Cell::text(&*phase.phase),
                 Cell::Number(phase.iops, format_number(phase.iops)),
                 Cell::Number(phase.size_bytes as f64, size(phase.size_bytes)),
-                Cell::number(phase.read_share * 100.0, 0),
-                Cell::number(phase.random_share * 100.0, 0),
+                Cell::number(json::percent(phase.read_share), 0),
+                Cell::number(json::percent(phase.random_share), 0),
             ]);
         }
         if volume.phases.is_empty() {

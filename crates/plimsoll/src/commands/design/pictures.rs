@@ -7,6 +7,7 @@ use report::{
 use units::format_number;
 
 use super::explain::ON_CREDITS;
+use super::json;
 use super::text::{dollars, unit_of};
 
 /// A design that is shown in detail: the best of a cloud, or what comes nearest.
@@ -58,7 +59,7 @@ pub(super) fn price_against_headroom(places: &[PlacePrices]) -> Option<ChartSpec
         for point in of.front.iter().filter(|it| it.is_drawn()) {
             table.rows.push(vec![
                 Cell::text(&*of.place),
-                Cell::number(point.headroom * 100.0, 0),
+                Cell::number(json::percent(point.headroom), 0),
                 usd(point.price),
                 Cell::text(&*point.text),
             ]);

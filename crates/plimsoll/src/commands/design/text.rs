@@ -3,9 +3,9 @@
 use ::catalog::{Cloud, Term};
 use ::design::{
     ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Price, Ranked, Rejection, SERIES_PHASE,
-    SearchInput, Terms, judge, parse, unknowns,
+    SearchInput, Terms, VolumeNeed, judge, parse, unknowns,
 };
-use units::{format_count, format_number, format_percent, format_percent_whole};
+use units::{format_count, format_latency_ns, format_number, format_percent, format_percent_whole};
 use volume::design::LOCAL_DISK;
 use volume::limits::Bound;
 use volume::{CacheMode, CapCount};
@@ -50,7 +50,8 @@ pub(super) const KNOWN_ONLY: &str =
 pub(super) fn head(args: &Args, asked: &SearchInput) -> String {
     let mut page = String::new();
     for volume in &asked.need.volumes {
-        let mut parts = vec![format!("{} GiB", format_number(volume.capacity_gib))];
+        let gib = capacity_gib(volume).map(|gib| format!("{} GiB", format_number(gib)));
+        let mut parts = vec![gib.unwrap_or("capacity unknown".to_owned())];
         parts.extend(volume.phases.iter().map(phase));
         page.push_str(&fill(&format!("{}: ", volume.mount), &parts.join("; "), COLUMNS));
     }
@@ -70,6 +71,11 @@ pub(super) fn head(args: &Args, asked: &SearchInput) -> String {
         page.push_str(&fill("note: ", note, COLUMNS));
     }
     page
+}
+
+/// Returns what a volume must hold, GiB; `None` where that is not known, and any size is accepted.
+pub(super) fn capacity_gib(volume: &VolumeNeed) -> Option<f64> {
+    Some(volume.capacity_gib).filter(|gib| *gib > 0.0)
 }
 
 fn phase(phase: &PhaseNeed) -> String {
@@ -260,8 +266,18 @@ pub(super) fn part_of(of: Lack, part: f64) -> String {
     match of {
         Lack::Ios => format!("{pct} of all I/Os"),
         Lack::Capacity => format!("{pct} of the capacity"),
-        Lack::Latency => format!("{:.1} times as slow as asked", 1.0 / part),
+        Lack::Latency => format!("{} times as slow as asked", times(1.0 / part)),
     }
+}
+
+/// Prints how many times as much something is: from 10 on as a whole number.
+fn times(ratio: f64) -> String {
+    if ratio < 9.95 { format!("{ratio:.1}") } else { format_count(ratio.round() as u64) }
+}
+
+/// Prints a latency with three digits, in the unit that it is long in.
+fn latency(ms: f64) -> String {
+    format_latency_ns((ms * 1e6).round() as u64)
 }
 
 /// Returns the unit that a cap is printed in, and how much of the cap's own it is.
@@ -292,7 +308,8 @@ pub(super) fn why_text(why: &Rejection) -> String {
             format!("{mount} has {} of {} GiB", format_number(*has_gib), format_number(*asked_gib))
         }
         Rejection::Latency { mount, has_ms, asked_ms } => {
-            format!("{mount} takes {has_ms:.2} ms without load, at most {asked_ms:.2} are asked")
+            let (has, asked) = (latency(*has_ms), latency(*asked_ms));
+            format!("{mount} takes {has} without load, at most {asked} are asked")
         }
         Rejection::Vcpus { has } => format!("it has {} vCPUs", format_number(*has)),
         Rejection::Memory { has_gib } => {
@@ -441,5 +458,36 @@ pub(super) fn size(bytes: u64) -> String {
         bytes if bytes.is_multiple_of(mib) => format!("{} MiB", bytes / mib),
         bytes if bytes.is_multiple_of(kib) => format!("{} KiB", bytes / kib),
         bytes => format!("{} B", format_count(bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_latency((has_ms, asked_ms): (f64, f64), expected: &str) {
+        let why = Rejection::Latency { mount: "/a".to_owned(), has_ms, asked_ms };
+        assert_eq!(why_text(&why), format!("/a takes {expected} are asked"));
+    }
+
+    #[test]
+    fn latencies_have_enough_digits() {
+        check_latency((1.0, 0.25), "1.00 ms without load, at most 250 µs");
+        check_latency((1.0, 0.001), "1.00 ms without load, at most 1.00 µs");
+        check_latency((5.0, 2.5), "5.00 ms without load, at most 2.50 ms");
+        check_latency((0.5, 0.000_3), "500 µs without load, at most 300 ns");
+    }
+
+    #[test]
+    fn large_ratios_are_whole_numbers() {
+        for (part, expected) in [
+            (0.75, "1.3 times as slow as asked"),
+            (0.25, "4.0 times as slow as asked"),
+            (0.1, "10 times as slow as asked"),
+            (0.001, "1,000 times as slow as asked"),
+        ] {
+            assert_eq!(part_of(Lack::Latency, part), expected);
+        }
     }
 }

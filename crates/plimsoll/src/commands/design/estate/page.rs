@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use units::{format_count, plural};
 
 use super::super::form::Form;
-use super::super::text::dollars;
+use super::super::json;
+use super::super::text::{capacity_gib, dollars};
 use super::text::{cloud, made_of, notes, part, price, short, stand_out};
 use super::{Estate, Server};
 
@@ -158,7 +159,7 @@ fn side_by_side(estate: &Estate<'_, '_>) -> Table {
 
 fn used(filled: Option<&Filled>) -> [Cell; 2] {
     let what = filled.map_or(String::new(), |it| part(&it.part));
-    [Cell::Text(what), Cell::number(filled.map(|it| it.share * 100.0), 0)]
+    [Cell::Text(what), Cell::number(filled.and_then(|it| json::percent(it.share)), 0)]
 }
 
 /// A row for each server and cloud.
@@ -201,7 +202,8 @@ fn servers(estate: &Estate<'_, '_>) -> Table {
 
 fn cells(server: &Server, place: &CloudResult) -> Vec<Cell> {
     let yes_no = |is: bool| Cell::text(if is { "yes" } else { "no" });
-    let asked_gib: f64 = server.asked.need.volumes.iter().map(|it| it.capacity_gib).sum();
+    // The sum of what is known is less than what is needed where one is not.
+    let asked_gib: Option<f64> = server.asked.need.volumes.iter().map(capacity_gib).sum();
     let asked_gib = Cell::number(asked_gib, 0);
     match place {
         CloudResult::Carried { design, filled, .. } => {
@@ -220,7 +222,7 @@ fn cells(server: &Server, place: &CloudResult) -> Vec<Cell> {
                 Cell::count(n_disks),
                 asked_gib,
                 Cell::count(capacity),
-                Cell::number(Some(design.headroom() * 100.0).filter(|it| it.is_finite()), 0),
+                Cell::number(json::percent(design.headroom()), 0),
             ];
             row.extend(used(filled.as_ref()));
             row.push(Cell::text(""));

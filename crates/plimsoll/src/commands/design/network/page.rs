@@ -7,7 +7,7 @@ use report::{Cell, Document, DocumentSection, Table};
 
 use super::super::form::Form;
 use super::super::frontier::{Frontier, follow};
-use super::super::json::{front_of, fronts, put_place};
+use super::super::json::{self, front_of, fronts, put_place};
 use super::super::page::{
     carried, headroom_note, load_on_caps, side_by_side, tight, title, unknown, what_is_asked,
 };
@@ -185,7 +185,6 @@ fn designs(asked: &SearchInput, answers: &[NetworkAnswer<'_>]) -> Table {
                     format!("{}: {}", volume.mount, volume_text(ranked, chosen))
                 })
                 .collect();
-            let headroom = Some(ranked.headroom * 100.0).filter(|it| it.is_finite());
             table.rows.push(vec![
                 Cell::count(idx as u64 + 1),
                 Cell::text(terms.cloud.as_str()),
@@ -196,7 +195,7 @@ fn designs(asked: &SearchInput, answers: &[NetworkAnswer<'_>]) -> Table {
                 Cell::count(u64::from(ranked.connections)),
                 Cell::text(pools.join("; ")),
                 Cell::text(volumes.join("; ")),
-                Cell::number(headroom, 0),
+                Cell::number(json::percent(ranked.headroom), 0),
                 Cell::text(judged(asked, answer, ranked).map_or(String::new(), |it| tight(&it))),
                 Cell::text(unknown(ranked.price)),
             ]);
