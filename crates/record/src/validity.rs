@@ -62,10 +62,11 @@ pub struct DiskUseRecord {
     pub busy_share: f64,
     /// What was read.
     pub read: DiskUseDir,
-    /// What was written; `None` where this process makes disks write more than it hands over, or at
-    /// another time: buffered writes, and writes that are made durable by a journal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write: Option<DiskUseDir>,
+    /// What was written.
+    pub write: DiskUseDir,
+    /// What this process wrote is what it made the disks write, and at that time. False of buffered
+    /// writes, and of writes that are made durable by a journal: nothing follows from them.
+    pub knows_own_writes: bool,
 }
 
 /// One direction of it.

@@ -30,7 +30,7 @@ pub fn shared_disk(disk_use: &DiskUseRecord) -> Gate {
     let length_s = disk_use.length_ms as f64 / 1e3;
     let rate = |dir: DiskUseDir| dir.others_bytes() as f64 / length_s;
     let read_bytes_s = rate(disk_use.read);
-    let write_bytes_s = disk_use.write.map(rate);
+    let write_bytes_s = disk_use.knows_own_writes.then(|| rate(disk_use.write));
     let figures = [
         ("others_disk_share", taken),
         ("disk_busy_share", disk_use.busy_share),
@@ -38,12 +38,13 @@ pub fn shared_disk(disk_use: &DiskUseRecord) -> Gate {
         ("others_write_bytes_s", write_bytes_s.unwrap_or(f64::NAN)),
     ];
     if taken <= OTHERS_MAX {
-        let reason = match disk_use.write {
-            Some(_) => format!("others took {} of the time of {of}", pct(taken)),
-            None => format!(
+        let reason = if disk_use.knows_own_writes {
+            format!("others took {} of the time of {of}", pct(taken))
+        } else {
+            format!(
                 "others' reads took {} of the time of {of}; whose writes they are is not known",
                 pct(taken)
-            ),
+            )
         };
         return Gate::passed(name, reason).with(&figures);
     }
@@ -63,15 +64,15 @@ pub fn shared_disk(disk_use: &DiskUseRecord) -> Gate {
     Gate::failed(name, reason).with(&figures).with(&[(IS_TRANSIENT, 1.0)])
 }
 
-/// Returns the share of the disks' time that others took, 0 to 1.
+/// Returns the share of the disks' time that others took, 0 to 1. Writes whose owner is not known
+/// count as this process's.
 fn taken(disk_use: &DiskUseRecord) -> f64 {
-    let dirs = || [Some(disk_use.read), disk_use.write].into_iter().flatten();
-    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-    let of_bytes = share(
-        dirs().map(|dir| dir.others_bytes() as f64).sum(),
-        dirs().map(|dir| dir.bytes as f64).sum(),
-    );
-    let of_ios =
-        share(dirs().map(DiskUseDir::others_ios).sum(), dirs().map(|dir| dir.n_ios as f64).sum());
+    let DiskUseRecord { read, write, .. } = *disk_use;
+    let of_others = |dir: DiskUseDir| (dir.others_bytes() as f64, dir.others_ios());
+    let of_writes = if disk_use.knows_own_writes { of_others(write) } else { (0.0, 0.0) };
+    let of_reads = of_others(read);
+    let share = |part: f64, whole: u64| if whole > 0 { part / whole as f64 } else { 0.0 };
+    let of_bytes = share(of_reads.0 + of_writes.0, read.bytes.saturating_add(write.bytes));
+    let of_ios = share(of_reads.1 + of_writes.1, read.n_ios.saturating_add(write.n_ios));
     disk_use.busy_share * of_bytes.max(of_ios)
 }

@@ -28,7 +28,7 @@ pub(crate) struct DiskWatch {
     disks: DiskSampler,
     own: OwnIo,
     /// What this process writes is all that it makes the disks write, and at that time.
-    knows_writes: bool,
+    knows_own_writes: bool,
 }
 
 impl DiskWatch {
@@ -43,8 +43,8 @@ impl DiskWatch {
             return None;
         }
         let mut jobs = workers.map(|worker| &worker.job);
-        let knows_writes = !has_journal && jobs.all(|job| writes_as_asked(job));
-        Some(DiskWatch { disks, own: OwnIo::now()?, knows_writes })
+        let knows_own_writes = !has_journal && jobs.all(|job| writes_as_asked(job));
+        Some(DiskWatch { disks, own: OwnIo::now()?, knows_own_writes })
     }
 
     /// Begins anew with the same disks.
@@ -74,7 +74,8 @@ impl DiskWatch {
             length_ms,
             busy_share: (busy_ms as f64 / length_ms.max(1) as f64).min(1.0),
             read: dir(sum(|it| it.read_ios), sum(|it| it.read_sectors), own.read_bytes),
-            write: self.knows_writes.then_some(write),
+            write,
+            knows_own_writes: self.knows_own_writes,
         })
     }
 }
