@@ -510,25 +510,21 @@ fn with_curve(mut record: Record, curve: record::CurveRecord) -> Record {
         }
     }
     if let Some(message) = generator_bound(&record, &curve) {
-        let code = "line-of-generator".to_owned();
-        record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
+        record.notes.push(Note::of_line("of-generator", message));
     }
     if let Some(message) = in_flight::bound(&record, &curve) {
-        let code = "line-of-in-flight".to_owned();
-        record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
+        record.notes.push(Note::of_line("of-in-flight", message));
     }
     let judged = points_at_line(&curve).flat_map(|point| {
         record.validity.iter().filter(move |judged| judged.step_idx == point.step_idx)
     });
     let judged: Vec<_> = judged.collect();
-    let borrowed = |(name, code): &(GateName, &str)| {
+    let borrowed = |(name, what): &(GateName, &str)| {
         let mut gates = judged.iter().filter_map(|judged| judged.gate(name.as_str()));
         let gate = gates.find(|it| it.verdict != Verdict::Passed && !it.reason.is_empty())?;
-        let message = format!("the load line does not last: {}", gate.reason);
-        Some(Note { severity: NoteSeverity::Warning, code: (*code).to_owned(), message })
+        Some(Note::of_line(what, format!("the load line does not last: {}", gate.reason)))
     };
-    let lasts =
-        [(GateName::Credits, "line-on-credits"), (GateName::WriteCache, "line-on-write-cache")];
+    let lasts = [(GateName::Credits, "on-credits"), (GateName::WriteCache, "on-write-cache")];
     let notes: Vec<Note> = lasts.iter().filter_map(borrowed).collect();
     record.notes.extend(notes);
     Record { curve: Some(curve), ..record }

@@ -173,6 +173,21 @@ pub struct Note {
     pub message: String,
 }
 
+/// What the codes of warnings begin with that limit what a load line means.
+const OF_LINE: &str = "line-";
+
+impl Note {
+    /// Makes a warning that limits what a load line means; its code is `line-` and `what`.
+    pub fn of_line(what: &str, message: String) -> Note {
+        Note { severity: NoteSeverity::Warning, code: format!("{OF_LINE}{what}"), message }
+    }
+
+    /// Returns whether it limits what a load line means.
+    pub fn is_of_line(&self) -> bool {
+        self.severity == NoteSeverity::Warning && self.code.starts_with(OF_LINE)
+    }
+}
+
 /// Code of the note that no logs were written.
 pub const LOG_FAILED: &str = "log-failed";
 

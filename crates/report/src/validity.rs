@@ -145,7 +145,7 @@ fn complete(record: &Record, checks: &[Check], has_warning: bool) -> (State, Str
         let names: Vec<&str> = cautions.iter().map(|check| check.name.as_str()).collect();
         (State::Unknown, format!("To be read with caution: {}.", names.join(", ")))
     } else if has_warning {
-        (State::Unknown, "Measured, with remarks.".to_owned())
+        (State::Unknown, with_remarks(record))
     } else if record.validity.is_empty() {
         (State::Unknown, "Measured; the run has no checks.".to_owned())
     } else if checks.iter().any(|check| check.state == State::Unknown) {
@@ -158,6 +158,16 @@ fn complete(record: &Record, checks: &[Check], has_warning: bool) -> (State, Str
         verdict.push_str(" Indicative: short runs give a first look.");
     }
     (state, verdict)
+}
+
+/// Sums up a record that has warnings: what limits the load line itself is named.
+fn with_remarks(record: &Record) -> String {
+    let of_line = record.notes.iter().filter(|note| note.is_of_line());
+    let of_line: Vec<&str> = of_line.map(|note| note.message.as_str()).collect();
+    match of_line.as_slice() {
+        [] => "Measured, with remarks.".to_owned(),
+        remarks => format!("Measured, with remarks: {}.", remarks.join("; ")),
+    }
 }
 
 /// Reports that a step was to run until it was steady, and did not become so.

@@ -335,7 +335,9 @@ pub(crate) fn curves(sets: &[Set]) -> Option<ChartSpec> {
         spans: Vec::new(),
         rules,
         cells: None,
-        notes: vec!["Hollow points broke a limit.".to_owned()],
+        notes: vec![
+            "Hollow points broke a limit, or are not usable; the table says which.".to_owned(),
+        ],
         source: String::new(),
         thinned: None,
         table,
@@ -350,7 +352,11 @@ fn one_curve(idx: usize, name: &str, curve: &CurveRecord, table: &mut Table) -> 
     for point in &points {
         let mut row = vec![Cell::text(name)];
         row.extend(Cell::figures(&point.figures, Figure::OF_CURVES));
-        row.push(Cell::text(if point.passed { "kept" } else { "broken" }));
+        row.push(Cell::text(match (point.passed, &point.void) {
+            (true, _) => "kept",
+            (false, None) => "broken",
+            (false, Some(_)) => "not usable",
+        }));
         table.rows.push(row);
     }
     let broken = points.iter().enumerate().filter(|(_, point)| !point.passed);

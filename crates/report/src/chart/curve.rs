@@ -94,12 +94,7 @@ fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> Ch
     ChartSpec {
         id: format!("{}-curve", source.id),
         title: "Load curve".to_owned(),
-        about: format!(
-            "Latency ({what}) over the rate that was carried, in {} points; {} of them broke a \
-             limit.",
-            probes.len(),
-            probes.iter().filter(|probe| !probe.point.passed).count()
-        ),
+        about: about(what, probes),
         height_px: 440,
         x: Axis { range: frame.iops_max.map(|end| (0.0, end)), ..axis::iops() },
         y: axis::latency(what, values.into_iter()),
@@ -112,6 +107,21 @@ fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> Ch
         thinned: None,
         table: table(curve, probes),
     }
+}
+
+fn about(what: &str, probes: &[Probe<'_>]) -> String {
+    let void = || probes.iter().filter(|probe| probe.point.void.is_some());
+    let n_kept = probes.iter().filter(|probe| probe.point.passed).count();
+    let n_broken = probes.len() - n_kept - void().count();
+    let mut text = format!(
+        "Latency ({what}) over the rate that was carried, in {} points; {n_broken} of them broke a \
+         limit",
+        probes.len(),
+    );
+    if void().next().is_some() {
+        text += &format!(", and {} are not usable", void().count());
+    }
+    text + "."
 }
 
 /// Times the latency of the slowest point that kept the limits, and of the limits, up to which a
@@ -320,7 +330,9 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
         );
     }
     if probes.iter().any(|probe| !probe.point.passed) {
-        notes.push("Hollow points broke a limit; the table says which.".to_owned());
+        let is_void = probes.iter().any(|probe| probe.point.void.is_some());
+        let also = if is_void { " or are not usable" } else { "" };
+        notes.push(format!("Hollow points broke a limit{also}; the table says which."));
     }
     let between = curve.interval_words();
     notes.extend(between.map(|between| format!("The load line lies {between}.")));
