@@ -20,9 +20,15 @@ pub(crate) fn note(path: &Path) {
     }
 }
 
-/// Refuses a result in the place of a file that was noted. Devices and pipes hold nothing that is
-/// replaced.
+/// Refuses a result in the place of a file that was noted, and in a file called `-`, which is meant
+/// to be the standard output. Devices and pipes hold nothing that is replaced.
 pub(crate) fn refuse(output: &Path) -> Result<(), Failure> {
+    if output == Path::new("-") {
+        return Err(Failure::wrong_use("`-` is no name for a file").hint(
+            "/dev/stdout is the standard output, which most commands print to anyway; a file of \
+             that name is ./-",
+        ));
+    }
     let is_file = std::fs::metadata(output).is_ok_and(|facts| facts.is_file());
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     if !is_file || !read.iter().any(|input| is_same(input, output)) {
