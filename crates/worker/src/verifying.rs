@@ -94,6 +94,12 @@ impl Verifying {
         self.dry_run
     }
 
+    /// Returns whether each block is checked by the worker itself, when it is read.
+    #[inline]
+    pub(crate) fn checks_at_once(&self) -> bool {
+        self.on && !self.is_late
+    }
+
     /// Returns whether checks may be put off to other threads.
     #[inline]
     pub(crate) fn is_late(&self) -> bool {

@@ -487,8 +487,9 @@ impl Worker {
     /// all there are. It is the job's `complete_max`, else its `submit_batch`, so that the queue is
     /// full at each hand-over. Such a job fills the queue before it takes any, as fio does: none
     /// while there is room for another batch. Without both, and with nothing but the depth to hold
-    /// an operation back, it is as many as are handed over at once. The driver of the worker keeps
-    /// the others for later.
+    /// an operation back, it is as many as are handed over at once. Where the worker checks what
+    /// it reads it is an eighth of the depth, or the queue would run empty meanwhile. The driver of
+    /// the worker keeps the others for later.
     #[inline]
     pub fn complete_max(&self) -> u32 {
         if self.goes_on_filling && self.paths.fills_first {
@@ -498,6 +499,7 @@ impl Worker {
         let max = match (load.complete_max, load.submit_batch) {
             (Some(0), _) | (None, Some(0)) => u32::MAX,
             (Some(n), _) | (None, Some(n)) => n,
+            (None, None) if self.verifying.checks_at_once() => (self.depth() / 8).max(1),
             (None, None) if self.paths.is_by_depth => self.pace.complete_max(),
             (None, None) => u32::MAX,
         };
