@@ -86,6 +86,9 @@ pub struct NeedRecord {
     pub verdict: NeedVerdict,
     /// Each thing that must hold, with what was measured in the measurement that decided.
     pub conditions: Vec<NeedConditionRecord>,
+    /// All figures of that measurement; none where nothing was measured.
+    #[serde(default, skip_serializing_if = "Figures::is_empty")]
+    pub figures: Figures,
     /// Why it is not met or cannot be decided; of one that is met, what else was seen. May be
     /// empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -226,6 +226,7 @@ mod tests {
             label: "reads".to_owned(),
             verdict: NeedVerdict::NotMet,
             conditions: vec![condition],
+            figures: Figures::default(),
             reason: "it broke twice".to_owned(),
             n_measured: 2,
             n_failed: 2,

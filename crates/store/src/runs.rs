@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use analysis::assess::Standing;
 use record::{
     CurvePointRecord, CurveRecord, Figure, Figures, JobRecord, NeedRecord, Note, NoteSeverity,
-    Outcome, Record, SuiteRecord, SuiteRowRecord,
+    Outcome, Record, SuiteRecord,
 };
 use rusqlite::{Row, params};
 
@@ -289,17 +289,13 @@ impl Totals {
     }
 }
 
-/// Returns the needs of the user's own, each with its answer and the figures of its row.
+/// Returns the needs of the user's own, each with its answer and the figures that decided it.
 fn of_needs(suite: &SuiteRecord) -> Vec<StepFigures> {
     let own = suite.needs.iter().filter(|need| need.source.is_empty());
     let of_need = |need: &NeedRecord| StepFigures {
         name: need.need.clone(),
         verdict: need.verdict.words().to_owned(),
-        figures: suite
-            .rows
-            .iter()
-            .find(|row| row.label == need.label)
-            .map_or_else(Figures::default, SuiteRowRecord::medians),
+        figures: need.figures,
     };
     own.take(STEPS_MAX).map(of_need).collect()
 }

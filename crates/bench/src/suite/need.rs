@@ -11,7 +11,9 @@ use analysis::{LatencyFigure, Limits, Point};
 use hist::Histogram;
 use plan::Plan;
 use plan::load::Arrivals;
-use record::{ConditionUnit, NeedConditionRecord, NeedRecord, NeedVerdict, Outcome, Record};
+use record::{
+    ConditionUnit, Figures, NeedConditionRecord, NeedRecord, NeedVerdict, Outcome, Record,
+};
 
 use super::check::{Check, borrowed, checks, held_by, latency, only_slows, spoils};
 use super::condition::{Condition, trimmed};
@@ -238,6 +240,7 @@ struct Attempt {
     /// Why it failed or is void; empty where it passed.
     reason: String,
     conditions: Vec<NeedConditionRecord>,
+    figures: Figures,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,13 +277,16 @@ impl Question {
             }
             Some(AttemptVerdict::Spoiled | AttemptVerdict::Thin) | None => attempts.last(),
         };
+        // One that was cut short at once shows nothing: what came before it does.
+        let shows = |it: &&Attempt| it.conditions.iter().any(|it| it.value.is_some());
+        let seen = shown.filter(shows).or(attempts.iter().rfind(shows)).or(shown);
         let verdict = match said {
             Some(AttemptVerdict::Passed) => NeedVerdict::Met,
             Some(AttemptVerdict::Failed) => NeedVerdict::NotMet,
             Some(AttemptVerdict::Borrowed | AttemptVerdict::Spoiled | AttemptVerdict::Thin)
             | None => NeedVerdict::CannotTell,
         };
-        let mut conditions = shown.map_or_else(Vec::new, |it| it.conditions.clone());
+        let mut conditions = seen.map_or_else(Vec::new, |it| it.conditions.clone());
         if matches!(said, Some(AttemptVerdict::Spoiled) | None) {
             // What a spoiled measurement shows decides nothing, nor does one that is alone.
             for condition in &mut conditions {
@@ -299,6 +305,7 @@ impl Question {
             label: self.label.clone(),
             verdict,
             conditions,
+            figures: seen.map_or_else(Figures::default, |it| it.figures),
             reason,
             n_measured: attempts.len() as u32,
             n_failed: n_failed as u32,
@@ -336,7 +343,8 @@ impl Question {
             | AttemptVerdict::Spoiled
             | AttemptVerdict::Thin => reason,
         };
-        Attempt { said, reason, conditions }
+        let figures = point.as_ref().map_or_else(Figures::default, Point::figures);
+        Attempt { said, reason, conditions, figures }
     }
 
     /// Weighs what a measurement showed.

@@ -144,6 +144,7 @@ fn attempts(said: &[AttemptVerdict]) -> Vec<Attempt> {
         said: *said,
         reason: String::new(),
         conditions: Vec::new(),
+        figures: Figures::default(),
     };
     said.iter().map(one).collect()
 }
@@ -210,6 +211,44 @@ fn a_condition_of_a_spoiled_measurement_is_not_decided() {
     check_spoiled(true, ("cannot tell", None, "measured 3 times"));
     let broken = "measured 3 times, 3 of them broke a condition";
     check_spoiled(false, ("not met", Some(false), broken));
+}
+
+/// One measurement that others disturbed, then one that Ctrl-C ended at once: what the first
+/// showed is still shown, all of one measurement.
+#[test]
+fn an_interrupted_need_shows_what_was_measured_before() {
+    let mut record = Record { outcome: Outcome::Interrupted, ..Record::default() };
+    for (step_idx, n_ios) in [(0, 700), (1, 0)] {
+        let mut job = record::JobRecord { step_idx, n_workers: 1, ..Default::default() };
+        let read = &mut job.dirs.read;
+        (read.n_ios, read.io_bytes, read.runtime_ns) = (n_ios, n_ios * 4096, 1_000_000_000);
+        read.clat.record_n(50_000_000, n_ios);
+        read.lat.record_n(50_000_000, n_ios);
+        record.jobs.push(job);
+        let gate = GateRecord {
+            name: "generator".to_owned(),
+            verdict: Verdict::Failed,
+            reason: "other programs used the processor (85 %)".to_owned(),
+            next_step: None,
+            figures: std::collections::BTreeMap::new(),
+        };
+        record.validity.push(StepValidity { step_idx, gates: vec![gate], ..Default::default() });
+    }
+    let need = parse("iops=1000").expect("a need");
+    let question = Question {
+        text: need.text.clone(),
+        label: String::new(),
+        conditions: need.conditions.clone(),
+        offered_iops: None,
+        source: String::new(),
+    };
+    let answer = question.answer(&record, &[0, 1]);
+    assert_eq!(answer.verdict, NeedVerdict::CannotTell);
+    assert_eq!(answer.conditions[0].value, Some(700.0));
+    assert!((answer.figures.iops() - 700.0).abs() < 1e-9, "{:?}", answer.figures);
+    let p99_ms = answer.figures.get(record::Figure::P99).expect("known") / 1e6;
+    assert!((49.5..=50.5).contains(&p99_ms), "{p99_ms}");
+    assert!(answer.reason.starts_with("it was interrupted"), "{}", answer.reason);
 }
 
 #[test]
