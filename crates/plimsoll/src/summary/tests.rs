@@ -164,7 +164,7 @@ fn one_job() {
       cpu       10.0 % user, 30.0 % system, 4.00 µs per I/O; 1.25 M context switches
     per second: 398 k to 402 k IOPS, standard deviation 0.5 %
 
-    disk nvme1n1: 100 % busy, 2.80 M reads at 325 µs, 1.10 M writes at 255 µs
+    disk nvme1n1: 100.0 % busy, 2.80 M reads at 325 µs, 1.10 M writes at 255 µs
       (+100 k merged)
     ");
 }
