@@ -78,6 +78,7 @@ fn inside() {
     // It listens for mounts on a port of its own, a moment apart from NFS.
     wait_for(20_490, &log);
     wait_for(20_491, &log);
+    wait_until_known(20_491);
     // By the portmapper, and with the ports given.
     let path = export.display();
     nfs_support::check_server(&format!("nfs://127.0.0.1{path}"));
@@ -96,6 +97,19 @@ fn wait_for(port: u16, log: &Path) {
     }
     let log = std::fs::read_to_string(log).unwrap_or_default();
     panic!("nothing listens at port {port}; the server's log:\n{log}");
+}
+
+/// Waits until the portmapper knows a port: the server listens there before it says so.
+fn wait_until_known(port: u16) {
+    for _ in 0..600 {
+        let listed = Command::new("rpcinfo").args(["-p", "127.0.0.1"]).output();
+        let listed = listed.expect("it comes with rpcbind").stdout;
+        if String::from_utf8_lossy(&listed).contains(&port.to_string()) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("the portmapper does not know of port {port}");
 }
 
 fn configuration(export: &Path, scratch: &Path) -> String {
