@@ -126,7 +126,7 @@ impl GateName {
 
     /// Says of the name of a check what [`GateName::invalidates`] says; unknown ones do not.
     pub fn invalidates_by_name(name: &str) -> bool {
-        GateName::ALL.iter().any(|it| it.as_str() == name && it.invalidates())
+        GateName::named(name).is_some_and(GateName::invalidates)
     }
 
     /// Returns whether a run that fails the check did not measure what was asked for. The others
@@ -170,7 +170,31 @@ impl GateName {
 
     /// Says of the name of a check what [`GateName::only_slows`] says; unknown ones do not.
     pub fn only_slows_by_name(name: &str) -> bool {
-        GateName::ALL.iter().any(|it| it.as_str() == name && it.only_slows())
+        GateName::named(name).is_some_and(GateName::only_slows)
+    }
+
+    /// Returns whether what fails the check made the figures, and not the storage: the host, its
+    /// clocks, others, or its page cache.
+    pub fn hides_storage(self) -> bool {
+        match self {
+            GateName::Generator | GateName::SharedDisk | GateName::Little | GateName::PageCache => {
+                true
+            }
+            GateName::Errors
+            | GateName::Steady
+            | GateName::Credits
+            | GateName::WriteCache
+            | GateName::Offered
+            | GateName::QueueDepth
+            | GateName::Footprint
+            | GateName::SocketBuffers
+            | GateName::MountOptions => false,
+        }
+    }
+
+    /// Returns the check of a short name; `None` of an unknown one.
+    pub fn named(name: &str) -> Option<GateName> {
+        GateName::ALL.into_iter().find(|it| it.as_str() == name)
     }
 }
 

@@ -20,13 +20,9 @@ pub(super) struct Check {
 /// Returns whether a check found that the host, its clocks, others or the page cache made the
 /// figures, and not the disk. Of a suite's part the page cache may be meant.
 pub(super) fn spoils(check: &Check, is_of_need: bool) -> bool {
-    let is_meant = |name: &GateName| match name {
-        GateName::Little => true,
-        GateName::PageCache => is_of_need,
-        name => name.only_slows(),
-    };
-    let mut names = GateName::ALL.iter().filter(|name| check.name == name.as_str());
-    check.verdict == Verdict::Failed && names.any(is_meant)
+    let hides =
+        |name: GateName| name.hides_storage() && (is_of_need || name != GateName::PageCache);
+    check.verdict == Verdict::Failed && GateName::named(&check.name).is_some_and(hides)
 }
 
 /// Returns whether a check that spoils found no more than that the host or others were slow: a disk

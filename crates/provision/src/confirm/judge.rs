@@ -60,10 +60,7 @@ pub(super) fn judge(
     // better, where a rate is offered.
     let is_kept = matches!((&rate, &latency), (Part::Kept, Part::Kept));
     let is_carried = is_kept && measured.offered_iops.is_some();
-    let spoils = |name: &GateName| match name {
-        GateName::Little | GateName::PageCache => true,
-        name => name.only_slows() && !is_carried,
-    };
+    let spoils = |name: &GateName| name.hides_storage() && !(is_carried && name.only_slows());
     let mut spoiling = GateName::ALL.into_iter().filter(spoils);
     if let Some(gate) = spoiling.find_map(failed_check) {
         return Judged::cannot_tell(gate.reason.clone());
