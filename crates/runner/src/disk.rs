@@ -195,11 +195,7 @@ fn uses_disks(job: &Job) -> bool {
 
 /// Returns major and minor number of the device that holds `path`, or will hold it when made.
 pub(crate) fn device_of(path: &Path) -> Option<(u32, u32)> {
-    let meta = fs::metadata(path).or_else(|_| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        fs::metadata(folder.unwrap_or(Path::new(".")))
-    });
-    let meta = meta.ok()?;
+    let meta = fs::metadata(path).or_else(|_| fs::metadata(parent_of(path))).ok()?;
     let kind = meta.file_type();
     let device = if kind.is_block_device() {
         meta.rdev()
@@ -209,6 +205,12 @@ pub(crate) fn device_of(path: &Path) -> Option<(u32, u32)> {
         return None;
     };
     Some((libc::major(device), libc::minor(device)))
+}
+
+/// Returns the folder that holds a file, or will hold it when made.
+fn parent_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Returns the folder of a device in sysfs, of its disk if it is a partition.

@@ -151,11 +151,12 @@ impl<'a> Running<'a> {
     pub(crate) fn new(context: &'a StepContext<'a>, seats: Vec<Seat<'a>>, now_ns: u64) -> Self {
         let steady = steady_groups(&seats);
         let meters = seats.iter().map(|seat| Arc::clone(&seat.meters)).collect();
-        let workers = || seats.iter().map(|seat| seat.bound);
-        let disks = context.options.emulation.is_none().then(|| {
-            let has_journal = context.journal.is_some();
-            DiskWatch::start(workers(), has_journal)
-        });
+        let disks = if context.options.emulation.is_none() {
+            let workers = seats.iter().map(|seat| seat.bound);
+            DiskWatch::start(workers, context.journal.is_some())
+        } else {
+            None
+        };
         Running {
             errors: ErrorWatch::new(&seats),
             context,
@@ -169,7 +170,7 @@ impl<'a> Running<'a> {
             steady_since_ns: None,
             n_filling: 0,
             host: (!context.options.is_virtual()).then(CpuSampler::start),
-            disks: disks.flatten(),
+            disks,
             pauses: None,
             stop_all: false,
             amount: AmountWatch::new(context.amount_max, meters, now_ns),

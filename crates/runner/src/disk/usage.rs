@@ -12,7 +12,7 @@ use plan::files::{Durability, SyncMode};
 use plan::{EngineWork, Job};
 use record::{DiskUseDir, DiskUseRecord};
 
-use super::{BlockStat, Disk, DiskSampler};
+use super::{BlockStat, Disk, DiskSampler, parent_of};
 use crate::bind::BoundWorker;
 use crate::clock::Clock;
 
@@ -91,9 +91,7 @@ fn writes_as_asked(job: &Job) -> bool {
 
 /// Returns whether reads and direct writes of a file count for the process that asks for them.
 pub(super) fn counts_caller(path: &Path) -> bool {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let facts =
-        rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(folder.unwrap_or(Path::new("."))));
+    let facts = rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(parent_of(path)));
     facts.is_ok_and(|it| OF_CALLER.contains(&it.f_type))
 }
 
