@@ -110,16 +110,16 @@ fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> Ch
 }
 
 fn about(what: &str, probes: &[Probe<'_>]) -> String {
-    let void = || probes.iter().filter(|probe| probe.point.void.is_some());
-    let n_kept = probes.iter().filter(|probe| probe.point.passed).count();
-    let n_broken = probes.len() - n_kept - void().count();
+    let points = || probes.iter().map(|probe| probe.point);
+    let n_void = points().filter(|point| point.void.is_some()).count();
+    let n_broken = points().filter(|point| !point.passed && point.void.is_none()).count();
     let mut text = format!(
         "Latency ({what}) over the rate that was carried, in {} points; {n_broken} of them broke a \
          limit",
         probes.len(),
     );
-    if void().next().is_some() {
-        text += &format!(", and {} are not usable", void().count());
+    if n_void > 0 {
+        text += &format!(", and {n_void} are not usable");
     }
     text + "."
 }
