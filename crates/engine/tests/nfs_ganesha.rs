@@ -78,7 +78,7 @@ fn inside() {
     // It listens for mounts on a port of its own, a moment apart from NFS.
     wait_for(20_490, &log);
     wait_for(20_491, &log);
-    wait_until_known(20_491);
+    wait_until_known(20_491, &log);
     // By the portmapper, and with the ports given.
     let path = export.display();
     nfs_support::check_server(&format!("nfs://127.0.0.1{path}"));
@@ -89,27 +89,30 @@ fn inside() {
 }
 
 fn wait_for(port: u16, log: &Path) {
+    wait_until(log, &format!("nothing listens at port {port}"), || {
+        std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
+}
+
+/// Waits until the portmapper knows a port: the server listens there before it says so.
+fn wait_until_known(port: u16, log: &Path) {
+    wait_until(log, &format!("the portmapper does not know of port {port}"), || {
+        let listed = Command::new("rpcinfo").args(["-p", "127.0.0.1"]).output();
+        let listed = listed.expect("it comes with rpcbind").stdout;
+        String::from_utf8_lossy(&listed).contains(&port.to_string())
+    });
+}
+
+/// Waits for what a server does, for half a minute.
+fn wait_until(log: &Path, failure: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..600 {
-        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+        if is_so() {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
     let log = std::fs::read_to_string(log).unwrap_or_default();
-    panic!("nothing listens at port {port}; the server's log:\n{log}");
-}
-
-/// Waits until the portmapper knows a port: the server listens there before it says so.
-fn wait_until_known(port: u16) {
-    for _ in 0..600 {
-        let listed = Command::new("rpcinfo").args(["-p", "127.0.0.1"]).output();
-        let listed = listed.expect("it comes with rpcbind").stdout;
-        if String::from_utf8_lossy(&listed).contains(&port.to_string()) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("the portmapper does not know of port {port}");
+    panic!("{failure}; the server's log:\n{log}");
 }
 
 fn configuration(export: &Path, scratch: &Path) -> String {
