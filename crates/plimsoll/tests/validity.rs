@@ -215,7 +215,17 @@ fn others_who_use_the_disk_make_a_run_invalid() {
     let mut others = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
     let quiet = others.args(["run", "others.fio"]).stdout(Stdio::null()).stderr(Stdio::null());
     let mut others = quiet.spawn().expect("it starts");
-    std::thread::sleep(Duration::from_millis(500));
+    // It is at work once the device has read more.
+    let stat = format!("/sys/block/{}/stat", device.name());
+    let counted = || std::fs::read_to_string(&stat).expect("it is there");
+    let before = counted();
+    for _ in 0..600 {
+        if counted() != before {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_ne!(counted(), before, "the other program reads nothing");
     let (beside, code, record) = measure();
     others.kill().and_then(|()| others.wait()).expect("it runs");
     assert_eq!((beside.verdict, code), (Verdict::Failed, 3), "{}", beside.reason);
