@@ -1,7 +1,10 @@
 //! What the tests of several crates need of the host: programs, files of other tools, and a way
-//! to say that something is missing. And a table of wrong callers, each with its panic.
+//! to say that something is missing. A table of wrong callers, each with its panic. And
+//! the commands that pages of the documentation show, run as they stand there.
 //!
 //! A development dependency only; nothing of it is in the product. Its own tests are below.
+
+pub mod pages;
 
 use std::fmt::Arguments;
 use std::fs::OpenOptions;
