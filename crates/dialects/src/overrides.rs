@@ -50,6 +50,14 @@ impl Overrides {
             .unwrap_or_else(|| path.to_owned())
     }
 
+    /// Forgets the pairs that are for paths already mapped, `done`, and for none of `targets`.
+    pub(crate) fn forget_unless(&mut self, targets: &[String], done: &[String]) {
+        let is_for = |paths: &[String], pair: &(String, String)| {
+            paths.iter().any(|path| replace_prefix(path, &pair.0, &pair.1).is_some())
+        };
+        self.remap.retain(|pair| !is_for(done, pair) || is_for(targets, pair));
+    }
+
     /// Replaces path prefixes and counts the changed paths of each pair. Whole components match:
     /// `/mnt` is no prefix of `/mnt2/file`. The first pair that matches a path counts.
     pub(crate) fn remap(&self, files: &mut Fileset, n_changed: &mut [usize]) {

@@ -1,8 +1,8 @@
 //! What writers share that read back what they write: whatever of a job does not come back is lost,
 //! and so is what comes with it, unless the I/O is the same.
 
-use plan::files::Fadvise;
-use plan::job::AmountMax;
+use plan::files::{Fadvise, Size};
+use plan::job::{AmountMax, PartRegion};
 use plan::param::Field;
 use plan::{EngineKind, EngineWork, Job, Severity, Step, job_field, job_fields};
 
@@ -131,4 +131,45 @@ pub(crate) fn lose_others(values: &Values, tool: &str, to: &mut Translation) {
         to.do_without(it.param.field.as_slice());
     }
     values.lose_others(tool, to);
+}
+
+/// Narrows a job to the part of its files that all of its workloads have.
+///
+/// # Errors
+/// Why a job that writes is left out: the tool would write elsewhere.
+pub(crate) fn narrow(
+    job: &Job,
+    own: &mut Job,
+    tool: &str,
+    to: &mut Translation,
+) -> Result<(), String> {
+    let regions = || job.parts.iter().map(|part| part.region);
+    let Some(first) = regions().find(|it| *it != PartRegion::Whole) else { return Ok(()) };
+    let bytes = match (first, own.files.size) {
+        (PartRegion::Bytes(from, to), _) => Some((from, to)),
+        (PartRegion::Pct(from, to), Some(Size::Bytes(size))) if to <= 100.0 => {
+            let at = |pct: f64| (size as f64 * pct / 100.0).round() as u64;
+            Some((at(from), at(to)))
+        }
+        (PartRegion::Pct(..) | PartRegion::Whole, _) => None,
+    };
+    match (bytes.filter(|_| regions().all(|it| it == first)), own.files.offset) {
+        (Some((from, end)), Size::Bytes(offset)) => {
+            own.files.offset = Size::Bytes(offset.saturating_add(from));
+            own.files.size = Some(Size::Bytes(end.saturating_sub(from)));
+            to.do_without(job_fields![files.offset, files.size]);
+            Ok(())
+        }
+        (_, _) if job.modifies() => {
+            let why = "its workloads have parts of a target, and";
+            Err(format!("{why} {tool} would write elsewhere"))
+        }
+        (_, _) => {
+            to.lose_fields(
+                job_fields![files.offset, files.size],
+                format!("parts of a target that are worked on (`{}`): {tool} takes all", job.name),
+            );
+            Ok(())
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use dialects::{FilesOnly, Overrides, ReadPlan, Request, find_dialect, likeliest};
 use plan::files::{Size, SyncMode};
+use plan::job::{Part, PartRegion};
+use plan::verify::PatternPart;
 use plan::workload::Distribution;
 use plan::{Diagnostic, EngineKind, Job, Severity};
 
@@ -17,6 +19,8 @@ const REQUEST: Request<'static> = Request {
 fn read_with(text: &str, values: &[&str], request: Request<'_>) -> ReadPlan {
     let loader = FilesOnly(|path: &str| match path {
         "a.cmd" => Ok(text.as_bytes().to_vec()),
+        "/data/words.bin" => Ok(b"plimsoll".to_vec()),
+        "empty.bin" => Ok(Vec::new()),
         _ => Err(dialects::LoadError::NotFound),
     });
     let files: Vec<String> =
@@ -184,6 +188,35 @@ fn rates_pauses_processors_and_contents() {
     assert_eq!(job_of("-z17").workload.seed, 17);
 }
 
+/// The file is read where it is mapped to, and one that only reads would need is not.
+#[test]
+fn what_is_written_comes_from_a_file() {
+    let overrides = Overrides {
+        remap: [("C:\\x", "/data"), ("F:", "/mnt")]
+            .map(|(from, to)| (from.to_owned(), to.to_owned()))
+            .to_vec(),
+        ..Overrides::default()
+    };
+    let read = |line: &str| read_with(line, &[], Request { overrides: &overrides, ..REQUEST });
+    let asked = read("diskspd -w100 -b4K -Z20K,C:\\x\\words.bin -c1M F:\\f F:\\g");
+    assert_eq!(findings(&asked).iter().map(|it| it.code).collect::<Vec<_>>(), [""; 0]);
+    let jobs: Vec<&Job> = asked.parsed.plan.jobs().collect();
+    assert_eq!(
+        jobs.iter().map(|job| &*job.files.names[0]).collect::<Vec<_>>(),
+        ["/mnt/f", "/mnt/g"]
+    );
+    for job in jobs {
+        assert_eq!(job.buffers.pattern, [PatternPart::Bytes(b"plimsoll".to_vec())]);
+        assert_eq!(job.buffers.pattern_source_bytes, 20_480);
+    }
+    // As the tool, which makes no buffer of what is written where nothing is.
+    let idle = job_of("-Z20M,nowhere.bin");
+    assert_eq!(idle.buffers.pattern, []);
+    // The name is not in a plan, and a line cannot say the bytes.
+    let written = find_dialect("diskspd").expect("it is a language").write(&asked.parsed.plan);
+    assert!(written.losses.iter().any(|loss| loss.contains("`pattern=")), "{:?}", written.losses);
+}
+
 /// A line is a step, whatever calls the program and wherever its output goes.
 #[test]
 fn scripts_are_split_as_shells_do() {
@@ -327,7 +360,8 @@ fn what_is_not_run_is_refused_and_can_be_looked_at() {
         ("diskspd -d0 -c1M /m/f", "no-run-time"),
         ("diskspd -Rpxml -c1M /m/f", "profile-only"),
         ("diskspd -Sm -Nv -c1M /m/f", "only-on-windows"),
-        ("diskspd -w9 -Z1M,a.bin -c1M /m/f", "not-supported-yet"),
+        ("diskspd -w9 -Z1M,a.bin -c1M /m/f", "file-unreadable"),
+        ("diskspd -w9 -Z1M,empty.bin -c1M /m/f", "file-unreadable"),
         ("diskspd -r -rdabs50/1G /m/f", "unknown-size"),
     ] {
         let refusals = read_with(line, &[], REQUEST).parsed.refusals;
@@ -420,6 +454,41 @@ fn what_is_read_is_written_again() {
         let again = read_with(&written.text, &[], REQUEST);
         assert_eq!(plain(&read), plain(&again), "{text}\n{}", written.text);
     }
+}
+
+/// Parts of a storage definition, as those of Vdbench: of a file that is as large as ever, of a
+/// device, and of one whose size is not said, where what writes is left out.
+#[test]
+fn a_part_of_a_target_is_written() {
+    let diskspd = find_dialect("diskspd").expect("it is a language");
+    let written = |target: &str, size: Option<u64>, walk: &str, region| {
+        let line = format!("diskspd -d1 -b4K {walk} -c1G /m/a");
+        let mut plan = read_with(&line, &[], REQUEST).parsed.plan;
+        for job in plan.jobs_mut() {
+            let workload = job.workload.clone();
+            job.parts = vec![Part { workload, region, ..Part::default() }];
+            job.files.names = vec![target.to_owned()];
+            job.files.size = size.map(Size::Bytes);
+        }
+        diskspd.write(&plan)
+    };
+    let gib = 1 << 30;
+    let check = |target, size, region, expected: &str| {
+        let to = written(target, size, "-r -w100", region);
+        assert!(to.text.contains(expected) && to.losses.is_empty(), "{} {:?}", to.text, to.losses);
+    };
+    check("/m/a", Some(gib), PartRegion::Pct(0.0, 25.0), " -c1G -f256M ");
+    check("/m/a", Some(gib), PartRegion::Pct(25.0, 100.0), " -B256M -c1G ");
+    check("/m/a", Some(gib), PartRegion::Bytes(1 << 20, 3 << 20), " -B1M -c1G -f3M ");
+    check("/dev/sdx", Some(gib), PartRegion::Pct(50.0, 75.0), " -B512M -f768M ");
+    check("/dev/sdx", None, PartRegion::Bytes(1 << 20, 3 << 20), " -B1M -f3M ");
+    let unknown = |walk| written("/dev/sdx", None, walk, PartRegion::Pct(50.0, 75.0));
+    let writes = unknown("-r -w100");
+    assert!(writes.is_empty() && writes.losses[0].contains("would write elsewhere"));
+    let reads = unknown("-r");
+    assert!(!reads.is_empty() && reads.losses.iter().any(|it| it.contains("takes all")));
+    let around = written("/m/a", Some(gib), "-r -w100", PartRegion::Pct(50.0, 150.0));
+    assert!(around.is_empty(), "{}", around.text);
 }
 
 /// A file is made as large as it is said to be; a device has its size.

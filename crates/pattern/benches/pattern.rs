@@ -138,8 +138,13 @@ fn measure_shared_walks(repeats: &Workload, len_bytes: u64) {
 }
 
 fn measure_contents() {
-    let spec =
-        ContentsSpec { block_bytes: 4096, region_bytes: 1 << 30, worker_seed: 1, job_seed: 1 };
+    let spec = ContentsSpec {
+        block_bytes: 4096,
+        region_bytes: 1 << 30,
+        worker_seed: 1,
+        job_seed: 1,
+        is_direct: false,
+    };
     let mut buf = vec![0; 4096];
     let random = Buffers::default();
     let halved = Buffers { compress_pct: Some(50), ..Buffers::default() };

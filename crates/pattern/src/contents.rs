@@ -22,6 +22,9 @@ const SCRAMBLE_EVERY_BYTES: usize = 512;
 /// Bytes changed each time.
 const SCRAMBLE_BYTES: usize = 8;
 
+/// Where parts of a pattern begin that are written past the page cache, as diskspd 2.2 has it.
+const SECTOR_BYTES: u64 = 512;
+
 /// Bytes that a compression ratio holds for: what file systems and arrays compress at once, at
 /// least.
 const RATIO_CHUNK_BYTES: usize = 4096;
@@ -48,6 +51,8 @@ pub struct ContentsSpec {
     pub worker_seed: u64,
     /// Seed of the job, for a working set that all its workers share.
     pub job_seed: u64,
+    /// Writes go past the page cache.
+    pub is_direct: bool,
 }
 
 /// The contents of one worker's writes.
@@ -62,7 +67,17 @@ pub struct Contents {
 enum Fill {
     Zero,
     Pattern(Pattern),
+    Parts(Parts),
     Random(Random),
+}
+
+/// Parts of a pattern that is repeated up to a size.
+#[derive(Clone, Debug)]
+struct Parts {
+    pattern: Pattern,
+    source_bytes: u64,
+    /// Parts begin at multiples of this.
+    step_bytes: u64,
 }
 
 /// Random bytes, with shares of something else.
@@ -119,7 +134,13 @@ impl Contents {
         let is_mixed = compress_pct.is_some() || buffers.dedupe_pct > 0 || by_ratio;
         let (fill, is_refilled, is_scrambled) = match pattern {
             _ if buffers.zero || compress_pct == Some(100) => (Fill::Zero, false, false),
-            Some(pattern) if !is_mixed => (Fill::Pattern(pattern), has_offset, false),
+            Some(pattern) if !is_mixed => match buffers.pattern_source_bytes {
+                0 => (Fill::Pattern(pattern), has_offset, false),
+                source_bytes => {
+                    let step_bytes = if spec.is_direct { SECTOR_BYTES } else { 1 };
+                    (Fill::Parts(Parts { pattern, source_bytes, step_bytes }), true, false)
+                }
+            },
             fixed => {
                 let ratio_ppm = buffers.compress_ratio.map(random_ppm);
                 let random = Random {
@@ -158,10 +179,10 @@ impl Contents {
         match &self.fill {
             Fill::Zero => buf.fill(0),
             Fill::Pattern(pattern) => pattern.fill(buf, offset_bytes),
+            Fill::Parts(parts) => parts.fill(buf, self.write_seed(offset_bytes, generation)),
             Fill::Random(random) => match &random.duplicates {
                 Duplicates::None => {
-                    let seed = derive(self.seed, Stream::Contents, offset_bytes);
-                    random.fill(buf, derive(seed, Stream::Contents, generation), offset_bytes);
+                    random.fill(buf, self.write_seed(offset_bytes, generation), offset_bytes);
                 }
                 Duplicates::Sets(sets) => sets.fill(buf, offset_bytes, |part, block| {
                     random.fill(block, sets.block_seed(self.seed, part, generation), offset_bytes);
@@ -174,6 +195,11 @@ impl Contents {
                 }
             },
         }
+    }
+
+    fn write_seed(&self, offset_bytes: u64, generation: u64) -> u64 {
+        let seed = derive(self.seed, Stream::Contents, offset_bytes);
+        derive(seed, Stream::Contents, generation)
     }
 
     /// Changes a few bytes in each 512 bytes, so that no two writes are equal.
@@ -189,6 +215,15 @@ impl Contents {
                 *byte = new;
             }
         }
+    }
+}
+
+impl Parts {
+    /// Fills a block from a place that the seed draws; from the start if it is no shorter than all.
+    fn fill(&self, block: &mut [u8], seed: u64) {
+        let n_places = self.source_bytes.saturating_sub(block.len() as u64).saturating_add(1);
+        let place = mix64(seed) % n_places / self.step_bytes * self.step_bytes;
+        self.pattern.fill_from(block, place);
     }
 }
 

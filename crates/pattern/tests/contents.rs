@@ -5,8 +5,13 @@ use std::collections::HashMap;
 use pattern::{Contents, ContentsSpec, Refresh};
 use plan::verify::{Buffers, DedupeMode, DedupeSets, FlipFlop, PatternPart, SetCount};
 
-const SPEC: ContentsSpec =
-    ContentsSpec { block_bytes: 4096, region_bytes: 1 << 30, worker_seed: 3, job_seed: 9 };
+const SPEC: ContentsSpec = ContentsSpec {
+    block_bytes: 4096,
+    region_bytes: 1 << 30,
+    worker_seed: 3,
+    job_seed: 9,
+    is_direct: false,
+};
 
 /// Returns what the first `n` writes hold.
 fn writes(buffers: &Buffers, spec: ContentsSpec, n: u64, len: usize) -> Vec<Vec<u8>> {
@@ -387,4 +392,51 @@ fn data_compresses_as_often_as_asked() {
             assert!((got / ratio - 1.0).abs() < tolerance, "{program}: {got}:1, not {ratio}:1");
         }
     }
+}
+
+/// Parts of `abc`, over and over up to 1,200 bytes: from any byte through the page cache, and from
+/// multiples of 512 bytes past it, as diskspd 2.2 has them.
+#[test]
+fn writes_take_parts_of_a_source() {
+    let buffers = Buffers {
+        pattern: vec![PatternPart::Bytes(b"abc".to_vec())],
+        pattern_source_bytes: 1200,
+        ..Buffers::default()
+    };
+    check_refresh(&buffers, Refresh::Fill);
+    let starts = |is_direct, len: usize| {
+        let blocks = writes(&buffers, ContentsSpec { is_direct, ..SPEC }, 500, len);
+        let mut counts = HashMap::new();
+        for block in blocks {
+            let next = |byte: u8| if byte == b'c' { b'a' } else { byte + 1 };
+            assert!(block.windows(2).all(|pair| pair[1] == next(pair[0])), "{block:?}");
+            *counts.entry(char::from(block[0])).or_insert(0) += 1;
+        }
+        counts
+    };
+    let cached = starts(false, 100);
+    assert!(cached.len() == 3 && cached.values().all(|n| (130..=205).contains(n)), "{cached:?}");
+    // 0, 512 and 1,024 of 1,101 places, of which the last has the fewest: a, c, b.
+    let direct = starts(true, 100);
+    assert!(direct.len() == 3 && (15..=60).contains(&direct[&'b']), "{direct:?}");
+    // It fits once, or not at all.
+    assert_eq!(starts(false, 1200), HashMap::from([('a', 500)]));
+    assert_eq!(starts(true, 9000), HashMap::from([('a', 500)]));
+}
+
+/// A pattern longer than its source is cut off there.
+#[test]
+fn a_source_ends_where_it_is_said_to() {
+    let bytes: Vec<u8> = (0..10_000_u32).map(|idx| (idx / 100) as u8).collect();
+    let buffers = Buffers {
+        pattern: vec![PatternPart::Bytes(bytes.clone())],
+        pattern_source_bytes: 5000,
+        ..Buffers::default()
+    };
+    let blocks = writes(&buffers, SPEC, 400, 1000);
+    assert!(blocks.iter().all(|block| block.iter().all(|byte| *byte < 50)));
+    assert!(blocks.iter().any(|block| block[999] == 49) && blocks.iter().any(|it| it[0] == 0));
+    // Each is a piece of it.
+    let is_piece = |block: &Vec<u8>| bytes.windows(1000).any(|piece| piece == &block[..]);
+    assert!(blocks.iter().take(20).all(is_piece));
 }

@@ -82,8 +82,13 @@ fn a_wrong_tree_panics() {
 
 #[test]
 fn wrong_contents_panic() {
-    let spec =
-        ContentsSpec { block_bytes: 4096, region_bytes: 1 << 20, worker_seed: 1, job_seed: 2 };
+    let spec = ContentsSpec {
+        block_bytes: 4096,
+        region_bytes: 1 << 20,
+        worker_seed: 1,
+        job_seed: 2,
+        is_direct: false,
+    };
     let usual = Buffers::default();
     let contents = |buffers: Buffers| _ = Contents::from_buffers(&buffers, spec);
     let ratio = |compress_ratio| {

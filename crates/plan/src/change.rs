@@ -239,6 +239,7 @@ fn of_buffers(buffers: &Buffers) -> Vec<Option<Change>> {
         zero: _,
         scramble: _,
         pattern: _,
+        pattern_source_bytes: _,
         compress_pct: _,
         compress_chunk_bytes: _,
         compress_ratio: _,

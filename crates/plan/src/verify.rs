@@ -282,6 +282,9 @@ pub struct Buffers {
     pub scramble: bool,
     /// Pattern; empty is random.
     pub pattern: Vec<PatternPart>,
+    /// Bytes of the pattern, over and over, of which each write takes a random part; 0: each write
+    /// begins where the pattern does.
+    pub pattern_source_bytes: u64,
     /// Share that compresses away, percent; `None` is not asked for.
     pub compress_pct: Option<u8>,
     /// Granularity of the compressible mix, bytes.
@@ -331,6 +334,7 @@ impl Default for Buffers {
             zero: false,
             scramble: true,
             pattern: Vec::new(),
+            pattern_source_bytes: 0,
             compress_pct: None,
             compress_chunk_bytes: 512,
             compress_ratio: None,

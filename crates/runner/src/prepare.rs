@@ -286,6 +286,7 @@ fn lay_out(
         region_bytes: layout.to_bytes,
         worker_seed: layout.seed,
         job_seed: layout.job.workload.seed,
+        is_direct: files.direct,
     };
     let contents = Contents::from_buffers(&layout.job.buffers, spec);
     let spec = engine::LayoutSpec {

@@ -206,6 +206,7 @@ impl<'a> Seat<'a> {
             },
             worker_seed: seed,
             job_seed: job.workload.seed,
+            is_direct: job.files.direct,
         };
         let worker_number = bound.worker_idx as u16;
         let dumps =

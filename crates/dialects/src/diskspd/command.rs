@@ -314,6 +314,16 @@ impl Command {
         }
     }
 
+    /// Returns the file that what is written comes from, before anything is mapped; none where
+    /// nothing is written.
+    pub(super) fn source_file(&self) -> Option<String> {
+        let given = self.contents.as_ref().filter(|_| self.write_pct() > 0)?;
+        match &given.value {
+            Contents::Source { bytes: _, file } => file.as_deref().map(windows::path),
+            Contents::Zeros | Contents::Random | Contents::Counted => None,
+        }
+    }
+
     /// Returns whether random bytes are made for each I/O.
     pub(super) fn is_random_each(&self) -> bool {
         self.contents.as_ref().is_some_and(|it| it.value == Contents::Random)

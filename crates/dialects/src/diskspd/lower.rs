@@ -1,10 +1,13 @@
 //! Time spans into the steps of a plan.
 
+use std::collections::BTreeSet;
+
 use plan::{Diagnostic, Severity, Span, Step};
 
 use super::calls::{self, Files, ReadScript};
 use super::command::{
-    CacheMode, Command, Completion, Contents, Given, JOBS_MAX, Rate, Spread, TimeSpan, conflict,
+    CacheMode, Command, Completion, Contents, Given, JOBS_MAX, Rate, Spread, Target, TimeSpan,
+    conflict,
 };
 use super::sites::{Site, sites};
 use crate::drafts::{JobDraft, StepDraft, fold};
@@ -24,7 +27,16 @@ pub(super) fn parse_text(
     let asked = calls::read(name, text, variables, request.sections, files);
     let ReadScript { time_spans, findings, sources } = asked;
     let mut input = Input { sources, ..Input::default() };
-    let mut lowering = Lowering::default();
+    let mut overrides = windows::overrides(request.overrides);
+    let files = Files { overrides: &overrides, loader };
+    let mut lowering = Lowering {
+        files,
+        sections: Vec::new(),
+        steps: Vec::new(),
+        refusals: Vec::new(),
+        notes: Vec::new(),
+        unreadable: BTreeSet::new(),
+    };
     for finding in findings {
         input.report(finding);
     }
@@ -33,7 +45,7 @@ pub(super) fn parse_text(
             lowering.time_span(time_span, request);
         }
     }
-    let Lowering { sections, steps, refusals, notes } = lowering;
+    let Lowering { sections, steps, refusals, notes, files: _, unreadable: _ } = lowering;
     for note in notes {
         input.report(note);
     }
@@ -42,7 +54,10 @@ pub(super) fn parse_text(
         return Parsed { plan, diagnostics: input.diagnostics, refusals };
     }
     input.parts.push(sections::Part { is_file: true, sections });
-    let overrides = windows::overrides(request.overrides);
+    let commands = || time_spans.iter().flat_map(|it| &it.commands);
+    let sources: Vec<String> = commands().filter_map(Command::source_file).collect();
+    let targets: Vec<String> = commands().flat_map(|it| &it.targets).map(Target::path).collect();
+    overrides.forget_unless(&targets, &sources);
     // Which time spans are wanted is known already.
     let wishes = LowerOptions { sections: &[], readonly: false, overrides: Some(&overrides) };
     let mut parsed = input.lower(&wishes, loader);
@@ -51,8 +66,7 @@ pub(super) fn parse_text(
         return parsed;
     }
     fold(&mut parsed, steps);
-    let commands = time_spans.iter().flat_map(|it| &it.commands);
-    let targets = commands.flat_map(|command| &command.targets);
+    let targets = commands().flat_map(|command| &command.targets);
     let targets = targets.filter(|target| windows::is_of_windows(&target.name));
     let targets = targets.map(|target| NamedTarget {
         name: &target.name,
@@ -64,18 +78,21 @@ pub(super) fn parse_text(
     parsed
 }
 
-#[derive(Default)]
-struct Lowering {
+struct Lowering<'a> {
+    files: Files<'a>,
     sections: Vec<Section>,
     steps: Vec<StepDraft>,
     refusals: Vec<Diagnostic>,
     notes: Vec<Diagnostic>,
+    /// Files that what is written cannot come from.
+    unreadable: BTreeSet<String>,
 }
 
-impl Lowering {
+impl Lowering<'_> {
     fn time_span(&mut self, time_span: &TimeSpan, request: &Request<'_>) {
         for command in &time_span.commands {
             self.limits(command, request);
+            self.check_source(command, request);
         }
         let mut jobs = Vec::new();
         for site in sites(time_span) {
@@ -86,6 +103,12 @@ impl Lowering {
             }
             let begins_step = jobs.is_empty() && !self.steps.is_empty();
             let mut options = options_of(&site);
+            if let Some(path) = self.source_file(site.command)
+                && !self.unreadable.contains(&path)
+            {
+                let at = place(site.command.contents.as_ref(), site.command);
+                options.push(option("pattern", &format!("'{path}'"), at));
+            }
             let at = &site.command.span;
             if begins_step {
                 options.push(RawOption::ours("barrier", None, at));
@@ -105,13 +128,7 @@ impl Lowering {
 
     /// Reports what is read and not run, or otherwise than by the tool.
     fn limits(&mut self, command: &Command, request: &Request<'_>) {
-        let mut refuse = |finding: Diagnostic| {
-            let mut finding = finding;
-            if !request.is_to_run {
-                finding.severity = Severity::Warning;
-            }
-            self.refuse(finding);
-        };
+        let mut refuse = |finding: Diagnostic| self.refuse(as_asked(finding, request));
         let is_set = request.overrides.set.iter().any(|(key, _)| key == "runtime");
         if let Some(given) = command.duration_s.as_ref().filter(|it| it.value == 0)
             && !is_set
@@ -136,13 +153,6 @@ impl Lowering {
             let text = "memory-mapped I/O, `-Sm`, is not written through, `-w`";
             refuse(conflict(text, at).help("leave one of them out"));
         }
-        if let Some(Given { value: Contents::Source { file: Some(_), .. }, span }) =
-            &command.contents
-        {
-            let text = "contents of a file, `-Z<size>,<file>`, are not written yet";
-            let finding = Diagnostic::error("not-supported-yet", text).at(span.clone());
-            refuse(finding.help("without the file, they are random"));
-        }
         if let Some(Given { value: spread, span }) = &command.spread
             && parts_of(command, spread).is_none()
         {
@@ -151,6 +161,29 @@ impl Lowering {
             refuse(finding.help("`-c` or `-f` says how large it is; `-rdpct` needs no size"));
         }
         self.notes(command);
+    }
+
+    /// Returns the file that what is written comes from, as it is mapped.
+    fn source_file(&self, command: &Command) -> Option<String> {
+        Some(self.files.overrides.remapped(&command.source_file()?))
+    }
+
+    /// Refuses a file that what is written cannot come from, once.
+    fn check_source(&mut self, command: &Command, request: &Request<'_>) {
+        let Some(path) = self.source_file(command) else { return };
+        let why = match self.files.loader.read(&path) {
+            _ if path.contains('\'') => "a name with a single quote is not read".to_owned(),
+            Ok(bytes) if !bytes.is_empty() => return,
+            Ok(_) => "it is empty".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let text = format!("cannot take what is written from `{path}`: {why}");
+        if self.unreadable.insert(path) {
+            let at = place(command.contents.as_ref(), command).clone();
+            let finding = Diagnostic::error("file-unreadable", text).at(at);
+            let finding = finding.help("`-Z<size>` alone writes random bytes");
+            self.refuse(as_asked(finding, request));
+        }
     }
 
     /// Notes what is done otherwise than by the tool, with the same I/O.
@@ -178,6 +211,14 @@ impl Lowering {
             Some(Given { value: Completion::KernelAio, .. }) | None => {}
         }
     }
+}
+
+/// Returns a finding that stands in the way of a run as what it is where none is asked for.
+fn as_asked(mut finding: Diagnostic, request: &Request<'_>) -> Diagnostic {
+    if !request.is_to_run {
+        finding.severity = Severity::Warning;
+    }
+    finding
 }
 
 /// Most findings about one target.
@@ -427,7 +468,11 @@ fn buffers(command: &Command, options: &mut Vec<RawOption>) {
         Some(Contents::Zeros) => options.push(option("zero", &1, at)),
         Some(Contents::Random) if !command.is_of_linux => options.push(option("refill", &1, at)),
         // Random, and no two blocks the same.
-        Some(Contents::Random | Contents::Source { .. }) => {}
+        Some(Contents::Random | Contents::Source { file: None, .. }) => {}
+        // Which file that is depends on what is mapped.
+        Some(Contents::Source { bytes, file: Some(_) }) => {
+            options.push(option("pattern_source_bytes", bytes, at));
+        }
         Some(Contents::Counted) | None => {
             let bytes: String = (0..=u8::MAX).map(|byte| format!("{byte:02x}")).collect();
             options.push(option("pattern", &format!("0x{bytes}"), at));

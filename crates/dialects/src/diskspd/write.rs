@@ -18,8 +18,8 @@ use super::script::quoted;
 use crate::NO_HOST;
 use crate::devices::is_device;
 use crate::read_back::{
-    StepLosses, around_step, lose_others, one_job, same, settle, why_elsewhere, why_no_bytes,
-    without_effect,
+    StepLosses, around_step, lose_others, narrow, one_job, same, settle, why_elsewhere,
+    why_no_bytes, without_effect,
 };
 use crate::translation::{Translation, Values, lun_bytes, luns, n_luns};
 
@@ -96,8 +96,10 @@ impl Writer {
 
     fn try_line(&mut self, job: &Job) -> Result<Line, String> {
         let luns = luns(job);
-        let own = self.of_one_target(job, &luns);
-        let options = options_of(&own).join(" ");
+        let mut own = self.of_one_target(job, &luns);
+        let end_bytes = end_bytes(&own);
+        narrow(job, &mut own, "diskspd", &mut self.to)?;
+        let options = options_of(&own, end_bytes).join(" ");
         let targets: Vec<String> = luns.iter().map(|lun| quoted(&target_of(lun))).collect();
         let text = format!("diskspd {options} {}\n", targets[0]);
         let back =
@@ -244,7 +246,16 @@ fn size(bytes: u64) -> String {
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-fn options_of(job: &Job) -> Vec<String> {
+/// Returns where I/O of a job ends, as far as that is written.
+fn end_bytes(job: &Job) -> Option<u64> {
+    match (job.files.offset, job.files.size?) {
+        (Size::Bytes(start), Size::Bytes(size)) => Some(start.saturating_add(size)),
+        (Size::Bytes(_) | Size::Percent(_) | Size::Zones(_), _) => None,
+    }
+}
+
+/// Returns the options of a job, of which the file ends at `file_bytes`.
+fn options_of(job: &Job, file_bytes: Option<u64>) -> Vec<String> {
     let access = job.workload.access;
     let dir = if access.read { Direction::Read } else { Direction::Write };
     let sizes = job.issued_directions().map(|dir| job.workload.block_size[dir].max());
@@ -264,7 +275,7 @@ fn options_of(job: &Job) -> Vec<String> {
     words.push(format!("-w{write_pct}"));
     walk(job, dir, block, &mut words);
     caches(job, &mut words);
-    places(job, &mut words);
+    places(job, file_bytes, &mut words);
     pace(job, &mut words);
     contents(job, block, &mut words);
     surroundings(job, &mut words);
@@ -332,8 +343,8 @@ fn caches(job: &Job, words: &mut Vec<String>) {
     words.extend([word, hint].into_iter().filter(|it| !it.is_empty()).map(str::to_owned));
 }
 
-/// Which part of the target: what is no device is made so large.
-fn places(job: &Job, words: &mut Vec<String>) {
+/// Which part of the target: what is no device is made so large, and no smaller than it was to be.
+fn places(job: &Job, file_bytes: Option<u64>, words: &mut Vec<String>) {
     let start = match job.files.offset {
         Size::Bytes(bytes) => bytes,
         Size::Percent(_) | Size::Zones(_) => 0,
@@ -341,10 +352,17 @@ fn places(job: &Job, words: &mut Vec<String>) {
     if start > 0 {
         words.push(format!("-B{}", size(start)));
     }
-    if let Some(Size::Bytes(bytes)) = job.files.size {
-        let is_device = job.files.names.iter().any(|name| is_device(name));
-        let letter = if is_device { 'f' } else { 'c' };
-        words.push(format!("-{letter}{}", size(start.saturating_add(bytes))));
+    let is_device = job.files.names.iter().any(|name| is_device(name));
+    let file_bytes = file_bytes.filter(|_| !is_device);
+    if let Some(bytes) = file_bytes {
+        words.push(format!("-c{}", size(bytes)));
+    }
+    let end = match job.files.size {
+        Some(Size::Bytes(bytes)) => Some(start.saturating_add(bytes)),
+        Some(Size::Percent(_) | Size::Zones(_)) | None => None,
+    };
+    if let Some(end) = end.filter(|end| file_bytes != Some(*end)) {
+        words.push(format!("-f{}", size(end)));
     }
 }
 

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use plan::files::Size;
-use plan::job::PartRegion;
 use plan::workload::Workload;
 use plan::{Job, Span, job_fields};
 
 use super::config::Target;
 use super::file::LINE_BYTES_MAX;
 use crate::devices::is_device;
+use crate::read_back::narrow;
 use crate::translation::{Translation, lun_bytes, luns, n_luns};
 
 /// Most files of a job that are written.
@@ -87,7 +87,7 @@ impl Places {
             );
         }
         self.renaming(job, &own, to);
-        region(job, &mut own, to)?;
+        narrow(job, &mut own, "Iometer", to)?;
         Ok(own)
     }
 
@@ -170,37 +170,4 @@ fn name_of(lun: &str) -> Result<String, String> {
 /// behind a colon.
 fn is_disk_of_windows(lun: &str) -> bool {
     lun.contains(':') || lun.starts_with("PHYSICALDRIVE")
-}
-
-/// Narrows a job to the part of its files that all of its workloads have.
-fn region(job: &Job, own: &mut Job, to: &mut Translation) -> Result<(), String> {
-    let regions = || job.parts.iter().map(|part| part.region);
-    let Some(first) = regions().find(|it| *it != PartRegion::Whole) else { return Ok(()) };
-    let bytes = match (first, own.files.size) {
-        (PartRegion::Bytes(from, to), _) => Some((from, to)),
-        (PartRegion::Pct(from, to), Some(Size::Bytes(size))) if to <= 100.0 => {
-            let at = |pct: f64| (size as f64 * pct / 100.0).round() as u64;
-            Some((at(from), at(to)))
-        }
-        (PartRegion::Pct(..) | PartRegion::Whole, _) => None,
-    };
-    match (bytes.filter(|_| regions().all(|it| it == first)), own.files.offset) {
-        (Some((from, end)), Size::Bytes(offset)) => {
-            own.files.offset = Size::Bytes(offset.saturating_add(from));
-            own.files.size = Some(Size::Bytes(end.saturating_sub(from)));
-            to.do_without(job_fields![files.offset, files.size]);
-            Ok(())
-        }
-        (_, _) if job.modifies() => {
-            Err("its workloads have parts of a target, and Iometer would write elsewhere"
-                .to_owned())
-        }
-        (_, _) => {
-            to.lose_fields(
-                job_fields![files.offset, files.size],
-                format!("parts of a target that are worked on (`{}`): Iometer takes all", job.name),
-            );
-            Ok(())
-        }
-    }
 }

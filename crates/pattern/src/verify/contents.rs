@@ -109,6 +109,17 @@ impl Pattern {
         }
     }
 
+    /// Fills a block with what the pattern without offsets, over and over, has from a place on.
+    pub(crate) fn fill_from(&self, block: &mut [u8], place: u64) {
+        let n_first = block.len().min(self.bytes.len());
+        let (first, rest) = block.split_at_mut(n_first);
+        self.fill_runs(first, (place % self.period as u64) as usize, 0);
+        // All that the pattern has, which is whole repetitions.
+        for more in rest.chunks_mut(n_first.max(1)) {
+            more.copy_from_slice(&first[..more.len()]);
+        }
+    }
+
     fn fill_runs(&self, part: &mut [u8], start: usize, offset: u64) {
         let mut done = 0;
         while done < part.len() {

@@ -53,6 +53,18 @@ pub(super) static PARAMS: &[Param] = &[
         ..field!(buffers.pattern)
     },
     Param {
+        name: "pattern_source_bytes",
+        diskspd: &["RandomDataSource"],
+        kind: NUMBER,
+        default: "0",
+        short: "bytes of the pattern of which each write takes a part",
+        long: "`pattern`, over and over, fills so many bytes, and each write takes a part of them \
+               that begins at a random place; with `direct` that is a multiple of 512 bytes. 0: \
+               each write begins where the pattern does. It changes nothing of compressible data \
+               and duplicates.",
+        ..field!(buffers.pattern_source_bytes)
+    },
+    Param {
         name: "compress_pct",
         fio: &["buffer_compress_percentage"],
         vdbench: "compratio",
