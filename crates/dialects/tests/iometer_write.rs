@@ -204,6 +204,42 @@ fn files_are_those_of_folders() {
     assert!(losses.iter().any(|loss| loss.contains("fills the drive")), "{losses:?}");
 }
 
+/// Files of one folder that several jobs work on are parts of its one file; what two jobs share, or
+/// work on in several steps, is one part.
+#[test]
+fn files_of_one_folder_lie_behind_each_other() {
+    let text = "[a]\nfilename=/mnt/a/one\nsize=10m\nrw=randread\n\
+                [b]\nfilename=/mnt/a/two\nsize=6145k\noffset=1m\nrw=randwrite\n\
+                [c]\nfilename=/mnt/b/three\nsize=3m\nrw=randread\n\
+                [d]\nstonewall\nfilename=/mnt/a/four:/mnt/b/four\nsize=4m\nrw=randread\niodepth=2\n\
+                [e]\nfilename=/mnt/a/one\nsize=10m\nrw=read\n";
+    let (config, losses) = written(&of_fio(&format!("{COMMON}{text}")));
+    let of = |it: &dialects::iometer::Worker| {
+        let targets: Vec<&str> = it.targets.iter().map(|target| &*target.name).collect();
+        (targets.join(" "), it.start_sector * 512, it.size_sectors * 512)
+    };
+    let places: Vec<_> = config.managers[0].workers.iter().map(of).collect();
+    let (kib, mib) = (1_u64 << 10, 1_u64 << 20);
+    // 10 MiB, 1 MiB more, and 6,145 KiB, up to a whole page.
+    let end_of_b = 17 * mib + 4 * kib;
+    let expected = [
+        ("/mnt/a", 0, 10 * mib),
+        ("/mnt/a", 11 * mib, 6145 * kib),
+        ("/mnt/b", 0, 3 * mib),
+        ("/mnt/a /mnt/b", end_of_b, 2 * mib),
+    ];
+    assert_eq!(places, expected.map(|(name, start, size)| (name.to_owned(), start, size)));
+    let has = |words: &str| losses.iter().any(|loss| loss.contains(words));
+    assert!(has("from byte 10485760 on, behind those of other jobs, in place of `/mnt/a/two`"));
+    assert!(!has("in the same place"), "{losses:?}");
+    // How far the first one goes is not said.
+    let text = "[a]\nfilename=/mnt/a/one\nrw=randread\n\
+                [b]\nfilename=/mnt/a/two\nsize=6m\nrw=randread\n";
+    let (_, losses) = written(&of_fio(&format!("{COMMON}{text}")));
+    let has = |words: &str| losses.iter().any(|loss| loss.contains(words));
+    assert!(has("`/mnt/a/two` and of others in the same place"), "{losses:?}");
+}
+
 /// Where it works is nothing to guess: such jobs are left out, each with its reason.
 #[test]
 fn what_would_work_elsewhere_is_left_out() {

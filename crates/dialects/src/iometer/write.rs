@@ -19,7 +19,7 @@ use super::config::{
 use super::file::{cut, text_of, worker_text};
 use super::lines::{self, Piece, Pieces};
 use super::lower::{REPEATED_BYTE, parse_text};
-use super::places::Places;
+use super::places::{Extents, Places};
 use super::read::{DEPTH_MAX, LINES_MAX, SECONDS_MAX};
 use crate::NO_HOST;
 use crate::read_back::{
@@ -65,6 +65,7 @@ pub(super) fn write(plan: &Plan) -> Translation {
         workers: Vec::new(),
         worker_by_text: HashMap::new(),
         n_steps: 0,
+        extents: Extents::default(),
     };
     for step in &plan.steps {
         writer.step(step);
@@ -82,6 +83,8 @@ struct Writer {
     /// alike in a step it is.
     worker_by_text: HashMap<(String, u32), usize>,
     n_steps: usize,
+    /// Where the files of the jobs lie.
+    extents: Extents,
 }
 
 /// What a job becomes.
@@ -191,7 +194,7 @@ impl Writer {
 
     fn try_entry(&mut self, job: &Job) -> Result<Entry, String> {
         let places = Places::of(job)?;
-        let own = places.of_first(job, &mut self.to)?;
+        let own = places.of_first(job, &mut self.extents, &mut self.to)?;
         let pieces = Pieces::of(&own);
         let n_lines = pieces.all.len();
         if n_lines > LINES_MAX {
