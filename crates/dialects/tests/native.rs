@@ -8,7 +8,7 @@ use plan::job::{AmountMax, Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Flow, RatePeriod, RatePeriods};
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, Before, ENGINE_NAME, FileIo, FileSizes, Format, Mixing, OwnTrees, Select,
+    Activity, Before, ENGINE_NAME, FileIo, FileSizes, Format, Locality, Mixing, OwnTrees, Select,
     SelectFilter, SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::verify::{DedupeSets, FlipFlop, SetCount};
@@ -189,12 +189,15 @@ fn trees_come_back() {
             once: true,
             filter: SelectFilter::NotFull,
         },
+        hot_places: Some(Locality { ops_pct: 62.5, of_pct: 0.5 }),
         block_size: BlockSize::Weighted(vec![(4096, 1), (8192, 3)]),
         stop_after: Some(StopAfter::Pct(12.5)),
         before: Before::CutsEnd,
         recycles: true,
     };
-    let copy = TreeTask { operation: OpKind::Copy, ..TreeTask::default() };
+    let order = SelectOrder::Hot(Locality { ops_pct: 90.0, of_pct: 12.5 });
+    let select = Select { order, ..Select::default() };
+    let copy = TreeTask { operation: OpKind::Copy, select, ..TreeTask::default() };
     let open = TreeOpen { direct: true, dsync: true, fsync_on_close: true, raw_bits: 3 };
     let engine = EngineSpec { name: ENGINE_NAME.to_owned(), ..EngineSpec::default() };
     let with = |activity| Job {

@@ -5,7 +5,7 @@ mod support;
 use dialects::native::{parse_text, write};
 use dialects::{LowerOptions, Overrides, Parsed};
 use plan::op::OpKind;
-use plan::tree::{Activity, Mixing, StopAfter, TreeTask};
+use plan::tree::{Activity, Locality, Mixing, SelectOrder, StopAfter, TreeTask};
 use plan::{Job, Plan};
 use support::{MapHost, all_shown, difference};
 
@@ -105,9 +105,63 @@ fn load_and_paths_are_replaced() {
     assert_eq!(tree.of_worker(3).anchor, "/scratch/eda/jobset-0002/backend-2");
 }
 
+/// Files as `locality` says, random places in them as `locality_in_files` does.
+#[test]
+fn locality_is_that_of_all_operations() {
+    let text = with_locality("locality = \"90/10\"\nlocality_in_files = \"75/12.5\"\n");
+    let plan = plan_of(&text, &Overrides::default());
+    let frontend = tasks(&plan.steps[1].jobs[0]);
+    let hot = Locality { ops_pct: 90.0, of_pct: 10.0 };
+    assert!(frontend.iter().all(|task| task.select.order == SelectOrder::Hot(hot)));
+    let places = Locality { ops_pct: 75.0, of_pct: 12.5 };
+    let with_places = frontend.iter().filter(|task| task.hot_places == Some(places));
+    let names: Vec<&str> = with_places.map(|task| &*task.name).collect();
+    assert_eq!(names, ["random_write", "random_read"]);
+    let backend = tasks(&plan.steps[1].jobs[1]);
+    assert!(backend.iter().all(|task| task.select.order == SelectOrder::Random));
+    // Vdbench has no words for it.
+    let losses = dialects::vdbench::write(&plan).losses;
+    for loss in ["90 % of the operations on 10 % of the files", "75 % of random places in 12.5 %"] {
+        assert!(losses.iter().any(|it| it.contains(loss)), "{losses:?}");
+    }
+    check_comes_back(&text);
+}
+
+/// Puts keys into the first component.
+fn with_locality(keys: &str) -> String {
+    let name = "name = \"frontend\"";
+    assert!(EDA.contains(name));
+    EDA.replacen(name, &format!("{keys}{name}"), 1)
+}
+
+#[test]
+fn a_locality_that_means_nothing_is_a_mistake() {
+    for (keys, words) in [
+        ("locality = \"90\"\n", "is not two shares in percent"),
+        ("locality = \"0/10\"\n", "is not two shares in percent"),
+        ("locality = \"90/101\"\n", "is not two shares in percent"),
+        ("locality_in_files = \"90/0\"\n", "is not two shares in percent"),
+        ("locality = \"90/10\"\nselect = \"skewed 3\"\n", "both say which file is next"),
+    ] {
+        let parsed = parse_with(&with_locality(keys), &Overrides::default());
+        let shown = all_shown(&parsed.diagnostics);
+        assert!(parsed.has_errors() && shown.contains(words), "{keys}: {shown}");
+    }
+    let text =
+        EDA.replacen("name = \"backend\"", "locality_in_files = \"9/1\"\nname = \"backend\"", 1);
+    let parsed = parse_with(&text, &Overrides::default());
+    let shown = all_shown(&parsed.diagnostics);
+    assert!(shown.contains("`locality_in_files` has no effect"), "{shown}");
+}
+
 #[test]
 fn a_unit_comes_back_as_steps() {
-    let plan = plan_of(EDA, &Overrides::default());
+    check_comes_back(EDA);
+}
+
+#[track_caller]
+fn check_comes_back(text: &str) {
+    let plan = plan_of(text, &Overrides::default());
     let text = write(&plan).text;
     let mut read = plan_of(&text, &Overrides::default());
     let mut plan = plan;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pattern::tree::{InUse, Selector, Tree};
-use plan::tree::{FileSizes, SelectOrder, TreeSpec};
+use plan::tree::{FileSizes, Locality, SelectOrder, TreeSpec};
 use proptest::prelude::*;
 
 fn spec(depth: u32, width: u32, files: u64, bottom_only: bool) -> TreeSpec {
@@ -210,6 +210,37 @@ fn poisson_and_skewed_draw_what_they_say() {
     }
     assert!((f64::from(around) / 1000.0 - 86.6).abs() < 1.0, "{around}");
     assert!((f64::from(front) / 1000.0 - 50.0).abs() < 1.0, "{front}");
+}
+
+/// 90 % of the draws are among the first 10 %, whatever of those is of no use; all are drawn.
+#[test]
+fn a_share_of_draws_goes_to_a_share_of_positions() {
+    let hot = SelectOrder::Hot(Locality { ops_pct: 90.0, of_pct: 10.0 });
+    let mut selector = Selector::new(hot, false, 1000, 1, 2);
+    let mut counts = vec![0_u32; 1000];
+    for _ in 0..100_000 {
+        let mut position = selector.draw();
+        // Of the first hundred, ten fit.
+        while position < 100 && !position.is_multiple_of(10) {
+            position = selector.draw_again();
+            assert!(position < 100, "{position}");
+        }
+        counts[position as usize] += 1;
+    }
+    let front: u32 = counts[..100].iter().sum();
+    assert!((89_500..90_500).contains(&front), "{front}");
+    let of_hot = counts[..100].iter().filter(|n| **n > 0);
+    assert!(of_hot.clone().count() == 10 && of_hot.clone().all(|n| (8_500..9_500).contains(n)));
+    assert!(counts[100..].iter().all(|n| *n > 0), "the others are as likely as each other");
+    // One is hot at least, and all of them where that is said.
+    let of = |of_pct, n| {
+        let order = SelectOrder::Hot(Locality { ops_pct: 50.0, of_pct });
+        let mut selector = Selector::new(order, false, n, 1, 2);
+        (0..1000).filter(|_| selector.draw() == 0).count()
+    };
+    assert!((450..=550).contains(&of(0.01, 1000)), "{}", of(0.01, 1000));
+    assert!((200..=300).contains(&of(100.0, 4)), "{}", of(100.0, 4));
+    assert_eq!(of(10.0, 1), 1000);
 }
 
 #[test]

@@ -265,6 +265,8 @@ pub struct TreeTask {
     pub io: FileIo,
     /// Which file or folder is next.
     pub select: Select,
+    /// Random places are more often at the start of a file; `None` is anywhere.
+    pub hot_places: Option<Locality>,
     /// Bytes per I/O.
     pub block_size: BlockSize,
     /// When a file is left for the next; `None` at its end, or after random I/Os for as many bytes
@@ -286,6 +288,7 @@ impl Default for TreeTask {
             read_pct: None,
             io: FileIo::Random { shared: false },
             select: Select::default(),
+            hot_places: None,
             block_size: BlockSize::Fixed(4096),
             stop_after: None,
             before: Before::Nothing,
@@ -356,6 +359,25 @@ pub enum SelectOrder {
     Poisson(f64),
     /// More often those at the front, with this midpoint.
     Skewed(f64),
+    /// A share of all draws is among the first of them, and the rest among the others.
+    Hot(Locality),
+}
+
+/// A share of operations that goes to a share of files, or of a file: in both, evenly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Locality {
+    /// Share of the operations, percent, from above 0 to 100.
+    pub ops_pct: f64,
+    /// Share of what they go to, percent, from above 0 to 100.
+    pub of_pct: f64,
+}
+
+impl Locality {
+    /// Returns how many of `n` the share is, one at least.
+    pub fn n_hot(&self, n: u64) -> u64 {
+        let n_hot = (n as f64 * self.of_pct / 100.0).round() as u64;
+        n_hot.clamp(1, n.max(1))
+    }
 }
 
 /// Which files are considered.

@@ -105,6 +105,54 @@ fn a_load_runs_on_files_and_on_emulated_volumes() {
     }
 }
 
+/// Nine operations of ten are on the files of two of twenty folders, and three random reads of four
+/// in the first eighth of a file: counted by strace, which sees what the kernel is asked for.
+#[test]
+fn locality_is_what_the_kernel_sees() {
+    if !std::path::Path::new("/usr/bin/strace").exists() {
+        testing::skipped!("no strace: `apt-get install strace`");
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let unit = "schema = \"plimsoll.plan/1\"\n[unit]\nname = \"set\"\nanchor = \"load\"\n\
+                runtime = \"4s\"\n[[unit.component]]\nname = \"hot\"\nrate = 1000\n\
+                read_sizes = \"4KiB\"\nlocality = \"90/10\"\nlocality_in_files = \"75/12.5\"\n\
+                [unit.component.mix]\nstat = 50\nrandom_read = 50\n\
+                [unit.component.files]\nfolders = 20\nfiles_per_folder = 5\nsizes = \"128KiB\"\n";
+    sandbox.write("unit.toml", unit);
+    sandbox.plimsoll(&["run", "unit.toml", "--set", "runtime=1s"]).success();
+    let mut strace = sandbox.command(std::path::Path::new("/usr/bin/strace"));
+    strace.args(["-f", "-y", "-s0", "-e", "trace=/stat.*,openat,pread64", "-o", "calls"]);
+    strace.arg(env!("CARGO_BIN_EXE_plimsoll")).args(["run", "unit.toml", "--no-progress"]);
+    let run = common::outcome(&mut strace);
+    if run.stderr.contains("Operation not permitted") {
+        testing::skipped!("strace may not trace here");
+        return;
+    }
+    let calls = std::fs::read_to_string(sandbox.path("calls")).expect("strace wrote it");
+    let of_files = calls.lines().filter(|line| line.contains("load/set-0001/hot-1"));
+    let (mut n_ops, mut n_hot, mut n_reads, mut n_front) = (0_u32, 0, 0, 0);
+    for line in of_files.filter(|line| line.contains("vdb.1_") && line.contains(".file")) {
+        let folder = line.split("vdb.1_").nth(1).and_then(|rest| rest.split('.').next());
+        let folder: u32 = folder.and_then(|digits| digits.parse().ok()).expect(line);
+        if let Some((_, args)) = line.split_once("pread64(") {
+            n_reads += 1;
+            let offset = args.split(", ").nth(3).and_then(|rest| rest.split(')').next());
+            let offset: u32 = offset.and_then(|digits| digits.parse().ok()).expect(line);
+            n_front += u32::from(offset < 16 << 10);
+        } else {
+            n_ops += 1;
+            n_hot += u32::from(folder <= 2);
+        }
+    }
+    // Each file is looked at once before the run, of which ten are in two folders.
+    (n_ops, n_hot) = (n_ops - 100, n_hot - 10);
+    assert!(n_ops > 1000 && n_reads > 500, "{n_ops} operations, {n_reads} reads");
+    let pct = |part: u32, all: u32| f64::from(part) * 100.0 / f64::from(all);
+    assert!((pct(n_hot, n_ops) - 90.0).abs() < 3.0, "{n_hot} of {n_ops}");
+    assert!((pct(n_front, n_reads) - 75.0).abs() < 6.0, "{n_front} of {n_reads}");
+}
+
 #[test]
 fn a_load_that_means_nothing_is_refused() {
     let sandbox = Sandbox::new();

@@ -5,10 +5,12 @@ use std::ops::Range;
 use plan::Diagnostic;
 use plan::keys::{Findings, Keys};
 use plan::op::OpKind;
-use plan::tree::{Before, FileIo, Select, SelectFilter, StopAfter, TreeTask};
+use plan::tree::{
+    Before, FileIo, Locality, Select, SelectFilter, SelectOrder, StopAfter, TreeTask,
+};
 use plan::workload::BlockSize;
 
-use super::tree_read::{order, transfer_sizes};
+use super::tree_read::{locality, order, transfer_sizes};
 use crate::mix_op::{Manner, MixOp};
 
 /// Operations of published mixes whose meaning is not published. Their share can be 0.
@@ -31,6 +33,7 @@ struct Common {
     read_sizes: Option<BlockSize>,
     write_sizes: Option<BlockSize>,
     select: Select,
+    hot_places: Option<Locality>,
 }
 
 /// Reads the mix of a component, and what its operations have in common.
@@ -40,10 +43,12 @@ pub(super) fn read(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Mix {
         read_sizes: transfer_sizes(keys, "read_sizes", findings),
         write_sizes: transfer_sizes(keys, "write_sizes", findings),
         select: Select {
-            order: order(keys, findings).unwrap_or(Select::default().order),
+            order: files_order(keys, findings).unwrap_or(Select::default().order),
             ..Select::default()
         },
+        hot_places: locality(keys, "locality_in_files", findings),
     };
+    let hot_at = common.hot_places.and_then(|_| Some(keys.get("locality_in_files")?.span()));
     let has = [keys.get("read_sizes").is_some(), keys.get("write_sizes").is_some()];
     let Some(table) = keys.table("mix", findings) else {
         if keys.get("mix").is_none() {
@@ -88,14 +93,30 @@ pub(super) fn read(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Mix {
             findings.error("missing-key", &name_at, text);
         }
         let block_size = sizes.and_then(|(_, sizes, _)| sizes.clone());
-        mix.tasks.push(task(name, pct, (operation, manner), block_size, common.select));
+        mix.tasks.push(task(name, pct, (operation, manner), block_size, &common));
     }
     if (sum_pct - 100.0).abs() > 0.001 {
         let text = format!("the shares of the mix add up to {sum_pct} percent, expected 100");
         findings.error("out-of-range", &table.at, text);
     }
     mix.check_balance(&table.at, findings);
+    if let Some(at) = hot_at.filter(|_| mix.tasks.iter().all(|task| task.hot_places.is_none())) {
+        let text = "`locality_in_files` has no effect: nothing in the mix is at random places";
+        findings.error("no-effect", &at, text);
+    }
     mix
+}
+
+/// Reads which file is next: by `select`, or by `locality`.
+fn files_order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<SelectOrder> {
+    let select = order(keys, findings);
+    let at = keys.get("locality").map(toml::Spanned::span);
+    let hot = locality(keys, "locality", findings).map(SelectOrder::Hot);
+    if let (Some(at), Some(_)) = (at, select) {
+        let text = "`select` and `locality` both say which file is next; leave one of them out";
+        findings.error("conflict", &at, text);
+    }
+    hot.or(select)
 }
 
 /// Reads the share of an operation: percent with at most two decimals.
@@ -135,7 +156,7 @@ fn task(
     weight: f64,
     (operation, manner): (OpKind, Manner),
     block_size: Option<BlockSize>,
-    select: Select,
+    common: &Common,
 ) -> TreeTask {
     let sequential = FileIo::Sequential { nonzero: false, delete: false };
     let usual = TreeTask::default();
@@ -158,7 +179,9 @@ fn task(
         operation,
         read_pct: None,
         io,
-        select: Select { filter, ..select },
+        select: Select { filter, ..common.select },
+        // Those that are at random places of a file.
+        hot_places: common.hot_places.filter(|_| stop_after.is_some() && manner != Manner::End),
         block_size: block_size.unwrap_or(usual.block_size),
         stop_after,
         before: match (operation, manner) {

@@ -19,7 +19,7 @@ mod unit;
 mod write;
 
 pub use read::{parse_file, parse_files, parse_text};
-pub use tree_words::{before_word, filter_word, io_word, order_words};
+pub use tree_words::{before_word, filter_word, io_word, locality_words, order_words};
 pub use unit::PROCESSES_MAX;
 pub use write::write;
 

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use plan::keys::{Findings, Keys};
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, FileSizes, Format, Mixing, OwnTrees, Select, SelectOrder, StopAfter, TreeOpen,
-    TreeSpec, TreeTask, TreeWork,
+    Activity, FileSizes, Format, Locality, Mixing, OwnTrees, Select, SelectOrder, StopAfter,
+    TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::workload::BlockSize;
 
@@ -180,6 +180,7 @@ fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> TreeTask {
             once: keys.flag("once", findings),
             filter: word(&mut keys, "filter", &FILTERS, findings).unwrap_or(usual.select.filter),
         },
+        hot_places: locality(&mut keys, "hot_places", findings),
         block_size: block_size(&mut keys, findings).unwrap_or(usual.block_size),
         stop_after: match (
             value(keys.count("stop_after_ios", findings)),
@@ -271,11 +272,15 @@ pub(super) fn order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<
     let (word, given) = text.split_once(' ').map_or((text, None), |(word, it)| (word, Some(it)));
     let order = meaning("select", word, &ORDERS, &at, findings)?;
     let Some(given) = given else { return Some(order) };
+    if let SelectOrder::Hot(_) = order {
+        return or_report("select", locality_of(given), &at, findings).map(SelectOrder::Hot);
+    }
     let midpoint = given.parse().ok().filter(|it: &f64| *it > 0.0 && it.is_finite());
     match (order, midpoint) {
         (SelectOrder::Poisson(_), Some(midpoint)) => Some(SelectOrder::Poisson(midpoint)),
         (SelectOrder::Skewed(_), Some(midpoint)) => Some(SelectOrder::Skewed(midpoint)),
-        (SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz, _) | (_, None) => {
+        (SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz | SelectOrder::Hot(_), _)
+        | (_, None) => {
             let text = format!(
                 "`select`: `{text}` is not an order with a midpoint above 0, such as `poisson 3`"
             );
@@ -283,6 +288,28 @@ pub(super) fn order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<
             None
         }
     }
+}
+
+/// Reads a share of operations and what it goes to, `90/10`.
+pub(super) fn locality(
+    keys: &mut Keys<'_>,
+    name: &'static str,
+    findings: &mut Findings<'_>,
+) -> Option<Locality> {
+    let (text, at) = keys.text(name, findings)?;
+    or_report(name, locality_of(text), &at, findings)
+}
+
+fn locality_of(text: &str) -> Result<Locality, String> {
+    let share = |text: &str| text.parse().ok().filter(|pct: &f64| *pct > 0.0 && *pct <= 100.0);
+    let shares = text.split_once('/').and_then(|(ops, of)| Some((share(ops)?, share(of)?)));
+    let (ops_pct, of_pct) = shares.ok_or_else(|| {
+        format!(
+            "`{text}` is not two shares in percent, as in `90/10`: 90 % of the operations go to \
+             10 % of what they are for"
+        )
+    })?;
+    Ok(Locality { ops_pct, of_pct })
 }
 
 /// Reads a number above 0.

@@ -1,6 +1,6 @@
 //! Words of `[step.job.tree]`, and what they stand for.
 
-use plan::tree::{Before, FileIo, SelectFilter, SelectOrder};
+use plan::tree::{Before, FileIo, Locality, SelectFilter, SelectOrder};
 
 /// How I/O goes through a file. One that is removed first is always walked from its start.
 pub(super) const IO: [(&str, FileIo); 5] = [
@@ -12,12 +12,13 @@ pub(super) const IO: [(&str, FileIo); 5] = [
 ];
 
 /// Which file comes next; midpoints as where none is written.
-pub(super) const ORDERS: [(&str, SelectOrder); 5] = [
+pub(super) const ORDERS: [(&str, SelectOrder); 6] = [
     ("random", SelectOrder::Random),
     ("sequential", SelectOrder::Seq),
     ("sequential_nonzero", SelectOrder::SeqNz),
     ("poisson", SelectOrder::Poisson(3.0)),
     ("skewed", SelectOrder::Skewed(3.0)),
+    ("hot", SelectOrder::Hot(Locality { ops_pct: 80.0, of_pct: 20.0 })),
 ];
 
 /// Which files are taken at all.
@@ -53,7 +54,8 @@ pub fn io_word(io: FileIo) -> &'static str {
     word_for(&IO, |it| *it == io)
 }
 
-/// Returns the words for which file comes next: its order, and the midpoint of one that has one.
+/// Returns the words for which file comes next: its order, and the midpoint or the shares of one
+/// that has them.
 pub fn order_words(order: SelectOrder) -> String {
     let kind = std::mem::discriminant(&order);
     let word = word_for(&ORDERS, |it| std::mem::discriminant(it) == kind);
@@ -62,7 +64,13 @@ pub fn order_words(order: SelectOrder) -> String {
         SelectOrder::Poisson(midpoint) | SelectOrder::Skewed(midpoint) => {
             format!("{word} {midpoint}")
         }
+        SelectOrder::Hot(locality) => format!("{word} {}", locality_words(locality)),
     }
+}
+
+/// Returns the words for a share of operations and what it goes to: `90/10`.
+pub fn locality_words(Locality { ops_pct, of_pct }: Locality) -> String {
+    format!("{ops_pct}/{of_pct}")
 }
 
 /// Returns the word for which files are taken at all.

@@ -9,7 +9,7 @@ use plan::tree::{
 };
 use plan::workload::BlockSize;
 
-use super::tree_words::{before_word, filter_word, io_word, order_words};
+use super::tree_words::{before_word, filter_word, io_word, locality_words, order_words};
 
 /// Writes what a job does in a tree, behind the job's parameters.
 pub(super) fn work(work: &TreeWork, text: &mut String) {
@@ -135,6 +135,7 @@ fn write_task(task: &TreeTask, text: &mut String) {
         read_pct,
         io,
         select,
+        hot_places,
         block_size,
         stop_after,
         before,
@@ -157,6 +158,9 @@ fn write_task(task: &TreeTask, text: &mut String) {
     }
     if filter != SelectFilter::Any {
         let _ = writeln!(text, "filter = \"{}\"", filter_word(filter));
+    }
+    if let Some(hot) = hot_places {
+        let _ = writeln!(text, "hot_places = \"{}\"", locality_words(*hot));
     }
     let _ = writeln!(text, "block_size = {}", quoted(&block_size_text(block_size)));
     if *before != Before::Nothing {

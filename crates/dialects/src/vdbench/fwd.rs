@@ -347,6 +347,7 @@ fn fileselect(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
                     SelectOrder::Random
                     | SelectOrder::Seq
                     | SelectOrder::SeqNz
+                    | SelectOrder::Hot(_)
                     | SelectOrder::Poisson(_) => SelectOrder::Poisson(number),
                 };
             }

@@ -142,6 +142,7 @@ fn task(fwd: &Fwd) -> TreeTask {
         read_pct: fwd.rdpct.filter(|_| moves_bytes).map(|pct| pct.clamp(0.0, 100.0)),
         io: fwd.fileio,
         select: fwd.fileselect,
+        hot_places: None,
         block_size: block_size(&fwd.xfersize),
         stop_after: fwd.stopafter,
         before: Before::Nothing,

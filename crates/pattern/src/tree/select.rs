@@ -1,9 +1,9 @@
 //! Which position is next: random, in order, or more often some than others.
 
-use plan::tree::SelectOrder;
+use plan::tree::{Locality, SelectOrder};
 
 use crate::Permutation;
-use crate::rng::{Rng, Stream, derive};
+use crate::rng::{Chance, Rng, Stream, derive};
 
 /// A Poisson draw ends here: the chance of more is below 10^-9 for midpoints up to 100.
 const POISSON_DRAWS_MAX: u32 = 1_000;
@@ -20,6 +20,8 @@ pub struct Selector {
     order: Option<Permutation>,
     /// Where the order starts.
     start: u64,
+    /// The last draw was among the hot positions.
+    is_hot: bool,
     rng: Rng,
 }
 
@@ -31,6 +33,8 @@ enum Law {
     Poisson(f64, u64),
     /// Exponent of an even draw.
     Skewed(f64),
+    /// Chance of the first positions, and how many those are.
+    Hot(Chance, u64),
 }
 
 impl Selector {
@@ -40,7 +44,7 @@ impl Selector {
     /// Poisson: the positions are cut into four times as many slices as the midpoint, and a draw
     /// from the Poisson distribution says which slice. Skewed: half of the draws are in the first
     /// `midpoint` percent of the positions, and half of those in the same share of them, and so on
-    /// (self-similar).
+    /// (self-similar). Hot: a share of the draws is among the first positions, a share of all.
     ///
     /// # Panics
     /// If a midpoint is no number.
@@ -60,6 +64,10 @@ impl Selector {
                 let share = (midpoint / 100.0).clamp(0.0001, 0.9999);
                 Law::Skewed(share.ln() / 0.5_f64.ln())
             }
+            SelectOrder::Hot(locality) => {
+                let Locality { ops_pct, of_pct: _ } = locality;
+                Law::Hot(Chance::from_pct(ops_pct), locality.n_hot(n))
+            }
         };
         let random_start = Rng::for_stream(job_seed, Stream::File, 1).bounded(n);
         let is_random_once = once && law != Law::InTurn;
@@ -69,6 +77,7 @@ impl Selector {
             law,
             order: (is_random_once && n > 0).then(|| Permutation::new(n, key)),
             start: if order == SelectOrder::SeqNz { random_start } else { 0 },
+            is_hot: false,
             rng: Rng::for_stream(worker_seed, Stream::File, 3),
         }
     }
@@ -99,6 +108,16 @@ impl Selector {
     /// Draws a position; 0 where there is none.
     #[inline]
     pub fn draw(&mut self) -> u32 {
+        if let Law::Hot(chance, _) = self.law {
+            self.is_hot = self.rng.chance(chance);
+        }
+        self.draw_again()
+    }
+
+    /// Draws another position in place of one that was no use: of the hot ones if that was one of
+    /// them, so that their share does not depend on how many are of use.
+    #[inline]
+    pub fn draw_again(&mut self) -> u32 {
         let position = match self.law {
             Law::Even | Law::InTurn => self.rng.bounded(self.n),
             Law::Poisson(midpoint, n_slices) => {
@@ -110,6 +129,8 @@ impl Selector {
                 let share = self.rng.unit_f64().powf(exponent);
                 (share * self.n as f64) as u64
             }
+            Law::Hot(_, n_hot) if self.is_hot || n_hot >= self.n => self.rng.bounded(n_hot),
+            Law::Hot(_, n_hot) => n_hot + self.rng.bounded(self.n - n_hot),
         };
         position.min(self.n.saturating_sub(1)) as u32
     }

@@ -2,7 +2,7 @@
 //!
 //! All fields are named, so that a new one does not compile until it is decided here.
 
-use dialects::native::{before_word, filter_word, io_word, order_words};
+use dialects::native::{before_word, filter_word, io_word, locality_words, order_words};
 use plan::tree::{
     Activity, FileSizes, Format, Mixing, OwnTrees, Select, StopAfter, TreeOpen, TreeSpec, TreeTask,
     TreeWork,
@@ -93,6 +93,7 @@ fn task(task: &TreeTask) -> Value {
         read_pct,
         io,
         select,
+        hot_places,
         block_size,
         stop_after,
         before,
@@ -106,6 +107,7 @@ fn task(task: &TreeTask) -> Value {
         "read_pct": read_pct,
         "io": io_word(*io),
         "select": order_words(order),
+        "hot_places": hot_places.map(locality_words),
         "once": once,
         "filter": filter_word(filter),
         "before": before_word(*before),

@@ -3,8 +3,8 @@
 use plan::Job;
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, Before, FileIo, FileSizes, OwnTrees, SelectFilter, SelectOrder, StopAfter, TreeSpec,
-    TreeTask, TreeWork,
+    Activity, Before, FileIo, FileSizes, Locality, OwnTrees, SelectFilter, SelectOrder, StopAfter,
+    TreeSpec, TreeTask, TreeWork,
 };
 use units::{format_bytes, plural};
 
@@ -176,7 +176,14 @@ fn task_words(task: &TreeTask) -> String {
             FileIo::Sequential { .. } => "from start to end",
         };
         let io = if ends_files(task) { "at the end" } else { io };
-        words = format!("{words} of {} {io}", block_words(&task.block_size));
+        let hot = match (task.io, task.hot_places) {
+            (FileIo::Random { .. }, Some(hot)) if !ends_files(task) => {
+                let Locality { ops_pct, of_pct } = hot;
+                format!(", {ops_pct} % of them in the first {of_pct} % of a file")
+            }
+            (FileIo::Random { .. } | FileIo::Sequential { .. }, _) => String::new(),
+        };
+        words = format!("{words} of {} {io}{hot}", block_words(&task.block_size));
     }
     words.push_str(match task.before {
         Before::Nothing => "",
@@ -190,10 +197,15 @@ fn task_words(task: &TreeTask) -> String {
         None => {}
     }
     let order = match task.select.order {
-        SelectOrder::Random => "files at random",
-        SelectOrder::Seq => "files in turn",
-        SelectOrder::SeqNz => "files in turn from a random one",
-        SelectOrder::Poisson(_) | SelectOrder::Skewed(_) => "some files more than others",
+        SelectOrder::Random => "files at random".to_owned(),
+        SelectOrder::Seq => "files in turn".to_owned(),
+        SelectOrder::SeqNz => "files in turn from a random one".to_owned(),
+        SelectOrder::Poisson(_) | SelectOrder::Skewed(_) => {
+            "some files more than others".to_owned()
+        }
+        SelectOrder::Hot(Locality { ops_pct, of_pct }) => {
+            format!("{ops_pct} % of the time the first {of_pct} % of the files")
+        }
     };
     let filter = match task.select.filter {
         SelectFilter::Any => "",

@@ -27,6 +27,8 @@ pub(super) struct Task {
     first_folder: u32,
     sizes: Sizes,
     reads: Chance,
+    /// Chance of a random place in the hot part of a file.
+    hot: Option<Chance>,
     rng: Rng,
     stage: Stage,
     /// What is held.
@@ -128,6 +130,7 @@ impl Task {
             selector: Selector::new(select.order, select.once, n, job_seed, worker_seed),
             sizes: Sizes::new(&spec.block_size, false, worker_seed, 0)?,
             reads: Chance::from_pct(spec.read_pct.unwrap_or(reads)),
+            hot: spec.hot_places.map(|hot| Chance::from_pct(hot.ops_pct)),
             rng: Rng::for_stream(worker_seed, Stream::Offset, 0),
             spec: spec.clone(),
             stage: Stage::Pick,
@@ -308,8 +311,20 @@ impl Task {
     /// Draws where in a file of this size an I/O is, and how long.
     fn random_place(&mut self, size_bytes: u64) -> (u64, u32) {
         let len = self.sizes.next(u64::MAX).min(clamped(size_bytes));
-        let n_blocks = size_bytes / u64::from(len.max(1));
-        (self.rng.bounded(n_blocks.max(1)) * u64::from(len), len)
+        let n_blocks = (size_bytes / u64::from(len.max(1))).max(1);
+        (self.block(n_blocks) * u64::from(len), len)
+    }
+
+    /// Draws a block of a file that has so many.
+    fn block(&mut self, n_blocks: u64) -> u64 {
+        let (Some(chance), Some(hot)) = (self.hot, self.spec.hot_places) else {
+            return self.rng.bounded(n_blocks);
+        };
+        let n_hot = hot.n_hot(n_blocks);
+        if self.rng.chance(chance) || n_hot == n_blocks {
+            return self.rng.bounded(n_hot);
+        }
+        n_hot + self.rng.bounded(n_blocks - n_hot)
     }
 
     /// Takes what became of the last operation: its error number, 0 for none.
@@ -551,8 +566,8 @@ impl Task {
     }
 
     fn pick(&mut self, job: &TreeJob) -> Picked {
-        for _ in 0..N_TRIED_AT_ONCE {
-            let Some(position) = self.position(job) else { return Picked::Over };
+        for nth in 0..N_TRIED_AT_ONCE {
+            let Some(position) = self.position(job, nth > 0) else { return Picked::Over };
             match self.hold(job, position) {
                 Ok(held) => return Picked::Yes(held),
                 Err(Refused::Busy) => {
@@ -600,8 +615,9 @@ impl Task {
         }))
     }
 
-    /// Returns the position that is tried next; `None` when each has had its turn.
-    fn position(&mut self, job: &TreeJob) -> Option<u32> {
+    /// Returns the position that is tried next, `again` in place of one that did not fit; `None`
+    /// when each has had its turn.
+    fn position(&mut self, job: &TreeJob, again: bool) -> Option<u32> {
         if let Some(position) = self.awaited.take() {
             return Some(position);
         }
@@ -609,7 +625,8 @@ impl Task {
             return None;
         }
         if !self.selector.takes_turns() {
-            return Some(self.selector.draw());
+            let selector = &mut self.selector;
+            return Some(if again { selector.draw_again() } else { selector.draw() });
         }
         let turns = &job.turns[usize::from(self.idx)];
         let turn = turns.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use plan::files::SyncMode;
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, Before, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, Mixing, SelectFilter,
-    StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
+    Activity, Before, DEFAULT_MASKS, DEFAULT_SEED, FileIo, FileSizes, Format, Locality, Mixing,
+    SelectFilter, SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::{Job, job_fields};
 
@@ -80,26 +80,13 @@ impl Writer {
             read_pct,
             io,
             select,
+            hot_places: _,
             block_size,
             stop_after,
-            before,
-            recycles,
+            before: _,
+            recycles: _,
         } = task;
-        if *recycles {
-            self.to.lose("folders that are removed to be made again");
-        }
-        match before {
-            Before::Nothing => {}
-            Before::ReadsPlace => self.to.lose("reads before writes to the same place"),
-            Before::ReadsOther => self.to.lose("reads of another file before each is written"),
-            Before::CutsEnd => self.to.lose("files that are cut before they are written there"),
-        }
-        if !is_known(*operation) {
-            self.to.lose(format!("operation {}", operation.name()));
-        }
-        if select.filter == SelectFilter::Present {
-            self.to.lose("files that are written only where they are there");
-        }
+        self.lose_of_task(task);
         let is_sequential = matches!(io, FileIo::Sequential { .. });
         match *read_pct {
             Some(pct) if is_sequential => {
@@ -133,6 +120,31 @@ impl Writer {
                 let _ = write!(body, ",stopafter={}%", rounded(pct));
             }
             None => {}
+        }
+    }
+
+    /// Lists what Vdbench has no words for.
+    fn lose_of_task(&mut self, task: &TreeTask) {
+        if task.recycles {
+            self.to.lose("folders that are removed to be made again");
+        }
+        match task.before {
+            Before::Nothing => {}
+            Before::ReadsPlace => self.to.lose("reads before writes to the same place"),
+            Before::ReadsOther => self.to.lose("reads of another file before each is written"),
+            Before::CutsEnd => self.to.lose("files that are cut before they are written there"),
+        }
+        if !is_known(task.operation) {
+            self.to.lose(format!("operation {}", task.operation.name()));
+        }
+        if task.select.filter == SelectFilter::Present {
+            self.to.lose("files that are written only where they are there");
+        }
+        if let SelectOrder::Hot(Locality { ops_pct, of_pct }) = task.select.order {
+            self.to.lose(format!("{ops_pct} % of the operations on {of_pct} % of the files"));
+        }
+        if let Some(Locality { ops_pct, of_pct }) = task.hot_places {
+            self.to.lose(format!("{ops_pct} % of random places in {of_pct} % of a file"));
         }
     }
 

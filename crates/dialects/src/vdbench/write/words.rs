@@ -89,6 +89,8 @@ pub(super) fn select_words(select: &Select) -> String {
         SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz => (order, None),
         SelectOrder::Poisson(midpoint) => (SelectOrder::Poisson(MIDPOINT), Some(midpoint)),
         SelectOrder::Skewed(midpoint) => (SelectOrder::Skewed(MIDPOINT), Some(midpoint)),
+        // The writer lists it as lost.
+        SelectOrder::Hot(_) => (SelectOrder::Random, None),
     };
     let mut words = vec![word(SelectWord::Order(order))];
     words.extend(midpoint.map(rounded));
