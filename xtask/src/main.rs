@@ -13,6 +13,7 @@
 )]
 
 mod acceptance;
+mod book;
 mod ci;
 mod deny;
 mod dist;
@@ -40,6 +41,7 @@ cargo xtask COMMAND
   reference                      write docs/reference/ from the code
   proto [--check]                write the fleet's messages (src/wire.rs) from their description,
                                  or compare them with it
+  book                           the documentation as a site, in target/book/html (needs mdbook)
   acceptance                     write docs/acceptance.md and docs/errata.md from a run
   rehearsal [OPTIONS]            an emulated P30 in all its forms, beside what is printed
   kernel-test                    the NFS export under the kernel's client, in qemu
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         ["ci", rest @ ..] => ci::run(rest),
         ["tidy"] => tidy::run(),
         ["reference"] => reference::run(),
+        ["book"] => book::run(),
         ["acceptance"] => acceptance::run(),
         ["dist", rest @ ..] => dist::run(rest),
         ["e2e"] => e2e::run(),

@@ -10,6 +10,7 @@
 
 mod browser;
 mod pages;
+mod photograph;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::workspace;
 use browser::Browser;
+pub(crate) use photograph::photograph;
 
 /// Longest time until every chart is drawn, milliseconds. Two quiet cores take about one second, of
 /// which the first picture about half; the check is against a page that hangs.

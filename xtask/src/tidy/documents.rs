@@ -1,7 +1,7 @@
-//! Documents that must keep up with the code: crate headers, the code map, invariants, links, the
-//! lock file.
+//! Documents that must keep up with the code: crate headers, the code map, invariants, the lock
+//! file.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use crate::process;
 use crate::workspace::Package;
@@ -13,9 +13,6 @@ pub(super) fn check(packages: &[Package], files: &[File]) -> Vec<Violation> {
     let mut violations = Vec::new();
     for package in packages {
         violations.extend(check_header(package, files));
-    }
-    for file in files.iter().filter(|file| file.path.extension().is_some_and(|e| e == "md")) {
-        violations.extend(check_links(file));
     }
     match files.iter().find(|file| file.path == Path::new("ARCHITECTURE.md")) {
         Some(file) => {
@@ -42,38 +39,6 @@ fn check_header(package: &Package, files: &[File]) -> Option<Violation> {
     (!root.text.starts_with("//! ")).then(|| {
         root.violation(1, "no header: say in `//!` what the crate owns, never does, and its tests")
     })
-}
-
-/// Every link to a file of the tree leads somewhere.
-fn check_links(file: &File) -> Vec<Violation> {
-    let mut violations = Vec::new();
-    for (line_idx, line) in file.text.lines().enumerate() {
-        for (at, open) in line.match_indices("](") {
-            let rest = &line[at + open.len()..];
-            let link = rest.split([')', '#', ' ']).next().unwrap_or_default();
-            if link.is_empty() || link.contains(':') {
-                continue; // a heading of the same page, or another site
-            }
-            let target = normal(&file.path.with_file_name(link));
-            if !process::root().join(&target).exists() {
-                let message = format!("link to `{link}`, which does not exist");
-                violations.push(file.violation(line_idx + 1, message));
-            }
-        }
-    }
-    violations
-}
-
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => drop(normal.pop()),
-            Component::CurDir => {}
-            other => normal.push(other),
-        }
-    }
-    normal
 }
 
 /// Every crate has its row in the table of the code map, and a paragraph with its invariant.

@@ -8,6 +8,7 @@ mod calls;
 mod circles;
 mod documents;
 mod layers;
+mod links;
 mod scanner;
 mod sizes;
 #[cfg(test)]
@@ -113,6 +114,7 @@ fn violations() -> Result<Vec<Violation>> {
     }
     violations.extend(circles::check(&files));
     violations.extend(documents::check(&packages, &files));
+    violations.extend(links::check(&files));
     let path = PathBuf::from(proto::MADE);
     let made = proto::check_tree()?.map(|message| Violation { path, line: 1, message });
     violations.extend(made);
