@@ -171,8 +171,8 @@ mod tests {
     fn walked(asked: &[f64], short_s_max: f64) -> CapOverTime {
         let (bound, scope) = (Bound::Cap(volume::CapKind::DiskIops), Scope::Volume(0));
         let credits = Some(Credits { base: 100.0, burst: 200.0, bucket: 150.0 });
-        let (name, origin) = (String::new(), String::new());
-        let cap = CapUse { bound, scope, name, per_s: 100.0, per_io: 1.0, origin, credits };
+        let (name, origin, side) = (String::new(), String::new(), None);
+        let cap = CapUse { bound, scope, name, side, per_s: 100.0, per_io: 1.0, origin, credits };
         let period = |iops: &f64| Period { span_s: 1.0, iops: vec![*iops] };
         let periods = asked.iter().map(period).collect();
         let demand = Demand { loads: Vec::new(), periods, short_s_max };

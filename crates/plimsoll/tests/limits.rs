@@ -84,6 +84,26 @@ fn a_table_names_what_binds_and_what_lifts_it() {
 }
 
 #[test]
+fn caps_of_reads_and_of_writes_alone_are_told_apart() {
+    let design = "[[volume]]\nmount = '/a'\ndisk = 'pd-standard'\nsize = '1TiB'\n";
+    assert_snapshot!(limits(design, &["--size", "4k", "--read", "30,60"]).success(), @r#"
+    design.toml (edition current, no machine in front)
+
+    /a: pd-standard, no host cache
+       size read      IOPS     MB/s  binds             next              margin
+      4 KiB  30%     2,194        9  disk_iops/w       disk_iops/r         +17%
+      4 KiB  60%     1,280      5.2  disk_iops/r       disk_iops/w        +200%
+      /r counts reads alone, /w writes alone
+      disk_iops/w is lifted by `size = "2048GiB"`: 4,389 IOPS, where disk_iops/w
+                               binds; or one more pd-standard: 4,389 IOPS, where
+                               disk_iops/w binds (at 4 KiB, 30 % reads)
+      disk_iops/r is lifted by `size = "2048GiB"`: 2,560 IOPS, where disk_iops/r
+                               binds; or one more pd-standard: 2,560 IOPS, where
+                               disk_iops/r binds (at 4 KiB, 60 % reads)
+    "#);
+}
+
+#[test]
 fn the_published_table_of_one_disk() {
     let args = ["--size", "8k,32k,64k,1m", "--read", "100", "--mb", "published"];
     assert_snapshot!(limits(P30, &args).success(), @r#"

@@ -28,7 +28,7 @@ pub mod stripe;
 pub use bound::Bound;
 pub use compose::{alone, together};
 pub use depth::{AtDepth, at_depth, by_depth};
-pub use flow::{CapUse, Done, Scope};
+pub use flow::{CapUse, Done, Scope, Side};
 pub use remedy::{PriceOf, Remedy, remedies, remedies_among, remedies_by};
 
 pub use crate::load::{Flow, Load};

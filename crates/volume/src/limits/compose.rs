@@ -86,6 +86,7 @@ impl Path {
                 bound: Bound::QueueDepth,
                 scope: Scope::Volume(flow.volume),
                 name: format!("{queue_depth} in flight"),
+                side: None,
                 per_s: queue::rate(f64::from(queue_depth), latency_s),
                 per_io: 1.0,
                 origin: "Little's law".to_owned(),

@@ -18,6 +18,15 @@ pub enum Scope {
     Clients,
 }
 
+/// The I/Os that a cap counts where reads and writes have caps of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Reads alone.
+    Reads,
+    /// Writes alone.
+    Writes,
+}
+
 /// One cap on the way of an I/O.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapUse {
@@ -27,6 +36,8 @@ pub struct CapUse {
     pub scope: Scope,
     /// What it is, for people: `10 x P30`, `Standard_DS14`.
     pub name: String,
+    /// Which I/Os it counts; `None` counts all.
+    pub side: Option<Side>,
     /// What it carries, I/Os or bytes per second.
     pub per_s: f64,
     /// What one I/O of the load costs of it, more than 0.
@@ -41,6 +52,16 @@ impl CapUse {
     /// Returns the rate that this cap alone would allow.
     pub fn rate(&self) -> f64 {
         self.per_s / self.per_io
+    }
+
+    /// Returns the name of its kind, as a table has it: `disk_iops`, of reads alone `disk_iops/r`.
+    pub fn label(&self) -> String {
+        let side = match self.side {
+            None => "",
+            Some(Side::Reads) => "/r",
+            Some(Side::Writes) => "/w",
+        };
+        format!("{}{side}", self.bound)
     }
 
     /// Returns whether it is the same cap, seen by another flow.
@@ -87,6 +108,12 @@ impl Done {
     /// Returns the cap that stands first.
     pub fn first(&self) -> Option<&CapUse> {
         self.caps.first().map(|(cap, _)| cap)
+    }
+
+    /// Returns what binds, as [`CapUse::label`] has it.
+    pub fn binds_label(&self) -> String {
+        let first = self.first().filter(|cap| cap.bound == self.binds);
+        first.map_or_else(|| self.binds.to_string(), CapUse::label)
     }
 
     /// Returns the next cap and how far it lies above the first: 0.25 is a quarter more.

@@ -13,7 +13,7 @@
 
 use super::bound::Bound;
 use super::credit::Credits;
-use super::flow::{CapUse, Scope};
+use super::flow::{CapUse, Scope, Side};
 use super::network;
 use super::queue;
 use super::stripe::{self, Split};
@@ -144,11 +144,19 @@ impl List {
             bound: Bound::Cap(use_of.0),
             scope: use_of.1,
             name: name.to_owned(),
+            side: None,
             per_s: n * per_s(limit, self.with_credits),
             per_io,
             origin: limit.origin.clone(),
             credits: credits(n, limit),
         });
+    }
+
+    /// Lets what `put` puts count reads alone, or writes alone.
+    fn of_side(&mut self, side: Side, put: impl FnOnce(&mut List)) {
+        let first = self.caps.len();
+        put(self);
+        self.caps[first..].iter_mut().for_each(|cap| cap.side = Some(side));
     }
 
     fn put_pair(
@@ -193,15 +201,17 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
         of_cache(list, vm, load, split.sub_ios);
     }
     if let Some(disk) = stripe.disks.first() {
+        let writes = 1.0 - load.read_share;
         let (iops, bytes) = (disk.cap.iops.as_ref(), disk.cap.bytes.as_ref());
         if let Some(limit) = &disk.write_iops {
-            let writes = 1.0 - load.read_share;
-            for (what, limit, per_io) in
-                [("reads", iops, share - writes), ("writes", Some(limit), writes)]
-            {
+            for (side, what, limit, per_io) in [
+                (Side::Reads, "reads", iops, share - writes),
+                (Side::Writes, "writes", Some(limit), writes),
+            ] {
                 let name = format!("{name} {what}");
                 let kind = (CapKind::DiskIops, scope);
-                list.put(kind, &name, n_disks, limit, per_io.max(0.0) * split.units);
+                let per_io = per_io.max(0.0) * split.units;
+                list.of_side(side, |list| list.put(kind, &name, n_disks, limit, per_io));
             }
         } else {
             list.put((CapKind::DiskIops, scope), &name, n_disks, iops, share * split.units);
@@ -223,14 +233,15 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
 fn of_cache(list: &mut List, vm: &Vm, load: &Load, sub_ios: f64) {
     let size = load.size_bytes as f64;
     let kinds = (CapKind::VmCachedIops, CapKind::VmCachedBytes);
+    let put = |list: &mut List, name: &str, cap: &Cap, share: f64| {
+        list.put_pair(Scope::Machine, name, cap, kinds, (share * sub_ios, share * size));
+    };
+    let Some(of_writes) = &vm.cached_write else { return put(list, &vm.size, &vm.cached, 1.0) };
     // Where writes have a cap of their own, reads and writes do not share.
-    let reads = if vm.cached_write.is_some() { load.read_share } else { 1.0 };
-    list.put_pair(Scope::Machine, &vm.size, &vm.cached, kinds, (reads * sub_ios, reads * size));
-    if let Some(cap) = &vm.cached_write {
-        let writes = 1.0 - load.read_share;
-        let name = format!("{} cached writes", vm.size);
-        list.put_pair(Scope::Machine, &name, cap, kinds, (writes * sub_ios, writes * size));
-    }
+    let (reads, writes) = (load.read_share, 1.0 - load.read_share);
+    list.of_side(Side::Reads, |list| put(list, &vm.size, &vm.cached, reads));
+    let name = format!("{} cached writes", vm.size);
+    list.of_side(Side::Writes, |list| put(list, &name, of_writes, writes));
 }
 
 fn of_network(
@@ -254,14 +265,15 @@ fn of_network(
         list.put((CapKind::PoolIops, scope), &pool.name, 1.0, pool.iops.as_ref(), calls);
     }
     let ceiling = &network.ceiling;
-    let mut measured = |kind: CapKind, name: &str, origin: &str, per_s: f64, per_io: f64| {
-        if per_io > 0.0 {
-            let (name, origin) = (name.to_owned(), origin.to_owned());
-            let bound = Bound::Cap(kind);
-            let credits = None;
-            list.caps.push(CapUse { bound, scope, name, per_s, per_io, origin, credits });
-        }
-    };
+    let mut measured =
+        |of: (CapKind, Option<Side>), name: &str, origin: &str, limit: (f64, f64)| {
+            let (per_s, per_io) = limit;
+            if per_io > 0.0 {
+                let (name, origin) = (name.to_owned(), origin.to_owned());
+                let (bound, side, credits) = (Bound::Cap(of.0), of.1, None);
+                list.caps.push(CapUse { bound, scope, name, side, per_s, per_io, origin, credits });
+            }
+        };
     let whole = |value: Option<u64>| value.map(|value| value as f64);
     let of_operations = match (whole(ceiling.read_iops), whole(ceiling.write_iops)) {
         // Counted in reads: a write takes as much as R / W of them, so that a mix carries
@@ -279,16 +291,16 @@ fn of_network(
         (None, None) => None,
     };
     if let Some((name, origin, per_s, per_io)) = of_operations {
-        measured(CapKind::VolumeIops, name, origin, per_s, per_io);
+        measured((CapKind::VolumeIops, None), name, origin, (per_s, per_io));
     }
     let parts = [
-        ("measured reads", ceiling.read_bytes_per_s, reads * size),
-        ("measured writes", ceiling.write_bytes_per_s, writes * size),
-        ("measured total", ceiling.total_bytes_per_s, size),
+        ("measured reads", Some(Side::Reads), ceiling.read_bytes_per_s, reads * size),
+        ("measured writes", Some(Side::Writes), ceiling.write_bytes_per_s, writes * size),
+        ("measured total", None, ceiling.total_bytes_per_s, size),
     ];
-    for (name, per_s, per_io) in parts {
+    for (name, side, per_s, per_io) in parts {
         if let Some(per_s) = whole(per_s) {
-            measured(CapKind::VolumeCeiling, name, MEASURED, per_s, per_io);
+            measured((CapKind::VolumeCeiling, side), name, MEASURED, (per_s, per_io));
         }
     }
     // What is read comes in, which no card meters; the calls for it go out.
@@ -308,7 +320,7 @@ fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64
         list.put(scope, name, 1.0, egress, sent);
     } else if cards.len() == design.clients.len() {
         let total: f64 = cards.iter().map(|limit| per_s(limit, list.with_credits)).sum();
-        let name = format!("{} clients", cards.len());
+        let name = units::plural(cards.len() as u64, "client");
         let mean = total / cards.len() as f64;
         let mut limit = cards[0].clone();
         (limit.per_s, limit.burst) = (mean as u64, None);
@@ -332,6 +344,7 @@ fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64
         bound: Bound::Cap(CapKind::NfsSlots),
         scope: Scope::Clients,
         name: format!("{n_slots} slots"),
+        side: None,
         per_s: n_slots as f64,
         per_io: calls * n_slots as f64 / rate,
         origin: "connections x slots / latency".to_owned(),

@@ -5,7 +5,7 @@ use ::design::explain::{Change, Explained, changes, explain};
 use ::design::{Need, PhaseNeed, VolumeNeed, judge};
 use volume::Design;
 use volume::design::{Backing, CacheMode};
-use volume::limits::{Bound, Done, Flow, Load, Remedy, alone, remedies, together};
+use volume::limits::{Done, Flow, Load, Remedy, alone, remedies, together};
 
 use super::demand::{Question, meets};
 use super::notes;
@@ -122,10 +122,11 @@ fn of_volume(design: &Design, volume: u16, question: &Question) -> VolumeAnswer 
     let row = |load: Load| Row { load, done: alone(design, volume, &load) };
     let rows: Vec<Row> = loads(question, has_cache).into_iter().map(row).collect();
     let mut lifts: Vec<(usize, Vec<Remedy>)> = Vec::new();
-    let mut listed: Vec<Bound> = Vec::new();
+    let mut listed: Vec<String> = Vec::new();
     for (idx, row) in rows.iter().enumerate() {
-        if !listed.contains(&row.done.binds) {
-            listed.push(row.done.binds);
+        let binds = row.done.binds_label();
+        if !listed.contains(&binds) {
+            listed.push(binds);
             lifts.push((idx, some_of(remedies(design, volume, &row.load))));
         }
     }

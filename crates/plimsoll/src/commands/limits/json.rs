@@ -118,7 +118,9 @@ fn done(done: &Done, need: Option<f64>) -> Value {
         }
         of_cap
     });
-    let next = done.next().map(|(cap, margin)| json!({"cap": cap.bound.name(), "margin": margin}));
+    let next = done
+        .next()
+        .map(|(cap, margin)| json!({"cap": cap.bound.name(), "name": cap.name, "margin": margin}));
     json!({
         "iops": done.iops,
         "bytes_per_s": done.bytes_per_s,

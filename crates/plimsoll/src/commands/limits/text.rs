@@ -59,15 +59,18 @@ fn of_volume(design: &Design, of: &VolumeAnswer, mb: Mb) -> String {
     for row in &of.rows {
         let next = row.done.next();
         let margin = next.map_or(String::new(), |(_, margin)| more(margin));
-        let next = next.map_or("-", |(cap, _)| cap.bound.name());
+        let next = next.map_or("-".to_owned(), |(cap, _)| cap.label());
         let figures = figures(&row.load, &row.done, of.has_cache, mb);
-        let line = format!("{figures}  {:<17} {next:<17} {margin:>6}", row.done.binds);
+        let line = format!("{figures}  {:<17} {next:<17} {margin:>6}", row.done.binds_label());
         text.push_str(line.trim_end());
         text.push('\n');
     }
+    if of.rows.iter().any(|row| row.done.caps.iter().take(2).any(|(cap, _)| cap.side.is_some())) {
+        text.push_str("  /r counts reads alone, /w writes alone\n");
+    }
     for (idx, lifts) in &of.lifts {
         let row = &of.rows[*idx];
-        let name = format!("  {} is lifted by ", row.done.binds);
+        let name = format!("  {} is lifted by ", row.done.binds_label());
         let at = format!(
             " (at {}, {} reads)",
             size(&row.load),
@@ -102,13 +105,13 @@ fn brings(lift: &Remedy, (load, mb): (&Load, Mb)) -> String {
         }
         _ => lift.iops,
     };
-    let then = lift.after.first().map(|cap| format!(", where {} binds", cap.bound));
+    let then = lift.after.first().map(|cap| format!(", where {} binds", cap.label()));
     format!("{} IOPS{enough}{}", format_number(iops), then.unwrap_or_default())
 }
 
 fn no_change(done: &Done) -> String {
     match done.next().filter(|(_, margin)| *margin < TIE) {
-        Some((next, _)) => format!("no single change: {} binds at the same rate", next.bound),
+        Some((next, _)) => format!("no single change: {} binds at the same rate", next.label()),
         None => "no known change".to_owned(),
     }
 }
@@ -160,12 +163,13 @@ fn rates(load: &Load, done: &Done, mb: Mb) -> (f64, f64) {
 
 fn together_row(load: &Load, all: &[Done], has_cache: bool, mb: Mb) -> String {
     let (mut iops, mut mb_s) = (0.0, 0.0);
-    let mut bounds: Vec<&str> = Vec::new();
+    let mut bounds: Vec<String> = Vec::new();
     for done in all {
         let rates = rates(load, done, mb);
         (iops, mb_s) = (iops + rates.0, mb_s + rates.1);
-        if !bounds.contains(&done.binds.name()) {
-            bounds.push(done.binds.name());
+        let label = done.binds_label();
+        if !bounds.contains(&label) {
+            bounds.push(label);
         }
     }
     let read = narrow(&format_percent_whole(load.read_share));
@@ -210,7 +214,7 @@ fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb, not_known: &[String]) -
         let used = format_percent_whole(of.need / left);
         let line = format!(
             "  {:<25} {:>13} {used:>6}  {:>8}  {}",
-            cap.bound,
+            cap.label(),
             format_number(*left),
             more(headroom(*left, of.need)),
             cap.name
@@ -222,12 +226,12 @@ fn of_demand(design: &Design, of: &DemandAnswer, mb: Mb, not_known: &[String]) -
     text.push_str(&explained::table("    ", &of.explained, &of.flow));
     if let Some(first) = done.first() {
         if of.changes.is_empty() {
-            let name = format!("  {} is lifted by ", first.bound);
+            let name = format!("  {} is lifted by ", first.label());
             text.push_str(&fill(&name, &no_change(done), COLUMNS));
         } else {
             let is_priced = of.changes.iter().any(|change| change.usd_more.is_ok());
             let order = if is_priced { ", the cheapest first" } else { "" };
-            text.push_str(&format!("  {} is lifted by{order}:\n", first.bound));
+            text.push_str(&format!("  {} is lifted by{order}:\n", first.label()));
             let then = |change: &Change| brings(&change.remedy, (load, mb));
             text.push_str(&explained::list("    ", &of.changes, then));
         }
