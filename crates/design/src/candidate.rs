@@ -220,7 +220,7 @@ impl VolumeContext<'_> {
 fn counts_alike(a: &Disk, b: &Disk) -> bool {
     let key = |disk: &Disk| {
         let known = [&disk.cap.iops, &disk.cap.bytes, &disk.write_iops].map(Option::is_some);
-        (disk.io_unit_bytes, disk.merging, known)
+        (disk.io_unit_bytes, disk.merging, disk.write_costs, known)
     };
     key(a) == key(b)
 }

@@ -34,5 +34,5 @@ fn figures(local: &Local) -> impl PartialEq {
     let per_s = |limit: &Option<volume::Limit>| limit.as_ref().map(|limit| limit.per_s);
     let disk = &local.disk;
     let caps = [&disk.cap.iops, &disk.cap.bytes, &disk.write_iops].map(per_s);
-    (local.n_disks, disk.size_bytes, caps, local.latency.mean_ns)
+    (local.n_disks, disk.size_bytes, caps, disk.write_costs, local.latency.mean_ns)
 }

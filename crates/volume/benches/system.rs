@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use volume::design::{
     Backing, CacheMode, Cap, Ceiling, Client, Design, Disk, Latency, Limit, Merging, NetworkVolume,
-    Stripe, Vm, Volume, VolumeBuild,
+    Stripe, Vm, Volume, VolumeBuild, WriteCosts,
 };
 use volume::{Done, Io, IoKind, Start, System, SystemOptions};
 
@@ -57,6 +57,7 @@ fn p30s(n: usize, cache: CacheMode) -> Backing {
         cap: cap(5_000, 200_000_000),
         io_unit_bytes: Some(256 << 10),
         write_iops: None,
+        write_costs: WriteCosts::default(),
         merging: Merging::None,
         size_bytes: 1 << 40,
         cache,

@@ -203,6 +203,12 @@ impl Measure {
         self
     }
 
+    /// The same where reads and writes take parts of unlike size.
+    pub(crate) fn weighed(self, parts: [u64; 2]) -> Measure {
+        let times = |pair: [u64; 2]| [pair[0] * parts[0], pair[1] * parts[1]];
+        Measure { op: times(self.op), unit: times(self.unit), byte: times(self.byte) }
+    }
+
     /// Returns the direction that alone counts, if one does. What a call takes besides bytes is not
     /// what bytes are counted for.
     pub(crate) fn direction(&self) -> Option<CapDirection> {

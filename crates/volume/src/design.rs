@@ -232,6 +232,61 @@ impl Stripe {
     }
 }
 
+/// What a write takes of a limit that counts reads: `write` parts where a read takes `read`.
+///
+/// A disk that carries R reads or W writes a second, and no mix of both at once, carries
+/// 1 / (r/R + w/W) of a mix: a write takes R/W of what a read takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WriteCost {
+    write: u64,
+    read: u64,
+}
+
+impl Default for WriteCost {
+    /// A write takes what a read takes.
+    fn default() -> Self {
+        WriteCost { write: 1, read: 1 }
+    }
+}
+
+impl WriteCost {
+    /// Largest part that is kept exactly: a limit times a part fits into 64 bits.
+    const PART_MAX: u64 = 1 << 20;
+
+    /// Returns the cost where so many reads a second, or so many writes, are what is carried.
+    pub fn between(reads_per_s: u64, writes_per_s: u64) -> Self {
+        let (reads, writes) = (reads_per_s.max(1), writes_per_s.max(1));
+        let common = units::gcd(reads, writes);
+        let (write, read) = (reads / common, writes / common);
+        if write.max(read) <= Self::PART_MAX {
+            return WriteCost { write, read };
+        }
+        // Finer than any figure is known.
+        let read = 1 << 12;
+        let write = (u128::from(reads) * u128::from(read) / u128::from(writes)) as u64;
+        WriteCost { write: write.clamp(1, Self::PART_MAX), read }
+    }
+
+    /// Returns what a write takes where a read takes 1.
+    pub fn factor(self) -> f64 {
+        self.write as f64 / self.read as f64
+    }
+
+    /// Returns the parts that a read and a write take in whole numbers.
+    pub(crate) fn parts(self) -> [u64; 2] {
+        [self.read, self.write]
+    }
+}
+
+/// What a write takes of a disk's limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct WriteCosts {
+    /// Of its operations.
+    pub op: WriteCost,
+    /// Of its bytes, for each byte.
+    pub byte: WriteCost,
+}
+
 /// One disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disk {
@@ -241,6 +296,8 @@ pub struct Disk {
     pub cap: Cap,
     /// Writes per second, where they have a limit of their own; operations of `cap` are reads then.
     pub write_iops: Option<Limit>,
+    /// What a write takes of limits that it shares with reads.
+    pub write_costs: WriteCosts,
     /// An operation counts once for each begun piece of this size; `None` counts each once.
     pub io_unit_bytes: Option<u64>,
     /// Whether I/Os that follow each other on the disk count together, up to a unit.

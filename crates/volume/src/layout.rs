@@ -6,7 +6,8 @@
 use crate::cap::{Cap, CapId, CapInfo, CapKind, Measure};
 use crate::caps::CapSet;
 use crate::design::{
-    Backing, CacheMode, Client, Design, Limit, Merging, NetworkVolume, Stripe, Volume,
+    Backing, Burst, CacheMode, Client, Design, Limit, Merging, NetworkVolume, Stripe, Volume,
+    WriteCost,
 };
 use crate::lanes::{Gate, Lane, Lanes, Role};
 use crate::stripe::StripeMap;
@@ -315,13 +316,41 @@ impl Setter<'_> {
                 self.set(lane, key(2), Some(writes), only(1), owner, name("write iops"));
             } else {
                 let key = (CapKind::DiskIops, volume, idx, 0);
-                self.set(lane, key, iops, Measure::UNITS, owner, name("iops"));
+                let measure = (Measure::UNITS, disk.write_costs.op);
+                self.set_weighed(lane, key, iops, measure, owner, name("iops"));
             }
             let key = (CapKind::DiskBytes, volume, idx, 0);
             let bytes = disk.cap.bytes.as_ref();
             let whole_units = place_unit.filter(|_| disk.merging == Merging::Units);
             let measure = whole_units.map_or(Measure::BYTES, Measure::whole_units);
-            self.set(lane, key, bytes, measure, owner, name("bytes"));
+            let measure = (measure, disk.write_costs.byte);
+            self.set_weighed(lane, key, bytes, measure, owner, name("bytes"));
+        }
+    }
+
+    /// Sets a limit that reads and writes share, where a write may take more of it than a read.
+    fn set_weighed(
+        &mut self,
+        place: CapSite,
+        key: Key,
+        limit: Option<&Limit>,
+        (measure, cost): (Measure, WriteCost),
+        volume: Option<u16>,
+        name: String,
+    ) {
+        let Some(limit) = limit else { return };
+        let parts = cost.parts();
+        let times = |value: u64| value.saturating_mul(parts[0]);
+        let burst = limit
+            .burst
+            .map(|burst| Burst { per_s: times(burst.per_s), bucket: burst.bucket.map(times) });
+        let counted = Limit { per_s: times(limit.per_s), burst, origin: limit.origin.clone() };
+        let id = self.set(place, key, Some(&counted), measure.weighed(parts), volume, name);
+        if let Some(id) = id {
+            // Shown in reads.
+            let info = &mut self.layout.infos[usize::from(id.0)];
+            info.per_s = limit.per_s;
+            info.burst_per_s = limit.burst.map(|it| it.per_s).filter(|it| *it > limit.per_s);
         }
     }
 

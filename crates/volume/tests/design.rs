@@ -4,8 +4,10 @@ use insta::assert_snapshot;
 use plan::Severity;
 use proptest::prelude::*;
 use volume::design::{
-    self, Backing, Burst, CacheMode, Cloud, Design, FileSystem, Interface, Limit, Merging, Promised,
+    self, Backing, Burst, CacheMode, Cloud, Design, Disk, FileSystem, Interface, Limit, Merging,
+    Promised, WriteCost, WriteCosts,
 };
+use volume::limits::{Load, alone};
 
 /// Parses a design that has no mistake.
 #[track_caller]
@@ -66,35 +68,44 @@ fn on_local(edition: &str, size: &str, volumes: &[&str]) -> String {
     text
 }
 
-/// Checks capacity and caps of one local disk: operations, writes where they have their own, bytes.
+/// Checks capacity and caps of one local disk, operations and bytes, and returns it.
 #[track_caller]
-fn check_local(
-    size: &str,
-    capacity_bytes: u64,
-    iops: Option<u64>,
-    writes: Option<u64>,
-    bytes: Option<u64>,
-) {
+fn check_local(size: &str, capacity_bytes: u64, iops: Option<u64>, bytes: Option<u64>) -> Disk {
     let edition = if size == "DS14" { "2018" } else { "current" };
     let design = fine(&on_local(edition, size, &[""]));
     let Backing::Disks(stripe) = &design.volumes[0].backing else { panic!("disks") };
     let disk = &stripe.disks[0];
-    let per_s = [&disk.cap.iops, &disk.write_iops, &disk.cap.bytes];
+    let per_s = [&disk.cap.iops, &disk.cap.bytes];
     let per_s = per_s.map(|limit| limit.as_ref().map(|limit| limit.per_s));
-    assert_eq!((design.volumes[0].capacity_bytes, per_s), (capacity_bytes, [iops, writes, bytes]));
-    assert!(stripe.is_local && disk.cache == CacheMode::None);
+    assert_eq!((design.volumes[0].capacity_bytes, per_s), (capacity_bytes, [iops, bytes]));
+    assert!(stripe.is_local && disk.cache == CacheMode::None && disk.write_iops.is_none());
+    disk.clone()
 }
 
 #[test]
 fn local_disks_have_their_part_of_what_their_machine_has() {
-    check_local("E8bds_v5", 300 << 30, Some(38_000), None, Some(500_000_000));
+    let alike = check_local("E8bds_v5", 300 << 30, Some(38_000), Some(500_000_000));
+    assert_eq!(alike.write_costs, WriteCosts::default());
     let (iops, bytes) = (2_200_000 / 6, 14_000_000_000 / 6);
-    check_local("L48s_v3", 1_920_000_000_000, Some(iops), None, Some(bytes));
-    // No throughput is published: it is no less than that of the writes, in I/Os of 4 KiB.
-    let (reads, writes) = (720_848 / 2, 324_306 / 2);
-    let bytes = Some(writes * 4096);
-    check_local("c5d.12xlarge", 900_000_000_000, Some(reads), Some(writes), bytes);
-    check_local("DS14", 224 << 30, None, None, None);
+    check_local("L48s_v3", 1_920_000_000_000, Some(iops), Some(bytes));
+    // Of 720,848 reads or 324,306 writes a second each of two disks has half. No throughput is
+    // published: it is no less than that of the I/Os, of 4 KiB.
+    let bytes = Some(1_476_296_704);
+    let disk = check_local("c5d.12xlarge", 900_000_000_000, Some(360_424), bytes);
+    let costs = [disk.write_costs.op, disk.write_costs.byte].map(WriteCost::factor);
+    assert!(costs.iter().all(|cost| (cost - 2.222_74).abs() < 1e-5), "{costs:?}");
+    check_local("DS14", 224 << 30, None, None);
+}
+
+/// A disk that carries 360,424 reads or 162,153 writes of 4 KiB carries neither number of a mix on
+/// top of the other: of half and half, 1 / (0.5 / 360,424 + 0.5 / 162,153) = 223,675.5.
+#[test]
+fn a_mix_on_a_local_disk_lies_between_reads_and_writes() {
+    let design = fine(&on_local("current", "c5d.12xlarge", &[""]));
+    for (read_share, expected) in [(1.0, 360_424.0), (0.5, 223_675.5), (0.0, 162_153.0)] {
+        let done = alone(&design, 0, &Load::new(4096, read_share));
+        assert!((done.iops - expected).abs() < 1.0, "{read_share}: {}", done.iops);
+    }
 }
 
 #[track_caller]

@@ -8,7 +8,9 @@ use dialects::fio::parse_text;
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
 use runner::{Control, DesignChange, EmulatedTime, Emulation, RunError, RunEvent, RunOptions};
-use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume, VolumeBuild};
+use volume::design::{
+    Backing, Disk, Latency, Merging, Stripe, Vm, Volume, VolumeBuild, WriteCosts,
+};
 use volume::{CacheMode, Cap, Design, Limit};
 
 const GIB: u64 = 1 << 30;
@@ -31,6 +33,7 @@ pub(crate) fn p30(mount: &str, n_disks: usize, cache: CacheMode) -> Volume {
         sku: "P30".to_owned(),
         cap: cap(5000, 200 << 20),
         write_iops: None,
+        write_costs: WriteCosts::default(),
         io_unit_bytes: Some(256 << 10),
         merging: Merging::None,
         size_bytes: 1024 * GIB,

@@ -9,7 +9,9 @@ use serve::backing::Backing as Folder;
 use serve::machine::{Machine, MachineOptions};
 use serve::mount::{self, CacheInvalidator, Mount, MountError, UnmountError};
 use tempfile::TempDir;
-use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume, VolumeBuild};
+use volume::design::{
+    Backing, Disk, Latency, Merging, Stripe, Vm, Volume, VolumeBuild, WriteCosts,
+};
 use volume::{CacheMode, Cap, Design, Limit};
 
 /// A limit without bursting.
@@ -24,6 +26,7 @@ pub(crate) fn disk(iops: u64, bytes_per_s: u64, capacity_bytes: u64, cache: Cach
         cap: Cap { iops: Some(limit(iops)), bytes: Some(limit(bytes_per_s)) },
         io_unit_bytes: Some(256 << 10),
         write_iops: None,
+        write_costs: WriteCosts::default(),
         merging: Merging::None,
         size_bytes: capacity_bytes,
         cache,

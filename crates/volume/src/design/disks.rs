@@ -10,7 +10,7 @@ use toml::de::DeValue;
 use super::parser::{CACHE_DEFAULT, DiskUse, ParsedVolume, Parser};
 use super::{
     Backing, Burst, CacheMode, Cap, Disk, LOCAL, Local, Merging, OWN_DISK, Stripe, Volume,
-    VolumeBuild, free, medium_latency, vm,
+    VolumeBuild, WriteCosts, free, medium_latency, vm,
 };
 
 /// Most disks in one stripe: more than any machine takes.
@@ -254,8 +254,16 @@ fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
         parser.findings.error("out-of-range", &at, "a disk of size 0");
     }
     let io_unit_bytes = io_unit.map(|(bytes, _)| bytes);
-    let (merging, cache, write_iops) = (Merging::None, CacheMode::None, None);
-    Some(Disk { sku: name, cap, write_iops, io_unit_bytes, merging, size_bytes, cache })
+    Some(Disk {
+        sku: name,
+        cap,
+        write_iops: None,
+        write_costs: WriteCosts::default(),
+        io_unit_bytes,
+        merging: Merging::None,
+        size_bytes,
+        cache: CacheMode::None,
+    })
 }
 
 fn n_disks(
@@ -389,10 +397,16 @@ fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Opti
     } else {
         free::disk(sku, keys, parser)?
     };
-    let merging = free::merging(sku);
-    let cache = CacheMode::None;
-    let sku = sku.name.clone();
-    Some(Disk { sku, cap, write_iops, io_unit_bytes, merging, size_bytes, cache })
+    Some(Disk {
+        sku: sku.name.clone(),
+        cap,
+        write_iops,
+        write_costs: WriteCosts::default(),
+        io_unit_bytes,
+        merging: free::merging(sku),
+        size_bytes,
+        cache: CacheMode::None,
+    })
 }
 
 fn tier_cap(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap {

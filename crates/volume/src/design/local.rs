@@ -4,7 +4,10 @@ use catalog::{Edition, Figure, Vm as Size};
 use plan::keys::Findings;
 
 use super::parser::Parser;
-use super::{Backing, CacheMode, Cap, Design, Disk, Latency, Limit, Merging, Vm, medium_latency};
+use super::{
+    Backing, CacheMode, Cap, Design, Disk, Latency, Limit, Merging, Vm, WriteCost, WriteCosts,
+    medium_latency,
+};
 
 /// Name by which a design takes the disks of its machine: `disk = "local"`.
 pub const LOCAL: &str = "local";
@@ -52,11 +55,16 @@ impl Local {
             Limit { per_s: (limit.per_s / n_disks).max(1), burst: None, origin }
         };
         let first = |names: [&str; 2]| names.into_iter().find_map(figure).map(part);
-        let iops = first(["local_read_iops", "local_iops"]);
-        let write_iops = figure("local_write_iops").map(part);
-        // Reads and writes share the lower of both, so that no mix is promised more.
-        let bytes = first(["local_write_throughput", "local_throughput"]);
-        let bytes = bytes.or_else(|| write_iops.as_ref().map(bytes_of));
+        let reads = first(["local_read_iops", "local_iops"]);
+        let writes = figure("local_write_iops").map(part);
+        // Where bytes are not published, they are at least those of what is.
+        let of = |published: Option<Limit>, iops: &Option<Limit>| {
+            published.or_else(|| writes.is_some().then(|| iops.as_ref().map(bytes_of))?)
+        };
+        let read_bytes = of(first(["local_read_throughput", "local_throughput"]), &reads);
+        let write_bytes = of(first(["local_write_throughput", "local_throughput"]), &writes);
+        let (iops, op) = shared(reads, writes);
+        let (bytes, byte) = shared(read_bytes, write_bytes);
         let latency =
             figure("local_read_latency").map_or(medium_latency(LOCAL_DISK).latency, |it| Latency {
                 mean_ns: it.per_s,
@@ -65,7 +73,8 @@ impl Local {
         let disk = Disk {
             sku: LOCAL_DISK.to_owned(),
             cap: Cap { iops, bytes },
-            write_iops,
+            write_iops: None,
+            write_costs: WriteCosts { op, byte },
             io_unit_bytes: None,
             merging: Merging::None,
             size_bytes,
@@ -86,7 +95,20 @@ fn bytes_of(iops: &Limit) -> Limit {
     Limit {
         per_s: iops.per_s.saturating_mul(IO_BYTES),
         burst: None,
-        origin: format!("at least 4 KiB x write IOPS, {}", iops.origin),
+        origin: format!("at least 4 KiB x IOPS, {}", iops.origin),
+    }
+}
+
+/// Makes one limit, counted in reads, of what is published of reads alone and of writes alone: no
+/// mix is promised both at once. Where one of them is unknown it is taken as the other.
+fn shared(reads: Option<Limit>, writes: Option<Limit>) -> (Option<Limit>, WriteCost) {
+    match (reads, writes) {
+        (Some(reads), Some(writes)) if reads.per_s != writes.per_s => {
+            let origin = format!("of reads: {}; of writes: {}", reads.origin, writes.origin);
+            let cost = WriteCost::between(reads.per_s, writes.per_s);
+            (Some(Limit { origin, ..reads }), cost)
+        }
+        (reads, writes) => (reads.or(writes), WriteCost::default()),
     }
 }
 

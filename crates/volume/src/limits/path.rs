@@ -20,7 +20,7 @@ use super::stripe::{self, Split};
 use crate::cap::CapKind;
 use crate::design::{
     Backing, CacheMode, Cap, Client, Design, Latency, Limit, Merging, NetworkVolume, Stripe, Vm,
-    Volume,
+    Volume, WriteCost,
 };
 use crate::load::Load;
 
@@ -202,6 +202,7 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
     }
     if let Some(disk) = stripe.disks.first() {
         let writes = 1.0 - load.read_share;
+        let weighed = |cost: WriteCost| share - writes + writes * cost.factor();
         let (iops, bytes) = (disk.cap.iops.as_ref(), disk.cap.bytes.as_ref());
         if let Some(limit) = &disk.write_iops {
             for (side, what, limit, per_io) in [
@@ -214,13 +215,15 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
                 list.of_side(side, |list| list.put(kind, &name, n_disks, limit, per_io));
             }
         } else {
-            list.put((CapKind::DiskIops, scope), &name, n_disks, iops, share * split.units);
+            let per_io = weighed(disk.write_costs.op) * split.units;
+            list.put((CapKind::DiskIops, scope), &name, n_disks, iops, per_io);
         }
         let counted = match (disk.merging, disk.io_unit_bytes) {
             (Merging::Units, Some(unit_bytes)) => split.units * unit_bytes as f64,
             _ => size,
         };
-        list.put((CapKind::DiskBytes, scope), &name, n_disks, bytes, share * counted);
+        let per_io = weighed(disk.write_costs.byte) * counted;
+        list.put((CapKind::DiskBytes, scope), &name, n_disks, bytes, per_io);
     }
     if let Some(vm) = machine.filter(|_| !stripe.is_local) {
         let kinds = (CapKind::VmUncachedIops, CapKind::VmUncachedBytes);

@@ -2,7 +2,7 @@
 
 use volume::design::{
     Backing, CacheMode, Cap, Ceiling, Design, Disk, Latency, Limit, Merging, NetworkVolume, Stripe,
-    Vm, Volume,
+    Vm, Volume, WriteCosts,
 };
 use volume::limits::Bound;
 use volume::{CapKind, Done, Io, IoKind, Start, System, SystemOptions};
@@ -255,6 +255,7 @@ pub(crate) fn disks(n_disks: u32, cap: Cap, cache: CacheMode) -> Volume {
         cap,
         io_unit_bytes: Some(256 << 10),
         write_iops: None,
+        write_costs: WriteCosts::default(),
         merging: Merging::None,
         size_bytes: 32 << 40,
         cache,

@@ -2,6 +2,7 @@
 
 use volume::design::{
     Backing, Burst, CacheMode, Cap, Design, Disk, Latency, Limit, Merging, Stripe, Vm, Volume,
+    WriteCosts,
 };
 use volume::{CapId, Done, Io, IoKind, Start, System, SystemOptions};
 
@@ -26,8 +27,16 @@ pub(crate) fn cap(iops: u64, bytes: u64) -> Cap {
 
 pub(crate) fn disk(cap: Cap, cache: CacheMode) -> Disk {
     let (sku, io_unit_bytes) = ("test".to_owned(), Some(256 * KIB));
-    let (merging, write_iops) = (Merging::None, None);
-    Disk { sku, cap, write_iops, io_unit_bytes, merging, size_bytes: 1 << 40, cache }
+    Disk {
+        sku,
+        cap,
+        write_iops: None,
+        write_costs: WriteCosts::default(),
+        io_unit_bytes,
+        merging: Merging::None,
+        size_bytes: 1 << 40,
+        cache,
+    }
 }
 
 /// 5,000 operations and 200 MB a second.
