@@ -61,7 +61,7 @@ pub(super) fn read(
         context.check_dates(doubt, Some(lines.number()))?;
     }
     context.check_end(&lines);
-    for (name, capacity) in header.names.iter().zip(state.capacities(&header)) {
+    for (name, capacity) in header.names.iter().zip(state.held) {
         if let Some(capacity) = capacity {
             context.put(Event::Capacity { name, capacity });
         }
@@ -237,6 +237,8 @@ struct State {
     spans: Spans,
     /// Last values of free space in percent and bytes, by device.
     free: Vec<(Option<f64>, Option<f64>)>,
+    /// What each device holds: its size by the last row, and the most that was in use in any.
+    held: Vec<Option<Capacity>>,
 }
 
 impl State {
@@ -262,6 +264,7 @@ impl State {
         let mut host = HostSample { end_ns, span_ns, ..HostSample::default() };
         let mut rates: Vec<Option<Rates>> = vec![None; header.names.len()];
         self.free.resize(header.names.len(), (None, None));
+        self.held.resize(header.names.len(), None);
         for column in &header.columns {
             let text = fields[column.idx].trim();
             // A counter that was not there at that moment is blank.
@@ -279,6 +282,9 @@ impl State {
                 }
             }
         }
+        for (held, free) in self.held.iter_mut().zip(&self.free) {
+            hold(held, *free);
+        }
         if host.cpu_share.is_some() || host.memory_share.is_some() || host.memory_bytes.is_some() {
             context.put(Event::Host(host));
         }
@@ -289,18 +295,18 @@ impl State {
         }
         Ok(())
     }
+}
 
-    /// Returns how much each device holds, from what is free of it.
-    fn capacities(&self, header: &Header) -> Vec<Option<Capacity>> {
-        let of = |idx: usize| {
-            let (percent, bytes) = *self.free.get(idx)?;
-            let (percent, free_bytes) = (percent.filter(|percent| *percent > 0.0)?, bytes?);
-            let size_bytes = free_bytes / (percent / 100.0);
-            let used_bytes = Some(size_bytes - free_bytes);
-            Some(Capacity { size_bytes: Some(size_bytes), used_bytes })
-        };
-        (0..header.names.len()).map(of).collect()
+/// Takes in how much a device holds, from what is free of it in percent and bytes.
+fn hold(held: &mut Option<Capacity>, free: (Option<f64>, Option<f64>)) {
+    let (Some(percent), Some(free_bytes)) = free else { return };
+    if percent <= 0.0 {
+        return;
     }
+    let size_bytes = free_bytes / (percent / 100.0);
+    let before = held.and_then(|held| held.used_bytes).unwrap_or(0.0);
+    let used_bytes = Some((size_bytes - free_bytes).max(before));
+    *held = Some(Capacity { size_bytes: Some(size_bytes), used_bytes });
 }
 
 fn put_host(host: &mut HostSample, counter: Counter, value: f64) {
