@@ -6,8 +6,8 @@ use std::path::Path;
 
 use common::Sandbox;
 use record::{
-    Figure, HostRecord, Interval, IntervalDir, IntervalLatency, JobRecord, PerDirRecord, Record,
-    StepValidity,
+    Figure, GateRecord, HostRecord, Interval, IntervalDir, IntervalLatency, JobRecord,
+    PerDirRecord, Record, StepValidity, Verdict as GateVerdict,
 };
 use serde_json::Value;
 
@@ -162,9 +162,40 @@ fn an_invalid_run_says_so() {
         let outcome = sandbox.plimsoll_keeping(&[&["compare", "./a", "./b"], form].concat());
         let text = outcome.stdout.replace('\\', "");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains("is invalid, see `plimsoll show`"), "{text}");
-        assert_eq!(text.matches("is invalid").count(), 1, "{text}");
+        let said = "invalid: its figures are not what was asked for; see `plimsoll show`";
+        assert!(text.contains(said), "{text}");
+        assert_eq!(text.matches("invalid").count(), 1, "{text}");
     }
+}
+
+#[test]
+fn runs_in_doubt_say_why_once_for_all_of_them() {
+    let sandbox = Sandbox::new();
+    let in_doubt = |seed: u64| {
+        let mut record = record(10_000, seed);
+        let gate = |name: &str, reason: String| GateRecord {
+            name: name.to_owned(),
+            verdict: GateVerdict::Failed,
+            reason,
+            next_step: None,
+            figures: std::collections::BTreeMap::new(),
+        };
+        let gates = vec![
+            gate("generator", format!("the host was busy for {}.0 %", 90 + seed)),
+            gate("queue-depth", "32 asked for, 1.00 kept".to_owned()),
+        ];
+        record.validity = vec![StepValidity { is_valid: false, gates, ..StepValidity::default() }];
+        record
+    };
+    write(&sandbox, "a", &[record(10_000, 1), record(10_000, 2)]);
+    write(&sandbox, "b", &[in_doubt(3), in_doubt(4)]);
+    let text = sandbox.plimsoll_keeping(&["compare", "./a", "./b"]).stdout;
+    fits(&text);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let all = "2 of 2 runs: invalid: generator, as in `./b/0.json`: the host was busy for 93.0 %";
+    assert!(text.contains(all), "{text}");
+    let depth = "2 of 2 runs: caution: queue-depth, as in `./b/0.json`: 32 asked for, 1.00 kept";
+    assert!(text.contains(depth), "{text}");
 }
 
 #[test]

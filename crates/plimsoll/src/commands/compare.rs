@@ -128,8 +128,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let candidate = several::find(&args.candidate, &args.store)?;
         return judge(args, baseline, candidate);
     };
-    let Pairs { baseline, candidate, is_interrupted } = interleave::measure(args, n_pairs)?;
+    let measured = interleave::measure(args, n_pairs)?;
+    let Pairs { baseline, candidate, names: [one, other], is_interrupted } = measured;
+    // What may differ between the sides is refused for runs that are compared later.
+    let options = SetOptions::default();
+    let is_alike = compare_all(&baseline, &candidate, &options).is_alike();
     let exit = judge(args, baseline, candidate)?;
+    let anyway = if is_alike { "" } else { " --anyway" };
+    stream::remark("", &format!("to see it again: plimsoll compare {one} {other}{anyway}"));
     Ok(if is_interrupted { Exit::Interrupted } else { exit })
 }
 

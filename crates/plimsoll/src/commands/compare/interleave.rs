@@ -33,6 +33,8 @@ pub(super) const PAIRS_MAX: i64 = 20_000;
 pub(super) struct Pairs {
     pub(super) baseline: Vec<Run>,
     pub(super) candidate: Vec<Run>,
+    /// What the runs of each side are called in the store.
+    pub(super) names: [String; 2],
     /// A signal ended it early.
     pub(super) is_interrupted: bool,
 }
@@ -101,7 +103,8 @@ pub(super) fn measure(args: &Args, n_pairs: u32) -> Result<Pairs, Failure> {
         let failed = Failure::wrong_use("interrupted before one pair was measured");
         return Err(failed.with(Exit::Interrupted));
     }
-    Ok(Pairs { baseline, candidate, is_interrupted })
+    let names = sides.map(|side| side.name);
+    Ok(Pairs { baseline, candidate, names, is_interrupted })
 }
 
 /// Returns the runs of a side that went to their end.
@@ -262,7 +265,8 @@ impl InterleavedRuns<'_> {
         let is_there = |side| complete(self.args, side).is_ok_and(|runs| !runs.is_empty());
         (is_there(baseline) && is_there(candidate)).then(|| {
             format!(
-                "runs that were measured are stored: `plimsoll compare {} {}`",
+                "runs that were measured are stored: `plimsoll compare {} {}`, with `--anyway` \
+                 where the sides do different I/O",
                 baseline.name, candidate.name
             )
         })

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use analysis::GateName;
 use analysis::alike::{Difference, DifferenceKind};
 use analysis::assess::Standing;
 use analysis::compare::Verdict;
 use analysis::sets::{Basis, Row, SetComparison};
 use export::Run;
-use record::{NoteSeverity, Outcome};
+use record::{NoteSeverity, Outcome, Record, Verdict as GateVerdict};
 use units::format_percent;
 
 use super::{Judged, Undecided, called};
@@ -53,7 +54,7 @@ pub(super) fn before(judged: &Judged) -> Vec<Line> {
     let mut lines = Vec::new();
     put_runs(&mut lines, "baseline", &judged.baseline);
     put_runs(&mut lines, "candidate", &judged.candidate);
-    lines.extend(judged.found.differences.iter().map(|it| ("differs", words(it))));
+    lines.extend(differing(&judged.found.differences).into_iter().map(|it| ("differs", it)));
     lines.extend(judged.found.remarks.iter().map(|it| ("note", it.clone())));
     lines
 }
@@ -78,10 +79,33 @@ pub(super) fn unlike(found: &SetComparison) -> Failure {
 }
 
 fn words(difference: &Difference) -> String {
-    let shown =
-        |value: &str| if value.is_empty() { "not set".to_owned() } else { value.to_owned() };
     let Difference { what, baseline, candidate, .. } = difference;
     format!("{what}: {} -> {}", shown(baseline), shown(candidate))
+}
+
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "not set" } else { value }
+}
+
+/// Returns what differs, a line for each: of many runs, the first values.
+fn differing(differences: &[Difference]) -> Vec<String> {
+    let mut all: Vec<(&Difference, Vec<&str>)> = Vec::new();
+    for it in differences {
+        let same = |known: &&mut (&Difference, _)| {
+            (&known.0.what, &known.0.baseline) == (&it.what, &it.baseline)
+        };
+        match all.iter_mut().find(same) {
+            Some((_, values)) => values.push(shown(&it.candidate)),
+            None => all.push((it, vec![shown(&it.candidate)])),
+        }
+    }
+    let line = |(it, values): &(&Difference, Vec<&str>)| {
+        let first = values.iter().take(RUNS_MAX).copied().collect::<Vec<_>>().join(", ");
+        let more = values.len().saturating_sub(RUNS_MAX);
+        let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{}: {} -> {first}{rest}", it.what, shown(&it.baseline))
+    };
+    all.iter().map(line).collect()
 }
 
 fn put(text: &mut String, word: &str, line: &str) {
@@ -99,22 +123,60 @@ fn put_runs(lines: &mut Vec<Line>, word: &'static str, runs: &[Run]) {
         let _ = write!(line, ", ... {}", runs.last().map(called).unwrap_or_default());
     }
     lines.push((word, line));
+    let mut doubts: Vec<(String, String, Vec<&Run>)> = Vec::new();
     for run in runs {
-        let is_bad = |note: &record::Note| note.severity != NoteSeverity::Info;
-        let remark = match run.record.outcome {
-            Outcome::Interrupted => "was interrupted",
-            Outcome::Failed => "failed in part",
-            Outcome::Partial => "lost hosts on the way",
-            Outcome::Complete if Standing::of(&run.record) == Standing::Invalid => {
-                "is invalid, see `plimsoll show`: its figures are not what was asked for"
+        for (doubt, example) in doubts_of(&run.record) {
+            match doubts.iter_mut().find(|(known, ..)| *known == doubt) {
+                Some((.., of)) => of.push(run),
+                None => doubts.push((doubt, example, vec![run])),
             }
-            Outcome::Complete if run.record.notes.iter().any(is_bad) => {
-                "has warnings, see `plimsoll show`"
-            }
-            Outcome::Complete => continue,
-        };
-        lines.push(("", format!("{} {remark}", called(run))));
+        }
     }
+    for (doubt, example, of) in doubts {
+        let line = match of.as_slice() {
+            [run] if runs.len() == 1 => format!("{doubt}{example}"),
+            [run] => format!("{}: {doubt}{example}", called(run)),
+            [run, ..] => {
+                let which = format!("{} of {} runs", of.len(), runs.len());
+                let as_in = if example.is_empty() { "" } else { ", as in " };
+                let run = if example.is_empty() { String::new() } else { called(run) };
+                format!("{which}: {doubt}{as_in}{run}{example}")
+            }
+            [] => continue,
+        };
+        lines.push(("", line));
+    }
+}
+
+/// Returns why a run's figures are in doubt, and what it said itself of each.
+fn doubts_of(record: &Record) -> Vec<(String, String)> {
+    let plain = |text: &str| vec![(text.to_owned(), String::new())];
+    match record.outcome {
+        Outcome::Interrupted => return plain("interrupted"),
+        Outcome::Failed => return plain("failed in part"),
+        Outcome::Partial => return plain("lost hosts on the way"),
+        Outcome::Complete => {}
+    }
+    // The points of a curve are meant to fail, and a suite gives verdicts of its own.
+    let has_own = record.curve.is_some() || record.suite.is_some();
+    let gates = record.validity.iter().filter(|_| !has_own).flat_map(|step| &step.gates);
+    let mut found: Vec<(String, String)> = Vec::new();
+    for gate in gates.filter(|gate| gate.verdict == GateVerdict::Failed) {
+        let name = GateName::ALL.into_iter().find(|name| gate.name == name.as_str());
+        let weight = if name.is_some_and(GateName::invalidates) { "invalid" } else { "caution" };
+        let doubt = format!("{weight}: {}", gate.name);
+        if !found.iter().any(|(known, _)| *known == doubt) {
+            found.push((doubt, format!(": {}", gate.reason)));
+        }
+    }
+    let is_bad = |note: &record::Note| note.severity != NoteSeverity::Info;
+    if found.is_empty() && Standing::of(record) == Standing::Invalid {
+        return plain("invalid: its figures are not what was asked for; see `plimsoll show`");
+    }
+    if found.is_empty() && record.notes.iter().any(is_bad) {
+        return plain("warnings: see `plimsoll show`");
+    }
+    found
 }
 
 /// Returns the name of what a row is of.
