@@ -20,10 +20,15 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// Keeps what a command runs out of the developer's run store.
+pub(crate) fn unstored(command: &mut Command) -> &mut Command {
+    command.env("PLIMSOLL_STORE", "")
+}
+
 /// Runs a command with our own standard streams. Fails when it cannot start or does not succeed.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = command_line(command);
-    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
+    let status = unstored(command).status().with_context(|| format!("cannot start `{line}`"))?;
     if !status.success() {
         bail!("`{line}` failed: {status}");
     }
@@ -33,7 +38,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// Runs a command and returns its standard output. Its standard error is shown only on failure.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = command_line(command);
-    let output = command.output().with_context(|| format!("cannot start `{line}`"))?;
+    let output = unstored(command).output().with_context(|| format!("cannot start `{line}`"))?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         bail!("`{line}` failed: {}\n{}", output.status, stderr.trim_end());

@@ -143,7 +143,8 @@ impl Bench {
         let out_path = self.folder.join("stdout");
         command.current_dir(&self.folder).stdout(File::create(&out_path)?);
         let line = process::command_line(&command);
-        let child = command.spawn().with_context(|| format!("cannot start `{line}`"))?;
+        let child = process::unstored(&mut command).spawn();
+        let child = child.with_context(|| format!("cannot start `{line}`"))?;
         let (status, usage) = wait(child.id()).with_context(|| format!("cannot await `{line}`"))?;
         let mut text = String::new();
         File::open(&out_path)?.read_to_string(&mut text)?;

@@ -130,7 +130,8 @@ impl Bench {
 fn said(command: &mut Command) -> Result<String> {
     const IN_DOUBT: i32 = 3;
     let line = process::command_line(command);
-    let output = command.output().with_context(|| format!("cannot start `{line}`"))?;
+    let output = process::unstored(command).output();
+    let output = output.with_context(|| format!("cannot start `{line}`"))?;
     if !output.status.success() && output.status.code() != Some(IN_DOUBT) {
         bail!("`{line}` failed: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
     }
