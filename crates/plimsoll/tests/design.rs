@@ -750,7 +750,7 @@ fn a_shared_volume_is_put_on_a_network_volume_and_what_is_written_carries_it() {
         "USD 1,305.63 a month: 2 x Standard_DS1_v2, nconnect=8",
         "headroom 23 %: volume_quota of Ultra binds first",
         "netapp-ultra, capacity 1,206.50",
-        "a Ultra pool of 2 TiB",
+        "a pool of 2 TiB (Ultra)",
         "volume_quota of Ultra carries 268.4 of the 327.7 MB/s of phase normal, 18.1 % short",
         "mount with nconnect=8",
         "/mnt/tools: leave nocto and long actimeo out",

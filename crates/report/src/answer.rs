@@ -89,7 +89,7 @@ fn of_curve(record: &Record, curve: &CurveRecord) -> String {
         LineVerdict::CannotTell(_) | LineVerdict::Unfinished => {
             let why = line.why_not();
             let between = between(curve);
-            format!("Cannot tell how much {volume} carries with {limits}: {why}{between}.")
+            format!("{volume}: cannot tell how much it carries with {limits}: {why}{between}.")
         }
     }
 }

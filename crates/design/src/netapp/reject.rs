@@ -66,7 +66,7 @@ fn smaller(market: &Market<'_>, asked: &Need, ranked: &Ranked, idx: usize) -> Ve
         volume.quota_gib = part(volume.quota_gib);
         volume.throughput_mib_s = volume.throughput_mib_s.map(part);
     }
-    let change = format!("a {} pool of {}", pool.title(), design.pools[idx].size());
+    let change = format!("a pool of {} ({})", design.pools[idx].size(), pool.title());
     let saved = pool.price.micro_usd / (pool.size_gib / step_gib);
     reject(market, asked, &design, change, less(ranked.price, saved)).into_iter().collect()
 }

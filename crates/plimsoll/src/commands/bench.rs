@@ -321,7 +321,9 @@ fn remove_exports(sites: &Sites, options: &RunOptions) {
             runner::run(&plan, options, &std::sync::Arc::new(Control::new()), &mut |_| {}).ok()
         });
         if removed.is_none() {
-            stream::print_message(&format!("warning: `{}` is left on {url}\n", site.file));
+            let file = &site.file;
+            let line = format!("warning: `{file}` could not be removed from {url}: look there\n");
+            stream::print_message(&line);
         }
     }
 }

@@ -277,7 +277,10 @@ pub(super) fn volume(
         parser.findings.add(finding.help("leave `large` out"), &at);
     }
     if let Some(pool) = pool.map(|idx| &pools[idx]).filter(|pool| pool.level != level) {
-        let text = format!("a {level} volume in the {} pool `{}`", pool.level, pool.pool.name);
+        let text = format!(
+            "a volume of level {level} in pool `{}` of level {}",
+            pool.pool.name, pool.level
+        );
         parser.findings.error("bad-value", &at, text);
     }
     let manual = pool.is_some_and(|idx| pools[idx].is_manual);
@@ -365,7 +368,7 @@ fn throughput(
         }
         let scope = format!("level.{level}");
         let Some(figure) = parser.edition.fact(&scope, "throughput_per_tib") else {
-            let text = format!("a {level} volume needs a pool with manual QoS");
+            let text = format!("a volume of level {level} needs a pool with manual QoS");
             parser.findings.error("missing-key", at, text);
             return None;
         };

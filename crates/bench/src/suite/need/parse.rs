@@ -38,7 +38,8 @@ pub fn parse(text: &str) -> Result<Need, String> {
     let mut conditions = vec![rate];
     conditions.append(&mut latencies);
     Ok(Need {
-        text: text.trim().to_owned(),
+        // It is the name of what is measured for it, and `;` begins a comment there.
+        text: text.trim().replace(';', ","),
         iops,
         conditions,
         block_bytes,

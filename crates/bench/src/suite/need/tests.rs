@@ -14,6 +14,11 @@ fn check(text: &str, expected: (f64, u64, f64, bool), conditions: &[&str]) {
 }
 
 #[test]
+fn what_begins_a_comment_in_a_job_file_is_not_in_its_name() {
+    assert_eq!(parse("iops=5000; p99<2ms").expect("a need").text, "iops=5000, p99<2ms");
+}
+
+#[test]
 fn a_need_is_a_rate_with_limits() {
     check("iops=5000,p99<2ms", (5000.0, 8192, 100.0, false), &["IOPS >= 5000", "p99 < 2ms"]);
     let all = ["IOPS >= 16000", "p99 < 2ms", "mean < 500us"];

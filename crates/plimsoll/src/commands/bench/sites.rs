@@ -295,7 +295,8 @@ fn emulated(
     if size_bytes < wanted {
         let (size, wanted) = (units::format_bytes(size_bytes), units::format_bytes(wanted));
         stream::print_message(&format!(
-            "note: `{dir}` has {size} instead of the suite's {wanted}\n"
+            "note: `{}` has {size} instead of the suite's {wanted}\n",
+            volume.mount
         ));
     }
     Ok(Site {

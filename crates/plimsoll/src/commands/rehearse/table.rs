@@ -67,13 +67,11 @@ pub(super) fn page(report: &Report) -> String {
 fn exported(export: Option<&ExportReport>) -> String {
     let Some(ExportReport { address, clients }) = export else { return String::new() };
     let mut text = format!("exported  at {address}, ");
-    text.push_str(match clients.len() {
-        0 => "no client is connected\n",
-        1 => "1 client:\n",
-        _ => "",
-    });
-    if clients.len() > 1 {
-        let _ = writeln!(text, "{} clients:", clients.len());
+    match clients.len() {
+        0 => text.push_str("no client is connected\n"),
+        n_clients => {
+            let _ = writeln!(text, "{}:", plural(n_clients as u64, "client"));
+        }
     }
     for client in clients.iter().take(N_CLIENTS_SHOWN) {
         let connections = plural(client.n_connections, "connection");
