@@ -32,16 +32,13 @@ const HEAD: &str = "\
 Every figure of the source documents, and what comes of it. Made by
 `cargo xtask acceptance` from a run of `crates/volume/tests/acceptance`; do not edit.
 
-*Printed* is what the source prints; for rows that follow from a source without being printed there
-it is what follows. *Ours* is what the product says, and *simulated* what a run of the same design
-shows in virtual time, within 2 %. *Diff.* is the largest deviation of ours from what is printed;
-*binds* is the cap that the product names.
+*Printed* is what the source prints, or what follows from it. *Ours* is what the product says,
+*simulated* what a run of the same design shows in virtual time, within 2 %; `=` is as printed.
+*Diff.* is the largest deviation of ours; *binds* is the cap that the product names.
 
-A row that passes came through the product: the catalogue says it, or a design under `limits`, and
-where there is something to run a run of that design as well. A row of *arithmetic* follows from its
-own input alone: it says that the sources agree with themselves, and nothing about the product, so
-it is not counted as a pass, and no cap is named. An *erratum* is a row in which the source is
-wrong: ours is the figure that follows from the rest, and [errata](errata.md) says why.
+*Pass*: it came through the product, by the catalogue, `limits` and, where there is something to
+run, a run. *Arithmetic* follows from its own input alone and says nothing about the product.
+*Erratum*: the source is wrong, and ours follows from the rest ([errata](errata.md)).
 ";
 
 /// Returns the page.
@@ -110,21 +107,29 @@ fn row(case: &Case, outcome: &Outcome) -> String {
         Outcome::Waits(_) => (None, None),
     };
     let printed = if case.printed.is_null() { expected } else { &case.printed };
+    let printed_text = text_of(printed);
     let ours = answer.map_or(String::new(), |answer| asked(expected, answer));
+    let ours = or_equal(ours, &printed_text);
     let of_run = simulated.map_or(String::new(), |answer| asked(expected, answer));
+    let of_run = or_equal(of_run, &printed_text);
     let pct = answer.and_then(|answer| deviation_pct(printed, answer));
     let pct = pct.map_or(String::new(), percent);
     let binds = answer.map_or(String::new(), |answer| answer.binds.join(", "));
     let place = if case.lines.is_empty() { String::new() } else { format!(" ({})", case.lines) };
     format!(
-        "| {} | {}{} | {} | {ours} | {of_run} | {pct} | {binds} | {} | {} |\n",
+        "| {} | {}{} | {printed_text} | {ours} | {of_run} | {pct} | {binds} | {} | {} |\n",
         case.id,
         escape(&case.what),
         escape(&place),
-        text_of(printed),
         verdict(case, outcome),
         escape(&case.note)
     )
+}
+
+/// Returns `=` in the place of values that are all as printed.
+fn or_equal(values: String, printed: &str) -> String {
+    let is_printed = |value: &str| printed.split("; ").any(|part| part == value);
+    if !values.is_empty() && values.split("; ").all(is_printed) { "=".to_owned() } else { values }
 }
 
 /// Returns those values of an answer that the row asks for, also where it asks for a bound.
