@@ -337,13 +337,9 @@ impl Collector {
     /// tells a span, it is the usual one of the source.
     fn straighten(&mut self, series: &mut Series, of_source_ns: Option<u64>) {
         let source = self.captured.sources[series.source_idx].name.clone();
-        let usual_ns = usual_span(series.samples.iter().map(|sample| sample.span_ns));
         let is_in_order = series.samples.is_sorted_by_key(|sample| sample.end_ns);
         series.samples.sort_by_key(|sample| sample.end_ns);
-        // Where the order of the source shows no span, the least time between two samples is one.
-        let ends = series.samples.windows(2).map(|pair| pair[1].end_ns.abs_diff(pair[0].end_ns));
-        let usual_ns = usual_ns.or_else(|| ends.filter(|span_ns| *span_ns > 0).min());
-        let usual_ns = usual_ns.or(of_source_ns);
+        let usual_ns = usual_of(&series.samples).or(of_source_ns);
         // Joined neighbours are longer than what comes from the source.
         let unjoined_ns = usual_ns.filter(|_| series.n_joined == 0).unwrap_or(NS_PER_S);
         for sample in series.samples.iter_mut().filter(|sample| sample.span_ns == 0) {
@@ -351,6 +347,7 @@ impl Collector {
         }
         if !is_in_order && series.n_joined == 0 {
             shorten(&mut series.samples, unjoined_ns);
+            self.note_gaps(&series.samples, &source);
         }
         join_last(&mut series.samples, usual_ns);
         let n_before = series.samples.len();
@@ -363,6 +360,23 @@ impl Collector {
             let text = format!("{n_twice} of {} {verbs} counted once", series.name);
             let note = Note { kind: NoteKind::Remark, line: None, text };
             self.captured.notes.push(SourceNote { source, note });
+        }
+    }
+
+    /// Says where no samples are, in those that were put in order: their reader saw another one.
+    fn note_gaps(&mut self, samples: &[Sample], source: &str) {
+        let is_gap = |pair: &&[Sample]| {
+            let since_ns = pair[1].end_ns.abs_diff(pair[0].end_ns);
+            since_ns > pair[1].span_ns.saturating_add(NS_PER_S)
+        };
+        for pair in samples.windows(2).filter(is_gap).take(GAPS_NOTED) {
+            let (from, to) = (time::iso(pair[0].end_ns), time::iso(pair[1].end_ns));
+            let text = format!("no samples from {from} to {to}: that time is left out");
+            let is_it = |noted: &SourceNote| noted.source == source && noted.note.text == text;
+            if !self.captured.notes.iter().any(is_it) {
+                let note = Note { kind: NoteKind::Remark, line: None, text };
+                self.captured.notes.push(SourceNote { source: source.to_owned(), note });
+            }
         }
     }
 
@@ -531,6 +545,9 @@ impl Collector {
     }
 }
 
+/// Gaps of a device that are noted, where its samples had to be put in order.
+const GAPS_NOTED: usize = 3;
+
 /// Notes that are kept: a log of nothing but gaps says so often enough.
 const NOTES_MAX: usize = 200;
 
@@ -555,6 +572,16 @@ fn join_last(samples: &mut Vec<Sample>, usual_ns: Option<u64>) {
         before.add(&last);
         samples.pop();
     }
+}
+
+/// Returns how long samples, in their order, usually last. Where the order of the source shows it
+/// of fewer than half of them, it is the time between two that stands in the middle.
+fn usual_of(samples: &[Sample]) -> Option<u64> {
+    let n_known = samples.iter().filter(|sample| sample.span_ns > 0).count();
+    let of_source = usual_span(samples.iter().map(|sample| sample.span_ns));
+    let between =
+        || usual_span(samples.windows(2).map(|pair| pair[1].end_ns.abs_diff(pair[0].end_ns)));
+    of_source.filter(|_| 2 * n_known >= samples.len()).or_else(between).or(of_source)
 }
 
 /// Shortens samples that begin before the end of the one before. Where reports are not in order,

@@ -261,24 +261,36 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// How long samples last whose source tells only when they end.
+///
+/// The time since the sample before is what one lasted only where the source is in order. Once the
+/// clock went back, a time counts that two neighbours agree on; until then the span is not known,
+/// and follows from the moments in their order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spans {
     last_end_ns: Option<i64>,
+    /// The time between the last two samples.
+    last_since_ns: Option<u64>,
     usual_ns: Option<u64>,
+    /// Two neighbours agreed on the usual span.
+    is_agreed: bool,
     /// How often the clock went back.
     n_back: u32,
+    /// Gaps of a few spans: the sample behind each counts for all of it, if it does not state its
+    /// own.
+    n_short_gaps: u32,
 }
 
-/// Steps back of the clock that are noted: a log that is sorted the other way has one per line.
-const N_BACK_NOTED: u32 = 3;
+/// Oddities of one kind that are noted: a log that is sorted the other way has one per line.
+const N_NOTED: u32 = 3;
 
-/// Spans of more than this many usual ones are gaps.
+/// Spans of more than this many usual ones are gaps, in which nothing is known.
 const GAP_SPANS: u64 = 3;
 
 impl Spans {
     /// Begins anew: what comes next does not follow on what was.
     pub(crate) fn restart(&mut self) {
         self.last_end_ns = None;
+        self.last_since_ns = None;
     }
 
     /// Returns the span of a sample that ends here, 0 where it is not known; and what is odd.
@@ -286,41 +298,92 @@ impl Spans {
     /// `stated_ns` is the value that the source itself states.
     pub(crate) fn next(&mut self, end_ns: i64, stated_ns: Option<u64>) -> (u64, Option<String>) {
         let Some(last_ns) = self.last_end_ns.replace(end_ns) else {
-            return (stated_ns.or(self.usual_ns).unwrap_or(0), None);
+            return (stated_ns.unwrap_or(self.usual_ns()), None);
         };
-        let usual_ns = stated_ns.or(self.usual_ns).unwrap_or(0);
         if end_ns < last_ns {
-            self.n_back += 1;
-            let rest =
-                if self.n_back == N_BACK_NOTED { "; more of these are not noted" } else { "" };
-            let text = format!(
-                "the clock goes back from {} to {}: samples are sorted by time{rest}",
-                time::iso(last_ns),
-                time::iso(end_ns)
-            );
-            return (usual_ns, Some(text).filter(|_| self.n_back <= N_BACK_NOTED));
+            let note = self.back(last_ns, end_ns);
+            return (stated_ns.unwrap_or(self.usual_ns()), note);
         }
         let since_ns = end_ns.abs_diff(last_ns);
-        // Moments are printed in whole seconds: one more or less is the same span.
-        if usual_ns > 0 && since_ns.abs_diff(usual_ns) <= NS_PER_S {
-            return (usual_ns, None);
+        let usual_ns = stated_ns.or(self.usual_ns).unwrap_or(0);
+        let is_usual = usual_ns > 0 && is_same_span(since_ns, usual_ns);
+        if stated_ns.is_none() && since_ns > 0 {
+            self.learn(since_ns);
         }
-        if usual_ns > 0 && since_ns > usual_ns.saturating_mul(GAP_SPANS) {
-            let text = format!(
-                "no samples from {} to {}: that time is left out",
-                time::iso(last_ns),
-                time::iso(end_ns)
-            );
-            return (usual_ns, Some(text));
+        if since_ns == 0 || is_usual {
+            return (stated_ns.unwrap_or(self.usual_ns()), None);
         }
-        if since_ns == 0 {
-            return (usual_ns, None);
+        if stated_ns.is_none() && self.is_in_doubt() {
+            return (0, None);
         }
-        if stated_ns.is_none() {
-            self.usual_ns = Some(self.usual_ns.map_or(since_ns, |usual| usual.min(since_ns)));
+        let is_gap = usual_ns > 0 && since_ns > usual_ns;
+        // Where the time before was as long, it is what the source does now.
+        let is_usual_now = stated_ns.is_none() && self.usual_ns == Some(since_ns);
+        if !is_gap || is_usual_now {
+            return (stated_ns.unwrap_or(since_ns), None);
         }
-        (stated_ns.unwrap_or(since_ns), None)
+        let (from, to) = (time::iso(last_ns), time::iso(end_ns));
+        let is_short = since_ns <= usual_ns.saturating_mul(GAP_SPANS);
+        let is_filled = is_short && stated_ns.is_none();
+        let becomes = if is_filled {
+            "the one that ends there is taken for all of that time"
+        } else {
+            "that time is left out"
+        };
+        let text = format!("no samples from {from} to {to}: {becomes}");
+        let span_ns = if is_filled { since_ns } else { stated_ns.unwrap_or(self.usual_ns()) };
+        self.n_short_gaps += u32::from(is_short);
+        (span_ns, if is_short { noted(text, self.n_short_gaps) } else { Some(text) })
     }
+
+    /// Takes a step back of the clock: one time between two samples may have been one of reports
+    /// that are not in order.
+    fn back(&mut self, last_ns: i64, end_ns: i64) -> Option<String> {
+        self.n_back += 1;
+        self.last_since_ns = None;
+        if !self.is_agreed {
+            self.usual_ns = None;
+        }
+        let (from, to) = (time::iso(last_ns), time::iso(end_ns));
+        let text = format!("the clock goes back from {from} to {to}: samples are sorted by time");
+        noted(text, self.n_back)
+    }
+
+    /// Takes a time between two samples: the usual one is the least, or what two in turn agree on.
+    fn learn(&mut self, since_ns: u64) {
+        let is_as_before = self.last_since_ns.replace(since_ns);
+        let is_as_before = is_as_before.is_some_and(|before| is_same_span(before, since_ns));
+        match self.usual_ns {
+            Some(usual_ns) if is_same_span(usual_ns, since_ns) => self.is_agreed |= is_as_before,
+            Some(usual_ns) if since_ns > usual_ns && !is_as_before => {}
+            Some(_) | None => {
+                self.usual_ns = Some(since_ns);
+                self.is_agreed = is_as_before;
+            }
+        }
+    }
+
+    fn is_in_doubt(&self) -> bool {
+        self.n_back > 0 && !self.is_agreed
+    }
+
+    /// Returns the usual span, 0 where it is not certain.
+    fn usual_ns(&self) -> u64 {
+        self.usual_ns.filter(|_| !self.is_in_doubt()).unwrap_or(0)
+    }
+}
+
+/// Moments are printed in whole seconds: one more or less is the same span.
+fn is_same_span(one_ns: u64, other_ns: u64) -> bool {
+    one_ns.abs_diff(other_ns) <= NS_PER_S
+}
+
+/// Returns the text of an oddity that is the n-th of its kind; none where enough were noted.
+fn noted(mut text: String, n: u32) -> Option<String> {
+    if n == N_NOTED {
+        text.push_str("; more of these are not noted");
+    }
+    Some(text).filter(|_| n <= N_NOTED)
 }
 
 #[cfg(test)]
@@ -340,6 +403,48 @@ mod tests {
         let spans: Vec<(u64, bool)> = [0, 10, 20, 31, 41, 101, 71, 81].map(&mut at).into();
         let ten = (10, false);
         assert_eq!(spans, [(0, false), ten, ten, ten, ten, (10, true), (10, true), ten]);
+    }
+
+    /// Returns the spans of moments, in seconds, and whether each is noted.
+    fn spans(moments: &[i64]) -> Vec<(u64, bool)> {
+        let mut spans = Spans::default();
+        let mut at = |second: &i64| {
+            let (span_ns, note) = spans.next(second * S, None);
+            (span_ns / NS_PER_S, note.is_some())
+        };
+        moments.iter().map(&mut at).collect()
+    }
+
+    /// The first leap, from a report that is left out to the last one, is no span.
+    #[test]
+    fn of_reports_in_the_wrong_order_no_span_is_taken_from_one_leap() {
+        let none = (0, true);
+        let reversed = spans(&[0, 60, 50, 40, 30, 20, 10]);
+        // Three steps back are noted.
+        assert_eq!(reversed, [(0, false), (60, false), none, none, none, (0, false), (0, false)]);
+        let shuffled = spans(&[30, 10, 50, 20, 40]);
+        assert_eq!(shuffled, [(0, false), none, (0, false), none, (0, false)]);
+    }
+
+    #[test]
+    fn a_short_gap_is_noted_and_its_sample_counts_for_it() {
+        let ten = (10, false);
+        assert_eq!(spans(&[0, 10, 20, 50, 60]), [(0, false), ten, ten, (30, true), ten]);
+        // One more, and nothing is known of that time.
+        assert_eq!(spans(&[0, 10, 20, 51, 61]), [(0, false), ten, ten, (10, true), ten]);
+        // What the source says of itself is not stretched.
+        let mut spans = Spans::default();
+        assert_eq!(spans.next(0, Some(10 * NS_PER_S)).0, 10 * NS_PER_S);
+        let (span_ns, note) = spans.next(30 * S, Some(10 * NS_PER_S));
+        assert_eq!((span_ns, note.is_some()), (10 * NS_PER_S, true));
+    }
+
+    /// The second report came soon after the first one, as where a log begins with two.
+    #[test]
+    fn a_short_first_span_is_not_the_usual_one() {
+        let fifteen = (15, false);
+        let found = spans(&[0, 3, 18, 33, 48]);
+        assert_eq!(found, [(0, false), (3, false), (3, true), fifteen, fifteen]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::live::counter::{Grown, deltas, wrapped};
 use crate::live::{Cgroup, Span, Table, Texts};
 use crate::sample::{Event, Flow, Sample};
+use crate::time;
 
 const SECTOR_BYTES: f64 = 512.0;
 const NS_PER_MS: f64 = 1e6;
@@ -40,7 +41,7 @@ pub(super) struct Disks {
     has_cgroup: bool,
     /// It is of version 1.
     is_first_version: bool,
-    /// Devices that went, and devices that were left out.
+    /// Devices that are not there now, and devices that were left out.
     gone: BTreeSet<Number>,
     left_out: BTreeSet<String>,
     /// Names that devices had first: samples stay under them.
@@ -105,14 +106,31 @@ impl Disks {
             let name = &self.names[number];
             context.put(Event::Device { name, sample });
         }
-        for number in self.names.keys().filter(|number| !lines.contains_key(number)) {
-            if self.gone.insert(*number) {
-                let text = format!("{} is no longer there", self.names[number]);
+        self.note_gone(&lines, end_ns, context);
+        self.last = lines;
+        self.last_own = own.unwrap_or_default();
+    }
+
+    /// Says which devices went since the last time, and which came back.
+    fn note_gone(
+        &mut self,
+        lines: &BTreeMap<Number, Line>,
+        end_ns: i64,
+        context: &mut Context<'_>,
+    ) {
+        let at = time::iso(end_ns);
+        for (number, name) in &self.names {
+            let text = if lines.contains_key(number) {
+                self.gone.remove(number).then(|| {
+                    format!("{name} is there again at {at}: the time without it is left out")
+                })
+            } else {
+                self.gone.insert(*number).then(|| format!("{name} is no longer there at {at}"))
+            };
+            if let Some(text) = text {
                 context.remark(None, text);
             }
         }
-        self.last = lines;
-        self.last_own = own.unwrap_or_default();
     }
 
     /// Returns whether a device is to be captured.

@@ -121,6 +121,45 @@ fn a_log_in_the_wrong_order_keeps_its_spans_and_is_noted_three_times() {
     assert!(notes.contains("more of these are not noted"), "{notes}");
 }
 
+/// The first row is blank, as PerfMon writes it, and the last one stands next: the leap of a minute
+/// between both is how long no row lasted.
+#[test]
+fn rows_behind_a_leap_last_as_long_as_the_time_between_them() {
+    let mut text = "\"(PDH-CSV 4.0)\",\"\\\\H\\LogicalDisk(D:)\\Disk Reads/sec\",\
+                    \"\\\\H\\LogicalDisk(D:)\\Disk Writes/sec\"\n\
+                    \"11/21/2018 09:00:00.000\",\" \",\" \"\n"
+        .to_owned();
+    // The row of 09:00:20 is missing.
+    for second in [55, 50, 45, 40, 35, 30, 25, 15, 10, 5] {
+        text.push_str(&format!("\"11/21/2018 09:00:{second:02}.000\",\"100\",\"50\"\n"));
+    }
+    let captured = captured(&text);
+    let samples = &volume(&captured, "D:").samples;
+    let spans: Vec<f64> = samples.iter().map(capture::Sample::span_s).collect();
+    assert_eq!(spans, [5.0; 10]);
+    assert!(samples.iter().all(|sample| sample.read.n_ios == Some(500.0)), "{samples:?}");
+    let notes = notes(&captured);
+    let gap = "no samples from 2018-11-21 09:00:15 to 2018-11-21 09:00:25: that time is left out";
+    assert!(notes.contains(gap), "{notes}");
+}
+
+/// Of reports a second apart two are missing.
+#[test]
+fn a_gap_of_less_than_three_spans_is_noted() {
+    let columns = "Device tps kB_read/s kB_wrtn/s kB_read kB_wrtn";
+    let report =
+        |second: u32| format!("11/21/26 09:00:{second:02}\n{columns}\nsda 100.0 8.0 0.0 8 0\n\n");
+    let head = "Linux 6.1.0 (h)\t11/21/26\t_x86_64_\t(2 CPU)\n\n";
+    let text = head.to_owned() + &[0, 1, 2, 5, 6].map(report).concat();
+    let captured = captured(&text);
+    let spans = volume(&captured, "sda").samples.iter().map(capture::Sample::span_s);
+    assert_eq!(spans.collect::<Vec<_>>(), [1.0, 1.0, 3.0, 1.0]);
+    let notes = notes(&captured);
+    let gap = "no samples from 2026-11-21 09:00:02 to 2026-11-21 09:00:05: the one that ends there \
+               is taken for all of that time";
+    assert!(notes.contains(gap), "{notes}");
+}
+
 /// The fifth report stands third: in the file it ends two spans behind the one before it.
 #[test]
 fn a_report_that_stands_too_early_does_not_last_longer() {

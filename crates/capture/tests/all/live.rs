@@ -113,6 +113,30 @@ fn renames_restarts_and_devices_that_go() {
     }
 }
 
+/// A loop device that is removed and added again: its counters begin anew. The seconds without it,
+/// and the one in which it came back, have no sample.
+#[test]
+fn a_device_that_comes_back_is_noted_with_both_times() {
+    let mut watch = Watch::new(Scope::default());
+    let sda = line("8 0", "sda", [1, 0, 0, 0]);
+    let with = |n: u64| sda.clone() + &line("7 20", "loop20", [n, 0, 0, 0]);
+    for text in [with(100), with(200), sda.clone(), sda.clone(), with(5), with(15)] {
+        watch.disks(&text);
+    }
+    let captured = watch.end();
+    let counts: Vec<Option<f64>> =
+        volume(&captured, "loop20").samples.iter().map(capture::Sample::n_ios).collect();
+    assert_eq!(counts, [Some(100.0), Some(10.0)]);
+    let notes = notes(&captured);
+    for part in [
+        "loop20 is no longer there at 2026-11-21 09:00:02",
+        "loop20 is there again at 2026-11-21 09:00:04: the time without it is left out",
+    ] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    assert_eq!(notes.matches("loop20").count(), 2, "{notes}");
+}
+
 /// 40 of the 100 I/Os of a second are of the control group.
 #[test]
 fn others_are_kept_apart_by_their_control_group() {
