@@ -7,7 +7,7 @@ use volume::design::LOCAL_DISK;
 
 use crate::filled::{Filled, filled, filled_network};
 use crate::judge::judge;
-use crate::make::parse;
+use crate::make::{parse, unknowns};
 use crate::market::Market;
 use crate::nearest::{Nearest, nearest};
 use crate::need::{Need, NeedError};
@@ -119,6 +119,8 @@ pub enum CloudResult {
         filled: Option<Filled>,
         /// What rejects it where a published MB is read as so many bytes instead.
         other_readings: Vec<(u64, Rejection)>,
+        /// What the catalogue does not know of it, as sentences.
+        unknown: Vec<String>,
     },
     /// Nothing carries it.
     Missed {
@@ -138,10 +140,19 @@ impl CloudResult {
         }
     }
 
-    /// Returns the design, where one carries the need whose limits and prices are all known.
+    /// Returns the design, where one carries the need of which all is known, prices included.
     pub fn known(&self) -> Option<&ChosenDesign> {
-        let is_known = |price: Price| !price.is_unpriced && !price.is_open;
-        self.design().filter(|design| is_known(design.price()))
+        self.design().filter(|design| !design.price().is_unpriced && !self.is_open())
+    }
+
+    /// Returns whether something that decides on the design is not known, prices aside.
+    pub fn is_open(&self) -> bool {
+        match self {
+            CloudResult::Carried { design, unknown, .. } => {
+                design.price().is_open || !unknown.is_empty()
+            }
+            CloudResult::Missed { .. } => false,
+        }
     }
 }
 
@@ -172,11 +183,9 @@ pub fn place(
         Some((other.terms.mb_bytes, why_not(&asked, parse(other, &asked, &design))?))
     });
     let other_readings = other_readings.collect();
-    Ok(CloudResult::Carried {
-        design: Box::new(ChosenDesign::Disks(design)),
-        filled,
-        other_readings,
-    })
+    let unknown = unknowns(market, need, &design);
+    let design = Box::new(ChosenDesign::Disks(design));
+    Ok(CloudResult::Carried { design, filled, other_readings, unknown })
 }
 
 /// Finds the design of one need, all of whose volumes are network volumes. `others` are as for
@@ -209,6 +218,7 @@ pub fn place_network(
         design: Box::new(ChosenDesign::Network(design)),
         filled,
         other_readings,
+        unknown: Vec::new(),
     })
 }
 
@@ -299,8 +309,8 @@ pub struct Outliers {
     pub dearest: Vec<usize>,
     /// Those that no cloud carries.
     pub missed: Vec<usize>,
-    /// Those whose design has a limit, or processors or memory that are asked for, that is not
-    /// known.
+    /// Those of whose design something is not known, such as a limit, or processors or memory that
+    /// are asked for.
     pub open: Vec<usize>,
     /// Those whose design would carry twice of it all, the dearest first.
     pub far_above: Vec<usize>,
@@ -320,6 +330,7 @@ pub fn outliers(all: &[Vec<CloudResult>], n_dearest: usize) -> Outliers {
         (0..all.len()).filter_map(|idx| Some((best(idx)?.design()?.price(), idx))).collect();
     by_price.sort_by_key(|(price, idx)| (std::cmp::Reverse(price.micro_usd), *idx));
     let dearest = by_price.iter().filter(|(price, _)| price.micro_usd > 0);
+    let is_open = |idx: &usize| best(*idx).is_some_and(CloudResult::is_open);
     let is_far_above = |idx: &usize| match best(*idx) {
         Some(CloudResult::Carried { filled: Some(filled), .. }) => filled.share <= SHARE_FAR_ABOVE,
         _ => false,
@@ -327,7 +338,7 @@ pub fn outliers(all: &[Vec<CloudResult>], n_dearest: usize) -> Outliers {
     Outliers {
         dearest: dearest.map(|(_, idx)| *idx).take(n_dearest).collect(),
         missed: (0..all.len()).filter(|idx| best(*idx).is_none()).collect(),
-        open: by_price.iter().filter(|(price, _)| price.is_open).map(|(_, idx)| *idx).collect(),
+        open: by_price.iter().map(|(_, idx)| *idx).filter(is_open).collect(),
         far_above: by_price.iter().map(|(_, idx)| *idx).filter(is_far_above).collect(),
     }
 }
@@ -367,11 +378,24 @@ mod tests {
     fn carried(design: Ranked, share: f64) -> CloudResult {
         let filled = Some(Filled { part: Part::Vcpus, share });
         let design = Box::new(ChosenDesign::Disks(design));
-        CloudResult::Carried { design, filled, other_readings: Vec::new() }
+        let (other_readings, unknown) = (Vec::new(), Vec::new());
+        CloudResult::Carried { design, filled, other_readings, unknown }
     }
 
     fn missed() -> CloudResult {
         CloudResult::Missed { nearest: Box::new(NearestDesign::Disks(Nearest::Refused)), why: None }
+    }
+
+    /// Whether the machine takes the disks stands in no table: the price says nothing of it.
+    #[test]
+    fn a_design_of_which_something_is_not_known_is_open() {
+        let known = carried(design("A", 100, "P20", 1, 7), 0.9);
+        assert!(!known.is_open() && known.known().is_some());
+        let mut open = known.clone();
+        let CloudResult::Carried { unknown, .. } = &mut open else { panic!("{open:?}") };
+        unknown.push("no source says whether A takes P20".to_owned());
+        assert!(open.is_open() && open.known().is_none());
+        assert_eq!(outliers(&[vec![known], vec![open], vec![missed()]], 3).open, [1]);
     }
 
     #[test]

@@ -5,8 +5,9 @@ use volume::design::{Cap, Interface, Limit, Vm, lacks_limits, machine_with};
 use volume::limits::credit::Credits;
 use volume::limits::path;
 
+use crate::need::Need;
 use crate::price::Price;
-use crate::uses::{MachineCaps, N_MACHINE};
+use crate::uses::{MachineCaps, N_MACHINE, ROUNDING};
 
 /// Most classes of disks in one design: machines may have limits by class, which are looked up for
 /// every set of them.
@@ -54,6 +55,42 @@ pub(crate) struct MachineSize {
     pub(crate) interface: Option<Interface>,
     /// Position of its local disks in the market's list; `None` where none are known.
     pub(crate) local: Option<usize>,
+}
+
+/// Whether a machine is large enough for a need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SizeStanding {
+    /// It has the processors and the memory that are asked for.
+    Enough,
+    /// It has too few of what is known.
+    TooSmall,
+    /// Something that is asked for is not known of it, and what is known is enough.
+    Unknown,
+}
+
+impl MachineSize {
+    /// Returns the letters that its name begins with: E of `Standard_E8as_v6`.
+    pub(crate) fn series(&self) -> &str {
+        let name = self.name.trim_start_matches("Standard_").trim_start_matches("Basic_");
+        let n_letters = name.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(name.len());
+        &name[..n_letters]
+    }
+
+    /// Returns whether it has so many processors, as far as is known.
+    pub(crate) fn has_vcpus(&self, least: f64) -> bool {
+        self.vcpus.is_none_or(|has| has >= least * (1.0 - ROUNDING))
+    }
+
+    /// Says whether it has the processors and the memory that are asked for.
+    pub(crate) fn standing(&self, need: &Need) -> SizeStanding {
+        let asked = [(need.vcpus, self.vcpus), (need.memory_gib, self.memory_gib)];
+        let asked = asked.into_iter().filter_map(|(least, has)| Some((least?, has)));
+        asked.fold(SizeStanding::Enough, |standing, (least, has)| match has {
+            Some(has) if has < least * (1.0 - ROUNDING) => SizeStanding::TooSmall,
+            None if standing == SizeStanding::Enough => SizeStanding::Unknown,
+            Some(_) | None => standing,
+        })
+    }
 }
 
 /// Machines of equal limits, the cheapest first.

@@ -42,6 +42,7 @@ mod rank;
 mod reject;
 mod search;
 pub mod series;
+mod unsized_machines;
 mod uses;
 
 pub use filled::{Filled, Part, filled};
@@ -57,3 +58,4 @@ pub use price::Price;
 pub use rank::{ChosenDisks, Ranked};
 pub use reject::{Rejected, Rejection, rejected};
 pub use search::{Options, SearchResult, search, search_watched};
+pub use unsized_machines::{UnsizedMachines, unsized_machines};

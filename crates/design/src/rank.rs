@@ -81,18 +81,43 @@ impl Ranked {
     }
 }
 
+/// Which designs are wanted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Wanted<'a> {
+    /// All.
+    All,
+    /// Those of which all is known.
+    Known,
+    /// Those of which nothing is unknown but whether the machine has the processors and the memory
+    /// that are asked for, below a price. They are ranked as if it had.
+    SizeUnknown {
+        /// The price.
+        below: Price,
+        /// The series of the machines, as in [`crate::group::MachineSize::series`].
+        series: &'a str,
+        /// The least processors of the machines.
+        vcpus: f64,
+    },
+}
+
 /// The best designs so far, in order; of each machine and types of disk the best.
 #[derive(Debug)]
 pub(crate) struct TopDesigns {
     n_kept: usize,
+    below: Option<Price>,
     is_known_only: bool,
     designs: Vec<Ranked>,
 }
 
 impl TopDesigns {
-    /// Keeps so many designs; only those of which all is known, if that is wanted.
-    pub(crate) fn new(n_kept: usize, is_known_only: bool) -> Self {
-        TopDesigns { n_kept, is_known_only, designs: Vec::new() }
+    /// Keeps so many of the designs that are wanted.
+    pub(crate) fn new(n_kept: usize, wanted: Wanted<'_>) -> Self {
+        let (is_known_only, below) = match wanted {
+            Wanted::All => (false, None),
+            Wanted::Known => (true, None),
+            Wanted::SizeUnknown { below, .. } => (true, Some(below)),
+        };
+        TopDesigns { n_kept, below, is_known_only, designs: Vec::new() }
     }
 
     /// Returns how many designs are kept.
@@ -100,9 +125,9 @@ impl TopDesigns {
         self.n_kept
     }
 
-    /// Returns whether no design of this price, or a higher one, is among the best any more.
+    /// Returns whether no design of this price, or a higher one, is wanted or among the best.
     pub(crate) fn is_beyond(&self, price: Price) -> bool {
-        if self.is_known_only && price.is_open {
+        if self.is_known_only && price.is_open || self.below.is_some_and(|below| price >= below) {
             return true;
         }
         self.designs.len() >= self.n_kept

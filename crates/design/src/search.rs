@@ -14,13 +14,13 @@ use volume::CacheMode;
 use volume::design::{BUCKET_WINDOW_NS_DEFAULT, LOCAL};
 
 use crate::candidate::{Candidate, Month, VolumeContext};
-use crate::group::{Caps, Classes, Group, MachineSize};
+use crate::group::{Caps, Classes, Group, MachineSize, SizeStanding};
 use crate::market::Market;
 use crate::need::{Need, NeedError, VolumeUse, hit_ratio};
 use crate::on_local;
 use crate::on_machine::OnMachine;
 use crate::price::Price;
-use crate::rank::{ChosenDisks, HEADROOM_STEP, Ranked, TopDesigns};
+use crate::rank::{ChosenDisks, HEADROOM_STEP, Ranked, TopDesigns, Wanted};
 use crate::uses::{N_MACHINE, ROUNDING, times};
 
 /// How to search.
@@ -70,6 +70,17 @@ pub fn search_watched(
     options: &Options,
     on_group: &mut dyn FnMut(usize, usize),
 ) -> Result<SearchResult, NeedError> {
+    let wanted = if options.is_known_only { Wanted::Known } else { Wanted::All };
+    search_wanted(market, need, (options, wanted), on_group)
+}
+
+/// The same as [`search_watched()`], of the designs that are wanted.
+pub(crate) fn search_wanted(
+    market: &Market<'_>,
+    need: &Need,
+    (options, wanted): (&Options, Wanted<'_>),
+    on_group: &mut dyn FnMut(usize, usize),
+) -> Result<SearchResult, NeedError> {
     need.check()?;
     let asked = need.times(1.0 + options.headroom);
     let months = need.volumes.iter().map(|volume| Month::of(volume, market.terms.month_hours));
@@ -77,10 +88,11 @@ pub fn search_watched(
         market,
         need: &asked,
         options,
+        wanted,
         months: months.collect(),
         known: HashMap::new(),
         on_local: HashMap::new(),
-        top: TopDesigns::new(options.n_kept.max(1), options.is_known_only),
+        top: TopDesigns::new(options.n_kept.max(1), wanted),
     };
     let mut n_machines = 0;
     for (idx, group) in market.groups.iter().enumerate() {
@@ -104,6 +116,7 @@ struct Search<'a, 'e> {
     market: &'a Market<'e>,
     need: &'a Need,
     options: &'a Options,
+    wanted: Wanted<'a>,
     months: Vec<Month>,
     /// Candidates by volume, cache mode and hit ratio.
     known: HashMap<(usize, CacheMode, u64), List>,
@@ -175,16 +188,19 @@ impl<'e> Search<'_, 'e> {
 
     /// Returns what a machine costs, with what is not known of it; `None` where it is too small.
     fn price_of(&self, machine: &MachineSize) -> Option<Price> {
-        let mut price = machine.price;
-        let asked = [(self.need.vcpus, machine.vcpus), (self.need.memory_gib, machine.memory_gib)];
-        for (least, has) in asked {
-            match (least, has) {
-                (Some(least), Some(has)) if has < least * (1.0 - ROUNDING) => return None,
-                (Some(_), None) => price.is_open = true,
-                _ => {}
+        match (machine.standing(self.need), self.wanted) {
+            (SizeStanding::TooSmall, _) | (SizeStanding::Enough, Wanted::SizeUnknown { .. }) => {
+                None
+            }
+            (SizeStanding::Enough, Wanted::All | Wanted::Known) => Some(machine.price),
+            (SizeStanding::Unknown, Wanted::SizeUnknown { series, vcpus, .. }) => {
+                let is_it = machine.series() == series && machine.has_vcpus(vcpus);
+                Some(machine.price).filter(|_| is_it)
+            }
+            (SizeStanding::Unknown, Wanted::All | Wanted::Known) => {
+                Some(Price { is_open: true, ..machine.price })
             }
         }
-        Some(price)
     }
 
     /// Returns every set of volumes that the host cache could serve, a bit for each: those with a

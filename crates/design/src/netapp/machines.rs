@@ -3,7 +3,7 @@
 use volume::design::service::connections_max;
 
 use super::ask::Ask;
-use crate::group::MachineSize;
+use crate::group::{MachineSize, SizeStanding};
 use crate::market::Market;
 use crate::need::Need;
 use crate::price::Price;
@@ -128,14 +128,9 @@ fn fleet<'m>(
 
 /// Returns what a machine costs, with what is not known of it; `None` where it is too small.
 fn price_of(need: &Need, machine: &MachineSize) -> Option<Price> {
-    let mut price = machine.price;
-    let asked = [(need.vcpus, machine.vcpus), (need.memory_gib, machine.memory_gib)];
-    for (least, has) in asked {
-        match (least, has) {
-            (Some(least), Some(has)) if has < least * (1.0 - ROUNDING) => return None,
-            (Some(_), None) => price.is_open = true,
-            _ => {}
-        }
+    match machine.standing(need) {
+        SizeStanding::TooSmall => None,
+        SizeStanding::Enough => Some(machine.price),
+        SizeStanding::Unknown => Some(Price { is_open: true, ..machine.price }),
     }
-    Some(price)
 }

@@ -18,8 +18,9 @@ use std::sync::Arc;
 use ::catalog::cost::{MONTH_HOURS, find_region};
 use ::catalog::{Catalog, Cloud, EDITIONS, Edition, Term};
 use ::design::{
-    Market, MarketError, Nearest, Need, Options, Ranked, SearchInput, SearchResult, Terms, asked,
-    judge, nearest, parse, promises, search_watched, toml,
+    Market, MarketError, Nearest, Need, Options, Ranked, SearchInput, SearchResult, Terms,
+    UnsizedMachines, asked, judge, nearest, parse, promises, search_watched, toml,
+    unsized_machines,
 };
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
@@ -195,6 +196,8 @@ struct CloudAnswer<'e> {
     nearest: Option<Nearest>,
     /// The same of designs of which all is known, where of all that carry it something is not.
     nearest_known: Option<Nearest>,
+    /// Machines whose memory or processors are not known, where one of them would be cheaper.
+    unsized_machines: Option<UnsizedMachines>,
     /// Designs that another reading of a published MB would give, by its bytes.
     readings: Vec<(u64, Option<Ranked>)>,
 }
@@ -428,6 +431,10 @@ fn answer<'e>(
         },
         Some(_) | None => None,
     };
+    let unsized_machines = match found.designs.first() {
+        Some(best) => unsized_machines(&market, need, &options, best.price).map_err(wrong)?,
+        None => None,
+    };
     let one = Options { n_kept: 1, ..options };
     let mut readings = Vec::new();
     for mb_bytes in MB_READINGS.into_iter().filter(|bytes| *bytes != market.terms.mb_bytes) {
@@ -443,7 +450,7 @@ fn answer<'e>(
     };
     let own = kind(found.designs.first());
     readings.retain(|(_, best)| kind(best.as_ref()) != own);
-    Ok(CloudAnswer { market, found, nearest: near, nearest_known, readings })
+    Ok(CloudAnswer { market, found, nearest: near, nearest_known, unsized_machines, readings })
 }
 
 /// Most names that an error lists.

@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 use ::catalog::Catalog;
-use ::design::estate::{
-    ChosenDesign, CloudResult, Outliers, Totals, outliers, place, place_network,
-};
+use ::design::estate::{CloudResult, Outliers, Totals, outliers, place, place_network};
 use ::design::{Market, SearchInput, Terms};
 use ::provision::quote;
 use volume::design::MB_READINGS;
@@ -167,6 +165,14 @@ fn name_of(file: &str, all: &[String]) -> String {
     stem(file).filter(|_| n_same == 1).unwrap_or(file).to_owned()
 }
 
+/// Adds designs up. What is not known of one is not known of the sum.
+fn totals(places: &[&CloudResult]) -> Totals {
+    let mut totals = Totals::of(places.iter().filter_map(|place| place.design()));
+    totals.n_open = places.iter().filter(|place| place.is_open()).count();
+    totals.price.is_open = totals.n_open > 0;
+    totals
+}
+
 impl<'a, 'e> Estate<'a, 'e> {
     fn new(
         args: &'a Args,
@@ -180,16 +186,16 @@ impl<'a, 'e> Estate<'a, 'e> {
             let is_in = |places: &&Vec<CloudResult>| {
                 !is_common || places.iter().all(|place| place.known().is_some())
             };
-            Totals::of(places.iter().filter(is_in).filter_map(|it| it[cloud].design()))
+            totals(&places.iter().filter(is_in).map(|it| &it[cloud]).collect::<Vec<_>>())
         };
-        let best = |it: &'_ Server| it.best().and_then(|cloud| it.places[cloud].design().cloned());
-        let best: Vec<ChosenDesign> = servers.iter().filter_map(best).collect();
+        let best = servers.iter().filter_map(|it| it.best().map(|cloud| &it.places[cloud]));
+        let cheapest = totals(&best.collect::<Vec<_>>());
         Estate {
             args,
             outliers: outliers(&places, DEAREST_MAX),
             totals: (0..n_clouds).map(|cloud| of(cloud, false)).collect(),
             common: (0..n_clouds).map(|cloud| of(cloud, true)).collect(),
-            cheapest: Totals::of(&best),
+            cheapest,
             markets,
             servers,
             wrong,

@@ -11,7 +11,8 @@ use units::{format_change_whole, format_number, format_percent_whole};
 use volume::{CacheMode, Design};
 
 use super::text::{
-    COLUMNS, binds, design as of_design, disks, dollars, head, price, size, unit_of, why_text,
+    COLUMNS, binds, design as of_design, disks, dollars, head, of_unsized, price, size, unit_of,
+    why_text,
 };
 use super::{Args, CloudAnswer, options};
 use crate::commands::explained;
@@ -36,7 +37,11 @@ pub(super) fn page(
     let all = rejected(&answer.market, &asked.need, ranked, &options(args));
     let compared = "Every machine, type, number of disks and cache mode was compared. Next to it, \
                     cheaper, and rejected:";
-    let cheaper = fill("  ", compared, COLUMNS) + &rejections(&all, "no machine and no disks are");
+    let mut cheaper = fill("  ", compared, COLUMNS);
+    cheaper.push_str(&rejections(&all, "no machine and no disks are"));
+    if let Some(machines) = &answer.unsized_machines {
+        cheaper.push_str(&fill("  - ", &of_unsized(machines), COLUMNS));
+    }
     let rules = advice(&design, &asked.need, &judged);
     let changes = lifts(args, asked, answer, ranked, &judged);
     page + &sections(&answer.market.terms, (&design, &judged), &cheaper, &changes, &rules)

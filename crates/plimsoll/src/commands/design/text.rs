@@ -3,9 +3,11 @@
 use ::catalog::{Cloud, Term};
 use ::design::{
     ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Price, Ranked, Rejection, SERIES_PHASE,
-    SearchInput, Terms, VolumeNeed, judge, parse, unknowns,
+    SearchInput, Terms, UnsizedMachines, VolumeNeed, judge, parse, unknowns,
 };
-use units::{format_count, format_latency_ns, format_number, format_percent, format_percent_whole};
+use units::{
+    format_count, format_latency_ns, format_number, format_percent, format_percent_whole, plural,
+};
 use volume::design::LOCAL_DISK;
 use volume::limits::Bound;
 use volume::{CacheMode, CapCount};
@@ -232,19 +234,46 @@ pub(super) fn nearest_text(
             )
         }
         Nearest::Machine { vcpus_max, memory_gib_max } => {
-            let most = |most: &Option<f64>| most.map_or("unknown".to_owned(), format_number);
-            format!(
-                ": no machine is large enough. The largest have {} vCPUs and, of \
-                 those whose memory is known, {} GiB",
-                most(vcpus_max),
-                most(memory_gib_max)
-            )
+            format!(": no machine is large enough. {}", largest(*vcpus_max, *memory_gib_max))
         }
         Nearest::Refused => format!(": {NONE_TAKEN}"),
         Nearest::Nothing { capacity, latency } => {
             format!(", not even with few I/Os: {}", several(*capacity, *latency))
         }
     }
+}
+
+/// Says how large the largest machines are, as far as that is known.
+fn largest(vcpus_max: Option<f64>, memory_gib_max: Option<f64>) -> String {
+    let vcpus = vcpus_max.map(|most| format!("{} vCPUs", format_number(most)));
+    let memory = memory_gib_max.map(|most| format!("{} GiB of memory", format_number(most)));
+    match (vcpus, memory) {
+        (Some(vcpus), Some(memory)) => {
+            format!("The largest have {vcpus} and, of those whose memory is known, {memory}")
+        }
+        (Some(vcpus), None) => format!("The largest have {vcpus}; the memory of none is known"),
+        (None, Some(memory)) => {
+            format!("The largest have {memory}; the processors of none are known")
+        }
+        (None, None) => "The memory and processors of none are known".to_owned(),
+    }
+}
+
+/// Says that there are machines of which no source says whether they are large enough, and what
+/// they would cost.
+pub(super) fn of_unsized(machines: &UnsizedMachines) -> String {
+    let UnsizedMachines { n_machines, designs } = machines;
+    let one = |it: &Ranked| {
+        let disks: Vec<String> = it.volumes.iter().map(disks).collect();
+        format!("{} with {}, USD {}", it.machine, disks.join(" and "), dollars(it.price.usd()))
+    };
+    let each: Vec<String> = designs.iter().map(one).collect();
+    format!(
+        "memory of {} is not known, so that designs on them stand last. These would cost less, and \
+         are large enough if they have as much for each processor as others of their series: {}",
+        plural(*n_machines, "machine"),
+        each.join("; ")
+    )
 }
 
 /// What is said where machines and disks do not go together.
@@ -383,6 +412,7 @@ pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String
     if market.n_unpriced_machines > 0 {
         notes.push(without_price(market, region));
     }
+    notes.extend(answer.unsized_machines.as_ref().map(of_unsized));
     notes.extend(of_readings(answer));
     if answer.found.designs.iter().any(|it| it.volumes.iter().any(ChosenDisks::is_local)) {
         notes.push(
@@ -412,8 +442,24 @@ pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String
              last"
                 .to_owned(),
         );
+        notes.extend(of_base(market));
     }
     notes
+}
+
+/// Says what machines of Google Cloud add to disks that a machine has a base for.
+fn of_base(market: &Market<'_>) -> Option<String> {
+    let bases = [("pd-balanced", "3,000 IOPS and 140 MiB/s"), ("pd-ssd", "6,000 and 240")];
+    let has = |name: &str| market.disks().any(|disk| disk.name == name);
+    let of = |(name, base): &(&str, &str)| format!("{name} {base}");
+    let bases: Vec<String> = bases.iter().filter(|(name, _)| has(name)).map(of).collect();
+    (!bases.is_empty()).then(|| {
+        format!(
+            "the base that a machine has once for all its disks of a type is not counted ({}): \
+             smaller and cheaper disks may carry the load",
+            bases.join(", ")
+        )
+    })
 }
 
 /// Returns the front of price against headroom.

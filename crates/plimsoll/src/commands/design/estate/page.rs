@@ -215,7 +215,7 @@ fn cells(server: &Server, place: &CloudResult) -> Vec<Cell> {
                 yes_no(true),
                 Cell::Number(usd(price_of), price(place)),
                 yes_no(price_of.is_unpriced),
-                yes_no(!price_of.is_open),
+                yes_no(!place.is_open()),
                 Cell::text(made_of(design)),
                 Cell::text(machine),
                 Cell::count(n_machines),

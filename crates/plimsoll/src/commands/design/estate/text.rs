@@ -81,7 +81,9 @@ fn row(estate: &Estate<'_, '_>, server: &Server) -> String {
 
 /// Prints what a place costs in a month.
 pub(super) fn price(place: &CloudResult) -> String {
-    let of = |design: &ChosenDesign| marked(design.price().usd(), design.price());
+    let of = |design: &ChosenDesign| {
+        marked(design.price().usd(), Price { is_open: place.is_open(), ..design.price() })
+    };
     place.design().map_or("-".to_owned(), of)
 }
 
@@ -185,14 +187,19 @@ pub(super) fn stand_out(estate: &Estate<'_, '_>) -> Vec<(String, Vec<String>)> {
     let open = &estate.outliers.open;
     if !open.is_empty() {
         let line = |server: &Server| {
-            let design = server.best().and_then(|best| server.places[best].design());
-            design.map(|design| format!("{}: {}", server.name, made_of(design)))
+            let CloudResult::Carried { design, unknown, .. } = &server.places[server.best()?]
+            else {
+                return None;
+            };
+            let what = [&[made_of(design)], &unknown[..]].concat().join("; ");
+            Some(format!("{}: {what}", server.name))
         };
         let of_open = open.iter().take(NAMED_MAX);
         let mut lines: Vec<String> = of_open.filter_map(|it| line(of(it))).collect();
         more(&mut lines, open.len());
         let what = plural(open.len(), "design");
-        all.push((format!("Of {what} a limit, processors or memory are not known"), lines));
+        let title = format!("Of {what} not all limits, processors or memory are known");
+        all.push((title, lines));
     }
     let dearest = &estate.outliers.dearest;
     if !dearest.is_empty() && estate.servers.len() > 1 {
@@ -315,6 +322,18 @@ fn shared_by_several<'a>(estate: &'a Estate<'_, '_>) -> BTreeMap<&'a str, Vec<&'
     all
 }
 
+/// Returns the notes on what the catalogue does not know.
+fn of_unknown(estate: &Estate<'_, '_>) -> Vec<String> {
+    let is_open = estate.totals.iter().any(|totals| totals.n_open > 0);
+    let asks = estate.servers.iter().any(|server| server.asked.need.memory_gib.is_some());
+    let open = "`?`: a limit, or processors or memory that are asked for, is not known of it, or \
+                whether its machine takes its disks";
+    let memory = "machines whose memory is not known stand last where it is asked: `plimsoll \
+                  design` of a file alone names those that would cost less";
+    let all = [(is_open, open), (asks, memory)].into_iter();
+    all.filter(|(is_said, _)| *is_said).map(|(_, text)| text.to_owned()).collect()
+}
+
 /// Returns the notes on the figures.
 pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
@@ -343,10 +362,7 @@ pub(super) fn notes(estate: &Estate<'_, '_>) -> Vec<String> {
     if estate.totals.iter().any(|totals| totals.n_unpriced > 0) {
         notes.push("`+`: parts of it have no price there, which is not counted".to_owned());
     }
-    if estate.totals.iter().any(|totals| totals.n_open > 0) {
-        let text = "`?`: a limit, or processors or memory that are asked for, is not known of it";
-        notes.push(text.to_owned());
-    }
+    notes.extend(of_unknown(estate));
     let is_reading = |server: &&Server| {
         let best = server.best().map(|best| &server.places[best]);
         let Some(CloudResult::Carried { other_readings, .. }) = best else { return false };
