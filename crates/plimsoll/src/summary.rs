@@ -59,6 +59,14 @@ const DISKS_MAX: usize = 8;
 
 /// Returns the summary of a run. Ends in a newline.
 pub(crate) fn summary(record: &Record) -> String {
+    let text = details(record);
+    let Some(answer) = suite::answer(record) else { return text };
+    let gap = if text.starts_with('\n') { "" } else { "\n" };
+    format!("{answer}{gap}{text}")
+}
+
+/// Returns all but the answer of a suite.
+fn details(record: &Record) -> String {
     let mut text = String::new();
     put_notes(&mut text, record);
     put_checks(&mut text, record);

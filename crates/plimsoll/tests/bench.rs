@@ -92,6 +92,9 @@ fn the_answer_fits_a_terminal() {
     let outcome = sandbox.plimsoll(&args);
     let text = outcome.success();
     check_80_columns(text);
+    // The answer comes first, with its interval.
+    let first = text.lines().next().expect("an answer");
+    assert!(first.starts_with("p30.toml carries ") && first.contains(" IOPS (at least "), "{text}");
     for part in ["verdict: indicative", "random mix 8k", "load line: ", "o mean, * p99"] {
         assert!(text.contains(part), "`{part}` is missing:\n{text}");
     }
@@ -356,6 +359,14 @@ fn a_folder_is_measured_and_left_as_it_was() {
     assert!(record.curve.is_some(), "{}", outcome.stderr);
     let left: Vec<_> = fs::read_dir(sandbox.path("volume")).expect("it is there").collect();
     assert_eq!(left.len(), 1, "the scratch file is removed");
+    // What it does, how long that takes and what becomes of the file is said at the start.
+    let [what, place, end] = &outcome.stderr.lines().take(3).collect::<Vec<_>>()[..] else {
+        panic!("{}", outcome.stderr)
+    };
+    assert!(what.contains(" steps and a load line (the most I/O with p50 < 30"), "{what}");
+    assert!(what.ends_with(" at most"), "{what}");
+    assert!(place.contains(": a scratch file, which is removed at the end; up to "), "{place}");
+    assert_eq!(*end, "Ctrl-C ends it early and keeps what was measured");
     assert_eq!(fs::read_to_string(sandbox.path("volume/mine.txt")).expect("it is there"), "mine");
 }
 
@@ -371,6 +382,7 @@ fn a_file_that_was_there_is_only_read() {
         Record::from_json(&outcome.stdout).unwrap_or_else(|_| panic!("{}", outcome.stderr));
     let labels: Vec<&str> = suite(&record).rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["reads"]);
+    assert!(outcome.stderr.contains("there: which is only read; "), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("1 step that writes is left out"), "{}", outcome.stderr);
     assert_eq!(fs::read(sandbox.path("volume/there")).expect("it is there"), before);
 }

@@ -5,10 +5,12 @@ use analysis::compare::{Comparison, Verdict};
 use analysis::sets::Row;
 use export::Run;
 use record::{
-    CarriedState, CurveRecord, LineVerdict, NeedConditionRecord, NeedRecord, Record, SuiteRecord,
-    SuiteRowRecord,
+    CarriedState, CurveRecord, Lever, LineVerdict, NeedConditionRecord, NeedRecord, Record,
+    SuiteRecord, SuiteRowRecord, load_words,
 };
-use units::{format_iops, format_latency_ns, format_mib_s, format_percent_whole, plural};
+use units::{
+    format_iops, format_latency_ns, format_mib_s, format_percent, format_percent_whole, plural,
+};
 
 use crate::chart::comparison::{CandidateSide, labelled};
 use crate::suite;
@@ -94,9 +96,19 @@ fn of_curve(record: &Record, curve: &CurveRecord) -> String {
     }
 }
 
-/// The interval of the load line in words, with its probability; empty where there is none.
+/// The interval of the load line, with its probability; empty where there is none.
 fn between(curve: &CurveRecord) -> String {
-    curve.interval_words().map_or(String::new(), |between| format!(" ({between})"))
+    let Some(interval) = curve.line.interval else { return String::new() };
+    let (low, high) = (load_words(interval.low), load_words(interval.high));
+    let unit = match curve.lever {
+        Lever::Rate => String::new(),
+        lever @ (Lever::QueueDepth | Lever::Workers | Lever::Units) => format!(" {}", lever.unit()),
+    };
+    if interval.coverage > 0.0 {
+        let share = format_percent(interval.coverage);
+        return format!(" (at least {share} sure: {low} to {high}{unit})");
+    }
+    format!(" ({low} to {high}{unit})")
 }
 
 /// Limits with blanks between numbers and units.

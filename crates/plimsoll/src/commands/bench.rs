@@ -2,6 +2,7 @@
 
 mod driver;
 mod needs;
+mod next;
 mod page;
 mod scale_out;
 mod sites;
@@ -155,7 +156,7 @@ fn on_one_host(args: &Args, options: &RunOptions) -> Result<Exit, Failure> {
         running.suite.prepare.n_fills = 0;
     }
     let left_ns = running.suite.time_max_ns(&running.steps);
-    stream::remark("", &headline(&running, &sites));
+    stream::remark("", &headline(&running, &sites, ""));
     let about = about(&running.suite.name, &args.target, &sites);
     let mut driver = Driver {
         session: Session::begin_series(&plan, options, &args.result, &about)?,
@@ -178,18 +179,24 @@ fn on_one_host(args: &Args, options: &RunOptions) -> Result<Exit, Failure> {
     }
     let Driven { session, record, ran, .. } = driver.driven();
     remove_exports(&sites, options);
-    report(finish(session, record, ran)?, args, &mut sink)
+    let found = finish(session, record, ran)?;
+    let reported = report(&found, args, &mut sink);
+    // An emulated volume has more of a command line than is repeated here.
+    if let ([target], false, false) = (&args.target[..], args.on.is_given(), args.result.json) {
+        stream::print_message(&next::next(&found.0, target).unwrap_or_default());
+    }
+    reported
 }
 
 /// Prints the record and writes the page. Neither is lost because the other cannot be written.
 fn report(
-    (record, is_kept): (Record, bool),
+    (record, is_kept): &(Record, bool),
     args: &Args,
     sink: &mut Sink,
 ) -> Result<Exit, Failure> {
-    let printed = execute::print(&record, &args.result, sink);
-    page::write(&record, args.report.as_deref(), args.result.json)?;
-    printed.map(|exit| exit.if_kept(is_kept))
+    let printed = execute::print(record, &args.result, sink);
+    page::write(record, args.report.as_deref(), args.result.json)?;
+    printed.map(|exit| exit.if_kept(*is_kept))
 }
 
 /// Notes what is measured as an input, which no result replaces: as TARGET, and as PLACE=TARGET.
@@ -280,22 +287,33 @@ fn finish(
     }
 }
 
-/// Returns what will be done.
-fn headline(running: &Running, sites: &Sites) -> String {
+/// Returns what will be done, how long it takes, and what becomes of the places.
+fn headline(running: &Running, sites: &Sites, from: &str) -> String {
     let once = steps(&running.suite, &running.order).len().min(running.steps.len());
     let time = suite::total(&running.suite, &running.steps);
-    let mut places: Vec<String> = Vec::new();
+    let limit = running.suite.curve.as_ref().and_then(|curve| curve.limits.all.first());
+    let curve = limit
+        .map_or_else(String::new, |limit| format!(" and a load line (the most I/O with {limit})"));
+    let mut text =
+        format!("{}: {}{curve}{from}; {time}\n", running.suite.name, units::plural(once, "step"));
     for (site, kind) in sites.list.iter().zip(&sites.kinds) {
+        let becomes = fate(*kind, sites.read_only.is_some());
         let size = units::format_bytes(site.size_bytes);
-        let what = match kind {
-            SiteKind::Scratch => "a scratch file of up to ",
-            SiteKind::File | SiteKind::Device | SiteKind::Export | SiteKind::Emulated => "",
-        };
-        places.push(format!("{} ({what}{size})", site.file));
+        text += &format!("on {}: {becomes} {size}\n", site.file);
     }
-    let curve = if running.suite.curve.is_some() { " and a load line" } else { "" };
-    let (steps, places) = (units::plural(once, "step"), places.join(" and "));
-    format!("{}: {steps}{curve} on {places}; {time}\n", running.suite.name)
+    text + "Ctrl-C ends it early and keeps what was measured\n"
+}
+
+/// Returns what becomes of a place that is measured; its size follows.
+fn fate(kind: SiteKind, is_read_only: bool) -> &'static str {
+    match (kind, is_read_only) {
+        (SiteKind::Scratch | SiteKind::Export, _) => {
+            "a scratch file, which is removed at the end; up to"
+        }
+        (SiteKind::File | SiteKind::Device, true) => "which is only read;",
+        (SiteKind::File | SiteKind::Device, false) => "whose contents are lost;",
+        (SiteKind::Emulated, _) => "emulated, so that no file is touched;",
+    }
 }
 
 /// Returns what is measured, for a list of runs.

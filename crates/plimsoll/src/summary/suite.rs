@@ -23,6 +23,14 @@ const OF_ROW: Columns = Columns { figures: Figure::OF_ROW, iops: 8, mib_s: 8, la
 /// Reasons that are shown below the table.
 const REASONS_MAX: usize = 6;
 
+/// Returns the answer of a suite in one sentence, as its page has it; none where it answers needs
+/// of the user's own, which have a headline each.
+pub(super) fn answer(record: &Record) -> Option<String> {
+    let needs = &record.suite.as_ref()?.needs;
+    let is_own = !needs.is_empty() && needs.iter().all(|need| need.source.is_empty());
+    (!is_own).then(|| wrap(&report::answer(record).0, 2, COLUMNS))
+}
+
 /// Puts what the suite came to, without its curve.
 pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, record: &Record) {
     put_head(text, suite);

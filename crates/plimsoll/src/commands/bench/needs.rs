@@ -32,8 +32,8 @@ pub(super) fn run(args: &Args, options: &RunOptions, source: Source<'_>) -> Resu
     let n_hosts = hosts.n_hosts();
     let plan = driver::plan_of(&running.steps, &sites.list, 0)?;
     let left_ns = running.suite.time_max_ns(&running.steps);
-    let headline = super::headline(&running, &sites);
-    stream::remark("", &format!("{}, from {n_hosts} hosts\n", headline.trim_end()));
+    let from = format!(" from {n_hosts} hosts");
+    stream::remark("", &super::headline(&running, &sites, &from));
     let about = format!("{target}: {}, {n_hosts} hosts", running.suite.name);
     let removal = is_ours.then(|| scale_out::removal(&sites.list[0])).transpose()?;
     let driver = Driver {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, options: &RunOptions, source: Source<'_>) -> Resu
     if let (Some(mut hosts), Some(plan), true) = (hosts, removal, record.is_some()) {
         hosts.remove(&plan);
     }
-    super::report(super::finish(session, record, ran)?, args, &mut sink)
+    super::report(&super::finish(session, record, ran)?, args, &mut sink)
 }
 
 /// Returns what the hosts share, and whether it is a file of ours. What may not be written to is

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, options: &RunOptions, source: Source<'_>) -> Resu
     }
     let Study { session, hosts, .. } = study;
     drop(hosts);
-    super::report(super::finish(session, record, ran)?, args, &mut sink)
+    super::report(&super::finish(session, record, ran)?, args, &mut sink)
 }
 
 /// Returns the numbers of hosts, the fewest first.
