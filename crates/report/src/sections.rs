@@ -15,7 +15,7 @@ use units::{format_percent, plural};
 use crate::answer::{self, Answer};
 use crate::chart::comparison::{self, CandidateSide};
 use crate::chart::over_time::Source;
-use crate::chart::{convergence, curve, heat, operations, over_time, percentiles, sweep};
+use crate::chart::{convergence, curve, heat, loads, operations, over_time, percentiles, sweep};
 use crate::html::Download;
 use crate::provenance::{self, Facts};
 use crate::spec::ChartSpec;
@@ -126,7 +126,8 @@ fn of_parts(runs: &[Run]) -> Contents {
     let mut sections = Vec::new();
     let line = head.map(provenance::line).unwrap_or_default();
     let mut spanned = Section::new("steps-together", "Steps together");
-    spanned.charts = sweep::charts(runs, &line);
+    spanned.charts.extend(loads::chart(runs, &line));
+    spanned.charts.extend(sweep::charts(runs, &line));
     spanned.tables.extend(sweep::long_table(runs).map(|table| {
         let title = format!("All {} steps", table.rows.len());
         (title, table)
@@ -176,7 +177,7 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
             results.tables.push(("Is it good enough?".to_owned(), needs));
         }
         results.tables.push(("Measurements".to_owned(), suite::table(suite)));
-        results.charts.extend(suite::chart(suite, &id, &line));
+        results.charts.extend(suite::charts(suite, &id, &line));
     } else if record.curve.is_none() {
         results.tables.push(("Jobs and directions".to_owned(), results_table(record)));
         results.tables.extend(held_by(record));
@@ -244,8 +245,9 @@ fn curve_percentiles(source: &Source<'_>) -> Option<ChartSpec> {
 fn carried(record: &Record) -> Option<(String, Table)> {
     let curve = record.curve.as_ref()?;
     let rates = [Figure::Iops, Figure::BytesPerS];
-    let mut table =
-        Table::new(&[("mean latency", "latency_ns_mean")]).figures(&rates).and(&[("", "state")]);
+    let mut table = Table::new(&[("mean latency", "latency_ns_mean")])
+        .figures(&rates)
+        .and(&[("note", "state")]);
     for carried in &curve.carried {
         let (is_known, state) = match carried.state {
             CarriedState::Reached => (true, ""),
@@ -266,7 +268,7 @@ fn carried(record: &Record) -> Option<(String, Table)> {
 
 /// A row per job, direction and kind of latency.
 fn results_table(record: &Record) -> Table {
-    let mut table = Table::new(&[("step", "step"), ("job", "job"), ("", "dir")])
+    let mut table = Table::new(&[("step", "step"), ("job", "job"), ("direction", "dir")])
         .figures(Figure::OF_JOB)
         .and(&[("latency is", "latency")]);
     for step in steps(record) {

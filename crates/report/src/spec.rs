@@ -137,9 +137,6 @@ pub struct Series {
     /// y axis has categories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<Option<(f64, f64)>>,
-    /// Ends are bars along a line, too: between its points nothing is known of them.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub has_bars: bool,
     /// Bars from zero along x, in place of points: the y axis has categories.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_bar: bool,

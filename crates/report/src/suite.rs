@@ -111,12 +111,88 @@ pub(crate) fn answer(suite: &SuiteRecord) -> Option<String> {
     }
 }
 
-/// Draws the rows by their rate; those that are not valid are hollow.
-pub(crate) fn chart(suite: &SuiteRecord, id: &str, source: &str) -> Option<ChartSpec> {
+/// Draws the rows by their rate and by their latency; those that are not valid are hollow.
+pub(crate) fn charts(suite: &SuiteRecord, id: &str, source: &str) -> Vec<ChartSpec> {
     let rows: Vec<_> = suite.rows.iter().filter(|row| !row.preparation).collect();
     if rows.len() < 2 {
+        return Vec::new();
+    }
+    let mut charts = vec![rates(suite, &rows, id)];
+    charts.extend(latencies(suite, &rows, id));
+    for chart in &mut charts {
+        source.clone_into(&mut chart.source);
+    }
+    charts
+}
+
+/// Positions of the rows that are not valid.
+fn hollow(rows: &[&SuiteRowRecord]) -> Vec<usize> {
+    let found = rows.iter().enumerate().filter(|(_, row)| !row.is_fine());
+    found.map(|(idx, _)| idx).collect()
+}
+
+/// Draws the p50 and p99 of each row, in the order of the rates.
+fn latencies(suite: &SuiteRecord, rows: &[&SuiteRowRecord], id: &str) -> Option<ChartSpec> {
+    let lines = [(Figure::P50, 0, Marker::TriangleUp), (Figure::P99, 2, Marker::Circle)];
+    let series = lines.map(|(figure, shade, marker)| {
+        let of = |row: &&SuiteRowRecord| row.medians().get(figure);
+        let with = || rows.iter().enumerate().filter_map(|(idx, row)| Some((idx, of(row)?)));
+        let bad = hollow(rows);
+        let is_bad = |(at, (idx, _)): (usize, (usize, f64))| bad.contains(&idx).then_some(at);
+        Series {
+            name: figure.head().to_owned(),
+            colour: Colour::Shade(0, shade),
+            marker: Some(marker),
+            x: with().map(|(_, ns)| ns).collect(),
+            y: with().map(|(idx, _)| Some(idx as f64)).collect(),
+            hollow: with().enumerate().filter_map(is_bad).collect(),
+            ..Series::default()
+        }
+    });
+    if series.iter().all(|it| it.x.is_empty()) {
         return None;
     }
+    let values: Vec<f64> = series.iter().flat_map(|it| &it.x).copied().collect();
+    Some(ChartSpec {
+        title: "Latency of the measurements".to_owned(),
+        about: "Latency that half of the I/Os keep (p50), and 99 of 100 (p99), of each \
+                measurement."
+            .to_owned(),
+        x: axis::latency("latency", values.into_iter()),
+        series: series.into(),
+        ..frame(suite, rows, format!("{id}-suite-latency"))
+    })
+}
+
+/// A row for each measurement, without anything in it.
+fn frame(suite: &SuiteRecord, rows: &[&SuiteRowRecord], id: String) -> ChartSpec {
+    let mut notes = Vec::new();
+    if !hollow(rows).is_empty() {
+        notes.push("Hollow: a check failed; the table says which.".to_owned());
+    }
+    ChartSpec {
+        id,
+        title: String::new(),
+        about: String::new(),
+        height_px: 110 + 26 * rows.len() as u32,
+        x: axis::iops(),
+        y: Axis {
+            scale: Scale::Categories,
+            categories: rows.iter().map(|row| row.label.clone()).collect(),
+            ..Axis::default()
+        },
+        series: Vec::new(),
+        spans: Vec::new(),
+        rules: Vec::new(),
+        cells: None,
+        notes,
+        source: String::new(),
+        thinned: None,
+        table: table(suite),
+    }
+}
+
+fn rates(suite: &SuiteRecord, rows: &[&SuiteRowRecord], id: &str) -> ChartSpec {
     let text = |row: &&SuiteRowRecord| {
         let shown = |figure| row.medians().shown(figure).unwrap_or_default();
         let (iops, rate) = (shown(Figure::Iops), shown(Figure::BytesPerS));
@@ -125,7 +201,6 @@ pub(crate) fn chart(suite: &SuiteRecord, id: &str, source: &str) -> Option<Chart
     let round = |value: f64| (value * 1000.0).round() / 1000.0;
     let has_ends = rows.iter().any(|row| interval(row).is_some());
     let ends = rows.iter().map(|row| interval(row).map(|it| (round(it.low), round(it.high))));
-    let hollow = rows.iter().enumerate().filter(|(_, row)| !row.is_fine());
     let series = Series {
         name: "IOPS".to_owned(),
         colour: Colour::Of(0),
@@ -133,32 +208,14 @@ pub(crate) fn chart(suite: &SuiteRecord, id: &str, source: &str) -> Option<Chart
         x: rows.iter().map(|row| round(row.medians().iops())).collect(),
         y: (0..rows.len()).map(|row| Some(row as f64)).collect(),
         ends: if has_ends { ends.collect() } else { Vec::new() },
-        hollow: hollow.map(|(idx, _)| idx).collect(),
+        hollow: hollow(rows),
         texts: rows.iter().map(text).collect(),
         ..Series::default()
     };
-    let mut notes = Vec::new();
-    if !series.hollow.is_empty() {
-        notes.push("Hollow: a check failed; the table says which.".to_owned());
-    }
-    Some(ChartSpec {
-        id: format!("{id}-suite"),
+    ChartSpec {
         title: "Measurements of the suite".to_owned(),
         about: "I/Os per second of each measurement.".to_owned(),
-        height_px: 110 + 26 * rows.len() as u32,
-        x: axis::iops(),
-        y: Axis {
-            scale: Scale::Categories,
-            categories: rows.iter().map(|row| row.label.clone()).collect(),
-            ..Axis::default()
-        },
         series: vec![series],
-        spans: Vec::new(),
-        rules: Vec::new(),
-        cells: None,
-        notes,
-        source: source.to_owned(),
-        thinned: None,
-        table: table(suite),
-    })
+        ..frame(suite, rows, format!("{id}-suite"))
+    }
 }

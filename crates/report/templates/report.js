@@ -134,15 +134,15 @@
       };
       made.marker.size = 9;
     }
-    if (series.has_bars) {
-      const reach = (at, end) => (series.ends[at] ? Math.abs(series.ends[at][end] - series.y[at]) : 0);
-      made.error_y = {
-        type: 'data', symmetric: false, thickness: 3, width: 0, color: faint(stroke, .45),
-        array: series.x.map((_, at) => reach(at, 1)), arrayminus: series.x.map((_, at) => reach(at, 0)),
-      };
+    // Repeats of a load: the line through their medians is what is read, and they are behind it.
+    if (!series.is_line && isRepeated(chart, series)) {
+      made.marker.size = 5;
+      made.opacity = .75;
     }
     return made;
   };
+
+  const isRepeated = (chart, series) => chart.series.some((other) => other !== series && other.name === series.name);
 
   const escaped = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 
@@ -194,7 +194,9 @@
   // Pixels above the highest value, for their texts.
   const HEADROOM = 20;
 
-  const plotted = (chart) => chart.height_px - 60;
+  // Paper holds the answer and its picture on one page.
+  const heightOf = (chart) => (isPaper && !chart.y.categories ? Math.round(chart.height_px * .75) : chart.height_px);
+  const plotted = (chart) => heightOf(chart) - 60;
 
   const marks = (chart, theme, width, highest) => {
     const isLog = (axis) => axis.scale === 'log';
@@ -307,9 +309,10 @@
     const theme = isDark.matches && !isPaper ? DARK : LIGHT;
     const width = isPaper ? WIDTHS.paper : place.clientWidth;
     const isNarrow = width < WIDTHS.narrow;
+    place.style.height = `${heightOf(chart)}px`;
     const traces = [];
     for (const series of chart.series) {
-      if (series.ends && series.is_line && !series.has_bars) traces.push(band(series, theme));
+      if (series.ends && series.is_line) traces.push(band(series, theme));
     }
     for (const span of chart.spans ?? []) if (span.kind === 'left') traces.push(hatched(span, theme));
     chart.series.forEach((series, at) => {
@@ -323,7 +326,7 @@
     const { shapes, annotations } = marks(chart, theme, width, highest);
     const hasLegend = chart.series.length > 1;
     const layout = {
-      width, height: chart.height_px, shapes, annotations, showlegend: hasLegend,
+      width, height: heightOf(chart), shapes, annotations, showlegend: hasLegend,
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: theme.ink },
       margin: { l: chart.y.categories ? 8 : isNarrow ? 58 : 68, r: isNarrow ? 8 : 16, t: hasLegend ? 8 : 14, b: chart.x.categories ? 8 : 46 },

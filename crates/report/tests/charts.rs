@@ -320,7 +320,7 @@ fn an_overload_does_not_set_the_axes() {
 }
 
 #[test]
-fn repeats_of_a_load_are_a_bar() {
+fn repeats_of_a_load_are_a_band() {
     let points = [
         (1000.0, 1000.0, 2_000_000),
         (4000.0, 4000.0, 4_000_000),
@@ -337,8 +337,9 @@ fn repeats_of_a_load_are_a_bar() {
     assert_eq!(line.x, [1000.0, 4000.0, 5000.0], "the rate at a load is the median");
     let ends: Vec<(f64, f64)> = line.ends.iter().flatten().copied().collect();
     let near = |ns: f64, ms: f64| (ns / 1e6 / ms - 1.0).abs() < 0.01;
-    assert!(line.has_bars && line.ends[0].is_none() && ends.len() == 1, "one load was repeated");
-    assert!(near(ends[0].0, 4.0) && near(ends[0].1, 9.0), "{ends:?}");
+    assert_eq!(ends.len(), 3, "the band goes through every load");
+    assert!(near(ends[0].0, 2.0) && near(ends[0].1, 2.0), "one measurement is its own: {ends:?}");
+    assert!(near(ends[1].0, 4.0) && near(ends[1].1, 9.0), "{ends:?}");
     assert!(near(line.y[1].unwrap(), 5.0), "{:?}", line.y);
 }
 
@@ -441,6 +442,72 @@ fn steps_that_span_sizes_and_mixes_make_a_matrix() {
     assert_eq!(cells.texts[1], ["90.0", "", "200"], "a number in each cell, nothing in a gap");
     let mix = chart(&charts, "mix-random");
     assert_eq!(series(mix, "64 KiB").y, [Some(90.0), None, Some(200.0)]);
+}
+
+/// A format beside one load is no matrix.
+#[test]
+fn a_matrix_of_empty_cells_is_none() {
+    let charts = charts_of(of_steps(&[(131_072, 0, 1500), (8192, 70, 900), (8192, 70, 2000)]));
+    assert!(charts.iter().all(|chart| !chart.id.starts_with("size-mix")), "half of it is empty");
+}
+
+/// Makes steps of one job take so long each, in milliseconds.
+fn with_latencies(mut run: export::Run, latencies_ms: &[u64]) -> export::Run {
+    for (job, ms) in run.record.jobs.iter_mut().zip(latencies_ms) {
+        for dir in [&mut job.dirs.read, &mut job.dirs.write] {
+            dir.lat = histogram([*ms * 1_000_000, *ms * 3_000_000]);
+            dir.clat = dir.lat.clone();
+        }
+    }
+    run
+}
+
+/// A curve of Vdbench: the same I/O at rising loads, beside a format, in no order.
+#[test]
+fn steps_of_one_kind_at_several_loads_are_a_curve() {
+    let steps = [(131_072, 0, 1500), (8192, 70, 5000), (8192, 70, 500), (8192, 70, 4990)];
+    let charts = charts_of(with_latencies(of_steps(&steps), &[1, 2, 1, 9]));
+    assert_eq!(charts[0].id, "loads", "the first picture of the page");
+    let drawn = &charts[0];
+    assert!(drawn.about.contains("8 KiB random, 70 % reads"), "{}", drawn.about);
+    let p99 = series(drawn, "p99");
+    // By what is in flight: 0.5, 10 and 45 times two, though the last rate is no higher.
+    assert_eq!(p99.x, [500.0, 5000.0, 4990.0]);
+    let near = |y: Option<f64>, ms: f64| (y.unwrap() / 1e6 / ms - 1.0).abs() < 0.01;
+    assert!(p99.y.iter().zip([3.0, 6.0, 27.0]).all(|(y, ms)| near(*y, ms)), "{:?}", p99.y);
+    let names: Vec<&str> = drawn.series.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["mean", "p50", "p99", "p99.9", "max"]);
+    assert_eq!((drawn.n_drawn(), drawn.table.rows.len()), (15, 3), "the format is not in it");
+}
+
+#[test]
+fn several_kinds_at_several_loads_are_a_line_each() {
+    let of_size = |block: u64| [500, 1000, 2000].map(|iops| (block, 100, iops));
+    let run = of_steps(&[of_size(8192), of_size(65_536)].concat());
+    let charts = charts_of(with_latencies(run, &[1, 1, 2, 4, 4, 6]));
+    let drawn = chart(&charts, "loads");
+    assert_eq!(series(drawn, "8 KiB random reads").x, [500.0, 1000.0, 2000.0]);
+    assert_eq!(series(drawn, "64 KiB random reads").x, [500.0, 1000.0, 2000.0]);
+}
+
+/// Vdbench's steps have no word for the order.
+#[test]
+fn a_kind_without_an_order_is_named_by_its_mix() {
+    let mut run = of_steps(&[(8192, 70, 500), (8192, 70, 1000), (8192, 70, 2000)]);
+    for job in &mut run.record.jobs {
+        job.options.retain(|(name, _)| name != "rw");
+    }
+    let charts = charts_of(run);
+    let about = &chart(&charts, "loads").about;
+    assert_eq!(about, "Latency over the rate of 8 KiB, 70 % reads.");
+}
+
+/// One load measured again and again is none.
+#[test]
+fn repeats_of_one_step_are_no_curve() {
+    let steps = [(8192, 100, 1000), (8192, 100, 1010), (8192, 100, 990)];
+    let charts = charts_of(with_latencies(of_steps(&steps), &[2, 2, 2]));
+    assert!(charts.iter().all(|chart| chart.id != "loads"));
 }
 
 #[test]
@@ -591,8 +658,8 @@ fn a_mix_is_what_was_asked_for() {
     assert_eq!(sizes.series[0].name, "random, 50 % reads");
 }
 
-#[test]
-fn a_suite_is_a_row_per_measurement_with_its_verdict() {
+/// A suite of a fill and two measurements, of which the second was not steady.
+fn of_suite() -> export::Run {
     let mut run = of_steps(&[(4096, 100, 900), (8192, 100, 800), (8192, 100, 700)]);
     let figure = |median: f64| SuiteFigureRecord { median, interval: None };
     let row = |label: &str, step: u32, iops: f64, verdict: &str| SuiteRowRecord {
@@ -633,6 +700,12 @@ fn a_suite_is_a_row_per_measurement_with_its_verdict() {
         .into(),
         ..SuiteRecord::default()
     });
+    run
+}
+
+#[test]
+fn a_suite_is_a_row_per_measurement_with_its_verdict() {
+    let mut run = of_suite();
     run.record.intervals = (0..9)
         .map(|n| Interval { step_idx: n as u32 / 3, ..second(n, if n < 3 { 9000 } else { 9 }, 9) })
         .collect();
@@ -659,6 +732,19 @@ fn a_suite_is_a_row_per_measurement_with_its_verdict() {
     let is_named = |note: &String| note.starts_with("Without what made ready: ");
     assert!(over_time.notes.iter().any(is_named), "{:?}", over_time.notes);
     assert_eq!(over_time.rules.len(), 2);
+}
+
+/// Latency stands beside the rates, a row for each measurement.
+#[test]
+fn a_suite_shows_latencies() {
+    let charts = charts_of(of_suite());
+    let latencies = chart(&charts, "r1-suite-latency");
+    assert_eq!(latencies.y.categories, ["reads", "more reads"]);
+    assert_eq!(
+        (&series(latencies, "p50").x[..], &series(latencies, "p99").x[..]),
+        (&[1e6, 1e6][..], &[2e6, 2e6][..])
+    );
+    assert_eq!(series(latencies, "p99").hollow, [1]);
 }
 
 #[test]

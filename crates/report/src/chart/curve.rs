@@ -23,9 +23,10 @@ struct Probe<'a> {
 }
 
 /// A line of the chart: the figure, its colour, stroke and marker.
-type Line = (Figure, Colour, DashStyle, Marker);
+pub(super) type Line = (Figure, Colour, DashStyle, Marker);
 
-const LINES: [Line; 5] = [
+/// The figures of a latency, the fastest share of I/Os first but for the mean.
+pub(super) const LINES: [Line; 5] = [
     (Figure::Mean, Colour::Of(1), DashStyle::DashDot, Marker::Diamond),
     (Figure::P50, Colour::Shade(0, 0), DashStyle::Dot, Marker::TriangleUp),
     (Figure::P99, Colour::Shade(0, 1), DashStyle::Solid, Marker::Circle),
@@ -180,7 +181,7 @@ impl Frame {
 }
 
 /// Returns the points of a figure; where loads were repeated, the line through their medians beside
-/// them, with bars from the lowest to the highest: a line through each would go to and fro.
+/// them, in a band from the lowest to the highest: a line through each would go to and fro.
 fn lines(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
     let points = self::line(line, probes, curve);
     let of_load: Vec<&[Probe<'_>]> =
@@ -191,7 +192,6 @@ fn lines(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
     let (figure, colour, dash, _) = line;
     let mut joined =
         Series { name: figure.head().to_owned(), colour, dash, is_line: true, ..Series::default() };
-    joined.has_bars = true;
     for probes in of_load {
         let values: Vec<f64> = probes.iter().filter_map(|it| it.figures.get(figure)).collect();
         let rates: Vec<f64> = probes.iter().map(|probe| probe.figures.iops()).collect();
@@ -202,7 +202,7 @@ fn lines(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
         });
         joined.x.push(round3(rate));
         joined.y.push(series::median(&values));
-        joined.ends.push(ends.filter(|_| values.len() > 1));
+        joined.ends.push(ends);
     }
     vec![Series { is_line: false, ..points }, joined]
 }
@@ -324,8 +324,8 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
     let is_repeated = |pair: &[Probe<'_>]| is_same_load(pair[0].point.load, pair[1].point.load);
     if probes.windows(2).any(is_repeated) {
         notes.push(
-            "Lines go through the medians of loads that were repeated; bars reach from their \
-             lowest to their highest."
+            "Loads that were repeated: lines go through their medians, and bands reach from \
+             their lowest to their highest."
                 .to_owned(),
         );
     }

@@ -11,13 +11,14 @@ use crate::view::{Step, results, steps};
 use crate::words::round_bytes;
 
 /// A step of one of the runs with what tells it from the others.
-struct Shape {
-    name: String,
-    figures: Figures,
-    block_size: Option<u64>,
-    read_pct: Option<u32>,
-    is_random: Option<bool>,
-    is_direct: Option<bool>,
+#[derive(Clone)]
+pub(super) struct Shape {
+    pub(super) name: String,
+    pub(super) figures: Figures,
+    pub(super) block_size: Option<u64>,
+    pub(super) read_pct: Option<u32>,
+    pub(super) is_random: Option<bool>,
+    pub(super) is_direct: Option<bool>,
     depth: Option<u32>,
     n_workers: u32,
 }
@@ -71,10 +72,15 @@ fn shapes(record: &Record) -> Vec<Shape> {
     results(record).iter().filter(|step| !is_point(step.idx)).map(Shape::of).collect()
 }
 
+/// Returns the steps of some runs that carried something.
+pub(super) fn shapes_of(runs: &[Run]) -> Vec<Shape> {
+    let all = runs.iter().flat_map(|run| shapes(&run.record));
+    all.filter(|shape| shape.figures.iops() > 0.0).collect()
+}
+
 /// Returns the charts that the steps of some runs span.
 pub(crate) fn charts(runs: &[Run], source: &str) -> Vec<ChartSpec> {
-    let all_shapes = runs.iter().flat_map(|run| shapes(&run.record));
-    let shapes: Vec<Shape> = all_shapes.filter(|shape| shape.figures.iops() > 0.0).collect();
+    let shapes = shapes_of(runs);
     if shapes.len() < 2 {
         return Vec::new();
     }
@@ -165,12 +171,11 @@ const ROWS_MAX: usize = 15;
 /// Returns all steps as a table where they are too many for the overview.
 pub(crate) fn long_table(runs: &[Run]) -> Option<Table> {
     let is_suite = runs.iter().any(|run| run.record.suite.is_some());
-    let all_shapes = runs.iter().flat_map(|run| shapes(&run.record));
-    let shapes: Vec<Shape> = all_shapes.filter(|shape| shape.figures.iops() > 0.0).collect();
+    let shapes = shapes_of(runs);
     (!is_suite && shapes.len() > ROWS_MAX).then(|| table_of(&shapes))
 }
 
-fn table_of(shapes: &[Shape]) -> Table {
+pub(super) fn table_of(shapes: &[Shape]) -> Table {
     let mut table = Table::new(&[("step", "step")]).figures(Figure::OF_STEP);
     for shape in shapes {
         let mut row = vec![Cell::text(shape.name.as_str())];
@@ -228,13 +233,19 @@ fn size_by_mix(shapes: &[&Shape], order: &str) -> Option<ChartSpec> {
         best(shapes, |shape| shape.block_size == Some(size) && shape.read_pct == Some(mix))
     };
     let row = |size: &u64| mixes.iter().map(|mix| value(*size, *mix)).collect();
+    let values: Vec<Vec<Option<f64>>> = sizes.iter().map(row).collect();
+    // Half of it empty, such as a format beside one load, it compares nothing.
+    let n_measured = values.iter().flatten().flatten().count();
+    if 2 * n_measured <= sizes.len() * mixes.len() {
+        return None;
+    }
     Some(matrix(&Matrix {
         id: id("size-mix", order),
         title: title("Block size by mix", order),
         about: "IOPS of each block size and share of reads.".to_owned(),
         x: ("reads".to_owned(), mixes.iter().map(|mix| format!("{mix} %")).collect()),
         y: ("block size".to_owned(), sizes.iter().map(|size| round_bytes(*size)).collect()),
-        values: sizes.iter().map(row).collect(),
+        values,
     }))
 }
 
@@ -337,17 +348,7 @@ fn sizes(all: &[&Shape]) -> Option<ChartSpec> {
                 is_it && shape.block_size == Some(*size)
             })
         };
-        let order = match is_random {
-            Some(true) => "random",
-            Some(false) => "sequential",
-            None => "",
-        };
-        let name = match mix {
-            100 => format!("{order} reads"),
-            0 => format!("{order} writes"),
-            mix => format!("{order}, {mix} % reads"),
-        };
-        (name.trim_start_matches([',', ' ']).to_owned(), sizes.iter().map(value).collect())
+        (kind_words(*is_random, *mix), sizes.iter().map(value).collect())
     };
     let lines: Vec<(String, Vec<Option<f64>>)> = kinds.iter().map(line).collect();
     let mut chart = self::lines("block size", "block_size_bytes", &values, &lines);
@@ -356,6 +357,21 @@ fn sizes(all: &[&Shape]) -> Option<ChartSpec> {
     chart.about = "IOPS over the block size.".into();
     chart.x = axis::powers("block size", &values, |size| round_bytes(size as u64));
     Some(chart)
+}
+
+/// Returns what I/O is called: `random reads`, `sequential, 70 % reads`.
+pub(super) fn kind_words(is_random: Option<bool>, read_pct: u32) -> String {
+    let order = match is_random {
+        Some(true) => "random",
+        Some(false) => "sequential",
+        None => "",
+    };
+    let name = match read_pct {
+        100 => format!("{order} reads"),
+        0 => format!("{order} writes"),
+        mix => format!("{order}, {mix} % reads"),
+    };
+    name.trim_start_matches([',', ' ']).to_owned()
 }
 
 /// Rate over the queue depth, a line per number of workers.
@@ -415,7 +431,7 @@ fn lines(head: &str, name: &str, x: &[f64], lines: &[(String, Vec<Option<f64>>)]
     ChartSpec { height_px: 320, y: axis::iops(), series, ..empty(table) }
 }
 
-fn empty(table: Table) -> ChartSpec {
+pub(super) fn empty(table: Table) -> ChartSpec {
     ChartSpec {
         id: String::new(),
         title: String::new(),
