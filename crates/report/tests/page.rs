@@ -45,6 +45,19 @@ fn a_page_of_an_hour_is_small_and_names_no_place_outside() {
     assert!(own.contains("default-src 'none'"), "the browser asks no other host");
 }
 
+/// A reader of a screen says the head of a column before each of its cells.
+#[test]
+fn every_column_has_a_head() {
+    let curve = of_curve(&[(1000.0, 1000.0, 1_000_000), (2000.0, 1500.0, 20_000_000)], 1);
+    for run in [curve, of_steps(&[(4096, 100, 10), (8192, 100, 5)])] {
+        let page = without_plotly(&page(&Subject::of_run(run)));
+        let heads: Vec<&str> = page.split("<th scope=\"col\"").skip(1).collect();
+        assert!(heads.len() > 5, "{} heads", heads.len());
+        let text = |head: &&str| head.split(['>', '<']).nth(1).unwrap_or_default().to_owned();
+        assert!(heads.iter().all(|head| !text(head).is_empty()));
+    }
+}
+
 #[test]
 fn the_same_record_gives_the_same_bytes() {
     let mut subject = hour();

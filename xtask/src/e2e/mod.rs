@@ -5,8 +5,9 @@
 //! of steps), writes their pages with this build, and opens each in Chromium without a network:
 //! checks the figures that plotly drew against `plimsoll report --json` and that against the
 //! record, then takes pictures into `target/e2e`, at 1280 and 400 pixels, light, dark and for
-//! paper. Prints after which time the first picture was on the screen, and after which all. Says so
-//! and succeeds where there is no Chromium.
+//! paper. With `PLIMSOLL_AXE` naming the file of axe-core, it looks for what a screen reader or a
+//! keyboard stumbles over. Prints after which time the first picture was on the screen, and after
+//! which all. Says so and succeeds where there is no Chromium.
 
 mod browser;
 mod pages;
@@ -77,6 +78,9 @@ pub(crate) fn run() -> Result<()> {
     drop(browser);
     let _ = fs::remove_dir_all(folder.join("profile"));
     println!("pictures are in {}", folder.display());
+    if std::env::var_os(AXE).is_none() {
+        println!("without axe-core: set {AXE} to its axe.min.js (`npm pack axe-core`)");
+    }
     if !mistakes.is_empty() {
         bail!("{} mistakes:\n  {}", mistakes.len(), mistakes.join("\n  "));
     }
@@ -112,8 +116,10 @@ fn check(browser: &mut Browser, page: &Page, folder: &Path) -> Result<Vec<String
         mistakes.extend(drawn(browser, chart)?);
     }
     mistakes.extend(usable(browser)?);
+    mistakes.extend(paper(browser)?);
     for look in &VIEWPORTS {
         show(browser, look)?;
+        mistakes.extend(accessible(browser, look)?);
         let name = format!("{}-{}.png", page.name, look.name);
         mistakes.extend(picture(browser, &folder.join(name), look)?);
     }
@@ -273,6 +279,54 @@ fn usable(browser: &mut Browser) -> Result<Vec<String>> {
     )?;
     let found = found.as_array().cloned().unwrap_or_default();
     Ok(found.iter().filter_map(|what| what.as_str().map(str::to_owned)).collect())
+}
+
+/// The file of axe-core (`axe.min.js`), which is not ours to keep here: its licence is MPL-2.0.
+const AXE: &str = "PLIMSOLL_AXE";
+
+/// What axe-core finds that keeps a reader from something: with all tables open, and closed again.
+const FINDINGS: &str = "(async () => {
+    const all = [...document.querySelectorAll('details')];
+    all.forEach((of) => { of.open = true; });
+    const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+    all.forEach((of) => { of.open = false; });
+    return violations.filter((of) => ['serious', 'critical'].includes(of.impact))
+      .map((of) => `${of.id}, ${of.help}: ${of.nodes[0].target.join(' ')}`);
+})()";
+
+/// Returns what a screen reader or a keyboard stumbles over, where axe-core is there.
+fn accessible(browser: &mut Browser, look: &Viewport) -> Result<Vec<String>> {
+    let Some(path) = std::env::var_os(AXE) else { return Ok(Vec::new()) };
+    let axe = fs::read_to_string(&path).with_context(|| format!("{AXE}={}", path.display()))?;
+    browser.evaluate(&format!("{axe};0"))?;
+    let found = browser.evaluate(FINDINGS)?;
+    let found = found.as_array().context("axe-core has findings")?;
+    Ok(found.iter().map(|what| format!("{}: axe-core: {what}", look.name)).collect())
+}
+
+/// Pixels of a sheet of A4 between the margins that the page asks for.
+const SHEET: (u32, u32) = (695, 1016);
+
+/// Returns what does not fit a sheet of paper: the answer and its picture are on the first one.
+fn paper(browser: &mut Browser) -> Result<Vec<String>> {
+    let size =
+        json!({ "width": SHEET.0, "height": SHEET.1, "deviceScaleFactor": 1, "mobile": false });
+    browser.call("Emulation.setDeviceMetricsOverride", &size)?;
+    browser.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }))?;
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))")?;
+    let end =
+        browser.evaluate("document.getElementById('answer').getBoundingClientRect().bottom")?;
+    let wide = browser.evaluate("document.documentElement.scrollWidth")?;
+    browser.evaluate("dispatchEvent(new Event('afterprint'))")?;
+    browser.call("Emulation.setEmulatedMedia", &json!({ "media": "" }))?;
+    let mut mistakes = Vec::new();
+    for (what, found, most) in [("the answer ends at", &end, SHEET.1), ("it is", &wide, SHEET.0)] {
+        let found = found.as_f64().context("a number of pixels")?;
+        if found > f64::from(most) {
+            mistakes.push(format!("on paper {what} {found} pixels of {most}"));
+        }
+    }
+    Ok(mistakes)
 }
 
 /// Takes a picture of the whole page; says where it is wider than the screen.
