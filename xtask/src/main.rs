@@ -39,6 +39,7 @@ cargo xtask COMMAND
   ci [STAGE...]                  every check of CI, or only the stages named
   tidy                           the house rules: layers, sizes, words, calls, documents
   reference                      write docs/reference/ from the code
+  messages [WORD...]             every text of the program that a user may read, with its place
   proto [--check]                write the fleet's messages (src/wire.rs) from their description,
                                  or compare them with it
   book                           the documentation as a site, in target/book/html (needs mdbook)
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["reference"] => reference::run(),
         ["book"] => book::run(),
+        ["messages", words @ ..] => tidy::messages(words),
         ["acceptance"] => acceptance::run(),
         ["dist", rest @ ..] => dist::run(rest),
         ["e2e"] => e2e::run(),

@@ -9,6 +9,7 @@ mod circles;
 mod documents;
 mod layers;
 mod links;
+mod messages;
 mod scanner;
 mod sizes;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::{self, Package};
 use crate::{process, proto};
 pub(crate) use layers::pure_crates;
+pub(crate) use messages::messages;
 use scanner::Source;
 
 /// Folders that hold nothing of ours: build outputs, scratch files, version control.

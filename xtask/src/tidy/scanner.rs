@@ -288,6 +288,21 @@ fn mask(text: &str) -> String {
     masked
 }
 
+/// Returns the contents of all literals in plain quotes, as they are written, with their offsets.
+pub(super) fn literals(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let (kept, blanked) = token(rest, text[..at].chars().next_back());
+        if kept == 0 && rest.starts_with('"') {
+            found.push((at, rest[1..blanked].trim_end_matches('"')));
+        }
+        at += kept + blanked;
+    }
+    found
+}
+
 /// Returns how many bytes of the next token are code to keep, and how many after them to blank.
 fn token(rest: &str, previous: Option<char>) -> (usize, usize) {
     if rest.starts_with("//") {
