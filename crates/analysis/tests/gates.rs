@@ -604,7 +604,7 @@ fn the_page_cache_of_this_host() {
     let name = GateName::PageCache;
     check(&judge(Some(true), None), name, Passed, "direct");
     check(&judge(Some(false), Some(4 * GIB)), name, Failed, "speed of memory");
-    check(&judge(Some(false), Some(32 * GIB)), name, Passed, "in play, but");
+    check(&judge(Some(false), Some(32 * GIB)), name, Passed, "was used, but");
     check(&judge(Some(false), None), name, Unknown, "up to 8.00 GiB");
     check(&judge(None, None), name, Unknown, "not known");
 }

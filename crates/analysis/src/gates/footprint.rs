@@ -71,7 +71,7 @@ pub struct PageCacheInputs {
 /// Times the memory that a buffered run must touch: then most of what it reads was evicted.
 const MEMORY_TIMES_MIN: u64 = 2;
 
-/// Judges whether the page cache of this host was in play.
+/// Judges whether the page cache of this host was used.
 pub fn page_cache(inputs: &PageCacheInputs) -> Gate {
     let name = GateName::PageCache;
     let Some(is_direct) = inputs.is_direct else {
@@ -82,7 +82,7 @@ pub fn page_cache(inputs: &PageCacheInputs) -> Gate {
     }
     let memory = format_bytes(inputs.memory_bytes);
     let Some(touched_bytes) = inputs.touched_bytes else {
-        let reason = format!("the page cache was in play, with up to {memory}");
+        let reason = format!("the page cache was used, with up to {memory}");
         return Gate::unknown(name, reason);
     };
     let touched = format_bytes(touched_bytes);
@@ -90,10 +90,10 @@ pub fn page_cache(inputs: &PageCacheInputs) -> Gate {
         [("touched_bytes", touched_bytes as f64), ("memory_bytes", inputs.memory_bytes as f64)];
     let is_kept = touched_bytes >= inputs.memory_bytes.saturating_mul(MEMORY_TIMES_MIN);
     let reason = if is_kept {
-        format!("the page cache was in play, but {touched} were touched with {memory} of memory")
+        format!("the page cache was used, but {touched} were touched with {memory} of memory")
     } else {
         format!(
-            "the page cache was in play: {touched} were touched with {memory} of memory, so this \
+            "the page cache was used: {touched} were touched with {memory} of memory, so this \
              may be the speed of memory"
         )
     };

@@ -119,14 +119,14 @@ fn what_the_checks_said_comes_first() {
     assert!(text.starts_with(expected), "{text}");
     let long = "client-bound: a worker was busy for 99.0 % (limit 95.0 %); the host was busy for \
                 98.0 % (limit 95.0 %)";
-    gates[2] = gate("page-cache", Verdict::Failed, "the page cache was in play");
+    gates[2] = gate("page-cache", Verdict::Failed, "the page cache was used");
     gates.push(gate("generator", Verdict::Failed, long));
     record.validity = vec![StepValidity { gates: gates.clone(), ..StepValidity::default() }];
     let text = print(&record);
     assert!(text.starts_with("invalid: generator: client-bound: a worker was busy"), "{text}");
     let order = [
         "next: do something",
-        "caution: page-cache: the page cache was in play",
+        "caution: page-cache: the page cache was used",
         "next: do something",
         "checks passed: errors; not assessed: steady\n\n",
     ];

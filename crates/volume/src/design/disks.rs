@@ -327,7 +327,7 @@ fn note_default_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &m
         return;
     }
     parser.has_noted_cache = true;
-    let text = "`cache` is not stated and taken as None";
+    let text = "`cache` is not stated: None is assumed";
     let mut finding = Diagnostic::note(CACHE_DEFAULT, text);
     if is_2018 {
         finding = finding.help(
