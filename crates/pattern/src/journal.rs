@@ -14,7 +14,9 @@ pub mod judge;
 pub mod map;
 pub mod sector;
 
-pub use frame::{Change, ChangeKind, FRAME_BYTES_MAX, Frame, FrameError, Header, Target};
+pub use frame::{
+    Change, ChangeKind, FRAME_BYTES_MAX, Frame, FrameError, Header, TARGETS_MAX, Target,
+};
 pub use judge::{Judged, SectorContent, Verdict, judge};
 pub use map::{BlockMap, BlockState, next_generation};
 pub use sector::{SECTOR_BYTES, Sector, Stamp, read_sector, stamp};

@@ -104,10 +104,41 @@ fn generations_count_from_one_and_never_come_to_zero() {
     assert_eq!(map.known(), [(9, 11), (5000, 5001)]);
 }
 
+/// What is given up may hold anything, and is counted on behind all that there was.
+#[test]
+fn what_is_given_up_is_not_known_and_counts_on() {
+    let mut map = BlockMap::default();
+    for block in [0, 1, 5000] {
+        map.written(block, 3);
+    }
+    map.writing(2, 4);
+    assert!(map.knows_from(2) && map.knows_from(5000) && !map.knows_from(5001));
+    assert_eq!((map.forget(2), map.base()), (4, Some(4)));
+    assert_eq!((map.known(), map.knows_from(2)), (vec![(0, 2)], false));
+    assert_eq!([1, 2, 5000].map(|block| map.next(block)), [4, 5, 5]);
+    map.written(2, 5);
+    assert_eq!((map.forget(0), map.known()), (5, vec![]));
+    assert_eq!((map.next(0), map.size_bytes()), (6, 0));
+    // As the journal says it, in a map that knows less.
+    let mut other = BlockMap::default();
+    other.written(9, 1);
+    other.forgotten(0, 5);
+    assert_eq!((other.known(), other.next(9)), (vec![], 6));
+    // Behind 65,535 comes 1.
+    map.written(0, 65_535);
+    map.forget(0);
+    assert_eq!(map.next(0), 1);
+    map.written(0, 1);
+    assert_eq!(map.forget(0), 1);
+}
+
 fn frames() -> Vec<Frame> {
-    let target =
-        |path: &str| Target { path: path.to_owned(), block_bytes: 4096, n_blocks: 1 << 40 };
-    let header = Header { runs: vec![4, 5], targets: vec![target("a"), target("/dev/b c")] };
+    let target = |path: &str, is_of_tree| {
+        let path = path.to_owned();
+        Target { path, block_bytes: 4096, n_blocks: 1 << 40, is_of_tree }
+    };
+    let targets = vec![target("a", false), target("/dev/b c", false), target("/t/f", true)];
+    let header = Header { runs: vec![4, 5], targets };
     let change = |kind, generation| Change {
         kind,
         target: 1,
@@ -115,7 +146,9 @@ fn frames() -> Vec<Frame> {
         n_blocks: 17,
         generation,
     };
-    let changes = vec![change(ChangeKind::Writing, 65_535), change(ChangeKind::Written, 1)];
+    let kinds = [ChangeKind::Writing, ChangeKind::Written, ChangeKind::Forgotten];
+    let changes =
+        kinds.into_iter().zip([65_535, 1, 7]).map(|(kind, it)| change(kind, it)).collect();
     let piece = Body::Piece { target: 1, first: 4096, generations: vec![0, 9, 65_535] };
     let bodies = [Body::Header(header), Body::Changes(changes), piece, Body::Changes(Vec::new())];
     let frame = |(number, body)| Frame { number, time_us: 1 << 60, run: u64::MAX - 1, body };

@@ -85,6 +85,78 @@ fn a_kill_loses_nothing_that_was_acknowledged() {
     }
 }
 
+/// Files that are written as a whole, in part and at their end, made and removed.
+const UNIT: &str = "schema = \"plimsoll.plan/1\"\n[unit]\nname = \"set\"\nanchor = \"t\"\n\
+    runtime = \"100s\"\n[[unit.component]]\nname = \"w\"\ninstances = 2\nwrite_sizes = \"4KiB\"\n\
+    [unit.component.mix]\nread_file = 20\nwrite_file = 20\nrandom_write = 20\nrmw = 10\n\
+    append = 10\ncreate = 10\nunlink = 10\n[unit.component.files]\nfolders = 4\n\
+    files_per_folder = 10\nsizes = \"8KiB/50 16KiB/50\"\n";
+
+/// Returns what `plimsoll verify --json` says of the blocks of several targets.
+fn said_of_all(json: &str) -> BTreeMap<(u32, u64), &'static str> {
+    let value: serde_json::Value = serde_json::from_str(json).unwrap();
+    let word = |block: &serde_json::Value| {
+        let is_in_flight = block["is_in_flight"].as_bool().unwrap();
+        match (block["verdict"].as_str().unwrap(), is_in_flight) {
+            ("new", true) => "new in flight",
+            ("old", true) => "old in flight",
+            ("torn", true) => "torn in flight",
+            ("torn", false) => "torn",
+            ("lost", _) => "lost",
+            (other, _) => panic!("{other}: {block}"),
+        }
+    };
+    let place = |block: &serde_json::Value| {
+        (block["target_idx"].as_u64().unwrap() as u32, block["offset"].as_u64().unwrap())
+    };
+    value["blocks"].as_array().unwrap().iter().map(|block| (place(block), word(block))).collect()
+}
+
+/// Every block of every file of a tree is new or old after a kill, by a reader of our own; what
+/// somebody else changes or removes then is lost, and a run goes on with the journal.
+#[test]
+fn a_kill_loses_nothing_of_a_tree() {
+    let args = ["run", "--no-progress", "unit.toml", "--validate", "--journal", "j"];
+    for (kept_len, sync) in [(40_000, "on"), (90_000, "off"), (300_000, "off")] {
+        let sandbox = Sandbox::new();
+        sandbox.write("unit.toml", UNIT);
+        let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+        command.args(args).args(["--journal-sync", sync]);
+        let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        await_journal(&sandbox, &mut run, kept_len);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let verified = |code: i32| {
+            let outcome = sandbox.plimsoll(&["verify", "j", "--json"]);
+            let own = Journal::read(&sandbox.path("j")).judge_all();
+            assert_eq!(said_of_all(&outcome.stdout), own, "{kept_len}: {}", outcome.stderr);
+            assert_eq!(outcome.code, code, "{kept_len}: {own:?}");
+            own
+        };
+        let found = verified(0);
+        assert!(found.values().all(|word| word.ends_with("in flight")), "{kept_len}: {found:?}");
+        let journal = Journal::read(&sandbox.path("j"));
+        assert!(journal.targets.len() >= 80 && journal.n_forgotten > 20, "{}", journal.n_forgotten);
+        // The next run goes on with it, whatever of the tree it makes anew.
+        let again = [&args[..], &["--journal-recover", "--set", "runtime=1s"]].concat();
+        let outcome = sandbox.plimsoll(&again);
+        // 3 is that of a busy host.
+        assert!([0, 3].contains(&outcome.code), "{}{}", outcome.stdout, outcome.stderr);
+        assert_eq!(verified(0), BTreeMap::new());
+        let journal = Journal::read(&sandbox.path("j"));
+        let mut whole = journal.others.iter().filter(|(_, blocks)| blocks.contains_key(&1));
+        let path = |target: &u32| Path::new(&journal.targets[*target as usize].0).to_owned();
+        let (changed, removed) = (whole.next().unwrap().0, whole.next().unwrap());
+        let file = fs::File::options().write(true).open(path(changed)).unwrap();
+        file.write_all_at(&[0; 512], 4096).unwrap();
+        fs::remove_file(path(removed.0)).unwrap();
+        let found = verified(4);
+        assert_eq!(found[&(*changed, 4096)], "torn");
+        assert_eq!(found.len(), 1 + removed.1.len(), "{found:?}");
+        assert!(removed.1.keys().all(|block| found[&(*removed.0, block * 4096)] == "lost"));
+    }
+}
+
 const READ_WRITE: &str = "[vm]\nsize = \"DS14\"\n[[volume]]\nmount = \"/mnt/data\"\n\
                           disk = \"P30\"\ncache = \"ReadWrite\"\n";
 

@@ -76,16 +76,47 @@ fn a_journal_is_recovered_and_gone_on_with() {
     sandbox.plimsoll(&["verify", "jnl/plimsoll.jnl"]).success();
 }
 
+/// Structures of files: what was written is read back, and a journal of them is gone on with.
+#[test]
+fn files_are_validated_and_their_journal_is_recovered() {
+    let text = "fsd=fsd1,anchor=t,depth=1,width=2,files=5,size=(8k,50,16k,50),journal=jnl\n\
+                fwd=fwd1,fsd=fsd1,rdpct=50,xfersize=4k,fileio=random,fileselect=random,threads=2\n\
+                rd=rd1,fwd=fwd1,fwdrate=200,format=yes,elapsed=2,interval=1\n";
+    let sandbox = with(text);
+    let first = vdbench(&sandbox, &["-j"]);
+    assert_eq!(first.code, 0, "{}{}", first.stdout, first.stderr);
+    let verified = sandbox.plimsoll(&["verify", "jnl/plimsoll.jnl", "--json"]);
+    let found: serde_json::Value = serde_json::from_str(verified.success()).unwrap();
+    let targets = found["targets"].as_array().unwrap();
+    assert_eq!(targets.len(), 10, "{found}");
+    let total = |name: &str| targets.iter().map(|it| it[name].as_u64().unwrap()).sum::<u64>();
+    // All blocks of 4 KiB were written: those of the files, from 20 to 40.
+    assert!((20..=40).contains(&total("n_known")), "{found}");
+    assert_eq!(total("n_new"), total("n_known"), "{found}");
+    // As Vdbench has it, without a format.
+    sandbox.write("parm", text.replace("format=yes", "format=no"));
+    let again = vdbench(&sandbox, &["-jr"]);
+    assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
+    // Somebody else writes there.
+    let name = "t/vdb.1_1.dir/vdb_f0001.file";
+    let file = fs::File::options().write(true).open(sandbox.path(name)).unwrap();
+    file.write_all_at(&[7; 512], 4096).unwrap();
+    let outcome = vdbench(&sandbox, &["-jro"]);
+    let said = outcome.stdout + &outcome.stderr;
+    assert!(outcome.code == 157 && said.contains("key blocks marked in error:    1"), "{said}");
+}
+
 #[test]
 fn what_is_not_validated_is_refused() {
     let sandbox = with(
         "fsd=fsd1,anchor=t,depth=1,width=1,files=2,size=4k\n\
-                        fwd=fwd1,fsd=fsd1,operation=read\n\
+                        fsd=fsd2,anchor=u,depth=1,width=1,files=2,size=4k\n\
+                        fwd=fwd1,fsd=fsd1,target=fsd2,operation=copy\n\
                         rd=rd1,fwd=fwd1,fwdrate=10,format=yes,elapsed=2,interval=1\n",
     );
     let outcome = vdbench(&sandbox, &["-v"]);
     let said = outcome.stdout + &outcome.stderr;
-    assert!(outcome.code == 157 && said.contains("data validation and journaling"), "{said}");
+    assert!(outcome.code == 157 && said.contains("copies or moves files"), "{said}");
     let sandbox = with(PARM);
     let outcome = vdbench(&sandbox, &["-jro"]);
     assert!(outcome.code == 157, "{}", outcome.stdout);

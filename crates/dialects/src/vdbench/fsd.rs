@@ -11,7 +11,7 @@ use super::params::Param;
 use super::repeat;
 use super::run::OpenFlags;
 use super::scan::Scan;
-use super::section::Meaning::{Begin, Int, Nothing, Own, Same};
+use super::section::Meaning::{Begin, Int, Nothing, Own, Same, Word};
 use super::section::Name::{Any, Full, Stem};
 use super::section::{self, Definition, Section};
 
@@ -39,6 +39,7 @@ with_defaults! {
         pub(super) is_shared: bool = false,
         pub(super) mask: Option<(String, String)> = None,
         pub(super) open: OpenFlags = OpenFlags::default(),
+        pub(super) journal: Option<String> = None,
         count: Option<(i64, i64)> = None,
     }
 }
@@ -59,9 +60,10 @@ pub(super) static SECTION: Section<FsdEntry> = Section {
             "The folder that holds the structure. It is made if it is not there.",
             "fsd=fsd1,anchor=/data/tree",
         ),
-        Row::new(Any("journal"), Nothing).doc(
+        Row::new(Any("journal"), Word(|it, folder| it.journal = Some(folder.to_owned()))).doc(
             "folder",
-            "Where the journal of data validation lies, which does not run for file systems.",
+            "Where the journal of data validation lies. The first one that is written is that of \
+             all, those of storage definitions before.",
             "journal=/tmp",
         ),
         Row::new(Any("host"), Own(FREE, no_host)).set_where_written().doc(

@@ -118,7 +118,7 @@ pub(super) static SECTION: Section<General> = Section {
         Row::new(Full("journal"), Own(FREE, General::journal)).never_set().doc(
             "yes, recover, noflush, maponly or no; no",
             "Keeps a journal of what was written, to check it after a crash, in `plimsoll \
-             vdbench`, for storage definitions.",
+             vdbench`, on this host.",
             "journal=yes",
         ),
         Row::new(
@@ -564,7 +564,7 @@ fn refuse_validation(place: SourceRange, scan: &mut Scan<'_>) {
         place,
         "no-validation",
         "data validation and journaling (`validate=`, `journal=`, -v, -j) run in `plimsoll \
-         vdbench`, for storage definitions of this host",
+         vdbench`, on this host",
     );
 }
 

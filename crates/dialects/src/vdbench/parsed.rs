@@ -17,6 +17,8 @@ pub struct Parsed {
     pub sds: Vec<Sd>,
     /// Names of every file system definition and of every workload on them, used or not.
     pub file_names: FileNames,
+    /// Where the journal of data validation lies; `None` is the current folder.
+    pub journal_folder: Option<String>,
     /// General parameters.
     pub settings: Settings,
     /// Hosts in the order of definition; without any, one named `localhost`.

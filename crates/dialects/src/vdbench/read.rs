@@ -55,6 +55,8 @@ fn parse(
     let (mut findings, plain, scanned) = scan.finish();
     let runs = expand(&mut sections, options, &mut findings);
     let sds = all_sds(&sections);
+    let of_fsds = sections.fsds.iter().find_map(|fsd| fsd.journal.clone());
+    let journal_folder = sds.iter().find_map(|sd| sd.journal.clone()).or(of_fsds);
     let file_names = FileNames {
         fsds: sections.fsds.iter().map(|fsd| fsd.head.name.clone()).collect(),
         fwds: sections.fwds.all.iter().map(|fwd| fwd.head.name.clone()).collect(),
@@ -70,6 +72,7 @@ fn parse(
         runs,
         sds,
         file_names,
+        journal_folder,
         settings: sections.known.general.settings,
         hosts: sections.known.hosts.into_iter().map(|entry| entry.host).collect(),
         scanned,

@@ -33,7 +33,12 @@ pub struct Target {
     pub block_bytes: u32,
     /// Blocks.
     pub n_blocks: u64,
+    /// It is a file of a tree, which may come and go.
+    pub is_of_tree: bool,
 }
+
+/// What is added to the bytes of a block of a file of a tree.
+const OF_TREE: u64 = 1 << 32;
 
 /// What stands at the start of a journal: its targets, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +56,10 @@ pub enum ChangeKind {
     Writing,
     /// The generation is written.
     Written,
+    /// From the first block to the end of the target nothing is known any more: the file is made,
+    /// cut or removed. `n_blocks` is 0; the next writes of these blocks are counted from the
+    /// generation on.
+    Forgotten,
 }
 
 /// A run of blocks of one target that get the same generation.
@@ -66,6 +75,14 @@ pub struct Change {
     pub n_blocks: u16,
     /// Their generation.
     pub generation: u16,
+}
+
+impl Header {
+    /// Returns the bytes that it takes in a file, at most, with the head of its frame.
+    pub fn size_bytes(&self) -> usize {
+        let of_targets: usize = self.targets.iter().map(|target| 24 + target.path.len()).sum();
+        HEAD_BYTES + 16 + 8 * self.runs.len() + of_targets
+    }
 }
 
 /// One frame.
@@ -194,7 +211,8 @@ fn encode_header(header: &Header, bytes: &mut Vec<u8>) {
     }
     for target in &header.targets {
         let path = target.path.as_bytes();
-        bytes.extend_from_slice(&u64::from(target.block_bytes).to_le_bytes());
+        let of_tree = if target.is_of_tree { OF_TREE } else { 0 };
+        bytes.extend_from_slice(&(u64::from(target.block_bytes) | of_tree).to_le_bytes());
         bytes.extend_from_slice(&target.n_blocks.to_le_bytes());
         bytes.extend_from_slice(&(path.len() as u64).to_le_bytes());
         bytes.extend_from_slice(path);
@@ -212,7 +230,8 @@ fn decode_header(mut payload: &[u8]) -> Result<Header, FrameError> {
     let runs = runs.chunks_exact(8).map(|run| number(run, 0, 8)).collect();
     let mut header = Header { runs, targets: Vec::new() };
     while !payload.is_empty() {
-        let block_bytes = number(payload, 0, 8);
+        let is_of_tree = number(payload, 4, 4) == OF_TREE >> 32;
+        let block_bytes = number(payload, 0, 8) & if is_of_tree { !OF_TREE } else { u64::MAX };
         let n_blocks = number(payload, 8, 8);
         let len = usize::try_from(number(payload, 16, 8)).unwrap_or(usize::MAX);
         let rest = payload.get(24..).unwrap_or_default();
@@ -225,7 +244,7 @@ fn decode_header(mut payload: &[u8]) -> Result<Header, FrameError> {
             return Err(FrameError::Unknown);
         }
         let path = path.map_err(|_| FrameError::Unknown)?;
-        header.targets.push(Target { path, block_bytes: block_bytes as u32, n_blocks });
+        header.targets.push(Target { path, block_bytes: block_bytes as u32, n_blocks, is_of_tree });
         payload = rest;
     }
     Ok(header)
@@ -235,6 +254,7 @@ fn encode_change(change: &Change, bytes: &mut Vec<u8>) {
     let kind: u64 = match change.kind {
         ChangeKind::Writing => 1,
         ChangeKind::Written => 2,
+        ChangeKind::Forgotten => 3,
     };
     bytes.extend_from_slice(&(kind << 56 | change.first).to_le_bytes());
     bytes.extend_from_slice(&change.generation.to_le_bytes());
@@ -251,6 +271,7 @@ fn decode_changes(payload: &[u8]) -> Result<Vec<Change>, FrameError> {
         let kind = match bytes[7] {
             1 => ChangeKind::Writing,
             2 => ChangeKind::Written,
+            3 => ChangeKind::Forgotten,
             _ => return Err(FrameError::Unknown),
         };
         Ok(Change {

@@ -11,7 +11,7 @@ use engine::{Engine, EngineError, Layer, Wait};
 use pattern::journal::judge::ExpectedBlock;
 use pattern::journal::{BlockState, judge, stamp};
 use plan::Direction;
-use plan::op::{Completion, Op, OpClass};
+use plan::op::{Completion, Op, OpClass, OpKind};
 
 use super::shared::{BlockRun, Claim, Journal};
 use super::verification::block_line;
@@ -24,7 +24,7 @@ pub(crate) struct WorkerJournal {
     journal: Arc<Journal>,
     /// Number of the worker in the run.
     worker: u32,
-    /// Targets by the worker's files.
+    /// Targets by the worker's files, or by those of its tree.
     targets: Vec<u32>,
     paths: Arc<Vec<String>>,
     bad: Arc<Mutex<BadBlocks>>,
@@ -118,6 +118,10 @@ impl Journaled {
                         return true;
                     }
                     shared.claim(claim, &mut runs);
+                }
+                // Whoever makes, cuts or removes a file of a tree has it for itself.
+                if let Some((target, first)) = forgotten_by(part, op) {
+                    shared.forget(target, first);
                 }
                 if let Some(slot) = in_flight.get_mut(op.slot as usize) {
                     *slot = Some(InFlight { whole: *op, op: *op, claim, runs });
@@ -213,7 +217,8 @@ impl Journaled {
             let judged = judge(block, &place, &|run| journal.is_own(run));
             if judged.is_bad() {
                 is_good = false;
-                let path = part.paths.get(op.file.0 as usize).map_or("", String::as_str);
+                let named = part.paths.get(op.file.0 as usize).map(String::as_str);
+                let path = named.unwrap_or_else(|| journal.path_of(claim.target));
                 part.bad().add(&block_line(path, offset, *state, &judged));
             }
         }
@@ -322,6 +327,42 @@ fn claim_of(part: &WorkerJournal, op: &Op) -> Result<Option<Claim>, EngineError>
         return Err(out_of_range(what, end, "within the file as it was when the run began"));
     }
     Ok(Some(Claim { target, first: op.offset / unit, end: end / unit, is_write }))
+}
+
+/// Returns the target, and the first of its blocks, that an operation leaves nothing of.
+fn forgotten_by(part: &WorkerJournal, op: &Op) -> Option<(u32, u64)> {
+    let end_bytes = match op.kind {
+        OpKind::Create | OpKind::Delete => 0,
+        OpKind::Truncate => op.offset,
+        OpKind::Read
+        | OpKind::Write
+        | OpKind::Trim
+        | OpKind::Fsync
+        | OpKind::Fdatasync
+        | OpKind::SyncFileRange
+        | OpKind::Stat
+        | OpKind::Mkdir
+        | OpKind::Rmdir
+        | OpKind::Open
+        | OpKind::Close
+        | OpKind::Access
+        | OpKind::Setattr
+        | OpKind::Chmod
+        | OpKind::NegStat
+        | OpKind::Lock
+        | OpKind::Readdir
+        | OpKind::Statfs
+        | OpKind::Pathconf
+        | OpKind::MapRead
+        | OpKind::MapWrite
+        // Refused.
+        | OpKind::Rename
+        | OpKind::Copy
+        | OpKind::Move => return None,
+    };
+    let target = part.targets.get(op.file.0 as usize).copied()?;
+    let (block_bytes, _) = part.journal.extent_of(target)?;
+    Some((target, end_bytes / u64::from(block_bytes)))
 }
 
 /// Stamps the blocks of a write.

@@ -139,6 +139,11 @@ impl Log {
         self.bytes.clear();
         self.encode(Body::Header(header.clone()), writer);
         for (target, map) in (0..).zip(maps) {
+            if let Some(generation) = map.base() {
+                let kind = ChangeKind::Forgotten;
+                let base = Change { kind, target, first: 0, n_blocks: 0, generation };
+                self.encode(Body::Changes(vec![base]), writer);
+            }
             for (first, generations) in map.pieces() {
                 let generations = generations.to_vec();
                 self.encode(Body::Piece { target, first, generations }, writer);
@@ -187,8 +192,12 @@ mod tests {
     fn a_journal_that_is_written_anew_says_what_it_said() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("j");
-        let target =
-            |path: &str| Target { path: path.to_owned(), block_bytes: 512, n_blocks: 10_000 };
+        let target = |path: &str| Target {
+            path: path.to_owned(),
+            block_bytes: 512,
+            n_blocks: 10_000,
+            is_of_tree: false,
+        };
         let header = Header { runs: vec![1, 2], targets: vec![target("a"), target("b")] };
         let mut maps = vec![BlockMap::default(); 2];
         let writer = Writer { run: 2, time_us: 5 };
@@ -198,17 +207,21 @@ mod tests {
         for idx in 0..3_000_u64 {
             let (target, first) = ((idx % 2) as u32, idx * 7919 % 9_990);
             let map = &mut maps[target as usize];
-            let generation = map.state(first).next();
+            let generation = map.next(first);
             let mut note = |kind| {
                 match kind {
                     ChangeKind::Writing => map.writing(first, generation),
                     ChangeKind::Written => map.written(first, generation),
+                    ChangeKind::Forgotten => _ = map.forget(first),
                 }
-                Change { kind, target, first, n_blocks: 1, generation }
+                let n_blocks = u16::from(kind != ChangeKind::Forgotten);
+                Change { kind, target, first, n_blocks, generation }
             };
             let mut changes = vec![note(ChangeKind::Writing)];
             // Every tenth write fails.
             changes.extend((idx % 10 != 0).then(|| note(ChangeKind::Written)));
+            // Now and then the end of a target is cut off.
+            changes.extend((idx % 700 == 699).then(|| note(ChangeKind::Forgotten)));
             log.append(&changes, writer).expect("there is room");
             longest = longest.max(std::fs::metadata(&path).expect("it is there").len());
             if log.is_grown(&maps) {
@@ -222,6 +235,7 @@ mod tests {
                     assert_eq!(read.known(), map.known());
                     for block in 0..10_000 {
                         assert_eq!(read.state(block), map.state(block), "block {block}");
+                        assert_eq!(read.next(block), map.next(block), "block {block}");
                     }
                 }
             }

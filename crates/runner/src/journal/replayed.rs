@@ -216,11 +216,11 @@ impl Replayed {
             return false;
         }
         let Some(map) = self.maps.get_mut(target as usize) else { return false };
-        for block in first..first + u64::from(n_blocks) {
-            match kind {
-                ChangeKind::Writing => map.writing(block, generation),
-                ChangeKind::Written => map.written(block, generation),
-            }
+        let blocks = first..first + u64::from(n_blocks);
+        match kind {
+            ChangeKind::Writing => blocks.for_each(|block| map.writing(block, generation)),
+            ChangeKind::Written => blocks.for_each(|block| map.written(block, generation)),
+            ChangeKind::Forgotten => map.forgotten(first, generation),
         }
         true
     }

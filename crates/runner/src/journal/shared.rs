@@ -109,7 +109,7 @@ impl Journal {
         }
         let mut runs = known.header.runs;
         runs.push(run);
-        let header = Header { runs: runs.clone(), targets: targets.targets.clone() };
+        let header = Header { runs: runs.clone(), targets: targets.all.clone() };
         let mut maps = known.maps;
         maps.resize(header.targets.len(), BlockMap::default());
         let time_us = time.now_us();
@@ -160,6 +160,11 @@ impl Journal {
     /// Returns the numbers of a worker's files.
     pub(super) fn targets_of(&self, worker: &BoundWorker) -> Vec<u32> {
         self.targets.of_worker(worker)
+    }
+
+    /// Returns where a target is.
+    pub(super) fn path_of(&self, target: u32) -> &str {
+        self.header.targets.get(target as usize).map_or("", |target| &target.path)
     }
 
     /// Returns bytes of a block, and blocks, of a target.
@@ -311,7 +316,7 @@ impl Shared {
         };
         let n_before = runs.len();
         for block in claim.first..claim.end {
-            let generation = map.state(block).next();
+            let generation = map.next(block);
             map.writing(block, generation);
             match runs.last_mut().filter(|run| run.generation == generation) {
                 Some(run) if runs_on(run, block) => run.n_blocks += 1,
@@ -319,6 +324,19 @@ impl Shared {
             }
         }
         self.note(ChangeKind::Writing, claim.target, &runs[n_before..]);
+    }
+
+    /// Gives up what is known of a target's blocks from one on, before they are.
+    pub(super) fn forget(&mut self, target: u32, first: u64) {
+        let Some(map) = self.maps.get_mut(target as usize) else { return };
+        if !map.knows_from(first) {
+            return;
+        }
+        let generation = map.forget(first);
+        if self.log.is_some() {
+            let kind = ChangeKind::Forgotten;
+            self.changes.push(Change { kind, target, first, n_blocks: 0, generation });
+        }
     }
 
     /// Notes that blocks were written.

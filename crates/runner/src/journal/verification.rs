@@ -153,9 +153,13 @@ pub(super) fn settle(replayed: &mut Replayed) -> Result<(), String> {
     for (number, (target, map)) in (0..).zip(header.targets.iter().zip(maps)) {
         let pending = map.pending();
         let path = Path::new(&target.path);
-        let Some(mut files) = (!pending.is_empty()).then(|| Files::open(path).ok()).flatten()
-        else {
+        if pending.is_empty() {
             continue;
+        }
+        let mut files = match Files::open(path) {
+            Ok(files) => files,
+            Err(error) if is_gone(target, &error) => Files::gone(),
+            Err(_) => continue,
         };
         let mut memory = vec![0; target.block_bytes as usize + ALIGN_BYTES];
         let skip = memory.as_ptr().align_offset(ALIGN_BYTES).min(ALIGN_BYTES);
@@ -245,6 +249,11 @@ impl Reader<'_> {
         }
         let mut files = match Files::open(&self.result.path) {
             Ok(files) => files,
+            // All that was acknowledged is lost.
+            Err(error) if is_gone(self.target.1, &error) => {
+                self.result.error = Some(units::system_text(&error));
+                Files::gone()
+            }
             Err(error) => {
                 self.result.n_unreadable = self.result.n_known;
                 self.result.error = Some(units::system_text(&error));
@@ -266,6 +275,10 @@ impl Reader<'_> {
                 self.read_blocks(&mut files, block, bytes);
                 block += n_blocks;
             }
+        }
+        // A file that was not there yet is no error.
+        if self.result.n_unreadable + self.result.n_lost == 0 {
+            self.result.error = None;
         }
         true
     }
@@ -321,14 +334,24 @@ impl Reader<'_> {
 /// A target, open past the page cache where that can be, and through it.
 struct Files {
     direct: Option<File>,
-    cached: File,
+    /// None where there is no such file.
+    cached: Option<File>,
+}
+
+/// Returns whether an error is that of a file of a tree that is not there.
+fn is_gone(target: &Target, error: &io::Error) -> bool {
+    target.is_of_tree && error.kind() == io::ErrorKind::NotFound
 }
 
 impl Files {
     fn open(path: &Path) -> io::Result<Self> {
         let cached = File::open(path)?;
         let direct = File::options().read(true).custom_flags(libc::O_DIRECT).open(path).ok();
-        Ok(Files { direct, cached })
+        Ok(Files { direct, cached: Some(cached) })
+    }
+
+    fn gone() -> Self {
+        Files { direct: None, cached: None }
     }
 
     /// Fills `bytes`. What is behind the end of the file is zeros.
@@ -340,7 +363,11 @@ impl Files {
                 read => return read,
             }
         }
-        read_whole(&self.cached, bytes, offset)
+        let Some(cached) = &self.cached else {
+            bytes.fill(0);
+            return Ok(());
+        };
+        read_whole(cached, bytes, offset)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use dialects::vdbench::output::Ending;
-use dialects::vdbench::run::Work;
 use dialects::vdbench::{Journaling, Parsed};
 use runner::{
     Control, ExistingJournal, TargetVerification, Validation, Verification, VerifyOptions,
@@ -21,7 +20,7 @@ const RECOVERY: &str = "journal_recovery";
 /// Lost and torn blocks that are shown one by one.
 const BAD_LINES_MAX: usize = 50;
 
-/// How the data of storage definitions is validated.
+/// How data is validated.
 #[derive(Clone, Debug)]
 pub(super) struct Validating {
     journal: Option<PathBuf>,
@@ -29,18 +28,14 @@ pub(super) struct Validating {
 }
 
 impl Validating {
-    /// Takes over what was asked for, where it runs: for storage definitions of this host.
+    /// Takes over what was asked for, where it runs: on this host.
     pub(super) fn of(parsed: &mut Parsed) -> Option<Self> {
         let settings = &parsed.settings;
         let is_here = parsed.remote_hosts().next().is_none();
-        let is_raw = parsed.runs.iter().all(|run| match &run.work {
-            Work::Raw(_) | Work::SdFormat(_) => true,
-            Work::Files(_) | Work::Format(_) => false,
-        });
-        if !(settings.validate && is_here && is_raw) {
+        if !(settings.validate && is_here) {
             return None;
         }
-        let folder = parsed.sds.iter().find_map(|sd| sd.journal.clone()).unwrap_or_default();
+        let folder = parsed.journal_folder.clone().unwrap_or_default();
         let journal = settings.journal.then(|| Path::new(&folder).join(JOURNAL));
         let how = settings.journaling;
         parsed.refusals.retain(|finding| finding.code != "no-validation");

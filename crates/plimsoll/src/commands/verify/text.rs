@@ -7,13 +7,23 @@ use runner::{BlockFinding, SectorContent, TargetVerification, Verification};
 use super::run_name;
 use crate::clock::utc_millisecond;
 
+/// Targets that are shown one by one: of more, only those with blocks that are lost.
+const TARGETS_SHOWN_MAX: usize = 16;
+
 /// Blocks that are shown one by one; JSON has all.
 const SHOWN_MAX: usize = 20;
 
 /// Returns the text.
 pub(super) fn text(journal: &Path, found: &Verification) -> String {
     let mut text = String::new();
-    for target in &found.targets {
+    let are_few = found.targets.len() <= TARGETS_SHOWN_MAX;
+    if !are_few {
+        text.push_str(&of_all(&found.targets));
+    }
+    // Of many, those that break a promise.
+    let is_bad = |it: &&TargetVerification| it.n_lost + it.n_torn + it.n_unreadable > 0;
+    let shown = found.targets.iter().filter(|it| are_few || is_bad(it));
+    for target in shown.take(SHOWN_MAX) {
         text.push_str(&of_target(target));
     }
     let bad: Vec<&BlockFinding> = found.findings.iter().filter(|it| it.judged.is_bad()).collect();
@@ -38,10 +48,35 @@ pub(super) fn text(journal: &Path, found: &Verification) -> String {
     text
 }
 
+/// Returns the line of all targets together.
+fn of_all(targets: &[TargetVerification]) -> String {
+    let mut all = TargetVerification::default();
+    for target in targets {
+        all.n_known += target.n_known;
+        all.n_new += target.n_new;
+        all.n_old += target.n_old;
+        all.n_torn_in_flight += target.n_torn_in_flight;
+        all.n_lost += target.n_lost;
+        all.n_torn += target.n_torn;
+        all.n_unreadable += target.n_unreadable;
+    }
+    let (n_targets, n_known) = (targets.len(), all.n_known);
+    format!("{n_targets} files: {n_known} blocks were written: {}\n", counts(&all))
+}
+
 fn of_target(target: &TargetVerification) -> String {
-    let TargetVerification { path, block_bytes, n_known, n_new, .. } = target;
-    let path = path.display();
-    let mut text = format!("{path}: {n_known} blocks of {block_bytes} B were written: {n_new} new");
+    let TargetVerification { path, block_bytes, n_known, .. } = target;
+    let (path, counts) = (path.display(), counts(target));
+    let mut text = format!("{path}: {n_known} blocks of {block_bytes} B were written: {counts}\n");
+    if let Some(error) = &target.error {
+        text.push_str(&format!("  cannot be read: {error}\n"));
+    }
+    text
+}
+
+/// Returns how many blocks are what.
+fn counts(target: &TargetVerification) -> String {
+    let mut text = format!("{} new", target.n_new);
     let counts = [
         (target.n_old, "old (in flight)"),
         (target.n_torn_in_flight, "partly new (in flight)"),
@@ -51,10 +86,6 @@ fn of_target(target: &TargetVerification) -> String {
     ];
     for (n, word) in counts.into_iter().filter(|(n, _)| *n > 0) {
         text.push_str(&format!(", {n} {word}"));
-    }
-    text.push('\n');
-    if let Some(error) = &target.error {
-        text.push_str(&format!("  cannot be read: {error}\n"));
     }
     text
 }
