@@ -27,7 +27,11 @@ const FLOW_WEIGHT_MAX: u32 = 1000;
 
 /// Fields that fio has no option for, and what it does instead; `None` where the I/O is the same,
 /// for the reason above the entry.
-const WITHOUT_OPTION: [(Field, Option<&str>); 13] = [
+const WITHOUT_OPTION: [(Field, Option<&str>); 14] = [
+    (
+        job_field!(buffers.pattern_source_bytes),
+        Some("parts of the pattern from random places: fio begins each write with its start"),
+    ),
     (
         job_field!(workload.aligned_to_length),
         Some(
