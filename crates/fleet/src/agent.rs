@@ -10,8 +10,8 @@ use crate::frame::FrameMaker;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
 use crate::wire::{
-    Arm, Armed, Assignment, Bye, Ended as StepEnded, Finished, Frame, Hello, Inspect, Inspected,
-    Piece, Pong, Progress, Ready, Refused,
+    Arm, Armed, Assignment, Begun, Bye, Ended as StepEnded, Finished, Frame, Hello, Inspect,
+    Inspected, Piece, Pong, Progress, Ready, Refused,
 };
 use crate::{PROTOCOL_MAJOR, PROTOCOL_MINOR};
 
@@ -21,6 +21,14 @@ pub const ORPHAN_NS: u64 = 30_000_000_000;
 /// How long a run may take to end that no controller waits for. Longer, and its I/O hangs: the
 /// agent ends without it.
 pub const LEAVE_NS: u64 = 3_000_000_000;
+
+/// Silence after which an agent that can call again does, though its connection stands: what lies
+/// between may have forgotten it. Twenty of the controller's questions for the time.
+pub const HANG_UP_NS: u64 = 5_000_000_000;
+
+/// Time from one event to the next, ten looks at what is due, from which on the agent itself stood
+/// still: what was sent to it meanwhile is yet to be read.
+const OWN_GAP_NS: u64 = 1_000_000_000;
 
 /// Least time between two words about preparing.
 const PROGRESS_NS: u64 = 250_000_000;
@@ -36,6 +44,8 @@ pub enum Event {
     Connected,
     /// The connection has ended.
     Disconnected,
+    /// The controller is not to be reached again, for this reason.
+    Barred(String),
     /// The controller sent a message.
     Message(To),
     /// The run cannot begin: its findings.
@@ -61,6 +71,8 @@ pub enum Event {
 pub enum Action {
     /// Send a message.
     Send(From),
+    /// Call the controller again, until it is there; what is left of the connection is hung up.
+    Call,
     /// Begin the run.
     Run(Box<Assignment>),
     /// Look at this host.
@@ -92,6 +104,20 @@ pub enum EndReason {
     Silent {
         /// For so long.
         silence_s: u64,
+    },
+    /// Its connection has ended, and there was no other.
+    #[error(
+        "the connection to the controller ended, and it was not to be reached again for {silence_s} s"
+    )]
+    NotThere {
+        /// For so long.
+        silence_s: u64,
+    },
+    /// Its connection has ended, and there can be no other.
+    #[error("the connection to the controller ended; then {reason}")]
+    Barred {
+        /// For this reason.
+        reason: String,
     },
 }
 
@@ -129,8 +155,15 @@ pub struct Agent {
     /// The step whose start was ordered last, and the start.
     order: Option<(u32, u64)>,
     is_connected: bool,
+    /// It may call again where its connection ends.
+    calls_again: bool,
+    /// Why it is in vain.
+    barred: Option<String>,
     /// When the controller was heard last.
     heard_ns: u64,
+    /// When something came last, if only time, and when something did after the agent stood still.
+    looked_ns: u64,
+    awake_ns: u64,
     orphan_ns: u64,
     /// When the run was asked to end, because no controller waits for it.
     orphan_since_ns: Option<u64>,
@@ -155,11 +188,22 @@ impl Agent {
             ended_idx: None,
             order: None,
             is_connected: false,
+            calls_again: false,
+            barred: None,
             heard_ns: now_ns,
+            looked_ns: now_ns,
+            awake_ns: now_ns,
             orphan_ns: ORPHAN_NS,
             orphan_since_ns: None,
             progress_ns: None,
         }
+    }
+
+    /// Lets it call again where its connection ends: its run goes on meanwhile, for as long as it
+    /// does without a word from the controller.
+    #[must_use]
+    pub fn calling_again(self) -> Self {
+        Agent { calls_again: true, ..self }
     }
 
     /// Takes an event that came at `now_ns` of the agent's clock, and returns what follows.
@@ -168,10 +212,15 @@ impl Agent {
         if self.state == State::Ended {
             return actions;
         }
+        if now_ns.saturating_sub(self.looked_ns) >= OWN_GAP_NS {
+            self.awake_ns = now_ns;
+        }
+        self.looked_ns = now_ns;
         match event {
             Event::Connected => self.connect(now_ns, &mut actions),
-            Event::Disconnected => {
-                self.is_connected = false;
+            Event::Disconnected => self.disconnect(now_ns, &mut actions),
+            Event::Barred(reason) => {
+                self.barred = Some(reason);
                 self.leave(now_ns, &mut actions);
             }
             Event::Message(message) => self.message(message, now_ns, &mut actions),
@@ -233,6 +282,20 @@ impl Agent {
         }
     }
 
+    fn disconnect(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
+        self.is_connected = false;
+        if self.may_return() {
+            actions.push(Action::Call);
+        } else {
+            self.leave(now_ns, actions);
+        }
+    }
+
+    /// Its controller may be reached again.
+    fn may_return(&self) -> bool {
+        self.calls_again && self.barred.is_none()
+    }
+
     fn hello(&self) -> Hello {
         Hello {
             protocol_major: PROTOCOL_MAJOR,
@@ -240,6 +303,9 @@ impl Agent {
             program_version: self.program_version.clone(),
             agent: self.name.clone(),
             incarnation: self.incarnation,
+            calls_again: self.calls_again,
+            has_run: self.state != State::Idle,
+            run_idx: self.run_idx,
         }
     }
 
@@ -314,6 +380,9 @@ impl Agent {
         self.spool.clear();
         (self.refused, self.order, self.progress_ns) = (None, None, None);
         (self.ready_idx, self.ended_idx, self.orphan_since_ns) = (None, None, None);
+        if self.calls_again {
+            self.send(actions, From::Begun(Begun { run_idx: self.run_idx }));
+        }
         actions.push(Action::Run(Box::new(assignment)));
     }
 
@@ -342,7 +411,9 @@ impl Agent {
     /// Says that all was sent, once the run has ended; ends where no one is there to hear it.
     fn deliver(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
         if !self.is_connected {
-            self.leave(now_ns, actions);
+            if !self.may_return() {
+                self.leave(now_ns, actions);
+            }
         } else if let Some(refused) = &self.refused {
             self.send(actions, From::Refused(refused.clone()));
         } else {
@@ -366,20 +437,37 @@ impl Agent {
     /// Ends the run, and then the agent, where the controller has been silent for long.
     fn watch(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
         let is_silent = now_ns.saturating_sub(self.heard_ns) >= self.orphan_ns;
-        let is_alone = is_silent || (!self.is_connected && self.orphan_since_ns.is_some());
+        let is_cut_off = !self.is_connected && !self.may_return();
+        let is_alone = is_silent || (is_cut_off && self.orphan_since_ns.is_some());
         let is_over = |since_ns: u64| now_ns.saturating_sub(since_ns) >= LEAVE_NS;
         if is_alone && self.orphan_since_ns.is_some_and(is_over) {
             self.end(Some(self.loss(now_ns)), actions);
         } else if is_alone {
             self.leave(now_ns, actions);
+        } else {
+            self.hang_up(now_ns, actions);
+        }
+    }
+
+    /// Calls again where the connection stands, and nothing comes.
+    fn hang_up(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
+        let quiet_since_ns = self.heard_ns.max(self.awake_ns);
+        let is_quiet = now_ns.saturating_sub(quiet_since_ns) >= HANG_UP_NS;
+        if self.is_connected && self.may_return() && is_quiet && self.state != State::Ended {
+            self.is_connected = false;
+            actions.push(Action::Call);
         }
     }
 
     /// Returns how the controller was lost.
     fn loss(&self, now_ns: u64) -> EndReason {
+        let silence_s = now_ns.saturating_sub(self.heard_ns) / 1_000_000_000;
         if self.is_connected {
-            let silence_s = now_ns.saturating_sub(self.heard_ns) / 1_000_000_000;
             EndReason::Silent { silence_s }
+        } else if let Some(reason) = self.barred.clone() {
+            EndReason::Barred { reason }
+        } else if self.calls_again {
+            EndReason::NotThere { silence_s }
         } else {
             EndReason::Disconnected
         }

@@ -91,9 +91,11 @@ pub enum News {
     Came(usize, String, String),
     /// An agent cannot run its part: its findings.
     Refused(usize, Vec<String>),
+    /// The connection to an agent that calls again ended, for this reason.
+    Away(usize, String),
     /// Nothing came from an agent for two seconds.
     Suspect(usize),
-    /// It came back.
+    /// It came back, after so long.
     Back(usize, u64),
     /// An agent did not come, for this reason: nothing runs.
     Absent(usize, String),
@@ -284,7 +286,7 @@ impl Controller {
                 actions.push(Action::Tell(News::Sent(idx, done, total)));
             }
             Event::Message(idx, message) => self.message(idx, message, now_ns, &mut actions),
-            Event::Gone(idx, reason) => self.lose(idx, reason, now_ns, &mut actions),
+            Event::Gone(idx, reason) => self.disconnect(idx, reason, now_ns, &mut actions),
             Event::Stop => self.interrupt(now_ns, &mut actions),
             Event::Due => {}
         }
@@ -405,9 +407,14 @@ impl Controller {
             // It was asked for nothing else.
             return;
         }
+        if let From::Begun(begun) = message {
+            agent.is_behind &= begun.run_idx != self.assignment.run_idx;
+        } else if agent.is_behind && !matches!(message, From::Hello(_) | From::Pong(_)) {
+            return;
+        }
         match message {
             // The others answer what a run does not ask.
-            From::Hello(_) | From::Inspected(_) | From::Piece(_) => {}
+            From::Hello(_) | From::Begun(_) | From::Inspected(_) | From::Piece(_) => {}
             From::Pong(pong) => {
                 if !agent.add_exchange(pong, now_ns) {
                     let reason = "its answers to questions for the time contradict themselves";
@@ -445,6 +452,9 @@ impl Controller {
         let unfit = self.version.unfit(hello);
         let agent = &mut self.agents[idx];
         agent.takes_runs = hello.protocol_minor >= RUNS_MINOR;
+        agent.calls_again = hello.calls_again;
+        let is_of_another = hello.has_run && hello.run_idx != self.assignment.run_idx;
+        agent.is_behind = hello.calls_again && is_of_another;
         let before = agent.incarnation.replace(hello.incarnation);
         let is_same = before == Some(hello.incarnation);
         match agent.state {
@@ -452,6 +462,8 @@ impl Controller {
                 let reason = "it takes no part in the run any more".to_owned();
                 actions.push(Action::Send(idx, To::Bye(Bye { reason })));
             }
+            // It called again, and waits for another run.
+            State::Finished if is_same && self.keeps_agents && agent.takes_runs => {}
             State::Finished => actions.push(Action::Send(idx, To::Bye(Bye::default()))),
             State::Awaited
             | State::Joined
@@ -465,6 +477,9 @@ impl Controller {
             | State::Lost => {
                 if let Some(reason) = unfit {
                     self.refuse(idx, reason, actions);
+                } else if hello.has_run && !is_same {
+                    let reason = "it is in a run that goes on without it".to_owned();
+                    self.expel(idx, reason, now_ns, actions);
                 } else if !self.is_assigned {
                     if !is_same {
                         // A clock of before may be of another start of the host.
@@ -504,7 +519,13 @@ impl Controller {
         if let Some(step_idx) = self.agents[idx].turn {
             actions.push(Action::Send(idx, To::LayOut(LayOut { step_idx })));
         }
-        if self.agents[idx].state == State::Ending {
+        let agent = &mut self.agents[idx];
+        if agent.state == State::Ending && agent.is_behind {
+            // It was away all the time, and has nothing of this run.
+            agent.state = State::Refused;
+            let reason = "the run has ended without it".to_owned();
+            actions.push(Action::Send(idx, To::Bye(Bye { reason })));
+        } else if agent.state == State::Ending {
             self.ask_to_end(idx, actions);
         }
     }
@@ -515,9 +536,12 @@ impl Controller {
         let silence_ns = now_ns.saturating_sub(agent.heard_ns);
         agent.heard_ns = now_ns;
         agent.is_connected = true;
+        let away_ns = agent.away_since_ns.take().map(|since_ns| now_ns.saturating_sub(since_ns));
         if std::mem::take(&mut agent.is_suspect) {
             agent.silence_ns_max = agent.silence_ns_max.max(silence_ns);
             actions.push(Action::Tell(News::Back(idx, silence_ns)));
+        } else if let Some(away_ns) = away_ns {
+            actions.push(Action::Tell(News::Back(idx, away_ns)));
         }
         if agent.state == State::Lost {
             self.come_back(idx, actions);
@@ -646,6 +670,17 @@ impl Controller {
         agent.state = State::Finished;
         if !(self.keeps_agents && agent.takes_runs) {
             actions.push(Action::Send(idx, To::Bye(Bye::default())));
+        }
+    }
+
+    /// Gives one up whose connection has ended, unless it calls again: its silence counts then.
+    fn disconnect(&mut self, idx: usize, reason: String, now_ns: u64, actions: &mut Vec<Action>) {
+        let agent = &mut self.agents[idx];
+        if !(agent.calls_again && agent.state.is_live()) {
+            self.lose(idx, reason, now_ns, actions);
+        } else if agent.away_since_ns.is_none() {
+            agent.away_since_ns = Some(now_ns);
+            actions.push(Action::Tell(News::Away(idx, reason)));
         }
     }
 
@@ -781,7 +816,10 @@ impl Controller {
             return;
         }
         let since_ns = *self.only_lost_since_ns.get_or_insert(now_ns);
-        let may_return = |agent: &Agent| agent.state == State::Lost && agent.is_connected;
+        let calls =
+            |agent: &Agent| agent.calls_again && now_ns.saturating_sub(agent.heard_ns) < ORPHAN_NS;
+        let may_return =
+            |agent: &Agent| agent.state == State::Lost && (agent.is_connected || calls(agent));
         // A run that ends before its time waits for no one who may be lost for good.
         let waits = self.end.is_none()
             && self.taking().iter().any(may_return)

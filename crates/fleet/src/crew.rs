@@ -16,9 +16,9 @@ use crate::launch::ssh::Ssh;
 use crate::monotonic_ns;
 use crate::net::controller::{NetEvent, ToOne};
 use crate::net::door::Incoming;
-use crate::wire::ToAgent;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
+use crate::wire::{Hello, ToAgent};
 
 /// Events of clients that wait.
 const EVENTS: usize = 1024;
@@ -35,6 +35,10 @@ pub(crate) struct Crew<'a> {
     seats: BTreeMap<usize, usize>,
     /// Where to send what is for an agent.
     senders: BTreeMap<usize, ToOne>,
+    /// How those greet who call again, by position.
+    greetings: Vec<Hello>,
+    /// Where to send what is for those who have come since, and have yet to greet.
+    newcomers: BTreeMap<usize, ToOne>,
     events: Receiver<NetEvent>,
     /// What happened before the run.
     early: VecDeque<Event>,
@@ -86,6 +90,8 @@ impl<'a> Crew<'a> {
             names: reach.names(),
             seats: BTreeMap::new(),
             senders: BTreeMap::new(),
+            greetings: Vec::new(),
+            newcomers: BTreeMap::new(),
             events,
             early: VecDeque::new(),
             launches,
@@ -135,6 +141,7 @@ impl<'a> Crew<'a> {
         let Gathered { guests, senders: by_connection } = gathered;
         let (mut names, mut seats) = (Vec::new(), BTreeMap::new());
         let (mut senders, mut early) = (BTreeMap::new(), VecDeque::new());
+        let greetings = guests.iter().map(|guest| guest.hello.clone()).collect();
         for (idx, guest) in guests.into_iter().enumerate() {
             seats.insert(guest.connection, idx);
             if let Some(sender) = by_connection.get(&guest.connection) {
@@ -152,6 +159,8 @@ impl<'a> Crew<'a> {
             names,
             seats,
             senders,
+            greetings,
+            newcomers: BTreeMap::new(),
             events,
             early,
             // None is called: the channel has no other end.
@@ -217,18 +226,42 @@ impl<'a> Crew<'a> {
             NetEvent::Opened(at, sender) => {
                 match (self.seats.get(&at), self.door) {
                     (Some(idx), _) => drop(self.senders.insert(*idx, sender)),
-                    (None, Some(door)) => door.send_away(&sender),
+                    (None, Some(_)) => drop(self.newcomers.insert(at, sender)),
                     (None, None) => {}
                 }
                 None
             }
-            NetEvent::Message(at, message) => Some(Event::Message(*self.seats.get(&at)?, message)),
+            NetEvent::Message(at, message) => {
+                if let Some(sender) = self.newcomers.remove(&at) {
+                    self.greet(at, sender, &message);
+                }
+                Some(Event::Message(*self.seats.get(&at)?, message))
+            }
             NetEvent::Closed(at, reason) => {
+                self.newcomers.remove(&at);
                 let idx = *self.seats.get(&at)?;
                 self.senders.remove(&idx);
                 // The client says why, in its own words.
                 Some(Event::Gone(idx, self.clients.close(at, reason)?))
             }
+        }
+    }
+
+    /// Gives one that calls again the seat that it has, whatever became of its connection before;
+    /// sends others away.
+    fn greet(&mut self, at: usize, sender: ToOne, message: &From) {
+        let is_it = |known: &Hello, hello: &Hello| {
+            hello.calls_again
+                && (known.incarnation, &known.agent) == (hello.incarnation, &hello.agent)
+        };
+        let known = |hello: &Hello| self.greetings.iter().position(|known| is_it(known, hello));
+        let greeting = if let From::Hello(hello) = message { Some(hello) } else { None };
+        if let Some(idx) = greeting.and_then(known) {
+            self.seats.retain(|_, of| *of != idx);
+            self.seats.insert(at, idx);
+            self.senders.insert(idx, sender);
+        } else if let Some(door) = self.door {
+            door.send_away(&sender);
         }
     }
 

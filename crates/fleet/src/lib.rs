@@ -37,7 +37,7 @@ pub mod wire;
 /// every message or field that is new.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// See [`PROTOCOL_MAJOR`].
-pub const PROTOCOL_MINOR: u32 = 5;
+pub const PROTOCOL_MINOR: u32 = 6;
 
 /// Reads the clock that starts are agreed on in: `CLOCK_MONOTONIC`, nanoseconds.
 pub fn monotonic_ns() -> u64 {

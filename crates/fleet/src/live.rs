@@ -84,6 +84,7 @@ impl Live {
             News::Frame(_) | News::Suspect(_) => {}
             News::Sent(..)
             | News::Came(..)
+            | News::Away(..)
             | News::Back(..)
             | News::Starts(..)
             | News::Ended(..)
@@ -291,6 +292,9 @@ mod tests {
             program_version: "0".to_owned(),
             agent: ["a", "b"][idx].to_owned(),
             incarnation: 1,
+            calls_again: false,
+            has_run: false,
+            run_idx: 0,
         })
     }
 

@@ -147,6 +147,19 @@ impl Lobby {
         if self.guests.contains_key(&connection) {
             return;
         }
+        if hello.has_run {
+            let reason = "it is in a run of another controller, which is gone".to_owned();
+            actions.push(Action::Send(connection, To::Bye(Bye { reason })));
+            return;
+        }
+        if let Some(before) = self.connection_before(&hello)
+            && let Some(guest) = self.guests.remove(&before)
+        {
+            // It called again before the end of its connection was seen.
+            let guest = Guest { connection, heard_ns: now_ns, ..guest };
+            self.guests.insert(connection, guest);
+            return;
+        }
         let base = hello.agent.clone();
         if !is_word(&base) || base.len() > NAME_BYTES_MAX {
             let reason = "it has no name that a host may have: give it one with --name".to_owned();
@@ -166,6 +179,12 @@ impl Lobby {
         if self.guests.len() == self.wanted.n_agents {
             self.begin(actions);
         }
+    }
+
+    /// Returns the connection by which an agent came that calls again.
+    fn connection_before(&self, hello: &Hello) -> Option<usize> {
+        let is_it = |guest: &&Guest| hello.calls_again && guest.hello == *hello;
+        self.guests.values().find(is_it).map(|guest| guest.connection)
     }
 
     /// Returns a name that no one has: where several share a host, the second is `vm1#2`.
@@ -260,6 +279,9 @@ mod tests {
             program_version: "0.1.0".to_owned(),
             agent: name.to_owned(),
             incarnation: 1,
+            calls_again: false,
+            has_run: false,
+            run_idx: 0,
         })
     }
 

@@ -1,6 +1,7 @@
 //! An agent at work: its state machine, its connection and its run.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::agent::{Action, Agent, EndReason, Event};
 use crate::monotonic_ns;
 use crate::net::agent::{OpenError, Session, open};
+use crate::net::dial::{DialError, Line};
 use crate::wire::{Assignment, FromAgent, Inspect};
 
 /// What runs an agent's part of a load. Calls come from one thread, and return at once but for
@@ -63,63 +65,133 @@ where
 /// Where it was lost, or the controller did not want this agent.
 pub async fn serve_session(
     session: Session,
-    mut agent: Agent,
+    agent: Agent,
     runs: Arc<dyn Runs>,
 ) -> Result<(), ServeError> {
-    let Session { to, mut from } = session;
+    serve_by(session, agent, runs, None).await
+}
+
+/// Does the same, and calls the controller again where the session breaks.
+///
+/// # Errors
+/// Where it was lost for too long, or the controller did not want this agent.
+pub async fn serve_line(
+    session: Session,
+    agent: Agent,
+    runs: Arc<dyn Runs>,
+    line: &Line<'_>,
+) -> Result<(), ServeError> {
+    serve_by(session, agent.calling_again(), runs, Some(line)).await
+}
+
+async fn serve_by(
+    session: Session,
+    mut agent: Agent,
+    runs: Arc<dyn Runs>,
+    line: Option<&Line<'_>>,
+) -> Result<(), ServeError> {
     let (teller, mut news) = unbounded_channel();
-    let mut is_open = true;
-    // What waits for a connection that stands still: no more than until its controller is given up.
-    let mut waiting = VecDeque::new();
+    let mut desk = Desk { session: Some(session), waiting: VecDeque::new(), runs, teller };
+    let mut call = None;
     let mut actions = agent.take(Event::Connected, monotonic_ns());
     loop {
         for action in actions {
             match action {
-                Action::Send(kind) => {
-                    waiting.push_back(FromAgent { kind: Some(kind) });
+                Action::Send(kind) => desk.waiting.push_back(FromAgent { kind: Some(kind) }),
+                Action::Call => {
+                    desk.hang_up();
+                    call = line.map(|line| Box::pin(line.call_again()));
                 }
-                Action::Run(assignment) => {
-                    let runs = Arc::clone(&runs);
-                    runs.begin();
-                    begin("run", &teller, move |tell| runs.run(&assignment, tell));
-                }
-                Action::Inspect(request) => {
-                    let runs = Arc::clone(&runs);
-                    begin("inspect", &teller, move |tell| {
-                        tell(Event::Inspected(runs.inspect(&request)));
-                    });
-                }
-                Action::LayOut(step_idx) => runs.lay_out(step_idx),
-                Action::StartStep(step_idx, at_ns) => runs.start_step(step_idx, at_ns),
-                Action::StopRun(is_now) => runs.stop(is_now),
                 Action::End(reason) => return reason.map_or(Ok(()), |it| Err(it.into())),
+                Action::Run(assignment) => desk.run(*assignment),
+                Action::Inspect(request) => desk.inspect(*request),
+                Action::LayOut(step_idx) => desk.runs.lay_out(step_idx),
+                Action::StartStep(step_idx, at_ns) => desk.runs.start_step(step_idx, at_ns),
+                Action::StopRun(is_now) => desk.runs.stop(is_now),
             }
         }
         let event = tokio::select! {
-            message = from.message(), if is_open => if let Ok(Some(message)) = message {
-                // A message without a kind is of a newer version.
-                message.kind.map_or(Event::Due, Event::Message)
-            } else {
-                is_open = false;
-                waiting.clear();
-                Event::Disconnected
-            },
-            permit = to.reserve(), if is_open && !waiting.is_empty() => {
-                let Ok(permit) = permit else {
-                    is_open = false;
-                    actions = agent.take(Event::Disconnected, monotonic_ns());
-                    continue;
-                };
-                if let Some(message) = waiting.pop_front() {
-                    permit.send(message);
+            event = desk.exchange() => event,
+            called = called(&mut call) => {
+                call = None;
+                match called {
+                    Ok(session) => {
+                        desk.session = Some(session);
+                        Event::Connected
+                    }
+                    Err(error) => Event::Barred(error.to_string()),
                 }
-                actions = Vec::new();
-                continue;
             }
             Some(event) = news.recv() => event,
             () = tokio::time::sleep(TICK) => Event::Due,
         };
+        if let Event::Disconnected = event {
+            desk.hang_up();
+        }
         actions = agent.take(event, monotonic_ns());
+    }
+}
+
+/// Waits for what a call gives; for ever where there is none.
+async fn called<F>(call: &mut Option<Pin<Box<F>>>) -> Result<Session, DialError>
+where
+    F: Future<Output = Result<Session, DialError>>,
+{
+    match call {
+        Some(call) => call.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What an agent works with.
+struct Desk {
+    session: Option<Session>,
+    /// What waits for a connection that stands still: no more than until its controller is given up.
+    waiting: VecDeque<FromAgent>,
+    runs: Arc<dyn Runs>,
+    teller: UnboundedSender<Event>,
+}
+
+impl Desk {
+    /// Leaves the session. What must not be lost the agent says again in the next one.
+    fn hang_up(&mut self) {
+        self.session = None;
+        self.waiting.clear();
+    }
+
+    /// Sends what waits, and returns what comes.
+    async fn exchange(&mut self) -> Event {
+        let Some(Session { to, from }) = &mut self.session else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::select! {
+                message = from.message() => return match message {
+                    // A message without a kind is of a newer version.
+                    Ok(Some(message)) => message.kind.map_or(Event::Due, Event::Message),
+                    Ok(None) | Err(_) => Event::Disconnected,
+                },
+                permit = to.reserve(), if !self.waiting.is_empty() => {
+                    let Ok(permit) = permit else { return Event::Disconnected };
+                    if let Some(message) = self.waiting.pop_front() {
+                        permit.send(message);
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(&self, assignment: Assignment) {
+        let runs = Arc::clone(&self.runs);
+        runs.begin();
+        begin("run", &self.teller, move |tell| runs.run(&assignment, tell));
+    }
+
+    fn inspect(&self, request: Inspect) {
+        let runs = Arc::clone(&self.runs);
+        begin("inspect", &self.teller, move |tell| {
+            tell(Event::Inspected(runs.inspect(&request)));
+        });
     }
 }
 

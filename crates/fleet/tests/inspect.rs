@@ -220,6 +220,9 @@ impl World {
                 program_version: "0.1.0".to_owned(),
                 agent: idx.to_string(),
                 incarnation: 1,
+                calls_again: false,
+                has_run: false,
+                run_idx: 0,
             })
         };
         for idx in 0..n_hosts {

@@ -52,6 +52,11 @@ enum Due {
     Run(usize, u64, RunStep),
     Connect(usize),
     Disconnect(usize),
+    /// Its connection ends, and what is on its way is lost; it is there again after so long at the
+    /// earliest. The controller sees the end after so long.
+    Break(usize, u64, u64),
+    /// The controller sees the end of a host's connection of this number.
+    Gone(usize, u32),
     Kill(usize),
     /// It is killed, and another one starts in its place.
     Restart(usize),
@@ -81,6 +86,11 @@ struct Host {
     offset_ns: i64,
     drift_ppm: i64,
     delay_ns: u64,
+    /// Its agent calls again where its connection ends, and how long that takes.
+    calls_again: bool,
+    away_ns: u64,
+    /// Connections that it has had.
+    n_connections: u32,
     is_alive: bool,
     is_connected: bool,
     /// Until when it stands still.
@@ -130,6 +140,8 @@ struct World {
     n_layouts: BTreeMap<u32, u32>,
     laid_out: BTreeSet<u32>,
     is_finished: bool,
+    /// The controller is gone for good.
+    is_over: bool,
     /// Runs of the series, that which goes on among them.
     n_runs: u32,
     rng: Rng,
@@ -159,7 +171,8 @@ impl Host {
     }
 
     fn new_agent(&self, idx: usize, incarnation: u64, now_ns: u64) -> Agent {
-        Agent::new(format!("h{idx}"), "0".to_owned(), incarnation, self.clock(now_ns))
+        let agent = Agent::new(format!("h{idx}"), "0".to_owned(), incarnation, self.clock(now_ns));
+        if self.calls_again { agent.calling_again() } else { agent }
     }
 }
 
@@ -209,6 +222,7 @@ impl World {
         for action in actions {
             match action {
                 agent::Action::Send(kind) => self.agent_sends(idx, kind),
+                agent::Action::Call => self.call(idx),
                 agent::Action::Run(_) => {
                     self.hosts[idx].begin();
                     let preparing_ns = self.rng.below(3 * S);
@@ -340,9 +354,13 @@ impl World {
         self.now_ns = at_ns;
         let until_ns = match &due {
             Due::ToAgent(idx, _) | Due::Run(idx, ..) => self.hosts[*idx].frozen_until_ns,
-            Due::ToController(..) | Due::CtrlC | Due::Look => self.paused_until_ns,
+            Due::Connect(idx) if self.hosts[*idx].calls_again => {
+                self.hosts[*idx].frozen_until_ns.max(self.paused_until_ns)
+            }
+            Due::ToController(..) | Due::Gone(..) | Due::CtrlC | Due::Look => self.paused_until_ns,
             Due::Connect(_)
             | Due::Disconnect(_)
+            | Due::Break(..)
             | Due::Kill(_)
             | Due::Restart(_)
             | Due::Freeze(..)
@@ -362,7 +380,17 @@ impl World {
             Due::Run(idx, began_ns, step) => self.run_does(idx, began_ns, step),
             Due::Connect(idx) => {
                 self.hosts[idx].is_connected = true;
+                self.hosts[idx].n_connections += 1;
+                // What the connection before carries is of no one any more.
+                self.queue.retain(|_, due| !matches!(due, Due::ToController(of, _) if *of == idx));
                 self.agent_does(idx, agent::Event::Connected);
+            }
+            Due::Break(idx, away_ns, seen_ns) => self.break_off(idx, away_ns, seen_ns),
+            Due::Gone(idx, number) => {
+                if self.hosts[idx].n_connections == number {
+                    let gone = controller::Event::Gone(idx, "gone".to_owned());
+                    self.controller_does(gone);
+                }
             }
             Due::Disconnect(idx) => self.disconnect(idx),
             Due::Kill(idx) => {
@@ -387,10 +415,41 @@ impl World {
         }
     }
 
-    /// Another agent of the same host calls: it knows nothing of the run.
+    /// The connection of a host ends, and what is on its way with it.
+    fn break_off(&mut self, idx: usize, away_ns: u64, seen_ns: u64) {
+        let host = &mut self.hosts[idx];
+        if !std::mem::take(&mut host.is_connected) {
+            return;
+        }
+        host.away_ns = away_ns;
+        let number = host.n_connections;
+        let is_its =
+            |due: &Due| matches!(due, Due::ToController(of, _) | Due::ToAgent(of, _) if *of == idx);
+        self.queue.retain(|_, due| !is_its(due));
+        self.push(self.now_ns + seen_ns, Due::Gone(idx, number));
+        self.agent_does(idx, agent::Event::Disconnected);
+    }
+
+    /// An agent calls again, and reads no more of what the connection before has for it.
+    fn call(&mut self, idx: usize) {
+        let host = &mut self.hosts[idx];
+        assert!(host.calls_again, "it has one connection");
+        host.is_connected = false;
+        let at_ns = (self.now_ns + std::mem::take(&mut host.away_ns)).max(host.cut_until_ns);
+        self.queue.retain(|_, due| !matches!(due, Due::ToAgent(of, _) if *of == idx));
+        if !self.is_over {
+            self.push(at_ns + MS, Due::Connect(idx));
+        }
+    }
+
+    /// Another agent of the same host calls: it knows nothing of the run. Where something else
+    /// starts agents, it has no place in it.
     fn restart(&mut self, idx: usize) {
         self.hosts[idx].is_alive = false;
         self.disconnect(idx);
+        if self.hosts[idx].calls_again {
+            return;
+        }
         let incarnation = self.rng.next();
         let agent = self.hosts[idx].new_agent(idx, incarnation, self.now_ns);
         let host = &mut self.hosts[idx];
@@ -436,6 +495,8 @@ impl World {
             | Due::ToAgent(of, _)
             | Due::Run(of, ..)
             | Due::Connect(of)
+            | Due::Break(of, ..)
+            | Due::Gone(of, _)
             | Due::Disconnect(of) => *of != idx,
             Due::Kill(_)
             | Due::Restart(_)
@@ -483,13 +544,21 @@ struct Harm {
     /// One of them that may make the controller end the run.
     has_refusal: bool,
     is_paused: bool,
+    /// Connections ended for a moment: a host that has heard of a start, and whose answer was lost,
+    /// begins by it while the others wait.
+    has_breaks: bool,
 }
 
-fn host(idx: usize, (n_steps, seconds): (u32, u32), rng: &mut Rng) -> Host {
+fn host(idx: usize, plan: (u32, u32), calls_again: bool, rng: &mut Rng) -> Host {
+    let (n_steps, seconds) = plan;
     let offset_ns = rng.below(7200 * S).cast_signed() - (3600 * S).cast_signed();
     let at_ns = START_NS.saturating_add_signed(offset_ns);
+    let agent = Agent::new(format!("h{idx}"), "0".to_owned(), rng.next(), at_ns);
     Host {
-        agent: Agent::new(format!("h{idx}"), "0".to_owned(), rng.next(), at_ns),
+        agent: if calls_again { agent.calling_again() } else { agent },
+        calls_again,
+        away_ns: 0,
+        n_connections: 0,
         offset_ns,
         drift_ppm: rng.below(401).cast_signed() - 200,
         delay_ns: [10_000, 200_000, 5 * MS, 40 * MS][rng.below(4) as usize],
@@ -517,7 +586,8 @@ fn world(seed: u64, n_runs: u32) -> (World, Harm) {
     let mut rng = Rng(seed);
     let n_hosts = 1 + rng.below(6) as usize;
     let plan = (1 + rng.below(4) as u32, 1 + rng.below(8) as u32);
-    let hosts: Vec<Host> = (0..n_hosts).map(|idx| host(idx, plan, &mut rng)).collect();
+    let calls_again = rng.is_one_in(2);
+    let hosts = (0..n_hosts).map(|idx| host(idx, plan, calls_again, &mut rng)).collect();
     let policy = match rng.below(4) {
         0 => LossPolicy::Abort,
         1 => LossPolicy::AtLeast(1 + rng.below(n_hosts as u64) as u32),
@@ -542,6 +612,7 @@ fn world(seed: u64, n_runs: u32) -> (World, Harm) {
         n_layouts: BTreeMap::new(),
         laid_out: BTreeSet::new(),
         is_finished: false,
+        is_over: false,
         n_runs: 1,
         rng,
         last_ns: BTreeMap::new(),
@@ -556,6 +627,7 @@ fn world(seed: u64, n_runs: u32) -> (World, Harm) {
             harm.hosts.insert(idx);
         }
         harm.has_refusal |= world.hosts[idx].refuses;
+        harm.has_breaks = world.queue.values().any(|due| matches!(due, Due::Break(..)));
     }
     if world.rng.is_one_in(6) {
         // Less than what agents wait for.
@@ -582,12 +654,24 @@ fn harm_host(world: &mut World, idx: usize, within_ns: u64) -> bool {
         6..18 => world.push(at_ns, Due::Freeze(idx, length_ns)),
         18..24 => world.push(at_ns, Due::Cut(idx, length_ns)),
         24..28 => world.push(at_ns, Due::Restart(idx)),
-        28..31 => {
+        28..31 if !world.hosts[idx].calls_again => {
             world.push(at_ns, Due::Disconnect(idx));
             world.hosts[idx].hangs = true;
         }
         31..34 => world.hosts[idx].damaged_seq = Some(world.rng.below(12)),
         34..36 => world.hosts[idx].refuses = true,
+        36..42 if world.hosts[idx].calls_again => {
+            let seen_ns = world.rng.below(4 * S);
+            world.push(at_ns, Due::Break(idx, length_ns, seen_ns));
+        }
+        42..64 if world.hosts[idx].calls_again => {
+            // So short that it is not lost for it: nothing is to be seen of it in the end.
+            for nth in 0..=world.rng.below(3) {
+                let (away_ns, seen_ns) = (world.rng.below(8 * S), world.rng.below(10 * S));
+                world.push(at_ns + nth * 12 * S, Due::Break(idx, away_ns, seen_ns));
+            }
+            return false;
+        }
         _ => return false,
     }
     true
@@ -638,7 +722,9 @@ fn check_run(seed: u64, world: &mut World, harm: &Harm) {
             let may_lack = outcome.lost.is_some() || outcome.is_refused || is_cut_short;
             assert!(may_lack, "seed {seed}: host {idx} is not complete, and not lost");
         }
-        let may_be_lost = harm.hosts.contains(&idx);
+        // What is away while the controller stands still may hear of no one for too long.
+        let is_both = harm.is_paused && harm.has_breaks;
+        let may_be_lost = harm.hosts.contains(&idx) || is_both;
         assert!(outcome.lost.is_none() || may_be_lost, "seed {seed}: {idx} {:?}", outcome.lost);
         // Its bins are its own: latencies of hosts differ.
         let n_own: u64 = (outcome.record.jobs.iter())
@@ -654,6 +740,7 @@ fn check_run(seed: u64, world: &mut World, harm: &Harm) {
         });
     }
     check_sums(seed, shares, total);
+    let has_harm = has_harm || harm.has_breaks;
     if !has_harm && !harm.is_paused && world.n_interrupts == 0 {
         check_starts(seed, world);
         check_layouts(seed, world);
@@ -696,6 +783,7 @@ fn check_layouts(seed: u64, world: &World) {
 
 /// Agents end by themselves once their controller is gone, whatever their I/O does.
 fn check_orphans(seed: u64, mut world: World) {
+    world.is_over = true;
     for idx in 0..world.hosts.len() {
         if std::mem::take(&mut world.hosts[idx].is_connected) {
             world.agent_does(idx, agent::Event::Disconnected);
@@ -748,7 +836,7 @@ fn of_assignment(
 ) -> World {
     let has_turns = assignment.awaits_turn;
     let mut rng = Rng(7);
-    let hosts: Vec<Host> = (0..n_hosts).map(|idx| host(idx, plan, &mut rng)).collect();
+    let hosts = (0..n_hosts).map(|idx| host(idx, plan, false, &mut rng)).collect();
     let mut world = World {
         now_ns: START_NS,
         queue: BTreeMap::new(),
@@ -765,6 +853,7 @@ fn of_assignment(
         n_layouts: BTreeMap::new(),
         laid_out: BTreeSet::new(),
         is_finished: false,
+        is_over: false,
         n_runs: 1,
         rng,
         last_ns: BTreeMap::new(),
@@ -838,6 +927,93 @@ fn a_damaged_frame_costs_its_host_and_no_other() {
     let records = world.controller.outcomes(world.now_ns);
     assert_eq!(records[1].record.intervals.len(), 3, "what came before it stays");
     assert_eq!(records[0].record.intervals.len(), 16);
+}
+
+/// Hosts whose agents call again, there from the start.
+fn calling(n_hosts: usize, plan: (u32, u32), policy: LossPolicy) -> World {
+    let mut world = quiet(n_hosts, plan, policy);
+    for idx in 0..n_hosts {
+        world.hosts[idx] = host(idx, plan, true, &mut Rng(7 + idx as u64));
+        world.push(START_NS, Due::Connect(idx));
+    }
+    world
+}
+
+#[test]
+fn an_agent_whose_connection_ends_calls_again_and_nothing_is_missing() {
+    // The controller sees the end at once, late, or never: the next connection is there before.
+    for seen_ns in [0, S, 60 * S] {
+        let mut world = calling(2, (2, 30), LossPolicy::Abort);
+        for at_s in [10, 25, 26, 50] {
+            world.push(START_NS + at_s * S, Due::Break(1, 300 * MS, seen_ns));
+        }
+        world.run_to_end();
+        assert_eq!(world.hosts[1].n_connections, 5);
+        assert_eq!(world.lost(), [None, None]);
+        assert_eq!(world.begun, [0, 1]);
+        let outcomes = world.controller.outcomes(world.now_ns);
+        assert!(outcomes.iter().all(|it| it.is_complete && it.silence_ns_max == 0), "{outcomes:?}");
+        assert_eq!(seconds_of(&world), [60, 60], "each second once");
+    }
+}
+
+#[test]
+fn an_agent_that_was_away_for_long_is_lost_and_brings_what_it_measured() {
+    let mut world = calling(2, (1, 40), LossPolicy::Continue);
+    world.push(START_NS + 20 * S, Due::Break(1, 15 * S, 0));
+    world.run_until(34 * S);
+    let reason = format!("nothing came from it for {} s", DEAD_NS / S);
+    assert_eq!(world.lost(), [None, Some(reason)]);
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, None], "it came back");
+    assert_eq!(seconds_of(&world), [40, 40]);
+}
+
+#[test]
+fn an_agent_that_ends_while_it_is_away_delivers_the_rest() {
+    let mut world = calling(2, (1, 20), LossPolicy::Continue);
+    while world.begun.is_empty() {
+        assert!(world.step());
+    }
+    // Its last eight seconds, and as long again.
+    world.push(world.now_ns + 14 * S, Due::Break(1, 16 * S, 0));
+    world.run_to_end();
+    assert_eq!(world.lost(), [None, None]);
+    assert_eq!(seconds_of(&world), [20, 20]);
+    assert!(world.hosts.iter().all(|host| host.has_ended));
+}
+
+#[test]
+fn a_connection_on_which_nothing_comes_is_given_up_for_another() {
+    let mut world = calling(1, (1, 60), LossPolicy::Abort);
+    world.push(START_NS + 20 * S, Due::Cut(0, 7 * S));
+    world.run_to_end();
+    assert_eq!(world.hosts[0].n_connections, 2);
+    assert_eq!(world.lost(), [None]);
+    assert_eq!(seconds_of(&world), [60]);
+}
+
+#[test]
+fn an_agent_that_stood_still_itself_keeps_its_connection() {
+    let mut world = calling(1, (1, 60), LossPolicy::Abort);
+    world.push(START_NS + 20 * S, Due::Freeze(0, 8 * S));
+    world.run_to_end();
+    assert_eq!(world.hosts[0].n_connections, 1);
+    assert_eq!(world.lost(), [None]);
+}
+
+#[test]
+fn a_killed_agent_that_would_call_again_holds_no_run_up_for_long() {
+    let mut world = calling(2, (1, 60), LossPolicy::Continue);
+    while world.begun.is_empty() {
+        assert!(world.step());
+    }
+    let begun_ns = world.now_ns;
+    world.push(begun_ns + 10 * S, Due::Kill(1));
+    world.run_to_end();
+    // 60 s of load after two until the start.
+    assert!(world.now_ns < begun_ns + 64 * S, "{} ns", world.now_ns - begun_ns);
+    assert!(world.lost()[1].is_some());
 }
 
 #[test]

@@ -36,7 +36,8 @@ fn meet(ours: Version, theirs: Version) -> Met {
                     assert_eq!(shown, std::slice::from_ref(&reason), "both sides hear the same");
                     return Met::Refused(reason);
                 }
-                agent::Action::LayOut(_)
+                agent::Action::Call
+                | agent::Action::LayOut(_)
                 | agent::Action::Inspect(_)
                 | agent::Action::StartStep(..)
                 | agent::Action::StopRun(_) => continue,

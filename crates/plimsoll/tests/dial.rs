@@ -3,10 +3,11 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{Outcome, Sandbox};
@@ -148,6 +149,13 @@ fn agents_wait_for_their_controller_and_have_the_hosts_name() {
         said.read_line(&mut line).expect("text");
         let waits = format!("waiting for the controller at {address}: Connection refused");
         assert!(line.starts_with(&waits), "{line}");
+        line.clear();
+        said.read_line(&mut line).expect("text");
+        let next = format!(
+            "trying for 5m (--join-limit); there, start `plimsoll run` with `--agents N --listen \
+             {address}` and the same token file\n"
+        );
+        assert_eq!(line, next);
     }
     let listen = address.to_string();
     let run = ["run", "job.fio", "--json", "--token-file", "t", "--agents", "2"];
@@ -378,8 +386,112 @@ fn no_controller_in_time_is_an_error_that_says_why() {
     drop(port);
     let outcome = ended(agent(&sandbox, address, &["--join-limit", "300ms"]));
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
-    let said = format!("no controller answers at {address} for 0 s: Connection refused");
+    let said = format!("no controller answers at {address} for 300 ms: Connection refused");
     assert!(outcome.stderr.contains(&said), "{}", outcome.stderr);
+}
+
+/// Carries connections to a controller, until it breaks them.
+struct Carrier {
+    address: SocketAddr,
+    carried: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Carrier {
+    fn to(controller: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("it is bound");
+        let carried = Arc::new(Mutex::new(Vec::new()));
+        let list = Arc::clone(&carried);
+        // It ends with the process.
+        std::thread::spawn(move || {
+            for agent in listener.incoming().flatten() {
+                let Ok(there) = TcpStream::connect(controller) else { continue };
+                for (from, to) in [(&agent, &there), (&there, &agent)] {
+                    let (mut from, mut to) = (twin(from), twin(to));
+                    std::thread::spawn(move || {
+                        let _broken = std::io::copy(&mut from, &mut to);
+                        let _gone = to.shutdown(Shutdown::Write);
+                    });
+                }
+                list.lock().expect("no panic").extend([agent, there]);
+            }
+        });
+        Carrier { address, carried }
+    }
+
+    /// Breaks all that it carries. Returns how many connections those were.
+    fn break_all(&self) -> usize {
+        let broken = std::mem::take(&mut *self.carried.lock().expect("no panic"));
+        for stream in &broken {
+            let _gone = stream.shutdown(Shutdown::Both);
+        }
+        broken.len() / 2
+    }
+}
+
+fn twin(stream: &TcpStream) -> TcpStream {
+    stream.try_clone().expect("a descriptor")
+}
+
+#[test]
+fn an_agent_whose_connection_breaks_calls_again_and_goes_on() {
+    let sandbox = sandbox();
+    // 300 operations of each host, however often it is heard of.
+    let job = "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\nnumber_ios=300\nrate_iops=100\n";
+    sandbox.write("job.fio", job);
+    let shown = ["--agents", "2", "--on-loss", "abort", "--progress", "--status-interval", "100ms"];
+    let mut controller = Controller::start(&sandbox, &shown);
+    let carrier = Carrier::to(controller.address);
+    let one = agent(&sandbox, controller.address, &["--name", "a"]);
+    let other = agent(&sandbox, carrier.address, &["--name", "b"]);
+    controller.hears("IOPS");
+    for _ in 0..2 {
+        assert_eq!(carrier.break_all(), 1);
+        controller.hears("it has 10 s to call again");
+        controller.hears("`b` is back after 0.");
+    }
+    let outcome = controller.outcome();
+    let record = Record::from_json(outcome.success()).expect("a record");
+    assert_eq!(record.outcome, record::Outcome::Complete);
+    let of_host: Vec<u64> = record.hosts.iter().map(|host| host.record.jobs[0].n_ios()).collect();
+    assert_eq!(of_host, [300, 300]);
+    assert_eq!(record.jobs[0].dirs.read.lat.count(), 600);
+    let by_second: u64 = record.intervals.iter().map(|it| it.dirs.read.n_ios).sum();
+    assert_eq!(by_second, 600);
+    let (one, other) = (ended(one), ended(other));
+    assert_eq!((one.code, &*one.stderr, other.code), (0, "", 0));
+    let lost = format!("the connection to {} ended: calling again, for 30 s", carrier.address);
+    let back = format!("connected to {} again after 0.", carrier.address);
+    let lines: Vec<&str> = other.stderr.lines().collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for pair in lines.chunks(2) {
+        assert!(pair[0] == lost && pair[1].starts_with(&back), "{pair:?}");
+    }
+}
+
+#[test]
+fn an_agent_of_a_controller_that_was_killed_has_no_part_in_the_run_of_the_next() {
+    let sandbox = sandbox();
+    sandbox.write("job.fio", JOB.replace("runtime=2", "runtime=600"));
+    let shown = ["--agents", "1", "--progress", "--status-interval", "100ms"];
+    let mut controller = Controller::start(&sandbox, &shown);
+    let address = controller.address;
+    let agent_of_first = agent(&sandbox, address, &["--name", "a"]);
+    controller.hears("IOPS");
+    controller.child.kill().expect("it is ours");
+    controller.child.wait().expect("it is ours");
+    sandbox.write("job.fio", JOB);
+    let run = ["run", "job.fio", "--json", "--token-file", "t", "--agents", "2"];
+    let next = Controller::begin(command(&sandbox, &run).args(["--listen", &address.to_string()]));
+    let outcome = ended(agent_of_first);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    let said = "the controller says: it is in a run of another controller, which is gone";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    let agents = ["a", "b"].map(|name| agent(&sandbox, address, &["--name", name]));
+    check_two(next, ["a", "b"]);
+    for agent in agents {
+        assert_eq!(ended(agent).code, 0);
+    }
 }
 
 /// A stranger's connection with these bytes on it, held open.

@@ -1,5 +1,6 @@
 //! What the controller knows of an agent.
 
+use super::DEAD_NS;
 use crate::clock::{ClockEstimate, Exchange};
 use crate::frame::FrameSum;
 use crate::wire::{Armed, Pong};
@@ -73,6 +74,12 @@ pub(super) struct Agent {
     pub(super) heard_ns: u64,
     pub(super) is_suspect: bool,
     pub(super) is_connected: bool,
+    /// It calls again where its connection ends.
+    pub(super) calls_again: bool,
+    /// It has yet to begin this run: what comes from it is of the one before.
+    pub(super) is_behind: bool,
+    /// Since when it has no connection, and is to call again.
+    pub(super) away_since_ns: Option<u64>,
     pub(super) clock: ClockEstimate,
     pub(super) n_exchanges: u32,
     /// When the pings were sent that it has not answered.
@@ -115,6 +122,9 @@ impl Agent {
             heard_ns: now_ns,
             is_suspect: false,
             is_connected: false,
+            calls_again: false,
+            is_behind: false,
+            away_since_ns: None,
             clock: ClockEstimate::default(),
             n_exchanges: 0,
             asked: Vec::new(),
@@ -133,15 +143,23 @@ impl Agent {
     /// Returns it as it goes into the next run of a series; `None` where it has to be called again.
     pub(super) fn for_next_run(self, now_ns: u64) -> Option<Self> {
         let Agent { incarnation, clock, n_exchanges, .. } = self;
+        let Agent { is_connected, calls_again, away_since_ns, .. } = self;
+        let silence_ns = now_ns.saturating_sub(self.heard_ns);
+        let is_here = is_connected || (calls_again && silence_ns < DEAD_NS);
         let stays = matches!(self.state, State::Finished | State::Resting)
             && self.lost.is_none()
-            && self.is_connected
+            && is_here
             && self.takes_runs;
         stays.then(|| Agent {
             state: State::Joined,
             incarnation,
             takes_runs: true,
-            is_connected: true,
+            // Nothing is awaited between two runs; of one that is away, its return.
+            heard_ns: if is_connected { now_ns } else { self.heard_ns },
+            is_connected,
+            calls_again,
+            is_behind: calls_again,
+            away_since_ns,
             clock,
             n_exchanges,
             ..Agent::new(now_ns, now_ns)

@@ -227,6 +227,7 @@ impl Inspection {
                 | From::Ready(_)
                 | From::Armed(_)
                 | From::Frame(_)
+                | From::Begun(_)
                 | From::Ended(_)
                 | From::Finished(_),
                 _,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
-use units::system_text;
+use tonic::Code;
+use units::{format_duration, system_text};
 
 use super::agent::{OpenError, Session, open};
 use super::tls::{connector, peer_name};
@@ -37,7 +38,7 @@ pub enum DialError {
     #[error("{0}")]
     Refused(OpenError),
     /// It was not there in time.
-    #[error("no controller answers at {address} for {} s: {reason}", .limit.as_secs())]
+    #[error("no controller answers at {address} for {}: {reason}", format_duration(*.limit))]
     NotThere {
         /// Where it was called.
         address: String,
@@ -46,6 +47,46 @@ pub enum DialError {
         /// Why the last attempt failed.
         reason: String,
     },
+}
+
+/// The way to a controller that was there, for agents whose connection ends.
+pub struct Line<'a> {
+    /// Where it listens (`HOST:PORT`).
+    pub address: &'a str,
+    /// What it must have.
+    pub token: &'a Token,
+    /// What is to be said of it.
+    pub says: &'a dyn Fn(&LineNews),
+}
+
+/// What happens to a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineNews {
+    /// It has ended: the controller is called again.
+    Lost,
+    /// There is another one, after so long.
+    Back(Duration),
+}
+
+impl std::fmt::Debug for Line<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Line({})", self.address)
+    }
+}
+
+impl Line<'_> {
+    /// Opens another session, whenever that may be.
+    ///
+    /// # Errors
+    /// Where the controller that is there is another one.
+    pub(crate) async fn call_again(&self) -> Result<Session, DialError> {
+        let since_ns = monotonic_ns();
+        (self.says)(&LineNews::Lost);
+        let session = dial(self.address, self.token, Duration::MAX, &|_| {}).await?;
+        let away_ns = monotonic_ns().saturating_sub(since_ns);
+        (self.says)(&LineNews::Back(Duration::from_nanos(away_ns)));
+        Ok(session)
+    }
 }
 
 /// Why an attempt failed.
@@ -105,11 +146,21 @@ async fn attempt(address: &str, connector: &TlsConnector) -> Result<Session, Att
         let io = within(connector.connect(peer_name(), stream)).await;
         let io = io.map_err(|error| failure(address, &error))?;
         return open(io).await.map_err(|error| match error {
-            OpenError::Refused(_) => Attempt::Never(DialError::Refused(error)),
-            OpenError::Transport(_) | OpenError::Silent => Attempt::Again(error.to_string()),
+            OpenError::Refused(status) if is_final(status.code()) => {
+                Attempt::Never(DialError::Refused(OpenError::Refused(status)))
+            }
+            OpenError::Refused(_) | OpenError::Transport(_) | OpenError::Silent => {
+                Attempt::Again(error.to_string())
+            }
         });
     }
     Err(again(last))
+}
+
+/// Returns whether another attempt would be refused, too. Else the connection may have broken on
+/// the way.
+fn is_final(code: Code) -> bool {
+    matches!(code, Code::Unauthenticated | Code::PermissionDenied | Code::Unimplemented)
 }
 
 async fn within<T>(doing: impl Future<Output = io::Result<T>>) -> io::Result<T> {

@@ -3,6 +3,7 @@
 mod inspect;
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,9 +12,9 @@ use std::time::Duration;
 
 use dialects::native::Native;
 use dialects::{Dialect as _, LowerOptions, Overrides, Parsed, ReadPlan, Request, fio};
-use fleet::agent::{Agent, EndReason, Event};
-use fleet::net::dial::dial;
-use fleet::serve::{Runs, ServeError, serve, serve_session};
+use fleet::agent::{Agent, EndReason, Event, ORPHAN_NS};
+use fleet::net::dial::{Line, LineNews, dial};
+use fleet::serve::{Runs, ServeError, serve, serve_line};
 use fleet::token::Token;
 use fleet::wire::{Assignment, Inspect};
 use plan::load::Share;
@@ -23,7 +24,6 @@ use tokio::sync::Notify;
 
 use super::dial_in::{address, no_token};
 use super::execute;
-use crate::clock;
 use crate::exit::{Exit, Failure};
 use crate::loader::{HostLoader, ReadOnce};
 use crate::signals::Signals;
@@ -100,7 +100,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         .map_err(|error| no_token(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(format!("cannot wait for messages: {error}")))?;
-    let incarnation = clock::moment().unix_ms ^ u64::from(std::process::id()) << 44;
+    // By it the controller knows an agent that calls again: in pods, process numbers are alike.
+    let incarnation = RandomState::new().build_hasher().finish();
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let name = args.name.clone().unwrap_or_else(host_name);
     let runs = Arc::new(HostRuns {
@@ -147,7 +148,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 fn client_is_gone(error: &ServeError, has_begun: bool) -> String {
     let jobs = if has_begun { "its jobs were ended" } else { "nothing was run for it" };
     match error {
-        ServeError::Open(_) | ServeError::Ended(EndReason::Disconnected) => {
+        ServeError::Open(_)
+        | ServeError::Ended(
+            EndReason::Disconnected | EndReason::NotThere { .. } | EndReason::Barred { .. },
+        ) => {
             format!("fio: the client is gone: {jobs}\n")
         }
         ServeError::Ended(EndReason::Silent { silence_s }) => {
@@ -167,12 +171,32 @@ async fn join(
     new_agent: impl FnOnce() -> Agent,
     runs: Arc<HostRuns>,
 ) -> Result<(), String> {
+    let limit = units::format_duration(args.join_limit);
     let waits = |reason: &str| {
-        stream::print_message(&format!("waiting for the controller at {address}: {reason}\n"));
+        stream::print_message(&format!(
+            "waiting for the controller at {address}: {reason}\n\
+             trying for {limit} (--join-limit); there, start `plimsoll run` with `--agents N \
+             --listen {address}` and the same token file\n"
+        ));
     };
     let session = dial(address, token, args.join_limit, &waits).await;
     let session = session.map_err(|error| error.to_string())?;
-    serve_session(session, new_agent(), runs).await.map_err(|error| error.to_string())
+    let says = |news: &LineNews| stream::print_message(&said(*news, address));
+    let line = Line { address, token, says: &says };
+    serve_line(session, new_agent(), runs, &line).await.map_err(|error| error.to_string())
+}
+
+/// Returns what is said of the connection to the controller.
+fn said(news: LineNews, address: &str) -> String {
+    match news {
+        LineNews::Lost => {
+            let limit_s = ORPHAN_NS / 1_000_000_000;
+            format!("the connection to {address} ended: calling again, for {limit_s} s\n")
+        }
+        LineNews::Back(away) => {
+            format!("connected to {address} again after {:.1} s\n", away.as_secs_f64())
+        }
+    }
 }
 
 /// Waits for a signal, as long as there is no run that heeds it.

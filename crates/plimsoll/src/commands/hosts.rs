@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dialects::Dialect as _;
 use dialects::native::Native;
-use fleet::controller::{LossPolicy, News};
+use fleet::controller::{DEAD_NS, LossPolicy, News};
 use fleet::hosts::{self, Host, HostsError};
 use fleet::launch::ssh::{Program, Ssh};
 use fleet::lobby::LobbyNews;
@@ -209,6 +209,10 @@ pub(super) fn stops_of(control: &Control) -> Arc<Stops> {
 pub(super) fn said(news: &News, names: &[String]) -> Option<String> {
     let name = |idx: &usize| &names[*idx];
     Some(match news {
+        News::Away(idx, reason) => {
+            let limit_s = DEAD_NS / 1_000_000_000;
+            format!("`{}`: {reason}; it has {limit_s} s to call again\n", name(idx))
+        }
         News::Suspect(idx) => format!("`{}` has been silent for two seconds\n", name(idx)),
         News::Back(idx, silence_ns) => {
             format!("`{}` is back after {:.1} s\n", name(idx), *silence_ns as f64 / 1e9)
