@@ -1,12 +1,20 @@
 //! Shell scripts that write Vdbench workloads for many machines, as they stand, on small files of
 //! this host: one of our own, and that of the Azure NetApp Files benchmarks with seven workloads
-//! for 24 machines, where the document that prints it is present.
+//! for 24 machines, where the document that prints it is present. One workload of each runs on
+//! hosts of a network of their own, over real ssh.
 
+#[expect(dead_code, reason = "the other tests with namespaces use the rest")]
+#[path = "common/apart.rs"]
+mod apart;
 mod common;
+#[path = "common/lab.rs"]
+mod lab;
 
 use std::process::Command;
 
 use common::Sandbox;
+use lab::in_lab;
+use record::{JobRecord, Record};
 use serde_json::Value;
 
 /// A script, and what it writes.
@@ -74,9 +82,68 @@ fn every_workload_of_the_document_runs() {
     });
 }
 
-/// Runs the script, and every workload that it writes.
+#[test]
+fn a_mix_of_our_script_runs_on_three_hosts_over_ssh() {
+    // The user of the script is none here.
+    let text = OF_OURS.text.replace("user=bench", "user=root");
+    let hosts: Vec<String> =
+        (1..=3).map(|machine| format!("bench-{machine}.example.com")).collect();
+    let workload = ("mix.parm", &["mix_12"][..]);
+    run_on_hosts(&Script { text: &text, ..OF_OURS }, workload, "m", &hosts);
+}
+
+#[test]
+fn the_mix_of_the_document_runs_on_six_hosts_over_ssh() {
+    let Some(document) = document() else { return };
+    // Six of its 24 machines, with six volumes each.
+    let text = script(&document).replace("{1..24}", "{1..6}");
+    let hosts: Vec<String> = (1..=6).map(|vm| format!("vdbench-vnet1-{vm}")).collect();
+    let script = Script {
+        text: &text,
+        volumes: ("/mnt/vdb", 6),
+        workloads: &OF_THE_DOCUMENT,
+        fill: OF_THE_DOCUMENT[0].0,
+    };
+    run_on_hosts(&script, OF_THE_DOCUMENT[5], "vm", &hosts);
+}
+
+/// Runs a workload of a script on its hosts, which the script calls by `label` and a number.
 #[track_caller]
-fn run(script: &Script<'_>) {
+fn run_on_hosts(script: &Script<'_>, (file, runs): (&str, &[&str]), label: &str, hosts: &[String]) {
+    let (sandbox, remaps) = written(script);
+    let program = env!("CARGO_BIN_EXE_plimsoll");
+    let remaps: String = remaps.iter().map(|remap| format!(" --remap '{remap}'")).collect();
+    let command = format!(
+        "'{program}' vdbench -f {file} -o out --ssh '{}'{remaps} --set size=1m --set elapsed=3 \
+         --set warmup=1 -i 1\n[ -z \"$(ls /tmp)\" ] || {{ ls /tmp >&2; exit 1; }}\n",
+        lab::client(&sandbox)
+    );
+    let Some(outcome) = in_lab(&sandbox, hosts, &command) else { return };
+    outcome.success();
+    compare(&sandbox, "out", runs);
+    let page = |name: &str| std::fs::read_to_string(sandbox.path(&format!("out/{name}")));
+    let record = page("plimsoll.json").expect("a record");
+    let record = Record::from_json(&record).expect("a record");
+    // Each host says what it is called itself: the namespace in which the agent ran.
+    let found: Vec<&str> = record.hosts.iter().map(|it| &*it.record.host.name).collect();
+    assert_eq!(found, hosts);
+    let n_ios = |record: &Record| record.jobs.iter().map(JobRecord::n_ios).sum::<u64>();
+    let of_hosts: Vec<u64> = record.hosts.iter().map(|host| n_ios(&host.record)).collect();
+    assert_eq!(n_ios(&record), of_hosts.iter().sum::<u64>());
+    for number in 1..=hosts.len() {
+        let page = page(&format!("{label}{number}.html")).expect("a page of each host");
+        let n_averages = page.lines().filter(|line| line.contains("avg_")).count();
+        assert!(n_averages >= runs.len(), "{label}{number}: {page}");
+    }
+    let volumes = (1..=script.volumes.1).map(|volume| sandbox.path(&format!("v{volume}")));
+    for volume in volumes {
+        assert_eq!(testing::names_in(&volume).len(), hosts.len(), "a file of each host");
+    }
+}
+
+/// Writes the workloads of a script. Returns what its volumes are to be in the place of.
+#[track_caller]
+fn written(script: &Script<'_>) -> (Sandbox, Vec<String>) {
     let sandbox = Sandbox::new();
     sandbox.write("write-workloads", script.text);
     let status = Command::new("bash")
@@ -86,13 +153,19 @@ fn run(script: &Script<'_>) {
         .expect("bash");
     assert!(status.success());
     let (mount, n_volumes) = script.volumes;
-    let remaps: Vec<String> = (1..=n_volumes)
-        .map(|volume| {
-            let folder = sandbox.path(&format!("v{volume}"));
-            std::fs::create_dir(&folder).expect("it is new");
-            format!("{mount}{volume}={}", folder.display())
-        })
-        .collect();
+    let remap = |volume: u32| {
+        let folder = sandbox.path(&format!("v{volume}"));
+        std::fs::create_dir(&folder).expect("it is new");
+        format!("{mount}{volume}={}", folder.display())
+    };
+    let remaps = (1..=n_volumes).map(remap).collect();
+    (sandbox, remaps)
+}
+
+/// Runs the script, and every workload that it writes.
+#[track_caller]
+fn run(script: &Script<'_>) {
+    let (sandbox, remaps) = written(script);
     for (file, runs) in script.workloads {
         let out = format!("out-{file}");
         let mut args = vec!["vdbench", "-f", file, "-o", &out, "--all-hosts-local"];

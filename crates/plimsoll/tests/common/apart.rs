@@ -10,8 +10,13 @@ pub(crate) const SKIPPED: i32 = 77;
 /// Runs a script with every right, until its first command that fails; says that the test was
 /// skipped where there are no namespaces.
 pub(crate) fn apart(sandbox: &Sandbox, script: &str) -> Option<Outcome> {
+    apart_by(&["--mount", "--propagation", "private"], sandbox, script)
+}
+
+/// Does the same with these options of `unshare`.
+pub(crate) fn apart_by(options: &[&str], sandbox: &Sandbox, script: &str) -> Option<Outcome> {
     let mut unshare = sandbox.command(Path::new("unshare"));
-    unshare.args(["--mount", "--propagation", "private", "sh", "-c"]);
+    unshare.args(options).args(["sh", "-c"]);
     match unshare.arg(format!("set -e; {script}")).output() {
         Ok(output) if output.status.code() != Some(SKIPPED) => {
             let stderr = String::from_utf8(output.stderr).expect("text");
