@@ -11,7 +11,7 @@ use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
 use crate::wire::{
     Arm, Armed, Assignment, Begun, Bye, Ended as StepEnded, Finished, Frame, Hello, Inspect,
-    Inspected, Piece, Pong, Progress, Ready, Refused,
+    Inspected, Piece, Pong, Progress, Ready, Refused, Said,
 };
 use crate::{PROTOCOL_MAJOR, PROTOCOL_MINOR};
 
@@ -56,6 +56,8 @@ pub enum Event {
     Ready(u32),
     /// The workers of a step have ended.
     StepEnded(u32),
+    /// The run has something to say to its user.
+    Said(Said),
     /// The record as it would be if the run ended now.
     Report(Box<Record>),
     /// The run has ended.
@@ -107,7 +109,8 @@ pub enum EndReason {
     },
     /// Its connection has ended, and there was no other.
     #[error(
-        "the connection to the controller ended, and it was not to be reached again for {silence_s} s"
+        "the connection to the controller ended, and it was not to be reached again for \
+         {silence_s} s"
     )]
     NotThere {
         /// For so long.
@@ -245,6 +248,7 @@ impl Agent {
                 self.ended_idx = Some(step_idx);
                 self.send(&mut actions, From::Ended(StepEnded { step_idx }));
             }
+            Event::Said(said) => self.send(&mut actions, From::Said(said)),
             Event::Report(record) => self.add_frame(*record, &mut actions),
             Event::Ended(record) => {
                 self.add_frame(*record, &mut actions);

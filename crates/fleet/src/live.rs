@@ -88,6 +88,7 @@ impl Live {
             | News::Back(..)
             | News::Starts(..)
             | News::Ended(..)
+            | News::Said(..)
             | News::Progress(..) => return (Vec::new(), None),
         }
         let seconds = self.new_intervals(controller);

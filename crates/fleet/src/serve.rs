@@ -146,7 +146,7 @@ where
 /// What an agent works with.
 struct Desk {
     session: Option<Session>,
-    /// What waits for a connection that stands still: no more than until its controller is given up.
+    /// What waits for a connection that stands still: no more than until it is given up.
     waiting: VecDeque<FromAgent>,
     runs: Arc<dyn Runs>,
     teller: UnboundedSender<Event>,

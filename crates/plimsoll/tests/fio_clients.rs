@@ -341,6 +341,37 @@ fn a_client_that_is_gone_ends_its_jobs_and_not_the_server() {
 }
 
 #[test]
+fn what_a_server_has_to_say_goes_to_its_client() {
+    let sandbox = sandbox();
+    let server = Server::start(&sandbox, "127.0.0.1,0");
+    let (at, host) = (format!("--client={}", server.place), host_name());
+    // Where no folder can be made: the job fails where it runs.
+    sandbox.write("fails.fio", "[fails]\nrw=write\nbs=4k\nsize=64k\nfilename=/proc/nope/x\n");
+    let failed = client(&sandbox, &[&at, "fails.fio"]);
+    assert_eq!(failed.code, 1, "{}{}", failed.stdout, failed.stderr);
+    let why = format!("<{host}> fio: fails: cannot create `/proc/nope/");
+    assert!(failed.stderr.starts_with(&why), "{}", failed.stderr);
+    assert_eq!(failed.stderr.lines().count(), 1, "once: {}", failed.stderr);
+    let line = "client <127.0.0.1>: exited with error 1\n";
+    assert_eq!(failed.stdout.matches(line).count(), 1, "{}", failed.stdout);
+    // The line about files that are laid out is that of the run, before its results.
+    let job = "[made]\nrw=read\nbs=4k\nsize=2m\nnrfiles=2\ndirectory=files\n";
+    sandbox.write("made.fio", job);
+    std::fs::create_dir(sandbox.path("files")).expect("it is new");
+    let made = client(&sandbox, &[&at, "made.fio"]);
+    let line = format!("<{host}> made: Laying out IO files (2 files / total 2MiB)\n");
+    let (before, _) = made.success().split_once("made: (groupid=0").expect("its results");
+    assert_eq!(before.matches(&line).count(), 1, "{before}");
+    // As on fio's servers, names that are generated in a folder begin with the client's address.
+    let names = testing::names_in(&sandbox.path("files"));
+    assert_eq!(names, ["127.0.0.1.made.0.0", "127.0.0.1.made.0.1"]);
+    sandbox.write("plainly.fio", job.to_owned() + "unique_filename=0\n");
+    client(&sandbox, &[&at, "plainly.fio"]).success();
+    let names = testing::names_in(&sandbox.path("files"));
+    assert_eq!(names[2..], ["made.0.0", "made.0.1"]);
+}
+
+#[test]
 fn the_time_left_is_that_of_all_servers() {
     let sandbox = sandbox();
     let servers = ["127.0.0.1,0", "sock:s"].map(|place| Server::start(&sandbox, place));

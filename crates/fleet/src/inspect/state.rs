@@ -228,6 +228,7 @@ impl Inspection {
                 | From::Armed(_)
                 | From::Frame(_)
                 | From::Begun(_)
+                | From::Said(_)
                 | From::Ended(_)
                 | From::Finished(_),
                 _,

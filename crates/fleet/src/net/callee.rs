@@ -42,7 +42,8 @@ enum Knock {
     Foreign(String),
 }
 
-/// Serves all controllers that call, each by a process of `program`, for ever.
+/// Serves all controllers that call, each by a process of `program`, which has the address where
+/// that one comes from as one more argument, for ever.
 pub async fn keep(
     listener: &Listener,
     token: &Token,
@@ -57,7 +58,7 @@ pub async fn keep(
     let serving = async {
         while let Some(knock) = came.recv().await {
             match knock {
-                Some(Knock::Controller(io, from)) => match serve(io, program) {
+                Some(Knock::Controller(io, from)) => match serve(io, program, &from) {
                     Ok(()) => on_event(CalleeEvent::Came(from)),
                     Err(error) => on_event(CalleeEvent::NoAgent(from, error)),
                 },
@@ -108,12 +109,12 @@ async fn answer(io: &mut Box<dyn Duplex>, first: u8) -> io::Result<()> {
 }
 
 /// Starts the agent of a controller, and carries what both say until it ends.
-fn serve(io: Box<dyn Duplex>, program: &[OsString]) -> io::Result<()> {
+fn serve(io: Box<dyn Duplex>, program: &[OsString], from: &str) -> io::Result<()> {
     let Some((name, args)) = program.split_first() else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let mut command = Command::new(name);
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.args(args).arg(from).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut agent = command.spawn()?;
     let (Some(mut stdin), Some(mut stdout)) = (agent.stdin.take(), agent.stdout.take()) else {
         return Err(io::ErrorKind::BrokenPipe.into());

@@ -4,6 +4,7 @@ mod inspect;
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,14 +17,17 @@ use fleet::agent::{Agent, EndReason, Event, ORPHAN_NS};
 use fleet::net::dial::{Line, LineNews, dial};
 use fleet::serve::{Runs, ServeError, serve, serve_line};
 use fleet::token::Token;
-use fleet::wire::{Assignment, Inspect};
+use fleet::wire::{Assignment, Inspect, Said};
 use plan::load::Share;
 use plan::{Diagnostic, Plan, Severity};
+use record::NoteSeverity;
 use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions, Stop};
 use tokio::sync::Notify;
 
 use super::dial_in::{address, no_token};
 use super::execute;
+use super::fio::report::{layout, note_line};
+use super::hosts::host_name;
 use crate::exit::{Exit, Failure};
 use crate::loader::{HostLoader, ReadOnce};
 use crate::signals::Signals;
@@ -63,6 +67,10 @@ pub(super) struct Args {
     #[arg(long, hide = true)]
     as_fio: bool,
 
+    /// Where the client of fio mode calls from, with its port.
+    #[arg(long, hide = true, requires = "as_fio")]
+    called_from: Option<String>,
+
     /// Remove this folder, and this program in it: it was sent here for one run.
     #[arg(long, value_name = "FOLDER", hide = true)]
     remove: Option<PathBuf>,
@@ -75,6 +83,9 @@ Examples:
 
 /// Time between two records that are sent, milliseconds.
 const REPORT_INTERVAL_MS: u64 = 1000;
+
+/// How generated names are built unless the job says.
+const NAME_FORMAT: &str = "$jobname.$jobnum.$filenum";
 
 /// What intervals hold where the controller wants all of it.
 const DETAILED: DetailedIntervals = DetailedIntervals { interval_ns: 1_000_000_000, cpu: true };
@@ -110,6 +121,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         now: Mutex::default(),
         was_sent: args.remove.is_some(),
         is_as_fio: args.as_fio,
+        client: args.called_from.as_deref().and_then(client_address),
     });
     let asked = Arc::new(Notify::new());
     let (heard, of_signals) = (Arc::clone(&asked), Arc::clone(&runs));
@@ -209,11 +221,6 @@ async fn interrupted(runs: &HostRuns, asked: &Notify) {
     }
 }
 
-/// Returns what this host calls itself.
-pub(super) fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
 /// Runs an agent's part on this host.
 struct HostRuns {
     /// What signals ask of the agent.
@@ -226,6 +233,8 @@ struct HostRuns {
     was_sent: bool,
     /// Runs are as fio's.
     is_as_fio: bool,
+    /// The address of the client, where it has one.
+    client: Option<IpAddr>,
 }
 
 /// A run that goes on.
@@ -283,10 +292,14 @@ impl Runs for HostRuns {
 
     fn run(&self, assignment: &Assignment, tell: &dyn Fn(Event)) {
         self.has_begun.store(true, Relaxed);
-        let plan = match self.plan(assignment) {
+        let mut plan = match self.plan(assignment) {
             Ok(plan) => plan,
             Err(findings) => return tell(Event::Refused(findings)),
         };
+        if let Some(client) = self.client {
+            name_after(client, &mut plan);
+        }
+        let (mut laid_out, is_as_fio) = (BTreeSet::new(), self.is_as_fio);
         let options = RunOptions {
             command: assignment.command.clone(),
             allow_mounted: assignment.allow_mounted,
@@ -305,8 +318,16 @@ impl Runs for HostRuns {
         let mut ended = None;
         let control = Arc::clone(&self.now().control);
         let outcome = runner::run(&plan, &options, &control, &mut |event| match event {
-            RunEvent::Layout { done_bytes, total_bytes, .. } => {
+            RunEvent::Layout { job, done_bytes, total_bytes, .. } => {
+                if is_as_fio && laid_out.insert(job.to_owned()) {
+                    let text = layout(&plan, job, total_bytes);
+                    tell(Event::Said(Said { text, is_error: false }));
+                }
                 tell(Event::Progress(done_bytes, total_bytes));
+            }
+            RunEvent::Note(note) if is_as_fio => {
+                let is_error = note.severity == NoteSeverity::Error;
+                tell(Event::Said(Said { text: note_line(note), is_error }));
             }
             RunEvent::StepReady { step_idx } => tell(Event::Ready(step_idx)),
             RunEvent::Report(record) => {
@@ -358,6 +379,23 @@ impl Runs for HostRuns {
         let facts = inspect::facts(request, self.was_sent);
         serde_json::to_vec(&facts)
             .expect("every map key is text, and writing to memory does not fail")
+    }
+}
+
+/// Returns the address that a connection comes from; none where it is a socket's.
+fn client_address(from: &str) -> Option<IpAddr> {
+    from.parse().ok().map(|from: SocketAddr| from.ip())
+}
+
+/// Lets generated names in a folder begin with the client's address, as on fio's servers: clients
+/// do not work on each other's files.
+fn name_after(client: IpAddr, plan: &mut Plan) {
+    for job in plan.jobs_mut() {
+        let files = &mut job.files;
+        if files.unique_per_host && !files.directories.is_empty() {
+            let usual = files.name_format.as_deref().unwrap_or(NAME_FORMAT);
+            files.name_format = Some(format!("{client}.{usual}"));
+        }
     }
 }
 

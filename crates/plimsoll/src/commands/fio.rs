@@ -7,7 +7,7 @@
 mod client;
 mod eta;
 mod place;
-mod report;
+pub(super) mod report;
 mod server;
 mod status_file;
 

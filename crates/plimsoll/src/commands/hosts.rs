@@ -189,6 +189,11 @@ fn refused(findings: &[Diagnostic]) -> Failure {
     }
 }
 
+/// Returns what this host calls itself.
+pub(super) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// Returns what is said of agents that come.
 pub(super) fn came(news: &LobbyNews) -> String {
     match news {
@@ -226,6 +231,7 @@ pub(super) fn said(news: &News, names: &[String]) -> Option<String> {
         | News::Progress(..)
         | News::Starts(..)
         | News::Ended(..)
+        | News::Said(..)
         | News::Frame(_) => return None,
     })
 }

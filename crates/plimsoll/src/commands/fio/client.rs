@@ -1,5 +1,6 @@
 //! `--client`: runs jobs on hosts where servers wait, and prints what came out as fio does.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use runner::{Control, RunOptions, Status};
 use super::super::{execute, hosts, input};
 use super::eta::{Eta, step_ns};
 use super::place::{self, Address};
+use super::report::{failures, note_line};
 use super::server::token;
 use super::{FAILED, SIGNALLED, is_wrong, print_mistakes};
 use crate::clock::{self, Stopwatch};
@@ -111,6 +113,7 @@ pub(super) fn run(
         clients,
         sink,
         held: String::new(),
+        said: BTreeSet::new(),
         reported: Stopwatch::start(),
         eta: Eta::wanted(switches, is_safe).then(|| Eta::new(switches, &all)),
         all: &all,
@@ -156,11 +159,13 @@ fn of_all(clients: &[Client]) -> Plan {
     all
 }
 
+/// Returns whether a job of a server has failed, or lacks a log.
+fn has_failed(record: &Record) -> bool {
+    record.jobs.iter().any(|job| job.error_errno != 0) || execute::lacks_logs(record)
+}
+
 /// Returns fio's exit code: 1 for any failure.
 fn exit(record: &Record) -> Exit {
-    let has_failed = |record: &Record| {
-        record.jobs.iter().any(|job| job.error_errno != 0) || execute::lacks_logs(record)
-    };
     match record.outcome {
         Outcome::Interrupted => SIGNALLED,
         Outcome::Failed | Outcome::Partial => FAILED,
@@ -267,6 +272,8 @@ struct Session<'a> {
     sink: Sink,
     /// What comes before a report, for a file: both are written at once.
     held: String,
+    /// What servers have said while they ran.
+    said: BTreeSet<(usize, String)>,
     /// When a report was made last.
     reported: Stopwatch,
     /// The line with the time left, where it is shown.
@@ -290,6 +297,10 @@ impl Session<'_> {
                     text.push_str(&client_start_lines(name, plan));
                 }
                 self.write(&text);
+            }
+            FleetEvent::News(News::Said(idx, said), _) => {
+                self.said.insert((*idx, said.text.clone()));
+                self.pass_on(*idx, &said.text, said.is_error);
             }
             FleetEvent::News(news, names) => {
                 if let News::Starts(step_idx, _) = news {
@@ -359,22 +370,33 @@ impl Session<'_> {
             eta.clear();
         }
         for (idx, host) in record.hosts.iter().enumerate() {
-            let name = self.name(idx).to_owned();
             for note in &host.record.notes {
-                let level = match note.severity {
-                    NoteSeverity::Error => "",
-                    NoteSeverity::Warning => "warning: ",
-                    NoteSeverity::Info => "note: ",
-                };
-                let text = format!("<{name}> fio: {level}{}\n", note.message);
-                if note.severity == NoteSeverity::Error {
-                    stream::print_message(&text);
-                } else {
-                    self.write(&text);
+                let text = note_line(note);
+                if !self.said.contains(&(idx, text.clone())) {
+                    self.pass_on(idx, &text, note.severity == NoteSeverity::Error);
                 }
+            }
+            failures(&host.record).for_each(|text| self.pass_on(idx, &text, true));
+            if has_failed(&host.record) || host.record.outcome == Outcome::Failed {
+                let Address { host, place, .. } = &self.clients[idx].address;
+                let name = if host.is_empty() { place.to_string() } else { host.clone() };
+                self.write(&format!("client <{name}>: exited with error 1\n"));
             }
         }
         self.report(record)
+    }
+
+    /// Prints what a server has to say.
+    fn pass_on(&mut self, idx: usize, text: &str, is_error: bool) {
+        let name = self.name(idx).to_owned();
+        for line in text.lines() {
+            let line = format!("<{name}> {line}\n");
+            if is_error {
+                stream::print_message(&line);
+            } else {
+                self.write(&line);
+            }
+        }
     }
 
     /// Returns what a host calls itself.

@@ -10,7 +10,7 @@ use dialects::fio::output::{
 use dialects::fio::{Format, Switches};
 use plan::files::Size;
 use plan::{Diagnostic, Plan, Severity};
-use record::{NoteSeverity, Record};
+use record::{JobRecord, Note, NoteSeverity, Record};
 use runner::RunEvent;
 
 use super::eta::Eta;
@@ -93,18 +93,15 @@ impl<'a> Session<'a> {
     pub(super) fn event(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Note(note) => match note.severity {
-                NoteSeverity::Error => stream::print_message(&format!("fio: {}\n", note.message)),
-                NoteSeverity::Warning if self.is_normal() => {
-                    self.write(&format!("fio: warning: {}\n", note.message));
-                }
-                NoteSeverity::Info if self.is_normal() => {
-                    self.write(&format!("fio: note: {}\n", note.message));
+                NoteSeverity::Error => stream::print_message(&note_line(note)),
+                NoteSeverity::Warning | NoteSeverity::Info if self.is_normal() => {
+                    self.write(&note_line(note));
                 }
                 NoteSeverity::Warning | NoteSeverity::Info => {}
             },
             RunEvent::Layout { job, total_bytes, .. } => {
                 if self.is_normal() && self.laid_out.insert((*job).to_owned()) {
-                    let line = self.layout(job, *total_bytes);
+                    let line = layout(self.plan, job, *total_bytes);
                     self.write(&line);
                 }
             }
@@ -144,14 +141,7 @@ impl<'a> Session<'a> {
         if let Some(eta) = &mut self.eta {
             eta.clear();
         }
-        for job in record.jobs.iter().filter(|job| job.error_errno != 0) {
-            let is_noted = record.notes.iter().any(|note| {
-                note.severity == NoteSeverity::Error && note.message.contains(&job.error_message)
-            });
-            if !is_noted {
-                stream::print_message(&format!("fio: {}: {}\n", job.name, job.error_message));
-            }
-        }
+        failures(record).for_each(|line| stream::print_message(&line));
         let asked = |kind: &str| self.switches.debug.iter().any(|word| word == kind);
         if self.is_normal() && (asked("random") || asked("all")) {
             self.write(&seed_lines(record));
@@ -191,22 +181,44 @@ impl<'a> Session<'a> {
             self.broken = self.sink.write(text);
         }
     }
+}
 
-    /// Returns the line about a job's layout.
-    fn layout(&self, name: &str, total_bytes: u64) -> String {
-        let Some(job) = self.plan.jobs().find(|job| job.name == name) else {
-            return layout_line(name, 1, total_bytes);
-        };
-        let n_files = match job.files.names.len() {
-            0 => u64::from(job.files.n_files),
-            n_names => n_names as u64,
-        };
-        let size_bytes = match job.files.size {
-            Some(Size::Bytes(bytes)) => bytes,
-            _ => total_bytes,
-        };
-        layout_line(name, n_files, size_bytes)
-    }
+/// Returns the line about a job's layout.
+pub(in crate::commands) fn layout(plan: &Plan, name: &str, total_bytes: u64) -> String {
+    let Some(job) = plan.jobs().find(|job| job.name == name) else {
+        return layout_line(name, 1, total_bytes);
+    };
+    let n_files = match job.files.names.len() {
+        0 => u64::from(job.files.n_files),
+        n_names => n_names as u64,
+    };
+    let size_bytes = match job.files.size {
+        Some(Size::Bytes(bytes)) => bytes,
+        _ => total_bytes,
+    };
+    layout_line(name, n_files, size_bytes)
+}
+
+/// Returns the line of a note.
+pub(in crate::commands) fn note_line(note: &Note) -> String {
+    let level = match note.severity {
+        NoteSeverity::Error => "",
+        NoteSeverity::Warning => "warning: ",
+        NoteSeverity::Info => "note: ",
+    };
+    format!("fio: {level}{}\n", note.message)
+}
+
+/// Returns a line for each job that has failed, unless a note says why.
+pub(super) fn failures(record: &Record) -> impl Iterator<Item = String> {
+    let is_noted = |job: &&JobRecord| {
+        record.notes.iter().any(|note| {
+            note.severity == NoteSeverity::Error && note.message.contains(&job.error_message)
+        })
+    };
+    let failed = record.jobs.iter().filter(|job| job.error_errno != 0);
+    let unsaid = failed.filter(move |job| !is_noted(job));
+    unsaid.map(|job| format!("fio: {}: {}\n", job.name, job.error_message))
 }
 
 /// Returns what `--debug=random` prints: the seed of each entry, from which all its random numbers

@@ -14,8 +14,8 @@ use runner::Control;
 use tokio::sync::Notify;
 use units::system_text;
 
-use super::super::agent::host_name;
 use super::super::dial_in::no_token;
+use super::super::hosts::host_name;
 use super::{FAILED, place};
 use crate::env;
 use crate::exit::{Exit, Failure};
@@ -29,7 +29,9 @@ pub(super) fn serve(switches: &Switches, at: &str) -> Result<Exit, Failure> {
     let token = token(switches)?;
     let program = std::env::current_exe()
         .map_err(|error| failed(format!("cannot find this program: {}", system_text(error))))?;
-    let agent = ["agent", "--stdio", "--as-fio", "--name", &host_name()].map(OsString::from);
+    let name = host_name();
+    let agent = ["agent", "--stdio", "--as-fio", "--name", &name, "--called-from"];
+    let agent = agent.map(OsString::from);
     let program: Vec<OsString> = [program.into()].into_iter().chain(agent).collect();
     let control = Arc::new(Control::new());
     let _signals = Signals::listen(&control).map_err(|failure| failure.with(FAILED))?;
