@@ -159,6 +159,12 @@ fn plain_rates(job: &mut Job) {
     if total.is_none() {
         job.load.arrivals = Load::default().arrivals;
     }
+    // Rates of periods are in proportion to the largest, which stands for the rate.
+    if let Some(periods) = &mut job.load.rate_periods {
+        let largest = periods.rate_max();
+        let share = |rate: f64| (100.0 * rate / largest).round();
+        periods.periods.iter_mut().for_each(|it| it.rate = share(it.rate));
+    }
 }
 
 /// Workers and their depths are threads, of which each file has as many.

@@ -134,7 +134,7 @@ fn what_jobs_ask_for_is_said_or_listed() {
             "[a]\nrw=write\nbs=64k\nrate_iops=100\n[b]\nrw=randread\nbs=4k\nrate=1200k\n",
             &["skew=25\n", "skew=75\n", "iorate=400,"],
             &[],
-            &[],
+            &["jobs that keep their rates when another falls behind its own"],
         ),
         (
             "[a]\nrw=randread\nbssplit=4k/50:8k/50\nrate=1m\n",

@@ -19,11 +19,13 @@ use std::fmt::Write;
 use plan::files::{Fadvise, Fileset, Size};
 use plan::job::{Part, PartRegion, RateOf};
 use plan::load::Rate;
+use plan::param::Field;
 use plan::workload::{BlockSize, Distribution, HitArea, Workload};
 use plan::{Direction, Job, Plan, Step, job_fields};
 
 use self::align::written_direction;
-use self::places::hit_area_bytes;
+use self::left_out::luns_are_devices;
+use self::places::{NAMES, REGION, are_names_said, hit_area_bytes, is_region_said};
 use self::run_words::{RunWords, WrittenJob};
 use self::shares::{flow_weight, own_rates, rate_iops, skews};
 use self::words::{comment, is_exact, open_flags, rate_words, rounded, size_words, value};
@@ -61,6 +63,32 @@ pub fn write(plan: &Plan) -> Translation {
         }
     }
     to
+}
+
+/// Returns the fields that words say where they say them wholly; else none, and what differs is
+/// lost.
+fn said_if(is_whole: bool, fields: &[Field]) -> &[Field] {
+    if is_whole { fields } else { &[] }
+}
+
+/// Returns the part of its file that a storage definition has.
+fn lun_region_words(job: &Job) -> String {
+    let mut words = String::new();
+    let offset_bytes = match job.files.offset {
+        Size::Bytes(bytes) => bytes,
+        Size::Percent(_) | Size::Zones(_) => 0,
+    };
+    if let Some(bytes) = lun_bytes(job) {
+        // What lies before the offset is part of a definition's size.
+        let _ = write!(words, ",size={}", bytes.saturating_add(offset_bytes));
+    }
+    if let Some((from, to)) = places::range_pct(job) {
+        let _ = write!(words, ",range=({from},{to})");
+    }
+    if offset_bytes > 0 {
+        let _ = write!(words, ",offset={offset_bytes}");
+    }
+    words
 }
 
 /// Returns a job that does what one part of it does.
@@ -234,14 +262,13 @@ impl Writer {
     }
 
     fn hits(&mut self, hits: HitArea, job: &Job, body: &mut String) {
-        let (read, write) = (rounded(hits.read_pct), rounded(hits.write_pct));
-        let _ = write!(body, ",rhpct={read},whpct={write}");
         // A storage definition has one area, and without a share there is none.
         let has_share = hits.read_pct > 0.0 || hits.write_pct > 0.0;
         let is_its_area = hit_area_bytes(job) == Some(hits.len_bytes);
-        if has_share && is_its_area && is_exact(hits.read_pct) && is_exact(hits.write_pct) {
-            self.said(job_fields![workload.hit_area]);
-        }
+        let is_exact = is_exact(hits.read_pct) && is_exact(hits.write_pct);
+        let said = said_if(has_share && is_its_area && is_exact, job_fields![workload.hit_area]);
+        let (read, write) = (rounded(hits.read_pct), rounded(hits.write_pct));
+        self.say(body, said, format_args!(",rhpct={read},whpct={write}"));
     }
 
     /// Writes the storage definitions of a job and returns their names.
@@ -263,39 +290,29 @@ impl Writer {
                 ),
             );
         }
-        let align = self.alignment(job);
         // A comment, which changes nothing.
         self.is_the_same(job_fields![description]);
-        self.said_of_files(job, &luns);
+        self.of_files(job, &luns);
         let mut names = Vec::new();
         if let Some(text) = &job.description {
             let _ = writeln!(self.targets, "* {}: {}", comment(&job.name), comment(text));
         }
         for lun in &luns {
-            let mut line = format!("lun={},threads={each}", value(lun));
-            let offset_bytes = match job.files.offset {
-                Size::Bytes(bytes) => bytes,
-                Size::Percent(_) | Size::Zones(_) => 0,
-            };
-            if let Some(bytes) = lun_bytes(job) {
-                // What lies before the offset is part of a definition's size.
-                let _ = write!(line, ",size={}", bytes.saturating_add(offset_bytes));
-            }
-            if let Some((from, to)) = places::range_pct(job) {
-                let _ = write!(line, ",range=({from},{to})");
-            }
-            if offset_bytes > 0 {
-                let _ = write!(line, ",offset={offset_bytes}");
-            }
-            if let Some(bytes) = align {
-                let _ = write!(line, ",align={bytes}");
-            }
+            let mut line = String::new();
+            let names_said = said_if(are_names_said(job), NAMES);
+            self.say(&mut line, names_said, format_args!("lun={}", value(lun)));
+            let _ = write!(line, ",threads={each}");
+            let region_said = said_if(is_region_said(job), REGION);
+            self.say(&mut line, region_said, lun_region_words(job));
+            self.alignment(job, &mut line);
             if let Some(bytes) = hit_area_bytes(job) {
                 let _ = write!(line, ",hitarea={bytes}");
             }
             let files = &job.files;
-            let is_direct = files.direct || is_device(lun);
-            line.push_str(&open_flags(is_direct, files.sync, files.fsync_on_close));
+            let flags =
+                open_flags(files.direct || is_device(lun), files.sync, files.fsync_on_close);
+            let flags_said = job_fields![files.direct, files.sync, files.fsync_on_close];
+            self.say(&mut line, flags_said, flags);
             let wanted = if luns.len() == 1 { job.name.as_str() } else { "" };
             let (name, is_new) = self.named("sd", wanted, &line);
             if is_new {
@@ -304,9 +321,8 @@ impl Writer {
             names.push(name);
         }
         // Seeds follow from the names of what is worked on.
-        if job.workloads().all(|it| names.iter().all(|name| seed_of(name) == it.seed)) {
-            self.said(job_fields![workload.seed]);
-        }
+        let has_seeds = job.workloads().all(|it| names.iter().all(|name| seed_of(name) == it.seed));
+        self.works_out(job_fields![workload.seed], has_seeds);
         names
     }
 
@@ -322,8 +338,8 @@ impl Writer {
         whole
     }
 
-    /// Answers for how files are opened and made.
-    fn said_of_files(&mut self, job: &Job, luns: &[String]) {
+    /// Answers for how files are made, and for what Vdbench does with devices.
+    fn of_files(&mut self, job: &Job, luns: &[String]) {
         let files = &job.files;
         if let Some(lun) = luns.iter().find(|lun| is_device(lun)) {
             if !files.direct {
@@ -341,10 +357,9 @@ impl Writer {
         }
         // Files are made where they have a size.
         let makes_files = !luns.iter().any(|lun| is_device(lun)) && lun_bytes(job).is_some();
-        if files.allow_create == makes_files {
-            self.said(job_fields![files.allow_create]);
-        }
-        self.said(job_fields![files.direct, files.sync, files.fsync_on_close]);
+        self.works_out(job_fields![files.allow_create], files.allow_create == makes_files);
+        // It leaves the first block of every device alone, and has no word for it.
+        self.works_out(job_fields![files.spares_first_block], luns_are_devices(job));
     }
 
     fn workload(&mut self, workload: &Workload, line: &mut String) {
@@ -357,7 +372,7 @@ impl Writer {
             (_, true) => 0.0,
             _ => 100.0,
         };
-        self.said(job_fields![workload.read_pct]);
+        self.say(line, job_fields![workload.read_pct], format_args!(",rdpct={read_pct}"));
         let dir = written_direction(workload);
         let is_other = |dir: Direction, other: Direction| {
             size_words(&workload.block_size[dir]) != size_words(&workload.block_size[other])
@@ -368,11 +383,10 @@ impl Writer {
                 "sizes that differ between reads and writes: those of reads are taken",
             );
         }
-        if workload.drawn().issued().all(|issued| !is_other(dir, issued)) {
-            self.said(job_fields![workload.block_size]);
-        }
+        let is_one_size = workload.drawn().issued().all(|issued| !is_other(dir, issued));
+        let size_said = said_if(is_one_size, job_fields![workload.block_size]);
         let size = size_words(&workload.block_size[dir]);
-        let _ = write!(line, ",rdpct={read_pct},xfersize={size}");
+        self.say(line, size_said, format_args!(",xfersize={size}"));
         let is_even = workload.distribution[dir] == Distribution::Uniform;
         if access.random && is_even && workload.no_repeats && !workload.ends_with_region {
             self.lose(
@@ -380,15 +394,15 @@ impl Writer {
                 "every random block once per pass: Vdbench draws places again and again",
             );
         }
-        let seek = self.seek_words(workload, dir);
-        let _ = write!(line, ",seekpct={seek}");
+        self.seek(workload, dir, line);
         if let Some((min, max)) = workload.skip_bytes {
-            let _ = write!(line, ",stride=({min},{max})");
+            let stride = format_args!(",stride=({min},{max})");
+            self.say(line, job_fields![workload.skip_bytes], stride);
         }
         if workload.n_streams > 1 {
-            let _ = write!(line, ",streams={}", workload.n_streams);
+            let streams = format_args!(",streams={}", workload.n_streams);
+            self.say(line, job_fields![workload.n_streams], streams);
         }
-        self.said(job_fields![workload.n_streams]);
         // Vdbench draws anew in each run, and has no word for it.
         self.is_the_same(job_fields![workload.seed_varies]);
     }

@@ -6,10 +6,10 @@ use plan::{Direction, Job, job_fields};
 use super::writer::Writer;
 
 impl Writer {
-    /// Returns what places of I/O on a storage definition are multiples of, where it says so.
+    /// Adds what places of I/O on a storage definition are multiples of, where that is not implied.
     ///
     /// With sizes of a range, Vdbench wants it to be their distance.
-    pub(super) fn alignment(&mut self, job: &Job) -> Option<u32> {
+    pub(super) fn alignment(&mut self, job: &Job, line: &mut String) {
         let workloads: Vec<&Workload> = job.workloads().collect();
         let distances: Vec<u32> = workloads.iter().filter_map(|it| size_distance(it)).collect();
         let asked: Vec<u32> = workloads.iter().filter_map(|it| own_alignment(it)).collect();
@@ -26,8 +26,9 @@ impl Writer {
                 "places that are aligned in more than one way: `align` is one per lun",
             );
         }
-        self.said(job_fields![workload.block_align]);
-        align
+        if let Some(bytes) = align {
+            self.say(line, job_fields![workload.block_align], format_args!(",align={bytes}"));
+        }
     }
 }
 

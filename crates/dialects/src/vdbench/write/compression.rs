@@ -35,9 +35,9 @@ impl Writer {
                 (Some(_), None) | (None, Some(_)) => false,
             };
             self.at = range.clone();
-            if is_alike && self.compress_ratio.is_some() {
-                self.said(RATIO);
-            } else if job.access().write {
+            let is_said = is_alike && self.compress_ratio.is_some();
+            self.works_out(RATIO, is_said);
+            if !is_said && job.access().write {
                 self.writes_plainly |= compress_ratio(job).is_none();
                 if self.compress_ratio.is_some() {
                     self.lose(RATIO, DIFFERS);

@@ -7,7 +7,7 @@ use plan::workload::{Distribution, Workload};
 use plan::{EngineKind, EngineWork, Job, job_field, job_fields};
 
 use super::alone;
-use super::places::is_region_said;
+use super::places::{NAMES, REGION, are_names_said, is_region_said};
 use super::words::is_sayable;
 use super::writer::Writer;
 use crate::devices::is_device;
@@ -29,10 +29,10 @@ impl Writer {
             },
             None => self.values_of_storage(job),
         };
-        let place = values.iter().flat_map(Values::open).find(|it| it.param.says_where());
         let is_harmful = job.tree.is_none() && job.modifies();
-        let why = why_left_out(job).or(place.filter(|_| is_harmful).map(|it| elsewhere(job, it)));
-        if let Some(why) = why {
+        let place = || values.iter().zip(job.workloads()).find_map(|it| unsayable_place(job, it));
+        let place = if is_harmful { place() } else { None };
+        if let Some(why) = why_left_out(job).or(place.map(|it| elsewhere(job, it))) {
             self.to.lose(why);
             return None;
         }
@@ -57,7 +57,6 @@ impl Writer {
             let alone = alone(job, part);
             let mut values = Values::of(&alone);
             values.beside(&self.usual.of_storage);
-            answer_places(&mut values, job, &alone.workload);
             for (field, is_same) in without_effect(job, &alone.workload) {
                 if is_same && values.accept_other(field) {
                     self.to.do_without(&[field]);
@@ -72,22 +71,32 @@ impl Writer {
     }
 }
 
-/// Answers for the values that say where a job works, as far as Vdbench says the same.
-fn answer_places(values: &mut Values, job: &Job, workload: &Workload) {
-    if job.files.directories.len() <= 1 {
-        values.answered(job_fields![files.names, files.directories, files.n_files]);
+/// Returns a value that says where a job works, and that Vdbench cannot say.
+fn unsayable_place<'a>(
+    job: &Job,
+    (values, workload): (&'a Values, &Workload),
+) -> Option<&'a Setting> {
+    let sayable = sayable_places(job, workload);
+    let is_sayable = |it: &Setting| sayable.iter().any(|field| it.param.says(field));
+    values.open().find(|it| it.param.says_where() && !is_sayable(it))
+}
+
+/// Returns the fields that say where a job works, as far as Vdbench has words for what they are.
+fn sayable_places(job: &Job, workload: &Workload) -> Vec<Field> {
+    let mut sayable = job_fields![workload.skip_bytes, workload.starts_anywhere].to_vec();
+    if are_names_said(job) {
+        sayable.extend(NAMES);
     }
     if is_region_said(job) {
-        values.answered(job_fields![files.offset, files.size, files.file_size_bytes]);
+        sayable.extend(REGION);
     }
-    values.answered(job_fields![workload.skip_bytes, workload.starts_anywhere]);
     if !workload.starts_anywhere {
-        values.answered(job_fields![workload.ends_with_region]);
+        sayable.extend(job_fields![workload.ends_with_region]);
     }
-    // Vdbench leaves the first block of every device alone, and has no other word for it.
     if luns_are_devices(job) {
-        values.answered(job_fields![files.spares_first_block]);
+        sayable.extend(job_fields![files.spares_first_block]);
     }
+    sayable
 }
 
 /// Returns fields that all jobs on storage definitions have alike, and whether the I/O of this one
@@ -110,7 +119,8 @@ fn without_effect(job: &Job, workload: &Workload) -> [(Field, bool); 7] {
     ]
 }
 
-fn luns_are_devices(job: &Job) -> bool {
+/// Returns whether all files of a job are devices, of which Vdbench leaves the first block alone.
+pub(super) fn luns_are_devices(job: &Job) -> bool {
     n_luns(job) <= LUNS_MAX && luns(job).iter().all(|lun| is_device(lun))
 }
 

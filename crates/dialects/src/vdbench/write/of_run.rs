@@ -19,14 +19,12 @@ impl Writer {
                 words.written.iter().filter(|other| other.storage.contains(sd)).count() == 1
             };
             // Jobs on the same storage definition share its threads.
-            if !words.is_tree && written.storage.iter().all(is_own) {
-                self.said(job_fields![load.queue_depth, n_workers]);
-            }
+            let has_own_threads = !words.is_tree && written.storage.iter().all(is_own);
+            self.works_out(job_fields![load.queue_depth, n_workers], has_own_threads);
             self.of_rate(written, words, total_iops);
             let periods = &written.job.load.rate_periods;
-            if total_iops.is_some() && periods.as_ref() == rate_periods(step) {
-                self.said(job_fields![load.rate_periods]);
-            }
+            let is_of_run = total_iops.is_some() && periods.as_ref() == rate_periods(step);
+            self.works_out(job_fields![load.rate_periods], is_of_run);
             match written.job.load.flow {
                 Some(flow) => self.of_flow(flow, written, words, total_iops),
                 None => self.of_no_flow(written, words, total_iops),
@@ -48,9 +46,8 @@ impl Writer {
         };
         // A rate of what the job does not issue is none.
         let is_said = |was: f64| said_iops.is_some_and(|is| is_near(was, is));
-        if rate_iops(job).is_none_or(is_said) {
-            self.said(job_fields![load.rate, load.rate_total_iops]);
-        }
+        let is_its_rate = rate_iops(job).is_none_or(is_said);
+        self.works_out(job_fields![load.rate, load.rate_total_iops], is_its_rate);
     }
 
     /// Answers for the share of progress of a job that is kept in step with others.
@@ -73,13 +70,11 @@ impl Writer {
         let total: f64 = jobs().filter_map(flow_weight).sum();
         let was_pct = flow_weight(written.job).map(|weight| 100.0 * weight / total);
         let is_pct = words.sum_of(written, &words.pcts);
-        if was_pct.is_some_and(|was| is_near(was, is_pct)) {
-            self.said(job_fields![load.flow?.id, load.flow?.weight]);
-        }
+        let is_its_share = was_pct.is_some_and(|was| is_near(was, is_pct));
+        self.works_out(job_fields![load.flow?.id, load.flow?.weight], is_its_share);
         let slack_ios = if words.is_tree { lower_files::SLACK_IOS } else { lower_raw::SLACK_IOS };
-        if flow.slack_ios == slack_ios {
-            self.said(job_fields![load.flow?.slack_ios]);
-        } else {
+        self.works_out(job_fields![load.flow?.slack_ios], flow.slack_ios == slack_ios);
+        if flow.slack_ios != slack_ios {
             let loss = "how far a job may be ahead of its share: Vdbench lets it be";
             self.lose(job_fields![load.flow?.slack_ios], format!("{loss} {slack_ios} I/Os"));
         }
@@ -92,11 +87,22 @@ impl Writer {
         words: &RunWords<'_>,
         total_iops: Option<f64>,
     ) {
-        if rate_iops(written.job).is_none() && keeps_in_step(words, total_iops) {
-            self.lose(
-                job_fields![load.flow],
-                "a pace of its own that each job has: Vdbench keeps them in step",
-            );
+        let flow = job_fields![load.flow];
+        let has_rate = rate_iops(written.job).is_some();
+        if (words.is_rate_of_some && has_rate) || !keeps_in_step(words, total_iops) {
+            return;
+        }
+        match (has_rate, words.written.len()) {
+            // One schedule is for all of its files in either tool.
+            (true, 1) => self.is_the_same(flow),
+            (true, _) => self.lose(
+                flow,
+                "jobs that keep their rates when another falls behind its own: Vdbench keeps them \
+                 in step",
+            ),
+            (false, _) => {
+                self.lose(flow, "a pace of its own that each job has: Vdbench keeps them in step");
+            }
         }
     }
 }

@@ -14,6 +14,12 @@ use super::writer::Writer;
 /// What `seekpct=` says.
 const WALK: &[Field] = job_fields![workload.access, workload.random_pct];
 
+/// What `lun=` says.
+pub(super) const NAMES: &[Field] = job_fields![files.names, files.directories, files.n_files];
+
+/// What `size=`, `range=` and `offset=` of a storage definition say.
+pub(super) const REGION: &[Field] = job_fields![files.offset, files.size, files.file_size_bytes];
+
 /// How random places are spread.
 const SPREAD: &[Field] = job_fields![workload.distribution];
 
@@ -40,8 +46,18 @@ impl Writer {
         }
     }
 
-    /// Returns what stands behind `seekpct=`.
-    pub(super) fn seek_words(&mut self, workload: &Workload, dir: Direction) -> String {
+    /// Says where each I/O goes.
+    pub(super) fn seek(&mut self, workload: &Workload, dir: Direction, line: &mut String) {
+        let (words, mut said) = self.seek_words(workload, dir);
+        said.extend(job_fields![workload.starts_anywhere]);
+        if !workload.starts_anywhere {
+            said.extend(job_fields![workload.ends_with_region]);
+        }
+        self.say(line, &said, format_args!(",seekpct={words}"));
+    }
+
+    /// Returns what stands behind `seekpct=`, and what it says.
+    fn seek_words(&mut self, workload: &Workload, dir: Direction) -> (String, Vec<Field>) {
         // Reads and writes go on from the same place in Vdbench.
         let goes_on = !workload.access.random || workload.random_pct[dir] < 100.0;
         let has_two_places = workload.access.is_mixed() && !workload.one_cursor && goes_on;
@@ -55,14 +71,16 @@ impl Writer {
         let dirs: Vec<Direction> = workload.drawn().issued().collect();
         let n_per_draw = f64::from(workload.ios_per_draw.max(1));
         let pct = workload.random_pct[dir] / n_per_draw;
+        let mut said = Vec::new();
         if !workload.access.random || pct <= 0.0 {
-            self.said(SPREAD);
+            said.extend(SPREAD);
         }
         if workload.starts_anywhere || workload.ends_with_region {
             if !workload.access.random && workload.sequential_step_bytes == 0 {
-                self.said(WALK);
+                said.extend(WALK);
             }
-            return if workload.starts_anywhere { "seqnz" } else { "eof" }.to_owned();
+            let word = if workload.starts_anywhere { "seqnz" } else { "eof" };
+            return (word.to_owned(), said);
         }
         if !workload.access.random {
             if workload.sequential_step_bytes != 0 {
@@ -71,8 +89,8 @@ impl Writer {
                     "a distance between sequential I/Os: Vdbench leaves none",
                 );
             }
-            self.said(WALK);
-            return "0".to_owned();
+            said.extend(WALK);
+            return ("0".to_owned(), said);
         }
         if n_per_draw > 1.0 && workload.sequencer == Sequencer::Identical {
             self.lose(
@@ -91,21 +109,29 @@ impl Writer {
                 "places that differ between reads and writes: those of reads are taken",
             );
         }
-        self.spread_words(workload, dir, pct)
+        said.extend(WALK);
+        let (words, spread) = self.spread_words(workload, dir, pct);
+        said.extend(spread);
+        (words, said)
     }
 
-    /// Returns how random places are drawn, `pct` of them anew.
-    fn spread_words(&mut self, workload: &Workload, dir: Direction, pct: f64) -> String {
+    /// Returns how random places are drawn, `pct` of them anew, and whether it is so that they are
+    /// spread.
+    fn spread_words(
+        &mut self,
+        workload: &Workload,
+        dir: Direction,
+        pct: f64,
+    ) -> (String, &'static [Field]) {
+        let words = rounded(pct);
         match &workload.distribution[dir] {
-            Distribution::Uniform => self.said(SPREAD),
-            _ if is_hot_band(workload) => self.said(SPREAD),
+            Distribution::Uniform => (words, SPREAD),
+            _ if is_hot_band(workload) => (words, SPREAD),
             Distribution::Exponential { mean } if pct >= 100.0 => {
                 let midpoint = rounded(1.0 / mean);
-                if midpoint.parse().is_ok_and(|read: f64| (1.0 / read).total_cmp(mean).is_eq()) {
-                    self.said(SPREAD);
-                }
-                self.said(WALK);
-                return format!("(poisson,{midpoint})");
+                let is_read =
+                    midpoint.parse().is_ok_and(|read: f64| (1.0 / read).total_cmp(mean).is_eq());
+                (format!("(poisson,{midpoint})"), if is_read { SPREAD } else { &[] })
             }
             Distribution::Zipf { .. }
             | Distribution::Pareto { .. }
@@ -116,10 +142,9 @@ impl Writer {
             | Distribution::Exponential { .. }
             | Distribution::Power { .. } => {
                 self.lose(SPREAD, "how random places are spread: Vdbench knows even and poisson");
+                (words, &[])
             }
         }
-        self.said(WALK);
-        rounded(pct)
     }
 }
 
@@ -167,6 +192,11 @@ pub(super) fn range_pct(job: &Job) -> Option<(u8, u8)> {
         (None, Some(Size::Percent(pct))) if job.files.offset == Size::Bytes(0) => Some((0, pct)),
         _ => None,
     }
+}
+
+/// Returns whether storage definitions tell which files a job works on.
+pub(super) fn are_names_said(job: &Job) -> bool {
+    job.files.directories.len() <= 1
 }
 
 /// Returns whether a storage definition tells where a job works in each of its files.

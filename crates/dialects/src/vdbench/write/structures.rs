@@ -65,9 +65,8 @@ impl Writer {
                 format!("operations mixed by the same threads (`{}`): each has its own", job.name),
             );
         }
-        if n_threads * n_tasks == job.n_workers.max(1) {
-            self.said(job_fields![n_workers, load.queue_depth]);
-        }
+        let has_all_threads = n_threads * n_tasks == job.n_workers.max(1);
+        self.works_out(job_fields![n_workers, load.queue_depth], has_all_threads);
         words.written.push(WrittenJob { job, at: self.at.clone(), storage: Vec::new(), workloads });
     }
 

@@ -10,7 +10,7 @@ use plan::{Job, Step, job_field, job_fields};
 use super::super::values::NS_PER_S;
 use super::run_words::RunWords;
 use super::shares::rate_periods;
-use super::words::{comment, curve_words, distribution_words, is_sayable, rate_words, rounded};
+use super::words::{comment, curve_words, distribution_words, is_sayable, rate_words};
 use super::writer::Writer;
 
 /// Elapsed time of a step that ends by amount, seconds: Vdbench always needs one.
@@ -47,7 +47,10 @@ impl Writer {
             let has_rate = words.rate_iops.is_some_and(|rate| rate > 0.0)
                 || words.is_rate_of_some
                 || parts.any(|part| part.rate_iops.is_some());
-            line.push_str(distribution_words(job.load.arrivals, has_rate, rate_periods(step)));
+            let distribution = distribution_words(job.load.arrivals, has_rate, rate_periods(step));
+            self.say(&mut line, job_fields![load.arrivals], distribution);
+            // Vdbench's own have no word, and without a rate there are none.
+            self.works_out(job_fields![load.arrivals], distribution.is_empty());
         }
         if let Some(format) = format {
             let _ = write!(line, ",format={format}");
@@ -83,7 +86,7 @@ impl Writer {
         let largest = periods.rate_max();
         let is_near = |it: &RatePeriod| {
             let rate = it.rate / largest * rate_iops;
-            rounded(rate).parse().is_ok_and(|is: f64| (is - rate).abs() < 2e-3 * rate_iops)
+            rate_words(rate).parse().is_ok_and(|is: f64| (is - rate).abs() < 2e-3 * rate_iops)
         };
         if !periods.periods.iter().all(is_near) {
             self.lose(
@@ -92,7 +95,7 @@ impl Writer {
             );
         }
         let pair = |it: &RatePeriod| {
-            let rate = rounded(it.rate / largest * rate_iops);
+            let rate = rate_words(it.rate / largest * rate_iops);
             format!("{rate},{}", it.duration_ns.div_ceil(NS_PER_S))
         };
         format!("({})", periods.periods.iter().map(pair).collect::<Vec<_>>().join(","))
@@ -119,11 +122,13 @@ impl Writer {
         self.times_that_differ(step);
         // At least two intervals, and a whole number of them.
         let elapsed = elapsed.unwrap_or(ELAPSED_S).max(2);
-        let _ = write!(line, ",elapsed={elapsed},interval=1");
         let warmup = step.jobs.iter().map(|job| job.limits.ramp_ns).max().map_or(0, seconds);
-        if warmup > 0 {
-            let _ = write!(line, ",warmup={warmup}");
-        }
+        let warmup = if warmup > 0 { format!(",warmup={warmup}") } else { String::new() };
+        self.say(
+            line,
+            job_fields![limits.runtime_ns, limits.time_based, limits.ramp_ns],
+            format_args!(",elapsed={elapsed},interval=1{warmup}"),
+        );
         if !step.pause_ns.is_multiple_of(NS_PER_S) {
             self.to.lose("a pause that is not whole seconds: rounded up");
         }
@@ -141,7 +146,6 @@ impl Writer {
             line,
         );
         self.command("endcmd", job_field!(process.exec_after), &after.collect::<Vec<_>>(), line);
-        self.said(job_fields![limits.runtime_ns, limits.time_based, limits.ramp_ns]);
     }
 
     /// Reports what is run before or after a run.
@@ -150,9 +154,8 @@ impl Writer {
         if !is_sayable(&command) {
             self.lose(&[field], format!("`{key}={command}`: quotes or line ends within a command"));
         } else if !command.is_empty() {
-            let _ = write!(line, ",{key}=\"{command}\"");
+            self.say(line, &[field], format_args!(",{key}=\"{command}\""));
         }
-        self.said(&[field]);
     }
 
     /// Notes times of jobs that the one elapsed time and the one warm-up of a run do not say.
@@ -181,6 +184,5 @@ impl Writer {
                 "arrivals that differ between jobs: those of the first are taken",
             );
         }
-        self.said(job_fields![load.arrivals]);
     }
 }

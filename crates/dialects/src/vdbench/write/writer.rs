@@ -1,8 +1,13 @@
 //! A parameter file on its way, and the values that it does not say yet.
+//!
+//! A value is answered for in four ways: by words ([`Writer::say`]), by what Vdbench works out from
+//! the whole ([`Writer::works_out`]), by I/O that is the same without it
+//! ([`Writer::is_the_same`]), and by a loss ([`Writer::lose`]). What has no answer is lost.
 
 mod errors;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Display;
 use std::ops::Range;
 
 use plan::Plan;
@@ -68,8 +73,25 @@ impl Writer {
         }
     }
 
-    /// Notes that the text says these fields.
-    pub(super) fn said(&mut self, fields: &[Field]) {
+    /// Adds words to a line, which say these fields of the jobs at hand. What has no words says
+    /// nothing.
+    pub(super) fn say(&mut self, line: &mut String, fields: &[Field], words: impl Display) {
+        let words = words.to_string();
+        if !words.is_empty() {
+            line.push_str(&words);
+            self.answered(fields);
+        }
+    }
+
+    /// Answers for fields that Vdbench works out from more than their own words, where that comes
+    /// to what the jobs at hand have.
+    pub(super) fn works_out(&mut self, fields: &[Field], is_theirs: bool) {
+        if is_theirs {
+            self.answered(fields);
+        }
+    }
+
+    fn answered(&mut self, fields: &[Field]) {
         for values in &mut self.values[self.at.clone()] {
             values.answered(fields);
         }
@@ -77,13 +99,13 @@ impl Writer {
 
     /// Notes that the I/O is the same without these fields, or with what Vdbench has there.
     pub(super) fn is_the_same(&mut self, fields: &[Field]) {
-        self.said(fields);
+        self.answered(fields);
         self.to.do_without(fields);
     }
 
     /// Notes a loss, which stands for all that becomes otherwise of these fields.
     pub(super) fn lose(&mut self, fields: &[Field], loss: impl Into<String>) {
-        self.said(fields);
+        self.answered(fields);
         self.to.lose_fields(fields, loss);
     }
 

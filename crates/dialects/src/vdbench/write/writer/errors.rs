@@ -60,18 +60,15 @@ impl Writer {
 
     /// Settles what goes on after a failed I/O: in Vdbench nothing.
     fn end_of_others(&mut self, job: &Job, n_max: u64) {
-        if job.errors.exit_all_on_error {
-            self.said(job_fields![errors.exit_all_on_error]);
-        } else if self.data_errors.is_alone {
-            self.is_the_same(job_fields![errors.exit_all_on_error]);
-        } else {
-            self.lose(
-                job_fields![errors.exit_all_on_error],
-                "jobs that go on when another has failed: Vdbench ends everything",
-            );
+        let exit_all = job_fields![errors.exit_all_on_error];
+        match (job.errors.exit_all_on_error, self.data_errors.is_alone) {
+            (true, _) => self.works_out(exit_all, true),
+            (false, true) => self.is_the_same(exit_all),
+            (false, false) => self
+                .lose(exit_all, "jobs that go on when another has failed: Vdbench ends everything"),
         }
         if job.errors.fails_in_the_end {
-            self.said(job_fields![errors.fails_in_the_end]);
+            self.works_out(job_fields![errors.fails_in_the_end], true);
         } else if n_max == 1 {
             self.is_the_same(job_fields![errors.fails_in_the_end]);
         } else {
