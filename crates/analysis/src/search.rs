@@ -196,6 +196,10 @@ const DOUBT_MAX: f64 = 0.25;
 const N_NEAR_MAX: usize = 14;
 const SOFT_WIDTH: f64 = 4.0;
 
+/// How far above a soft line one load is tried where nothing that was tried bounds it, as a share:
+/// the line is softer than that nowhere, and an interval that ends there is an answer.
+const BOUND: f64 = 0.1;
+
 /// Rates of overloaded probes that the belief takes: one volume's say the same each time.
 const N_HINTS_MAX: u32 = 2;
 
@@ -445,8 +449,13 @@ impl Search {
             let n_least = n_low.min(n_high);
             let sure = if self.is_contradicted(low, high) { SURE_IN_TROUBLE } else { SURE };
             let is_sure = doubt_low + doubt_high <= 1.0 - sure;
-            if n_least >= self.options.n_repeats && (is_sure || self.is_soft()) {
+            let is_repeated = n_least >= self.options.n_repeats;
+            let is_soft = is_repeated && self.is_soft();
+            if (is_repeated && is_sure) || (is_soft && self.is_known(low, high)) {
                 return Step::End(LineEnd::Bracketed);
+            }
+            if let Some(above) = self.bound_above(low, high).filter(|_| is_soft) {
+                return Step::Probe(self.apart(above, low), Purpose::Confirm);
             }
             // In turn until both are repeated, then the one that is in more doubt.
             let takes_low = if n_least < self.options.n_repeats && n_low != n_high {
@@ -520,6 +529,14 @@ impl Search {
         let near = |probe: &Probe| probe.load > low * 0.9 && probe.load < high * 1.1;
         let n_near = self.taken.iter().filter(|(probe, _)| near(probe)).count();
         n_near >= N_NEAR_MAX && high - low <= width.max(0.02) * low
+    }
+
+    /// Returns a load above a soft line where what was tried leaves too much of the belief beyond:
+    /// that all failures were chance. More answers near the line say little about that.
+    fn bound_above(&self, low: u64, high: u64) -> Option<u64> {
+        let above = self.options.units(self.load(low) * (1.0 + BOUND));
+        let above = above.max(high).min(self.options.units_max());
+        (above >= high && 1.0 - self.below(above) > (1.0 - SURE) / 4.0).then_some(above)
     }
 
     /// Returns the result of a search that must not go on.

@@ -527,6 +527,35 @@ fn an_end_that_falls_at_last_does_not_take_the_line_far_down() {
     }
 }
 
+/// Soft lines among failures by chance: an interval ends at loads that were tried, and one of more
+/// than a fifth is no answer.
+#[test]
+fn an_interval_ends_where_loads_were_tried() {
+    let mut n_answers = 0;
+    for seed in 0..60 {
+        let mut noise = Noise::new(seed ^ 0x1F1F);
+        let limit = 1_000.0 + noise.unit() * 199_000.0;
+        let trouble = 0.1 + 0.2 * noise.unit();
+        let options = SearchOptions { n_curve_points: 5, ..SearchOptions::rate(1_000.0) };
+        let search = drive(options, |load| {
+            let is_hit = noise.unit() < trouble;
+            bare(!is_hit && load < limit * (1.0 + 0.03 * noise.normal()))
+        });
+        let line = search.line();
+        n_answers += u32::from(line.load.is_some());
+        let failed = search.taken().iter().filter(|(_, it)| it.answer == Answer::Failed);
+        let highest = failed.map(|(probe, _)| probe.load).fold(0.0, f64::max);
+        if let Some(interval) = line.interval
+            && line.end != LineEnd::CannotTell(Reason::Unsteady)
+        {
+            assert!(interval.high <= highest, "seed {seed}: {line:?}, {highest} failed");
+            let is_wide = interval.high > 1.2 * interval.low;
+            assert!(line.load.is_none() || !is_wide, "seed {seed}: {line:?}");
+        }
+    }
+    assert!(n_answers >= 30, "{n_answers} of 60 have a line");
+}
+
 /// Where probes ran out among some that a host spoiled, it is the host that is named.
 #[test]
 fn a_host_that_took_a_quarter_of_the_probes_is_why_there_is_no_line() {

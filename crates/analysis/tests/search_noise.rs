@@ -132,6 +132,7 @@ fn ours(system: System, seed: u64) -> Found {
 
 /// What a search came to.
 fn come_to(search: &Search) -> Found {
+    check_interval(search);
     let LoadLine { load, end, .. } = search.line();
     let is_of_curve = |purpose| matches!(purpose, Purpose::Curve | Purpose::Again);
     let before = search.taken().iter().filter(|(probe, _)| !is_of_curve(probe.purpose));
@@ -145,6 +146,26 @@ fn come_to(search: &Search) -> Found {
         is_unsteady: end == LineEnd::CannotTell(Reason::Unsteady),
         n_probes: before.count(),
         n_all: search.taken().len(),
+    }
+}
+
+/// The interval lies among loads that were tried, with one that failed at its upper end or above;
+/// that of an answer is no wider than a fifth.
+#[track_caller]
+fn check_interval(search: &Search) {
+    let line = search.line();
+    let Some(interval) = line.interval else {
+        assert!(line.end != LineEnd::Bracketed, "an answer has an interval: {line:?}");
+        return;
+    };
+    let of = |answer| search.taken().iter().filter(move |(_, it)| it.answer == answer);
+    let failed = of(Answer::Failed).map(|(probe, _)| probe.load).fold(0.0, f64::max);
+    if line.end != LineEnd::CannotTell(Reason::Unsteady) {
+        assert!(interval.high <= failed, "nothing failed above {failed}: {line:?}");
+        assert!(interval.coverage > 0.949_999, "{line:?}");
+    }
+    if line.end == LineEnd::Bracketed {
+        assert!(interval.high <= 1.2 * interval.low, "more than a fifth: {line:?}");
     }
 }
 

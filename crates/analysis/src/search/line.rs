@@ -43,9 +43,10 @@ pub struct LoadLine {
     /// The lowest measured load that is more likely not carried.
     pub first_fail: Option<f64>,
     /// Where the line lies by all probes together, and with which probability, [`SURE`] or more:
-    /// between the two measured loads around it, or a little further where these are less sure.
-    /// Of a limit that moved, where it went: [`MOVED_SURE`]. Of a search that ran out of probes,
-    /// where the line is by those that were made.
+    /// between the two measured loads around it, or a little further where these are less sure, but
+    /// never beyond the loads that were tried. Of a limit that moved, where it went:
+    /// [`MOVED_SURE`]. Of a search that ran out of probes, where the line is by those that were
+    /// made; none where nothing that was tried bounds it.
     pub interval: Option<Interval>,
     /// The highest measured load that was carried, and lies below the line with a probability of
     /// [`SURE`] or more; also where there is no line.
@@ -99,11 +100,16 @@ const CHAOS_MAX: f64 = 0.7;
 /// Widest interval with which a search ends by itself, as a share of the load.
 const WIDTH_MAX: f64 = 0.1;
 
-/// Widest interval that is given as a line where the search must end, and only for that has not
-/// found it any better.
+/// Widest interval of a line that is given, whatever ended the search, as a share of the load.
 const WIDTH_LAST: f64 = 0.2;
 
-/// Share of the belief that must lie within that width. The interval that is printed holds
+/// The same in steps, for loads so low that a few steps are more.
+const STEPS_LAST: f64 = 2.0;
+
+/// What rounding may take from a share of the belief.
+const ROUNDING: f64 = 1e-9;
+
+/// Share of the belief that must lie within [`WIDTH_MAX`]. The interval that is printed holds
 /// [`SURE`], and may be wider.
 const WIDTH_SHARE: f64 = 0.9;
 
@@ -235,14 +241,14 @@ impl Search {
         let interval = match end {
             LineEnd::CannotTell(Reason::Unsteady) => Some(self.swept()),
             LineEnd::CannotTell(Reason::Probes) => {
-                low.zip(high).map(|(low, high)| self.interval(low, high))
+                low.zip(high).and_then(|(low, high)| self.interval(low, high))
             }
             LineEnd::Bracketed
             | LineEnd::NothingFailed
             | LineEnd::NothingPassed
             | LineEnd::Unfinished
             | LineEnd::CannotTell(Reason::Host | Reason::FewOperations | Reason::NotOfLoad) => {
-                bracket.map(|(low, high)| self.interval(low, high))
+                bracket.and_then(|(low, high)| self.interval(low, high))
             }
         };
         LoadLine {
@@ -292,13 +298,37 @@ impl Search {
     }
 
     /// Returns the bracket of two measured loads, wider where it holds less than [`SURE`] of the
-    /// belief, and how much it holds.
-    fn interval(&self, line: u64, first_fail: u64) -> Interval {
+    /// belief, and how much it holds; none where so much is not held between loads that were
+    /// tried. What lies beyond those is what was believed before any answer, and no evidence.
+    fn interval(&self, line: u64, first_fail: u64) -> Option<Interval> {
         let held = |(low, high): (f64, f64)| self.belief.below(high) - self.belief.below(low);
-        let measured = (self.load(line), self.load(first_fail));
-        let ends =
-            if held(measured) >= SURE { measured } else { self.widened(line, first_fail, SURE) };
-        Interval { low: ends.0, high: ends.1, coverage: held(ends).clamp(0.0, COVERAGE_MAX) }
+        let mut ends = (self.load(line), self.load(first_fail));
+        if held(ends) < SURE {
+            let (low, high) = self.widened(line, first_fail, SURE);
+            let (lowest, highest) = self.tried(line, first_fail);
+            ends = (low.max(lowest), high.min(highest));
+        }
+        let coverage = held(ends).clamp(0.0, COVERAGE_MAX);
+        (coverage >= SURE - ROUNDING).then_some(Interval { low: ends.0, high: ends.1, coverage })
+    }
+
+    /// Returns the lowest load that was carried more often than not, and the highest one that
+    /// failed more often than not; a bracket's where there is none beyond.
+    fn tried(&self, line: u64, first_fail: u64) -> (f64, f64) {
+        let carried = self.tallies.range(..line).find(|(_, it)| it.n_carried > it.n_failed);
+        let above = self.tallies.range(first_fail..).rev();
+        let failed = above.into_iter().find(|(_, it)| it.n_failed > it.n_carried);
+        let load =
+            |found: Option<(&u64, &Tally)>, other| self.load(found.map_or(other, |it| *it.0));
+        (load(carried, line), load(failed, first_fail))
+    }
+
+    /// Returns whether a bracket says where the line is: its interval is known, and no wider than
+    /// [`WIDTH_LAST`].
+    pub(super) fn is_known(&self, low: u64, high: u64) -> bool {
+        self.interval(low, high).is_some_and(|Interval { low, high, .. }| {
+            high - low <= (WIDTH_LAST * low).max(STEPS_LAST * self.options.step)
+        })
     }
 
     /// Returns the loads between which a limit that moved was from the first probe to the last, by
@@ -332,12 +362,11 @@ impl Search {
 
     /// Returns whether a line is known so well that nothing more needs to be measured.
     pub(super) fn is_narrow(&self, low: u64, high: u64) -> bool {
-        self.options.is_close(low, high) || self.is_within(low, high, WIDTH_MAX, WIDTH_SHARE)
-    }
-
-    fn is_within(&self, low: u64, high: u64, width_max: f64, share: f64) -> bool {
-        let (low, high) = self.widened(low, high, share);
-        high - low <= width_max * low
+        let is_within = || {
+            let (low, high) = self.widened(low, high, WIDTH_SHARE);
+            high - low <= WIDTH_MAX * low
+        };
+        self.is_known(low, high) && (self.options.is_close(low, high) || is_within())
     }
 
     /// Returns why there is no line between two measured loads, if there are two, where nothing
@@ -348,7 +377,7 @@ impl Search {
             return None;
         }
         let reason = self.why_not();
-        let is_known = |(low, high)| self.is_within(low, high, WIDTH_LAST, SURE);
+        let is_known = |(low, high)| self.is_known(low, high);
         let is_line = reason == Reason::Probes && bracket.is_some_and(is_known);
         (!is_line).then_some(reason)
     }
