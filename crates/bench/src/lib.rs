@@ -30,4 +30,4 @@ pub use composite::UnitsSweep;
 pub use join::append;
 pub use lever::{Lever, LeverError};
 pub use suite::Suite;
-pub use sweep::{Sweep, SweepOptions};
+pub use sweep::{Advice, Sweep, SweepOptions};

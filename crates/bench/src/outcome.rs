@@ -1,15 +1,15 @@
 //! The result of a sweep, from its points.
 
-use analysis::curve::{UslFit, knees, overall_response_time};
+use analysis::curve::{UslFit, depth_for, knees, overall_response_time};
 use analysis::gates::Backlog;
 use analysis::limit::LatencyFigure;
 use analysis::search::{LimitMove, LineEnd, LoadLine, Reason, Search};
 use analysis::{Limit, Limits, Point, series, stats};
 use plan::load::Arrivals;
 use record::{
-    CannotTell, CarriedRecord, CarriedState, CurvePointRecord, CurveRecord, Figure, IntervalRecord,
-    KneesRecord, LineVerdict, LoadLineRecord, ScalabilityRecord, SearchEnd, is_same_load,
-    load_words,
+    CannotTell, CarriedRecord, CarriedState, CurvePointRecord, CurveRecord, CurveTargetRecord,
+    Figure, IntervalRecord, KneesRecord, LineVerdict, LoadLineRecord, ScalabilityRecord, SearchEnd,
+    is_same_load, load_words,
 };
 use units::format_percent;
 
@@ -274,7 +274,12 @@ fn why_not(line: &LoadLine, search: &Search, words_of: impl Fn(f64) -> String) -
              another, so that what was measured was not steady itself",
             line.n_by_turns
         ),
-        Reason::Probes => format!("{words} after {n_taken} of them"),
+        Reason::Probes => {
+            // Where nothing that was tried bounds the line from above there is no interval.
+            let open = line.at_least.filter(|_| line.interval.is_none());
+            let least = open.map(|load| format!("; {} at least are carried", words_of(load)));
+            format!("{words} after {n_taken} of them{}", least.unwrap_or_default())
+        }
     }
 }
 
@@ -406,6 +411,23 @@ pub(crate) fn carried(measured: &[&Measured], latency_ns: u64) -> CarriedRecord 
     CarriedRecord { latency_mean_ns: latency_ns, state, rate_iops, bytes_per_s }
 }
 
+/// Adds by Little's law how many I/Os in flight a rate takes at the best latency, and whether it
+/// was achieved at all: from the points that stand, of the least load the median.
+pub fn add_target(curve: &mut CurveRecord, rate_iops: f64) {
+    let standing: Vec<&CurvePointRecord> =
+        curve.points.iter().filter(|point| curve.stands(point)).collect();
+    let mean_ns = |point: &CurvePointRecord| point.figures.get(Figure::Mean).filter(|ns| *ns > 0.0);
+    let timed = standing.iter().filter_map(|point| Some((point.load, mean_ns(point)?)));
+    let timed: Vec<(f64, f64)> = timed.collect();
+    let Some(least) = timed.iter().map(|point| point.0).reduce(f64::min) else { return };
+    let means = timed.iter().filter(|point| is_same_load(point.0, least)).map(|point| point.1);
+    let Some(latency_mean_ns) = series::median(&means.collect::<Vec<f64>>()) else { return };
+    let Some(depth) = depth_for(rate_iops, latency_mean_ns) else { return };
+    let highest_iops = standing.iter().map(|point| point.figures.iops()).fold(0.0, f64::max);
+    let depth = u64::from(depth);
+    curve.target = Some(CurveTargetRecord { rate_iops, latency_mean_ns, depth, highest_iops });
+}
+
 fn scalability(measured: &[&Measured]) -> Option<ScalabilityRecord> {
     let mut points: Vec<(f64, f64)> =
         measured.iter().map(|it| (it.point.load, it.point.figures.iops())).collect();
@@ -420,4 +442,56 @@ fn scalability(measured: &[&Measured]) -> Option<ScalabilityRecord> {
         peak_depth: fit.peak_n,
         peak_interval: IntervalRecord { low, high, coverage },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::search::SearchOptions;
+    use record::Figures;
+
+    use super::*;
+
+    #[test]
+    fn a_rate_is_answered_from_points_that_stand() {
+        let point = |load: f64, mean_ns: f64, iops: f64| CurvePointRecord {
+            load,
+            passed: true,
+            figures: Figures::each(|figure| match figure {
+                Figure::Mean => Some(mean_ns),
+                Figure::Iops => Some(iops),
+                _ => None,
+            }),
+            ..CurvePointRecord::default()
+        };
+        let void = CurvePointRecord {
+            void: Some("862 operations, and p99 needs 1000".to_owned()),
+            ..point(1.0, 347_629.0, 9_000.0)
+        };
+        let points = vec![void, point(1.0, 129_000.0, 7_000.0), point(2.0, 300_000.0, 6_500.0)];
+        let mut curve = CurveRecord { points, ..CurveRecord::default() };
+        add_target(&mut curve, 20_000.0);
+        let target = curve.target.expect("an answer");
+        // 20,000 x 129 us = 2.58, rounded up.
+        assert_eq!((target.latency_mean_ns, target.depth), (129_000.0, 3));
+        assert_eq!(target.highest_iops as u64, 7_000);
+    }
+
+    /// A search that ran out, of which nothing bounds the line from above.
+    #[test]
+    fn a_line_that_nothing_bounds_is_said_as_a_least_one() {
+        let search = Search::new(SearchOptions::rate(100.0)).expect("options");
+        let line = LoadLine {
+            end: LineEnd::CannotTell(Reason::Probes),
+            at_least: Some(121_000.0),
+            interval: None,
+            ..search.line()
+        };
+        let words_of = |load: f64| format!("{} IOPS", load_words(load));
+        let why = why_not(&line, &search, words_of);
+        let expected = "the measurements ran out after 0 of them; 121 k IOPS at least are carried";
+        assert_eq!(why, expected);
+        let interval = Some(stats::Interval { low: 1.0, high: 2.0, coverage: 0.95 });
+        let why = why_not(&LoadLine { interval, ..line }, &search, words_of);
+        assert_eq!(why, "the measurements ran out after 0 of them");
+    }
 }

@@ -34,6 +34,26 @@ pub struct SweepOptions {
     pub time: Time,
     /// The workers that issue the load.
     pub workers: Workers,
+    /// What to write for a longer search: by the command that runs it.
+    pub advice: Advice,
+}
+
+/// What to write where a search was too short, in the words of the command that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// For more measurements.
+    pub more: &'static str,
+    /// For longer ones.
+    pub longer: &'static str,
+}
+
+impl Advice {
+    /// Of `plimsoll curve`.
+    pub const CURVE: Advice = Advice { more: "--probes-max", longer: "--time" };
+
+    /// Of a suite's load curve.
+    pub const SUITE: Advice =
+        Advice { more: "--set probes_max=N", longer: "--set point_time=DURATION" };
 }
 
 impl SweepOptions {
@@ -408,11 +428,14 @@ impl Sweep {
                 let longest_s = self.options.longest_ns() as f64 / 1e9;
                 line.why = format!(
                     "{}: {why}, and a point lasts {longest_s:.0} s at most; limit a lower \
-                     percentile, or measure longer with --time",
-                    line.why
+                     percentile, or measure longer with {}",
+                    line.why, self.options.advice.longer
                 );
             }
-            (CannotTell::Probes, _) => line.why.push_str("; allow more with --probes-max"),
+            (CannotTell::Probes, _) => {
+                line.why.push_str("; allow more with ");
+                line.why.push_str(self.options.advice.more);
+            }
             (CannotTell::NotOfLoad | CannotTell::Unsteady, _) => {}
         }
     }

@@ -6,7 +6,7 @@ use analysis::{GateName, Limits};
 use bench::lever::Time;
 use bench::sweep::{SweepError, SweepOptions};
 use bench::workers::Workers;
-use bench::{Lever, LeverError, Sweep};
+use bench::{Advice, Lever, LeverError, Sweep};
 use hist::Histogram;
 use plan::job::Part;
 use plan::load::{Arrivals, Rate};
@@ -37,7 +37,8 @@ fn options(lever: Lever, limits: &str) -> SweepOptions {
         Lever::QueueDepth | Lever::Workers => SearchOptions::depth(256),
     };
     let limits = limits.parse::<Limits>().expect("limits");
-    SweepOptions { lever, limits, search, time: TIME, workers: Workers::default() }
+    let (workers, advice) = (Workers::default(), Advice::SUITE);
+    SweepOptions { lever, limits, search, time: TIME, workers, advice }
 }
 
 /// What a volume of 1 ms and `CAP_IOPS` gives for a plan: a rate above the cap waits ever longer, a
@@ -508,6 +509,19 @@ fn points_last_until_there_are_enough_operations() {
     assert!(curve.line.load.is_some_and(|load| (load / CAP_IOPS - 1.0).abs() < 0.01));
 }
 
+/// What a search that ran out of measurements advises is what its command takes.
+#[test]
+fn a_search_that_ran_out_advises_what_its_command_takes() {
+    for (advice, more) in
+        [(Advice::CURVE, "with --probes-max"), (Advice::SUITE, "with --set probes_max=N")]
+    {
+        let mut options = SweepOptions { advice, ..options(OPEN, "p99 < 10ms") };
+        options.search.n_probes_max = 3;
+        let why = curve_of(options, measure_as_long).line.why;
+        assert!(why.ends_with(more), "{why}");
+    }
+}
+
 #[test]
 fn a_percentile_of_too_few_operations_is_no_line() {
     for (lever, limits) in [(OPEN, "p99.99999 < 10ms"), (Lever::QueueDepth, "p99.9999 < 3ms")] {
@@ -515,6 +529,8 @@ fn a_percentile_of_too_few_operations_is_no_line() {
         assert_eq!(curve.line.verdict(), LineVerdict::CannotTell(CannotTell::FewOperations));
         assert_eq!((curve.line.load, curve.line.interval), (None, None));
         assert!(curve.line.why.contains("operations, and p99.9"), "{}", curve.line.why);
+        let longer = "measure longer with --set point_time=DURATION";
+        assert!(curve.line.why.ends_with(longer), "{}", curve.line.why);
     }
 }
 

@@ -244,7 +244,8 @@ impl CurveRecord {
 
     fn target_words(&self) -> Option<String> {
         let target = self.target.as_ref()?;
-        let (rate, depth) = (load_words(target.rate_iops), target.depth);
+        let rate = load_words(target.rate_iops);
+        let depth = units::plural(target.depth, "I/O");
         let latency = format_latency_ns(target.latency_mean_ns.round() as u64);
         let reached = if target.highest_iops < target.rate_iops {
             format!("; no more than {} were achieved at any load", load_words(target.highest_iops))
@@ -252,7 +253,7 @@ impl CurveRecord {
             "; more where it grows under load".to_owned()
         };
         Some(format!(
-            "{rate} IOPS take {depth} I/Os in flight at the best latency, {latency}: rate x \
+            "{rate} IOPS take {depth} in flight at the best latency, {latency}: rate x \
              latency{reached}"
         ))
     }
@@ -270,7 +271,7 @@ impl CurveRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CannotTell, IntervalRecord, LoadLineRecord, SearchEnd};
+    use crate::{CannotTell, CurveTargetRecord, IntervalRecord, LoadLineRecord, SearchEnd};
 
     fn curve(lever: Lever, end: SearchEnd, load: Option<f64>) -> CurveRecord {
         CurveRecord {
@@ -331,6 +332,25 @@ mod tests {
             sentences,
             ["by all measurements between 4975 and 50.2 k IOPS; 0 loads were tried to find it"]
         );
+    }
+
+    #[test]
+    fn a_rate_takes_one_io_or_several() {
+        let mut curve = curve(Lever::QueueDepth, SearchEnd::NothingFailed, Some(4.0));
+        let mut words = |depth| {
+            let target = CurveTargetRecord {
+                rate_iops: 2_000.0,
+                latency_mean_ns: 129_000.0,
+                depth,
+                highest_iops: 9_000.0,
+            };
+            curve.target = Some(target);
+            curve.target_words().expect("an answer")
+        };
+        let rest = "in flight at the best latency, 129 µs: rate x latency; more where it grows \
+                    under load";
+        assert_eq!(words(1), format!("2000 IOPS take 1 I/O {rest}"));
+        assert_eq!(words(3), format!("2000 IOPS take 3 I/Os {rest}"));
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl From<String> for Wrong {
 }
 
 /// What can be set, and how.
-const PARAMETERS: [(&str, Set); 13] = [
+const PARAMETERS: [(&str, Set); 14] = [
     ("size", |suite, value| {
         suite.prepare.size = size(value)?;
         Ok(())
@@ -129,6 +129,11 @@ const PARAMETERS: [(&str, Set); 13] = [
     ("point_time", |suite, value| {
         let curve = suite.curve.as_mut().ok_or(Wrong::NoCurve)?;
         curve.time.measured_ns = time(value)?;
+        Ok(())
+    }),
+    ("probes_max", |suite, value| {
+        let n_probes_max = list(value, 1, 10_000)?[0] as u32;
+        suite.curve.as_mut().ok_or(Wrong::NoCurve)?.n_probes_max = n_probes_max;
         Ok(())
     }),
 ];

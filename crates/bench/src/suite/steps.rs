@@ -1,5 +1,7 @@
 //! The steps of a suite: lists multiply, repeats are mixed.
 
+use std::time::Duration;
+
 use super::labels::{block, durable, label};
 use super::{Access, CurvePart, Durable, End, Part, Settings, Suite};
 
@@ -120,7 +122,8 @@ impl Step {
 }
 
 impl Suite {
-    /// Returns the longest time of everything but what is not known: a fill without a limit.
+    /// Returns the time of everything, each measured once and as long as its step may last, but for
+    /// what is not known: a fill without a limit.
     pub fn time_max_ns(&self, steps: &[Step]) -> u64 {
         let steps_ns = steps.iter().map(Step::time_max_ns).fold(0, u64::saturating_add);
         let n_rounds = self.rounds.as_ref().map_or(1, |rounds| u64::from(rounds.n_max));
@@ -131,6 +134,22 @@ impl Suite {
             .saturating_mul(n_rounds)
             .saturating_add(curve_ns)
             .saturating_add(fill_ns.saturating_mul(n_places))
+    }
+
+    /// Returns how long it takes in words. It is no bound: what does not decide is measured again,
+    /// with more workers where a core was the limit, and a point of the curve lasts until it has
+    /// enough operations.
+    pub fn time_words(&self, steps: &[Step], has_needs: bool) -> String {
+        let time = Duration::from_nanos(self.time_max_ns(steps));
+        let mut text = format!("about {}", units::format_duration(time));
+        if self.prepare.n_fills > 0 && self.prepare.fill_time_ns.is_none() {
+            text.push_str(", and the fill");
+        }
+        let has_targets = self.parts.iter().any(|part| !part.targets.is_empty());
+        if has_needs || has_targets || self.curve.is_some() {
+            text.push_str(", more where a measurement is repeated");
+        }
+        text
     }
 }
 

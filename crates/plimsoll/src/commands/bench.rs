@@ -290,7 +290,7 @@ fn finish(
 /// Returns what will be done, how long it takes, and what becomes of the places.
 fn headline(running: &Running, sites: &Sites, from: &str) -> String {
     let once = steps(&running.suite, &running.order).len().min(running.steps.len());
-    let time = suite::total(&running.suite, &running.steps);
+    let time = running.suite.time_words(&running.steps, !running.questions.is_empty());
     let limit = running.suite.curve.as_ref().and_then(|curve| curve.limits.all.first());
     let curve = limit
         .map_or_else(String::new, |limit| format!(" and a load line (the most I/O with {limit})"));

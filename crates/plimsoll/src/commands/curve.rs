@@ -6,14 +6,14 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use analysis::search::{PointOrder, SearchOptions};
-use analysis::{LatencyFigure, Limit, Limits, curve::depth_for};
+use analysis::{LatencyFigure, Limit, Limits};
 use bench::lever::Time;
 use bench::workers::Workers;
-use bench::{Lever, Sweep, SweepOptions};
+use bench::{Advice, Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
 use plan::Plan;
 use plan::load::Arrivals;
-use record::{CurvePointRecord, Figure, Outcome, Record};
+use record::Outcome;
 use runner::{Emulation, RunOptions};
 
 use self::composite::{Task, UnitsArgs};
@@ -241,7 +241,7 @@ impl SweepArgs {
             measured_ns: units::nanoseconds(self.time.unwrap_or(usual)).max(1),
             ramp_ns: units::nanoseconds(self.ramp.unwrap_or(RAMP)),
         };
-        SweepOptions { lever, limits: self.limits(), search, time, workers }
+        SweepOptions { lever, limits: self.limits(), search, time, workers, advice: Advice::CURVE }
     }
 
     /// Returns the limits of a load of which one is turned up.
@@ -296,8 +296,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if session.is_stopped() && record.outcome == Outcome::Complete {
         record.outcome = Outcome::Interrupted;
     }
-    if let Some(target_iops) = args.sweep.target_iops {
-        add_target(&mut record, target_iops as f64);
+    if let Some(target_iops) = args.sweep.target_iops
+        && let Some(curve) = &mut record.curve
+    {
+        bench::outcome::add_target(curve, target_iops as f64);
     }
     let is_kept = session.finish(&record);
     Ok(execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept))
@@ -387,21 +389,4 @@ fn runs_on<'a>(args: &Args, emulation: Option<&'a Emulation>) -> RunsOn<'a> {
         None if args.hosts.hosts.is_some() || args.dial_in.is_given() => RunsOn::Hosts,
         None => RunsOn::ThisHost,
     }
-}
-
-/// Adds by Little's law how many I/Os in flight a rate takes, and whether it was achieved at all.
-fn add_target(record: &mut Record, rate_iops: f64) {
-    let Some(curve) = &mut record.curve else { return };
-    let mean_ns = |point: &CurvePointRecord| point.figures.get(Figure::Mean).filter(|ns| *ns > 0.0);
-    let known = curve.points.iter().filter_map(|point| Some((point.load, mean_ns(point)?)));
-    let best = known.min_by(|(a, _), (b, _)| a.total_cmp(b));
-    let Some((_, latency_mean_ns)) = best else { return };
-    let Some(depth) = depth_for(rate_iops, latency_mean_ns) else { return };
-    let highest_iops = curve.points.iter().map(|point| point.figures.iops()).fold(0.0, f64::max);
-    curve.target = Some(record::CurveTargetRecord {
-        rate_iops,
-        latency_mean_ns,
-        depth: u64::from(depth),
-        highest_iops,
-    });
 }

@@ -97,8 +97,8 @@ Examples:
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct ChangeArgs {
     /// Set a parameter of the suite: size, time, ramp, bs, read_pct, iodepth, jobs, connections,
-    /// warm_up_time, fill_time, fills, limit, point_time. Several values with colons between make
-    /// as many steps; may be repeated, or have commas between.
+    /// warm_up_time, fill_time, fills, limit, point_time, probes_max. Several values with colons
+    /// between make as many steps; may be repeated, or have commas between.
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = input::setting)]
     set: Vec<(String, String)>,
 
@@ -200,18 +200,11 @@ fn list() -> Result<String, Failure> {
     for (name, _) in BUILT_IN {
         let (suite, _) = read(name)?;
         let all = steps(&suite, &Order::default());
-        let time = total(&suite, &all);
+        let time = suite.time_words(&all, false);
         text.push_str(&wrap(&format!("{name:<18} {}", suite.title), 19, 80));
         let _ = writeln!(text, "{:<18} {} steps, {time}", "", all.len());
     }
     Ok(text)
-}
-
-/// Returns the longest time of a suite in words.
-pub(super) fn total(suite: &Suite, steps: &[Step]) -> String {
-    let time = duration(suite.time_max_ns(steps));
-    let is_open = suite.prepare.n_fills > 0 && suite.prepare.fill_time_ns.is_none();
-    if is_open { format!("{time} at most, and the fill") } else { format!("{time} at most") }
 }
 
 fn duration(ns: u64) -> String {
@@ -327,7 +320,7 @@ fn plan_text(suite: &Suite, all: &[Step]) -> String {
         );
         text.push_str(&wrap(&line, 2, COLUMNS));
     }
-    let _ = writeln!(text, "\n{} steps, {}", all.len(), total(suite, all));
+    let _ = writeln!(text, "\n{} steps, {}", all.len(), suite.time_words(all, false));
     let n_published: usize = suite.parts.iter().map(|part| part.published.len()).sum();
     if n_published > 0 {
         let _ = writeln!(text, "{n_published} published figures to compare with");

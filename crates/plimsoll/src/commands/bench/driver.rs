@@ -9,7 +9,7 @@ use bench::suite::rounds::Verdict;
 use bench::suite::rows::Running;
 use bench::suite::{CurvePart, Step};
 use bench::workers::Workers;
-use bench::{Lever, Sweep, SweepOptions, append};
+use bench::{Advice, Lever, Sweep, SweepOptions, append};
 use dialects::{LowerOptions, fio};
 use plan::Plan;
 use plan::load::Arrivals;
@@ -560,7 +560,8 @@ fn sweep_options(curve: &CurvePart) -> SweepOptions {
     let search = curve.search_options();
     let lever = Lever::Rate { arrivals: Arrivals::Poisson, in_flight_max: curve.in_flight_max };
     let workers = Workers::default();
-    SweepOptions { lever, limits: curve.limits.clone(), search, time: curve.time, workers }
+    let (limits, advice) = (curve.limits.clone(), Advice::SUITE);
+    SweepOptions { lever, limits, search, time: curve.time, workers, advice }
 }
 
 /// Joins the record of a sweep: its points are steps behind those that are there.
@@ -661,7 +662,7 @@ pub(super) fn line(label: &str, jobs: &[record::JobRecord], left_ns: u64) -> Str
         0 => String::new(),
         left_s => {
             let left = units::format_duration(Duration::from_secs(left_s));
-            format!("   {left} left at most")
+            format!("   about {left} left")
         }
     };
     let label = summary::fit(label, 29);
