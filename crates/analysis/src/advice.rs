@@ -2,6 +2,10 @@
 
 use crate::gate::{Gate, GateName, GateVerdict};
 
+/// Figure of a check that has nothing to judge because the rate that was asked for changed: a
+/// longer run of the same load has neither.
+pub(crate) const RATE_CHANGES: &str = "rate_changes";
+
 /// Returns the next step after a check; `None` where there is nothing to do.
 pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
     match gate.verdict {
@@ -12,6 +16,7 @@ pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
             credits",
         ),
         GateVerdict::Failed => Some(after_failure(gate.name)),
+        GateVerdict::Unknown if gate.figure(RATE_CHANGES).is_some() => None,
         GateVerdict::Unknown => to_decide(gate.name),
     }
 }

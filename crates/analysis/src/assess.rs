@@ -11,7 +11,7 @@ use record::{
     StepConditions, StepValidity, Verdict,
 };
 
-use crate::advice;
+use crate::advice::{self, RATE_CHANGES};
 use crate::change::{Change, ChangeRule, changes};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{ErrorInputs, IS_TRANSIENT, SteadyInputs, StepSeries, errors, steadiness};
@@ -128,7 +128,7 @@ impl<'a> Step<'a> {
         let gates = [
             Some(self.errors(rules)),
             Some(if is_carried { steady } else { beside_backlog(steady) }),
-            self.credits(),
+            self.credits(is_carried),
             self.write_cache(),
             offered,
             self.worst_host(Step::queue_depth),
@@ -227,6 +227,10 @@ impl<'a> Step<'a> {
     /// service time is judged instead: the check of the rate reports the growing wait.
     fn steady(&self, rules: &Rules, window: &Window, is_carried: bool) -> Gate {
         let length_s = window.samples.len() as f64 * self.series.sample_s;
+        if self.follows_rate() {
+            let reason = "the rate that was asked for changed: there is no one level to be steady";
+            return Gate::unknown(GateName::Steady, reason).with(&[(RATE_CHANGES, 1.0)]);
+        }
         if rules.window_s.is_none() && length_s < STEADY_S_MIN {
             let mut reason = format!(
                 "{length_s:.0} s are too short to judge whether it was steady: {STEADY_S_MIN} s do"

@@ -3,11 +3,11 @@
 mod common;
 
 use analysis::gates::{
-    Backlog, BurstKnowledge, CacheSize, CreditInputs, CreditUnit, ErrorInputs, FlightInputs,
-    FootprintInputs, GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, OfferedInputs,
-    PageCacheInputs, PauseInputs, SocketInputs, SteadyInputs, WaitInputs, credits, culprit, errors,
-    footprint, generator, little, offered, page_cache, queue_depth, shared_disk, socket_buffers,
-    steadiness,
+    Backlog, Behind, BurstKnowledge, CacheSize, CreditInputs, CreditUnit, ErrorInputs,
+    FlightInputs, FootprintInputs, GeneratorInputs, HostShares, IS_TRANSIENT, LateCount,
+    OfferedInputs, PageCacheInputs, PauseInputs, SocketInputs, SteadyInputs, WaitInputs, credits,
+    culprit, errors, footprint, generator, little, offered, page_cache, queue_depth, shared_disk,
+    socket_buffers, steadiness,
 };
 use analysis::steady::SteadyRule;
 use analysis::{Gate, GateName, GateVerdict};
@@ -102,12 +102,47 @@ fn a_limit_that_changes_in_the_middle_is_not_steady() {
     );
 }
 
+/// Judges operations of seconds, each of which counts as one.
+fn judge_credits(iops: &[f64], knowledge: BurstKnowledge) -> Gate {
+    credits(&CreditInputs {
+        unit: CreditUnit::Iops,
+        iops,
+        sample_s: 1.0,
+        counted_per_s: None,
+        place: None,
+        knowledge,
+        follows_rate: false,
+    })
+}
+
+/// A rate that fell because less was asked for is no end of credits; what was drawn in the mean is
+/// what counts. 1,000 seconds at 2,000 and as many at 100 draw 550 a second more than 500.
+#[test]
+fn a_rate_that_follows_what_is_asked_for_shows_no_end_of_credits() {
+    let asked = [[2_000.0; 1_000], [100.0; 1_000]].concat();
+    let judge = |baseline_iops: f64, follows_rate| {
+        credits(&CreditInputs {
+            unit: CreditUnit::Iops,
+            iops: &asked,
+            sample_s: 1.0,
+            counted_per_s: None,
+            place: None,
+            knowledge: BurstKnowledge::Known { baseline_iops, credit_ios: 3_300_000.0 },
+            follows_rate,
+        })
+    };
+    check(&judge(500.0, false), GateName::Credits, Failed, "fell from 2000 to 100");
+    let gate = judge(500.0, true);
+    check(&gate, GateName::Credits, Unknown, "1050 IOPS are above the baseline of 500");
+    assert_eq!(gate.figure("lasts_s"), Some(6_000.0));
+    check(&judge(1_100.0, true), GateName::Credits, Passed, "within the baseline");
+}
+
 #[test]
 fn a_level_that_lives_on_another_account_is_reported() {
     let judge_known = |iops: &[f64]| {
         let knowledge = BurstKnowledge::Known { baseline_iops: 500.0, credit_ios: 5_400_000.0 };
-        let (unit, sample_s, counted_per_s, place) = (CreditUnit::Iops, 1.0, None, None);
-        credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge })
+        judge_credits(iops, knowledge)
     };
     // A fall that another account's end brings about leaves a level that lives on this one: 200 s
     // of it are left.
@@ -132,11 +167,7 @@ fn a_level_that_lives_on_another_account_is_reported() {
 #[test]
 fn credits_that_run_out_or_might() {
     let burst = levels(&[(1_805, 3_500.0), (1_795, 500.0)]);
-    let judge = |iops: &[f64], knowledge| {
-        let counted_per_s = None;
-        let (unit, sample_s, place) = (CreditUnit::Iops, 1.0, None);
-        credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge })
-    };
+    let judge = judge_credits;
     let unknown = BurstKnowledge::Unknown { lasts_s_max: 3_600.0 };
     let gate = judge(&burst, unknown);
     check(&gate, GateName::Credits, Failed, "burst credits run out");
@@ -157,6 +188,7 @@ fn credits_that_run_out_or_might() {
         counted_per_s: Some(800.0),
         place: None,
         knowledge: known,
+        follows_rate: false,
     };
     let gate = credits(&inputs);
     check(&gate, GateName::Credits, Unknown, "200 IOPS, which count as 800, are above");
@@ -254,7 +286,17 @@ const OFFERED: OfferedInputs = OfferedInputs {
     backlog_start: 0,
     backlog_end: 0,
     window_s: 60.0,
+    behind: None,
 };
+
+/// All of it was done in the end, and none when it was asked for.
+#[test]
+fn a_rate_that_was_not_followed_for_a_time_was_not_carried() {
+    let behind = Some(Behind { since_s: 3_960.0, delay_s_max: 2_689.0 });
+    let gate = offered(&OfferedInputs { achieved_iops: 1_000.0, behind, ..OFFERED });
+    check(&gate, GateName::Offered, Failed, "not carried from 3960 s on: operations waited up to");
+    assert_eq!(gate.figure("behind_since_s"), Some(3_960.0));
+}
 
 #[test]
 fn the_rate_asked_for() {

@@ -11,9 +11,9 @@ use hist::Histogram;
 use plan::param::{Param, ValueKind, all};
 use proptest::prelude::*;
 use record::{
-    ArrivalsRecord, DirRecord, EmulationRecord, EngineQueueRecord, EngineRecord, Figure,
-    HostRecord, HostShareRecord, Interval, IntervalDir, IntervalLatency, IntervalResponse,
-    JobRecord, PerDirRecord, Record, StepConditions, Verdict,
+    ArrivalsRecord, ChangingRateRecord, DirRecord, EmulationRecord, EngineQueueRecord,
+    EngineRecord, Figure, HostRecord, HostShareRecord, Interval, IntervalDir, IntervalLatency,
+    IntervalResponse, JobRecord, PerDirRecord, Record, StepConditions, Verdict,
 };
 
 const S_NS: u64 = 1_000_000_000;
@@ -155,6 +155,45 @@ fn offered(rate_iops: f64, length_s: f64, n_done: u64, latency_ns: u64) -> Optio
     let record = Record { jobs: vec![job], ..Record::default() };
     let judged = assess(&record, &Rules::default());
     judged[0].gate(GateName::Offered.as_str()).map(|gate| gate.verdict)
+}
+
+/// Returns the verdicts and reasons on a step whose rate changed, and was not followed from a
+/// moment on if there is one.
+fn judged_changing(behind_since_ns: Option<u64>) -> Vec<(String, Verdict, String, Option<String>)> {
+    let mut record = run();
+    for job in &mut record.jobs {
+        let offered_iops = job.n_ios() as f64 / job.runtime_ns as f64 * 1e9;
+        let changing = ChangingRateRecord { delay_ns_max: 9_700_000_000, behind_since_ns };
+        job.arrivals = Some(ArrivalsRecord {
+            offered_iops,
+            spacing: "even".to_owned(),
+            changing: Some(changing),
+            ..ArrivalsRecord::default()
+        });
+    }
+    let steps = assess(&record, &Rules::default());
+    let gates = steps[0].gates.iter();
+    gates.map(|it| (it.name.clone(), it.verdict, it.reason.clone(), it.next_step.clone())).collect()
+}
+
+/// What was done in the end is as much as was asked for; a longer run of the same has no one level
+/// either.
+#[test]
+fn a_rate_that_changes_is_judged_at_all_times_and_has_no_level() {
+    let of = |behind_since_ns, name: GateName| {
+        let gates = judged_changing(behind_since_ns).into_iter();
+        let found = gates.filter(|(it, ..)| it == name.as_str()).next();
+        let (_, verdict, reason, next_step) = found.expect("it is judged");
+        (verdict, reason, next_step)
+    };
+    assert_eq!(of(None, GateName::Offered).0, Verdict::Passed);
+    let (verdict, reason, _) = of(Some(20_000_000_000), GateName::Offered);
+    assert_eq!(verdict, Verdict::Failed);
+    let expected = "not carried from 20 s on: operations waited up to 10 s to be begun";
+    assert_eq!(reason, expected);
+    let (verdict, reason, next_step) = of(None, GateName::Steady);
+    let expected = "the rate that was asked for changed: there is no one level to be steady";
+    assert_eq!((verdict, &*reason, next_step), (Verdict::NotAssessed, expected, None));
 }
 
 /// Far too little is said after a second; what a moment's delay may leave undone only when the

@@ -87,6 +87,22 @@ impl Periods {
         if self.in_spikes { due_ns / NS_PER_S * NS_PER_S } else { due_ns }
     }
 
+    /// Returns until when a rate that were always the largest would offer what is due before
+    /// `at_ns`, both in nanoseconds after the start.
+    pub fn at_max_ns(&self, at_ns: u64) -> u64 {
+        // What is due within a second is due when it begins.
+        let at_ns = if self.in_spikes { at_ns.div_ceil(NS_PER_S) * NS_PER_S } else { at_ns };
+        let n_cycles = at_ns.checked_div(self.cycle_ns).unwrap_or(0);
+        let mut amount = u128::from(n_cycles).saturating_mul(self.cycle_amount);
+        let mut left_ns = at_ns - n_cycles * self.cycle_ns;
+        for period in &self.listed {
+            let within_ns = left_ns.min(period.duration_ns);
+            amount = amount.saturating_add(period.rate * u128::from(within_ns));
+            left_ns -= within_ns;
+        }
+        u64::try_from(amount.div_ceil(self.rate_max.max(1))).unwrap_or(u64::MAX)
+    }
+
     /// Goes on to the next period; past whole cycles at once.
     fn go_on(&mut self, period: Period, amount: u128) {
         self.since_amount += period.amount();

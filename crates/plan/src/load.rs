@@ -59,6 +59,31 @@ impl RatePeriods {
         let whole = self.rate_max() * self.cycle_ns() as f64;
         if whole > 0.0 { self.periods.iter().map(offered).sum::<f64>() / whole } else { 0.0 }
     }
+
+    /// Returns the mean rate between two moments, nanoseconds after the start, as a share of the
+    /// largest, 0.0 to 1.0; 0.0 where no time is between them.
+    pub fn share_between(&self, from_ns: u64, to_ns: u64) -> f64 {
+        let whole = self.rate_max() * to_ns.saturating_sub(from_ns) as f64;
+        if whole > 0.0 {
+            ((self.offered_until(to_ns) - self.offered_until(from_ns)) / whole).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// Returns what is offered until a moment, in units of rate times nanoseconds.
+    fn offered_until(&self, at_ns: u64) -> f64 {
+        let cycle_ns = self.cycle_ns().max(1);
+        let of_cycle = self.mean_share() * self.rate_max() * cycle_ns as f64;
+        let mut offered = (at_ns / cycle_ns) as f64 * of_cycle;
+        let mut left_ns = at_ns % cycle_ns;
+        for period in &self.periods {
+            let within_ns = left_ns.min(period.duration_ns);
+            offered += period.rate * within_ns as f64;
+            left_ns -= within_ns;
+        }
+        offered
+    }
 }
 
 /// What a count of I/Os for think time counts.

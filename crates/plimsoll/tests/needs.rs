@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Sandbox;
+use common::{Outcome, Sandbox};
 use insta::assert_snapshot;
 
 /// The page with the example.
@@ -175,4 +175,44 @@ fn what_is_no_file_of_needs_says_what_it_is() {
         "is a file of needs, not a design",
         "plimsoll design needs.toml",
     );
+}
+
+/// Samples of a volume whose rate rises for ten seconds, and what becomes of them on a P10: 500
+/// I/Os a second, 3,500 in bursts.
+fn replayed(burst_iops: u64) -> Outcome {
+    let sandbox = Sandbox::new();
+    let sample = |(end, span_s, iops): (&str, u64, u64)| {
+        let (n_ios, bytes) = (iops * span_s, iops * span_s * 4096);
+        format!("v,2026-01-01 00:{end},{span_s},{n_ios},{n_ios},0,{bytes},0,1\n")
+    };
+    let rows = [("00:20", 20, 300), ("00:30", 10, burst_iops), ("01:10", 40, 300)];
+    let head = "volume,end,span_s,ios,reads,writes,read_bytes,write_bytes,in_flight";
+    sandbox.write("s.csv", format!("{head}\n{}", rows.map(sample).concat()));
+    let needs = "schema = \"plimsoll.needs/1\"\nname = \"s\"\nseries = \"s.csv\"\npeak_factor = 1\n\
+                 [[volume]]\nname = \"v\"\ncapacity_gib = 100\n[[phase]]\nname = \"normal\"\n\
+                 [[phase.volume]]\nname = \"v\"\niops = 300\nio_size_kib = 4\nread_percent = 100\n";
+    sandbox.write("s.toml", needs);
+    let design = "[vm]\nsize='Standard_D8s_v3'\n[[volume]]\nmount='/v'\ndisk='P10'\ncache='None'\n";
+    sandbox.write("on.toml", design);
+    sandbox.plimsoll(&["run", "s.toml", "--on", "on.toml", "--virtual", "--section", "series"])
+}
+
+/// Of 7,000 a second half wait, though all are done within the 40 quiet seconds after them: the
+/// 70,000th, due after 30 s, begins when 68,976 are done, 9.7 s later. 3,000 wait for nothing; that
+/// the rate falls again is no end of credits.
+#[test]
+fn a_series_that_is_not_carried_when_it_is_asked_for_is_no_valid_run() {
+    let short = replayed(7000);
+    let said = format!("{}{}", short.stdout, short.stderr);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(short.code, 3, "{said}");
+    let expected = "invalid: offered: not carried from 20 s on: operations waited up to 10 s to be \
+                    begun; held by disk_iops";
+    assert!(said.contains(expected), "{said}");
+    let carried = replayed(3000);
+    let said = format!("{}{}", carried.stdout, carried.stderr);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(carried.code, 0, "{said}");
+    assert!(said.contains("checks passed: errors, offered,"), "{said}");
+    assert!(!said.contains("fell from") && !said.contains("run longer"), "{said}");
 }

@@ -11,8 +11,8 @@
 use hist::Histogram;
 
 use crate::{
-    ArrivalsRecord, DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
-    PriorityRecord, Samples, SeriesRecord,
+    ArrivalsRecord, ChangingRateRecord, DirRecord, IoPriorityRecord, JobRecord,
+    LatencyTargetRecord, PerDirRecord, PriorityRecord, Samples, SeriesRecord,
 };
 
 /// Most targets named in one entry: enough to recognise it, whatever the number of workers.
@@ -214,6 +214,21 @@ impl ArrivalsRecord {
             start_delay_ns_mean: delays
                 .filter(|_| total > 0.0)
                 .map(|(mine, theirs)| (mine * n_ios[0] + theirs * n_ios[1]) / total),
+            changing: match (self.changing, other.changing) {
+                (Some(mine), Some(theirs)) => Some(mine.merged(theirs)),
+                (mine, theirs) => mine.or(theirs),
+            },
+        }
+    }
+}
+
+impl ChangingRateRecord {
+    /// Adds that of another worker: what one of them could not follow was not followed.
+    fn merged(self, other: ChangingRateRecord) -> ChangingRateRecord {
+        let since_ns = [self.behind_since_ns, other.behind_since_ns];
+        ChangingRateRecord {
+            delay_ns_max: self.delay_ns_max.max(other.delay_ns_max),
+            behind_since_ns: since_ns.into_iter().flatten().min(),
         }
     }
 }

@@ -197,6 +197,21 @@ pub struct ArrivalsRecord {
     /// response and service time. `None` where those were not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_delay_ns_mean: Option<f64>,
+    /// How a rate that changes was followed, of which `offered_iops` is the mean; `None` of one
+    /// that stays the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changing: Option<ChangingRateRecord>,
+}
+
+/// How a rate that changes was followed in the measured time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ChangingRateRecord {
+    /// Longest time from when an operation was due until it was begun, nanoseconds.
+    pub delay_ns_max: u64,
+    /// Since when operations waited, nanoseconds after the start of the job, in the first stretch
+    /// in which one of them waited for more than two seconds; `None` where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind_since_ns: Option<u64>,
 }
 
 /// Results in one direction.

@@ -59,9 +59,9 @@ pub use interval::{
     IntervalSeries, LoadShares,
 };
 pub use job::{
-    ArrivalsRecord, DirRecord, DisabledRecord, EngineQueueRecord, EngineRecord, IoPriorityRecord,
-    JobRecord, LatencyTargetRecord, PerDirRecord, PrintRecord, PriorityRecord, Samples,
-    SeriesRecord, SteadyRecord,
+    ArrivalsRecord, ChangingRateRecord, DirRecord, DisabledRecord, EngineQueueRecord, EngineRecord,
+    IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PrintRecord, PriorityRecord,
+    Samples, SeriesRecord, SteadyRecord,
 };
 pub use joined::{JoinedLatency, LatencyKind};
 pub use json::ReadError;

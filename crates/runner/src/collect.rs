@@ -10,8 +10,9 @@ use plan::tree::{Activity, TreeWork};
 use plan::{Direction, EngineKind, EngineQueue, EngineWork, IoPriority, Job, PerDir};
 use record::job::DisabledRecord;
 use record::{
-    ArrivalsRecord, DirRecord, EngineQueueRecord, EngineRecord, IoPriorityRecord, JobRecord,
-    LatencyTargetRecord, OfUnitRecord, PerDirRecord, PriorityRecord, Samples, SeriesRecord,
+    ArrivalsRecord, ChangingRateRecord, DirRecord, EngineQueueRecord, EngineRecord,
+    IoPriorityRecord, JobRecord, LatencyTargetRecord, OfUnitRecord, PerDirRecord, PriorityRecord,
+    Samples, SeriesRecord,
 };
 use units::system_text;
 use worker::{
@@ -156,9 +157,11 @@ fn arrivals(
         trim: block_bytes(&dirs.trim),
     };
     let job = &ended.bound.job;
-    let ArrivalCounts { n_late, backlog_start, backlog_end } = result.kept;
+    let ArrivalCounts { n_late, backlog_start, backlog_end, delay_ns_max, behind_since_ns } =
+        result.kept;
+    let changing = ChangingRateRecord { delay_ns_max, behind_since_ns };
     Some(ArrivalsRecord {
-        offered_iops: offered_iops(job, block_bytes)?,
+        offered_iops: offered_iops(job, block_bytes, offered_ns(job, result))?,
         spacing: match job.load.arrivals {
             Spacing::Linear => "even",
             Spacing::Poisson => "poisson",
@@ -169,7 +172,18 @@ fn arrivals(
         backlog_start,
         backlog_end,
         start_delay_ns_mean: start_delay_ns(dirs),
+        changing: job.load.rate_periods.is_some().then_some(changing),
     })
+}
+
+/// Returns between which moments operations were due in the measured time, nanoseconds after the
+/// start of a job: until its time was over, whatever was in flight then.
+fn offered_ns(job: &Job, result: &WorkerResult) -> (u64, u64) {
+    let after_ns = |at_ns: u64| at_ns.saturating_sub(result.started_ns);
+    let from_ns = after_ns(result.measured_ns);
+    let to_ns =
+        job.limits.runtime_ns.map_or(u64::MAX, |runtime_ns| from_ns.saturating_add(runtime_ns));
+    (from_ns, to_ns.min(after_ns(result.ended_ns)))
 }
 
 /// Returns the mean time from when operations were due to their submission.

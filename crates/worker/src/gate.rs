@@ -339,12 +339,9 @@ impl IopsSchedule {
         }
     }
 
-    /// Returns how many operations are due at `at_ns`; 0 where the rate changes, for
-    /// which it is not asked.
+    /// Returns how many operations are due at `at_ns`.
     pub(crate) fn n_due(&self, at_ns: u64) -> u64 {
-        if self.changing.is_some() {
-            return 0;
-        }
+        let at_ns = self.changing.as_ref().map_or(at_ns, |changing| changing.at_max_ns(at_ns));
         n_due(&self.arrivals, at_ns.saturating_sub(self.phase_ns), UNITS_PER_IO)
     }
 }

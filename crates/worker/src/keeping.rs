@@ -99,6 +99,10 @@ pub(crate) struct Lateness {
     pub(crate) room_before_ns: (u64, u64),
     /// When the last operation with a due time was chosen.
     pub(crate) chosen_ns: u64,
+    /// The rate changes: how long operations waited is counted.
+    pub(crate) counts_delay: bool,
+    /// When the first operation was due of those that waited until now; `None` while none does.
+    pub(crate) waits_since_ns: Option<u64>,
 }
 
 /// What was counted, on its way to the meters.

@@ -46,7 +46,7 @@ pub use errors::{ErrorBudget, ErrorsSeen, Failure, FailureKind, IoError};
 pub use flow::FlowGroup;
 pub use log::{LogEvent, LogSender};
 pub use meters::{DirMeters, Meters, PriorityMeters};
-pub use occupancy::{ArrivalCounts, LATE_NS, offered_iops};
+pub use occupancy::{ArrivalCounts, BEHIND_NS, LATE_NS, offered_iops};
 pub use series::{Series, SeriesMeters, SeriesName};
 pub use spec::{FileRegion, WorkerSpec};
 pub use together::SharedWalks;

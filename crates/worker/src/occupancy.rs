@@ -9,6 +9,10 @@ use plan::{Direction, PerDir};
 /// notices.
 pub const LATE_NS: u64 = 1_000_000;
 
+/// Delay from which on a rate that changes counts as not carried. A second's operations may come at
+/// once, and a pause of the host or a hiccup of the target on top of it.
+pub const BEHIND_NS: u64 = 2_000_000_000;
+
 /// Operations in flight, integrated over time.
 ///
 /// Taken from the slots in use, not from latencies, so that Little's law can be checked with it. It
@@ -70,18 +74,31 @@ pub struct ArrivalCounts {
     pub backlog_start: u64,
     /// The same when it ended.
     pub backlog_end: u64,
+    /// Longest time from when an operation was due until it was chosen, nanoseconds. Only under a
+    /// rate that changes, as what follows: of any other the backlog at the end says it.
+    pub delay_ns_max: u64,
+    /// Since when operations waited, nanoseconds after the start, in the first stretch in which one
+    /// of them waited for longer than [`BEHIND_NS`].
+    pub behind_since_ns: Option<u64>,
 }
 
 /// Returns the operations per second that a job asks of each of its workers; `None` where some of
-/// its operations have no rate, or one that changes. `block_bytes` are the mean sizes of its I/Os,
-/// for rates in bytes.
-pub fn offered_iops(job: &Job, block_bytes: PerDir<f64>) -> Option<f64> {
+/// its operations have no rate. `block_bytes` are the mean sizes of its I/Os, for rates in bytes.
+/// Of a rate that changes it is the mean of the time between two moments, nanoseconds after the
+/// start; `None` where parts have rates beside it.
+pub fn offered_iops(
+    job: &Job,
+    block_bytes: PerDir<f64>,
+    (from_ns, to_ns): (u64, u64),
+) -> Option<f64> {
     let n_workers = f64::from(job.n_workers.max(1));
-    if job.load.rate_periods.is_some() {
-        return None;
-    }
     if let Some(total_iops) = job.load.rate_total_iops {
-        return Some(total_iops / n_workers);
+        let share = match &job.load.rate_periods {
+            Some(_) if job.parts.iter().any(|part| part.rate_iops.is_some()) => return None,
+            Some(periods) => periods.share_between(from_ns, to_ns),
+            None => 1.0,
+        };
+        return Some(total_iops * share / n_workers);
     }
     if !job.parts.is_empty() {
         let of_parts: Option<f64> = job.parts.iter().map(|part| part.rate_iops).sum();

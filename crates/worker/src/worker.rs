@@ -546,6 +546,7 @@ impl Worker {
             self.tally.series_of_dir = series_of_io();
         }
         self.gate.start(now_ns);
+        self.late.counts_delay = self.job.load.rate_periods.is_some();
         self.begin_measuring(self.times.measured_ns);
         self.phase = Phase::Io;
         self.times.phase_since_ns = now_ns;

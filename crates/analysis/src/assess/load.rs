@@ -10,10 +10,11 @@ use record::{
 };
 
 use super::{NOTHING_MEASURED, Step, time_ns};
+use crate::advice::RATE_CHANGES;
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{
-    Backlog, BurstKnowledge, CreditInputs, CreditUnit, FlightInputs, OfferedInputs, credits,
-    little, offered, queue_depth,
+    Backlog, Behind, BurstKnowledge, CreditInputs, CreditUnit, FlightInputs, OfferedInputs,
+    credits, little, offered, queue_depth,
 };
 use crate::limit::Limits;
 
@@ -47,8 +48,24 @@ fn counts_bytes(cap: &CapRecord) -> bool {
 }
 
 impl Step<'_> {
+    /// Returns whether the rate that a job was asked for changed.
+    pub(super) fn follows_rate(&self) -> bool {
+        self.open().any(|(_, arrivals)| arrivals.changing.is_some())
+    }
+
     /// Judges burst credits, of targets that have or may have some.
-    pub(super) fn credits(&self) -> Option<Gate> {
+    pub(super) fn credits(&self, is_carried: bool) -> Option<Gate> {
+        let gate = self.credits_of_targets()?;
+        Some(if self.follows_rate() && !is_carried {
+            let reason = "the rate that was asked for changed and was not carried: a fall of it \
+            looks like an end of credits";
+            Gate::unknown(GateName::Credits, reason).with(&[(RATE_CHANGES, 1.0)])
+        } else {
+            gate
+        })
+    }
+
+    fn credits_of_targets(&self) -> Option<Gate> {
         if let Some(emulation) = &self.record.emulation {
             return (!emulation.bursts.is_empty()).then(|| self.emulated_credits(emulation));
         }
@@ -58,8 +75,15 @@ impl Step<'_> {
         let (iops, sample_s) = self.all_samples(|dir| dir.n_ios);
         let knowledge = BurstKnowledge::Unknown { lasts_s_max: CREDITS_S_MAX };
         let unit = CreditUnit::Iops;
-        let (iops, counted_per_s, place) = (&iops, None, None);
-        Some(credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge }))
+        Some(credits(&CreditInputs {
+            unit,
+            iops: &iops,
+            sample_s,
+            counted_per_s: None,
+            place: None,
+            knowledge,
+            follows_rate: self.follows_rate(),
+        }))
     }
 
     /// Judges whether rates hold only until a write-back cache of an emulated volume is dirty. The
@@ -141,6 +165,7 @@ impl Step<'_> {
                 baseline_iops,
                 credit_ios: cap.credit as f64 / scale,
             },
+            follows_rate: self.follows_rate(),
         })
     }
 
@@ -206,6 +231,7 @@ impl Step<'_> {
             backlog_start: 0,
             backlog_end: 0,
             window_s: 0.0,
+            behind: behind(measured),
         };
         for (job, arrivals) in measured {
             let window_s = time_ns(job) / 1e9;
@@ -231,7 +257,10 @@ impl Step<'_> {
         if sum.backlog_end.saturating_sub(sum.backlog_start) as f64 <= backlog.noise() {
             sum.backlog_end = sum.backlog_end.min(sum.backlog_start);
         }
-        let gate = offered(&sum);
+        let mut gate = offered(&sum);
+        if let Some(cap) = sum.behind.and_then(|_| binding_cap(measured)) {
+            gate.reason = format!("{}; held by {cap}", gate.reason);
+        }
         let is_short = !self.is_virtual() && sum.window_s < S_MIN;
         if gate.verdict == GateVerdict::Failed && is_short && !self.is_far_below(&sum) {
             let reason = format!(
@@ -322,6 +351,24 @@ fn refill_advice(jobs: &[&JobRecord]) -> &'static str {
     }
     "the workers refill the queue too slowly, as the calls that submit take long: use more workers \
      (numjobs) with fewer I/Os in flight each"
+}
+
+/// Returns since when rates that change were not followed, if they were not.
+fn behind(measured: &[(&JobRecord, &ArrivalsRecord)]) -> Option<Behind> {
+    let changing = || measured.iter().filter_map(|(_, arrivals)| arrivals.changing);
+    let since_ns = changing().filter_map(|it| it.behind_since_ns).min()?;
+    let delay_ns_max = changing().map(|it| it.delay_ns_max).max().unwrap_or(0);
+    Some(Behind { since_s: since_ns as f64 / 1e9, delay_s_max: delay_ns_max as f64 / 1e9 })
+}
+
+/// Returns the cap of an emulated volume that held the first job of those that were behind, if one
+/// did.
+fn binding_cap<'a>(measured: &[(&'a JobRecord, &ArrivalsRecord)]) -> Option<&'a str> {
+    let is_behind = |arrivals: &ArrivalsRecord| {
+        arrivals.changing.is_some_and(|it| it.behind_since_ns.is_some())
+    };
+    let mut jobs = measured.iter().filter(|(_, arrivals)| is_behind(arrivals));
+    jobs.find_map(|(job, _)| Some(&*job.caps.as_ref()?.binding_cap()?.name))
 }
 
 /// Returns the rate that was offered at least: random arrivals in a short time may be fewer than

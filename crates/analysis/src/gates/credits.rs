@@ -70,6 +70,8 @@ pub struct CreditInputs<'a> {
     pub place: Option<&'a str>,
     /// What is known.
     pub knowledge: BurstKnowledge,
+    /// The rate asked for changed, and was carried: a change of the level is its own.
+    pub follows_rate: bool,
 }
 
 /// Smallest fall that can be the end of credits, percent: bursts are sold by multiples.
@@ -95,7 +97,7 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     // The account's own part of what the samples count, and as what it counts there.
     let counted_per_s = inputs.counted_per_s.unwrap_or(mean_iops);
     let scale = if mean_iops > 0.0 { counted_per_s / mean_iops } else { 1.0 };
-    let levels = changes(inputs.iops, &rule(inputs));
+    let levels = if inputs.follows_rate { Vec::new() } else { changes(inputs.iops, &rule(inputs)) };
     if let Some(fall) = levels.iter().rev().find(|change| is_end(change, scale, inputs)) {
         let at_s = fall.at_idx as f64 * inputs.sample_s;
         let reason = format!(
@@ -128,7 +130,12 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
             Gate::unknown(name, reason).with(&[("lasts_s_max", lasts_s_max), ("run_s", run_s)])
         }
         BurstKnowledge::None | BurstKnowledge::Unknown { .. } => {
-            Gate::passed(name, format!("the rate did not fall in {run_s:.0} s"))
+            let what = if inputs.follows_rate {
+                "the rate that was asked for was carried for"
+            } else {
+                "the rate did not fall in"
+            };
+            Gate::passed(name, format!("{what} {run_s:.0} s"))
         }
     }
 }

@@ -24,7 +24,7 @@ pub use mount::{MountRemark, mount_remarks};
 pub use network::{SocketInputs, socket_buffers};
 pub use of_record::{StepSeries, of_step, worst_backlog};
 pub(crate) use of_record::{active_ns, worker_cpu_share};
-pub use offered::{Backlog, OfferedInputs, offered};
+pub use offered::{Backlog, Behind, OfferedInputs, offered};
 pub use shared_disk::shared_disk;
 pub use steadiness::{SteadyInputs, steadiness};
 

@@ -20,6 +20,17 @@ pub struct OfferedInputs {
     pub backlog_end: u64,
     /// Length of the window, seconds.
     pub window_s: f64,
+    /// Of a rate that changes, that it was not followed at some time.
+    pub behind: Option<Behind>,
+}
+
+/// That a rate which changes was not followed for a time, though it may have been in the mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Behind {
+    /// Since when operations waited, seconds after the start.
+    pub since_s: f64,
+    /// Longest time that one of them waited to be begun, seconds.
+    pub delay_s_max: f64,
 }
 
 /// Least share that one worker must achieve (SPEC's template default).
@@ -77,6 +88,12 @@ pub fn offered(inputs: &OfferedInputs) -> Gate {
     let due = inputs.offered_iops * inputs.window_s;
     let growth = inputs.backlog_end.saturating_sub(inputs.backlog_start) as f64 / due;
     let mut broken = Vec::new();
+    if let Some(Behind { since_s, delay_s_max }) = inputs.behind {
+        broken.push(format!(
+            "not carried from {since_s:.0} s on: operations waited up to {delay_s_max:.0} s to be \
+             begun"
+        ));
+    }
     if share.is_nan() || share < Limits::ACHIEVED_SHARE_MIN {
         broken.push(format!(
             "{} of {:.0} IOPS were achieved (limit 95 %)",
@@ -98,10 +115,17 @@ pub fn offered(inputs: &OfferedInputs) -> Gate {
     } else {
         broken.join("; ")
     };
+    let gate = Gate::judged(name, broken.is_empty(), reason);
+    let gate = match inputs.behind {
+        Some(behind) => {
+            gate.with(&[("behind_since_s", behind.since_s), ("delay_s_max", behind.delay_s_max)])
+        }
+        None => gate,
+    };
     let figures = [
         ("achieved_share", share),
         ("worker_share_min", inputs.worker_share_min.unwrap_or(f64::NAN)),
         ("backlog_growth_share", growth),
     ];
-    Gate::judged(name, broken.is_empty(), reason).with(&figures)
+    gate.with(&figures)
 }

@@ -10,7 +10,7 @@ use crate::chosen::{ChosenOp, Filled, UntimedOp};
 use crate::data::{Data, WriteFacts};
 use crate::flow::FlowGroup;
 use crate::gate::Pass;
-use crate::occupancy::LATE_NS;
+use crate::occupancy::{BEHIND_NS, LATE_NS};
 use crate::paths::Issue;
 use crate::series::series_of_task;
 use crate::source::BATCH_MAX;
@@ -222,6 +222,11 @@ impl Worker {
         if asks {
             self.gate.issued(dir, chosen.len);
         }
+        if self.late.counts_delay
+            && let Some(due_ns) = intended_ns
+        {
+            self.count_delay(due_ns, now);
+        }
         if self.paths.counts_late
             && let Some(due_ns) = intended_ns
         {
@@ -262,6 +267,25 @@ impl Worker {
         let idle_ns = |(from_ns, to_ns): (u64, u64)| to_ns.saturating_sub(from_ns.max(due_ns));
         let own_ns = idle_ns((self.late.room_ns, now)).max(idle_ns(self.late.room_before_ns));
         self.late.kept.n_late += u64::from(own_ns > LATE_NS && now >= self.times.measured_ns);
+    }
+
+    /// Counts for how long an operation of a rate that changes had waited, whatever it waited for.
+    fn count_delay(&mut self, due_ns: u64, now: u64) {
+        let delay_ns = now.saturating_sub(due_ns);
+        if delay_ns <= LATE_NS {
+            self.late.waits_since_ns = None;
+            return;
+        }
+        let since_ns = *self.late.waits_since_ns.get_or_insert(due_ns);
+        if now < self.times.measured_ns {
+            return;
+        }
+        let kept = &mut self.late.kept;
+        kept.delay_ns_max = kept.delay_ns_max.max(delay_ns);
+        if delay_ns > BEHIND_NS {
+            let after_ns = since_ns.saturating_sub(self.times.start_ns);
+            kept.behind_since_ns.get_or_insert(after_ns);
+        }
     }
 
     /// Returns whether the worker itself holds back what overlaps. Threads that issue for it do so

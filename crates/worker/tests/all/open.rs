@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use pattern::Stream;
 use pattern::arrivals::Arrivals as Schedule;
-use plan::load::{Arrivals, Rate, ThinkTime};
+use plan::load::{Arrivals, Rate, RatePeriod, RatePeriods, ThinkTime};
 use plan::op::OpKind;
 use plan::{Direction, Job, PerDir};
 use worker::{ArrivalCounts, Meters, NoData, Worker, offered_iops};
@@ -89,7 +89,7 @@ fn what_a_device_does_not_carry_waits() {
     let mut job = rated(1_000, 5 * S, 4);
     job.limits.ramp_ns = S;
     let (_, _, worker) = run(job, 64 * MIB, 10 * MS);
-    let ArrivalCounts { n_late, backlog_start, backlog_end } = worker.kept();
+    let ArrivalCounts { n_late, backlog_start, backlog_end, .. } = worker.kept();
     assert_eq!(n_late, 0, "there was never room");
     assert!((595..=600).contains(&backlog_start), "{backlog_start}");
     assert!((3_595..=3_600).contains(&backlog_end), "{backlog_end}");
@@ -184,12 +184,22 @@ fn what_is_offered_adds_up() {
         let mut job = job(OpKind::Read, true, 4);
         job.n_workers = 2;
         set(&mut job);
-        offered_iops(&job, block_bytes)
+        offered_iops(&job, block_bytes, (0, 15 * S))
     };
     assert_eq!(offered(&|_| {}), None);
     assert_eq!(offered(&|job| job.load.rate.read = Some(Rate::Iops(500))), Some(500.0));
     assert_eq!(offered(&|job| job.load.rate.read = Some(Rate::Bytes(MIB))), Some(128.0));
     assert_eq!(offered(&|job| job.load.rate_total_iops = Some(500.0)), Some(250.0));
+    // 10 s at 500, 10 s at 100, and over again: of the first 15 s a third is at 100.
+    let period = |rate| RatePeriod { rate, duration_ns: 10 * S };
+    let periods = RatePeriods { periods: vec![period(500.0), period(100.0)], in_spikes: false };
+    let changing = |job: &mut Job| {
+        (job.load.rate_total_iops, job.load.rate_periods) = (Some(500.0), Some(periods.clone()));
+    };
+    let offered_iops = offered(&changing).expect("it has a rate");
+    assert!((offered_iops - 5500.0 / 15.0 / 2.0).abs() < 1e-9, "{offered_iops}");
+    assert!((periods.share_between(5 * S, 25 * S) - 0.6).abs() < 1e-12);
+    assert_eq!(periods.share_between(5 * S, 5 * S), 0.0);
     // Writes without a rate: it is not known how many there will be.
     let half = |job: &mut Job| {
         job.workload.access.write = true;

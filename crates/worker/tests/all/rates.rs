@@ -7,7 +7,7 @@ use plan::job::Part;
 use plan::load::{Arrivals, Rate, RatePeriod, RatePeriods};
 use plan::op::OpKind;
 use plan::{Direction, Job};
-use worker::{FileRegion, Meters, NoData, Worker, WorkerSpec};
+use worker::{ArrivalCounts, FileRegion, Meters, NoData, Worker, WorkerSpec};
 
 use crate::common::{Sim, job};
 
@@ -15,7 +15,18 @@ const S: u64 = 1_000_000_000;
 const LEN_BYTES: u64 = 1 << 30;
 
 /// Runs worker `worker_idx` of a job for some seconds, at a latency in nanoseconds.
-fn run(mut job: Job, worker_idx: u32, seconds: u64, latency_ns: u64) -> (Sim, Arc<Meters>) {
+fn run(job: Job, worker_idx: u32, seconds: u64, latency_ns: u64) -> (Sim, Arc<Meters>) {
+    let (sim, meters, _) = run_worker(job, worker_idx, seconds, latency_ns);
+    (sim, meters)
+}
+
+/// Runs it, and returns the worker as well.
+fn run_worker(
+    mut job: Job,
+    worker_idx: u32,
+    seconds: u64,
+    latency_ns: u64,
+) -> (Sim, Arc<Meters>, Worker) {
     job.limits.runtime_ns = Some(seconds * S);
     job.limits.time_based = true;
     let meters = Meters::of(&job);
@@ -25,7 +36,7 @@ fn run(mut job: Job, worker_idx: u32, seconds: u64, latency_ns: u64) -> (Sim, Ar
     let mut worker = Worker::new(&spec, Arc::clone(&meters)).expect("the job fits");
     let mut sim = Sim::new(latency_ns);
     sim.run(&mut worker, &mut NoData);
-    (sim, meters)
+    (sim, meters, worker)
 }
 
 fn rated(rate_iops: f64, arrivals: Arrivals) -> Job {
@@ -164,6 +175,31 @@ fn a_spike_waits_for_the_queue_and_shows_in_the_response_time() {
     let expected =
         [0, 0, 0, 0, 1, 1, 1, 1, second, second, second, second, later, later, later, later];
     assert_eq!(at_us, expected);
+}
+
+/// Ten a second for ten seconds, then two, one after the other. At 250 ms each, 80 of 120 are
+/// begun; the last of them was due after 7.9 s and begun after 19.75 s. The second one had waited
+/// already, and was due after 100 ms.
+#[test]
+fn a_rate_that_changes_has_a_backlog_and_a_moment_from_which_it_was_not_followed() {
+    let kept = |latency_ns| {
+        let mut job = rated(10.0, Arrivals::Linear);
+        job.load.queue_depth = 1;
+        let period = |rate| RatePeriod { rate, duration_ns: 10 * S };
+        let periods = vec![period(10.0), period(2.0)];
+        job.load.rate_periods = Some(RatePeriods { periods, in_spikes: false });
+        run_worker(job, 0, 20, latency_ns).2.kept()
+    };
+    let slow = kept(250_000_000);
+    let expected = ArrivalCounts {
+        n_late: 0,
+        backlog_start: 0,
+        backlog_end: 40,
+        delay_ns_max: 11_850_000_000,
+        behind_since_ns: Some(100_000_000),
+    };
+    assert_eq!(slow, expected);
+    assert_eq!(kept(25_000_000), ArrivalCounts::default());
 }
 
 #[test]
