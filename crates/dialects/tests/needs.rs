@@ -104,8 +104,8 @@ fn a_step_per_phase_and_a_job_per_volume() {
     };
     let mean = log.workload.block_size.write.mean();
     assert_eq!((sizes[0].0, sizes[1].0, mean.round()), (4096, 8192, 4300.0));
-    // The number in flight is not written: there is room for a slower volume.
-    assert_eq!(log.load.queue_depth, 32);
+    // The number in flight is not written: there is room for 10 ms at 150 a second, and a stripe.
+    assert_eq!(log.load.queue_depth, 1026);
     assert_eq!(jobs[2].1.load.rate_total_iops, Some(6000.0));
     let notes: Vec<&str> = found.parsed.diagnostics.iter().map(|it| it.code).collect();
     assert_eq!(notes, ["capacity-assumed", "series-beside"]);

@@ -304,3 +304,68 @@ fn the_commands_of_the_page_work() {
         }
     }
 }
+
+/// Runs a job on a design that need not be the one which promises; then returns what comes of it.
+fn confirmed(best: &str, real: &str, job: &str) -> (i32, serde_json::Value) {
+    let sandbox = Sandbox::new();
+    sandbox.write("best.toml", best);
+    sandbox.write("real.toml", real);
+    let job = if job.is_empty() {
+        let said = sandbox.plimsoll(&["provision", "best.toml", "--as", "job"]);
+        said.success().replace("runtime=60", "runtime=10")
+    } else {
+        job.to_owned()
+    };
+    sandbox.write("job.fio", job);
+    sandbox.plimsoll_keeping(&["run", "job.fio", "--on", "real.toml", "--virtual"]);
+    let outcome = confirm(&sandbox, &["--json"]);
+    (outcome.code, serde_json::from_str(&outcome.stdout).expect("JSON"))
+}
+
+/// A P30 carries 5,000 I/Os a second: the cache has to answer the rest.
+const CACHED: &str = "[vm]\nsize = \"Standard_D8s_v3\"\n[[volume]]\nmount = \"/mnt/data\"\n\
+                      disk = \"P30\"\ncache = \"ReadOnly\"\n[[promise]]\nvolume = \"/mnt/data\"\n\
+                      phase = \"peak\"\niops = 14000\nio_size_kib = 8\nread_percent = 95\n\
+                      random_percent = 100\nhit_percent = 100\n";
+
+/// The cache is cold when a machine starts, and the job of the promises gets past that. One that
+/// reads 16 GiB once shows nothing of the cache; that there is none is seen.
+#[test]
+fn a_promise_that_counts_on_the_cache_is_kept_by_a_warm_one() {
+    let (code, said) = confirmed(CACHED, CACHED, "");
+    assert_eq!(code, 0, "{said:#}");
+    let cold = "[peak]\nfilename=/mnt/data/x\nsize=16g\nrw=randrw\nrwmixread=95\nbs=8k\n\
+                iodepth=256\nrate_iops=13300,700\nnorandommap=1\ntime_based=1\nruntime=10\n\
+                ioengine=libaio\ndirect=1\n";
+    let (code, said) = confirmed(CACHED, CACHED, cold);
+    let reason = said["promises"][0]["reason"].as_str().expect("a reason");
+    assert_eq!(code, 3, "{said:#}");
+    let expected = "the cache was cold, or may have been: the promise counts on it for 100 % of \
+                    the reads, and 5000 IOPS are carried without";
+    assert!(reason.starts_with(expected), "{reason}");
+    let (code, said) = confirmed(CACHED, &CACHED.replace("ReadOnly", "None"), "");
+    assert_eq!(code, 4, "{said:#}");
+}
+
+/// A P10 sustains 500 I/Os a second. The volume beside it has credits too, and draws on none.
+#[test]
+fn credits_of_one_volume_say_nothing_of_another() {
+    let volume = |name: &str, iops: u32| {
+        format!(
+            "[[volume]]\nmount = \"/mnt/{name}\"\ndisk = \"P10\"\ncache = \"None\"\n[[promise]]\n\
+             volume = \"/mnt/{name}\"\niops = {iops}\nio_size_kib = 8\nread_percent = 50\n"
+        )
+    };
+    let machine = "[vm]\nsize = \"Standard_D8s_v3\"\n".to_owned();
+    let design = machine + &volume("data", 1000) + &volume("log", 300);
+    let (code, said) = confirmed(&design, &design, "");
+    assert_eq!(code, 3, "{said:#}");
+    let promise = |idx: usize| {
+        let promise = &said["promises"][idx];
+        (promise["verdict"].clone(), promise["reason"].as_str().unwrap_or("").to_owned())
+    };
+    let (verdict, reason) = promise(0);
+    assert_eq!(verdict, "cannot tell", "{said:#}");
+    assert!(reason.starts_with("it was kept, but may not last") && reason.contains("/mnt/data"));
+    assert_eq!(promise(1), ("met".into(), String::new()), "{said:#}");
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use volume::Design;
-use volume::design::Promised;
+use volume::design::{Backing, Promised, Volume};
 
 use crate::form::{Form, Refusal};
 use crate::parts::Parts;
@@ -16,8 +16,19 @@ pub const WORKER_IOPS: f64 = 50_000.0;
 /// Workers of a promise at most.
 const WORKERS_MAX: f64 = 16.0;
 
-/// I/Os in flight at most, per worker.
-const IN_FLIGHT_MAX: u32 = 256;
+/// I/Os that may be in flight at least, per worker.
+const IN_FLIGHT_MIN: u32 = 256;
+
+/// I/Os that may be in flight for each disk of a stripe: with 6 each, a stripe that is full does
+/// 98 % of what its disks can.
+const IN_FLIGHT_PER_DISK: f64 = 16.0;
+
+/// For how long the reads that the host cache answers go to places that are new to it, seconds:
+/// they have a small file of their own, which is in the cache before the ramp is over.
+const HITS_S: f64 = 0.05;
+
+/// Smallest such file, bytes.
+const HITS_BYTES_MIN: u64 = 1 << 20;
 
 /// Largest file that is measured on, bytes; a quarter of the volume where that is less.
 const FILE_BYTES_MAX: u64 = 16 << 30;
@@ -41,6 +52,12 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
         quote::comment(&parts.title(Form::Job)),
         Form::Job.checked(),
     );
+    if design.promises.iter().any(|it| shares(it).iter().any(|share| share.is_hits)) {
+        text.insert_str(
+            text.find("[global]").unwrap_or(0),
+            "; What the host cache is to answer is read from a small file, which is soon in it.\n",
+        );
+    }
     for phase in phases(design) {
         let of_phase = design.promises.iter().filter(|it| it.phase == phase);
         for (idx, promised) in of_phase.enumerate() {
@@ -77,8 +94,8 @@ pub(crate) fn block(bytes: u64) -> String {
 }
 
 /// Returns the kind of I/O, as job files and suites call it.
-pub(crate) fn access(promised: &Promised, is_sequential: bool) -> &'static str {
-    match (promised.read_share, is_sequential) {
+pub(crate) fn access(read_share: f64, is_sequential: bool) -> &'static str {
+    match (read_share, is_sequential) {
         (share, true) if share >= 1.0 => "read",
         (share, false) if share >= 1.0 => "randread",
         (share, true) if share <= 0.0 => "write",
@@ -88,15 +105,56 @@ pub(crate) fn access(promised: &Promised, is_sequential: bool) -> &'static str {
     }
 }
 
+/// A part of what is promised of a volume, as a section of its own. Sections of one name count
+/// together.
+#[derive(Clone, Copy)]
+struct Share {
+    /// Share of the I/Os.
+    of_ios: f64,
+    /// Share of reads among them.
+    read: f64,
+    /// Share of them at random places.
+    random: f64,
+    /// They are what the host cache answers.
+    is_hits: bool,
+}
+
+/// Takes apart what a host cache answers and what it does not.
+fn shares(promised: &Promised) -> Vec<Share> {
+    let (read, random) = (promised.read_share, promised.random_share);
+    let hits = (read * promised.hit_share).min(random);
+    if hits <= 0.0 {
+        return vec![Share { of_ios: 1.0, read, random, is_hits: false }];
+    }
+    let rest = 1.0 - hits;
+    let of_rest = |share: f64| ((share - hits) / rest).clamp(0.0, 1.0);
+    let hit = Share { of_ios: hits, read: 1.0, random: 1.0, is_hits: true };
+    let missed =
+        Share { of_ios: rest, read: of_rest(read), random: of_rest(random), is_hits: false };
+    // What is left of rounding is no load.
+    if rest * issued_iops(promised) < 0.5 { vec![hit] } else { vec![hit, missed] }
+}
+
 fn section(promised: &Promised, idx: usize, design: &Design) -> String {
-    let iops = issued_iops(promised);
+    let shares = shares(promised);
+    let parts = shares.iter().enumerate();
+    parts.map(|(part, share)| part_text(promised, *share, (idx, part == 0), design)).collect()
+}
+
+/// Prints a share of a promise: the first one of the first promise of a phase begins its step.
+fn part_text(
+    promised: &Promised,
+    share: Share,
+    (idx, is_first): (usize, bool),
+    design: &Design,
+) -> String {
+    let iops = issued_iops(promised) * share.of_ios;
     let workers = (iops / WORKER_IOPS).ceil().clamp(1.0, WORKERS_MAX);
     let rate = |share: f64| ((iops * share / workers).round() as u64).max(1);
-    let (reads, writes) = (promised.read_share, 1.0 - promised.read_share);
-    let is_sequential = promised.random_share <= 0.0;
-    let kind = access(promised, is_sequential);
+    let is_sequential = share.random <= 0.0;
+    let kind = access(share.read, is_sequential);
     let rates = match kind {
-        "rw" | "randrw" => format!("{},{}", rate(reads), rate(writes)),
+        "rw" | "randrw" => format!("{},{}", rate(share.read), rate(1.0 - share.read)),
         _ => rate(1.0).to_string(),
     };
     let phase = if promised.phase.is_empty() { "promised" } else { &promised.phase };
@@ -104,26 +162,41 @@ fn section(promised: &Promised, idx: usize, design: &Design) -> String {
     let size = block(issued_bytes(promised));
     let mut text = format!("\n[{name} {size}]\n");
     // With a value, so that fio lists it in its result, which is then read as steps.
-    text.push_str(if idx == 0 { "stonewall=1\n" } else { "" });
-    let capacity = design.volumes.iter().find(|volume| volume.mount == promised.volume);
-    let quarter = capacity.map_or(FILE_BYTES_MAX, |volume| volume.capacity_bytes / 4);
-    let bytes = quarter.clamp(1 << 20, FILE_BYTES_MAX) >> 20;
+    text.push_str(if idx == 0 && is_first { "stonewall=1\n" } else { "" });
+    let volume = design.volumes.iter().find(|volume| volume.mount == promised.volume);
+    let quarter = volume.map_or(FILE_BYTES_MAX, |volume| volume.capacity_bytes / 4);
+    let whole = quarter.clamp(1 << 20, FILE_BYTES_MAX);
+    let hits = (iops * HITS_S * promised.io_size_bytes) as u64;
+    let bytes = if share.is_hits { hits.clamp(HITS_BYTES_MIN.min(whole), whole) } else { whole };
     let folder = promised.volume.trim_end_matches('/');
+    let suffix = if share.is_hits { "-hits" } else { "" };
     let _ = write!(
         text,
-        "filename={}\nsize={bytes}m\nrw={kind}\nbs={size}\n",
-        plan::escape_path(&quote::comment(&format!("{folder}/plimsoll-promised-{idx}"))),
+        "filename={}\nsize={}m\nrw={kind}\nbs={size}\n",
+        plan::escape_path(&quote::comment(&format!("{folder}/plimsoll-promised-{idx}{suffix}"))),
+        bytes.div_ceil(1 << 20),
     );
     if matches!(kind, "rw" | "randrw") {
-        let _ = writeln!(text, "rwmixread={:.0}", reads * 100.0);
+        let _ = writeln!(text, "rwmixread={:.0}", share.read * 100.0);
     }
-    if !is_sequential && promised.random_share < 1.0 {
-        let _ = writeln!(text, "percentage_random={:.0}", promised.random_share * 100.0);
+    if !is_sequential && share.random < 1.0 {
+        let _ = writeln!(text, "percentage_random={:.0}", share.random * 100.0);
     }
     let _ = write!(
         text,
-        "iodepth={IN_FLIGHT_MAX}\nnumjobs={workers:.0}\ngroup_reporting=1\nnew_group=1\n\
-         rate_iops={rates}\n"
+        "iodepth={}\nnumjobs={workers:.0}\ngroup_reporting=1\nnew_group=1\n\
+         rate_iops={rates}\n",
+        depth(volume, workers),
     );
     text
+}
+
+/// Returns how many I/Os a worker may have in flight: for a wide stripe more than usual, since at
+/// random places some of its disks have a longer queue than others.
+fn depth(volume: Option<&Volume>, workers: f64) -> u32 {
+    let n_disks = match volume.map(|volume| &volume.backing) {
+        Some(Backing::Disks(stripe)) => stripe.disks.len() as f64,
+        Some(Backing::Network(_)) | None => 1.0,
+    };
+    IN_FLIGHT_MIN.max((n_disks * IN_FLIGHT_PER_DISK / workers).ceil() as u32)
 }

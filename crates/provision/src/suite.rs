@@ -84,7 +84,7 @@ fn part(promised: &Promised, idx: usize, place: &str, volume: &Volume) -> String
     let iops = issued_iops(promised);
     let workers = (iops / WORKER_IOPS).ceil().clamp(1.0, 16.0);
     let is_sequential = promised.random_share < 0.5;
-    let kind = access(promised, is_sequential);
+    let kind = access(promised.read_share, is_sequential);
     let depth = depth(promised, iops, volume);
     let phase = if promised.phase.is_empty() { "promised" } else { &promised.phase };
     let name = format!("{} {phase} {} {}", idx + 1, promised.volume, block(issued_bytes(promised)));

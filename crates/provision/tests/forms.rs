@@ -45,6 +45,43 @@ fn every_form_of_every_design() {
     }
 }
 
+/// Returns the lines of a design's job that begin with one of the names, without the names.
+fn job_lines(written: &str, name: &str) -> Vec<String> {
+    let job = text(&design(written), Form::Job).expect("it promises something");
+    job.lines().filter_map(|line| line.strip_prefix(name)).map(str::to_owned).collect()
+}
+
+/// Of 10,000 a second 8,000 are reads, of which the cache is to answer three quarters: 6,000 from
+/// 2.3 MiB, which is 50 ms of them. Of the other 4,000 half are reads.
+#[test]
+fn what_the_cache_is_to_answer_has_a_small_file() {
+    let cached = "[[volume]]\nmount='/d'\ndisk='P30'\ncache='ReadOnly'\n[[promise]]\nvolume='/d'\n\
+                  iops=10000\nio_size_kib=8\nread_percent=80\nhit_percent=75\n";
+    let expected = |parts: [&str; 2]| parts.map(str::to_owned).to_vec();
+    assert_eq!(job_lines(cached, "["), ["global]", "promised /d 8k]", "promised /d 8k]"]);
+    let files = expected(["/d/plimsoll-promised-0-hits", "/d/plimsoll-promised-0"]);
+    assert_eq!(job_lines(cached, "filename="), files);
+    assert_eq!(job_lines(cached, "size="), expected(["3m", "16384m"]));
+    assert_eq!(job_lines(cached, "rate_iops="), expected(["6000", "2000,2000"]));
+    assert_eq!(job_lines(cached, "rwmixread="), ["50"]);
+    assert_eq!(job_lines(cached, "stonewall="), ["1"]);
+    let plain = cached.replace("hit_percent=75\n", "");
+    assert_eq!(job_lines(&plain, "rate_iops="), ["8000,2000"]);
+}
+
+/// 16 for each of 64 disks.
+#[test]
+fn a_wide_stripe_has_room_for_a_queue_at_each_disk() {
+    let stripe = |count: u32| {
+        let written = format!(
+            "[[volume]]\nmount='/d'\ndisk='P30'\ncount={count}\ncache='None'\n[[promise]]\n\
+             volume='/d'\niops=40000\nio_size_kib=8\nread_percent=100\n"
+        );
+        job_lines(&written, "iodepth=")
+    };
+    assert_eq!((stripe(64), stripe(4)), (vec!["1024".to_owned()], vec!["256".to_owned()]));
+}
+
 /// AWS refuses the option for sizes without a path of their own to volumes, such as those of T2.
 #[test]
 fn a_machine_without_a_path_to_its_volumes_is_not_asked_for_one() {

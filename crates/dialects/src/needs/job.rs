@@ -17,6 +17,12 @@ const SIZE_BYTES: u64 = 8 << 30;
 /// I/Os that fit into flight at least where their number is not written: what was in flight on
 /// the captured host was at its latency, and a slower volume has more of them.
 const DEPTH_MIN: f64 = 32.0;
+/// I/Os that fit into flight beyond what the rate needs: 16 for each disk of the widest stripe. At
+/// random places some disks have a longer queue than others, and with 6 each a stripe that is full
+/// does 98 % of what its disks can.
+const DEPTH_OF_STRIPE: f64 = 1024.0;
+/// Memory that these may take, bytes: large I/Os are spread over several disks each.
+const IN_FLIGHT_BYTES: f64 = 268_435_456.0;
 /// Latency that there is room for then, milliseconds: clouds promise single digits.
 const LATENCY_MS: f64 = 10.0;
 /// Most I/Os in flight of a job.
@@ -89,7 +95,8 @@ pub(super) fn section(
     let random = load.random_share.as_ref().map_or(1.0, |share| share.value);
     options.extend(walk(volume, (read.value, random), (iops.value, &sizes)));
     options.extend(sizes_options(&sizes));
-    options.push(("queue_depth", depth(load.queue_depth.as_ref(), stated, iops.value).to_string()));
+    let depth = depth(load.queue_depth.as_ref(), stated, iops.value, size.value);
+    options.push(("queue_depth", depth.to_string()));
     options.push(("rate_total_iops", rate_text(iops.value)));
     options.push(("runtime", format!("{PHASE_S}s")));
     if let Some(bytes) = &load.throughput_bytes_per_s
@@ -229,10 +236,12 @@ pub(super) fn sizes_options(sizes: &IoSizes) -> Vec<(&'static str, String)> {
 
 /// Returns how many I/Os may be in flight: as many as a person wrote, else room for a slower
 /// volume, since the rate is the limit.
-fn depth(required: Option<&Amount>, stated: Option<&Figure>, iops: f64) -> u64 {
+fn depth(required: Option<&Amount>, stated: Option<&Figure>, iops: f64, size_bytes: f64) -> u64 {
     let depth = required.map_or(0.0, |depth| depth.value);
     let is_by_hand = stated.is_some_and(|figure| figure.label == ::needs::Label::Assumed);
-    let depth = if is_by_hand { depth } else { depth.max(DEPTH_MIN).max(iops * LATENCY_MS / 1e3) };
+    let of_rate = iops * LATENCY_MS / 1e3;
+    let of_stripe = (DEPTH_OF_STRIPE + of_rate).min(IN_FLIGHT_BYTES / size_bytes.max(1.0));
+    let depth = if is_by_hand { depth } else { depth.max(DEPTH_MIN).max(of_rate).max(of_stripe) };
     depth.ceil().clamp(1.0, DEPTH_MAX) as u64
 }
 

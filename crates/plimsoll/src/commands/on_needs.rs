@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use plan::Plan;
+use plan::files::Size;
+use plan::load::Load;
+use plan::workload::HitArea;
+use plan::{Job, Plan};
 use volume::Design;
-use volume::design::Backing;
+use volume::design::{Backing, Promised};
 
 /// Where a plan was made of needs, puts each volume's load where the design has that volume, and
 /// gives the load of a network volume a worker for each of the machines that reach it.
@@ -21,6 +24,7 @@ pub(super) fn fit(plan: &mut Plan, design: &Design) {
                 *name = below;
             }
         }
+        warm(job, design);
         let volumes = job.files.names.iter().filter_map(|name| volume_of(design, name));
         let is_network = |idx: usize| matches!(design.volumes[idx].backing, Backing::Network(_));
         if volumes.into_iter().any(is_network)
@@ -30,6 +34,37 @@ pub(super) fn fit(plan: &mut Plan, design: &Design) {
             job.reporting.group_reporting = true;
         }
     }
+}
+
+/// For how long the reads that a cache answers go to places that are new to it, seconds: as of
+/// needs that say which share it answers.
+const HITS_S: f64 = 0.05;
+
+/// Where the design counts on its host cache for reads of a job, lets so many of them go to a small
+/// area at the start of the file, which is soon in the cache: what is read again and again is there
+/// when the application has run for a while, and a run of a minute does not get to it.
+fn warm(job: &mut Job, design: &Design) {
+    let volume = job.files.names.iter().find_map(|name| volume_of(design, name));
+    let Some(mount) = volume.map(|idx| &design.volumes[idx].mount) else { return };
+    let of_volume = || design.promises.iter().filter(|it| it.volume == *mount);
+    let is_of_phase = |it: &&Promised| job.name.starts_with(&format!("{} ", it.phase));
+    let promised = of_volume().find(is_of_phase).or_else(|| of_volume().next());
+    let hits = promised.map_or(0.0, |it| it.hit_share);
+    let Load { rate_total_iops: Some(iops), .. } = job.load else { return };
+    if hits <= 0.0 || job.workload.hit_area.is_some() || !job.workload.access.random {
+        return;
+    }
+    let sizes = &job.workload.block_size.read;
+    let (mean, largest) = (sizes.mean(), f64::from(sizes.max()).max(1.0));
+    let area = iops * job.workload.read_pct / 100.0 * hits * HITS_S * mean;
+    let len_bytes = ((area / largest).ceil().max(1.0) * largest) as u64;
+    if matches!(job.files.size, Some(Size::Bytes(size)) if len_bytes > size / 4) {
+        return;
+    }
+    job.workload.hit_area = Some(HitArea { len_bytes, read_pct: hits * 100.0, write_pct: 0.0 });
+    let random = &mut job.workload.random_pct.read;
+    let left = if hits < 1.0 { (*random / 100.0 - hits) / (1.0 - hits) } else { 1.0 };
+    *random = left.clamp(0.0, 1.0) * 100.0;
 }
 
 /// Returns the volume that a path lies on.
@@ -49,6 +84,12 @@ mod tests {
 
     /// Returns files and workers of the one job.
     fn fitted(text: &str, design: &str) -> (Vec<String>, u32) {
+        let plan = fitted_plan(text, design);
+        let job = plan.jobs().next().expect("a job");
+        (job.files.names.clone(), job.n_workers)
+    }
+
+    fn fitted_plan(text: &str, design: &str) -> Plan {
         let wishes = dialects::LowerOptions::default();
         let parsed = if ::needs::declares(text) {
             dialects::needs::parse_text("a file", text, &wishes, &dialects::NO_HOST)
@@ -57,8 +98,7 @@ mod tests {
         };
         let mut plan = parsed.plan;
         fit(&mut plan, &volume::design::parse(design).0.expect("a design"));
-        let job = plan.jobs().next().expect("a job");
-        (job.files.names.clone(), job.n_workers)
+        plan
     }
 
     const SHARED: &str = "[[volume]]\nmount='/mnt/data'\nservice='Ultra'\nquota='1TiB'\n\
@@ -78,6 +118,25 @@ mod tests {
             let design = at_root.replace("/data", folder);
             assert_eq!(fitted(&needs, &design), (file(folder), 1));
         }
+    }
+
+    /// 95 of 100 I/Os at 14,000 a second are reads, all of which the design counts on the cache
+    /// for: 665 in 50 ms, each of 8 KiB.
+    #[test]
+    fn reads_that_the_design_counts_on_its_cache_for_go_to_a_small_area() {
+        let needs = NEEDS.replace("iops = 100", "iops = 14000");
+        let needs = needs.replace("read_percent = 50", "read_percent = 95");
+        let of = |hit_percent: &str| {
+            let design = format!(
+                "[[volume]]\nmount='/mnt/data'\ndisk='P30'\ncache='ReadOnly'\n[[promise]]\n\
+                 volume='/mnt/data'\nphase='peak'\niops=14000\nio_size_kib=8\nread_percent=95\n\
+                 {hit_percent}"
+            );
+            fitted_plan(&needs, &design).jobs().next().expect("a job").workload.hit_area
+        };
+        let area = HitArea { len_bytes: 665 * 8192, read_pct: 100.0, write_pct: 0.0 };
+        assert_eq!(of("hit_percent=100\n"), Some(area));
+        assert_eq!(of(""), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which cap explains a rate that is below what is promised.
 
-use record::Record;
+use record::{CapRecord, Record};
 use volume::design::{Backing, Design, Promised};
 use volume::limits::{Bound, Done, Flow, together};
 use volume::{CacheMode, Cap, Limit};
@@ -64,7 +64,18 @@ fn of_record(measured: &Measured, record: &Record) -> Option<String> {
     let mut jobs = record.jobs.iter().filter(of_step);
     let job = jobs.find(|job| measured.jobs.contains(&job.name) && job.caps.is_some())?;
     let cap = job.caps.as_ref()?.binding_cap()?;
-    Some(format!("{}, used to {}", cap.name, units::format_percent_whole(cap.used_share)))
+    Some(format!("{}, {}", cap.name, used_words(cap)))
+}
+
+/// Returns in words how much of a cap was used: of one that bursts above its sustained rate, of the
+/// burst.
+fn used_words(cap: &CapRecord) -> String {
+    let percent = units::format_percent_whole;
+    if cap.used_share > 1.0 && cap.burst_per_s > cap.per_s {
+        let of_burst = cap.used_share * cap.per_s as f64 / cap.burst_per_s as f64;
+        return format!("used to {} of its burst rate", percent(of_burst));
+    }
+    format!("used to {}", percent(cap.used_share))
 }
 
 /// Returns all that is promised in the same phase; the promise in question comes first.
@@ -73,6 +84,14 @@ fn flows(subject: &Subject<'_>, promised: &Promised) -> Vec<Flow> {
     let others = of_phase.filter(|it| *it != promised);
     let all = std::iter::once(promised).chain(others);
     all.filter_map(|it| Some(it.flow(subject.position(&it.volume)?))).collect()
+}
+
+/// Returns what the design carries of a promise, beside the others of its phase, while its host
+/// cache answers none of its reads.
+pub(super) fn carried_unwarmed(subject: &Subject<'_>, promised: &Promised) -> Option<f64> {
+    let mut flows = flows(subject, promised);
+    flows.first_mut()?.load.hit_ratio = 0.0;
+    carried(subject.design, &flows).map(|done| done.iops)
 }
 
 fn carried(design: &Design, flows: &[Flow]) -> Option<Done> {
@@ -148,4 +167,19 @@ fn other_disks(design: &Design, sku: &str) -> Vec<(String, Cap)> {
         all.push((format!("{} with what is free, nothing provisioned,", own.name), cap));
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 1,100 sustained and 3,500 in bursts 3,498 were done.
+    #[test]
+    fn a_cap_in_a_burst_is_used_up_by_its_burst() {
+        let cap =
+            CapRecord { per_s: 1100, burst_per_s: 3500, used_share: 3.18, ..Default::default() };
+        assert_eq!(used_words(&cap), "used to 100 % of its burst rate");
+        let within = CapRecord { used_share: 0.98, ..cap };
+        assert_eq!(used_words(&within), "used to 98 %");
+    }
 }

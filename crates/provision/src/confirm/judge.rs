@@ -1,10 +1,11 @@
 //! One measurement against one promise.
 
 use analysis::{GateName, Limits};
-use record::{GateRecord, Outcome, Record};
+use record::{CapRecord, CapsRecord, GateRecord, JobRecord, Outcome, Record};
 use volume::design::Promised;
 use volume::limits::{Bound, CapUse, Flow, together};
 
+use super::explain;
 use super::measured::Measured;
 use super::{Subject, Verdict};
 
@@ -29,6 +30,12 @@ const N_IOS_MIN: u64 = 100;
 
 /// By how much an offered rate may be above the promise for its latency to be the promised load's.
 const MORE_OFFERED_MAX: f64 = 0.02;
+
+/// By how much the share of reads that are in the cache may be below the promised one.
+const HIT_DIFFERENCE_MAX: f64 = 0.05;
+
+/// Use of a cap above its sustained rate that is rounding and noise, as a share.
+const ABOVE_MIN: f64 = 0.02;
 
 /// What a rate or a latency says.
 enum Part {
@@ -65,6 +72,12 @@ pub(super) fn judge(
     if let Some(gate) = spoiling.find_map(failed_check) {
         return Judged::cannot_tell(gate.reason.clone());
     }
+    let is_broken = |part: &Part| matches!(part, Part::Broken(_));
+    if (is_broken(&rate) || is_broken(&latency))
+        && let Some(why) = unwarmed(subject, promised, measured, record)
+    {
+        return Judged::cannot_tell(why);
+    }
     match (rate, latency) {
         (Part::Broken(why), Part::Broken(also)) => {
             Judged::new(Verdict::NotMet, format!("{why}; {also}"))
@@ -73,6 +86,30 @@ pub(super) fn judge(
         (Part::Open(why), _) | (_, Part::Open(why)) => Judged::cannot_tell(why),
         (Part::Kept, Part::Kept) => kept(subject, promised, measured, record),
     }
+}
+
+/// Returns why a promise that counts on the host cache may have been missed by a cache that was not
+/// warm, if that explains it: the volume did as much as it carries without hits.
+fn unwarmed(
+    subject: &Subject<'_>,
+    promised: &Promised,
+    measured: &Measured,
+    record: &Record,
+) -> Option<String> {
+    let is_warm = record.emulation.as_ref().is_some_and(|it| it.cache == "warm")
+        || measured.repeated_share >= promised.hit_share - HIT_DIFFERENCE_MAX;
+    if promised.hit_share <= 0.0 || is_warm {
+        return None;
+    }
+    let carried = explain::carried_unwarmed(subject, promised)?;
+    (measured.iops >= carried * Limits::ACHIEVED_SHARE_MIN).then(|| {
+        format!(
+            "the cache was cold, or may have been: the promise counts on it for {} of the reads, \
+             and {carried:.0} IOPS are carried without; run the job of `provision --as job`, or \
+             with a longer ramp",
+            units::format_percent_whole(promised.hit_share)
+        )
+    })
 }
 
 fn gates(record: &Record, step_idx: u32) -> impl Iterator<Item = &GateRecord> {
@@ -208,7 +245,8 @@ fn kept(
             gate.verdict == record::Verdict::Failed && gate.name == GateName::Credits.as_str();
         gate.is_borrowed() || has_ended
     };
-    if let Some(gate) = gates(record, measured.step_idx).find(is_borrowed) {
+    let is_own = |gate: &&GateRecord| draws_on(gate, measured, record);
+    if let Some(gate) = gates(record, measured.step_idx).filter(is_borrowed).find(is_own) {
         return Judged::cannot_tell(format!("it was kept, but may not last: {}", gate.reason));
     }
     let absent = absent(subject, promised, measured, record);
@@ -220,6 +258,21 @@ fn kept(
         ));
     }
     Judged::new(Verdict::Met, "")
+}
+
+/// Returns whether what a check of a whole step says of borrowed rates holds for a measurement:
+/// whether its own jobs were above the sustained rate of a cap with credits, or filled a cache.
+/// Caps are known of emulated volumes alone.
+fn draws_on(gate: &GateRecord, measured: &Measured, record: &Record) -> bool {
+    let is_own =
+        |job: &&JobRecord| job.step_idx == measured.step_idx && measured.jobs.contains(&job.name);
+    let mut own = record.jobs.iter().filter(is_own);
+    if gate.name == GateName::WriteCache.as_str() {
+        let fills = |caps: &CapsRecord| caps.filling.as_ref().is_some_and(|it| !it.never_fills);
+        return own.any(|job| job.caps.as_ref().is_none_or(fills));
+    }
+    let is_above = |cap: &CapRecord| cap.credit > 0 && cap.fullest_share() > 1.0 + ABOVE_MIN;
+    own.any(|job| job.caps.as_ref().is_none_or(|caps| caps.caps.iter().any(is_above)))
 }
 
 /// Returns the volumes of other promises of the same phase that share caps with this one, and were

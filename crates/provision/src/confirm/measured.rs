@@ -46,7 +46,14 @@ pub struct Measured {
     pub interval: Option<Interval>,
     /// Everything that its step did is in it.
     pub is_whole_step: bool,
+    /// Share of its reads that were of places read over and over, which any cache holds by then; 0
+    /// where the run does not say how large its files are.
+    pub repeated_share: f64,
 }
+
+/// How often on average a job reads what it reads for its reads to be of places that are in a
+/// cache.
+const REPEATS_MIN: f64 = 4.0;
 
 /// By how much sizes of I/Os may differ: what the last, shorter one of a file makes of a mean.
 const SIZE_DIFFERENCE_MAX: f64 = 0.02;
@@ -102,7 +109,7 @@ fn measured(
     if n_ios == 0 {
         return None;
     }
-    let n_reads: u64 = jobs.iter().map(|job| job.dirs.read.n_ios).sum();
+    let weights = weights(jobs, record);
     let has_done = || dirs().filter(|dir| dir.n_ios > 0);
     let is_open = has_done().all(|dir| dir.response.is_some());
     let latencies = has_done().map(|dir| {
@@ -118,6 +125,7 @@ fn measured(
         record.jobs.iter().filter(|job| job.step_idx == step_idx).collect();
     let is_whole_step = of_step.len() == jobs.len();
     let random = jobs.iter().map(|job| random_share(job, record));
+    let reads = jobs.iter().map(|job| Some(job.dirs.read.n_ios as f64 / job.n_ios() as f64));
     let depths = jobs.iter().map(|job| job.queue_depth.saturating_mul(job.n_workers.max(1)));
     Some(Measured {
         record_idx,
@@ -126,8 +134,8 @@ fn measured(
         jobs: names,
         iops,
         bytes_per_s,
-        read_share: n_reads as f64 / n_ios as f64,
-        random_share: mean_random(random, jobs, n_ios),
+        read_share: mean_share(reads, &weights).unwrap_or(0.0),
+        random_share: mean_share(random, &weights),
         latency_ns: latencies.sum::<Option<f64>>().map(|sum_ns| sum_ns / n_ios as f64),
         n_ios,
         runtime_ns: dirs().map(|dir| dir.runtime_ns).max().unwrap_or(0),
@@ -136,7 +144,28 @@ fn measured(
         queue_depth: depths.fold(0, u32::saturating_add),
         interval: interval(record, step_idx).filter(|_| is_whole_step),
         is_whole_step,
+        repeated_share: repeated_share(jobs, &weights, record),
     })
+}
+
+/// Returns the share of reads by jobs that read all of their file several times; each job counts as
+/// in the mix.
+fn repeated_share(jobs: &[&JobRecord], weights: &[f64], record: &Record) -> f64 {
+    let is_repeated = |job: &JobRecord| {
+        let size = option(job, record, "size").and_then(|text| {
+            units::fio::parse_size(text.trim(), units::fio::SizeRules::default()).ok()
+        });
+        size.is_some_and(|size| {
+            size.value > 0 && job.dirs.read.io_bytes as f64 >= REPEATS_MIN * size.value as f64
+        })
+    };
+    let (mut all, mut repeated) = (0.0, 0.0);
+    for (job, weight) in jobs.iter().zip(weights) {
+        let reads = weight * job.dirs.read.n_ios as f64 / job.n_ios().max(1) as f64;
+        all += reads;
+        repeated += if is_repeated(job) { reads } else { 0.0 };
+    }
+    if all > 0.0 { repeated / all } else { 0.0 }
 }
 
 /// Returns the interval of a step's rate, from its seconds.
@@ -145,13 +174,23 @@ fn interval(record: &Record, step_idx: u32) -> Option<Interval> {
     BatchMeans::of(&series.iops, COVERAGE).map(|batches| batches.interval)
 }
 
-fn mean_random(
-    shares: impl Iterator<Item = Option<f64>>,
-    jobs: &[&JobRecord],
-    n_ios: u64,
-) -> Option<f64> {
-    let weighed = shares.zip(jobs).map(|(share, job)| Some(share? * job.n_ios() as f64));
-    weighed.sum::<Option<f64>>().map(|sum| sum / n_ios as f64)
+/// Returns how much each job counts in the mix of a load: by the rate that it was asked for, where
+/// all have one, since a volume that is overloaded may do more of one job than of another. Else by
+/// what it did.
+fn weights(jobs: &[&JobRecord], record: &Record) -> Vec<f64> {
+    let asked = |job: &&JobRecord| {
+        let offered = job.arrivals.as_ref().map(|it| it.offered_iops);
+        offered.or_else(|| ceiling_iops(job, record)).filter(|_| job.n_ios() > 0)
+    };
+    let done = || jobs.iter().map(|job| job.n_ios() as f64).collect();
+    jobs.iter().map(asked).collect::<Option<Vec<f64>>>().unwrap_or_else(done)
+}
+
+/// Returns the mean of the jobs' shares; `None` where one that counts is not known.
+fn mean_share(shares: impl Iterator<Item = Option<f64>>, weights: &[f64]) -> Option<f64> {
+    let counts = shares.zip(weights).filter(|(_, weight)| **weight > 0.0);
+    let weighed = counts.map(|(share, weight)| Some(share? * weight));
+    weighed.sum::<Option<f64>>().map(|sum| sum / weights.iter().sum::<f64>())
 }
 
 /// Returns an option of a job: what it says for itself stands before what holds for all.
