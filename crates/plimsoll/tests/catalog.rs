@@ -607,6 +607,20 @@ fn a_design_has_a_month_s_price_with_the_origin_of_each_part() {
     check_price(&sandbox, &["e.toml"], 1_205.00);
 }
 
+/// A design names its region, which need not be said again; where prices state none it does not
+/// count.
+#[test]
+fn a_design_is_bought_in_its_own_region() {
+    let sandbox = Sandbox::new();
+    let current = COST_CASE.replace("2018", "current").replace("DS13", "Standard_D8s_v3");
+    let named = |text: &str| format!("cloud = \"azure\"\nregion = \"westeurope\"\n{text}");
+    sandbox.write("a.toml", named(&current.replace("count = 4", "count = 1")));
+    // As `plimsoll design` prints it: 0.48 an hour, and 148.69 for a P30.
+    check_price(&sandbox, &["a.toml"], 499.09);
+    sandbox.write("b.toml", named(COST_CASE));
+    check_price(&sandbox, &["b.toml", "--hours", "744"], 1_548.00);
+}
+
 /// Checks what a design costs in a month, US dollars.
 #[track_caller]
 fn check_price(sandbox: &Sandbox, args: &[&str], usd: f64) {

@@ -27,8 +27,8 @@ pub(super) struct Args {
     #[command(flatten)]
     catalog: CatalogArgs,
 
-    /// Region, such as eastus, us-east-1 or us-central1. Without it only prices count that state
-    /// no region, as those of edition 2018.
+    /// Region, such as eastus, us-east-1 or us-central1; the design's own unless given. Without
+    /// either only prices count that state no region, as those of edition 2018.
     #[arg(long)]
     region: Option<String>,
 
@@ -83,8 +83,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Returns what a design is made of, on the terms that were asked for.
 fn order(design: &Design, args: &Args) -> Result<Purchase, Failure> {
-    let order = bill::order(design, args.region.as_deref(), args.operations as f64);
-    let order = order.map_err(|error| Failure::wrong_use(error.to_string()))?;
+    let region = args.region.as_deref().or(design.region.as_deref());
+    let order = bill::order(design, region, args.operations as f64);
+    let mut order = order.map_err(|error| Failure::wrong_use(error.to_string()))?;
+    // The design's own counts where prices state one.
+    let has_regions = design.rows().is_some_and(|it| !it.regions(order.cloud).is_empty());
+    order.region = order.region.filter(|_| args.region.is_some() || has_regions);
     Ok(Purchase {
         term: args.term,
         month_hours: args.hours,
