@@ -181,8 +181,8 @@ fn judged_changing(behind_since_ns: Option<u64>) -> Vec<(String, Verdict, String
 #[test]
 fn a_rate_that_changes_is_judged_at_all_times_and_has_no_level() {
     let of = |behind_since_ns, name: GateName| {
-        let gates = judged_changing(behind_since_ns).into_iter();
-        let found = gates.filter(|(it, ..)| it == name.as_str()).next();
+        let mut gates = judged_changing(behind_since_ns).into_iter();
+        let found = gates.find(|(it, ..)| it == name.as_str());
         let (_, verdict, reason, next_step) = found.expect("it is judged");
         (verdict, reason, next_step)
     };

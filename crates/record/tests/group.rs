@@ -2,8 +2,8 @@
 
 use hist::Histogram;
 use record::{
-    ArrivalsRecord, DirRecord, IoPriorityRecord, JobRecord, PerDirRecord, PriorityRecord, Samples,
-    SeriesRecord, group::group,
+    ArrivalsRecord, ChangingRateRecord, DirRecord, IoPriorityRecord, JobRecord, PerDirRecord,
+    PriorityRecord, Samples, SeriesRecord, group::group,
 };
 
 fn worker(name: &str, group_id: u32, group_reporting: bool) -> JobRecord {
@@ -227,6 +227,11 @@ fn what_was_in_flight_and_what_waited_add_up() {
             backlog_start: 1,
             backlog_end: 2,
             start_delay_ns_mean: Some(delay_ns),
+            // The one with more delay is the one that was behind first.
+            changing: Some(ChangingRateRecord {
+                delay_ns_max: delay_ns as u64,
+                behind_since_ns: (n_late > 0).then_some(90 - delay_ns as u64),
+            }),
         }),
         ..worker("a", 0, true)
     };
@@ -240,6 +245,7 @@ fn what_was_in_flight_and_what_waited_add_up() {
         backlog_start: 2,
         backlog_end: 4,
         start_delay_ns_mean: Some(20.0),
+        changing: Some(ChangingRateRecord { delay_ns_max: 30, behind_since_ns: Some(60) }),
     };
     assert_eq!(whole.arrivals, Some(expected));
     // 6 in flight for 5 ns and 3 for 25 ns, over the mean time of a worker, 35/3 ns.
