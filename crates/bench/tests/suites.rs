@@ -94,7 +94,7 @@ fn a_time_is_no_bound() {
     for name in ["etcd", "quick"] {
         let time = words(name, false);
         assert!(time.starts_with("about "), "{time}");
-        assert!(time.ends_with(", more where a measurement is repeated"), "{time}");
+        assert!(time.ends_with(", more with repeats"), "{time}");
     }
     assert!(words("snia-iops", false).starts_with("about 23h20m"), "{}", words("snia-iops", false));
 }

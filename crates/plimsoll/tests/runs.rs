@@ -92,7 +92,7 @@ fn a_store_that_was_asked_for_reaches_every_exit_code() {
     let page = "sd=a,lun=data,size=1m\nwd=w,sd=a,rdpct=100\n\
                 rd=r,wd=w,iorate=50,elapsed=2,interval=1\n";
     sandbox.write("p.parm", page);
-    let on = ["--on", "p30.toml", "--virtual", "--no-progress", "--scale", "0.05"];
+    let on = ["--on", "p30.toml", "--virtual", "--no-progress", "--scale", "0.1"];
     let store = ["--store", "/proc/runs.db"];
     for (args, code) in [
         ([&["bench", "--report", "none"], &on[..], &store].concat(), 1),

@@ -55,8 +55,9 @@ fn job_lines(written: &str, name: &str) -> Vec<String> {
 /// 2.3 MiB, which is 50 ms of them. Of the other 4,000 half are reads.
 #[test]
 fn what_the_cache_is_to_answer_has_a_small_file() {
-    let cached = "[[volume]]\nmount='/d'\ndisk='P30'\ncache='ReadOnly'\n[[promise]]\nvolume='/d'\n\
-                  iops=10000\nio_size_kib=8\nread_percent=80\nhit_percent=75\n";
+    let cached = "[vm]\nsize='D8s_v3'\n[[volume]]\nmount='/d'\ndisk='P30'\n\
+                  cache='ReadOnly'\n[[promise]]\nvolume='/d'\niops=10000\nio_size_kib=8\n\
+                  read_percent=80\nhit_percent=75\n";
     let expected = |parts: [&str; 2]| parts.map(str::to_owned).to_vec();
     assert_eq!(job_lines(cached, "["), ["global]", "promised /d 8k]", "promised /d 8k]"]);
     let files = expected(["/d/plimsoll-promised-0-hits", "/d/plimsoll-promised-0"]);

@@ -140,14 +140,17 @@ impl Suite {
     /// with more workers where a core was the limit, and a point of the curve lasts until it has
     /// enough operations.
     pub fn time_words(&self, steps: &[Step], has_needs: bool) -> String {
-        let time = Duration::from_nanos(self.time_max_ns(steps));
+        let mut time = Duration::from_nanos(self.time_max_ns(steps));
+        if time > Duration::from_secs(10) {
+            time = Duration::from_millis(time.as_millis().next_multiple_of(1000) as u64);
+        }
         let mut text = format!("about {}", units::format_duration(time));
         if self.prepare.n_fills > 0 && self.prepare.fill_time_ns.is_none() {
             text.push_str(", and the fill");
         }
         let has_targets = self.parts.iter().any(|part| !part.targets.is_empty());
         if has_needs || has_targets || self.curve.is_some() {
-            text.push_str(", more where a measurement is repeated");
+            text.push_str(", more with repeats");
         }
         text
     }

@@ -128,7 +128,8 @@ mod tests {
         let needs = needs.replace("read_percent = 50", "read_percent = 95");
         let of = |hit_percent: &str| {
             let design = format!(
-                "[[volume]]\nmount='/mnt/data'\ndisk='P30'\ncache='ReadOnly'\n[[promise]]\n\
+                "[vm]\nsize='D8s_v3'\n[[volume]]\nmount='/mnt/data'\ndisk='P30'\n\
+                 cache='ReadOnly'\n[[promise]]\n\
                  volume='/mnt/data'\nphase='peak'\niops=14000\nio_size_kib=8\nread_percent=95\n\
                  {hit_percent}"
             );
