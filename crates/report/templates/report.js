@@ -406,7 +406,12 @@
     drawAll();
   });
   // Paper does not wait.
-  const onPaper = (value) => () => { isPaper = value; charts.forEach(draw); };
+  const onPaper = (value) => () => {
+    isPaper = value;
+    // A width that changed meanwhile is the one that they are drawn for now.
+    if (!value) widthSeen = document.documentElement.clientWidth;
+    charts.forEach(draw);
+  };
   addEventListener('beforeprint', onPaper(true));
   addEventListener('afterprint', onPaper(false));
   document.addEventListener('click', (event) => {
