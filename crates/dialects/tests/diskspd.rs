@@ -5,7 +5,7 @@ use plan::files::{Size, SyncMode};
 use plan::job::{Part, PartRegion};
 use plan::verify::PatternPart;
 use plan::workload::Distribution;
-use plan::{Diagnostic, EngineKind, Job, Severity};
+use plan::{Diagnostic, EngineKind, Job, Plan, Severity};
 
 const REQUEST: Request<'static> = Request {
     files: &[],
@@ -188,6 +188,41 @@ fn rates_pauses_processors_and_contents() {
     assert_eq!(job_of("-z17").workload.seed, 17);
 }
 
+/// A file is made in full before it is worked on, of bytes that are counted, or of zeros.
+#[test]
+fn a_file_that_is_made_is_written_before() {
+    let counted = [PatternPart::Bytes((0..=255).collect())];
+    let job = job_of("-w100");
+    assert!(job.files.overwrite && job.buffers.pattern == counted);
+    let job = job_of("-Z1M");
+    assert!(!job.files.overwrite && job.buffers.pattern == counted);
+    assert!(job_of("-Z").buffers.zero);
+    // One that is there keeps what it holds.
+    let job = |options: &str| jobs_of(&format!("diskspd {options} /m/a")).swap_remove(0);
+    assert!(job("").buffers.pattern.is_empty() && !job("-w100 -f1M").files.overwrite);
+}
+
+/// With one slash a file of the root would be an option; it is that file nevertheless. A mix of
+/// reads alone writes nothing.
+#[test]
+fn a_file_is_written_where_it_was_and_as_often() {
+    let diskspd = find_dialect("diskspd").expect("it is a language");
+    let mut plan = read_with("diskspd -d1 -w50 -r -c1M /m/a", &[], REQUEST).parsed.plan;
+    plan.jobs_mut().for_each(|job| job.files.names = vec!["/a".to_owned()]);
+    let check = |plan: &Plan, expected: &str| {
+        let to = diskspd.write(plan);
+        assert!(to.text.contains(expected) && to.losses.is_empty(), "{} {:?}", to.text, to.losses);
+    };
+    check(&plan, " -w50 ");
+    check(&plan, " //a\n");
+    plan.jobs_mut().for_each(|job| job.workload.read_pct = 100.0);
+    check(&plan, " -w0 ");
+    plan.jobs_mut().for_each(|job| job.workload.read_pct = 99.6);
+    assert!(diskspd.write(&plan).text.contains(" -w1 "));
+    plan.jobs_mut().for_each(|job| (job.workload.read_pct, job.files.overwrite) = (0.0, true));
+    check(&plan, " -w100 ");
+}
+
 /// The file is read where it is mapped to, and one that only reads would need is not.
 #[test]
 fn what_is_written_comes_from_a_file() {
@@ -210,7 +245,7 @@ fn what_is_written_comes_from_a_file() {
         assert_eq!(job.buffers.pattern_source_bytes, 20_480);
     }
     // As the tool, which makes no buffer of what is written where nothing is.
-    let idle = job_of("-Z20M,nowhere.bin");
+    let idle = &jobs_of("diskspd -Z20M,nowhere.bin /m/a")[0];
     assert_eq!(idle.buffers.pattern, []);
     // The name is not in a plan, and a line cannot say the bytes.
     let written = find_dialect("diskspd").expect("it is a language").write(&asked.parsed.plan);

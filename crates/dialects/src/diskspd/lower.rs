@@ -319,6 +319,10 @@ fn places(site: &Site<'_>, options: &mut Vec<RawOption>) {
         let at = command.file_size.as_ref().map_or(end, |it| &it.span);
         options.push(option("size", &size, at));
     }
+    if let Some(given) = command.file_size.as_ref().filter(|_| command.write_pct() == 100) {
+        // It is made in full before, as it is for reads.
+        options.push(option("overwrite", &1, &given.span));
+    }
 }
 
 /// How many threads, each with how much in flight, on which processors.
@@ -459,12 +463,15 @@ fn buffers(command: &Command, options: &mut Vec<RawOption>) {
     if let Some(at) = &command.has_large_pages {
         options.push(option("memory", &"mmaphuge", at));
     }
-    if command.write_pct() == 0 {
+    let is_read_alone = command.write_pct() == 0;
+    if is_read_alone && command.file_size.is_none() {
         return;
     }
     let given = command.contents.as_ref();
     let at = place(given, command);
-    match given.map(|it| &it.value) {
+    // A file that is made for reads has zeros, or counted bytes.
+    let contents = given.map(|it| &it.value);
+    match contents.filter(|it| !is_read_alone || matches!(it, Contents::Zeros)) {
         Some(Contents::Zeros) => options.push(option("zero", &1, at)),
         Some(Contents::Random) if !command.is_of_linux => options.push(option("refill", &1, at)),
         // Random, and no two blocks the same.

@@ -102,8 +102,12 @@ impl Writer {
         let options = options_of(&own, end_bytes).join(" ");
         let targets: Vec<String> = luns.iter().map(|lun| quoted(&target_of(lun))).collect();
         let text = format!("diskspd {options} {}\n", targets[0]);
-        let back =
+        let mut back =
             one_job("diskspd", |request| lower::parse_text("line", &text, &[], request, &NO_HOST))?;
+        if own.files.names.first().map(|lun| target_of(lun)) == back.files.names.first().cloned() {
+            // With another slash before it, it is the same file.
+            back.files.names.clone_from(&own.files.names);
+        }
         let mut values = Values::of(&own);
         values.beside(&param::settings(&back));
         self.sizes(&own, &mut values);
@@ -137,6 +141,8 @@ impl Writer {
             own.workload = part.workload.clone();
             own.load.rate_total_iops = part.rate_iops.or(own.load.rate_total_iops);
         }
+        // A mix that has one direction alone writes nothing, or reads nothing.
+        own.workload.access = own.workload.drawn();
         if let Some(bytes) = lun_bytes(job) {
             own.files.size = Some(Size::Bytes(bytes));
             own.files.file_size_bytes = own.files.file_size_bytes.filter(|(min, max)| min != max);
@@ -229,6 +235,10 @@ fn same_without(own: &Job, back: &Job) -> Vec<Field> {
     let own_fields = same(&[
         (job_field!(workload.aligned_to_length), !is_random || is_fixed(own)),
         (job_field!(workload.block_align), !is_random || is_aligned_so),
+        (
+            job_field!(files.overwrite),
+            work.access.read || own.files.names.iter().any(|it| is_device(it)),
+        ),
     ]);
     [without_effect(own), own_fields].concat()
 }
@@ -385,10 +395,11 @@ fn contents(job: &Job, block: u64, words: &mut Vec<String>) {
     } else if job.workload.seed > 0 {
         words.push(format!("-z{}", job.workload.seed.min(u64::from(u32::MAX))));
     }
+    let buffers = &job.buffers;
     if !job.workload.access.write {
+        words.extend(buffers.zero.then(|| "-Z".to_owned()));
         return;
     }
-    let buffers = &job.buffers;
     let counted = || PatternPart::Bytes((0..=u8::MAX).collect());
     if buffers.zero {
         words.push("-Z".to_owned());
