@@ -117,6 +117,47 @@ fn every_operation_is_emulated() {
     }
 }
 
+/// Reads 1,000 times a second at random places of 80 files of 128 KiB, with this locality, from as
+/// many disks as there are chunks of this size in turn. Returns the share of the reads that the
+/// busiest disk carried, by the account of its own cap.
+fn busiest_share(locality: &str, n_disks: usize, chunk_bytes: u64) -> f64 {
+    let text = format!(
+        "schema = \"plimsoll.plan/1\"\n[unit]\nname = \"set\"\nanchor = \"/mnt/p30\"\n\
+         runtime = \"60s\"\n[[unit.component]]\nname = \"hot\"\nrate = 1000\n\
+         read_sizes = \"4KiB\"\n{locality}[unit.component.mix]\nrandom_read = 100\n\
+         [unit.component.files]\nfolders = 10\nfiles_per_folder = 8\nsizes = \"128KiB\"\n\
+         spare_pct = 0\n"
+    );
+    let parsed = parse_text("hot.toml", &text, &LowerOptions::default(), &NO_HOST);
+    assert!(!parsed.has_errors() && parsed.refusals.is_empty(), "{:?}", parsed.diagnostics);
+    let mut volume = p30("/mnt/p30", n_disks, volume::CacheMode::None);
+    let volume::design::Backing::Disks(stripe) = &mut volume.backing else { panic!("disks") };
+    stripe.chunk_bytes = chunk_bytes;
+    let record = Bench::new(design(None, vec![volume])).try_plan(&parsed.plan, |_| {});
+    let record = record.expect("it runs");
+    let jobs = measured(&record);
+    let caps = &jobs[0].caps.as_ref().expect("caps").caps;
+    let cap = caps.iter().find(|cap| cap.kind == "disk_iops").expect("disks have one");
+    cap.busiest_used_share * 5000.0 / 1000.0
+}
+
+/// Where operations go is what the disks of a volume count: the hot files are those of the first
+/// folder, on the first of ten disks; the hot part of a file is on the first of eight.
+#[test]
+fn locality_is_what_disks_count() {
+    for (locality, n_disks, chunk_bytes, expected) in [
+        ("", 10, 1 << 20, 0.1),
+        ("locality = \"90/10\"\n", 10, 1 << 20, 0.9),
+        ("locality = \"60/20\"\n", 10, 1 << 20, 0.3),
+        ("", 8, 16 << 10, 0.125),
+        ("locality_in_files = \"75/12.5\"\n", 8, 16 << 10, 0.75),
+        ("locality = \"90/10\"\nlocality_in_files = \"50/25\"\n", 8, 16 << 10, 0.25),
+    ] {
+        let share = busiest_share(locality, n_disks, chunk_bytes);
+        assert!((share - expected).abs() < 0.012, "{locality}: {share}, not {expected}");
+    }
+}
+
 /// A volume without room for the files of all units is refused, with what it takes.
 #[test]
 fn a_unit_has_files_of_its_own() {
