@@ -179,19 +179,13 @@ fn a_hundred_crashes_lose_exactly_what_is_reported() {
         let mut run = begin(sandbox, "mnt/f", &options, &["--journal-sync", sync]);
         await_journal(sandbox, &mut run, 8_000 + seed * 173 % 20_000);
         let crash = rehearsal.rehearse(&["crash", "mnt", "--json"]);
-        let crash: serde_json::Value = serde_json::from_str(crash.success()).unwrap();
+        let lost = taken(crash.success());
         run.wait().unwrap();
         rehearsal.rehearse(&["restart", "mnt"]).success();
         let found = verified(sandbox, "mnt/f", &options);
         let ino = fs::metadata(sandbox.path("mnt/f")).unwrap().ino();
-        let number = |range: &serde_json::Value, name: &str| range[name].as_u64().unwrap();
-        let lost: Vec<(u64, u64)> = crash["lost"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|range| number(range, "ino") == ino)
-            .map(|range| (number(range, "offset"), number(range, "len")))
-            .collect();
+        let lost: Vec<(u64, u64)> =
+            lost.iter().filter(|it| it.0 == ino).map(|it| (it.1, it.2)).collect();
         for (block, (_, begun)) in Journal::read(&sandbox.path("j")).blocks {
             let at = block * 4096;
             let is_bad = found.get(&at).is_some_and(|word| ["lost", "torn"].contains(word));
@@ -205,6 +199,73 @@ fn a_hundred_crashes_lose_exactly_what_is_reported() {
         }
     }
     assert!(n_lost > 1000 && n_kept > 1000 && n_in_flight > 50, "{n_lost} {n_kept} {n_in_flight}");
+}
+
+/// Returns what a crash says that it took, as inode, offset and length.
+fn taken(crash: &str) -> Vec<(u64, u64, u64)> {
+    let crash: serde_json::Value = serde_json::from_str(crash).unwrap();
+    let number = |range: &serde_json::Value, name: &str| range[name].as_u64().unwrap();
+    let range =
+        |it: &serde_json::Value| (number(it, "ino"), number(it, "offset"), number(it, "len"));
+    crash["lost"].as_array().unwrap().iter().map(range).collect()
+}
+
+/// The same of trees of files that are made, written, cut and removed all the while: in each file
+/// that is there, exactly the blocks of which the crash took something are reported.
+#[test]
+fn a_hundred_crashes_of_trees_lose_exactly_what_is_reported() {
+    let Some(rehearsal) = Rehearsal::mount(READ_WRITE) else { return };
+    let sandbox = &rehearsal.0;
+    let (mut n_lost, mut n_kept, mut n_in_flight, mut n_files) = (0, 0, 0, 0);
+    for seed in 0..100_u64 {
+        let how = ["", "fsync_on_close = true\n", "instances = 3\n", "dsync = true\n"];
+        let how = how[(seed % 4) as usize];
+        let one = UNIT.replace("instances = 2\n", "");
+        let unit = one.replace("write_sizes", &format!("seed = {}\n{how}write_sizes", seed + 1));
+        sandbox.write("unit.toml", unit.replace("anchor = \"t\"", "anchor = \"mnt/t\""));
+        let _none_yet = fs::remove_dir_all(sandbox.path("mnt/t"));
+        let _none_yet = fs::remove_file(sandbox.path("j"));
+        let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+        command.args(["run", "--no-progress", "unit.toml", "--validate", "--journal", "j"]);
+        command.args(["--journal-sync", if seed % 10 == 0 { "on" } else { "off" }]);
+        let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        await_journal(sandbox, &mut run, 30_000 + seed * 773 % 60_000);
+        let crash = rehearsal.rehearse(&["crash", "mnt", "--json"]);
+        let lost = taken(crash.success());
+        run.wait().unwrap();
+        rehearsal.rehearse(&["restart", "mnt"]).success();
+        let outcome = sandbox.plimsoll(&["verify", "j", "--json"]);
+        let journal = Journal::read(&sandbox.path("j"));
+        let found = journal.judge_all();
+        assert_eq!(said_of_all(&outcome.stdout), found, "seed {seed}: {}", outcome.stderr);
+        let first = std::iter::once((&0, &journal.blocks));
+        for (target, blocks) in first.chain(&journal.others) {
+            let (path, block_bytes) = &journal.targets[*target as usize];
+            let Ok(facts) = fs::metadata(path) else {
+                // The journal gave up its blocks before it was removed.
+                assert!(blocks.is_empty(), "seed {seed}: {path} has {}", blocks.len());
+                continue;
+            };
+            n_files += 1;
+            for (block, (_, begun)) in blocks {
+                let (at, end) = (block * block_bytes, (block + 1) * block_bytes);
+                let word = found.get(&(*target, at));
+                let is_bad = word.is_some_and(|word| ["lost", "torn"].contains(word));
+                if begun.is_empty() {
+                    let is_own = |ino: u64| ino == facts.ino();
+                    let is_taken =
+                        |it: &&(u64, u64, u64)| is_own(it.0) && it.1 < end && at < it.1 + it.2;
+                    let is_taken = lost.iter().find(is_taken).is_some();
+                    assert_eq!(is_bad, is_taken, "seed {seed}, {path}, offset {at}: {word:?}");
+                    *(if is_bad { &mut n_lost } else { &mut n_kept }) += 1;
+                } else {
+                    n_in_flight += 1;
+                }
+            }
+        }
+    }
+    let n = (n_lost, n_kept, n_in_flight, n_files);
+    assert!(n_lost > 1000 && n_kept > 1000 && n_in_flight > 20 && n_files > 4000, "{n:?}");
 }
 
 /// The disk fills where an entry ends, and within one: after its head, and within that. Where it
