@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::Sandbox;
 
 /// Two components, whose files are small.
@@ -279,5 +281,133 @@ fn a_curve_over_units_says_what_it_needs() {
         let outcome = sandbox.plimsoll(args);
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
         assert!(outcome.stderr.contains(expected), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+/// What a thread asked the kernel for on files of a component.
+#[derive(Default)]
+struct Calls {
+    /// By the name of the call; removals of folders and files by themselves.
+    n: BTreeMap<String, u32>,
+    bytes: u64,
+}
+
+/// Returns what strace saw of the threads that read or write files of units, by component. A call
+/// that another thread's stands between is on two lines, of which the first has its file.
+fn calls_by_component(trace: &str) -> Vec<(&'static str, Calls)> {
+    let mut threads: BTreeMap<&str, (&'static str, Calls)> = BTreeMap::new();
+    for line in trace.lines() {
+        let Some((thread, rest)) = line.split_once(' ') else { continue };
+        let call = rest.trim_start();
+        let moved = || call.rsplit_once(" = ")?.1.parse::<u64>().ok();
+        if let Some(resumed) = call.strip_prefix("<... ") {
+            if let Some((_, calls)) = threads.get_mut(thread)
+                && (resumed.starts_with("pread64") || resumed.starts_with("pwrite64"))
+            {
+                calls.bytes += moved().expect(line);
+            }
+            continue;
+        }
+        let of_unit = |args: &&str| args.contains("/jobset-0001/");
+        let found = call.split_once('(').filter(|(_, args)| of_unit(args));
+        let Some((name, args)) = found else { continue };
+        let component = if args.contains("/frontend-") { "frontend" } else { "backend" };
+        let (_, calls) = threads.entry(thread).or_insert((component, Calls::default()));
+        let name = match name {
+            "unlinkat" if args.contains("AT_REMOVEDIR") => "rmdir",
+            "openat" if args.contains("O_CREAT") => "create",
+            name => name,
+        };
+        *calls.n.entry(name.to_owned()).or_default() += 1;
+        if ["pread64", "pwrite64"].contains(&name) && !args.contains("<unfinished") {
+            calls.bytes += moved().expect(line);
+        }
+    }
+    let all = threads.into_values();
+    all.filter(|(_, calls)| calls.n.get("pread64").is_some_and(|n| *n > 100)).collect()
+}
+
+/// The look-alike of EDA for ten seconds on files of this host, counted by strace: each process at
+/// its rate, the published shares within half a percentage point, and bytes per second.
+#[track_caller]
+fn check_eda(sandbox: &Sandbox, host: &str) {
+    let seconds = 10.0;
+    let mut strace = sandbox.command(std::path::Path::new("/usr/bin/strace"));
+    strace.args(["-f", "-y", "-s0", "-e", "trace=file,fchmod,pread64,pwrite64", "-o", "calls"]);
+    let run = ["run", "eda.toml", "--remap", "/mnt/vol=vol", "--no-progress"];
+    strace.arg(env!("CARGO_BIN_EXE_plimsoll")).args(run);
+    let outcome = common::outcome(&mut strace);
+    assert!([0, 3].contains(&outcome.code), "{}{}", outcome.stdout, outcome.stderr);
+    let trace = std::fs::read_to_string(sandbox.path("calls")).expect("strace wrote it");
+    let processes = calls_by_component(&trace);
+    let n_of = |name| processes.iter().filter(|it| it.0 == name).count();
+    assert_eq!((n_of("frontend"), n_of("backend")), (3, 2), "{host}: {}", outcome.stderr);
+    let shares = |component| -> &[(&str, f64)] {
+        match component {
+            // Reads and writes are those of whole files, too, and two kinds remove.
+            "frontend" => &[
+                ("newfstatat", 39.0),
+                ("faccessat2", 15.0),
+                ("pwrite64", 25.0),
+                ("pread64", 15.0),
+                ("create", 2.0),
+                ("fchmodat", 1.0),
+                ("mkdirat", 1.0),
+                ("unlinkat", 2.0),
+            ],
+            _ => &[("pread64", 50.0), ("pwrite64", 50.0)],
+        }
+    };
+    let mut bytes = 0;
+    for (component, calls) in &processes {
+        let n = |name: &str| f64::from(*calls.n.get(name).unwrap_or(&0));
+        let all: f64 = shares(component).iter().map(|(name, _)| n(name)).sum();
+        let asked = if *component == "frontend" { 100.0 } else { 75.0 };
+        assert!((all / seconds / asked - 1.0).abs() < 0.01, "{host}: {component}: {:?}", calls.n);
+        for (name, pct) in shares(component) {
+            let share = 100.0 * n(name) / all;
+            assert!((share - pct).abs() < 0.5, "{host}: {component}: {name}: {share} %");
+        }
+        bytes += calls.bytes;
+    }
+    // 7.2 to 7.3 MB/s; that of 1,500 transfers of two sizes is within 3 % of it.
+    let mb_s = bytes as f64 / seconds / 1e6;
+    assert!((mb_s / 7.25 - 1.0).abs() < 0.03, "{host}: {mb_s} MB/s");
+}
+
+/// What is published of EDA is what the kernel is asked for, on a host that is busy otherwise, too.
+#[test]
+fn eda_is_what_the_kernel_sees() {
+    if !std::path::Path::new("/usr/bin/strace").exists() {
+        testing::skipped!("no strace: `apt-get install strace`");
+        return;
+    }
+    let sandbox = Sandbox::new();
+    // A tenth of the front end's folders, and two of the back end's.
+    let text = include_str!("../../../docs/workloads/eda.toml");
+    let text =
+        text.replace("folders = 240", "folders = 24").replace("folders = 137", "folders = 2");
+    sandbox.write("eda.toml", text.replace("\"60s\"", "\"0s\"").replace("\"300s\"", "\"10s\""));
+    std::fs::create_dir(sandbox.path("vol")).expect("the sandbox is ours");
+    let probe = common::outcome(
+        sandbox.command(std::path::Path::new("/usr/bin/strace")).args(["-o", "probe", "true"]),
+    );
+    if probe.stderr.contains("Operation not permitted") {
+        testing::skipped!("strace may not trace here");
+        return;
+    }
+    let layout = ["run", "eda.toml", "--remap", "/mnt/vol=vol", "--set", "runtime=1s"];
+    let laid_out = sandbox.plimsoll(&[&layout[..], &["--no-progress"]].concat());
+    assert!([0, 3].contains(&laid_out.code), "{}", laid_out.stderr);
+    check_eda(&sandbox, "as it is");
+    if testing::has_program("stress-ng") {
+        let mut stress = sandbox.command(std::path::Path::new("stress-ng"));
+        let mut stress = stress.args(["--cpu", "2", "--timeout", "20s", "--quiet"]).spawn();
+        let stress = stress.as_mut().expect("it is installed");
+        check_eda(&sandbox, "busy");
+        // It ends its own processes.
+        let pid = stress.id().to_string();
+        common::outcome(sandbox.command(std::path::Path::new("kill")).arg(pid));
+        stress.wait().expect("it ends");
     }
 }
