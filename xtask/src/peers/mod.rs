@@ -21,7 +21,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{process, workspace};
 use device::State;
 use options::Options;
-use rows::{Measure, ROWS, Row};
+use rows::{Measure, Peer, ROWS, Row};
 use table::Line;
 use tool::Bench;
 
@@ -50,7 +50,10 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         target,
         seconds: options.seconds,
         core: options.core,
+        files: options.files.clone().unwrap_or_else(|| folder.clone()),
         folder,
+        mdtest: options.mdtest.clone(),
+        n_files: 0,
     };
     if options.plot {
         return plot::run(&bench);
@@ -66,6 +69,10 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
             // A target that was named is read only, unless it is set up for us.
             let may_write = options.target.is_none() || options.zram_bytes.is_some();
             if !(is_asked && is_new_to_it) {
+                continue;
+            }
+            if matches!(row.peer, Peer::Mdtest(_)) && options.mdtest.is_none() {
+                println!("{}: left out; `--mdtest PROGRAM` names it", row.name);
                 continue;
             }
             if row.writes && !may_write {
@@ -99,7 +106,7 @@ fn measure(
         (true, true) => MEMORY_SECONDS.to_vec(),
     };
     for seconds in rounds {
-        let bench = Bench { seconds, ..bench.clone() };
+        let bench = bench.of_row(row, seconds);
         let n_pairs = if is_memory { 1 } else { options.n_pairs };
         let mut pairs = Vec::with_capacity(n_pairs);
         for _ in 0..n_pairs {

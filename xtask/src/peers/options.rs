@@ -14,6 +14,8 @@ cargo xtask peers [OPTIONS]      fio and bare loops beside our release build, an
   --file PATH        read this file
   --setup-zram SIZE  empty the zram device, give it so many bytes (2G), measure it as new, fill it
                      with random data, measure again; WIPES the device
+  --files DIR        where rows make files of their own, in a folder there (default: target/peers)
+  --mdtest PROGRAM   mdtest of hpc/ior, for the rows beside it
   --rows A,B         only these rows
   --pairs N          runs of either side per row, 5
   --seconds N        length of a run, 5
@@ -27,6 +29,8 @@ cargo xtask peers [OPTIONS]      fio and bare loops beside our release build, an
 pub(crate) struct Options {
     pub(crate) target: Option<PathBuf>,
     pub(crate) zram_bytes: Option<u64>,
+    pub(crate) files: Option<PathBuf>,
+    pub(crate) mdtest: Option<PathBuf>,
     pub(crate) rows: Vec<String>,
     pub(crate) n_pairs: usize,
     pub(crate) seconds: u32,
@@ -45,6 +49,8 @@ impl Options {
         let mut options = Options {
             target: None,
             zram_bytes: None,
+            files: None,
+            mdtest: None,
             rows: Vec::new(),
             n_pairs: 5,
             seconds: 5,
@@ -65,6 +71,8 @@ impl Options {
             match *arg {
                 "--device" | "--file" => options.target = Some(PathBuf::from(value()?)),
                 "--setup-zram" => options.zram_bytes = Some(bytes(value()?)?),
+                "--files" => options.files = Some(PathBuf::from(value()?)),
+                "--mdtest" => options.mdtest = Some(PathBuf::from(value()?)),
                 "--rows" => options.rows = value()?.split(',').map(str::to_owned).collect(),
                 "--pairs" => options.n_pairs = value()?.parse().context("`--pairs`")?,
                 "--seconds" => options.seconds = value()?.parse().context("`--seconds`")?,

@@ -26,6 +26,16 @@ pub(crate) enum Peer {
     Bare(&'static str, u32),
     /// Our own tool on this job file, which asks for the same as the row's parameter file.
     JobFile(&'static str),
+    /// mdtest, on as many files in one folder.
+    Mdtest(Phase),
+}
+
+/// What mdtest does to files, each phase by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Create,
+    Stat,
+    Remove,
 }
 
 /// What a run is judged by.
@@ -62,6 +72,7 @@ const RATE_PSYNC: &str = include_str!("jobs/rate_psync.fio");
 const MEMORY: &str = include_str!("jobs/memory.fio");
 const FILE_CREATE: &str = include_str!("jobs/filecreate.fio");
 const FILE_STAT: &str = include_str!("jobs/filestat.fio");
+const FILE_DELETE: &str = include_str!("jobs/filedelete.fio");
 const VERIFY: &str = include_str!("jobs/verify.fio");
 
 /// Parameter files of Vdbench, and job files that ask for the same.
@@ -111,11 +122,21 @@ const fn of_files(name: &'static str, about: &'static str, job: &'static str) ->
     }
 }
 
+/// A row of the same beside mdtest, judged by files per second while they are worked on.
+const fn mdtest(name: &'static str, about: &'static str, job: &'static str, phase: Phase) -> Row {
+    Row {
+        peer: Peer::Mdtest(phase),
+        measure: Measure::Iops,
+        target: Target::RatioAtLeast(1.0),
+        ..of_files(name, about, job)
+    }
+}
+
 /// Buffers of the job `memory`: 16 jobs, 64 deep, 4 KiB each.
 const MEMORY_BUFFERS_BYTES: u64 = 16 * 64 * 4096;
 
 /// Every row, in the order of the table.
-pub(crate) const ROWS: [Row; 18] = [
+pub(crate) const ROWS: [Row; 22] = [
     Row {
         name: "io_uring",
         about: "io_uring, iodepth=128, direct",
@@ -208,6 +229,10 @@ pub(crate) const ROWS: [Row; 18] = [
     },
     of_files("filecreate", "5,000 files made, with their set-up", FILE_CREATE),
     of_files("filestat", "5,000 files looked at, with their set-up", FILE_STAT),
+    of_files("filedelete", "5,000 files removed, with their set-up", FILE_DELETE),
+    mdtest("mdtest-create", "20,000 files made", FILE_CREATE, Phase::Create),
+    mdtest("mdtest-stat", "20,000 files looked at", FILE_STAT, Phase::Stat),
+    mdtest("mdtest-remove", "20,000 files removed", FILE_DELETE, Phase::Remove),
     of_files("verify", "256 MiB of random writes, verify=crc32c", VERIFY),
     vdbench("vdbench-read", "Vdbench: 4k reads, threads=128", READ_PARAMETERS, READ_JOB),
     vdbench("vdbench-sizes", "Vdbench: xfersize=(4k,60,8k,30,64k,10)", SIZES_PARAMETERS, SIZES_JOB),

@@ -73,6 +73,7 @@ impl Line {
             Peer::Fio => "fio",
             Peer::Bare(..) => "bare loop",
             Peer::JobFile(_) => "a job file",
+            Peer::Mdtest(_) => "mdtest",
         };
         let state = if self.row.uses_device { self.state.name() } else { "-" };
         [

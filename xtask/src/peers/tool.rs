@@ -9,12 +9,16 @@ use std::process::{Command, ExitStatus};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use super::rows::{Measure, Peer, Row};
+use super::rows::{Measure, Peer, Phase, Row};
 use crate::process;
 
 /// Exit code of a run that was measured and does not stand for the target: a row keeps one core
 /// busy on purpose, and `plimsoll run` says that the load was bound by it.
 const CANNOT_TELL: i32 = 3;
+
+/// Files of a row beside fio, and of one beside mdtest, which takes less time for each.
+const N_FILES: u32 = 5000;
+const N_FILES_OF_MDTEST: u32 = 20_000;
 
 /// Largest difference between the IOPS reported and I/Os divided by time. Both round: a run of
 /// a second has 0.1 % in its milliseconds alone.
@@ -32,6 +36,12 @@ pub(crate) struct Bench {
     pub(crate) core: u32,
     /// Holds job files and outputs.
     pub(crate) folder: PathBuf,
+    /// Where rows make files of their own.
+    pub(crate) files: PathBuf,
+    /// mdtest, where one was named.
+    pub(crate) mdtest: Option<PathBuf>,
+    /// How many files a row makes.
+    pub(crate) n_files: u32,
 }
 
 /// What one run came to.
@@ -66,6 +76,10 @@ impl Bench {
             Peer::Fio | Peer::Bare(..) => {
                 self.run_job(row, Command::new(&self.plimsoll).arg("fio"))
             }
+            Peer::Mdtest(_) => {
+                self.clear_files()?;
+                self.run_for_record(&format!("{}.fio", row.name), row.job)
+            }
         }
     }
 
@@ -81,7 +95,35 @@ impl Bench {
                 outcome.with_counts(&serde_json::from_str(&text).context("not JSON")?)
             }
             Peer::JobFile(job) => self.run_for_record(&format!("{}.fio", row.name), job),
+            Peer::Mdtest(phase) => self.run_mdtest(phase),
         }
+    }
+
+    /// Returns the bench for a row, with as many files as it is to have.
+    pub(crate) fn of_row(&self, row: &Row, seconds: u32) -> Bench {
+        let n_files = match row.peer {
+            Peer::Mdtest(_) => N_FILES_OF_MDTEST,
+            Peer::Fio | Peer::Bare(..) | Peer::JobFile(_) => N_FILES,
+        };
+        Bench { seconds, n_files, ..self.clone() }
+    }
+
+    /// Runs one phase of mdtest by one process; others that it needs are not measured.
+    fn run_mdtest(&self, phase: Phase) -> Result<Outcome> {
+        self.clear_files()?;
+        let (option, heading) = match phase {
+            Phase::Create => (None, "File creation"),
+            Phase::Stat => (Some("-T"), "File stat"),
+            Phase::Remove => (Some("-r"), "File removal"),
+        };
+        let program = self.mdtest.as_ref().context("`--mdtest` names no program")?;
+        let mut command = Command::new(program);
+        // Open MPI starts nothing as root unless it is said twice.
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command.args(["-F", "-C"]).args(option).arg("-n").arg(self.n_files.to_string());
+        let (text, outcome) = self.run(command.arg("-d").arg(self.files()))?;
+        let iops = mdtest_rate(&text, heading).with_context(|| format!("no rate: {text}"))?;
+        Ok(Outcome { iops, n_ios: u64::from(self.n_files), ..outcome })
     }
 
     /// Runs a file of any dialect by `plimsoll run`, for the record it prints.
@@ -121,7 +163,7 @@ impl Bench {
 
     /// Returns the folder of files that rows make for themselves.
     fn files(&self) -> PathBuf {
-        self.folder.join("files")
+        self.files.join("peers-files")
     }
 
     /// Empties that folder.
@@ -139,6 +181,7 @@ impl Bench {
         command.args(["-c", &self.core.to_string()]).arg(inner.get_program());
         command.args(inner.get_args()).envs(inner.get_envs().filter_map(|(k, v)| Some((k, v?))));
         command.env("PEERS_FILES", self.files());
+        command.env("PEERS_N_FILES", self.n_files.to_string());
         command.env("PEERS_TARGET", &self.target).env("PEERS_SECONDS", self.seconds.to_string());
         let out_path = self.folder.join("stdout");
         command.current_dir(&self.folder).stdout(File::create(&out_path)?);
@@ -166,6 +209,13 @@ impl Outcome {
         ensure!(is_same, "{iops:.0} IOPS reported, {n_ios} I/Os in {runtime_ms} ms counted");
         Ok(Outcome { iops, n_ios: n_ios as u64, ..self })
     }
+}
+
+/// Returns the files per second of a row of mdtest's summary.
+fn mdtest_rate(text: &str, heading: &str) -> Option<f64> {
+    let summary = text.split("SUMMARY rate").nth(1)?;
+    let row = summary.lines().find_map(|line| line.trim_start().strip_prefix(heading))?;
+    row.split_whitespace().next()?.parse().ok().filter(|rate| *rate > 0.0)
 }
 
 /// Reads what a tool printed as JSON. fio may print notes before it.
@@ -198,4 +248,22 @@ fn wait(pid: u32) -> Result<(ExitStatus, Outcome)> {
         peak_bytes: usage.ru_maxrss as u64 * 1024,
     };
     Ok((ExitStatus::from_raw(status), outcome))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mdtest_rate;
+
+    #[test]
+    fn rates_of_mdtest_are_those_of_its_summary() {
+        let text = "-- started --\nFile stat 7\n\nSUMMARY rate (in ops/sec): (of 1 iterations)\n   \
+                    Operation                     Max            Min\n   \
+                    ---                           ---            ---\n   \
+                    File creation              131482.884     131482.884\n   \
+                    File stat                       0.000          0.000\n";
+        assert_eq!(mdtest_rate(text, "File creation"), Some(131_482.884));
+        // A phase that was not asked for.
+        assert_eq!(mdtest_rate(text, "File stat"), None);
+        assert_eq!(mdtest_rate(text, "File removal"), None);
+    }
 }
