@@ -15,9 +15,11 @@ use dialects::{DIALECTS, Dialect, Loader, Overrides, Request, Translation, find_
 use plan::files::{Size, SyncMode};
 use plan::job::PartRegion;
 use plan::load::Rate;
+use plan::op::OpKind;
+use plan::tree::{Activity, TreeWork};
 use plan::workload::{BlockSize, Workload};
 use plan::{Direction, Job, Plan};
-use support::{FolderHost, MapHost, all_shown};
+use support::{FolderHost, MapHost, all_shown, difference};
 
 /// Files of a plan beyond which it is left to tests of single jobs.
 const FILES_MAX: usize = 64;
@@ -217,8 +219,14 @@ fn says(to: &Translation, words: &[&str]) -> bool {
 
 /// Checks that what one plan does is what the other does, or is lost. Returns how many effects were
 /// compared.
-fn compare(from: &str, was: &Plan, is: &Plan, to: &Translation, silent: &mut Vec<String>) -> usize {
-    let (was, is) = (effects(was), effects(is));
+fn compare(
+    from: &str,
+    was_plan: &Plan,
+    is_plan: &Plan,
+    to: &Translation,
+    silent: &mut Vec<String>,
+) -> usize {
+    let (was, is) = (effects(was_plan), effects(is_plan));
     let is_renamed = to.lost.contains("file_names") || says(to, &["file names"]);
     let mut n = 0;
     for (name, was) in &was {
@@ -246,9 +254,50 @@ fn compare(from: &str, was: &Plan, is: &Plan, to: &Translation, silent: &mut Vec
             }
         }
     }
+    n += compare_trees(from, [was_plan, is_plan], to, silent);
     let is_new = |name: &&String| !was.contains_key(*name) && !is_renamed;
     silent.extend(is.keys().filter(is_new).map(|name| format!("{from}: {name} is new")));
     n
+}
+
+/// Checks that jobs on trees of files come back with their trees and what is done there, or that it
+/// is said why not.
+fn compare_trees(
+    from: &str,
+    plans: [&Plan; 2],
+    to: &Translation,
+    silent: &mut Vec<String>,
+) -> usize {
+    let [was, is] =
+        plans.map(|plan| plan.jobs().filter(|job| job.tree.is_some()).collect::<Vec<_>>());
+    if was.len() != is.len() {
+        if !says(to, &["left out", "trees"]) {
+            silent.push(format!("{from}: {} jobs on trees, then {}", was.len(), is.len()));
+        }
+        return 0;
+    }
+    for (was, is) in was.iter().zip(&is) {
+        let (own, back) = (plain_tree(was), plain_tree(is));
+        if own != back {
+            let found = difference(&own, &back);
+            silent.push(format!("{from}: {}: {found}{:?}", was.name, to.losses));
+        }
+    }
+    was.len()
+}
+
+/// Returns the work on a tree in one wording of several that come to the same: no name of the tree
+/// for messages, and reads for a chance of 1 of them.
+fn plain_tree(job: &Job) -> Option<TreeWork> {
+    let mut work = job.tree.clone()?;
+    work.tree.name.clear();
+    work.target.iter_mut().for_each(|tree| tree.name.clear());
+    if let Activity::Operations(tasks) = &mut work.activity {
+        for task in tasks.iter_mut().filter(|task| task.operation == OpKind::Read) {
+            task.read_pct = task.read_pct.filter(|pct| *pct < 100.0);
+        }
+    }
+    Some(work)
 }
 
 /// Writes a plan in every language, reads it from there, and does so again.
