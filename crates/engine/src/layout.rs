@@ -159,10 +159,11 @@ fn write(
     fill: &mut impl FnMut(u64, &mut [u8]),
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, EngineError> {
-    let mut buffer = vec![0_u8; CHUNK_BYTES];
+    // No larger than the file: clearing a whole chunk takes longer than making a small one.
+    let mut buffer = vec![0_u8; chunk_bytes(spec.size_bytes - spec.from_bytes)];
     let mut offset = spec.from_bytes;
     while offset < spec.size_bytes {
-        let len = (spec.size_bytes - offset).min(CHUNK_BYTES as u64) as usize;
+        let len = chunk_bytes(spec.size_bytes - offset);
         let chunk = &mut buffer[..len];
         fill(offset, chunk);
         let mut n_written = 0;
@@ -183,6 +184,11 @@ fn write(
         }
     }
     Ok(offset - spec.from_bytes)
+}
+
+/// Returns how many of these bytes are written at once.
+fn chunk_bytes(left_bytes: u64) -> usize {
+    left_bytes.min(CHUNK_BYTES as u64) as usize
 }
 
 /// Starts write-back of what was written last. Where that is not possible, the sync does it all.

@@ -35,6 +35,7 @@ pub(crate) enum Peer {
 pub(crate) enum Phase {
     Create,
     Stat,
+    Read,
     Remove,
 }
 
@@ -72,6 +73,7 @@ const RATE_PSYNC: &str = include_str!("jobs/rate_psync.fio");
 const MEMORY: &str = include_str!("jobs/memory.fio");
 const FILE_CREATE: &str = include_str!("jobs/filecreate.fio");
 const FILE_STAT: &str = include_str!("jobs/filestat.fio");
+const FILE_READ: &str = include_str!("jobs/fileread.fio");
 const FILE_DELETE: &str = include_str!("jobs/filedelete.fio");
 const VERIFY: &str = include_str!("jobs/verify.fio");
 
@@ -136,7 +138,7 @@ const fn mdtest(name: &'static str, about: &'static str, job: &'static str, phas
 const MEMORY_BUFFERS_BYTES: u64 = 16 * 64 * 4096;
 
 /// Every row, in the order of the table.
-pub(crate) const ROWS: [Row; 22] = [
+pub(crate) const ROWS: [Row; 24] = [
     Row {
         name: "io_uring",
         about: "io_uring, iodepth=128, direct",
@@ -229,9 +231,11 @@ pub(crate) const ROWS: [Row; 22] = [
     },
     of_files("filecreate", "5,000 files made, with their set-up", FILE_CREATE),
     of_files("filestat", "5,000 files looked at, with their set-up", FILE_STAT),
+    of_files("fileread", "5,000 files of 4 KiB read, with their set-up", FILE_READ),
     of_files("filedelete", "5,000 files removed, with their set-up", FILE_DELETE),
     mdtest("mdtest-create", "20,000 files made", FILE_CREATE, Phase::Create),
     mdtest("mdtest-stat", "20,000 files looked at", FILE_STAT, Phase::Stat),
+    mdtest("mdtest-read", "20,000 files of 4 KiB opened and read", FILE_READ, Phase::Read),
     mdtest("mdtest-remove", "20,000 files removed", FILE_DELETE, Phase::Remove),
     of_files("verify", "256 MiB of random writes, verify=crc32c", VERIFY),
     vdbench("vdbench-read", "Vdbench: 4k reads, threads=128", READ_PARAMETERS, READ_JOB),

@@ -111,16 +111,17 @@ impl Bench {
     /// Runs one phase of mdtest by one process; others that it needs are not measured.
     fn run_mdtest(&self, phase: Phase) -> Result<Outcome> {
         self.clear_files()?;
-        let (option, heading) = match phase {
-            Phase::Create => (None, "File creation"),
-            Phase::Stat => (Some("-T"), "File stat"),
-            Phase::Remove => (Some("-r"), "File removal"),
+        let (options, heading): (&[&str], &str) = match phase {
+            Phase::Create => (&[], "File creation"),
+            Phase::Stat => (&["-T"], "File stat"),
+            Phase::Read => (&["-w", "4096", "-E", "-e", "4096"], "File read"),
+            Phase::Remove => (&["-w", "4096", "-r"], "File removal"),
         };
         let program = self.mdtest.as_ref().context("`--mdtest` names no program")?;
         let mut command = Command::new(program);
         // Open MPI starts nothing as root unless it is said twice.
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-        command.args(["-F", "-C"]).args(option).arg("-n").arg(self.n_files.to_string());
+        command.args(["-F", "-C"]).args(options).arg("-n").arg(self.n_files.to_string());
         let (text, outcome) = self.run(command.arg("-d").arg(self.files()))?;
         let iops = mdtest_rate(&text, heading).with_context(|| format!("no rate: {text}"))?;
         Ok(Outcome { iops, n_ios: u64::from(self.n_files), ..outcome })
