@@ -11,6 +11,7 @@ mod coming;
 mod ending;
 mod peer;
 mod plans;
+mod silence;
 mod start;
 mod turns;
 
@@ -25,7 +26,7 @@ use crate::frame::FrameSum;
 use crate::version::Version;
 use crate::wire::from_agent::Kind as From;
 use crate::wire::to_agent::Kind as To;
-use crate::wire::{Ack, Assignment, Bye, Frame, Ping, Said};
+use crate::wire::{Ack, Assignment, Bye, Frame, Said};
 
 /// Time between two questions for the time, which are the heartbeat, too.
 pub const PING_NS: u64 = 250_000_000;
@@ -41,6 +42,12 @@ pub const RETURN_NS: u64 = 20_000_000_000;
 
 /// How long agents have for their last frames when the user wants the end at once.
 pub const NOW_NS: u64 = 1_000_000_000;
+
+/// How often it is looked at whether a step can begin, or the run end, at most: once in this time
+/// for each full thousand agents. All of them are looked at for it, and all say at about the same
+/// time that they are ready.
+const LOOK_NS: u64 = 1_000_000;
+const LOOK_AGENTS: u64 = 1000;
 
 /// The minor version of the protocol from which on an agent takes one run after another.
 const RUNS_MINOR: u32 = 4;
@@ -114,6 +121,30 @@ pub enum News {
     Progress(usize, u64, u64),
 }
 
+/// Returns whether a step, or the end of the run, may follow from an event. Most say what an agent
+/// has measured, or that it lives.
+fn moves(event: &Event) -> bool {
+    match event {
+        Event::Message(_, message) => match message {
+            From::Hello(_)
+            | From::Begun(_)
+            | From::Refused(_)
+            | From::Ready(_)
+            | From::Armed(_)
+            | From::Ended(_)
+            | From::Finished(_) => true,
+            From::Pong(_)
+            | From::Progress(_)
+            | From::Frame(_)
+            | From::Said(_)
+            | From::Inspected(_)
+            | From::Piece(_) => false,
+        },
+        Event::Gone(..) | Event::Stop => true,
+        Event::Sent(..) | Event::Due => false,
+    }
+}
+
 /// A start that hosts were given and that not all have answered.
 #[derive(Clone, Copy, Debug)]
 struct Start {
@@ -167,6 +198,12 @@ pub struct Controller {
     join_ns: u64,
     next_ping_ns: u64,
     next_ping_id: u64,
+    /// Before this none can have been silent for too long.
+    silence_ns: u64,
+    /// Something came that a step or the end of the run may follow from.
+    is_open: bool,
+    /// When that may be looked at again.
+    next_look_ns: u64,
     /// All have been given what to do.
     is_assigned: bool,
     start: Option<Start>,
@@ -211,6 +248,9 @@ impl Controller {
             join_ns,
             next_ping_ns: now_ns,
             next_ping_id: 0,
+            silence_ns: 0,
+            is_open: true,
+            next_look_ns: 0,
             is_assigned: false,
             start: None,
             begun: None,
@@ -283,6 +323,7 @@ impl Controller {
             return actions;
         }
         self.leave_out_own_gap(now_ns);
+        self.is_open |= moves(&event) || now_ns >= self.due_by_time_ns();
         match event {
             Event::Sent(idx, done, total) => {
                 self.agents[idx].join_until_ns = now_ns.saturating_add(self.join_ns);
@@ -295,15 +336,25 @@ impl Controller {
         }
         self.watch_silence(now_ns, &mut actions);
         self.ping(now_ns, &mut actions);
-        self.assign(&mut actions);
-        self.give_turns(&mut actions);
-        self.arm(now_ns, &mut actions);
-        self.finish(now_ns, &mut actions);
+        if self.is_open && now_ns >= self.next_look_ns {
+            self.is_open = false;
+            self.next_look_ns = now_ns + self.agents.len() as u64 / LOOK_AGENTS * LOOK_NS;
+            self.assign(&mut actions);
+            self.give_turns(&mut actions);
+            self.arm(now_ns, &mut actions);
+            self.finish(now_ns, &mut actions);
+        }
         actions
     }
 
     /// Returns when [`Controller::take`] wants to be called even if nothing comes.
     pub fn due_ns(&self) -> u64 {
+        let look_ns = if self.is_open { self.next_look_ns } else { u64::MAX };
+        self.due_by_time_ns().min(look_ns)
+    }
+
+    /// Returns when something is to be done because time has passed.
+    fn due_by_time_ns(&self) -> u64 {
         let confirm_ns = self.start.map_or(u64::MAX, |start| start.confirm_until_ns);
         let end_ns = match self.end {
             Some(End::Until(at_ns)) => at_ns,
@@ -379,6 +430,9 @@ impl Controller {
     /// Takes the time in which the controller itself stood still out of the silence of all others.
     fn leave_out_own_gap(&mut self, now_ns: u64) {
         let gap_ns = now_ns.saturating_sub(self.next_ping_ns);
+        if gap_ns == 0 {
+            return;
+        }
         for agent in &mut self.agents {
             agent.heard_ns = agent.heard_ns.saturating_add(gap_ns).min(now_ns);
             agent.join_until_ns = agent.join_until_ns.saturating_add(gap_ns);
@@ -423,6 +477,8 @@ impl Controller {
                     let reason = "its answers to questions for the time contradict themselves";
                     self.expel(idx, reason.to_owned(), now_ns, actions);
                 }
+                // Its clock may be known well enough by now.
+                self.is_open |= self.agents[idx].n_exchanges == start::N_EXCHANGES_MIN;
             }
             From::Refused(refused) => {
                 if agent.state == State::Finished {
@@ -455,6 +511,7 @@ impl Controller {
         let agent = &mut self.agents[idx];
         let silence_ns = now_ns.saturating_sub(agent.heard_ns);
         agent.heard_ns = now_ns;
+        self.silence_ns = self.silence_ns.min(now_ns.saturating_add(SUSPECT_NS));
         agent.is_connected = true;
         let away_ns = agent.away_since_ns.take().map(|since_ns| now_ns.saturating_sub(since_ns));
         if std::mem::take(&mut agent.is_suspect) {
@@ -465,6 +522,7 @@ impl Controller {
         }
         if agent.state == State::Lost {
             self.come_back(idx, actions);
+            self.is_open = true;
         }
     }
 
@@ -472,13 +530,16 @@ impl Controller {
     /// others have left behind ends: it would run a step of theirs alone.
     fn come_back(&mut self, idx: usize, actions: &mut Vec<Action>) {
         let begun = self.begun;
-        let is_due = |step_idx: u32| begun.is_none_or(|begun| step_idx > begun);
+        // Those that have begun a step before the others may be given the start of the next one.
+        let before_start = self.start.and_then(|start| start.step_idx.checked_sub(1));
+        let passed = begun.max(before_start);
+        let is_due = |step_idx: u32| passed.is_none_or(|passed| step_idx > passed);
         let agent = &mut self.agents[idx];
         let Some(lost) = agent.lost.take() else { return };
         let state = match lost.before {
             State::Joined if !self.is_assigned => Some(State::Joined),
             State::Resting => Some(State::Resting),
-            State::Preparing if begun.is_none() => Some(State::Preparing),
+            State::Preparing if passed.is_none() => Some(State::Preparing),
             // What it has answered is not known: it gets the next order with the others.
             State::Ready(step_idx) | State::Armed(step_idx) | State::Set(step_idx)
                 if is_due(step_idx) =>
@@ -616,6 +677,7 @@ impl Controller {
         now_ns: u64,
         actions: &mut Vec<Action>,
     ) {
+        self.is_open = true;
         let agent = &mut self.agents[idx];
         let before = std::mem::replace(&mut agent.state, state);
         if agent.lost.is_some() {
@@ -640,44 +702,6 @@ impl Controller {
         };
         if !goes_on {
             self.end_soon(actions);
-        }
-    }
-
-    fn watch_silence(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
-        for idx in 0..self.agents.len() {
-            let agent = &mut self.agents[idx];
-            if agent.state == State::Awaited && now_ns >= agent.join_until_ns {
-                let limit_s = self.join_ns / 1_000_000_000;
-                self.lose(idx, format!("it did not come within {limit_s} s"), now_ns, actions);
-            } else if agent.state.is_live() {
-                let silence_ns = now_ns.saturating_sub(agent.heard_ns);
-                if silence_ns >= SUSPECT_NS && !agent.is_suspect {
-                    agent.is_suspect = true;
-                    actions.push(Action::Tell(News::Suspect(idx)));
-                }
-                if silence_ns >= DEAD_NS {
-                    let text = format!("nothing came from it for {} s", DEAD_NS / 1_000_000_000);
-                    self.lose(idx, text, now_ns, actions);
-                }
-            }
-        }
-    }
-
-    fn ping(&mut self, now_ns: u64, actions: &mut Vec<Action>) {
-        if now_ns < self.next_ping_ns {
-            return;
-        }
-        self.next_ping_ns = now_ns + PING_NS;
-        let id = self.next_ping_id;
-        self.next_ping_id += 1;
-        for (idx, agent) in self.agents.iter_mut().enumerate() {
-            // One that stays is to hear that its controller lives.
-            let stays = self.keeps_agents && agent.state == State::Finished;
-            if agent.state.is_live() || stays || agent.state == State::Lost {
-                agent.asked.retain(|(_, asked_ns)| now_ns.saturating_sub(*asked_ns) < DEAD_NS);
-                agent.asked.push((id, now_ns));
-                actions.push(Action::Send(idx, To::Ping(Ping { id })));
-            }
         }
     }
 

@@ -40,6 +40,8 @@ pub struct Joiner {
     reached: Vec<StepTime>,
     /// Intervals that were not returned yet.
     pending: Vec<Span>,
+    /// A host that held back what was pending then, and how far it had come.
+    held_by: Option<(usize, StepTime)>,
     /// End of what was returned.
     returned: StepTime,
 }
@@ -60,6 +62,7 @@ impl Joiner {
             began: vec![None; n_hosts],
             reached: vec![(0, 0); n_hosts],
             pending: Vec::new(),
+            held_by: None,
             returned: (0, 0),
         }
     }
@@ -83,8 +86,17 @@ impl Joiner {
     /// Returns the intervals that are complete: those up to which every host that is awaited has
     /// come.
     pub fn take(&mut self, is_awaited: impl Fn(usize) -> bool) -> Vec<Interval> {
+        if let Some((idx, at)) = self.held_by
+            && self.reached[idx] == at
+            && is_awaited(idx)
+        {
+            return Vec::new();
+        }
         let awaited = (0..self.reached.len()).filter(|idx| is_awaited(*idx));
-        let reached = awaited.map(|idx| self.reached[idx]).min().unwrap_or((u32::MAX, u64::MAX));
+        // Of those that hold it back any: the first one would often be the next to come.
+        let last = awaited.min_by_key(|idx| (self.reached[*idx], units::mix64(*idx as u64)));
+        self.held_by = last.map(|idx| (idx, self.reached[idx]));
+        let reached = self.held_by.map_or((u32::MAX, u64::MAX), |(_, at)| at);
         let mut sums = Vec::new();
         for row in Row::group(std::mem::take(&mut self.pending)) {
             // Half of it: ends of the same second lie milliseconds apart.

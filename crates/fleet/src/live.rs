@@ -80,8 +80,9 @@ impl Live {
             News::Lost(idx, reason) | News::Absent(idx, reason) => {
                 self.lost.push((self.names[*idx].clone(), vec![reason.clone()]));
             }
+            News::Frame(idx) => self.add_intervals(*idx, controller),
             // A host that is silent holds the seconds of the others back no longer.
-            News::Frame(_) | News::Suspect(_) => {}
+            News::Suspect(_) => {}
             News::Sent(..)
             | News::Came(..)
             | News::Away(..)
@@ -91,7 +92,7 @@ impl Live {
             | News::Said(..)
             | News::Progress(..) => return (Vec::new(), None),
         }
-        let seconds = self.new_intervals(controller);
+        let seconds = self.joiner.take(|idx| controller.is_measuring(idx));
         let since_ns = *self.waits_since_ns.get_or_insert(now_ns);
         let cause = if seconds.is_empty() {
             let is_overdue = now_ns.saturating_sub(since_ns) >= OVERDUE_NS;
@@ -111,17 +112,15 @@ impl Live {
         self.next_ns = from_ns + REPORT_NS_MIN.max(took_ns.saturating_mul(REPORT_PAUSE));
     }
 
-    /// Returns the intervals up to which all hosts that are awaited have come, and that were not
-    /// returned before. A silent host is not waited for: what it did comes with it.
-    fn new_intervals(&mut self, controller: &Controller) -> Vec<Interval> {
-        for (idx, n_joined) in self.n_intervals.iter_mut().enumerate() {
-            let intervals = controller.frames(idx).intervals();
-            for interval in intervals.get(*n_joined..).unwrap_or_default() {
-                self.joiner.push(idx, interval);
-            }
-            *n_joined = intervals.len().max(*n_joined);
+    /// Hands over the intervals of a host that have come since. A silent host is not waited for:
+    /// what it did comes with it.
+    fn add_intervals(&mut self, idx: usize, controller: &Controller) {
+        let n_joined = &mut self.n_intervals[idx];
+        let intervals = controller.frames(idx).intervals();
+        for interval in intervals.get(*n_joined..).unwrap_or_default() {
+            self.joiner.push(idx, interval);
         }
-        self.joiner.take(|idx| controller.is_measuring(idx))
+        *n_joined = intervals.len().max(*n_joined);
     }
 }
 

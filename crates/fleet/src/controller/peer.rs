@@ -1,6 +1,6 @@
 //! What the controller knows of an agent.
 
-use super::DEAD_NS;
+use super::{DEAD_NS, SUSPECT_NS};
 use crate::clock::{ClockEstimate, Exchange};
 use crate::frame::FrameSum;
 use crate::wire::{Armed, Pong};
@@ -137,6 +137,19 @@ impl Agent {
             orders: Vec::new(),
             begins_ns: None,
             starts: Vec::new(),
+        }
+    }
+
+    /// Returns when its silence is too long next, if nothing comes from it; or its coming.
+    pub(super) fn silent_from_ns(&self) -> u64 {
+        if self.state == State::Awaited {
+            self.join_until_ns
+        } else if !self.state.is_live() {
+            u64::MAX
+        } else if self.is_suspect {
+            self.heard_ns.saturating_add(DEAD_NS)
+        } else {
+            self.heard_ns.saturating_add(SUSPECT_NS)
         }
     }
 

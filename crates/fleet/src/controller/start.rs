@@ -26,7 +26,7 @@ const LEAD_NS_MAX: u64 = DEAD_NS;
 const CONFIRM_SHARE: u64 = 4;
 
 /// Exchanges of the time before a step may start.
-const N_EXCHANGES_MIN: u32 = 4;
+pub(super) const N_EXCHANGES_MIN: u32 = 4;
 
 /// Orders to start a step that an agent may leave without the answer that it begins, while it
 /// answers all else. A silent one is lost before.

@@ -5,7 +5,7 @@ use fleet::controller::{DEAD_NS, LossPolicy};
 use super::{Due, MS, Rng, S, START_NS, World, host, quiet, seconds_of};
 
 /// Hosts whose agents call again, there from the start.
-fn calling(n_hosts: usize, plan: (u32, u32), policy: LossPolicy) -> World {
+pub(super) fn calling(n_hosts: usize, plan: (u32, u32), policy: LossPolicy) -> World {
     let mut world = quiet(n_hosts, plan, policy);
     for idx in 0..n_hosts {
         world.hosts[idx] = host(idx, plan, true, &mut Rng(7 + idx as u64));
@@ -89,4 +89,11 @@ fn a_killed_agent_that_would_call_again_holds_no_run_up_for_long() {
     // 60 s of load after two until the start.
     assert!(world.now_ns < begun_ns + 64 * S, "{} ns", world.now_ns - begun_ns);
     assert!(world.lost()[1].is_some());
+}
+
+#[test]
+fn a_host_that_comes_back_while_the_step_behind_its_own_is_started_stays_out() {
+    // One begins its step while the other is lost, and is given the start of the next one when
+    // that comes back and waits for the one before: it would begin that behind the other.
+    super::check(28_352, 1);
 }
