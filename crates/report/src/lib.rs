@@ -28,6 +28,7 @@ mod live;
 mod misuse;
 mod page;
 mod provenance;
+mod scale_out;
 mod script;
 mod sections;
 mod spec;

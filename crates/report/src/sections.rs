@@ -18,6 +18,7 @@ use crate::chart::over_time::Source;
 use crate::chart::{convergence, curve, heat, loads, operations, over_time, percentiles, sweep};
 use crate::html::Download;
 use crate::provenance::{self, Facts};
+use crate::scale_out;
 use crate::spec::ChartSpec;
 use crate::subject::{Runs, Set, Subject, called};
 use crate::suite;
@@ -178,6 +179,9 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
         }
         results.tables.push(("Measurements".to_owned(), suite::table(suite)));
         results.charts.extend(suite::charts(suite, &id, &line));
+        results.charts.extend(scale_out::chart(suite, &id, &line));
+        let growth = scale_out::table(suite);
+        results.tables.extend(growth.map(|table| ("Growth with the hosts".to_owned(), table)));
     } else if record.curve.is_none() {
         results.tables.push(("Jobs and directions".to_owned(), results_table(record)));
         results.tables.extend(held_by(record));

@@ -6,9 +6,9 @@ mod common;
 
 use common::{dir, histogram, job, of_curve, of_seconds, of_steps, run, second};
 use record::{
-    DirRecord, Figure, Figures, GateRecord, Interval, IntervalResponse, Record, SeriesRecord,
-    StepPurpose, StepValidity, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteStepRecord,
-    Verdict,
+    Binds, DirRecord, Figure, Figures, GateRecord, Interval, IntervalResponse, Record,
+    ScaleOutPointRecord, ScaleOutRecord, SeriesRecord, StepPurpose, StepValidity,
+    SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteStepRecord, Verdict,
 };
 use report::{ChartSpec, Scale, Series, Set, SpanKind, Subject, Thinned, charts};
 
@@ -656,6 +656,69 @@ fn a_mix_is_what_was_asked_for() {
     let sizes = chart(&charts, "sizes");
     assert_eq!(sizes.series.len(), 1, "one mix, however the coins fell");
     assert_eq!(sizes.series[0].name, "random, 50 % reads");
+}
+
+#[test]
+fn a_suite_over_hosts_shows_how_it_grew_and_who_lagged() {
+    let mut run = of_steps(&[(4096, 100, 900)]);
+    let point = |n_hosts: u32, speed_up: f64, of_host: [f64; 3], binds: Binds| {
+        let [host_iops_min, host_iops_median, host_iops_max] = of_host;
+        ScaleOutPointRecord {
+            n_hosts,
+            row: format!("reads, {n_hosts}"),
+            speed_up: Some(speed_up),
+            host_iops_min,
+            host_iops_median,
+            host_iops_max,
+            first_done_ns: 30_000_000_000,
+            last_done_ns: 41_000_000_000,
+            binds,
+            why: "4 hosts did 1.02 times what 2 hosts did".to_owned(),
+        }
+    };
+    let of_step = |label: &str, points: Vec<ScaleOutPointRecord>| ScaleOutRecord {
+        label: label.to_owned(),
+        points,
+    };
+    let grew = vec![
+        point(2, 1.0, [4000.0, 5000.0, 6000.0], Binds::Load),
+        point(4, 1.02, [2000.0, 2550.0, 3100.0], Binds::Volume),
+    ];
+    let at_one = vec![point(2, 1.0, [1.0, 1.0, 1.0], Binds::Unknown)];
+    run.record.suite = Some(SuiteRecord {
+        name: "quick".to_owned(),
+        title: "a first look".to_owned(),
+        n_repeats: 1,
+        rows: vec![SuiteRowRecord {
+            label: "reads, 4".to_owned(),
+            preparation: false,
+            steps: vec![0],
+            figures: Figures::default()
+                .with(Figure::Iops, SuiteFigureRecord { median: 10_200.0, interval: None }),
+            sync: Figures::default(),
+            measured_ns: 1,
+            verdict: "valid".to_owned(),
+            reason: String::new(),
+        }],
+        scale_out: vec![of_step("reads", grew), of_step("once", at_one)],
+        ..SuiteRecord::default()
+    });
+    let subject = Subject::of_run(run);
+    let charts = charts(&subject);
+    let growth = chart(&charts, "r1-scale-out");
+    let names: Vec<&str> = growth.series.iter().map(|it| &*it.name).collect();
+    assert_eq!(names, ["reads", "as the hosts"], "one number of hosts is no growth");
+    assert_eq!(growth.series[0].x, [2.0, 4.0]);
+    assert_eq!(growth.series[0].y, [Some(1.0), Some(1.02)]);
+    assert_eq!(growth.series[1].y, [Some(1.0), Some(2.0)]);
+    assert_eq!(growth.notes, ["Not drawn: 1 step; the table has all."]);
+    assert_eq!(growth.table.rows.len(), 3);
+    let page = report::page(&subject);
+    let html = page.split("<script").next().unwrap();
+    for text in ["Growth with the hosts", "10.2 k", "1.02", "3.10 k", "30.0 s", "41.0 s", "volume"]
+    {
+        assert!(html.contains(text), "{text}");
+    }
 }
 
 /// A suite of a fill and two measurements, of which the second was not steady.
