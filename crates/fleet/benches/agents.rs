@@ -20,7 +20,7 @@ use fleet::controller::{LossPolicy, News};
 use fleet::launch::Launcher;
 use fleet::launch::dial_in::DialIn;
 use fleet::monotonic_ns;
-use fleet::net::dial::dial;
+use fleet::net::dial::{Ways, dial};
 use fleet::run::{Fleet, FleetEvent};
 use fleet::serve::{Runs, serve_session};
 use fleet::stops::Stops;
@@ -179,7 +179,8 @@ fn be_agents(address: &str, folder: &Path, n_agents: u64, n_seconds: u64) {
             let (address, token) = (address.to_owned(), Arc::clone(&token));
             let start = (idx == 0).then(|| folder.join(START));
             tokio::task::spawn_local(async move {
-                let session = dial(&address, &token, WAIT, &|_| {}).await.expect("a controller");
+                let ways = Ways::new(vec![address]);
+                let session = dial(&ways, &token, WAIT, &|_| {}).await.expect("a controller");
                 let agent = Agent::new(format!("h{idx}"), "0".to_owned(), idx, monotonic_ns());
                 let load = Arc::new(MadeUp { idx, n_seconds, start, ..MadeUp::default() });
                 serve_session(session, agent, load).await.expect("a whole run");

@@ -3,9 +3,8 @@
 //! An agent runs its part of a plan by whatever [`serve::Runs`] gives it, and sends what it
 //! measures as frames, each with what is new. The controller brings all to one start, adds the
 //! frames up, and makes one record of them. Both are state machines without I/O or clock
-//! ([`controller`], [`agent`], [`lobby`] for agents that come by themselves, and [`inspect`] before
-//! a run); `net` and
-//! `launch` carry bytes and start programs.
+//! ([`controller`], [`agent`], [`relay`] between them, [`lobby`] for agents that come by
+//! themselves, and [`inspect`] before a run); `net` and `launch` carry bytes and start programs.
 //!
 //! Never here: how a load is run (that is `runner`), text for people (`plimsoll`).
 //!
@@ -24,6 +23,7 @@ mod live;
 pub mod lobby;
 pub mod merge;
 pub mod net;
+pub mod relay;
 pub mod run;
 pub mod serve;
 pub mod stops;
@@ -37,7 +37,7 @@ pub mod wire;
 /// every message or field that is new.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// See [`PROTOCOL_MAJOR`].
-pub const PROTOCOL_MINOR: u32 = 6;
+pub const PROTOCOL_MINOR: u32 = 7;
 
 /// Reads the clock that starts are agreed on in: `CLOCK_MONOTONIC`, nanoseconds.
 pub fn monotonic_ns() -> u64 {

@@ -6,6 +6,10 @@
 
 #[path = "simulation/calling.rs"]
 mod calling;
+#[path = "simulation/relays.rs"]
+mod relays;
+#[path = "simulation/series.rs"]
+mod series;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,6 +74,8 @@ enum Due {
     Pause(u64),
     CtrlC,
     Look,
+    /// Something on its way by a relay, or to one.
+    ByRelay(relays::Leg),
 }
 
 #[derive(Clone, Copy)]
@@ -94,6 +100,8 @@ struct Host {
     away_ns: u64,
     /// Connections that it has had.
     n_connections: u32,
+    /// How it can reach the controller, and how it does.
+    ways: relays::Ways,
     is_alive: bool,
     is_connected: bool,
     /// Until when it stands still.
@@ -126,6 +134,7 @@ struct World {
     queue: BTreeMap<(u64, u64), Due>,
     n_queued: u64,
     hosts: Vec<Host>,
+    relays: relays::Relays,
     controller: Controller,
     /// Until when the controller stands still.
     paused_until_ns: u64,
@@ -205,7 +214,9 @@ impl World {
         for action in self.controller.take(event, self.now_ns) {
             match action {
                 controller::Action::Send(idx, kind) => {
-                    if self.hosts[idx].is_connected {
+                    if self.relays.has(idx) {
+                        self.hand(idx, kind);
+                    } else if self.hosts[idx].is_connected {
                         self.send(idx, false, Due::ToAgent(idx, Box::new(kind)));
                     }
                 }
@@ -227,6 +238,10 @@ impl World {
                 agent::Action::Send(kind) => self.agent_sends(idx, kind),
                 agent::Action::Call => self.call(idx),
                 agent::Action::Run(_) => {
+                    if self.hosts[idx].has_run {
+                        // What the run before would still do it does no more.
+                        self.queue.retain(|_, due| !matches!(due, Due::Run(of, ..) if *of == idx));
+                    }
                     self.hosts[idx].begin();
                     let preparing_ns = self.rng.below(3 * S);
                     self.push(self.now_ns + preparing_ns, Due::Run(idx, 0, RunStep::Prepared));
@@ -269,7 +284,11 @@ impl World {
         {
             frame.facts_json.truncate(frame.facts_json.len() / 2);
         }
-        self.send(idx, true, Due::ToController(idx, Box::new(kind)));
+        let due = match self.hosts[idx].ways.line() {
+            Some(line) => Due::ByRelay(line.up(kind)),
+            None => Due::ToController(idx, Box::new(kind)),
+        };
+        self.send(idx, true, due);
     }
 
     fn end_run(&mut self, idx: usize, outcome: Outcome) {
@@ -361,6 +380,7 @@ impl World {
                 self.hosts[*idx].frozen_until_ns.max(self.paused_until_ns)
             }
             Due::ToController(..) | Due::Gone(..) | Due::CtrlC | Due::Look => self.paused_until_ns,
+            Due::ByRelay(leg) => self.leg_waits_until_ns(leg),
             Due::Connect(_)
             | Due::Disconnect(_)
             | Due::Break(..)
@@ -381,6 +401,7 @@ impl World {
             }
             Due::ToAgent(idx, kind) => self.agent_does(idx, agent::Event::Message(*kind)),
             Due::Run(idx, began_ns, step) => self.run_does(idx, began_ns, step),
+            Due::Connect(idx) if self.connects_by_relay(idx) => {}
             Due::Connect(idx) => {
                 self.hosts[idx].is_connected = true;
                 self.hosts[idx].n_connections += 1;
@@ -406,13 +427,18 @@ impl World {
             Due::Pause(length_ns) => self.paused_until_ns = at_ns + length_ns,
             Due::CtrlC => self.interrupt(),
             Due::Look => self.look(),
+            Due::ByRelay(leg) => self.take_leg(leg),
         }
         true
     }
 
     fn disconnect(&mut self, idx: usize) {
         if std::mem::take(&mut self.hosts[idx].is_connected) {
+            let is_elsewhere = self.leave_relay(idx, 0);
             self.agent_does(idx, agent::Event::Disconnected);
+            if is_elsewhere {
+                return;
+            }
             let gone = controller::Event::Gone(idx, "gone".to_owned());
             self.controller_does(gone);
         }
@@ -425,7 +451,11 @@ impl World {
             return;
         }
         host.away_ns = away_ns;
-        let number = host.n_connections;
+        if self.leave_relay(idx, seen_ns) {
+            self.agent_does(idx, agent::Event::Disconnected);
+            return;
+        }
+        let number = self.hosts[idx].n_connections;
         let is_its =
             |due: &Due| matches!(due, Due::ToController(of, _) | Due::ToAgent(of, _) if *of == idx);
         self.queue.retain(|_, due| !is_its(due));
@@ -438,8 +468,12 @@ impl World {
         let host = &mut self.hosts[idx];
         assert!(host.calls_again, "it has one connection");
         host.is_connected = false;
+        let is_elsewhere = self.leave_relay(idx, 0);
+        let host = &mut self.hosts[idx];
         let at_ns = (self.now_ns + std::mem::take(&mut host.away_ns)).max(host.cut_until_ns);
-        self.queue.retain(|_, due| !matches!(due, Due::ToAgent(of, _) if *of == idx));
+        if !is_elsewhere {
+            self.queue.retain(|_, due| !matches!(due, Due::ToAgent(of, _) if *of == idx));
+        }
         if !self.is_over {
             self.push(at_ns + MS, Due::Connect(idx));
         }
@@ -507,7 +541,8 @@ impl World {
             | Due::Cut(..)
             | Due::Pause(_)
             | Due::CtrlC
-            | Due::Look => true,
+            | Due::Look
+            | Due::ByRelay(_) => true,
         });
         let incarnation = self.rng.next();
         let agent = self.hosts[idx].new_agent(idx, incarnation, self.now_ns);
@@ -530,6 +565,7 @@ impl World {
 
     fn look(&mut self) {
         self.controller_does(controller::Event::Due);
+        self.relays_look();
         for idx in 0..self.hosts.len() {
             if self.hosts[idx].frozen_until_ns <= self.now_ns {
                 self.agent_does(idx, agent::Event::Due);
@@ -562,6 +598,7 @@ fn host(idx: usize, plan: (u32, u32), calls_again: bool, rng: &mut Rng) -> Host 
         calls_again,
         away_ns: 0,
         n_connections: 0,
+        ways: relays::Ways::default(),
         offset_ns,
         drift_ppm: rng.below(401).cast_signed() - 200,
         delay_ns: [10_000, 200_000, 5 * MS, 40 * MS][rng.below(4) as usize],
@@ -603,6 +640,7 @@ fn world(seed: u64, n_runs: u32) -> (World, Harm) {
         now_ns: START_NS,
         queue: BTreeMap::new(),
         n_queued: 0,
+        relays: relays::Relays::default(),
         hosts,
         controller: if n_runs > 1 { controller.keeping_agents() } else { controller },
         draws_takers: n_runs > 1,
@@ -844,6 +882,7 @@ fn of_assignment(
         now_ns: START_NS,
         queue: BTreeMap::new(),
         n_queued: 0,
+        relays: relays::Relays::default(),
         hosts,
         controller: Controller::new(n_hosts, assignment, policy, START_NS, JOIN_NS),
         draws_takers: false,
@@ -1062,92 +1101,8 @@ fn another_host_goes_on_where_the_one_that_lays_out_is_lost() {
     assert_eq!(world.n_layouts, BTreeMap::from([(0, 2), (1, 1)]), "by the second one, too");
 }
 
-#[test]
-fn agents_stay_for_the_next_run_and_who_was_lost_is_called_again() {
-    let mut world = quiet(3, (1, 4), LossPolicy::Abort);
-    world.controller =
-        Controller::new(3, Assignment::default(), LossPolicy::Abort, START_NS, JOIN_NS)
-            .keeping_agents();
-    for idx in 0..3 {
-        world.push(START_NS, Due::Connect(idx));
-    }
-    world.run_to_end();
-    assert_eq!(world.lost(), [None, None, None]);
-    let ended_ns = world.now_ns;
-    world.next_run();
-    world.run_to_end();
-    // Four seconds of load, up to three to prepare; no greeting and no long lead before the start.
-    assert!(world.now_ns - ended_ns < 9 * S, "{} ns", world.now_ns - ended_ns);
-    world.next_run();
-    while world.begun.is_empty() {
-        assert!(world.step());
-    }
-    world.push(world.now_ns + S, Due::Freeze(1, 60 * S));
-    world.run_to_end();
-    let reason = format!("nothing came from it for {} s", DEAD_NS / S);
-    assert_eq!(world.lost(), [None, Some(reason), None]);
-    world.next_run();
-    world.run_to_end();
-    assert_eq!(world.lost(), [None, None, None]);
-    let outcomes = world.controller.outcomes(world.now_ns);
-    let seconds: Vec<usize> = outcomes.iter().map(|it| it.record.intervals.len()).collect();
-    assert_eq!(seconds, [4, 4, 4], "nothing of the runs before is among it");
-}
-
-/// A series of three hosts that are there from the start, its first run of one of them.
-fn resting(seconds: u32) -> World {
-    let mut world = quiet(3, (1, seconds), LossPolicy::Abort);
-    let controller =
-        Controller::new(3, Assignment::default(), LossPolicy::Abort, START_NS, JOIN_NS);
-    world.controller = controller.keeping_agents().of_first(1);
-    for idx in 0..3 {
-        world.push(START_NS, Due::Connect(idx));
-    }
-    world
-}
-
 /// The seconds that hosts measured which take part.
 fn seconds_of(world: &World) -> Vec<usize> {
     let outcomes = world.controller.outcomes(world.now_ns);
     outcomes.iter().map(|it| it.record.intervals.len()).collect()
-}
-
-#[test]
-fn agents_that_rest_are_there_for_a_run_of_more() {
-    // Longer than an agent goes on without a word from its controller.
-    let mut world = resting(60);
-    world.run_to_end();
-    assert_eq!(seconds_of(&world), [60]);
-    assert!(!world.hosts[1].has_run && !world.hosts[2].has_run, "they rest");
-    world.next_run();
-    world.run_to_end();
-    assert_eq!(world.lost(), [None, None, None]);
-    assert_eq!(seconds_of(&world), [60, 60, 60]);
-}
-
-#[test]
-fn an_agent_that_is_lost_while_it_rests_ends_no_run_and_is_called_for_the_next() {
-    let mut world = resting(40);
-    world.push(START_NS + 10 * S, Due::Kill(1));
-    world.push(START_NS + 10 * S, Due::Freeze(2, 20 * S));
-    world.run_to_end();
-    assert_eq!(world.lost(), [None], "who takes part is there");
-    assert_eq!(seconds_of(&world), [40]);
-    let killed = world.hosts[1].is_alive;
-    world.next_run();
-    assert!(!killed && world.hosts[1].is_alive, "it was called again");
-    world.run_to_end();
-    assert_eq!(seconds_of(&world), [40, 40, 40]);
-}
-
-#[test]
-fn an_interrupt_leaves_those_alone_that_rest() {
-    let mut world = resting(60);
-    world.push(START_NS + 20 * S, Due::CtrlC);
-    world.run_to_end();
-    assert!(world.controller.is_interrupted());
-    assert!(world.now_ns < START_NS + 21 * S);
-    world.next_run();
-    world.run_to_end();
-    assert_eq!(seconds_of(&world), [60, 60, 60]);
 }

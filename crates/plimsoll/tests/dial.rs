@@ -469,6 +469,82 @@ fn an_agent_whose_connection_breaks_calls_again_and_goes_on() {
     }
 }
 
+/// A relay between agents and the controller at this address.
+fn relay(sandbox: &Sandbox, address: SocketAddr) -> Controller {
+    let relay = ["agent", "--token-file", "t", "--relay", "127.0.0.1:0", "--join"];
+    Controller::begin(command(sandbox, &relay).arg(address.to_string()))
+}
+
+/// Connections that stand to this port of the loopback.
+fn n_connections(address: SocketAddr) -> usize {
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("a table");
+    let is_there = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.get(3) == Some(&"01") && words[1].ends_with(&format!(":{:04X}", address.port()))
+    };
+    table.lines().skip(1).filter(|line| is_there(line)).count()
+}
+
+#[test]
+fn agents_of_a_relay_that_is_killed_go_on_by_another() {
+    let sandbox = sandbox();
+    let job = "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\nnumber_ios=300\nrate_iops=100\n";
+    sandbox.write("job.fio", job);
+    let shown = ["--agents", "3", "--on-loss", "abort", "--progress", "--status-interval", "100ms"];
+    let mut controller = Controller::start(&sandbox, &shown);
+    let mut relays = [0; 2].map(|_| relay(&sandbox, controller.address));
+    for relay in &mut relays {
+        relay.hears("connected to");
+    }
+    let ways = format!("{},{}", relays[0].address, relays[1].address);
+    let agents = ["a", "b", "c"].map(|name| {
+        let args = ["agent", "--token-file", "t", "--join", &ways, "--name", name];
+        let mut agent = command(&sandbox, &args);
+        agent.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built")
+    });
+    relays[0].hears("3 agents here");
+    controller.hears("IOPS");
+    assert_eq!(n_connections(controller.address), 2, "those of the relays");
+    relays[0].child.kill().expect("it is ours");
+    relays[1].hears("3 agents here");
+    let outcome = controller.outcome();
+    let record = Record::from_json(outcome.success()).expect("a record");
+    assert_eq!(record.outcome, record::Outcome::Complete);
+    let of_host: Vec<u64> = record.hosts.iter().map(|host| host.record.jobs[0].n_ios()).collect();
+    assert_eq!(of_host, [300, 300, 300]);
+    assert_eq!(record.jobs[0].dirs.read.lat.count(), 900);
+    for agent in agents {
+        let outcome = ended(agent);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let back = format!("connected to {} again after 0.", ways.replace(',', ", "));
+        assert!(outcome.stderr.contains(&back), "{}", outcome.stderr);
+    }
+    relays[1].hears("the connection to");
+    for relay in &mut relays {
+        let _ended_before = relay.child.kill();
+        relay.child.wait().expect("it is ours");
+    }
+}
+
+#[test]
+fn a_relay_without_a_controller_says_so_and_takes_no_agent() {
+    let sandbox = sandbox();
+    assert_eq!(
+        command(&sandbox, &["fleet", "token", "-o", "t"]).status().expect("it runs").code(),
+        Some(0)
+    );
+    // A port on which nothing listens any more.
+    let nothing = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its own");
+    let mut relay = relay(&sandbox, nothing);
+    relay.hears("waiting for the controller at");
+    let agent = agent(&sandbox, relay.address, &["--name", "a", "--join-limit", "1s"]);
+    let outcome = ended(agent);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("no room, or no controller"), "{}", outcome.stderr);
+    interrupt(&relay.child);
+    assert_eq!(relay.child.wait().expect("it ends").code(), Some(130));
+}
+
 #[test]
 fn an_agent_of_a_controller_that_was_killed_has_no_part_in_the_run_of_the_next() {
     let sandbox = sandbox();

@@ -8,11 +8,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
-use tonic::transport::{Endpoint, Uri};
+use tonic::transport::{Channel, Endpoint, Uri};
 
-use super::{MAILBOX, MESSAGE_BYTES_MAX};
+use super::{MAILBOX, PASSED_BYTES_MAX};
+use crate::relay::Relay;
 use crate::wire::fleet_client::FleetClient;
-use crate::wire::{FromAgent, ToAgent};
+use crate::wire::from_relay::Kind;
+use crate::wire::{FromAgent, FromRelay, ToAgent, ToRelay};
 
 /// How long the controller may take to answer the call.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -24,6 +26,15 @@ pub struct Session {
     pub to: Sender<FromAgent>,
     /// What comes from it.
     pub from: Streaming<ToAgent>,
+}
+
+/// The open connection of a relay.
+#[derive(Debug)]
+pub(super) struct Trunk {
+    /// What is put here goes to the controller.
+    pub(super) to: Sender<FromRelay>,
+    /// What comes from it.
+    pub(super) from: Streaming<ToRelay>,
 }
 
 /// Why there is no session.
@@ -48,6 +59,44 @@ pub async fn open<T>(io: T) -> Result<Session, OpenError>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    within(Box::pin(async {
+        let mut client = client(io).await?;
+        let (to, messages) = channel(MAILBOX);
+        let from = client.session(ReceiverStream::new(messages)).await?.into_inner();
+        Ok(Session { to, from })
+    }))
+    .await
+}
+
+/// Opens what a relay has over a connection that is there, and greets.
+///
+/// # Errors
+/// Where the other end does not speak the protocol, or not with relays.
+pub(super) async fn open_trunk<T>(io: T, program_version: &str) -> Result<Trunk, OpenError>
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    within(Box::pin(async {
+        let mut client = client(io).await?;
+        let (to, messages) = channel(MAILBOX);
+        let hello = FromRelay { kind: Some(Kind::Hello(Relay::hello(program_version))) };
+        // It is the first of what has room.
+        let _greeted = to.send(hello).await;
+        let from = client.relay(ReceiverStream::new(messages)).await?.into_inner();
+        Ok(Trunk { to, from })
+    }))
+    .await
+}
+
+async fn within<T>(opening: impl Future<Output = Result<T, OpenError>>) -> Result<T, OpenError> {
+    let opened = tokio::time::timeout(OPEN_TIMEOUT, opening).await;
+    opened.unwrap_or(Err(OpenError::Silent))
+}
+
+async fn client<T>(io: T) -> Result<FleetClient<Channel>, OpenError>
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     // There is one connection: a second dial has nothing to dial.
     let once = Mutex::new(Some(io));
     let connector = tower::service_fn(move |_: Uri| {
@@ -57,18 +106,9 @@ where
             None => Err(std::io::Error::from(std::io::ErrorKind::NotConnected)),
         })
     });
-    let opening = async {
-        let endpoint = Endpoint::from_static("http://controller");
-        let connection = endpoint.connect_with_connector(connector).await?;
-        let mut client = FleetClient::new(connection)
-            .max_decoding_message_size(MESSAGE_BYTES_MAX)
-            .max_encoding_message_size(MESSAGE_BYTES_MAX);
-        let (to, messages) = channel(MAILBOX);
-        let from = client.session(ReceiverStream::new(messages)).await?.into_inner();
-        Ok(Session { to, from })
-    };
-    match tokio::time::timeout(OPEN_TIMEOUT, opening).await {
-        Ok(opened) => opened,
-        Err(_) => Err(OpenError::Silent),
-    }
+    let endpoint = Endpoint::from_static("http://controller");
+    let connection = endpoint.connect_with_connector(connector).await?;
+    Ok(FleetClient::new(connection)
+        .max_decoding_message_size(PASSED_BYTES_MAX)
+        .max_encoding_message_size(PASSED_BYTES_MAX))
 }

@@ -1,14 +1,16 @@
-//! An agent's way to a controller that listens: it tries until that is there.
+//! An agent's way to a controller that listens, or to a relay: it tries until one is there.
 
+use std::cell::Cell;
 use std::io;
 use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tonic::Code;
 use units::{format_duration, system_text};
 
-use super::agent::{OpenError, Session, open};
+use super::agent::{OpenError, Session, Trunk, open, open_trunk};
 use super::tls::{connector, peer_name};
 use crate::monotonic_ns;
 use crate::token::Token;
@@ -49,10 +51,41 @@ pub enum DialError {
     },
 }
 
+/// Where a controller can be reached: itself, or relays.
+#[derive(Debug)]
+pub struct Ways {
+    /// Each `HOST:PORT`; one at least.
+    addresses: Vec<String>,
+    /// The one that is tried first.
+    next: Cell<usize>,
+}
+
+impl Ways {
+    /// Takes them in the order in which they are tried.
+    ///
+    /// # Panics
+    /// Without one.
+    pub fn new(addresses: Vec<String>) -> Self {
+        assert!(!addresses.is_empty(), "there is a way");
+        Ways { addresses, next: Cell::new(0) }
+    }
+
+    /// Returns them as text.
+    pub fn text(&self) -> String {
+        self.addresses.join(", ")
+    }
+
+    /// Returns each of them once, the one whose turn it is first.
+    fn turn(&self) -> impl Iterator<Item = (usize, &str)> {
+        let (n, next) = (self.addresses.len(), self.next.get());
+        (0..n).map(move |nth| (next + nth) % n).map(|at| (at, &*self.addresses[at]))
+    }
+}
+
 /// The way to a controller that was there, for agents whose connection ends.
 pub struct Line<'a> {
-    /// Where it listens (`HOST:PORT`).
-    pub address: &'a str,
+    /// Where it is reached.
+    pub ways: &'a Ways,
     /// What it must have.
     pub token: &'a Token,
     /// What is to be said of it.
@@ -70,7 +103,7 @@ pub enum LineNews {
 
 impl std::fmt::Debug for Line<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Line({})", self.address)
+        write!(f, "Line({})", self.ways.text())
     }
 }
 
@@ -82,7 +115,7 @@ impl Line<'_> {
     pub(crate) async fn call_again(&self) -> Result<Session, DialError> {
         let since_ns = monotonic_ns();
         (self.says)(&LineNews::Lost);
-        let session = dial(self.address, self.token, Duration::MAX, &|_| {}).await?;
+        let session = dial(self.ways, self.token, Duration::MAX, &|_| {}).await?;
         let away_ns = monotonic_ns().saturating_sub(since_ns);
         (self.says)(&LineNews::Back(Duration::from_nanos(away_ns)));
         Ok(session)
@@ -97,30 +130,60 @@ enum Attempt {
     Never(DialError),
 }
 
-/// Opens a session with the controller at `address` (`HOST:PORT`), which may not be there yet.
-/// `waits` is called with the reason where the first attempt fails.
+/// Opens a session with the controller, or a relay, which may not be there yet. The next session
+/// is tried elsewhere first. `waits` is called with the reason where the first attempts fail.
 ///
 /// # Errors
-/// Where it was not there within `limit`, or is another one.
+/// Where none was there within `limit`, or one is another one's.
 pub async fn dial(
-    address: &str,
+    ways: &Ways,
     token: &Token,
     limit: Duration,
     waits: &dyn Fn(&str),
 ) -> Result<Session, DialError> {
+    dial_by(ways, token, limit, waits, open).await
+}
+
+/// Opens what a relay has, in the same way.
+///
+/// # Errors
+/// Where none was there within `limit`, or one is another one's, or does not take relays.
+pub(super) async fn dial_trunk(
+    ways: &Ways,
+    token: &Token,
+    limit: Duration,
+    waits: &dyn Fn(&str),
+    program_version: &str,
+) -> Result<Trunk, DialError> {
+    dial_by(ways, token, limit, waits, async |io| open_trunk(io, program_version).await).await
+}
+
+async fn dial_by<T>(
+    ways: &Ways,
+    token: &Token,
+    limit: Duration,
+    waits: &dyn Fn(&str),
+    opens: impl AsyncFn(TlsStream<TcpStream>) -> Result<T, OpenError>,
+) -> Result<T, DialError> {
     let connector = connector(token);
     let until_ns =
         monotonic_ns().saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
     let mut pause = PAUSE;
     loop {
-        let reason = match attempt(address, &connector).await {
-            Ok(session) => return Ok(session),
-            Err(Attempt::Never(error)) => return Err(error),
-            Err(Attempt::Again(reason)) => reason,
-        };
+        let mut reason = String::new();
+        for (at, address) in ways.turn() {
+            match attempt(address, &connector, &opens).await {
+                Ok(session) => {
+                    ways.next.set(at + 1);
+                    return Ok(session);
+                }
+                Err(Attempt::Never(error)) => return Err(error),
+                Err(Attempt::Again(why)) => reason = why,
+            }
+        }
         let left = Duration::from_nanos(until_ns.saturating_sub(monotonic_ns()));
         if left.is_zero() {
-            return Err(DialError::NotThere { address: address.to_owned(), limit, reason });
+            return Err(DialError::NotThere { address: ways.text(), limit, reason });
         }
         if pause == PAUSE {
             waits(&reason);
@@ -131,7 +194,11 @@ pub async fn dial(
 }
 
 /// Tries once, every address that the name stands for.
-async fn attempt(address: &str, connector: &TlsConnector) -> Result<Session, Attempt> {
+async fn attempt<T>(
+    address: &str,
+    connector: &TlsConnector,
+    opens: &impl AsyncFn(TlsStream<TcpStream>) -> Result<T, OpenError>,
+) -> Result<T, Attempt> {
     let again = |error: io::Error| Attempt::Again(system_text(&error));
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
     for at in lookup_host(address).await.map_err(again)? {
@@ -145,7 +212,7 @@ async fn attempt(address: &str, connector: &TlsConnector) -> Result<Session, Att
         let _slower = stream.set_nodelay(true);
         let io = within(connector.connect(peer_name(), stream)).await;
         let io = io.map_err(|error| failure(address, &error))?;
-        return open(io).await.map_err(|error| match error {
+        return opens(io).await.map_err(|error| match error {
             OpenError::Refused(status) if is_final(status.code()) => {
                 Attempt::Never(DialError::Refused(OpenError::Refused(status)))
             }

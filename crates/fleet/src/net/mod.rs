@@ -14,6 +14,7 @@ pub mod dial;
 pub mod door;
 mod foreign;
 pub mod place;
+pub mod relay;
 pub mod tls;
 
 /// What carries the bytes of a session.
@@ -24,6 +25,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 /// Largest message that is read, bytes: a frame of a host with thousands of jobs. What is larger
 /// ends the connection.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+/// The same with what a relay puts around it.
+const PASSED_BYTES_MAX: usize = MESSAGE_BYTES_MAX + 1024;
 
 /// Messages that wait for a connection before their sender waits: a minute of frames.
 const MAILBOX: usize = 64;

@@ -1,6 +1,7 @@
 //! `plimsoll agent`: runs this host's part of a load, for a controller on another one.
 
 mod inspect;
+mod relay;
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -14,7 +15,7 @@ use std::time::Duration;
 use dialects::native::Native;
 use dialects::{Dialect as _, LowerOptions, Overrides, Parsed, ReadPlan, Request, fio};
 use fleet::agent::{Agent, EndReason, Event, ORPHAN_NS};
-use fleet::net::dial::{Line, LineNews, dial};
+use fleet::net::dial::{Line, LineNews, Ways, dial};
 use fleet::serve::{Runs, ServeError, serve, serve_line};
 use fleet::token::Token;
 use fleet::wire::{Assignment, Inspect, Said};
@@ -40,10 +41,16 @@ use crate::stream;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Dial the controller that listens there, `HOST:PORT`.
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    /// Dial the controller that listens there, `HOST:PORT`. Of several, with commas between them,
+    /// the first that has room: relays, and the controller itself.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, value_delimiter = ',')]
     #[arg(requires = "token_file", required_unless_present = "stdio")]
-    join: Option<String>,
+    join: Vec<String>,
+
+    /// Run nothing, but listen there for up to 256 agents, and carry what they and the controller
+    /// have for each other over one connection.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, requires = "join")]
+    relay: Option<String>,
 
     /// The controller's token. Only its owner may be able to use the file.
     #[arg(long, value_name = "FILE", requires = "join")]
@@ -109,6 +116,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         .map(Token::read)
         .transpose()
         .map_err(|error| no_token(&error))?;
+    let ways = (!args.join.is_empty()).then(|| Ways::new(args.join.clone()));
+    if let (Some(listen), Some(ways), Some(token)) = (&args.relay, &ways, &token) {
+        return relay::run(args, listen, (ways, token), &control);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(format!("cannot wait for messages: {error}")))?;
     // By it the controller knows an agent that calls again: in pods, process numbers are alike.
@@ -131,8 +142,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }));
     let new_agent = || Agent::new(name, version, incarnation, fleet::monotonic_ns());
     let served = runtime.block_on(async {
-        if let (Some(address), Some(token)) = (&args.join, token) {
-            let joined = join(args, address, &token, new_agent, Arc::clone(&runs));
+        if let (Some(ways), Some(token)) = (&ways, &token) {
+            let joined = join(args, ways, token, new_agent, Arc::clone(&runs));
             tokio::select! {
                 served = joined => served,
                 () = interrupted(&runs, &asked) => Err("stopped before a run began".to_owned()),
@@ -178,24 +189,30 @@ fn client_is_gone(error: &ServeError, has_begun: bool) -> String {
 /// Dials the controller, and serves it.
 async fn join(
     args: &Args,
-    address: &str,
+    ways: &Ways,
     token: &Token,
     new_agent: impl FnOnce() -> Agent,
     runs: Arc<HostRuns>,
 ) -> Result<(), String> {
-    let limit = units::format_duration(args.join_limit);
-    let waits = |reason: &str| {
-        stream::print_message(&format!(
-            "waiting for the controller at {address}: {reason}\n\
-             trying for {limit} (--join-limit); there, start `plimsoll run` with `--agents N \
-             --listen {address}` and the same token file\n"
-        ));
-    };
-    let session = dial(address, token, args.join_limit, &waits).await;
+    let waits = |reason: &str| stream::print_message(&waiting(ways, reason, args.join_limit));
+    let session = dial(ways, token, args.join_limit, &waits).await;
     let session = session.map_err(|error| error.to_string())?;
-    let says = |news: &LineNews| stream::print_message(&said(*news, address));
-    let line = Line { address, token, says: &says };
+    let says = |news: &LineNews| stream::print_message(&said(*news, &ways.text()));
+    let line = Line { ways, token, says: &says };
     serve_line(session, new_agent(), runs, &line).await.map_err(|error| error.to_string())
+}
+
+/// Returns what is said while the controller is not there.
+fn waiting(ways: &Ways, reason: &str, limit: Duration) -> String {
+    let limit = units::format_duration(limit);
+    let ways = ways.text();
+    // What is to be started where, of several, is the user's to know.
+    let listen = if ways.contains(',') { "ADDRESS" } else { &ways };
+    format!(
+        "waiting for the controller at {ways}: {reason}\n\
+         trying for {limit} (--join-limit); there, start `plimsoll run` with `--agents N \
+         --listen {listen}` and the same token file\n"
+    )
 }
 
 /// Returns what is said of the connection to the controller.

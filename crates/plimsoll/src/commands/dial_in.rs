@@ -154,7 +154,7 @@ pub(super) fn address(text: &str) -> Result<String, String> {
 }
 
 /// Returns where agents dial: where every address of this host is listened at, its name.
-fn join_address(at: SocketAddr) -> String {
+pub(super) fn join_address(at: SocketAddr) -> String {
     if !at.ip().is_unspecified() {
         return at.to_string();
     }
