@@ -69,6 +69,7 @@ fn measure(n_agents: u64, n_seconds: u64) {
         assignment: Assignment::default(),
         policy: LossPolicy::Continue,
         plans: Vec::new(),
+        ledger: None,
     };
     let mut seen = Seen::begin(folder.path());
     let record = fleet.run(&Stops::new(), &mut |event| seen.take(&event)).expect("a run");
@@ -123,7 +124,11 @@ impl Seen<'_> {
                 self.late_ns.push(now_ns.saturating_sub(ended_ns));
                 (self.last_ns, self.last_cpu_ns) = (now_ns, cpu_ns());
             }
-            FleetEvent::Lobby(_) | FleetEvent::News(..) | FleetEvent::Report(..) => {}
+            FleetEvent::Lobby(_)
+            | FleetEvent::News(..)
+            | FleetEvent::TakenBack(..)
+            | FleetEvent::LedgerFailed(_)
+            | FleetEvent::Report(..) => {}
         }
     }
 

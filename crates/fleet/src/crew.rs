@@ -1,7 +1,9 @@
 //! The agents of a run and their connections: which is whose, and what carries it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -13,6 +15,7 @@ use crate::launch::called::Called;
 use crate::launch::client::{ClientEvent, Clients};
 use crate::launch::dial_in::{DialIn, Gathered};
 use crate::launch::ssh::Ssh;
+use crate::ledger::Head;
 use crate::monotonic_ns;
 use crate::net::controller::{NetEvent, ToOne};
 use crate::net::door::Incoming;
@@ -155,20 +158,50 @@ impl<'a> Crew<'a> {
             let reason = format!("it did not come within {} s", door.wait.as_secs());
             early.push_back(Event::Gone(idx, reason));
         }
+        Crew { seats, senders, greetings, early, ..Crew::by_door(names, door, events) }
+    }
+
+    /// Awaits those of a run whose controller was killed: they call again, and greet as they did.
+    ///
+    /// # Errors
+    /// Where the door cannot be opened.
+    pub(crate) fn of_past(
+        head: &Head,
+        door: &'a DialIn,
+        connections: Sender<Incoming>,
+        events: Receiver<NetEvent>,
+    ) -> io::Result<Self> {
+        door.open(connections, &Arc::default())?;
+        let reason = "its controller was started again";
+        let gone = |idx| Event::Gone(idx, reason.to_owned());
+        Ok(Crew {
+            greetings: head.greetings.clone(),
+            early: (0..head.names.len()).map(gone).collect(),
+            ..Crew::by_door(head.names.clone(), door, events)
+        })
+    }
+
+    /// Makes one of those who come by themselves, before any has.
+    fn by_door(names: Vec<String>, door: &'a DialIn, events: Receiver<NetEvent>) -> Self {
         Crew {
             names,
-            seats,
-            senders,
-            greetings,
+            seats: BTreeMap::new(),
+            senders: BTreeMap::new(),
+            greetings: Vec::new(),
             newcomers: BTreeMap::new(),
             events,
-            early,
+            early: VecDeque::new(),
             // None is called: the channel has no other end.
             launches: channel(1).1,
             clients: Clients::default(),
             caller: None,
             door: Some(door),
         }
+    }
+
+    /// Returns how those greet who came by themselves.
+    pub(crate) fn greetings(&self) -> Vec<Hello> {
+        self.greetings.clone()
     }
 
     /// Sends to an agent. One whose mailbox is full does not listen: it will be found silent.

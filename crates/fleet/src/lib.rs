@@ -19,6 +19,7 @@ pub mod hosts;
 pub mod inspect;
 pub mod intervals;
 pub mod launch;
+pub mod ledger;
 mod live;
 pub mod lobby;
 pub mod merge;

@@ -1,6 +1,7 @@
 //! A run over many hosts from start to end: the controller's state machine, its connections and
 //! its launches.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use record::{Interval, Record};
@@ -13,7 +14,8 @@ use units::system_text;
 use crate::controller::{Action, Controller, Event, LossPolicy, News, OwnPlan};
 use crate::crew::{Crew, Reach};
 use crate::launch::Launcher;
-use crate::launch::dial_in::NoCrew;
+use crate::launch::dial_in::{NoCrew, no_door};
+use crate::ledger::{self, Head, Ledger, LedgerError, Past};
 use crate::live::{self, Live};
 use crate::lobby::LobbyNews;
 use crate::monotonic_ns;
@@ -37,6 +39,9 @@ pub struct Fleet {
     /// The plan of each agent, where they have plans of their own: then that of the assignment is
     /// none's.
     pub plans: Vec<OwnPlan>,
+    /// Where to keep what comes from agents that dial in: a run that is there, since its controller
+    /// was killed, is taken back. The file stays, for the record to be kept first.
+    pub ledger: Option<PathBuf>,
 }
 
 /// What happens during a run.
@@ -46,6 +51,10 @@ pub enum FleetEvent<'a> {
     Lobby(&'a LobbyNews),
     /// Something about a host, or all, and the names of the hosts.
     News(&'a News, &'a [String]),
+    /// A run was taken back, of so many agents, with what they have sent of so many seconds.
+    TakenBack(usize, u64),
+    /// What comes from agents is kept no more, for this reason.
+    LedgerFailed(&'a LedgerError),
     /// A second of all hosts together.
     Interval(&'a Interval),
     /// The record as it would be if the run ended now, and why it is reported.
@@ -77,6 +86,9 @@ pub enum FleetError {
     /// Too few agents came in time.
     #[error("{0}")]
     TooFew(String),
+    /// What comes from agents cannot be kept, or a run not be taken back.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// The user ended it before it began.
     #[error("stopped before all hosts had come: nothing was run")]
     Stopped,
@@ -114,7 +126,15 @@ impl Fleet {
         let mut once = Series::new(&self.launcher, self.policy)?;
         once.is_one = true;
         once.plans.clone_from(&self.plans);
-        once.run(&self.assignment, stops, on_event)
+        once.ledger.clone_from(&self.ledger);
+        let outcome = once.run(&self.assignment, stops, on_event);
+        if let (Some(path), Err(error)) = (&self.ledger, &outcome)
+            && !matches!(error, FleetError::Ledger(_))
+        {
+            // Nothing is to be taken back. What cannot be removed stays.
+            let _ = std::fs::remove_file(path);
+        }
+        outcome
     }
 }
 
@@ -139,6 +159,8 @@ pub struct Series<'a> {
     is_one: bool,
     /// See [`Fleet::plans`].
     plans: Vec<OwnPlan>,
+    /// See [`Fleet::ledger`].
+    ledger: Option<PathBuf>,
     /// There was a run.
     has_begun: bool,
     /// Taken where it ends.
@@ -152,6 +174,10 @@ struct Crewed<'a> {
     /// Of the last run.
     controller: Controller,
     serving: JoinHandle<Result<(), tonic::transport::Error>>,
+    /// Where what comes is kept.
+    ledger: Option<Ledger>,
+    /// What is to come to the controller before all else: what came to the one before it.
+    past: Vec<(u64, Event)>,
 }
 
 impl std::fmt::Debug for Crewed<'_> {
@@ -179,6 +205,7 @@ impl<'a> Series<'a> {
             policy,
             is_one: false,
             plans: Vec::new(),
+            ledger: None,
             has_begun: false,
             runtime,
             crewed: None,
@@ -236,9 +263,10 @@ impl<'a> Series<'a> {
         }
         self.has_begun = true;
         let mut live = Live::new(crewed.crew.names.clone());
-        let Crewed { crew, controller, .. } = &mut crewed;
+        let Crewed { crew, controller, ledger, past, .. } = &mut crewed;
+        let mut is_over = relive(std::mem::take(past), controller, &mut live, on_event);
         let mut n_stopped = 0;
-        'run: loop {
+        while !is_over {
             let wait_ns = controller.due_ns().saturating_sub(monotonic_ns());
             let event = tokio::select! {
                 () = stops.beyond(n_stopped) => {
@@ -247,11 +275,17 @@ impl<'a> Series<'a> {
                 }
                 event = crew.next(Duration::from_nanos(wait_ns)) => event.unwrap_or(Event::Due),
             };
-            for action in controller.take(event, monotonic_ns()) {
+            let now_ns = monotonic_ns();
+            let noted = ledger.as_mut().map_or(Ok(()), |ledger| ledger.note(&event, now_ns));
+            if let Err(error) = noted {
+                *ledger = None;
+                on_event(FleetEvent::LedgerFailed(&error));
+            }
+            for action in controller.take(event, now_ns) {
                 match action {
                     Action::Send(idx, kind) => crew.send(idx, kind),
                     Action::Tell(news) => tell(&mut live, &news, controller, on_event),
-                    Action::Finish => break 'run,
+                    Action::Finish => is_over = true,
                 }
             }
         }
@@ -282,14 +316,32 @@ impl<'a> Series<'a> {
         let (net, events) = channel(EVENTS);
         let (connections, incoming) = channel(EVENTS);
         let serving = tokio::spawn(serve(incoming, net));
+        let mut ledger = None;
+        if let (Some(path), Launcher::DialIn(door)) = (&self.ledger, self.launcher) {
+            let (opened, past) = Ledger::open(path)?;
+            if let Some(Past { head, events: past }) = past {
+                ledger::check(path, &head, assignment)?;
+                let crew = Crew::of_past(&head, door, connections, events);
+                let crew = crew.map_err(|error| FleetError::Listen(no_door(&error)))?;
+                let seconds =
+                    past.last().map_or(0, |(at_ns, _)| at_ns.saturating_sub(head.begun_ns));
+                on_event(FleetEvent::TakenBack(head.names.len(), seconds / 1_000_000_000));
+                let (controller, ledger) = (head.controller(), Some(opened));
+                return Ok(Crewed { crew, controller, serving, ledger, past });
+            }
+            ledger = Some(opened);
+        }
         let crew = self.crew(connections, events, stops, on_event).await?;
-        let n_agents = crew.names.len();
+        let (begun_ns, names) = (monotonic_ns(), crew.names.clone());
+        if let Some(ledger) = &mut ledger {
+            let head = Head::new(begun_ns, JOIN_NS, assignment, names.clone());
+            ledger.begin(&Head { greetings: crew.greetings(), ..head.with_policy(self.policy) })?;
+        }
         let assignment = assignment.clone();
-        let controller =
-            Controller::new(n_agents, assignment, self.policy, monotonic_ns(), JOIN_NS);
+        let controller = Controller::new(names.len(), assignment, self.policy, begun_ns, JOIN_NS);
         let controller = controller.with_plans(self.plans.clone());
         let controller = if self.is_one { controller } else { controller.keeping_agents() };
-        Ok(Crewed { crew, controller, serving })
+        Ok(Crewed { crew, controller, serving, ledger, past: Vec::new() })
     }
 
     async fn crew(
@@ -345,7 +397,7 @@ impl Crewed<'_> {
         policy: LossPolicy,
         assignment: &Assignment,
     ) -> Result<Self, FleetError> {
-        let Crewed { mut crew, mut controller, serving } = self;
+        let Crewed { mut crew, mut controller, serving, ledger, past } = self;
         // Who has left since is to be called, too. The run has ended: nothing is to be done.
         for event in crew.arrived().await {
             controller.take(event, monotonic_ns());
@@ -359,11 +411,11 @@ impl Crewed<'_> {
             crew.without(&lacking, reason);
         }
         if lacking.is_empty() || who == Who::Left {
-            return Ok(Crewed { crew, controller, serving });
+            return Ok(Crewed { crew, controller, serving, ledger, past });
         }
         let refused = lacking.iter().map(|idx| (crew.names[*idx].clone(), vec![reason.to_owned()]));
         let refused = refused.collect();
-        Crewed { crew, controller, serving }.leave(LEAVE).await;
+        Crewed { crew, controller, serving, ledger, past }.leave(LEAVE).await;
         Err(FleetError::Refused(refused))
     }
 
@@ -374,6 +426,33 @@ impl Crewed<'_> {
         }
         self.crew.leave(&self.serving, limit).await;
     }
+}
+
+/// Has a controller see what came to the one before it, and shows the seconds that were whole.
+/// Returns whether its run was over.
+fn relive(
+    past: Vec<(u64, Event)>,
+    controller: &mut Controller,
+    live: &mut Live,
+    on_event: &mut dyn FnMut(FleetEvent<'_>),
+) -> bool {
+    let mut is_over = false;
+    for (at_ns, event) in past {
+        for action in controller.take(event, at_ns) {
+            match action {
+                // It was sent, or is said again to those who call.
+                Action::Send(..) => {}
+                Action::Tell(news) => {
+                    let (seconds, _) = live.take(&news, controller, at_ns);
+                    for second in &seconds {
+                        on_event(FleetEvent::Interval(second));
+                    }
+                }
+                Action::Finish => is_over = true,
+            }
+        }
+    }
+    is_over
 }
 
 /// Says what happened, and what it makes whole.

@@ -132,6 +132,7 @@ fn fleet_by(command: &[String], list: &str, policy: LossPolicy) -> Fleet {
         assignment: Assignment::default(),
         policy,
         plans: Vec::new(),
+        ledger: None,
     }
 }
 

@@ -8,6 +8,8 @@
 mod calling;
 #[path = "simulation/relays.rs"]
 mod relays;
+#[path = "simulation/restart.rs"]
+mod restart;
 #[path = "simulation/series.rs"]
 mod series;
 
@@ -15,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fleet::agent::{self, Agent};
 use fleet::controller::{self, Controller, DEAD_NS, LossPolicy, NOW_NS, News};
+use fleet::ledger::Head;
 use fleet::merge::merge;
 use fleet::wire::Assignment;
 use fleet::wire::from_agent::Kind as FromAgent;
@@ -136,6 +139,9 @@ struct World {
     hosts: Vec<Host>,
     relays: relays::Relays,
     controller: Controller,
+    /// How the run began, and what came to its controller, where that is kept.
+    head: Head,
+    events: Option<Vec<(u64, controller::Event)>>,
     /// Until when the controller stands still.
     paused_until_ns: u64,
     n_interrupts: u32,
@@ -211,6 +217,9 @@ impl World {
     }
 
     fn controller_does(&mut self, event: controller::Event) {
+        if let Some(events) = &mut self.events {
+            events.push((self.now_ns, event.clone()));
+        }
         for action in self.controller.take(event, self.now_ns) {
             match action {
                 controller::Action::Send(idx, kind) => {
@@ -622,6 +631,11 @@ fn host(idx: usize, plan: (u32, u32), calls_again: bool, rng: &mut Rng) -> Host 
     }
 }
 
+fn head(n_hosts: usize, assignment: &Assignment, policy: LossPolicy) -> Head {
+    let names = (0..n_hosts).map(|idx| format!("h{idx}")).collect();
+    Head::new(START_NS, JOIN_NS, assignment, names).with_policy(policy)
+}
+
 fn world(seed: u64, n_runs: u32) -> (World, Harm) {
     let mut rng = Rng(seed);
     let n_hosts = 1 + rng.below(6) as usize;
@@ -635,7 +649,8 @@ fn world(seed: u64, n_runs: u32) -> (World, Harm) {
     };
     let has_turns = rng.is_one_in(2);
     let assignment = Assignment { awaits_turn: has_turns, ..Assignment::default() };
-    let controller = Controller::new(n_hosts, assignment, policy, START_NS, JOIN_NS);
+    let head = head(n_hosts, &assignment, policy);
+    let controller = head.controller();
     let mut world = World {
         now_ns: START_NS,
         queue: BTreeMap::new(),
@@ -643,6 +658,8 @@ fn world(seed: u64, n_runs: u32) -> (World, Harm) {
         relays: relays::Relays::default(),
         hosts,
         controller: if n_runs > 1 { controller.keeping_agents() } else { controller },
+        head,
+        events: None,
         draws_takers: n_runs > 1,
         takers: Rng(!seed),
         paused_until_ns: 0,
@@ -809,7 +826,7 @@ fn check_starts(seed: u64, world: &World) {
         let spread_ns = began.iter().max().unwrap() - began.iter().min().unwrap();
         // Half of the longest round trip of either, and what clocks drift until the start.
         let delay_ns = world.hosts.iter().map(|host| host.delay_ns).max().unwrap();
-        let allowed_ns = 4 * delay_ns + MS;
+        let allowed_ns = 4 * (delay_ns + world.relays.delay_ns_max()) + MS;
         assert!(spread_ns <= allowed_ns, "seed {seed}: step {step_idx} began {spread_ns} ns apart");
     }
 }
@@ -865,7 +882,7 @@ fn every_run_ends_in_a_true_record() {
 
 /// Hosts to which nothing is done.
 fn quiet(n_hosts: usize, plan: (u32, u32), policy: LossPolicy) -> World {
-    of_assignment(n_hosts, plan, policy, Assignment::default())
+    of_assignment(n_hosts, plan, policy, &Assignment::default())
 }
 
 /// Such hosts, with something to do that matters here.
@@ -873,18 +890,21 @@ fn of_assignment(
     n_hosts: usize,
     plan: (u32, u32),
     policy: LossPolicy,
-    assignment: Assignment,
+    assignment: &Assignment,
 ) -> World {
     let has_turns = assignment.awaits_turn;
     let mut rng = Rng(7);
     let hosts = (0..n_hosts).map(|idx| host(idx, plan, false, &mut rng)).collect();
+    let head = head(n_hosts, assignment, policy);
     let mut world = World {
         now_ns: START_NS,
         queue: BTreeMap::new(),
         n_queued: 0,
         relays: relays::Relays::default(),
         hosts,
-        controller: Controller::new(n_hosts, assignment, policy, START_NS, JOIN_NS),
+        controller: head.controller(),
+        head,
+        events: None,
         draws_takers: false,
         takers: Rng(7),
         paused_until_ns: 0,
@@ -1070,7 +1090,7 @@ fn an_interrupt_after_a_loss_that_ends_the_run_is_the_first_one() {
 /// Three hosts that share their files, and are there from the start.
 fn sharing() -> World {
     let assignment = Assignment { awaits_turn: true, ..Assignment::default() };
-    let mut world = of_assignment(3, (2, 4), LossPolicy::Continue, assignment);
+    let mut world = of_assignment(3, (2, 4), LossPolicy::Continue, &assignment);
     for idx in 0..3 {
         world.push(START_NS, Due::Connect(idx));
     }

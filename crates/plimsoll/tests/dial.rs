@@ -570,6 +570,68 @@ fn an_agent_of_a_controller_that_was_killed_has_no_part_in_the_run_of_the_next()
     }
 }
 
+#[test]
+fn a_controller_that_was_killed_takes_its_run_back() {
+    let sandbox = sandbox();
+    let job = "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\nnumber_ios=500\nrate_iops=100\n";
+    sandbox.write("job.fio", job);
+    let run = ["run", "job.fio", "--json", "--token-file", "t", "--agents", "2", "--on-loss"];
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its own").to_string();
+    drop(listener);
+    let rest = ["abort", "--resume", "l", "--listen", &address, "--progress"];
+    let often = ["--status-interval", "100ms"];
+    let begin = || Controller::begin(command(&sandbox, &run).args(rest).args(often));
+    let mut controller = begin();
+    let agents = ["a", "b"].map(|name| agent(&sandbox, controller.address, &["--name", name]));
+    controller.hears("IOPS");
+    std::thread::sleep(Duration::from_secs(1));
+    controller.child.kill().expect("it is ours");
+    controller.child.wait().expect("it is ours");
+    std::thread::sleep(Duration::from_secs(1));
+    let mut controller = begin();
+    controller.hears("took back a run of 2 agents, ");
+    controller.hears("IOPS");
+    let outcome = controller.outcome();
+    let record = Record::from_json(outcome.success()).expect("a record");
+    assert_eq!(record.outcome, record::Outcome::Complete);
+    let of_host: Vec<u64> = record.hosts.iter().map(|host| host.record.jobs[0].n_ios()).collect();
+    assert_eq!(of_host, [500, 500]);
+    assert_eq!(record.jobs[0].dirs.read.lat.count(), 1000);
+    let by_second: u64 = record.intervals.iter().map(|it| it.dirs.read.n_ios).sum();
+    assert_eq!(by_second, 1000);
+    for agent in agents {
+        let outcome = ended(agent);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(" again after "), "{}", outcome.stderr);
+    }
+    assert!(!sandbox.path("l").exists(), "nothing is left to be taken back");
+}
+
+#[test]
+fn a_run_of_another_command_is_not_taken_back() {
+    let sandbox = sandbox();
+    let run = ["run", "--json", "--token-file", "t", "--agents", "1", "--resume", "l", "--listen"];
+    let mut begun = Controller::begin(command(&sandbox, &run).args(["127.0.0.1:0", "job.fio"]));
+    let mut agent = agent(&sandbox, begun.address, &["--name", "a"]);
+    begun.hears("`a` has come: 1 of 1");
+    let in_use = command(&sandbox, &run).args(["127.0.0.1:0", "job.fio"]).output();
+    let in_use = in_use.expect("it runs");
+    let said = String::from_utf8_lossy(&in_use.stderr);
+    assert!(said.contains("`l` is in use by another controller"), "{said}");
+    while std::fs::metadata(sandbox.path("l")).expect("it is there").len() < 200 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    begun.child.kill().expect("it is ours");
+    begun.child.wait().expect("it is ours");
+    let other = command(&sandbox, &run).args(["127.0.0.1:0", "job.fio", "--split"]).output();
+    let other = other.expect("it runs");
+    let said = String::from_utf8_lossy(&other.stderr);
+    assert!(said.contains("`l` has the run of another command"), "{said}");
+    agent.kill().expect("it is ours");
+    agent.wait().expect("it is ours");
+}
+
 /// A stranger's connection with these bytes on it, held open.
 fn knock(address: SocketAddr, bytes: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("anyone may knock");

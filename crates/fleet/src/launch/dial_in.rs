@@ -74,9 +74,7 @@ impl DialIn {
         tell: &mut dyn FnMut(&LobbyNews),
     ) -> Result<Gathered, NoCrew> {
         let n_refused = Arc::new(AtomicU64::new(0));
-        self.open(connections, &n_refused).map_err(|error| {
-            NoCrew::Setup(format!("cannot listen for agents: {}", system_text(&error)))
-        })?;
+        self.open(connections, &n_refused).map_err(|error| NoCrew::Setup(no_door(&error)))?;
         let wait_ns = u64::try_from(self.wait.as_nanos()).unwrap_or(u64::MAX);
         let until_ns = monotonic_ns().saturating_add(wait_ns);
         let mut lobby = Lobby::new(Wanted { n_agents: self.n_agents, n_agents_min, until_ns });
@@ -125,7 +123,7 @@ impl DialIn {
     }
 
     /// Opens the door.
-    fn open(&self, to: Sender<Incoming>, n_refused: &Arc<AtomicU64>) -> io::Result<()> {
+    pub(crate) fn open(&self, to: Sender<Incoming>, n_refused: &Arc<AtomicU64>) -> io::Result<()> {
         let listener = self.listener.try_clone()?;
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -157,6 +155,11 @@ impl DialIn {
         }
         text
     }
+}
+
+/// Says that the door cannot be opened.
+pub(crate) fn no_door(error: &io::Error) -> String {
+    format!("cannot listen for agents: {}", system_text(error))
 }
 
 /// Ends all sessions, and waits until those who had one have left.

@@ -65,6 +65,11 @@ impl Relays {
     pub(super) fn has(&self, idx: usize) -> bool {
         self.seats.contains_key(&idx)
     }
+
+    /// Returns the longest delay between a relay and the controller; 0 without relays.
+    pub(super) fn delay_ns_max(&self) -> u64 {
+        self.posts.iter().map(|post| post.delay_ns).max().unwrap_or(0)
+    }
 }
 
 /// A relay and its host.
@@ -539,11 +544,12 @@ fn put_relays(seed: u64, world: &mut World, harm: &mut Harm) {
         let at_ns = START_NS + rng.below(40 * S);
         world.push(at_ns, Due::ByRelay(leg));
     }
-    harm.has_breaks |= n_failures > 0;
-    if n_failures > 1 {
-        // From one that fails an agent may come to the next: twice until it is found silent.
+    if n_failures > 1 || (n_failures > 0 && harm.has_breaks) {
+        // One after the other an agent may be away for long: eight seconds by itself, and five
+        // until it finds a relay silent.
         harm.hosts.extend(0..n_hosts);
     }
+    harm.has_breaks |= n_failures > 0;
 }
 
 /// Seeds of a usual test, and of a long one.

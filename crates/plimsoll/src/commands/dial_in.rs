@@ -117,7 +117,7 @@ impl DialInArgs {
         let n_hosts = source.n_hosts();
         let assignment = assignment_of(n_hosts, plan, options, is_split)?;
         let (launcher, policy) = (source.open()?, hosts.on_loss);
-        Ok(Some(Fleet { launcher, assignment, policy, plans: Vec::new() }))
+        Ok(Some(Fleet { launcher, assignment, policy, plans: Vec::new(), ledger: None }))
     }
 
     /// Opens the port, and says what to start.

@@ -433,6 +433,12 @@ impl Session {
             match event {
                 FleetEvent::Lobby(news) => progress.print(&hosts::came(news)),
                 FleetEvent::News(news, names) => teller.tell(news, names, progress),
+                FleetEvent::TakenBack(n_agents, seconds) => {
+                    progress.print(&hosts::taken_back(n_agents, seconds));
+                }
+                FleetEvent::LedgerFailed(error) => {
+                    progress.print(&format!("warning: the run cannot be resumed: {error}\n"));
+                }
                 FleetEvent::Interval(interval) => {
                     let elapsed_ns =
                         u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -202,6 +202,11 @@ pub(super) fn came(news: &LobbyNews) -> String {
     }
 }
 
+/// Returns what is said of a run that was taken back.
+pub(super) fn taken_back(n_agents: usize, seconds: u64) -> String {
+    format!("took back a run of {n_agents} agents, {seconds} s after it began\n")
+}
+
 /// Passes on to hosts what a run is asked to end by.
 pub(super) fn stops_of(control: &Control) -> Arc<Stops> {
     let stops = Arc::new(Stops::new());
@@ -295,6 +300,7 @@ pub(super) fn failure(error: FleetError) -> Failure {
         FleetError::TooFew(text) => Failure::wrong_use(text)
             .with(Exit::RunFailed)
             .hint("wait longer with --wait, or begin with fewer: --on-loss N"),
+        FleetError::Ledger(error) => Failure::wrong_use(error.to_string()),
         FleetError::Stopped => Failure::wrong_use(error.to_string()).with(Exit::Interrupted),
         FleetError::Refused(hosts) => {
             for (host, findings) in &hosts {

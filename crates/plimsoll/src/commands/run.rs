@@ -1,6 +1,9 @@
 //! `plimsoll run`: runs job files.
 
+use std::path::PathBuf;
+
 use dialects::ReadPlan;
+use fleet::run::Fleet;
 use plan::Plan;
 use record::Record;
 use runner::RunOptions;
@@ -40,6 +43,11 @@ pub(super) struct Args {
     /// as on NFS.
     #[arg(long, requires = ELSEWHERE)]
     split: bool,
+
+    /// With --agents: keep what comes from them in this file until the record is kept. Where the
+    /// controller is killed, the same command takes the run back.
+    #[arg(long, value_name = "FILE", requires = "agents")]
+    resume: Option<PathBuf>,
 
     #[command(flatten)]
     result: ResultArgs,
@@ -110,6 +118,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     let fleet = args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?;
+    let fleet = fleet.map(|fleet| Fleet { ledger: args.resume.clone(), ..fleet });
     let mut results = args.iometer.open(&plan, &args.input.section, options.read_only)?;
     let mut then = |record: &Record| {
         if let Some(line) = &args.input.command_line {
@@ -122,7 +131,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let (result, rules) = (&args.result, &args.judge.rules());
     match fleet {
-        Some(fleet) => execute::run_on_hosts(&fleet, &plan, &options, result, rules, &mut then),
+        Some(fleet) => {
+            let exit = execute::run_on_hosts(&fleet, &plan, &options, result, rules, &mut then)?;
+            if let Some(file) = &args.resume {
+                // The record is kept. What cannot be removed stays.
+                let _ = std::fs::remove_file(file);
+            }
+            Ok(exit)
+        }
         None => execute::run_judged(&plan, &options, result, rules, &mut then),
     }
 }

@@ -105,6 +105,7 @@ pub(super) fn run(
         },
         policy: LossPolicy::Continue,
         plans: clients.iter().map(|it| it.work.plan()).collect(),
+        ledger: None,
     };
     let all = of_all(&clients);
     let is_safe = switches.formats.contains(&Format::Normal) || !sink.is_stdout();
@@ -320,7 +321,7 @@ impl Session<'_> {
                 }
             }
             FleetEvent::Interval(interval) => self.show(interval),
-            FleetEvent::Lobby(_) => {}
+            FleetEvent::Lobby(_) | FleetEvent::TakenBack(..) | FleetEvent::LedgerFailed(_) => {}
         }
     }
 

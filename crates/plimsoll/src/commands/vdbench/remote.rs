@@ -162,7 +162,8 @@ impl Remote {
             ..Assignment::default()
         };
         let launcher = Launcher::Ssh(self.ssh.clone(), self.hosts.clone());
-        let fleet = Fleet { launcher, assignment, policy: self.policy, plans: Vec::new() };
+        let fleet =
+            Fleet { launcher, assignment, policy: self.policy, plans: Vec::new(), ledger: None };
         let stops = hosts::stops_of(&heard.control);
         let mut is_reported = false;
         let control = &*heard.control;
@@ -231,7 +232,7 @@ struct Events<'a> {
 impl Events<'_> {
     fn take(&mut self, event: &FleetEvent<'_>) {
         match event {
-            FleetEvent::Lobby(_) => {}
+            FleetEvent::Lobby(_) | FleetEvent::TakenBack(..) | FleetEvent::LedgerFailed(_) => {}
             FleetEvent::News(News::Ended(_), _) => self.end_step(),
             FleetEvent::News(News::Starts(step_idx, n_hosts), _) => {
                 // Where the last that was in it is lost, none has ended it.
