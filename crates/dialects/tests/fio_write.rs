@@ -110,6 +110,21 @@ fn mixed_workloads_become_jobs_and_are_reported() {
 }
 
 #[test]
+fn rates_beside_one_over_all_directions_are_reported() {
+    let mut job = Job { name: "a".to_owned(), ..Job::default() };
+    job.files.names = vec!["/dev/a".to_owned()];
+    job.load.rate_total_iops = Some(400.0);
+    job.load.rate.read = Some(Rate::Bytes(1 << 20));
+    let step = Step { jobs: vec![job], ..Step::default() };
+    let written = write(&Plan { steps: vec![step], ..Plan::default() });
+    assert!(written.text.contains("rate_iops=400,,\n"), "{}", written.text);
+    assert!(!written.text.contains("rate="), "{}", written.text);
+    let [loss] = &written.losses[..] else { panic!("{:?}", written.losses) };
+    assert!(loss.starts_with("rates of single directions beside one over all"), "{loss}");
+    assert!(written.lost.contains("rate"), "{:?}", written.lost);
+}
+
+#[test]
 fn a_rate_that_changes_is_its_mean_and_reported() {
     let mut job = Job { name: "a".to_owned(), ..Job::default() };
     job.files.names = vec!["/dev/a".to_owned()];

@@ -261,6 +261,8 @@ fn mistakes_have_their_place() {
         10,
         "above 0",
     );
+    let rates = format!("{head}rate_total_iops = 100\nrate_iops = 10\n");
+    check_mistake(&rates, 6, 13, "`rate_iops` is not used");
     check_mistake(&format!("{head}dedupe_hot_sets = \"0:100\"\n"), 5, 19, "a number of sets");
     check_mistake("SCHEMA\n[[step]]\npause = 5\n", 3, 9, "pause");
     check_mistake("SCHEMA\n[[step]\n", 2, 8, "");

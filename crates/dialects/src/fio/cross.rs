@@ -98,6 +98,14 @@ fn rates(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
             "rate_iops",
         );
     }
+    if load.rate_total_iops.is_some() && load.rate.iter().any(|(_, rate)| rate.is_some()) {
+        let name = if site.has("rate_iops") { "rate_iops" } else { "rate" };
+        let text = format!(
+            "job `{}` has a rate over all directions, which alone holds: `{name}` is not used",
+            job.name
+        );
+        report(Diagnostic::warning("rate-unused", text).help(format!("leave out `{name}`")), name);
+    }
     for dir in Direction::ALL {
         let number = |rate: Option<Rate>| match rate {
             Some(Rate::Bytes(rate) | Rate::Iops(rate)) => rate,

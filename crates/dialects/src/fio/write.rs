@@ -313,6 +313,14 @@ impl Writer {
         }
         let own = total * share / f64::from(job.n_workers.max(1));
         let access = job.workload.access;
+        let unused = std::mem::take(&mut job.load.rate);
+        if unused.iter().any(|(_, rate)| rate.is_some()) {
+            self.lose(
+                job_fields![load.rate],
+                "rates of single directions beside one over all of them, which alone holds: it is \
+                 written",
+            );
+        }
         for dir in Direction::ALL {
             let of_dir = match (dir, access.is_mixed()) {
                 (Direction::Read, true) => own * job.workload.read_pct / 100.0,
