@@ -13,8 +13,16 @@ pub struct Input {
     pub diagnostics: Vec<Diagnostic>,
     /// The command line's sections, then each job file's.
     pub(crate) parts: Vec<Part>,
-    /// Mistakes beyond [`DIAGNOSTICS_MAX`].
-    pub(crate) n_dropped: usize,
+    /// How many were found. Those beyond [`DIAGNOSTICS_MAX`] are not kept.
+    pub(crate) found: FoundCounts,
+}
+
+/// How many findings there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FoundCounts {
+    pub(crate) n_errors: usize,
+    /// Warnings and notes.
+    pub(crate) n_others: usize,
 }
 
 /// The sections of the command line or of one job file with all it includes.
@@ -48,8 +56,8 @@ pub(crate) struct RawOption {
     pub(crate) undefined: Vec<String>,
 }
 
-/// Most findings that are kept: a user corrects the file long before, and a large file that is not
-/// a job file at all must not fill the memory with them.
+/// Most errors that are kept, and most warnings: a user corrects the file long before, and a large
+/// file that is not a job file at all must not fill the memory with them.
 pub(crate) const DIAGNOSTICS_MAX: usize = 200;
 
 impl RawOption {
@@ -68,16 +76,20 @@ impl RawOption {
 
 impl Input {
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < DIAGNOSTICS_MAX {
+        let n_of_kind = match diagnostic.severity {
+            Severity::Error => &mut self.found.n_errors,
+            Severity::Warning | Severity::Note => &mut self.found.n_others,
+        };
+        *n_of_kind += 1;
+        if *n_of_kind <= DIAGNOSTICS_MAX {
             self.diagnostics.push(diagnostic);
-        } else {
-            self.n_dropped += 1;
         }
     }
 
-    /// Returns whether so many mistakes were found that looking for more is of no use.
+    /// Returns whether so many mistakes were found that looking for more is of no use. Warnings are
+    /// none: what is doubtful runs.
     pub(crate) fn is_hopeless(&self) -> bool {
-        self.n_dropped > 0
+        self.found.n_errors > DIAGNOSTICS_MAX
     }
 
     /// Returns whether an error was found.

@@ -2,8 +2,9 @@
 
 mod support;
 
-use dialects::LowerOptions;
 use dialects::fio::{parse_args, parse_file, parse_text, sniff};
+use dialects::{LowerOptions, Overrides};
+use plan::{Diagnostic, Severity};
 use proptest::prelude::*;
 use support::MapHost;
 use support::fio::parse;
@@ -130,9 +131,35 @@ fn a_megabyte_of_mistakes_ends_early() {
         let text = "[first]\n".to_owned() + &line.repeat(1_000_000 / line.len());
         host.files.insert("self".to_owned(), text.into_bytes());
         let parsed = parse_file("self", &LowerOptions::default(), &host);
-        assert!(parsed.diagnostics.len() <= 201);
+        let (errors, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
+            parsed.diagnostics.iter().partition(|it| it.severity == Severity::Error);
+        assert!(errors.len() <= 201 && others.len() <= 201);
         assert!(parsed.refusals.len() <= 200);
     }
+}
+
+/// What is doubtful runs, however much of it there is; and what is wrong with a value that is set
+/// for all jobs counts once.
+#[test]
+fn many_warnings_stop_no_run() {
+    let text = "[a]\nfilename=/f\nsize=1m\ndirect=1\nbs=1000\n".repeat(300);
+    let mut host = MapHost::default();
+    host.files.insert("jobs".to_owned(), text.into_bytes());
+    let parsed = parse_file("jobs", &LowerOptions::default(), &host);
+    assert!(!parsed.has_errors() && parsed.refusals.is_empty());
+    assert_eq!(parsed.plan.jobs().count(), 300);
+    assert_eq!(parsed.diagnostics.len(), 201);
+    let last = parsed.diagnostics.last().expect("the last finding");
+    assert_eq!(
+        (last.code, last.message.as_str()),
+        ("more-warnings", "100 more warnings are not shown")
+    );
+    let set = vec![("iodepth".to_owned(), "many".to_owned())];
+    let overrides = Overrides { set, ..Overrides::default() };
+    let wishes = LowerOptions { overrides: Some(&overrides), ..LowerOptions::default() };
+    let parsed = parse_file("jobs", &wishes, &host);
+    let errors = parsed.diagnostics.iter().filter(|it| it.severity == Severity::Error);
+    assert_eq!(errors.count(), 1);
 }
 
 #[test]

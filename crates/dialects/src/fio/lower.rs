@@ -378,7 +378,7 @@ impl Lowering<'_> {
         let Some(overrides) = self.wishes.overrides else { return };
         let is_first = self.n_jobs == 0;
         for (key, value) in &overrides.set {
-            let n_before = self.input.diagnostics.len();
+            let (n_before, found_before) = (self.input.diagnostics.len(), self.input.found);
             let option = Overrides::option(key, value);
             let engine_name =
                 if names_engine(key) { value } else { &draft.job.engine.name }.clone();
@@ -397,6 +397,7 @@ impl Lowering<'_> {
             if !is_first {
                 // What is wrong with an override was said at the first job.
                 self.input.diagnostics.truncate(n_before);
+                self.input.found = found_before;
             }
             for finding in &mut self.input.diagnostics[n_before..] {
                 finding.span = None;
@@ -471,9 +472,14 @@ impl Lowering<'_> {
         }
         let mut diagnostics = std::mem::take(&mut self.input.diagnostics);
         diagnostics.sort_by_key(place_of);
-        if self.input.n_dropped > 0 {
+        if self.input.is_hopeless() {
             let text = "too many mistakes; the rest of the text was not looked at";
             diagnostics.push(Diagnostic::error("too-many-mistakes", text));
+        }
+        let n_more = self.input.found.n_others.saturating_sub(DIAGNOSTICS_MAX);
+        if n_more > 0 {
+            let text = format!("{n_more} more warnings are not shown");
+            diagnostics.push(Diagnostic::warning("more-warnings", text));
         }
         self.refusals.sort_by_key(place_of);
         for finding in &mut self.refusals {
