@@ -1,7 +1,7 @@
 //! The figures of a run that are worth comparing, and in which order runs were taken.
 
 use hist::Histogram;
-use record::{DirRecord, Figure, JobRecord, Latency};
+use record::{DIRECTIONS, DirRecord, Figure, JobRecord, Latency};
 
 use crate::compare::{BetterWhen, RunOrder};
 use crate::thin::ThinPercentile;
@@ -88,7 +88,7 @@ pub fn of_jobs(jobs: &[&JobRecord], waited: Waited) -> Vec<Metric> {
     let mut metrics = Vec::new();
     let all: Vec<&DirRecord> = jobs.iter().flat_map(|job| job.dirs.iter()).map(|it| it.1).collect();
     put_rates(&mut metrics, "", &all);
-    for (idx, name) in ["read", "write", "trim"].into_iter().enumerate() {
+    for (idx, name) in DIRECTIONS.into_iter().enumerate() {
         let dirs: Vec<&DirRecord> = jobs.iter().filter_map(|job| dir_at(job, idx)).collect();
         if dirs.is_empty() {
             continue;

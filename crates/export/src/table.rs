@@ -1,6 +1,8 @@
 //! Records as rows of one table.
 
-use record::{DirRecord, Figure, Figures, Interval, IntervalLatency, JobRecord, Latency, Record};
+use record::{
+    DIRECTIONS, DirRecord, Figure, Figures, Interval, IntervalLatency, JobRecord, Latency, Record,
+};
 
 use crate::columns::{COLUMNS, Column, Value};
 
@@ -209,7 +211,7 @@ fn put_latencies<'a>(
 fn put_intervals(table: &mut Table, run: &Run) {
     let intervals = &run.record.intervals;
     // A direction that is used has a row for each second, also for those without I/O.
-    let is_used = ["read", "write", "trim"].map(|name| {
+    let is_used = DIRECTIONS.map(|name| {
         let is_in =
             |it: &Interval| it.dirs.iter().any(|(dir, counts)| dir == name && counts.n_ios > 0);
         intervals.iter().any(is_in)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Figure, Figures, Record};
 use serde_json::{Value, json};
-use units::{format_duration, format_iops, format_latency_ns, format_mib_s, format_percent};
+use units::{format_duration, format_latency_ns, format_percent};
 
 use crate::counts::{Counts, OpName};
 use crate::line;
@@ -123,13 +123,14 @@ pub(crate) fn figures(live: &Live, all: &Counts) -> Vec<(String, String)> {
     if let Some(last) = live.last() {
         let seconds = (last.length_ms as f64 / 1000.0).max(1e-3);
         for (name, dir) in last.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {
-            put(&format!("{name} IOPS"), format_iops(dir.n_ios as f64 / seconds));
-            put(&format!("{name} MiB/s"), format_mib_s(dir.io_bytes as f64 / seconds));
+            for (figure, n) in [(Figure::Iops, dir.n_ios), (Figure::BytesPerS, dir.io_bytes)] {
+                put(&format!("{name} {}", figure.head()), figure.shown(n as f64 / seconds));
+            }
         }
     }
     let waited = all.waited_figures();
-    for figure in [Figure::P50, Figure::P99, Figure::P99_9, Figure::Max] {
-        if let Some(latency) = waited.shown(figure) {
+    for figure in Figure::OF_LIVE.iter().filter(|it| !it.is_rate()) {
+        if let Some(latency) = waited.shown(*figure) {
             put(figure.head(), latency);
         }
     }
@@ -159,13 +160,6 @@ pub(crate) fn all_hosts(live: &Live) -> Counts {
     all
 }
 
-/// Figures of the last second.
-const OF_LAST: &[Figure] =
-    &[Figure::Iops, Figure::BytesPerS, Figure::P50, Figure::P99, Figure::Max];
-
-/// Figures of the step so far.
-const OF_STEP: &[Figure] = &[Figure::Iops, Figure::P50, Figure::P99, Figure::Max];
-
 /// A row of jobs.
 struct JobRow {
     job: String,
@@ -188,8 +182,10 @@ pub(crate) fn jobs<'a>(jobs: impl Iterator<Item = (&'a str, &'a JobNow)>) -> Gri
         Column::words("job", |row: &JobRow| row.job.clone()),
         Column::words("", |row: &JobRow| row.op.clone()),
     ];
-    columns.extend(Column::figures(OF_LAST, |row: &JobRow| &row.last));
-    columns.extend(Column::figures(OF_STEP, |row: &JobRow| &row.so_far).map(Column::so_far));
+    columns.extend(Column::figures(Figure::OF_LIVE_SECOND, |row: &JobRow| &row.last));
+    columns.extend(
+        Column::figures(Figure::OF_LIVE_STEP, |row: &JobRow| &row.so_far).map(Column::so_far),
+    );
     Grid::new(columns, rows)
 }
 
@@ -220,7 +216,7 @@ pub(crate) fn of_record(record: &Record) -> Value {
         Column::words("", |row: &ResultRow| row.op.clone()),
         Column::number("operations", |row: &ResultRow| row.n_ios.to_string()),
     ];
-    columns.extend(Column::figures(OF_LAST, |row: &ResultRow| &row.figures));
+    columns.extend(Column::figures(Figure::OF_LIVE_SECOND, |row: &ResultRow| &row.figures));
     Grid::new(columns, rows).json()
 }
 
@@ -249,7 +245,7 @@ pub(crate) fn hosts(hosts: &[HostNow]) -> Grid {
         state: host.lost.clone().map_or(String::new(), |why| format!("lost: {why}")),
     });
     let mut columns = vec![Column::words("host", |row: &HostRow| row.name.clone())];
-    columns.extend(Column::figures(OF_LAST, |row: &HostRow| &row.last));
+    columns.extend(Column::figures(Figure::OF_LIVE_SECOND, |row: &HostRow| &row.last));
     columns.extend([
         Column::number("CPU", |row: &HostRow| row.busy.clone()),
         Column::number("errors", |row: &HostRow| row.n_errors.to_string()),

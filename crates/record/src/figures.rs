@@ -37,6 +37,17 @@ pub enum Figure {
 
 use Figure::{BytesPerS, Iops, Max, Mean, Min, P50, P90, P95, P99, P99_9, P99_99};
 
+/// What the values of a figure count, on which their widths and axes depend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureUnit {
+    /// Operations per second.
+    PerSecond,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Nanoseconds: a latency.
+    Nanoseconds,
+}
+
 /// What a figure is read from.
 #[derive(Clone, Copy, PartialEq)]
 enum Origin {
@@ -83,6 +94,18 @@ impl Figure {
 
     /// Of a run in a list.
     pub const OF_RUN: &[Figure] = &[Iops, BytesPerS, P99];
+
+    /// At the top of the page of a run of one step.
+    pub const OF_ANSWER: &[Figure] = &[Iops, BytesPerS, P50, P99, Max];
+
+    /// At the top of the view of a run that goes on.
+    pub const OF_LIVE: &[Figure] = &[Iops, BytesPerS, P50, P99, P99_9, Max];
+
+    /// Of the last second of such a run, and of its jobs when it is over.
+    pub const OF_LIVE_SECOND: &[Figure] = &[Iops, BytesPerS, P50, P99, Max];
+
+    /// Of a step that goes on.
+    pub const OF_LIVE_STEP: &[Figure] = &[Iops, P50, P99, Max];
 
     /// Of units and their components, beside the rates that are asked of them.
     pub const OF_UNITS: &[Figure] = &[BytesPerS, Mean, P99];
@@ -144,6 +167,16 @@ impl Figure {
         self.about().head
     }
 
+    /// Returns what a sentence calls it, beside its unit or the kind of its latency.
+    pub fn called(self) -> &'static str {
+        match self {
+            Iops => "rate",
+            BytesPerS => "throughput",
+            P50 => "median",
+            Mean | Min | P90 | P95 | P99 | P99_9 | P99_99 | Max => self.head(),
+        }
+    }
+
     /// Returns its name for programs, with the unit.
     pub fn name(self) -> &'static str {
         self.about().name
@@ -156,10 +189,10 @@ impl Figure {
 
     /// Returns its name in exports and lists, with the unit in which values are counted.
     pub fn field(self) -> &'static str {
-        match self.about().origin {
-            Origin::Operations => "rate_iops",
-            Origin::Bytes => "rate_bytes_per_s",
-            Origin::Percentile(_) | Origin::Mean | Origin::Min | Origin::Max => self.name(),
+        match self.unit() {
+            FigureUnit::PerSecond => "rate_iops",
+            FigureUnit::BytesPerSecond => "rate_bytes_per_s",
+            FigureUnit::Nanoseconds => self.name(),
         }
     }
 
@@ -188,9 +221,20 @@ impl Figure {
         }
     }
 
+    /// Returns what its values count.
+    pub fn unit(self) -> FigureUnit {
+        match self.about().origin {
+            Origin::Operations => FigureUnit::PerSecond,
+            Origin::Bytes => FigureUnit::BytesPerSecond,
+            Origin::Percentile(_) | Origin::Mean | Origin::Min | Origin::Max => {
+                FigureUnit::Nanoseconds
+            }
+        }
+    }
+
     /// Returns whether it is a rate; the others are latencies.
     pub fn is_rate(self) -> bool {
-        matches!(self.about().origin, Origin::Operations | Origin::Bytes)
+        self.unit() != FigureUnit::Nanoseconds
     }
 
     /// Returns the latencies, in the order of columns.
@@ -208,21 +252,19 @@ impl Figure {
 
     /// Prints a value as its column has it.
     pub fn shown(self, value: f64) -> String {
-        match self.about().origin {
-            Origin::Operations => format_iops(value),
-            Origin::Bytes => format_mib_s(value),
-            Origin::Percentile(_) | Origin::Mean | Origin::Min | Origin::Max => {
-                format_latency_ns(value.round() as u64)
-            }
+        match self.unit() {
+            FigureUnit::PerSecond => format_iops(value),
+            FigureUnit::BytesPerSecond => format_mib_s(value),
+            FigureUnit::Nanoseconds => format_latency_ns(value.round() as u64),
         }
     }
 
     /// Returns a value in the unit of its name: MiB/s of bytes per second, whole nanoseconds.
     pub fn in_unit(self, value: f64) -> f64 {
-        match self.about().origin {
-            Origin::Operations => value,
-            Origin::Bytes => value / f64::from(1 << 20),
-            Origin::Percentile(_) | Origin::Mean | Origin::Min | Origin::Max => value.round(),
+        match self.unit() {
+            FigureUnit::PerSecond => value,
+            FigureUnit::BytesPerSecond => value / f64::from(1 << 20),
+            FigureUnit::Nanoseconds => value.round(),
         }
     }
 
@@ -301,6 +343,13 @@ impl Figures {
     pub fn shown(&self, figure: Figure) -> Option<String> {
         self.get(figure).map(|value| figure.shown(value))
     }
+
+    /// Returns its rates as they are shown, each with its unit: `5.12 k IOPS, 20.0 MiB/s`.
+    pub fn rates_shown(&self) -> String {
+        let rates = Figure::ALL.iter().filter(|figure| figure.is_rate());
+        let shown = |figure: &Figure| Some(format!("{} {}", self.shown(*figure)?, figure.head()));
+        rates.filter_map(shown).collect::<Vec<_>>().join(", ")
+    }
 }
 
 #[cfg(test)]
@@ -358,6 +407,10 @@ mod tests {
             Figure::OF_ROW,
             Figure::OF_STEP,
             Figure::OF_RUN,
+            Figure::OF_ANSWER,
+            Figure::OF_LIVE,
+            Figure::OF_LIVE_SECOND,
+            Figure::OF_LIVE_STEP,
         ];
         for list in lists {
             assert!(list.is_sorted_by_key(place), "{list:?}");

@@ -233,10 +233,14 @@ impl ChangingRateRecord {
     }
 }
 
+/// Names of the directions, in the order in which every output lists them.
+pub const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
+
 impl<T> PerDirRecord<T> {
     /// Iterates over the values with their names, in the order in which every output lists them.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &T)> {
-        [("read", &self.read), ("write", &self.write), ("trim", &self.trim)].into_iter()
+        let PerDirRecord { read, write, trim } = self;
+        DIRECTIONS.into_iter().zip([read, write, trim])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hist::Histogram;
 
-use crate::{DirRecord, JobRecord, PerDirRecord, PriorityRecord, SeriesRecord};
+use crate::{DIRECTIONS, DirRecord, JobRecord, PerDirRecord, PriorityRecord, SeriesRecord};
 
 impl JobRecord {
     /// Visits every histogram, each under a name of its own that is the same in every record of
@@ -11,7 +11,7 @@ impl JobRecord {
     pub fn each_histogram(&mut self, visit: &mut dyn FnMut(&str, &mut Histogram)) {
         let JobRecord { dirs: PerDirRecord { read, write, trim }, series, sync, .. } = self;
         visit("sync", sync);
-        for (name, dir) in [("read", read), ("write", write), ("trim", trim)] {
+        for (name, dir) in DIRECTIONS.into_iter().zip([read, write, trim]) {
             dir.each_histogram(name, visit);
         }
         for SeriesRecord { part, op, lat, .. } in series {

@@ -52,7 +52,8 @@ pub use emulation::{
     BurstRecord, CapCountRecord, CapDirectionRecord, CapRecord, CapStationRecord, CapTraitsRecord,
     CapsRecord, DesignChangeRecord, EmulationRecord, FillingRecord,
 };
-pub use figures::{Figure, Figures};
+pub use figures::{Figure, FigureUnit, Figures};
+pub use group::DIRECTIONS;
 pub use host::{ClockRecord, HostRecord};
 pub use interval::{
     CpuShares, HostSecond, Interval, IntervalDir, IntervalLatency, IntervalResponse,

@@ -8,9 +8,7 @@ use record::{
     CarriedState, CurveRecord, Lever, LineVerdict, NeedConditionRecord, NeedRecord, Record,
     SuiteRecord, SuiteRowRecord, load_words,
 };
-use units::{
-    format_iops, format_latency_ns, format_mib_s, format_percent, format_percent_whole, plural,
-};
+use units::{format_latency_ns, format_percent, format_percent_whole, plural};
 
 use crate::chart::comparison::{CandidateSide, labelled};
 use crate::suite;
@@ -39,6 +37,11 @@ pub(crate) struct Figure {
 impl Figure {
     fn new(name: &str, value: String, unit: &str) -> Self {
         Figure { name: name.to_owned(), value, unit: unit.to_owned() }
+    }
+
+    /// A rate.
+    fn rate(name: &str, figure: record::Figure, value: f64) -> Self {
+        Figure::new(name, figure.shown(value), figure.head())
     }
 
     /// A latency, its unit apart.
@@ -128,15 +131,15 @@ fn limits_words(limits: &str) -> String {
 fn curve_figures(curve: &CurveRecord) -> Vec<Figure> {
     let mut figures = Vec::new();
     if let Some(rate) = curve.rate_words() {
-        figures.push(Figure::new("load line", rate, "IOPS"));
+        figures.push(Figure::new("load line", rate, record::Figure::Iops.head()));
     }
     if let Some(bytes_per_s) = curve.line.bytes_per_s {
-        figures.push(Figure::new("that is", format_mib_s(bytes_per_s), "MiB/s"));
+        figures.push(Figure::rate("that is", record::Figure::BytesPerS, bytes_per_s));
     }
     for carried in curve.carried.iter().filter(|it| it.state == CarriedState::Reached).take(2) {
         if let Some(rate) = carried.rate_iops {
             let name = format!("at {} mean", round_latency(carried.latency_mean_ns as f64));
-            figures.push(Figure::new(&name, format_iops(rate), "IOPS"));
+            figures.push(Figure::rate(&name, record::Figure::Iops, rate));
         }
     }
     if let Some(ns) = curve.overall_response_ns {
@@ -164,6 +167,7 @@ const FIGURES_MAX: usize = 4;
 
 /// Answers by the rows of a suite: those that count, unless none does.
 fn of_suite(record: &Record, suite: &SuiteRecord) -> (String, Vec<Figure>) {
+    use record::Figure::{BytesPerS, Iops};
     let mut rows: Vec<&SuiteRowRecord> =
         suite.rows.iter().filter(|row| !row.preparation && row.medians().iops() > 0.0).collect();
     if rows.iter().any(|row| !is_invalid_row(row)) {
@@ -172,24 +176,24 @@ fn of_suite(record: &Record, suite: &SuiteRecord) -> (String, Vec<Figure>) {
     if rows.is_empty() {
         return (nothing_measured(record), Vec::new());
     }
-    let (iops, of_iops) = most(&rows, record::Figure::Iops);
-    let (rate, of_rate) = most(&rows, record::Figure::BytesPerS);
+    let ((iops, of_iops), (rate, of_rate)) = (most(&rows, Iops), most(&rows, BytesPerS));
     let place = match of_iops {
         Some(label) => format!(" in {label}"),
         None => String::new(),
     };
     let sentence = format!(
-        "{} did {}; the most I/Os{place}: {iops} IOPS.",
+        "{} did {}; the most I/Os{place}: {iops} {}.",
         volume(record),
-        plural(rows.len(), "measurement")
+        plural(rows.len(), "measurement"),
+        Iops.head()
     );
     let named = |name: &str, label: Option<&str>| match label {
         Some(label) => format!("{name}, {label}"),
         None => name.to_owned(),
     };
     let figures = vec![
-        Figure::new(&named("most I/Os", of_iops), iops, "IOPS"),
-        Figure::new(&named("most throughput", of_rate), rate, "MiB/s"),
+        Figure::new(&named("most I/Os", of_iops), iops, Iops.head()),
+        Figure::new(&named("most throughput", of_rate), rate, BytesPerS.head()),
     ];
     (sentence, figures)
 }
@@ -220,7 +224,7 @@ fn of_steps(record: &Record) -> (String, Vec<Figure>) {
                 volume(record),
                 plural(many.len(), "step"),
                 best.name,
-                format_iops(iops(best)),
+                record::Figure::Iops.shown(iops(best)),
             );
             (sentence, step_figures(best))
         }
@@ -236,10 +240,9 @@ fn nothing_measured(record: &Record) -> String {
 }
 
 fn sentence(record: &Record, step: &Step<'_>) -> String {
-    use record::Figure::{BytesPerS, Iops, P50, P99};
+    use record::Figure::{P50, P99};
     let figures = step.figures();
-    let rate = |figure| figures.shown(figure).unwrap_or_default();
-    let did = format!("{} did {} IOPS, {} MiB/s", volume(record), rate(Iops), rate(BytesPerS));
+    let did = format!("{} did {}", volume(record), figures.rates_shown());
     match (figures.shown(P50), figures.shown(P99)) {
         (Some(p50), Some(p99)) => {
             format!("{did}; half of the I/Os took at most {p50}, and 99 of 100 at most {p99}.")
@@ -249,17 +252,16 @@ fn sentence(record: &Record, step: &Step<'_>) -> String {
 }
 
 fn step_figures(step: &Step<'_>) -> Vec<Figure> {
-    use record::Figure::{BytesPerS, Iops, Max, P50, P99};
     let (of, kind) = (step.figures(), step.latencies().kind.word());
-    let rate = |figure| of.shown(figure).unwrap_or_default();
-    let mut figures = vec![
-        Figure::new("rate", rate(Iops), "IOPS"),
-        Figure::new("throughput", rate(BytesPerS), "MiB/s"),
-    ];
-    for (name, figure) in [("median", P50), ("p99", P99), ("max", Max)] {
-        figures.extend(of.ns(figure).map(|ns| Figure::latency(&format!("{name} {kind}"), ns)));
-    }
-    figures
+    let figure = |figure: &record::Figure| {
+        let (value, name) = (of.get(*figure)?, figure.called());
+        Some(if figure.is_rate() {
+            Figure::rate(name, *figure, value)
+        } else {
+            Figure::latency(&format!("{name} {kind}"), value.round() as u64)
+        })
+    };
+    record::Figure::OF_ANSWER.iter().filter_map(figure).collect()
 }
 
 /// Returns a row's values before and after.

@@ -1,16 +1,22 @@
 //! Axes: which values are marked, and what stands there.
 
+use record::Figure;
+
 use crate::spec::{Axis, Quantity, Scale, Tick};
 use crate::words::round_latency;
 
 /// A rate of I/Os from zero.
 pub(crate) fn iops() -> Axis {
-    Axis { title: "IOPS".to_owned(), quantity: Quantity::Rate, ..Axis::default() }
+    Axis { quantity: Quantity::Rate, ..rate(Figure::Iops) }
 }
 
 /// A rate of bytes from zero.
 pub(crate) fn mib_per_s() -> Axis {
-    Axis { title: "MiB/s".to_owned(), ..Axis::default() }
+    rate(Figure::BytesPerS)
+}
+
+fn rate(figure: Figure) -> Axis {
+    Axis { title: figure.head().to_owned(), ..Axis::default() }
 }
 
 /// Marks within a decade, and up to how many decades all of them fit.

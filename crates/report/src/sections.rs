@@ -7,7 +7,8 @@ use analysis::whole::compare_records;
 use export::Run;
 use hist::Histogram;
 use record::{
-    CarriedState, Figure, Figures, Interval, IntervalLatency, Latency, Record, load_words,
+    CarriedState, DIRECTIONS, Figure, Figures, Interval, IntervalLatency, Latency, Record,
+    load_words,
 };
 
 use units::{format_percent, plural};
@@ -365,7 +366,7 @@ fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
         intervals.iter().any(|it| of(it) > 0)
     };
     let dirs: Vec<(usize, &str)> =
-        ["read", "write", "trim"].into_iter().enumerate().filter(|(idx, _)| used(*idx)).collect();
+        DIRECTIONS.into_iter().enumerate().filter(|(idx, _)| used(*idx)).collect();
     let has_response =
         intervals.iter().any(|it| it.dirs.iter().any(|(_, dir)| dir.response.is_some()));
     for (_, dir) in &dirs {
@@ -531,11 +532,11 @@ fn load_lines(sets: &[Set]) -> Option<(String, Table)> {
     let mut table = Table::new(&[
         ("set", "set"),
         ("limits", "limits"),
-        ("load line, IOPS", "iops"),
+        (&format!("load line, {}", Figure::Iops.head()), Figure::Iops.name()),
         ("from", "load_low"),
         ("to", "load_high"),
-        ("MiB/s", "mib_per_s"),
-    ]);
+    ])
+    .figures(&[Figure::BytesPerS]);
     for set in sets {
         let Some(curve) = set.runs.iter().find_map(|run| run.record.curve.as_ref()) else {
             continue;

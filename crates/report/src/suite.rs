@@ -193,16 +193,12 @@ fn frame(suite: &SuiteRecord, rows: &[&SuiteRowRecord], id: String) -> ChartSpec
 }
 
 fn rates(suite: &SuiteRecord, rows: &[&SuiteRowRecord], id: &str) -> ChartSpec {
-    let text = |row: &&SuiteRowRecord| {
-        let shown = |figure| row.medians().shown(figure).unwrap_or_default();
-        let (iops, rate) = (shown(Figure::Iops), shown(Figure::BytesPerS));
-        format!("{iops} IOPS, {rate} MiB/s, {}", row.verdict)
-    };
+    let text = |row: &&SuiteRowRecord| format!("{}, {}", row.medians().rates_shown(), row.verdict);
     let round = |value: f64| (value * 1000.0).round() / 1000.0;
     let has_ends = rows.iter().any(|row| interval(row).is_some());
     let ends = rows.iter().map(|row| interval(row).map(|it| (round(it.low), round(it.high))));
     let series = Series {
-        name: "IOPS".to_owned(),
+        name: Figure::Iops.head().to_owned(),
         colour: Colour::Of(0),
         marker: Some(Marker::Circle),
         x: rows.iter().map(|row| round(row.medians().iops())).collect(),

@@ -4,9 +4,6 @@ use std::path::Path;
 
 use runner::{DoneOf, FormatStatus, Status};
 
-/// Letters of the directions, in the order of every output.
-const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
-
 /// Returns the status line. What matters least is left out until it fits the width.
 pub(super) fn status(status: &Status, width: usize) -> String {
     if let Some(format) = &status.format {
@@ -101,7 +98,7 @@ fn rates(status: &Status) -> String {
     let sum = |text: &dyn Fn(usize) -> String| {
         active.iter().map(|&dir| text(dir)).collect::<Vec<_>>().join("+")
     };
-    let names = sum(&|dir| DIRECTIONS[dir].to_owned());
+    let names = sum(&|dir| record::DIRECTIONS[dir].to_owned());
     let bandwidth = sum(&|dir| {
         let text = units::format_rate_mib_s(status.bytes_per_s[dir]);
         text.trim_end_matches(" MiB/s").to_owned()

@@ -1,6 +1,6 @@
 //! The rows of rates and latencies.
 
-use record::{Figure, Figures, JobRecord, Latency};
+use record::{Figure, FigureUnit, Figures, JobRecord, Latency};
 
 /// Width of the first column with its indentation.
 pub(super) const LABEL_WIDTH: usize = 11;
@@ -18,18 +18,10 @@ const OF_JOB: Columns = Columns { figures: Figure::OF_JOB, iops: 8, mib_s: 9, la
 
 impl Columns {
     fn cell(&self, figure: Figure, text: &str) -> String {
-        let width = match figure {
-            Figure::Iops => self.iops,
-            Figure::BytesPerS => self.mib_s,
-            Figure::Mean
-            | Figure::Min
-            | Figure::P50
-            | Figure::P90
-            | Figure::P95
-            | Figure::P99
-            | Figure::P99_9
-            | Figure::P99_99
-            | Figure::Max => self.latency,
+        let width = match figure.unit() {
+            FigureUnit::PerSecond => self.iops,
+            FigureUnit::BytesPerSecond => self.mib_s,
+            FigureUnit::Nanoseconds => self.latency,
         };
         format!("{text:>width$}")
     }

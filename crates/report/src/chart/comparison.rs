@@ -242,7 +242,7 @@ pub(crate) fn rates(sets: &[Set]) -> Option<ChartSpec> {
         DashStyle::Dot,
     ];
     let mut series = Vec::new();
-    let mut table = Table::new(&[("run", "run"), ("time", "end_s"), ("IOPS", "iops")]);
+    let mut table = Table::new(&[("run", "run"), ("time", "end_s")]).figures(&[Figure::Iops]);
     let (mut start_s, mut end_s) = (f64::INFINITY, 0.0_f64);
     let mut is_thinned = false;
     for (idx, set) in sets.iter().take(dashes.len()).enumerate() {
@@ -330,7 +330,7 @@ pub(crate) fn curves(sets: &[Set]) -> Option<ChartSpec> {
             .to_owned(),
         height_px: 420,
         x: axis::iops(),
-        y: axis::latency("p99", values.into_iter()),
+        y: axis::latency(Figure::P99.head(), values.into_iter()),
         series,
         spans: Vec::new(),
         rules,

@@ -3,7 +3,7 @@
 use analysis::sampled::{PIECES_MAX, per_s, usual_ms};
 use analysis::series;
 use analysis::steady::{SNIA_ROUNDS_MAX, Steadiness, SteadyRule, WindowTest, assess};
-use record::{StepValidity, Verdict};
+use record::{Figure, StepValidity, Verdict};
 use units::{format_iops, format_percent};
 
 use super::over_time::Source;
@@ -185,7 +185,8 @@ fn note(rounds: &Rounds, test: &WindowTest) -> String {
 }
 
 fn table(rounds: &Rounds) -> Table {
-    let mut table = Table::new(&[("round", "round"), ("IOPS", "iops"), ("in the window", "is_in")]);
+    let table = Table::new(&[("round", "round")]).figures(&[Figure::Iops]);
+    let mut table = table.and(&[("in the window", "is_in")]);
     for (idx, mean) in rounds.means.iter().enumerate() {
         let is_in = if rounds.window.contains(&idx) { "yes" } else { "no" };
         let number = Cell::count(idx as u64 + 1);

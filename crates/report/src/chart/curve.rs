@@ -391,7 +391,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
     loads.dedup();
     let broken = probes.iter().enumerate().filter(|(_, probe)| !probe.point.passed);
     let mut series = vec![Series {
-        name: "IOPS".to_owned(),
+        name: Figure::Iops.head().to_owned(),
         colour: Colour::Of(0),
         marker: Some(Marker::Circle),
         is_line: true,
@@ -426,7 +426,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
             units::format_percent(peak.coverage)
         ));
     }
-    let mut table = Table::new(&[(curve.lever.unit(), "load"), ("IOPS", "iops")]);
+    let mut table = Table::new(&[(curve.lever.unit(), "load")]).figures(&[Figure::Iops]);
     for probe in probes {
         let load = Cell::Number(probe.point.load, load_words(probe.point.load));
         table.rows.push(vec![load, Cell::iops(probe.figures.iops())]);

@@ -1,11 +1,11 @@
 //! Rates and latencies over time, with ramps, warm-up and the steady window.
 
-use record::{Figure, Interval, IntervalDir, Record, Verdict};
+use record::{DIRECTIONS, Figure, Interval, IntervalDir, Record, Verdict};
 
 use units::plural;
 
 use crate::axis;
-use crate::spec::{ChartSpec, Colour, DashStyle, Rule, Series, Span, SpanKind, Thinned};
+use crate::spec::{Axis, ChartSpec, Colour, DashStyle, Rule, Series, Span, SpanKind, Thinned};
 use crate::table::{Cell, Table};
 use crate::thin::{Level, POINTS_MAX, Seconds, end_s, start_s};
 use crate::view::{Step, preparations, step_name};
@@ -24,9 +24,6 @@ pub(crate) struct Source<'a> {
 /// Steps whose beginning is marked; more would hide what is drawn.
 const MARKED_STEPS_MAX: usize = 12;
 
-/// Names of the directions, in the order of the record.
-const DIRS: [&str; 3] = ["read", "write", "trim"];
-
 /// Returns the charts over time; none where the record has fewer than two intervals.
 pub(crate) fn charts(source: &Source<'_>) -> Vec<ChartSpec> {
     let seconds = Seconds::of(source.record, POINTS_MAX);
@@ -39,73 +36,69 @@ pub(crate) fn charts(source: &Source<'_>) -> Vec<ChartSpec> {
 }
 
 /// A rate over time.
-struct RateKind {
+struct RateChart {
     id: &'static str,
     title: &'static str,
-    unit: &'static str,
-    column: &'static str,
+    figure: Figure,
     of: fn(&IntervalDir) -> u64,
-    /// How the values are shown, from per second.
-    scale: f64,
+    axis: fn() -> Axis,
     height_px: u32,
 }
 
-const IOPS: RateKind = RateKind {
+const IOPS: RateChart = RateChart {
     id: "iops",
     title: "I/O rate over time",
-    unit: "IOPS",
-    column: "iops",
+    figure: Figure::Iops,
     of: |dir| dir.n_ios,
-    scale: 1.0,
+    axis: axis::iops,
     height_px: 340,
 };
 
-const BYTES: RateKind = RateKind {
+const BYTES: RateChart = RateChart {
     id: "bytes",
     title: "Throughput over time",
-    unit: "MiB/s",
-    column: "mib_per_s",
+    figure: Figure::BytesPerS,
     of: |dir| dir.io_bytes,
-    scale: 1.0 / 1_048_576.0,
+    axis: axis::mib_per_s,
     height_px: 240,
 };
 
-fn rate(source: &Source<'_>, seconds: &Seconds<'_>, kind: &RateKind) -> ChartSpec {
+fn rate(source: &Source<'_>, seconds: &Seconds<'_>, kind: &RateChart) -> ChartSpec {
     let mut series = Vec::new();
     let mut table = Table::new(&[("time", "end_s"), ("seconds", "n_intervals")]);
     let mut columns = Vec::new();
-    for (idx, name) in DIRS.into_iter().enumerate() {
+    for (idx, name) in DIRECTIONS.into_iter().enumerate() {
         let of = |it: &Interval| it.dirs.iter().nth(idx).map_or(0, |(_, dir)| (kind.of)(dir));
         if seconds.intervals.iter().all(|it| of(it) == 0) {
             continue;
         }
         let mut levels = seconds.rates(of);
         for level in &mut levels {
-            *level = scaled(*level, kind.scale);
+            *level = in_unit(*level, kind.figure);
         }
         let levels: Vec<Option<Level>> = levels.into_iter().map(Some).collect();
         let stroke = [DashStyle::Solid, DashStyle::Dash, DashStyle::Dot][idx];
         let line = LineStroke { colour: Colour::Of(idx as u8), dash: stroke, has_band: true };
         series.push(joined(seconds, format!("{name}s"), &line, &levels));
-        add_columns(&mut table, seconds, name, kind.column);
+        add_columns(&mut table, seconds, name, kind.figure.name());
         columns.push(levels);
     }
     fill(&mut table, seconds, &columns, |value| Cell::number(value, 1));
     let mut chart = base(source, seconds, kind.id, kind.title);
     chart.about = format!(
         "{} of each second over the {} of the run.",
-        kind.unit,
+        kind.figure.head(),
         crate::words::duration_ns(source.record.elapsed_ns)
     );
     chart.height_px = kind.height_px;
-    chart.y = if kind.column == "iops" { axis::iops() } else { axis::mib_per_s() };
+    chart.y = (kind.axis)();
     chart.series = series;
     chart.table = table;
     chart
 }
 
-fn scaled(level: Level, by: f64) -> Level {
-    let round = |value: f64| (value * by * 1000.0).round() / 1000.0;
+fn in_unit(level: Level, figure: Figure) -> Level {
+    let round = |value: f64| (figure.in_unit(value) * 1000.0).round() / 1000.0;
     Level { middle: round(level.middle), low: round(level.low), high: round(level.high) }
 }
 
@@ -165,7 +158,7 @@ fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
     let mut table = Table::new(&[("time", "end_s"), ("seconds", "n_intervals")]);
     let mut columns = Vec::new();
     // Trims would make nine lines, more than one can tell apart.
-    for (idx, name) in DIRS.into_iter().enumerate().take(2) {
+    for (idx, name) in DIRECTIONS.into_iter().enumerate().take(2) {
         for (shade, figure) in Figure::OF_INTERVAL.iter().copied().enumerate() {
             let of =
                 |it: &Interval| it.dirs.iter().nth(idx).and_then(|(_, dir)| dir.waited_ns(figure));
@@ -181,10 +174,10 @@ fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
             }
             let (colour, is_main) =
                 (Colour::Shade(idx as u8, shade as u8 + 1), figure == Figure::P99);
-            let dash = match figure {
-                Figure::Max => DashStyle::Dash,
-                _ if is_main => DashStyle::Solid,
-                _ => DashStyle::Dot,
+            let dash = match (is_main, figure == Figure::Max) {
+                (true, _) => DashStyle::Solid,
+                (false, true) => DashStyle::Dash,
+                (false, false) => DashStyle::Dot,
             };
             let line = LineStroke { colour, dash, has_band: is_main };
             let head = format!("{name} {}", figure.head());

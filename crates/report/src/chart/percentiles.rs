@@ -2,7 +2,7 @@
 //! always.
 
 use hist::Histogram;
-use record::DirRecord;
+use record::{DIRECTIONS, DirRecord};
 
 use super::over_time::Source;
 use crate::axis;
@@ -35,7 +35,7 @@ const KINDS: [LatencyKind; 2] = [
 /// Draws one step: service and response time of each direction.
 pub(crate) fn of_step(source: &Source<'_>, step: &Step<'_>) -> Option<ChartSpec> {
     let mut lines = Vec::new();
-    for (idx, dir) in ["read", "write", "trim"].into_iter().enumerate() {
+    for (idx, dir) in DIRECTIONS.into_iter().enumerate() {
         let own: Vec<_> = step.dirs().filter(|(name, _)| *name == dir).collect();
         for (kind, of, dash) in KINDS {
             let mut latencies = Histogram::new();

@@ -187,12 +187,9 @@ pub(super) fn table_of(shapes: &[Shape]) -> Table {
 
 /// A row per step, by its rate.
 fn all(shapes: &[Shape]) -> ChartSpec {
-    let text = |shape: &Shape| {
-        let shown = |figure| shape.figures.shown(figure).unwrap_or_default();
-        format!("{} IOPS, {} MiB/s", shown(Figure::Iops), shown(Figure::BytesPerS))
-    };
+    let text = |shape: &Shape| shape.figures.rates_shown();
     let values = Series {
-        name: "IOPS".to_owned(),
+        name: Figure::Iops.head().to_owned(),
         colour: Colour::Of(0),
         marker: Some(Marker::Circle),
         x: shapes.iter().map(|shape| round3(shape.figures.iops())).collect(),
@@ -271,11 +268,8 @@ fn depth_by_jobs(shapes: &[&Shape], order: &str) -> Option<ChartSpec> {
 }
 
 fn matrix(matrix: &Matrix) -> ChartSpec {
-    let mut table = Table::new(&[
-        (matrix.y.0.as_str(), "row"),
-        (matrix.x.0.as_str(), "column"),
-        ("IOPS", "iops"),
-    ]);
+    let mut table = Table::new(&[(matrix.y.0.as_str(), "row"), (matrix.x.0.as_str(), "column")])
+        .figures(&[Figure::Iops]);
     for (name, row) in matrix.y.1.iter().zip(&matrix.values) {
         for (column, value) in matrix.x.1.iter().zip(row) {
             let cells = [Cell::text(name.as_str()), Cell::text(column.as_str())];
@@ -285,7 +279,7 @@ fn matrix(matrix: &Matrix) -> ChartSpec {
     let text = |value: &Option<f64>| value.map_or_else(String::new, format_iops);
     let edges = |n: usize| (0..=n).map(|at| at as f64 - 0.5).collect();
     let cells = Cells {
-        title: "IOPS".to_owned(),
+        title: Figure::Iops.head().to_owned(),
         x: edges(matrix.x.1.len()),
         y: edges(matrix.y.1.len()),
         values: matrix.values.clone(),

@@ -187,7 +187,7 @@ fn samples(of: &Fields<'_>, kind: &str, deviation: &str) -> Result<Samples, Resu
 
 /// Returns the percentiles that the first direction lists that lists any.
 fn listed_percentiles(entry: &Fields<'_>) -> Result<Option<Vec<f64>>, ResultError> {
-    for dir in ["read", "write", "trim"] {
+    for dir in record::DIRECTIONS {
         for kind in ["clat_ns", "lat_ns", "slat_ns"] {
             let listed = percentiles(&entry.object(dir)?.object(kind)?)?;
             if !listed.is_empty() {
