@@ -49,7 +49,11 @@ pub(crate) fn fold(parsed: &mut Parsed, steps: Vec<StepDraft>) {
             if draft.is_of_unit
                 && let Some(work) = &mut job.tree
             {
-                work.tree.anchor = job.files.directories.drain(..).next().unwrap_or_default();
+                // Where an option that names a folder is refused, the unit keeps its own.
+                let folders = std::mem::take(&mut job.files.directories);
+                if let Some(folder) = folders.into_iter().next() {
+                    work.tree.anchor = folder;
+                }
             }
             step.jobs.push(job);
         }
