@@ -282,11 +282,11 @@ pub fn compare_intervals(
     result.detectable = detectable(&interval);
     if interval.coverage < options.coverage {
         result.reason = format!(
-            "both intervals together have a probability of only {}, and {} % is asked for: \
+            "both intervals together have a probability of only {}, and {} is asked for: \
             measure each \
              end {} times",
             units::format_percent(interval.coverage),
-            options.coverage * 100.0,
+            units::format_percent_exact(options.coverage, 4),
             repeats_needed(options.coverage)
         );
         return result;
@@ -376,11 +376,11 @@ fn least_runs(coverage: f64) -> usize {
 fn too_few(result: &Comparison, options: &CompareOptions) -> String {
     let needed = result.n_runs_needed.unwrap_or(N_RUNS_MIN);
     format!(
-        "{} and {} runs are too few for an interval of {} %: how much runs vary is unknown; take \
+        "{} and {} runs are too few for an interval of {}: how much runs vary is unknown; take \
          at least {needed} of each",
         result.n_baseline,
         result.n_candidate,
-        options.coverage * 100.0,
+        units::format_percent_exact(options.coverage, 4),
     )
 }
 

@@ -10,7 +10,7 @@ use plan::job::{Part, PartRegion, RateOf};
 use plan::param::{self, Category, Setting, Value};
 use plan::workload::BlockSize;
 use plan::{Job, Plan, Step};
-use units::{format_bytes, format_duration, format_percent, plural};
+use units::{format_bytes, format_duration, format_percent, format_percent_exact, plural};
 
 use crate::summary::step_title;
 
@@ -123,8 +123,8 @@ fn put_job(page: &mut String, job: &Job, rate_of: Option<RateOf>) {
     if let Some(of) = rate_of {
         let pct = of.pct * job.load.rate_total_iops.unwrap_or(100.0) / 100.0;
         let noun = if job.tree.is_some() { "operations" } else { "I/Os" };
-        let pct = (pct * 100.0).round() / 100.0;
-        let fact = format!("{pct} % of the {noun} per second of step {}", of.step_idx + 1);
+        let share = format_percent_exact(pct / 100.0, 2);
+        let fact = format!("{share} of the {noun} per second of step {}", of.step_idx + 1);
         put_fact(page, "rate", &[fact], ",");
     }
 }
@@ -147,7 +147,7 @@ fn put_part(page: &mut String, job: &Job, part: &Part) {
     let total: f64 = sharing.map(|part| part.weight).sum();
     let share = match part.rate_iops {
         Some(rate) => format!("{rate} I/Os per second"),
-        None => format!("{} %", (1e4 * part.weight / total).round() / 100.0),
+        None => format_percent_exact(part.weight / total, 2),
     };
     let mut facts = vec![part.name.clone(), share];
     facts.extend(match part.region {

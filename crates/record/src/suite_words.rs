@@ -2,7 +2,7 @@
 //!
 //! A sentence begins small and has no full stop.
 
-use units::{format_iops, format_latency_ns, format_mib_s};
+use units::{format_iops, format_latency_ns, format_mib_s, format_percent_exact};
 
 use crate::{
     ConditionUnit, Figures, NeedConditionRecord, NeedRecord, NeedVerdict, PublishedRecord,
@@ -25,9 +25,9 @@ impl SuiteRecord {
         let mut sentences = Vec::new();
         if let Some(scale) = self.scale {
             // 0.05 % is no 0.1 %.
-            let percent = (scale * 1e7).round() / 1e5;
+            let share = format_percent_exact(scale, 5);
             sentences.push(format!(
-                "shortened to {percent} % of its sizes and times: compare with runs of the same \
+                "shortened to {share} of its sizes and times: compare with runs of the same \
                  scale only"
             ));
         }

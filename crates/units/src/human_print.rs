@@ -38,6 +38,22 @@ pub fn format_percent_whole(share: f64) -> String {
     format!("{:.0} %", (share * 100.0).round() + 0.0)
 }
 
+/// Prints a share in percent with so many decimals as it has, and no more than this: `95 %`,
+/// `33.33 %`.
+pub fn format_percent_exact(share: f64, n_decimals_max: usize) -> String {
+    let text = format!("{:.n_decimals_max$}", share * 100.0);
+    let is_whole = !text.contains('.');
+    let text =
+        if is_whole { text.as_str() } else { text.trim_end_matches('0').trim_end_matches('.') };
+    format!("{text} %")
+}
+
+/// Prints a change in percent with its sign and three digits at most: `+0.5 %`, `-20.0 %`,
+/// `+120 %`.
+pub fn format_change_short(share: f64) -> String {
+    if share.abs() < 0.9995 { format_change(share) } else { format_change_whole(share) }
+}
+
 /// Prints a change in percent with its sign and one decimal: `+0.5 %`, `-20.0 %`.
 pub fn format_change(share: f64) -> String {
     format!("{:+.1} %", share * 100.0)

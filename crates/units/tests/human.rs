@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use units::{
-    format_bytes, format_change, format_change_whole, format_duration, format_iops,
-    format_latency_ns, format_percent, format_percent_whole, format_rate_mb_s, format_rate_mib_s,
-    parse_bytes, parse_count, parse_duration, parse_rate,
+    format_bytes, format_change, format_change_short, format_change_whole, format_duration,
+    format_iops, format_latency_ns, format_percent, format_percent_exact, format_percent_whole,
+    format_rate_mb_s, format_rate_mib_s, parse_bytes, parse_count, parse_duration, parse_rate,
 };
 
 #[track_caller]
@@ -114,6 +114,11 @@ fn shares_are_printed_in_percent() {
     assert_eq!(format_percent_whole(-0.2), "-20 %");
     assert_eq!(format_percent_whole(-0.001), "0 %");
     assert_eq!((format_change(0.005), format_change(-0.2)), ("+0.5 %".into(), "-20.0 %".into()));
+    let exact = [(0.95, 4), (0.999, 4), (1.0 / 3.0, 2), (1.0, 0), (0.0, 2), (0.2, 2)];
+    let exact = exact.map(|(share, n_max)| format_percent_exact(share, n_max));
+    assert_eq!(exact, ["95 %", "99.9 %", "33.33 %", "100 %", "0 %", "20 %"]);
+    let changes = [0.005, -0.9994, 1.2].map(format_change_short);
+    assert_eq!(changes, ["+0.5 %", "-99.9 %", "+120 %"]);
     let changes = [0.07, -0.2, -0.001].map(format_change_whole);
     assert_eq!(changes, ["+7 %", "-20 %", "+0 %"]);
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use units::{format_bytes, format_latency_ns, format_rate_mib_s};
+use units::{format_bytes, format_latency_ns, format_percent_whole, format_rate_mib_s};
 
 use super::facts::{HostFacts, TargetFacts};
 use super::state::HostReport;
@@ -543,10 +543,13 @@ fn above(
 ) -> Option<(Vec<String>, String)> {
     let percent = |host: &Known<'_>| {
         let share = share(host).filter(|share| *share > share_max)?;
-        Some((host.name.to_owned(), (share * 100.0).round() as u64))
+        Some((host.name.to_owned(), share))
     };
-    let (hosts, percents): (Vec<String>, Vec<u64>) = known.iter().filter_map(percent).unzip();
-    let (least, most) = (percents.iter().min()?, percents.iter().max()?);
-    let shares = if least == most { format!("{most} %") } else { format!("{least} to {most} %") };
-    Some((hosts, shares))
+    let (hosts, mut shares): (Vec<String>, Vec<f64>) = known.iter().filter_map(percent).unzip();
+    shares.sort_by(f64::total_cmp);
+    let (least, most) = (shares.first()?, shares.last()?);
+    let (least, most) = (format_percent_whole(*least), format_percent_whole(*most));
+    let is_one = least == most;
+    let range = || format!("{} to {most}", least.trim_end_matches(" %"));
+    Some((hosts, if is_one { most.clone() } else { range() }))
 }

@@ -3,7 +3,7 @@
 use ::design::advice::Advice;
 use ::design::explain::{Change, Explained};
 use serde_json::{Value, json};
-use units::{format_count, format_latency_ns, format_number};
+use units::{format_count, format_latency_ns, format_number, format_percent_whole};
 use volume::limits::bound::headroom;
 use volume::limits::{AtDepth, Bound, Flow};
 
@@ -30,12 +30,10 @@ pub(super) fn held(indent: &str, explained: &Explained, flow: &Flow) -> String {
             format_number(*left)
         )
     } else {
-        let part = (explained.done.iops / need * 100.0).floor();
+        // Rounded down: what is missing never looks carried.
+        let part = format_percent_whole((explained.done.iops / need * 100.0).floor() / 100.0);
         let rate = format_number(explained.done.iops);
-        format!(
-            "{} ({}) throttles it to {rate} IOPS, {part:.0} % of the need",
-            first.bound, first.name
-        )
+        format!("{} ({}) throttles it to {rate} IOPS, {part} of the need", first.bound, first.name)
     };
     let next = explained.done.caps.get(1).map(|(cap, next)| {
         let margin = headroom(*next, *left);

@@ -6,7 +6,7 @@ use plan::tree::{
     Activity, Before, FileIo, FileSizes, Locality, OwnTrees, SelectFilter, SelectOrder, StopAfter,
     TreeSpec, TreeTask, TreeWork,
 };
-use units::{format_bytes, plural};
+use units::{format_bytes, format_percent_exact, plural};
 
 use super::{block_words, exact_bytes};
 
@@ -145,7 +145,7 @@ pub(super) fn activity(work: &TreeWork) -> Vec<String> {
             let total: f64 = tasks.iter().map(|task| task.weight).sum();
             let share = |task: &TreeTask| match tasks.len() {
                 1 => String::new(),
-                _ => format!(" ({} %)", (1e4 * task.weight / total).round() / 100.0),
+                _ => format!(" ({})", format_percent_exact(task.weight / total, 2)),
             };
             tasks.iter().map(|task| format!("{}{}", task_words(task), share(task))).collect()
         }

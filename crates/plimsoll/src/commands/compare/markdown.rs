@@ -17,7 +17,7 @@ pub(super) fn markdown(judged: &Judged) -> String {
             word => writeln!(text, "- **{word}**: {line}"),
         };
     }
-    let interval = format!("{} % interval", judged.options.coverage * 100.0);
+    let interval = format!("{} interval", units::format_percent_exact(judged.options.coverage, 4));
     let _ = write!(
         text,
         "\n| of | I/O | figure | baseline | candidate | change | {interval} | verdict |\n\

@@ -9,7 +9,7 @@ use analysis::compare::Verdict;
 use analysis::sets::{Basis, Row, SetComparison};
 use export::Run;
 use record::{NoteSeverity, Outcome, Record, Verdict as GateVerdict};
-use units::format_percent;
+use units::{format_change_short, format_percent, format_percent_exact};
 
 use super::{Judged, Undecided, called};
 use crate::exit::Failure;
@@ -212,9 +212,10 @@ pub(super) fn cells(row: &Row) -> [String; 7] {
     let value =
         |value: Option<f64>| value.map_or("-".to_owned(), |value| row.figure.figure().shown(value));
     let dir = if row.dir.is_empty() { "all" } else { row.dir };
-    let change = found.ratio.map_or("-".to_owned(), |ratio| format!("{} %", percent(ratio)));
+    let change = found.ratio.map_or("-".to_owned(), |ratio| format_change_short(ratio - 1.0));
     let interval = found.interval.map_or("-".to_owned(), |interval| {
-        format!("{} .. {} %", percent(interval.low), percent(interval.high))
+        let [low, high] = [interval.low, interval.high].map(|end| format_change_short(end - 1.0));
+        format!("{} .. {high}", low.trim_end_matches(" %"))
     });
     [
         dir.to_owned(),
@@ -233,12 +234,6 @@ fn put_row(text: &mut String, row: &Row) {
         text,
         "  {dir:<6}{figure:<11}{baseline:>9}{candidate:>10}{change:>9}{interval:>17}  {verdict}"
     );
-}
-
-/// Returns a ratio as a change in percent, with three digits at most.
-fn percent(ratio: f64) -> String {
-    let change = (ratio - 1.0) * 100.0;
-    if change.abs() < 99.95 { format!("{change:+.1}") } else { format!("{change:+.0}") }
 }
 
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
@@ -292,8 +287,8 @@ fn put_verdict(lines: &mut Vec<Line>, judged: &Judged) {
         let rows = judged.found.rows.iter().filter(|row| row.comparison.verdict == wanted);
         let list: Vec<String> = rows
             .map(|row| {
-                let change = row.comparison.ratio.map_or(String::new(), percent);
-                format!("{} {change}\u{a0}%", name(row))
+                let change = row.comparison.ratio.map(|ratio| format_change_short(ratio - 1.0));
+                format!("{} {}", name(row), change.unwrap_or_default().replace(' ', "\u{a0}"))
             })
             .collect();
         if !list.is_empty() {
@@ -302,7 +297,7 @@ fn put_verdict(lines: &mut Vec<Line>, judged: &Judged) {
     }
     let Some(limit) = judged.limit else { return };
     put_detectable(lines, judged);
-    let limit = format!("{} %", (limit * 1e6).round() / 1e4);
+    let limit = format_percent_exact(limit, 4);
     let failing = judged.failing();
     let (word, line) = if !failing.is_empty() {
         let names: Vec<String> = failing.iter().map(|row| name(row)).collect();

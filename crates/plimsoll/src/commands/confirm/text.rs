@@ -128,7 +128,7 @@ pub(super) fn promises(found: &Confirmation) -> Table {
             Cell::Text(whose(promised)),
             number(Some(promised.iops), &format_iops),
             number(measured.as_ref().map(|it| it.iops), &format_iops),
-            number(answer.ratio().map(|ratio| ratio * 100.0), &|it| format!("{it:.1} %")),
+            number(answer.ratio().map(|ratio| ratio * 100.0), &|it| format_percent(it / 100.0)),
             latency(promised.latency_ns.map(|ns| ns as f64)),
             latency(measured.as_ref().and_then(|it| it.latency_ns)),
             Cell::Text(because.join("; ")),

@@ -9,7 +9,9 @@ use report::{
     Axis, Cell, ChartSpec, Colour, DashStyle, Rule, Series, Table, Thinned, sentence_case,
 };
 use serde_json::{Value, json};
-use units::{format_count, format_percent, format_percent_whole, system_text};
+use units::{
+    format_count, format_percent, format_percent_exact, format_percent_whole, system_text,
+};
 
 use super::CloudAnswer;
 use crate::limited::{self, TABLE_BYTES_MAX};
@@ -109,8 +111,9 @@ pub(super) fn words(
         let share = cap.short_s / total_s;
         let short = held_back((cap, at), demand);
         let verdict = if cap.is_carried {
-            let (pct, rest) = (share * 100.0, format_percent_whole(demand.short_s_max / total_s));
-            format!("carried but for {pct:.2} % of the time, of {rest} that the needs allow")
+            let rest = format_percent_whole(demand.short_s_max / total_s);
+            let share = format_percent_exact(share, 2);
+            format!("carried but for {share} of the time, of {rest} that the needs allow")
         } else {
             format!("not carried for {} of the time", format_percent(share))
         };
@@ -119,8 +122,8 @@ pub(super) fn words(
     let spent = caps.iter().filter(|cap| cap.spends());
     let spent: Vec<String> = spent
         .map(|cap| {
-            let (what, left_pct) = (what(cap), left_pct(cap));
-            format!("{what}, {left_pct:.0} % left at least, {}", in_a_row(cap.n_repeats))
+            let (what, left) = (what(cap), format_percent_whole(left_share(cap)));
+            format!("{what}, {left} left at least, {}", in_a_row(cap.n_repeats))
         })
         .collect();
     Some(if spent.is_empty() {
@@ -139,10 +142,10 @@ fn in_a_row(n_repeats: u32) -> String {
     }
 }
 
-/// Returns the least credits that were left, percent of a full bucket.
-fn left_pct(cap: &CapOverTime) -> f64 {
+/// Returns the least credits that were left, as a share of a full bucket.
+fn left_share(cap: &CapOverTime) -> f64 {
     let full = cap.cap.credits.map_or(1.0, |credits| credits.bucket);
-    cap.left.iter().copied().fold(full, f64::min) / full * 100.0
+    cap.left.iter().copied().fold(full, f64::min) / full
 }
 
 /// Returns the same for programs.
@@ -156,7 +159,7 @@ pub(super) fn json(answer: &CloudAnswer<'_>, asked: &SearchInput, ranked: &Ranke
             "name": it.cap.name,
             "per_s": it.cap.per_s,
             "asked_per_s_max": it.asked.iter().copied().fold(0.0, f64::max),
-            "credits_left_pct_min": it.cap.credits.map(|_| left_pct(it)),
+            "credits_left_pct_min": it.cap.credits.map(|_| left_share(it) * 100.0),
             "is_carried": it.is_carried,
             "short_at_s": it.short_at.map(|at| start_s(demand, at)),
             "short_s": it.short_s,

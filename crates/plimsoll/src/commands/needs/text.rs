@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ::needs::{Amount, Checklist, ChecklistRow, LoadRequirement, Needs, Requirements};
-use units::format_short;
+use units::{format_percent, format_short};
 
 use crate::commands::catalog::table;
 use crate::summary::wrap;
@@ -125,7 +125,7 @@ fn required_row(name: &str, load: &LoadRequirement) -> Vec<String> {
         figure(&load.iops, 1.0),
         figure(&load.throughput_bytes_per_s, 1e6),
         figure(&load.io_size_bytes, 1024.0),
-        reads.map_or("-".to_owned(), |share| format!("{}%", format_short(share.value * 100.0))),
+        reads.map_or("-".to_owned(), |share| format_percent(share.value)),
         figure(&load.queue_depth, 1.0),
         label.map_or(String::new(), |label| label.word().to_owned()),
     ]
