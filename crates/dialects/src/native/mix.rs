@@ -167,11 +167,17 @@ fn task(
             (FileIo::Random { shared: false }, Some(StopAfter::Ios(1)))
         }
     };
-    let filter = match (operation, manner) {
-        (_, Manner::ReadFirst | Manner::End) => SelectFilter::Full,
-        // A file that was created is written in full, and never made: so the number of files stays.
-        (OpKind::Write, _) => SelectFilter::Present,
-        _ => SelectFilter::Any,
+    // A file that was created is written in full, and never made: so the number of files stays.
+    let usual_filter =
+        if operation == OpKind::Write { SelectFilter::Present } else { SelectFilter::Any };
+    let filter = match manner {
+        Manner::ReadFirst | Manner::End => SelectFilter::Full,
+        Manner::Name
+        | Manner::Whole
+        | Manner::Random
+        | Manner::Mapped
+        | Manner::Copy
+        | Manner::Next => usual_filter,
     };
     TreeTask {
         name: name.to_owned(),

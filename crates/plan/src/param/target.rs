@@ -525,31 +525,38 @@ const WRITE_LIVES: &[Choice] = &[
     idle_word("extreme", "never replaced"),
 ];
 
-/// The words that pick the next file.
-const FILE_SERVICES: [&str; 7] =
-    ["random", "roundrobin", "sequential", "zipf", "pareto", "normal", "gauss"];
+/// Returns how the next file is picked, with a parameter or where it has none.
+type ServiceOf = fn(Option<f64>) -> FileService;
+
+/// The words that pick the next file, and what each of them means.
+const FILE_SERVICES: [(&str, ServiceOf); 7] = [
+    ("random", |_| FileService::Random),
+    ("roundrobin", |_| FileService::RoundRobin),
+    ("sequential", |_| FileService::Sequential),
+    ("zipf", |theta| FileService::Zipf(theta.unwrap_or(1.1))),
+    ("pareto", |h| FileService::Pareto(h.unwrap_or(0.2))),
+    ("normal", of_normal),
+    ("gauss", of_normal),
+];
+
+fn of_normal(deviation: Option<f64>) -> FileService {
+    FileService::Normal(fio_normal_deviation_pct(deviation.unwrap_or(0.0)))
+}
 
 fn lower_file_service(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let (word, argument) = value.one_word()?;
-    let service = match word {
-        "random" => FileService::Random,
-        "roundrobin" => FileService::RoundRobin,
-        "sequential" => FileService::Sequential,
-        "zipf" => FileService::Zipf(spread(argument)?.unwrap_or(1.1)),
-        "pareto" => FileService::Pareto(spread(argument)?.unwrap_or(0.2)),
-        "normal" | "gauss" => {
-            FileService::Normal(fio_normal_deviation_pct(spread(argument)?.unwrap_or(0.0)))
+    let Some((_, of)) = FILE_SERVICES.iter().find(|(name, _)| *name == word) else {
+        return Err(unknown_word(word, FILE_SERVICES.iter().map(|(name, _)| *name)));
+    };
+    let usual = of(None);
+    (job.files.service, job.files.ios_per_file) = match usual {
+        FileService::Random | FileService::RoundRobin | FileService::Sequential => {
+            (usual, argument.map_or(Ok(1), number::<u32>)?.max(1))
         }
-        _ => return Err(unknown_word(word, FILE_SERVICES)),
+        FileService::Zipf(_) | FileService::Pareto(_) | FileService::Normal(_) => {
+            (of(spread(argument)?), 1)
+        }
     };
-    let counts =
-        matches!(service, FileService::Random | FileService::RoundRobin | FileService::Sequential);
-    let ios_per_file = match argument {
-        Some(argument) if counts => number::<u32>(argument)?.max(1),
-        _ => 1,
-    };
-    job.files.service = service;
-    job.files.ios_per_file = ios_per_file;
     Ok(())
 }
 

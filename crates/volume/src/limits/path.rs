@@ -220,7 +220,7 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
         }
         let counted = match (disk.merging, disk.io_unit_bytes) {
             (Merging::Units, Some(unit_bytes)) => split.units * unit_bytes as f64,
-            _ => size,
+            (Merging::Units, None) | (Merging::None | Merging::Operations, _) => size,
         };
         let per_io = weighed(disk.write_costs.byte) * counted;
         list.put((CapKind::DiskBytes, scope), &name, n_disks, bytes, per_io);

@@ -88,7 +88,14 @@ impl NeedDraft {
         let condition = Condition::parse(piece).map_err(|error| match &error {
             ConditionError::Limit(limit) => match &limit.mistake {
                 LimitMistake::UnknownFigure { name } => unknown(piece, name),
-                _ => error.to_string(),
+                LimitMistake::Empty
+                | LimitMistake::Percentile { .. }
+                | LimitMistake::NoComparison { .. }
+                | LimitMistake::UnknownComparison { .. }
+                | LimitMistake::WrongWay { .. }
+                | LimitMistake::Time(_)
+                | LimitMistake::ZeroTime
+                | LimitMistake::Share { .. } => error.to_string(),
             },
             ConditionError::Rate { .. } | ConditionError::NoLatency { .. } => error.to_string(),
         })?;
@@ -106,7 +113,7 @@ impl NeedDraft {
             | (Condition::BytesPerS(_), Some(Condition::BytesPerS(_))) => {
                 return Err(at(piece, &format!("`{name}` stands twice")));
             }
-            _ => {
+            (Condition::Iops(_) | Condition::BytesPerS(_), Some(_)) => {
                 let message = "a need has one of iops= and mb_s=; give each its own --need";
                 return Err(at(piece, message));
             }

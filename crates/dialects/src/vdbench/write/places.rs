@@ -181,16 +181,16 @@ pub(super) fn rate_of(job: &Job, dir: Direction) -> Option<f64> {
 
 /// Returns the part of its file that a job's storage definition is limited to, percent.
 pub(super) fn range_pct(job: &Job) -> Option<(u8, u8)> {
-    let pct_of = |size: Option<Size>| match size {
-        Some(Size::Percent(pct)) => Some(pct),
-        _ => None,
+    let from = match job.files.offset {
+        Size::Percent(pct) => pct,
+        Size::Bytes(0) => 0,
+        Size::Bytes(_) | Size::Zones(_) => return None,
     };
-    let from = pct_of(Some(job.files.offset));
-    match (from, job.files.size) {
-        (Some(from), None) => Some((from, 100)),
-        (Some(from), Some(Size::Percent(pct))) => Some((from, from.saturating_add(pct).min(100))),
-        (None, Some(Size::Percent(pct))) if job.files.offset == Size::Bytes(0) => Some((0, pct)),
-        _ => None,
+    match job.files.size {
+        Some(Size::Percent(pct)) => Some((from, from.saturating_add(pct).min(100))),
+        // All of it is no part.
+        None => (job.files.offset != Size::Bytes(0)).then_some((from, 100)),
+        Some(Size::Bytes(_) | Size::Zones(_)) => None,
     }
 }
 
@@ -210,7 +210,10 @@ pub(super) fn is_region_said(job: &Job) -> bool {
             (Size::Bytes(_), None) => true,
             (Size::Bytes(_), Some(Size::Bytes(_))) => !is_one_walk,
             // A band of its own, and the region of a part, take the place of that of the storage.
-            _ => range_pct(job).is_some() && job.parts.is_empty() && !is_hot_band(&job.workload),
+            (Size::Bytes(_), Some(Size::Percent(_) | Size::Zones(_)))
+            | (Size::Percent(_) | Size::Zones(_), _) => {
+                range_pct(job).is_some() && job.parts.is_empty() && !is_hot_band(&job.workload)
+            }
         }
 }
 

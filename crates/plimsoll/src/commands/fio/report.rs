@@ -194,7 +194,7 @@ pub(in crate::commands) fn layout(plan: &Plan, name: &str, total_bytes: u64) -> 
     };
     let size_bytes = match job.files.size {
         Some(Size::Bytes(bytes)) => bytes,
-        _ => total_bytes,
+        Some(Size::Percent(_) | Size::Zones(_)) | None => total_bytes,
     };
     layout_line(name, n_files, size_bytes)
 }

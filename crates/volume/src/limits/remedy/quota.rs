@@ -184,8 +184,8 @@ impl Tries<'_> {
     fn in_pool(&self, idx: u16) -> impl Iterator<Item = (usize, &NetworkVolume)> {
         let volumes = self.design.volumes.iter().enumerate();
         volumes.filter_map(move |(position, volume)| match &volume.backing {
-            Backing::Network(network) if network.pool == Some(idx) => Some((position, network)),
-            _ => None,
+            Backing::Network(network) => (network.pool == Some(idx)).then_some((position, network)),
+            Backing::Disks(_) => None,
         })
     }
 
