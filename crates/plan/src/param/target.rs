@@ -57,10 +57,12 @@ pub(super) static PLACES: &[Param] = &[
         fio: &["unique_filename"],
         kind: ValueKind::Bool,
         default: "1",
-        short: "generated names carry the host when several hosts run",
-        long: "When agents on several hosts run the same job, each puts its host into generated \
-               names, so that hosts sharing a file system do not overwrite each other. Without \
-               effect on one host.",
+        short: "on a server, generated names begin with the client's address",
+        long: "Where `plimsoll fio --server` runs the job, names that are generated in a \
+               `directory` begin with the address of the client, as in `10.0.0.5.job.0.0`: \
+               clients of one server do not overwrite each other's files. Without effect \
+               elsewhere; hosts of `--hosts` and `--agents` that share a folder work on the same \
+               files.",
         ..field!(files.unique_per_host)
     },
     Param {
