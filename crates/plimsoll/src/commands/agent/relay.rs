@@ -63,14 +63,13 @@ fn said(news: &RelayNews, ways: &Ways, limit: Duration) -> String {
     match news {
         RelayNews::Waits(reason) => waiting(ways, reason, limit),
         RelayNews::Connected => format!("connected to {}\n", ways.text()),
-        RelayNews::Lost(n_agents) => format!(
-            "the connection to {} ended: calling again; {} to call elsewhere\n",
-            ways.text(),
-            match n_agents {
-                1 => "one agent has".to_owned(),
-                n => format!("{} have", plural(*n, "agent")),
-            }
-        ),
+        RelayNews::Lost(n_agents) => {
+            let elsewhere = match n_agents {
+                0 => String::new(),
+                n => format!("; {} to call elsewhere", plural(*n, "agent")),
+            };
+            format!("the connection to {} ended: calling again{elsewhere}\n", ways.text())
+        }
         RelayNews::Agents(n_agents) => format!("{} here\n", plural(*n_agents, "agent")),
     }
 }
