@@ -154,6 +154,17 @@ impl Disk {
         if self.cloud() == Some(Cloud::Gcp) { &self.name } else { self.family() }
     }
 
+    /// Returns the operations and the throughput that a machine has once for all its disks of the
+    /// type, beside what these have by themselves.
+    pub fn machine_base(&self) -> [Option<&Figure>; 2] {
+        ["iops_base_per_machine", "throughput_base_per_machine"].map(|what| self.figure(what))
+    }
+
+    /// Returns whether a machine has something once for all its disks of the type.
+    pub fn has_machine_base(&self) -> bool {
+        self.machine_base().iter().any(Option::is_some)
+    }
+
     /// Returns whether its size and limits are chosen.
     pub fn is_free(&self) -> bool {
         self.size().is_none()

@@ -59,7 +59,13 @@ fn main() {
             testing::status_kib("VmHWM") >> 10
         );
     }
-    let draw = Draw { scale: 1, chosen_percent: 25, has_mixes: true, has_refusals: false };
+    let draw = Draw {
+        scale: 1,
+        chosen_percent: 25,
+        base_percent: 0,
+        has_mixes: true,
+        has_refusals: false,
+    };
     let cases: Vec<Case> = (0..20).map(|seed| Case::new(&mut Dice(seed), draw)).collect();
     let (n_tried, every) =
         timed(|| cases.iter().map(|case| EveryDesign::of(case).n_tried).sum::<usize>());

@@ -42,6 +42,9 @@ pub(crate) struct Candidate {
     pub(crate) uses: Vec<[f64; N_MACHINE]>,
     /// What an I/O of the captured series takes of them.
     pub(crate) per_io: [f64; N_MACHINE],
+    /// Of a type that a machine has something once for: whether these disks have it, or those of a
+    /// volume before.
+    pub(crate) has_base: Option<bool>,
 }
 
 impl Candidate {
@@ -145,7 +148,15 @@ impl VolumeContext<'_> {
             }
             let fit = Fit { context: self, frame: &kind.frame, asked };
             let maker = CandidateMaker { fit, market, kind, idx, chunk_bytes, n_disks_max };
-            let made = maker.all();
+            if kind.sku.has_machine_base() {
+                // Each beats those of its own sort alone: which one there may be is not known yet.
+                all.extend(unbeaten(maker.all(Some(true))));
+                if self.volume > 0 {
+                    all.extend(unbeaten(maker.all(Some(false))));
+                }
+                continue;
+            }
+            let made = maker.all(None);
             let of_kind = unbeaten(made.clone());
             // What beats another one must not be what some machines do not take.
             if of_kind.iter().any(|it| !kind.fits_without_nitro(it.iops)) {
@@ -335,15 +346,23 @@ impl Fit<'_> {
 }
 
 impl CandidateMaker<'_, '_> {
-    fn all(&self) -> Vec<Candidate> {
+    /// Returns the least of each number of disks. `has_base` says whether they have what a machine
+    /// has once for all disks of their type, where it has something.
+    fn all(&self, has_base: Option<bool>) -> Vec<Candidate> {
         let terms = &self.market.terms;
-        match Provisioned::of(self.market.edition, terms.mb_bytes, self.kind.sku) {
-            None => self.tier().into_iter().collect(),
-            Some(kit) => {
-                let of = |n_disks| self.least(&kit, n_disks);
-                (1..=self.n_disks_max).filter_map(of).collect()
-            }
-        }
+        let made: Vec<Candidate> =
+            match Provisioned::of(self.market.edition, terms.mb_bytes, self.kind.sku) {
+                None => self.tier().into_iter().collect(),
+                Some(kit) => {
+                    let kit_of = |n_disks| match has_base {
+                        Some(true) => kit.with_machine_base(n_disks),
+                        Some(false) | None => kit.clone(),
+                    };
+                    let of = |n_disks| self.least(&kit_of(n_disks), n_disks);
+                    (1..=self.n_disks_max).filter_map(of).collect()
+                }
+            };
+        made.into_iter().map(|it| Candidate { has_base, ..it }).collect()
     }
 
     /// Returns the fewest disks of a tier.
@@ -434,6 +453,7 @@ impl CandidateMaker<'_, '_> {
             times: self.fit.times(limits_of(disk), n_disks),
             uses: self.fit.uses(n_disks).iter().map(|uses| uses.machine).collect(),
             per_io: self.fit.per_io(n_disks).machine,
+            has_base: None,
         }
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn candidates(
         times: fit.times(limits_of(disk), n_local),
         uses: fit.uses(n_local).iter().map(|uses| uses.machine).collect(),
         per_io: fit.per_io(n_local).machine,
+        has_base: None,
     };
     let mut all = vec![of(fewest)];
     for n_local in fewest + 1..=local.n_disks {

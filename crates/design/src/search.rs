@@ -7,7 +7,7 @@
 //! least that the rest takes is more than the machine has; and where enough other combinations are
 //! cheaper and take no more of anything that the rest may need.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use volume::CacheMode;
@@ -340,6 +340,8 @@ struct Partial {
     taken: Vec<usize>,
     /// Types of the disks; `None` for those of the machine itself.
     kinds: Vec<Option<usize>>,
+    /// Types whose base per machine a volume has.
+    bases: BTreeSet<usize>,
 }
 
 impl Partial {
@@ -355,6 +357,7 @@ impl Partial {
             per_io: Vec::new(),
             taken: Vec::new(),
             kinds: Vec::new(),
+            bases: BTreeSet::new(),
         }
     }
 
@@ -371,6 +374,7 @@ impl Partial {
             && self.n_disks <= other.n_disks
             && self.n_local <= other.n_local
             && self.classes == other.classes
+            && self.bases == other.bases
             && least(&self.uses, &other.uses)
             && least(&self.per_io, &other.per_io)
     }
@@ -530,6 +534,12 @@ impl<'a, 'e> Walk<'a, 'e> {
         partial: &Partial,
         (idx, candidate): (usize, &Candidate),
     ) -> Option<Partial> {
+        // The first volume with disks of a type has what the machine has once for all of them.
+        let of_kind = candidate.kind.filter(|_| candidate.has_base.is_some());
+        let is_first = of_kind.map(|kind| !partial.bases.contains(&kind));
+        if candidate.has_base != is_first {
+            return None;
+        }
         let rest = &self.rest[volume + 1];
         let price = partial.price + candidate.price;
         let n_disks = partial.n_disks + candidate.n_disks;
@@ -561,6 +571,7 @@ impl<'a, 'e> Walk<'a, 'e> {
             per_io: [&partial.per_io[..], &[candidate.per_io]].concat(),
             taken: [&partial.taken[..], &[idx]].concat(),
             kinds: [&partial.kinds[..], &[candidate.kind]].concat(),
+            bases: partial.bases.iter().copied().chain(of_kind).collect(),
         })
     }
 

@@ -64,7 +64,8 @@ impl Probe {
         let disk = Disk { cap, write_iops, cache, ..disk.clone() };
         let disks = vec![disk; n_disks];
         let is_local = disk_is_local(frame);
-        let stripe = Stripe { disks, chunk_bytes, columns: n_disks as u32, is_local };
+        let columns = n_disks as u32;
+        let stripe = Stripe { disks, chunk_bytes, columns, is_local, has_machine_base: false };
         let mut design = frame.clone();
         let first = &frame.volumes[0];
         design.volumes = vec![Volume { backing: Backing::Disks(stripe), ..first.clone() }];

@@ -20,7 +20,8 @@ const N_CASES_LONG: u64 = 10_000;
 const N_COMPARED: usize = 3;
 
 /// Small numbers, and all that the search knows.
-const DRAW: Draw = Draw { scale: 1, chosen_percent: 25, has_mixes: true, has_refusals: true };
+const DRAW: Draw =
+    Draw { scale: 1, chosen_percent: 25, base_percent: 30, has_mixes: true, has_refusals: true };
 
 /// What of interest the best design of a catalogue has.
 #[derive(Clone, Copy, Debug, Default)]

@@ -16,7 +16,8 @@ const N_CASES_LONG: u64 = 10_000;
 /// Designs of each catalogue that are compared.
 const N_COMPARED: usize = 3;
 
-const DRAW: Draw = Draw { scale: 1, chosen_percent: 10, has_mixes: true, has_refusals: false };
+const DRAW: Draw =
+    Draw { scale: 1, chosen_percent: 10, base_percent: 0, has_mixes: true, has_refusals: false };
 
 /// What the best design of a catalogue owes to a series.
 #[derive(Clone, Copy, Debug)]

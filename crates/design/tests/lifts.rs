@@ -14,7 +14,8 @@ const N_CASES: u64 = 80;
 const N_CASES_LONG: u64 = 5000;
 
 /// Small numbers, so that caps and prices are often equal.
-const DRAW: Draw = Draw { scale: 1, chosen_percent: 15, has_mixes: true, has_refusals: false };
+const DRAW: Draw =
+    Draw { scale: 1, chosen_percent: 15, base_percent: 0, has_mixes: true, has_refusals: false };
 
 /// How much more must be carried: a little less, and a little more than what counts as more.
 const FACTORS: [f64; 2] = [1.0005, 1.0015];

@@ -67,6 +67,7 @@ fn p30s(n: usize, cache: CacheMode) -> Backing {
         chunk_bytes: 64 << 10,
         columns: n as u32,
         is_local: false,
+        has_machine_base: false,
     })
 }
 

@@ -217,6 +217,8 @@ pub struct Stripe {
     pub columns: u32,
     /// Disks of the machine itself, which its uncached caps do not count, nor its places for disks.
     pub is_local: bool,
+    /// Its disks share what the machine has once for all disks of their type; it is in their caps.
+    pub has_machine_base: bool,
 }
 
 impl Stripe {

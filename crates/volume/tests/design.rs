@@ -147,6 +147,31 @@ fn provisioned_types_have_what_is_free_or_asked_for() {
     check_caps(extreme, Some(10_000), Some(2500 << 20));
 }
 
+/// Checks operations and MiB/s of each disk of each volume of a machine of Google Cloud.
+#[track_caller]
+fn check_on_machine(volumes: &[&str], expected: &[(u64, u64)]) {
+    let volume = |(idx, keys): (usize, &&str)| format!("[[volume]]\nmount = \"/{idx}\"\n{keys}\n");
+    let volumes: String = volumes.iter().enumerate().map(volume).collect();
+    let design = fine(&format!("[vm]\nsize = \"n2-standard-8\"\n{volumes}"));
+    let of = |idx: usize| {
+        let [iops, bytes] = caps(&design, idx).map(|limit| limit.expect("a limit").per_s);
+        (iops, bytes >> 20)
+    };
+    let found: Vec<(u64, u64)> = (0..expected.len()).map(of).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_first_volume_of_a_type_has_what_a_machine_of_google_has_once_for_it() {
+    // pd-ssd: 30 IOPS and 0.48 MiB/s for each GiB, and 6,000 and 240 for each machine; pd-balanced:
+    // 6 and 0.28, and 3,000 and 140.
+    let (ssd, pair) = ("disk = \"pd-ssd\"\nsize = \"100GiB\"", "count = 2");
+    let balanced = "disk = \"pd-balanced\"\nsize = \"600GiB\"";
+    check_on_machine(&[ssd], &[(9000, 288)]);
+    check_on_machine(&[&format!("{ssd}\n{pair}")], &[(6000, 168)]);
+    check_on_machine(&[ssd, balanced, ssd], &[(9000, 288), (6600, 308), (3000, 48)]);
+}
+
 #[track_caller]
 fn check_burst(volume: &str, iops: Option<(u64, Option<u64>)>, bytes: Option<(u64, Option<u64>)>) {
     let design = fine(&format!("[[volume]]\nmount = \"/a\"\n{volume}"));

@@ -21,8 +21,10 @@ const MB: u64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct DiskRow {
     pub(crate) name: String,
-    /// Size of a tier, GiB; `None` where size, operations and throughput are chosen.
+    /// Size of a tier, GiB; `None` where the size is chosen.
     size_gib: Option<u64>,
+    /// Operations and throughput are chosen, too, and do not follow from the size.
+    are_limits_chosen: bool,
     can_cache: bool,
 }
 
@@ -56,7 +58,8 @@ const CHOSEN_MAX: (u64, u64, u64) = (3, 7, 3);
 const DISK_HEAD: &str = "name,cloud,family,limits,size_gib,iops,mb_s*1000000,size_min_gib,\
                          size_max_gib,iops_base,iops_per_gib,iops_max,mb_s_base*1000000,\
                          mb_s_max*1000000,mb_s_per_iops*1000000,io_unit_kib,\
-                         iops_max_without_nitro,cache,source\n";
+                         iops_max_without_nitro,mib_s_per_gib,machine_iops_base,machine_mib_s_base,\
+                         cache,source\n";
 const MACHINE_HEAD: &str = "name,cloud,vcpus,max_data_disks,uncached_iops,uncached_mb_s*1000000,\
                             cached_iops,cached_mb_s*1000000,cache_gib,local_disks,\
                             local_gib,local_iops,local_mb_s*1000000,refuses,nitro,premium,\
@@ -70,6 +73,8 @@ pub(crate) struct Draw {
     pub(crate) scale: u64,
     /// Percent of the types of disk whose limits are chosen.
     pub(crate) chosen_percent: u64,
+    /// Percent of the others whose limits follow from the size, with a base for each machine.
+    pub(crate) base_percent: u64,
     /// Mixes of I/Os at random places with others, and two phases.
     pub(crate) has_mixes: bool,
     /// Machines that do not take some disks, or not with so many operations.
@@ -235,6 +240,9 @@ fn disk(
     // Standard HDD bills operations only where they have a price, and here they have none.
     let family = dice.one_of(&["Premium SSD", "Premium SSD v2", "Standard HDD"]);
     let is_chosen = dice.happens(draw.chosen_percent);
+    if !is_chosen && draw.base_percent > 0 && dice.happens(draw.base_percent) {
+        return disk_of_base((dice, draw), name, rows, prices);
+    }
     let can_cache = !is_chosen && dice.happens(70);
     let unit = dice.one_of(&["", "256"]);
     let cache = if can_cache { "yes" } else { "no" };
@@ -245,11 +253,12 @@ fn disk(
         let limits = format!("1,{size},2,3,{iops},1,{mb},1");
         let without_nitro = if draw.has_refusals { dice.one_of(&["", "3", "4"]) } else { "" };
         rows.push_str(&format!(
-            "{name},Azure,{family},chosen,,,,{limits},{unit},{without_nitro},{cache},guide-2018\n"
+            "{name},Azure,{family},chosen,,,,{limits},{unit},{without_nitro},,,,{cache},\
+             guide-2018\n"
         ));
     } else {
         rows.push_str(&format!(
-            "{name},Azure,{family},,{size},{iops},{mb},,,,,,,,,{unit},,{cache},guide-2018\n"
+            "{name},Azure,{family},,{size},{iops},{mb},,,,,,,,,{unit},,,,,{cache},guide-2018\n"
         ));
     }
     if is_chosen {
@@ -259,7 +268,27 @@ fn disk(
     } else if dice.happens(85) {
         prices.push_str(&price(&name, dice.whole(1, 8), "month"));
     }
-    DiskRow { name, size_gib: (!is_chosen).then_some(size), can_cache }
+    let size_gib = (!is_chosen).then_some(size);
+    DiskRow { name, size_gib, are_limits_chosen: is_chosen, can_cache }
+}
+
+/// Draws a type whose limits follow from its size, beside what each machine has once for all disks
+/// of the type.
+fn disk_of_base(
+    (dice, draw): (&mut Dice, Draw),
+    name: String,
+    rows: &mut String,
+    prices: &mut String,
+) -> DiskRow {
+    let size = CHOSEN_MAX.0;
+    let (iops, mib) = (dice.whole(1, 4) * draw.scale, dice.whole(1, 2) * draw.scale);
+    let (iops_base, mib_base) = (dice.whole(1, 9) * draw.scale, dice.whole(1, 4) * draw.scale);
+    rows.push_str(&format!(
+        "{name},Azure,Standard HDD,size,,,,1,{size},,{iops},,,,,,,{mib},{iops_base},{mib_base},no,\
+         guide-2018\n"
+    ));
+    prices.push_str(&price(&name, dice.whole(1, 3), "GiB-month"));
+    DiskRow { name, size_gib: None, are_limits_chosen: false, can_cache: false }
 }
 
 fn machine(
@@ -485,7 +514,12 @@ impl<'a> EveryDesign<'a> {
             }
         }
         if let Some((n_local, _)) = machine.local.filter(|_| need.usage == VolumeUse::Temp) {
-            let row = DiskRow { name: LOCAL.to_owned(), size_gib: Some(0), can_cache: false };
+            let row = DiskRow {
+                name: LOCAL.to_owned(),
+                size_gib: Some(0),
+                are_limits_chosen: false,
+                can_cache: false,
+            };
             for n_disks in 1..=n_local {
                 self.of_disk(&row, n_disks, CacheMode::None, &mut all);
             }
@@ -504,7 +538,7 @@ impl<'a> EveryDesign<'a> {
             cache,
             chunk_bytes,
             size_bytes: size_gib * GIB,
-            is_sized: chosen.is_some(),
+            is_sized: disk.size_gib.is_none(),
             iops: chosen.map(|(iops, _)| iops),
             throughput: chosen.map(|(_, mb)| mb * MB),
             price: Price::default(),
@@ -512,6 +546,10 @@ impl<'a> EveryDesign<'a> {
         for &chunk in chunks {
             let Some(size_gib) = disk.size_gib else {
                 for size_gib in 1..=CHOSEN_MAX.0 {
+                    if !disk.are_limits_chosen {
+                        all.push(one(size_gib, None, chunk));
+                        continue;
+                    }
                     for iops in 2..=CHOSEN_MAX.1 {
                         let of_mb = |mb| one(size_gib, Some((iops, mb)), chunk);
                         all.extend((1..=CHOSEN_MAX.2).map(of_mb));

@@ -44,6 +44,7 @@ pub(crate) fn p30(mount: &str, n_disks: usize, cache: CacheMode) -> Volume {
         chunk_bytes: 64 << 10,
         columns: n_disks as u32,
         is_local: false,
+        has_machine_base: false,
     };
     Volume {
         mount: mount.to_owned(),

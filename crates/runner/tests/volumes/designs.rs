@@ -23,7 +23,8 @@ const N_CASES: u64 = 80;
 const N_CASES_LONG: u64 = 1000;
 
 /// Rates high enough for a run of some seconds to show them. What is chosen in steps has too many.
-const DRAW: Draw = Draw { scale: 60, chosen_percent: 0, has_mixes: false, has_refusals: false };
+const DRAW: Draw =
+    Draw { scale: 60, chosen_percent: 0, base_percent: 0, has_mixes: false, has_refusals: false };
 
 /// Part of a need that a run may miss: what a job of some seconds has under way at its end.
 const SHORT_MAX: f64 = 0.005;

@@ -39,6 +39,7 @@ pub(crate) fn disk(iops: u64, bytes_per_s: u64, capacity_bytes: u64, cache: Cach
             chunk_bytes: 64 << 10,
             columns: 1,
             is_local: false,
+            has_machine_base: false,
         }),
         latency: Latency { mean_ns: 100_000, spread: 0.0 },
         cache_latency: Latency { mean_ns: 20_000, spread: 0.0 },

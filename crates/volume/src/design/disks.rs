@@ -31,8 +31,10 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let is_stated_local = keys.flag("local", parser.findings);
     let local = source.as_ref().and_then(|source| source.local().cloned());
     let is_local = is_stated_local || local.is_some();
+    let base = source.as_ref().and_then(|source| parser.take_base(source.sku()?));
+    let base = base.map(|()| n_disks);
     let disk = match &source {
-        Some(Source { what: DiskSource::Sku(sku), .. }) => from_sku(sku, &mut keys, parser),
+        Some(Source { what: DiskSource::Sku(sku), .. }) => from_sku(sku, base, &mut keys, parser),
         Some(Source { what: DiskSource::Own(own), .. }) => Some(own.as_ref().clone()),
         Some(Source { what: DiskSource::Local(local), .. }) => Some(local.disk.clone()),
         None => {
@@ -72,11 +74,12 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
         at: count_at.unwrap_or(source.at),
     };
     let capacity_bytes = disk.size_bytes.saturating_mul(u64::from(n_disks));
-    let disks = vec![disk; n_disks as usize];
+    let (disks, has_machine_base) = (vec![disk; n_disks as usize], base.is_some());
+    let stripe = Stripe { disks, chunk_bytes, columns, is_local, has_machine_base };
     let volume = Volume {
         mount: String::new(),
         capacity_bytes,
-        backing: Backing::Disks(Stripe { disks, chunk_bytes, columns, is_local }),
+        backing: Backing::Disks(stripe),
         latency,
         cache_latency,
         build: VolumeBuild { has_performance_plus, ..VolumeBuild::default() },
@@ -99,7 +102,15 @@ enum DiskSource<'p> {
     Local(Box<Local>),
 }
 
-impl Source<'_> {
+impl<'p> Source<'p> {
+    /// Returns the tier or type of the catalogue, if it is one.
+    fn sku(&self) -> Option<&'p Sku> {
+        match &self.what {
+            DiskSource::Sku(sku) => Some(sku),
+            DiskSource::Own(_) | DiskSource::Local(_) => None,
+        }
+    }
+
     fn family(&self) -> &str {
         match &self.what {
             DiskSource::Sku(sku) => sku.family(),
@@ -381,8 +392,14 @@ fn columns(keys: &mut Keys<'_>, n_disks: u32, parser: &mut Parser<'_, '_>) -> u3
     columns as u32
 }
 
-/// Makes a disk of a tier or type.
-fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
+/// Makes a disk of a tier or type. `base` is among how many disks what the machine has once for
+/// all of the type is divided, where they have it.
+fn from_sku(
+    sku: &Sku,
+    base: Option<u32>,
+    keys: &mut Keys<'_>,
+    parser: &mut Parser<'_, '_>,
+) -> Option<Disk> {
     let io_unit_bytes = sku.io_unit().map(|figure| figure.per_s);
     let (cap, write_iops, size_bytes) = if let Some(size) = sku.size() {
         for name in ["size", "iops", "throughput"] {
@@ -395,7 +412,7 @@ fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Opti
         }
         (tier_cap(sku, keys, parser), None, size.per_s)
     } else {
-        free::disk(sku, keys, parser)?
+        free::disk(sku, base, keys, parser)?
     };
     Some(Disk {
         sku: sku.name.clone(),

@@ -7,7 +7,7 @@ use plan::Diagnostic;
 use plan::keys::{Findings, Keys, Located};
 
 use super::parser::{Parser, per_s};
-use super::{Burst, Cap, Design, Limit, Merging};
+use super::{Burst, Cap, Design, Limit, Merging, Stripe};
 
 const GIB: f64 = (1_u64 << 30) as f64;
 const TIB: f64 = (1_u64 << 40) as f64;
@@ -16,9 +16,11 @@ const TIB: f64 = (1_u64 << 40) as f64;
 /// a published one exceeds.
 const SIZE_TRIED_MAX: u64 = 64 << 40;
 
-/// Reads size and limits of a disk, and returns its caps and its size in bytes.
+/// Reads size and limits of a disk, and returns its caps and its size in bytes. `base` is among how
+/// many disks the machine's base of the type is divided, where they have it.
 pub(super) fn disk(
     sku: &Sku,
+    base: Option<u32>,
     keys: &mut Keys<'_>,
     parser: &mut Parser<'_, '_>,
 ) -> Option<(Cap, Option<Limit>, u64)> {
@@ -32,7 +34,7 @@ pub(super) fn disk(
     }
     let size_bytes = size?;
     let rules = Rules::of(sku);
-    let disk = Free { rules: &rules, size_gib: size_bytes as f64 / GIB, at: keys.at.clone() };
+    let disk = Free { rules: &rules, size_gib: size_bytes as f64 / GIB, base, at: keys.at.clone() };
     let write_iops = disk.write_iops(parser);
     Some((disk.cap(iops, bytes, burst, parser), write_iops, size_bytes))
 }
@@ -82,27 +84,47 @@ pub(super) fn where_open(key: &str, sku: &Sku, parser: &Parser<'_, '_>) -> Strin
 }
 
 /// A type whose size and limits are chosen, to try other ones.
+#[derive(Clone)]
 pub struct Provisioned<'p> {
     rules: Rules<'p>,
+    /// Among how many disks the machine's base of the type is divided; `None` where they have none.
+    base: Option<u32>,
     edition: &'p Edition,
     mb_bytes: u64,
 }
 
 impl<'p> Provisioned<'p> {
-    /// Makes one for a type of disk of a design; `None` for a tier, whose limits are fixed.
-    pub(crate) fn new(design: &'p Design, sku: &str) -> Option<Self> {
+    /// Makes one for the type of a stripe of a design; `None` for a tier, whose limits are fixed.
+    pub(crate) fn new(design: &'p Design, stripe: &Stripe) -> Option<Self> {
         let edition = design.rows()?;
-        Self::of(edition, design.mb_bytes, edition.disk(sku)?)
+        let sku = edition.disk(&stripe.disks.first()?.sku)?;
+        let kit = Self::of(edition, design.mb_bytes, sku)?;
+        let base = stripe.has_machine_base.then_some(stripe.disks.len() as u32);
+        Some(Provisioned { base, ..kit })
     }
 
     /// Makes one for a type of the catalogue, with so many bytes to a published MB whose size the
     /// source does not state; `None` for a tier, whose limits are fixed.
     pub fn of(edition: &'p Edition, mb_bytes: u64, sku: &'p Sku) -> Option<Self> {
-        sku.is_free().then(|| Provisioned { rules: Rules::of(sku), edition, mb_bytes })
+        let new = || Provisioned { rules: Rules::of(sku), base: None, edition, mb_bytes };
+        sku.is_free().then(new)
+    }
+
+    /// Returns the same for disks of a volume that has what the machine has once for all disks of
+    /// the type: each of `n_disks` gets its part.
+    #[must_use]
+    pub fn with_machine_base(&self, n_disks: u32) -> Self {
+        Provisioned { base: Some(n_disks), ..self.clone() }
+    }
+
+    /// Returns the same for another number of disks.
+    pub(crate) fn of_disks(&self, n_disks: usize) -> Self {
+        Provisioned { base: self.base.map(|_| n_disks as u32), ..self.clone() }
     }
 
     fn free(&self, size_bytes: u64) -> Free<'_, 'p> {
-        Free { rules: &self.rules, size_gib: size_bytes as f64 / GIB, at: 0..0 }
+        let size_gib = size_bytes as f64 / GIB;
+        Free { rules: &self.rules, size_gib, base: self.base, at: 0..0 }
     }
 
     /// Returns the smallest size, bytes; 1 GiB where none is published.
@@ -208,8 +230,11 @@ impl<'p> Provisioned<'p> {
 }
 
 /// By which figures the limits of a type follow from its size and what is chosen.
+#[derive(Clone)]
 struct Rules<'p> {
     sku: &'p Sku,
+    /// Operations and throughput that a machine has once for all disks of the type.
+    machine_base: [Option<&'p Figure>; 2],
     is_iops_chosen: bool,
     is_throughput_chosen: bool,
     iops_base: Option<&'p Figure>,
@@ -243,6 +268,7 @@ impl<'p> Rules<'p> {
         let is_chosen = |what| sku.word("limits").is_some_and(|it| it == "chosen" || it == what);
         Rules {
             sku,
+            machine_base: sku.machine_base(),
             is_iops_chosen: is_chosen("iops"),
             is_throughput_chosen: is_chosen("throughput"),
             iops_base: sku.iops_base(),
@@ -270,6 +296,8 @@ impl<'p> Rules<'p> {
 struct Free<'r, 'p> {
     rules: &'r Rules<'p>,
     size_gib: f64,
+    /// Among how many disks the machine's base of the type is divided; `None` where they have none.
+    base: Option<u32>,
     at: Range<usize>,
 }
 
@@ -334,8 +362,9 @@ impl<'p> Free<'_, 'p> {
             self.refuse("iops", asked, parser);
             let least = rules.iops_min.map_or(1.0, |figure| figure.value);
             let figure = per_gib?;
-            let per_s = of_size?.max(least).min(most.unwrap_or(f64::MAX)) as u64;
-            return Some(limit(per_s, parser.origin(&sku.name, figure)));
+            let of_size = of_size? + self.part_of_base(0);
+            let per_s = of_size.max(least).min(most.unwrap_or(f64::MAX)) as u64;
+            return Some(limit(per_s, self.origin(figure, 0, parser)));
         }
         let range = self.iops_range(per_gib, |figure| parser.per_s(figure));
         match asked {
@@ -416,13 +445,33 @@ impl<'p> Free<'_, 'p> {
             .or_else(|| scaled(rules.throughput_per_tib, self.size_gib * GIB / TIB))
             .or_else(|| scaled(rules.throughput_per_1000_iops, per_1000_iops));
         if let Some((figure, per_s)) = by_rule {
-            return Some(limit((per_s as u64).min(most), parser.origin(&sku.name, figure)));
+            let per_s = per_s + self.part_of_base(1);
+            return Some(limit((per_s as u64).min(most), self.origin(figure, 1, parser)));
         }
         let base = rules.throughput_base;
         let up_to = rules.throughput_base_up_to;
         let is_small = up_to.is_some_and(|gib| self.size_gib <= gib.value);
         let figure = if is_small { base } else { rules.throughput_max.or(base) };
         figure.map(|figure| parser.limit(&sku.name, figure, None))
+    }
+
+    /// Returns a disk's part of the machine's operations (0) or bytes per second (1) for its type.
+    fn part_of_base(&self, which: usize) -> f64 {
+        let figure = self.rules.machine_base[which].map_or(0.0, |figure| figure.per_s as f64);
+        self.base.map_or(0.0, |n_disks| figure / f64::from(n_disks.max(1)))
+    }
+
+    /// Returns where a limit comes from that follows from the size, with its part of the base.
+    fn origin(&self, figure: &Figure, which: usize, parser: &Parser<'_, '_>) -> String {
+        let name = &self.rules.sku.name;
+        let of_size = parser.origin(name, figure);
+        let base = self.base.zip(self.rules.machine_base[which]);
+        let Some((n_disks, base)) = base else { return of_size };
+        parser.origin_of(|| {
+            let part = if n_disks > 1 { format!("1/{n_disks} of ") } else { String::new() };
+            let of_base = parser.origin("base of the machine", base);
+            format!("{of_size}; {part}the {of_base}")
+        })
     }
 
     /// Returns the operations that follow from the throughput.

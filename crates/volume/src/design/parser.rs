@@ -29,6 +29,9 @@ pub(super) struct Parser<'p, 'a> {
     pub(super) edition: &'p Edition,
     /// The machine that the design names.
     pub(super) machine: Option<&'p catalog::Vm>,
+    /// Types of disk whose base per machine a volume has; `None` without a machine, which gives
+    /// none.
+    pub(super) bases_taken: Option<Vec<String>>,
     /// Bytes of a published MB whose size the source does not state.
     mb_bytes: u64,
     /// Whether it was reported that a host cache is not stated.
@@ -44,6 +47,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         Parser {
             edition,
             machine: None,
+            bases_taken: None,
             mb_bytes,
             has_noted_cache: false,
             has_origins: true,
@@ -67,6 +71,17 @@ impl<'p, 'a> Parser<'p, 'a> {
         findings: &'p mut Findings<'a>,
     ) -> Self {
         Parser { has_origins: false, ..Parser::again(edition, mb_bytes, findings) }
+    }
+
+    /// Gives a volume what the machine has once for all disks of a type, if it has some, and no
+    /// volume before has it.
+    ///
+    /// Which of several volumes uses how much of it changes with their loads. The first has all of
+    /// it, so that no design is promised more than its machine has at any time.
+    pub(super) fn take_base(&mut self, sku: &catalog::Disk) -> Option<()> {
+        let taken = self.bases_taken.as_mut()?;
+        let is_free = sku.has_machine_base() && !taken.contains(&sku.name);
+        is_free.then(|| taken.push(sku.name.clone()))
     }
 
     /// Returns the bytes of a published MB whose size the source does not state.

@@ -136,6 +136,7 @@ fn read(
     // Under an unknown edition the rest is read as under the usual one, to find its mistakes.
     let edition = edition.or_else(|| catalog.edition(EDITION_DEFAULT))?;
     let mut parser = Parser::new(edition, mb_bytes, findings);
+    parser.bases_taken = lists.vm.as_ref().map(|_| Vec::new());
     let named = lists.vm.as_mut().and_then(|vm| vm.get("size")?.get_ref().as_str());
     parser.machine = named.and_then(|name| edition.vm(name));
     let pools = network::pools(lists.pools, &mut parser);

@@ -19,7 +19,8 @@ use super::flow::Done;
 use super::path;
 use crate::cap::CapKind;
 use crate::design::{
-    Backing, CacheMode, Design, Disk, Limit, Local, NetworkVolume, OWN_DISK, Stripe, Volume, per_s,
+    Backing, CacheMode, Design, Disk, Limit, Local, NetworkVolume, OWN_DISK, Provisioned, Stripe,
+    Volume, per_s,
 };
 use crate::load::{Flow, Load};
 
@@ -542,8 +543,9 @@ impl Tries<'_> {
                     1 => format!("one more {}", disk.sku),
                     _ => format!("{} x {}", n_disks + n_more, disk.sku),
                 };
+                let disk = self.one_of(&stripe, n_disks + n_more).unwrap_or(disk.clone());
                 let design = self.with_stripe(|stripe| {
-                    stripe.disks.resize(n_disks + n_more, disk.clone());
+                    stripe.disks = vec![disk; n_disks + n_more];
                     if step == 1 {
                         stripe.columns += n_more as u32;
                     }
@@ -553,6 +555,15 @@ impl Tries<'_> {
             .collect();
         self.keep_least(changes);
         self.tiers(&disk, n_disks);
+    }
+
+    /// Returns a disk of a stripe that has the machine's base of its type as one of so many: each
+    /// has less of it. `None` where there is no base.
+    fn one_of(&self, stripe: &Stripe, n_disks: usize) -> Option<Disk> {
+        let kit = Provisioned::new(self.design, stripe).filter(|_| stripe.has_machine_base)?;
+        let disk = stripe.disks.first()?;
+        let cap = kit.of_disks(n_disks).cap(disk.size_bytes, None, None)?;
+        Some(Disk { cap, ..disk.clone() })
     }
 
     /// Tries larger tiers: the smallest that is enough, and where prices order them those that

@@ -476,7 +476,8 @@ fn advice_without_a_need_is_the_least_that_reaches_the_next_cap() {
     };
     let ssd =
         "[vm]\nuncached = { iops = 40000 }\n[[volume]]\nmount='/a'\ndisk='pd-ssd'\nsize='1TiB'\n";
-    assert_eq!(first(ssd), ("`size = \"1334GiB\"`".to_owned(), 40_000.0));
+    // 30 for each GiB, and 6,000 of the machine.
+    assert_eq!(first(ssd), ("`size = \"1134GiB\"`".to_owned(), 40_000.0));
     let own = "[[volume]]\nmount='/a'\ndisk = { size = '1TiB', iops = 10000 }\n";
     assert_eq!(first(own).0, "one more disk of that kind");
     let behind = format!("[vm]\nuncached = {{ iops = 8000 }}\n{own}");

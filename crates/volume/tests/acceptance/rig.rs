@@ -268,6 +268,7 @@ pub(crate) fn disks(n_disks: u32, cap: Cap, cache: CacheMode) -> Volume {
             chunk_bytes: 64 << 10,
             columns: n_disks,
             is_local: false,
+            has_machine_base: false,
         }),
         latency: Latency { mean_ns: MS, spread: 0.0 },
         cache_latency: Latency { mean_ns: MS / 10, spread: 0.0 },

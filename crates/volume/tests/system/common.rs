@@ -55,6 +55,7 @@ pub(crate) fn volume(mount: &str, disks: Vec<Disk>) -> Volume {
         backing: Backing::Disks(Stripe {
             columns: disks.len() as u32,
             is_local: false,
+            has_machine_base: false,
             disks,
             chunk_bytes: 64 * KIB,
         }),

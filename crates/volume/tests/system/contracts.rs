@@ -88,7 +88,13 @@ fn built(change: &dyn Fn(&mut volume::design::Volume, &mut Vec<volume::design::D
 fn striped(n_disks: usize, columns: u32, chunk_bytes: u64) {
     built(&|data, disks| {
         disks.truncate(n_disks);
-        let stripe = Stripe { disks: Vec::new(), chunk_bytes, columns, is_local: false };
+        let stripe = Stripe {
+            disks: Vec::new(),
+            chunk_bytes,
+            columns,
+            is_local: false,
+            has_machine_base: false,
+        };
         data.backing = Backing::Disks(stripe);
     });
 }

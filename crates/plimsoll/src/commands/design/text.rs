@@ -442,24 +442,8 @@ pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String
              last"
                 .to_owned(),
         );
-        notes.extend(of_base(market));
     }
     notes
-}
-
-/// Says what machines of Google Cloud add to disks that a machine has a base for.
-fn of_base(market: &Market<'_>) -> Option<String> {
-    let bases = [("pd-balanced", "3,000 IOPS and 140 MiB/s"), ("pd-ssd", "6,000 and 240")];
-    let has = |name: &str| market.disks().any(|disk| disk.name == name);
-    let of = |(name, base): &(&str, &str)| format!("{name} {base}");
-    let bases: Vec<String> = bases.iter().filter(|(name, _)| has(name)).map(of).collect();
-    (!bases.is_empty()).then(|| {
-        format!(
-            "the base that a machine has once for all its disks of a type is not counted ({}): \
-             smaller and cheaper disks may carry the load",
-            bases.join(", ")
-        )
-    })
 }
 
 /// Returns the front of price against headroom.

@@ -141,11 +141,14 @@ fn of_stripe(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     of_burst(whose, "MB/s", 1e6, disk.cap.bytes.as_ref(), notes);
     of_columns(design, stripe, notes);
     of_merging(disk, notes);
-    of_machine_base(design, disk, notes);
+    of_machine_base(design, stripe, disk, notes);
 }
 
-/// Notes what a machine gives once to all its disks of a type: no disk has it by itself.
-fn of_machine_base(design: &Design, disk: &Disk, notes: &mut Vec<String>) {
+/// Notes what a machine gives once to all its disks of a type, where these do not have it.
+fn of_machine_base(design: &Design, stripe: &Stripe, disk: &Disk, notes: &mut Vec<String>) {
+    if stripe.has_machine_base {
+        return;
+    }
     let Some(sku) = design.rows().and_then(|edition| edition.disk(&disk.sku)) else { return };
     let part = |property: &str, unit: &str, scale: f64| {
         let figure = sku.figure(property)?;
@@ -156,13 +159,22 @@ fn of_machine_base(design: &Design, disk: &Disk, notes: &mut Vec<String>) {
         part("throughput_base_per_machine", "MiB/s", f64::from(1 << 20)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if !parts.is_empty() {
-        notes.push(format!(
-            "not counted: {} more, which each machine has once for all its disks of type {}",
-            parts.join(" and "),
-            disk.sku
-        ));
+    if parts.is_empty() {
+        return;
     }
+    let parts = parts.join(" and ");
+    notes.push(match design.vm {
+        Some(_) => format!(
+            "not counted here: {parts} that the machine has once for all its disks of type {}; \
+             the first volume of them has it",
+            disk.sku
+        ),
+        None => format!(
+            "not counted: {parts} more that a machine has once for all its disks of type {}, as \
+             the design has no [vm]",
+            disk.sku
+        ),
+    });
 }
 
 /// Notes that a stripe's figures hold for a load that is spread evenly over its disks. A load at

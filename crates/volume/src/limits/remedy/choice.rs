@@ -37,8 +37,7 @@ struct Choices<'t, 'd> {
 impl Tries<'_> {
     /// Returns whether the disks of the volume are of a type whose size or limits are chosen.
     pub(super) fn is_chosen(&self) -> bool {
-        let disk = self.stripe().and_then(|stripe| stripe.disks.first().cloned());
-        disk.is_some_and(|disk| Provisioned::new(self.design, &disk.sku).is_some())
+        self.stripe().is_some_and(|stripe| Provisioned::new(self.design, &stripe).is_some())
     }
 
     /// Keeps the least choice that brings what is wanted, or else as much as there is, with up to
@@ -72,7 +71,7 @@ impl<'t, 'd> Choices<'t, 'd> {
     fn new(tries: &'t Tries<'d>) -> Option<Self> {
         let stripe = tries.stripe()?;
         let disk = stripe.disks.first()?.clone();
-        let kit = Provisioned::new(tries.design, &disk.sku)?;
+        let kit = Provisioned::new(tries.design, &stripe)?;
         let (iops, bytes_per_s) = kit.asked(&disk.cap);
         let (n_disks, size_bytes) = (stripe.disks.len(), disk.size_bytes);
         let now = Choice { n_disks, size_bytes, iops, bytes_per_s };
@@ -155,7 +154,7 @@ impl<'t, 'd> Choices<'t, 'd> {
     /// Returns the design with a choice; `None` if that cannot be.
     fn design(&self, choice: Choice) -> Option<Design> {
         let Choice { n_disks, size_bytes, iops, bytes_per_s } = choice;
-        let cap = self.kit.cap(size_bytes, iops, bytes_per_s)?;
+        let cap = self.kit.of_disks(n_disks).cap(size_bytes, iops, bytes_per_s)?;
         let write_iops = self.kit.write_iops(size_bytes);
         let disk = Disk { cap, write_iops, size_bytes, ..self.disk.clone() };
         let mut design = self.tries.with_stripe(|stripe| {

@@ -12,7 +12,7 @@ impl Tries<'_> {
     pub(super) fn provisioned(&mut self, kind: CapKind) {
         let Some(stripe) = self.stripe() else { return };
         let Some(disk) = stripe.disks.first() else { return };
-        let Some(kit) = Provisioned::new(self.design, &disk.sku) else { return };
+        let Some(kit) = Provisioned::new(self.design, &stripe) else { return };
         let n_before = self.found.len();
         let mut is_lifted = self.one_limit(kind, &kit, disk);
         let is_enough = |remedy: &Remedy| remedy.is_enough == Some(true);
