@@ -102,6 +102,12 @@ impl Failure {
         &self.message
     }
 
+    /// Returns the exit code.
+    #[cfg(test)]
+    pub(crate) fn exit_number(&self) -> u8 {
+        self.exit.number()
+    }
+
     /// Prints the message and its hints, and returns the code to end with.
     pub(crate) fn report(self) -> ExitCode {
         if !self.message.is_empty() {

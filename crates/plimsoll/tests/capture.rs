@@ -92,6 +92,29 @@ fn needs_go_to_standard_output_as_toml_or_json() {
     assert!(json.success().contains("\"schema\": \"plimsoll.needs/1\""), "{}", json.stdout);
 }
 
+/// Writes folders as those of control groups that do not count I/O.
+fn write_groups(sandbox: &Sandbox) {
+    for (file, text) in [
+        ("v1/tasks", ""),
+        ("v2/cgroup.controllers", "cpu io memory\n"),
+        ("v2/db/cgroup.controllers", "cpu\n"),
+        ("v2/db/part/cgroup.controllers", "\n"),
+    ] {
+        let path = sandbox.path(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+}
+
+/// Writes a log that was turned upside down: all of it, and its tables of devices.
+fn write_turned(sandbox: &Sandbox) {
+    let turned: Vec<&str> = LOG.lines().rev().collect();
+    sandbox.write("turned.log", turned.join("\n"));
+    let devices_only = |line: &&&str| line.starts_with(['D', 's', '2']);
+    let turned: Vec<&str> = turned.iter().filter(devices_only).copied().collect();
+    sandbox.write("turned-d.log", turned.join("\n"));
+}
+
 #[test]
 fn mistakes_say_what_to_do() {
     let sandbox = Sandbox::new();
@@ -102,6 +125,8 @@ fn mistakes_say_what_to_do() {
         r#""(PDH-CSV 4.0)","\\H\Processor(_Total)\% Processor Time","\\H\Laufwerk(D:)\Lesen/s""#;
     let rows = "\"11/21/2018 09:00:00\",\"5\",\"9\"\n\"11/21/2018 09:00:15\",\"5\",\"9\"\n";
     sandbox.write("counters.csv", format!("{counters}\n{rows}"));
+    write_groups(&sandbox);
+    write_turned(&sandbox);
     sandbox.write("first.log", LOG.split_inclusive("99.00\n").next().expect("a report"));
     for (args, parts) in [
         (&["--from", "empty"][..], &["`empty`: it is empty"][..]),
@@ -115,6 +140,8 @@ fn mistakes_say_what_to_do() {
                 "no I/O was captured",
             ],
         ),
+        (&["--from", "turned.log"], &["its lines are in reverse order", "as with `tac`"]),
+        (&["--from", "turned-d.log"], &["its lines are in reverse order"]),
         (&["--from", "first.log"], &["the average since the host started", "add `--keep-first`"]),
         (
             &["--from", "iostat.log", "--device", "sdb"],
@@ -137,6 +164,9 @@ fn mistakes_say_what_to_do() {
             &["--for", "1s", "--cgroup", "no-such-group"],
             &["`no-such-group` is not a control group that counts I/O", "/sys/fs/cgroup"],
         ),
+        (&["--for", "1s", "--cgroup", "v1"], &["version 1", "below /sys/fs/cgroup/blkio"]),
+        (&["--for", "1s", "--cgroup", "v2/db"], &["`echo +io > v2/cgroup.subtree_control`"]),
+        (&["--for", "1s", "--cgroup", "v2/db/part"], &["no `io` is in v2/db/cgroup.controllers"]),
         (&["--for", "1s", "--device", "no-such-disk"], &["no device is called `no-such-disk`"]),
         (&[], &["--from"]),
     ] {

@@ -53,7 +53,17 @@ struct State {
     /// Moment of the report, where it has one.
     stamp: Option<Stamp>,
     span_ns: u64,
+    /// Figures of a device stood above every heading and moment.
+    begins_with_figures: bool,
+    /// The last line with words was a heading of devices.
+    is_below_heading: bool,
+    /// Moments stand below the figures that they are of.
+    is_reversed: bool,
 }
+
+/// Why a log that was turned upside down gives no needs.
+const REVERSED: &str = "its lines are in reverse order: the moment of a report stands below its \
+                        figures. Turn it round first, as with `tac`";
 
 /// Reads `iostat`.
 pub(super) fn read(
@@ -70,8 +80,14 @@ pub(super) fn read(
         if let Err(message) = is_read {
             context.bad_line(&lines, message);
         }
+        if state.is_reversed {
+            return Err(ReadError::whole(REVERSED));
+        }
         context.check_dates(state.stamps.doubt(), Some(lines.number()))?;
-        context.check_length()?;
+        // The next lines may show why there are no moments.
+        if !state.begins_with_figures {
+            context.check_length()?;
+        }
     }
     context.check_end(&lines);
     state.put_parts(context);
@@ -106,6 +122,7 @@ impl State {
         }
         if self.is_cpu {
             self.is_cpu = false;
+            self.is_reversed |= self.moment(line).is_some();
             return self.processors(&words, context);
         }
         let is_header = is_header(&words);
@@ -117,9 +134,13 @@ impl State {
             // The name stands first, with `-h` last.
             self.name_idx = if what(words[0]).is_none() { 0 } else { words.len() - 1 };
             self.columns = words.iter().map(|word| what(word)).collect();
+            self.is_below_heading = true;
             return Ok(());
         }
+        let is_below_heading = std::mem::take(&mut self.is_below_heading);
         if let Some(stamp) = self.moment(line) {
+            self.is_reversed |= self.begins_with_figures && is_below_heading;
+            self.begins_with_figures = false;
             self.begin(context);
             self.stamp = Some(stamp);
             let (span_ns, note) = self.spans.next(stamp.unix_ns, None);
@@ -226,8 +247,11 @@ impl State {
         context: &mut Context<'_>,
     ) -> Result<(), String> {
         if self.columns.is_empty() {
+            let are_figures = words.len() > 3 && words[1..].iter().all(|it| number(it).is_ok());
+            self.begins_with_figures |= are_figures && self.n_all == 0;
             return Err(format!("{} is not a line of iostat", quote(line)));
         }
+        self.begins_with_figures = false;
         if words.len() != self.columns.len() {
             let (n_found, n_due) = (words.len(), self.columns.len());
             return Err(format!("{n_found} columns where the table has {n_due}: {}", quote(line)));

@@ -173,18 +173,23 @@ fn needs(args: &Args) -> Result<Exit, Failure> {
     check_names(&captured, &wanted)?;
     let name = args.output.as_deref().map_or("needs", stem);
     // Notes may say why nothing is left.
-    let nothing = |error: &dyn std::error::Error, hint: &str| {
+    let notes = || {
         for note in &captured.notes {
             stream::remark("note: ", &note.to_string());
         }
-        Failure::wrong_use(error.to_string()).hint(hint)
     };
-    let needs = needs_of(&captured, name, &phases)
-        .map_err(|error: NoIo| nothing(&error, "capture while the application runs"))?;
+    let needs = needs_of(&captured, name, &phases).map_err(|error: NoIo| {
+        notes();
+        let is_whole = captured.notes.iter().all(|note| note.note.kind != NoteKind::Unreadable);
+        nothing(error, Watch { is_live: args.r#for.is_some(), is_stopped, is_whole })
+    })?;
     // A watch cannot be had again, nor can what was read before Ctrl-C: a note says what they lack.
     if args.r#for.is_none() && !is_stopped {
         let hint = "give the phase hours in which there are samples, or leave `--phase` out";
-        check_phases(&captured, &needs, &phases).map_err(|error| nothing(&error, hint))?;
+        check_phases(&captured, &needs, &phases).map_err(|error| {
+            notes();
+            Failure::wrong_use(error.to_string()).hint(hint)
+        })?;
     }
     let (needs, is_whole) = outputs.write(args, needs, &captured)?;
     // Needs that are printed hold their notes.
@@ -199,6 +204,32 @@ fn needs(args: &Args) -> Result<Exit, Failure> {
         (false, true) => Exit::Invalid,
         (false, false) => Exit::Fine,
     })
+}
+
+/// How something was captured.
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    /// From this host, and not from files.
+    is_live: bool,
+    /// It was ended before its time.
+    is_stopped: bool,
+    /// No note says that something could not be counted.
+    is_whole: bool,
+}
+
+/// Says that no I/O was captured. A watch has measured, and its figures are not known; files are a
+/// mistake of what was asked.
+fn nothing(error: NoIo, Watch { is_live, is_stopped, is_whole }: Watch) -> Failure {
+    let failure = Failure::wrong_use(error.to_string());
+    match (is_live, is_whole) {
+        (true, _) if is_stopped => failure.with(Exit::Interrupted),
+        (true, false) => failure.with(Exit::Invalid).hint(
+            "do what the note says, or leave `--cgroup` out: the figures then include the I/O of \
+             other processes",
+        ),
+        (true, true) => failure.with(Exit::Invalid).hint("capture while the application runs"),
+        (false, _) => failure.hint("capture while the application runs"),
+    }
 }
 
 /// Makes sure that each device that was named is there.
@@ -276,5 +307,27 @@ impl Outputs {
         let shown = if args.json { text } else { text::table_of(&needs) };
         Exit::Fine.once(stream::print(&shown))?;
         Ok((needs, is_whole))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_nothing((is_live, is_stopped, is_whole): (bool, bool, bool), exit: u8, hint: &str) {
+        let failure = nothing(NoIo, Watch { is_live, is_stopped, is_whole });
+        assert_eq!(failure.message(), "no I/O was captured");
+        let shown = format!("{failure:?}");
+        assert!(shown.contains(hint), "{hint}: {shown}");
+        assert_eq!(failure.exit_number(), exit, "{shown}");
+    }
+
+    #[test]
+    fn a_watch_of_which_nothing_is_known_is_invalid_and_files_are_wrong_use() {
+        check_nothing((false, false, true), 2, "while the application runs");
+        check_nothing((true, false, true), 3, "while the application runs");
+        check_nothing((true, false, false), 3, "leave `--cgroup` out");
+        check_nothing((true, true, true), 130, "");
     }
 }

@@ -196,10 +196,31 @@ fn find_cgroup(named: &Path) -> Result<CgroupFiles, Failure> {
         }
     }
     let text = format!("`{}` is not a control group that counts I/O", named.display());
-    Err(Failure::wrong_use(text).hint(
-        "name a folder below /sys/fs/cgroup; there must be an io.stat in it, for which its parent \
-         has `io` in cgroup.subtree_control",
-    ))
+    let there = folders.iter().find(|folder| folder.is_dir());
+    Err(Failure::wrong_use(text).hint(why_none(there.map(PathBuf::as_path))))
+}
+
+/// Says what a control group lacks to count I/O, and how it gets that; of none, how to find one.
+fn why_none(folder: Option<&Path>) -> String {
+    let Some(folder) = folder else {
+        return "name a folder below /sys/fs/cgroup: `systemctl show -P ControlGroup NAME` prints \
+                that of a service, /proc/PID/cgroup that of a process"
+            .to_owned();
+    };
+    if !folder.join("cgroup.controllers").is_file() {
+        return "it is of version 1, and of a controller other than blkio: name the group's folder \
+                below /sys/fs/cgroup/blkio"
+            .to_owned();
+    }
+    let parent = folder.parent().unwrap_or(folder).display();
+    let controllers = fs::read_to_string(format!("{parent}/cgroup.controllers"));
+    if controllers.is_ok_and(|all| all.split_ascii_whitespace().any(|word| word == "io")) {
+        return format!("as root, `echo +io > {parent}/cgroup.subtree_control` lets it count");
+    }
+    format!(
+        "no `io` is in {parent}/cgroup.controllers: its groups above do not hand it down, or the \
+         kernel has it off or under version 1 (`cat /proc/cgroups`, line blkio)"
+    )
 }
 
 /// The texts of one look.
