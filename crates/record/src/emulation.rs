@@ -342,6 +342,16 @@ impl CapRecord {
         self.used_share.max(self.busiest_used_share)
     }
 
+    /// Returns in words how much of it was used, with shares written so: `98 %`; of one that
+    /// carried more than it sustains, of what it carries in bursts.
+    pub fn used_words(&self, percent: fn(f64) -> String) -> String {
+        if self.used_share > 1.0 && self.burst_per_s > self.per_s {
+            let of_burst = self.used_share * self.per_s as f64 / self.burst_per_s as f64;
+            return format!("{} of its burst rate", percent(of_burst));
+        }
+        percent(self.used_share)
+    }
+
     /// Returns whether the job can have no more of it: because I/Os waited for it long, or because
     /// a hundredth of it is left at most. Of the latter kind is none that may
     /// burst, none of which others have more than the job, and none that holds only what a cache

@@ -148,3 +148,13 @@ fn what_a_cap_counts_is_said_by_the_record_and_in_old_ones_by_its_name() {
     let new = CapRecord { traits: Some(own), ..cap("disk_tags /a", 0, 1.0) };
     assert_eq!(new.traits(), own);
 }
+
+/// Of 1,100 sustained and 3,500 in bursts 3,498 were done.
+#[test]
+fn a_cap_in_a_burst_is_used_up_by_its_burst() {
+    let whole = units::format_percent_whole;
+    let cap = CapRecord { per_s: 1100, burst_per_s: 3500, used_share: 3.18, ..Default::default() };
+    assert_eq!(cap.used_words(whole), "100 % of its burst rate");
+    let within = CapRecord { used_share: 0.98, ..cap };
+    assert_eq!(within.used_words(whole), "98 %");
+}

@@ -138,6 +138,33 @@ impl Download {
     }
 }
 
+/// Writes a text for a page: what stands between backticks is a command, a key or a path.
+pub(crate) fn coded(text: impl AsRef<str>) -> String {
+    let parts: Vec<&str> = text.as_ref().split('`').collect();
+    // A last one without its partner is a letter like others.
+    let n_pairs = (parts.len() - 1) / 2;
+    let mut out = String::new();
+    for (idx, part) in parts.iter().enumerate() {
+        if idx > 0 {
+            out.push_str(match idx {
+                idx if idx > n_pairs * 2 => "`",
+                idx if idx % 2 == 1 => "<code>",
+                _ => "</code>",
+            });
+        }
+        for letter in part.chars() {
+            match letter {
+                '&' => out.push_str("&amp;"),
+                '<' => out.push_str("&lt;"),
+                '>' => out.push_str("&gt;"),
+                '"' => out.push_str("&quot;"),
+                letter => out.push(letter),
+            }
+        }
+    }
+    out
+}
+
 /// Writes a text as a data address has it.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
@@ -150,4 +177,20 @@ fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        assert_eq!(coded("plain < text"), "plain &lt; text");
+        assert_eq!(
+            coded("run `a <b>` and `c`."),
+            "run <code>a &lt;b&gt;</code> and <code>c</code>."
+        );
+        assert_eq!(coded("`a` and one ` alone"), "<code>a</code> and one ` alone");
+        assert_eq!(coded("`"), "`");
+    }
 }

@@ -325,7 +325,7 @@ fn held_by(record: &Record) -> Option<(String, Table)> {
                     Cell::text(cap.name.as_str()),
                     Cell::count(cap.per_s),
                     share(cap.held_share),
-                    share(cap.used_share),
+                    Cell::Number(cap.used_share, cap.used_words(format_percent)),
                 ]);
             }
         }

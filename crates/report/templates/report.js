@@ -121,6 +121,8 @@
     }
     const made = {
       type: 'scatter', mode: modes.filter(Boolean).join('+'), name: escaped(series.name), x: series.x,
+      // A marker on an axis is shown whole.
+      cliponaxis: !modes.includes('markers'),
       y: series.y, connectgaps: false, line: { color: stroke, width: 1.8, dash: series.dash, shape: 'linear' },
       marker: { color: stroke, size, symbol: series.x.map(symbol), line: { width: 1.2, color: stroke } },
       text: series.y.map(point), hovertemplate: '%{text}<extra>%{fullData.name}</extra>',

@@ -1,6 +1,6 @@
 //! Which cap explains a rate that is below what is promised.
 
-use record::{CapRecord, Record};
+use record::Record;
 use volume::design::{Backing, Design, Promised};
 use volume::limits::{Bound, Done, Flow, together};
 use volume::{CacheMode, Cap, Limit};
@@ -64,18 +64,7 @@ fn of_record(measured: &Measured, record: &Record) -> Option<String> {
     let mut jobs = record.jobs.iter().filter(of_step);
     let job = jobs.find(|job| measured.jobs.contains(&job.name) && job.caps.is_some())?;
     let cap = job.caps.as_ref()?.binding_cap()?;
-    Some(format!("{}, {}", cap.name, used_words(cap)))
-}
-
-/// Returns in words how much of a cap was used: of one that bursts above its sustained rate, of the
-/// burst.
-fn used_words(cap: &CapRecord) -> String {
-    let percent = units::format_percent_whole;
-    if cap.used_share > 1.0 && cap.burst_per_s > cap.per_s {
-        let of_burst = cap.used_share * cap.per_s as f64 / cap.burst_per_s as f64;
-        return format!("used to {} of its burst rate", percent(of_burst));
-    }
-    format!("used to {}", percent(cap.used_share))
+    Some(format!("{}, used to {}", cap.name, cap.used_words(units::format_percent_whole)))
 }
 
 /// Returns all that is promised in the same phase; the promise in question comes first.
@@ -167,19 +156,4 @@ fn other_disks(design: &Design, sku: &str) -> Vec<(String, Cap)> {
         all.push((format!("{} with what is free, nothing provisioned,", own.name), cap));
     }
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Of 1,100 sustained and 3,500 in bursts 3,498 were done.
-    #[test]
-    fn a_cap_in_a_burst_is_used_up_by_its_burst() {
-        let cap =
-            CapRecord { per_s: 1100, burst_per_s: 3500, used_share: 3.18, ..Default::default() };
-        assert_eq!(used_words(&cap), "used to 100 % of its burst rate");
-        let within = CapRecord { used_share: 0.98, ..cap };
-        assert_eq!(used_words(&within), "used to 98 %");
-    }
 }
