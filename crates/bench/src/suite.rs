@@ -242,6 +242,8 @@ pub struct Part {
     pub place: String,
     /// I/Os per second at most, of each worker.
     pub rate_iops: Option<u64>,
+    /// Bytes at the beginning of the place that are worked on; `None` is all of it.
+    pub size_bytes: Option<u64>,
     /// Several loads at once in place of one; each has what the part says unless it says
     /// otherwise, and one value of everything.
     pub loads: Vec<PartLoad>,
@@ -316,6 +318,8 @@ pub struct PartLoad {
     pub place: String,
     /// I/Os per second at most, of each worker.
     pub rate_iops: Option<u64>,
+    /// Bytes at the beginning of the place that are worked on; `None` is all of it.
+    pub size_bytes: Option<u64>,
 }
 
 /// What ends a step.

@@ -347,6 +347,25 @@ fn a_promise_that_counts_on_the_cache_is_kept_by_a_warm_one() {
     assert_eq!(code, 4, "{said:#}");
 }
 
+/// The suite of the same promise, too, gets past a cold cache; without a cache it fails.
+#[test]
+fn a_suite_measures_what_the_cache_is_to_answer_when_it_is_warm() {
+    let verdict = |cache: &str| {
+        let sandbox = Sandbox::new();
+        sandbox.write("best.toml", CACHED);
+        let suite = sandbox.plimsoll(&["provision", "best.toml", "--as", "suite"]);
+        sandbox.write("best.suite.toml", suite.success());
+        sandbox.write("real.toml", CACHED.replace("ReadOnly", cache));
+        let bench = ["bench", "data=/mnt/data", "--on", "real.toml", "--virtual", "--json"];
+        let suite = ["--suite", "best.suite.toml", "--set", "time=10s"];
+        let outcome = sandbox.plimsoll(&[&bench[..], &suite].concat());
+        let record: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("a record");
+        record["suite"]["needs"][0]["verdict"].as_str().expect("a verdict").to_owned()
+    };
+    assert_eq!(verdict("ReadOnly"), "met");
+    assert_eq!(verdict("None"), "not met");
+}
+
 /// A P10 sustains 500 I/Os a second. The volume beside it has credits too, and draws on none.
 #[test]
 fn credits_of_one_volume_say_nothing_of_another() {

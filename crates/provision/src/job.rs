@@ -108,19 +108,19 @@ pub(crate) fn access(read_share: f64, is_sequential: bool) -> &'static str {
 /// A part of what is promised of a volume, as a section of its own. Sections of one name count
 /// together.
 #[derive(Clone, Copy)]
-struct Share {
+pub(crate) struct Share {
     /// Share of the I/Os.
-    of_ios: f64,
+    pub(crate) of_ios: f64,
     /// Share of reads among them.
-    read: f64,
+    pub(crate) read: f64,
     /// Share of them at random places.
-    random: f64,
+    pub(crate) random: f64,
     /// They are what the host cache answers.
-    is_hits: bool,
+    pub(crate) is_hits: bool,
 }
 
 /// Takes apart what a host cache answers and what it does not.
-fn shares(promised: &Promised) -> Vec<Share> {
+pub(crate) fn shares(promised: &Promised) -> Vec<Share> {
     let (read, random) = (promised.read_share, promised.random_share);
     let hits = (read * promised.hit_share).min(random);
     if hits <= 0.0 {
@@ -166,8 +166,7 @@ fn part_text(
     let volume = design.volumes.iter().find(|volume| volume.mount == promised.volume);
     let quarter = volume.map_or(FILE_BYTES_MAX, |volume| volume.capacity_bytes / 4);
     let whole = quarter.clamp(1 << 20, FILE_BYTES_MAX);
-    let hits = (iops * HITS_S * promised.io_size_bytes) as u64;
-    let bytes = if share.is_hits { hits.clamp(HITS_BYTES_MIN.min(whole), whole) } else { whole };
+    let bytes = if share.is_hits { hits_bytes(promised, iops).min(whole) } else { whole };
     let folder = promised.volume.trim_end_matches('/');
     let suffix = if share.is_hits { "-hits" } else { "" };
     let _ = write!(
@@ -189,6 +188,11 @@ fn part_text(
         depth(volume, workers),
     );
     text
+}
+
+/// Returns how large a file is that reads at a rate soon have in a cache, bytes.
+pub(crate) fn hits_bytes(promised: &Promised, iops: f64) -> u64 {
+    ((iops * HITS_S * promised.io_size_bytes) as u64).clamp(HITS_BYTES_MIN, FILE_BYTES_MAX)
 }
 
 /// Returns how many I/Os a worker may have in flight: for a wide stripe more than usual, since at

@@ -6,7 +6,9 @@ use plan::keys::quoted;
 use volume::design::{Promised, Volume};
 
 use crate::form::{Form, Refusal};
-use crate::job::{WORKER_IOPS, access, block, issued_bytes, issued_iops};
+use crate::job::{
+    Share, WORKER_IOPS, access, block, hits_bytes, issued_bytes, issued_iops, shares,
+};
 use crate::parts::{Parts, slug};
 use crate::quote;
 
@@ -82,10 +84,11 @@ fn place_of(parts: &Parts<'_>, volume: &Volume) -> String {
 
 fn part(promised: &Promised, idx: usize, place: &str, volume: &Volume) -> String {
     let iops = issued_iops(promised);
-    let workers = (iops / WORKER_IOPS).ceil().clamp(1.0, 16.0);
-    let is_sequential = promised.random_share < 0.5;
-    let kind = access(promised.read_share, is_sequential);
-    let depth = depth(promised, iops, volume);
+    let shares = shares(promised);
+    // What every part is but for the reads that the host cache is to answer.
+    let rest = shares.iter().find(|share| !share.is_hits).or(shares.first());
+    let (read, random) = rest.map_or((1.0, 1.0), |share| (share.read, share.random));
+    let kind = access(read, random < 0.5);
     let phase = if promised.phase.is_empty() { "promised" } else { &promised.phase };
     let name = format!("{} {phase} {} {}", idx + 1, promised.volume, block(issued_bytes(promised)));
     let mut text = format!(
@@ -96,19 +99,46 @@ fn part(promised: &Promised, idx: usize, place: &str, volume: &Volume) -> String
         quoted(&block(issued_bytes(promised))),
     );
     if matches!(kind, "rw" | "randrw") {
-        let _ = writeln!(text, "read_pct = {:.2}", promised.read_share * 100.0);
+        let _ = writeln!(text, "read_pct = {:.2}", read * 100.0);
     }
-    let per_worker = (depth / workers).ceil().clamp(1.0, DEPTH_MAX);
-    let _ = write!(
-        text,
-        "iodepth = {per_worker:.0}\njobs = {workers:.0}\n\n[[part.target]]\nlimit = \"iops > {:.3}",
-        iops * KEPT_SHARE
-    );
+    let depth = depth(promised, iops, volume);
+    if shares.iter().any(|share| share.is_hits) {
+        for share in &shares {
+            text.push_str(&load(promised, *share, iops * share.of_ios, depth * share.of_ios));
+        }
+    } else {
+        let (depth, workers) = in_flight(iops, depth);
+        let _ = write!(text, "iodepth = {depth:.0}\njobs = {workers:.0}\n");
+    }
+    let limit = iops * KEPT_SHARE;
+    let _ = write!(text, "\n[[part.target]]\nlimit = \"iops > {limit:.3}");
     if let Some(ns) = promised.latency_ns {
         let _ = write!(text, ", mean < {}us", ns.div_ceil(1000));
     }
     text.push_str("\"\nsource = \"design\"\n");
     text
+}
+
+/// Prints one of the loads that a promise with a host cache is made of. Each has its rate: reads
+/// that hit would else take the places in flight of those that do not.
+fn load(promised: &Promised, share: Share, iops: f64, depth: f64) -> String {
+    let (depth, workers) = in_flight(iops, depth);
+    let rate = (iops / workers).ceil().max(1.0);
+    let of = if share.is_hits {
+        let bytes = hits_bytes(promised, iops).div_ceil(1 << 20);
+        format!("name = \"from the cache\"\nrw = \"randread\"\nsize = \"{bytes}m\"\n")
+    } else {
+        "name = \"from the disks\"\n".to_owned()
+    };
+    format!(
+        "\n[[part.load]]\n{of}iodepth = {depth:.0}\njobs = {workers:.0}\nrate_iops = {rate:.0}\n"
+    )
+}
+
+/// Returns how many I/Os each worker keeps in flight, and how many workers offer a rate.
+fn in_flight(iops: f64, depth: f64) -> (f64, f64) {
+    let workers = (iops / WORKER_IOPS).ceil().clamp(1.0, 16.0);
+    ((depth / workers).ceil().clamp(1.0, DEPTH_MAX), workers)
 }
 
 /// Returns how many I/Os are kept in flight: twice what the medium alone needs for the rate, and no

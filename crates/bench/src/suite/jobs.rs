@@ -95,9 +95,9 @@ fn section(step: &Step, load: &StepLoad, site: &Site) -> String {
         Durable::EachWhole => writeln!(text, "sync=sync"),
         Durable::Each => writeln!(text, "sync=dsync"),
     };
-    text.push_str(&region(load, site.size_bytes));
+    text.push_str(&region(load, worked_on(load, site)));
     if let Some(rate) = load.rate_iops {
-        let _ = writeln!(text, "rate_iops={rate}");
+        let _ = writeln!(text, "rate_iops={}", rates(load, rate));
     }
     if let (Some(n), Some(_)) = (load.connections, &site.export) {
         let _ = writeln!(text, "nfs_nconnect={n}");
@@ -120,6 +120,24 @@ fn section(step: &Step, load: &StepLoad, site: &Site) -> String {
         }
     }
     text
+}
+
+/// Returns how many bytes of its place a load works on; 0 is all there is.
+fn worked_on(load: &StepLoad, site: &Site) -> u64 {
+    match (load.size_bytes, site.size_bytes) {
+        (Some(of_load), 0) => of_load,
+        (Some(of_load), of_site) => of_load.min(of_site),
+        (None, of_site) => of_site,
+    }
+}
+
+/// Returns a rate as a job has it: of a mix, each direction has its part.
+fn rates(load: &StepLoad, rate: u64) -> String {
+    if !load.access.is_mixed() {
+        return rate.to_string();
+    }
+    let reads = (rate as f64 * load.read_pct / 100.0).round() as u64;
+    format!("{},{}", reads.max(1), rate.saturating_sub(reads).max(1))
 }
 
 /// Returns what each worker works on: of a walk each has a part of its own, or all would read what

@@ -131,6 +131,7 @@ impl Need {
             durable: Durable::Whenever,
             place: String::new(),
             rate_iops: None,
+            size_bytes: None,
             loads: Vec::new(),
             ramp_ns: 2_000_000_000,
             time_ns: self.time_ns(),

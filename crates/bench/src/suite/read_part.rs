@@ -24,6 +24,7 @@ pub(super) struct Defaults {
     durable: Durable,
     place: String,
     rate_iops: Option<u64>,
+    size_bytes: Option<u64>,
     ramp_ns: u64,
     time_ns: u64,
 }
@@ -40,6 +41,7 @@ impl Default for Defaults {
             durable: Durable::Whenever,
             place: String::new(),
             rate_iops: None,
+            size_bytes: None,
             ramp_ns: 5_000_000_000,
             time_ns: 60_000_000_000,
         }
@@ -79,6 +81,7 @@ impl Defaults {
                 .text("place", findings)
                 .map_or(self.place.clone(), |(name, _)| name.to_owned()),
             rate_iops: keys.count("rate_iops", findings).map(|(n, _)| n).or(self.rate_iops),
+            size_bytes: size(keys, findings).or(self.size_bytes),
             ramp_ns: time(keys, "ramp", 0, self.ramp_ns, findings),
             time_ns: time(keys, "time", *TIME_NS.start(), self.time_ns, findings),
         }
@@ -120,6 +123,7 @@ pub(super) fn part(mut keys: Keys<'_>, defaults: &Defaults, findings: &mut Findi
         durable: own.durable,
         place: own.place,
         rate_iops: own.rate_iops,
+        size_bytes: own.size_bytes,
         loads,
         ramp_ns: own.ramp_ns,
         time_ns: own.time_ns,
@@ -148,7 +152,14 @@ fn load(
         durable: own.durable,
         place: own.place,
         rate_iops: own.rate_iops,
+        size_bytes: own.size_bytes,
     }
+}
+
+/// Reads how many bytes at the beginning of its place are worked on.
+fn size(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<u64> {
+    let (bytes, at) = keys.bytes("size", findings)?;
+    Some(within(bytes, 4096..=1 << 60, "size", "4 KiB to 1 EiB", &at, findings))
 }
 
 /// Reads `fsync`, `fdatasync` and `sync`, of which there is one.

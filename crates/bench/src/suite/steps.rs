@@ -53,6 +53,8 @@ pub struct StepLoad {
     pub place: String,
     /// I/Os per second at most, of each worker.
     pub rate_iops: Option<u64>,
+    /// Bytes at the beginning of the place that are worked on; `None` is all of it.
+    pub size_bytes: Option<u64>,
 }
 
 impl StepLoad {
@@ -73,6 +75,9 @@ impl StepLoad {
         text.push_str(&format!(", {} x {}", self.workers, self.depth));
         if let Some(rate) = self.rate_iops {
             text.push_str(&format!(", {rate}/s each"));
+        }
+        if let Some(bytes) = self.size_bytes {
+            text.push_str(&format!(", the first {}", block(bytes)));
         }
         if let Some(n) = self.connections {
             text.push_str(&format!(", {n} connections"));
@@ -256,6 +261,7 @@ fn step(suite: &Suite, part_idx: usize, part: &Part, at: Settings) -> Step {
         durable: part.durable,
         place: suite.place_of(&part.place).to_owned(),
         rate_iops: part.rate_iops,
+        size_bytes: part.size_bytes,
     };
     let loads = part.loads.iter().map(|load| StepLoad {
         name: load.name.clone(),
@@ -266,6 +272,7 @@ fn step(suite: &Suite, part_idx: usize, part: &Part, at: Settings) -> Step {
         durable: load.durable,
         place: suite.place_of(&load.place).to_owned(),
         rate_iops: load.rate_iops,
+        size_bytes: load.size_bytes,
         ..whole.clone()
     });
     let loads: Vec<StepLoad> = loads.collect();

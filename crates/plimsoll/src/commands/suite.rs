@@ -408,6 +408,7 @@ fn load_json(load: &bench::suite::StepLoad) -> serde_json::Value {
         "direct": load.is_direct,
         "durable": labels::durable(load.durable),
         "rate_iops": load.rate_iops,
+        "size_bytes": load.size_bytes,
         "connections": load.connections,
     })
 }

@@ -533,6 +533,7 @@ impl Driver<'_> {
             durable: bench::suite::Durable::Whenever,
             place,
             rate_iops: None,
+            size_bytes: None,
         };
         let at = bench::suite::Settings {
             block_bytes: curve.block_bytes,
