@@ -11,6 +11,16 @@ pub struct SearchInput {
     pub need: Need,
     /// What is not known and was left out.
     pub notes: Vec<String>,
+    /// Loads of which nothing shows that they are at random places, as is assumed: mounts and
+    /// phases.
+    pub random_assumed: Vec<(String, String)>,
+}
+
+impl SearchInput {
+    /// Says whether it is assumed how many I/Os of a load are at random places.
+    pub fn is_random_assumed(&self, mount: &str, phase: &str) -> bool {
+        self.random_assumed.iter().any(|(of, in_phase)| of == mount && in_phase == phase)
+    }
 }
 
 /// Makes requirements a need. What a search cannot do without is a mistake: all of them are
@@ -29,14 +39,19 @@ pub fn asked(requirements: &Requirements) -> Result<SearchInput, Vec<String>> {
     if let Err(error) = need.check() {
         reader.mistakes.push(error.to_string());
     }
-    let Reader { notes, mistakes } = reader;
-    if mistakes.is_empty() { Ok(SearchInput { need, notes }) } else { Err(mistakes) }
+    let Reader { notes, mistakes, random_assumed } = reader;
+    if mistakes.is_empty() {
+        Ok(SearchInput { need, notes, random_assumed })
+    } else {
+        Err(mistakes)
+    }
 }
 
 #[derive(Default)]
 struct Reader {
     notes: Vec<String>,
     mistakes: Vec<String>,
+    random_assumed: Vec<(String, String)>,
 }
 
 impl Reader {
@@ -85,6 +100,10 @@ impl Reader {
         }
         let iops = value(&load.iops);
         let (size, read_share, iops) = (size?, read_share?, iops?);
+        if load.is_random_assumed() {
+            let of = (::needs::design_mount(name), load.phase.word().to_owned());
+            self.random_assumed.push(of);
+        }
         // Percentiles of operations and of bytes are of different moments: both are carried.
         let bytes = value(&load.throughput_bytes_per_s).unwrap_or(0.0);
         let of_bytes = if iops > 0.0 { bytes / iops } else { 0.0 };

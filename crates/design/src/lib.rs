@@ -58,4 +58,4 @@ pub use price::Price;
 pub use rank::{ChosenDisks, Ranked};
 pub use reject::{Rejected, Rejection, rejected};
 pub use search::{Options, SearchResult, search, search_watched};
-pub use unsized_machines::{UnsizedMachines, unsized_machines};
+pub use unsized_machines::{UnsizedMachines, n_unsized_below, unsized_machines};

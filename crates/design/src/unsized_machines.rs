@@ -58,3 +58,15 @@ pub fn unsized_machines(
     let found = UnsizedMachines { n_machines, designs };
     Ok(Some(found).filter(|found| !found.designs.is_empty()))
 }
+
+/// Returns how many machines that cost less than `below` may be large enough, of which no source
+/// says it.
+pub fn n_unsized_below(market: &Market<'_>, need: &Need, below: Price) -> usize {
+    let all = market.groups.iter().flat_map(|group| &group.machines);
+    let may_do = |it: &&MachineSize| {
+        it.standing(need) == SizeStanding::Unknown
+            && !it.price.is_unpriced
+            && it.price.micro_usd < below.micro_usd
+    };
+    all.filter(may_do).count()
+}

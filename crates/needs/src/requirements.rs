@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::figure::BY_HAND;
 use crate::{
     Amount, Figure, IoSizes, Label, NeedLoad, NeedPhase, NeedVolume, Needs, Percentile, PhaseName,
     VolumeUse,
@@ -98,6 +99,16 @@ impl LoadRequirement {
             ("random_share", self.random_share.as_ref()),
             ("queue_depth", self.queue_depth.as_ref()),
         ]
+    }
+}
+
+impl LoadRequirement {
+    /// Says whether it is assumed how many I/Os are at random places: it was neither counted nor
+    /// written by a person.
+    pub fn is_random_assumed(&self) -> bool {
+        let is_assumed =
+            |it: &Amount| it.label == Label::Assumed && !it.source.starts_with(BY_HAND);
+        self.random_share.as_ref().is_none_or(is_assumed)
     }
 }
 

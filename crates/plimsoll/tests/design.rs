@@ -64,6 +64,29 @@ const AMONG: [&str; 10] = [
     "large.toml",
 ];
 
+/// One of the user's own designs is explained as those are that were found.
+#[test]
+fn designs_that_are_named_are_explained() {
+    let sandbox = guide();
+    let explained = |capacity: &str, number: &str| {
+        sandbox.write("needs.toml", needs(capacity, &iops(16_000, 8)));
+        sandbox.plimsoll(&[&AMONG[..], &["--explain", number]].concat())
+    };
+    let parts = [
+        "2 USD 3,208.98 a month: D14 + 32 x HDD carries it",
+        "Load on each cap phase peak cap carries asked used headroom what disk_iops 16,000 16,000",
+        "cheaper: - DS13 + 4 x P30, which carries it, too",
+        "What lifts what binds headroom 0 %: disk_iops of 32 x HDD-1TB",
+        "Rules that apply",
+    ];
+    says(&explained("capacity_gib = 1", "2"), 0, &parts);
+    let parts = ["1 USD 3,208.98", "cheaper: - DS13 + 4 x P30, USD 1,548.00: /mnt/data has 4,096"];
+    says(&explained("capacity_gib = 32000", "1"), 0, &parts);
+    let missing = explained("capacity_gib = 1", "4");
+    assert_eq!(missing.code, 2, "{}", missing.stdout);
+    assert!(missing.stderr.contains("`--among` names 3 designs"), "{}", missing.stderr);
+}
+
 #[test]
 fn the_cost_case_of_the_guide() {
     let sandbox = guide();
@@ -329,6 +352,19 @@ fn what_a_machine_of_google_has_once_for_a_type_of_disk_counts() {
     let seconds = read["runtime_ns"].as_f64().expect("a time") / 1e9;
     let rate = read["n_ios"].as_f64().expect("I/Os") / seconds;
     assert!((rate - 6600.0).abs() < 1.0, "{rate}");
+}
+
+/// What nothing shows is called assumed, and what a person wrote is not.
+#[test]
+fn a_share_at_random_places_that_nothing_shows_is_called_assumed() {
+    let place = ["--region", "eastus", "--top", "1"];
+    let written = needs("capacity_gib = 100", &iops(500, 8));
+    let said = "500 IOPS of 8 KiB, 100 % reads, 100 % random";
+    let outcome = design(&written, &place);
+    says(&outcome, 0, &[said]);
+    assert!(!outcome.stdout.contains("assumed"), "{}", outcome.stdout);
+    let left_out = written.replace("random_percent = 100", "");
+    says(&design(&left_out, &place), 0, &[&format!("{said} (assumed)")]);
 }
 
 #[test]

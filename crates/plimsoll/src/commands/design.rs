@@ -84,7 +84,7 @@ pub(super) struct Args {
     form: Option<form::Form>,
 
     /// Rank these designs instead of searching.
-    #[arg(long, value_name = "DESIGN", num_args = 1.., conflicts_with = "explain")]
+    #[arg(long, value_name = "DESIGN", num_args = 1..)]
     among: Vec<String>,
 
     /// Only these machine sizes.

@@ -123,8 +123,14 @@ fn price(change: &Change) -> String {
 
 /// Prints an amount with two digits behind the point and commas between thousands.
 pub(super) fn dollars(usd: f64) -> String {
-    let cents = (usd * 100.0).round() as u64;
+    let cents = cents(usd);
     format!("{}.{:02}", format_count(cents / 100), cents % 100)
+}
+
+/// Rounds an amount to cents. Prices are in millionths of a dollar: a sum of half a cent must not
+/// be rounded in two ways for what its last bits are.
+pub(super) fn cents(usd: f64) -> u64 {
+    ((usd * 1e6).round() / 1e4).round() as u64
 }
 
 /// Lists rules that apply, each with its reason and source.
@@ -170,4 +176,18 @@ pub(super) fn changes_json(changes: &[Change]) -> Vec<Value> {
         })
     };
     changes.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a sum and as a difference of prices half a cent has other last bits.
+    #[test]
+    fn half_a_cent_is_rounded_in_one_way() {
+        assert_eq!(dollars(136.085), "136.09");
+        assert_eq!(dollars(499.17 - 363.085), "136.09");
+        assert_eq!(dollars(1548.0), "1,548.00");
+        assert_eq!(dollars(0.004), "0.00");
+    }
 }

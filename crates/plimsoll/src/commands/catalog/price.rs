@@ -11,6 +11,7 @@ use volume::Design;
 
 use super::prices::mark;
 use super::text;
+use crate::commands::explained::cents;
 use crate::commands::on;
 use crate::commands::own_tables::CatalogArgs;
 use crate::exit::{Exit, Failure};
@@ -157,7 +158,7 @@ fn as_text(design: &Design, order: &Purchase, cost: &Cost) -> String {
             part => format!(", {}{}", part.as_str(), price.band),
         };
         let what = format!("{} x {}{part}", line.count, price.name);
-        let _ = writeln!(page, "  {what:<name_width$}{:>usd_width$.2}", line.usd);
+        let _ = writeln!(page, "  {what:<name_width$}{:>usd_width$.2}", in_cents(line.usd));
         let times = match (line.count, line.quantity) {
             (count, 1.0) => count.to_string(),
             (1, quantity) => quantity.to_string(),
@@ -180,7 +181,12 @@ fn as_text(design: &Design, order: &Purchase, cost: &Cost) -> String {
             page.push_str(&text::wrapped("      ", &price.note));
         }
     }
-    let _ = writeln!(page, "\n  {:<name_width$}{:>usd_width$.2}\n", "USD a month", cost.usd());
+    let _ = writeln!(
+        page,
+        "\n  {:<name_width$}{:>usd_width$.2}\n",
+        "USD a month",
+        in_cents(cost.usd())
+    );
     let sources: BTreeMap<&str, &str> = cost
         .lines
         .iter()
@@ -223,4 +229,9 @@ fn as_json(order: &Purchase, cost: &Cost) -> String {
         "lines": cost.lines.iter().map(line).collect::<Vec<_>>(),
     });
     format!("{page:#}\n")
+}
+
+/// Rounds an amount to cents as every other page does.
+fn in_cents(usd: f64) -> f64 {
+    cents(usd) as f64 / 100.0
 }

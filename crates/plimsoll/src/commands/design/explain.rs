@@ -202,8 +202,8 @@ fn tightest_flow(judged: &Judged) -> Option<(&PhaseJudged, usize)> {
     (0..phase.flows.len()).find(is_on_it).map(|flow_idx| (phase, flow_idx))
 }
 
-/// Returns the changes that lift the tightest cap of a design with network volumes.
-pub(super) fn lifts_of_network(design: &Design, judged: &Judged, terms: &Terms) -> Vec<Change> {
+/// Returns the changes that lift the tightest cap of a design, whatever it was found by.
+pub(super) fn lifts_of_design(design: &Design, judged: &Judged, terms: &Terms) -> Vec<Change> {
     let Some((phase, flow_idx)) = tightest_flow(judged) else { return Vec::new() };
     let mut changes = changes(design, &phase.flows, flow_idx, terms);
     changes.truncate(CHANGES_MAX);

@@ -13,7 +13,7 @@ use volume::limits::by_depth;
 
 use super::explain::{lifts, made_of};
 use super::frontier::{Frontier, frontier};
-use super::text::{notes, why_text};
+use super::text::{cents, notes, of_unsized, why_text};
 use super::{Args, CloudAnswer, options};
 use crate::commands::explained::{changes_json, rows_json, rules_json};
 use crate::exit::Failure;
@@ -35,6 +35,8 @@ pub(super) fn pareto(
         let front = frontier(args, asked, answer)?;
         let mut found = front_of(&front, |ranked| design(asked, answer, ranked));
         put_place(&mut found, &answer.market.terms, answer.found.n_machines);
+        let of_machines = answer.unsized_machines.as_ref().map(of_unsized);
+        found["notes"] = json!(of_machines.into_iter().collect::<Vec<_>>());
         clouds.push(found);
     }
     Ok(fronts(args, asked, &clouds))
@@ -100,7 +102,7 @@ pub(super) fn put_place(found: &mut Value, terms: &Terms, n_machines: usize) {
 
 pub(super) fn price(price: Price) -> Value {
     json!({
-        "usd": (price.usd() * 100.0).round() / 100.0,
+        "usd": cents(price.usd()) as f64 / 100.0,
         "is_unpriced": price.is_unpriced,
         "is_open": price.is_open,
     })

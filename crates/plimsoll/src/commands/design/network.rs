@@ -8,9 +8,9 @@ use ::catalog::Catalog;
 use ::design::netapp::{
     self, MACHINES_MAX, Machines, NetworkError, Options, Qos, Ranked, SearchResult,
 };
-use ::design::{Market, SearchInput, Terms, judge, promises};
+use ::design::{Market, Price, SearchInput, Terms, judge, n_unsized_below, promises};
 use serde_json::{Value, json};
-use units::{format_count, format_percent};
+use units::{format_count, format_percent, plural};
 use volume::design::service::Service;
 
 use super::form::Form;
@@ -277,6 +277,7 @@ fn notes(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notes.extend(of_unsized(asked, answer));
     let service = Service::of_cloud(answer.market.terms.cloud);
     notes.extend(of_service(service).iter().map(|note| (*note).to_owned()));
     let pools = answer.found.designs.iter().flat_map(|ranked| &ranked.pools);
@@ -292,6 +293,21 @@ fn notes(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Notes machines that would cost less than those of the best design, if they are large enough.
+fn of_unsized(asked: &SearchInput, answer: &NetworkAnswer<'_>) -> Option<String> {
+    let best = answer.found.designs.first().filter(|best| !best.machine_price.is_open)?;
+    let micro_usd = best.machine_price.micro_usd / u64::from(best.n_machines.max(1));
+    let of_one = Price { micro_usd, ..best.machine_price };
+    let n_machines = n_unsized_below(&answer.market, &asked.need, of_one);
+    (n_machines > 0).then(|| {
+        format!(
+            "memory of {} that would cost less is not known, so that designs on them stand last: \
+             `--machine NAME` looks at one alone",
+            plural(n_machines, "machine")
+        )
+    })
 }
 
 /// Returns what the catalogue cannot say of a file service.
@@ -337,7 +353,7 @@ fn explained(
     let cheaper = explain::rejections(&all, "no machine and no pool is");
     let rules = netapp::advice(&parsed, &asked.need, &judged);
     let terms = &answer.market.terms;
-    let changes = explain::lifts_of_network(&parsed, &judged, terms);
+    let changes = explain::lifts_of_design(&parsed, &judged, terms);
     page + &explain::sections(terms, (&parsed, &judged), &cheaper, &changes, &rules)
 }
 
@@ -361,7 +377,7 @@ fn as_json(
         let parsed = netapp::parse(&answer.market, &asked.need, ranked)?;
         let judged = judge(&parsed, &asked.need);
         let why = json::Why {
-            changes: explain::lifts_of_network(&parsed, &judged, &answer.market.terms),
+            changes: explain::lifts_of_design(&parsed, &judged, &answer.market.terms),
             cheaper: netapp::rejected(&answer.market, &asked.need, ranked, &options(args, asked)),
             rules: netapp::advice(&parsed, &asked.need, &judged),
         };

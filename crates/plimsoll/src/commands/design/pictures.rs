@@ -8,7 +8,7 @@ use units::format_number;
 
 use super::explain::ON_CREDITS;
 use super::json;
-use super::text::{dollars, unit_of};
+use super::text::{cents, dollars, unit_of};
 
 /// A design that is shown in detail: the best of a cloud, or what comes nearest.
 pub(super) struct Shown {
@@ -98,7 +98,7 @@ pub(super) fn price_against_headroom(places: &[PlacePrices]) -> Option<ChartSpec
 /// Returns a price as a figure.
 pub(super) fn usd(price: Price) -> Cell {
     let usd = price.usd();
-    Cell::Number((usd * 100.0).round() / 100.0, dollars(usd))
+    Cell::Number(cents(usd) as f64 / 100.0, dollars(usd))
 }
 
 fn axis(title: &str) -> Axis {

@@ -14,7 +14,7 @@ use volume::{CacheMode, CapCount};
 
 use super::frontier::frontier;
 use super::{Args, CloudAnswer};
-pub(super) use crate::commands::explained::dollars;
+pub(super) use crate::commands::explained::{cents, dollars};
 use crate::exit::Failure;
 use crate::fill::fill;
 
@@ -54,7 +54,11 @@ pub(super) fn head(args: &Args, asked: &SearchInput) -> String {
     for volume in &asked.need.volumes {
         let gib = capacity_gib(volume).map(|gib| format!("{} GiB", format_number(gib)));
         let mut parts = vec![gib.unwrap_or("capacity unknown".to_owned())];
-        parts.extend(volume.phases.iter().map(phase));
+        let of = |phase: &PhaseNeed| {
+            let assumed = asked.is_random_assumed(&volume.mount, &phase.phase);
+            format!("{}{}", self::phase(phase), if assumed { " (assumed)" } else { "" })
+        };
+        parts.extend(volume.phases.iter().map(of));
         page.push_str(&fill(&format!("{}: ", volume.mount), &parts.join("; "), COLUMNS));
     }
     let machine = [(asked.need.vcpus, "vCPUs"), (asked.need.memory_gib, "GiB of memory")];
@@ -464,6 +468,9 @@ pub(super) fn pareto(
             page.push_str(&with_headroom(best.headroom, &text));
         }
         page.push_str(&none_from(frontier.none_from));
+        if let Some(machines) = &answer.unsized_machines {
+            page.push_str(&fill("  note: ", &of_unsized(machines), COLUMNS));
+        }
     }
     Ok(page)
 }

@@ -4,6 +4,7 @@
 use ::design::netapp::{self, Options, Ranked};
 use ::design::{Judged, SearchInput, judge};
 use report::{Cell, Document, DocumentSection, Table};
+use serde_json::json;
 
 use super::super::form::Form;
 use super::super::frontier::{Frontier, follow};
@@ -12,10 +13,11 @@ use super::super::page::{
     carried, headroom_note, load_on_caps, side_by_side, tight, title, unknown, what_is_asked,
 };
 use super::super::pictures::{PlacePrices, PricePoint, Shown, usd};
-use super::super::text::{self, head, price};
+use super::super::text::{self, COLUMNS, head, price};
 use super::super::{Args, network};
 use super::{NetworkAnswer, made_of, nothing, options, pool_text, volume_text, wrong};
 use crate::exit::Failure;
+use crate::fill::fill;
 
 /// Returns designs in a form.
 ///
@@ -52,6 +54,8 @@ pub(super) fn pareto(
         if is_json {
             let mut found = front_of(&front, |it| network::one_as_json(asked, answer, it));
             put_place(&mut found, &answer.market.terms, answer.found.n_machines);
+            let of_machines = network::of_unsized(asked, answer);
+            found["notes"] = json!(of_machines.into_iter().collect::<Vec<_>>());
             places.push(found);
             continue;
         }
@@ -62,6 +66,9 @@ pub(super) fn pareto(
             page.push_str(&text::with_headroom(best.headroom, &text));
         }
         page.push_str(&text::none_from(front.none_from));
+        if let Some(note) = network::of_unsized(asked, answer) {
+            page.push_str(&fill("  note: ", &note, COLUMNS));
+        }
     }
     Ok(if is_json { fronts(args, asked, &places) } else { page })
 }
