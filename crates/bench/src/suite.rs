@@ -37,9 +37,12 @@ pub const SCHEMA: &str = "plimsoll.suite/1";
 /// Largest size of anything, bytes: an exbibyte.
 pub(super) const BYTES_MAX: u64 = 1 << 60;
 
-/// The suites of the project: name and text. The first is the usual one.
+/// The suite that is measured unless another one is named.
+pub const DEFAULT: &str = "quick";
+
+/// The suites of the project: name and text.
 pub const BUILT_IN: [(&str, &str); 13] = [
-    ("quick", include_str!("../suites/quick.toml")),
+    (DEFAULT, include_str!("../suites/quick.toml")),
     ("io-size", include_str!("../suites/io-size.toml")),
     ("scale-up", include_str!("../suites/scale-up.toml")),
     ("anf-2019", include_str!("../suites/anf-2019.toml")),

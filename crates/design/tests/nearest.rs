@@ -6,27 +6,32 @@ use design::{
     unsized_machines,
 };
 
+/// Random I/Os of 8 KiB on one volume, 70 % reads.
+fn need(iops: f64, capacity_gib: f64) -> Need {
+    let phase = PhaseNeed {
+        phase: "peak".to_owned(),
+        iops,
+        size_bytes: 8192,
+        read_share: 0.7,
+        random_share: 1.0,
+        ..PhaseNeed::default()
+    };
+    let volume = VolumeNeed {
+        mount: "/data".to_owned(),
+        capacity_gib,
+        phases: vec![phase],
+        ..VolumeNeed::default()
+    };
+    Need { volumes: vec![volume], ..Need::default() }
+}
+
 /// Of machines whose limits no source gives the largest part would be that of their disks alone.
 #[test]
 fn a_design_with_an_unknown_limit_is_not_the_nearest() {
     for (cloud, region) in [(Cloud::Aws, "us-east-1"), (Cloud::Gcp, "us-central1")] {
         let terms = Terms::new(cloud, Some(region));
         let market = Market::new(Catalog::built_in(), terms).expect("a market");
-        let phase = PhaseNeed {
-            phase: "peak".to_owned(),
-            iops: 90e6,
-            size_bytes: 8192,
-            read_share: 0.7,
-            random_share: 1.0,
-            ..PhaseNeed::default()
-        };
-        let volume = VolumeNeed {
-            mount: "/data".to_owned(),
-            capacity_gib: 100.0,
-            phases: vec![phase],
-            ..VolumeNeed::default()
-        };
-        let need = Need { volumes: vec![volume], ..Need::default() };
+        let need = need(90e6, 100.0);
         let found = nearest(&market, &need, &Options::default()).expect("a need");
         let Nearest::Part { of: Lack::Ios, part, design } = found else { panic!("{found:?}") };
         assert!(part > 0.0 && part < 1.0, "{part}");
@@ -40,21 +45,7 @@ fn a_design_with_an_unknown_limit_is_not_the_nearest() {
 fn a_cheaper_machine_whose_memory_is_not_known_is_found_beside_those_that_are_ranked() {
     let terms = Terms::new(Cloud::Azure, Some("westeurope"));
     let market = Market::new(Catalog::built_in(), terms).expect("a market");
-    let phase = PhaseNeed {
-        phase: "peak".to_owned(),
-        iops: 3000.0,
-        size_bytes: 8192,
-        read_share: 0.7,
-        random_share: 1.0,
-        ..PhaseNeed::default()
-    };
-    let volume = VolumeNeed {
-        mount: "/data".to_owned(),
-        capacity_gib: 200.0,
-        phases: vec![phase],
-        ..VolumeNeed::default()
-    };
-    let need = Need { volumes: vec![volume], memory_gib: Some(64.0), ..Need::default() };
+    let need = Need { memory_gib: Some(64.0), ..need(3000.0, 200.0) };
     let options = Options { n_kept: 1, ..Options::default() };
     let best = search(&market, &need, &options).expect("a need").designs.remove(0);
     assert_eq!((best.machine.as_str(), cents(best.price.usd())), ("Standard_E8bs_v5", 64_522));

@@ -218,6 +218,17 @@ pub struct HitArea {
     pub write_pct: f64,
 }
 
+impl HitArea {
+    /// For how long reads of an area find places that are new to a cache, seconds: it is in any
+    /// cache before a ramp is over.
+    const NEW_S: f64 = 0.05;
+
+    /// Returns how large an area is that so many reads of a size soon have in a cache, bytes.
+    pub fn bytes_for(reads_per_s: f64, size_bytes: f64) -> f64 {
+        reads_per_s * Self::NEW_S * size_bytes
+    }
+}
+
 /// What the I/O of a job looks like.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {

@@ -18,7 +18,7 @@ use std::process::{Child, Stdio};
 
 use apart::apart;
 use common::Sandbox;
-use journal_reader::{Journal, said};
+use journal_reader::{Journal, said, word_of};
 use rehearsal::Rehearsal;
 
 /// Begins a run that writes until it is ended.
@@ -95,21 +95,10 @@ const UNIT: &str = "schema = \"plimsoll.plan/1\"\n[unit]\nname = \"set\"\nanchor
 /// Returns what `plimsoll verify --json` says of the blocks of several targets.
 fn said_of_all(json: &str) -> BTreeMap<(u32, u64), &'static str> {
     let value: serde_json::Value = serde_json::from_str(json).unwrap();
-    let word = |block: &serde_json::Value| {
-        let is_in_flight = block["is_in_flight"].as_bool().unwrap();
-        match (block["verdict"].as_str().unwrap(), is_in_flight) {
-            ("new", true) => "new in flight",
-            ("old", true) => "old in flight",
-            ("torn", true) => "torn in flight",
-            ("torn", false) => "torn",
-            ("lost", _) => "lost",
-            (other, _) => panic!("{other}: {block}"),
-        }
-    };
     let place = |block: &serde_json::Value| {
         (block["target_idx"].as_u64().unwrap() as u32, block["offset"].as_u64().unwrap())
     };
-    value["blocks"].as_array().unwrap().iter().map(|block| (place(block), word(block))).collect()
+    value["blocks"].as_array().unwrap().iter().map(|block| (place(block), word_of(block))).collect()
 }
 
 /// Every block of every file of a tree is new or old after a kill, by a reader of our own; what

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use plan::workload::HitArea;
 use volume::Design;
 use volume::design::{Backing, Promised, Volume};
 
@@ -23,11 +24,7 @@ const IN_FLIGHT_MIN: u32 = 256;
 /// 98 % of what its disks can.
 const IN_FLIGHT_PER_DISK: f64 = 16.0;
 
-/// For how long the reads that the host cache answers go to places that are new to it, seconds:
-/// they have a small file of their own, which is in the cache before the ramp is over.
-const HITS_S: f64 = 0.05;
-
-/// Smallest such file, bytes.
+/// Smallest file that the reads which the host cache answers have for themselves, bytes.
 const HITS_BYTES_MIN: u64 = 1 << 20;
 
 /// Largest file that is measured on, bytes; a quarter of the volume where that is less.
@@ -42,22 +39,22 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
     if design.promises.is_empty() {
         return Err(Refusal::Nothing { what: "promise that could be measured" });
     }
+    let has_hits = design.promises.iter().any(|it| shares(it).iter().any(|share| share.is_hits));
+    let of_hits = if has_hits {
+        "; What the host cache is to answer is read from a small file, which is soon in it.\n"
+    } else {
+        ""
+    };
     let mut text = format!(
         "; {}\n; {}\n; Each phase is a step: what it promises of all volumes is offered at once, \
          at \
          random moments,\n; and response times count from when each I/O was due. Files are made \
          below the mounts.\n;   plimsoll run promised.fio && plimsoll confirm DESIGN --run last\n\
-         [global]\nioengine=io_uring\ndirect=1\ntime_based=1\nramp_time=5\nruntime=60\n\
+         {of_hits}[global]\nioengine=io_uring\ndirect=1\ntime_based=1\nramp_time=5\nruntime=60\n\
          rate_process=poisson\nnorandommap=1\n",
         quote::comment(&parts.title(Form::Job)),
         Form::Job.checked(),
     );
-    if design.promises.iter().any(|it| shares(it).iter().any(|share| share.is_hits)) {
-        text.insert_str(
-            text.find("[global]").unwrap_or(0),
-            "; What the host cache is to answer is read from a small file, which is soon in it.\n",
-        );
-    }
     for phase in phases(design) {
         let of_phase = design.promises.iter().filter(|it| it.phase == phase);
         for (idx, promised) in of_phase.enumerate() {
@@ -192,7 +189,7 @@ fn part_text(
 
 /// Returns how large a file is that reads at a rate soon have in a cache, bytes.
 pub(crate) fn hits_bytes(promised: &Promised, iops: f64) -> u64 {
-    ((iops * HITS_S * promised.io_size_bytes) as u64).clamp(HITS_BYTES_MIN, FILE_BYTES_MAX)
+    (HitArea::bytes_for(iops, promised.io_size_bytes) as u64).clamp(HITS_BYTES_MIN, FILE_BYTES_MAX)
 }
 
 /// Returns how many I/Os a worker may have in flight: for a wide stripe more than usual, since at

@@ -1,9 +1,6 @@
 //! Text of a user in the syntax of each form.
 
-/// Quotes text for a POSIX shell: nothing in it is expanded.
-pub fn shell(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
+pub use units::shell_quoted as shell;
 
 /// Quotes text for HCL, the language of Terraform: neither `${` nor `%{` begins a template.
 pub fn hcl(text: &str) -> String {

@@ -28,6 +28,7 @@ mod listed;
 mod misuse;
 mod mix;
 mod near;
+mod shell;
 mod system;
 
 pub use calendar::{MONTHS, date_of, days_since_1970};
@@ -43,4 +44,5 @@ pub use human_print::{
 };
 pub use mix::mix64;
 pub use near::{letters, nearest, nearest_by, nearest_of};
+pub use shell::{shell_quoted, shell_word};
 pub use system::{system_text, unescape_mount};

@@ -252,21 +252,21 @@ impl Default for WriteCost {
 }
 
 impl WriteCost {
-    /// Largest part that is kept exactly: a limit times a part fits into 64 bits.
-    const PART_MAX: u64 = 1 << 20;
+    /// Most that a limit times a part may be: what all of it is in whole parts.
+    const WHOLE_MAX: u64 = 1 << 62;
 
     /// Returns the cost where so many reads a second, or so many writes, are what is carried.
     pub fn between(reads_per_s: u64, writes_per_s: u64) -> Self {
         let (reads, writes) = (reads_per_s.max(1), writes_per_s.max(1));
         let common = units::gcd(reads, writes);
         let (write, read) = (reads / common, writes / common);
-        if write.max(read) <= Self::PART_MAX {
+        if reads.checked_mul(read).is_some_and(|whole| whole <= Self::WHOLE_MAX) {
             return WriteCost { write, read };
         }
         // Finer than any figure is known.
         let read = 1 << 12;
         let write = (u128::from(reads) * u128::from(read) / u128::from(writes)) as u64;
-        WriteCost { write: write.clamp(1, Self::PART_MAX), read }
+        WriteCost { write: write.clamp(1, 1 << 20), read }
     }
 
     /// Returns what a write takes where a read takes 1.

@@ -371,13 +371,18 @@ impl Setter<'_> {
             origin: "measured ceiling of one volume".to_owned(),
         };
         let key = (CapKind::VolumeIops, volume, 0, 0);
-        if let Some((per_s, measure)) = mix(ceiling.read_iops, ceiling.write_iops) {
-            let limit = measured(per_s);
-            let id = self.set(lane, key, Some(&limit), measure, owner, name("random iops"));
-            if let Some(id) = id {
-                let iops = ceiling.read_iops.or(ceiling.write_iops).unwrap_or(per_s);
-                self.layout.infos[usize::from(id.0)].per_s = iops;
+        let of_operations = match (ceiling.read_iops, ceiling.write_iops) {
+            (Some(reads), Some(writes)) => {
+                Some((reads, (Measure::OPS, WriteCost::between(reads, writes))))
             }
+            // What a mix carries falls towards writes, wherever both were measured.
+            (Some(reads), None) => Some((reads, (Measure::OPS, WriteCost::default()))),
+            (None, Some(writes)) => Some((writes, (Measure::OPS.only(1), WriteCost::default()))),
+            (None, None) => None,
+        };
+        if let Some((per_s, measure)) = of_operations {
+            let limit = measured(per_s.max(1));
+            self.set_weighed(lane, key, Some(&limit), measure, owner, name("random iops"));
         }
         for (which, per_s, measure, what) in [
             (0, ceiling.read_bytes_per_s, Measure::BYTES.only(0), "read ceiling"),
@@ -427,25 +432,5 @@ impl Setter<'_> {
         place.round_trip_ns = client.round_trip_ns;
         place.slots = id.map(|id| (n_slots, id));
         id
-    }
-}
-
-/// Returns the shared budget of reads and writes, per second, and what each takes of it.
-///
-/// A volume that carries R reads or W writes carries 1 / (r/R + w/W) of a mix: each read takes 1/R
-/// of a second and each write 1/W. In whole numbers, a second has lcm(R, W) parts.
-fn mix(reads: Option<u64>, writes: Option<u64>) -> Option<(u64, Measure)> {
-    // Products of two fit into 64 bits. Nothing comes near: 2^31 operations a second.
-    let whole = |per_s: u64| per_s.clamp(1, 1 << 31);
-    match (reads.map(whole), writes.map(whole)) {
-        (Some(reads), Some(writes)) => {
-            let common = units::gcd(reads, writes);
-            let op = [writes / common, reads / common];
-            Some((reads / common * writes, Measure { op, ..Measure::default() }))
-        }
-        // What a mix carries falls towards writes, wherever both were measured.
-        (Some(reads), None) => Some((reads, Measure::OPS)),
-        (None, Some(writes)) => Some((writes, Measure::OPS.only(1))),
-        (None, None) => None,
     }
 }

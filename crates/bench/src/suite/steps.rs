@@ -147,7 +147,7 @@ impl Suite {
     pub fn time_words(&self, steps: &[Step], has_needs: bool) -> String {
         let mut time = Duration::from_nanos(self.time_max_ns(steps));
         if time > Duration::from_secs(10) {
-            time = Duration::from_millis(time.as_millis().next_multiple_of(1000) as u64);
+            time = Duration::from_secs(time.as_secs_f64().ceil() as u64);
         }
         let mut text = format!("about {}", units::format_duration(time));
         if self.prepare.n_fills > 0 && self.prepare.fill_time_ns.is_none() {

@@ -20,7 +20,7 @@ impl Input {
             }
             if !section.is_global || has_job {
                 let name = if section.is_global { "global" } else { &section.name };
-                let _ = write!(text, " --name={}", quoted(name));
+                let _ = write!(text, " --name={}", units::shell_word(name));
             }
             has_job |= !section.is_global;
             options(section, &mut text);
@@ -33,19 +33,10 @@ impl Input {
 fn options(section: &Section, text: &mut String) {
     for option in section.options.iter().filter(|option| option.key != "name") {
         let _ = match option.value.as_deref() {
-            Some(value) => write!(text, " --{}={}", option.key, quoted(value)),
+            Some(value) => write!(text, " --{}={}", option.key, units::shell_word(value)),
             None => write!(text, " --{}", option.key),
         };
     }
-}
-
-/// Quotes a word for a shell if it needs it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-+=:,./@%^".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Returns what `--help` prints.

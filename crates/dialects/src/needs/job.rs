@@ -3,6 +3,7 @@
 use ::needs::{
     Amount, Figure, IoSizes, LoadRequirement, Needs, PhaseName, VolumeRequirement, mount,
 };
+use plan::workload::HitArea;
 use plan::{Diagnostic, Span};
 
 use crate::sections::{RawOption, Section};
@@ -30,10 +31,6 @@ const DEPTH_MAX: f64 = 65_536.0;
 
 /// One percent of what weights of sizes add up to.
 const PERCENT: u32 = 10_000;
-
-/// For how long the reads that a cache answers go to places that are new to it: so small is what
-/// they go to, seconds of such reads.
-const HITS_S: f64 = 0.05;
 
 /// Throughput that exceeds IOPS x size by more than this is noted.
 const TOLERANCE: f64 = 0.05;
@@ -200,7 +197,7 @@ pub(super) fn walk(
     let weight: f64 = sizes().map(|(_, weight)| f64::from(weight)).sum();
     let bytes: f64 = sizes().map(|(bytes, weight)| bytes * f64::from(weight)).sum();
     let largest = sizes().map(|(bytes, _)| bytes).fold(1.0, f64::max);
-    let area = iops * read_share * share * HITS_S * bytes / weight.max(1.0);
+    let area = HitArea::bytes_for(iops * read_share * share, bytes / weight.max(1.0));
     let (_, of_region) = region_bytes(volume);
     // Whole blocks of the largest I/O, and most of the region is left for what misses.
     let n_blocks = (area / largest).ceil().clamp(1.0, (of_region / 4.0 / largest).max(1.0));

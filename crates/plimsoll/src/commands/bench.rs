@@ -41,7 +41,8 @@ pub(super) struct Args {
     target: Vec<String>,
 
     /// The suite: a name that `plimsoll suite list` has, or a file.
-    #[arg(long, value_name = "SUITE", default_value = "quick", conflicts_with = "need")]
+    #[arg(long, value_name = "SUITE", default_value = bench::suite::DEFAULT)]
+    #[arg(conflicts_with = "need")]
     suite: String,
 
     /// Answer whether the volume is good enough, in place of a suite: a rate (iops=N or mb_s=N),

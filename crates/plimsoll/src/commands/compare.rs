@@ -126,21 +126,20 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Some(n_pairs) = args.interleave else {
         let baseline = several::find(&args.baseline, &args.store)?;
         let candidate = several::find(&args.candidate, &args.store)?;
-        return judge(args, baseline, candidate);
+        return judge(args, baseline, candidate).map(|(exit, _)| exit);
     };
     let measured = interleave::measure(args, n_pairs)?;
     let Pairs { baseline, candidate, names: [one, other], is_interrupted } = measured;
     // What may differ between the sides is refused for runs that are compared later.
-    let options = SetOptions::default();
-    let is_alike = compare_all(&baseline, &candidate, &options).is_alike();
-    let exit = judge(args, baseline, candidate)?;
+    let (exit, is_alike) = judge(args, baseline, candidate)?;
     let anyway = if is_alike { "" } else { " --anyway" };
     stream::remark("", &format!("to see it again: plimsoll compare {one} {other}{anyway}"));
     Ok(if is_interrupted { Exit::Interrupted } else { exit })
 }
 
-/// Compares two sets, prints what came of it, and says how to end.
-fn judge(args: &Args, baseline: Vec<Run>, candidate: Vec<Run>) -> Result<Exit, Failure> {
+/// Compares two sets, prints what came of it, and says how to end, and whether both did the same
+/// I/O.
+fn judge(args: &Args, baseline: Vec<Run>, candidate: Vec<Run>) -> Result<(Exit, bool), Failure> {
     check_kinds(&baseline, &candidate)?;
     let effect_min = args.effect.or(args.fail_if_worse.filter(|limit| *limit > 0.0));
     let defaults = SetOptions::default();
@@ -150,7 +149,8 @@ fn judge(args: &Args, baseline: Vec<Run>, candidate: Vec<Run>) -> Result<Exit, F
     };
     let mut found = compare_all(&baseline, &candidate, &options);
     // With --interleave both sides are compared whatever differs; the differences are printed.
-    if !found.is_alike() && !args.anyway && args.interleave.is_none() {
+    let is_alike = found.is_alike();
+    if !is_alike && !args.anyway && args.interleave.is_none() {
         return Err(text::unlike(&found));
     }
     if !args.metric.is_empty() {
@@ -166,7 +166,7 @@ fn judge(args: &Args, baseline: Vec<Run>, candidate: Vec<Run>) -> Result<Exit, F
         (_, true) => markdown::markdown(&judged),
         _ => text::text(&judged),
     };
-    judged.exit().once(stream::print(&text))
+    judged.exit().once(stream::print(&text)).map(|exit| (exit, is_alike))
 }
 
 /// Curves are compared with curves, and suites with suites.

@@ -36,10 +36,6 @@ pub(super) fn fit(plan: &mut Plan, design: &Design) {
     }
 }
 
-/// For how long the reads that a cache answers go to places that are new to it, seconds: as of
-/// needs that say which share it answers.
-const HITS_S: f64 = 0.05;
-
 /// Where the design counts on its host cache for reads of a job, lets so many of them go to a small
 /// area at the start of the file, which is soon in the cache: what is read again and again is there
 /// when the application has run for a while, and a run of a minute does not get to it.
@@ -56,7 +52,7 @@ fn warm(job: &mut Job, design: &Design) {
     }
     let sizes = &job.workload.block_size.read;
     let (mean, largest) = (sizes.mean(), f64::from(sizes.max()).max(1.0));
-    let area = iops * job.workload.read_pct / 100.0 * hits * HITS_S * mean;
+    let area = HitArea::bytes_for(iops * job.workload.read_pct / 100.0 * hits, mean);
     let len_bytes = ((area / largest).ceil().max(1.0) * largest) as u64;
     if matches!(job.files.size, Some(Size::Bytes(size)) if len_bytes > size / 4) {
         return;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use bench::suite::change::Changes;
 use bench::suite::jobs::{self, Site};
 use bench::suite::steps::Order;
-use bench::suite::{BUILT_IN, End, Size, Step, Suite, built_in, labels, need, parse, steps};
+use bench::suite::{
+    BUILT_IN, DEFAULT, End, Size, Step, Suite, built_in, labels, need, parse, steps,
+};
 use dialects::fio::Fio;
 use dialects::vdbench::Vdbench;
 use dialects::{Dialect as _, Loader, LowerOptions, ReadPlan, find_dialect};
@@ -79,7 +81,7 @@ struct NewArgs {
     name: String,
 
     /// The suite to start from.
-    #[arg(long, value_name = "SUITE", default_value = "quick")]
+    #[arg(long, value_name = "SUITE", default_value = DEFAULT)]
     from: String,
 }
 

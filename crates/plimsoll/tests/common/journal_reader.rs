@@ -192,16 +192,18 @@ pub(crate) fn said(json: &str) -> BTreeMap<u64, &'static str> {
     let value: serde_json::Value = serde_json::from_str(json).unwrap();
     assert_eq!(value["schema"], "plimsoll.verification/1");
     let blocks = value["blocks"].as_array().unwrap().iter();
-    let word = |block: &serde_json::Value| {
-        let is_in_flight = block["is_in_flight"].as_bool().unwrap();
-        match (block["verdict"].as_str().unwrap(), is_in_flight) {
-            ("new", true) => "new in flight",
-            ("old", true) => "old in flight",
-            ("torn", true) => "torn in flight",
-            ("torn", false) => "torn",
-            ("lost", _) => "lost",
-            (other, _) => panic!("{other}: {block}"),
-        }
-    };
-    blocks.map(|block| (block["offset"].as_u64().unwrap(), word(block))).collect()
+    blocks.map(|block| (block["offset"].as_u64().unwrap(), word_of(block))).collect()
+}
+
+/// Returns the word for a block that `plimsoll verify --json` names.
+pub(crate) fn word_of(block: &serde_json::Value) -> &'static str {
+    let is_in_flight = block["is_in_flight"].as_bool().unwrap();
+    match (block["verdict"].as_str().unwrap(), is_in_flight) {
+        ("new", true) => "new in flight",
+        ("old", true) => "old in flight",
+        ("torn", true) => "torn in flight",
+        ("torn", false) => "torn",
+        ("lost", _) => "lost",
+        (other, _) => panic!("{other}: {block}"),
+    }
 }

@@ -202,7 +202,7 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
     }
     if let Some(disk) = stripe.disks.first() {
         let writes = 1.0 - load.read_share;
-        let weighed = |cost: WriteCost| share - writes + writes * cost.factor();
+        let weighed = |cost: WriteCost| share + writes * (cost.factor() - 1.0);
         let (iops, bytes) = (disk.cap.iops.as_ref(), disk.cap.bytes.as_ref());
         if let Some(limit) = &disk.write_iops {
             for (side, what, limit, per_io) in [
@@ -278,19 +278,19 @@ fn of_network(
             }
         };
     let whole = |value: Option<u64>| value.map(|value| value as f64);
-    let of_operations = match (whole(ceiling.read_iops), whole(ceiling.write_iops)) {
+    let of_operations = match (ceiling.read_iops, ceiling.write_iops) {
         // Counted in reads: a write takes as much as R / W of them, so that a mix carries
         // 1 / (r/R + w/W), and loads of unlike mixes share one cap.
         (Some(read), Some(write)) => {
-            let weighed = reads + writes * read / write;
-            Some(("measured I/Os", MEASURED, read, calls * weighed))
+            let weighed = reads + writes * WriteCost::between(read, write).factor();
+            Some(("measured I/Os", MEASURED, read as f64, calls * weighed))
         }
         // What a mix carries falls towards writes, wherever both were measured.
         (Some(read), None) => {
             let origin = "measured for reads; of writes it is unknown, taken as no more";
-            Some(("measured reads", origin, read, calls))
+            Some(("measured reads", origin, read as f64, calls))
         }
-        (None, Some(write)) => Some(("measured writes", MEASURED, write, writes * calls)),
+        (None, Some(write)) => Some(("measured writes", MEASURED, write as f64, writes * calls)),
         (None, None) => None,
     };
     if let Some((name, origin, per_s, per_io)) = of_operations {

@@ -1,14 +1,15 @@
 //! What to type next, behind the answer of a suite.
 
+use bench::suite::DEFAULT;
 use record::{NeedVerdict, Record, SuiteRecord};
 
 /// Returns the next command and what it is for; none where the answer ends the question.
 pub(super) fn next(record: &Record, target: &str) -> Option<String> {
     let suite = record.suite.as_ref()?;
-    let target = quoted(target);
+    let target = units::shell_word(target);
     let is_own = |suite: &SuiteRecord| suite.needs.iter().all(|need| need.source.is_empty());
     match suite.needs.as_slice() {
-        [] if suite.name == FIRST => Some(format!(
+        [] if suite.name == DEFAULT => Some(format!(
             "next: is it good enough for you? plimsoll bench {target} --need 'iops=5000,p99<2ms'\n"
         )),
         [] => None,
@@ -17,18 +18,6 @@ pub(super) fn next(record: &Record, target: &str) -> Option<String> {
         }
         [_, ..] => None,
     }
-}
-
-/// The suite that is measured unless another one is named.
-const FIRST: &str = "quick";
-
-/// Returns a word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "/._-:=+,@%".contains(it);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]
@@ -61,11 +50,5 @@ mod tests {
         check("need", &[(NeedVerdict::NotMet, "")], "/mnt/my disk", Some(carries));
         check("need", &[(NeedVerdict::Met, "")], ".", None);
         check("etcd", &[(NeedVerdict::NotMet, "faq")], ".", None);
-    }
-
-    #[test]
-    fn a_shell_takes_a_target_as_it_is() {
-        assert_eq!(quoted("nfs://10.0.0.4/vol-1"), "nfs://10.0.0.4/vol-1");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
     }
 }

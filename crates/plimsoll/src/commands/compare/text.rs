@@ -162,8 +162,8 @@ fn doubts_of(record: &Record) -> Vec<(String, String)> {
     let gates = record.validity.iter().filter(|_| !has_own).flat_map(|step| &step.gates);
     let mut found: Vec<(String, String)> = Vec::new();
     for gate in gates.filter(|gate| gate.verdict == GateVerdict::Failed) {
-        let name = GateName::ALL.into_iter().find(|name| gate.name == name.as_str());
-        let weight = if name.is_some_and(GateName::invalidates) { "invalid" } else { "caution" };
+        let is_invalid = GateName::invalidates_by_name(&gate.name);
+        let weight = if is_invalid { "invalid" } else { "caution" };
         let doubt = format!("{weight}: {}", gate.name);
         if !found.iter().any(|(known, _)| *known == doubt) {
             found.push((doubt, format!(": {}", gate.reason)));
