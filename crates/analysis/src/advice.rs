@@ -31,7 +31,10 @@ fn after_failure(name: GateName) -> &'static str {
         GateName::Errors => {
             "repair what fails before using a figure: failed operations have no latency"
         }
-        GateName::Steady => "run longer, or with --until-steady; look for what changed meanwhile",
+        GateName::Steady => {
+            "measure longer (`plimsoll run --until-steady` finds how long), and look for what \
+             changed meanwhile"
+        }
         GateName::Credits => "use the level after the fall as what the volume carries",
         GateName::WriteCache => "use the level with a full cache as what the volume carries",
         GateName::Offered => "lower the rate, or allow more I/Os in flight (iodepth)",
@@ -52,7 +55,7 @@ fn after_failure(name: GateName) -> &'static str {
 
 fn to_decide(name: GateName) -> Option<&'static str> {
     match name {
-        GateName::Steady => Some("run longer, or with --until-steady"),
+        GateName::Steady => Some("measure longer (`plimsoll run --until-steady` finds how long)"),
         GateName::Credits => Some("run until they would have run out"),
         GateName::WriteCache => Some("run until writes wait for the disks"),
         GateName::Generator
@@ -60,7 +63,9 @@ fn to_decide(name: GateName) -> Option<&'static str> {
         | GateName::Offered
         | GateName::QueueDepth
         | GateName::Little => Some("run longer"),
-        GateName::Footprint => Some("give the size of the caches with --cache-size"),
+        GateName::Footprint => {
+            Some("give the size of the caches: `plimsoll run --cache-size` takes it")
+        }
         GateName::PageCache
         | GateName::Errors
         | GateName::SocketBuffers

@@ -321,7 +321,8 @@ fn markdown_of_a_suite_is_its_rows_with_verdicts() {
                 | 8 KiB random reads, made durable in | - | - | 3.00 ms | 20.0 ms | | |\n";
     assert!(text.contains(rows), "{text}");
     let need = "- **Published target sync p99 < 10ms of 8 KiB random reads: not met**; sync p99 < \
-                10ms: 20.0 ms, broken; measured 2 times, 2 of them broke a condition\n";
+                10ms: 20.0 ms, broken; measured 2 times, 2 of them broke a condition; the one \
+                that decided is shown\n";
     assert!(text.contains(&need.replace('<', "\\<")), "{text}");
 }
 

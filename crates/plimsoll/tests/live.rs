@@ -553,10 +553,10 @@ fn a_collector_is_sent_what_the_record_has() {
     let collector = std::thread::spawn(move || collect(&listener));
     let run = ["run", "job.fio", "--otlp", &url];
     let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    let output = command.args(run).env("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b").output();
-    let output = output.expect("the binary was built");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
+    let headers = ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b");
+    let outcome = common::outcome(command.args(run).env(headers.0, headers.1));
+    outcome.success();
+    let said = outcome.stderr;
     let sent = collector.join().expect("it read all");
     let (head, last) = sent.last().expect("requests");
     assert_eq!(counted(last), COLLECTED, "{} requests", sent.len());

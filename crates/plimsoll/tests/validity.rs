@@ -101,7 +101,10 @@ fn a_limit_that_changes_in_the_middle_is_a_caution() {
     let outcome = run(&sandbox, &change);
     let text = outcome.success();
     assert!(text.starts_with("caution: steady: "), "{text}");
-    assert!(text.contains("next: run longer, or with --until-steady"), "{text}");
+    assert!(
+        text.contains("next: measure longer (`plimsoll run --until-steady` finds how long)"),
+        "{text}"
+    );
     let at_s = gate(&record(&sandbox, &change), "steady").figure("change_at_s");
     assert!(at_s.is_some_and(|at_s| (58.0..=62.0).contains(&at_s)), "{at_s:?}");
     // The same with limits wide enough.

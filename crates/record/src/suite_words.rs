@@ -103,14 +103,22 @@ impl NeedRecord {
         sentences
     }
 
-    /// Says of how many measurements the answer is, and how many of them broke a condition.
+    /// Says of how many measurements the answer is, how many of them broke a condition, and which
+    /// of them is shown: the row of a suite has medians of all.
     pub fn measured_words(&self) -> String {
         let NeedRecord { n_measured, n_failed, .. } = self;
+        let shown = match self.verdict {
+            NeedVerdict::Met | NeedVerdict::NotMet => "the one that decided is shown",
+            NeedVerdict::CannotTell => "the last is shown",
+        };
         match (n_measured, n_failed) {
+            (0, _) => "not measured".to_owned(),
             (1, 0) => "measured once".to_owned(),
             (1, _) => "measured once, which broke a condition".to_owned(),
-            (n, 0) => format!("measured {n} times"),
-            (n, n_failed) => format!("measured {n} times, {n_failed} of them broke a condition"),
+            (n, 0) => format!("measured {n} times; {shown}"),
+            (n, n_failed) => {
+                format!("measured {n} times, {n_failed} of them broke a condition; {shown}")
+            }
         }
     }
 }
@@ -236,7 +244,7 @@ mod tests {
         let rests_on = [
             "p99 < 2ms: 3.00 ms, broken",
             "because it broke twice",
-            "measured 2 times, 2 of them broke a condition",
+            "measured 2 times, 2 of them broke a condition; the one that decided is shown",
         ];
         assert_eq!(need.sentences(), rests_on);
         need.source = "etcd".to_owned();

@@ -41,6 +41,7 @@ impl OptionSites {
 pub(super) fn check(job: &Job, site: &OptionSites, findings: &mut Vec<Diagnostic>) {
     let mut report = |finding: Diagnostic, name: &str| findings.push(finding.at(site.place(name)));
     targets(job, &mut report);
+    depth(job, site, &mut report);
     rates(job, site, &mut report);
     sizes(job, site, &mut report);
     zones(job, site, &mut report);
@@ -85,6 +86,23 @@ fn targets(job: &Job, report: &mut Report<'_>) {
         );
         let finding = Diagnostic::error("target-is-stream", text);
         report(finding.help("for a file of that name write `filename=./-`"), "file_names");
+    }
+}
+
+/// Says that an engine does not keep the queue depth that was given, as fio does.
+fn depth(job: &Job, site: &OptionSites, report: &mut Report<'_>) {
+    let depth = job.load.queue_depth;
+    if site.has("queue_depth") && depth > 1 && job.engine.kind.is_synchronous() {
+        let text = format!(
+            "job `{}` has iodepth={depth}, and `{}` ends an operation before it begins the next: \
+             one is in flight",
+            job.name, job.engine.name
+        );
+        let finding = Diagnostic::note("depth-not-kept", text);
+        report(
+            finding.help("use ioengine=io_uring with direct=1, or more workers (numjobs)"),
+            "queue_depth",
+        );
     }
 }
 

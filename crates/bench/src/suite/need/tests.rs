@@ -213,8 +213,8 @@ fn check_spoiled(is_spoiled: bool, expected: (&str, Option<bool>, &str)) {
 
 #[test]
 fn a_condition_of_a_spoiled_measurement_is_not_decided() {
-    check_spoiled(true, ("cannot tell", None, "measured 3 times"));
-    let broken = "measured 3 times, 3 of them broke a condition";
+    check_spoiled(true, ("cannot tell", None, "measured 3 times; the last is shown"));
+    let broken = "measured 3 times, 3 of them broke a condition; the one that decided is shown";
     check_spoiled(false, ("not met", Some(false), broken));
 }
 

@@ -285,7 +285,10 @@ fn emulated(
             return Err(Failure::wrong_use(message)
                 .hint(format!("its volumes are at {}", mounts.join(", "))));
         }
-        None => volume.mount.trim_end_matches('/').to_owned(),
+        None => {
+            note_choice(design, place, volume);
+            volume.mount.trim_end_matches('/').to_owned()
+        }
     };
     let wanted = match suite.prepare.size {
         Size::Auto { max_bytes } => max_bytes.min(EMULATED_BYTES),
@@ -306,6 +309,22 @@ fn emulated(
         size_bytes,
         takes_direct: true,
     })
+}
+
+/// Says which of several volumes is measured where none was named.
+fn note_choice(design: &Design, place: &SuitePlace, volume: &Volume) {
+    let others = design.volumes.iter().filter(|it| it.mount != volume.mount);
+    let others: Vec<String> = others.map(|it| format!("`{}`", it.mount)).collect();
+    if others.is_empty() {
+        return;
+    }
+    let name = if place.name.is_empty() { String::new() } else { format!("{}=", place.name) };
+    stream::print_message(&format!(
+        "note: `{}` is measured, not {}; another one is `plimsoll bench {name}{}`\n",
+        volume.mount,
+        others.join(" or "),
+        others[0].trim_matches('`'),
+    ));
 }
 
 fn volume_of<'a>(design: &'a Design, path: &str) -> Option<&'a Volume> {
