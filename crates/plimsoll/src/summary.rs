@@ -25,8 +25,8 @@ use std::time::Duration;
 
 use analysis::sampled::{self, Sampled};
 use record::{
-    CapCountRecord, CapRecord, DiskRecord, EmulationRecord, JobRecord, Lever, Note, NoteSeverity,
-    Outcome, Record,
+    ArrivalsRecord, CapCountRecord, CapRecord, DiskRecord, EmulationRecord, JobRecord, Lever, Note,
+    NoteSeverity, Outcome, Record,
 };
 use units::{
     format_bytes, format_duration, format_iops, format_latency_ns, format_percent,
@@ -243,6 +243,9 @@ fn put_caps(text: &mut String, job: &JobRecord) {
             let slots = if caps.counts_slots() { ", with the slots it fills," } else { "" };
             format!("{words}{both}{slots} {share} of the I/O time")
         }
+        None if job.arrivals.as_ref().is_some_and(is_kept_up_with) => {
+            "no cap: the rate is the one that was asked for".to_owned()
+        }
         None => "no cap: queue depth and latency limit the rate".to_owned(),
     };
     if let (Some(cap), Some(away_share)) = (caps.next_cap(), caps.next_away_share) {
@@ -253,6 +256,11 @@ fn put_caps(text: &mut String, job: &JobRecord) {
     if let Some(lasts) = job.rates_last() {
         put_line(text, "lasts", &lasts);
     }
+}
+
+/// Returns whether no more was due and not submitted in the end than in the beginning.
+fn is_kept_up_with(arrivals: &ArrivalsRecord) -> bool {
+    arrivals.backlog_end <= arrivals.backlog_start
 }
 
 /// Returns a cap with its limit: `disk_iops /mnt/a (5,000/s)`. Where the disks of a stripe are not

@@ -12,7 +12,8 @@ use insta::assert_snapshot;
 fn no_arguments_say_what_to_try_first() {
     assert_snapshot!(Sandbox::new().plimsoll(&[]).success(), @r#"
     Plimsoll finds out how much I/O a disk, array or cloud volume carries.
-    It runs the job files of fio, unmodified, and says how far its figures can be trusted.
+    It runs the files of fio, Vdbench, Iometer and diskspd as they are, and says how
+    far its figures can be trusted.
 
     Four commands to try first:
 

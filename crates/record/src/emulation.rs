@@ -145,7 +145,15 @@ pub struct FillingRecord {
     /// All that the job's plan writes to fits into what may be dirty: writes never wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never_fills: bool,
+    /// Bytes of writes of this size that the simulation can follow while they are dirty, where half
+    /// of the cache is more: writes wait from there on, and would not on the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed_bytes: Option<u64>,
 }
+
+/// Why rates of small writes fall before half of a large cache is dirty.
+const FOLLOWED: &str = "as many small writes as the simulation follows (the machine goes on until \
+                        half of its cache is dirty)";
 
 /// Longest time that is printed, seconds: a century.
 const LASTS_S_MAX: f64 = 3.2e9;
@@ -157,16 +165,25 @@ impl FillingRecord {
             return None;
         }
         let (more, held_by) = (units::format_rate_mib_s(self.bytes_per_s), &self.held_by);
+        let followed = self.followed_bytes.map(units::format_bytes);
         if self.lasts_s < 1.0 {
+            let full = match followed {
+                Some(bytes) => format!("{bytes} are dirty now, {FOLLOWED}"),
+                None => "half of it is dirty now".to_owned(),
+            };
             return Some(format!(
                 "no longer: {more} more came into the host cache than went to the disks, held by \
-                 {held_by}, and half of it is dirty now"
+                 {held_by}, and {full}"
             ));
         }
+        let full = match followed {
+            Some(bytes) => format!("{bytes} of the host cache are dirty, {FOLLOWED}"),
+            None => "half of the host cache is dirty".to_owned(),
+        };
         let lasts = Duration::from_secs(self.lasts_s.min(LASTS_S_MAX).round() as u64);
         Some(format!(
-            "for another {} at this rate, until half of the host cache is dirty: {more} more come \
-             in than go to the disks, held by {held_by}",
+            "for another {} at this rate, until {full}: {more} more come in than go to the disks, \
+             held by {held_by}",
             units::format_duration(lasts)
         ))
     }

@@ -109,6 +109,7 @@ fn how_long_rates_last_is_said_in_words() {
         lasts_s,
         held_by: "disk_iops /a".to_owned(),
         never_fills,
+        followed_bytes: None,
     };
     let words = |lasts_s: f64| filling(lasts_s, false).words().expect("it fills");
     assert_eq!(
@@ -118,6 +119,10 @@ fn how_long_rates_last_is_said_in_words() {
     );
     assert!(words(0.4).starts_with("no longer: 1.00 MiB/s more came"), "{}", words(0.4));
     assert_eq!(filling(90.0, true).words(), None);
+    let small = FillingRecord { followed_bytes: Some(64 << 30), ..filling(90.0, false) };
+    let words = small.words().expect("it fills");
+    let part = "until 64.0 GiB of the host cache are dirty, as many small writes as the simulation";
+    assert!(words.starts_with(&format!("for another 1m30s at this rate, {part}")), "{words}");
 }
 
 #[test]

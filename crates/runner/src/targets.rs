@@ -275,7 +275,7 @@ fn mounts_unknown(writes_to: &str, UnreadTable { path, errno }: &UnreadTable) ->
 /// Returns what a device holds, in words for a reader who does not know the format.
 fn contents_text(name: &str, kind: ContentsKind) -> String {
     match kind {
-        ContentsKind::FileSystem => format!("{name}, a file system"),
+        ContentsKind::FileSystem => format!("a file system: {name}"),
         ContentsKind::Array => format!("{name}: it is a part of an array"),
         ContentsKind::Volume => format!("{name}: it is a part of volumes or replicas"),
         ContentsKind::Crypto => format!("{name}: data behind a key or checksums"),
@@ -472,7 +472,7 @@ mod tests {
     const STACKED: &str = "target-mounted job `oltp` writes to `/dev/made-up`, which is in use: \
                            `/dev/loop7` lies over it";
     const CONTENTS: &str =
-        "target-has-contents job `oltp` writes to `/dev/made-up`, which holds XFS, a file system";
+        "target-has-contents job `oltp` writes to `/dev/made-up`, which holds a file system: XFS";
     const UNREADABLE: &str = "target-has-contents job `oltp` writes to `/dev/made-up`, but what \
                               that holds is not known: reading at byte 4096 gives: Input/output \
                               error";

@@ -106,6 +106,9 @@ pub struct Store {
     path: PathBuf,
 }
 
+/// Header of a file of SQLite, bytes (<https://sqlite.org/fileformat.html>).
+const HEADER_BYTES: u64 = 100;
+
 impl Store {
     /// Opens a store, and makes it where there is none: the file for its owner only, as commands
     /// and names of machines stand in it.
@@ -128,7 +131,12 @@ impl Store {
             _ => {}
         }
         // A device would be overwritten.
-        match fs::metadata(path).map_err(failed)?.file_type() {
+        let metadata = fs::metadata(path).map_err(failed)?;
+        match metadata.file_type() {
+            // SQLite takes a file that ends within its first header for an empty one.
+            kind if kind.is_file() && (1..HEADER_BYTES).contains(&metadata.len()) => {
+                return Err(schema::no_sqlite(path));
+            }
             kind if kind.is_file() => {}
             kind if kind.is_dir() => {
                 return Err(failed(std::io::ErrorKind::IsADirectory.into()));

@@ -93,13 +93,18 @@ const WITH_STEPS: i64 = 3;
 /// Number of the layout that this version writes.
 pub(crate) const NEWEST: i64 = STEPS.len() as i64;
 
+/// Returns the error of a file that SQLite did not write.
+pub(crate) fn no_sqlite(path: &Path) -> StoreError {
+    StoreError::Foreign { path: path.to_owned(), what: "no file of SQLite".to_owned() }
+}
+
 /// Brings a file to the newest layout.
 pub(crate) fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let foreign = |what: &str| StoreError::Foreign { path: path.to_owned(), what: what.to_owned() };
     let (application, version) = match head(db) {
         Ok(head) => head,
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
-            return Err(foreign("no file of SQLite"));
+            return Err(no_sqlite(path));
         }
         Err(error) => return Err(error.into()),
     };

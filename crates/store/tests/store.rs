@@ -183,6 +183,10 @@ fn what_is_no_store_is_left_alone() {
     let text = folder.path().join("notes.txt");
     std::fs::write(&text, "not a database, but long enough for a header".repeat(9)).unwrap();
     assert!(matches!(Store::open(&text), Err(StoreError::Foreign { .. })));
+    // SQLite would take so short a file for an empty one.
+    std::fs::write(&text, "x").unwrap();
+    assert!(matches!(Store::open(&text), Err(StoreError::Foreign { .. })));
+    assert_eq!(std::fs::read(&text).unwrap(), b"x");
     let other = folder.path().join("other.db");
     let db = rusqlite::Connection::open(&other).unwrap();
     db.execute_batch("CREATE TABLE theirs (x); PRAGMA user_version = 7").unwrap();

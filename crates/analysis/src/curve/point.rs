@@ -45,6 +45,15 @@ impl Point {
         Some(Point { queue_depth, ..point })
     }
 
+    /// Takes the point of a step as its load was: of response times where all of it was offered at
+    /// rates, else of service times. None where nothing was done.
+    pub fn of_step(record: &Record, step_idx: u32) -> Option<Self> {
+        let offered = |job: &JobRecord| job.arrivals.as_ref().map(|it| it.offered_iops);
+        let offered_iops: Option<f64> = jobs(record, step_idx).map(offered).sum();
+        let open = offered_iops.and_then(|iops| Self::of_open(record, step_idx, iops));
+        open.or_else(|| Self::of_closed(record, step_idx))
+    }
+
     fn of(
         record: &Record,
         step_idx: u32,

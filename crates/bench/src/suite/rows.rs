@@ -151,7 +151,7 @@ impl Running {
     fn row(&self, record: &Record, label: &str, is_preparation: bool) -> Option<SuiteRowRecord> {
         let steps: Vec<u32> = self.counted(label).collect();
         let points: Vec<Point> =
-            steps.iter().filter_map(|idx| Point::of_closed(record, *idx)).collect();
+            steps.iter().filter_map(|idx| Point::of_step(record, *idx)).collect();
         if points.is_empty() {
             return None;
         }

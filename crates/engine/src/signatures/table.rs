@@ -165,7 +165,7 @@ pub(super) const SIGNATURES: &[Signature] = &[
         0xb6..0xb7,
         |disk, _| disk[0] < 8,
     ),
-    row("NVIDIA RAID", Array, &[b"NVIDIA  "], &[sectors_before_end(2, 0)]),
+    row("NVIDIA RAID", Array, &[b"NVIDIA"], &[sectors_before_end(2, 0)]),
     // At one of the places that its controllers of many years chose.
     row(
         "Promise FastTrak RAID",

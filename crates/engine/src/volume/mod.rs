@@ -160,6 +160,8 @@ pub struct DirtyGrowth {
     pub left_bytes: f64,
     /// Bytes that may be dirty.
     pub full_bytes: f64,
+    /// So many because no more ranges are followed; half of the cache is more.
+    pub is_by_ranges: bool,
     /// Bytes that were written to it between the moments.
     pub written_bytes: f64,
     /// Seconds between them.
@@ -204,6 +206,7 @@ impl UsageMark {
             lasts_s,
             left_bytes,
             full_bytes,
+            is_by_ranges: now.is_by_ranges,
             written_bytes: (n_now - n_before) as f64,
             passed_s,
         }

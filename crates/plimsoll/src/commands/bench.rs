@@ -112,7 +112,7 @@ creates one of your own.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let options = execute::options(args.on.emulation()?, &args.result, args.safety);
+    let options = execute::options(args.on.emulation_of_many()?, &args.result, args.safety);
     match args.dial_in.source(&args.hosts, &options)? {
         Some(source) if args.need.is_empty() => scale_out::run(args, &options, source),
         Some(source) => needs::run(args, &options, source),

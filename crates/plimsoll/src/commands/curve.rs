@@ -257,7 +257,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(loads) = composite::asked(&args.units)? {
         return of_units(args, loads);
     }
-    let emulation = args.on.emulation()?;
+    let emulation = args.on.emulation_of_many()?;
     let is_virtual = emulation.as_ref().is_some_and(Emulation::is_virtual);
     let runs_on = runs_on(args, emulation.as_ref());
     if let Some(name) = args.subject.named().filter(|name| composite::built_in(name).is_some()) {

@@ -84,6 +84,16 @@ impl OnArgs {
         self.on.is_some()
     }
 
+    /// Reads the design for a command of several measurements, each of which begins at its time 0.
+    pub(super) fn emulation_of_many(&self) -> Result<Option<Emulation>, Failure> {
+        if !self.changes.is_empty() {
+            let text = "`--then` counts its TIME in each measurement from its start: a change in \
+                        the middle of the search, or of the suite, is none";
+            stream::remark("note: ", text);
+        }
+        self.emulation()
+    }
+
     /// Reads the design, if one is named. Mistakes in it are printed and end the command.
     pub(super) fn emulation(&self) -> Result<Option<Emulation>, Failure> {
         let Some(name) = &self.on else { return Ok(None) };

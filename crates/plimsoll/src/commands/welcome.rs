@@ -5,7 +5,8 @@ use crate::stream;
 
 const TEXT: &str = "\
 Plimsoll finds out how much I/O a disk, array or cloud volume carries.
-It runs the job files of fio, unmodified, and says how far its figures can be trusted.
+It runs the files of fio, Vdbench, Iometer and diskspd as they are, and says how
+far its figures can be trusted.
 
 Four commands to try first:
 

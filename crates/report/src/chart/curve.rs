@@ -73,8 +73,10 @@ fn by_load(a: &Probe<'_>, b: &Probe<'_>) -> Ordering {
 }
 
 fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> ChartSpec {
+    let usable = usable(probes);
     let mut series: Vec<Series> =
-        LINES.into_iter().flat_map(|line| self::lines(line, probes, curve)).collect();
+        LINES.into_iter().flat_map(|line| self::lines(line, &usable, curve)).collect();
+    series.extend(not_usable(probes, curve.lever));
     series.retain(|it| it.y.iter().any(Option::is_some));
     series.extend(curve.scalability.as_ref().map(|law| by_little(law, probes)));
     let mut rules = limit_rules(curve);
@@ -180,11 +182,30 @@ impl Frame {
     }
 }
 
+/// Returns the points that neither the host nor the generator spoiled.
+fn usable<'p, 'a>(probes: &'p [Probe<'a>]) -> Vec<&'p Probe<'a>> {
+    probes.iter().filter(|probe| probe.point.void.is_none()).collect()
+}
+
+/// Returns what was spoiled, apart from lines and bands, which are those of the volume.
+fn not_usable(probes: &[Probe<'_>], lever: Lever) -> Option<Series> {
+    let void: Vec<&Probe<'_>> = probes.iter().filter(|it| it.point.void.is_some()).collect();
+    (!void.is_empty()).then(|| Series {
+        name: format!("{}, not usable", Figure::P99.head()),
+        colour: Colour::Plain,
+        marker: Some(Marker::Cross),
+        x: void.iter().map(|probe| round3(probe.figures.iops())).collect(),
+        y: void.iter().map(|probe| probe.figures.get(Figure::P99)).collect(),
+        texts: void.iter().map(|probe| text(probe.point, lever)).collect(),
+        ..Series::default()
+    })
+}
+
 /// Returns the points of a figure; where loads were repeated, the line through their medians beside
 /// them, in a band from the lowest to the highest: a line through each would go to and fro.
-fn lines(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
+fn lines(line: Line, probes: &[&Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
     let points = self::line(line, probes, curve);
-    let of_load: Vec<&[Probe<'_>]> =
+    let of_load: Vec<&[&Probe<'_>]> =
         probes.chunk_by(|a, b| is_same_load(a.point.load, b.point.load)).collect();
     if of_load.len() == probes.len() {
         return vec![points];
@@ -207,7 +228,7 @@ fn lines(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
     vec![Series { is_line: false, ..points }, joined]
 }
 
-fn line(line: Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Series {
+fn line(line: Line, probes: &[&Probe<'_>], curve: &CurveRecord) -> Series {
     let (figure, colour, dash, marker) = line;
     let broken = probes.iter().enumerate().filter(|(_, probe)| !probe.point.passed);
     Series {
@@ -329,10 +350,15 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
                 .to_owned(),
         );
     }
-    if probes.iter().any(|probe| !probe.point.passed) {
-        let is_void = probes.iter().any(|probe| probe.point.void.is_some());
-        let also = if is_void { " or are not usable" } else { "" };
-        notes.push(format!("Hollow points broke a limit{also}; the table says which."));
+    if usable(probes).iter().any(|probe| !probe.point.passed) {
+        notes.push("Hollow points broke a limit; the table says which.".to_owned());
+    }
+    if usable(probes).len() < probes.len() {
+        notes.push(
+            "Crosses are points that the host or the load generator spoiled: no line goes through \
+             them, and the table says why."
+                .to_owned(),
+        );
     }
     let between = curve.interval_words();
     notes.extend(between.map(|between| format!("The load line lies {between}.")));
@@ -389,16 +415,17 @@ fn table(curve: &CurveRecord, probes: &[Probe<'_>]) -> Table {
 fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> ChartSpec {
     let mut loads: Vec<f64> = probes.iter().map(|probe| probe.point.load).collect();
     loads.dedup();
-    let broken = probes.iter().enumerate().filter(|(_, probe)| !probe.point.passed);
+    let usable = usable(probes);
+    let broken = usable.iter().enumerate().filter(|(_, probe)| !probe.point.passed);
     let mut series = vec![Series {
         name: Figure::Iops.head().to_owned(),
         colour: Colour::Of(0),
         marker: Some(Marker::Circle),
         is_line: true,
-        x: probes.iter().map(|probe| probe.point.load).collect(),
-        y: probes.iter().map(|probe| Some(round3(probe.figures.iops()))).collect(),
+        x: usable.iter().map(|probe| probe.point.load).collect(),
+        y: usable.iter().map(|probe| Some(round3(probe.figures.iops()))).collect(),
         hollow: broken.map(|(idx, _)| idx).collect(),
-        texts: probes.iter().map(|probe| text(probe.point, curve.lever)).collect(),
+        texts: usable.iter().map(|probe| text(probe.point, curve.lever)).collect(),
         ..Series::default()
     }];
     let mut notes = Vec::new();

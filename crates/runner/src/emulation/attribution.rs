@@ -194,6 +194,7 @@ impl CapTable {
             lasts_s: growth.lasts_s,
             held_by: fullest.name.clone(),
             never_fills: false,
+            followed_bytes: growth.is_by_ranges.then_some(growth.full_bytes as u64),
         })
     }
 

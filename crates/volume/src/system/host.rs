@@ -36,6 +36,8 @@ pub struct DirtyLevel {
     /// Bytes that may be dirty, in ranges as long as they are: from there on writes wait for the
     /// disks.
     pub full_bytes: u64,
+    /// The ranges that are [followed](N_DIRTY_MAX) are fewer than half of the cache holds.
+    pub is_by_ranges: bool,
     /// Bytes that were written to it.
     pub written_bytes: u64,
 }
@@ -242,12 +244,10 @@ impl System {
         let bytes = dirty.n_bytes();
         let by_bytes = bytes as f64 / (*n_dirty_bytes_max).max(1) as f64;
         let by_ranges = dirty.used_share();
-        let full_bytes = if by_ranges > by_bytes {
-            (bytes as f64 / by_ranges) as u64
-        } else {
-            *n_dirty_bytes_max
-        };
-        DirtyLevel { bytes, full_bytes, written_bytes: *written_bytes }
+        let is_by_ranges = by_ranges > by_bytes;
+        let full_bytes =
+            if is_by_ranges { (bytes as f64 / by_ranges) as u64 } else { *n_dirty_bytes_max };
+        DirtyLevel { bytes, full_bytes, is_by_ranges, written_bytes: *written_bytes }
     }
 
     /// Returns the ranges of a volume that are in a write-back cache and not yet on its disks, in

@@ -319,16 +319,17 @@ fn put_detectable(lines: &mut Vec<Line>, judged: &Judged) {
     let known = judged.found.rows.iter().filter_map(|row| Some((row, row.comparison.detectable?)));
     let mut known: Vec<(&Row, f64)> = known.collect();
     known.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let change =
-        |(row, share): &(&Row, f64)| format!("{} of {}", format_percent(*share), name(row));
+    let share = |(_, share): &(&Row, f64)| format_percent(*share);
     let line = match known.as_slice() {
-        [] => "no change would be found, however large: there is no interval".to_owned(),
-        [only] => format!("a change of {} would be found nine times of ten", change(only)),
-        [first, .., last] => format!(
-            "changes from {} to {} would be found nine times of ten",
-            change(first),
-            change(last)
+        [] => "no change, however large: there is no interval".to_owned(),
+        [first, .., last] if share(first) != share(last) => format!(
+            "changes of {} in {}, up to {} in {}, nine times of ten",
+            share(first),
+            name(first.0),
+            share(last),
+            name(last.0)
         ),
+        [first, ..] => format!("changes of {}, nine times of ten", share(first)),
     };
     lines.push(("finds", line));
 }

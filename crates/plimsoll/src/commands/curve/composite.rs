@@ -262,7 +262,7 @@ pub(super) fn measure(task: &Task<'_>) -> Result<Exit, Failure> {
     if task.time.is_some_and(|time| time.is_zero()) {
         return Err(Failure::wrong_use("`--time 0s` measures nothing"));
     }
-    let emulation = task.on.emulation()?;
+    let emulation = task.on.emulation_of_many()?;
     let moved = task.moved(emulation.as_ref())?;
     let options = execute::options(emulation, task.result, task.safety);
     // What keeps the largest load from running is known before an hour was spent on the others.
