@@ -43,9 +43,7 @@ pub(super) fn put_hosts(text: &mut String, record: &Record, step_idx: u32) {
         let p99 = figures
             .ns(Figure::P99)
             .map_or_else(String::new, |ns| format!("  p99 {}", format_latency_ns(ns)));
-        let lost = host.lost.as_ref().map_or_else(String::new, |lost| {
-            format!("  lost after {:.1} s", lost.since_ms as f64 / 1000.0)
-        });
+        let lost = host.lost_words().map_or_else(String::new, |when| format!("  lost {when}"));
         let iops = format_iops(*iops);
         let _ = writeln!(text, "  {name:<NAME_COLUMNS$}{iops:>8} IOPS {bytes:>12}{p99}{lost}");
     }

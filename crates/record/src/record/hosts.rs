@@ -45,13 +45,25 @@ pub struct LossRecord {
     pub reason: String,
 }
 
+impl HostShareRecord {
+    /// Says until when it was there: after how much of what was measured. What came before the
+    /// start, such as the wait for the other hosts, is no part of that. None where it was not lost.
+    pub fn lost_words(&self) -> Option<String> {
+        self.lost.as_ref()?;
+        let lengths = self.record.intervals.iter().map(|interval| interval.length_ms);
+        Some(match lengths.fold(0, u64::saturating_add) {
+            0 => "before anything of it was measured".to_owned(),
+            measured_ms => format!("after {:.1} s", measured_ms as f64 / 1000.0),
+        })
+    }
+}
+
 impl Record {
     /// Returns which hosts were lost, when and why; empty where none was.
     pub fn losses_text(&self) -> String {
         let lost = self.hosts.iter().filter_map(|host| {
-            let LossRecord { since_ms, reason } = host.lost.as_ref()?;
-            let after_s = *since_ms as f64 / 1000.0;
-            Some(format!("`{}` was lost after {after_s:.1} s: {reason}", host.name))
+            let (LossRecord { reason, .. }, when) = (host.lost.as_ref()?, host.lost_words()?);
+            Some(format!("`{}` was lost {when}: {reason}", host.name))
         });
         lost.collect::<Vec<_>>().join("; ")
     }
