@@ -50,6 +50,21 @@ impl Cloud {
         }
     }
 
+    /// Returns whether the processors of a machine have their full speed on credits only: series B
+    /// of Azure, T of AWS, shared cores of Google Cloud, as each names them in its list of
+    /// machines.
+    pub fn is_burstable(self, machine: &str) -> bool {
+        let name = machine.to_lowercase();
+        match self {
+            Cloud::Azure => name
+                .strip_prefix("standard_b")
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())),
+            Cloud::Aws => ["t2.", "t3.", "t3a.", "t4g."].iter().any(|it| name.starts_with(it)),
+            Cloud::Gcp => ["e2-micro", "e2-small", "e2-medium", "f1-micro", "g1-small"]
+                .contains(&name.as_str()),
+        }
+    }
+
     /// Finds a cloud by its word, or a word of its full name; case does not count.
     pub fn from_text(text: &str) -> Option<Self> {
         let is_called = |cloud: &Cloud| {
@@ -94,6 +109,18 @@ impl fmt::Display for Cloud {
 #[cfg(test)]
 mod tests {
     use super::Cloud;
+
+    #[test]
+    fn machines_on_credits_of_processors_are_known_by_their_series() {
+        for (cloud, burstable, steady) in [
+            (Cloud::Azure, "Standard_B4als_v2", "Standard_D2s_v3"),
+            (Cloud::Aws, "t4g.xlarge", "m5.large"),
+            (Cloud::Gcp, "e2-medium", "e2-standard-2"),
+        ] {
+            assert!(cloud.is_burstable(burstable), "{burstable}");
+            assert!(!cloud.is_burstable(steady), "{steady}");
+        }
+    }
 
     #[test]
     fn a_machine_is_known_by_its_name() {

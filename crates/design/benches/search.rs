@@ -94,7 +94,7 @@ fn with_series(need: Need, dice: &mut Dice) -> Need {
         iops: loads.iter().map(|load| part(dice, load)).collect(),
     };
     let periods = (0..3600).map(|_| period(dice)).collect();
-    Need { series: Some(Demand { loads, periods, short_s_max: 36.0 }), ..need }
+    Need { series: Some(Demand { loads, periods, short_s_max: 36.0, n_again: 0 }), ..need }
 }
 
 /// Returns a need of one to three volumes.

@@ -139,6 +139,9 @@ pub struct Demand {
     /// For so many seconds of them a cap may be short: the rest of the percentile that needs ask
     /// for.
     pub short_s_max: f64,
+    /// How many times more than once the periods are what was captured: a phase lasts longer than
+    /// what was captured of it.
+    pub n_again: u32,
 }
 
 /// A time in which demand is even.
@@ -158,6 +161,22 @@ pub(crate) const COVERED: f64 = 0.01;
 pub const SERIES_PHASE: &str = "series";
 
 impl Demand {
+    /// Returns it so many times, one after the other.
+    #[must_use]
+    pub fn repeated(mut self, n_times: u32) -> Self {
+        let n_times = n_times.max(1);
+        let of_time = |_| self.periods.iter().cloned();
+        self.periods = (0..n_times).flat_map(of_time).collect();
+        self.short_s_max *= f64::from(n_times);
+        self.n_again = n_times - 1;
+        self
+    }
+
+    /// Returns how long it lasts, seconds.
+    pub fn span_s(&self) -> f64 {
+        self.periods.iter().map(|period| period.span_s).sum()
+    }
+
     /// Returns what volumes ask of a cap in each period, for what an I/O of each takes of it.
     pub(crate) fn asked<'a>(
         &'a self,

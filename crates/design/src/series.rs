@@ -65,7 +65,8 @@ pub fn demand(
         queue_depth: None,
     };
     let loads = loads.iter().map(|it| it.as_ref().map(load)).collect();
-    Demand { loads, periods, short_s_max: start_s * requirements.percentile.rest() }
+    let short_s_max = start_s * requirements.percentile.rest();
+    Demand { loads, periods, short_s_max, n_again: 0 }
 }
 
 /// Periods shorter than this are rounding of their ends, seconds.
@@ -175,7 +176,7 @@ mod tests {
         let cap = CapUse { bound, scope, name, side, per_s: 100.0, per_io: 1.0, origin, credits };
         let period = |iops: &f64| Period { span_s: 1.0, iops: vec![*iops] };
         let periods = asked.iter().map(period).collect();
-        let demand = Demand { loads: Vec::new(), periods, short_s_max };
+        let demand = Demand { periods, short_s_max, ..Demand::default() };
         walk(cap, &demand, &[(0, 1.0)], 0.0)
     }
 

@@ -87,6 +87,12 @@ impl Window {
         Ok(Window { from_min, to_min })
     }
 
+    /// Returns how long it lasts, minutes.
+    pub fn minutes(self) -> u32 {
+        let Window { from_min, to_min } = self;
+        if from_min < to_min { to_min - from_min } else { MINUTES_PER_DAY - from_min + to_min }
+    }
+
     /// Returns whether a minute of the day lies in it.
     pub fn holds(self, minute: u32) -> bool {
         if self.from_min < self.to_min {
@@ -161,6 +167,7 @@ mod tests {
         let window = |text: &str| Window::parse(text).expect("a part of a day");
         assert_eq!(window("9-17").to_string(), "09:00-17:00");
         let night = window("22:00-06:30");
+        assert_eq!((window("9-17").minutes(), night.minutes()), (480, 510));
         for (minute, is_in) in [(0, true), (389, true), (390, false), (1319, false), (1320, true)] {
             assert_eq!(night.holds(minute), is_in, "{minute}");
         }

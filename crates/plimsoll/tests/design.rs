@@ -1033,6 +1033,27 @@ fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
     assert!(outcome.stdout.contains("data-chart=\"captured-0\""), "{}", outcome.code);
 }
 
+/// A minute that a P20 carries on credits stands for the eight hours of its phase: of a bucket of
+/// 1,200 x 1,800 credits each minute takes 40 x 1,200, and all but the first, which begins with a
+/// full one, give back 20 x 1,300 before: 97 of them leave nothing.
+#[test]
+fn what_was_captured_of_a_phase_stands_for_all_of_its_hours() {
+    let sandbox = captured(3_500, 40);
+    let of = || sandbox.plimsoll(&[&["design", "needs.toml"], &P20[..]].concat());
+    let parts = ["carried on full credits: disk_iops of P20, 98 % left at least, for 97 times its"];
+    says(&of(), 0, &parts);
+    let text = std::fs::read_to_string(sandbox.path("needs.toml")).expect("it was written");
+    let hours = |hours: &str| {
+        let of_phase = format!("name = \"peak\"\nhours = [\"{hours}\"]\ncaptured_s = 60\n");
+        text.replace("name = \"peak\"\n", &of_phase)
+    };
+    sandbox.write("needs.toml", hours("09:00-10:30"));
+    let parts = ["what was captured, for the 1h30m of its phase, with growth: carried on full"];
+    says(&of(), 0, &parts);
+    sandbox.write("needs.toml", hours("09:00-17:00"));
+    says(&of(), 0, &["2 x P20", "for the 8h of its phase, with growth: carried all the time"]);
+}
+
 #[test]
 fn a_design_that_is_short_of_what_was_captured_does_not_carry_it() {
     let machine = ["--region", "eastus", "--machine", "D4s_v5", "--disk", "P20"];

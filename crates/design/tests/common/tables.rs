@@ -167,7 +167,7 @@ impl Case {
         });
         let periods = periods.collect();
         let short_s_max = dice.one_of(&[0.0, 0.0, 2.0, 5.0]) * unit_s;
-        self.need.series = Some(Demand { loads, periods, short_s_max });
+        self.need.series = Some(Demand { loads, periods, short_s_max, n_again: 0 });
         self
     }
 

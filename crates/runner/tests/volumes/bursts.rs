@@ -74,7 +74,7 @@ fn is_carried(design: &Design, periods: &[(f64, u64)], factor: f64) -> bool {
     let period =
         |(rate, span_s): &(f64, u64)| Period { span_s: *span_s as f64, iops: vec![rate * factor] };
     let periods = periods.iter().map(period).collect();
-    let demand = Demand { loads: vec![Some(load)], periods, short_s_max: 0.0 };
+    let demand = Demand { loads: vec![Some(load)], periods, ..Demand::default() };
     over_time(design, &need, &demand).iter().all(|cap| cap.short_at.is_none())
 }
 

@@ -1,10 +1,13 @@
 //! The samples of a file of needs, compared with the caps of a design.
 
 use std::path::Path;
+use std::time::Duration;
 
 use ::design::series::{CapOverTime, REPEATS_MAX, demand, over_time};
 use ::design::{Demand, Ranked, SearchInput, parse};
-use ::needs::{Needs, Requirements, read_series, series_load, series_path};
+use ::needs::{
+    MINUTES_PER_DAY, NeedPhase, Needs, Requirements, Window, read_series, series_load, series_path,
+};
 use report::{
     Axis, Cell, ChartSpec, Colour, DashStyle, Rule, Series, Table, Thinned, sentence_case,
 };
@@ -52,8 +55,27 @@ pub(super) fn read(
         loads.push(of.transpose().map_err(because)?.flatten());
     }
     let demand = demand(requirements, &samples, &loads);
+    let n_times = times_in_phases(needs, demand.span_s());
+    let demand = demand.repeated(n_times);
     Ok(Some(demand).filter(|demand| !demand.periods.is_empty()))
 }
+
+/// Returns how many times what was captured follows itself in the phase of which the least part was
+/// captured: credits that carry half an hour do not carry the eight hours it stands for.
+fn times_in_phases(needs: &Needs, span_s: f64) -> u32 {
+    let times = |phase: &NeedPhase| {
+        let minutes = phase.hours.iter().filter_map(|text| Window::parse(text).ok());
+        let lasts_s = f64::from(minutes.map(Window::minutes).sum::<u32>()) * 60.0;
+        phase.captured_s.filter(|it| *it > 0.0).map_or(1.0, |captured_s| lasts_s / captured_s)
+    };
+    let most = needs.phases.iter().map(times).fold(1.0, f64::max);
+    // No phase is longer than a day. A last sample that is cut off makes none longer.
+    let of_day = f64::from(MINUTES_PER_DAY) * 60.0 / span_s.max(1.0);
+    (most.min(of_day) - CUT_OFF).ceil().max(1.0) as u32
+}
+
+/// Part of what was captured that may be missing of a phase which counts as captured once.
+const CUT_OFF: f64 = 0.05;
 
 /// Returns every cap of a design over time; none without samples.
 fn caps(
@@ -106,8 +128,13 @@ pub(super) fn words(
 ) -> Option<String> {
     let demand = asked.need.series.as_ref()?;
     let caps = caps(answer, asked, ranked)?;
+    let what = match demand.n_again {
+        0 => "what was captured, with growth".to_owned(),
+        // It stands for all of its phase.
+        _ => format!("what was captured, for the {} of its phase, with growth", lasts(demand)),
+    };
     if let Some((cap, at)) = first_short(&caps) {
-        let total_s: f64 = demand.periods.iter().map(|it| it.span_s).sum();
+        let total_s = demand.span_s();
         let share = cap.short_s / total_s;
         let short = held_back((cap, at), demand);
         let verdict = if cap.is_carried {
@@ -117,29 +144,34 @@ pub(super) fn words(
         } else {
             format!("not carried for {} of the time", format_percent(share))
         };
-        return Some(format!("what was captured, with growth: {verdict}: {short}"));
+        return Some(format!("{what}: {verdict}: {short}"));
     }
     let spent = caps.iter().filter(|cap| cap.spends());
     let spent: Vec<String> = spent
         .map(|cap| {
-            let (what, left) = (what(cap), format_percent_whole(left_share(cap)));
-            format!("{what}, {left} left at least, {}", in_a_row(cap.n_repeats))
+            let (name, left) = (self::what(cap), format_percent_whole(left_share(cap)));
+            format!("{name}, {left} left at least, {}", in_a_row(cap.n_repeats, demand))
         })
         .collect();
     Some(if spent.is_empty() {
-        "what was captured, with growth: carried all the time, without credits".to_owned()
+        format!("{what}: carried all the time, without credits")
     } else {
-        format!("what was captured, with growth: carried on full credits: {}", spent.join("; "))
+        format!("{what}: carried on full credits: {}", spent.join("; "))
     })
 }
 
-/// Says how often in a row credits carry all of what was captured.
-fn in_a_row(n_repeats: u32) -> String {
+/// Says for how long credits carry what was captured, again and again without a rest.
+fn in_a_row(n_repeats: u32, demand: &Demand) -> String {
     match n_repeats {
         1 => "not twice in a row".to_owned(),
-        REPEATS_MAX.. => "any number of times in a row".to_owned(),
-        _ => format!("{n_repeats} times in a row and not more"),
+        REPEATS_MAX.. => "however long it goes on".to_owned(),
+        n => format!("for {n} times its {} in a row, and not more", lasts(demand)),
     }
+}
+
+/// Returns how long a demand lasts, in words.
+fn lasts(demand: &Demand) -> String {
+    units::format_duration(Duration::from_secs_f64(demand.span_s().round()))
 }
 
 /// Returns the least credits that were left, as a share of a full bucket.

@@ -1,5 +1,7 @@
 //! Designs as text, 80 columns wide.
 
+use std::collections::BTreeSet;
+
 use ::catalog::{Cloud, Term};
 use ::design::{
     ChosenDisks, Judged, Lack, Market, Nearest, PhaseNeed, Price, Ranked, Rejection, SERIES_PHASE,
@@ -433,6 +435,18 @@ pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String
                 notes.push(unknown);
             }
         }
+    }
+    let burstable = answer.found.designs.iter().map(|it| it.machine.as_str());
+    let burstable: BTreeSet<&str> =
+        burstable.filter(|it| market.terms.cloud.is_burstable(it)).collect();
+    if !burstable.is_empty() {
+        let names: Vec<&str> = burstable.into_iter().collect();
+        notes.push(format!(
+            "{}: burstable, its processors have their full speed on credits only, and the \
+             catalogue does not know which part of it lasts; name others with `--machine` for a \
+             load that keeps them busy",
+            names.join(", ")
+        ));
     }
     if asked.need.series.is_some() && market.terms.cloud == Cloud::Aws {
         notes.push(
