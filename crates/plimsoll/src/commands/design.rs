@@ -241,9 +241,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let written = args.output.as_deref().map(|path| (path, form::Form::of_file(path)));
     match (written, best) {
         (Some((path, Some(form))), _) => {
-            form::write(path, &page::of(args, &asked, &answers, form)?)?;
+            form::write(path, &page::of(args, &asked, &answers, form)?, form.words())?;
         }
-        (Some((path, None)), Some((answer, ranked))) => write(path, answer, &asked.need, ranked)?,
+        (Some((path, None)), Some((answer, ranked))) => {
+            write((path, chosen + 1), answer, &asked.need, ranked)?;
+        }
         (Some((_, None)), None) | (None, _) => {}
     }
     let page = match (args.json, args.pareto, args.explain.and(best)) {
@@ -486,9 +488,9 @@ fn failure(error: &MarketError) -> Failure {
     }
 }
 
-/// Writes a design with its promises.
+/// Writes a design with its promises, into a file and as which of those that were found.
 fn write(
-    path: &str,
+    (path, number): (&str, usize),
     answer: &CloudAnswer<'_>,
     need: &Need,
     ranked: &Ranked,
@@ -500,5 +502,5 @@ fn write(
     if let Some(design) = parse(market, need, ranked) {
         text.push_str(&promises(need, &judge(&design, need).hit_ratios));
     }
-    form::write(path, &text)
+    form::write(path, &text, &format!("design {number}, {}", ranked.machine))
 }

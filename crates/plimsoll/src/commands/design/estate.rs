@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, catalog: &Arc<Catalog>) -> Result<Exit, Failure> 
     let page = page::of(&estate, form.printed, || text::page(&estate));
     let printed = exit.once(stream::print(&page));
     if let Some((path, form)) = form.written {
-        super::form::write(&path, &page::of(&estate, form, || text::page(&estate)))?;
+        super::form::write(&path, &page::of(&estate, form, || text::page(&estate)), form.words())?;
     }
     printed
 }

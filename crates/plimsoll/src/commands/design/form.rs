@@ -6,6 +6,7 @@ use super::Args;
 use crate::exit::Failure;
 use crate::inputs;
 use crate::result_file::{self, not_written};
+use crate::stream;
 
 /// A form of designs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -55,6 +56,17 @@ impl Form {
         Ok(Forms { printed, written: written.transpose()? })
     }
 
+    /// Says what a file of the form is.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Form::Text => "all designs as text",
+            Form::Markdown => "all designs as Markdown",
+            Form::Csv => "all designs as a table",
+            Form::Html => "all designs as a page",
+            Form::Json => "all designs as JSON",
+        }
+    }
+
     /// Returns the form that the name of a file asks for.
     pub(super) fn of_file(path: &str) -> Option<Form> {
         let ending = Path::new(path).extension()?.to_str()?.to_ascii_lowercase();
@@ -69,11 +81,13 @@ impl Form {
     }
 }
 
-/// Writes a file, whole or not at all.
-pub(super) fn write(path: &str, text: &str) -> Result<(), Failure> {
+/// Writes a file, whole or not at all, and says so, with what is in it.
+pub(super) fn write(path: &str, text: &str, what: &str) -> Result<(), Failure> {
     let path = Path::new(path);
     inputs::refuse(path)?;
-    result_file::write(path, text.as_bytes()).map_err(|error| not_written(path, &error))
+    result_file::write(path, text.as_bytes()).map_err(|error| not_written(path, &error))?;
+    stream::print_message(&format!("wrote {} ({what})\n", path.display()));
+    Ok(())
 }
 
 #[cfg(test)]

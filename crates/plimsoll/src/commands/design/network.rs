@@ -53,10 +53,10 @@ pub(super) fn run(
     let written = args.output.as_deref().map(|path| (path, Form::of_file(path)));
     match (written, chosen) {
         (Some((path, Some(form))), _) => {
-            form::write(path, &page::of(args, asked, &answers, form)?)?;
+            form::write(path, &page::of(args, asked, &answers, form)?, form.words())?;
         }
         (Some((path, None)), Some((answer, ranked))) => {
-            form::write(path, &file(answer, asked, ranked))?;
+            form::write(path, &file(answer, asked, ranked), &format!("design {}", idx + 1))?;
         }
         (Some((_, None)), None) | (None, _) => {}
     }
