@@ -388,3 +388,22 @@ fn runs_are_named_for_a_comparison_only_where_both_sides_have_some() {
     assert!(found.stderr.contains("candidate: the run failed"), "{}", found.stderr);
     assert!(!found.stderr.contains("runs that were measured"), "{}", found.stderr);
 }
+
+/// A P20 carries 3,500 IOPS on credits and 2,300 after them: a loss to that is more than it looks.
+#[test]
+fn a_rate_on_credits_is_in_doubt() {
+    let sandbox = Sandbox::new();
+    let job = "[a]\nfilename=/mnt/volume/f\nsize=8g\nrw=randread\nbs=8k\niodepth=64\n\
+               ioengine=libaio\ndirect=1\nruntime=60\ntime_based\n";
+    sandbox.write("j.fio", job);
+    for disk in ["P30", "P20"] {
+        let run = ["run", "j.fio", "--on", disk, "--virtual", "--name", disk, "--no-progress"];
+        sandbox.plimsoll_keeping(&run).success();
+    }
+    let outcome = sandbox.plimsoll_keeping(&["compare", "P30", "P20"]);
+    let words: Vec<&str> = outcome.success().split_ascii_whitespace().collect();
+    let text = words.join(" ");
+    let doubt = "candidate run 2 (`P20`) caution: credits: credits possible: 3500 IOPS are above";
+    assert!(text.contains(doubt), "{text}");
+    assert_eq!(text.matches("caution").count(), 1, "{text}");
+}

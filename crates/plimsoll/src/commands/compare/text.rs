@@ -8,7 +8,7 @@ use analysis::assess::Standing;
 use analysis::compare::Verdict;
 use analysis::sets::{Basis, Row, SetComparison};
 use export::Run;
-use record::{NoteSeverity, Outcome, Record, Verdict as GateVerdict};
+use record::{GateRecord, NoteSeverity, Outcome, Record, Verdict as GateVerdict};
 use units::{format_change_short, format_percent, format_percent_exact};
 
 use super::{Judged, Undecided, called};
@@ -161,8 +161,10 @@ fn doubts_of(record: &Record) -> Vec<(String, String)> {
     let has_own = record.curve.is_some() || record.suite.is_some();
     let gates = record.validity.iter().filter(|_| !has_own).flat_map(|step| &step.gates);
     let mut found: Vec<(String, String)> = Vec::new();
-    for gate in gates.filter(|gate| gate.verdict == GateVerdict::Failed) {
-        let is_invalid = GateName::invalidates_by_name(&gate.name);
+    // A rate on credits is in doubt, too: it does not last.
+    let is_doubt = |gate: &&GateRecord| gate.verdict == GateVerdict::Failed || gate.is_borrowed();
+    for gate in gates.filter(is_doubt) {
+        let is_invalid = !gate.is_borrowed() && GateName::invalidates_by_name(&gate.name);
         let weight = if is_invalid { "invalid" } else { "caution" };
         let doubt = format!("{weight}: {}", gate.name);
         if !found.iter().any(|(known, _)| *known == doubt) {
