@@ -80,22 +80,30 @@ impl Format {
 }
 
 impl Format {
-    /// Returns whether it counts what all processes of a host ask of a disk, and does not tell
-    /// them apart.
-    pub(crate) fn counts_all_processes(self) -> bool {
+    /// Says whose I/O its figures include, where it counts what all processes of a host ask of a
+    /// disk and does not tell them apart.
+    pub(crate) fn of_all_processes(self) -> Option<&'static str> {
         match self {
+            Format::Biosnoop => Some(
+                "the figures include the I/O of all processes in it; the lines of one alone, such \
+                 as `grep -w postgres` leaves them, can be captured by themselves",
+            ),
+            Format::Blkparse => Some(
+                "the figures include the I/O of all processes in it: completions do not name the \
+                 one that asked",
+            ),
             Format::Iostat
             | Format::SysstatJson
             | Format::SadfTable
             | Format::SadfPairs
             | Format::Vmstat
             | Format::Perfmon
-            | Format::Biosnoop
-            | Format::Blkparse
             | Format::AzureMonitor
-            | Format::CloudWatch => true,
+            | Format::CloudWatch => {
+                Some("the figures include the I/O of other processes: it does not tell them apart")
+            }
             // Of one job, of the calls of one program, of a mount.
-            Format::Iolog | Format::Strace | Format::Mountstats => false,
+            Format::Iolog | Format::Strace | Format::Mountstats => None,
         }
     }
 }

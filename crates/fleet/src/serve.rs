@@ -1,7 +1,6 @@
 //! An agent at work: its state machine, its connection and its run.
 
 use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::agent::{Action, Agent, EndReason, Event};
 use crate::monotonic_ns;
 use crate::net::agent::{OpenError, Session, open};
-use crate::net::dial::{DialError, Line};
+use crate::net::dial::{Line, called};
 use crate::wire::{Assignment, FromAgent, Inspect};
 
 /// What runs an agent's part of a load. Calls come from one thread, and return at once but for
@@ -129,17 +128,6 @@ async fn serve_by(
             desk.hang_up();
         }
         actions = agent.take(event, monotonic_ns());
-    }
-}
-
-/// Waits for what a call gives; for ever where there is none.
-async fn called<F>(call: &mut Option<Pin<Box<F>>>) -> Result<Session, DialError>
-where
-    F: Future<Output = Result<Session, DialError>>,
-{
-    match call {
-        Some(call) => call.await,
-        None => std::future::pending().await,
     }
 }
 

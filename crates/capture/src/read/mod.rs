@@ -69,37 +69,10 @@ pub fn read(
     if context.n_samples() == 0 {
         return Err(ReadError::whole(nothing_in(leaves_out_first)));
     }
-    if format.counts_all_processes() && context.has_ios() {
-        context.remark(None, all_processes(format));
+    if let Some(whose) = format.of_all_processes().filter(|_| context.has_ios()) {
+        context.remark(None, whose);
     }
     context.finish_length()
-}
-
-/// Says whose I/O the figures include.
-fn all_processes(format: Format) -> &'static str {
-    match format {
-        Format::Biosnoop => {
-            "the figures include the I/O of all processes in it; the lines of one alone, such as \
-             `grep -w postgres` leaves them, can be captured by themselves"
-        }
-        Format::Blkparse => {
-            "the figures include the I/O of all processes in it: completions do not name the one \
-             that asked"
-        }
-        Format::Iostat
-        | Format::SysstatJson
-        | Format::SadfTable
-        | Format::SadfPairs
-        | Format::Vmstat
-        | Format::Perfmon
-        | Format::Iolog
-        | Format::AzureMonitor
-        | Format::CloudWatch
-        | Format::Strace
-        | Format::Mountstats => {
-            "the figures include the I/O of other processes: it does not tell them apart"
-        }
-    }
 }
 
 /// Why a trace of calls gives no needs.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io;
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
@@ -21,6 +22,14 @@ const ATTEMPT: Duration = Duration::from_secs(10);
 /// Time from an attempt that failed to the next: the first, and the longest.
 const PAUSE: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// Waits for what a call gives; for ever where there is none.
+pub(crate) async fn called<F: Future>(call: &mut Option<Pin<Box<F>>>) -> F::Output {
+    match call {
+        Some(call) => call.await,
+        None => std::future::pending().await,
+    }
+}
 
 /// Why no session came about.
 #[derive(Debug, thiserror::Error)]

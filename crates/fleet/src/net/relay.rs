@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::TcpListener;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,7 +13,7 @@ use units::system_text;
 
 use super::agent::Trunk;
 use super::controller::{NetEvent, ToOne, serve_while};
-use super::dial::{DialError, Ways, dial_trunk};
+use super::dial::{DialError, Ways, called, dial_trunk};
 use super::door::{Limits, keep};
 use super::tls::acceptor;
 use crate::monotonic_ns;
@@ -140,17 +139,6 @@ pub async fn relay(place: Place<'_>) -> Result<(), RelayError> {
             n_agents = relay.n_agents();
             says(&RelayNews::Agents(n_agents));
         }
-    }
-}
-
-/// Waits for what a call gives; for ever where there is none.
-async fn called<F>(call: &mut Option<Pin<Box<F>>>) -> Result<Trunk, DialError>
-where
-    F: Future<Output = Result<Trunk, DialError>>,
-{
-    match call {
-        Some(call) => call.await,
-        None => std::future::pending().await,
     }
 }
 

@@ -350,10 +350,11 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
                 .to_owned(),
         );
     }
-    if usable(probes).iter().any(|probe| !probe.point.passed) {
+    let usable = usable(probes);
+    if usable.iter().any(|probe| !probe.point.passed) {
         notes.push("Hollow points broke a limit; the table says which.".to_owned());
     }
-    if usable(probes).len() < probes.len() {
+    if usable.len() < probes.len() {
         notes.push(
             "Crosses are points that the host or the load generator spoiled: no line goes through \
              them, and the table says why."

@@ -313,17 +313,14 @@ fn emulated(
 
 /// Says which of several volumes is measured where none was named.
 fn note_choice(design: &Design, place: &SuitePlace, volume: &Volume) {
-    let others = design.volumes.iter().filter(|it| it.mount != volume.mount);
-    let others: Vec<String> = others.map(|it| format!("`{}`", it.mount)).collect();
-    if others.is_empty() {
-        return;
-    }
+    let others = design.volumes.iter().map(|it| it.mount.as_str());
+    let others: Vec<&str> = others.filter(|mount| *mount != volume.mount).collect();
+    let [other, ..] = others[..] else { return };
     let name = if place.name.is_empty() { String::new() } else { format!("{}=", place.name) };
     stream::print_message(&format!(
-        "note: `{}` is measured, not {}; another one is `plimsoll bench {name}{}`\n",
+        "note: `{}` is measured, not `{}`; another one is `plimsoll bench {name}{other}`\n",
         volume.mount,
-        others.join(" or "),
-        others[0].trim_matches('`'),
+        others.join("` or `"),
     ));
 }
 

@@ -164,7 +164,7 @@ fn doubts_of(record: &Record) -> Vec<(String, String)> {
     // A rate on credits is in doubt, too: it does not last.
     let is_doubt = |gate: &&GateRecord| gate.verdict == GateVerdict::Failed || gate.is_borrowed();
     for gate in gates.filter(is_doubt) {
-        let is_invalid = !gate.is_borrowed() && GateName::invalidates_by_name(&gate.name);
+        let is_invalid = GateName::invalidates_by_name(&gate.name);
         let weight = if is_invalid { "invalid" } else { "caution" };
         let doubt = format!("{weight}: {}", gate.name);
         if !found.iter().any(|(known, _)| *known == doubt) {
