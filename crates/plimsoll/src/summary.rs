@@ -248,6 +248,11 @@ fn put_caps(text: &mut String, job: &JobRecord) {
         }
         None => "no cap: queue depth and latency limit the rate".to_owned(),
     };
+    for (idx, cap) in caps.binding_at_times().iter().enumerate() {
+        let words = if idx == 0 { "; at times:" } else { "," };
+        let share = unbroken(&format_percent(cap.held_share));
+        let _ = write!(line, "{words} {}, {share}", cap_words(cap));
+    }
     if let (Some(cap), Some(away_share)) = (caps.next_cap(), caps.next_away_share) {
         let away = unbroken(&format_percent(away_share));
         let _ = write!(line, "; next: {}, {away} away", cap_words(cap));

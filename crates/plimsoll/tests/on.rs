@@ -306,6 +306,22 @@ fn job_on_d(options: &str) -> String {
     )
 }
 
+/// 512 MiB come from a disk of 500/s into the cache of a machine, in about half a minute.
+#[test]
+fn caps_that_bind_one_after_the_other_are_shown() {
+    let sandbox = Sandbox::new();
+    let volume = "[[volume]]\nmount='/d'\ndisk='S10'\ncache='ReadWrite'\n";
+    sandbox.write("d.toml", format!("[vm]\nsize='Standard_D4s_v3'\n{volume}"));
+    let job = job_on_d("rw=randread bs=32k runtime=60").replace("size=10g", "size=512m");
+    sandbox.write("j.fio", &job);
+    let args = ["run", "j.fio", "--on", "d.toml", "--virtual", "--cache", "cold"];
+    let said = sandbox.plimsoll(&args).stdout.replace('\u{a0}', " ");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = "held by disk_iops /d (500/s) 50.2 % of the I/O time; at times: vm_cached_bytes \
+                (62.5 MiB/s), 45.3 %; next: disk_bytes /d (60.0 MB/s), 85.1 % away";
+    assert!(said.contains(line), "{said}");
+}
+
 #[test]
 fn a_design_that_takes_over_is_in_the_record_and_what_cannot_is_reported_before() {
     let sandbox = Sandbox::new();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
+use crate::caps::CapsRecord;
 use crate::composite::OfUnitRecord;
-use crate::emulation::CapsRecord;
 use crate::figures::{Figure, Figures};
 use crate::listed::{Latency, ListedLatencies, ListedLatency};
 

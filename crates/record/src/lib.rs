@@ -10,6 +10,7 @@
 //!
 //! Tests: `tests/`.
 
+pub mod caps;
 pub mod composite;
 mod counts;
 pub mod curve;
@@ -39,6 +40,10 @@ pub mod suite;
 mod suite_words;
 pub mod validity;
 
+pub use caps::{
+    CapCountRecord, CapDirectionRecord, CapPeriod, CapRecord, CapStationRecord, CapTraitsRecord,
+    CapsRecord, FillingRecord,
+};
 pub use composite::{ComponentRecord, OfUnitRecord, UnitsRecord};
 pub use counts::LatencyCounts;
 pub use curve::{
@@ -48,10 +53,7 @@ pub use curve::{
 };
 pub use curve_words::load_words;
 pub use disk::DiskRecord;
-pub use emulation::{
-    BurstRecord, CapCountRecord, CapDirectionRecord, CapRecord, CapStationRecord, CapTraitsRecord,
-    CapsRecord, DesignChangeRecord, EmulationRecord, FillingRecord,
-};
+pub use emulation::{BurstRecord, DesignChangeRecord, EmulationRecord};
 pub use figures::{Figure, FigureUnit, Figures};
 pub use group::DIRECTIONS;
 pub use host::{ClockRecord, HostRecord};

@@ -1,8 +1,8 @@
 //! What is said to hold a job, from caps as they were used.
 
 use record::{
-    CapCountRecord, CapDirectionRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord,
-    DirRecord, FillingRecord, JobRecord, compare_parts,
+    CapCountRecord, CapDirectionRecord, CapPeriod, CapRecord, CapStationRecord, CapTraitsRecord,
+    CapsRecord, DirRecord, FillingRecord, JobRecord, compare_parts,
 };
 
 fn cap(name: &str, held_ns: u64, used_share: f64) -> CapRecord {
@@ -45,6 +45,37 @@ fn a_cap_behind_a_cache_binds_where_the_cache_can_take_no_more() {
     let record = record.with_full_cache(true);
     let named = (record.binding.as_deref(), record.binding_too);
     assert_eq!(named, (Some("disk_iops /a"), vec!["vm_cached_iops".to_owned()]));
+}
+
+/// A file is read that comes into a cache: in the first half disks hold it, later the machine.
+#[test]
+fn caps_that_bind_one_after_the_other_are_named() {
+    #[track_caller]
+    fn check(lengths: [u64; 2], n_ios: [u64; 2], expected: &[&str]) {
+        let record = |disk: (u64, f64), vm: (u64, f64)| {
+            let caps = vec![cap("disk_iops /a", disk.0, disk.1), cap("vm_cached_iops", vm.0, vm.1)];
+            CapsRecord::new(1_000_000, caps, None)
+        };
+        let period = |idx: usize, caps: CapsRecord| CapPeriod {
+            length_ns: lengths[idx],
+            n_ios: n_ios[idx],
+            caps,
+        };
+        let periods = [
+            period(0, record((900_000, 1.0), (0, 0.2))),
+            period(1, record((0, 0.1), (900_000, 1.0))),
+        ];
+        let whole = record((450_000, 0.55), (450_000, 0.6)).with_periods(&periods);
+        let named: Vec<&String> = whole.binding.iter().chain(&whole.binding_at_times).collect();
+        assert_eq!(named, expected, "{whole:#?}");
+        assert_eq!((&whole.binding_too[..], whole.next.is_some()), (&[][..], expected.len() == 1));
+    }
+    let both = ["vm_cached_iops", "disk_iops /a"];
+    check([1, 1], [1, 1], &both);
+    // A tenth of the time counts, and so does a tenth of the I/Os.
+    check([1, 9], [1, 99], &both);
+    check([1, 99], [1, 9], &both);
+    check([5, 95], [5, 95], &both[..1]);
 }
 
 /// A worker that read so many bytes, on a volume of so many disks.

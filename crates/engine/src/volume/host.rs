@@ -20,7 +20,7 @@ use volume::{Done, System};
 
 use crate::Wait;
 
-use super::{Tally, UsageMark, VolumeRange, route};
+use super::{VolumeRange, WaitAccount, WaitMark, route};
 
 /// Sleeps end this long before the event, on the wall's clock; the rest is spun. Twice what waking
 /// up takes on an idle virtual machine (about 50 us).
@@ -53,26 +53,13 @@ struct State {
 struct Seat {
     flights: Box<[Flight]>,
     done: Vec<Completion>,
-    tally: Tally,
+    account: WaitAccount,
     thread: Option<Thread>,
     /// Completions it waits for; `None` while it does not wait.
     min: Option<usize>,
     is_measured: Box<dyn Fn(u64) -> bool + Send>,
     /// The caller's name for it.
     number: u32,
-    /// What the caps had given at the first I/O that was measured.
-    mark: Option<UsageMark>,
-}
-
-/// What a worker's I/Os waited for, and what the caps gave meanwhile.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WaitAccount {
-    /// What the measured I/Os waited for.
-    pub tally: Tally,
-    /// The caps at the first of them.
-    pub from: UsageMark,
-    /// The caps now.
-    pub to: UsageMark,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -134,27 +121,26 @@ impl Volumes {
         let mut state = self.lock();
         let is_new = state.members.iter().all(|seat| seat.number != number);
         assert!(is_new, "worker {number} joins twice");
-        let tally = Tally::new(state.n_caps);
+        let account = WaitAccount::new(state.n_caps);
         let member_idx = state.members.len();
         state.members.push(Seat {
             flights: vec![Flight::default(); queue_depth as usize].into_boxed_slice(),
             done: Vec::with_capacity(queue_depth as usize),
-            tally,
+            account,
             thread: None,
             min: None,
             is_measured,
             number,
-            mark: None,
         });
         Member { volumes: Arc::clone(self), idx: member_idx, places, through }
     }
 
-    /// Returns what the I/Os of worker `number` waited for; `None` if none was measured.
-    pub fn account(&self, number: u32) -> Option<WaitAccount> {
+    /// Returns what the I/Os of worker `number` waited for, as [`WaitAccount::end`] does; `None` if
+    /// none was measured.
+    pub fn account(&self, number: u32) -> Option<Vec<WaitMark>> {
         let state = self.lock();
         let seat = state.members.iter().find(|seat| seat.number == number)?;
-        let to = UsageMark::of(&state.system, (self.now_ns)());
-        Some(WaitAccount { tally: seat.tally.clone(), from: seat.mark.clone()?, to })
+        seat.account.end(&state.system, (self.now_ns)())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -191,9 +177,11 @@ impl State {
             let flight = seat.flights[slot as usize];
             seat.done.push(Completion { slot, result: flight.result });
             if (seat.is_measured)(of_io.at_ns) {
-                seat.mark.get_or_insert_with(|| UsageMark::of(system, now_ns));
-                seat.tally.add(of_io, of_io.at_ns.saturating_sub(flight.submit_ns));
-                seat.tally.add_lateness(now_ns.saturating_sub(of_io.at_ns));
+                seat.account.begin(system, now_ns);
+                seat.account.mark_if_due(system, now_ns);
+                let tally = seat.account.tally_mut();
+                tally.add(of_io, of_io.at_ns.saturating_sub(flight.submit_ns));
+                tally.add_lateness(now_ns.saturating_sub(of_io.at_ns));
             }
             if member_idx != own_idx
                 && seat.min.is_some_and(|min| seat.done.len() >= min)

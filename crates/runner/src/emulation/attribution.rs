@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use engine::volume::{DirtyGrowth, Tally, UsageMark, VolumeRange};
+use engine::volume::{DirtyGrowth, Tally, UsageMark, VolumeRange, WaitMark};
 use record::{
-    CapCountRecord, CapDirectionRecord, CapRecord, CapStationRecord, CapTraitsRecord, CapsRecord,
-    FillingRecord,
+    CapCountRecord, CapDirectionRecord, CapPeriod, CapRecord, CapStationRecord, CapTraitsRecord,
+    CapsRecord, FillingRecord,
 };
 use volume::design::{Backing, is_in_mb};
 use volume::{
@@ -136,9 +136,35 @@ impl CapTable {
         self.n_caps
     }
 
-    /// Makes the record of a worker whose files are at `places` of all, from its tally and what the
-    /// caps that its I/Os met gave between two moments.
+    /// Makes the record of a worker whose files are at `places` of all, from its account: how that
+    /// stood when it began, after each period, and in the end.
+    ///
+    /// # Panics
+    /// If there are less than two marks.
     pub(crate) fn record(
+        &self,
+        marks: &[WaitMark],
+        placement: &Placement,
+        places: &[VolumeRange],
+    ) -> CapsRecord {
+        let between = |from: &WaitMark, to: &WaitMark| {
+            let tally = to.tally.since(&from.tally);
+            self.record_between(&tally, &from.usage, &to.usage, placement, places)
+        };
+        let [first, .., last] = marks else { panic!("{} marks of an account", marks.len()) };
+        let period = |from: &WaitMark, to: &WaitMark| CapPeriod {
+            length_ns: to.usage.passed_ns(&from.usage),
+            n_ios: to.tally.n_ios() - from.tally.n_ios(),
+            caps: between(from, to),
+        };
+        let periods: Vec<CapPeriod> =
+            marks.windows(2).map(|pair| period(&pair[0], &pair[1])).collect();
+        between(first, last).with_periods(&periods)
+    }
+
+    /// Makes the record of a worker from what it counted and what the caps that its I/Os met gave
+    /// between two moments.
+    fn record_between(
         &self,
         tally: &Tally,
         from: &UsageMark,
@@ -268,6 +294,8 @@ impl Group {
             used_share: shares().sum::<f64>() / reached.len() as f64,
             busiest_used_share: shares().fold(0.0, f64::max),
             part: 1.0,
+            bound_share: 0.0,
+            apart_share: 0.0,
             is_behind_cache: false,
         }
     }

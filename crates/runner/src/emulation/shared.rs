@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use engine::volume::{VolumeEngine, VolumeRange, Volumes, WaitAccount};
+use engine::volume::{VolumeEngine, VolumeRange, Volumes};
 use engine::{Arena, ArenaSpec, Engine, EngineError, FileTable, TablePolicy};
 use plan::files::SyncMode;
 use record::CapsRecord;
@@ -65,9 +65,10 @@ impl SharedVolumes {
     /// Returns which caps held a worker, and by which share its latencies are too long because this
     /// host was late; `None` if its measured time has not begun.
     pub(crate) fn caps_of(&self, bound: &BoundWorker, number: u32) -> Option<(CapsRecord, f64)> {
-        let WaitAccount { tally, from, to } = self.volumes.account(number)?;
+        let marks = self.volumes.account(number)?;
+        let late_share = marks.last().map_or(0.0, |mark| mark.tally.late_share());
         let places = self.placement.of(bound);
-        Some((self.caps.record(&tally, &from, &to, &self.placement, &places), tally.late_share()))
+        Some((self.caps.record(&marks, &self.placement, &places), late_share))
     }
 }
 

@@ -1,7 +1,7 @@
 //! One worker in virtual time: the driver of `thread.rs` without a thread.
 
 use engine::Usage;
-use engine::volume::{Tally, TreeRange, UsageMark, VolumeRange, route, route_in_tree};
+use engine::volume::{TreeRange, VolumeRange, WaitAccount, route, route_in_tree};
 use plan::files::SyncMode;
 use plan::op::{Completion, Op};
 use volume::{Done, System};
@@ -39,9 +39,7 @@ pub(super) struct Lane {
     /// Carries out one operation at a time: position of the next one in `ops`.
     one_by_one: Option<usize>,
     started_ns: Option<u64>,
-    tally: Tally,
-    /// What the caps had given when the measured time began.
-    mark: Option<UsageMark>,
+    account: WaitAccount,
     /// May start, or has.
     pub(super) is_released: bool,
     /// Already among those that have something to do.
@@ -91,8 +89,7 @@ impl Lane {
                 || job.tree.as_ref().is_some_and(|work| work.open.dsync),
             one_by_one: job.issues_one_at_a_time().then_some(0),
             started_ns: None,
-            tally: Tally::new(world.caps.n_caps()),
-            mark: None,
+            account: WaitAccount::new(world.caps.n_caps()),
             is_released: false,
             is_ready: false,
             is_stopped: false,
@@ -107,7 +104,7 @@ impl Lane {
         if self.min != 1
             || !self.done.is_empty()
             || self.one_by_one.is_some()
-            || self.mark.is_none()
+            || self.account.is_due(done.at_ns)
         {
             return None;
         }
@@ -116,7 +113,7 @@ impl Lane {
         let completion = Completion { slot, result: flight.result };
         let now_ns = done.at_ns;
         let next = self.worker.swap(now_ns, self.n_submitted, completion, &mut NoData)?;
-        self.tally.add(done, now_ns - flight.submit_ns);
+        self.account.tally_mut().add(done, now_ns - flight.submit_ns);
         self.n_submitted = 1;
         self.min = next.min as usize;
         self.hand_over(&next.op, now_ns, system);
@@ -132,7 +129,7 @@ impl Lane {
         let flight = self.flights[slot as usize];
         self.done.push(Completion { slot, result: flight.result });
         if self.worker.measured_since_ns().is_some_and(|since_ns| done.at_ns >= since_ns) {
-            self.tally.add(done, done.at_ns - flight.submit_ns);
+            self.account.tally_mut().add(done, done.at_ns - flight.submit_ns);
         }
         if self.one_by_one.is_some() {
             self.submit_next(done.at_ns, system);
@@ -143,8 +140,8 @@ impl Lane {
     /// Lets the worker act: tells it what completed, hands over what it chooses.
     pub(super) fn step(&mut self, now_ns: u64, system: &mut System) -> Stepped {
         self.is_ready = false;
-        if self.mark.is_none() {
-            self.begin(now_ns, system);
+        if self.account.is_due(now_ns) {
+            self.mark(now_ns, system);
         }
         loop {
             if self.n_submitted > 0 || !self.done.is_empty() {
@@ -186,12 +183,14 @@ impl Lane {
         until_ns.max(now_ns + 1)
     }
 
-    /// Notes the start, and what the caps had given when the measured time began.
+    /// Notes the start, and what the caps had given when the measured time began and after each
+    /// period of it.
     #[cold]
-    fn begin(&mut self, now_ns: u64, system: &System) {
+    fn mark(&mut self, now_ns: u64, system: &System) {
         self.started_ns.get_or_insert(now_ns);
         if self.worker.measured_since_ns().is_some_and(|since_ns| now_ns >= since_ns) {
-            self.mark = Some(UsageMark::of(system, now_ns));
+            self.account.begin(system, now_ns);
+            self.account.mark_if_due(system, now_ns);
         }
     }
 
@@ -281,10 +280,8 @@ impl Lane {
     pub(super) fn into_result(self, world: &World, number: u32) -> WorkerResult {
         let now_ns = world.now_ns;
         let started_ns = self.started_ns.unwrap_or(now_ns);
-        let caps = self.mark.map(|mark| {
-            let end = UsageMark::of(&world.system, now_ns);
-            world.caps.record(&self.tally, &mark, &end, &world.placement, &self.places)
-        });
+        let marks = self.account.end(&world.system, now_ns);
+        let caps = marks.map(|marks| world.caps.record(&marks, &world.placement, &self.places));
         let worker = self.worker;
         WorkerResult {
             failure: worker.failure(),
