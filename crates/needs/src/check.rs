@@ -46,18 +46,8 @@ pub fn check_figure(key: &str, figure: &Figure) -> Result<(), String> {
     for (name, value) in &known {
         check_number(key, &format!(", {name}"), *value)?;
     }
-    let order = [
-        ("min", figure.min),
-        ("p1", figure.p1),
-        ("p10", figure.p10),
-        ("p50", figure.p50),
-        ("p90", figure.p90),
-        ("p99", figure.p99),
-        ("max", figure.max),
-    ];
     let mut before: Option<(&str, f64)> = None;
-    for (name, value) in order {
-        let Some(value) = value else { continue };
+    for (name, value) in figure.ascending() {
         if let Some((other, smaller)) = before
             && smaller > value * (1.0 + ROUNDING)
         {

@@ -116,6 +116,46 @@ pub struct Amount {
 /// What is taken for the source of what a person writes.
 pub(crate) const BY_HAND: &str = "by hand";
 
+/// Makes one list of the numbers of a figure: each is a field, and the key of a file that has its
+/// name. Behind it the share of all samples that are smaller; none for what is no sample.
+macro_rules! numbers {
+    ($($name:ident: $share_below:expr,)+) => {
+        /// How many numbers there are.
+        const N_NUMBERS: usize = [$(stringify!($name)),+].len();
+
+        /// Share of all samples below each, in the order of [`Figure::values`].
+        const SHARES_BELOW: [Option<f64>; N_NUMBERS] = [$($share_below),+];
+
+        impl Figure {
+            /// Returns its numbers with the names of their keys, in the order of the file.
+            pub fn values(&self) -> [(&'static str, Option<f64>); N_NUMBERS] {
+                let Figure { $($name,)+ label: _, source: _ } = self;
+                [$((stringify!($name), *$name)),+]
+            }
+
+            /// Makes a figure of what a file says of each key.
+            pub(crate) fn of_keys(
+                mut number: impl FnMut(&'static str) -> Option<f64>,
+                label: Label,
+                source: String,
+            ) -> Self {
+                Figure { $($name: number(stringify!($name)),)+ label, source }
+            }
+        }
+    };
+}
+
+numbers! {
+    p1: Some(0.01),
+    p10: Some(0.1),
+    p50: Some(0.5),
+    p90: Some(0.9),
+    p99: Some(0.99),
+    mean: None,
+    min: Some(0.0),
+    max: Some(1.0),
+}
+
 impl Figure {
     /// Makes the figure of one number that a person writes: it is that all the time.
     pub fn by_hand(value: f64) -> Self {
@@ -130,30 +170,29 @@ impl Figure {
         self.min.filter(|min| self.max == Some(*min))
     }
 
-    /// Returns its numbers with the names of their keys, in the order of the file.
-    pub fn values(&self) -> [(&'static str, Option<f64>); 8] {
-        [
-            ("p1", self.p1),
-            ("p10", self.p10),
-            ("p50", self.p50),
-            ("p90", self.p90),
-            ("p99", self.p99),
-            ("mean", self.mean),
-            ("min", self.min),
-            ("max", self.max),
-        ]
+    /// Returns its numbers that are samples, with the names of their keys, the smallest first.
+    pub(crate) fn ascending(&self) -> Vec<(&'static str, f64)> {
+        let known = self.values().into_iter().zip(SHARES_BELOW);
+        let known = known.filter_map(|((name, value), share)| Some((name, value?, share?)));
+        let mut known: Vec<(&str, f64, f64)> = known.collect();
+        known.sort_by(|one, other| one.2.total_cmp(&other.2));
+        known.into_iter().map(|(name, value, _)| (name, value)).collect()
+    }
+
+    /// Returns the number at a percentile; none where it is not known.
+    fn of(&self, percentile: Percentile) -> Option<f64> {
+        match percentile {
+            Percentile::P50 => self.p50,
+            Percentile::P90 => self.p90,
+            Percentile::P99 => self.p99,
+            Percentile::Max => self.max,
+        }
     }
 
     /// Returns the number at a percentile, and the word for what it is: the next larger one that
     /// is known, else the next smaller one, else the mean.
     pub fn at(&self, percentile: Percentile) -> Option<(f64, &'static str)> {
-        let of = |at: Percentile| match at {
-            Percentile::P50 => self.p50,
-            Percentile::P90 => self.p90,
-            Percentile::P99 => self.p99,
-            Percentile::Max => self.max,
-        };
-        let known = |at: &Percentile| of(*at).map(|value| (value, at.word()));
+        let known = |at: &Percentile| self.of(*at).map(|value| (value, at.word()));
         let above = Percentile::ALL.iter().filter(|at| **at >= percentile).find_map(known);
         let below = || Percentile::ALL.iter().rev().filter(|at| **at < percentile).find_map(known);
         above.or_else(below).or(self.mean.map(|mean| (mean, "mean")))
@@ -177,8 +216,8 @@ impl Figure {
     /// as values at the percentiles alone can: between two of them a share is at the lower one and
     /// the rest at the upper one, the same share everywhere, and half where no mean is known.
     pub fn split(&self) -> Vec<(f64, f64)> {
-        let known = [(0.5, self.p50), (0.9, self.p90), (0.99, self.p99)];
-        let known = known.into_iter().filter_map(|(at, value)| Some((at, value?)));
+        let inner = Percentile::ALL.into_iter().filter(|at| *at != Percentile::Max);
+        let known = inner.filter_map(|at| Some((1.0 - at.rest(), self.of(at)?)));
         let mut points: Vec<(f64, f64)> = known.collect();
         let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else {
             let one = self.mean.or(self.max).or(self.min);

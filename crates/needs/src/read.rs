@@ -124,7 +124,8 @@ impl Reader<'_, '_> {
         };
         let known = Percentile::ALL.into_iter().find(|percentile| percentile.word() == word);
         known.unwrap_or_else(|| {
-            let text = format!("`percentile` is `{word}`: write p50, p90, p99 or max");
+            let words = Percentile::ALL.map(Percentile::word).join(", ");
+            let text = format!("`percentile` is `{word}`: write one of {words}");
             self.findings.error("bad-value", &at, text);
             Percentile::default()
         })
@@ -302,13 +303,11 @@ impl Reader<'_, '_> {
         let figure = match value.get_ref() {
             DeValue::Table(table) => {
                 let mut keys = Keys::new(table, at.clone());
-                let mut number = |name| keys.number(name, self.findings).map(|(value, _)| value);
-                let (p1, p10) = (number("p1"), number("p10"));
-                let (p50, p90, p99) = (number("p50"), number("p90"), number("p99"));
-                let (mean, min, max) = (number("mean"), number("min"), number("max"));
                 let (label, source) = self.origin(&mut keys);
+                let number = |name| keys.number(name, self.findings).map(|(value, _)| value);
+                let figure = Figure::of_keys(number, label, source);
                 keys.finish(self.findings);
-                Figure { p1, p10, p50, p90, p99, mean, min, max, label, source }
+                figure
             }
             DeValue::Integer(_) | DeValue::Float(_) => {
                 Figure::by_hand(keys.number(name, self.findings)?.0)

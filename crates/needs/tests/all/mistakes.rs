@@ -97,7 +97,7 @@ fn one_clear_error_each() {
 fn parts_fit_each_other() {
     check("name = 'x'", (1, 1), &["there is no volume", "[[volume]]"]);
     check(&format!("schema = 'x/2'\n{FILE}"), (1, 10), &["`x/2`", "`plimsoll.needs/1`"]);
-    check(&format!("percentile = 'p95'\n{FILE}"), (1, 14), &["p50, p90, p99 or max"]);
+    check(&format!("percentile = 'p95'\n{FILE}"), (1, 14), &["one of p50, p90, p99, max"]);
     check(&format!("peak_factor = 0.5\n{FILE}"), (1, 15), &["a factor of 1 to 100"]);
     check(&FILE.replacen("'normal'", "'busy'", 1), (5, 8), &["write normal, peak or off-peak"]);
     check(&FILE.replacen("'normal'", "'normal'\nhours = ['noon']", 1), (6, 10), &["09:00-17:00"]);
