@@ -1,4 +1,5 @@
-//! What a release consists of: one static binary for x86-64 Linux, packed for each way to get it.
+//! What a release consists of: a static binary for each kind of machine (`target.rs`), packed for
+//! each way to get it.
 //!
 //! All is reproducible: the same sources at the same commit give the same bytes. Nothing but the
 //! system's `dpkg` is run on the packages, and only to try one out.
@@ -8,6 +9,7 @@ mod elf;
 mod oci;
 mod rpm;
 mod sbom;
+mod target;
 mod tree;
 
 use std::fmt::Write as _;
@@ -19,10 +21,8 @@ use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
 use crate::{process, workspace};
+use target::{TARGETS, Target};
 use tree::{Entry, Stamp, Tree, gzip};
-
-/// Links the C library in, so that the binary runs on every distribution.
-const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// What lies beside the binary.
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
@@ -40,22 +40,44 @@ const SHELLS: [(&str, &str); 3] = [
 /// Where other systems look for those of zsh.
 const ZSH_ELSEWHERE: &str = "usr/share/zsh/site-functions/_plimsoll";
 
-/// Builds, checks and packs, or packs a program that is there (`--program FILE`). Prints what lies
-/// in `dist`, and how large it is.
+/// Builds, checks, tries out and packs for every kind of machine or for one (`--target NAME`), or
+/// packs programs that are there (`--program FILE`). Prints what lies in `dist`, and how large it
+/// is.
 pub(crate) fn run(args: &[&str]) -> Result<()> {
-    let program = match args {
-        [] => build()?,
-        ["--program", path] => PathBuf::from(path),
-        _ => bail!("`cargo xtask dist` takes nothing but `--program FILE`"),
-    };
+    let (mut targets, mut programs) = (Vec::new(), Vec::new());
+    for pair in args.chunks(2) {
+        match *pair {
+            ["--target", name] => targets.push(Target::of_name(name)?),
+            ["--program", path] => programs.push(PathBuf::from(path)),
+            _ => bail!("`cargo xtask dist` takes `--target NAME` and `--program FILE`"),
+        }
+    }
+    if targets.is_empty() && programs.is_empty() {
+        targets.extend(&TARGETS);
+    }
+    for target in &targets {
+        target.check().with_context(|| {
+            format!("`--target {}` leaves {} out", other_than(target).name, target.name)
+        })?;
+    }
+    for target in targets {
+        programs.push(build(target)?);
+    }
     let dist = process::root().join("dist");
     fs::create_dir_all(&dist)?;
-    let metadata = workspace::metadata(&["--locked", "--filter-platform", TARGET])?;
     let lock = fs::read_to_string(process::root().join("Cargo.lock"))?.parse()?;
-    let bill = sbom::bill(&metadata, &lock)?;
-    for (name, bytes) in Parts::of(&program)?.packed(bill, stamp()?)? {
+    let mut files = Vec::new();
+    for program in programs {
+        let parts = Parts::of(&program)?;
+        try_demo(parts.target, &program)?;
+        let platform = ["--locked", "--filter-platform", parts.target.triple];
+        let bill = sbom::bill(&workspace::metadata(&platform)?, &lock)?;
+        files.extend(parts.packed(bill, stamp()?)?);
+    }
+    files.push(sums(&files));
+    for (name, bytes) in &files {
         let path = dist.join(name);
-        fs::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
         println!("{}: {} B", path.display(), bytes.len());
         if path.extension().is_some_and(|extension| extension == "deb") {
             match deb::missing() {
@@ -67,27 +89,55 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Returns a kind of machine that is not this one.
+fn other_than(target: &Target) -> &'static Target {
+    TARGETS.iter().find(|other| *other != target).unwrap_or(&TARGETS[0])
+}
+
 /// Builds the binary and returns its path.
-fn build() -> Result<PathBuf> {
-    let has_compiler =
-        process::on_path("musl-gcc") || std::env::var_os("CC_x86_64_unknown_linux_musl").is_some();
-    if !has_compiler {
-        bail!("no C compiler for musl, which the allocator needs: `apt-get install musl-tools`");
-    }
+fn build(target: &Target) -> Result<PathBuf> {
+    let triple = target.triple;
     if process::on_path("rustup") {
-        process::run(Command::new("rustup").args(["target", "add", TARGET]))?;
+        process::run(Command::new("rustup").args(["target", "add", triple]))?;
     }
-    let args = ["build", "--profile", "dist", "--locked", "--target", TARGET, "-p", "plimsoll"];
+    let args = ["build", "--profile", "dist", "--locked", "--target", triple, "-p", "plimsoll"];
     let target_dir = workspace::target_dir()?;
     let mut build = process::cargo(&args);
     let (rust, c) = without_paths(&target_dir)?;
-    build.args(["--config", &format!("target.{TARGET}.rustflags = {rust:?}")]);
-    process::run(build.env("CFLAGS_x86_64_unknown_linux_musl", c.join(" ")))?;
-    let program = target_dir.join(TARGET).join("dist").join("plimsoll");
+    target.set_up(&mut build, &rust, &c);
+    process::run(&mut build)?;
+    let program = target_dir.join(triple).join("dist").join("plimsoll");
     let image = fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
     ensure!(elf::is_static(&image)?, "{} needs libraries of its host", program.display());
-    print!("{}", process::output(Command::new(&program).arg("--version"))?);
+    print!("{}", process::output(target.command(&program).arg("--version"))?);
     Ok(program)
+}
+
+/// Runs the demo with a program, for a moment: it measures, and prints its table.
+fn try_demo(target: &Target, program: &Path) -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let mut demo = target.command(program);
+    demo.args(["demo", "--size", "16m", "--runtime", "1s", "--no-store", "--dir"]).arg(dir.path());
+    let output = process::unstored(&mut demo).output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    // 3: so short a run may be in doubt.
+    ensure!(
+        matches!(output.status.code(), Some(0 | 3)) && said.contains("database-mix"),
+        "the demo on {} ended with {}:\n{said}{}",
+        target.name,
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(())
+}
+
+/// Returns the sums of files, as a file.
+fn sums(files: &[(String, Vec<u8>)]) -> (String, Vec<u8>) {
+    let mut sums = String::new();
+    for (name, bytes) in files {
+        let _ = writeln!(sums, "{}  {name}", hex(&Sha256::digest(bytes)));
+    }
+    ("SHA256SUMS".to_owned(), sums.into_bytes())
 }
 
 /// Returns options of the Rust and the C compiler that keep the folders of this host out of the
@@ -120,6 +170,7 @@ fn stamp() -> Result<Stamp> {
 
 /// All that is packed.
 struct Parts {
+    target: &'static Target,
     program: Vec<u8>,
     documents: Vec<(&'static str, Vec<u8>)>,
     /// In the order of `SHELLS`.
@@ -131,6 +182,12 @@ struct Parts {
 impl Parts {
     /// Reads the documents, and has the program make the rest.
     fn of(path: &Path) -> Result<Self> {
+        let image = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::made_by(path, Target::of_elf(elf::machine(&image)?)?)
+    }
+
+    /// As [`Parts::of`], of a program for a kind of machine.
+    fn made_by(path: &Path, target: &'static Target) -> Result<Self> {
         let read =
             |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
         let mut documents = Vec::new();
@@ -139,37 +196,36 @@ impl Parts {
         }
         let mut completions = Vec::new();
         for (shell, _) in SHELLS {
-            let script = process::output(Command::new(path).args(["completion", shell]))?;
+            let script = process::output(target.command(path).args(["completion", shell]))?;
             completions.push(script.into_bytes());
         }
         let dir = tempfile::tempdir()?;
-        process::output(Command::new(path).args(["man", "--dir"]).arg(dir.path()))?;
+        process::output(target.command(path).args(["man", "--dir"]).arg(dir.path()))?;
         let mut pages = Vec::new();
         for entry in fs::read_dir(dir.path())? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             pages.push((name, read(&entry.path())?));
         }
-        Ok(Parts { program: read(path)?, documents, completions, pages })
+        Ok(Parts { target, program: read(path)?, documents, completions, pages })
     }
 
-    /// Returns every file of the release, with its name.
+    /// Returns every file of the release for this kind of machine, with its name.
     fn packed(&self, bill: String, stamp: Stamp) -> Result<Vec<(String, Vec<u8>)>> {
         let version = workspace::version();
-        let top = format!("plimsoll-{version}-x86_64-linux");
-        let mut files = vec![
-            (format!("{top}.tar.gz"), gzip(&self.archive().tar(&format!("{top}/"), stamp)?)),
-            (format!("plimsoll_{version}_amd64.deb"), deb::pack(&self.installed(true), stamp)?),
-            (format!("plimsoll-{version}-1.x86_64.rpm"), rpm::pack(&self.installed(false), stamp)?),
-            (format!("plimsoll-{version}-x86_64-oci.tar"), oci::pack(&self.program, stamp)?),
-            (format!("plimsoll-{version}.cdx.json"), bill.into_bytes()),
-        ];
-        let mut sums = String::new();
-        for (name, bytes) in &files {
-            let _ = writeln!(sums, "{}  {name}", hex(&Sha256::digest(bytes)));
-        }
-        files.push(("SHA256SUMS".to_owned(), sums.into_bytes()));
-        Ok(files)
+        let Target { machine, debian, .. } = self.target;
+        let top = format!("plimsoll-{version}-{machine}-linux");
+        let tar = gzip(&self.archive().tar(&format!("{top}/"), stamp)?);
+        let deb = deb::pack(&self.installed(true), self.target, stamp)?;
+        let rpm = rpm::pack(&self.installed(false), self.target, stamp)?;
+        let image = oci::pack(&self.program, self.target, stamp)?;
+        Ok(vec![
+            (format!("{top}.tar.gz"), tar),
+            (format!("plimsoll_{version}_{debian}.deb"), deb),
+            (format!("plimsoll-{version}-1.{machine}.rpm"), rpm),
+            (format!("plimsoll-{version}-{machine}-oci.tar"), image),
+            (format!("plimsoll-{version}-{machine}.cdx.json"), bill.into_bytes()),
+        ])
     }
 
     /// Returns what is unpacked anywhere.
@@ -233,8 +289,10 @@ mod tests {
         fs::write(&tar, tree.tar("", Stamp(0)).expect("a short name")).expect("written");
         let mut unpack = Command::new("tar");
         process::run(unpack.arg("-xf").arg(&tar).arg("-C").arg(dir.path())).expect("unpacked");
-        let parts = Parts::of(&program).expect("the program does it");
-        parts.packed("{}\n".to_owned(), Stamp(1_000_000_000)).expect("packed")
+        let parts = Parts::made_by(&program, &TARGETS[0]).expect("the program does it");
+        let mut files = parts.packed("{}\n".to_owned(), Stamp(1_000_000_000)).expect("packed");
+        files.push(sums(&files));
+        files
     }
 
     /// Returns the file whose name ends so.
@@ -253,6 +311,37 @@ mod tests {
         for ((name, one), (_, other)) in first.iter().zip(&second) {
             assert!(one == other, "{name} differs");
         }
+    }
+
+    /// Whatever was packed here last: an archive is unpacked, and measures on this host.
+    #[test]
+    fn programs_of_all_machines_run_the_demo() {
+        for target in &TARGETS {
+            let top = format!("plimsoll-{}-{}-linux", workspace::version(), target.machine);
+            let archive = process::root().join("dist").join(format!("{top}.tar.gz"));
+            if !archive.exists() {
+                testing::skipped!("`cargo xtask dist` has packed nothing for {}", target.name);
+                continue;
+            }
+            if let Some(why) = target.cannot_run() {
+                testing::skipped!("{why}");
+                continue;
+            }
+            let dir = tempfile::tempdir().expect("a folder");
+            let mut unpack = Command::new("tar");
+            process::run(unpack.arg("-xzf").arg(&archive).arg("-C").arg(dir.path()))
+                .expect("unpacked");
+            try_demo(target, &dir.path().join(top).join("plimsoll")).expect("it measures");
+        }
+    }
+
+    #[test]
+    fn a_target_is_found_by_its_name_and_by_its_programs() {
+        assert_eq!(Target::of_name("arm64").expect("known").machine, "aarch64");
+        let refused = Target::of_name("riscv64").expect_err("unknown").to_string();
+        assert_eq!(refused, "no target `riscv64`: x86-64 or arm64");
+        assert_eq!(Target::of_elf(183).expect("known").name, "arm64");
+        assert!(Target::of_elf(243).is_err());
     }
 
     /// `sha256sum` reads the sums, and finds them right.

@@ -47,7 +47,8 @@ cargo xtask COMMAND
   rehearsal [OPTIONS]            an emulated P30 in all its forms, beside what is printed
   kernel-test                    the NFS export under the kernel's client, in qemu
   e2e                            reports in a browser: figures, requests, pictures
-  dist [--program FILE]          what a release consists of, for x86-64 Linux, in dist/
+  dist [--target NAME]           what a release consists of, for x86-64 and arm64 Linux, in dist/;
+                                 `--program FILE` packs one that is there
   fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
   fuzz-fio [--seed N] [--jobs N] random jobs in the real fio and in ours, 200 fresh ones
   peers [OPTIONS]                fio and bare loops beside our release build; `--help` says more

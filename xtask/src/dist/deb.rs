@@ -10,13 +10,15 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use md5::{Digest, Md5};
 
+use super::elf;
+use super::target::Target;
 use super::tree::{Entry, Stamp, Tree, gzip};
 use crate::{process, workspace};
 
 /// Packs the files, which lie below `/`.
-pub(super) fn pack(files: &Tree, stamp: Stamp) -> Result<Vec<u8>> {
+pub(super) fn pack(files: &Tree, target: &Target, stamp: Stamp) -> Result<Vec<u8>> {
     let mut control = Tree::default();
-    control.put("control", Entry::File(about(files).into_bytes()));
+    control.put("control", Entry::File(about(files, target).into_bytes()));
     control.put("md5sums", Entry::File(sums(files).into_bytes()));
     let mut package = b"!<arch>\n".to_vec();
     append(&mut package, "debian-binary", b"2.0\n", stamp);
@@ -25,11 +27,12 @@ pub(super) fn pack(files: &Tree, stamp: Stamp) -> Result<Vec<u8>> {
     Ok(package)
 }
 
-fn about(files: &Tree) -> String {
+fn about(files: &Tree, target: &Target) -> String {
     format!(
-        "Package: plimsoll\nVersion: {}\nArchitecture: amd64\nMaintainer: the Plimsoll developers\n\
+        "Package: plimsoll\nVersion: {}\nArchitecture: {}\nMaintainer: the Plimsoll developers\n\
          Installed-Size: {}\nSection: utils\nPriority: optional\nDescription: {}\n",
         workspace::version(),
+        target.debian,
         files.size_bytes().div_ceil(1024),
         super::ABOUT,
     )
@@ -72,7 +75,7 @@ pub(super) fn try_out(package: &Path) -> Result<String> {
     let dpkg = |args: &[&OsStr]| {
         let mut dpkg = Command::new("dpkg");
         dpkg.arg("--root").arg(root.path()).arg("--log").arg(root.path().join("log"));
-        process::output(dpkg.arg("--force-bad-path").args(args))
+        process::output(dpkg.args(["--force-bad-path", "--force-architecture"]).args(args))
     };
     for folder in ["info", "updates", "triggers"] {
         fs::create_dir_all(root.path().join("var/lib/dpkg").join(folder))?;
@@ -80,7 +83,13 @@ pub(super) fn try_out(package: &Path) -> Result<String> {
     fs::write(root.path().join("var/lib/dpkg/status"), "")?;
     dpkg(&["--install".as_ref(), package.as_os_str()])?;
     let program = root.path().join("usr/bin/plimsoll");
-    let said = process::output(Command::new(&program).arg("--version"))?;
+    let image = fs::read(&program)?;
+    // A script, in tests, runs anywhere.
+    let mut command = match elf::machine(&image) {
+        Ok(machine) => Target::of_elf(machine)?.command(&program),
+        Err(_) => Command::new(&program),
+    };
+    let said = process::output(command.arg("--version"))?;
     let changed = dpkg(&["--verify".as_ref(), "plimsoll".as_ref()])?;
     ensure!(changed.is_empty(), "what was installed is not what was packed: {changed}");
     dpkg(&["--remove".as_ref(), "plimsoll".as_ref()])?;

@@ -1,4 +1,4 @@
-//! Does a program need libraries of its host?
+//! What an ELF file says of a program: for which machine, and whether it needs libraries.
 
 use anyhow::{Context, Result, ensure};
 
@@ -13,7 +13,7 @@ const DT_NEEDED: u64 = 1;
 /// A static program may still have a dynamic table, because it relocates itself.
 /// Layout: System V ABI, chapters 4 and 5.
 pub(super) fn is_static(image: &[u8]) -> Result<bool> {
-    ensure!(image.starts_with(b"\x7fELF\x02\x01"), "not a 64-bit little-endian ELF file");
+    check(image)?;
     let headers_at = field(image, 32, 8)?;
     let header_size = field(image, 54, 2)?;
     let n_headers = field(image, 56, 2)?;
@@ -34,6 +34,17 @@ pub(super) fn is_static(image: &[u8]) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Returns `e_machine`, the kind of machine that an ELF file is for.
+pub(super) fn machine(image: &[u8]) -> Result<u64> {
+    check(image)?;
+    field(image, 18, 2)
+}
+
+fn check(image: &[u8]) -> Result<()> {
+    ensure!(image.starts_with(b"\x7fELF\x02\x01"), "not a 64-bit little-endian ELF file");
+    Ok(())
 }
 
 /// Reads an unsigned little-endian number of at most eight bytes.

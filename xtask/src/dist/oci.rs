@@ -4,16 +4,17 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::target::Target;
 use super::tree::{Entry, Stamp, Tree, gzip};
 use crate::workspace;
 
 /// Packs the program into an archive that `podman load` takes.
-pub(super) fn pack(program: &[u8], stamp: Stamp) -> Result<Vec<u8>> {
+pub(super) fn pack(program: &[u8], target: &Target, stamp: Stamp) -> Result<Vec<u8>> {
     let mut root = Tree::default();
     root.put("plimsoll", Entry::Program(program.to_vec()));
     let layer = root.tar("", stamp)?;
     let config = json!({
-        "architecture": "amd64",
+        "architecture": target.debian,
         "os": "linux",
         "config": { "Entrypoint": ["/plimsoll"], "Env": ["PATH=/"], "WorkingDir": "/" },
         "rootfs": { "type": "layers", "diff_ids": [digest(&layer)] },

@@ -5,6 +5,7 @@ use md5::Md5;
 use sha2::{Digest, Sha256};
 
 use super::hex;
+use super::target::Target;
 use super::tree::{Entry, Stamp, Tree, gzip};
 use crate::workspace;
 
@@ -12,7 +13,7 @@ use crate::workspace;
 const RELEASE: &str = "1";
 
 /// Packs the files, which lie below `/`. Of folders the package owns those named like itself.
-pub(super) fn pack(files: &Tree, stamp: Stamp) -> Result<Vec<u8>> {
+pub(super) fn pack(files: &Tree, target: &Target, stamp: Stamp) -> Result<Vec<u8>> {
     let is_owned = |path: &str, entry: &Entry| match entry {
         Entry::Folder => path.ends_with("/plimsoll"),
         Entry::File(_) | Entry::Program(_) | Entry::Link(_) => true,
@@ -22,7 +23,7 @@ pub(super) fn pack(files: &Tree, stamp: Stamp) -> Result<Vec<u8>> {
     let payload = cpio(&files, stamp)?;
     let packed = gzip(&payload);
     let mut header = Header::default();
-    describe(&mut header, stamp)?;
+    describe(&mut header, target, stamp)?;
     list(&mut header, &files, stamp)?;
     header.texts(5092, &[hex(&Sha256::digest(&packed))]);
     header.numbers(5093, &[SHA256]);
@@ -57,7 +58,7 @@ fn lead() -> Vec<u8> {
 }
 
 /// Says what the package is, and what it needs of rpm.
-fn describe(header: &mut Header, stamp: Stamp) -> Result<()> {
+fn describe(header: &mut Header, target: &Target, stamp: Stamp) -> Result<()> {
     let version = workspace::version();
     header.texts(100, &["C"]);
     for (tag, text) in [
@@ -66,7 +67,7 @@ fn describe(header: &mut Header, stamp: Stamp) -> Result<()> {
         (1002, RELEASE),
         (1014, "MIT OR Apache-2.0"),
         (1021, "linux"),
-        (1022, "x86_64"),
+        (1022, target.machine),
         (1044, &format!("plimsoll-{version}-{RELEASE}.src.rpm")),
         (1064, "4.16.0"),
         (1124, "cpio"),
@@ -88,7 +89,7 @@ fn describe(header: &mut Header, stamp: Stamp) -> Result<()> {
     );
     header.numbers(1048, &[of_rpm; 3]);
     header.texts(1050, &["3.0.4-1", "4.6.0-1", "4.0-1"]);
-    header.texts(1047, &["plimsoll", "plimsoll(x86-64)"]);
+    header.texts(1047, &["plimsoll".to_owned(), format!("plimsoll({})", target.rpm_isa)]);
     header.numbers(1112, &[equal; 2]);
     header.texts(1113, &[format!("{version}-{RELEASE}"), format!("{version}-{RELEASE}")]);
     Ok(())
