@@ -26,7 +26,8 @@ pub struct CapsRecord {
     pub binding_at_times: Vec<String>,
     /// Name of the most used of the other caps.
     pub next: Option<String>,
-    /// Share of the next cap's capacity that was left, 0 to 1: the distance to it.
+    /// Share of the next cap's capacity that was left, 0 to 1, of its burst rate while it bursts:
+    /// the distance to it.
     pub next_away_share: Option<f64>,
     /// What came into a write-back cache faster than it went on to the disks; `None` where nothing
     /// did.
@@ -298,6 +299,15 @@ impl CapRecord {
         self.used_share.max(self.busiest_used_share)
     }
 
+    /// Returns the same of what it gives now: of its burst rate while it bursts.
+    fn filled_share(&self) -> f64 {
+        let fullest = self.fullest_share();
+        if fullest > 1.0 && self.burst_per_s > self.per_s {
+            return fullest * self.per_s as f64 / self.burst_per_s as f64;
+        }
+        fullest
+    }
+
     /// Returns in words how much of it was used, with shares written so: `98 %`; of one that
     /// carried more than it sustains, of what it carries in bursts.
     pub fn used_words(&self, percent: fn(f64) -> String) -> String {
@@ -556,7 +566,7 @@ impl CapsRecord {
         let others = others
             .iter()
             .filter(|cap| (self.binding_cap().is_none() || !cap.is_slots()) && !holds_cache(cap));
-        others.max_by(|a, b| a.fullest_share().total_cmp(&b.fullest_share()))
+        others.max_by(|a, b| a.filled_share().total_cmp(&b.filled_share()))
     }
 
     /// Adds another worker of the same group. What was used is averaged by I/O time.
@@ -610,8 +620,8 @@ impl CapsRecord {
         let names = |caps: &[CapRecord]| caps.iter().map(|cap| cap.name.clone()).collect();
         self.binding_too = names(self.binding_too());
         self.binding_at_times = names(self.binding_at_times());
-        let next = self.next_cap().map(|cap| (cap.name.clone(), cap.fullest_share()));
-        self.next_away_share = next.as_ref().map(|(_, full_share)| (1.0 - full_share).max(0.0));
+        let next = self.next_cap().map(|cap| (cap.name.clone(), cap.filled_share()));
+        self.next_away_share = next.as_ref().map(|(_, filled)| (1.0 - filled).max(0.0));
         self.next = next.map(|(name, _)| name);
     }
 

@@ -185,6 +185,22 @@ fn what_a_cap_counts_is_said_by_the_record_and_in_old_ones_by_its_name() {
     assert_eq!(new.traits(), own);
 }
 
+/// A disk of 500 that bursts to 3,500 carries 2,000: it is further away than one that is 0.7 full.
+#[test]
+fn a_cap_in_a_burst_is_as_far_as_its_burst_rate() {
+    let bursting = CapRecord { per_s: 500, burst_per_s: 3500, ..cap("disk_iops /a", 0, 4.0) };
+    let caps =
+        vec![cap("vm_cached_bytes", 900_000, 1.0), bursting, cap("vm_uncached_bytes", 0, 0.4)];
+    let next = |caps: Vec<CapRecord>| {
+        let record = CapsRecord::new(1_000_000, caps, None);
+        (record.next.expect("one"), record.next_away_share.expect("it is known"))
+    };
+    let (name, away) = next(caps.clone());
+    assert!(name == "disk_iops /a" && (away - (1.0 - 4.0 / 7.0)).abs() < 1e-9, "{name} {away}");
+    let fuller = CapRecord { used_share: 0.7, busiest_used_share: 0.7, ..caps[2].clone() };
+    assert_eq!(next(vec![caps[0].clone(), caps[1].clone(), fuller]).0, "vm_uncached_bytes");
+}
+
 /// Of 1,100 sustained and 3,500 in bursts 3,498 were done.
 #[test]
 fn a_cap_in_a_burst_is_used_up_by_its_burst() {
