@@ -2,11 +2,12 @@
 
 use plan::{EngineKind, EngineSpec};
 
-use crate::aio::Aio;
+use crate::aio::{Aio, Context};
 use crate::fileop::FileOps;
 use crate::mapped::Mapped;
 use crate::nfs::Nfs;
 use crate::null::Null;
+use crate::offload::Offload;
 use crate::one_by_one::SerialEngine;
 use crate::options::{BuildOptions, rwf_flags};
 use crate::space::Space;
@@ -18,8 +19,9 @@ use crate::{Arena, Engine, EngineError, FileTable};
 /// [`Engine::exchange`] is then the only one that may. An exchange of nothing with [`Wait::POLL`]
 /// does the binding ahead of the measurement.
 ///
-/// Where io_uring is forbidden, Linux native AIO stands in, and the engine's name says so; so it
-/// does where it is faster and the job leaves the choice ([`EngineSpec::gives_way`]).
+/// Where io_uring is refused, Linux native AIO stands in, and where that is refused as well calls by
+/// as many threads as there are operations in flight; the engine's name says so. Native AIO does so
+/// too where it is faster and the job leaves the choice ([`EngineSpec::gives_way`]).
 ///
 /// # Errors
 /// When the kernel refuses the interface, or a number is out of range.
@@ -103,7 +105,8 @@ fn uring_or_aio(
     }
 }
 
-/// Makes the engine that runs where io_uring is refused.
+/// Makes the engine that runs where io_uring is refused: native AIO, and where that is refused as
+/// well a thread with a call for each operation in flight.
 fn stand_in(
     spec: &EngineSpec,
     reason: &str,
@@ -111,9 +114,24 @@ fn stand_in(
     arena: Arena,
     options: &BuildOptions,
 ) -> Result<Box<dyn Engine>, EngineError> {
-    let mut aio = aio_instead(spec, reason, files, arena, options)?;
-    aio.stands_in = true;
-    Ok(Box::new(aio))
+    match Context::new(options.queue_depth) {
+        Ok(context) => {
+            let name = format!("libaio (in place of io_uring: {reason})");
+            let mut aio = Aio::in_context(context, spec, name, files, arena, options);
+            aio.stands_in = true;
+            Ok(Box::new(aio))
+        }
+        Err(EngineError::Unavailable { reason: of_aio, .. }) => {
+            let name = format!("psync (in place of io_uring and of libaio: {of_aio})");
+            let spec = EngineSpec { kind: EngineKind::Sync, name, ..spec.clone() };
+            let one = BuildOptions { queue_depth: 1, ..*options };
+            let make = |files, arena| build(&spec, files, arena, one);
+            let mut pool = Offload::new(options.queue_depth, files, arena, &make)?;
+            pool.stands_in = true;
+            Ok(Box::new(pool))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn aio_instead(

@@ -43,37 +43,49 @@ pub fn offload(
     arena: Arena,
     make: &MakeEngine<'_>,
 ) -> Result<Box<dyn Engine>, EngineError> {
-    assert!(n_threads > 0, "a thread issues what the worker hands over");
-    assert!(arena.n_buffers() >= n_threads, "each operation in flight has a buffer of its own");
-    let queue = Arc::new(IssueQueue::new(n_threads as usize, files.generation()));
-    let mut pool = Offload {
-        queue,
-        threads: Vec::with_capacity(n_threads as usize),
-        arena,
-        files,
-        batch_max: n_threads,
-        n_in_flight: 0,
-        has_failed: false,
-        name: String::new(),
-        stands_in: false,
-    };
-    for idx in 0..n_threads {
-        let mut engine = make(pool.files.share(), pool.arena.share())?;
-        if idx == 0 {
-            let threads = units::plural(n_threads, "thread");
-            pool.name = format!("{} (issued by {threads})", engine.name());
-            pool.stands_in = engine.stands_in();
+    Ok(Box::new(Offload::new(n_threads, files, arena, make)?))
+}
+
+impl Offload {
+    /// As [`offload`].
+    pub(crate) fn new(
+        n_threads: u32,
+        files: FileTable,
+        arena: Arena,
+        make: &MakeEngine<'_>,
+    ) -> Result<Offload, EngineError> {
+        assert!(n_threads > 0, "a thread issues what the worker hands over");
+        assert!(arena.n_buffers() >= n_threads, "each operation in flight has a buffer of its own");
+        let queue = Arc::new(IssueQueue::new(n_threads as usize, files.generation()));
+        let mut pool = Offload {
+            queue,
+            threads: Vec::with_capacity(n_threads as usize),
+            arena,
+            files,
+            batch_max: n_threads,
+            n_in_flight: 0,
+            has_failed: false,
+            name: String::new(),
+            stands_in: false,
+        };
+        for idx in 0..n_threads {
+            let mut engine = make(pool.files.share(), pool.arena.share())?;
+            if idx == 0 {
+                let threads = units::plural(n_threads, "thread");
+                pool.name = format!("{} (issued by {threads})", engine.name());
+                pool.stands_in = engine.stands_in();
+            }
+            let queue = Arc::clone(&pool.queue);
+            let thread = std::thread::Builder::new()
+                .name(thread_name(idx))
+                .stack_size(STACK_BYTES)
+                .spawn(move || serve(&queue, engine.as_mut()))
+                .map_err(|source| EngineError::System { call: "starting a thread", source })?;
+            pool.threads.push(thread);
         }
-        let queue = Arc::clone(&pool.queue);
-        let thread = std::thread::Builder::new()
-            .name(thread_name(idx))
-            .stack_size(STACK_BYTES)
-            .spawn(move || serve(&queue, engine.as_mut()))
-            .map_err(|source| EngineError::System { call: "starting a thread", source })?;
-        pool.threads.push(thread);
+        pool.wait_until_ready()?;
+        Ok(pool)
     }
-    pool.wait_until_ready()?;
-    Ok(Box::new(pool))
 }
 
 /// Names a thread after the worker that it issues for.
@@ -137,7 +149,7 @@ impl IssueQueue {
 }
 
 /// The worker's side.
-struct Offload {
+pub(crate) struct Offload {
     queue: Arc<IssueQueue>,
     threads: Vec<JoinHandle<()>>,
     arena: Arena,
@@ -148,7 +160,8 @@ struct Offload {
     /// A thread could not go on: what is in flight may never end.
     has_failed: bool,
     name: String,
-    stands_in: bool,
+    /// It runs because io_uring is refused.
+    pub(crate) stands_in: bool,
 }
 
 impl Offload {

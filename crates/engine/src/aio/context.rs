@@ -51,7 +51,7 @@ struct RingHeader {
 }
 
 /// A context of native AIO.
-pub(super) struct Context {
+pub(crate) struct Context {
     id: libc::c_ulong,
     /// Number of events in the ring, when completions can be taken from it without a system call.
     n_ring_events: Option<u32>,
@@ -60,7 +60,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(n_operations: u32) -> Result<Context, EngineError> {
+    pub(crate) fn new(n_operations: u32) -> Result<Context, EngineError> {
         let mut id: libc::c_ulong = 0;
         // SAFETY: the kernel writes the name of the context into `id`.
         let result = unsafe { libc::syscall(libc::SYS_io_setup, n_operations, &raw mut id) };

@@ -12,7 +12,8 @@ use plan::{Direction, IoPriority};
 use crate::engine::still_in_flight;
 use crate::without_data::without_data;
 use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call, rwf_flags};
-use context::{Context, ControlBlock, Event};
+pub(crate) use context::Context;
+use context::{ControlBlock, Event};
 
 /// Opcodes of `linux/aio_abi.h`.
 const COMMAND_READ: u16 = 0;
@@ -54,9 +55,22 @@ impl Aio {
         arena: Arena,
         options: &BuildOptions,
     ) -> Result<Aio, EngineError> {
+        let context = Context::new(options.queue_depth)?;
+        Ok(Aio::in_context(context, spec, name, files, arena, options))
+    }
+
+    /// Makes the engine of a context with room for all that is in flight.
+    pub(crate) fn in_context(
+        context: Context,
+        spec: &EngineSpec,
+        name: String,
+        files: FileTable,
+        arena: Arena,
+        options: &BuildOptions,
+    ) -> Aio {
         let (read_flags, write_flags) = rwf_flags(spec, options);
-        Ok(Aio {
-            context: Context::new(options.queue_depth)?,
+        Aio {
+            context,
             blocks: vec![ControlBlock::default(); options.queue_depth as usize],
             batch: Vec::with_capacity(options.queue_depth as usize),
             arena,
@@ -67,7 +81,7 @@ impl Aio {
             write_flags,
             name,
             stands_in: false,
-        })
+        }
     }
 
     /// Fills the control block of the operation's slot and adds it to the batch.
