@@ -45,6 +45,39 @@ rw=randread
 bs=16k
 ";
 
+/// What a shop asks for, of two volumes.
+const NEEDS: &str = "\
+name = 'shop'
+growth = { capacity = 1.5, load = 1.2 }
+
+[[volume]]
+name = 'data'
+use = 'data'
+capacity_gib = 400
+latency_ms_max = 5
+
+[[volume]]
+name = 'log'
+use = 'log'
+capacity_gib = 50
+
+[[phase]]
+name = 'normal'
+
+[[phase.volume]]
+name = 'data'
+iops = { p50 = 600, p90 = 1000, p99 = 1500 }
+io_size_kib = 8
+read_percent = 70
+
+[[phase.volume]]
+name = 'log'
+iops = 200
+throughput_mb_s = 3.2768
+read_percent = 0
+random_percent = 0
+";
+
 /// Steps that span block sizes, mixes, depths and workers.
 fn matrix() -> String {
     let mut text = "[global]\nioengine=io_uring\ndirect=1\nfilename=/mnt/p30/file\nsize=20g\n\
@@ -94,6 +127,30 @@ pub(super) fn make(folder: &Path) -> Result<Vec<Page>> {
         make.page("matrix", &[&steps], of_matrix)?,
     ];
     pages.push(make.page("comparison", &[&compared[0], &compared[1]], of_comparison)?);
+    let bench = ["bench", "/mnt/p30", "--scale", "0.2", "--report", "none"];
+    let bench = make.record("bench", &[&bench[..], &emulated].concat())?;
+    pages.push(make.page("bench", &[&bench], of_any)?);
+    pages.extend(of_needs(&make, &job)?);
+    Ok(pages)
+}
+
+/// Makes the pages of a checklist, of designs, of an estate and of what was promised.
+fn of_needs(make: &Maker, file: &dyn Fn(&str, &str) -> Result<PathBuf>) -> Result<Vec<Page>> {
+    let needs = file("needs.toml", NEEDS)?;
+    let more = file("more.toml", &NEEDS.replace("'shop'", "'store'").replace("600", "900"))?;
+    let (needs, more) = (text(&needs)?, text(&more)?);
+    let mut pages = vec![make.written("needs", &["needs", needs, "--as", "html"])?];
+    let clouds = ["--cloud", "azure,aws,gcp"];
+    pages.push(make.written("designs", &[&["design", needs][..], &clouds].concat())?);
+    pages.push(make.written("estate", &[&["design", needs, more][..], &clouds].concat())?);
+    let best = make.folder.join("best.toml");
+    let best = text(&best)?;
+    process::output(plimsoll()?.args(["design", needs, "--output", best]))?;
+    let promised = process::output(plimsoll()?.args(["provision", best, "--as", "job"]))?;
+    let promised = file("promised.fio", &promised)?;
+    let run = ["run", text(&promised)?, "--on", best, "--virtual"];
+    let run = make.record("promised", &run)?;
+    pages.push(make.written("confirmed", &["confirm", best, "--run", text(&run)?])?);
     Ok(pages)
 }
 
@@ -132,6 +189,16 @@ impl Maker<'_> {
     }
 }
 
+impl Maker<'_> {
+    /// Has a command write a page, which no record says the charts of.
+    fn written(&self, name: &'static str, args: &[&str]) -> Result<Page> {
+        let html = self.folder.join(format!("{name}.html"));
+        process::output(plimsoll()?.args(args).arg("--output").arg(&html))?;
+        let report = serde_json::json!({ "charts": [] });
+        Ok(Page { name, html, against_record: Facts::new(), report })
+    }
+}
+
 fn plimsoll() -> Result<Command> {
     Ok(Command::new(workspace::program()?))
 }
@@ -154,6 +221,11 @@ fn chart<'a>(report: &'a Value, id: &str) -> &'a Value {
 
 fn series<'a>(chart: &'a Value, name: &str) -> &'a Value {
     list(&chart["series"]).iter().find(|series| series["name"] == name).unwrap_or(&Value::Null)
+}
+
+/// What a chart of such a page shows is compared with what was drawn, and with nothing else.
+fn of_any(_: &[Value], report: &Value) -> Facts {
+    vec![("charts".to_owned(), 1.0, f64::from(u8::from(!list(&report["charts"]).is_empty())))]
 }
 
 /// Each point of the curve is drawn with its own figures, and the failing ones are hollow.
