@@ -63,6 +63,16 @@ pub fn assess(record: &Record, rules: &Rules) -> Vec<StepValidity> {
     steps.into_iter().map(|step_idx| Step::of(record, step_idx).assess(rules)).collect()
 }
 
+/// Returns what the check of burst credits finds of each account that the jobs of a step drew on,
+/// by the name of its cap; nothing of targets that are not emulated, or that were changed.
+pub fn credits_by_cap(record: &Record, step_idx: u32) -> Vec<(String, Gate)> {
+    if record.emulation.as_ref().is_none_or(|it| !it.changes.is_empty()) {
+        return Vec::new();
+    }
+    let step = Step::of(record, step_idx);
+    step.credits_by_cap().into_iter().map(|(cap, gate)| (cap.name.clone(), gate)).collect()
+}
+
 /// Returns whether a run is what was asked for: no step has a check that says otherwise, and none
 /// was to run until it was steady and did not become so. Of a curve its load line, see
 /// [`has_valid_line`].

@@ -46,7 +46,7 @@ pub mod thin;
 pub mod warmup;
 pub mod whole;
 
-pub use assess::{Rules, assess};
+pub use assess::{Rules, assess, credits_by_cap};
 pub use compare::{Comparison, compare};
 pub use curve::Point;
 pub use gate::{Figure, Gate, GateName, GateVerdict};

@@ -177,7 +177,7 @@ fn credits_that_run_out_or_might() {
     let flat = levels(&[(3_600, 500.0)]);
     check(&judge(&flat, unknown), GateName::Credits, Passed, "did not fall");
     let known = BurstKnowledge::Known { baseline_iops: 500.0, credit_ios: 5_400_000.0 };
-    check(&judge(&burst[..600], known), GateName::Credits, Unknown, "lasts 180");
+    check(&judge(&burst[..600], known), GateName::Credits, Unknown, "full credits last 30m");
     check(&judge(&flat[..60], known), GateName::Credits, Passed, "within the baseline");
     // 1 MiB each: four units of 256 KiB.
     let large = levels(&[(60, 200.0)]);
@@ -204,7 +204,7 @@ fn credits_that_run_out_or_might() {
     assert_eq!(gate.figure("lasts_s"), Some(1_800.0));
     check(&of_one(&beside, 500.0), GateName::Credits, Passed, "within the baseline");
     let to_the_end = levels(&[(3_600, 10_500.0)]);
-    check(&of_one(&to_the_end, 2_000.0), GateName::Credits, Failed, "spent a full account");
+    check(&of_one(&to_the_end, 2_000.0), GateName::Credits, Failed, "spent full credits");
     // A rate 8 % above the baseline lives on credits, too.
     let slow = levels(&[(10_800, 2_500.0), (9_200, 2_300.0)]);
     let known = BurstKnowledge::Known { baseline_iops: 2_300.0, credit_ios: 2_160_000.0 };

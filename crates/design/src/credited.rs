@@ -42,7 +42,7 @@ impl Credited {
                 continue;
             }
             let of = |sums: &[CapSum]| {
-                let found = sums.iter().find(|known| is_same(&known.cap, cap));
+                let found = sums.iter().find(|known| known.cap.is_same(cap));
                 found.map_or(Vec::new(), |found| found.by_volume.clone())
             };
             // What several volumes share is covered where the loads of all of them are.
@@ -131,10 +131,6 @@ fn keep(limit: &mut Option<Limit>, is_kept: bool) {
     limit.burst = limit.burst.filter(|Burst { bucket, .. }| is_kept || bucket.is_none());
 }
 
-fn is_same(a: &CapUse, b: &CapUse) -> bool {
-    (a.bound, a.scope, &a.name) == (b.bound, b.scope, &b.name)
-}
-
 /// What loads ask of a cap per second, by volume.
 #[derive(Clone, Debug)]
 pub(crate) struct CapSum {
@@ -162,7 +158,7 @@ pub(crate) fn sums(design: &Design, flows: &[Flow]) -> Vec<CapSum> {
         let volume = usize::from(flow.volume);
         for cap in path::caps(design, flow.volume, &flow.load) {
             let used = flow.demand.unwrap_or(0.0) * cap.per_io;
-            let at = all.iter().position(|known| is_same(&known.cap, &cap)).unwrap_or(all.len());
+            let at = all.iter().position(|known| known.cap.is_same(&cap)).unwrap_or(all.len());
             if at == all.len() {
                 all.push(CapSum { cap, by_volume: Vec::new() });
             }

@@ -30,10 +30,16 @@ pub fn asked(requirements: &Requirements) -> Result<SearchInput, Vec<String>> {
     let volumes: Vec<VolumeNeed> =
         requirements.volumes.iter().map(|volume| reader.volume(volume)).collect();
     let value = |amount: &Option<needs::Amount>| amount.as_ref().map(|amount| amount.value);
+    let machine = &requirements.machine;
+    if machine.cpus.is_none() && machine.memory_gib.is_none() {
+        let text = "processors and memory are not known: a machine of any size is accepted: write \
+                    `cpus = ..` and `memory_gib = ..` below `[machine]`";
+        reader.notes.push(text.to_owned());
+    }
     let need = Need {
         volumes,
-        vcpus: value(&requirements.machine.cpus),
-        memory_gib: value(&requirements.machine.memory_gib),
+        vcpus: value(&machine.cpus),
+        memory_gib: value(&machine.memory_gib),
         series: None,
     };
     if let Err(error) = need.check() {

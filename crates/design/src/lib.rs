@@ -50,7 +50,7 @@ pub use from_needs::{SearchInput, asked};
 pub use judge::{CapAsked, Judged, PhaseJudged, judge};
 pub use kind::CHUNKS_BYTES;
 pub use lift::{Changed, Lift, cheapest_lift};
-pub use make::{parse, promises, toml, unknowns};
+pub use make::{parse, promises, promises_network, toml, unknowns};
 pub use market::{Market, MarketError, Terms};
 pub use nearest::{Lack, Nearest, nearest};
 pub use need::{Demand, Need, NeedError, Period, PhaseNeed, SERIES_PHASE, VolumeNeed, VolumeUse};

@@ -6,11 +6,14 @@ use catalog::Catalog;
 use plan::Severity;
 use plan::keys::quoted;
 use volume::design::{MB_BYTES_DEFAULT, Promised, parse_with};
+use volume::limits::Scope;
 use volume::{CacheMode, Design};
 
+use crate::judge::judge;
 use crate::market::{Market, Terms};
 use crate::need::Need;
 use crate::rank::{ChosenDisks, Ranked};
+use crate::series::over_time;
 
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
@@ -42,12 +45,49 @@ pub fn toml(terms: &Terms, need: &Need, ranked: &Ranked, name: &str) -> String {
     text
 }
 
-/// Returns what a design must carry as the promises of its file, with the share of reads at random
-/// places that its host cache answers, by volume.
-pub fn promises(need: &Need, hit_ratios: &[f64]) -> String {
+/// Returns what a design of disks must carry as the promises of its file. What it carries on burst
+/// credits is promised for as long as takes as much of them as the captured series does.
+pub fn promises(design: &Design, need: &Need) -> String {
+    let judged = judge(design, need);
+    let over_time = match &need.series {
+        Some(demand) if demand.loads.len() == design.volumes.len() => {
+            over_time(design, need, demand)
+        }
+        Some(_) | None => Vec::new(),
+    };
+    let lasts_s = |volume: usize, phase: &str| {
+        let phase = judged.phases.iter().find(|it| it.phase == phase)?;
+        let on_credits = phase.caps.iter().filter(|it| it.is_on_credits());
+        let met = on_credits.filter(|it| match it.cap.scope {
+            Scope::Volume(own) => usize::from(own) == volume,
+            Scope::Machine | Scope::Pool(_) | Scope::Clients => true,
+        });
+        let lasts_s = met.filter_map(|asked| {
+            let walked = over_time.iter().find(|it| it.cap.is_same(&asked.cap))?;
+            Some(walked.spent_max()? / (asked.used - asked.cap.per_s))
+        });
+        lasts_s.min_by(f64::total_cmp)
+    };
+    all_promises(need, &judged.hit_ratios, lasts_s)
+}
+
+/// Returns the same of a design of network volumes, which have neither host cache nor credits.
+pub fn promises_network(need: &Need) -> String {
+    all_promises(need, &vec![0.0; need.volumes.len()], |_, _| None)
+}
+
+/// Prints promises, with the share of reads at random places that the host cache answers, by
+/// volume, and the seconds for which a volume carries its load of a phase on credits.
+fn all_promises(
+    need: &Need,
+    hit_ratios: &[f64],
+    lasts_s: impl Fn(usize, &str) -> Option<f64>,
+) -> String {
     let mut text = String::new();
-    for (volume, hit_share) in need.volumes.iter().zip(hit_ratios) {
+    for (idx, (volume, hit_share)) in need.volumes.iter().zip(hit_ratios).enumerate() {
         for phase in volume.phases.iter().filter(|phase| phase.iops > 0.0) {
+            // Whole seconds that are carried for certain.
+            let lasts_s = lasts_s(idx, &phase.phase).map(|it| it.floor().max(1.0) as u64);
             let promised = Promised {
                 volume: volume.mount.clone(),
                 phase: phase.phase.clone(),
@@ -57,6 +97,7 @@ pub fn promises(need: &Need, hit_ratios: &[f64]) -> String {
                 random_share: phase.random_share,
                 hit_share: hit_share * phase.random_share,
                 latency_ns: volume.latency_ms_max.map(|ms| (ms * 1e6).round() as u64),
+                lasts_ns: lasts_s.map(|it| it * 1_000_000_000),
             };
             text.push_str(&format!("\n{promised}"));
         }

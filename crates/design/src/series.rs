@@ -101,6 +101,12 @@ impl CapOverTime {
         self.asked.iter().copied().fold(0.0, f64::max) / self.cap.per_s
     }
 
+    /// Returns the most of its full credits that is spent at any time; `None` where it has none.
+    pub fn spent_max(&self) -> Option<f64> {
+        let full = self.cap.credits?.bucket;
+        Some(full - self.left.iter().copied().fold(full, f64::min))
+    }
+
     /// Returns whether it spends credits.
     pub fn spends(&self) -> bool {
         self.cap.credits.is_some() && self.most() > 1.0 + ROUNDING

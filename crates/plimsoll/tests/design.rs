@@ -1024,11 +1024,19 @@ fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
     };
     says(&of(2_300), 0, &["with growth: carried all the time, without credits"]);
     // 1,200 above the sustained rate for 10 s of the 1,800 s that a bucket lasts.
-    let parts = ["carried on full credits: disk_iops of P20, 99 % left at least"];
+    let parts = [
+        "carried on full credits: disk_iops of P20, 99 % left at least (full credits last 30m at \
+         the highest load), however long it goes on",
+    ];
     says(&of(3_500), 0, &parts);
     // 100 a second above the burst of one disk: two sustain 4,600.
     says(&of(3_600), 0, &["2 x P20", "with growth: carried all the time, without credits"]);
     let sandbox = captured(3_500, 10);
+    let table = sandbox.plimsoll(&[&["design", "needs.toml", "--as", "csv"], &P20[..]].concat());
+    let head = table.stdout.lines().next().expect("a head");
+    assert!(head.ends_with(",burst_credits"), "{head}");
+    let credits = ",\"disk_iops of P20, 99 % left at least (full credits last 30m at the highest";
+    assert!(table.stdout.contains(credits), "{}", table.stdout);
     let outcome = sandbox.plimsoll(&[&["design", "needs.toml", "--as", "html"], &P20[..]].concat());
     assert!(outcome.stdout.contains("data-chart=\"captured-0\""), "{}", outcome.code);
 }
@@ -1040,7 +1048,10 @@ fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
 fn what_was_captured_of_a_phase_stands_for_all_of_its_hours() {
     let sandbox = captured(3_500, 40);
     let of = || sandbox.plimsoll(&[&["design", "needs.toml"], &P20[..]].concat());
-    let parts = ["carried on full credits: disk_iops of P20, 98 % left at least, for 97 times its"];
+    let parts = [
+        "carried on full credits: disk_iops of P20, 98 % left at least (full credits last 30m at \
+         the highest load), for 97 times its",
+    ];
     says(&of(), 0, &parts);
     let text = std::fs::read_to_string(sandbox.path("needs.toml")).expect("it was written");
     let hours = |hours: &str| {
@@ -1076,7 +1087,7 @@ fn a_design_that_is_short_of_what_was_captured_does_not_carry_it() {
     let needs = needs("capacity_gib = 500", &iops(1_000, 8));
     let tenth = "name = \"test\"\nseries = \"s.csv\"\npercentile = \"p90\"\n";
     short.write("needs.toml", needs.replace("name = \"test\"\n", tenth));
-    let parts = ["carried but for 1.67 % of the time, of 10 % that the needs allow: from 20 s on"];
+    let parts = ["carried but for 1.67 % of the time, of 10 % that the needs allow: from 20s on"];
     says(&of(&short, &[]), 0, &parts);
     let json: serde_json::Value =
         serde_json::from_str(&of(&short, &["--json"]).stdout).expect("JSON");
@@ -1145,6 +1156,28 @@ fn a_load_of_the_samples_is_put_on_credits_and_one_beyond_them_is_not() {
     says(&of(&["--explain", "1"]), 0, &["P20 *", "* On credits: the cap sustains"]);
     let page = of(&["--as", "html"]).stdout;
     assert!(page.contains("carried on burst credits") && !page.contains("more than it carries"));
+}
+
+/// 10 s at 1,100 above the sustained rate: so much of the credits is promised, and kept.
+#[test]
+fn what_is_carried_on_credits_is_promised_for_a_time() {
+    let sandbox = captured(3_400, 10);
+    let needs = needs("capacity_gib = 500", &iops(3_400, 8));
+    let series = "name = \"test\"\nseries = \"s.csv\"\n";
+    sandbox.write("needs.toml", needs.replace("name = \"test\"\n", series));
+    let design = [&["design", "needs.toml", "-o", "best.toml"], &P20[..]].concat();
+    sandbox.plimsoll(&design).success();
+    let best = std::fs::read_to_string(sandbox.path("best.toml")).expect("a design");
+    assert!(best.contains("\niops = 3400\n") && best.contains("\nlasts = \"10s\"\n"), "{best}");
+    let job = sandbox.plimsoll(&["provision", "best.toml", "--as", "job"]).success().to_owned();
+    assert!(job.ends_with("rate_iops=3400\nruntime=10\n"), "{job}");
+    sandbox.write("job.fio", job);
+    sandbox.plimsoll_keeping(&["run", "job.fio", "--on", "best.toml", "--virtual"]).success();
+    says(&sandbox.plimsoll_keeping(&["confirm", "best.toml"]), 0, &["for 10s at a time: met"]);
+    // What is sustained is promised for ever.
+    let sandbox = captured(2_300, 10);
+    sandbox.plimsoll(&design).success();
+    assert!(!std::fs::read_to_string(sandbox.path("best.toml")).expect("it").contains("lasts"));
 }
 
 /// An E8bs_v5 takes 24,200 IOPS of remote disks over SCSI, and 33,000 over NVMe.

@@ -281,10 +281,10 @@ fn a_queue_depth_and_credits() {
       8 KiB 100%     2,000     16.4  queue_depth       disk_iops           +75%
       queue_depth is lifted by 4 in flight: 3,500 IOPS, where disk_iops binds (at 8
                                KiB, 100 % reads)
-      note: the disk bursts to 3,500 IOPS for 30m from full credits, which idle time
-            fills in 15m39s
-      note: the disk bursts to 170 MB/s for 30m from full credits, which idle time
-            fills in 4m
+      note: the disk bursts to 3,500 IOPS: full credits last 30m at that load, and
+            idle time fills them in 15m39s
+      note: the disk bursts to 170 MB/s: full credits last 30m at that load, and
+            idle time fills them in 4m
       note: the latency without load is assumed constant, 1.00 ms: rates at a depth
             are only as accurate as it; `latency` in the design changes it
     "#);

@@ -57,8 +57,10 @@ pub(crate) fn text(parts: &Parts<'_>) -> Result<String, Refusal> {
     );
     for phase in phases(design) {
         let of_phase = design.promises.iter().filter(|it| it.phase == phase);
+        let lasts_s = of_phase.clone().filter_map(lasts_s).max();
         for (idx, promised) in of_phase.enumerate() {
-            text.push_str(&section(promised, idx, design));
+            let runtime_s = self::lasts_s(promised).or(lasts_s);
+            text.push_str(&section(promised, (idx, runtime_s), design));
         }
     }
     Ok(text)
@@ -132,10 +134,24 @@ pub(crate) fn shares(promised: &Promised) -> Vec<Share> {
     if rest * issued_iops(promised) < 0.5 { vec![hit] } else { vec![hit, missed] }
 }
 
-fn section(promised: &Promised, idx: usize, design: &Design) -> String {
+/// Returns for how many seconds something is promised, where it is for a time only.
+fn lasts_s(promised: &Promised) -> Option<u64> {
+    promised.lasts_ns.map(|ns| ns.div_ceil(1_000_000_000))
+}
+
+/// Prints a promise, at its place in the phase and for so many seconds where that is not the time
+/// of all.
+fn section(promised: &Promised, (idx, runtime_s): (usize, Option<u64>), design: &Design) -> String {
     let shares = shares(promised);
     let parts = shares.iter().enumerate();
-    parts.map(|(part, share)| part_text(promised, *share, (idx, part == 0), design)).collect()
+    let part = |(part, share): (usize, &Share)| {
+        let mut text = part_text(promised, *share, (idx, part == 0), design);
+        if let Some(runtime_s) = runtime_s {
+            let _ = writeln!(text, "runtime={runtime_s}");
+        }
+        text
+    };
+    parts.map(part).collect()
 }
 
 /// Prints a share of a promise: the first one of the first promise of a phase begins its step.

@@ -177,6 +177,19 @@ pub fn format_duration(duration: Duration) -> String {
     text
 }
 
+/// Longest time that is printed, seconds: 317 years.
+const SECONDS_MAX: f64 = 1e10;
+
+/// Prints seconds as [`format_duration`] does, to a tenth below ten of them and else to whole ones:
+/// `2.5s`, `51m2s`.
+///
+/// No panic: what is below 0 or no number is `0s`.
+pub fn format_seconds(seconds: f64) -> String {
+    let parts = if seconds < 9.95 { 10.0 } else { 1.0 };
+    let seconds = (seconds.clamp(0.0, SECONDS_MAX) * parts).round() / parts;
+    format_duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
 /// Returns thousandths of `value` in a unit, rounded half up.
 fn in_unit(value: u64, unit: u64) -> u64 {
     let rounded = (u128::from(value) * 1000 + u128::from(unit / 2)) / u128::from(unit);

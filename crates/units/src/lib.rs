@@ -39,8 +39,8 @@ pub use human_parse::{nanoseconds, parse_bytes, parse_count, parse_duration, par
 pub use human_print::{
     format_bytes, format_change, format_change_short, format_change_whole, format_count,
     format_duration, format_iops, format_latency_ns, format_mib_s, format_number, format_percent,
-    format_percent_exact, format_percent_whole, format_rate_mb_s, format_rate_mib_s, format_short,
-    plural, things,
+    format_percent_exact, format_percent_whole, format_rate_mb_s, format_rate_mib_s,
+    format_seconds, format_short, plural, things,
 };
 pub use mix::mix64;
 pub use near::{letters, nearest, nearest_by, nearest_of};

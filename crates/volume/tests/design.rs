@@ -548,16 +548,18 @@ proptest! {
         phase in "[^\\x00]{0,12}", iops in 0.01_f64..1e7, size in 512.0_f64..4e6,
         shares in prop::array::uniform3(0.0_f64..=1.0),
         ns in prop::option::of(1000_u64..10_000_000_000),
+        lasts_s in prop::option::of(1_u64..2_000_000),
     ) {
         let [read_share, random_share, hit_share] = shares;
         let volume = "/mnt/data".to_owned();
         let one = Promised {
             volume, phase, iops, io_size_bytes: size, read_share, random_share, hit_share,
-            latency_ns: ns,
+            latency_ns: ns, lasts_ns: lasts_s.map(|s| s * 1_000_000_000),
         };
         let design = fine(&format!("{BUILT}{one}"));
         let [read] = design.promises.as_slice() else { panic!("one promise") };
         prop_assert_eq!(&read.phase, &one.phase);
+        prop_assert_eq!(read.lasts_ns, one.lasts_ns);
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b.abs().max(1e-3);
         let pairs = [
             (read.iops, iops), (read.io_size_bytes, size), (read.read_share, read_share),

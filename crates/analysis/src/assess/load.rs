@@ -106,12 +106,11 @@ impl Step<'_> {
             known";
             return Gate::unknown(name, reason);
         }
-        let met = self.caps_with_credits();
-        let gates = met.iter().map(|cap| self.credits_of(cap, &met));
         // Of the accounts in use, the one that will be empty first; of those that are empty, the
         // last to end; else operations before bytes.
         let lasts_s = |gate: &Gate| gate.figure("lasts_s").unwrap_or(f64::INFINITY);
-        let mut gates: Vec<Gate> = gates.collect();
+        let mut gates: Vec<Gate> =
+            self.credits_by_cap().into_iter().map(|(_, gate)| gate).collect();
         gates.sort_by(|a, b| {
             let fell_at_s = |gate: &Gate| gate.figure("fell_at_s").unwrap_or(0.0);
             let later = fell_at_s(b).total_cmp(&fell_at_s(a));
@@ -141,6 +140,12 @@ impl Step<'_> {
             }
             None => worst,
         }
+    }
+
+    /// Judges each account of credits that was drawn on, beside its cap.
+    pub(super) fn credits_by_cap(&self) -> Vec<(&CapRecord, Gate)> {
+        let met = self.caps_with_credits();
+        met.iter().map(|cap| (*cap, self.credits_of(cap, &met))).collect()
     }
 
     /// Judges the credits of one of the caps that were met.

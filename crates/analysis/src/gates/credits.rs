@@ -2,6 +2,7 @@
 //! credits run out.
 
 use record::SUSTAINED_SHARE;
+use units::format_seconds;
 
 use crate::change::{Change, ChangeRule, changes};
 use crate::gate::{Gate, GateName};
@@ -101,10 +102,11 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     if let Some(fall) = levels.iter().rev().find(|change| is_end(change, scale, inputs)) {
         let at_s = fall.at_idx as f64 * inputs.sample_s;
         let reason = format!(
-            "{} fell from {:.0} to {:.0} at {at_s:.0} s, as when burst credits run out",
+            "{} fell from {:.0} to {:.0} after {}, as when burst credits run out",
             inputs.unit.words(),
             fall.before,
-            fall.after
+            fall.after,
+            format_seconds(at_s)
         );
         let [before, after, _] = inputs.unit.figure_names();
         let figures = [("fell_at_s", at_s), (before, fall.before), (after, fall.after)];
@@ -124,8 +126,10 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
         }
         BurstKnowledge::Unknown { lasts_s_max } if run_s < lasts_s_max => {
             let reason = format!(
-                "credits possible: {run_s:.0} s are too short to see burst credits end; run for \
-                 {lasts_s_max:.0} s, or name the disk"
+                "credits possible: {} are too short to see burst credits end; run for {}, or name \
+                 the disk",
+                format_seconds(run_s),
+                format_seconds(lasts_s_max)
             );
             Gate::unknown(name, reason).with(&[("lasts_s_max", lasts_s_max), ("run_s", run_s)])
         }
@@ -135,7 +139,7 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
             } else {
                 "the rate did not fall in"
             };
-            Gate::passed(name, format!("{what} {run_s:.0} s"))
+            Gate::passed(name, format!("{what} {}", format_seconds(run_s)))
         }
     }
 }
@@ -174,7 +178,8 @@ impl CreditAccount {
         if left_ios <= credit_ios * (1.0 - SPENT_MIN) {
             let reason = format!(
                 "{rate} were {above_iops:.0} above the baseline of {baseline_iops:.0} on \
-                 average, which spent a full account of credits in these {run_s:.0} s"
+                 average, which spent full credits in these {}",
+                format_seconds(run_s)
             );
             let figures = [(inputs.unit.figure_names()[2], baseline_iops), sustained];
             return Gate::failed(name, reason).with(&figures);
@@ -186,19 +191,21 @@ impl CreditAccount {
             let lasts_s = run_s + left_ios / (iops * scale - baseline_iops);
             let rate = rate_of(iops);
             let text = format!(
-                "{rate} at the end are above the baseline of {baseline_iops:.0}, and a full \
-                 account lasts {lasts_s:.0} s with what came before"
+                "{rate} at the end are above the baseline of {baseline_iops:.0}, and full credits \
+                 last {} with what came before",
+                format_seconds(lasts_s)
             );
             (lasts_s, text)
         } else {
             let lasts_s = credit_ios / above_iops;
             let text = format!(
-                "{rate} are above the baseline of {baseline_iops:.0}, and a full account lasts \
-                 {lasts_s:.0} s"
+                "{rate} are above the baseline of {baseline_iops:.0}, and full credits last {} at \
+                 this load",
+                format_seconds(lasts_s)
             );
             (lasts_s, text)
         };
-        let reason = format!("credits possible: {until}; the run took {run_s:.0} s");
+        let reason = format!("credits possible: {until}; the run took {}", format_seconds(run_s));
         Gate::unknown(name, reason).with(&[("lasts_s", lasts_s), ("run_s", run_s), sustained])
     }
 }

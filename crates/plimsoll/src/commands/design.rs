@@ -19,8 +19,7 @@ use ::catalog::cost::{MONTH_HOURS, find_region};
 use ::catalog::{Catalog, Cloud, EDITIONS, Edition, Term};
 use ::design::{
     Market, MarketError, Nearest, Need, Options, Ranked, SearchInput, SearchResult, Terms,
-    UnsizedMachines, asked, judge, nearest, parse, promises, search_watched, toml,
-    unsized_machines,
+    UnsizedMachines, asked, nearest, parse, promises, search_watched, toml, unsized_machines,
 };
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
@@ -500,7 +499,7 @@ fn write(
     let name = format!("{} in {place}", ranked.machine.trim_start_matches("Standard_"));
     let mut text = toml(&market.terms, need, ranked, &name);
     if let Some(design) = parse(market, need, ranked) {
-        text.push_str(&promises(need, &judge(&design, need).hit_ratios));
+        text.push_str(&promises(&design, need));
     }
     form::write(path, &text, &format!("design {number}, {}", ranked.machine))
 }

@@ -6,6 +6,7 @@ use volume::limits::{Bound, Done, Flow, together};
 use volume::{CacheMode, Cap, Limit};
 
 use super::Subject;
+use super::lasting;
 use super::measured::Measured;
 
 /// By how much the rate of a changed design may differ from the measured one to explain it.
@@ -21,7 +22,7 @@ pub(super) fn explain(
     measured: &Measured,
     record: &Record,
 ) -> (Option<String>, Vec<String>) {
-    let flows = flows(subject, promised);
+    let flows = subject.flows(promised);
     let Some(done) = carried(subject.design, &flows) else { return (None, Vec::new()) };
     if done.binds != Bound::Nothing && done.iops < promised.iops * (1.0 - 1e-9) {
         let cap = done.first().map(|cap| named(&done, &cap.name, &cap.origin));
@@ -31,7 +32,8 @@ pub(super) fn explain(
     if let Some(cap) = of_record(measured, record) {
         return (Some(cap), Vec::new());
     }
-    let mut found = Vec::new();
+    let not_full = lasting::not_full(subject, promised, measured, record);
+    let mut found: Vec<String> = not_full.into_iter().collect();
     for (what, design) in variants(subject.design, &promised.volume) {
         let most = carried_at_most(&design, &flows);
         let is_near = most.is_some_and(|iops| (iops / measured.iops - 1.0).abs() <= NEAR);
@@ -67,18 +69,10 @@ fn of_record(measured: &Measured, record: &Record) -> Option<String> {
     Some(format!("{}, used to {}", cap.name, cap.used_words(units::format_percent_whole)))
 }
 
-/// Returns all that is promised in the same phase; the promise in question comes first.
-fn flows(subject: &Subject<'_>, promised: &Promised) -> Vec<Flow> {
-    let of_phase = subject.design.promises.iter().filter(|it| it.phase == promised.phase);
-    let others = of_phase.filter(|it| *it != promised);
-    let all = std::iter::once(promised).chain(others);
-    all.filter_map(|it| Some(it.flow(subject.position(&it.volume)?))).collect()
-}
-
 /// Returns what the design carries of a promise, beside the others of its phase, while its host
 /// cache answers none of its reads.
 pub(super) fn carried_unwarmed(subject: &Subject<'_>, promised: &Promised) -> Option<f64> {
-    let mut flows = flows(subject, promised);
+    let mut flows = subject.flows(promised);
     flows.first_mut()?.load.hit_ratio = 0.0;
     carried(subject.design, &flows).map(|done| done.iops)
 }

@@ -1,13 +1,14 @@
 //! One measurement against one promise.
 
 use analysis::{GateName, Limits};
-use record::{CapRecord, CapsRecord, GateRecord, JobRecord, Outcome, Record};
+use record::{CapsRecord, GateRecord, Outcome, Record};
 use volume::design::Promised;
-use volume::limits::{Bound, CapUse, Flow, together};
+use volume::limits::{Bound, Flow, together};
 
 use super::explain;
+use super::lasting::{self, lasting};
 use super::measured::Measured;
-use super::{Subject, Verdict};
+use super::{Part, Subject, Verdict, gates};
 
 /// What came of one measurement.
 pub(super) struct Judged {
@@ -33,16 +34,6 @@ const MORE_OFFERED_MAX: f64 = 0.02;
 
 /// By how much the share of reads that are in the cache may be below the promised one.
 const HIT_DIFFERENCE_MAX: f64 = 0.05;
-
-/// Use of a cap above its sustained rate that is rounding and noise, as a share.
-const ABOVE_MIN: f64 = 0.02;
-
-/// What a rate or a latency says.
-enum Part {
-    Kept,
-    Broken(String),
-    Open(String),
-}
 
 /// Judges a measurement.
 pub(super) fn judge(
@@ -78,6 +69,11 @@ pub(super) fn judge(
     {
         return Judged::cannot_tell(why);
     }
+    if is_broken(&rate)
+        && let Some(why) = lasting::ended_later(promised, measured, record)
+    {
+        return Judged::cannot_tell(why);
+    }
     match (rate, latency) {
         (Part::Broken(why), Part::Broken(also)) => {
             Judged::new(Verdict::NotMet, format!("{why}; {also}"))
@@ -110,11 +106,6 @@ fn unwarmed(
             units::format_percent_whole(promised.hit_share)
         )
     })
-}
-
-fn gates(record: &Record, step_idx: u32) -> impl Iterator<Item = &GateRecord> {
-    let of_step = record.validity.iter().filter(move |step| step.step_idx == step_idx);
-    of_step.flat_map(|step| &step.gates)
 }
 
 /// Returns which operation failed, if one did: what fails is not carried.
@@ -240,14 +231,16 @@ fn kept(
     measured: &Measured,
     record: &Record,
 ) -> Judged {
-    let is_borrowed = |gate: &&GateRecord| {
-        let has_ended =
-            gate.verdict == record::Verdict::Failed && gate.name == GateName::Credits.as_str();
-        gate.is_borrowed() || has_ended
+    let fills = |gate: &&GateRecord| {
+        gate.name == GateName::WriteCache.as_str() && gate.is_borrowed() && fills(measured, record)
     };
-    let is_own = |gate: &&GateRecord| draws_on(gate, measured, record);
-    if let Some(gate) = gates(record, measured.step_idx).filter(is_borrowed).find(is_own) {
+    if let Some(gate) = gates(record, measured.step_idx).find(fills) {
         return Judged::cannot_tell(format!("it was kept, but may not last: {}", gate.reason));
+    }
+    match lasting(subject, promised, measured, record) {
+        Part::Broken(why) => return Judged::new(Verdict::NotMet, why),
+        Part::Open(why) => return Judged::cannot_tell(why),
+        Part::Kept => {}
     }
     let absent = absent(subject, promised, measured, record);
     if !absent.is_empty() {
@@ -260,19 +253,11 @@ fn kept(
     Judged::new(Verdict::Met, "")
 }
 
-/// Returns whether what a check of a whole step says of borrowed rates holds for a measurement:
-/// whether its own jobs were above the sustained rate of a cap with credits, or filled a cache.
-/// Caps are known of emulated volumes alone.
-fn draws_on(gate: &GateRecord, measured: &Measured, record: &Record) -> bool {
-    let is_own =
-        |job: &&JobRecord| job.step_idx == measured.step_idx && measured.jobs.contains(&job.name);
-    let mut own = record.jobs.iter().filter(is_own);
-    if gate.name == GateName::WriteCache.as_str() {
-        let fills = |caps: &CapsRecord| caps.filling.as_ref().is_some_and(|it| !it.never_fills);
-        return own.any(|job| job.caps.as_ref().is_none_or(fills));
-    }
-    let is_above = |cap: &CapRecord| cap.credit > 0 && cap.fullest_share() > 1.0 + ABOVE_MIN;
-    own.any(|job| job.caps.as_ref().is_none_or(|caps| caps.caps.iter().any(is_above)))
+/// Returns whether a measurement's own jobs filled a write-back cache. That is known of emulated
+/// volumes alone.
+fn fills(measured: &Measured, record: &Record) -> bool {
+    let fills = |caps: &CapsRecord| caps.filling.as_ref().is_some_and(|it| !it.never_fills);
+    measured.own(record).any(|job| job.caps.as_ref().is_none_or(fills))
 }
 
 /// Returns the volumes of other promises of the same phase that share caps with this one, and were
@@ -308,8 +293,5 @@ fn share_caps(subject: &Subject<'_>, one: &Promised, other: &Promised) -> bool {
     let (Some(one), Some(other)) = (flow(one), flow(other)) else { return false };
     let done = together(subject.design, &[one, other]);
     let [one, other] = done.as_slice() else { return false };
-    one.caps.iter().any(|(cap, _)| {
-        let is_same = |it: &CapUse| (it.bound, it.scope) == (cap.bound, cap.scope);
-        other.caps.iter().any(|(it, _)| is_same(it) && it.name == cap.name)
-    })
+    one.caps.iter().any(|(cap, _)| other.caps.iter().any(|(it, _)| it.is_same(cap)))
 }

@@ -230,6 +230,13 @@ impl Measured {
         self.offered_iops.or(self.ceiling_iops)
     }
 
+    /// Returns the jobs of its run that it is of.
+    pub(super) fn own<'a>(&self, record: &'a Record) -> impl Iterator<Item = &'a JobRecord> {
+        let is_own =
+            |job: &&JobRecord| job.step_idx == self.step_idx && self.jobs.contains(&job.name);
+        record.jobs.iter().filter(is_own)
+    }
+
     /// Returns the mean bytes of an I/O.
     pub fn io_size_bytes(&self) -> f64 {
         self.bytes_per_s / self.iops

@@ -6,11 +6,13 @@
 
 mod explain;
 mod judge;
+mod lasting;
 mod measured;
 
-use record::Record;
+use record::{GateRecord, Record};
 use volume::Design;
 use volume::design::Promised;
+use volume::limits::Flow;
 
 pub use measured::{Measured, load};
 
@@ -116,6 +118,27 @@ impl Subject<'_> {
         let position = self.design.volumes.iter().position(|volume| volume.mount == mount);
         position.and_then(|position| u16::try_from(position).ok())
     }
+
+    /// Returns all that is promised in the same phase; the promise in question comes first.
+    fn flows(&self, promised: &Promised) -> Vec<Flow> {
+        let of_phase = self.design.promises.iter().filter(|it| it.phase == promised.phase);
+        let others = of_phase.filter(|it| *it != promised);
+        let all = std::iter::once(promised).chain(others);
+        all.filter_map(|it| Some(it.flow(self.position(&it.volume)?))).collect()
+    }
+}
+
+/// What a rate, a latency or burst credits say.
+enum Part {
+    Kept,
+    Broken(String),
+    Open(String),
+}
+
+/// Returns the checks of a step.
+fn gates(record: &Record, step_idx: u32) -> impl Iterator<Item = &GateRecord> {
+    let of_step = record.validity.iter().filter(move |step| step.step_idx == step_idx);
+    of_step.flat_map(|step| &step.gates)
 }
 
 /// Holds runs against what a design promises.

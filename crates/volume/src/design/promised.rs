@@ -1,6 +1,7 @@
 //! What a design is to carry: `[[promise]]`.
 
 use std::fmt;
+use std::time::Duration;
 
 use plan::Diagnostic;
 use plan::keys::{Keys, Located, quoted};
@@ -28,6 +29,8 @@ pub struct Promised {
     pub hit_share: f64,
     /// Mean response time that is kept, nanoseconds.
     pub latency_ns: Option<u64>,
+    /// For how long at a time it is kept, from full burst credits, nanoseconds; `None` for ever.
+    pub lasts_ns: Option<u64>,
 }
 
 /// Most promises of one design: a few phases of as many volumes as a machine takes.
@@ -58,11 +61,13 @@ impl Promised {
     }
 
     /// Returns it as a flow on the volume at a position of the design, for [`crate::limits`]. What
-    /// is at random places for its larger part counts as such.
+    /// is at random places for its larger part counts as such. What is promised for a time only may
+    /// use burst credits.
     pub fn flow(&self, volume: u16) -> Flow {
         let load = Load {
             is_sequential: self.random_share < 0.5,
             hit_ratio: self.hit_share,
+            with_credits: self.lasts_ns.is_some(),
             ..Load::new(self.io_size_bytes.round() as u64, self.read_share)
         };
         Flow { volume, load, demand: Some(self.iops) }
@@ -88,6 +93,9 @@ impl fmt::Display for Promised {
         if let Some(ns) = self.latency_ns {
             writeln!(f, "latency_ms = {}", number(ns as f64 / NS_PER_MS))?;
         }
+        if let Some(ns) = self.lasts_ns {
+            writeln!(f, "lasts = \"{}\"", units::format_duration(Duration::from_nanos(ns)))?;
+        }
         Ok(())
     }
 }
@@ -102,6 +110,12 @@ fn number(value: f64) -> String {
         text
     }
 }
+
+/// Shortest time for which something is promised: what a run can tell.
+const LASTS_MIN: Duration = Duration::from_secs(1);
+
+/// Longest such time: longer runs are not done.
+const LASTS_MAX: Duration = Duration::from_hours(30 * 24);
 
 /// Reads all of `[[promise]]`.
 pub(super) fn promises(
@@ -127,6 +141,7 @@ fn promise(
     let read = percent(&mut keys, "read_percent", parser);
     let random = percent(&mut keys, "random_percent", parser);
     let hit = percent(&mut keys, "hit_percent", parser);
+    let lasts_ns = lasts_ns(&mut keys, parser);
     for (key, what) in [
         ("io_size_kib", "bytes of an I/O in KiB, such as 8"),
         ("read_percent", "share of reads, 0 to 100"),
@@ -163,7 +178,25 @@ fn promise(
         random_share: random.unwrap_or(1.0),
         hit_share: hit.unwrap_or(0.0),
         latency_ns: latency_ms.map(|(ms, _)| (ms * NS_PER_MS).round() as u64),
+        lasts_ns,
     })
+}
+
+/// Reads for how long at a time it is kept.
+fn lasts_ns(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u64> {
+    let (lasts, at) = keys.duration("lasts", parser.findings)?;
+    if (LASTS_MIN..=LASTS_MAX).contains(&lasts) {
+        return u64::try_from(lasts.as_nanos()).ok();
+    }
+    let bounds = [LASTS_MIN, LASTS_MAX].map(units::format_duration);
+    let text = format!(
+        "`lasts` is {}, expected {} to {}",
+        units::format_duration(lasts),
+        bounds[0],
+        bounds[1]
+    );
+    parser.findings.error("out-of-range", &at, text);
+    None
 }
 
 /// Reads which volume it is of.

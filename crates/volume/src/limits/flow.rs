@@ -65,7 +65,7 @@ impl CapUse {
     }
 
     /// Returns whether it is the same cap, seen by another flow.
-    pub(super) fn is_same(&self, other: &CapUse) -> bool {
+    pub fn is_same(&self, other: &CapUse) -> bool {
         (self.bound, self.scope, &self.name) == (other.bound, other.scope, &other.name)
     }
 }

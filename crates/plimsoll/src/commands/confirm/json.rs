@@ -41,6 +41,7 @@ fn of_promise(answer: &Answer, runs: &[String]) -> Value {
             "read_share": promised.read_share,
             "random_share": promised.random_share,
             "latency_ns": promised.latency_ns,
+            "lasts_s": promised.lasts_ns.map(|ns| ns as f64 / 1e9),
         },
         "measured": answer.measured.as_ref().map(|it| measured(it, runs)),
     })

@@ -57,7 +57,10 @@ fn whose(promised: &Promised) -> String {
         phase => format!(", {phase}"),
     };
     let of = load(promised.io_size_bytes, promised.read_share, Some(promised.random_share));
-    format!("{}{phase}: {of}", promised.volume)
+    let lasts = promised.lasts_ns.map_or(String::new(), |ns| {
+        format!(", for {} at a time", units::format_seconds(ns as f64 / 1e9))
+    });
+    format!("{}{phase}: {of}{lasts}", promised.volume)
 }
 
 fn of_promise(text: &mut String, answer: &Answer) {

@@ -8,7 +8,7 @@ use ::catalog::Catalog;
 use ::design::netapp::{
     self, MACHINES_MAX, Machines, NetworkError, Options, Qos, Ranked, SearchResult,
 };
-use ::design::{Market, Price, SearchInput, Terms, judge, n_unsized_below, promises};
+use ::design::{Market, Price, SearchInput, Terms, judge, n_unsized_below, promises_network};
 use serde_json::{Value, json};
 use units::{format_count, format_percent, plural};
 use volume::design::service::Service;
@@ -138,8 +138,7 @@ fn file(answer: &NetworkAnswer<'_>, asked: &SearchInput, ranked: &Ranked) -> Str
     let terms = &answer.market.terms;
     let place = terms.region.as_deref().unwrap_or("no region");
     let name = format!("{} in {place}", made_of(ranked));
-    let hits = vec![0.0; asked.need.volumes.len()];
-    netapp::toml(terms, &asked.need, ranked, &name) + &promises(&asked.need, &hits)
+    netapp::toml(terms, &asked.need, ranked, &name) + &promises_network(&asked.need)
 }
 
 /// Prints what a design is made of, on one line.

@@ -223,6 +223,10 @@ fn designs(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Table {
         ("what binds", "binds"),
         ("not known", "not_known"),
     ]);
+    let has_series = asked.need.series.is_some();
+    if has_series {
+        table.add_column("burst credits".to_owned(), "burst_credits".to_owned());
+    }
     for answer in answers {
         let terms = &answer.market.terms;
         for (idx, ranked) in answer.found.designs.iter().enumerate() {
@@ -230,7 +234,7 @@ fn designs(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Table {
             let of_volumes: Vec<String> = of_volumes
                 .map(|(volume, chosen)| format!("{}: {}", volume.mount, disks(chosen)))
                 .collect();
-            table.rows.push(vec![
+            let mut row = vec![
                 Cell::count(idx as u64 + 1),
                 Cell::text(terms.cloud.as_str()),
                 Cell::text(terms.region.as_deref().unwrap_or("")),
@@ -240,7 +244,12 @@ fn designs(asked: &SearchInput, answers: &[CloudAnswer<'_>]) -> Table {
                 Cell::number(json::percent(ranked.headroom), 0),
                 Cell::text(judged(asked, answer, ranked).map_or(String::new(), |it| tight(&it))),
                 Cell::text(unknown(ranked.price)),
-            ]);
+            ];
+            if has_series {
+                let credits = super::series::credits(answer, asked, ranked);
+                row.push(Cell::text(credits.unwrap_or_default()));
+            }
+            table.rows.push(row);
         }
     }
     table

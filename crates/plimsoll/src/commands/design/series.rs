@@ -1,7 +1,6 @@
 //! The samples of a file of needs, compared with the caps of a design.
 
 use std::path::Path;
-use std::time::Duration;
 
 use ::design::series::{CapOverTime, REPEATS_MAX, demand, over_time};
 use ::design::{Demand, Ranked, SearchInput, parse};
@@ -13,7 +12,8 @@ use report::{
 };
 use serde_json::{Value, json};
 use units::{
-    format_count, format_percent, format_percent_exact, format_percent_whole, system_text,
+    format_count, format_percent, format_percent_exact, format_percent_whole, format_seconds,
+    system_text,
 };
 
 use super::CloudAnswer;
@@ -105,12 +105,13 @@ fn first_short(caps: &[CapOverTime]) -> Option<(&CapOverTime, usize)> {
 fn held_back((cap, at): (&CapOverTime, usize), demand: &Demand) -> String {
     let (what, at_s) = (what(cap), start_s(demand, at));
     match cap.cap.credits {
-        None => format!("from {at_s:.0} s on {what} holds it back"),
+        None => format!("from {} on {what} holds it back", format_seconds(at_s)),
         Some(_) if cap.left[at] <= 0.0 => {
-            format!("the credits of {what} run out {at_s:.0} s after its start")
+            format!("the credits of {what} run out {} after its start", format_seconds(at_s))
         }
         Some(credits) => format!(
-            "from {at_s:.0} s on the load on {what} is more than its burst of {}",
+            "from {} on the load on {what} is more than its burst of {}",
+            format_seconds(at_s),
             format_count(credits.burst.round() as u64)
         ),
     }
@@ -146,18 +147,38 @@ pub(super) fn words(
         };
         return Some(format!("{what}: {verdict}: {short}"));
     }
-    let spent = caps.iter().filter(|cap| cap.spends());
-    let spent: Vec<String> = spent
-        .map(|cap| {
-            let (name, left) = (self::what(cap), format_percent_whole(left_share(cap)));
-            format!("{name}, {left} left at least, {}", in_a_row(cap.n_repeats, demand))
-        })
-        .collect();
-    Some(if spent.is_empty() {
-        format!("{what}: carried all the time, without credits")
-    } else {
-        format!("{what}: carried on full credits: {}", spent.join("; "))
+    Some(match spent(&caps, demand) {
+        None => format!("{what}: carried all the time, without credits"),
+        Some(spent) => format!("{what}: carried on full credits: {spent}"),
     })
+}
+
+/// Says which credits a design spends on the samples, for a cell of a table; none without samples.
+pub(super) fn credits(
+    answer: &CloudAnswer<'_>,
+    asked: &SearchInput,
+    ranked: &Ranked,
+) -> Option<String> {
+    let demand = asked.need.series.as_ref()?;
+    let caps = caps(answer, asked, ranked)?;
+    Some(spent(&caps, demand).unwrap_or_else(|| "none needed".to_owned()))
+}
+
+/// Says of each cap that spends credits how much of them is left and how long they last; none where
+/// no cap spends any.
+fn spent(caps: &[CapOverTime], demand: &Demand) -> Option<String> {
+    let of_cap = |cap: &CapOverTime| {
+        let (name, left) = (what(cap), format_percent_whole(left_share(cap)));
+        let most = cap.asked.iter().copied().fold(0.0, f64::max);
+        let lasts_s = cap.cap.credits.map_or(f64::INFINITY, |credits| credits.burst_s(most));
+        format!(
+            "{name}, {left} left at least (full credits last {} at the highest load), {}",
+            format_seconds(lasts_s),
+            in_a_row(cap.n_repeats, demand)
+        )
+    };
+    let spent: Vec<String> = caps.iter().filter(|cap| cap.spends()).map(of_cap).collect();
+    (!spent.is_empty()).then(|| spent.join("; "))
 }
 
 /// Says for how long credits carry what was captured, again and again without a rest.
@@ -171,7 +192,7 @@ fn in_a_row(n_repeats: u32, demand: &Demand) -> String {
 
 /// Returns how long a demand lasts, in words.
 fn lasts(demand: &Demand) -> String {
-    units::format_duration(Duration::from_secs_f64(demand.span_s().round()))
+    format_seconds(demand.span_s())
 }
 
 /// Returns the least credits that were left, as a share of a full bucket.

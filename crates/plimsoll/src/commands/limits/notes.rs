@@ -1,7 +1,7 @@
 //! Notes on the figures: credits, unknown caps, streams over fewer disks.
 
 use catalog::{Cloud, Figure};
-use units::format_number;
+use units::{format_number, format_seconds};
 use volume::Design;
 use volume::design::{Backing, CacheMode, Disk, Latency, Limit, Merging, Stripe, Vm};
 use volume::limits::Load;
@@ -45,7 +45,7 @@ pub(super) fn of_working_set(design: &Design, volume: u16, question: &Question) 
     Some(format!(
         "{holds}; from cold, reads of {} at random places bring in {part} in {}",
         units::format_bytes(size_bytes),
-        span(set.warm_s())
+        format_seconds(set.warm_s())
     ))
 }
 
@@ -78,10 +78,6 @@ pub(super) fn of_depth(design: &Design, volume: u16, queue_depth: Option<u32>) -
 /// Returns a latency that does not spread, as it is printed.
 fn constant(latency: Latency) -> Option<String> {
     (latency.spread <= 0.0).then(|| units::format_latency_ns(latency.mean_ns))
-}
-
-fn span(seconds: f64) -> String {
-    units::format_duration(std::time::Duration::from_secs(seconds.min(1e12).round() as u64))
 }
 
 /// Says on which bytes of a published MB a verdict hangs.
@@ -255,8 +251,8 @@ fn of_burst(whose: &str, unit: &str, scale: f64, limit: Option<&Limit>, notes: &
     };
     let credits = Credits { base: limit.per_s as f64, burst: per_s, bucket: bucket as f64 };
     notes.push(format!(
-        "{rate} for {} from full credits, which idle time fills in {}",
-        span(credits.burst_s(per_s)),
-        span(credits.refill_s())
+        "{rate}: full credits last {} at that load, and idle time fills them in {}",
+        format_seconds(credits.burst_s(per_s)),
+        format_seconds(credits.refill_s())
     ));
 }
