@@ -299,7 +299,10 @@ impl<'a> Step<'a> {
             let text = format!("IOPS {direction} from {before:.0} to {after:.0} at {at_s:.0} s");
             let is_broken = gate.verdict == GateVerdict::Failed;
             let reason = if is_broken { format!("{text}; {}", gate.reason) } else { text };
-            return Gate { verdict: GateVerdict::Failed, reason, ..gate }
+            // A later change of the level may have its time there already: the first one decides.
+            let mut figures = gate.figures;
+            figures.retain(|it| it.name != "change_at_s");
+            return Gate { verdict: GateVerdict::Failed, reason, figures, ..gate }
                 .with(&[("change_at_s", at_s)]);
         }
         if gate.verdict != GateVerdict::Passed || !mixes {

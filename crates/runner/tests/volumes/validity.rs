@@ -112,6 +112,11 @@ fn a_volume_whose_limit_changes_in_the_middle_is_not_steady() {
         let found_s = validity.gate("steady").and_then(|gate| gate.figure("change_at_s"));
         assert!(found_s.is_some_and(|it| (it - at_s as f64).abs() <= 5.0), "{found_s:?}");
     }
+    // Of two changes the first one decides.
+    let twice = changing(disk(4_200), &[(30, 1_200), (77, 500)]).run(&reads("runtime=90"));
+    let validity = check(&twice, &Rules::default(), &["steady"], "IOPS fell from 4");
+    let at_s = validity.gate("steady").and_then(|gate| gate.figure("change_at_s"));
+    assert!(at_s.is_some_and(|it| (28.0..=32.0).contains(&it)), "{at_s:?}");
     // Wider limits let it pass, and a window after the change.
     let record = changing(disk(5_000), &[(30, 4_600)]).run(&reads("runtime=90"));
     let steady = SteadyRule { range_pct: 40.0, slope_pct: 40.0, ..SteadyRule::default() };
