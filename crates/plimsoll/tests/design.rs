@@ -1035,7 +1035,7 @@ fn what_was_captured_is_carried_on_credits_up_to_the_burst() {
     let table = sandbox.plimsoll(&[&["design", "needs.toml", "--as", "csv"], &P20[..]].concat());
     let head = table.stdout.lines().next().expect("a head");
     assert!(head.ends_with(",burst_credits"), "{head}");
-    let credits = ",\"disk_iops of P20, 99 % left at least (full credits last 30m at the highest";
+    let credits = ",P20: 99 % left";
     assert!(table.stdout.contains(credits), "{}", table.stdout);
     let outcome = sandbox.plimsoll(&[&["design", "needs.toml", "--as", "html"], &P20[..]].concat());
     assert!(outcome.stdout.contains("data-chart=\"captured-0\""), "{}", outcome.code);

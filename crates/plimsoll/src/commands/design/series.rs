@@ -153,15 +153,26 @@ pub(super) fn words(
     })
 }
 
-/// Says which credits a design spends on the samples, for a cell of a table; none without samples.
+/// Says in few words which credits a design spends on the samples, for a cell of a table: of each
+/// disk or machine the cap that has the least left. None without samples.
 pub(super) fn credits(
     answer: &CloudAnswer<'_>,
     asked: &SearchInput,
     ranked: &Ranked,
 ) -> Option<String> {
-    let demand = asked.need.series.as_ref()?;
-    let caps = caps(answer, asked, ranked)?;
-    Some(spent(&caps, demand).unwrap_or_else(|| "none needed".to_owned()))
+    let mut caps = caps(answer, asked, ranked)?;
+    caps.retain(CapOverTime::spends);
+    caps.sort_by(|a, b| left_share(a).total_cmp(&left_share(b)));
+    let mut names: Vec<&str> = Vec::new();
+    let mut parts = Vec::new();
+    for cap in &caps {
+        if !names.contains(&&*cap.cap.name) {
+            names.push(&cap.cap.name);
+            let left = format_percent_whole(left_share(cap));
+            parts.push(format!("{}: {left} left", cap.cap.name));
+        }
+    }
+    Some(if parts.is_empty() { "none needed".to_owned() } else { parts.join("; ") })
 }
 
 /// Says of each cap that spends credits how much of them is left and how long they last; none where
