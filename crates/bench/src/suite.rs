@@ -188,14 +188,15 @@ pub enum Access {
 
 impl Access {
     /// All of them, with their names.
-    pub const ALL: [(&'static str, Access); 6] = [
-        ("read", Access::Read),
-        ("write", Access::Write),
-        ("rw", Access::ReadWrite),
-        ("randread", Access::RandRead),
-        ("randwrite", Access::RandWrite),
-        ("randrw", Access::RandReadWrite),
-    ];
+    pub const ALL: [(&'static str, Access); 6] = units::all_of!(
+        Access:
+        "read" => Read,
+        "write" => Write,
+        "rw" => ReadWrite,
+        "randread" => RandRead,
+        "randwrite" => RandWrite,
+        "randrw" => RandReadWrite,
+    );
 
     /// Returns its name.
     pub fn as_str(self) -> &'static str {
@@ -387,11 +388,12 @@ pub enum PublishedFigure {
 
 impl PublishedFigure {
     /// All of them, with their keys.
-    pub const ALL: [(&'static str, PublishedFigure); 3] = [
-        ("iops", PublishedFigure::Iops),
-        ("mib_per_s", PublishedFigure::MibPerS),
-        ("mb_per_s", PublishedFigure::MbPerS),
-    ];
+    pub const ALL: [(&'static str, PublishedFigure); 3] = units::all_of!(
+        PublishedFigure:
+        "iops" => Iops,
+        "mib_per_s" => MibPerS,
+        "mb_per_s" => MbPerS,
+    );
 
     /// Returns its unit.
     pub fn unit(self) -> PublishedUnit {

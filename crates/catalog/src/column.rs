@@ -1,6 +1,7 @@
 //! The columns that tables may have: which property a column gives, in which unit.
 
 use crate::cloud::Cloud;
+use crate::exactness::Exactness;
 
 /// A unit as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,52 +58,84 @@ pub enum Unit {
     Count,
 }
 
-const UNITS: [(Unit, &str, u64); 25] = [
-    (Unit::Iops, "IOPS", 1),
-    (Unit::MbPerS, "MB/s", 1_000_000),
-    (Unit::MibPerS, "MiB/s", 1 << 20),
-    (Unit::MibPerSRoundedDown, "MiB/s (rounded down)", 1 << 20),
-    (Unit::BytesPerS, "B/s", 1),
-    (Unit::MbitPerS, "Mb/s", 125_000),
-    (Unit::Bytes, "B", 1),
-    (Unit::Kib, "KiB", 1 << 10),
-    (Unit::Mib, "MiB", 1 << 20),
-    (Unit::Gib, "GiB", 1 << 30),
-    (Unit::Gb, "GB", 1 << 30),
-    (Unit::GbDecimal, "GB (10^9 B)", 1_000_000_000),
-    (Unit::Tib, "TiB", 1 << 40),
-    (Unit::Seconds, "s", 1),
-    (Unit::Ms, "ms", 1_000_000),
-    (Unit::IopsPerGib, "IOPS per GiB", 1),
-    (Unit::IopsPerMibPerS, "IOPS per MiB/s", 1),
-    (Unit::MibPerSPerTib, "MiB/s per TiB", 1 << 20),
-    (Unit::MibPerSPerGib, "MiB/s per GiB", 1 << 20),
-    (Unit::MibPerSPerIops, "MiB/s per IOPS", 1 << 20),
-    (Unit::MibPerSPer1000Iops, "MiB/s per 1,000 IOPS", 1 << 20),
-    (Unit::MbPerSPerIops, "MB/s per IOPS", 1_000_000),
-    (Unit::Credits, "credits", 1),
-    (Unit::TibPerTib, "TiB per TiB", 1 << 40),
-    (Unit::Count, "", 1),
-];
+/// What a unit is. A new one says it here, once.
+struct UnitTraits {
+    /// How it is printed; a plain number has nothing.
+    text: &'static str,
+    /// What one of it is in operations, bytes, seconds, or nanoseconds of latency.
+    scale: u64,
+    /// How exactly a number in it says an amount.
+    exactness: Exactness,
+}
+
+const fn unit(text: &'static str, scale: u64, exactness: Exactness) -> UnitTraits {
+    UnitTraits { text, scale, exactness }
+}
+
+const fn exact(text: &'static str, scale: u64) -> UnitTraits {
+    unit(text, scale, Exactness::Exact)
+}
 
 impl Unit {
+    /// All of them.
+    const ALL: [Unit; 25] = units::all_of!(
+        Unit:
+        Iops, MbPerS, MibPerS, MibPerSRoundedDown, BytesPerS, MbitPerS, Bytes, Kib, Mib,
+        Gib, Gb, GbDecimal, Tib, Seconds, Ms, IopsPerGib, IopsPerMibPerS, MibPerSPerTib,
+        MibPerSPerGib, MibPerSPerIops, MibPerSPer1000Iops, MbPerSPerIops, Credits,
+        TibPerTib, Count,
+    );
+
+    const fn traits(self) -> UnitTraits {
+        match self {
+            Unit::Iops => exact("IOPS", 1),
+            Unit::MbPerS => unit("MB/s", 1_000_000, Exactness::UnitUnclear),
+            Unit::MibPerS => exact("MiB/s", 1 << 20),
+            Unit::MibPerSRoundedDown => {
+                unit("MiB/s (rounded down)", 1 << 20, Exactness::RoundedDown)
+            }
+            Unit::BytesPerS => exact("B/s", 1),
+            Unit::MbitPerS => exact("Mb/s", 125_000),
+            Unit::Bytes => exact("B", 1),
+            Unit::Kib => exact("KiB", 1 << 10),
+            Unit::Mib => exact("MiB", 1 << 20),
+            Unit::Gib => exact("GiB", 1 << 30),
+            Unit::Gb => exact("GB", 1 << 30),
+            Unit::GbDecimal => exact("GB (10^9 B)", 1_000_000_000),
+            Unit::Tib => exact("TiB", 1 << 40),
+            Unit::Seconds => exact("s", 1),
+            Unit::Ms => exact("ms", 1_000_000),
+            Unit::IopsPerGib => exact("IOPS per GiB", 1),
+            Unit::IopsPerMibPerS => exact("IOPS per MiB/s", 1),
+            Unit::MibPerSPerTib => exact("MiB/s per TiB", 1 << 20),
+            Unit::MibPerSPerGib => exact("MiB/s per GiB", 1 << 20),
+            Unit::MibPerSPerIops => exact("MiB/s per IOPS", 1 << 20),
+            Unit::MibPerSPer1000Iops => exact("MiB/s per 1,000 IOPS", 1 << 20),
+            Unit::MbPerSPerIops => exact("MB/s per IOPS", 1_000_000),
+            Unit::Credits => exact("credits", 1),
+            Unit::TibPerTib => exact("TiB per TiB", 1 << 40),
+            Unit::Count => exact("", 1),
+        }
+    }
+
     /// Returns how it is printed; a plain number has nothing.
     pub fn as_str(self) -> &'static str {
-        self.row().1
+        self.traits().text
     }
 
     /// Finds a unit by how it is printed.
     pub fn from_text(text: &str) -> Option<Self> {
-        UNITS.iter().find(|(_, printed, _)| *printed == text).map(|row| row.0)
+        Unit::ALL.into_iter().find(|unit| unit.as_str() == text)
     }
 
     /// Returns what one of it is in operations, bytes, seconds, or nanoseconds of latency.
     pub(crate) fn scale(self) -> u64 {
-        self.row().2
+        self.traits().scale
     }
 
-    fn row(self) -> &'static (Unit, &'static str, u64) {
-        UNITS.iter().find(|row| row.0 == self).expect("every unit is in the table")
+    /// Returns how exactly a number in it says an amount, where its cell says no more.
+    pub(crate) fn exactness(self) -> Exactness {
+        self.traits().exactness
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::column::Unit;
+use crate::exactness::Exactness;
 
 /// Where figures come from.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -17,43 +18,6 @@ pub struct Source {
     pub licence: String,
     /// Date of the document, as it says itself; `undated` if it does not.
     pub date: String,
-}
-
-/// How well a figure is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Exactness {
-    /// Published in a unit that means one thing, or its bytes are known from elsewhere.
-    Exact,
-    /// Published in "MB/s", which may be 10^6, 1,024,000 or 2^20 bytes; taken as 10^6.
-    UnitUnclear,
-    /// Published rounded down to whole units.
-    RoundedDown,
-    /// Published as "about", or measured.
-    About,
-    /// Published as "more than".
-    AtLeast,
-    /// Not published: worked out from published figures, as the item's notes say.
-    Derived,
-}
-
-impl Exactness {
-    /// Returns what stands before the number in a cell; nothing where the unit says the rest.
-    fn mark(self) -> &'static str {
-        match self {
-            Exactness::About => "~",
-            Exactness::AtLeast => ">",
-            Exactness::Derived => "=",
-            Exactness::Exact | Exactness::UnitUnclear | Exactness::RoundedDown => "",
-        }
-    }
-
-    /// Takes the mark off a cell, and returns what it means.
-    fn of_mark(cell: &str) -> (Option<Self>, &str) {
-        let marked = [Exactness::About, Exactness::AtLeast, Exactness::Derived];
-        let found = marked.iter().find_map(|it| Some((Some(*it), cell.strip_prefix(it.mark())?)));
-        found.unwrap_or((None, cell))
-    }
 }
 
 /// One published number.
@@ -101,10 +65,9 @@ impl Figure {
         if !(0.0..=1e15).contains(&value) || value * scale as f64 > 9e18 {
             return Err(not_a_number());
         }
-        let exactness = mark.unwrap_or(match (unit, bytes) {
-            (Unit::MbPerS, None) => Exactness::UnitUnclear,
-            (Unit::MibPerSRoundedDown, _) => Exactness::RoundedDown,
-            _ => Exactness::Exact,
+        let exactness = mark.unwrap_or(match unit.exactness() {
+            Exactness::UnitUnclear if bytes.is_some() => Exactness::Exact,
+            of_unit => of_unit,
         });
         let per_s = (value * scale as f64).round() as u64;
         Ok(Figure { value, unit, per_s, exactness, source: Arc::clone(source) })
@@ -132,7 +95,8 @@ impl Figure {
     /// Returns the text of a cell that reads as this figure.
     pub fn cell(&self) -> String {
         let mark = self.exactness.mark();
-        let is_known = self.unit == Unit::MbPerS && self.exactness == Exactness::Exact;
+        let is_unclear = self.unit.exactness() == Exactness::UnitUnclear;
+        let is_known = is_unclear && self.exactness == Exactness::Exact;
         let bytes = (self.per_s as f64 / self.value).round();
         let bytes = if is_known { format!("*{bytes}") } else { String::new() };
         format!("{mark}{}{bytes}", self.value)

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::cloud::Cloud;
 use crate::error::CatalogError;
-use crate::figure::{Exactness, Source};
+use crate::exactness::Exactness;
+use crate::figure::Source;
 use crate::near;
 use crate::packed::{self, EditionInfo, OwnTables};
 use crate::price_per::Part;

@@ -21,22 +21,23 @@ pub enum Part {
     Vcpus,
 }
 
-const PARTS: [(Part, &str); 8] = [
-    (Part::Whole, "capacity"),
-    (Part::Iops, "iops"),
-    (Part::Throughput, "throughput"),
-    (Part::Operations, "operations"),
-    (Part::Pool, "pool"),
-    (Part::PoolReads, "pool reads"),
-    (Part::PoolWrites, "pool writes"),
-    (Part::Vcpus, "vcpus"),
-];
-
 impl Part {
+    const ALL: [Part; 8] = units::all_of!(
+        Part: Whole, Iops, Throughput, Operations, Pool, PoolReads, PoolWrites, Vcpus
+    );
+
     /// Returns its word in tables.
     pub fn as_str(self) -> &'static str {
-        let row = PARTS.iter().find(|(part, _)| *part == self);
-        row.expect("every part is in the table").1
+        match self {
+            Part::Whole => "capacity",
+            Part::Iops => "iops",
+            Part::Throughput => "throughput",
+            Part::Operations => "operations",
+            Part::Pool => "pool",
+            Part::PoolReads => "pool reads",
+            Part::PoolWrites => "pool writes",
+            Part::Vcpus => "vcpus",
+        }
     }
 
     /// Reads the cells `part` and `per`. An empty part is what the price is per: of `IOPS-month`
@@ -54,10 +55,9 @@ impl Part {
     }
 
     fn from_text(text: &str) -> Result<Self, String> {
-        let known = PARTS.iter().find(|(_, word)| *word == text).map(|row| row.0);
-        known.ok_or_else(|| {
-            let words: Vec<&str> = PARTS.iter().map(|row| row.1).collect();
-            format!("unknown part `{text}`, expected {}", words.join(", "))
+        Part::ALL.into_iter().find(|part| part.as_str() == text).ok_or_else(|| {
+            let words = Part::ALL.map(Part::as_str).join(", ");
+            format!("unknown part `{text}`, expected {words}")
         })
     }
 }

@@ -20,6 +20,17 @@
 ///
 /// const ALL: [Direction; 1] = units::all_of!(Direction: Read);
 /// ```
+///
+/// With a word for each, a row is both:
+///
+/// ```
+/// # #[derive(Clone, Copy)]
+/// # enum Direction {
+/// #     Read,
+/// #     Write,
+/// # }
+/// const ALL: [(&str, Direction); 2] = units::all_of!(Direction: "r" => Read, "w" => Write);
+/// ```
 #[macro_export]
 macro_rules! all_of {
     ($name:ident: $($value:ident),+ $(,)?) => {{
@@ -27,5 +38,11 @@ macro_rules! all_of {
             $($name::$value => (),)+
         };
         [$($name::$value),+]
+    }};
+    ($name:ident: $($word:literal => $value:ident),+ $(,)?) => {{
+        const _: fn($name) = |value| match value {
+            $($name::$value => (),)+
+        };
+        [$(($word, $name::$value)),+]
     }};
 }

@@ -10,7 +10,8 @@ use super::{CLOUD, ReadTable, RejectedRow, TableKind, TableRow, editions};
 use crate::cloud::Cloud;
 use crate::column::Column;
 use crate::edition::Edition;
-use crate::figure::{Exactness, Figure, Source};
+use crate::exactness::Exactness;
+use crate::figure::{Figure, Source};
 use crate::item::Item;
 
 /// Bytes that a published MB may have.

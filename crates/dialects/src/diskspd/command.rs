@@ -202,7 +202,7 @@ pub(super) enum Flush {
 }
 
 impl Flush {
-    pub(super) const ALL: [Flush; 3] = [Flush::View, Flush::Memory, Flush::MemoryNoDrain];
+    pub(super) const ALL: [Flush; 3] = units::all_of!(Flush: View, Memory, MemoryNoDrain);
 
     /// Returns what stands behind `-N`.
     pub(super) fn letter(self) -> &'static str {

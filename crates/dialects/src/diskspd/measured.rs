@@ -48,7 +48,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    pub(super) const ALL: [Section; 3] = [Section::Total, Section::Read, Section::Write];
+    pub(super) const ALL: [Section; 3] = units::all_of!(Section: Total, Read, Write);
 }
 
 impl Sum {

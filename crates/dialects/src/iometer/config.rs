@@ -96,16 +96,17 @@ pub enum TestType {
 impl TestType {
     /// All of them with their words, in the order of the numbers that results, and old files, have
     /// for them.
-    pub const WORDS: [(&'static str, TestType); 8] = [
-        ("NORMAL", TestType::Normal),
-        ("CYCLE_TARGETS", TestType::CycleTargets),
-        ("CYCLE_WORKERS", TestType::CycleWorkers),
-        ("INCREMENT_TARGETS_PARALLEL", TestType::IncrementTargetsParallel),
-        ("INCREMENT_TARGETS_SERIAL", TestType::IncrementTargetsSerial),
-        ("CYCLE_WORKERS_AND_TARGETS", TestType::CycleWorkersAndTargets),
-        ("CYCLE_OUTSTANDING_IOS", TestType::CycleQueueDepths),
-        ("CYCLE_OUTSTANDING_IOS_AND_TARGETS", TestType::CycleQueueDepthsAndTargets),
-    ];
+    pub const WORDS: [(&'static str, TestType); 8] = units::all_of!(
+        TestType:
+        "NORMAL" => Normal,
+        "CYCLE_TARGETS" => CycleTargets,
+        "CYCLE_WORKERS" => CycleWorkers,
+        "INCREMENT_TARGETS_PARALLEL" => IncrementTargetsParallel,
+        "INCREMENT_TARGETS_SERIAL" => IncrementTargetsSerial,
+        "CYCLE_WORKERS_AND_TARGETS" => CycleWorkersAndTargets,
+        "CYCLE_OUTSTANDING_IOS" => CycleQueueDepths,
+        "CYCLE_OUTSTANDING_IOS_AND_TARGETS" => CycleQueueDepthsAndTargets,
+    );
 }
 
 /// Numbers that are gone through.
@@ -150,8 +151,11 @@ pub enum Growth {
 
 impl Growth {
     /// Both of them with their words.
-    pub const WORDS: [(&'static str, Growth); 2] =
-        [("LINEAR", Growth::Linear), ("EXPONENTIAL", Growth::Exponential)];
+    pub const WORDS: [(&'static str, Growth); 2] = units::all_of!(
+        Growth:
+        "LINEAR" => Linear,
+        "EXPONENTIAL" => Exponential,
+    );
 }
 
 /// Returns the first word for a choice.
@@ -184,12 +188,13 @@ pub enum Assigned {
 
 impl Assigned {
     /// All of them with their words, in the order of the numbers that results have for them.
-    pub const WORDS: [(&'static str, Assigned); 4] = [
-        ("NONE", Assigned::None),
-        ("ALL", Assigned::All),
-        ("DISK", Assigned::OfDisks),
-        ("NET", Assigned::OfNetwork),
-    ];
+    pub const WORDS: [(&'static str, Assigned); 4] = units::all_of!(
+        Assigned:
+        "NONE" => None,
+        "ALL" => All,
+        "DISK" => OfDisks,
+        "NET" => OfNetwork,
+    );
 }
 
 /// What I/O there is, in shares.
@@ -329,11 +334,12 @@ pub enum DataPattern {
 
 impl DataPattern {
     /// All of them with their numbers.
-    pub const WORDS: [(&'static str, DataPattern); 3] = [
-        ("0", DataPattern::Repeating),
-        ("1", DataPattern::PseudoRandom),
-        ("2", DataPattern::FullRandom),
-    ];
+    pub const WORDS: [(&'static str, DataPattern); 3] = units::all_of!(
+        DataPattern:
+        "0" => Repeating,
+        "1" => PseudoRandom,
+        "2" => FullRandom,
+    );
 }
 
 /// A disk, or a logical drive.

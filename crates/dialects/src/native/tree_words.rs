@@ -22,21 +22,23 @@ pub(super) const ORDERS: [(&str, SelectOrder); 6] = [
 ];
 
 /// Which files are taken at all.
-pub(super) const FILTERS: [(&str, SelectFilter); 5] = [
-    ("any", SelectFilter::Any),
-    ("present", SelectFilter::Present),
-    ("empty", SelectFilter::Empty),
-    ("full", SelectFilter::Full),
-    ("not_full", SelectFilter::NotFull),
-];
+pub(super) const FILTERS: [(&str, SelectFilter); 5] = units::all_of!(
+    SelectFilter:
+    "any" => Any,
+    "present" => Present,
+    "empty" => Empty,
+    "full" => Full,
+    "not_full" => NotFull,
+);
 
 /// What leads to a write.
-pub(super) const BEFORE: [(&str, Before); 4] = [
-    ("nothing", Before::Nothing),
-    ("read", Before::ReadsPlace),
-    ("read_other", Before::ReadsOther),
-    ("cut", Before::CutsEnd),
-];
+pub(super) const BEFORE: [(&str, Before); 4] = units::all_of!(
+    Before:
+    "nothing" => Nothing,
+    "read" => ReadsPlace,
+    "read_other" => ReadsOther,
+    "cut" => CutsEnd,
+);
 
 /// Returns the word for what leads to a write.
 pub fn before_word(before: Before) -> &'static str {

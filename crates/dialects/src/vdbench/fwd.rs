@@ -53,21 +53,22 @@ with_defaults! {
 }
 
 /// Operations and their names, in the order in which Vdbench numbers them.
-pub(super) const OPERATIONS: [(&str, FileOperation); 13] = [
-    ("read", FileOperation::Read),
-    ("write", FileOperation::Write),
-    ("mkdir", FileOperation::Mkdir),
-    ("rmdir", FileOperation::Rmdir),
-    ("copy", FileOperation::Copy),
-    ("move", FileOperation::Move),
-    ("create", FileOperation::Create),
-    ("delete", FileOperation::Delete),
-    ("getattr", FileOperation::Getattr),
-    ("setattr", FileOperation::Setattr),
-    ("access", FileOperation::Access),
-    ("open", FileOperation::Open),
-    ("close", FileOperation::Close),
-];
+pub(super) const OPERATIONS: [(&str, FileOperation); 13] = units::all_of!(
+    FileOperation:
+    "read" => Read,
+    "write" => Write,
+    "mkdir" => Mkdir,
+    "rmdir" => Rmdir,
+    "copy" => Copy,
+    "move" => Move,
+    "create" => Create,
+    "delete" => Delete,
+    "getattr" => Getattr,
+    "setattr" => Setattr,
+    "access" => Access,
+    "open" => Open,
+    "close" => Close,
+);
 
 /// Returns the name of an operation, in parameter files and in results.
 pub fn operation_name(operation: FileOperation) -> &'static str {

@@ -5,7 +5,7 @@ use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     Above0, BASE, COUNT, Codec, PERCENT, Plain, Word, choice, dirs, field, given, mismatch,
-    put_given, some, unknown_word, word,
+    put_given, some, unknown_word, words,
 };
 use crate::job::StatCall;
 use crate::{EngineKind, Job, NameOp, SpaceCall, job_field};
@@ -407,8 +407,8 @@ pub(super) static PARAMS: &[Param] = &[
     },
 ];
 
-const STAT_CALLS: [Word<StatCall>; 3] = [
-    word("stat", &[], "follows links", StatCall::Stat),
-    word("lstat", &[], "does not follow links", StatCall::Lstat),
-    word("statx", &[], "the extended call", StatCall::Statx),
-];
+const STAT_CALLS: [Word<StatCall>; 3] = words!(StatCall {
+    Stat => ("stat", &[], "follows links"),
+    Lstat => ("lstat", &[], "does not follow links"),
+    Statx => ("statx", &[], "the extended call"),
+});

@@ -129,6 +129,23 @@ pub(crate) fn word_for<T: PartialEq>(words: &[Word<T>], meaning: &T) -> Option<V
     Some(Value::Choice(found.choice.name))
 }
 
+/// Makes the table of words of an enum: each of its values with the word, other words for it and
+/// what it does; behind a semicolon those that have none here. A value that is missing does not
+/// compile.
+macro_rules! words {
+    ($name:ident {
+        $($value:ident => ($word:expr, $aliases:expr, $help:expr),)+
+        $(; $($wordless:ident),+)?
+    }) => {{
+        const _: fn($name) = |value| match value {
+            $($name::$value => (),)+
+            $($($name::$wordless => (),)+)?
+        };
+        [$($crate::param::fields::word($word, $aliases, $help, $name::$value)),+]
+    }};
+}
+pub(crate) use words;
+
 /// Makes an entry for a field whose values are the words of a table.
 macro_rules! choice {
     ($($name:ident).+, $words:ident) => {

@@ -4,7 +4,7 @@ use super::entry::{Param, Support, TimeUnit, Value, ValueKind};
 use super::fields::{
     Above0, BASE, BytesPerS, COUNT, COUNT_FROM_1, DEPTH, IosPerS, MICROSECONDS, NUMBER,
     NUMBER_PER_DIR, Ns, SECONDS, UnitsOf, Word, choice, dirs, field, given, mismatch, part,
-    put_given, word,
+    put_given, word, words,
 };
 use crate::load::{Arrivals, Flow, LatencyTarget, ThinkCount};
 use crate::{Job, job_field};
@@ -347,15 +347,16 @@ const SUBMIT_MODES: [Word<bool>; 2] = [
     word("offload", &[], "a pool of threads, one per I/O in flight", true),
 ];
 
-const ARRIVALS: [Word<Arrivals>; 2] = [
-    word("linear", &[], "evenly spaced", Arrivals::Linear),
-    word("poisson", &[], "exponential gaps with the same mean", Arrivals::Poisson),
-];
+const ARRIVALS: [Word<Arrivals>; 2] = words!(Arrivals {
+    Linear => ("linear", &[], "evenly spaced"),
+    Poisson => ("poisson", &[], "exponential gaps with the same mean"),
+    ; Uniform
+});
 
-const THINK_COUNTS: [Word<ThinkCount>; 2] = [
-    word("complete", &[], "I/Os that have ended", ThinkCount::Complete),
-    word("issue", &[], "I/Os that were started", ThinkCount::Issue),
-];
+const THINK_COUNTS: [Word<ThinkCount>; 2] = words!(ThinkCount {
+    Complete => ("complete", &[], "I/Os that have ended"),
+    Issue => ("issue", &[], "I/Os that were started"),
+});
 
 /// Returns the job's latency search, made if there was none; `finish` removes it without a target.
 fn latency_target(job: &mut Job) -> &mut LatencyTarget {

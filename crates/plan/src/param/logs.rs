@@ -3,7 +3,7 @@
 use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
-    BASE, COUNT, COUNT_FROM_1, TextOrNone, Word, choice, field, unknown_word, word,
+    BASE, COUNT, COUNT_FROM_1, TextOrNone, Word, choice, field, unknown_word, words,
 };
 use crate::report::LogValue;
 use crate::{Job, job_field};
@@ -325,11 +325,11 @@ pub(super) static REPLAY: &[Param] = &[
     },
 ];
 
-const LOG_VALUES: [Word<LogValue>; 3] = [
-    word("avg", &["0"], "mean of the window", LogValue::Average),
-    word("max", &["1"], "largest of the window", LogValue::Max),
-    word("both", &[], "both", LogValue::Both),
-];
+const LOG_VALUES: [Word<LogValue>; 3] = words!(LogValue {
+    Average => ("avg", &["0"], "mean of the window"),
+    Max => ("max", &["1"], "largest of the window"),
+    Both => ("both", &[], "both"),
+});
 
 const NO_MERGE: Support =
     Support::Later("block traces cannot be read yet; replay records of fio (`write_iolog`)");

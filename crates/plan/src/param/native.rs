@@ -4,7 +4,7 @@ use super::entry::{Param, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, COUNT_FROM_1, Codec, NUMBER, Plain, UnitsOf, Word, choices, field, meaning,
-    number, part, word, word_for,
+    number, part, word_for, words,
 };
 use super::load::flow;
 use crate::load::{Arrivals, RatePeriod};
@@ -136,7 +136,10 @@ pub(super) const WORKLOAD: &[Param] = &[
         lower: lower_weights,
         get: |job| match &job.workload.block_size.read {
             BlockSize::Weighted(parts) => Value::of_pairs(parts.iter().copied()),
-            _ => None,
+            BlockSize::Fixed(_)
+            | BlockSize::Range { .. }
+            | BlockSize::Split(_)
+            | BlockSize::Stepped { .. } => None,
         },
         field: Some(job_field!(workload.block_size)),
         ..BASE
@@ -159,7 +162,10 @@ pub(super) const WORKLOAD: &[Param] = &[
         },
         get: |job| match &job.workload.block_size.read {
             BlockSize::Stepped { step, .. } => Plain::get(step),
-            _ => None,
+            BlockSize::Fixed(_)
+            | BlockSize::Range { .. }
+            | BlockSize::Split(_)
+            | BlockSize::Weighted(_) => None,
         },
         field: Some(job_field!(workload.block_size)),
         ..BASE
@@ -177,7 +183,14 @@ pub(super) const WORKLOAD: &[Param] = &[
         },
         get: |job| match &job.workload.distribution.read {
             Distribution::Exponential { mean } => Plain::get(mean),
-            _ => None,
+            Distribution::Uniform
+            | Distribution::Zipf { .. }
+            | Distribution::Pareto { .. }
+            | Distribution::Normal { .. }
+            | Distribution::Zoned(_)
+            | Distribution::ZonedAbs(_)
+            | Distribution::Sequence(_)
+            | Distribution::Power { .. } => None,
         },
         field: Some(job_field!(workload.distribution)),
         ..BASE
@@ -195,7 +208,14 @@ pub(super) const WORKLOAD: &[Param] = &[
         },
         get: |job| match &job.workload.distribution.read {
             Distribution::Power { exponent } => Plain::get(exponent),
-            _ => None,
+            Distribution::Uniform
+            | Distribution::Zipf { .. }
+            | Distribution::Pareto { .. }
+            | Distribution::Normal { .. }
+            | Distribution::Zoned(_)
+            | Distribution::ZonedAbs(_)
+            | Distribution::Sequence(_)
+            | Distribution::Exponential { .. } => None,
         },
         field: Some(job_field!(workload.distribution)),
         ..BASE
@@ -416,11 +436,11 @@ fn hit_area(job: &mut Job) -> &mut HitArea {
     job.workload.hit_area.get_or_insert(none)
 }
 
-const FLIP_FLOPS: [Word<FlipFlop>; 3] = [
-    word("no", &[], "they stay as they are", FlipFlop::None),
-    word("yes", &[], "all of them", FlipFlop::All),
-    word("hot", &[], "those of the hot sets", FlipFlop::Hot),
-];
+const FLIP_FLOPS: [Word<FlipFlop>; 3] = words!(FlipFlop {
+    None => ("no", &[], "they stay as they are"),
+    All => ("yes", &[], "all of them"),
+    Hot => ("hot", &[], "those of the hot sets"),
+});
 
 fn dedupe_sets(job: &mut Job) -> &mut DedupeSets {
     job.buffers.dedupe_sets.get_or_insert_with(|| DedupeSets {

@@ -3,7 +3,7 @@
 use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
-    BASE, COUNT, Codec, Plain, Word, choice, choices, field, meaning, put, word, word_for,
+    BASE, COUNT, Codec, Plain, Word, choice, choices, field, meaning, put, word, word_for, words,
 };
 use crate::errno::Errno;
 use crate::job::CpuPolicy;
@@ -292,10 +292,10 @@ pub(super) static ERRORS: &[Param] = &[
     },
 ];
 
-const CPU_POLICIES: [Word<CpuPolicy>; 2] = [
-    word("shared", &[], "every worker on all CPUs", CpuPolicy::Shared),
-    word("split", &[], "one CPU per worker, in turn", CpuPolicy::Split),
-];
+const CPU_POLICIES: [Word<CpuPolicy>; 2] = words!(CpuPolicy {
+    Shared => ("shared", &[], "every worker on all CPUs"),
+    Split => ("split", &[], "one CPU per worker, in turn"),
+});
 
 /// Which of reads, writes and verification may fail.
 const CONTINUE: [Word<(bool, bool, bool)>; 6] = [

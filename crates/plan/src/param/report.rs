@@ -2,7 +2,7 @@
 
 use super::entry::{Param, Support, Value, ValueKind};
 use super::error::ValueError;
-use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, some, word};
+use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, some, word, words};
 use crate::report::{PERCENTILES_MAX, Unified};
 use crate::{Job, job_field};
 
@@ -230,11 +230,11 @@ pub(super) static PARAMS: &[Param] = &[
     },
 ];
 
-const UNIFIED: [Word<Unified>; 3] = [
-    word("none", &["0"], "one entry per direction", Unified::Separate),
-    word("mixed", &["1"], "one entry for all", Unified::Mixed),
-    word("both", &["2"], "both", Unified::Both),
-];
+const UNIFIED: [Word<Unified>; 3] = words!(Unified {
+    Separate => ("none", &["0"], "one entry per direction"),
+    Mixed => ("mixed", &["1"], "one entry for all"),
+    Both => ("both", &["2"], "both"),
+});
 
 const KB_BASES: [Word<u32>; 2] =
     [word("1024", &[], "k is 1024", 1024), word("1000", &[], "k is 1000", 1000)];

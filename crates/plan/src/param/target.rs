@@ -4,7 +4,7 @@ use super::entry::{Choice, Param, Support, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     Above0, BASE, COUNT, FILES, NUMBER, Opposite, REGION, Word, choice, field, idle_word, number,
-    unknown_word, word,
+    unknown_word, words,
 };
 use crate::files::{Fadvise, Fallocate, FileService, FileType, LockFile, SyncMode};
 use crate::workload::{fio_normal_deviation_pct, fio_normal_parameter_pct};
@@ -484,40 +484,40 @@ pub(super) static PARAMS: &[Param] = &[
     },
 ];
 
-const FILE_TYPES: [Word<FileType>; 4] = [
-    word("none", &[], "anything; a regular file is created where nothing is", FileType::Any),
-    word("file", &[], "regular file", FileType::Regular),
-    word("block", &[], "block device", FileType::Block),
-    word("char", &[], "character device", FileType::Character),
-];
+const FILE_TYPES: [Word<FileType>; 4] = words!(FileType {
+    Any => ("none", &[], "anything; a regular file is created where nothing is"),
+    Regular => ("file", &[], "regular file"),
+    Block => ("block", &[], "block device"),
+    Character => ("char", &[], "character device"),
+});
 
-const SYNC_MODES: [Word<SyncMode>; 3] = [
-    word("none", &["0"], "writes may stay in caches", SyncMode::None),
-    word("sync", &["1"], "O_SYNC: data and metadata", SyncMode::Sync),
-    word("dsync", &[], "O_DSYNC: data and what is needed to read it", SyncMode::Dsync),
-];
+const SYNC_MODES: [Word<SyncMode>; 3] = words!(SyncMode {
+    None => ("none", &["0"], "writes may stay in caches"),
+    Sync => ("sync", &["1"], "O_SYNC: data and metadata"),
+    Dsync => ("dsync", &[], "O_DSYNC: data and what is needed to read it"),
+});
 
-const FADVISE: [Word<Fadvise>; 5] = [
-    word("0", &[], "no advice", Fadvise::None),
-    word("1", &[], "random or sequential, as the job is", Fadvise::ByAccess),
-    word("random", &[], "random", Fadvise::Random),
-    word("sequential", &[], "sequential", Fadvise::Sequential),
-    word("noreuse", &[], "data is used once", Fadvise::NoReuse),
-];
+const FADVISE: [Word<Fadvise>; 5] = words!(Fadvise {
+    None => ("0", &[], "no advice"),
+    ByAccess => ("1", &[], "random or sequential, as the job is"),
+    Random => ("random", &[], "random"),
+    Sequential => ("sequential", &[], "sequential"),
+    NoReuse => ("noreuse", &[], "data is used once"),
+});
 
-const FALLOCATE: [Word<Fallocate>; 5] = [
-    word("none", &["0"], "no reservation", Fallocate::None),
-    word("native", &[], "by the file system, or not at all", Fallocate::Native),
-    word("posix", &["1"], "by the C library, which may write zeros", Fallocate::Posix),
-    word("keep", &[], "by the file system, without changing the size", Fallocate::KeepSize),
-    word("truncate", &[], "set the size only", Fallocate::Truncate),
-];
+const FALLOCATE: [Word<Fallocate>; 5] = words!(Fallocate {
+    None => ("none", &["0"], "no reservation"),
+    Native => ("native", &[], "by the file system, or not at all"),
+    Posix => ("posix", &["1"], "by the C library, which may write zeros"),
+    KeepSize => ("keep", &[], "by the file system, without changing the size"),
+    Truncate => ("truncate", &[], "set the size only"),
+});
 
-const LOCKS: [Word<LockFile>; 3] = [
-    word("none", &[], "no lock", LockFile::None),
-    word("exclusive", &[], "one worker at a time", LockFile::Exclusive),
-    word("readwrite", &[], "many readers or one writer", LockFile::ReadWrite),
-];
+const LOCKS: [Word<LockFile>; 3] = words!(LockFile {
+    None => ("none", &[], "no lock"),
+    Exclusive => ("exclusive", &[], "one worker at a time"),
+    ReadWrite => ("readwrite", &[], "many readers or one writer"),
+});
 
 const WRITE_LIVES: &[Choice] = &[
     idle_word("none", "no hint"),

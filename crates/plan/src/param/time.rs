@@ -6,7 +6,7 @@ use super::entry::{Choice, Param, Support, TimeUnit, Value, ValueKind};
 use super::error::ValueError;
 use super::fields::{
     Above0, BASE, COUNT, COUNT_FROM_1, Codec, NUMBER, Ns, NsRange, Plain, SECONDS, Word, choices,
-    field, idle_word, meaning, number, part, unknown_word, word, word_for,
+    field, idle_word, meaning, number, part, unknown_word, word_for, words,
 };
 use crate::job::ExitAll;
 use crate::load::{SteadyMetric, SteadyState};
@@ -313,11 +313,12 @@ pub(super) static PARAMS: &[Param] = &[
     },
 ];
 
-const EXIT_WHAT: [Word<ExitAll>; 3] = [
-    word("group", &[], "jobs of the same reporting group", ExitAll::Group),
-    word("stonewall", &[], "jobs of the same step", ExitAll::Step),
-    word("all", &[], "all jobs", ExitAll::All),
-];
+const EXIT_WHAT: [Word<ExitAll>; 3] = words!(ExitAll {
+    Group => ("group", &[], "jobs of the same reporting group"),
+    Step => ("stonewall", &[], "jobs of the same step"),
+    All => ("all", &[], "all jobs"),
+    ; Itself
+});
 
 const CLOCKS: &[Choice] = &[
     idle_word("gettimeofday", "system call, microseconds"),
@@ -325,29 +326,37 @@ const CLOCKS: &[Choice] = &[
     idle_word("cpu", "time stamp counter"),
 ];
 
-/// What must be steady: a metric, or the slope of a regression line through it.
-const CRITERIA: [(&str, SteadyMetric, bool); 6] = [
-    ("iops", SteadyMetric::Iops, false),
-    ("iops_slope", SteadyMetric::Iops, true),
-    ("bw", SteadyMetric::Bandwidth, false),
-    ("bw_slope", SteadyMetric::Bandwidth, true),
-    ("lat", SteadyMetric::Latency, false),
-    ("lat_slope", SteadyMetric::Latency, true),
-];
+/// Returns the word for what must be steady: a metric, or the slope of a regression line through
+/// it.
+fn criterion(metric: SteadyMetric, by_slope: bool) -> &'static str {
+    let [level, slope] = match metric {
+        SteadyMetric::Iops => ["iops", "iops_slope"],
+        SteadyMetric::Bandwidth => ["bw", "bw_slope"],
+        SteadyMetric::Latency => ["lat", "lat_slope"],
+    };
+    if by_slope { slope } else { level }
+}
+
+/// Returns what may have to be steady, each with its word.
+fn criteria() -> impl Iterator<Item = (&'static str, SteadyMetric, bool)> {
+    let metrics: [SteadyMetric; 3] = units::all_of!(SteadyMetric: Iops, Bandwidth, Latency);
+    let both =
+        |metric| [false, true].map(|by_slope| (criterion(metric, by_slope), metric, by_slope));
+    metrics.into_iter().flat_map(both)
+}
 
 fn get_steady(job: &Job) -> Option<Value> {
     let steady = job.limits.steady?;
-    let is_it = |it: &&(&str, SteadyMetric, bool)| (it.1, it.2) == (steady.metric, steady.by_slope);
-    let (word, ..) = CRITERIA.iter().find(is_it)?;
+    let word = criterion(steady.metric, steady.by_slope);
     let unit = if steady.limit_is_pct { "%" } else { "" };
     Some(Value::of_word(word, Some(format!("{}{unit}", steady.limit))))
 }
 
 fn lower_steady(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let (word, limit) = value.one_word()?;
-    let known = CRITERIA.iter().find(|(name, ..)| *name == word);
-    let unknown = || unknown_word(word, CRITERIA.map(|(name, ..)| name));
-    let (_, metric, by_slope) = *known.ok_or_else(unknown)?;
+    let known = criteria().find(|(name, ..)| *name == word);
+    let unknown = || unknown_word(word, criteria().map(|(name, ..)| name));
+    let (_, metric, by_slope) = known.ok_or_else(unknown)?;
     let limit = limit.ok_or(ValueError::Lacks { part: "its limit", example: "iops:5%" })?;
     let (digits, limit_is_pct) = match limit.strip_suffix('%') {
         Some(digits) => (digits, true),

@@ -1,7 +1,7 @@
 //! Verification: how a block proves its contents, when it is read back, what happens to a bad one.
 
 use super::entry::{Param, Support, ValueKind};
-use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, word};
+use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, word, words};
 use crate::job_field;
 use crate::verify::{VerifyMethod, VerifyPolicy};
 
@@ -265,12 +265,9 @@ impl VerifyMethod {
     }
 }
 
-const POLICIES: [Word<VerifyPolicy>; 2] = [
-    word("completed", &[], "all writes that completed", VerifyPolicy::Completed),
-    word(
-        "fsynced",
-        &[],
-        "writes completed before the last successful fsync",
-        VerifyPolicy::Fsynced,
-    ),
-];
+const POLICIES: [Word<VerifyPolicy>; 2] = words!(VerifyPolicy {
+    Completed => ("completed", &[], "all writes that completed"),
+    Fsynced => ("fsynced",
+    &[],
+    "writes completed before the last successful fsync"),
+});

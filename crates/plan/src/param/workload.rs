@@ -5,7 +5,7 @@ use super::error::ValueError;
 use super::fields::{
     BASE, COUNT, Codec, FinePct, FixedSize, InBytes, NUMBER, Opposite, PERCENT, Plain, REGION,
     WholePct, Word, choice, choices, dirs, field, get_dirs, given, idle_word, meaning_of, mismatch,
-    narrow, part, put_given, word, word_for,
+    narrow, part, put_given, word, word_for, words,
 };
 use crate::workload::{
     Access, BlockSize, DEFAULT_SEED, Distribution, RandomGenerator, Sequencer, Strided,
@@ -461,10 +461,10 @@ pub(super) static PARAMS: &[Param] = &[
 
 const BLOCK: ValueKind = ValueKind::IntPerDir { min: 1, max: u32::MAX as i64 };
 
-const SEQUENCERS: [Word<Sequencer>; 2] = [
-    word("sequential", &[], "go on behind the last I/O", Sequencer::Sequential),
-    word("identical", &[], "stay at the same offset", Sequencer::Identical),
-];
+const SEQUENCERS: [Word<Sequencer>; 2] = words!(Sequencer {
+    Sequential => ("sequential", &[], "go on behind the last I/O"),
+    Identical => ("identical", &[], "stay at the same offset"),
+});
 
 const GENERATORS: [Word<RandomGenerator>; 3] = [
     word("tausworthe", &[], "the standard generator", RandomGenerator::Standard),

@@ -38,11 +38,12 @@ enum Page {
 }
 
 impl Page {
-    const ALL: [(Page, &'static str); 3] = [
-        (Page::Parameters, "parameters.md"),
-        (Page::Commands, "commands.md"),
-        (Page::Environment, "environment.md"),
-    ];
+    const ALL: [(&'static str, Page); 3] = units::all_of!(
+        Page:
+        "parameters.md" => Parameters,
+        "commands.md" => Commands,
+        "environment.md" => Environment,
+    );
 
     fn text(self) -> String {
         match self {
@@ -59,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         stream::print(&args.page.text())?;
         return Ok(Exit::Fine);
     };
-    for (page, name) in Page::ALL {
+    for (name, page) in Page::ALL {
         let path = dir.join(name);
         let written = result_file::write(&path, page.text().as_bytes());
         written.map_err(|error| not_written(&path, &error))?;

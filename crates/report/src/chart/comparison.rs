@@ -44,8 +44,8 @@ pub(crate) fn ratios(against: &[CandidateSide<'_>]) -> Option<ChartSpec> {
             series.push(points(one, &keys, &one.candidate.name, colour, shift, |_| true));
             continue;
         }
-        for (verdict, colour) in VERDICTS {
-            let own = points(one, &keys, word(verdict), colour, 0.0, |row| {
+        for verdict in VERDICTS {
+            let own = points(one, &keys, word(verdict), colour(verdict), 0.0, |row| {
                 row.comparison.verdict == verdict
             });
             series.push(own);
@@ -104,12 +104,17 @@ fn range_pct(series: &[Series]) -> (f64, f64) {
     (low - room, high + room)
 }
 
-const VERDICTS: [(Verdict, Colour); 4] = [
-    (Verdict::Better, Colour::Good),
-    (Verdict::Worse, Colour::Bad),
-    (Verdict::NoDifferenceShown, Colour::Of(0)),
-    (Verdict::CannotTell, Colour::Plain),
-];
+const VERDICTS: [Verdict; 4] =
+    units::all_of!(Verdict: Better, Worse, NoDifferenceShown, CannotTell);
+
+fn colour(verdict: Verdict) -> Colour {
+    match verdict {
+        Verdict::Better => Colour::Good,
+        Verdict::Worse => Colour::Bad,
+        Verdict::NoDifferenceShown => Colour::Of(0),
+        Verdict::CannotTell => Colour::Plain,
+    }
+}
 
 /// The verdict in words.
 pub(crate) fn word(verdict: Verdict) -> &'static str {

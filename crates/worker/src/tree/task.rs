@@ -8,7 +8,7 @@ use plan::tree::{Before, FileIo, SelectFilter, StopAfter, TreeTask};
 
 use super::shared::TreeJob;
 use super::state::{FileFlags, Refused};
-use super::traits::{TaskTraits, WorksOn};
+use super::traits::{TaskTraits, TreeIo, WorksOn};
 use super::{ENOTEMPTY, Next, Stuck, TreeOp, Verdict};
 
 /// Files or folders tried in a row that did not fit before the work is given up, as in Vdbench.
@@ -123,7 +123,8 @@ impl Task {
         let job_seed = derive(job.seed, Stream::Part, u64::from(idx));
         let worker_seed = derive(worker_seed, Stream::Part, u64::from(idx));
         let select = spec.select;
-        let reads = if spec.operation == OpKind::Write { 0.0 } else { 100.0 };
+        let draws = TaskTraits::of(spec.operation).draws;
+        let reads = if draws == Some(TreeIo::Writes) { 0.0 } else { 100.0 };
         Ok(Task {
             idx,
             first_folder,
@@ -267,10 +268,11 @@ impl Task {
         if let Some(planned) = place.planned {
             return self.planned_io(entry, planned);
         }
-        let kind = match self.spec.operation {
-            kind @ (OpKind::MapRead | OpKind::MapWrite) => kind,
-            _ if self.rng.chance(self.reads) => OpKind::Read,
-            _ => OpKind::Write,
+        let kind = match TaskTraits::of(self.spec.operation).draws {
+            Some(TreeIo::Itself) => self.spec.operation,
+            Some(TreeIo::Reads | TreeIo::Writes) if self.rng.chance(self.reads) => OpKind::Read,
+            Some(TreeIo::Reads | TreeIo::Writes) => OpKind::Write,
+            None => unreachable!("what a task does on an open file is drawn or planned"),
         };
         let (offset, len) = if self.is_sequential() {
             let room = place.size_bytes - place.next_byte;

@@ -41,15 +41,28 @@ pub(super) struct TaskTraits {
     pub(super) may_share: bool,
     /// The file is opened for it.
     pub(super) opens: bool,
+    /// What is drawn for an open file, where that is not planned.
+    pub(super) draws: Option<TreeIo>,
+}
+
+/// I/Os on an open file that nothing leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TreeIo {
+    /// Reads and writes; all of them reads where the task names no share.
+    Reads,
+    /// The same; all of them writes where the task names no share.
+    Writes,
+    /// The operation itself.
+    Itself,
 }
 
 impl TaskTraits {
     const fn new(works_on: WorksOn, effects: &'static [Effect], may_share: bool) -> Self {
-        TaskTraits { works_on, effects, may_share, opens: false }
+        TaskTraits { works_on, effects, may_share, opens: false, draws: None }
     }
 
-    const fn opened(works_on: WorksOn, effects: &'static [Effect]) -> Self {
-        TaskTraits { works_on, effects, may_share: true, opens: true }
+    const fn opened(works_on: WorksOn, draws: Option<TreeIo>) -> Self {
+        TaskTraits { works_on, effects: &[], may_share: true, opens: true, draws }
     }
 
     /// Returns the traits of an operation.
@@ -63,17 +76,21 @@ impl TaskTraits {
             OpKind::Mkdir => Self::new(MissingFolder, &[MakesFolders], false),
             OpKind::Rmdir => Self::new(EmptyFolder, &[RemovesFolders], false),
             OpKind::Create => Self::new(MissingFile, &[CreatesFiles], false),
-            OpKind::Write => Self::opened(WrittenFile, &[CreatesFiles, FillsFiles]),
-            OpKind::Read | OpKind::MapRead | OpKind::MapWrite => Self::opened(FullFile, &[]),
+            OpKind::Write => {
+                let effects = &[CreatesFiles, FillsFiles];
+                TaskTraits { effects, ..Self::opened(WrittenFile, Some(TreeIo::Writes)) }
+            }
+            OpKind::Read => Self::opened(FullFile, Some(TreeIo::Reads)),
+            OpKind::MapRead | OpKind::MapWrite => Self::opened(FullFile, Some(TreeIo::Itself)),
             // What is cut off for a moment is not there for others.
-            OpKind::Truncate => TaskTraits { may_share: false, ..Self::opened(FullFile, &[]) },
+            OpKind::Truncate => TaskTraits { may_share: false, ..Self::opened(FullFile, None) },
             OpKind::Rename => Self::new(File, &[], false),
             OpKind::Readdir | OpKind::Statfs | OpKind::Pathconf => Self::new(Folder, &[], true),
             OpKind::Copy => Self::new(FullFile, &[], false),
             OpKind::Move => Self::new(FullFile, &[DeletesFiles], false),
             OpKind::Delete => Self::new(File, &[DeletesFiles], false),
             OpKind::NegStat => Self::new(MissingFile, &[], false),
-            OpKind::Open | OpKind::Close | OpKind::Lock => Self::opened(File, &[]),
+            OpKind::Open | OpKind::Close | OpKind::Lock => Self::opened(File, None),
             OpKind::Stat | OpKind::Access | OpKind::Setattr | OpKind::Chmod => {
                 Self::new(File, &[], true)
             }

@@ -266,7 +266,23 @@ impl Driver<'_> {
                     None => EventReply::Tell(text),
                 }
             }
-            _ => EventReply::Nothing,
+            // What is said of a step's workers, and as it goes on.
+            RunEvent::Note(_)
+            | RunEvent::Layout { .. }
+            | RunEvent::Paused { .. }
+            | RunEvent::CommandEnded { .. }
+            | RunEvent::StepSkipped { .. }
+            | RunEvent::IoError(_)
+            | RunEvent::StepStarted { .. }
+            | RunEvent::StepReady { .. }
+            | RunEvent::Tree { .. }
+            | RunEvent::TreeMade { .. }
+            | RunEvent::OtherTree { .. }
+            | RunEvent::Status(_)
+            | RunEvent::SeriesSoFar(_)
+            | RunEvent::Interval(_)
+            | RunEvent::JobsSoFar(_)
+            | RunEvent::StatusAsked(_) => EventReply::Nothing,
         })?;
         let first = join(whole, running, record);
         self.keep();

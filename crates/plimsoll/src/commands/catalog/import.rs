@@ -273,7 +273,7 @@ fn write(dir: &Path, args: &Args, diff: &TableDiff) -> Result<Vec<String>, Failu
     let key = key.trim_matches('-');
     let key = if key.is_empty() { "table" } else { key };
     let edition = &args.which.edition;
-    let kinds = [TableKind::Disks, TableKind::Vms, TableKind::Prices, TableKind::Network];
+    let kinds = units::all_of!(TableKind: Disks, Vms, Prices, Network);
     let table = |kind: TableKind| {
         let path = dir.join(edition).join(format!("{}-{key}.csv", kind.as_str()));
         import::table(&diff.taken, kind, key).map(|table| (path, table))

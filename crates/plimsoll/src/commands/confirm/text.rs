@@ -26,7 +26,7 @@ pub(super) fn answer(found: &Confirmation) -> String {
     let of = |count: usize, verdict: Verdict| {
         (count > 0).then(|| format!("{count} {}", verdict.words()))
     };
-    let verdicts = [Verdict::Met, Verdict::NotMet, Verdict::CannotTell];
+    let verdicts = units::all_of!(Verdict: Met, NotMet, CannotTell);
     let parts: Vec<String> = verdicts.into_iter().filter_map(|it| of(n(it), it)).collect();
     format!("{}: {}", plural(all, "promise"), parts.join(", "))
 }
