@@ -138,8 +138,10 @@ pub enum CostError {
         cloud: Cloud,
         /// The region.
         region: String,
-        /// Regions that look like it; all where none does.
+        /// Regions that look like it.
         near: Vec<String>,
+        /// All regions of the cloud that have prices.
+        known: Vec<String>,
     },
     /// A part has no price there, or not for this term.
     #[error("no price of {what} {}{}", place(region.as_deref()), for_term(*term))]
@@ -232,9 +234,9 @@ pub fn find_region<'e>(
         return Ok(found);
     }
     let near = near::nearest(&plain, known.iter().copied());
-    let near = if near.is_empty() { known } else { near };
-    let near = near.into_iter().map(ToOwned::to_owned).collect();
-    Err(CostError::UnknownRegion { cloud, region: region.to_owned(), near })
+    let owned = |names: Vec<&str>| names.into_iter().map(ToOwned::to_owned).collect();
+    let (near, known) = (owned(near), owned(known));
+    Err(CostError::UnknownRegion { cloud, region: region.to_owned(), near, known })
 }
 
 fn check_hours(order: &Purchase) -> Result<(), CostError> {

@@ -120,10 +120,14 @@ fn a_missing_price_is_named_and_never_free() {
 #[test]
 fn an_unknown_region_brings_the_nearest() {
     let error = refused("azure eastsu: P30", "no prices of region `eastsu` of Microsoft Azure");
-    let CostError::UnknownRegion { near, .. } = error else { panic!("{error:?}") };
+    let CostError::UnknownRegion { near, known, .. } = error else { panic!("{error:?}") };
     assert!(near.contains(&"eastus".to_owned()), "{near:?}");
-    // Another cloud's region is none of this one.
-    refused("azure us-east-1: P30", "no prices of region `us-east-1` of Microsoft Azure");
+    assert!(known.contains(&"westeurope".to_owned()), "{known:?}");
+    // Another cloud's region is none of this one, and looks like none.
+    let error =
+        refused("azure us-east-1: P30", "no prices of region `us-east-1` of Microsoft Azure");
+    let CostError::UnknownRegion { near, .. } = error else { panic!("{error:?}") };
+    assert!(!near.contains(&"westeurope".to_owned()), "{near:?}");
     check("azure EastUS: P30", "135.17");
 }
 

@@ -434,7 +434,11 @@ fn a_need_that_is_not_met_says_what_throttling_does_and_what_a_change_costs() {
     // Without a region no price is known, which is said.
     let outcome = limits(&today, &need);
     assert!(outcome.stdout.contains("note: prices are by region: name one"), "{}", outcome.stdout);
-    refused(&today, &[&need[..], &["--region", "eastuss"]].concat(), &["eastuss", "eastus,"]);
+    refused(
+        &today,
+        &[&need[..], &["--region", "eastuss"]].concat(),
+        &["eastuss", "`--region eastus`"],
+    );
     refused(&today, &["--region", "eastus"], &["--demand"]);
 }
 

@@ -240,3 +240,22 @@ fn only_a_disk_that_is_known_to_be_empty_is_written_to() {
         assert!(place("lsblk -f") < place("wipefs --all"), "{said}");
     }
 }
+
+/// A region of a design is as likely misspelt as one of the command line: what to write is said.
+#[test]
+fn a_region_that_is_not_known_brings_what_to_write() {
+    let sandbox = Sandbox::new();
+    let refused = |region: &str, hint: &str| {
+        let design = format!(
+            "cloud = \"azure\"\nregion = \"{region}\"\n[vm]\nsize = \"D2s_v3\"\n[[volume]]\n\
+             mount = \"/a\"\ndisk = \"P30\"\ncache = \"None\"\n"
+        );
+        sandbox.write("a.toml", design);
+        let outcome = sandbox.plimsoll(&["provision", "a.toml", "--as", "terraform"]);
+        let first = format!("error: no prices of region `{region}` of Microsoft Azure\n");
+        assert!(outcome.mistake().starts_with(&first), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(hint), "{}", outcome.stderr);
+    };
+    refused("westeurpe", "hint: did you mean `region = \"westeurope\"`");
+    refused("zzz", "hint: there are prices with `region = \"australiacentral\"`, or one of ");
+}

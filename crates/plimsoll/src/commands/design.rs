@@ -27,6 +27,7 @@ use volume::design::{Interface, MB_READINGS, ReadAs};
 
 use self::progress::Progress;
 use super::own_tables::CatalogArgs;
+use super::regions::RegionFrom;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -467,15 +468,10 @@ fn failure(error: &MarketError) -> Failure {
     };
     match error {
         MarketError::NoRegion { known, .. } => {
-            failure.hint(format!("--region {}; one for each cloud", some(known)))
+            let one = RegionFrom::Option.one_of(known);
+            failure.hint(format!("name one for each cloud: {one}"))
         }
-        MarketError::Cost(::catalog::cost::CostError::UnknownRegion { near, .. }) => {
-            if near.is_empty() {
-                failure.hint("prices of this edition state no region: leave --region out")
-            } else {
-                failure.hint(format!("known: {}", some(near)))
-            }
-        }
+        MarketError::Cost(error) => RegionFrom::Option.failure(error),
         MarketError::UnknownMachine { near, .. } | MarketError::UnknownDisk { near, .. }
             if !near.is_empty() =>
         {
@@ -483,7 +479,7 @@ fn failure(error: &MarketError) -> Failure {
         }
         MarketError::UnknownMachine { .. } => failure.hint("`plimsoll catalog list vms` shows all"),
         MarketError::UnknownDisk { .. } => failure.hint("`plimsoll catalog list disks` shows all"),
-        MarketError::UnknownEdition { .. } | MarketError::Cost(_) => failure,
+        MarketError::UnknownEdition { .. } => failure,
     }
 }
 

@@ -7,7 +7,7 @@ mod json;
 mod notes;
 mod text;
 
-use ::catalog::cost::{CostError, find_region};
+use ::catalog::cost::find_region;
 use ::design::Terms;
 use ::design::explain::terms_of;
 use volume::Design;
@@ -18,6 +18,7 @@ use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
 
 use super::on;
 use super::own_tables::CatalogArgs;
+use super::regions::RegionFrom;
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -198,23 +199,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 fn terms(args: &Args, design: &Design) -> Result<Terms, Failure> {
     let terms = terms_of(design, args.region.as_deref());
     let (Some(region), Some(edition)) = (&args.region, design.rows()) else { return Ok(terms) };
-    match find_region(edition, terms.cloud, region) {
-        Ok(_) => Ok(terms),
-        Err(error) => {
-            let failure = Failure::wrong_use(error.to_string());
-            Err(match error {
-                CostError::UnknownRegion { near, .. } if !near.is_empty() => {
-                    let shown = near.iter().take(REGIONS_MAX).map(String::as_str);
-                    failure.hint(format!("known: {}", shown.collect::<Vec<_>>().join(", ")))
-                }
-                _ => failure,
-            })
-        }
-    }
+    let found = find_region(edition, terms.cloud, region);
+    found.map(|_| terms).map_err(|error| RegionFrom::Option.failure(&error))
 }
-
-/// Most regions that an error names.
-const REGIONS_MAX: usize = 6;
 
 /// Returns the shares of hits to ask for.
 fn hit_ratios(args: &Args, design: &Design) -> Result<Vec<f64>, Failure> {

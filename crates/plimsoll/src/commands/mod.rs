@@ -38,6 +38,7 @@ mod on_needs;
 mod own_tables;
 mod provision;
 mod reference;
+mod regions;
 mod rehearse;
 mod report;
 mod run;

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use ::catalog::cost::CostError;
+use ::catalog::cost::find_region;
 use ::provision::Form;
 
 use super::on;
 use super::own_tables::CatalogArgs;
+use super::regions::RegionFrom;
 use crate::exit::{Exit, Failure};
 use crate::result_file::{self, not_written};
 use crate::{inputs, stream};
@@ -82,18 +83,8 @@ fn check_region(design: &volume::Design) -> Result<(), Failure> {
     if edition.regions(cloud).is_empty() {
         return Ok(());
     }
-    match ::catalog::cost::find_region(edition, cloud, region) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let failure = Failure::wrong_use(error.to_string());
-            Err(match &error {
-                CostError::UnknownRegion { near, .. } if !near.is_empty() => {
-                    failure.hint(format!("did you mean {}?", near.join(" or ")))
-                }
-                _ => failure,
-            })
-        }
-    }
+    let found = find_region(edition, cloud, region);
+    found.map(drop).map_err(|error| RegionFrom::Design.failure(&error))
 }
 
 #[cfg(test)]

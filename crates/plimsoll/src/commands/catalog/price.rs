@@ -9,6 +9,7 @@ use ::design::bill;
 use serde_json::json;
 use volume::Design;
 
+use super::super::regions::RegionFrom;
 use super::prices::mark;
 use super::text;
 use crate::commands::explained::cents;
@@ -99,36 +100,24 @@ fn order(design: &Design, args: &Args) -> Result<Purchase, Failure> {
     })
 }
 
-/// Most regions that an error names.
-const REGIONS_MAX: usize = 6;
-
 fn failure(error: &CostError) -> Failure {
-    let failure = Failure::wrong_use(error.to_string());
-    let some = |regions: &[String]| {
-        let shown = regions.iter().take(REGIONS_MAX).map(String::as_str).collect::<Vec<_>>();
-        let more = regions.len().saturating_sub(REGIONS_MAX);
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{rest}", shown.join(", "))
-    };
+    let failure = RegionFrom::Option.failure(error);
     match error {
-        CostError::UnknownRegion { near, .. } if near.is_empty() => {
-            failure.hint("prices of this edition state no region: leave --region out")
-        }
-        CostError::UnknownRegion { near, .. } => failure.hint(format!("known: {}", some(near))),
         CostError::NoPrice { region: None, known_in, .. } if !known_in.is_empty() => {
-            failure.hint(format!("name a region with --region: {}", some(known_in)))
+            failure.hint(format!("name a region: {}", RegionFrom::Option.one_of(known_in)))
         }
         CostError::NoPrice { known_terms, .. } if !known_terms.is_empty() => {
             let terms: Vec<&str> = known_terms.iter().map(|term| term.as_str()).collect();
             failure.hint(format!("it has one there for --term {}", terms.join(" or ")))
         }
         CostError::NoPrice { known_in, .. } if !known_in.is_empty() => {
-            failure.hint(format!("it has one in {}", some(known_in)))
+            failure.hint(format!("it has one with {}", RegionFrom::Option.one_of(known_in)))
         }
         CostError::NoPrice { .. } => {
             failure.hint("no source gives one; `plimsoll catalog import` takes a table of your own")
         }
-        CostError::UnknownPer { .. }
+        CostError::UnknownRegion { .. }
+        | CostError::UnknownPer { .. }
         | CostError::UnknownVcpus { .. }
         | CostError::Hours { .. }
         | CostError::NotFullMonth { .. } => failure,
