@@ -34,7 +34,7 @@ fn setup(layout: Layout) -> Setup {
         }],
         file_names: dialects::vdbench::FileNames::default(),
         histogram_ns: Vec::new(),
-        detail: dialects::vdbench::Report::default(),
+        detail: dialects::vdbench::ReportFiles::default(),
         abort_skew_pct: None,
         ios_per_slave_max: None,
         copied: vec!["* a file".to_owned()],

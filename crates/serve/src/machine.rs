@@ -21,7 +21,7 @@ use crate::backing::{self, Backing, BackingError};
 use crate::extent::Extent;
 use crate::lock::lock;
 use crate::pacer::{Arrival, Crashed, ModelState, Outcome, Pacer, Request};
-use crate::status::{self, Recent, Report, VolumeReport};
+use crate::status::{self, MachineStatus, Recent, VolumeReport};
 use crate::store::undo::{Lost, Overwrite, SavedBefore, Undo};
 use crate::store::{Opened, Store, write_whole};
 use crate::tree::{Node, Tree};
@@ -325,7 +325,7 @@ impl Machine {
     }
 
     /// Describes the machine, which is served at a place.
-    pub fn report(&self, place: &str) -> Report {
+    pub fn report(&self, place: &str) -> MachineStatus {
         let state = self.snapshot();
         let design = self.in_force().design;
         let waits = status::waits(&self.recent, &state);
@@ -344,7 +344,7 @@ impl Machine {
             recent_wait: wait,
         });
         let shown = volumes.enumerate().filter(|(idx, _)| self.shows(*idx));
-        Report {
+        MachineStatus {
             schema: status::SCHEMA.to_owned(),
             place: place.to_owned(),
             backing: self.backing.dir().display().to_string(),

@@ -9,7 +9,7 @@ use volume::design::Catalog;
 
 use crate::control::{self, Command, Refusal};
 use crate::machine::{ChangeError, Machine};
-use crate::status::{ExportReport, Report};
+use crate::status::{ExportReport, MachineStatus};
 
 /// The place where a machine is served: a mount point, or an address.
 pub trait Endpoint: Send + 'static {
@@ -69,7 +69,7 @@ fn answer(machine: &Machine, place: &impl Endpoint, command: Command) -> Result<
     let broken = |error: serde_json::Error| Refusal::new(format!("cannot answer: {error}"));
     match command {
         Command::Status => {
-            let report = Report { export: place.export(), ..machine.report(&place.name()) };
+            let report = MachineStatus { export: place.export(), ..machine.report(&place.name()) };
             serde_json::to_value(report).map_err(broken)
         }
         Command::Design => {

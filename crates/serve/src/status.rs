@@ -20,7 +20,7 @@ pub(crate) const RECENT: Duration = Duration::from_secs(1);
 
 /// A look at a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct MachineStatus {
     /// [`SCHEMA`].
     pub schema: String,
     /// Name of the design.

@@ -3,7 +3,7 @@
 //!
 //! [`CallTrace`] follows the processes of a trace: which files they have open, and what becomes of
 //! each. When a file is closed, what was done with it becomes operations of a mix
-//! (`session.rs`). [`Workload`] is the sum: a component for each program, with its mix, its pace,
+//! (`open_file.rs`). [`Workload`] is the sum: a component for each program, with its mix, its pace,
 //! its sizes and its files, which `text.rs` writes as `[unit]` of a plan.
 //!
 //! [`MountCounts`] make one of what an NFS client counts (`nfs.rs`).
@@ -16,10 +16,10 @@ mod component;
 mod files;
 mod nfs;
 mod observe;
+mod open_file;
 mod processes;
 mod program;
 mod rate;
-mod session;
 mod text;
 
 use std::io::BufRead;

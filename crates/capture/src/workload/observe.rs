@@ -4,8 +4,8 @@ use dialects::MixOp;
 
 use super::call::{Answer, Call, MAKE_PROCESSES, descriptor};
 use super::files::FileIdx;
+use super::open_file::{MAPPED_BYTES_MAX, Manner};
 use super::processes::{Open, Processes};
-use super::session::{MAPPED_BYTES_MAX, Manner};
 
 /// Calls that were seen and are no part of a workload, with their numbers.
 #[derive(Debug, Default)]
@@ -239,9 +239,9 @@ impl<'a> On<'a> {
             _ => None,
         };
         named.unwrap_or_else(|| {
-            let mut session = open.borrow_mut();
-            let at_bytes = session.at_bytes;
-            session.at_bytes = at_bytes.saturating_add(len_bytes);
+            let mut opened = open.borrow_mut();
+            let at_bytes = opened.at_bytes;
+            opened.at_bytes = at_bytes.saturating_add(len_bytes);
             at_bytes
         })
     }

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use super::Scope;
 use super::call::{Answer, Call, descriptor, unquoted};
 use super::files::{FileIdx, Files, joined};
+use super::open_file::{Manner, OpenFile};
 use super::program::Program;
-use super::session::{Manner, Session};
 
 /// An open file; several descriptors may lead to it.
-pub(super) type Open = Rc<RefCell<Session>>;
+pub(super) type Open = Rc<RefCell<OpenFile>>;
 
 /// Descriptors of a process, or of several that share them.
 #[derive(Clone, Debug, Default)]
@@ -201,8 +201,8 @@ impl Processes {
         let file = self.files.find(&path, &self.scope);
         let Some(process) = self.by_pid.get(&call.pid) else { return };
         let program = process.program;
-        let session = Session::new(file, path, program, manner);
-        let open = Rc::new(RefCell::new(session));
+        let opened = OpenFile::new(file, path, program, manner);
+        let open = Rc::new(RefCell::new(opened));
         let table = Rc::clone(&process.table);
         let before = table.borrow_mut().opens.insert(fd as i32, (open, closes));
         if let Some((before, _)) = before {
@@ -225,8 +225,8 @@ impl Processes {
             return None;
         };
         let file = self.files.find(path, &self.scope);
-        let session = Session::new(file, path.to_owned(), process.program, Manner::default());
-        let open = Rc::new(RefCell::new(session));
+        let opened = OpenFile::new(file, path.to_owned(), process.program, Manner::default());
+        let open = Rc::new(RefCell::new(opened));
         process.table.borrow_mut().opens.insert(fd, (Rc::clone(&open), false));
         Some(open)
     }
@@ -260,12 +260,12 @@ impl Processes {
 
     /// Counts an open file, unless another descriptor leads to it.
     fn end(&mut self, open: Open) {
-        let Ok(session) = Rc::try_unwrap(open) else { return };
-        let session = session.into_inner();
-        let Some(file) = session.file else { return };
+        let Ok(opened) = Rc::try_unwrap(open) else { return };
+        let opened = opened.into_inner();
+        let Some(file) = opened.file else { return };
         let size_bytes = self.files.at(file).size_bytes;
-        let program = &mut self.programs[session.program];
+        let program = &mut self.programs[opened.program];
         program.files.insert(file);
-        session.count(program, size_bytes);
+        opened.count(program, size_bytes);
     }
 }

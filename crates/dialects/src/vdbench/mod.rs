@@ -83,7 +83,7 @@ pub use args::{CommandLine, Utility, parse_args};
 pub use dialect::{Vdbench, plan_of};
 pub use luns::unsized_luns;
 pub use options::{FormatOverride, Mode, Options};
-pub use parsed::{FileNames, Host, Journaling, Parsed, Repeat, Report, Settings};
+pub use parsed::{FileNames, Host, Journaling, Parsed, Repeat, ReportFiles, Settings};
 pub use reach::{remote_finding, unreachable_hosts, used_hosts};
 pub use read::{parse_files, parse_text, sd_format};
 pub use sniff::sniff;

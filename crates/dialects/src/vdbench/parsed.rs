@@ -116,7 +116,7 @@ with_defaults! {
         /// Upper limits of the histogram's buckets, nanoseconds; empty is the default list.
         pub histogram_ns: Vec<u64> = Vec::new(),
         /// Which report files are written.
-        pub report: Report = Report::default(),
+        pub report: ReportFiles = ReportFiles::default(),
         /// File that is watched for `end_rd` and `end_vdbench`.
         pub monitor: Option<String> = None,
         /// `messagescan=` as written.
@@ -185,7 +185,7 @@ impl Journaling {
 with_defaults! {
     /// Which report files are written (`report=`).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Report {
+    pub struct ReportFiles {
         /// One per host and storage definition.
         pub host_detail: bool = false,
         /// One per process and storage definition.

@@ -34,7 +34,7 @@ use crate::signals::Signals;
 use crate::sink::Sink;
 use crate::stream;
 
-use report::Session;
+use report::FioSession;
 use status_file::StatusFile;
 use units::system_text;
 
@@ -270,7 +270,7 @@ fn measure(
     let output = switches.output.as_deref();
     let sink = Sink::open_beside(output, &parsed.plan, switches.readonly)
         .map_err(|failure| failure.with(FAILED))?;
-    let mut session = Session::new(switches, &parsed.plan, sink);
+    let mut session = FioSession::new(switches, &parsed.plan, sink);
     session.start(&input::findings(parsed), texts)?;
     let _status_file = StatusFile::watch(&control);
     let mut n_failed = 0;

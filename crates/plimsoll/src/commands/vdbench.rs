@@ -42,7 +42,7 @@ use folder::{Folder, FolderUse};
 use lower::RunSite;
 use monitor::Monitor;
 use remote::{Remote, await_files};
-use session::Session;
+use session::VdbenchSession;
 use validation::Validating;
 
 /// Behave as Vdbench: its command line, its output directory, its exit codes
@@ -377,7 +377,7 @@ fn unwanted_command(parsed: &Parsed, is_allowed: bool, is_remote: bool) -> Optio
     Some(Diagnostic::error("commands", message).help(help))
 }
 
-fn session(line: &CommandLine, ours: &OwnOptions, runs: &[Run]) -> Result<Session, Failure> {
+fn session(line: &CommandLine, ours: &OwnOptions, runs: &[Run]) -> Result<VdbenchSession, Failure> {
     let now = clock::moment();
     let (has_record, keeps_results) = (!line.is_simulation, ours.readonly);
     let folder = Folder::make(&line.output_dir, &now, FolderUse { has_record, keeps_results })?;
@@ -402,7 +402,7 @@ fn session(line: &CommandLine, ours: &OwnOptions, runs: &[Run]) -> Result<Sessio
     let words = Words::new(runs, &line.parsed.sources);
     let created =
         folder.is_new.then(|| format!("Created output directory '{}'", folder.full_path()));
-    let mut session = Session::new(report, folder, runs.to_vec(), words);
+    let mut session = VdbenchSession::new(report, folder, runs.to_vec(), words);
     session.print_records(ours.json);
     session.open(line.is_simulation);
     session.print(&format!("{}\n", program()), false);
@@ -474,7 +474,7 @@ impl Measured<'_> {
 
     /// Verifies the journal that the runs go on with, where they do and it is theirs. Returns how
     /// everything ends, if it does.
-    fn recover(&self, plan: &Plan, session: &mut Session) -> Option<Ending> {
+    fn recover(&self, plan: &Plan, session: &mut VdbenchSession) -> Option<Ending> {
         let validating = self.validating.as_ref().filter(|it| it.is_recovery())?;
         let validation = Some(validating.of_pass(0));
         let options = RunOptions { validation, ..run_options(self.ours) };
@@ -490,7 +490,7 @@ impl Measured<'_> {
         &self,
         runs: &[Run],
         mut plan: Plan,
-        session: &mut Session,
+        session: &mut VdbenchSession,
     ) -> Result<(Ending, bool), Failure> {
         let Measured { line, ours, place, heard, .. } = self;
         let n_formats = runs.len() - line.parsed.runs.len();
@@ -543,7 +543,7 @@ fn pass_here(
     plan: &Plan,
     options: &RunOptions,
     heard: &Heard,
-    (session, kept): (&mut Session, &mut Keeper),
+    (session, kept): (&mut VdbenchSession, &mut Keeper),
 ) -> Pass {
     let mut is_reported = false;
     let outcome = runner::run(plan, options, &heard.control, &mut |event: RunEvent<'_>| {
@@ -578,7 +578,7 @@ fn run_options(ours: &OwnOptions) -> RunOptions {
 }
 
 /// Keeps the record of a pass, which the store has under a number, and says how it ended.
-fn ended(session: &mut Session, pass: Pass, stored: Option<i64>) -> Result<Ending, Failure> {
+fn ended(session: &mut VdbenchSession, pass: Pass, stored: Option<i64>) -> Result<Ending, Failure> {
     let record = match pass {
         Pass::Done(record) => record,
         Pass::Refused(findings) => return Ok(refused(session, &findings)),
@@ -602,7 +602,7 @@ fn ended(session: &mut Session, pass: Pass, stored: Option<i64>) -> Result<Endin
 }
 
 /// Returns why nothing can run here.
-fn refused(session: &mut Session, findings: &[Diagnostic]) -> Ending {
+fn refused(session: &mut VdbenchSession, findings: &[Diagnostic]) -> Ending {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     let mut lines = Vec::new();
     let mut why = None;

@@ -11,7 +11,7 @@ use super::counters::Counters;
 use super::jobs::{MemberKind, Share, Storage, is_files, shares};
 use super::setup::Setup;
 use super::stats::{OpStats, RowStats, Totals, operation_of};
-use crate::vdbench::parsed::Report as Detail;
+use crate::vdbench::parsed::ReportFiles;
 use crate::vdbench::run::{FileOperation, Run, Work};
 
 /// One that has rows of its own.
@@ -72,7 +72,7 @@ pub(super) struct Members {
     /// Slaves of each host, by its label.
     n_slaves: BTreeMap<String, u32>,
     first_host: String,
-    detail: Detail,
+    detail: ReportFiles,
     /// Members of a job of the run that is going on, by its name.
     of_job: BTreeMap<String, Vec<usize>>,
     /// Operations that the user asked for, by job. Raw jobs have none.

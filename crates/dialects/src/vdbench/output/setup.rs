@@ -1,7 +1,7 @@
 //! What the pages of a whole run need to know before it.
 
 use super::raw::{Layout, Megabyte};
-use crate::vdbench::parsed::{FileNames, Report as Detail};
+use crate::vdbench::parsed::{FileNames, ReportFiles};
 
 /// What the outputs depend on besides the runs.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Setup {
     /// [`HISTOGRAM_LIMITS_US`](super::HISTOGRAM_LIMITS_US).
     pub histogram_ns: Vec<u64>,
     /// Which pages there are (`report=`).
-    pub detail: Detail,
+    pub detail: ReportFiles,
     /// Ends everything after a run whose shares are off by more percent (`abort_failed_skew`).
     pub abort_skew_pct: Option<f64>,
     /// Warns of more I/Os per second and slave (`ios_per_jvm`).

@@ -109,7 +109,7 @@ pub(super) fn run(
     };
     let all = of_all(&clients);
     let is_safe = switches.formats.contains(&Format::Normal) || !sink.is_stdout();
-    let mut session = Session {
+    let mut session = ClientSession {
         switches,
         clients,
         sink,
@@ -267,7 +267,7 @@ fn sound(switches: &Switches, mut parsed: Parsed, command_line: &str) -> Option<
 }
 
 /// What is printed, and where.
-struct Session<'a> {
+struct ClientSession<'a> {
     switches: &'a Switches,
     clients: Vec<Client>,
     sink: Sink,
@@ -285,7 +285,7 @@ struct Session<'a> {
     step_began: Stopwatch,
 }
 
-impl Session<'_> {
+impl ClientSession<'_> {
     fn event(&mut self, event: &FleetEvent<'_>) {
         match event {
             FleetEvent::News(News::Came(idx, name, version), _) => {

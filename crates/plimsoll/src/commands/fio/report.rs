@@ -20,7 +20,7 @@ use crate::sink::Sink;
 use crate::stream;
 
 /// A run under fio's name.
-pub(super) struct Session<'a> {
+pub(super) struct FioSession<'a> {
     switches: &'a Switches,
     plan: &'a Plan,
     sink: Sink,
@@ -35,12 +35,12 @@ pub(super) struct Session<'a> {
     broken: io::Result<()>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> FioSession<'a> {
     pub(super) fn new(switches: &'a Switches, plan: &'a Plan, sink: Sink) -> Self {
         let is_normal = switches.formats.contains(&Format::Normal);
         let eta =
             Eta::wanted(switches, is_normal || !sink.is_stdout()).then(|| Eta::new(switches, plan));
-        Session {
+        FioSession {
             switches,
             plan,
             sink,

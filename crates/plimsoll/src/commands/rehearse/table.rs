@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serve::status::{
-    CacheReport, CapReport, ExportReport, LatenessReport, Report, VolumeReport, WaitReport,
+    CacheReport, CapReport, ExportReport, LatenessReport, MachineStatus, VolumeReport, WaitReport,
 };
 use units::{format_bytes, format_iops, format_latency_ns, format_percent_whole, plural};
 use volume::CapCount;
@@ -30,7 +30,7 @@ const LATE_PER: u64 = 50;
 const HOLDS: f64 = 0.05;
 
 /// Returns the page.
-pub(super) fn page(report: &Report) -> String {
+pub(super) fn page(report: &MachineStatus) -> String {
     let mut text = String::new();
     let state = if report.is_crashed { "crashed" } else { "running" };
     let _ = writeln!(text, "{} at {}: {state}", report.design, report.place);
@@ -86,7 +86,7 @@ fn exported(export: Option<&ExportReport>) -> String {
 }
 
 /// What is in a ReadWrite cache only, and what it waits for on its way to the disks.
-fn unwritten(report: &Report) -> String {
+fn unwritten(report: &MachineStatus) -> String {
     let mut text = String::new();
     for volume in &report.volumes {
         let dirty = volume.dirty_bytes;
@@ -130,7 +130,7 @@ fn lateness(late: LatenessReport) -> String {
 }
 
 /// The caps, under the volume that each belongs to; then those that volumes share.
-fn caps(report: &Report) -> String {
+fn caps(report: &MachineStatus) -> String {
     let head = ["cap", "limit", "now", "waits", "held", "credit"];
     let [cap, limit, now, waits, held, credit] = head;
     let mut text = format!("\n{cap:<34} {limit:>11} {now:>11} {waits:>6} {held:>5} {credit:>7}\n");
@@ -244,7 +244,7 @@ fn cut(text: &str, n_columns: usize) -> String {
 }
 
 /// Returns what holds each volume back.
-fn verdict(report: &Report) -> String {
+fn verdict(report: &MachineStatus) -> String {
     let mut text = String::new();
     for (idx, volume) in report.volumes.iter().enumerate() {
         let Some(wait) = &volume.recent_wait else { continue };
@@ -277,7 +277,11 @@ const ALL: f64 = 0.99;
 
 /// Returns the kinds of a volume's own caps that are at their limit while it waits for another one,
 /// `waited_for`: to lift that one alone would bring it nothing.
-fn own_at_limit<'a>(report: &'a Report, volume: usize, waited_for: &str) -> Vec<&'a CapReport> {
+fn own_at_limit<'a>(
+    report: &'a MachineStatus,
+    volume: usize,
+    waited_for: &str,
+) -> Vec<&'a CapReport> {
     let own = || report.caps.iter().filter(|cap| cap.volume.map(usize::from) == Some(volume));
     // What a write-back cache sends to the disks fills them, and holds no program.
     let fills_from_cache = report.volumes[volume].dirty_bytes > 0;
@@ -342,8 +346,8 @@ mod tests {
         }
     }
 
-    fn report(volumes: Vec<VolumeReport>, caps: Vec<CapReport>) -> Report {
-        Report {
+    fn report(volumes: Vec<VolumeReport>, caps: Vec<CapReport>) -> MachineStatus {
+        MachineStatus {
             schema: serve::status::SCHEMA.to_owned(),
             design: "two volumes".to_owned(),
             edition: "current".to_owned(),

@@ -23,7 +23,7 @@ use runner::{Control, RunEvent, RunOptions, Stop};
 use super::super::execute::judge_hosts;
 use super::super::hosts::{self, HostsArgs};
 use super::super::keep::Keeper;
-use super::session::Session;
+use super::session::VdbenchSession;
 use super::{Heard, Pass, STOPPING};
 use crate::exit::{Exit, Failure};
 
@@ -140,7 +140,7 @@ impl Remote {
         runs: &[Run],
         options: &RunOptions,
         heard: &Heard,
-        (session, kept): (&mut Session, &mut Keeper),
+        (session, kept): (&mut VdbenchSession, &mut Keeper),
     ) -> Pass {
         let mut job_hosts = Vec::new();
         for label in runs.iter().flat_map(host_labels) {
@@ -222,7 +222,7 @@ struct Current {
 struct Events<'a> {
     plan: &'a Plan,
     control: &'a Control,
-    session: &'a mut Session,
+    session: &'a mut VdbenchSession,
     kept: &'a mut Keeper,
     step: Option<Current>,
     /// The record as it was when a step last ended or began.

@@ -18,7 +18,7 @@ use super::monitor::{Monitor, MonitorRequest};
 use crate::{clock, stream};
 
 /// What is printed, and where.
-pub(super) struct Session {
+pub(super) struct VdbenchSession {
     report: Report,
     folder: Folder,
     runs: Vec<Run>,
@@ -42,9 +42,9 @@ pub(super) struct Session {
     errors: Errors,
 }
 
-impl Session {
+impl VdbenchSession {
     pub(super) fn new(report: Report, folder: Folder, runs: Vec<Run>, words: Words) -> Self {
-        Session {
+        VdbenchSession {
             words,
             errors: Errors::default(),
             report,

@@ -9,7 +9,7 @@ use runner::{
     verify_journal,
 };
 
-use super::session::Session;
+use super::session::VdbenchSession;
 
 /// Name of the journal in its folder.
 const JOURNAL: &str = "plimsoll.jnl";
@@ -60,7 +60,11 @@ impl Validating {
     }
 
     /// Verifies what the journal says. Returns how everything ends, if it does.
-    pub(super) fn recover(&self, session: &mut Session, control: &Control) -> Option<Ending> {
+    pub(super) fn recover(
+        &self,
+        session: &mut VdbenchSession,
+        control: &Control,
+    ) -> Option<Ending> {
         let path = self.journal.as_deref()?;
         let shown = path.display();
         if !self.how.skips_reading || self.how.only_recovers {

@@ -21,7 +21,7 @@ pub(super) struct Manner {
 
 /// An open file.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(super) struct OpenFile {
     /// None for what does not count.
     pub(super) file: Option<FileIdx>,
     pub(super) path: String,
@@ -95,10 +95,10 @@ impl Transfers {
     }
 }
 
-impl Session {
+impl OpenFile {
     /// Begins one; `program` opened it.
     pub(super) fn new(file: Option<FileIdx>, path: String, program: usize, manner: Manner) -> Self {
-        Session { file, path, program, manner, ..Session::default() }
+        OpenFile { file, path, program, manner, ..OpenFile::default() }
     }
 
     /// Notes that bytes were read; `asked_bytes` were asked for.
@@ -181,18 +181,18 @@ mod tests {
     /// Transfers as `r0+4` or `w4+4`, in a file of 12 bytes.
     #[track_caller]
     fn check(is_new: bool, transfers: &str, expected: &[(MixOp, u64)]) {
-        let mut session =
-            Session { manner: Manner { is_new, ..Manner::default() }, ..Session::default() };
+        let mut opened =
+            OpenFile { manner: Manner { is_new, ..Manner::default() }, ..OpenFile::default() };
         for transfer in transfers.split_whitespace() {
             let (at, len) = transfer[1..].split_once('+').unwrap();
             let (at, len) = (at.parse().unwrap(), len.parse().unwrap());
             match &transfer[..1] {
-                "r" => session.read(at, len, Some(4)),
-                _ => session.write(at, len, (!is_new).then_some(12)),
+                "r" => opened.read(at, len, Some(4)),
+                _ => opened.write(at, len, (!is_new).then_some(12)),
             }
         }
         let mut program = Program::default();
-        session.count(&mut program, (!is_new).then_some(12));
+        opened.count(&mut program, (!is_new).then_some(12));
         let found: Vec<(MixOp, u64)> = program.ops.into_iter().collect();
         assert_eq!(found, expected, "{transfers}");
     }
