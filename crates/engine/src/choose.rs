@@ -19,9 +19,9 @@ use crate::{Arena, Engine, EngineError, FileTable};
 /// [`Engine::exchange`] is then the only one that may. An exchange of nothing with [`Wait::POLL`]
 /// does the binding ahead of the measurement.
 ///
-/// Where io_uring is refused, Linux native AIO stands in, and where that is refused as well calls by
-/// as many threads as there are operations in flight; the engine's name says so. Native AIO does so
-/// too where it is faster and the job leaves the choice ([`EngineSpec::gives_way`]).
+/// Where io_uring is refused, Linux native AIO stands in, and where that is refused as well calls
+/// by as many threads as there are operations in flight; the engine's name says so. Native AIO does
+/// so too where it is faster and the job leaves the choice ([`EngineSpec::gives_way`]).
 ///
 /// # Errors
 /// When the kernel refuses the interface, or a number is out of range.

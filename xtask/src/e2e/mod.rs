@@ -276,7 +276,8 @@ fn usable(browser: &mut Browser) -> Result<Vec<String>> {
           const skip = document.querySelector('.skip');
           if (document.querySelector('nav') && !skip) wrong.push('no link skips the contents');
           skip?.focus();
-          if (skip?.getBoundingClientRect().left < 0) wrong.push('the skip link stays out of sight');
+          const left = skip?.getBoundingClientRect().left;
+          if (left < 0) wrong.push('the skip link stays out of sight');
           skip?.blur();
           return wrong;
         })()",
