@@ -91,7 +91,8 @@ fn uring_or_aio(
     }
     if spec.gives_way && files.waits_in_calls() {
         let reason = "it would hand each I/O to a thread of the kernel here";
-        return Ok(Box::new(aio_instead(spec, reason, files, arena, options)?));
+        let context = Context::new(options.queue_depth)?;
+        return Ok(Box::new(aio_instead(spec, reason, context, files, arena, options)));
     }
     match Uring::new(spec, files, arena, options) {
         Ok(uring) => Ok(Box::new(uring)),
@@ -116,8 +117,7 @@ fn stand_in(
 ) -> Result<Box<dyn Engine>, EngineError> {
     match Context::new(options.queue_depth) {
         Ok(context) => {
-            let name = format!("libaio (in place of io_uring: {reason})");
-            let mut aio = Aio::in_context(context, spec, name, files, arena, options);
+            let mut aio = aio_instead(spec, reason, context, files, arena, options);
             aio.stands_in = true;
             Ok(Box::new(aio))
         }
@@ -137,10 +137,11 @@ fn stand_in(
 fn aio_instead(
     spec: &EngineSpec,
     reason: &str,
+    context: Context,
     files: FileTable,
     arena: Arena,
     options: &BuildOptions,
-) -> Result<Aio, EngineError> {
+) -> Aio {
     let name = format!("libaio (in place of io_uring: {reason})");
-    Aio::new(spec, name, files, arena, options)
+    Aio::in_context(context, spec, name, files, arena, options)
 }

@@ -302,20 +302,28 @@ impl CapRecord {
     /// Returns the same of what it gives now: of its burst rate while it bursts.
     fn filled_share(&self) -> f64 {
         let fullest = self.fullest_share();
-        if fullest > 1.0 && self.burst_per_s > self.per_s {
-            return fullest * self.per_s as f64 / self.burst_per_s as f64;
-        }
-        fullest
+        self.of_burst(fullest).unwrap_or(fullest)
+    }
+
+    /// Returns whether it gives more than it sustains while credits last.
+    fn may_burst(&self) -> bool {
+        self.burst_per_s > self.per_s
+    }
+
+    /// Returns which share of its burst rate a share of what it sustains is; `None` where that is
+    /// no burst.
+    fn of_burst(&self, share: f64) -> Option<f64> {
+        let is_burst = share > 1.0 && self.may_burst();
+        is_burst.then(|| share * self.per_s as f64 / self.burst_per_s as f64)
     }
 
     /// Returns in words how much of it was used, with shares written so: `98 %`; of one that
     /// carried more than it sustains, of what it carries in bursts.
     pub fn used_words(&self, percent: fn(f64) -> String) -> String {
-        if self.used_share > 1.0 && self.burst_per_s > self.per_s {
-            let of_burst = self.used_share * self.per_s as f64 / self.burst_per_s as f64;
-            return format!("{} of its burst rate", percent(of_burst));
+        match self.of_burst(self.used_share) {
+            Some(of_burst) => format!("{} of its burst rate", percent(of_burst)),
+            None => percent(self.used_share),
         }
-        percent(self.used_share)
     }
 
     /// Returns whether the job can have no more of it: because I/Os waited for it long, or because
@@ -331,15 +339,13 @@ impl CapRecord {
     /// Returns whether its credits ended in the measured time: it is what binds. What held the job
     /// before made them last longer, and no more.
     fn ran_dry(&self) -> bool {
-        let has_burst = self.burst_per_s > self.per_s && self.used_share > 1.0;
-        has_burst && self.bound_share > 0.0
+        self.may_burst() && self.used_share > 1.0 && self.bound_share > 0.0
     }
 
     /// Returns whether nothing is left of it that the job could have.
     fn is_used_up(&self) -> bool {
-        let may_burst = self.burst_per_s > self.per_s;
         let is_own = self.mount.is_some() || self.part >= PART_FULL_MIN;
-        let may_have_more = may_burst || self.is_behind_cache || !is_own;
+        let may_have_more = self.may_burst() || self.is_behind_cache || !is_own;
         !self.is_slots() && self.fullest_share() >= AT_LIMIT_SHARE_MIN && !may_have_more
     }
 
@@ -468,10 +474,9 @@ impl CapsRecord {
             self.caps.iter().map(|cap| share_of(periods, |period| period.names(cap))).collect();
         self.caps.iter_mut().zip(bound).for_each(|(cap, share)| cap.bound_share = share);
         self.settle();
-        let named: Vec<&CapRecord> =
-            self.binding_cap().into_iter().chain(self.binding_too()).collect();
+        let named = self.named();
         let have_room = |period: &CapsRecord| {
-            let has_room = |cap: &&CapRecord| {
+            let has_room = |cap: &CapRecord| {
                 let now = period.caps.iter().find(|other| other.is_of(cap));
                 !period.names(cap) && now.is_none_or(|now| period.leaves_room(now))
             };
@@ -489,8 +494,13 @@ impl CapsRecord {
 
     /// Returns whether a cap is named and at its limit.
     fn names(&self, cap: &CapRecord) -> bool {
-        let mut named = self.binding_cap().into_iter().chain(self.binding_too());
-        named.any(|other| other.is_of(cap) && self.is_at_limit(other))
+        self.named().iter().any(|other| other.is_of(cap) && self.is_at_limit(other))
+    }
+
+    /// Returns the caps that bind over the whole time: they stand first.
+    fn named(&self) -> &[CapRecord] {
+        let n_first = usize::from(self.binding_cap().is_some());
+        &self.caps[..n_first + self.binding_too().len()]
     }
 
     /// Returns the cap that binds: the one that held the I/Os longest, if any held them for long.
@@ -514,7 +524,7 @@ impl CapsRecord {
     /// Returns the caps that do not bind over the whole time, but in a part of it that counts, by
     /// the time that they held I/Os.
     pub fn binding_at_times(&self) -> &[CapRecord] {
-        let others = self.caps.get(self.n_binding()..).unwrap_or_default();
+        let others = &self.caps[self.named().len()..];
         let n_at_times = others.iter().take_while(|cap| self.binds_at_times(cap)).count();
         &others[..n_at_times]
     }
@@ -527,11 +537,6 @@ impl CapsRecord {
         let is_with_first = first.fullest_share() < USED_UP_SHARE_MIN
             && cap.bound_share >= first.bound_share * WITH_SHARE_MIN;
         cap.bound_share >= AT_TIMES_SHARE_MIN && (is_at_times || is_with_first)
-    }
-
-    /// Returns how many caps bind over the whole time.
-    fn n_binding(&self) -> usize {
-        usize::from(self.binding_cap().is_some()) + self.binding_too().len()
     }
 
     /// Returns the share of the I/O time that the caps that bind held I/Os, 0 to 1: while they
@@ -561,7 +566,7 @@ impl CapsRecord {
     /// and say nothing about what comes next, unless they bind themselves; nor do caps that only
     /// hold the writes of a cache that fills.
     pub fn next_cap(&self) -> Option<&CapRecord> {
-        let others = &self.caps[self.n_binding() + self.binding_at_times().len()..];
+        let others = &self.caps[self.named().len() + self.binding_at_times().len()..];
         let holds_cache = |cap: &CapRecord| self.filling.is_some() && cap.is_behind_cache;
         let others = others
             .iter()
@@ -627,7 +632,7 @@ impl CapsRecord {
 
     /// What binds at times stands behind what always does. All keep their order.
     fn put_those_at_times_next(&mut self) {
-        let n_binding = self.n_binding();
+        let n_binding = self.named().len();
         let (at_times, others): (Vec<CapRecord>, Vec<CapRecord>) =
             self.caps[n_binding..].iter().cloned().partition(|cap| self.binds_at_times(cap));
         self.caps.truncate(n_binding);
@@ -665,13 +670,12 @@ impl CapsRecord {
     /// though most of their time counts for another: each waits for the last of several.
     fn holds_reads(&self, cap: &CapRecord) -> bool {
         let is_own = cap.mount.is_some() || cap.part >= PART_FULL_MIN;
-        let may_burst = cap.burst_per_s > cap.per_s;
         let longest = self.caps.iter().max_by_key(|cap| cap.held_ns);
         let is_behind = |cap: &CapRecord| {
             cap.is_behind_cache && cap.held_share >= BINDING_SHARE_MIN && !cap.is_slots()
         };
         is_own
-            && !may_burst
+            && !cap.may_burst()
             && cap.is_behind_cache
             && cap.fullest_share() >= AT_LIMIT_SHARE_MIN
             && longest.is_some_and(is_behind)
@@ -730,9 +734,8 @@ impl CapsRecord {
     /// Returns whether a cap gives all that it has, to any job. One that holds only what a cache
     /// wrote behind the job's back does not count while the cache takes more than that.
     fn gives_all(&self, cap: &CapRecord) -> bool {
-        let may_burst = cap.burst_per_s > cap.per_s;
         let is_full = cap.fullest_share() >= USED_UP_SHARE_MIN;
-        !cap.is_slots() && is_full && !may_burst && !self.holds_writes_alone(cap)
+        !cap.is_slots() && is_full && !cap.may_burst() && !self.holds_writes_alone(cap)
     }
 
     /// Returns whether a cap holds only what a cache wrote behind the job's back, while the cache

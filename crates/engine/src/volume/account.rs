@@ -6,12 +6,10 @@ use volume::{CapId, CapKind, DirtyLevel, Done, Stations, System};
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitAccount {
     tally: Tally,
-    /// The caps when the measured time began; `None` before.
-    from: Option<UsageMark>,
-    /// How both stood after each period, in the order of time.
+    /// How both stood when the measured time began, and after each period; empty before.
     marks: Vec<WaitMark>,
     period_ns: u64,
-    /// When the next mark is due.
+    /// When the next mark is due; 0 before the first.
     next_ns: u64,
 }
 
@@ -35,44 +33,37 @@ impl WaitAccount {
     pub fn new(n_caps: usize) -> Self {
         WaitAccount {
             tally: Tally::new(n_caps),
-            from: None,
             marks: Vec::new(),
             period_ns: PERIOD_NS,
             next_ns: 0,
         }
     }
 
-    /// Begins the measured time, unless it has begun.
-    pub fn begin(&mut self, system: &System, now_ns: u64) {
-        if self.from.is_none() {
-            self.from = Some(UsageMark::of(system, now_ns));
-            self.next_ns = now_ns.saturating_add(self.period_ns);
-        }
-    }
-
-    /// Returns whether the account is to be begun or marked before it goes on.
+    /// Returns whether there is something to [note](WaitAccount::note).
     #[inline]
     pub fn is_due(&self, now_ns: u64) -> bool {
         now_ns >= self.next_ns
     }
 
-    /// Notes how it stands, if a period has passed.
+    /// Begins the measured time, or notes how it stands if a period has passed.
     #[inline]
-    pub fn mark_if_due(&mut self, system: &System, now_ns: u64) {
-        if self.is_due(now_ns) && self.from.is_some() {
+    pub fn note(&mut self, system: &System, now_ns: u64) {
+        if self.is_due(now_ns) {
             self.mark(system, now_ns);
         }
     }
 
     #[cold]
     fn mark(&mut self, system: &System, now_ns: u64) {
-        self.marks
-            .push(WaitMark { tally: self.tally.clone(), usage: UsageMark::of(system, now_ns) });
-        if self.marks.len() >= N_PERIODS_MAX {
-            let mut is_second = true;
+        // What was counted before the first mark ended at that moment.
+        let tally = if self.marks.is_empty() { self.tally.emptied() } else { self.tally.clone() };
+        self.marks.push(WaitMark { tally, usage: UsageMark::of(system, now_ns) });
+        if self.marks.len() > N_PERIODS_MAX {
+            // The first stays, and every second from there on.
+            let mut is_odd = true;
             self.marks.retain(|_| {
-                is_second = !is_second;
-                is_second
+                is_odd = !is_odd;
+                !is_odd
             });
             self.period_ns = self.period_ns.saturating_mul(2);
         }
@@ -88,9 +79,8 @@ impl WaitAccount {
     /// Ends the account: returns how it stood at the beginning, after each period, and now; `None`
     /// if the measured time has not begun.
     pub fn end(&self, system: &System, now_ns: u64) -> Option<Vec<WaitMark>> {
-        let tally = Tally::new(self.tally.n_caps());
-        let mut marks = vec![WaitMark { tally, usage: self.from.clone()? }];
-        marks.extend_from_slice(&self.marks);
+        let mut marks = self.marks.clone();
+        marks.first()?;
         marks.push(WaitMark { tally: self.tally.clone(), usage: UsageMark::of(system, now_ns) });
         Some(marks)
     }
@@ -117,8 +107,8 @@ impl Tally {
         Tally { held_ns: vec![0; n_caps + 1].into_boxed_slice(), ..Tally::default() }
     }
 
-    fn n_caps(&self) -> usize {
-        self.held_ns.len() - 1
+    fn emptied(&self) -> Self {
+        Tally { held_ns: vec![0; self.held_ns.len()].into_boxed_slice(), ..Tally::default() }
     }
 
     /// Returns what was counted after `earlier`, a mark of the same account. What the I/Os came

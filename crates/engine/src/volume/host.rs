@@ -177,8 +177,7 @@ impl State {
             let flight = seat.flights[slot as usize];
             seat.done.push(Completion { slot, result: flight.result });
             if (seat.is_measured)(of_io.at_ns) {
-                seat.account.begin(system, now_ns);
-                seat.account.mark_if_due(system, now_ns);
+                seat.account.note(system, now_ns);
                 let tally = seat.account.tally_mut();
                 tally.add(of_io, of_io.at_ns.saturating_sub(flight.submit_ns));
                 tally.add_lateness(now_ns.saturating_sub(of_io.at_ns));

@@ -189,8 +189,7 @@ impl Lane {
     fn mark(&mut self, now_ns: u64, system: &System) {
         self.started_ns.get_or_insert(now_ns);
         if self.worker.measured_since_ns().is_some_and(|since_ns| now_ns >= since_ns) {
-            self.account.begin(system, now_ns);
-            self.account.mark_if_due(system, now_ns);
+            self.account.note(system, now_ns);
         }
     }
 
