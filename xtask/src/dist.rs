@@ -56,9 +56,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         targets.extend(&TARGETS);
     }
     for target in &targets {
-        target.check().with_context(|| {
-            format!("`--target {}` leaves {} out", other_than(target).name, target.name)
-        })?;
+        target.check()?;
     }
     for target in targets {
         programs.push(build(target)?);
@@ -72,26 +70,30 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         try_demo(parts.target, &program)?;
         let platform = ["--locked", "--filter-platform", parts.target.triple];
         let bill = sbom::bill(&workspace::metadata(&platform)?, &lock)?;
-        files.extend(parts.packed(bill, stamp()?)?);
+        let packed = parts.packed(bill, stamp()?)?;
+        for file in &packed {
+            put(&dist, file, Some(parts.target))?;
+        }
+        files.extend(packed);
     }
-    files.push(sums(&files));
-    for (name, bytes) in &files {
-        let path = dist.join(name);
-        fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("{}: {} B", path.display(), bytes.len());
-        if path.extension().is_some_and(|extension| extension == "deb") {
-            match deb::missing() {
-                Some(why) => println!("  not tried out: {why}"),
-                None => println!("  installed, run, removed: {}", deb::try_out(&path)?.trim_end()),
-            }
+    put(&dist, &sums(&files), None)
+}
+
+/// Writes a file, and tries it out if it is a package for a kind of machine.
+fn put(dist: &Path, (name, bytes): &(String, Vec<u8>), target: Option<&Target>) -> Result<()> {
+    let path = dist.join(name);
+    fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("{}: {} B", path.display(), bytes.len());
+    let is_package = path.extension().is_some_and(|extension| extension == "deb");
+    if let Some(target) = target.filter(|_| is_package) {
+        if let Some(why) = deb::missing() {
+            println!("  not tried out: {why}");
+        } else {
+            let said = deb::try_out(&path, target)?;
+            println!("  installed, run, removed: {}", said.trim_end());
         }
     }
     Ok(())
-}
-
-/// Returns a kind of machine that is not this one.
-fn other_than(target: &Target) -> &'static Target {
-    TARGETS.iter().find(|other| *other != target).unwrap_or(&TARGETS[0])
 }
 
 /// Builds the binary and returns its path.
@@ -365,7 +367,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let package = dir.path().join("plimsoll.deb");
         fs::write(&package, packed("_amd64.deb")).expect("written");
-        assert_eq!(deb::try_out(&package).expect("it works"), "plimsoll 9\n");
+        assert_eq!(deb::try_out(&package, &TARGETS[0]).expect("it works"), "plimsoll 9\n");
         let mut list = Command::new("dpkg-deb");
         let list = process::output(list.arg("--contents").arg(&package)).expect("a package");
         for path in ["bin/plimsoll", "share/man/man1/plimsoll-run.1.gz", "doc/plimsoll/README.md"] {

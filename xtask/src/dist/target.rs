@@ -85,7 +85,10 @@ impl Target {
             process::on_path(self.compiler) || std::env::var_os(self.variable("CC")).is_some();
         let has_specs = self.specs.is_none_or(|specs| Path::new(specs).exists());
         if !has_compiler || !has_specs {
-            bail!("no C compiler for {name} with musl, which the allocator needs: `{install}`");
+            bail!(
+                "no C compiler for {name} with musl, which the allocator needs: `{install}`; \
+                 `--target` builds for one kind of machine"
+            );
         }
         match self.cannot_run() {
             Some(why) => bail!("{why}: `{install}`"),

@@ -187,9 +187,7 @@ impl Maker<'_> {
         let records: Vec<Value> = records.iter().map(read).collect::<Result<_>>()?;
         Ok(Page { name, html, against_record: facts(&records, &report), report })
     }
-}
 
-impl Maker<'_> {
     /// Has a command write a page, which no record says the charts of.
     fn written(&self, name: &'static str, args: &[&str]) -> Result<Page> {
         let html = self.folder.join(format!("{name}.html"));

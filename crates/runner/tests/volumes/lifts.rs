@@ -108,10 +108,7 @@ fn warming_case(seed: u64, time: Time) -> Case {
     let file_bytes = (dice.size(2.0 * MB, 60.0 * MB) as u64 * measured_s).next_multiple_of(bs);
     let rw = dice.one_of(&["randread", "randread", "randrw"]);
     let depth = dice.one_of(&[4, 16, 64, 256]);
-    let jobs = format!(
-        "[j0]\nfilename=/v0/f\nioengine=libaio\ndirect=1\ntime_based=1\nruntime={measured_s}\n\
-         rw={rw}\nbs={bs}\niodepth={depth}\nsize={file_bytes}\n"
-    );
+    let jobs = one_job(&time, rw, bs, depth, &file_bytes.to_string());
     Case {
         design: design(Some(vm), vec![volume]),
         jobs,
@@ -150,16 +147,22 @@ fn bursting_case(seed: u64, time: Time) -> Case {
     let bs = dice.one_of(&[4 << 10, 16 << 10, 32 << 10, 64 << 10, 256 << 10]);
     let rw = dice.one_of(&["randread", "randwrite", "randrw"]);
     let depth = dice.one_of(&[4, 16, 64, 256]);
-    let jobs = format!(
-        "[j0]\nfilename=/v0/f\nioengine=libaio\ndirect=1\ntime_based=1\nruntime={measured_s}\n\
-         rw={rw}\nbs={bs}\niodepth={depth}\nsize=100g\n"
-    );
+    let jobs = one_job(&time, rw, bs, depth, "100g");
     Case {
         design: design(Some(vm), vec![volume]),
         jobs,
-        sizes: vec![f64::from(bs)],
+        sizes: vec![bs as f64],
         gain_min: time.gain_min,
     }
+}
+
+/// Returns a job file whose measured time begins at once.
+fn one_job(time: &Time, rw: &str, bs: u64, depth: u32, size: &str) -> String {
+    let measured_s = time.measured_s;
+    format!(
+        "[j0]\nfilename=/v0/f\nioengine=libaio\ndirect=1\ntime_based=1\nruntime={measured_s}\n\
+         rw={rw}\nbs={bs}\niodepth={depth}\nsize={size}\n"
+    )
 }
 
 /// How the caches of a volume's disks are drawn.
